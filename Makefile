@@ -144,12 +144,19 @@ ns3-engine: build
 		|| $(BIN)/fullpipe engines install ns3 \
 		|| echo "make: no ns3 engine here, as said above; its tests are skipped"
 
-# For the tests of reports: Playwright, and Chromium where it is or can be had. Without it they are skipped.
+# For the tests of reports and of the page: what builds the page, where npm is, to compare; Playwright, and Chromium where it is or can be had. Without it they are skipped.
 browser: build
 	@$(BIN)/python -m pip install 'playwright>=1.40,<2' || echo "make: no playwright here, as said above"
+	@command -v npm >/dev/null && npm ci --prefix web --ignore-scripts --silent \
+		|| echo "make: no npm here; that the page is what its sources give is not tested"
 	@test -n "$${FULLPIPE_CHROMIUM:-}" || command -v chromium chromium-browser >/dev/null \
 		|| apt-get install --yes --quiet chromium 2>/dev/null || sudo -n apt-get install --yes --quiet chromium \
 		|| echo "make: no chromium here (FULLPIPE_CHROMIUM says where one is); tests of reports in a browser are skipped"
+
+.PHONY: page
+page: ## Build the page of fullpipe ui from web/ into the package (needs npm)
+	npm ci --prefix web --ignore-scripts --silent
+	npm run --prefix web --silent build
 
 format: build ## Format everything in place
 	rustfmt --edition 2024 $(filter %.rs,$(RUST))

@@ -14,6 +14,7 @@ import stat
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from contextvars import ContextVar
 from functools import cache
 from io import FileIO
 from pathlib import Path
@@ -90,6 +91,31 @@ def replace(path: Path, data: bytes) -> None:
         if mode is not None:
             draft.chmod(mode)
         draft.replace(final)
+
+
+_only_in: ContextVar[Path | None] = ContextVar("only_in", default=None)
+
+
+@contextmanager
+def inputs_only_in(folder: Path) -> Iterator[None]:
+    """Within, what a scenario names is read from this folder only, by this thread and those that it starts
+    with its context: for scenarios of which no one says what they may read."""
+    token = _only_in.set(folder.resolve())
+    try:
+        yield
+    finally:
+        _only_in.reset(token)
+
+
+def check_input(path: Path) -> None:
+    """Refuse an input file that must not be read, before anything is found out about it.
+
+    Raises:
+        PermissionError: If inputs are read from another folder only.
+    """
+    folder = _only_in.get()
+    if folder is not None and not path.resolve().is_relative_to(folder):
+        raise PermissionError(errno.EACCES, "no file is read for this scenario but those of fullpipe")
 
 
 def open_regular(path: "Path | str") -> FileIO:

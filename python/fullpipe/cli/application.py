@@ -36,6 +36,7 @@ EXAMPLES = (
     ("fullpipe plot runs/*/native-1", "runs over time"),
     ("fullpipe plot RUN --var cwnd,bw,state", "what an algorithm thought"),
     ("fullpipe report runs -o report.html", "a page to hand over"),
+    ("fullpipe ui", "a page to try what if in"),
     ("fullpipe runs --where seed=1", "what is kept"),
     ("fullpipe query 'select cca, avg(goodput_bps) from flows group by 1'", "ask all runs in SQL"),
     ("fullpipe export RUN -o run.pcapng", "captured packets, for Wireshark"),

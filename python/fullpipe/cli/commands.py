@@ -72,6 +72,11 @@ COMMANDS = {
         "report",
         "Write one page about runs or a comparison: what came out, tables, figures, and what repeats it.",
     ),
+    "ui": Entry(
+        "ui",
+        "ui",
+        "Open a page in the browser: change a path and see what TCP does, browse runs, compare, and export.",
+    ),
     "runs": Entry(
         "runs",
         "runs",

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from fullpipe.errors import ScenarioError, UnknownNameError, brief
+from fullpipe.files import check_input
 
 MAX_FILE_BYTES = 1_000_000
 MAX_DEPTH = 50
@@ -26,6 +27,7 @@ def read_text(path: Path) -> str:
         ScenarioError: If it is missing, not a regular file, unreadable, too large, or not UTF-8.
     """
     try:
+        check_input(path)
         if path.is_dir():
             raise ScenarioError([f"{path}: is a directory; give a TOML file"])
         if path.exists() and not path.is_file():

@@ -31,6 +31,7 @@ def read_bytes(path: str | Path) -> bytes:
     """
     path = Path(path)
     try:
+        files.check_input(path)
         if path.exists() and not path.is_file():
             raise TraceError(str(path), "is not a regular file")
         with path.open("rb") as file:

@@ -1,0 +1,163 @@
+"""What the page asks for, and what it gets."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from functools import cache
+from importlib.resources import files
+from pathlib import Path
+from typing import Any
+
+from anyio import to_thread
+from starlette.applications import Starlette
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response, StreamingResponse
+from starlette.routing import Route
+
+from fullpipe.cli.ui.catalogue import catalogue
+from fullpipe.cli.ui.compare import comparison, seeds_of
+from fullpipe.cli.ui.export import report_of
+from fullpipe.cli.ui.guard import Guard
+from fullpipe.cli.ui.inputs import body_of, only_own_files, package_version, scenario_of, seed_of
+from fullpipe.cli.ui.limits import Limits
+from fullpipe.cli.ui.live import Turns, live
+from fullpipe.cli.ui.problems import problems_of
+from fullpipe.cli.ui.understood import understood
+from fullpipe.errors import FullpipeError, ScenarioError
+from fullpipe.scenario import Scenario
+
+_TYPES = {".js": "text/javascript", ".css": "text/css", ".html": "text/html"}
+_Answer = Callable[[Request], Awaitable[Response]]
+
+
+def guarded(store: Path, address: str, allow_python: bool) -> Guard:
+    """The page, for who has the token.
+
+    Args:
+        store: The folder of finished runs.
+        address: Host and port at which it is served.
+        allow_python: Whether scenarios may name code of the user.
+    """
+    port = address.rpartition(":")[2]
+    hosts = frozenset({address, f"127.0.0.1:{port}", f"localhost:{port}"})
+    return Guard(Server(store, allow_python).application(), hosts, f"fullpipe-{port}")
+
+
+class Server:
+    """The routes. Nothing is kept between requests but what is in the store."""
+
+    def __init__(self, store: Path, allow_python: bool = False, limits: Limits | None = None) -> None:
+        self._store, self._allow_python = store, allow_python
+        self._limits = limits or Limits()
+        self._turns = Turns(self._limits)
+
+    def application(self) -> Starlette:
+        """What answers requests."""
+        get = {"/": self._page, "/static/{name}": self._static, "/api/about": self._about}
+        post = {
+            "/api/check": self._check,
+            "/api/live": self._live,
+            "/api/compare": self._compare,
+            "/api/report": self._report,
+        }
+        return Starlette(
+            routes=[
+                *(Route(path, _told(answer), methods=["GET"]) for path, answer in get.items()),
+                *(Route(path, _told(answer), methods=["POST"]) for path, answer in post.items()),
+            ]
+        )
+
+    async def _page(self, _: Request) -> Response:
+        return _file("index.html")
+
+    async def _static(self, request: Request) -> Response:
+        name = request.path_params["name"]
+        return _file(name) if name in _static_files() else JSONResponse({"problems": ["no such file"]}, 404)
+
+    async def _about(self, _: Request) -> Response:
+        told = await to_thread.run_sync(catalogue)
+        return JSONResponse({"version": package_version(), "store": self._store.name, **told})
+
+    async def _check(self, request: Request) -> Response:
+        body = await self._body(request)
+        return JSONResponse(await to_thread.run_sync(self._checked, body))
+
+    def _checked(self, body: dict[str, Any]) -> dict[str, Any]:
+        """What a scenario is understood as, or what is wrong with it and in which lines."""
+        sent = body.get("scenario")
+        try:
+            scenario = self._scenario(sent)
+            if scenario.sweep:
+                scenario = scenario.expand()[0]
+            with only_own_files():
+                return {"understood": understood(scenario, seed_of(body.get("seed", 1))), "problems": []}
+        except ScenarioError as error:
+            return {"understood": None, "problems": problems_of(error, sent if isinstance(sent, str) else "")}
+
+    async def _live(self, request: Request) -> Response:
+        body = await self._body(request)
+        scenario = await to_thread.run_sync(self._bounded, body.get("scenario"))
+        events = live(scenario, seed_of(body.get("seed", 1)), self._limits, self._turns)
+        return StreamingResponse(events, media_type="text/event-stream")
+
+    async def _compare(self, request: Request) -> Response:
+        body = await self._body(request)
+        seeds = seeds_of(body.get("seeds"), self._limits.seeds)
+        scenarios = await to_thread.run_sync(self._several, body.get("scenarios"), seeds)
+        return StreamingResponse(comparison(scenarios, seeds, self._turns), media_type="text/event-stream")
+
+    async def _report(self, request: Request) -> Response:
+        body = await self._body(request)
+        scenarios = await to_thread.run_sync(self._several, body.get("scenarios"))
+        seed = seed_of(body.get("seed", 1))
+        async with self._turns.turn():
+            page = await to_thread.run_sync(report_of, scenarios, seed)
+        return Response(page, media_type="text/html")
+
+    def _scenario(self, sent: object) -> Scenario:
+        return scenario_of(sent, self._allow_python)
+
+    def _bounded(self, sent: object, times: int = 1) -> Scenario:
+        """A scenario that may be run so many times here."""
+        scenario = self._scenario(sent)
+        with only_own_files():
+            self._limits.check(scenario, times)
+        return scenario
+
+    def _several(self, sent: object, times: int = 1) -> list[Scenario]:
+        if not isinstance(sent, list) or not 1 <= len(sent) <= 2:
+            raise ScenarioError(["scenarios: expected one or two"])
+        return [self._bounded(each, times) for each in sent]
+
+    async def _body(self, request: Request) -> dict[str, Any]:
+        """The body of a request, of which no more is read than there may be."""
+        data = b""
+        async for part in request.stream():
+            data += part
+            if len(data) > self._limits.body_bytes:
+                raise ScenarioError([f"the request is larger than {self._limits.body_bytes:,} bytes"])
+        return body_of(data)
+
+
+def _told(answer: _Answer) -> _Answer:
+    """The answer, or what is wrong as JSON."""
+
+    async def answered(request: Request) -> Response:
+        try:
+            return await answer(request)
+        except FullpipeError as error:
+            return JSONResponse({"problems": str(error).split("\n")}, 400)
+
+    return answered
+
+
+@cache
+def _static_files() -> dict[str, bytes]:
+    """The files of the page, read once: no name from a request ever becomes a path."""
+    folder = files("fullpipe.cli.ui") / "static"
+    return {entry.name: entry.read_bytes() for entry in folder.iterdir() if entry.is_file()}
+
+
+def _file(name: str) -> Response:
+    suffix = name[name.rindex(".") :]
+    return Response(_static_files()[name], media_type=_TYPES.get(suffix, "text/plain"))

@@ -1,0 +1,24 @@
+"""What can be chosen on the page: algorithms, queues and scenarios by name."""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import Any
+
+from fullpipe.scenario import catalogue as registry
+from fullpipe.scenario import scenario_names
+
+_NOT_OF_LINKS = frozenset({"tbf", "police", "mac80211"})
+"""Queues that need a rate of their own, or a cell."""
+
+
+@cache
+def catalogue() -> dict[str, Any]:
+    """Names with their titles, in the order of the registry."""
+    return {
+        "algorithms": [{"name": n, "title": e.title} for n, e in registry.controllers().items()],
+        "queues": [
+            {"name": n, "title": e.title} for n, e in registry.queues().items() if n not in _NOT_OF_LINKS
+        ],
+        "scenarios": scenario_names(),
+    }

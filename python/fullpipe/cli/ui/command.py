@@ -1,0 +1,85 @@
+"""The command: listens, prints the address, and opens the browser."""
+
+from __future__ import annotations
+
+import socket
+import sys
+import webbrowser
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from fullpipe.cli.output import complain, echo
+from fullpipe.cli.shared import AllowPython, Out, target
+from fullpipe.errors import FolderError, MissingExtraError
+
+_LOOPBACK = "127.0.0.1"
+_ALL = ("0.0.0.0", "::", "")
+_NAMES = ("127.0.0.1", "localhost")
+"""What a browser on this machine may call it."""
+
+
+def ui(
+    store: Annotated[
+        Path | None, typer.Argument(parser=target, metavar="STORE", help="The same as --out.")
+    ] = None,
+    out: Out = Path("runs"),
+    no_browser: Annotated[bool, typer.Option("--no-browser", help="Only print the address.")] = False,
+    host: Annotated[
+        str, typer.Option(metavar="ADDRESS", help="Listen here; others than this machine need --expose.")
+    ] = _LOOPBACK,
+    port: Annotated[int, typer.Option(min=0, max=65_535, help="Listen here; 0: any that is free.")] = 0,
+    expose: Annotated[
+        bool, typer.Option("--expose", help="Let other machines reach it, with no encryption.")
+    ] = False,
+    allow_python: AllowPython = False,
+) -> None:
+    """Open a page in the browser: change a path and see what TCP does, browse runs, compare, and export.
+
+    It is served by this process to this machine only, and ends with it. The address that is printed works
+    once.
+    """
+    try:
+        from fullpipe.cli.ui.application import guarded
+    except ImportError as error:
+        told = f'the page needs {error.name}; install it with: pip install "fullpipe[ui]"'
+        raise MissingExtraError(told) from None
+    if host not in (*_NAMES, "::1") and not expose:
+        told = f'"{host}" is open to other machines, and nothing is encrypted; add --expose if you mean it'
+        raise typer.BadParameter(told, param_hint="--host")
+    if host in _ALL:
+        told = (
+            f'"{host}" is every address, and a request must name this one; give the address that others use'
+        )
+        raise typer.BadParameter(told, param_hint="--host")
+    listening = _listening(host, port)
+    shown = f"[{host}]" if ":" in host else host
+    address = f"{shown}:{listening.getsockname()[1]}"
+    guard = guarded(store or out, address, allow_python)
+    url = f"http://{address}/?token={guard.token}"
+    echo(url)
+    sys.stdout.flush()
+    if not no_browser and not webbrowser.open(url):
+        complain("note: no browser could be opened; open the address in one")
+    _serve(guard, listening)
+
+
+def _serve(app: Any, listening: socket.socket) -> None:
+    import uvicorn
+
+    config = uvicorn.Config(app, log_level="warning", ws="none", server_header=False, date_header=False)
+    uvicorn.Server(config).run(sockets=[listening])
+
+
+def _listening(host: str, port: int) -> socket.socket:
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    listening = socket.socket(family, socket.SOCK_STREAM)
+    listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    try:
+        listening.bind((host, port))
+        listening.listen()  # before the address is printed: what asks early waits
+    except OSError as error:
+        listening.close()
+        raise FolderError(f"{host}:{port}: cannot be listened on: {error.strerror or error}") from error
+    return listening

@@ -1,0 +1,74 @@
+"""Two variants with many seeds, and a verdict for every metric."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Sequence
+from typing import Any
+
+from anyio import to_thread
+
+from fullpipe import api
+from fullpipe.cli.ui.inputs import only_own_files
+from fullpipe.cli.ui.live import Turns, event
+from fullpipe.errors import FullpipeError, ScenarioError
+from fullpipe.runs import Run
+from fullpipe.scenario import Scenario
+from fullpipe.sweeps import Job
+from fullpipe.validation.over import SCENARIO, Side, compared, sides_of
+
+METRICS = (
+    "goodput",
+    "jain",
+    "rtt_mean",
+    "rtt_p95",
+    "retransmitted",
+    "convergence",
+    "utilisation",
+    "sojourn_mean",
+    "dropped",
+)
+"""What is compared on the page."""
+
+
+async def comparison(scenarios: Sequence[Scenario], seeds: int, turns: Turns) -> AsyncIterator[bytes]:
+    """The events of a comparison: `progress` after every run, and `end` or `problem`.
+
+    It stops when nobody reads on.
+    """
+    try:
+        sides = await to_thread.run_sync(_sides, scenarios, seeds)
+        runs: list[Run] = []
+        for job in (job for side in sides for job in side.jobs):
+            async with turns.turn():
+                runs.append(await to_thread.run_sync(_run, job))
+            yield event("progress", {"done": len(runs)})
+        yield event("end", await to_thread.run_sync(_judged, sides, runs))
+    except FullpipeError as error:
+        yield event("problem", {"problems": str(error).split("\n")})
+
+
+def seeds_of(sent: object, most: int) -> int:
+    """How many seeds.
+
+    Raises:
+        ScenarioError: If it is no number of them, or too many.
+    """
+    if not isinstance(sent, int) or isinstance(sent, bool) or not 2 <= sent <= most:
+        raise ScenarioError([f"seeds: expected a whole number from 2 to {most}"])
+    return sent
+
+
+def _sides(scenarios: Sequence[Scenario], seeds: int) -> list[Side]:
+    if len({len(scenario.flows) for scenario in scenarios}) > 1:
+        raise ScenarioError(["flows: give both variants as many entries, so that each has its counterpart"])
+    with only_own_files():
+        return sides_of(scenarios[0], {SCENARIO: list(scenarios)}, range(1, seeds + 1))
+
+
+def _run(job: Job) -> Run:
+    with only_own_files():
+        return api.run(job.scenario, job.seed)
+
+
+def _judged(sides: Sequence[Side], runs: Sequence[Run]) -> dict[str, Any]:
+    return compared(sides, runs, METRICS)[0].to_dict()

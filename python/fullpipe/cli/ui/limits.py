@@ -1,0 +1,64 @@
+"""How large a run on the page may be. Larger ones have the command line."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from fullpipe.analysis.expected import narrow_hops
+from fullpipe.errors import ScenarioError
+from fullpipe.scenario import Scenario, resolve
+from fullpipe.scenario.quantities import BITS
+
+_WAY_OUT = "save the scenario and run it with fullpipe run"
+
+
+@dataclass(frozen=True)
+class Limits:
+    """Of each run, and of all together."""
+
+    duration_s: float = 600.0
+    """Simulated time."""
+    packets: int = 20_000_000
+    """Data packets that the narrowest links can carry in that time; a million takes about half a second."""
+    rows: int = 2_000_000
+    """Samples of all flows."""
+    wall_s: float = 60.0
+    """Real time."""
+    seeds: int = 50
+    """Of a comparison."""
+    at_once: int = 2
+    """Runs at the same time; others wait for their turn."""
+    waiting: int = 32
+    """Requests that wait; more are turned away."""
+    body_bytes: int = 1_000_000
+    """Of a request."""
+
+    def check(self, scenario: Scenario, times: int = 1) -> None:
+        """Refuse a scenario that is too large if it is run so many times.
+
+        Raises:
+            ScenarioError: With a line for every limit that it exceeds.
+        """
+        lines = list(self._exceeded(scenario, times))
+        if lines:
+            raise ScenarioError(lines)
+
+    def _exceeded(self, scenario: Scenario, times: int) -> Iterator[str]:
+        if scenario.sweep:
+            yield f"sweep: the page runs one point at a time; take one, or {_WAY_OUT}"
+            return
+        if scenario.duration_s > self.duration_s:
+            yield f"duration: the page runs at most {self.duration_s:g} s; {_WAY_OUT}"
+        network = resolve(scenario)
+        interval_s = scenario.record.interval_s
+        if not interval_s:
+            yield 'record.interval: is off, so there is nothing to draw; leave it out, or write "100 ms"'
+        elif len(network.flows) * scenario.duration_s / interval_s > self.rows:
+            yield f"record.interval: more than {self.rows:,} samples; make it longer, or {_WAY_OUT}"
+        packet_bits = BITS * min((routed.tcp.segment_bytes for routed in network.flows), default=1514)
+        rate_bps = sum(hop.limit_bps or 0 for hop in narrow_hops(network))
+        packets = times * rate_bps * scenario.duration_s / packet_bits
+        if packets > self.packets:
+            yield (
+                f"duration: up to {packets:,.0f} packets, and the page simulates {self.packets:,} at most;"
+                f" make it shorter or slower, or {_WAY_OUT}"
+            )

@@ -1,0 +1,116 @@
+"""Runs while the page watches: samples as they are taken, and a summary at the end."""
+
+from __future__ import annotations
+
+import json
+import time
+from base64 import b64encode
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
+from typing import Any
+
+import polars as pl
+from anyio import CapacityLimiter, to_thread
+
+from fullpipe.analysis.metrics import summary
+from fullpipe.cli.ui.inputs import only_own_files
+from fullpipe.cli.ui.limits import Limits
+from fullpipe.cli.ui.packed import packed
+from fullpipe.cli.ui.understood import understood
+from fullpipe.engines.native.live import LiveRun
+from fullpipe.errors import FullpipeError
+from fullpipe.scenario import Scenario
+
+OF_FLOWS = ("goodput_bps", "srtt_s", "cwnd_bytes", "in_flight_bytes", "retransmitted_packets")
+OF_LINKS = ("sojourn_s", "backlog_packets", "dropped_packets", "marked_packets", "utilisation")
+"""Columns of `series` and of `links` that the page draws."""
+_EVERY_S = 0.05
+"""Real time between two parts of the samples."""
+
+
+class BusyError(FullpipeError):
+    """More runs wait than the page lets wait."""
+
+
+class Turns:
+    """Lets so many runs go at a time."""
+
+    def __init__(self, limits: Limits) -> None:
+        self._places = CapacityLimiter(limits.at_once)
+        self._most_waiting = limits.waiting
+
+    @asynccontextmanager
+    async def turn(self) -> AsyncIterator[None]:
+        """Wait for a place, and keep it within.
+
+        Raises:
+            BusyError: If too many wait already.
+        """
+        if self._places.statistics().tasks_waiting >= self._most_waiting:
+            raise BusyError("too many runs wait for their turn; close other tabs of this page, and try again")
+        async with self._places:
+            yield
+
+
+def event(name: str, data: object) -> bytes:
+    """A server-sent event; bytes are written in base64, all else as JSON."""
+    text = b64encode(data).decode() if isinstance(data, bytes) else json.dumps(data, allow_nan=False)
+    return f"event: {name}\ndata: {text}\n\n".encode()
+
+
+async def live(scenario: Scenario, seed: int, limits: Limits, turns: Turns) -> AsyncIterator[bytes]:
+    """The events of a run: `begin`, `samples` several times, and `end` or `problem`.
+
+    The run stops when nobody reads on.
+    """
+    try:
+        async with turns.turn():
+            told = await to_thread.run_sync(_understood, scenario, seed)
+            yield event("begin", told)
+            run = await to_thread.run_sync(LiveRun, scenario, seed)
+            began_s, reached_s = time.monotonic(), 0.0
+            while reached_s < run.end_s:
+                reached_s, samples = await to_thread.run_sync(_step, run, told)
+                yield event("samples", samples)
+                if time.monotonic() - began_s > limits.wall_s:
+                    where = f"at {reached_s:.1f} s of {run.end_s:g} s"
+                    line = f"stopped {where}, after {limits.wall_s:g} s of computing; make it shorter"
+                    yield event("problem", {"problems": [line]})
+                    return
+            yield event("end", await to_thread.run_sync(_summary, run))
+    except FullpipeError as error:
+        yield event("problem", {"problems": str(error).split("\n")})
+
+
+def _understood(scenario: Scenario, seed: int) -> dict[str, Any]:
+    with only_own_files():
+        return understood(scenario, seed)
+
+
+def _step(run: LiveRun, told: Mapping[str, Any]) -> tuple[float, bytes]:
+    """Run on for a moment, and what was sampled then."""
+    until_s = time.monotonic() + _EVERY_S
+    reached_s = run.advance()
+    while reached_s < run.end_s and time.monotonic() < until_s:
+        reached_s = run.advance()
+    sampled = run.sampled()
+    return reached_s, packed(wide(sampled, [flow["name"] for flow in told["flows"]], told["links"]))
+
+
+def wide(tables: Mapping[str, pl.DataFrame], flows: list[str], links: list[str]) -> dict[str, pl.Series]:
+    """Samples side by side: `time_s`, and `COLUMN/NUMBER` for every column of every flow and link."""
+    series, sampled_links = tables["series"], tables["links"]
+    made: dict[str, pl.Series] = {}
+    for table, key, names, columns in (
+        (series, "flow", flows, OF_FLOWS),
+        (sampled_links, "link", links, OF_LINKS),
+    ):
+        for number, name in enumerate(names):
+            of_one = table.filter(pl.col(key) == name)
+            made.setdefault("time_s", of_one["time_s"])
+            made |= {f"{column}/{number}": of_one[column] for column in columns}
+    return made
+
+
+def _summary(run: LiveRun) -> dict[str, Any]:
+    return summary(run.finish())

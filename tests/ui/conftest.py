@@ -1,0 +1,81 @@
+"""A page that is served to a client of HTTP within the test, and one that a process serves."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+pytest.importorskip("starlette", reason="pip install 'fullpipe[ui]'")
+pytest.importorskip("uvicorn", reason="pip install 'fullpipe[ui]'")
+
+from starlette.testclient import TestClient
+
+from fullpipe.cli.ui.application import guarded
+from fullpipe.cli.ui.guard import Guard
+
+ADDRESS = "127.0.0.1:4321"
+
+
+@pytest.fixture
+def guard(tmp_path: Path) -> Guard:
+    """A page that has not been opened."""
+    return guarded(tmp_path / "runs", ADDRESS, False)
+
+
+@pytest.fixture
+def client(guard: Guard) -> TestClient:
+    """A browser that has opened it."""
+    opened = TestClient(guard, base_url=f"http://{ADDRESS}")
+    assert opened.get("/", params={"token": guard.token}).status_code == 200
+    return opened
+
+
+def what_if(**more: Any) -> dict[str, Any]:
+    """A scenario as the page sends it."""
+    queue = {"kind": "drop_tail", "size": "1 bdp"}
+    data = {
+        "name": "what-if",
+        "duration": "5 s",
+        "warmup": "1 s",
+        "topology": {
+            "kind": "dumbbell",
+            "bottleneck": {"rate": "20 Mbit/s", "delay": "20 ms", "queue": queue},
+        },
+        "flows": [{"cca": "cubic", "start_jitter": "100 ms"}, {"cca": "bbr3", "start_jitter": "100 ms"}],
+    }
+    return {**data, **more}
+
+
+def events_of(text: str) -> list[tuple[str, str]]:
+    """The events of an answer: names and data."""
+    lines = [part.split("\n") for part in text.split("\n\n") if part]
+    return [(name.removeprefix("event: "), data.removeprefix("data: ")) for name, data in lines]
+
+
+def event_named(text: str, name: str) -> Any:
+    """The data of the last event of a name."""
+    return json.loads([data for found, data in events_of(text) if found == name][-1])
+
+
+@pytest.fixture
+def served(tmp_path: Path) -> Iterator[Callable[..., tuple[str, subprocess.Popen[str]]]]:
+    """Starts `fullpipe ui` as a process of its own; gives the address that it prints, and the process."""
+    started: list[subprocess.Popen[str]] = []
+
+    def start(*options: str) -> tuple[str, subprocess.Popen[str]]:
+        command = [sys.executable, "-m", "fullpipe", "ui", "--no-browser", *options]
+        process = subprocess.Popen(command, cwd=tmp_path, stdout=subprocess.PIPE, text=True)
+        started.append(process)
+        assert process.stdout is not None
+        return process.stdout.readline().strip(), process
+
+    yield start
+    for process in started:
+        process.kill()
+        process.wait()

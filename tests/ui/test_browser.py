@@ -1,0 +1,312 @@
+"""The page as a person uses it, in Chromium, without a network but for its own server."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import signal
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+import pytest
+
+from fullpipe import Scenario
+
+PATH = os.environ.get("FULLPIPE_CHROMIUM") or shutil.which("chromium") or shutil.which("chromium-browser")
+WATCH = """
+window.violations = [];
+document.addEventListener("securitypolicyviolation", (event) => violations.push(event.violatedDirective));
+"""
+FIRST_PICTURE_S = 1.5 * 4
+"""From a request to curves that are drawn: four times what an idle machine must reach."""
+Open = Callable[..., Any]
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Any]:
+    """Chromium: that of FULLPIPE_CHROMIUM, or the one on the path."""
+    playwright = pytest.importorskip("playwright.sync_api", reason="pip install 'fullpipe[e2e]'")
+    if PATH is None:
+        pytest.skip("there is no chromium; say where one is in FULLPIPE_CHROMIUM")
+    with playwright.sync_playwright() as started:
+        launched = started.chromium.launch(executable_path=PATH, args=["--no-sandbox"])
+        yield launched
+        launched.close()
+
+
+@pytest.fixture
+def show(browser: Any, served: Any) -> Iterator[Open]:
+    """Opens the page. A request to another machine, a message of the console, an error or a breach of the
+    policy fails the test."""
+    told: list[str] = []
+    requests: list[str] = []
+    contexts: list[Any] = []
+    starts: list[str] = []
+
+    def opened(view: str = "", wait: str = ".sentence:not(:empty)", **options: Any) -> Any:
+        url, process = served()
+        starts.append(urlsplit(url).netloc)
+        context = browser.new_context(**options)
+        context.process = process
+        contexts.append(context)
+        context.add_init_script(WATCH)
+        context.on("request", lambda request: requests.append(request.url))
+        tab = context.new_page()
+        tab.on("console", lambda message: told.append(message.text))
+        tab.on("pageerror", lambda error: told.append(str(error)))
+        tab.on("dialog", lambda dialog: (told.append(f"dialog {dialog.message}"), dialog.dismiss()))
+        tab.goto(url)
+        if view:
+            tab.goto(f"http://{starts[-1]}/{view}")
+        tab.wait_for_selector(wait)
+        return tab
+
+    opened.told = told  # type: ignore[attr-defined]
+    yield opened
+    violations = [
+        line for context in contexts for tab in context.pages for line in tab.evaluate("violations")
+    ]
+    for context in contexts:
+        context.close()
+    foreign = [url for url in requests if url.startswith("http") and urlsplit(url).netloc not in starts]
+    assert foreign == []
+    assert told == []
+    assert violations == []
+
+
+def drawn(tab: Any, number: int = 0) -> int:
+    """How many points of the canvas of a figure are not empty."""
+    code = """(canvas) => canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height)
+        .data.filter((value, n) => n % 4 === 3 && value > 0).length"""
+    return int(tab.locator(".chart canvas").nth(number).evaluate(code))
+
+
+def samples(tab: Any, number: int = 0, line: int = 1) -> list[float]:
+    """The values of a line of a figure."""
+    code = "(plot, line) => Array.from(plot.plot.data[line])"
+    found: list[float] = tab.locator(".plot").nth(number).evaluate(code, line)
+    return found
+
+
+def finished(tab: Any) -> str:
+    """What came out, once a run has ended."""
+    from playwright.sync_api import expect
+
+    expect(tab.locator(".variant.running")).to_have_count(0, timeout=60_000)
+    return str(tab.locator(".sentence").first.inner_text())
+
+
+def moved(tab: Any, change: Callable[[], None]) -> str:
+    """What comes out after a change, once it is another."""
+    from playwright.sync_api import expect
+
+    before = finished(tab)
+    change()
+    expect(tab.locator(".sentence").first).not_to_have_text(before, timeout=60_000)
+    return finished(tab)
+
+
+def written(tab: Any, name: str, value: str) -> None:
+    """Write a number into a field."""
+    field = tab.get_by_role("spinbutton", name=name)
+    field.fill(value)
+    field.press("Enter")
+
+
+def test_the_first_picture_comes_at_once(show: Open) -> None:
+    tab = show()
+    began_s = time.monotonic()
+    tab.reload()
+    tab.wait_for_selector(".chart canvas")
+    finished(tab)
+    took_s = time.monotonic() - began_s
+    assert took_s < FIRST_PICTURE_S
+    assert tab.locator(".chart").count() == 4
+    assert all(drawn(tab, n) > 300 for n in range(4))
+    assert max(samples(tab)) > 10
+    assert "19.1 Mbit/s" in finished(tab)
+    assert "BDP" in tab.locator(".controls").inner_text()
+    assert "40 ms of waiting" in tab.locator(".theory").inner_text()
+
+
+def test_a_slider_changes_what_comes_out(show: Open) -> None:
+    tab = show()
+    rate = tab.get_by_role("slider", name="Rate")
+    first = moved(
+        tab,
+        lambda: rate.evaluate(
+            "(one) => { one.value = 900; one.dispatchEvent(new Event('input', {bubbles: true})); }"
+        ),
+    )
+    assert "Mbit/s" in first
+    assert max(samples(tab)) > 100
+    second = moved(tab, lambda: written(tab, "Round trip, ms", "4"))
+    assert second != first
+    assert "rtt" not in tab.url
+    assert ",4,1,drop_tail" in tab.url
+
+
+def test_algorithm_queue_and_flows_are_chosen(show: Open) -> None:
+    tab = show()
+    moved(tab, lambda: tab.get_by_label("Algorithm").first.select_option("reno"))
+    assert "reno-1" in tab.locator("table").first.inner_text()
+    moved(tab, lambda: tab.get_by_label("Queue", exact=True).select_option("fq_codel"))
+    assert tab.get_by_role("slider", name="Buffer").count() == 0
+    moved(tab, lambda: tab.get_by_role("button", name="Add flows").click())
+    assert tab.locator(".flow").count() == 3
+    moved(tab, tab.get_by_role("button", name="Remove these flows").first.click)
+    assert tab.locator(".flow").count() == 2
+
+
+def test_the_address_says_it_all(show: Open) -> None:
+    tab = show()
+    told = moved(tab, lambda: tab.get_by_label("Algorithm").first.select_option("vegas"))
+    url = tab.url
+    other = tab.context.new_page()
+    other.goto(url)
+    other.wait_for_selector(".sentence:not(:empty)")
+    assert finished(other) == told
+
+
+def test_two_variants_stand_side_by_side_and_get_verdicts(show: Open) -> None:
+    tab = show("#/what-if?a=10,20,4,drop_tail,0,0,cubic*1@0&b=10,20,4,codel,0,0,cubic*1@0&time=6&seed=1")
+    assert tab.locator(".variant").count() == 2
+    boxes = [tab.locator(".variant").nth(n).bounding_box() for n in (0, 1)]
+    assert boxes[0]["y"] == boxes[1]["y"]
+    tops = [tab.locator(".plot").nth(n).evaluate("(one) => one.plot.scales.y.max") for n in (1, 5)]
+    assert tops[0] == tops[1]
+    finished(tab)
+    difference = tab.locator(".difference tr", has_text="wait in the queue").inner_text()
+    assert "−" in difference
+    tab.get_by_role("button", name="Run 20 seeds of each").click()
+    tab.wait_for_selector(".verdicts", timeout=120_000)
+    row = tab.locator(".verdicts tr", has_text="RTT, mean").first.inner_text()
+    assert "better" in row
+    tab.get_by_role("button", name="Variant B").click()
+    tab.get_by_role("button", name="Remove B").click()
+    assert tab.locator(".variant").count() == 1
+
+
+def test_the_scenario_and_the_report_are_taken_along(show: Open, tmp_path: Path) -> None:
+    tab = show(accept_downloads=True)
+    finished(tab)
+    with tab.expect_download() as waiting:
+        tab.get_by_role("button", name="Scenario").click()
+    waiting.value.save_as(tmp_path / "mine.toml")
+    assert waiting.value.suggested_filename == "what-if.toml"
+    scenario = Scenario.from_file(tmp_path / "mine.toml")
+    assert [flow.cca.kind for flow in scenario.flows if flow.cca] == ["cubic", "bbr3"]
+    with tab.expect_download() as waiting:
+        tab.get_by_role("button", name="Report").click()
+    waiting.value.save_as(tmp_path / "report.html")
+    assert "fullpipe report" in (tmp_path / "report.html").read_text(encoding="utf-8")
+    assert tab.locator(".command code").inner_text().startswith("fullpipe run single-cubic")
+
+
+def test_a_part_of_the_time_is_shown_in_all_figures(show: Open) -> None:
+    tab = show()
+    finished(tab)
+    box = tab.locator(".u-over").first.bounding_box()
+    tab.mouse.move(box["x"] + 0.5 * box["width"], box["y"] + 30)
+    tab.mouse.down()
+    tab.mouse.move(box["x"] + 0.75 * box["width"], box["y"] + 40, steps=4)
+    tab.mouse.up()
+    shown = [tab.locator(".plot").nth(n).evaluate("(one) => one.plot.scales.x.min") for n in range(4)]
+    assert shown == [pytest.approx(15, abs=0.5)] * 4
+    tab.get_by_role("button", name="Show everything").click()
+    assert tab.locator(".plot").first.evaluate("(one) => one.plot.scales.x.min") == 0
+
+
+def test_keys_do_what_the_pointer_does(show: Open) -> None:
+    tab = show()
+    finished(tab)
+    tab.keyboard.press("Tab")
+    assert tab.evaluate("document.activeElement.className") == "skip"
+    tab.keyboard.press("Enter")
+    assert tab.evaluate("document.activeElement.id") == "main"
+    seen = set()
+    for _ in range(60):
+        tab.keyboard.press("Tab")
+        seen.add(tab.evaluate("(document.activeElement.type || document.activeElement.className)"))
+    assert {"range", "number", "select-one", "button", "checkbox", "plot", "scroll"} <= seen
+    rate = tab.get_by_role("slider", name="Rate")
+    rate.focus()
+    moved(tab, lambda: [tab.keyboard.press("PageUp") for _ in range(2)])
+    plot = tab.locator(".plot").first
+    plot.focus()
+    tab.keyboard.press("ArrowRight")
+    assert "cubic-1" in tab.locator(".read").first.inner_text()
+    tab.keyboard.press("+")
+    assert tab.get_by_role("button", name="Show everything").is_visible()
+    tab.keyboard.press("0")
+    assert tab.get_by_role("button", name="Show everything").count() == 0
+
+
+def test_dark_colours_follow_the_system_and_the_button(show: Open) -> None:
+    tab = show(color_scheme="dark")
+    colour = "getComputedStyle(document.body).backgroundColor"
+    assert tab.evaluate(colour) == "rgb(20, 23, 27)"
+    tab.get_by_role("button", name="Light colours").click()
+    assert tab.evaluate(colour) == "rgb(255, 255, 255)"
+    tab.reload()
+    tab.wait_for_selector(".sentence:not(:empty)")
+    assert tab.evaluate(colour) == "rgb(255, 255, 255)"
+
+
+@pytest.mark.parametrize("width", [360, 768, 1280])
+def test_nothing_is_wider_than_the_screen(show: Open, width: int) -> None:
+    view = "#/what-if?a=10,20,4,drop_tail,0,0,cubic*1@0&b=10,20,4,codel,0,0,cubic*1@0&time=5&seed=1"
+    tab = show(view, viewport={"width": width, "height": 800})
+    finished(tab)
+    assert tab.evaluate("document.documentElement.scrollWidth") == width
+
+
+def test_a_run_that_is_refused_says_why_and_another_goes_on(show: Open) -> None:
+    tab = show("#/what-if?a=1000,20,1,drop_tail,0,0,cubic*1@0&time=300&seed=1", wait=".problem")
+    assert "packets" in tab.locator(".problem").inner_text()
+    written(tab, "Duration, s", "3")
+    written(tab, "Rate, Mbit/s", "10")
+    tab.wait_for_selector(".sentence:not(:empty)")
+    assert "Mbit/s" in finished(tab)
+    show.told.clear()  # type: ignore[attr-defined]  # Chromium itself notes answers of 400
+
+
+def test_ten_tabs_all_get_their_picture(show: Open) -> None:
+    tab = show()
+    others = [tab.context.new_page() for _ in range(9)]
+    for number, other in enumerate(others):
+        other.goto(
+            f"{tab.url.partition('#')[0]}#/what-if?a={5 + number},20,1,drop_tail,0,0,cubic*1@0&time=60&seed=1"
+        )
+    for number, other in enumerate(others):
+        other.wait_for_selector(".chart canvas")
+        assert finished(other).startswith("The flow carries")
+        assert max(samples(other)) == pytest.approx((5 + number) * 1448 / 1514, rel=0.25)
+
+
+def test_a_server_that_ends_is_told_and_the_work_goes_on_with_the_next(show: Open, served: Any) -> None:
+    tab = show()
+    moved(tab, lambda: tab.get_by_label("Algorithm").first.select_option("vegas"))
+    told, state = finished(tab), tab.url.partition("#")[2]
+    process = tab.context.process
+    process.send_signal(signal.SIGKILL)
+    process.wait()
+    tab.get_by_role("button", name="Another").click()
+    tab.wait_for_selector(".lost")
+    assert "has ended" in tab.locator(".lost").inner_text()
+    show.told.clear()  # type: ignore[attr-defined]  # Chromium itself notes what it cannot connect to
+    again = show(f"#{state}")
+    assert finished(again) == told
+
+
+def test_an_address_that_was_used_opens_nothing_elsewhere(show: Open, browser: Any) -> None:
+    tab = show()
+    stranger = browser.new_context()
+    page = stranger.new_page()
+    answer = page.goto(tab.url)
+    assert answer.status == 401
+    assert "fullpipe ui" in page.locator("body").inner_text()
+    stranger.close()

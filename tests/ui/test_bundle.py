@@ -1,0 +1,73 @@
+"""The page in the package is what its sources say."""
+
+import gzip
+import hashlib
+import re
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+WEB, PACKAGE = ROOT / "web", ROOT / "python" / "fullpipe"
+STATIC = PACKAGE / "cli" / "ui" / "static"
+BUDGET = 250_000
+"""Bytes that a browser fetches, compressed, without the editor."""
+
+
+def sources() -> list[Path]:
+    """What the page is made of, in the order of web/build.js."""
+
+    def walked(folder: Path) -> list[Path]:
+        inner = sorted(folder.iterdir(), key=lambda path: path.name)
+        return [found for path in inner for found in (walked(path) if path.is_dir() else [path])]
+
+    styles = [PACKAGE / "report/assets/light.css", PACKAGE / "report/assets/dark.css"]
+    return [
+        *walked(WEB / "src"),
+        WEB / "build.js",
+        WEB / "package-lock.json",
+        *styles,
+        PACKAGE / "palette.py",
+    ]
+
+
+def test_the_bundle_was_built_from_these_sources() -> None:
+    digest = hashlib.sha256()
+    for path in sources():
+        digest.update(f"{path.relative_to(ROOT).as_posix()}\n".encode())
+        digest.update(path.read_bytes())
+    built = (STATIC / "sources.sha256").read_text(encoding="utf-8").strip()
+    assert built == digest.hexdigest(), "the page is older than its sources: make page"
+
+
+@pytest.mark.skipif(shutil.which("npm") is None, reason="there is no npm")
+@pytest.mark.skipif(not (WEB / "node_modules").is_dir(), reason="make browser")
+def test_the_same_sources_give_the_same_bytes(tmp_path: Path) -> None:
+    built = tmp_path / "static"
+    subprocess.run(["node", "build.js", str(built)], cwd=WEB, check=True, capture_output=True)
+    names = {path.name for path in STATIC.iterdir()}
+    assert {path.name for path in built.iterdir()} == names
+    for name in sorted(names):
+        assert (built / name).read_bytes() == (STATIC / name).read_bytes(), name
+
+
+def test_the_page_is_light() -> None:
+    parts = [STATIC / name for name in ("index.html", "app.js", "app.css")]
+    assert sum(len(gzip.compress(path.read_bytes())) for path in parts) < BUDGET
+
+
+def test_markup_is_never_made_of_text() -> None:
+    ways = r"innerHTML|outerHTML|insertAdjacentHTML|dangerouslySet|document\.write|\beval\(|new Function"
+    found = [
+        path.name for path in sources() if path.suffix == ".js" and re.search(ways, path.read_text("utf-8"))
+    ]
+    assert found == []
+
+
+def test_the_licences_of_what_is_in_it_come_along() -> None:
+    text = (STATIC / "third-party.txt").read_text(encoding="utf-8")
+    for name in ("preact", "htm", "@preact/signals", "uplot"):
+        assert re.search(rf"^{re.escape(name)} \d", text, re.MULTILINE), name
+    assert "GPL" not in text

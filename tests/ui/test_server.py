@@ -1,0 +1,250 @@
+"""What the page asks for, and what it gets."""
+
+import json
+import shlex
+from base64 import b64decode
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+import pytest
+from starlette.testclient import TestClient
+
+from fullpipe import Scenario, run
+from fullpipe.cli.ui.application import Server
+from fullpipe.cli.ui.limits import Limits
+from fullpipe.cli.ui.packed import packed
+from fullpipe.metrics import summary
+from tests.ui.conftest import event_named, events_of, what_if
+
+
+def columns(data: bytes) -> dict[str, np.ndarray[Any, Any]]:
+    """What `packed` packed."""
+    length = int.from_bytes(data[:4], "little")
+    header = json.loads(data[4 : 4 + length])
+    floats = np.frombuffer(data[4 + length :], "<f4").reshape(len(header["columns"]), header["rows"])
+    return dict(zip(header["columns"], floats, strict=True))
+
+
+def test_columns_survive_as_floats() -> None:
+    table = {"time_s": pl.Series([0.1, 0.2]), "cwnd": pl.Series([1, None])}
+    found = columns(packed(table))
+    assert found["time_s"].tolist() == pytest.approx([0.1, 0.2])
+    assert found["cwnd"][0] == 1
+    assert np.isnan(found["cwnd"][1])
+    assert columns(packed({})) == {}
+    with pytest.raises(ValueError, match="rows"):
+        packed({"a": pl.Series([1.0]), "b": pl.Series([1.0, 2.0])})
+
+
+def test_a_live_run_is_the_run(client: TestClient) -> None:
+    text = client.post("/api/live", json={"scenario": what_if(duration="60 s"), "seed": 7}).text
+    names = [name for name, _ in events_of(text)]
+    assert names[0] == "begin"
+    assert names[-1] == "end"
+    assert set(names[1:-1]) == {"samples"}
+    parts = [columns(b64decode(data)) for name, data in events_of(text) if name == "samples"]
+    whole = run(Scenario(**what_if(duration="60 s")), 7)
+    for number, flow in enumerate(["cubic-1", "bbr3-1"]):
+        expected = whole.series.filter(pl.col("flow") == flow)["goodput_bps"].to_numpy().astype("f4")
+        got = np.concatenate([part[f"goodput_bps/{number}"] for part in parts])
+        assert np.array_equal(got, expected)
+    end = event_named(text, "end")
+    assert end["flows"] == json.loads(json.dumps(summary(whole)["flows"]))
+
+
+def test_what_theory_expects_is_of_the_path(client: TestClient) -> None:
+    told = event_named(client.post("/api/live", json={"scenario": what_if()}).text, "begin")
+    (link,) = told["expected"]
+    assert link["bdp_bytes"] == pytest.approx(20e6 * 0.04 / 8)
+    assert link["fair_share_bps"] == pytest.approx(20e6 * 1448 / 1514 / 2)
+    assert link["full_wait_s"] == pytest.approx(66 * 1514 * 8 / 20e6)
+    assert link["full_window_packets"] == pytest.approx((100_000 / 1514 + 66) / 2)
+    assert link["target_wait_s"] is None
+    assert told["path"]["routes"] == [[0], [0]]
+
+
+def test_the_command_makes_the_same_run(client: TestClient, fullpipe) -> None:  # type: ignore[no-untyped-def]
+    bottleneck = {
+        "rate": "12.5 Mbit/s",
+        "delay": "7.5 ms",
+        "queue": {"kind": "codel"},
+        "loss": {"kind": "bernoulli", "probability": 0.001},
+    }
+    scenario = what_if(topology={"kind": "dumbbell", "bottleneck": bottleneck}, tcp={"ecn": True})
+    checked = client.post("/api/check", json={"scenario": scenario, "seed": 3}).json()["understood"]
+    words = shlex.split(checked["command"])
+    assert words[:3] == ["fullpipe", "run", "single-cubic"]
+    done = fullpipe(*words[1:], "--json")
+    printed = json.loads(done.stdout.splitlines()[-1])
+    assert printed["digest"] == checked["digest"]
+    assert printed["seed"] == 3
+
+
+@pytest.mark.parametrize(
+    "name", ["single-cubic", "cellular", "parking-lot", "wifi-home-ax", "rrul", "web-1000"]
+)
+def test_scenarios_that_come_with_fullpipe_are_understood(client: TestClient, name: str) -> None:
+    answer = client.post("/api/check", json={"scenario": f'base = "{name}"\nname = "mine"\n'}).json()
+    assert answer["problems"] == []
+    assert answer["understood"]["flows_in_all"] > 0
+    assert "/python/fullpipe/data" not in answer["understood"]["toml"]
+    again = client.post("/api/check", json={"scenario": answer["understood"]["toml"]}).json()
+    assert again["understood"]["digest"] == answer["understood"]["digest"]
+
+
+@pytest.fixture
+def secret(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A file that the page must not read, in the folder in which it was started."""
+    monkeypatch.chdir(tmp_path)
+    path = tmp_path / "secret.toml"
+    path.write_text('name = "secret"\nduration = "1 s"\n', encoding="utf-8")
+    (tmp_path / "cellular-down.trace").write_text("1\n2\n", encoding="utf-8")
+    return path
+
+
+@pytest.mark.parametrize(
+    "sent",
+    [
+        'base = "{path}"',
+        'base = "secret.toml"',
+        'base = "../../../../../../../../etc/passwd"',
+        "trace:{path}",
+        "trace:/etc/passwd",
+        "trace:secret.toml",
+        "trace:cellular-down.trace\x00",
+    ],
+)
+def test_no_file_is_read_for_a_client(client: TestClient, secret: Path, sent: str) -> None:
+    sent = sent.format(path=secret)
+    scenario: object = sent
+    if sent.startswith("trace:"):
+        topology = {"kind": "dumbbell", "bottleneck": {"delay": "5 ms", "trace": sent.removeprefix("trace:")}}
+        scenario = what_if(topology=topology)
+    answer = client.post("/api/check", json={"scenario": scenario}).json()
+    assert answer["understood"] is None
+    assert answer["problems"]
+    assert client.post("/api/live", json={"scenario": scenario}).status_code == 400
+
+
+def test_a_name_stands_for_the_recording_of_fullpipe_and_not_for_a_file_here(
+    client: TestClient, secret: Path
+) -> None:
+    topology = {"kind": "dumbbell", "bottleneck": {"delay": "5 ms", "trace": "cellular-down.trace"}}
+    answer = client.post("/api/check", json={"scenario": what_if(topology=topology)}).json()
+    assert answer["problems"] == []
+
+
+@pytest.mark.parametrize("cca", ["python:os:system", "library:/tmp/mine.so:mine"])
+def test_no_code_is_run_for_a_client(client: TestClient, cca: str) -> None:
+    answer = client.post("/api/live", json={"scenario": what_if(flows=[{"cca": cca}])})
+    assert answer.status_code == 400
+    assert "--allow-python" in answer.json()["problems"][0]
+
+
+@pytest.mark.parametrize(
+    ("more", "said"),
+    [
+        ({"duration": "3600 s"}, "at most 600 s"),
+        ({"duration": "500 s", "flows": [{"cca": "cubic", "count": 500}]}, "samples"),
+        ({"record": {"interval": "off"}}, "record.interval"),
+        ({"sweep": {"duration": ["5 s", "6 s"]}}, "one point at a time"),
+    ],
+)
+def test_runs_are_bounded(client: TestClient, more: dict[str, Any], said: str) -> None:
+    answer = client.post("/api/live", json={"scenario": what_if(**more)})
+    assert answer.status_code == 400
+    assert said in "\n".join(answer.json()["problems"])
+
+
+def test_a_fast_link_for_long_is_too_many_packets(client: TestClient) -> None:
+    topology = {"kind": "dumbbell", "bottleneck": {"rate": "100 Gbit/s", "delay": "1 ms"}}
+    answer = client.post("/api/live", json={"scenario": what_if(topology=topology)})
+    assert answer.status_code == 400
+    assert "packets" in answer.json()["problems"][0]
+
+
+def test_a_run_that_takes_too_long_is_stopped(tmp_path: Path) -> None:
+    limited = TestClient(Server(tmp_path, limits=Limits(wall_s=0.0)).application())
+    text = limited.post("/api/live", json={"scenario": what_if(duration="500 s")}).text
+    assert "after 0 s of computing" in event_named(text, "problem")["problems"][0]
+    assert "end" not in [name for name, _ in events_of(text)]
+
+
+def test_more_runs_than_may_wait_are_turned_away(tmp_path: Path) -> None:
+    limited = TestClient(Server(tmp_path, limits=Limits(waiting=0)).application())
+    text = limited.post("/api/live", json={"scenario": what_if()}).text
+    assert "close other tabs" in event_named(text, "problem")["problems"][0]
+
+
+def test_a_comparison_ends_with_verdicts(client: TestClient) -> None:
+    quick = what_if(duration="3 s")
+    slow = {**quick, "name": "b", "tcp": {"mss": "500 B"}}
+    text = client.post("/api/compare", json={"scenarios": [quick, slow], "seeds": 3}).text
+    assert [name for name, _ in events_of(text)].count("progress") == 6
+    end = event_named(text, "end")
+    assert end["seeds"] == [1, 2, 3]
+    assert {"verdict", "interval", "margin"} <= set(end["rows"][0])
+
+
+def test_variants_that_cannot_be_compared_are_not_run(client: TestClient) -> None:
+    one = what_if(name="b", flows=[{"cca": "cubic"}])
+    text = client.post("/api/compare", json={"scenarios": [what_if(), one], "seeds": 3}).text
+    assert [name for name, _ in events_of(text)] == ["problem"]
+
+
+@pytest.mark.parametrize("seeds", [1, 51, "3", None, True])
+def test_seeds_of_a_comparison_are_a_number_of_them(client: TestClient, seeds: object) -> None:
+    answer = client.post("/api/compare", json={"scenarios": [what_if(), what_if(name="b")], "seeds": seeds})
+    assert answer.status_code == 400
+
+
+def test_a_report_is_one_file_that_asks_for_nothing(client: TestClient) -> None:
+    text = client.post("/api/report", json={"scenarios": [what_if()]}).text
+    assert text.startswith("<!DOCTYPE html>")
+    assert "default-src 'none'" in text
+    assert "what-if" in text
+
+
+@pytest.mark.parametrize("sent", [None, 5, [], "not toml =", {"name": 1}, "", "[" * 5_000])
+def test_what_is_no_scenario_is_told_so(client: TestClient, sent: object) -> None:
+    answer = client.post("/api/live", json={"scenario": sent})
+    assert answer.status_code == 400
+    assert answer.json()["problems"]
+
+
+def test_a_body_that_is_no_object_is_refused(client: TestClient) -> None:
+    for body in ("[]", "nonsense", "5", "[" * 100_000):
+        answer = client.post("/api/check", content=body, headers={"content-type": "application/json"})
+        assert answer.status_code == 400
+
+
+TOML = """name = "mine"
+duration = "10 s"
+
+[topology]
+kind = "dumbbell"
+[topology.bottleneck]
+rate = "10 Mbit"
+delay = "20 ms"
+
+[[flows]]
+cca = "cubic"
+[[flows]]
+cca = "bbr9"
+count = -1
+"""
+
+
+def test_problems_say_in_which_line_they_are(client: TestClient) -> None:
+    problems = client.post("/api/check", json={"scenario": TOML}).json()["problems"]
+    lines = {problem["message"].partition(":")[0]: problem["line"] for problem in problems}
+    assert lines["topology.bottleneck.rate"] == 7
+    assert lines["flows[1].cca"] == 13
+    assert lines["flows[1].count"] == 14
+
+
+def test_a_mistake_of_syntax_says_its_line(client: TestClient) -> None:
+    (problem,) = client.post("/api/check", json={"scenario": 'name = "x"\nduration = \n'}).json()["problems"]
+    assert problem["line"] == 2

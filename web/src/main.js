@@ -1,0 +1,43 @@
+// The frame of the page: what is known, which view is shown, and whether the server is there.
+import { html, render, signal, useEffect } from "./parts/html.js";
+import { connection, get } from "./parts/server.js";
+import { theme, turn } from "./parts/theme.js";
+import { WhatIf } from "./whatif/page.js";
+
+const VIEWS = { "what-if": ["What if", WhatIf] };
+const read = () => {
+  const [name, query = ""] = location.hash.replace(/^#\/?/, "").split("?");
+  const [view, ...rest] = name.split("/");
+  return { view: VIEWS[view] ? view : "what-if", rest, query };
+};
+const route = signal(read());
+addEventListener("hashchange", () => { route.value = read(); });
+const known = signal(null);
+
+function Lost() {
+  if (connection.value === "yes") return null;
+  const why = connection.value === "gone" ? "The server of this page has ended." : "This page is not open to this browser any more.";
+  return html`<p class="lost" role="alert">${why} Start <code>fullpipe ui</code> again and open the address that it prints; what is
+    in the address of this page behind <code>#</code> works there, too. <button type="button" onClick=${load}>Try again</button></p>`;
+}
+
+async function load() {
+  try {
+    known.value = await get("/api/about");
+  } catch { /* `connection` says it */ }
+}
+
+function Page() {
+  const { view, rest, query } = route.value, [title, View] = VIEWS[view];
+  useEffect(() => { document.title = `${title} · fullpipe`; }, [view]);
+  return html`<a class="skip" href="#main" onClick=${(event) => { event.preventDefault(); document.getElementById("main").focus(); }}>To the content</a>
+    <header><span class="brand">fullpipe</span>
+      <nav aria-label="Views">${Object.entries(VIEWS).map(([name, [label]]) => html`<a href=${`#/${name}`} aria-current=${name === view ? "page" : null}>${label}</a>`)}</nav>
+      <button type="button" class="theme" onClick=${turn} aria-label=${theme.value === "dark" ? "Light colours" : "Dark colours"}>${theme.value === "dark" ? "Light" : "Dark"}</button>
+    </header>
+    <${Lost} />
+    <main id="main" tabindex="-1">${known.value && html`<${View} key=${view} known=${known.value} rest=${rest} query=${query} />`}</main>`;
+}
+
+load();
+render(html`<${Page} />`, document.body);

@@ -1,0 +1,47 @@
+// A comparison: differences with their intervals, drawn and in numbers, and a verdict for each.
+import { html } from "./html.js";
+import { change, plain, rate, share, time } from "./numbers.js";
+
+const NAMES = {
+  jain: "Jain's index", rtt_mean: "RTT, mean", rtt_p95: "RTT, 95th percentile", retransmitted: "sent again",
+  convergence: "time to converge", sojourn_mean: "wait, mean",
+};
+const WIDTH = 220, HEIGHT = 18;
+const shownIn = (unit) => ({ "bit/s": rate, s: (value) => time(value), "": (value) => plain(value, 3), 1: (value) => plain(value, 3) }[unit] || ((value) => plain(value, 3)));
+
+// The interval of a difference as a share of the reference, within ± the limit; the margin is the band.
+function Interval({ row, limit }) {
+  const x = (value) => WIDTH / 2 + (Math.max(-1, Math.min(1, value / limit)) * (WIDTH - 12)) / 2;
+  const part = (value) => value / Math.abs(row.reference || 1);
+  const margin = row.margin.relative || (row.reference ? row.margin.absolute / Math.abs(row.reference) : 0) || 0;
+  return html`<svg class=${`interval v-${row.verdict}`} viewBox=${`0 0 ${WIDTH} ${HEIGHT}`} aria-hidden="true">
+    <rect x=${x(-margin)} width=${x(margin) - x(-margin)} y="1" height=${HEIGHT - 2} class="warmup" />
+    <path d=${`M${WIDTH / 2} 0V${HEIGHT}`} class="grid" />
+    ${row.interval && html`<path d=${`M${x(part(row.interval.low))} 9H${x(part(row.interval.high))}`} class="line" />`}
+    <circle cx=${x(part(row.difference))} cy="9" r="4" class="dot" />
+  </svg>`;
+}
+
+const spread = (row) => {
+  if (!row.interval || !row.reference) return change(row.reference, row.variant);
+  const part = (value) => `${value >= 0 ? "+" : "−"}${share(Math.abs(value / row.reference), 2).replace(" %", "")}`;
+  return `${change(row.reference, row.variant)} [${part(row.interval.low)}, ${part(row.interval.high)}]`;
+};
+
+export function Verdicts({ result, names }) {
+  const limits = result.rows.map((row) => Math.abs(row.interval ? Math.max(Math.abs(row.interval.low), Math.abs(row.interval.high)) / (row.reference || 1) : 0)).filter((value) => value > 0 && Number.isFinite(value)).sort((a, b) => a - b);
+  const limit = Math.min(1, Math.max(0.05, limits[Math.floor(0.8 * limits.length)] || 0.05));
+  const groups = [...new Set(result.rows.map((row) => row.of))];
+  return html`<div class="scroll" tabindex="0" role="region" aria-label="Verdicts"><table class="verdicts">
+    <caption>${names[1]} against ${names[0]}, ${result.seeds.length} seeds: differences with intervals of 95 %. The band is the margin within which a difference does not matter.</caption>
+    <thead><tr><th scope="col">metric</th><th scope="col" class="n">${names[0]}</th><th scope="col" class="n">${names[1]}</th>
+      <th scope="col" class="n">difference</th><th scope="col" class="wide">± ${share(limit, 2)}</th><th scope="col">verdict for ${names[1]}</th></tr></thead>
+    ${groups.map((name) => html`<tbody><tr class="group"><th colspan="6" scope="rowgroup">${name}</th></tr>
+      ${result.rows.filter((row) => row.of === name).map((row) => html`<tr>
+        <th scope="row" title=${row.metric}>${NAMES[row.metric] || row.metric}</th><td class="n">${shownIn(row.unit)(row.reference)}</td><td class="n">${shownIn(row.unit)(row.variant)}</td>
+        <td class="n">${spread(row)}</td><td><${Interval} row=${row} limit=${limit} /></td>
+        <td><span class=${`verdict v-${row.verdict}`}>${row.verdict}</span>${row.seeds_that_would_decide ? html` <span class="note">about ${row.seeds_that_would_decide} seeds decide</span>` : ""}</td>
+      </tr>`)}</tbody>`)}
+  </table></div>
+  ${result.notes.map((line) => html`<p class="note">${line}</p>`)}`;
+}

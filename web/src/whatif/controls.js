@@ -1,0 +1,122 @@
+// The sliders, and what to do with the result.
+import { html, useState } from "../parts/html.js";
+import { Command, download } from "../parts/copy.js";
+import { plain } from "../parts/numbers.js";
+import { Refused, postText } from "../parts/server.js";
+import {
+  addVariant, change, changeFlow, chosen, common, letter, nameOf, now, removeVariant, scenarioOf, variants,
+} from "./settings.js";
+
+const STEPS = 1000;
+const titleOf = (queue) => (queue.name === "drop_tail" ? "Drop tail" : queue.title.split(/[:(]/)[0].trim());
+const clamp = (value, low, high) => Math.min(Math.max(value, low), high);
+const neat = (value) => Number(value.toPrecision(value < 10 ? 2 : 3));
+
+// A slider, by default along a logarithmic scale, beside a field for the exact number.
+function Slider({ label, unit, value, low, high, onChange, isLinear, step, help, other }) {
+  const place = isLinear ? (value - low) / (high - low) : Math.log(clamp(value, low, high) / low) / Math.log(high / low);
+  const slid = (event) => {
+    const share = event.target.value / STEPS;
+    onChange(isLinear ? Number((low + share * (high - low)).toFixed(2)) : neat(low * (high / low) ** share));
+  };
+  const typed = (event) => {
+    const number = Number(event.target.value);
+    if (event.target.value !== "" && number >= low && number <= high) onChange(number);
+  };
+  const id = `s-${label.replaceAll(" ", "-")}`;
+  const differs = other !== undefined && other !== value;
+  return html`<div class=${`slider${differs ? " differs" : ""}`}>
+    <label for=${id} title=${help}>${label}</label>
+    <span class="field"><input type="number" aria-label=${`${label}, ${unit}`} value=${value} min=${low} max=${high} step=${step || "any"} onChange=${typed} /> ${unit}</span>
+    <input id=${id} type="range" min="0" max=${STEPS} value=${Math.round(STEPS * place)} onInput=${slid} aria-valuetext=${`${plain(value)} ${unit}`} />
+    ${differs && html`<span class="other">the other variant: ${plain(other)} ${unit}</span>`}
+  </div>`;
+}
+
+function Flow({ flow, number, known, count }) {
+  const whole = (key, low, high) => (event) => {
+    const value = Number(event.target.value);
+    if (event.target.value !== "" && value >= low && value <= high) changeFlow(number, { [key]: value });
+  };
+  const remove = () => change({ flows: now.value.flows.filter((_, n) => n !== number) });
+  return html`<div class="flow" role="group" aria-label=${`Flows ${number + 1}`}>
+    <select aria-label="Algorithm" value=${flow.cca} onChange=${(event) => changeFlow(number, { cca: event.target.value })}>
+      ${known.algorithms.map((one) => html`<option value=${one.name} title=${one.title} selected=${one.name === flow.cca}>${one.name}</option>`)}
+    </select>
+    <label>×<input type="number" aria-label="How many" min="1" max="20" step="1" value=${flow.count} onChange=${whole("count", 1, 20)} /></label>
+    <label>from<input type="number" aria-label="Start, s" min="0" max="600" step="any" value=${flow.start} onChange=${whole("start", 0, 600)} />s</label>
+    ${count > 1 && html`<button type="button" class="quiet" aria-label="Remove these flows" title="Remove" onClick=${remove}>✕</button>`}
+  </div>`;
+}
+
+function Variants() {
+  const both = variants.value.length > 1;
+  if (!both) {
+    return html`<p class="variants"><button type="button" onClick=${addVariant}>Compare with a second variant</button></p>`;
+  }
+  return html`<div class="variants" role="group" aria-label="Which variant the sliders change">
+    ${variants.value.map((_, n) => html`<button type="button" aria-pressed=${chosen.value === n} onClick=${() => { chosen.value = n; }}>Variant ${letter(n)}</button>`)}
+    <button type="button" class="quiet" onClick=${() => removeVariant(chosen.value)}>Remove ${letter(chosen.value)}</button>
+  </div>`;
+}
+
+export function Controls({ known, lives }) {
+  const settings = now.value, shared = common.value;
+  const other = variants.value.length > 1 ? variants.value[1 - chosen.value] : {};
+  const share = (values) => { common.value = { ...shared, ...values }; };
+  const total = settings.flows.length;
+  return html`<form class="controls" aria-label="The experiment" onSubmit=${(event) => event.preventDefault()}>
+    <${Variants} />
+    <h2>Path</h2>
+    <${Slider} label="Rate" unit="Mbit/s" value=${settings.rate / 1e6} low=${1} high=${1000} onChange=${(value) => change({ rate: value * 1e6 })}
+      help="Of the link that all flows share" other=${other.rate === undefined ? undefined : other.rate / 1e6} />
+    <${Slider} label="Round trip" unit="ms" value=${settings.rtt} low=${1} high=${500} onChange=${(rtt) => change({ rtt })}
+      help="There and back while no packet waits" other=${other.rtt} />
+    <div class=${`slider whole${other.queue !== undefined && other.queue !== settings.queue ? " differs" : ""}`}>
+      <label for="s-queue">Queue</label>
+      <select id="s-queue" value=${settings.queue} onChange=${(event) => change({ queue: event.target.value })}>
+        ${known.queues.map((one) => html`<option value=${one.name} selected=${one.name === settings.queue}>${titleOf(one)}</option>`)}
+      </select>
+      ${other.queue !== undefined && other.queue !== settings.queue && html`<span class="other">the other variant: ${other.queue}</span>`}
+    </div>
+    ${settings.queue === "drop_tail" && html`<${Slider} label="Buffer" unit="BDP" value=${settings.buffer} low=${0.05} high=${20} onChange=${(buffer) => change({ buffer })}
+      help="What may wait, in bandwidth-delay products" other=${other.queue === "drop_tail" ? other.buffer : undefined} />`}
+    <${Slider} label="Random loss" unit="%" value=${settings.loss} low=${0} high=${5} isLinear onChange=${(loss) => change({ loss })}
+      help="Packets that the link loses besides" other=${other.loss} />
+    <label class="check"><input type="checkbox" checked=${settings.ecn} onChange=${(event) => change({ ecn: event.target.checked })} /> Flows use ECN</label>
+    <h2>Flows</h2>
+    ${settings.flows.map((flow, n) => html`<${Flow} key=${n} flow=${flow} number=${n} known=${known} count=${total} />`)}
+    ${total < 4 && html`<p><button type="button" onClick=${() => change({ flows: [...settings.flows, { cca: "cubic", count: 1, start: 0 }] })}>Add flows</button></p>`}
+    <h2>Run</h2>
+    <${Slider} label="Duration" unit="s" value=${shared.duration} low=${2} high=${300} onChange=${(duration) => share({ duration })} help="Simulated time; a sixth of it is warm-up" />
+    <label class="seed">Seed <input type="number" min="0" max="1000000000" step="1" value=${shared.seed}
+      onChange=${(event) => share({ seed: Math.round(clamp(Number(event.target.value) || 0, 0, 1e9)) })} />
+      <button type="button" onClick=${() => share({ seed: shared.seed + 1 })}>Another</button></label>
+    <${Export} live=${lives[Math.min(chosen.value, variants.value.length - 1)]} />
+  </form>`;
+}
+
+function Export({ live }) {
+  const [problem, setProblem] = useState("");
+  const { begin } = live.state.value;
+  const number = Math.min(chosen.value, variants.value.length - 1);
+  const report = async () => {
+    setProblem("");
+    try {
+      const scenarios = variants.value.map((one, n) => scenarioOf(one, common.value, nameOf(n)));
+      download("what-if.html", await postText("/api/report", { scenarios, seed: common.value.seed }), "text/html");
+    } catch (error) {
+      setProblem(error instanceof Refused ? error.problems[0] : "the server does not answer");
+    }
+  };
+  if (!begin) return null;
+  const of = variants.value.length > 1 ? ` of variant ${letter(number)}` : "";
+  return html`<h2>Take it along</h2>
+    <p class="buttons">
+      <button type="button" onClick=${() => download(`${nameOf(number)}.toml`, begin.toml, "application/toml")}>Scenario${of}</button>
+      <button type="button" onClick=${report}>Report</button>
+    </p>
+    ${problem && html`<p class="problem" role="alert">${problem}</p>`}
+    <p class="note">The same run${of} in a terminal:</p>
+    <${Command} text=${begin.command || `fullpipe run ${nameOf(number)}.toml --seed ${begin.seed}`} label="Command" />`;
+}

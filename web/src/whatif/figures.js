@@ -1,0 +1,60 @@
+// The four figures of a variant.
+import { html } from "../parts/html.js";
+import { Chart } from "../parts/chart.js";
+import { largest, percentile } from "../parts/numbers.js";
+
+const SMOOTHED = 3; // long round trips that a point of goodput is the mean of, as in every figure of goodput
+
+// Trailing means over several samples: single ones are of a few packets.
+function smoothed(values, window) {
+  if (window < 2) return values;
+  const made = new Float32Array(values.length);
+  let total = 0;
+  for (let n = 0; n < values.length; n += 1) {
+    total += values[n] - (n >= window ? values[n - window] : 0);
+    made[n] = total / Math.min(n + 1, window);
+  }
+  return made;
+}
+
+const scaled = (values, factor) => values.map((value) => value * factor);
+
+// The lines and axes of all figures of a run: what a chart needs, by name.
+export function figuresOf({ begin, columns }) {
+  const times = columns.time_s;
+  if (!begin || !times || !times.length) return null;
+  const [link] = begin.expected;
+  const spacing = times.length > 1 ? times[1] - times[0] : 1;
+  const slow = Math.max(...begin.flows.map((_, n) => percentile(columns[`srtt_s/${n}`], 0.95) || 0));
+  const window = Math.ceil((SMOOTHED * slow) / spacing - 1e-6);
+  const lines = (key, make) => begin.flows.map((flow, n) => ({
+    label: flow.name, colour: flow.colour, dash: flow.dash, values: make(columns[`${key}/${n}`], flow),
+  }));
+  const queue = begin.links.map((name, n) => ({
+    label: name, colour: begin.links.length > 1 ? n : null, dash: n, values: columns[`backlog_packets/${n}`],
+  }));
+  const mark = (value, label) => (value ? [{ value, label }] : []);
+  const made = [
+    { title: "Goodput", unit: "Mbit/s", lines: lines("goodput_bps", (v) => smoothed(scaled(v, 1e-6), window)),
+      marks: link && link.flows > 1 ? mark(link.fair_share_bps / 1e6, "fair share") : [] },
+    { title: "Round trip", unit: "ms", lines: lines("srtt_s", (v) => scaled(v, 1e3)), marks: link ? mark(link.rtt_s * 1e3, "empty path") : [] },
+    { title: "Waiting at the link", unit: "packets", lines: queue, marks: link ? mark(link.buffer_packets, "full") : [] },
+    { title: "Congestion window", unit: "packets", lines: lines("cwnd_bytes", (v, flow) => scaled(v, 1 / flow.mss_bytes)),
+      marks: link && link.flows > 1 ? mark(link.window_packets, "fair and no queue") : link ? mark(link.bdp_packets, "fills the path") : [] },
+  ].filter((figure) => figure.lines.length);
+  const from = Math.floor(times.length / 20); // the start may be far above the rest
+  for (const figure of made) {
+    const values = figure.lines.map((line) => largest(line.values.subarray(from)));
+    figure.top = Math.max(0, ...values.filter(Number.isFinite), ...figure.marks.filter((one) => one.value < 3 * Math.max(...values)).map((one) => one.value));
+    figure.times = times;
+  }
+  return made;
+}
+
+export function Figures({ figures, tops, begin }) {
+  return html`<div class="figures">${figures.map((figure, n) => html`<${Chart} key=${figure.title} ...${figure}
+    top=${tops[n]} duration=${begin.duration_s} warmup=${begin.warmup_s} />`)}</div>`;
+}
+
+// The same axes for both variants, so that they can be compared by eye.
+export const topsOf = (all) => [0, 1, 2, 3].map((n) => Math.max(...all.filter(Boolean).map((figures) => figures[n]?.top || 0)));

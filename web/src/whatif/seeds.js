@@ -1,0 +1,40 @@
+// Is the difference real? Both variants with many seeds, and a verdict for every metric.
+import { html, useEffect, useRef, useState } from "../parts/html.js";
+import { Refused, events } from "../parts/server.js";
+import { Verdicts } from "../parts/verdicts.js";
+import { common, nameOf, scenarioOf, variants } from "./settings.js";
+
+const SEEDS = 20;
+const NOTHING = { done: 0, result: null, problems: [], isRunning: false };
+
+export function Seeds() {
+  const [state, setState] = useState(NOTHING);
+  const stop = useRef(null);
+  useEffect(() => {
+    stop.current?.abort();
+    setState(NOTHING);
+  }, [variants.value, common.value.duration]);
+  const run = async () => {
+    stop.current = new AbortController();
+    const { signal } = stop.current;
+    setState({ ...NOTHING, isRunning: true });
+    const scenarios = variants.value.map((one, n) => scenarioOf(one, common.value, nameOf(n)));
+    try {
+      for await (const [name, data] of events("/api/compare", { scenarios, seeds: SEEDS }, signal)) {
+        const told = JSON.parse(data);
+        if (name === "progress") setState((before) => ({ ...before, done: told.done }));
+        else if (name === "end") setState({ ...NOTHING, result: told });
+        else setState({ ...NOTHING, problems: told.problems });
+      }
+    } catch (error) {
+      if (!signal.aborted) setState({ ...NOTHING, problems: error instanceof Refused ? error.problems : ["the server does not answer"] });
+    }
+  };
+  return html`<section class="seeds"><h2>Is the difference real?</h2>
+    <p>One run is one throw. ${SEEDS} runs of each variant, with the same seeds for both, say how far chance goes.
+      ${" "}<button type="button" disabled=${state.isRunning} onClick=${run}>${state.isRunning ? "Running …" : `Run ${SEEDS} seeds of each`}</button></p>
+    ${state.isRunning && html`<progress max=${2 * SEEDS} value=${state.done} aria-label="Runs that are done"></progress>`}
+    ${state.problems.map((line) => html`<p class="problem" role="alert">${line}</p>`)}
+    ${state.result && html`<${Verdicts} result=${state.result} names=${["A", "B"]} />`}
+  </section>`;
+}
