@@ -33,7 +33,7 @@ METRICS = (
 async def comparison(scenarios: Sequence[Scenario], seeds: int, turns: Turns) -> AsyncIterator[bytes]:
     """The events of a comparison: `progress` after every run, and `end` or `problem`.
 
-    It stops when nobody reads on.
+    It stops when the page reads no further.
     """
     try:
         sides = await to_thread.run_sync(_sides, scenarios, seeds)

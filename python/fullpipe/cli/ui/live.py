@@ -61,7 +61,7 @@ def event(name: str, data: object) -> bytes:
 async def live(scenario: Scenario, seed: int, limits: Limits, turns: Turns) -> AsyncIterator[bytes]:
     """The events of a run: `begin`, `samples` several times, and `end` or `problem`.
 
-    The run stops when nobody reads on.
+    The run stops when the page reads no further.
     """
     try:
         async with turns.turn():
