@@ -90,7 +90,7 @@ def type_of(one: Schema, plural: bool = False) -> str:
         name = one["$ref"].rpartition("/")[2]
         return f"[{name}](#{name.lower()})"
     if "allOf" in one:
-        return type_of(one["allOf"][0], plural)
+        return ", or ".join(type_of(other.get("then", other), plural) for other in one["allOf"])
     if "anyOf" in one:
         return ", or ".join(dict.fromkeys(type_of(other, plural) for other in one["anyOf"]))
     if "enum" in one:

@@ -89,6 +89,18 @@ def test_a_mistake_is_refused_by_the_schema_and_by_the_scenario(before: str, aft
 
 
 @pytest.mark.parametrize(
+    ("before", "after", "where"),
+    [
+        ('"20 Mbit/s"', '"20 Mbps"', "$.topology.bottleneck.rate"),
+        ('size = "1 bdp"', "packets = 0", "$.topology.bottleneck.queue"),
+        ('cca = "bbr1"', 'cca = "bbr1"\nworkload = { kind = "cbr", rate = 5 }', "$.flows[0].workload"),
+    ],
+)
+def test_a_mistake_is_marked_where_it_is(before: str, after: str, where: str) -> None:
+    assert set(problems(BASE.replace(before, after, 1))) == {where}
+
+
+@pytest.mark.parametrize(
     "more",
     [
         'cca = "python:mine:Reno"',

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from pydantic import AliasChoices, BaseModel
@@ -46,9 +46,29 @@ class Definitions(Types):
             self.made[name] = {"description": meaning(cls), **made}
         return {"$ref": f"#/definitions/{name}"}
 
-    def tagged(self, schema: Schema, key: str) -> Schema:
-        """A table that says its kind, unless it is laid over one that does."""
-        return schema if self._parts else {"allOf": [schema, {"required": [key]}]}
+    def tagged(self, models: Sequence[type[BaseModel]], key: str) -> Schema:
+        """A table that says its kind, unless it is laid over one that does.
+
+        Editors mark a mistake where it is, which they do not in a list of alternatives; and they complete
+        keys that stand in `properties`.
+        """
+        references = [self.model(cls) for cls in models]
+        tables = [self.made[reference["$ref"].rpartition("/")[2]] for reference in references]
+        keys = dict.fromkeys(name for table in tables for name in table["properties"])
+        have = {name: [t["properties"][name] for t in tables if name in t["properties"]] for name in keys}
+        properties = {name: _common(found) for name, found in have.items()}
+        kinds = [table["properties"][key]["enum"] for table in tables]
+        cases = [
+            {"if": {"properties": {key: {"enum": kind}}, "required": [key]}, "then": reference}
+            for kind, reference in zip(kinds, references, strict=True)
+        ]
+        return {
+            "type": "object",
+            "properties": {**properties, key: {"enum": [word for kind in kinds for word in kind]}},
+            "additionalProperties": False,
+            **({} if self._parts else {"required": [key]}),
+            "allOf": cases,
+        }
 
     def _name(self, cls: type[BaseModel]) -> str:
         """The name of a model; of a second one of that name, with that of its module."""
@@ -70,7 +90,7 @@ class Definitions(Types):
         return {"type": "object", "properties": properties, "additionalProperties": False, **needed}
 
     def _described(self, field: FieldInfo) -> Schema:
-        made = self.schema_of(field.annotation, field.metadata)
+        made = self.schema_of(field.annotation, [field])
         made = {"allOf": [made]} if "$ref" in made else made  # beside a reference nothing counts
         examples = [value for text in field.examples or () if (value := _value(text)) is not None]
         said: Schema = {"title": field.title} if field.title else {}
@@ -106,6 +126,13 @@ class Definitions(Types):
         needed = {} if self._parts else {"required": ["kind"]}
         properties = {"kind": kind, **own, **params}
         return {"type": "object", "properties": properties, "additionalProperties": False, **needed}
+
+
+def _common(schemas: Sequence[Schema]) -> Schema:
+    """What stands for a key that several tables have; where they differ, what the first one says of it."""
+    if all(schema == schemas[0] for schema in schemas):
+        return schemas[0]
+    return {"description": schemas[0].get("description", "")}
 
 
 def spellings(name: str, field: FieldInfo) -> Iterator[str]:

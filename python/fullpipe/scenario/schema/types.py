@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import types
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Annotated, Any, Literal, Union, get_args, get_origin
 
 import annotated_types as limits
@@ -38,7 +38,7 @@ class Types(ABC):
         """What stands for a model."""
 
     @abstractmethod
-    def tagged(self, schema: Schema, key: str) -> Schema:
+    def tagged(self, models: Sequence[type[BaseModel]], key: str) -> Schema:
         """What stands for one of several models that are told apart by a key."""
 
     @property
@@ -62,8 +62,8 @@ class Types(ABC):
     def _bare(self, annotation: Any, tag: str | None) -> Schema:
         origin, args = get_origin(annotation), get_args(annotation)
         if origin in (Union, types.UnionType):
-            found = [self.schema_of(arg) for arg in args if arg is not type(None)]
-            return either(*(self.tagged(one, tag) for one in found) if tag else found)
+            found = [arg for arg in args if arg is not type(None)]
+            return self.tagged(found, tag) if tag else either(*map(self.schema_of, found))
         if origin is Literal:
             return {"enum": list(args)}
         if origin is tuple:
