@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import gzip
-import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
 
 from fullpipe.studies.ahsan2025 import printed
 from fullpipe.studies.ahsan2025.exports import NAMES
+from tests.flent import made as flent_files
 
 STEPS = 360
 FIRST = 26
@@ -55,19 +54,26 @@ def write_export(folder: Path, file: str, made: Mapping[str, Sequence[str]] | No
     return path
 
 
-def write_upload(folder: Path, test: str, title: str, mbps: Iterable[float | None], ping_ms: float) -> Path:
-    """A file of Flent with a sum of streams, or one stream, and pings that are all the same."""
-    streams = list(mbps)
-    times = [n / 5 for n in range(len(streams))]
-    upload = "TCP upload" if test == "tcp_1up" else "TCP upload sum"
-    tree = {
-        "version": 4,
-        "metadata": {"NAME": test, "TITLE": title},
-        "x_values": times,
-        "results": {upload: streams, "Ping (ms) ICMP": [ping_ms] * len(times)},
-        "raw_values": {"Ping (ms) ICMP": [{"t": t, "val": ping_ms} for t in times]},
-    }
+def write_upload(
+    folder: Path,
+    test: str,
+    title: str,
+    mbps: Sequence[float | None],
+    ping_ms: float,
+    *,
+    algorithm: str = "cubic",
+    rtt_ms: float = 60.0,
+) -> Path:
+    """A file of Flent with a sum of streams, or one stream, and pings that are all the same.
+
+    `algorithm` and `rtt_ms` are those of the stream that has raw values; pings of those are 60 ms.
+    """
+    tree = flent_files.upload(algorithm, NAME=test, TITLE=title)
+    name = "TCP upload" if test == "tcp_1up" else "TCP upload sum"
+    tree["results"][name] = list(mbps)
+    tree["results"]["Ping (ms) ICMP"] = [ping_ms] * len(tree["x_values"])
+    for point in tree["raw_values"]["TCP upload"]:
+        if "tcp_rtt" in point:
+            point["tcp_rtt"] = rtt_ms
     folder.mkdir(parents=True, exist_ok=True)
-    path = folder / f"{test}-2025-06-07T000000.{title}.flent.gz"
-    path.write_bytes(gzip.compress(json.dumps(tree).encode()))
-    return path
+    return flent_files.write(tree, folder / f"{test}-2025-06-07T000000.{title}.flent.gz")

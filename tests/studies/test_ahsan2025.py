@@ -16,7 +16,7 @@ from fullpipe import studies
 from fullpipe.analysis.statistics import hotelling
 from fullpipe.cli import app
 from fullpipe.errors import InputFileError
-from fullpipe.studies.ahsan2025 import effective, misprints, printed, published, study
+from fullpipe.studies.ahsan2025 import effective, misprints, printed, published, study, testbed
 from fullpipe.studies.ahsan2025.exports import NAMES
 from fullpipe.studies.claim_checks import ClaimChecker, ClaimResult
 from fullpipe.studies.digits import as_printed
@@ -216,6 +216,23 @@ def test_files_of_flent_decide_what_is_said_of_figures(folder: Path) -> None:
     assert found["4.2: latency of one stream, by their data"].verdict is Verdict.NOT_JUDGED
 
 
+def test_files_of_flent_say_what_the_testbed_was(tmp_path: Path) -> None:
+    streams = [30.0] * 350
+    wired, wifi = tmp_path / "Wired-eth-100Mbps", tmp_path / "TCP_Upload-802.11n"
+    made.write_upload(wired, "tcp_12up", "Cubic", streams, 60.0, rtt_ms=0.3)
+    made.write_upload(wired, "tcp_12up", "DCTCP", streams, 60.0, rtt_ms=0.3, algorithm="dctcp-reno")
+    made.write_upload(wifi, "tcp_1up", "Cubic", streams, 60.0)
+    head, table = testbed.text(published.in_folder(tmp_path).files)
+    rows = [line.split("  ") for line in table.splitlines()[2:]]
+    cells = [[cell.strip() for cell in row if cell.strip()] for row in rows]
+    assert cells == [
+        ["TCP_Upload-802.11n", "tcp_1up", "1", "1 fq", "0 of 1", "cubic"],
+        ["Wired-eth-100Mbps", "tcp_12up", "2", "2 fq", "2 of 2", "cubic, dctcp-reno"],
+    ]
+    assert "by a proxy or NAT" in head
+    assert testbed.text([]) == []
+
+
 def test_one_export_is_enough_for_its_tables(tmp_path: Path) -> None:
     made.write_export(tmp_path, "test-fig20.csv")
     data = published.in_folder(tmp_path)
@@ -337,16 +354,22 @@ def test_an_export_without_hosts_has_no_figures_of_them(tmp_path: Path) -> None:
     assert drawn == {"published-differences", "published-effective-samples", "published-figure-3"}
 
 
-def test_series_that_remember_are_worth_less(folder: Path) -> None:
+@pytest.fixture(scope="module")
+def one(folder: Path) -> effective.Analysis:
+    """Both analyses of the made Table 2."""
+    groups = published.in_folder(folder).groups
+    (found,) = effective.analyses({"Table 2": groups["Table 2"]})
+    return found
+
+
+def test_series_that_remember_are_worth_less(one: effective.Analysis) -> None:
     """An autoregression of 0.7 is worth (1 - 0.7) / (1 + 0.7) of its length."""
-    (one, *_) = effective.analyses(published.in_folder(folder).groups)
     worth = np.array([sample.n for sample in one.samples.values()])
     assert worth.mean() / 304 == pytest.approx(0.3 / 1.7, rel=0.25)
     assert one.classical.f == pytest.approx(one.printed.f * worth.mean() / 304, rel=0.35)
 
 
-def test_a_pair_is_turned_with_its_interval(folder: Path) -> None:
-    (one, *_) = effective.analyses(published.in_folder(folder).groups)
+def test_a_pair_is_turned_with_its_interval(one: effective.Analysis) -> None:
     there, back = (one.pair(one.effective, *names) for names in (("BBRv3", "Veno"), ("Veno", "BBRv3")))
     assert there.difference == -back.difference
     assert (there.interval.low, there.interval.high) == (-back.interval.high, -back.interval.low)

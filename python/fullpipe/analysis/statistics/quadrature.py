@@ -40,6 +40,7 @@ def studentized_range(q: float, groups: int, freedom: float) -> float:
     return float(weights @ (groups * (inner @ density)))
 
 
+@lru_cache(maxsize=256)
 def studentized_range_quantile(level: float, groups: int, freedom: float) -> float:
     """The q with P(Q <= q) = level."""
 

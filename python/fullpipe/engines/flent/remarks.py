@@ -88,13 +88,19 @@ def _servers_algorithm(test: Test) -> Iterator[str]:
         )
 
 
-def _ended_on_the_way(test: Test) -> Iterator[str]:
-    """A socket's RTT far below that of a ping to the same host under the same load."""
+def ended_on_the_way(test: Test) -> list[tuple[str, float, float]]:
+    """The flows whose socket has an RTT far below that of pings to the same host, and both RTTs, in ms."""
     found = []
     for one in test.streams:
         own_ms, ping_ms = _rtt_ms(one, test.timing), _ping_ms(test, one.host)
         if own_ms < _FAR_BELOW * ping_ms and ping_ms - own_ms > _LEAST_MS:
             found.append((one.flow, own_ms, ping_ms))
+    return found
+
+
+def _ended_on_the_way(test: Test) -> Iterator[str]:
+    """What a proxy or NAT ended."""
+    found = ended_on_the_way(test)
     if found:
         own_ms, ping_ms = (float(np.median(values)) for values in list(zip(*found, strict=True))[1:])
         yield (

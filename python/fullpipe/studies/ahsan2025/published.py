@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from fullpipe.errors import InputFileError, brief
-from fullpipe.studies.ahsan2025 import flent_files, hosts, printed, recompute
+from fullpipe.studies.ahsan2025 import flent_files, hosts, printed, recompute, testbed
 from fullpipe.studies.ahsan2025.exports import Export, read
 from fullpipe.studies.ahsan2025.flent_files import Uploads
 from fullpipe.studies.ahsan2025.recompute import Groups
@@ -24,6 +24,8 @@ class Published:
     """By table, the values that it is of."""
     uploads: Mapping[str, Uploads]
     """By figure, of every algorithm what Flent measured."""
+    files: Sequence[testbed.File] = ()
+    """What every file of Flent says of the testbed."""
 
     def measure(self) -> Measurements:
         """Every number of tables and figures of which the paper says something."""
@@ -50,9 +52,10 @@ def in_folder(folder: Path | None) -> Published:
     names = list(dict.fromkeys(table.file for table in of.tables))
     paths = {name: min(folder.rglob(name), key=lambda p: (len(p.parts), p), default=None) for name in names}
     exports = {name: read(path) for name, path in paths.items() if path}
-    uploads = flent_files.in_folder(folder)
-    if not (exports or uploads):
+    files = testbed.in_folder(folder)
+    if not (exports or files):
         raise InputFileError(
             f'--data: "{brief(str(folder))}" has neither {" nor ".join(names)}; they are in {of.published}'
         )
-    return Published(exports, recompute.groups_of(of, exports), uploads)
+    uploads = flent_files.in_folder(folder)
+    return Published(exports, recompute.groups_of(of, exports), uploads, files)

@@ -12,6 +12,7 @@ from fullpipe.studies.ahsan2025 import (
     published,
     published_figures,
     rerun,
+    testbed,
 )
 from fullpipe.studies.claim_checks import ClaimChecker
 from fullpipe.studies.experiments import Measurements, measured
@@ -60,6 +61,6 @@ def run(settings: Settings) -> Report:
     analyses = effective.analyses(data.groups)
     written += effective.write(analyses, settings.folder)
     written += published_figures.draw(data, analyses, settings.folder)
-    sections = [*misprints.text(checked), *effective.text(analyses)]
+    sections = [*misprints.text(checked), *effective.text(analyses), *testbed.text(data.files)]
     told = tables.report(source, checked, seeds_of(todo), REMARKS, sections=sections, quick=settings.quick)
     return Report(told, tuple(written), settings.folder)
