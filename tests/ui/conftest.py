@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import json
+import os
+import shutil
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 import pytest
 
@@ -19,6 +22,11 @@ from starlette.testclient import TestClient
 from fullpipe.cli.ui.application import guarded
 from fullpipe.cli.ui.guard import Guard
 
+PATH = os.environ.get("FULLPIPE_CHROMIUM") or shutil.which("chromium") or shutil.which("chromium-browser")
+WATCH = """
+window.violations = [];
+document.addEventListener("securitypolicyviolation", (event) => violations.push(event.violatedDirective));
+"""
 ADDRESS = "127.0.0.1:4321"
 
 
@@ -79,3 +87,57 @@ def served(tmp_path: Path) -> Iterator[Callable[..., tuple[str, subprocess.Popen
     for process in started:
         process.kill()
         process.wait()
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Any]:
+    """Chromium: that of FULLPIPE_CHROMIUM, or the one on the path."""
+    playwright = pytest.importorskip("playwright.sync_api", reason="pip install 'fullpipe[e2e]'")
+    if PATH is None:
+        pytest.skip("there is no chromium; say where one is in FULLPIPE_CHROMIUM")
+    with playwright.sync_playwright() as started:
+        launched = started.chromium.launch(executable_path=PATH, args=["--no-sandbox"])
+        yield launched
+        launched.close()
+
+
+@pytest.fixture
+def show(browser: Any, served: Any) -> Iterator[Callable[..., Any]]:
+    """Opens the page. A request to another machine, a message of the console, an error or a breach of the
+    policy fails the test."""
+    told: list[str] = []
+    requests: list[str] = []
+    contexts: list[Any] = []
+    starts: list[str] = []
+
+    def opened(
+        view: str = "", wait: str = ".sentence:not(:empty)", serving: tuple[str, ...] = (), **options: Any
+    ) -> Any:
+        url, process = served(*serving)
+        starts.append(urlsplit(url).netloc)
+        context = browser.new_context(**options)
+        context.process = process
+        contexts.append(context)
+        context.add_init_script(WATCH)
+        context.on("request", lambda request: requests.append(request.url))
+        tab = context.new_page()
+        tab.on("console", lambda message: told.append(message.text))
+        tab.on("pageerror", lambda error: told.append(str(error)))
+        tab.on("dialog", lambda dialog: (told.append(f"dialog {dialog.message}"), dialog.dismiss()))
+        tab.goto(url)
+        if view:
+            tab.goto(f"http://{starts[-1]}/{view}")
+        tab.wait_for_selector(wait)
+        return tab
+
+    opened.told = told  # type: ignore[attr-defined]
+    yield opened
+    violations = [
+        line for context in contexts for tab in context.pages for line in tab.evaluate("violations")
+    ]
+    for context in contexts:
+        context.close()
+    foreign = [url for url in requests if url.startswith("http") and urlsplit(url).netloc not in starts]
+    assert foreign == []
+    assert told == []
+    assert violations == []

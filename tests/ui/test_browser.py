@@ -2,118 +2,18 @@
 
 from __future__ import annotations
 
-import os
-import shutil
 import signal
 import time
-from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
-from urllib.parse import urlsplit
 
 import pytest
 
 from fullpipe import Scenario
+from tests.ui.browsing import Open, drawn, finished, moved, samples, written
 
-PATH = os.environ.get("FULLPIPE_CHROMIUM") or shutil.which("chromium") or shutil.which("chromium-browser")
-WATCH = """
-window.violations = [];
-document.addEventListener("securitypolicyviolation", (event) => violations.push(event.violatedDirective));
-"""
 FIRST_PICTURE_S = 1.5 * 4
 """From a request to curves that are drawn: four times what an idle machine must reach."""
-Open = Callable[..., Any]
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Any]:
-    """Chromium: that of FULLPIPE_CHROMIUM, or the one on the path."""
-    playwright = pytest.importorskip("playwright.sync_api", reason="pip install 'fullpipe[e2e]'")
-    if PATH is None:
-        pytest.skip("there is no chromium; say where one is in FULLPIPE_CHROMIUM")
-    with playwright.sync_playwright() as started:
-        launched = started.chromium.launch(executable_path=PATH, args=["--no-sandbox"])
-        yield launched
-        launched.close()
-
-
-@pytest.fixture
-def show(browser: Any, served: Any) -> Iterator[Open]:
-    """Opens the page. A request to another machine, a message of the console, an error or a breach of the
-    policy fails the test."""
-    told: list[str] = []
-    requests: list[str] = []
-    contexts: list[Any] = []
-    starts: list[str] = []
-
-    def opened(view: str = "", wait: str = ".sentence:not(:empty)", **options: Any) -> Any:
-        url, process = served()
-        starts.append(urlsplit(url).netloc)
-        context = browser.new_context(**options)
-        context.process = process
-        contexts.append(context)
-        context.add_init_script(WATCH)
-        context.on("request", lambda request: requests.append(request.url))
-        tab = context.new_page()
-        tab.on("console", lambda message: told.append(message.text))
-        tab.on("pageerror", lambda error: told.append(str(error)))
-        tab.on("dialog", lambda dialog: (told.append(f"dialog {dialog.message}"), dialog.dismiss()))
-        tab.goto(url)
-        if view:
-            tab.goto(f"http://{starts[-1]}/{view}")
-        tab.wait_for_selector(wait)
-        return tab
-
-    opened.told = told  # type: ignore[attr-defined]
-    yield opened
-    violations = [
-        line for context in contexts for tab in context.pages for line in tab.evaluate("violations")
-    ]
-    for context in contexts:
-        context.close()
-    foreign = [url for url in requests if url.startswith("http") and urlsplit(url).netloc not in starts]
-    assert foreign == []
-    assert told == []
-    assert violations == []
-
-
-def drawn(tab: Any, number: int = 0) -> int:
-    """How many points of the canvas of a figure are not empty."""
-    code = """(canvas) => canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height)
-        .data.filter((value, n) => n % 4 === 3 && value > 0).length"""
-    return int(tab.locator(".chart canvas").nth(number).evaluate(code))
-
-
-def samples(tab: Any, number: int = 0, line: int = 1) -> list[float]:
-    """The values of a line of a figure."""
-    code = "(plot, line) => Array.from(plot.plot.data[line])"
-    found: list[float] = tab.locator(".plot").nth(number).evaluate(code, line)
-    return found
-
-
-def finished(tab: Any) -> str:
-    """What came out, once a run has ended."""
-    from playwright.sync_api import expect
-
-    expect(tab.locator(".variant.running")).to_have_count(0, timeout=60_000)
-    return str(tab.locator(".sentence").first.inner_text())
-
-
-def moved(tab: Any, change: Callable[[], None]) -> str:
-    """What comes out after a change, once it is another."""
-    from playwright.sync_api import expect
-
-    before = finished(tab)
-    change()
-    expect(tab.locator(".sentence").first).not_to_have_text(before, timeout=60_000)
-    return finished(tab)
-
-
-def written(tab: Any, name: str, value: str) -> None:
-    """Write a number into a field."""
-    field = tab.get_by_role("spinbutton", name=name)
-    field.fill(value)
-    field.press("Enter")
 
 
 def test_the_first_picture_comes_at_once(show: Open) -> None:

@@ -2,13 +2,18 @@
 import { html, render, signal, useEffect } from "./parts/html.js";
 import { connection, get } from "./parts/server.js";
 import { theme, turn } from "./parts/theme.js";
+import { RunList } from "./runs/list.js";
+import { OneRun, TwoRuns } from "./runs/run.js";
+import { OneStudy, Studies } from "./studies/page.js";
 import { WhatIf } from "./whatif/page.js";
 
-const VIEWS = { "what-if": ["What if", WhatIf] };
+const VIEWS = { "what-if": ["What if", WhatIf], runs: ["Runs", RunList], studies: ["Studies", Studies] };
+const INNER = { run: ["Run", OneRun, "runs"], compare: ["Comparison", TwoRuns, "runs"], study: ["Study", OneStudy, "studies"] };
+const VIEW = { ...VIEWS, ...INNER };
 const read = () => {
   const [name, query = ""] = location.hash.replace(/^#\/?/, "").split("?");
   const [view, ...rest] = name.split("/");
-  return { view: VIEWS[view] ? view : "what-if", rest, query };
+  return { view: VIEW[view] ? view : "what-if", rest, query };
 };
 const route = signal(read());
 addEventListener("hashchange", () => { route.value = read(); });
@@ -28,11 +33,11 @@ async function load() {
 }
 
 function Page() {
-  const { view, rest, query } = route.value, [title, View] = VIEWS[view];
+  const { view, rest, query } = route.value, [title, View, within] = VIEW[view];
   useEffect(() => { document.title = `${title} · fullpipe`; }, [view]);
   return html`<a class="skip" href="#main" onClick=${(event) => { event.preventDefault(); document.getElementById("main").focus(); }}>To the content</a>
     <header><span class="brand">fullpipe</span>
-      <nav aria-label="Views">${Object.entries(VIEWS).map(([name, [label]]) => html`<a href=${`#/${name}`} aria-current=${name === view ? "page" : null}>${label}</a>`)}</nav>
+      <nav aria-label="Views">${Object.entries(VIEWS).map(([name, [label]]) => html`<a href=${`#/${name}`} aria-current=${name === (within || view) ? "page" : null}>${label}</a>`)}</nav>
       <button type="button" class="theme" onClick=${turn} aria-label=${theme.value === "dark" ? "Light colours" : "Dark colours"}>${theme.value === "dark" ? "Light" : "Dark"}</button>
     </header>
     <${Lost} />

@@ -76,6 +76,16 @@ class StoredRuns:
         """One row per run."""
         return self._runs.drop(_ID)
 
+    def per_run(self, name: str, sums: Mapping[str, pl.Expr]) -> pl.DataFrame:
+        """The table of runs with more columns: what sums up the rows of a table of `PACKED`, of each run.
+
+        Args:
+            name: The table.
+            sums: New columns, each an aggregation of the columns of the table.
+        """
+        rows = self._index.packed(name).group_by(_ID).agg(**sums)
+        return self._runs.join(rows, on=_ID, how="left", maintain_order="left").drop(_ID)
+
     def table(self, name: str) -> pl.DataFrame:
         """A table of all runs together: `runs`, or one of a run.
 

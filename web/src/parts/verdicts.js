@@ -1,13 +1,13 @@
 // A comparison: differences with their intervals, drawn and in numbers, and a verdict for each.
 import { html } from "./html.js";
-import { change, plain, rate, share, time } from "./numbers.js";
+import { change, few, plain, rate, share, time } from "./numbers.js";
 
 const NAMES = {
   jain: "Jain's index", rtt_mean: "RTT, mean", rtt_p95: "RTT, 95th percentile", retransmitted: "sent again",
   convergence: "time to converge", sojourn_mean: "wait, mean",
 };
 const WIDTH = 220, HEIGHT = 18;
-const shownIn = (unit) => ({ "bit/s": rate, s: (value) => time(value), "": (value) => plain(value, 3), 1: (value) => plain(value, 3) }[unit] || ((value) => plain(value, 3)));
+const shownIn = (unit) => ({ "bit/s": rate, s: (value) => time(value), "": (value) => plain(value, 3), 1: (value) => plain(value, 3), packets: few }[unit] || ((value) => plain(value, 3)));
 
 // The interval of a difference as a share of the reference, within ± the limit; the margin is the band.
 function Interval({ row, limit }) {

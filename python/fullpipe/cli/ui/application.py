@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Awaitable, Callable
 from functools import cache
 from importlib.resources import files
@@ -21,7 +22,9 @@ from fullpipe.cli.ui.guard import Guard
 from fullpipe.cli.ui.inputs import body_of, only_own_files, package_version, scenario_of, seed_of
 from fullpipe.cli.ui.limits import Limits
 from fullpipe.cli.ui.live import Turns, live
+from fullpipe.cli.ui.printed import all_studies, study
 from fullpipe.cli.ui.problems import problems_of
+from fullpipe.cli.ui.stored import KeptRuns
 from fullpipe.cli.ui.understood import understood
 from fullpipe.errors import FullpipeError, ScenarioError
 from fullpipe.scenario import Scenario
@@ -50,15 +53,28 @@ class Server:
         self._store, self._allow_python = store, allow_python
         self._limits = limits or Limits()
         self._turns = Turns(self._limits)
+        self._kept = KeptRuns(store)
 
     def application(self) -> Starlette:
-        """What answers requests."""
-        get = {"/": self._page, "/static/{name}": self._static, "/api/about": self._about}
+        """What answers requests. The store is read at once, so that it is there when it is asked for."""
+        threading.Thread(target=self._kept.prepare, daemon=True).start()
+        get = {
+            "/": self._page,
+            "/static/{name}": self._static,
+            "/api/about": self._about,
+            "/api/runs": self._runs,
+            "/api/run/{digest}/{seed}/{engine}": self._run,
+            "/api/run/{digest}/{seed}/{engine}/samples": self._samples,
+            "/api/studies": self._studies,
+            "/api/studies/{name}": self._study,
+        }
         post = {
             "/api/check": self._check,
             "/api/live": self._live,
             "/api/compare": self._compare,
             "/api/report": self._report,
+            "/api/runs/compare": self._compare_runs,
+            "/api/runs/report": self._report_runs,
         }
         return Starlette(
             routes=[
@@ -114,6 +130,34 @@ class Server:
             page = await to_thread.run_sync(report_of, scenarios, seed)
         return Response(page, media_type="text/html")
 
+    async def _runs(self, request: Request) -> Response:
+        asked = {key: request.query_params.getlist(key) for key in request.query_params}
+        return JSONResponse(await to_thread.run_sync(self._kept.listed, asked))
+
+    async def _run(self, request: Request) -> Response:
+        return JSONResponse(await to_thread.run_sync(self._kept.run, *_run_of(request)))
+
+    async def _samples(self, request: Request) -> Response:
+        data = await to_thread.run_sync(self._kept.samples, *_run_of(request))
+        return Response(data, media_type="application/octet-stream")
+
+    async def _compare_runs(self, request: Request) -> Response:
+        body = await self._body(request)
+        async with self._turns.turn():
+            return JSONResponse(await to_thread.run_sync(self._kept.compared, body.get("runs")))
+
+    async def _report_runs(self, request: Request) -> Response:
+        body = await self._body(request)
+        async with self._turns.turn():
+            page = await to_thread.run_sync(self._kept.report, body.get("runs"))
+        return Response(page, media_type="text/html")
+
+    async def _studies(self, _: Request) -> Response:
+        return JSONResponse(await to_thread.run_sync(all_studies, self._store))
+
+    async def _study(self, request: Request) -> Response:
+        return JSONResponse(await to_thread.run_sync(study, self._store, request.path_params["name"]))
+
     def _scenario(self, sent: object) -> Scenario:
         return scenario_of(sent, self._allow_python)
 
@@ -137,6 +181,12 @@ class Server:
             if len(data) > self._limits.body_bytes:
                 raise ScenarioError([f"the request is larger than {self._limits.body_bytes:,} bytes"])
         return body_of(data)
+
+
+def _run_of(request: Request) -> tuple[str, str, str]:
+    """Digest, seed and engine that a path names."""
+    parts = request.path_params
+    return parts["digest"], parts["seed"], parts["engine"]
 
 
 def _told(answer: _Answer) -> _Answer:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import time
 from base64 import b64encode
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from typing import Any
 
@@ -97,15 +97,18 @@ def _step(run: LiveRun, told: Mapping[str, Any]) -> tuple[float, bytes]:
     return reached_s, packed(wide(sampled, [flow["name"] for flow in told["flows"]], told["links"]))
 
 
-def wide(tables: Mapping[str, pl.DataFrame], flows: list[str], links: list[str]) -> dict[str, pl.Series]:
-    """Samples side by side: `time_s`, and `COLUMN/NUMBER` for every column of every flow and link."""
+def wide(
+    tables: Mapping[str, pl.DataFrame], flows: Sequence[str], links: Sequence[str], first: int = 0
+) -> dict[str, pl.Series]:
+    """Samples side by side: `time_s`, and `COLUMN/NUMBER` for every column of every flow and link, of which
+    the first has the number `first`."""
     series, sampled_links = tables["series"], tables["links"]
     made: dict[str, pl.Series] = {}
     for table, key, names, columns in (
         (series, "flow", flows, OF_FLOWS),
         (sampled_links, "link", links, OF_LINKS),
     ):
-        for number, name in enumerate(names):
+        for number, name in enumerate(names, first):
             of_one = table.filter(pl.col(key) == name)
             made.setdefault("time_s", of_one["time_s"])
             made |= {f"{column}/{number}": of_one[column] for column in columns}

@@ -1,0 +1,321 @@
+"""The runs of a store: which there are, by the index, and single ones by what was run."""
+
+from __future__ import annotations
+
+import os
+import re
+import threading
+import time
+import warnings
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from fullpipe.analysis.metrics import busy_links, summary
+from fullpipe.analysis.stored import StoredRuns
+from fullpipe.analysis.values import value_text
+from fullpipe.cli.ui.compare import METRICS
+from fullpipe.cli.ui.live import wide
+from fullpipe.cli.ui.packed import packed
+from fullpipe.cli.ui.understood import MOST_FLOWS, MOST_LINKS, understood
+from fullpipe.errors import FullpipeError, NoRunError, ScenarioError
+from fullpipe.report.budget import Budget
+from fullpipe.report.html.page import html
+from fullpipe.report.looks import distinct
+from fullpipe.report.runs.page import page_of
+from fullpipe.runs import Run, Store
+from fullpipe.runs.meta import DIGEST, ENGINE
+from fullpipe.validation.compare.matching import Variant
+from fullpipe.validation.compare.variants import compare_variants
+
+_SETTLED_NS = 2_000_000_000
+"""A folder that changed so short a time ago may change again without another date."""
+_MOST_ROWS = 200
+"""Of an answer."""
+_MOST_VALUES = 40
+"""Of a filter."""
+_MOST_SAMPLES = 4_000_000
+"""Numbers of the samples of a run that are sent; of more, the smallest and the largest of groups."""
+_MOST_SEEDS = 200
+"""Runs of each side of a comparison."""
+_SUMMED = {
+    "goodput_bps": pl.col("goodput_bps").sum(),
+    "rtt_mean_s": pl.col("rtt_mean_s").mean(),
+    "retransmitted_packets": pl.col("retransmitted_packets").sum(),
+}
+"""What the list says of all flows of a run."""
+_SHOWN = ("scenario", "engine", "seed", *_SUMMED, "started")
+_HIDDEN = ("digest", "folder")
+_FILTERED = ("scenario", "engine")
+"""Columns with a filter, besides those of swept paths."""
+
+
+@dataclass
+class KeptRuns:
+    """What the page shows of a store."""
+
+    root: Path
+    _runs: pl.DataFrame | None = None
+    _damaged: list[str] = field(default_factory=list)
+    _dates: Mapping[str, int] | None = None
+    _lock: threading.Lock = field(default_factory=threading.Lock)
+
+    def prepare(self) -> None:
+        """Read the store, if it can be read: what is wrong with it is told to those that ask for it."""
+        with suppress(FullpipeError, OSError):
+            self._table()
+
+    def listed(self, asked: Mapping[str, Sequence[str]]) -> dict[str, Any]:
+        """Some rows of the table of runs, and by what the others can be chosen.
+
+        Args:
+            asked: `where`: texts "COLUMN=VALUE"; `name`: a part of the name of the scenario; `sort`: a
+                column, with a minus in front downwards; `from`: the first row.
+
+        Raises:
+            ScenarioError: If a column is unknown or `from` no number.
+        """
+        runs, damaged = self._table()
+        paths = runs.columns[: runs.columns.index("scenario")]
+        chosen = _chosen(runs, asked.get("where", ()), _one(asked, "name"))
+        rows = _sorted(chosen, _one(asked, "sort")).slice(_number(_one(asked, "from")), _MOST_ROWS)
+        return {
+            "total": runs.height,
+            "matching": chosen.height,
+            "columns": [*paths, *_SHOWN],
+            "rows": [
+                [
+                    f"{row['digest']}/{row['seed']}/{row['engine']}",
+                    *(_plain(row[name]) for name in [*paths, *_SHOWN]),
+                ]
+                for row in rows.iter_rows(named=True)
+            ],
+            "filters": [_filter(chosen, name) for name in [*_FILTERED, *paths]],
+            "damaged": damaged[:20],
+        }
+
+    def run(self, digest: str, seed: str, engine: str) -> dict[str, Any]:
+        """One run: what is known of it beforehand, and what came out.
+
+        Raises:
+            NoRunError: If there is none.
+        """
+        run = self._load(digest, seed, engine)
+        remarks = [*run.meta.remarks, *(f"{key} is {what}" for key, what in run.meta.otherwise.items())]
+        told = {
+            "engine": run.meta.engine.name,
+            "version": run.meta.engine.version,
+            "started": run.meta.started,
+        }
+        begin = _begin(run)
+        if run.meta.engine.name != "native":
+            begin["command"] = ""
+        return {"begin": begin, "end": summary(run), "meta": {**told, "remarks": remarks}}
+
+    def samples(self, digest: str, seed: str, engine: str) -> bytes:
+        """The samples of a run: see `packed`.
+
+        Raises:
+            NoRunError: If there is none.
+        """
+        run = self._load(digest, seed, engine)
+        begin = _begin(run)
+        columns = aligned(run.tables, [flow["name"] for flow in begin["flows"]], begin["links"])
+        return packed(extremes(columns, _MOST_SAMPLES // max(len(columns), 1)))
+
+    def compared(self, ids: object) -> dict[str, Any]:
+        """A verdict for every metric of two scenarios, over the seeds that both have.
+
+        Raises:
+            NoRunError: If one is not there.
+            ScenarioError: If they cannot be compared.
+        """
+        if not isinstance(ids, list) or len(ids) != 2 or not all(isinstance(each, str) for each in ids):
+            raise ScenarioError(["runs: expected two"])
+        sides = [self._seeds(*_parts(each)) for each in ids]
+        both = sorted(set(sides[0]) & set(sides[1]))[:_MOST_SEEDS]
+        if len(both) < 2:
+            raise ScenarioError(["a verdict takes two seeds or more that both have; run more: --seeds 20"])
+        chosen = [[side[seed] for seed in both] for side in sides]
+        links = dict.fromkeys(link for runs in chosen for run in runs for link in busy_links(run))
+        variants = [
+            Variant.of_runs(name, runs, METRICS, links) for name, runs in zip("AB", chosen, strict=True)
+        ]
+        try:
+            return compare_variants(variants[0], variants[1], METRICS).to_dict()
+        except ValueError as error:
+            raise ScenarioError([f"these cannot be compared: {error}"]) from None
+
+    def report(self, ids: Any) -> str:
+        """The page of a report about runs, as one HTML file.
+
+        Raises:
+            NoRunError: If one is not there.
+            ScenarioError: If none is named, or too many are.
+        """
+        if (
+            not isinstance(ids, list)
+            or not 1 <= len(ids) <= _MOST_SEEDS
+            or not all(isinstance(e, str) for e in ids)
+        ):
+            raise ScenarioError([f"runs: expected 1 to {_MOST_SEEDS}"])
+        return html(page_of([self._load(*_parts(each)) for each in ids]), Budget().samples)
+
+    def _seeds(self, digest: str, _seed: str, engine: str) -> dict[int, Run]:
+        """The runs of a scenario by an engine, by their seeds."""
+        runs, _ = self._table()
+        rows = runs.filter(pl.col("digest") == digest, pl.col("engine") == engine)
+        return {seed: self._load(digest, str(seed), engine) for seed in rows["seed"]}
+
+    def _load(self, digest: str, seed: str, engine: str) -> Run:
+        is_name = (
+            re.fullmatch(DIGEST, digest) and re.fullmatch(ENGINE, engine) and re.fullmatch(r"\d{1,20}", seed)
+        )
+        if not is_name:
+            raise NoRunError("no such run")
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # an older run has no checksums, which no one here can mend
+            return Run.load(Store(self.root).folder(digest, engine, int(seed)))
+
+    def _table(self) -> tuple[pl.DataFrame, list[str]]:
+        """The table of runs, by the index, read again if a folder of the store has another date."""
+        with self._lock:
+            dates, now_ns = _dates(self.root), time.time_ns()
+            if self._runs is None or dates != self._dates:
+                with warnings.catch_warnings(record=True) as caught:
+                    warnings.simplefilter("always")
+                    self._runs = _of_store(self.root)
+                self._damaged = [str(each.message) for each in caught]
+                is_settled = now_ns - max(dates.values(), default=0) > _SETTLED_NS
+                self._dates = dates if is_settled else None
+            return self._runs.clone(), self._damaged
+
+
+def _begin(run: Run) -> dict[str, Any]:
+    """What is known of a run beforehand, with the flows and links that its tables have: those of other
+    engines may not be those of the scenario."""
+    begin = understood(run.scenario, run.meta.seed)
+    flows = run.flows.select("flow", "cca").head(MOST_FLOWS).rows()
+    known = {flow["name"]: flow for flow in begin["flows"]}
+    looks = distinct([name for name, _ in flows])
+    mss_bytes = next((flow["mss_bytes"] for flow in begin["flows"]), 1448)
+    begin["flows"] = [
+        {"mss_bytes": mss_bytes, **known.get(name, {}), "name": name, "cca": cca, **asdict(look)}
+        for (name, cca), look in zip(flows, looks, strict=True)
+    ]
+    begin["flows_in_all"] = run.flows.height
+    there = set(run.links_summary["link"])
+    begin["links"] = [name for name in begin["links"] if name in there] or busy_links(run)[:MOST_LINKS]
+    return begin
+
+
+def aligned(
+    tables: Mapping[str, pl.DataFrame], flows: Sequence[str], links: Sequence[str]
+) -> Mapping[str, pl.Series]:
+    """The columns of `wide`, at all times at which any flow or link was sampled."""
+    parts = [
+        *(wide(tables, [name], [], first=n) for n, name in enumerate(flows)),
+        *(wide(tables, [], [name], first=n) for n, name in enumerate(links)),
+    ]
+    frames = [pl.DataFrame(part) for part in parts]
+    if not frames:
+        return {}
+    if all(frame["time_s"].equals(frames[0]["time_s"]) for frame in frames):
+        return {name: frame[name] for frame in frames for name in frame.columns}
+    whole = frames[0]
+    for frame in frames[1:]:
+        whole = whole.join(frame, on="time_s", how="full", coalesce=True)
+    return whole.sort("time_s").to_dict()
+
+
+def extremes(columns: Mapping[str, pl.Series], most: int) -> Mapping[str, pl.Series]:
+    """Columns of so many rows at most: of groups of rows the smallest and the largest number, in turns, at
+    the times of the first two."""
+    rows = max((len(column) for column in columns.values()), default=0)
+    if rows <= most:
+        return columns
+    size = -(-2 * rows // most)
+    group = pl.int_range(rows, eager=True) // size
+    frame = pl.DataFrame(dict(columns)).with_columns(group.alias("group"))
+    values = [name for name in columns if name != "time_s"]
+    low = frame.group_by("group", maintain_order=True).agg(pl.col("time_s").first(), pl.col(values).min())
+    high = frame.group_by("group", maintain_order=True).agg(
+        (pl.col("time_s").first() + pl.col("time_s").last()) / 2, pl.col(values).max()
+    )
+    both = pl.concat([low, high]).sort("group", "time_s", maintain_order=True)
+    return {name: both[name] for name in columns}
+
+
+def _dates(root: Path) -> Mapping[str, int]:
+    """When each folder of the store was last changed."""
+    if not root.is_dir():
+        return {}
+    with os.scandir(root) as entries:
+        shown = [entry for entry in entries if not entry.name.startswith(".")]
+        return {entry.name: entry.stat(follow_symlinks=False).st_mtime_ns for entry in shown}
+
+
+def _of_store(root: Path) -> pl.DataFrame:
+    """Every run, with what is summed up of its flows; none if there is no folder yet."""
+    if not root.is_dir():
+        schema = dict.fromkeys(("scenario", "engine", "started", *_HIDDEN), pl.String)
+        return pl.DataFrame(schema={**schema, "seed": pl.Int64, **dict.fromkeys(_SUMMED, pl.Float64)})
+    return StoredRuns(root).per_run("flows", _SUMMED)
+
+
+def _chosen(runs: pl.DataFrame, where: Sequence[str], name: str) -> pl.DataFrame:
+    wanted: dict[str, set[str]] = {}
+    for text in where:
+        column, _, value = text.partition("=")
+        if column not in runs.columns:
+            raise ScenarioError([f"where: no run has {column}"])
+        wanted.setdefault(column, set()).add(value)
+    for column, texts in wanted.items():
+        right = [value for value in runs[column].unique() if value_text(value) in texts]
+        runs = runs.filter(pl.col(column).is_in(pl.Series(right, dtype=runs.schema[column]).implode()))
+    return runs.filter(pl.col("scenario").str.contains(name, literal=True)) if name else runs
+
+
+def _sorted(runs: pl.DataFrame, by: str) -> pl.DataFrame:
+    column = by.removeprefix("-")
+    if not column:
+        return runs
+    if column not in runs.columns:
+        raise ScenarioError([f"sort: no run has {column}"])
+    return runs.sort(column, descending=by.startswith("-"), nulls_last=True, maintain_order=True)
+
+
+def _filter(runs: pl.DataFrame, column: str) -> dict[str, Any]:
+    """The values of a column, the most frequent first, and how many others there are."""
+    counts = runs[column].drop_nulls().value_counts(sort=True)
+    values = [[value_text(value), count] for value, count in counts.head(_MOST_VALUES).iter_rows()]
+    return {"column": column, "values": values, "others": max(0, counts.height - _MOST_VALUES)}
+
+
+def _one(asked: Mapping[str, Sequence[str]], name: str) -> str:
+    return next(iter(asked.get(name, ())), "")
+
+
+def _number(text: str) -> int:
+    if text and not re.fullmatch(r"\d{1,9}", text):
+        raise ScenarioError(["from: expected a number of a row"])
+    return int(text or 0)
+
+
+def _plain(value: Any) -> Any:
+    return value if value is None or isinstance(value, int | float | str) else value_text(value)
+
+
+def _id(row: Mapping[str, Any]) -> str:
+    """What the page calls a run."""
+    return f"{row['digest']}/{row['seed']}/{row['engine']}"
+
+
+def _parts(text: str) -> tuple[str, str, str]:
+    digest, _, rest = text.partition("/")
+    seed, _, engine = rest.partition("/")
+    return digest, seed, engine

@@ -1,0 +1,116 @@
+"""Kept runs and studies, as a person browses them in Chromium."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+from typing import Any
+
+from fullpipe import Scenario, sweep
+from tests.ui.browsing import Open, drawn, finished
+from tests.ui.conftest import what_if
+from tests.ui.stores import hostile, many
+
+RUNS = 100_000
+OPENED_S = 2.0 * 4
+"""Four times what an idle machine must reach."""
+MEMORY_KB = 500_000 * 4
+
+
+def kept(folder: Path) -> Path:
+    """Two rates with three seeds."""
+    rates = {"topology.bottleneck.rate": ["5 Mbit/s", "10 Mbit/s"]}
+    sweep(Scenario(**what_if(duration="3 s", sweep=rates)), (1, 2, 3), out=folder / "runs")
+    return folder / "runs"
+
+
+def test_runs_are_filtered_opened_and_compared(show: Open, tmp_path: Path) -> None:
+    tab = show("#/runs", wait="tbody tr", serving=(str(kept(tmp_path)),))
+    assert tab.locator("tbody tr").count() == 6
+    tab.get_by_label("5 Mbit/s").check()
+    tab.wait_for_selector("text=3 of 6")
+    assert tab.locator("tbody tr").count() == 3
+    tab.get_by_role("button", name="Show all runs").click()
+    tab.wait_for_selector("tbody tr:nth-child(6)")
+    tab.get_by_role("button", name="goodput of all").click()
+    tab.wait_for_selector("th[aria-sort=ascending]")
+    assert "5 Mbit/s" in tab.locator("tbody tr").first.inner_text()
+    tab.get_by_role("link", name="what-if").first.click()
+    tab.wait_for_selector(".chart canvas")
+    assert drawn(tab) > 300
+    assert "share" in finished(tab) or "takes" in finished(tab)
+    assert "fullpipe run" in tab.locator(".command code").inner_text()
+    tab.go_back()
+    tab.wait_for_selector("tbody tr:nth-child(6)")
+    boxes = tab.get_by_label("Choose for a comparison")
+    boxes.nth(0).check()
+    boxes.nth(5).check()
+    tab.get_by_role("link", name="Compare the two chosen").click()
+    tab.wait_for_selector(".verdicts")
+    tab.wait_for_selector(".variant:nth-child(2) canvas")
+    goodput = tab.locator(".verdicts tbody", has_text="all flows").locator("tr", has_text="goodput")
+    assert "better" in goodput.inner_text()
+
+
+def test_a_report_of_a_kept_run_is_taken_along(show: Open, tmp_path: Path) -> None:
+    tab = show("#/runs", wait="tbody tr", serving=(str(kept(tmp_path)),), accept_downloads=True)
+    tab.get_by_role("link", name="what-if").first.click()
+    with tab.expect_download() as waiting:
+        tab.get_by_role("button", name="Report").click()
+    waiting.value.save_as(tmp_path / "report.html")
+    assert "fullpipe report" in (tmp_path / "report.html").read_text(encoding="utf-8")
+
+
+def test_an_empty_store_says_how_to_fill_it(show: Open) -> None:
+    tab = show("#/runs", wait=".wide-page code")
+    assert "fullpipe run" in tab.locator(".wide-page").inner_text()
+
+
+def test_hostile_names_are_shown_as_text(show: Open, tmp_path: Path) -> None:
+    runs = hostile(tmp_path / "runs")
+    tab = show("#/runs", wait="tbody tr", serving=(str(tmp_path / "runs"),))
+    assert tab.locator("tbody tr").count() == 3
+    assert "<img src=x onerror=alert(3)>" in tab.locator("table").inner_text()
+    assert "<script>alert(1)" in tab.locator("table").inner_text()
+    shown: list[str] = []
+    for run in runs:
+        base = tab.url.partition("#")[0]
+        tab.goto(f"{base}#/run/{run.meta.digest}/{run.meta.seed}/native")
+        tab.wait_for_selector(".chart canvas")
+        assert "evenly" in finished(tab) or "takes" in finished(tab)
+        shown.append(tab.locator("main").inner_text())
+        assert tab.evaluate("document.documentElement.scrollWidth <= innerWidth")
+    assert "<script>alert(1)" in shown[0]
+    assert "onerror=alert(3)" in shown[1]
+    assert tab.locator("img, b, script:not([src])").count() == tab.locator(".chart b").count()
+
+
+def test_a_store_of_very_many_runs_opens_at_once(show: Open, tmp_path: Path) -> None:
+    many(tmp_path / "runs", RUNS)
+    tab = show(serving=(str(tmp_path / "runs"),))
+    finished(tab)
+    began_s = time.monotonic()
+    tab.get_by_role("link", name="Runs").click()
+    tab.wait_for_selector("tbody tr")
+    took_s = time.monotonic() - began_s
+    assert f"{RUNS:,} in runs" in tab.locator("h1").inner_text()
+    assert took_s < OPENED_S
+    status = Path(f"/proc/{tab.context.process.pid}/status")
+    if status.exists():
+        peak = next(line for line in status.read_text("utf-8").splitlines() if line.startswith("VmHWM"))
+        assert int(peak.split()[1]) < MEMORY_KB
+    tab.locator("summary", has_text="bottleneck.rate").click()
+    tab.get_by_label("10000 kbit/s").check()
+    tab.wait_for_selector("text=100 of 100,000")
+
+
+def test_a_study_shows_what_is_printed(show: Open) -> None:
+    tab: Any = show("#/studies", wait=".study")
+    assert tab.locator(".study").count() >= 4
+    tab.get_by_role("link", name="Sixteen BBR flows").click()
+    tab.wait_for_selector("table")
+    assert "39.5 Mbit/s" in tab.locator("table").inner_text()
+    tab.get_by_label("Only rows with").fill("Fig. 2")
+    rows = tab.locator("tbody tr")
+    assert all("Fig. 2" in rows.nth(n).inner_text() for n in range(rows.count()))
+    assert "fullpipe paper kato2025 --quick" in tab.locator(".command").inner_text()

@@ -1,0 +1,173 @@
+"""Runs of a store, and studies, as the page gets them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+import pytest
+from starlette.testclient import TestClient
+
+from fullpipe import Scenario, sweep
+from fullpipe.cli.ui.live import OF_FLOWS
+from fullpipe.cli.ui.stored import aligned, extremes
+from tests.ui.conftest import what_if
+from tests.ui.test_server import columns
+
+KEY = "topology.bottleneck.rate"
+
+
+@pytest.fixture
+def runs(tmp_path: Path) -> list[Any]:
+    """Two rates with three seeds."""
+    scenario = Scenario(**what_if(duration="3 s", sweep={KEY: ["5 Mbit/s", "10 Mbit/s"]}))
+    return sweep(scenario, (1, 2, 3), out=tmp_path / "runs")
+
+
+def ids(client: TestClient, **asked: object) -> list[str]:
+    """What the list says."""
+    return [row[0] for row in client.get("/api/runs", params=asked).json()["rows"]]
+
+
+def test_an_empty_store_has_no_runs(client: TestClient) -> None:
+    answer = client.get("/api/runs").json()
+    assert answer["total"] == 0
+    assert answer["rows"] == []
+
+
+@pytest.mark.usefixtures("runs")
+def test_runs_are_listed_chosen_and_sorted(client: TestClient) -> None:
+    answer = client.get("/api/runs").json()
+    assert answer["total"] == answer["matching"] == 6
+    assert answer["columns"][0] == KEY
+    filters = {each["column"]: each["values"] for each in answer["filters"]}
+    assert sorted(filters[KEY]) == [["10 Mbit/s", 3], ["5 Mbit/s", 3]]
+    assert len(ids(client, where=f"{KEY}=5 Mbit/s")) == 3
+    assert len(ids(client, where=[f"{KEY}=5 Mbit/s", f"{KEY}=10 Mbit/s"])) == 6
+    assert len(ids(client, where=[f"{KEY}=5 Mbit/s", "seed=2"])) == 1
+    assert ids(client, where=f"{KEY}=none") == []
+    assert ids(client, name="nothing of this name") == []
+    assert len(ids(client, name="what")) == 6
+    place = answer["columns"].index("goodput_bps") + 1
+    rows = client.get("/api/runs", params={"sort": "-goodput_bps"}).json()["rows"]
+    goodputs = [row[place] for row in rows]
+    assert goodputs == sorted(goodputs, reverse=True)
+    assert ids(client, **{"from": 4}) == ids(client)[4:]
+
+
+@pytest.mark.parametrize(
+    "asked", [{"where": "nothing=1"}, {"sort": "nothing"}, {"from": "-1"}, {"from": "x"}]
+)
+@pytest.mark.usefixtures("runs")
+def test_what_no_run_has_is_told_so(client: TestClient, asked: dict[str, str]) -> None:
+    answer = client.get("/api/runs", params=asked)
+    assert answer.status_code == 400
+    assert answer.json()["problems"]
+
+
+def test_a_run_comes_with_its_samples(client: TestClient, runs: list[Any]) -> None:
+    run = runs[0]
+    id_ = f"{run.meta.digest}/{run.meta.seed}/native"
+    told = client.get(f"/api/run/{id_}").json()
+    assert told["begin"]["digest"] == run.meta.digest
+    assert [flow["flow"] for flow in told["end"]["flows"]] == ["cubic-1", "bbr3-1"]
+    found = columns(client.get(f"/api/run/{id_}/samples").content)
+    expected = run.series.filter(pl.col("flow") == "bbr3-1")["cwnd_bytes"].to_numpy().astype("f4")
+    assert np.array_equal(found["cwnd_bytes/1"], expected, equal_nan=True)
+
+
+@pytest.mark.parametrize(
+    "id_",
+    ["0000000000000000/1/native", "../1/native", "x/1/native", "%2e%2e/1/native", "0/1/..%2f..%2fnative"],
+)
+@pytest.mark.usefixtures("runs")
+def test_no_name_of_a_run_leads_out_of_the_store(client: TestClient, id_: str) -> None:
+    assert client.get(f"/api/run/{id_}").status_code in (400, 401, 404)
+    assert client.get(f"/api/run/{id_}/samples").status_code in (400, 401, 404)
+    assert client.post("/api/runs/compare", json={"runs": [id_, id_]}).status_code == 400
+    assert client.post("/api/runs/report", json={"runs": [id_]}).status_code == 400
+
+
+@pytest.mark.usefixtures("runs")
+def test_two_scenarios_get_verdicts_over_the_seeds_that_both_have(client: TestClient) -> None:
+    one, other = ids(client, where="seed=1")
+    told = client.post("/api/runs/compare", json={"runs": [one, other]}).json()
+    assert told["seeds"] == [1, 2, 3]
+    (goodput,) = [row for row in told["rows"] if row["of"] == "all flows" and row["metric"] == "goodput"]
+    assert {goodput["verdict"]} <= {"better", "worse"}
+
+
+@pytest.mark.parametrize("sent", [None, [], ["x"], [1, 2], "xx", ["x", "y", "z"]])
+@pytest.mark.usefixtures("runs")
+def test_a_comparison_is_of_two_runs(client: TestClient, sent: object) -> None:
+    assert client.post("/api/runs/compare", json={"runs": sent}).status_code == 400
+
+
+@pytest.mark.usefixtures("runs")
+def test_a_report_is_of_the_runs_that_are_named(client: TestClient) -> None:
+    text = client.post("/api/runs/report", json={"runs": ids(client)[:2]}).text
+    assert text.startswith("<!DOCTYPE html>")
+    assert client.post("/api/runs/report", json={"runs": []}).status_code == 400
+
+
+def test_flows_that_were_sampled_at_other_times_stand_in_one_table() -> None:
+    rows = [("a", 0.1, 1.0), ("a", 0.2, 2.0), ("b", 0.2, 3.0), ("b", 0.3, 4.0)]
+    series = pl.DataFrame(rows, ["flow", "time_s", "goodput_bps"], orient="row")
+    others = [pl.lit(None, pl.Float64).alias(name) for name in OF_FLOWS if name != "goodput_bps"]
+    found = aligned({"series": series.with_columns(others), "links": pl.DataFrame()}, ["a", "b"], [])
+    assert list(found["time_s"]) == [0.1, 0.2, 0.3]
+    assert list(found["goodput_bps/0"]) == [1.0, 2.0, None]
+    assert list(found["goodput_bps/1"]) == [None, 3.0, 4.0]
+
+
+def test_of_too_many_samples_the_extremes_are_kept() -> None:
+    values = np.sin(np.arange(100_000) / 300)
+    values[54_321], values[77_777] = 9.0, -9.0
+    table = {"time_s": pl.Series(np.arange(100_000) / 10), "x": pl.Series(values)}
+    few = extremes(table, 1_000)
+    assert len(few["x"]) <= 1_002
+    assert few["x"].max() == 9.0
+    assert few["x"].min() == -9.0
+    assert few["time_s"].is_sorted()
+    at = few["time_s"][few["x"].arg_max()]
+    assert at == pytest.approx(5_432.1, abs=25)
+    assert extremes(table, 100_000) is table
+
+
+def test_studies_are_listed_with_what_is_printed(client: TestClient) -> None:
+    found = {each["name"]: each for each in client.get("/api/studies").json()}
+    assert found["kato2025"]["printed"] > 40
+    assert found["kato2025"]["tally"] == {}
+    told = client.get("/api/studies/kato2025").json()
+    assert told["rows"][0] == {
+        "where": "Table II, 100: mean",
+        "printed": "39.5 Mbit/s",
+        "unit": "Mbit/s",
+        "verdict": None,
+    }
+    assert client.get("/api/studies/nothing").status_code == 400
+
+
+def test_a_study_that_was_run_has_ours_beside_what_is_printed(client: TestClient, tmp_path: Path) -> None:
+    folder = tmp_path / "runs" / "papers" / "kato2025"
+    folder.mkdir(parents=True)
+    heads = "engine,where,printed,reading,ours,ours_low,ours_high,unit,held,compared,verdict,closest,why,"
+    heads += "setting,factor,by_tolerance,counted,uncounted,each\n"
+    row = 'native,"Table II, 100: mean",39.5 Mbit/s,,26.8,24.4,29.3,Mbit/s,1,1,same direction,true,'
+    (folder / "verdicts.csv").write_text(f"{heads}{row}rate samples,,0.5,false,true,,\n", encoding="utf-8")
+    told = client.get("/api/studies/kato2025").json()
+    assert told["tally"] == {"same direction": 1}
+    assert told["rows"][0]["ours_low"] == 24.4
+    assert told["rows"][1]["verdict"] is None
+
+
+@pytest.mark.parametrize("text", ["", "where\n", "\x00\xff", "where,verdict\n1,2\n"])
+def test_a_damaged_table_of_a_study_is_told_so(client: TestClient, tmp_path: Path, text: str) -> None:
+    folder = tmp_path / "runs" / "papers" / "kato2025"
+    folder.mkdir(parents=True)
+    (folder / "verdicts.csv").write_text(text, encoding="utf-8")
+    answer = client.get("/api/studies/kato2025")
+    assert answer.status_code == 400
+    assert "run the study again" in answer.json()["problems"][0]

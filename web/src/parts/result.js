@@ -1,0 +1,38 @@
+// What came out of one run or variant: a sentence, the path, what theory expects, figures, a row per flow.
+import { html, useMemo } from "./html.js";
+import { zoom } from "./chart.js";
+import { mean } from "./numbers.js";
+import { Figures, figuresOf, topsOf } from "../whatif/figures.js";
+import { Path } from "../whatif/path.js";
+import { Flows, Sentence, Theory } from "../whatif/said.js";
+
+function Result({ state, title, figures, tops }) {
+  const { begin, columns } = state;
+  const waiting = useMemo(() => (columns["backlog_packets/0"] ? mean(columns["backlog_packets/0"], Math.floor(columns.time_s.length / 6)) : 0), [columns]);
+  return html`<section class=${`variant${state.isRunning ? " running" : ""}`} aria-label=${title || "What came out"}>
+    ${title && html`<h2>${title}</h2>`}
+    <${Sentence} ...${state} />
+    ${begin && html`<${Path} begin=${begin} waiting=${waiting} /><${Theory} begin=${begin} />`}
+    ${begin && !figures && !state.isRunning && !state.problems.length && html`<p class="note">Nothing was sampled over time: the scenario has record.interval = "off".</p>`}
+    ${figures && html`<${Figures} figures=${figures} tops=${tops} begin=${begin} />`}
+    ${begin && html`<${Flows} begin=${begin} end=${state.end} />`}
+  </section>`;
+}
+
+// Made anew only if the samples are: a render for another reason costs nothing.
+const made = new WeakMap();
+function figuresFor(state) {
+  if (!made.has(state.columns)) made.set(state.columns, figuresOf(state));
+  return made.get(state.columns);
+}
+
+// One result, or two beside each other with the same axes.
+export function Results({ states, titles }) {
+  const figures = states.map(figuresFor), tops = topsOf(figures);
+  return html`<div class=${`beside of-${states.length}`}>
+    ${zoom.value && html`<p class="zoomed">Seconds ${zoom.value[0].toFixed(1)} to ${zoom.value[1].toFixed(1)} <button type="button" onClick=${() => { zoom.value = null; }}>Show everything</button></p>`}
+    <div class="side-by-side">
+      ${states.map((state, n) => html`<${Result} key=${n} state=${state} title=${titles[n]} figures=${figures[n]} tops=${tops} />`)}
+    </div>
+  </div>`;
+}

@@ -1,0 +1,77 @@
+// One kept run, or two beside each other with a verdict for every metric.
+import { html, useEffect, useState } from "../parts/html.js";
+import { Command, download } from "../parts/copy.js";
+import { Results } from "../parts/result.js";
+import { Refused, columnsOf, get, getBytes, post, postText } from "../parts/server.js";
+import { Verdicts } from "../parts/verdicts.js";
+import { Difference } from "../whatif/said.js";
+
+const WAITING = { begin: null, columns: {}, end: null, problems: [], isRunning: true };
+const saying = (error) => (error instanceof Refused ? error.problems : ["the server does not answer"]);
+
+async function read(id, signal) {
+  const [told, bytes] = await Promise.all([get(`/api/run/${id}`, signal), getBytes(`/api/run/${id}/samples`, signal)]);
+  return { ...told, columns: columnsOf(bytes), problems: [], isRunning: false };
+}
+
+function useRuns(ids) {
+  const [states, setStates] = useState(ids.map(() => WAITING));
+  useEffect(() => {
+    const stop = new AbortController();
+    setStates(ids.map(() => WAITING));
+    ids.forEach((id, n) => {
+      const put = (state) => { if (!stop.signal.aborted) setStates((before) => before.map((one, at) => (at === n ? state : one))); };
+      read(id, stop.signal).then(put, (error) => put({ ...WAITING, isRunning: false, problems: saying(error) }));
+    });
+    return () => stop.abort();
+  }, [ids.join()]);
+  return states;
+}
+
+const idsOf = (rest) => {
+  const words = rest.map(decodeURIComponent), ids = [];
+  for (let n = 0; n + 2 < words.length; n += 3) ids.push(words.slice(n, n + 3).join("/"));
+  return ids;
+};
+
+export function OneRun({ rest }) {
+  const ids = idsOf(rest).slice(0, 1), [state] = useRuns(ids);
+  const [problems, setProblems] = useState([]);
+  if (!ids.length) return html`<div class="wide-page"><p class="problem" role="alert">No run is named. <a href="#/runs">All runs</a></p></div>`;
+  const { begin, meta } = state;
+  const report = () => postText("/api/runs/report", { runs: ids }).then((text) => download("report.html", text, "text/html"), (error) => setProblems(saying(error)));
+  return html`<div class="wide-page">
+    <p class="crumbs"><a href="#/runs">Runs</a></p>
+    <h1 class="cut">${begin ? begin.name : "…"}</h1>
+    ${meta && html`<p class="note">seed ${begin.seed}, engine ${meta.engine} ${meta.version}, ${meta.started.slice(0, 10)}, ${begin.digest}</p>`}
+    <${Results} states=${[state]} titles=${[""]} />
+    ${begin && html`<p class="buttons"><button type="button" onClick=${() => download("scenario.toml", begin.toml, "application/toml")}>Scenario</button>
+        <button type="button" onClick=${report}>Report</button></p>
+      ${problems.map((line) => html`<p class="problem" role="alert">${line}</p>`)}
+      ${begin.command && html`<p class="note">The same run in a terminal:</p><${Command} text=${begin.command} label="Command" />`}
+      ${[...meta.remarks, ...begin.notes].map((line) => html`<p class="note">${line}</p>`)}
+      <details><summary>The scenario as TOML</summary><pre tabindex="0"><code>${begin.toml}</code></pre></details>`}
+  </div>`;
+}
+
+export function TwoRuns({ rest }) {
+  const ids = idsOf(rest).slice(0, 2), states = useRuns(ids);
+  const [result, setResult] = useState({ told: null, problems: [] });
+  useEffect(() => {
+    const stop = new AbortController();
+    setResult({ told: null, problems: [] });
+    if (ids.length === 2) post("/api/runs/compare", { runs: ids }, stop.signal).then((told) => setResult({ told, problems: [] }), (error) => { if (!stop.signal.aborted) setResult({ told: null, problems: saying(error) }); });
+    return () => stop.abort();
+  }, [ids.join()]);
+  if (ids.length < 2) return html`<div class="wide-page"><p>Two runs make a comparison. <a href="#/runs">Choose them among all runs.</a></p></div>`;
+  const [a, b] = states;
+  const titles = states.map((state, n) => `${"AB"[n]}: ${state.begin ? `${state.begin.name}, seed ${state.begin.seed}` : "…"}`);
+  return html`<div class="wide-page">
+    <p class="crumbs"><a href="#/runs">Runs</a></p>
+    <h1>B against A</h1>
+    ${result.problems.map((line) => html`<p class="note">No verdicts: ${line}.</p>`)}
+    ${result.told && html`<${Verdicts} result=${result.told} names=${["A", "B"]} />`}
+    <${Results} states=${states} titles=${titles} />
+    <${Difference} a=${a} b=${b} />
+  </div>`;
+}

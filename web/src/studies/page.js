@@ -1,0 +1,82 @@
+// Published studies: what is printed, and beside it what our runs give.
+import { html, useEffect, useState } from "../parts/html.js";
+import { Command } from "../parts/copy.js";
+import { count, plain } from "../parts/numbers.js";
+import { Refused, get } from "../parts/server.js";
+
+const ORDER = ["reproduced", "same direction", "not reproduced", "contradicted by their own data", "not testable here"];
+const classOf = (verdict) => `v-${verdict.replaceAll(" ", "-")}`;
+
+function useAnswer(path) {
+  const [state, setState] = useState({ answer: null, problems: [] });
+  useEffect(() => {
+    const stop = new AbortController();
+    setState({ answer: null, problems: [] });
+    get(path, stop.signal).then(
+      (answer) => setState({ answer, problems: [] }),
+      (error) => { if (!stop.signal.aborted) setState({ answer: null, problems: error instanceof Refused ? error.problems : ["the server does not answer"] }); },
+    );
+    return () => stop.abort();
+  }, [path]);
+  return state;
+}
+
+// How many of what is printed came out: a bar with a part for every verdict.
+function Tally({ tally }) {
+  const all = ORDER.filter((verdict) => tally[verdict]), total = all.reduce((sum, verdict) => sum + tally[verdict], 0);
+  let at = 0;
+  return html`<svg class="tally" viewBox="0 0 400 12" preserveAspectRatio="none" aria-hidden="true">${all.map((verdict) => {
+      const width = (400 * tally[verdict]) / total;
+      at += width;
+      return html`<rect class=${`part ${classOf(verdict)}`} x=${at - width} width=${Math.max(0, width - 1)} height="12" />`;
+    })}</svg>
+    <p class="note">${all.map((verdict) => `${count(tally[verdict])} ${verdict}`).join(", ")}</p>`;
+}
+
+function NotRun({ study }) {
+  return html`<p class="note">Not run in this store yet. The quick form takes a minute or two; without <code>--quick</code> it is the full one.</p><${Command} text=${study.command} label="Command" />`;
+}
+
+export function Studies() {
+  const { answer, problems } = useAnswer("/api/studies");
+  return html`<div class="wide-page"><h1>Studies</h1>
+    <p>Published studies, run again: every printed number and claim beside what our runs give.</p>
+    ${problems.map((line) => html`<p class="problem" role="alert">${line}</p>`)}
+    ${answer && answer.map((study) => html`<section class="study" key=${study.name}>
+      <h2><a href=${`#/study/${study.name}`}>${study.title}</a></h2>
+      <p class="note">${count(study.printed)} printed numbers and claims</p>
+      ${Object.keys(study.tally).length ? html`<${Tally} tally=${study.tally} />` : html`<${NotRun} study=${study} />`}
+    </section>`)}
+  </div>`;
+}
+
+const ours = (row) => {
+  if (row.verdict === null) return "";
+  if (row.compared > 1) return `${row.held} of ${row.compared} hold`;
+  if (row.ours === null) return "–";
+  const ends = row.ours_low === null ? "" : ` [${plain(row.ours_low, 3)}, ${plain(row.ours_high, 3)}]`;
+  return `${plain(row.ours, 3)}${ends}${row.unit ? ` ${row.unit}` : ""}`;
+};
+
+export function OneStudy({ rest }) {
+  const { answer, problems } = useAnswer(`/api/studies/${encodeURIComponent(rest[0] || "")}`);
+  const [verdict, setVerdict] = useState(""), [text, setText] = useState("");
+  if (!answer) return html`<div class="wide-page"><p class="crumbs"><a href="#/studies">Studies</a></p>${problems.map((line) => html`<p class="problem" role="alert">${line}</p>`)}</div>`;
+  const wasRun = Object.keys(answer.tally).length > 0, wanted = text.toLowerCase();
+  const rows = answer.rows.filter((row) => (!verdict || row.verdict === verdict) && `${row.where} ${row.printed} ${row.why || ""}`.toLowerCase().includes(wanted));
+  return html`<div class="wide-page"><p class="crumbs"><a href="#/studies">Studies</a></p>
+    <h1>${answer.title}</h1>
+    ${wasRun ? html`<${Tally} tally=${answer.tally} />` : html`<${NotRun} study=${answer} />`}
+    <p class="buttons">
+      <label>Only rows with <input type="search" value=${text} onInput=${(event) => setText(event.target.value)} /></label>
+      ${wasRun && html`<select aria-label="Verdict" value=${verdict} onChange=${(event) => setVerdict(event.target.value)}>
+        <option value="">every verdict</option>${ORDER.filter((one) => answer.tally[one]).map((one) => html`<option value=${one}>${one}</option>`)}</select>`}
+      <span class="note">${count(rows.length)} of ${count(answer.rows.length)}</span>
+    </p>
+    <div class="scroll" tabindex="0" role="region" aria-label="Printed and measured"><table>
+      <thead><tr><th scope="col">where</th><th scope="col">printed</th>${wasRun && html`<th scope="col">ours</th><th scope="col">verdict</th><th scope="col">why</th>`}</tr></thead>
+      <tbody>${rows.map((row) => html`<tr key=${row.where}><th scope="row" class="wrap">${row.where}</th><td class="wrap">${row.printed}</td>
+        ${wasRun && html`<td>${ours(row)}</td><td>${row.verdict && html`<span class=${`verdict ${classOf(row.verdict)}`}>${row.verdict}</span>${row.by_tolerance ? html` <span class="note">by tolerance</span>` : ""}`}</td><td class="wrap">${row.why || ""}</td>`}</tr>`)}</tbody>
+    </table></div>
+  </div>`;
+}
