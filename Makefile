@@ -26,10 +26,10 @@ help: ## Say what each target does
 demo: build ## Run the first study quickly: prints its verdicts, and which page to open
 	$(BIN)/fullpipe paper kato2025 --quick --jobs $(JOBS)
 
-test: lint rust-test instructions-check linux-engine ns3-engine browser python-test docs ## Everything that continuous integration runs
+test: lint rust-test instructions-check linux-engine ns3-engine browser python-test docs try-wheel ## Everything that continuous integration runs
 	@echo "make test: everything passed"
 
-test-long: lint rust-test instructions-check linux-engine ns3-engine browser build docs ## The same, with all cases where it tries a tenth
+test-long: lint rust-test instructions-check linux-engine ns3-engine browser build docs try-wheel try-sdist ## The same, with all cases where it tries a tenth
 	cargo test --package fullpipe-network --test wifi --test cellular --quiet -- --ignored
 	$(BIN)/pytest -n $(JOBS) --long
 	@echo "make test-long: everything passed"

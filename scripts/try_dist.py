@@ -43,7 +43,8 @@ def try_dist(file: Path, folder: Path) -> None:
     work.mkdir()
     run([sys.executable, str(SCRIPTS / "make_venv.py"), str(environment)], folder)
     python, command = str(environment / "bin/python"), str(environment / "bin/fullpipe")
-    run([python, "-m", "pip", "install", "--quiet", str(file.resolve())], folder)
+    # Byte code of what is never imported would take most of the time.
+    run([python, "-m", "pip", "install", "--quiet", "--no-compile", str(file.resolve())], folder)
     run([python, "-m", "pip", "check"], folder)
     print(run([command, "--version"], work), end="")
     said = run([python, "-c", READS_ALL], work)

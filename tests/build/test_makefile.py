@@ -16,3 +16,17 @@ def test_the_environment_may_be_anywhere(venv: str, told: str) -> None:
     command = ["make", "--dry-run", "build", f"VENV={venv}"]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True)
     assert re.findall('VIRTUAL_ENV="(.*?)"', done.stdout) == [told]
+
+
+@pytest.mark.skipif(shutil.which("make") is None, reason="there is no make")
+def test_the_wheel_that_is_tried_is_of_what_is_compiled_already() -> None:
+    """Another interpreter, profile or target would compile everything a second time."""
+    done = subprocess.run(["make", "--dry-run", "test"], cwd=ROOT, capture_output=True, text=True, check=True)
+    commands = done.stdout.splitlines()
+    [packed] = [line for line in commands if "maturin build" in line]
+    assert {"--release", "--compatibility linux"} <= set(
+        re.findall(r"--release|--compatibility linux", packed)
+    )
+    assert "--interpreter .venv/bin/python" in packed
+    assert not {"--zig", "--target", "--profile"} & set(packed.split())
+    assert any("scripts/try_dist.py" in line for line in commands[commands.index(packed) :])
