@@ -97,7 +97,7 @@ try-wheel: build ## Install a wheel into a bare environment outside the clone, a
 
 # Optimised less, as it is compiled to be tried and not to be timed.
 try-sdist: build ## Compile the sdist outside the clone, install it into a bare environment, and use it there
-	@rm -rf target/wheels/sdist
+	@rm -rf target/wheels/sdist target/sdist/release/.fingerprint/fullpipe-*  # files of an sdist are old, so cargo takes them for compiled
 	$(BIN)/maturin sdist --out target/wheels/sdist
 	$(BIN)/python scripts/check_dist.py target/wheels/sdist/*
 	CARGO_PROFILE_RELEASE_LTO=off CARGO_PROFILE_RELEASE_CODEGEN_UNITS=16 CARGO_TARGET_DIR=$(CURDIR)/target/sdist \
