@@ -5,6 +5,7 @@ import importlib
 import inspect
 import pkgutil
 
+import polars as pl
 import pytest
 
 import fullpipe
@@ -137,6 +138,31 @@ def test_only_a_group_with_calls_has_a_call_score() -> None:
     run = made({"cca": "cubic"}, {"workload": {"kind": "voip"}, "count": 2})
     assert value(run, "cubic-1", "call_score") is None
     assert 1 < (value(run, "voip", "call_score") or 0) < 4.5
+
+
+def test_responsiveness_is_of_probes_under_load() -> None:
+    ping = {"name": "ping", "workload": {"kind": "ping", "interval": "50 ms"}}
+    run = made({"cca": "cubic", "start": "1 s", "stop": "2 s"}, ping)
+    rows = run.probes.drop_nulls("rtt_s")
+    start_s, end_s = run.flows.filter(cca="cubic").select("start_s", "end_s").row(0)
+    loaded = rows.filter((pl.col("time_s") >= start_s) & (pl.col("time_s") < end_s))["rtt_s"].sort()
+    assert 10 < len(loaded) < len(rows)
+    kept = loaded.head(int(0.95 * len(loaded)))
+    assert value(run, "ping", "responsiveness") == pytest.approx(60 / kept.mean())
+    assert value(run, ALL, "responsiveness") == pytest.approx(60 / kept.mean())
+    assert value(run, "cubic-1", "responsiveness") is None
+    assert value(made(ping), "ping", "responsiveness") is None
+
+
+def test_videos_have_stalls_and_a_rate() -> None:
+    video = {"name": "film", "cca": "cubic", "workload": {"kind": "video", "bitrates": ["8 Mbit/s"]}}
+    run = made(video, {"name": "other", "cca": "cubic"})
+    (row,) = run.videos.to_dicts()
+    assert value(run, "film", "video_rate") == row["bitrate_bps"]
+    assert value(run, "film", "stalls") == row["stalls"]
+    total_s = row["stalled_s"] + row["played_s"]
+    assert value(run, "film", "stall_ratio") == (row["stalled_s"] / total_s if total_s else None)
+    assert value(run, "other", "stalls") is None
 
 
 def test_downloads_and_uploads_are_measured_apart() -> None:

@@ -1,6 +1,7 @@
 """Figures over many runs: what they show, and what they refuse."""
 
 import json
+import math
 from pathlib import Path
 from typing import Any
 
@@ -11,14 +12,18 @@ from matplotlib.colors import to_hex
 from typer.testing import CliRunner, Result
 
 from fullpipe import Run, Scenario, plots, sweeps
+from fullpipe.analysis.metrics import BY_NAME
+from fullpipe.analysis.metrics.groups import ALL
+from fullpipe.analysis.over_seeds import over_seeds
 from fullpipe.analysis.points import path_called, points_of
+from fullpipe.analysis.values import values_of
 from fullpipe.cli import app
 from fullpipe.cli.plot_drawn import Kind
 from fullpipe.cli.plot_points import Chosen, figure_of
 from fullpipe.palette import look_of
 from fullpipe.plots import charts
 from fullpipe.scenario.quantities import as_numbers
-from fullpipe.statistics import t_interval
+from fullpipe.statistics import dkw_half_width, t_interval
 
 BASE: dict[str, Any] = {
     "name": "charts",
@@ -68,9 +73,9 @@ def test_a_heat_map_has_a_cell_per_pair(store: Path, tmp_path: Path) -> None:
     assert drawn(store, tmp_path, *words).height == 4
 
 
-@pytest.mark.parametrize("kind", ["delay", "cdf", "box", "violin"])
+@pytest.mark.parametrize("kind", ["delay", "cdf", "ecdf", "box", "violin", "means"])
 def test_every_other_kind_is_drawn(store: Path, tmp_path: Path, kind: str) -> None:
-    along = () if kind in ("delay", "cdf") else ("--x", "cca")
+    along = () if kind in ("delay", "cdf", "ecdf") else ("--x", "cca")
     assert drawn(store, tmp_path, "--kind", kind, "--panel", "rate", *along)["panel"].n_unique() == 2
 
 
@@ -225,13 +230,57 @@ def test_points_of_several_colours_at_one_name_are_side_by_side() -> None:
     assert abs(places[1]) < 1e-9
 
 
-def test_what_is_never_negative_has_no_interval_below_zero() -> None:
+def test_intervals_end_at_the_bounds_of_what_is_measured() -> None:
     _, (axes,) = plots.new_figure()
     few = charts.lines_with_bands(axes, rows({"cubic": [1.0, 30.0]})).row(0, named=True)
     assert few["low"] == 0
     assert few["high"] == pytest.approx(t_interval([1.0, 30.0]).high)
-    signed = charts.lines_with_bands(axes, rows({"cubic": [-1.0, 30.0]})).row(0, named=True)
-    assert signed["low"] == pytest.approx(t_interval([-1.0, 30.0]).low)
+    signed = charts.lines_with_bands(axes, rows({"cubic": [-1.0, 30.0]}), (-math.inf, math.inf))
+    assert signed["low"][0] == pytest.approx(t_interval([-1.0, 30.0]).low)
+    opinion = rows({"cubic": [1.1, 4.4]})
+    least, most = BY_NAME["call_score"].bounds
+    for draw in (charts.lines_with_bands, charts.means_with_letters):
+        assert draw(axes, opinion, (least, most)).select("low", "high").row(0) == (1.0, 4.5)
+
+
+def test_figure_and_table_have_the_same_intervals(store: Path, tmp_path: Path) -> None:
+    data = drawn(store, tmp_path, "--metric", "jain", "--x", "rate", "--where", "cca=cubic")
+    runs = [Run.load(folder.parent) for folder in sorted(store.glob("*/*/meta.json"))]
+    of_cubic = [run for run in runs if run.flows["cca"][0] == "cubic"]
+    table = over_seeds(values_of(zip(points_of(of_cubic), of_cubic, strict=True), ["jain"]))
+    ends = table.filter(pl.col("of") == ALL).select("low", "high").sort("low").to_numpy()
+    assert data.select("low", "high").sort("low").to_numpy() == pytest.approx(ends, rel=1e-6)
+
+
+def test_the_band_of_shares_is_that_of_dvoretzky_kiefer_and_wolfowitz(store: Path, tmp_path: Path) -> None:
+    data = drawn(store, tmp_path, "--kind", "ecdf", "--panel", "rate", "--metric", "goodput")
+    assert (data["high"] - data["low"]).max() <= 1
+    half = dkw_half_width(2)
+    assert data["low"].to_list() == pytest.approx((data["share"] - half).clip(0).to_list(), abs=1e-6)
+    assert data["high"].to_list() == pytest.approx(
+        (data["share"] + half).clip(upper_bound=1).to_list(), abs=1e-6
+    )
+
+
+def test_means_that_differ_share_no_letter() -> None:
+    _, (axes,) = plots.new_figure()
+    spread = [0.0, 0.1, 0.2, 0.3]
+    values = {"low": 1.0, "high": 9.0, "low too": 1.05}
+    table = rows_of([("", name, base + more) for name, base in values.items() for more in spread])
+    data = charts.means_with_letters(axes, table)
+    assert dict(data.select("x", "letters").iter_rows()) == {"high": "a", "low": "b", "low too": "b"}
+    assert {text.get_text() for text in axes.texts} == {"a", "b"}
+    alone = charts.means_with_letters(axes, rows_of([("", "a", 1.0), ("", "b", 2.0)]))
+    assert alone["letters"].to_list() == ["", ""]
+
+
+def test_runs_of_one_group_each_are_drawn_whatever_it_is_called() -> None:
+    flows = [{"cca": "cubic", "start_jitter": "1 s"}]
+    base = {**BASE, "flows": flows, "sweep": {"flows.0.cca": ["cubic", "reno"]}}
+    jobs = sweeps.jobs(Scenario(**base), [1, 2])
+    runs = sweeps.run(jobs)
+    _, data = figure_of(runs, Chosen(Kind.MEANS, ["goodput"]))
+    assert data["x"].to_list() == ["cubic", "reno"]
 
 
 def rows_of(values: list[tuple[str, str, float]]) -> pl.DataFrame:

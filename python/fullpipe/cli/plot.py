@@ -48,8 +48,9 @@ def plot(
     kind: Annotated[
         Kind | None,
         typer.Option(
-            help="Over many runs: what is drawn; lines unless given. Of one run: airtime, aggregates, "
-            "channel and waits of its cell; one-way, clumps, pauses and handover of its packets."
+            help="Over many runs: what is drawn; lines unless given. Of one run: all_scaled, as Flent draws; "
+            "airtime, aggregates, channel and waits of its cell; one-way, clumps, pauses and handover of its "
+            "packets."
         ),
     ] = None,
     metric: Annotated[
@@ -100,9 +101,10 @@ def plot(
     named: lines with bands, heat maps, throughput against delay, and distributions over what was swept. Four
     kinds are of one run with a cell and record.variables: the airtime and the sizes of aggregates of Wi-Fi,
     its channel, and how long packets wait. Four are of one run with record.packets at both ends:
-    one-way delays, clumps of ACKs, pauses between deliveries, and the longest of them.
+    one-way delays, clumps of ACKs, pauses between deliveries, and the longest of them. all_scaled is of one
+    run, too: its downloads, uploads and pings, as Flent draws them.
     """
-    if kind and kind.value in ONE_RUN:
+    if kind == Kind.ALL_SCALED or (kind and kind.value in ONE_RUN):
         figure, data, title = _of_one(folders, kind)
         return _write(figure, data, out, title if name is None else name, as_json)
     if kind or metric or x:
@@ -139,15 +141,17 @@ def plot(
 
 
 def _of_one(folders: Sequence[Path], kind: Kind) -> tuple[Any, pl.DataFrame, str]:
-    """A figure of the cell or the packets of a run, its table, and what it is called."""
+    """A figure of one run, its table, and what it is called."""
     runs = read_runs(runs_in(folders))
     if len(runs) > 1:
         raise typer.BadParameter(f"{kind} is of one run; there are {len(runs)}", param_hint="--kind")
     (run,) = runs
     try:
-        return *ONE_RUN[kind.value](plots.presented(run)), f"{run.name}-{kind}"
+        is_whole = kind == Kind.ALL_SCALED
+        found = plots.all_scaled(run) if is_whole else ONE_RUN[kind.value](plots.presented(run))
     except ValueError as error:
         raise typer.BadParameter(str(error), param_hint="--kind") from None
+    return *found, f"{run.name}-{kind}"
 
 
 def _write(figure: Any, data: pl.DataFrame, out: Path, name: str, as_json: bool) -> None:

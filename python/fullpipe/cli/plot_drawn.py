@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from functools import partial
 from textwrap import fill
 from typing import Any, Literal, NamedTuple
 
@@ -14,6 +15,7 @@ from matplotlib.colors import LogNorm
 from matplotlib.ticker import LogLocator, MaxNLocator, NullLocator
 
 from fullpipe import plots
+from fullpipe.analysis.metrics.measures import NO_LESS_THAN_0, Bounds
 from fullpipe.plots import charts
 from fullpipe.plots.style import Width
 from fullpipe.scenario.quantities import as_numbers
@@ -24,19 +26,23 @@ _LETTERS: dict[Width, int] = {"column": 70, "page": 150}
 """Of a line below the figure."""
 _LABEL = 28
 """Letters of a line beside an axis."""
+_ABOUT_LETTERS = "; means that share a letter do not differ (Games-Howell, 5 %)"
 _ROOM = 0.04
 """For marks at the end of an axis, as a share of its length."""
 
 
 class Kind(StrEnum):
-    """What is drawn: over many runs and, the last eight, of one run with a cell, or with captured packets."""
+    """What is drawn: over many runs; of one run as Flent does; the last eight, of its cell or packets."""
 
     LINES = "lines"
     HEATMAP = "heatmap"
     DELAY = "delay"
     CDF = "cdf"
     BOX = "box"
+    ECDF = "ecdf"
     VIOLIN = "violin"
+    MEANS = "means"
+    ALL_SCALED = "all_scaled"
     AIRTIME = "airtime"
     AGGREGATES = "aggregates"
     CHANNEL = "channel"
@@ -45,6 +51,12 @@ class Kind(StrEnum):
     CLUMPS = "clumps"
     PAUSES = "pauses"
     HANDOVER = "handover"
+
+
+OF_SHARES = (Kind.CDF, Kind.ECDF)
+"""Kinds along whose lower axis the values are."""
+_OF_NAMES = (Kind.BOX, Kind.VIOLIN, Kind.MEANS)
+"""Kinds that have one place after the other along it."""
 
 
 class Log(StrEnum):
@@ -87,6 +99,8 @@ class Part(NamedTuple):
     """Of completion times: how many there are of which nothing is known."""
     neutral: float | None = None
     """Of a heat map: the value that is neither much nor little."""
+    bounds: Bounds = NO_LESS_THAN_0
+    """At which intervals end."""
 
 
 class _Panel(NamedTuple):
@@ -171,13 +185,16 @@ def _figure(metrics: int, panels: int, width: Width) -> tuple[Any, list[Any]]:
 def _draw(place: Any, panel: _Panel, kind: Kind) -> tuple[pl.DataFrame, Any]:
     if kind == Kind.HEATMAP:
         return charts.heat_map(place, panel.rows, panel.between, panel.part.neutral)
-    draw = {
-        Kind.LINES: charts.lines_with_bands,
+    bounds = panel.part.bounds
+    draw: Mapping[Kind, Callable[[Any, pl.DataFrame], pl.DataFrame]] = {
+        Kind.LINES: partial(charts.lines_with_bands, bounds=bounds),
+        Kind.MEANS: partial(charts.means_with_letters, bounds=bounds),
         Kind.DELAY: charts.throughput_and_delay,
         Kind.CDF: charts.cumulative_shares,
-    }.get(kind)
-    if draw:
-        return draw(place, panel.rows), None
+        Kind.ECDF: charts.cumulative_bands,
+    }
+    if kind in draw:
+        return draw[kind](place, panel.rows), None
     return charts.distributions(place, panel.rows, violins=kind == Kind.VIOLIN), None
 
 
@@ -191,12 +208,22 @@ def _told(data: pl.DataFrame, kind: Kind) -> str:
     runs = f"{count} run{'' if most == 1 else 's'}"
     if kind in (Kind.BOX, Kind.VIOLIN):
         return f"{runs} each"
-    around = {Kind.LINES: ", 95 % intervals", Kind.DELAY: ", ellipses of one standard deviation"}
+    if kind == Kind.ECDF:
+        return f"{runs} each; bands hold the whole function with 95 % (Dvoretzky, Kiefer and Wolfowitz)"
+    around = {
+        Kind.LINES: ", 95 % intervals",
+        Kind.MEANS: f", 95 % intervals{_ABOUT_LETTERS if _has_letters(data) else ''}",
+        Kind.DELAY: ", ellipses of one standard deviation",
+    }
     return f"means of {runs}{around.get(kind, '')}" if most != 1 else "one run each"
 
 
+def _has_letters(data: pl.DataFrame) -> bool:
+    return "letters" in data.columns and bool((data["letters"] != "").any())
+
+
 def _label(place: Any, chart: Chart, label: str, along: Words, *, is_shared: bool) -> None:
-    if chart.kind == Kind.CDF:
+    if chart.kind in OF_SHARES:
         place.set_xlabel(chart.x_label or label)
         return
     place.set_xlabel(fill(along.x, 2 * _LABEL) if chart.x_label is None else chart.x_label)
@@ -221,8 +248,8 @@ def _scale(places: Sequence[Any], panels: Sequence[_Panel], chart: Chart) -> Non
     if chart.kind == Kind.HEATMAP:
         return
     for place, panel in zip(places, panels, strict=True):
-        values = "x" if chart.kind == Kind.CDF else "y"
-        along = "" if chart.kind in (Kind.CDF, Kind.BOX, Kind.VIOLIN) else "x"
+        values = "x" if chart.kind in OF_SHARES else "y"
+        along = "" if chart.kind in (*OF_SHARES, *_OF_NAMES) else "x"
         wanted = {values: panel.rows["value"], along: panel.rows["x"]}
         for axis, column in wanted.items():
             if axis and _is_log(axis, column, chart.log):

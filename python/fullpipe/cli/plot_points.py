@@ -11,13 +11,14 @@ import typer
 
 from fullpipe.analysis.metrics import BY_NAME
 from fullpipe.analysis.metrics.groups import ALL, TOTALS
+from fullpipe.analysis.metrics.measures import Bounds
 from fullpipe.analysis.neutral import neutral_of, with_neutral
 from fullpipe.analysis.over_seeds import paths_of, sums
 from fullpipe.analysis.points import path_called, points_of, shape_of
 from fullpipe.analysis.shown import axis_shown, metric_shown, point_shown
 from fullpipe.analysis.unfinished import Counts, counted, counts_of, with_counts
 from fullpipe.analysis.values import values_of
-from fullpipe.cli.plot_drawn import Chart, Kind, Part, Words, drawn
+from fullpipe.cli.plot_drawn import OF_SHARES, Chart, Kind, Part, Words, drawn
 from fullpipe.errors import UnknownNameError, suggestion
 from fullpipe.plots.style import Width
 from fullpipe.runs import Run
@@ -80,6 +81,12 @@ class Subject(NamedTuple):
         return axis_shown(self.metric)[0]
 
     @property
+    def bounds(self) -> Bounds:
+        """The least and the most that it can be, as it is shown."""
+        least, most = BY_NAME[self.metric].bounds
+        return least * self.scale, most * self.scale
+
+    @property
     def label(self) -> str:
         """Of an axis."""
         return axis_shown(self.metric, self.of or "")[1]
@@ -136,6 +143,7 @@ def figure_of(runs: Sequence[Run], chosen: Chosen) -> tuple[Any, pl.DataFrame]:
             axes.rows(each, delay),
             axes.left_out(each, delay),
             axes.neutral(each) if chosen.kind == Kind.HEATMAP else None,
+            each.bounds,
         )
         for each in subjects
     ]
@@ -166,7 +174,7 @@ class _Axes:
         self.y = self._called(chosen.y)
         self.colour, self.panel = self._called(chosen.colour), self._called(chosen.panel)
         free = [path for path in self.known if path not in (self.x, self.y, self.colour, self.panel)]
-        if self.x is None and chosen.kind not in (Kind.DELAY, Kind.CDF) and free:
+        if self.x is None and chosen.kind not in (Kind.DELAY, *OF_SHARES) and free:
             self.x = free.pop(0)
         if chosen.kind == Kind.HEATMAP:
             self.y = self.y or (free.pop(0) if free else None)
@@ -241,6 +249,8 @@ class _Axes:
         if subject.metric == "share" and len(groups) > 1:
             names = ", ".join(name for name in groups if name not in TOTALS)
             raise typer.BadParameter(f"the share of all flows is 1: give --of one of {names}")
+        if ALL not in groups and table["kind"].eq("flows").all():
+            return table  # runs have one group each, whatever it is called
         return table.filter(pl.col("of") == (ALL if ALL in groups else groups[0]))
 
     def _known(self, of: str) -> str:

@@ -6,6 +6,7 @@ table together, so that a figure never travels without its numbers."""
 from fullpipe.analysis.over_time import QUANTITIES, Quantity
 from fullpipe.analysis.presented import flow_labels, presented
 from fullpipe.palette import COLOURS
+from fullpipe.plots.all_scaled import all_scaled
 from fullpipe.plots.cells import CELL_FIGURES
 from fullpipe.plots.comparisons import grouped_bars, lines_with_intervals
 from fullpipe.plots.distributions import boxes, cumulative, sorted_bars
@@ -25,6 +26,7 @@ __all__ = [
     "PACKET_FIGURES",
     "QUANTITIES",
     "Quantity",
+    "all_scaled",
     "boxes",
     "check_format",
     "cumulative",

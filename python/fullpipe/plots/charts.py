@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from statistics import fmean
 from typing import Any, cast
 
 import numpy as np
@@ -15,11 +16,14 @@ from matplotlib.axes import Axes
 from matplotlib.colors import LogNorm, Normalize
 from matplotlib.patches import Ellipse
 
+from fullpipe.analysis.metrics.measures import NO_LESS_THAN_0, Bounds
 from fullpipe.analysis.over_seeds import means
+from fullpipe.analysis.statistics import compact_letters, dkw_half_width, games_howell
 from fullpipe.palette import look_of
 from fullpipe.plots.comparisons import MARKERS
 from fullpipe.plots.style import in_house_style
 
+_LEVEL_OF_LETTERS = 0.05
 _APART, _ROOM = 0.15, 0.7
 """Between points of several colours at one name, and for all of them, of the distance of names."""
 _MUCH = 100
@@ -30,14 +34,14 @@ _DEVIATIONS = 1.0
 
 
 @in_house_style
-def lines_with_bands(axes: Axes, rows: pl.DataFrame) -> pl.DataFrame:
+def lines_with_bands(axes: Axes, rows: pl.DataFrame, bounds: Bounds = NO_LESS_THAN_0) -> pl.DataFrame:
     """Means over runs along `x`, a line per `colour`, with bands of the 95 % interval.
 
-    Between names there is no line: points with their intervals, side by side.
+    Between names there is no line: points with their intervals, side by side. Intervals end at the bounds.
 
     Returns the columns colour, x, runs, mean, low, high.
     """
-    data = summarised(rows, ["colour", "x"])
+    data = summarised(rows, ["colour", "x"], bounds)
     places, is_number = _places(axes, data["x"]), data["x"].dtype.is_numeric()
     parts = _by_colour(data)
     apart = 0 if is_number else min(_APART, _ROOM / len(parts))
@@ -155,6 +159,74 @@ def cumulative_shares(axes: Axes, rows: pl.DataFrame) -> pl.DataFrame:
 
 
 @in_house_style
+def cumulative_bands(axes: Axes, rows: pl.DataFrame) -> pl.DataFrame:
+    """The share of runs up to a value, a line per `colour`, with the band that holds the whole of the true
+    distribution function with 95 %: see `fullpipe.statistics.dkw_half_width`.
+
+    Returns the columns colour, runs, value, share, low, high.
+    """
+    found = []
+    for number, (part, label) in enumerate(_by_colour(rows)):
+        look = look_of(label, number)
+        n, ranked = part.height, part["value"].sort()
+        share = pl.int_range(1, n + 1, eager=True) / n
+        half = dkw_half_width(n)
+        data = pl.DataFrame({"value": ranked, "share": share}).with_columns(
+            colour=pl.lit(label),
+            runs=pl.lit(n),
+            low=(share - half).clip(0),
+            high=(share + half).clip(upper_bound=1),
+        )
+        axes.step(ranked, data["share"], where="post", label=label, **look)
+        low, high = data["low"], data["high"]
+        axes.fill_between(ranked, low, high, step="post", color=look["color"], alpha=0.15, linewidth=0)
+        found.append(data)
+    axes.set_ylim(0, 1.02)
+    axes.set_ylabel("share of runs")
+    return pl.concat(found).select("colour", "runs", "value", "share", "low", "high")
+
+
+@in_house_style
+def means_with_letters(axes: Axes, rows: pl.DataFrame, bounds: Bounds = NO_LESS_THAN_0) -> pl.DataFrame:
+    """Means with their 95 % intervals at every `x`, side by side by `colour`, and letters above: means that
+    share one do not differ by the test of Games and Howell, of all pairs at 5 %.
+
+    Returns the columns x, colour, runs, mean, low, high, letters. There are no letters where a group has one
+    run, or where two of them do not vary.
+    """
+    keys = ["x", "colour"]
+    data = summarised(rows, keys, bounds)
+    groups = [part["value"].to_list() for part in rows.partition_by(keys, maintain_order=True)]
+    data = data.with_columns(letters=pl.Series(_letters(groups), dtype=pl.String))
+    places = rows["x"].unique(maintain_order=True).to_list()
+    parts = _by_colour(data)
+    apart = min(_APART, _ROOM / len(parts))
+    for number, (part, label) in enumerate(parts):
+        colour, shift = look_of(label, number)["color"], apart * (number - (len(parts) - 1) / 2)
+        at = [places.index(x) + shift for x in part["x"]]
+        axes.plot(at, part["mean"], "o", label=label, markersize=4, color=colour)
+        axes.vlines(at, part["low"], part["high"], color=colour, linewidth=1.4)
+        for place, high, letters in zip(at, part["high"], part["letters"], strict=True):
+            axes.annotate(
+                letters or "", (place, high), (0, 4), textcoords="offset points", ha="center", fontsize=7
+            )
+    axes.set_xticks(range(len(places)), [_text(value) for value in places])
+    axes.set_xlim(-0.5, len(places) - 0.5)
+    axes.margins(y=0.12)
+    return data
+
+
+def _letters(groups: Sequence[Sequence[float]]) -> list[str]:
+    """Of every group; none if the test cannot be made."""
+    try:
+        pairs = games_howell(groups)
+    except ValueError:
+        return [""] * len(groups)
+    order = sorted(range(len(groups)), key=lambda n: -fmean(groups[n]))
+    return compact_letters(order, [(each.first, each.second) for each in pairs if each.p < _LEVEL_OF_LETTERS])
+
+
+@in_house_style
 def distributions(axes: Axes, rows: pl.DataFrame, *, violins: bool = False) -> pl.DataFrame:
     """A box, or a violin, of the runs of every `x` and `colour`; whiskers reach to the extremes.
 
@@ -202,16 +274,13 @@ def _violins(axes: Axes, values: Sequence[Any], at: Sequence[float], width: floa
             each.set_color(colour)
 
 
-def summarised(rows: pl.DataFrame, by: Sequence[str]) -> pl.DataFrame:
-    """Means over runs with Student's 95 % interval; the mean itself where there is one run.
-
-    What is never negative has no interval that reaches below 0, however few runs there are.
-    """
-    low, high = (pl.col(end).fill_null(pl.col("mean")) for end in ("low", "high"))
-    is_negative = bool((rows["value"] < 0).any())
+def summarised(rows: pl.DataFrame, by: Sequence[str], bounds: Bounds = NO_LESS_THAN_0) -> pl.DataFrame:
+    """Means over runs with Student's 95 % interval, which ends at the bounds of what is measured; the mean
+    itself where there is one run."""
+    low, high = (pl.col(end).fill_null(pl.col("mean")).clip(*bounds) for end in ("low", "high"))
     return (
         means(rows, by)
-        .select(*by, "mean", low if is_negative else low.clip(lower_bound=0), high, runs=pl.col("n"))
+        .select(*by, "mean", low, high, runs=pl.col("n"))
         .select(*by, "runs", "mean", "low", "high")
     )
 

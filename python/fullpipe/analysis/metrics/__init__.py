@@ -34,6 +34,7 @@ from fullpipe.analysis.metrics.reordering import (
     reordered_ratio,
     reordering_extents,
 )
+from fullpipe.analysis.metrics.responsiveness import responsiveness
 from fullpipe.analysis.metrics.samples import between, spacing_s
 from fullpipe.analysis.metrics.shapers import shaper_utilisation
 from fullpipe.analysis.metrics.summary import summary
@@ -55,6 +56,7 @@ from fullpipe.analysis.metrics.transfers import (
     slowdowns,
 )
 from fullpipe.analysis.metrics.variables import numbers, states
+from fullpipe.analysis.metrics.videos import stall_ratio, stalls, video_rate_bps
 from fullpipe.analysis.metrics.voice import call_scores, mos, mouth_to_ear_s, opinion, rating
 
 __all__ = [
@@ -100,6 +102,7 @@ __all__ = [
     "reorder_density",
     "reordered_ratio",
     "reordering_extents",
+    "responsiveness",
     "retransmission_rate",
     "rtt_inflation",
     "rtt_percentiles_s",
@@ -108,6 +111,8 @@ __all__ = [
     "slowdowns",
     "spacing_s",
     "srtt_percentile_s",
+    "stall_ratio",
+    "stalls",
     "standard_deviation_bps",
     "starved_flows",
     "states",
@@ -117,4 +122,5 @@ __all__ = [
     "time_to_fill_s",
     "total_goodput_bps",
     "utilisation",
+    "video_rate_bps",
 ]

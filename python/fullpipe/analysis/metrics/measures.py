@@ -23,10 +23,12 @@ from fullpipe.analysis.metrics.margins import (
     WAIT,
     Margin,
 )
+from fullpipe.analysis.metrics.responsiveness import responsiveness
 from fullpipe.analysis.metrics.rows import Group, Whole
 from fullpipe.analysis.metrics.samples import mean, real
 from fullpipe.analysis.metrics.shapers import shaper_bps, shaper_utilisation
 from fullpipe.analysis.metrics.transfers import slowdowns
+from fullpipe.analysis.metrics.videos import stall_ratio, stalls, video_rate_bps
 from fullpipe.runs import Run
 
 SCHEMA = {"kind": pl.String, "of": pl.String, "metric": pl.String, "value": pl.Float64, "unit": pl.String}
@@ -96,6 +98,11 @@ def _of(metric: Callable[[pl.DataFrame], float | None]) -> Value:
 def _of_bulk(metric: Callable[[pl.DataFrame], float | None]) -> Value:
     """A metric of the bulk flows, if there are any."""
     return lambda group: None if group.bulk.is_empty() else metric(group.bulk)
+
+
+def _of_videos(metric: Callable[[pl.DataFrame], float | None]) -> Value:
+    """A metric of the videos, if there are any."""
+    return lambda group: None if group.videos.is_empty() else metric(group.videos)
 
 
 def _summed(
@@ -239,6 +246,10 @@ def _call_score(group: Group) -> float | None:
     return mean([scores[flow] for flow in group.names if flow in scores])
 
 
+def _responsiveness(group: Group) -> float | None:
+    return responsiveness(group.rtts_under_load_s.to_list())
+
+
 _OWN_TIME = "each over its own time after the warm-up"
 _LATER = "the transfers that began after the warm-up"
 _FINISHED = "any transfer that began after the warm-up finishes"
@@ -352,6 +363,17 @@ MEASURES = (
         "flows.rtt_p95_s",
         label="RTT, 95th percentile over smallest",
         neutral=1.0,
+    ),
+    Measure(
+        "responsiveness",
+        "1/min",
+        "higher",
+        Margin(0.10),
+        "round trips per minute (RPM) of its pings and probes while bulk flows ran: 60 s over the mean of the"
+        " shortest 95 % of RTTs, after draft-ietf-ippm-responsiveness",
+        _responsiveness,
+        "probes.rtt_s",
+        label="responsiveness",
     ),
     _averaged("owd_mean", DELAY, "the mean one-way delay", "owd_mean_s", "mean one-way delay"),
     _averaged(
@@ -506,8 +528,39 @@ MEASURES = (
         label="median slowdown",
         neutral=1.0,
     ),
+    Measure(
+        "stalls",
+        "1",
+        "lower",
+        Margin(absolute=0.5),
+        "how often the picture of a video stood still, mean over its videos, the warm-up included",
+        _of_videos(stalls),
+        "videos.stalls",
+        label="stalls of a video",
+    ),
+    Measure(
+        "stall_ratio",
+        "1",
+        "lower",
+        SHARE,
+        "share of the time since the first picture in which it stood still, the warm-up included",
+        _of_videos(stall_ratio),
+        "videos.stalled_s",
+        label="share of time in stalls",
+        bounds=PART,
+    ),
+    Measure(
+        "video_rate",
+        "bit/s",
+        "higher",
+        RATE,
+        "bit rate of the pieces of a video, mean over its videos, the warm-up included",
+        _of_videos(video_rate_bps),
+        "videos.bitrate_bps",
+        label="bit rate of videos",
+    ),
 )
-"""Per group of flows. All but convergence leave out the warm-up."""
+"""Per group of flows. All but convergence and what is said of videos leave out the warm-up."""
 
 
 def _of_link(

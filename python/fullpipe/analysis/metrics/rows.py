@@ -8,6 +8,7 @@ import polars as pl
 
 from fullpipe.analysis.metrics.connections import bulk_flows
 from fullpipe.analysis.metrics.groups import flow_directions
+from fullpipe.analysis.metrics.responsiveness import under_load
 from fullpipe.analysis.metrics.transfers import begun_pages_s, measured_transfers
 from fullpipe.analysis.metrics.voice import call_scores
 from fullpipe.runs import Run
@@ -48,6 +49,14 @@ class Whole:
     def directions(self) -> Mapping[str, list[str]]:
         """The flows by direction, if their data go both ways."""
         return flow_directions(self.run)
+
+    @cached_property
+    def under_load(self) -> pl.DataFrame:
+        """The pings and probes with a reply that were sent while bulk flows ran."""
+        probes = self.run.probes
+        if probes.is_empty():
+            return probes
+        return under_load(probes.filter(pl.col("rtt_s").is_not_null()), self.bulk, self.warmup_s)
 
     @cached_property
     def scores(self) -> Mapping[str, float | None]:
@@ -102,6 +111,16 @@ class Group:
     def pages_s(self) -> pl.Series:
         """How long its web pages took to load; null of those that did not finish."""
         return begun_pages_s(self.transfers)
+
+    @cached_property
+    def videos(self) -> pl.DataFrame:
+        """The rows of its videos."""
+        return self._own(self.whole.run.videos)
+
+    @property
+    def rtts_under_load_s(self) -> pl.Series:
+        """Of its pings and probes while bulk flows ran."""
+        return self._own(self.whole.under_load)["rtt_s"]
 
     def _own(self, rows: pl.DataFrame) -> pl.DataFrame:
         """The rows of its flows. Most runs have no transfers, and bulk flows only."""

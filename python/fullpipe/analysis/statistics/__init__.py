@@ -22,6 +22,7 @@ from fullpipe.analysis.statistics.autocorrelation import (
     integrated_autocorrelation_time,
     lag1_autocorrelation,
 )
+from fullpipe.analysis.statistics.cumulative import dkw_half_width
 from fullpipe.analysis.statistics.effect_sizes import (
     Effect,
     cliffs_delta_interval,
@@ -42,6 +43,7 @@ from fullpipe.analysis.statistics.intervals import (
     welch_interval,
     wilson_interval,
 )
+from fullpipe.analysis.statistics.letters import compact_letters
 from fullpipe.analysis.statistics.models import Pillai, manova, mixed_model
 from fullpipe.analysis.statistics.modes import Mode, TwoModes, two_modes
 from fullpipe.analysis.statistics.multiple import benjamini_hochberg, holm
@@ -88,6 +90,8 @@ __all__ = [
     "cliffs_delta",
     "cliffs_delta_interval",
     "cohens_d",
+    "compact_letters",
+    "dkw_half_width",
     "doubtful_means",
     "dunn",
     "effective_sample_size",

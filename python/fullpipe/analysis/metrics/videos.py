@@ -1,0 +1,37 @@
+"""Quality of videos: stalls and bit rates, over the whole run. They take rows of the table of videos."""
+
+import polars as pl
+
+from fullpipe.analysis.metrics.samples import real
+
+
+def stall_ratio(videos: pl.DataFrame) -> float | None:
+    """Share of the time since the first picture in which the picture stood still; None if nothing was played.
+
+    Formula: sum of the time that pictures stood still / sum of that and the time that was played.
+    Source: buffering ratio in Dobrian et al., "Understanding the impact of video quality on user engagement",
+    SIGCOMM 2011.
+
+    >>> stall_ratio(pl.DataFrame({"stalled_s": [1.0, 1.0], "played_s": [9.0, 29.0]}))
+    0.05
+    """
+    stalled_s, played_s = (float(videos[name].sum()) for name in ("stalled_s", "played_s"))
+    return stalled_s / (stalled_s + played_s) if stalled_s + played_s else None
+
+
+def stalls(videos: pl.DataFrame) -> float | None:
+    """How often the picture stood still, the mean over videos; None without any.
+
+    Formula: mean of the number of stalls.
+    Source: as of `stall_ratio`.
+    """
+    return real(videos["stalls"].mean())
+
+
+def video_rate_bps(videos: pl.DataFrame) -> float | None:
+    """The bit rate at which pieces were encoded, bit/s, the mean over videos; None if none arrived.
+
+    Formula: mean over videos of the mean over pieces.
+    Source: average bit rate, as of `stall_ratio`.
+    """
+    return real(videos["bitrate_bps"].mean())
