@@ -68,6 +68,32 @@ def test_the_path_is_found_again(
     assert {flow.cca.kind for flow in found.flows if flow.cca} == {cca}
 
 
+TWO_WAY = [
+    ("tcp_bidirectional", "cubic", 40, 50, 70),
+    ("tcp_bidirectional", "reno", 30, 20, 60),
+    ("tcp_bidirectional", "htcp", 15, 40, 150),
+    ("rtt_fair_var", "cubic", 35, 25, 90),
+    ("rrul_icmp", "cubic", 30, 20, 120),
+    ("rrul_icmp", "reno", 15, 40, 90),
+    ("rrul_icmp", "cubic", 80, 60, 50),
+]
+"""Tests both ways whose only delay is that of pings through both queues."""
+
+
+@pytest.mark.parametrize(("name", "cca", "rate_mbps", "rtt_ms", "buffer_ms"), TWO_WAY)
+def test_buffers_are_found_by_pings_through_both(
+    tmp_path: Path, name: str, cca: str, rate_mbps: float, rtt_ms: float, buffer_ms: float
+) -> None:
+    found = twin(tmp_path, name, cca, path(rate_mbps, rtt_ms, buffer_ms), extra_rtts_ms=(0,)).scenario
+    for link in resolve(found).links[:2]:
+        assert link.rate_bps == pytest.approx(rate_mbps * 1e6, rel=RATE)
+        assert link.delay_s * 2e3 == pytest.approx(rtt_ms, rel=RTT)
+        assert link.rate_bps is not None
+        assert isinstance(link.queue, DropTail)
+        assert link.queue.limit_bytes is not None
+        assert link.queue.limit_bytes * 8e3 / link.rate_bps == pytest.approx(buffer_ms, rel=BUFFER)
+
+
 def test_a_twin_runs_and_gives_what_was_measured(tmp_path: Path) -> None:
     original = library.run(scenario_of(declared("tcp_2up"), path_of(path(20, 30, 60)), Choices(("cubic",))))
     found = twin(tmp_path, "tcp_2up", "cubic", path(20, 30, 60)).scenario
@@ -92,6 +118,7 @@ def test_what_keeps_queues_short_shows_no_buffer(tmp_path: Path) -> None:
 def test_pings_through_two_queues_are_a_guess_of_each(tmp_path: Path) -> None:
     found = twin(tmp_path, "tcp_bidirectional", "cubic", path(25, 30, 80))
     assert any("buffer, up: pings waited in both directions" in line for line in found.guessed)
+    assert any("windows of 2 s" in line for line in found.guessed)
 
 
 def test_the_rate_of_good_times_is_told_beside_the_mean(tmp_path: Path) -> None:

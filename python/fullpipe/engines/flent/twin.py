@@ -13,6 +13,7 @@ from fullpipe.engines.flent.samples import rates_bps
 from fullpipe.engines.flent.send_memory import FEW_EVENTS, FILLING, is_held_back, send_memory_of
 from fullpipe.engines.flent.series import ECHOES, Floats, Series
 from fullpipe.engines.flent.totals import mss_of, retransmissions
+from fullpipe.engines.flent.two_way import full_wait_s
 from fullpipe.errors import InputFileError
 from fullpipe.scenario import Scenario
 
@@ -22,8 +23,9 @@ _HEADERS_BYTES = 66
 _ECHO_BYTES = 98
 """Of a ping or a probe with all headers."""
 _DEFAULT_MSS = 1448
-_WINDOW_S = 10.0
-"""What arrives out of order is delivered late and at once, which shorter windows take for a faster link."""
+_WINDOW_S, _WINDOW_BOTH_WAYS_S = 10.0, 2.0
+"""What arrives out of order is delivered late and at once, which shorter windows take for a faster link.
+Streams that go both ways fill a link for a few seconds only, before ACKs that wait leave it idle again."""
 _BUSY = 90
 """Percentile of the rates in windows: of a path whose rate is constant most are those of a full link, and
 none is above it for long. Of one that changes, it is the rate of its good times."""
@@ -139,11 +141,15 @@ def _running_bps(test: Test, streams: Sequence[Series]) -> Floats:
 
 def _busy_bps(test: Test, rates_bps: Floats) -> float:
     """What a tenth of all windows exceed; the mean if there is no whole window."""
-    window = max(round(_WINDOW_S / test.timing.step_s), 1)
+    window = max(round(_window_s(test) / test.timing.step_s), 1)
     if rates_bps.size < window:
         return float(rates_bps.mean())
     means = np.convolve(rates_bps, np.ones(window) / window, mode="valid")
     return float(np.percentile(means, _BUSY))
+
+
+def _window_s(test: Test) -> float:
+    return _WINDOW_BOTH_WAYS_S if len({one.is_upload for one in test.streams}) > 1 else _WINDOW_S
 
 
 def _wire_bps(test: Test, streams: Sequence[Series], per_segment: float) -> Floats:
@@ -184,10 +190,13 @@ def _queue_s(test: Test, way: Way, guessed: list[str], unknown: list[str]) -> fl
         )
         return None
     owds = _rises_s(test, "owd_up" if way == "up" else "owd_down")
-    rises = owds if owds.size else _rises_s(test, "val")
     if both and not owds.size:
-        guessed.append(f"buffer, {way}: pings waited in both directions; half of it is taken for each")
-        rises = rises / 2
+        guessed.append(
+            f"buffer, {way}: pings waited in both directions, whose queues fill in turn; both are taken to be"
+            " as long"
+        )
+        return full_wait_s(test)
+    rises = owds if owds.size else _rises_s(test, "val")
     return float(rises.max()) if rises.size else None
 
 
@@ -212,12 +221,12 @@ def _say_of_paths(test: Test, ways: Mapping[Way, _Direction], guessed: list[str]
     for way, of in ways.items():
         guessed.append(
             f"rate, {way}: {of.rate_bps / 1e6:.4g} Mbit/s with headers of {_HEADERS_BYTES} B, which all"
-            f" streams together exceed in a tenth of all windows of {_WINDOW_S:.0f} s (their mean is"
+            f" streams together exceed in a tenth of all windows of {_window_s(test):.0f} s (their mean is"
             f" {of.mean_bps / 1e6:.4g} Mbit/s); too small if they never filled the path"
         )
         if of.queue_s is not None:
             guessed.append(
-                f"buffer, {way}: {of.queue_s * 1e3:.4g} ms, the longest wait of a ping; the queue is taken"
+                f"buffer, {way}: {of.queue_s * 1e3:.4g} ms, the wait of a ping in a full one; it is taken"
                 f" for drop-tail{'' if is_full else ', and holds more if it was never full: losses are few'}"
             )
     if len(ways) == 1:
