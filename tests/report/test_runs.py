@@ -277,6 +277,21 @@ def test_a_figure_that_is_asked_for_stands_once(house: list[Run]) -> None:
 def test_an_unknown_group_is_refused(house: list[Run]) -> None:
     with pytest.raises(UnknownNameError, match="fridge"):
         page_of(house, metrics=["goodput"], of="fridge")
+    with pytest.raises(UnknownNameError, match="fridge"):
+        page_of(house, metrics=["goodput of fridge"])
+
+
+def test_a_metric_may_say_of_what_it_is(house: list[Run]) -> None:
+    both = page_of(house, metrics=["owd_p95 of call", "goodput of download"])
+    (asked,) = tables(section(both, "What was asked for"))
+    heads = [column.name for column in asked.columns]
+    assert any(head.startswith("call: owd_p95") for head in heads)
+    assert any(head.startswith("download: goodput") for head in heads)
+    for metric, of in (("owd_p95", "call"), ("goodput", "download")):
+        alone = page_of(house, metrics=[metric], of=of)
+        told = [line for line in alone.answer if line.startswith(f"{metric} of {of}: highest")]
+        assert told
+        assert set(told) <= set(both.answer)
 
 
 def test_no_sentence_adds_downloads_and_uploads(house: list[Run]) -> None:

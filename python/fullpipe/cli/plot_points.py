@@ -4,18 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any, NamedTuple
+from typing import Any
 
 import polars as pl
 import typer
 
-from fullpipe.analysis.metrics import BY_NAME
 from fullpipe.analysis.metrics.groups import ALL, TOTALS
-from fullpipe.analysis.metrics.measures import Bounds
 from fullpipe.analysis.neutral import neutral_of, with_neutral
 from fullpipe.analysis.over_seeds import paths_of, sums
 from fullpipe.analysis.points import path_called, points_of, shape_of
-from fullpipe.analysis.shown import axis_shown, metric_shown, point_shown
+from fullpipe.analysis.shown import metric_shown, point_shown
+from fullpipe.analysis.subjects import Subject
 from fullpipe.analysis.unfinished import Counts, counted, counts_of, with_counts
 from fullpipe.analysis.values import values_of
 from fullpipe.cli.plot_drawn import OF_SHARES, Chart, Kind, Part, Words, drawn
@@ -50,46 +49,6 @@ class Chosen:
     y_label: str | None = None
     log: Sequence[str] | None = None
     """The axes that are logarithmic, "x" and "y"; None: those of which the values span much."""
-
-
-class Subject(NamedTuple):
-    """A metric, and the group of flows or link that it is of, if that was said."""
-
-    metric: str
-    of: str | None
-
-    @classmethod
-    def read(cls, text: str, of: str | None) -> Subject:
-        """From "rtt_mean of ping", or a name alone.
-
-        Raises:
-            UnknownNameError: If there is no such metric.
-        """
-        metric, _, own = (part.strip() for part in text.partition(" of "))
-        if metric not in BY_NAME:
-            raise UnknownNameError("metric", metric, BY_NAME)
-        return cls(metric, own or of)
-
-    @property
-    def called(self) -> str:
-        """The metric, and of what it is."""
-        return f"{self.metric} of {self.of}" if self.of else self.metric
-
-    @property
-    def scale(self) -> float:
-        """What values are multiplied with to be shown."""
-        return axis_shown(self.metric)[0]
-
-    @property
-    def bounds(self) -> Bounds:
-        """The least and the most that it can be, as it is shown."""
-        least, most = BY_NAME[self.metric].bounds
-        return least * self.scale, most * self.scale
-
-    @property
-    def label(self) -> str:
-        """Of an axis."""
-        return axis_shown(self.metric, self.of or "")[1]
 
 
 def of_one_scenario(runs: Sequence[Run], chosen: Chosen) -> tuple[list[Run], Chosen]:

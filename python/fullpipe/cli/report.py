@@ -5,10 +5,10 @@ from typing import Annotated
 
 import typer
 
+from fullpipe.analysis.subjects import Subject
 from fullpipe.cli.jobs import each_once, read_runs, runs_in
 from fullpipe.cli.output import command_line, echo
 from fullpipe.cli.shared import target
-from fullpipe.cli.summary import check_metrics
 from fullpipe.errors import NoRunError
 from fullpipe.report.budget import Budget
 from fullpipe.report.content import Document
@@ -32,7 +32,11 @@ def report(
     question: Annotated[str, typer.Option(metavar="TEXT", help="What was asked; it stands at the top.")] = "",
     metric: Annotated[
         list[str] | None,
-        typer.Option("--metric", metavar="NAME", help="Say what came out of this metric; may be repeated."),
+        typer.Option(
+            "--metric",
+            metavar="NAME",
+            help='Say what came out of this metric, or "rtt_mean of ping"; may be repeated.',
+        ),
     ] = None,
     of: Annotated[
         str, typer.Option("--of", metavar="NAME", help="Say it of this group of flows or link.")
@@ -48,7 +52,8 @@ def report(
     """
     if out.suffix not in FORMATS:
         raise typer.BadParameter(f'"{out.name}" does not end in {" or ".join(FORMATS)}', param_hint="--out")
-    check_metrics(metric or ())
+    for text in metric or ():
+        Subject.read(text)
     budget = Budget(samples=samples)
     try:
         write(_page(what, question, metric or [], of, command_line(context), budget), out, budget)

@@ -8,6 +8,7 @@ import typer
 
 from fullpipe import sweeps
 from fullpipe.analysis.precision import MOST, PILOT, read_targets
+from fullpipe.analysis.subjects import Subject
 from fullpipe.cli.forms import Form
 from fullpipe.cli.jobs import bring_all, check_all
 from fullpipe.cli.output import complain
@@ -28,7 +29,6 @@ from fullpipe.cli.shared import (
     values_of,
 )
 from fullpipe.cli.shown import label
-from fullpipe.cli.summary import check_metrics
 from fullpipe.cli.until import shown_until, tell
 from fullpipe.cluster import Executor, executor
 from fullpipe.engines.threads import MAX_THREADS
@@ -96,7 +96,8 @@ def run(
     narrow enough. Finished runs are kept and never made again, so the same command continues an interrupted
     sweep.
     """
-    check_metrics(metric or ())
+    for text in metric or ():
+        Subject.read(text)
     if sum(choice is not None for choice in (seed, seeds, until)) > 1:
         raise typer.BadParameter("give one of --seed, --seeds and --until")
     if max_seeds is not None and until is None:

@@ -50,7 +50,10 @@ Assignments = Annotated[
     typer.Option("--set", metavar="PATH=VALUE", help="Another value; a path that is swept is swept no more."),
 ]
 Metrics = Annotated[
-    list[str] | None, typer.Option("--metric", metavar="NAME", help="Show this metric; may be repeated.")
+    list[str] | None,
+    typer.Option(
+        "--metric", metavar="NAME", help='Show this metric, or "rtt_mean of ping"; may be repeated.'
+    ),
 ]
 FormOption = Annotated[Form, typer.Option("--format", help="How a table of several runs is printed.")]
 AllowPython = Annotated[

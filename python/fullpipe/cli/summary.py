@@ -9,6 +9,7 @@ from fullpipe.analysis.metrics import BY_NAME
 from fullpipe.analysis.metrics.groups import TOTALS
 from fullpipe.analysis.over_seeds import bounded, over_seeds, paths_of
 from fullpipe.analysis.shown import mean_shown
+from fullpipe.analysis.subjects import Subject, check_groups, groups_asked
 from fullpipe.analysis.unfinished import BEGAN, TIMES, UNFINISHED, unfinished_shown, with_counts
 from fullpipe.analysis.values import value_text, values_of
 from fullpipe.cli.forms import Form, Grid
@@ -41,12 +42,24 @@ def check_metrics(names: Sequence[str]) -> None:
 
 
 def summary_of(
-    runs: Sequence[tuple[Mapping[str, Any], Run]], metrics: Sequence[str] | None = None
+    runs: Sequence[tuple[Mapping[str, Any], Run]], subjects: Sequence[Subject] = ()
 ) -> tuple[pl.DataFrame, list[str]]:
-    """Means over seeds of what is shown, and notes on what is of two kinds: see `marked`."""
-    shown = metrics or HEADLINES
-    values = values_of(runs, (*with_counts(shown), "bulk"))
-    return marked(over_seeds(values), values, shown)
+    """Means over seeds of what is shown, and notes on what is of two kinds: see `marked`.
+
+    Raises:
+        UnknownNameError: If no run has a group of flows or link that is asked for.
+    """
+    asked = groups_asked(subjects) or dict.fromkeys(HEADLINES)
+    values = values_of(runs, (*with_counts([*asked]), "bulk"))
+    check_groups(subjects, values["of"].unique(maintain_order=True).to_list())
+    left_out = [
+        (pl.col("metric") == metric) & ~pl.col("of").is_in(groups)
+        for metric, groups in asked.items()
+        if groups
+    ]
+    if left_out:
+        values = values.filter(~pl.any_horizontal(left_out))
+    return marked(over_seeds(values), values, [*asked])
 
 
 def grid(found: pl.DataFrame, metrics: Sequence[str] | None, form: Form) -> Grid:

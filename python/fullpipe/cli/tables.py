@@ -19,6 +19,7 @@ from fullpipe.analysis.metrics import (
 )
 from fullpipe.analysis.metrics.groups import flow_directions
 from fullpipe.analysis.metrics.shapers import shaper_bps
+from fullpipe.analysis.subjects import Subject
 from fullpipe.cli import forms, summary
 from fullpipe.cli.console import led, styled, table, terminal
 from fullpipe.cli.forms import Form
@@ -226,7 +227,9 @@ def _shapers(run: Run) -> Iterator[str]:
 
 def _many(console: Console, outcomes: Sequence[Outcome], metrics: Sequence[str] | None, form: Form) -> None:
     first = outcomes[0]
-    found, modes = summary.summary_of([(outcome.job.point, outcome.run) for outcome in outcomes], metrics)
+    subjects = [Subject.read(text) for text in metrics or ()]
+    found, modes = summary.summary_of([(outcome.job.point, outcome.run) for outcome in outcomes], subjects)
+    metrics = list(dict.fromkeys(each.metric for each in subjects))
     if form == Form.TABLE:
         seeds = len({outcome.job.seed for outcome in outcomes})
         over = f", means of {seeds} seeds [95 % intervals]" if seeds > 1 else ""

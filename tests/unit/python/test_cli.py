@@ -1,5 +1,7 @@
 """The command line: its contract with scripts, and its messages."""
 
+import csv
+import io
 import json
 import os
 import re
@@ -249,6 +251,27 @@ def test_a_sweep_is_shown_with_a_row_per_point(fullpipe: Cli) -> None:
     result = fullpipe("run", "kato2025", "--set", "duration=100 ms", "--set", "flows.0.count=1")
     shown = [line.split()[0] for line in result.stdout.splitlines() if "bbr1-1" in line]
     assert shown[:5] == ["100", "500", "1000", "2000", "5000"]
+
+
+def test_a_metric_of_a_table_may_say_of_what_it_is(fullpipe: Cli) -> None:
+    words = (
+        "run",
+        "cubic-vs-bbr1",
+        "--set",
+        "duration=4 s",
+        "--set",
+        "warmup=1 s",
+        "--seeds",
+        2,
+        "--no-store",
+    )
+    made = fullpipe(*words, "--metric", "rtt_mean of bbr1-1", "--metric", "goodput", "--format", "csv")
+    rows = {row["of"]: row for row in csv.DictReader(io.StringIO(made.stdout))}
+    assert [name for name, row in rows.items() if row["rtt_mean_mean"]] == ["bbr1-1"]
+    assert all(row["goodput_mean"] for row in rows.values())
+    wrong = fullpipe(*words, "--metric", "rtt_mean of fridge")
+    assert wrong.exit_code == 2
+    assert 'unknown group of flows "fridge"' in wrong.stderr
 
 
 SHARES = ("run", "cubic-vs-bbr1", "--set", "duration=12 s", "--seeds", 3, "--metric", "share")

@@ -7,8 +7,8 @@ from collections.abc import Iterable, Iterator, Sequence
 import polars as pl
 
 from fullpipe.analysis.points import shape_of
+from fullpipe.analysis.subjects import Subject, check_groups
 from fullpipe.analysis.values import value_text
-from fullpipe.errors import UnknownNameError
 from fullpipe.report.budget import Budget
 from fullpipe.report.content import Block, Document, Items, Section
 from fullpipe.report.runs import answer, figures, over_time, repeat, tables, verdicts
@@ -31,14 +31,15 @@ def page_of(
     Args:
         runs: In the order in which scenarios and their variants are told; others are held against the first.
         question: What was asked; left out, made of the name and of what differs.
-        metrics: What is asked for: what came out is said of these, and tables have them, too.
+        metrics: What is asked for, each a name or "rtt_mean of ping": what came out is said of these, and
+            tables have them, too.
         of: The group of flows or link that it is asked of. Left out: all flows, or the only one that has it.
         command: What makes the page; it stands below what makes the runs.
         budget: How much the page may hold.
 
     Raises:
         ValueError: If there is no run.
-        UnknownNameError: If no run has such a group or link.
+        UnknownNameError: If there is no such metric, or no run has such a group or link.
     """
     budget = budget or Budget()
     by_name: dict[object, list[Run]] = {}
@@ -48,8 +49,7 @@ def page_of(
         raise ValueError("runs: there is none")
     found = [Points.of_runs(of_name, metrics, of) for of_name in by_name.values()]
     known = dict.fromkeys(name for each in found for name in each.values["of"].unique(maintain_order=True))
-    if of and of not in known:
-        raise UnknownNameError("group of flows", of, known)
+    check_groups([Subject.read(text, of or None) for text in metrics or ["goodput"]], known)
     shown = found[: budget.scenarios]
     parts = [(each, verdicts.compared(each)) for each in shown]
     names = _names(shown)

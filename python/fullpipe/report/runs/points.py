@@ -13,6 +13,7 @@ from fullpipe.analysis.metrics import busy_links
 from fullpipe.analysis.metrics.groups import ALL, TOTALS
 from fullpipe.analysis.over_seeds import over_seeds, paths_of
 from fullpipe.analysis.points import points_of, short_names
+from fullpipe.analysis.subjects import Subject, groups_asked
 from fullpipe.analysis.unfinished import with_counts
 from fullpipe.analysis.values import value_text, values_of
 from fullpipe.runs import Run
@@ -62,10 +63,10 @@ class Points:
     """By point, engine and seed."""
     points: Sequence[dict[str, Any]]
     """Of every run."""
-    metrics: Sequence[str]
-    """Those that are asked for."""
+    asked: Mapping[str, Sequence[str] | None]
+    """The metrics that are asked for, with the groups of flows or links they are asked of; None: of all."""
     of: str = ""
-    """The group of flows or link that is asked for."""
+    """The group of flows or link that all else is asked of."""
 
     @classmethod
     def of_runs(cls, runs: Sequence[Run], metrics: Sequence[str] = (), of: str = "") -> Points:
@@ -73,6 +74,7 @@ class Points:
 
         Of quantities that is by size, and of all else as they come, so that the first named is the reference.
         """
+        asked = groups_asked(Subject.read(text, of or None) for text in metrics)
         found = points_of(runs)
         paths = list(found[0]) if found else []
         ranks = [_ranks([point[path] for point in found]) for path in paths]
@@ -81,7 +83,12 @@ class Points:
             for n, run in enumerate(runs)
         }
         order = sorted(key, key=lambda n: key[n])
-        return cls(runs[0].name, [runs[n] for n in order], [found[n] for n in order], metrics, of)
+        return cls(runs[0].name, [runs[n] for n in order], [found[n] for n in order], asked, of)
+
+    @property
+    def metrics(self) -> list[str]:
+        """Those that are asked for."""
+        return [*self.asked]
 
     @cached_property
     def values(self) -> pl.DataFrame:
@@ -139,9 +146,24 @@ class Points:
         """Of which groups of flows or links a metric is told that was asked for."""
         known = self.having(metric)
         own = [name for name in known if name not in TOTALS]
-        if self.of:
-            return [self.of] if self.of in known else []
+        asked = self.asked.get(metric)
+        if asked is not None:
+            return [name for name in asked if name in known]
         return own if len(own) == 1 or metric == SHARE else self.totals_of(metric) or own
+
+    def is_asked(self) -> pl.Expr:
+        """Whether a row of values is of a group of flows or a link that its metric is asked of."""
+        found = pl.lit(value=True)
+        groups = {metric: asked for metric, asked in self.asked.items() if asked is not None}
+        if self.of:
+            found = pl.col("metric").is_in([*groups]) | self._is_of([self.of])
+        for metric, asked in groups.items():
+            found &= (pl.col("metric") != metric) | self._is_of(asked)
+        return found
+
+    def _is_of(self, groups: Sequence[str]) -> pl.Expr:
+        entries = [self.entries[of] for of in groups if of in self.entries]
+        return pl.col("of").is_in(groups) | pl.col("entry").is_in(entries).fill_null(value=False)
 
     def equal_share(self, row: Mapping[str, Any]) -> float | None:
         """What the group of a row would have if all flows that go its way got the same; None unless all of

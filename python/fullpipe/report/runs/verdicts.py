@@ -62,10 +62,7 @@ def _pairs(found: Points, path: str) -> Iterator[_Pair]:
 
 
 def _variant(found: Points, part: pl.DataFrame, path: str, value: Any) -> Variant:
-    rows = part.filter(pl.col(path) == value)
-    if found.of:
-        entry = pl.lit(found.entries.get(found.of, -1))
-        rows = rows.filter((pl.col("of") == found.of) | (pl.col("entry") == entry))
+    rows = part.filter(pl.col(path) == value, found.is_asked())
     point = {each: rows[each][0] for each in found.paths}
     place = next(n for n, each in enumerate(found.points) if _same(each, point))
     return Variant(_side(found, path, value), found.runs[place].scenario, rows)
