@@ -35,7 +35,7 @@ NAMES = sorted(TESTS)
 Random(18).shuffle(NAMES)
 SEVERAL = [
     "tcp_12up", "rtt_fair_up", "tcp_4down", "rtt_fair", "tcp_nup", "rrul", "rrul_be", "tcp_8up",
-    "rtt_fair6be", "cubic_reno",
+    "rtt_fair6be", "cubic_reno", "rrul_var", "rtt_fair_var", "rtt_fair_var_mixed", "rrul_prio",
 ]  # fmt: skip
 """Tests whose streams are added up."""
 LEAST_COLOURED = 200

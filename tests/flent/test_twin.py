@@ -94,6 +94,20 @@ def test_buffers_are_found_by_pings_through_both(
         assert link.queue.limit_bytes * 8e3 / link.rate_bps == pytest.approx(buffer_ms, rel=BUFFER)
 
 
+@pytest.mark.parametrize(("up", "down"), [("cubic", "bbr3"), ("bbr3", "cubic")])
+def test_a_queue_that_is_kept_short_is_no_part_of_the_other_way(tmp_path: Path, up: str, down: str) -> None:
+    found = twin(tmp_path, "tcp_bidirectional", up, path(30, 40, 150), server_cca=down)
+    way, short = ("up", "down") if up == "cubic" else ("down", "up")
+    assert any(line.startswith(f"buffer, {short}: bbr3 keeps queues short") for line in found.unknown)
+    assert not any("pings waited in both directions" in line for line in found.guessed)
+    network = resolve(found.scenario)
+    link = network.links[0 if way == "down" else 1]
+    assert isinstance(link.queue, DropTail)
+    assert link.queue.limit_bytes is not None
+    assert link.rate_bps is not None
+    assert link.queue.limit_bytes * 8e3 / link.rate_bps == pytest.approx(150, rel=BUFFER)
+
+
 def test_a_twin_runs_and_gives_what_was_measured(tmp_path: Path) -> None:
     original = library.run(scenario_of(declared("tcp_2up"), path_of(path(20, 30, 60)), Choices(("cubic",))))
     found = twin(tmp_path, "tcp_2up", "cubic", path(20, 30, 60)).scenario

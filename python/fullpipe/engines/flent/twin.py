@@ -182,7 +182,7 @@ def _goodput_bps(test: Test, one: Series) -> Floats:
 def _queue_s(test: Test, way: Way, guessed: list[str], unknown: list[str]) -> float | None:
     """The longest wait in the queue of a direction; None where it is not that of a full buffer."""
     streams = [one for one in test.streams if one.is_upload == (way == "up")]
-    both = len({one.is_upload for one in test.streams}) > 1
+    others = {test.names.algorithm(one) or "?" for one in test.streams if one not in streams}
     names = {test.names.algorithm(one) or "?" for one in streams}
     if not names & FILLING:
         unknown.append(
@@ -190,11 +190,12 @@ def _queue_s(test: Test, way: Way, guessed: list[str], unknown: list[str]) -> fl
         )
         return None
     owds = _rises_s(test, "owd_up" if way == "up" else "owd_down")
-    if both and not owds.size:
-        guessed.append(
-            f"buffer, {way}: pings waited in both directions, whose queues fill in turn; both are taken to be"
-            " as long"
-        )
+    if others and not owds.size:
+        if others & {*FILLING, "?"}:
+            guessed.append(
+                f"buffer, {way}: pings waited in both directions, whose queues fill in turn; both are taken"
+                " to be as long"
+            )
         return full_wait_s(test)
     rises = owds if owds.size else _rises_s(test, "val")
     return float(rises.max()) if rises.size else None

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from fullpipe.engines.flent.remarks import Test
-from fullpipe.engines.flent.send_memory import FEW_EVENTS
+from fullpipe.engines.flent.send_memory import FEW_EVENTS, FILLING
 from fullpipe.engines.flent.series import ECHOES, Floats, Series
 
 _FALLEN = 0.9
@@ -21,18 +21,20 @@ _FALLEN = 0.9
 def full_wait_s(test: Test) -> float | None:
     """The wait in a full buffer, from pings through both; None without any.
 
-    With one stream each way it is the longest wait of the second half of the test: the two queues are never
-    full at once but in slow start, in which ACKs are not compressed yet. With more streams, queues overlap
-    now and then, and it is the median wait of the pings that pass at the time of a loss of an upload, which
-    its window tells; or the median of all while streams run, if there are too few of those.
+    With one stream each way that fills buffers, or none that uploads, it is the longest wait of the second
+    half of the test: the two queues are never full at once but in slow start, in which ACKs are not
+    compressed yet. With more streams, queues overlap now and then, and it is the median wait of the pings
+    that pass at the time of a loss of an upload, which its window tells; or the median of all while streams
+    run, if there are too few of those.
     """
     sent_s, rises_s, rtts_s = _pings(test)
     begin_s, end_s = test.timing.delay_s, test.timing.delay_s + test.timing.length_s
     loaded = (sent_s >= begin_s) & (sent_s <= end_s)
     if not loaded.any():
         return None
-    uploads = [one for one in test.streams if one.is_upload]
-    if len(uploads) == 1 and len(test.streams) == 2:
+    filling = [one for one in test.streams if (test.names.algorithm(one) or "?") in {*FILLING, "?"}]
+    uploads = [one for one in filling if one.is_upload]
+    if not uploads or len(filling) <= 2:
         return float(rises_s[loaded & (sent_s >= (begin_s + end_s) / 2)].max(initial=0.0))
     seen_s = np.array([time_s for one in uploads for time_s in _falls_s(test, one)])
     seen_s = seen_s[(seen_s >= begin_s) & (seen_s <= end_s)]
