@@ -197,6 +197,18 @@ def test_our_algorithms_fill_a_cell_in_which_their_acks_contend(cca: str, upload
 
 
 @needs_ns3
+@pytest.mark.parametrize("retries", [1, 2])
+def test_a_frame_is_given_up_after_as_many_retries_as_natively(retries: int) -> None:
+    """Every other try is lost, so that half of the frames are given up of those that one try less leaves."""
+    described = cell(7, **HT20, retries=retries)
+    described["stations"][0]["errors"] = 0.5
+    made = saturated(described, "10 Mbit/s")
+    for engine in (NS3, engines.engine("native")):
+        arrives = mbps(engine.run(made, seed=1)) / 10
+        assert arrives == pytest.approx(1 - 0.5 ** (retries + 1), abs=0.04), engine.name
+
+
+@needs_ns3
 def test_fair_queues_keep_a_station_s_delay_low() -> None:
     made = tcp(cell(7, **HT20), "cubic", duration="5 s", warmup="2 s")
     deep, fair = (
