@@ -30,7 +30,7 @@ function style() {
 
 function licences() {
   const used = Object.keys(JSON.parse(read(join(HERE, "package.json"))).devDependencies).filter((name) => name !== "esbuild");
-  const all = [...new Set([...used, "@preact/signals-core", "@lezer/common", "@lezer/highlight", "@lezer/lr",
+  const all = [...new Set([...used, "@preact/signals-core", "@lezer/common", "@lezer/lr",
     "@marijn/find-cluster-break", "crelt", "style-mod", "w3c-keyname"])].sort();
   return all.map((name) => {
     const folder = join(HERE, "node_modules", name);

@@ -2,12 +2,13 @@
 import { html, render, signal, useEffect } from "./parts/html.js";
 import { connection, get } from "./parts/server.js";
 import { theme, turn } from "./parts/theme.js";
+import { Editor } from "./editor/page.js";
 import { RunList } from "./runs/list.js";
 import { OneRun, TwoRuns } from "./runs/run.js";
 import { OneStudy, Studies } from "./studies/page.js";
 import { WhatIf } from "./whatif/page.js";
 
-const VIEWS = { "what-if": ["What if", WhatIf], runs: ["Runs", RunList], studies: ["Studies", Studies] };
+const VIEWS = { "what-if": ["What if", WhatIf], editor: ["Editor", Editor], runs: ["Runs", RunList], studies: ["Studies", Studies] };
 const INNER = { run: ["Run", OneRun, "runs"], compare: ["Comparison", TwoRuns, "runs"], study: ["Study", OneStudy, "studies"] };
 const VIEW = { ...VIEWS, ...INNER };
 const read = () => {

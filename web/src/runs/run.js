@@ -1,5 +1,6 @@
 // One kept run, or two beside each other with a verdict for every metric.
 import { html, useEffect, useState } from "../parts/html.js";
+import { edit } from "../editor/page.js";
 import { Command, download } from "../parts/copy.js";
 import { Results } from "../parts/result.js";
 import { Refused, columnsOf, get, getBytes, post, postText } from "../parts/server.js";
@@ -46,7 +47,8 @@ export function OneRun({ rest }) {
     ${meta && html`<p class="note">seed ${begin.seed}, engine ${meta.engine} ${meta.version}, ${meta.started.slice(0, 10)}, ${begin.digest}</p>`}
     <${Results} states=${[state]} titles=${[""]} />
     ${begin && html`<p class="buttons"><button type="button" onClick=${() => download("scenario.toml", begin.toml, "application/toml")}>Scenario</button>
-        <button type="button" onClick=${report}>Report</button></p>
+        <button type="button" onClick=${report}>Report</button>
+        <button type="button" onClick=${() => edit(begin.toml)}>Edit as a file</button></p>
       ${problems.map((line) => html`<p class="problem" role="alert">${line}</p>`)}
       ${begin.command && html`<p class="note">The same run in a terminal:</p><${Command} text=${begin.command} label="Command" />`}
       ${[...meta.remarks, ...begin.notes].map((line) => html`<p class="note">${line}</p>`)}

@@ -1,5 +1,6 @@
 // The sliders, and what to do with the result.
 import { html, useState } from "../parts/html.js";
+import { edit } from "../editor/page.js";
 import { Command, download } from "../parts/copy.js";
 import { plain } from "../parts/numbers.js";
 import { Refused, postText } from "../parts/server.js";
@@ -115,6 +116,7 @@ function Export({ live }) {
     <p class="buttons">
       <button type="button" onClick=${() => download(`${nameOf(number)}.toml`, begin.toml, "application/toml")}>Scenario${of}</button>
       <button type="button" onClick=${report}>Report</button>
+      <button type="button" onClick=${() => edit(begin.toml)}>Edit as a file</button>
     </p>
     ${problem && html`<p class="problem" role="alert">${problem}</p>`}
     <p class="note">The same run${of} in a terminal:</p>

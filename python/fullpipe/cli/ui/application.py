@@ -18,6 +18,7 @@ from starlette.routing import Route
 from fullpipe.cli.ui.catalogue import catalogue
 from fullpipe.cli.ui.compare import comparison, seeds_of
 from fullpipe.cli.ui.export import report_of
+from fullpipe.cli.ui.fields import fields_of
 from fullpipe.cli.ui.guard import Guard
 from fullpipe.cli.ui.inputs import body_of, only_own_files, package_version, scenario_of, seed_of
 from fullpipe.cli.ui.limits import Limits
@@ -28,6 +29,7 @@ from fullpipe.cli.ui.stored import KeptRuns
 from fullpipe.cli.ui.understood import understood
 from fullpipe.errors import FullpipeError, ScenarioError
 from fullpipe.scenario import Scenario
+from fullpipe.scenario.read.files import named_text
 
 _TYPES = {".js": "text/javascript", ".css": "text/css", ".html": "text/html"}
 _Answer = Callable[[Request], Awaitable[Response]]
@@ -65,6 +67,7 @@ class Server:
             "/api/runs": self._runs,
             "/api/run/{digest}/{seed}/{engine}": self._run,
             "/api/run/{digest}/{seed}/{engine}/samples": self._samples,
+            "/api/scenario/{name}": self._named,
             "/api/studies": self._studies,
             "/api/studies/{name}": self._study,
         }
@@ -101,14 +104,16 @@ class Server:
     def _checked(self, body: dict[str, Any]) -> dict[str, Any]:
         """What a scenario is understood as, or what is wrong with it and in which lines."""
         sent = body.get("scenario")
+        text = sent if isinstance(sent, str) else ""
+        told: dict[str, Any] = {"understood": None, "points": 1, "problems": [], "fields": fields_of(text)}
         try:
             scenario = self._scenario(sent)
-            if scenario.sweep:
-                scenario = scenario.expand()[0]
             with only_own_files():
-                return {"understood": understood(scenario, seed_of(body.get("seed", 1))), "problems": []}
+                points = scenario.expand() if scenario.sweep else [scenario]
+                first = understood(points[0], seed_of(body.get("seed", 1)))
+            return {**told, "understood": first, "points": len(points)}
         except ScenarioError as error:
-            return {"understood": None, "problems": problems_of(error, sent if isinstance(sent, str) else "")}
+            return {**told, "problems": problems_of(error, text)}
 
     async def _live(self, request: Request) -> Response:
         body = await self._body(request)
@@ -129,6 +134,9 @@ class Server:
         async with self._turns.turn():
             page = await to_thread.run_sync(report_of, scenarios, seed)
         return Response(page, media_type="text/html")
+
+    async def _named(self, request: Request) -> Response:
+        return JSONResponse({"toml": named_text(request.path_params["name"])})
 
     async def _runs(self, request: Request) -> Response:
         asked = {key: request.query_params.getlist(key) for key in request.query_params}

@@ -16,7 +16,7 @@ _SYNTAX = re.compile(r"\(at line (\d+), column (\d+)\)")
 
 def problems_of(error: ScenarioError, text: str) -> list[dict[str, Any]]:
     """Every line of an error, with where it is in the text: the first line is 1, and 0 is unknown."""
-    lines = list(_lines(text))
+    lines = list(lines_of(text))
     return [{"message": line, "line": _place(line, lines)} for line in error.problems]
 
 
@@ -33,7 +33,7 @@ def _place(line: str, lines: list[tuple[str, int]]) -> int:
     return max(fits, default=(0, 0))[1]
 
 
-def _lines(text: str) -> Iterator[tuple[str, int]]:
+def lines_of(text: str) -> Iterator[tuple[str, int]]:
     """The dotted path that each line of TOML begins, with its number."""
     table, counts = "", dict[str, int]()
     for number, line in enumerate(text.splitlines(), 1):

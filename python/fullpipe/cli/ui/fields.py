@@ -1,0 +1,74 @@
+"""The values of a scenario file one by one: where each is in the text, and what it means."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections.abc import Iterator
+from functools import cache
+from typing import Any, get_args
+
+from pydantic import BaseModel
+
+from fullpipe.cli.ui.problems import lines_of
+from fullpipe.scenario import Scenario
+from fullpipe.scenario.documented import documented
+
+_VALUE = re.compile(r"=\s*")
+_COMMENT = re.compile(r"""(?:[^#"']|"(?:[^"\\]|\\.)*"|'[^']*')*""")
+_MOST = 300
+"""Fields of a form."""
+
+
+def fields_of(text: str) -> list[dict[str, Any]]:
+    """Every value that stands on a line of its own: its path, its line, from where to where it is written,
+    and what it means, if that is known."""
+    lines = text.splitlines()
+    found = (_field(path, number, lines[number - 1]) for path, number in lines_of(text))
+    return [each for each in found if each][:_MOST]
+
+
+def _field(path: str, number: int, line: str) -> dict[str, Any] | None:
+    start = _VALUE.search(line)
+    written = start and _COMMENT.match(line, start.end())
+    if start is None or written is None or line.lstrip().startswith("["):
+        return None
+    raw = written[0].rstrip()
+    try:
+        value = tomllib.loads(f"value = {raw}")["value"]
+    except (tomllib.TOMLDecodeError, RecursionError, ValueError):
+        return None  # it goes on in the next line, or is none
+    told = {"path": path, "line": number, "from": start.end(), "to": start.end() + len(raw)}
+    return {**told, "raw": raw, "is_text": isinstance(value, str), "meaning": meaning_of(path)}
+
+
+@cache
+def meaning_of(path: str) -> str:
+    """What a key of a scenario means, in its first sentence; empty where it is unknown."""
+    models: set[type[BaseModel]] = {Scenario}
+    described = ""
+    for key in path.split("."):
+        if key.isdigit():
+            continue
+        fields = [field for model in models for field in _fields(model) if field[0] == key]
+        if not fields:
+            return ""
+        described = next((text for _, text, _ in fields if text), "")
+        models = {model for _, _, kind in fields for model in _models(kind)}
+    first = " ".join(described.split()).partition(". ")[0]
+    return first if not first or first.endswith(".") else f"{first}."
+
+
+@cache
+def _fields(model: type[BaseModel]) -> tuple[tuple[str, str, Any], ...]:
+    """Keys, their meanings and their types."""
+    found = documented(model).items()
+    return tuple((field.alias or name, field.description or "", field.annotation) for name, field in found)
+
+
+def _models(kind: Any) -> Iterator[type[BaseModel]]:
+    """The models that a type may hold."""
+    if isinstance(kind, type) and issubclass(kind, BaseModel):
+        yield kind
+    for part in get_args(kind):
+        yield from _models(part)
