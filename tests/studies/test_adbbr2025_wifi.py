@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from fullpipe import Scenario, run, studies
-from fullpipe.studies.adbbr2025 import grid, study, wifi
+from fullpipe.studies.adbbr2025 import grid, mobile, radio, study, wifi
 from fullpipe.studies.experiments import Measurements
 
 UDP = {
@@ -23,36 +23,41 @@ AGGREGATE = 28
 """Packets in 5.484 ms, the longest that 802.11n has, at 65 Mbit/s."""
 
 
-def carried_mbps(radio: wifi.Radio, values: Mapping[str, Any]) -> float:
-    scenario = Scenario.named("adbbr2025-wifi-download").with_values({**radio.values(), **values})
+def carried_mbps(cell: wifi.Radio, values: Mapping[str, Any]) -> float:
+    scenario = Scenario.named("adbbr2025-wifi-download").with_values({**cell.values(), **values})
     return float(run(scenario).flows["goodput_bps"].sum()) / 1e6
 
 
 @pytest.mark.parametrize("name", wifi.GRID)
 def test_what_is_called_nominal_is_what_a_cell_carries(name: str) -> None:
-    radio = wifi.GRID[name]
-    found = carried_mbps(radio, {**UDP, "cells.0.queue": {"packets": 1000}})
-    assert found == pytest.approx(radio.nominal_mbps, rel=0.003)
+    cell = wifi.GRID[name]
+    found = carried_mbps(cell, {**UDP, "cells.0.queue": {"packets": 1000}})
+    assert found == pytest.approx(cell.nominal_mbps, rel=0.003)
 
 
 def test_buffers_are_multiples_of_nominal_rate_and_rtt() -> None:
     every = {
-        (job.point["experiment"], job.point["buffer"]): job.scenario.cells[0].queue
+        (job.point["experiment"], job.point.get("rtt", "50 ms"), job.point["buffer"]): job.scenario.cells[
+            0
+        ].queue
         for job in studies.jobs("adbbr2025", seeds=1)
         if job.point.get("cell") == "n 20 MHz 1x1"
     }
     sizes = {key: queue.limit_bytes for key, queue in every.items() if queue is not None}
-    product = SMALLEST.nominal_mbps * 1e6 / 8
+    product = SMALLEST.nominal_mbps * 1e6 / 8 / 1e3
+    rtts = [(wifi.DOWNLOAD, rtt_ms) for rtt_ms in (10, 20, 50)] + [(wifi.FAIRNESS, 50)]
     assert sizes == {
-        (experiment, size): round(product * rtt_s * times)
-        for experiment, rtt_s in ((wifi.DOWNLOAD, 0.02), (wifi.FAIRNESS, 0.05))
+        (experiment, f"{rtt_ms} ms", size): round(product * rtt_ms * times)
+        for experiment, rtt_ms in rtts
         for size, times in (("0.5 bdp", 0.5), ("5 bdp", 5.0))
     }
 
 
 def test_behind_less_than_an_aggregate_throughput_falls() -> None:
     """Half a product at 10 ms is 24 packets: no aggregate is full, and TCP loses what comes meanwhile."""
-    half, five = (SMALLEST.buffer(bdp, rtt_s=0.01) for bdp in (0.5, 5.0))
+    half, five = (
+        str(values["cells.0.queue.bytes"]) for values in radio.buffers(SMALLEST, rtt_s=0.01).values()
+    )
     waiting = int(half.removesuffix(" B")) // 1514
     assert waiting == 24 < AGGREGATE
 
@@ -76,8 +81,8 @@ def cycle_share(packets: int) -> float:
 
 def test_nominal_rates_are_found_by_the_cell_of_a_run() -> None:
     scenario = Scenario.named("adbbr2025-wifi-download")
-    for radio in wifi.GRID.values():
-        assert wifi.nominal_mbps(scenario.with_values(radio.values())) == radio.nominal_mbps
+    for cell in wifi.GRID.values():
+        assert wifi.nominal_mbps(scenario.with_values(cell.values())) == cell.nominal_mbps
     with pytest.raises(StopIteration):
         wifi.nominal_mbps(scenario.with_values(replace(SMALLEST, streams=3).values()))
 
@@ -89,15 +94,18 @@ def test_the_grid_has_a_row_per_point_and_says_what_is_as_printed() -> None:
         if job.point["experiment"] == wifi.FAIRNESS:
             third = (job.point["errors"], job.point["buffer"]) == (0.01, "5 bdp")
             found.add(job, {"short_share": 1 / 3 if third else 0.5, "jain": 0.9})
-    heads, printed, *points = grid.rows(study.check_claims(study.transcription().claims, found))
+    checked = study.check_claims(study.transcription().claims, found)
+    heads, printed, *points = grid.rows(checked, wifi.FAIRNESS)
     assert heads[:4] == ["cell", "errors", "buffer", "index, % above BBRv1"]
     assert len(points) == 6 * 2 * 2
     at = heads.index("share BBRv1")
     assert printed[at] == "0.334"
     assert {(row[1], row[2]) for row in points if row[at].endswith("+")} == {("0.01", "5 bdp")}
+    assert grid.rows(checked, mobile.FAIRNESS) == []
     assert grid.text([]) == ""
 
 
-def test_other_engines_have_the_wired_part() -> None:
+def test_other_engines_have_the_wired_part_and_lte() -> None:
     names = {job.point["experiment"] for job in studies.jobs("adbbr2025", seeds=1, engine="ns3")}
-    assert not names & {wifi.DOWNLOAD, wifi.FAIRNESS}
+    assert not names & {wifi.DOWNLOAD, wifi.FAIRNESS, mobile.DOWNLOAD, mobile.FAIRNESS}
+    assert {mobile.LTE_DOWNLOAD, mobile.LTE_FAIRNESS, "latency"} <= names

@@ -19,7 +19,6 @@ class Cause(StrEnum):
     RATE_SAMPLES = "rate samples"
     POLICER_RULE = "policer rule"
     WIFI_ACCESS = "Wi-Fi access"
-    RADIO_ACCESS = "5G access"
     OTHER_SIMULATOR = "needs that simulator"
     OTHER_IMPLEMENTATION = "another implementation"
     OTHER_MEASURE = "another measure"

@@ -105,6 +105,8 @@ def test_in_a_graph_flows_begin_and_end_at_hosts() -> None:
 
 
 DIGESTS = {
+    "adbbr2025-5g-download": "f26185502f6ca5d8",
+    "adbbr2025-5g-fairness": "e3384a64508aae17",
     "adbbr2025-fairness": "b16689e8f37608b6",
     "adbbr2025-join-leave": "0a497f888dbbd79e",
     "adbbr2025-latency": "2f61da799829e114",

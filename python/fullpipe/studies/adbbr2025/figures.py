@@ -1,4 +1,4 @@
-"""Counterparts of the figures but those of 5G, from the tables of our runs."""
+"""Counterparts of the figures, from the tables of our runs."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from matplotlib.axes import Axes
 from fullpipe import plots
 from fullpipe.analysis.metrics import interval_goodput
 from fullpipe.runs import Run
-from fullpipe.studies.adbbr2025 import operating_points, wifi, wifi_figures
+from fullpipe.studies.adbbr2025 import operating_points, radio_figures
 from fullpipe.studies.adbbr2025.measures import jain_over_time
 from fullpipe.studies.experiments import Measurements
 
@@ -39,8 +39,7 @@ def draw(found: Measurements, series: Series, folder: Path) -> list[Path]:
         written += throughput_over_time(series, names, buffer, folder, over_time)
         written += throughput_and_index(found, names, buffer, folder, means)
     written += figure_14(series, names, folder)
-    if found.choices(wifi.DOWNLOAD, "cell"):
-        written += wifi_figures.draw(found, names, folder)
+    written += radio_figures.draw(found, names, folder)
     return written + figure_15(found, names, folder) + figure_16(found, names, folder)
 
 

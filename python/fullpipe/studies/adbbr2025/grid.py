@@ -1,61 +1,74 @@
-"""Every point of the Wi-Fi grid beside what is printed: a row per cell, errors and buffer."""
+"""Every point of the grids over Wi-Fi and 5G beside what is printed: of each experiment a table, a row per
+point."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from fullpipe.studies.adbbr2025 import mobile, wifi
 from fullpipe.studies.claim_checks import ClaimResult, Part
+from fullpipe.studies.claims import NUMBERS
 from fullpipe.studies.text import aligned
 from fullpipe.studies.verdicts import Verdict
 
-HEADINGS: Mapping[str, str] = {
-    "Fig. 7: BBRv1, each cell": "rate, % above",
-    "Fig. 7: BBRv3, each cell": "rate, % above",
-    "Fig. 13: BBRv1, each cell": "index, % above",
-    "Fig. 13: BBRv3, each cell": "index, % above",
-    "Fig. 13: share of BBRv1, each cell": "share",
-    "Fig. 13: share of BBRv3 and BBQ, each cell": "share",
-    "Fig. 13: share of CUBIC and Reno, each cell": "share",
+TITLES: Mapping[str, str] = {
+    wifi.DOWNLOAD: "Downloads over Wi-Fi",
+    mobile.DOWNLOAD: "Downloads over 5G",
+    wifi.FAIRNESS: "Flows of 10 and 50 ms over Wi-Fi",
+    mobile.FAIRNESS: "Flows of 10 and 50 ms over 5G",
 }
-"""Of the claims that are judged at every point."""
-CONDITIONS = ("cell", "errors", "buffer")
+"""By experiment, in the order in which tables are shown."""
+QUANTITIES = {"nominal_percent": "rate, % above", "jain": "index, % above", "short_share": "share"}
+BESIDE = "rtt"
+"""This condition has columns, all others have rows."""
 PRINTED = "printed"
 
 
 def text(checked: Sequence[ClaimResult]) -> str:
-    """The table, and what it shows; nothing if there are no runs over Wi-Fi."""
-    found = rows(checked)
-    if not found:
-        return ""
-    head = "Every point of the Wi-Fi grid, under the reading that counts; + is as printed:"
-    return f"{head}\n\n{aligned(found, right=range(len(CONDITIONS), len(found[0])))}"
+    """The tables, and what they show; nothing if there are no such runs."""
+    found = {title: rows(checked, experiment) for experiment, title in TITLES.items()}
+    shown = [f"{title}:\n\n{_shown(table)}" for title, table in found.items() if table]
+    head = "Every point of the grids, under the reading that counts; + is as printed."
+    return "\n\n".join([head, *shown]) if shown else ""
 
 
-def rows(checked: Sequence[ClaimResult]) -> list[list[str]]:
-    """Heads, what is printed, and a row per point; nothing if there are no runs over Wi-Fi."""
+def rows(checked: Sequence[ClaimResult], experiment: str) -> list[list[str]]:
+    """Of an experiment heads, what is printed, and a row per point; nothing if it has no runs."""
     columns: dict[str, dict[tuple[str, ...], str]] = {}
+    printed: dict[str, str] = {}
     seen: set[str] = set()
+    keys: tuple[str, ...] = ()
     for result in checked:
-        name = result.claim.id
-        if name in seen or name not in HEADINGS:
+        claim = result.claim
+        at_each = claim.kind in NUMBERS and "cell" in claim.at_each and claim.experiment == experiment
+        if claim.id in seen or not at_each:
             continue
-        seen.add(name)
+        seen.add(claim.id)
+        keys = tuple(key for key in claim.at_each if key != BESIDE)
         for part in result.numbers:
-            column = columns.setdefault(_heading(result, part), {(PRINTED, "", ""): _printed(result)})
-            column[tuple(str(part.where[key]) for key in CONDITIONS)] = _cell(part)
+            heading = _heading(result, part)
+            printed[heading] = _printed(result)
+            columns.setdefault(heading, {})[tuple(str(part.where[key]) for key in keys)] = _cell(part)
     points = dict.fromkeys(point for column in columns.values() for point in column)
     if not points:
         return []
-    heads = [*CONDITIONS, *columns]
-    return [heads, *([*point, *(column.get(point, "") for column in columns.values())] for point in points)]
+    filled = [[*point, *(column.get(point, "") for column in columns.values())] for point in points]
+    blank = [""] * (len(keys) - 1)
+    return [[*keys, *columns], [PRINTED, *blank, *(printed[name] for name in columns)], *filled]
+
+
+def _shown(table: Sequence[Sequence[str]]) -> str:
+    """Numbers to the right; no printed number heads a condition."""
+    return aligned(table, right=[i for i, cell in enumerate(table[1]) if i and cell])
 
 
 def _heading(result: ClaimResult, part: Part) -> str:
-    """The quantity, and of which algorithm, or above which, it is."""
+    """The quantity, of which algorithm, or above which, it is, and over which RTT."""
     claim = result.claim
     against = claim.what["against"] if claim.kind == "change" else None
     name = against or part.where.get("algorithm") or claim.where.get("algorithm")
-    return f"{HEADINGS[claim.id]} {name}"
+    beside = f", {part.where[BESIDE]}" if BESIDE in part.where else ""
+    return f"{QUANTITIES[claim.quantity]} {name}{beside}"
 
 
 def _printed(result: ClaimResult) -> str:

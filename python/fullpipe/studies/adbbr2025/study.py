@@ -1,4 +1,4 @@
-"""Runs five wired experiments and two over Wi-Fi: six algorithms, and eight readings of Ad-BBR."""
+"""Runs five wired experiments, and two over Wi-Fi, 5G and LTE: six algorithms, eight readings of Ad-BBR."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 from fullpipe.runs import Run
 from fullpipe.scenario import Scenario
 from fullpipe.studies import tables
-from fullpipe.studies.adbbr2025 import figures, grid, measures, wifi
+from fullpipe.studies.adbbr2025 import figures, grid, measures, mobile, wifi
 from fullpipe.studies.claim_checks import ClaimChecker, ClaimResult
 from fullpipe.studies.claims import Claim
 from fullpipe.studies.experiments import Experiment, Measurements, measured
@@ -75,14 +75,17 @@ def lone_flows() -> Experiment:
 
 
 def plan(*, quick: bool, radio: bool = True) -> Plan:
-    """The five experiments with all algorithms, lone flows of two, and the two over Wi-Fi."""
-    wired = [(experiment, ALGORITHMS) for experiment in experiments(quick=quick)]
-    over_wifi = [(experiment, ALGORITHMS) for experiment in wifi.experiments(quick=quick)] if radio else []
-    return [*wired, (lone_flows(), {name: OTHERS[name] for name in ("BBRv1", "CUBIC")}), *over_wifi]
+    """The five experiments with all algorithms, lone flows of two, and those over LTE, Wi-Fi and 5G."""
+    todo = [*experiments(quick=quick), *mobile.lte_experiments(quick=quick)]
+    if radio:
+        todo += [*wifi.experiments(quick=quick), *mobile.experiments(quick=quick)]
+    lone = (lone_flows(), {name: OTHERS[name] for name in ("BBRv1", "CUBIC")})
+    return [*((experiment, ALGORITHMS) for experiment in todo), lone]
 
 
 def jobs(settings: Settings) -> list[Job]:
-    """Every run of the study. The Wi-Fi part is the native engine's: on ns-3 its grid would take days."""
+    """Every run of the study. The grids over Wi-Fi and 5G are the native engine's: on ns-3 the first would
+    take days, and there is no NR."""
     radio = settings.engine == "native"
     return jobs_of(plan(quick=settings.quick, radio=radio), settings.seeds_or(SEEDS, QUICK_SEEDS))
 
@@ -115,7 +118,9 @@ def with_growth(found: Measurements) -> Measurements:
     """With what a larger number of flows adds, and what a larger buffer adds to a share."""
     found.subtract("retransmissions", "retransmitted_percent", "flows", 16, 2, "growth_percent")
     found.subtract("latency", "rtt_ms", "flows", 16, 1, "growth_ms")
-    found.subtract(wifi.FAIRNESS, "short_share", "buffer", "5 bdp", "0.5 bdp", "share_change")
+    for experiment in (wifi.FAIRNESS, mobile.FAIRNESS, mobile.LTE_FAIRNESS):
+        found.subtract(experiment, "short_share", "buffer", "5 bdp", "0.5 bdp", "share_change")
+    mobile.compare_with_wifi(found, tuple(ALGORITHMS))
     return found
 
 

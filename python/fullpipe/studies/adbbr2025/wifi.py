@@ -2,22 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from fullpipe.runs import Run
 from fullpipe.scenario import Scenario
 from fullpipe.scenario.model.cells.wifi import Wifi
-from fullpipe.studies.adbbr2025 import measures
+from fullpipe.studies.adbbr2025 import radio
 from fullpipe.studies.experiments import Experiment, Variants
 
 DOWNLOAD, FAIRNESS = "wifi-download", "wifi-fairness"
-RTT_S = {DOWNLOAD: 0.02, FAIRNESS: 0.05}
-"""Of which buffers are multiples, without a queue: of two flows that of the longer."""
-BUFFERS = {"0.5 bdp": 0.5, "5 bdp": 5.0}
+RTTS_MS = (10, 20, 50)
 ERRORS = (0.0, 0.01)
-QUICK = {DOWNLOAD: {"flows.0.size": "62.5 MB"}, FAIRNESS: {"duration": "25 s"}}
-"""A tenth of the file, and a quarter of the time."""
 OF_NS3 = "800 ns"
 """What ns-3 has between the symbols of 802.11n and 802.11ac."""
 
@@ -40,10 +36,6 @@ class Radio:
         keys["guard_interval"] = self.guard_interval
         return {f"cells.0.{key}": v for key, v in keys.items()} | {"cells.0.stations.*.rate.mcs": self.mcs}
 
-    def buffer(self, bdp: float, rtt_s: float) -> str:
-        """So many products of its nominal rate and the RTT, in bytes."""
-        return f"{round(bdp * self.nominal_mbps * 1e6 * rtt_s / 8)} B"
-
 
 GRID: Mapping[str, Radio] = {
     "n 20 MHz 1x1": Radio("802.11n", "20 MHz", 1, 7, 59.6),
@@ -58,24 +50,17 @@ GRID: Mapping[str, Radio] = {
 
 def experiments(*, quick: bool) -> Iterator[Experiment]:
     """Downloads and pairs of flows: every cell of the grid, with and without errors, behind both buffers."""
-    for name, measure in MEASURES.items():
-        scenario = Scenario.named(f"adbbr2025-{name}").with_values(QUICK[name] if quick else {})
-        for cell, radio in GRID.items():
-            variants: dict[str, Variants] = {
-                "cell": {cell: radio.values()},
-                "errors": {share: {"cells.0.stations.*.errors": share} for share in ERRORS},
-                "buffer": {
-                    size: {"cells.0.queue.bytes": radio.buffer(bdp, RTT_S[name])}
-                    for size, bdp in BUFFERS.items()
-                },
-            }
-            yield Experiment(name, scenario, {}, measure, variants)
+    errors: Variants = {share: {"cells.0.stations.*.errors": share} for share in ERRORS}
+    file, two = (Scenario.named(f"adbbr2025-{name}") for name in (DOWNLOAD, FAIRNESS))
+    if quick:
+        file, two = file.with_values(radio.QUICK_FILE), two.with_values(radio.QUICK_TIME)
+    yield from radio.downloads(DOWNLOAD, file, GRID, RTTS_MS, download, errors=errors)
+    yield from radio.pairs(FAIRNESS, two, GRID, errors=errors)
 
 
 def download(run: Run) -> dict[str, float]:
     """Size by time, also as a share of what the cell carries at best, and the mean RTT."""
-    found = measures.lone_flow(run)
-    return {**found, "nominal_percent": 100 * found["goodput_mbps"] / nominal_mbps(run.scenario)}
+    return radio.download(run, nominal_mbps(run.scenario))
 
 
 def nominal_mbps(scenario: Scenario) -> float:
@@ -84,9 +69,3 @@ def nominal_mbps(scenario: Scenario) -> float:
     assert isinstance(cell, Wifi)
     key = (cell.standard, cell.width, cell.streams)
     return next(r.nominal_mbps for r in GRID.values() if (r.standard, r.width, r.streams) == key)
-
-
-MEASURES: Mapping[str, Callable[[Run], dict[str, float]]] = {
-    DOWNLOAD: download,
-    FAIRNESS: measures.shares,
-}

@@ -1,0 +1,156 @@
+"""The 5G part: two experiments in a grid of NR cells, as of the radio only "power levels" are printed; and in
+one LTE cell, which ns-3 has, too."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from itertools import product
+from math import hypot, log10
+from typing import Any
+
+from fullpipe.runs import Run
+from fullpipe.scenario import Scenario
+from fullpipe.scenario.model.cells.cellular import Cellular
+from fullpipe.studies.adbbr2025 import radio, wifi
+from fullpipe.studies.experiments import Experiment, Measurements, Variants
+
+DOWNLOAD, FAIRNESS = "5g-download", "5g-fairness"
+LTE_DOWNLOAD, LTE_FAIRNESS = "lte-download", "lte-fairness"
+RTTS_MS = (10, 50)
+RECEIVERS: Variants = {"two": {"flows.1.station": "far"}, "one": {"flows.1.station": "near"}}
+"""Each flow has a phone, and so a buffer, to itself; or both have one."""
+
+LOSS_BASED = ("CUBIC", "Reno")
+
+CARRIER_GHZ = 3.5
+BANDWIDTH_HZ = 273 * 12 * 30e3
+"""Of 100 MHz in subcarriers of 30 kHz (3GPP TS 38.101-1, table 5.3.2-1)."""
+NOISE_DBM_HZ = -174
+NOISE_FIGURE_DB = 9
+"""Of a phone (3GPP TR 38.802, table A.2.1-1: recollected)."""
+HEIGHTS_M = (10.0, 1.5)
+SHADOWING_DB, SHADOWING_M = 7.82, 13.0
+"""Standard deviation, and the distance over which it is remembered (3GPP TR 38.901, tables 7.4.1-1 and
+7.5-6, UMi without line of sight: recollected)."""
+WALKING_M_S = 3 / 3.6
+
+
+@dataclass(frozen=True)
+class Place:
+    """A phone in a street canyon without line of sight to its base station."""
+
+    power_dbm: float
+    distance_m: float
+    nominal_mbps: float
+    """What one phone that stands there gets of UDP in packets of 1500 B."""
+    pattern: str = "DDDSU"
+    walks: bool = False
+
+    @property
+    def snr_db(self) -> float:
+        """Power less path loss and noise; antennas have no gain, other cells are silent."""
+        noise_dbm = NOISE_DBM_HZ + 10 * log10(BANDWIDTH_HZ) + NOISE_FIGURE_DB
+        return self.power_dbm - path_loss_db(self.distance_m) - noise_dbm
+
+    def values(self) -> dict[str, object]:
+        """At the paths of a scenario that has one cell."""
+        snr = {"mean": f"{self.snr_db:.1f} dB"}
+        if self.walks:
+            snr |= {"spread": f"{SHADOWING_DB} dB", "memory": f"{SHADOWING_M / WALKING_M_S:.1f} s"}
+        return {"cells.0.pattern": self.pattern, "cells.0.users.*.snr": snr}
+
+
+def path_loss_db(distance_m: float) -> float:
+    """3GPP TR 38.901, table 7.4.1-1, UMi without line of sight (recollected)."""
+    way_m = hypot(distance_m, HEIGHTS_M[0] - HEIGHTS_M[1])
+    return 35.3 * log10(way_m) + 22.4 + 21.3 * log10(CARRIER_GHZ)
+
+
+GRID: Mapping[str, Place] = {
+    "23 dBm 100 m": Place(23, 100, 92.6),
+    "30 dBm 100 m": Place(30, 100, 260.8),
+    "43 dBm 100 m": Place(43, 100, 668.8),
+    "43 dBm 300 m": Place(43, 300, 153.2),
+    "30 dBm 100 m FDD": Place(30, 100, 358.2, pattern="FDD"),
+    "30 dBm 100 m walking": Place(30, 100, 260.8, walks=True),
+}
+"""By what tables call them: powers, a distance, and the other pattern and walking at the middle power."""
+
+
+@dataclass(frozen=True)
+class LteCell:
+    """That of ns-3: 20 MHz, one antenna, no noise."""
+
+    nominal_mbps: float = 73.7
+
+    def values(self) -> dict[str, object]:
+        """The scenario has it."""
+        return {}
+
+
+LTE: Mapping[str, LteCell] = {"LTE 20 MHz": LteCell()}
+
+
+def experiments(*, quick: bool) -> Iterator[Experiment]:
+    """Downloads and pairs of flows in every cell of the grid, behind both buffers."""
+    file, two = scenarios(quick=quick)
+    yield from radio.downloads(DOWNLOAD, file, GRID, RTTS_MS, download)
+    yield from radio.pairs(FAIRNESS, two, GRID, receivers=RECEIVERS)
+
+
+def lte_experiments(*, quick: bool) -> Iterator[Experiment]:
+    """The same in the LTE cell, with our algorithms on ns-3, too."""
+    file, two = (in_lte(scenario) for scenario in scenarios(quick=quick))
+    yield from radio.downloads(LTE_DOWNLOAD, file, LTE, RTTS_MS, lte_download)
+    yield from radio.pairs(LTE_FAIRNESS, two, LTE, receivers=RECEIVERS)
+
+
+def scenarios(*, quick: bool) -> tuple[Scenario, Scenario]:
+    """One flow with a file, and two for a time; in a quick study both are shorter."""
+    file, two = (Scenario.named(f"adbbr2025-{name}") for name in (DOWNLOAD, FAIRNESS))
+    return (file.with_values(radio.QUICK_FILE), two.with_values(radio.QUICK_TIME)) if quick else (file, two)
+
+
+def in_lte(scenario: Scenario) -> Scenario:
+    """A scenario of one NR cell with the LTE cell in its place, of the same name, buffers and users."""
+    tree: dict[str, Any] = scenario.to_dict()
+    (cell,) = tree["cells"]
+    users = [{key: user[key] for key in ("node", "queue")} for user in cell["users"]]
+    lte = {"name": cell["name"], "kind": "lte", "preset": "ns3", "queue": cell["queue"], "users": users}
+    named = scenario.name.replace("5g", "lte")
+    return Scenario(**{**tree, "name": named, "cells": [lte], "ns3": {"algorithms": "fullpipe"}})
+
+
+def download(run: Run) -> dict[str, float]:
+    """Size by time, also as a share of what the cell carries, and the mean RTT."""
+    return radio.download(run, nominal_mbps(run.scenario))
+
+
+def lte_download(run: Run) -> dict[str, float]:
+    """The same in the LTE cell."""
+    return radio.download(run, LTE["LTE 20 MHz"].nominal_mbps)
+
+
+def nominal_mbps(scenario: Scenario) -> float:
+    """What the cell of a run carries for a phone that stands. Raises StopIteration if it is none of these."""
+    (cell,) = scenario.cells or ()
+    assert isinstance(cell, Cellular)
+    snr = cell.stations[0].snr
+    assert snr is not None
+    places = (place for place in GRID.values() if place.pattern == cell.pattern)
+    return next(place.nominal_mbps for place in places if abs(place.snr_db - snr.mean_db) < 0.1)
+
+
+def compare_with_wifi(found: Measurements, names: Iterable[str]) -> None:
+    """Add to downloads how many times the rate of CUBIC and Reno, the mean of both, an algorithm has:
+    here and over Wi-Fi, of rates as shares of what cells carry, each the mean of its grid."""
+    for rtt_ms, buffer in product(RTTS_MS, radio.BUFFERS):
+        where = {"rtt": f"{rtt_ms} ms", "buffer": buffer}
+        for experiment, quantity in ((DOWNLOAD, "times_loss_based"), (wifi.DOWNLOAD, "times_over_wifi")):
+            cubic, reno = (found.at(experiment, "nominal_percent", name, where) for name in LOSS_BASED)
+            for name in names:
+                rates = found.at(experiment, "nominal_percent", name, where)
+                point = {"experiment": DOWNLOAD, "algorithm": name, **where}
+                for rate, a, b in zip(rates, cubic, reno, strict=bool(rates)):
+                    found.put(point, {quantity: 2 * rate / (a + b)})

@@ -1,0 +1,75 @@
+"""What the parts over Wi-Fi, 5G and LTE have in common: a grid of cells, the buffers of each, measures."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from itertools import product
+from typing import Protocol
+
+from fullpipe.runs import Run
+from fullpipe.scenario import Scenario
+from fullpipe.studies.adbbr2025 import measures
+from fullpipe.studies.experiments import Experiment, Variants
+
+BUFFERS = {"0.5 bdp": 0.5, "5 bdp": 5.0}
+LONGER_S = 0.05
+"""The RTT of the flow of 50 ms."""
+QUICK_FILE = {"flows.0.size": "62.5 MB"}
+"""A tenth of the file."""
+QUICK_TIME = {"duration": "25 s"}
+"""A quarter of the time."""
+
+
+class Point(Protocol):
+    """A point of a grid."""
+
+    @property
+    def nominal_mbps(self) -> float:
+        """What the cell carries of UDP in packets of 1500 B for one station."""
+        ...
+
+    def values(self) -> dict[str, object]:
+        """At the paths of a scenario that has one cell."""
+        ...
+
+
+Grid = Mapping[str, Point]
+"""By what tables call them."""
+Measure = Callable[[Run], dict[str, float]]
+
+
+def downloads(
+    name: str, scenario: Scenario, grid: Grid, rtts_ms: tuple[int, ...], measure: Measure, **more: Variants
+) -> Iterator[Experiment]:
+    """One flow in every cell of a grid, over wires of every RTT, behind both buffers."""
+    for (cell, point), rtt_ms in product(grid.items(), rtts_ms):
+        conditions: dict[str, Variants] = {
+            "cell": {cell: point.values()},
+            **more,
+            "rtt": {f"{rtt_ms} ms": {"topology.access.delay": f"{rtt_ms / 2:g} ms"}},
+            "buffer": buffers(point, rtt_ms / 1e3),
+        }
+        yield Experiment(name, scenario, {}, measure, conditions)
+
+
+def pairs(name: str, scenario: Scenario, grid: Grid, **more: Variants) -> Iterator[Experiment]:
+    """Flows of 10 and 50 ms in every cell of a grid, behind both buffers."""
+    for cell, point in grid.items():
+        conditions: dict[str, Variants] = {
+            "cell": {cell: point.values()},
+            **more,
+            "buffer": buffers(point, LONGER_S),
+        }
+        yield Experiment(name, scenario, {}, measures.shares, conditions)
+
+
+def buffers(point: Point, rtt_s: float) -> Variants:
+    """Both, in bytes: products of what the cell carries and an RTT without a queue."""
+    product_bytes = point.nominal_mbps * 1e6 * rtt_s / 8
+    return {size: {"cells.0.queue.bytes": f"{round(bdp * product_bytes)} B"} for size, bdp in BUFFERS.items()}
+
+
+def download(run: Run, nominal_mbps: float) -> dict[str, float]:
+    """Size by time, also as a share of what the cell carries, and the mean RTT."""
+    found = measures.lone_flow(run)
+    return {**found, "nominal_percent": 100 * found["goodput_mbps"] / nominal_mbps}
