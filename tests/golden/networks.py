@@ -40,9 +40,27 @@ def cases() -> Iterator[Case]:
     flows = [{"cca": "cubic", **ends}, {**PROBE, "from": "d", "to": "a"}]
     tree = {"duration": "2 s", "topology": _graph({}), "mobility": mobility, "flows": flows, "record": record}
     yield "graph mobility", tree
+    yield "graph hand-over", _hand_over()
     yield from _route_controllers(ends)
     yield from _hosts()
     yield from _cells()
+
+
+def _hand_over() -> dict[str, Any]:
+    """A phone that goes from a cell to another one, with a flow each way."""
+    cells = [
+        {"name": name, "kind": kind, "hub": f"{name}-hub", "users": [{"node": "phone", "errors": 0.1}]}
+        for name, kind in (("one", "lte"), ("two", "nr"))
+    ]
+    wires = [
+        {"from": f"{name}-hub", "to": "host", "delay": "4 ms", "duplex": True} for name in ("one", "two")
+    ]
+    graph = {"kind": "graph", "nodes": ["phone", "one-hub", "two-hub", "host"], "links": wires}
+    moves = [{"at": "0 s", "node": "phone", "to": "one"}]
+    moves += [{"at": "600 ms", "node": "phone", "to": "two", "gap": "40 ms"}]
+    flows = [{"cca": "bbr1", "from": "phone", "to": "host"}, {"cca": "cubic", "from": "host", "to": "phone"}]
+    rest = {"duration": "1 s", "record": {**ENDS, "variables": True}}
+    return {"topology": graph, "cells": cells, "mobility": moves, "flows": flows, **rest}
 
 
 def _route_controllers(ends: Mapping[str, str]) -> Iterator[Case]:

@@ -55,6 +55,10 @@ pub trait Element<P>: Send {
     /// What has been released at such ports since this was called last, in order.
     fn take_released(&mut self, _into: &mut Vec<Released>) {}
 
+    /// What has come in at a port and has not been handed over at its far end leaves it for another element, in order, as far as
+    /// it can; that counts as forwarded. Otherwise it stays.
+    fn withdraw(&mut self, _port: PortId, _now: Time, _into: &mut Vec<Packet<P>>) {}
+
     /// No packet takes less time from a port to its far end, from now on.
     fn min_delay(&self) -> Duration;
 

@@ -8,10 +8,10 @@ use crate::island::Island;
 use crate::links::{CutThrough, build_link};
 use crate::media::build_medium;
 use crate::net::Net;
-use crate::plan::{Plan, PlanError, Relays, WorkloadPlan};
+use crate::plan::{HandOverPlan, Plan, PlanError, Relays, WorkloadPlan};
 use crate::record::{Grown, Recorder};
 use crate::route_control::{self, RouteController};
-use crate::routes::{HopId, Reroute};
+use crate::routes::{HopId, Reroute, Switch};
 use crate::tables::links::LinkRow;
 use crate::tables::{Finished, Results};
 use crate::windows::Split;
@@ -87,6 +87,11 @@ impl<R: Recorder> Engine<R> {
                 net.tap(|hop| plan.record.packets.contains(&names[hop.index()]));
                 net.set_nics(|link| plan.links[link].nic);
                 net.list_released(&plan.telling_ports());
+                for &HandOverPlan { at_ns, gap_ns, from, to } in &plan.hand_overs {
+                    let (from, to) = (HopId(from), HopId(to));
+                    net.change_at(time(at_ns), Switch::HandOver { from, to });
+                    net.change_at(time(at_ns + gap_ns), Switch::Resume { port: to });
+                }
                 net.schedule.request(net.actors.sampler(), sampling.after(Time::ZERO));
                 World::Events(Box::new(Island::new(net, flows, 0).relaying(relays)))
             }

@@ -166,6 +166,18 @@ pub enum Switch {
         /// What comes after it from now on.
         next: Next,
     },
+    /// A port of a medium hands over what has not left it.
+    HandOver {
+        /// The port.
+        from: HopId,
+        /// The one that gets it.
+        to: HopId,
+    },
+    /// A port to which another one has handed over takes what has come by new routes.
+    Resume {
+        /// The port.
+        port: HopId,
+    },
 }
 
 /// All routes, turned into one table per hop.

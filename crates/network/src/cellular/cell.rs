@@ -135,6 +135,13 @@ impl<P: Copy + Send, G: Generation> Element<P> for Cell<P, G> {
         self.ways[way].ports[user].stats.totals()
     }
 
+    /// As of a handover with forwarding (X2, Xn): TS 36.300 10.1.2.3, TS 38.300 9.2.3.2.
+    fn withdraw(&mut self, port: PortId, now: Time, into: &mut Vec<Packet<P>>) {
+        self.replay(now);
+        let (way, user) = place(port);
+        self.ways[way].ports[user].withdraw(now, into);
+    }
+
     fn min_delay(&self) -> Duration {
         let slots = self.ways.iter().map(|way| way.slots.length()).min();
         self.least.saturating_sub(slots.unwrap_or(Duration::ZERO))

@@ -75,6 +75,8 @@ pub struct Port<P> {
     not_before: Time,
     pub stats: LinkStats,
     activity: Activity,
+    /// Until when its last block is on the air.
+    sending: Time,
     /// When the last loss is known.
     pub lost: Time,
 }
@@ -105,6 +107,7 @@ impl<P: Copy> Port<P> {
             not_before: Time::ZERO,
             stats,
             activity,
+            sending: Time::ZERO,
             lost: Time::ZERO,
         }
     }
@@ -238,6 +241,7 @@ impl<P: Copy> Port<P> {
         let tried = self.adaptation.decodes(part.start, &Sending { mcs, bytes, first: tries == 0, heard });
         let lost = self.window.tried(n, tried, part.start, end);
         (0..lost).for_each(|_| self.lose(end));
+        self.sending = part.start + part.length;
         self.activity.blocks += 1;
         self.activity.resource_blocks += part.own;
         self.stats.busy(part.at(0, bytes), part.at(bytes, bytes));
@@ -257,6 +261,26 @@ impl<P: Copy> Port<P> {
     fn lose(&mut self, known: Time) {
         self.stats.lost(known);
         self.lost = self.lost.max(known);
+    }
+
+    /// What has not been handed up leaves for another cell: what has been sent, in part or as a whole, then what waits, but for
+    /// what a shaper holds back.
+    pub fn withdraw(&mut self, now: Time, into: &mut Vec<Packet<P>>) {
+        let before = into.len();
+        self.window.withdraw(into);
+        into.extend(self.head.take().map(|head| head.packet));
+        let sent = now.max(self.sending); // no sooner than it has begun
+        into[before..].iter().for_each(|packet| self.stats.forwarded(sent, packet.size));
+        while self.queue.backlog().packets > 0 && self.queue.ready() <= now {
+            let mut events = QueueEvents::default();
+            let next = self.queue.dequeue(now, &mut events);
+            self.stats.queue_events(now, events);
+            let Some(Waiting { packet, since }) = next else { return };
+            self.stats.started(packet.size, since, Transmission { start: now, finish: now });
+            self.stats.waited(since, now);
+            self.stats.forwarded(now, packet.size);
+            into.push(packet);
+        }
     }
 
     /// Shows its queue, its window and what it has done.

@@ -147,6 +147,17 @@ impl<P: Copy> Window<P> {
         if matches!(block.fate, Fate::Lost(_)) { block.ends } else { 0 }
     }
 
+    /// The packets that have not been handed up and are not lost leave it, in order, and it is empty.
+    pub fn withdraw(&mut self, into: &mut Vec<Packet<P>>) {
+        for Block { ends, fate, .. } in self.blocks.drain(..) {
+            for _ in std::mem::take(&mut self.left)..ends {
+                let packet = self.packets.pop().copied();
+                into.extend(packet.filter(|_| !matches!(fate, Fate::Lost(_))));
+            }
+        }
+        self.broken = false;
+    }
+
     /// What leaves next, in order, by what is known.
     pub fn release(&mut self) -> Option<Leaving<P>> {
         loop {

@@ -1,6 +1,7 @@
 //! How long packets take.
 
 use crate::driver::{Passage, SIZE, cell, lte, passing, steady, us};
+use network::PortId;
 use serde_json::{Value, json};
 use units::{Duration, Time};
 
@@ -164,4 +165,48 @@ fn who_is_idle_is_reached_in_its_windows() {
     let busy = Duration::from_millis(20);
     let waits = mean(lte(&[20], drx(160)), busy, 2_000) - mean(lte(&[20], drx(0)), busy, 2_000);
     assert!(waits < 0.29, "{waits}");
+}
+
+/// What leaves a user's port of a cell, and its port of another one that takes over after `gap` at `at`, in order.
+fn handed_over(params: &Value, at: Time, gap: Duration) -> (Vec<Passage>, usize, u64) {
+    let mut old = cell("lte", params, None);
+    let mut target = params.clone();
+    target["user_gaps_ns"] = json!([[at.as_nanos(), gap.as_nanos(), 0]]);
+    let mut new = cell("lte", &target, None);
+    let arrivals = steady(&[0, 1], us(1), Duration::from_micros(600), us(2_000_000));
+    let sent = arrivals.len();
+    let (before, after): (Vec<Passage>, Vec<Passage>) = arrivals.into_iter().partition(|p| p.at < at);
+    let mut left = passing(&mut *old, before, SIZE, at);
+    let mut moved = [Vec::new(), Vec::new()];
+    for (port, packets) in (0..).zip(&mut moved) {
+        old.withdraw(PortId(port), at, packets);
+        packets.iter().for_each(|packet| new.put(PortId(port), packet, at));
+    }
+    let late = us(8_000_000);
+    left.extend(passing(&mut *old, [], SIZE, late)); // what was decoded, and is on its way
+    assert_eq!(old.next(), Time::NEVER);
+    left.extend(passing(&mut *new, after, SIZE, late));
+    let still = [0, 1].map(|port| {
+        let counted = old.close_interval(PortId(port), Time::from_nanos(1_000_000_000_000));
+        counted.waiting_packets() + counted.travelling_packets()
+    });
+    (left, sent, still.iter().sum())
+}
+
+#[test]
+fn a_handover_to_another_cell_forwards_what_waits_and_what_was_not_decoded() {
+    // The old cell has noise, so that blocks are missing and others are held behind them; the user's queues are full.
+    for (rlc, at) in [("am", 1_000_000), ("am", 1_004_321), ("um", 1_007_777)] {
+        let params = lte(&[9], json!({ "user_errors": [0.3], "rlc": rlc, "harq_tries": 30 }));
+        for gap in [Duration::from_micros(1), Duration::from_millis(60)] {
+            let (left, sent, still) = handed_over(&params, us(at), gap);
+            let mut expected = [0, 0];
+            for Passage { port, number, .. } in &left {
+                let next = &mut expected[usize::from(*port)];
+                assert_eq!(number, next, "{rlc} at {at} us: port {port}");
+                *next += 1;
+            }
+            assert_eq!((left.len(), still), (sent, 0), "{rlc} at {at} us");
+        }
+    }
 }

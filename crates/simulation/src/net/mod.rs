@@ -25,7 +25,7 @@ pub struct Net<P> {
     nodes: Vec<Node<P>>,
     media: Vec<Medium<P>>,
     /// The ports of all media.
-    ports: Vec<Port>,
+    ports: Vec<Port<P>>,
     /// First hop of every route.
     entries: Vec<HopId>,
     streams: Streams,
@@ -65,13 +65,17 @@ struct Medium<P> {
 }
 
 /// A port of a medium and what comes after it.
-struct Port {
+struct Port<P> {
     /// Its medium.
     medium: usize,
     id: PortId,
     next: Successors,
     /// Packets are noted when they leave it.
     tap: bool,
+    /// What comes in goes on at another one, to which it has handed over.
+    forwards: Option<HopId>,
+    /// What has come by a new route, while there may be more by the old one.
+    held: Option<Vec<Packet<P>>>,
 }
 
 impl<P: Copy + Send> Net<P> {
@@ -86,9 +90,15 @@ impl<P: Copy + Send> Net<P> {
     ) -> Net<P> {
         let numbers =
             media.iter().enumerate().flat_map(|(n, medium)| (0..medium.ports()).map(move |id| (n, id)));
-        let mut ports: Vec<Port> = numbers
-            .map(|(medium, id)| Port { medium, id: PortId(id as u16), next: Successors::END, tap: false })
-            .collect();
+        let port = |(medium, id)| Port {
+            medium,
+            id: PortId(id as u16),
+            next: Successors::END,
+            tap: false,
+            forwards: None,
+            held: None,
+        };
+        let mut ports: Vec<Port<P>> = numbers.map(port).collect();
         let Routes { entries, mut successors, only_feeder, switches_at, mut switches } =
             Routes::new(links.len() + ports.len(), routes, reroutes);
         switches.reverse();
@@ -140,6 +150,7 @@ impl<P: Copy + Send> Net<P> {
                 Some(node) => node.next.hop(route).hop() == next.hop(),
                 None => self.ports[hop.index() - self.nodes.len()].next.hop(route).hop() == next.hop(),
             },
+            Switch::HandOver { .. } | Switch::Resume { .. } => false,
         }
     }
 
@@ -150,14 +161,47 @@ impl<P: Copy + Send> Net<P> {
         self.schedule.request(Actors::CONTROL, at);
     }
 
-    /// Changes the routes whose time has come.
+    /// Changes the routes whose time has come, and hands over what is on old ones.
     fn change_routes(&mut self, now: Time) {
+        let mut moves = Vec::new();
         while let Some((_, switch)) = self.switches.pop_if(|switch| switch.0 <= now) {
             match switch {
                 Switch::Entry { route, hop } => self.entries[route.index()] = hop,
                 Switch::Fork { route, hop, next } => self.successors(hop).set(route, next),
+                Switch::HandOver { .. } | Switch::Resume { .. } => moves.push(switch),
             }
         }
+        for switch in moves {
+            match switch {
+                Switch::HandOver { from, to } => self.hand_over(from, to, now),
+                Switch::Resume { port } => self.resume(port, now),
+                _ => {}
+            }
+        }
+    }
+
+    /// What has not left a port of a medium goes on at another one, and so does what comes to it from now on. What comes to that one
+    /// by new routes is held until it resumes, so that it does not overtake (TS 36.300 10.1.2.3.1: the end marker).
+    fn hand_over(&mut self, from: HopId, to: HopId, now: Time) {
+        let mut packets = Vec::new();
+        let old = self.port(from);
+        old.forwards = Some(to);
+        let (medium, id, held) = (old.medium, old.id, old.held.take());
+        self.media[medium].element.withdraw(id, now, &mut packets);
+        packets.extend(held.into_iter().flatten());
+        let new = self.port(to);
+        (new.forwards, new.held) = (None, Some(Vec::new()));
+        packets.iter().for_each(|packet| self.put(to, packet, now));
+    }
+
+    /// A port takes what has come by new routes.
+    fn resume(&mut self, port: HopId, now: Time) {
+        let held = self.port(port).held.take();
+        held.iter().flatten().for_each(|packet| self.put(port, packet, now));
+    }
+
+    fn port(&mut self, hop: HopId) -> &mut Port<P> {
+        &mut self.ports[hop.index() - self.nodes.len()]
     }
 
     /// What comes after a hop.
@@ -290,7 +334,19 @@ impl<P: Copy + Send> Net<P> {
             }
             return self.schedule.request(self.actors.link(hop), node.link.next_arrival());
         }
-        let Port { medium, id, .. } = self.ports[hop.index() - self.nodes.len()];
+        match self.port(hop) {
+            Port { forwards: Some(to), .. } => {
+                let to = *to;
+                self.put(to, packet, now);
+            }
+            Port { held: Some(held), .. } => held.push(*packet),
+            _ => self.put(hop, packet, now),
+        }
+    }
+
+    /// A packet goes into a port of a medium.
+    fn put(&mut self, hop: HopId, packet: &Packet<P>, now: Time) {
+        let Port { medium, id, .. } = *self.port(hop);
         let Medium { element, tells, .. } = &mut self.media[medium];
         element.put(id, packet, now);
         if *tells {

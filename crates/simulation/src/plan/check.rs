@@ -43,6 +43,7 @@ impl Plan {
         together(self.flows.iter().enumerate().map(|(n, flow)| flow.check(&format!("flows[{n}]"), self)))?;
         self.check_relayed()?;
         self.check_route_controllers()?;
+        self.check_hand_overs()?;
         self.check_nics()
     }
 

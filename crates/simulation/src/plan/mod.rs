@@ -3,6 +3,7 @@
 mod check;
 mod datagram;
 mod error;
+mod hand_over;
 mod link;
 mod markov;
 mod medium;
@@ -22,6 +23,7 @@ pub use crate::applications::{
 };
 pub use datagram::{DatagramPlan, ProtocolPlan};
 pub use error::PlanError;
+pub use hand_over::HandOverPlan;
 pub use markov::MarkovPlan;
 pub(crate) use medium::HopPlan;
 pub use medium::{MediumPlan, PortPlan};
@@ -64,6 +66,9 @@ pub struct Plan {
     /// What chooses the routes of flows in the course of the run.
     #[serde(default)]
     pub route_controllers: Vec<RouteControllerPlan>,
+    /// What ports of media hand over to others.
+    #[serde(default)]
+    pub hand_overs: Vec<HandOverPlan>,
     /// What to write down besides summaries.
     pub record: RecordPlan,
 }

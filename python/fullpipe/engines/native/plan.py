@@ -15,7 +15,7 @@ from fullpipe.scenario.model.tcp import (
     SEND_MEMORY_BYTES,
     Tcp,
 )
-from fullpipe.scenario.network import Hop, Reroute, Way
+from fullpipe.scenario.network import HandOver, Hop, Reroute, Way
 from fullpipe.scenario.network.context import flow_context
 from fullpipe.scenario.network.timeline import values_of
 from fullpipe.scenario.quantities import to_nanoseconds
@@ -39,6 +39,7 @@ def plan(scenario: Scenario) -> Plan:
             for n, routed in enumerate(network.flows)
         ],
         **_route_controllers(scenario, network),
+        **({"hand_overs": [_hand_over(one) for one in network.hand_overs]} if network.hand_overs else {}),
         "record": {
             "interval_ns": to_nanoseconds(scenario.record.interval_s) or None,
             "variables": scenario.record.variables,
@@ -165,6 +166,11 @@ def _relayed(routed: RoutedFlow, number: int) -> Plan:
 
 def _reroute(reroute: Reroute) -> Plan:
     return {"at_ns": to_nanoseconds(reroute.at_s), **_way(reroute)}
+
+
+def _hand_over(one: HandOver) -> Plan:
+    gap_ns = to_nanoseconds(one.gap_s)
+    return {"at_ns": to_nanoseconds(one.at_s), "gap_ns": gap_ns, "from": one.source, "to": one.target}
 
 
 def _way(way: Reroute | Way) -> Plan:

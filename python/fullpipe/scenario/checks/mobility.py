@@ -1,13 +1,14 @@
 """Checks of mobility: nodes and media that it names exist, and flows follow."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from fullpipe.errors import shown, suggestion
 from fullpipe.scenario.checks.order import in_order
+from fullpipe.scenario.model.cells.cellular import Cellular
 from fullpipe.scenario.model.mobility import Move
 from fullpipe.scenario.model.scenario import ScenarioModel
 from fullpipe.scenario.model.topology import Graph
-from fullpipe.scenario.network.mobility import media_of_nodes
+from fullpipe.scenario.network.mobility import left_by, media_of_nodes
 from fullpipe.scenario.network.parts import Network
 from fullpipe.scenario.network.shortest_paths import BACKWARD
 
@@ -32,6 +33,14 @@ def mobility_problems(scenario: ScenarioModel) -> Iterator[str]:
             hint = suggestion(move.to, media[:20]) if media else "; there is none"
             yield f"mobility[{i}].to: unknown cell or link {shown(move.to)} at {shown(move.node)}{hint}"
     yield from in_order("mobility", [move.at_s for move in moves])
+    yield from _gap_problems(scenario, moves)
+
+
+def _gap_problems(scenario: ScenarioModel, moves: Sequence[Move]) -> Iterator[str]:
+    cellular = {cell.name for cell in scenario.cells or () if isinstance(cell, Cellular)}
+    for i, move in enumerate(moves):
+        if move.gap_s is not None and not {move.to, left_by(scenario, i)} <= cellular:
+            yield f"mobility[{i}].gap: only from one LTE or NR cell to another; leave it out"
 
 
 def idle_mobility_problems(scenario: ScenarioModel, network: Network) -> Iterator[str]:

@@ -5,10 +5,33 @@ from fullpipe.scenario.model.topology import Dumbbell
 from fullpipe.scenario.network.around_cell import cell_of, from_cell
 from fullpipe.scenario.network.dumbbell import from_dumbbell
 from fullpipe.scenario.network.graph import from_graph
-from fullpipe.scenario.network.parts import Hop, Link, Medium, Network, Node, Port, Reroute, RoutedFlow, Way
+from fullpipe.scenario.network.parts import (
+    HandOver,
+    Hop,
+    Link,
+    Medium,
+    Network,
+    Node,
+    Port,
+    Reroute,
+    RoutedFlow,
+    Way,
+)
 from fullpipe.scenario.network.sizes import sized
 
-__all__ = ["Hop", "Link", "Medium", "Network", "Node", "Port", "Reroute", "RoutedFlow", "Way", "resolve"]
+__all__ = [
+    "HandOver",
+    "Hop",
+    "Link",
+    "Medium",
+    "Network",
+    "Node",
+    "Port",
+    "Reroute",
+    "RoutedFlow",
+    "Way",
+    "resolve",
+]
 
 
 def resolve(scenario: ScenarioModel, each: int | None = None) -> Network:

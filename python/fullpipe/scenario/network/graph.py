@@ -9,6 +9,7 @@ from fullpipe.scenario.model.rerouting import reroute_count
 from fullpipe.scenario.model.scenario import ScenarioModel
 from fullpipe.scenario.model.topology import Graph
 from fullpipe.scenario.network.entries import Entry, entries
+from fullpipe.scenario.network.hand_overs import hand_overs_of, with_gaps
 from fullpipe.scenario.network.links import link_of
 from fullpipe.scenario.network.media import edges_of, media_of
 from fullpipe.scenario.network.mobility import attachments, mobile_reroutes
@@ -35,7 +36,9 @@ def from_graph(scenario: ScenarioModel, topology: Graph, each: int | None) -> Ne
     hosts = ends | {host.name for host in scenario.hosts or ()}
     nodes = [Node(name, "host" if name in hosts else "router") for name in topology.nodes]
     nodes += [Node(nic.target, "router") for nic in layout.nics.values()]
-    return Network(tuple(nodes), tuple(layout.links), tuple(found), tuple(layout.media))
+    moved = tuple(hand_overs_of(scenario, layout.media, len(layout.links)))
+    media = tuple(with_gaps(scenario, layout.media))
+    return Network(tuple(nodes), tuple(layout.links), tuple(found), media, moved)
 
 
 class _Layout:

@@ -30,6 +30,15 @@ def media_of_nodes(scenario: ScenarioModel) -> dict[str, list[str]]:
     return {node: list(media) for node, media in found.items()}
 
 
+def left_by(scenario: ScenarioModel, number: int) -> str | None:
+    """The medium that a node leaves with an entry of `mobility`; None if there is no such one, or several."""
+    moves = scenario.mobility or ()
+    move = moves[number]
+    before = [earlier.to for earlier in moves[:number] if earlier.node == move.node]
+    media = before[-1:] or [medium for medium in media_of_nodes(scenario)[move.node] if medium != move.to]
+    return media[0] if len(media) == 1 and media[0] != move.to else None
+
+
 def attachments(scenario: ScenarioModel, edges: Sequence[Edge]) -> list[Attachment]:
     """The routes from the beginning on, and from every time on at which nodes move, in the order of time."""
     media = media_of_nodes(scenario)

@@ -135,6 +135,16 @@ Route = tuple[int, ...]
 of a medium."""
 
 
+class HandOver(NamedTuple):
+    """A port that hands what has not left it over to another one."""
+
+    at_s: float
+    gap_s: float
+    source: int
+    """The number of the port as a hop."""
+    target: int
+
+
 @dataclass(frozen=True)
 class Reroute:
     """Other routes of data and of ACKs from a time on; `None`: as before."""
@@ -219,6 +229,8 @@ class Network:
     links: tuple[Link, ...]
     flows: tuple[RoutedFlow, ...]
     media: tuple[Medium, ...] = ()
+    hand_overs: tuple[HandOver, ...] = ()
+    """In the order of time."""
 
     @cached_property
     def hops(self) -> tuple[Hop, ...]:

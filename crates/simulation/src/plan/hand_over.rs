@@ -1,0 +1,84 @@
+//! Ports of media that hand over what has not left them, as a node moves from one cell to another.
+
+use super::range::{Check, LONGEST_NS, refuse, within};
+use super::{FlowPlan, Plan};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// What has come in at a port and not left it goes on at another one, in order.
+#[derive(Clone, Copy, Debug, PartialEq, Deserialize, Serialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct HandOverPlan {
+    /// When, after what else changes at that time.
+    pub at_ns: u64,
+    /// For so long what comes to the new port by other routes waits for what comes by the old one.
+    pub gap_ns: u64,
+    /// The port. Media that cannot hand over keep what they have.
+    pub from: u32,
+    /// The port that gets it. All routes cross it from then on that have crossed the other one.
+    pub to: u32,
+}
+
+impl HandOverPlan {
+    /// A route that changes at these times crosses the new port from then on, if it has ever crossed the old one.
+    fn follows<'a>(&self, routes: impl Iterator<Item = (u64, &'a Vec<u32>)>) -> bool {
+        let (mut crossed, mut crosses) = (false, false);
+        for (_, path) in routes.filter(|&(at_ns, _)| at_ns <= self.at_ns) {
+            crossed |= path.contains(&self.from);
+            crosses = path.contains(&self.to);
+        }
+        !crossed || crosses
+    }
+}
+
+/// The routes of the data of a flow and of its ACKs, from when on.
+fn routes_of(flow: &FlowPlan) -> [Vec<(u64, &Vec<u32>)>; 2] {
+    let later = |way: fn(&super::ReroutePlan) -> &Option<Vec<u32>>| {
+        flow.reroutes.iter().filter_map(move |reroute| Some((reroute.at_ns, way(reroute).as_ref()?)))
+    };
+    let first = |path| std::iter::once((0, path));
+    [
+        first(&flow.forward).chain(later(|reroute| &reroute.forward)).collect(),
+        first(&flow.reverse).chain(later(|reroute| &reroute.reverse)).collect(),
+    ]
+}
+
+impl Plan {
+    pub(super) fn check_hand_overs(&self) -> Check {
+        let ports = self.links.len()..self.hops().count();
+        for (n, hand_over) in self.hand_overs.iter().enumerate() {
+            within(format!("hand_overs[{n}].at_ns"), hand_over.at_ns, 0..=LONGEST_NS)?;
+            within(format!("hand_overs[{n}].gap_ns"), hand_over.gap_ns, 1..=LONGEST_NS)?;
+            for (name, hop) in [("from", hand_over.from), ("to", hand_over.to)] {
+                if !ports.contains(&(hop as usize)) {
+                    refuse!(format!("hand_overs[{n}].{name}"), "{hop} is no port of a medium; name one");
+                }
+            }
+            let mut routes = self.flows.iter().flat_map(routes_of);
+            if !routes.all(|routes| hand_over.follows(routes.into_iter())) {
+                let to = hand_over.to;
+                refuse!(format!("hand_overs[{n}].to"), "a route of what is handed over does not cross {to}");
+            }
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_route_follows_what_is_handed_over() {
+        let (old, new, other) = (vec![1, 2], vec![1, 3], vec![1, 4]);
+        let follows = |routes: &[(u64, &Vec<u32>)]| {
+            HandOverPlan { at_ns: 5, gap_ns: 1, from: 2, to: 3 }.follows(routes.iter().copied())
+        };
+        assert!(follows(&[(0, &old), (5, &new)]));
+        assert!(follows(&[(0, &old), (4, &other), (5, &new), (9, &old)]));
+        assert!(follows(&[(0, &other)]));
+        assert!(!follows(&[(0, &old)]));
+        assert!(!follows(&[(0, &old), (6, &new)]));
+        assert!(!follows(&[(0, &new), (3, &old), (5, &other)]));
+    }
+}
