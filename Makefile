@@ -43,6 +43,7 @@ bench: build ## Benchmarks: criterion, the first study beside a bare packet move
 	$(BIN)/python -m benches.threads
 	$(BIN)/python -m benches.queues
 	$(BIN)/python -m benches.wifi
+	$(BIN)/python -m benches.cellular
 	$(BIN)/python -m benches.sweeps
 	$(BIN)/python -m benches.startup
 
