@@ -23,6 +23,8 @@ class Cause(StrEnum):
     OTHER_IMPLEMENTATION = "another implementation"
     OTHER_MEASURE = "another measure"
     AMBIGUOUS_TEXT = "ambiguous text"
+    ENDED_CONNECTION = "connection ended on the way"
+    SINGLE_RUN = "a single run"
     UNPRINTED_PARAMETER = "unprinted parameter"
     OWN_ERROR = "paper's own error"
     UNKNOWN = "unknown"

@@ -12,6 +12,9 @@ from fullpipe.studies.ahsan2025 import (
     published,
     published_figures,
     rerun,
+    rerun_claims,
+    rerun_figures,
+    rerun_text,
     testbed,
 )
 from fullpipe.studies.claim_checks import ClaimChecker
@@ -30,7 +33,7 @@ def transcription() -> Transcription:
     """Set-up, claims about runs, claims in words about the published data, and what is printed of these."""
     said, of = of_package(PACKAGE)(), printed.results()
     words = claims_in(PACKAGE, "words.toml", experiment=printed.EXPERIMENT, published=of.published)
-    return replace(said, claims=(*said.claims, *words, *printed.claims()))
+    return replace(said, claims=(*said.claims, *words, *printed.claims(), *rerun_claims.claims(PACKAGE)))
 
 
 def plan(*, quick: bool) -> Plan:
@@ -53,7 +56,8 @@ def run(settings: Settings) -> Report:
     """Run what is missing, compute from the published data, and write tables and verdicts."""
     source, todo, data = transcription(), jobs(settings), published.in_folder(settings.data)
     runs = settings.run(todo)
-    found = measured([experiment for experiment, _ in plan(quick=settings.quick)], todo, runs)
+    experiments = [experiment for experiment, _ in plan(quick=settings.quick)]
+    found = measured(experiments, todo, map(rerun.unread, runs))
     recomputed = data.measure()
     found.update(recomputed)
     checked = misprints.named(printed.results(), recomputed, checker(found).check_all(source.claims))
@@ -61,6 +65,9 @@ def run(settings: Settings) -> Report:
     analyses = effective.analyses(data.groups)
     written += effective.write(analyses, settings.folder)
     written += published_figures.draw(data, analyses, settings.folder)
+    drawn = [(job, made) for job, made in zip(todo, runs, strict=True) if made]
+    written += rerun_figures.draw(found, drawn, settings.folder)
     sections = [*misprints.text(checked), *effective.text(analyses), *testbed.text(data.files)]
+    sections += rerun_text.sections(found)
     told = tables.report(source, checked, seeds_of(todo), REMARKS, sections=sections, quick=settings.quick)
     return Report(told, tuple(written), settings.folder)

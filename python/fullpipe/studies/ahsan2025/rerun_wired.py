@@ -1,0 +1,104 @@
+"""The wired testbed: a client behind a host at a switch, servers near and far, and Flent's tests on it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from fullpipe.scenario import Scenario
+from fullpipe.scenario.flent.build import Choices, scenario_of
+from fullpipe.scenario.flent.declared import declared
+from fullpipe.scenario.flent.families import extra_rtt_ms
+from fullpipe.scenario.flent.path import path_of
+from fullpipe.studies.experiments import Value
+
+SERVERS_CCA = "cubic"
+"""Both servers' own, with which they sent all downloads."""
+LAN_S, UPLINK_S, NEAR_S = 0.000_15, 0.000_5, 0.000_1
+"""One way: client to host (sockets saw 0.3 ms there and back), host to switch, switch to a near server."""
+NAT, SWITCH, CLIENT = "nat", "switch", "client"
+LAN, UPLINK = 0, 1
+"""Places of links: the first two are described before those to servers."""
+MAXIMA = {"receive_memory_most": "6 MiB", "send_memory_most": "4 MiB"}
+"""What the published files say of the client: `tcp_rmem` and `tcp_wmem`."""
+
+_UPLINK_QUEUE = f"topology.links.{UPLINK}.queue"
+_SENDER_QUEUE = "hosts.0.nic.queue"
+_BEHIND_NAT = {"tcp.mss": "1460 B", "tcp.timestamps": False}
+"""What the published files say of connections that the host ended."""
+
+
+def _fifo(**limit: Any) -> dict[str, Any]:
+    return {"kind": "drop_tail", **limit}
+
+
+def _ended(buffer: str = "1 MiB") -> dict[str, Any]:
+    nat = {"name": NAT, "terminated": True, "proxy_buffer": buffer, "proxy_cca": SERVERS_CCA}
+    return {"hosts.1": nat, **_BEHIND_NAT}
+
+
+DIRECT, ENDED = "direct", "ended"
+PATHS: Mapping[Value, Mapping[str, Any]] = {
+    DIRECT: {},
+    "direct, 100 packets": {_UPLINK_QUEUE: _fifo(packets=100)},
+    "direct, 250 ms": {_UPLINK_QUEUE: _fifo(size="250 ms")},
+    "direct, 500 ms": {_UPLINK_QUEUE: _fifo(size="500 ms")},
+    "direct, 1.2 s": {_UPLINK_QUEUE: _fifo(size="1.2 s")},
+    "direct, fq_codel": {_UPLINK_QUEUE: {"kind": "fq_codel"}},
+    "direct, sender fq_codel": {_SENDER_QUEUE: {"kind": "fq_codel"}},
+    "direct, sender CAKE": {_SENDER_QUEUE: {"kind": "cake"}},
+    ENDED: _ended(),
+    "ended, 256 KiB": _ended("256 KiB"),
+    "ended, 16 MiB": _ended("16 MiB"),
+    "ended, 1.2 s": {**_ended("16 MiB"), _UPLINK_QUEUE: _fifo(size="1.2 s")},
+    "ended, fq_codel": {**_ended(), _UPLINK_QUEUE: {"kind": "fq_codel"}},
+}
+"""The path and its hosts, which are not printed: TCP from end to end, as the paper has it, or ended by the
+host as the published files show it, with a buffer of 1 MiB; queues of 1,000 packets at the uplink, Linux's
+length, and fq at the sender, unless another is said."""
+SERVERS_ALIKE = ", servers alike"
+"""The same with downloads by the algorithm under test."""
+
+
+def scenario(test: str, *, length_s: float) -> Scenario:
+    """A test of Flent's on the testbed: uploads and downloads by CUBIC, until others are chosen."""
+    path = path_of(Scenario.named("ethernet-100m"))
+    chosen = Choices(ccas=(SERVERS_CCA,), server_cca=SERVERS_CCA, length_s=length_s)
+    tree = scenario_of(declared(test), path, chosen).to_dict()
+    servers = dict.fromkeys(host for flow in tree["flows"] for host in flow["hosts"] if host != CLIENT)
+    tree["flows"] = [_in_graph(flow) for flow in tree["flows"]]
+    tree["topology"] = _graph({name: _extra_s(name) for name in servers})
+    tree["hosts"] = [{"name": CLIENT, "nic": {"rate": "1 Gbit/s", "queue": {"kind": "fq"}}}, {"name": NAT}]
+    tree["tcp"] = {**tree["tcp"], **MAXIMA}
+    return Scenario(**tree)
+
+
+def streams(of: Scenario, way: str) -> tuple[int, ...]:
+    """The places of the streams of TCP that go one way, "upload" or "download"."""
+    return tuple(n for n, flow in enumerate(of.flows) if (flow.name or "").startswith(f"TCP {way}"))
+
+
+def _extra_s(server: str) -> float:
+    """What a server is further away, one way."""
+    number = server.removeprefix("server")
+    return extra_rtt_ms(int(number) - 1) / 2e3 if number else 0.0
+
+
+def _in_graph(flow: Mapping[str, Any]) -> dict[str, Any]:
+    source, target = flow["hosts"]
+    kept = {key: value for key, value in flow.items() if key not in ("hosts", "direction", "access")}
+    return {**kept, "from": source, "to": target}
+
+
+def _graph(servers: Mapping[str, float]) -> dict[str, Any]:
+    queue = _fifo(packets=1000)
+    links = [
+        {"from": CLIENT, "to": NAT, "rate": "1 Gbit/s", "delay": f"{LAN_S} s", "duplex": True},
+        {"from": NAT, "to": SWITCH, "rate": "100 Mbit/s", "delay": f"{UPLINK_S} s", "duplex": True},
+        *(
+            {"from": SWITCH, "to": name, "rate": "1 Gbit/s", "delay": f"{NEAR_S + extra_s} s", "duplex": True}
+            for name, extra_s in servers.items()
+        ),
+    ]
+    links[UPLINK]["queue"] = queue
+    return {"kind": "graph", "nodes": [CLIENT, NAT, SWITCH, *servers], "links": links}

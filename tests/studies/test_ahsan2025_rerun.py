@@ -1,0 +1,160 @@
+"""The experiments of ahsan2025 run again: paths, what is measured of a run, and what is printed as claims."""
+
+from __future__ import annotations
+
+import polars as pl
+import pytest
+
+import fullpipe
+from fullpipe.runs import Run
+from fullpipe.scenario import Scenario, resolve
+from fullpipe.studies.ahsan2025 import printed, rerun, rerun_claims, rerun_measures, rerun_text, rerun_wired
+from fullpipe.studies.ahsan2025.rerun_wired import DIRECT, ENDED, SERVERS_ALIKE
+from fullpipe.studies.experiments import Experiment, Measurements
+from fullpipe.sweeps import Job
+
+PACKAGE = "fullpipe.studies.ahsan2025"
+
+
+def experiment(name: str, **where: str) -> Experiment:
+    """The first of a name that has all of these conditions."""
+    for one, _ in rerun.plan(quick=True):
+        if one.name == name and all(value in one.variants[key] for key, value in where.items()):
+            return one
+    raise AssertionError(name)
+
+
+def scenario_at(name: str, algorithm: str = "vegas", **where: str) -> Scenario:
+    """A short one of an experiment."""
+    jobs = experiment(name, **where).jobs({"one": algorithm}, [1])
+    (found,) = (job.scenario for job in jobs if where.items() <= dict(job.point).items())
+    return found
+
+
+def test_means_and_variances_of_all_tables_are_claims() -> None:
+    claims = [claim for claim in rerun_claims.claims(PACKAGE) if claim.id.startswith("Again, Table")]
+    counted = [claim for claim in claims if not claim.uncounted]
+    assert len(counted) == 6 * 9 * 2
+    assert len(claims) - len(counted) == 2 * 2 * 2
+    table = printed.results().tables[0]
+    (found,) = (claim for claim in claims if claim.id == "Again, Table 2: BBR-n+, average")
+    assert found.entries == (table.first_entry + 4 + 2,)
+    assert found.between is not None
+    assert float(table.groups["BBR-n+"]["average"]) in found.between
+
+
+def test_exchanged_rows_have_the_other_ones_numbers() -> None:
+    claims = {claim.id: claim for claim in rerun_claims.claims(PACKAGE)}
+    for table in rerun_claims.SWAPPED:
+        own = claims[f"Again, {table}: BBRv3, average"]
+        other = claims[f"Again, {table}: BBR-n+, average, rows exchanged"]
+        assert (own.says, own.between, own.entries) == (other.says, other.between, other.entries)
+        assert other.where == {"algorithm": "BBR-n+"}
+
+
+def test_a_printed_number_stands_for_what_rounds_to_it() -> None:
+    found = rerun_claims.rounding("97.00")
+    assert (found.low, found.high) == (96.995, 97.005)
+
+
+def test_servers_are_as_far_as_the_pings_of_the_published_files() -> None:
+    network = resolve(rerun_wired.scenario("rtt_fair", length_s=1.0))
+    pings = [routed for routed in network.flows if routed.name.startswith("Ping")]
+    rtts = [network.base_rtt_s(routed) * 1e3 for routed in pings]
+    assert rtts == pytest.approx([1.5, 1.5, 161.5, 261.5])
+
+
+def test_only_uploads_take_the_algorithm_unless_servers_are_alike() -> None:
+    def ccas(path: str) -> dict[str, set[str]]:
+        flows = scenario_at(rerun.BEST_EFFORT, path=path).flows
+        named = [(str(flow.name), flow.cca.kind) for flow in flows if flow.cca]
+        return {way: {cca for name, cca in named if way in name} for way in ("upload", "download")}
+
+    assert ccas(DIRECT) == {"upload": {"vegas"}, "download": {"cubic"}}
+    assert ccas(DIRECT + SERVERS_ALIKE) == {"upload": {"vegas"}, "download": {"vegas"}}
+
+
+def test_where_the_host_ends_tcp_every_stream_is_two_connections() -> None:
+    network = resolve(scenario_at(rerun.BEST_EFFORT, path=ENDED))
+    relayed = [routed for routed in network.flows if routed.relayed]
+    assert len(relayed) == 8
+    assert {routed.flow.cca.kind for routed in relayed if routed.flow.cca} == {"cubic"}
+    assert all(routed.tcp.mss_bytes == 1460 and not routed.tcp.timestamps for routed in relayed)
+
+
+@pytest.fixture(scope="module")
+def ended() -> Run:
+    """A run with connections that the host ends."""
+    return fullpipe.run(scenario_at(rerun.BEST_EFFORT, path=ENDED), seed=1)
+
+
+def test_uploads_count_where_they_leave_and_downloads_where_they_come(ended: Run) -> None:
+    found = rerun_measures.of_test(ended)
+    series = ended.series.filter((pl.col("time_s") > 5.1) & (pl.col("time_s") < 5.1 + rerun.QUICK_LENGTH_S))
+
+    def mbps(*names: str) -> float:
+        chosen = series.filter(pl.col("flow").is_in(names))
+        return (
+            float(chosen.group_by("time_s").agg(pl.col("goodput_bps").sum())["goodput_bps"].to_numpy().mean())
+            / 1e6
+        )
+
+    words = ("BE", "BE2", "BE3", "BE4")
+    assert found["upload"] == pytest.approx(mbps(*(f"TCP upload {word}" for word in words)))
+    assert found["download"] == pytest.approx(mbps(*(f"TCP download {word}-nat" for word in words)))
+    assert 80 < found["upload"] < 110, "what fits on 100 Mbit/s, and into the host's buffers at first"
+
+
+def test_ended_connections_hide_the_algorithm() -> None:
+    """Vegas gets little beside downloads whose queue delays its ACKs; behind a host it never sees them."""
+    direct = rerun_measures.of_test(fullpipe.run(scenario_at(rerun.BEST_EFFORT, path=DIRECT), seed=1))
+    behind = rerun_measures.of_test(fullpipe.run(scenario_at(rerun.BEST_EFFORT, path=ENDED), seed=1))
+    assert behind["upload"] > 2 * direct["upload"]
+
+
+def test_pings_are_averaged_over_hosts_and_told_by_host() -> None:
+    run = fullpipe.run(scenario_at(rerun.FAIR, path="direct, fq_codel"), seed=1)
+    found = rerun_measures.of_test(run)
+    hosts = [found[f"host {n}"] for n in range(1, 5)]
+    assert hosts == sorted(hosts) or hosts[0] == pytest.approx(hosts[1], rel=0.2)
+    assert hosts[2] == pytest.approx(hosts[0] + 160, abs=10)
+    assert found["ping"] == pytest.approx(sum(hosts) / 4, rel=0.1)
+
+
+def test_a_pair_has_shares_and_classes_have_rates() -> None:
+    pair = experiment(rerun.PAIRS)
+    job: Job = pair.jobs({"both": None}, [1])[0]
+    share = pair.measure(fullpipe.run(job.scenario, seed=1))["share"]
+    assert 0 < share < 1
+    found = rerun_measures.of_classes(fullpipe.run(scenario_at(rerun.CLASSES, bottleneck="FIFO"), seed=1))
+    rates = [found[f"upload_{name}"] for name in ("BE", "BK", "CS5", "EF")]
+    assert sum(rates) == pytest.approx(found["upload"])
+
+
+def test_marks_are_counted_where_they_are_made() -> None:
+    def share(feedback: str) -> float:
+        scenario = scenario_at(rerun.MARKS, "prague", feedback=feedback)
+        return rerun_measures.of_marks(fullpipe.run(scenario, seed=1))["marked"]
+
+    assert share("FIFO") == share("DualPI2") == 0
+    assert share("DualPI2 and AccECN") > 0
+
+
+def test_runs_are_the_replicates_of_the_tests() -> None:
+    found = Measurements()
+    for n, name in enumerate(rerun.ALGORITHMS):
+        for seed in range(3):
+            point = {"experiment": rerun.FAIR, "algorithm": name, rerun.KEY: DIRECT}
+            values = {"upload": 90.0 + n + 0.1 * seed}
+            found.add(Job(rerun_wired.scenario("tcp_1up", length_s=1.0), seed, point=point), values)
+    (text, *_) = rerun_text.sections(found)
+    row = next(line for line in text.splitlines() if line.startswith("Table 2"))
+    assert " 36 " in row, "means 1 apart with a deviation of 0.1 differ all"
+
+
+def test_a_quick_form_is_shorter_and_has_the_same_conditions() -> None:
+    def points(*, quick: bool) -> list[dict[str, object]]:
+        plan = rerun.plan(quick=quick)
+        return [dict(job.point) for one, algorithms in plan for job in one.jobs(algorithms, [1])]
+
+    assert points(quick=True) == points(quick=False)
