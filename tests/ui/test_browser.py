@@ -158,10 +158,18 @@ def test_dark_colours_follow_the_system_and_the_button(show: Open) -> None:
 
 @pytest.mark.parametrize("width", [360, 768, 1280])
 def test_nothing_is_wider_than_the_screen(show: Open, width: int) -> None:
-    view = "#/what-if?a=10,20,4,drop_tail,0,0,cubic*1@0&b=10,20,4,codel,0,0,cubic*1@0&time=5&seed=1"
-    tab = show(view, viewport={"width": width, "height": 800})
+    alone = "#/what-if?a=10,20,4,drop_tail,0,0,cubic*1@0-bbr1*1@0&time=5&seed=1"
+    tab = show(alone, viewport={"width": width, "height": 800})
     finished(tab)
-    assert tab.evaluate("document.documentElement.scrollWidth") == width
+    wide = "document.documentElement.scrollWidth"
+    assert tab.evaluate(wide) == width
+    tab.get_by_role("button", name="Compare with a second variant").click()
+    finished(tab)
+    assert tab.evaluate(wide) == width
+    for view in ("Editor", "Runs", "Studies"):
+        tab.get_by_role("link", name=view).click()
+        tab.wait_for_selector(".wide-page")
+        assert tab.evaluate(wide) == width
 
 
 def test_a_run_that_is_refused_says_why_and_another_goes_on(show: Open) -> None:
