@@ -109,3 +109,13 @@ def test_the_lead_in_5g_is_held_against_that_over_wifi() -> None:
     (claim,) = (c for c in study.transcription().claims if c.id == "5.2, Figs. 6-7: above all in 5G")
     (faithful, *_) = study.checker(found).check(claim)
     assert faithful.verdict is Verdict.REPRODUCED
+
+
+def test_there_is_no_lead_where_one_of_them_has_no_runs() -> None:
+    """As with the runs that one claim needs."""
+    found = Measurements()
+    for job in jobs(mobile.DOWNLOAD, seeds=2):
+        if job.point["algorithm"] != "Reno":
+            found.add(job, {"nominal_percent": 80.0, "goodput_mbps": 1.0})
+    study.with_growth(found)
+    assert found.at(mobile.DOWNLOAD, "times_loss_based", "BBRv1", {}) == []

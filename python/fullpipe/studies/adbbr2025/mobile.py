@@ -144,7 +144,8 @@ def nominal_mbps(scenario: Scenario) -> float:
 
 def compare_with_wifi(found: Measurements, names: Iterable[str]) -> None:
     """Add to downloads how many times the rate of CUBIC and Reno, the mean of both, an algorithm has:
-    here and over Wi-Fi, of rates as shares of what cells carry, each the mean of its grid."""
+    here and over Wi-Fi, of rates as shares of what cells carry, each the mean of its grid. Nothing is
+    added if one of the three has no runs."""
     for rtt_ms, buffer in product(RTTS_MS, radio.BUFFERS):
         where = {"rtt": f"{rtt_ms} ms", "buffer": buffer}
         for experiment, quantity in ((DOWNLOAD, "times_loss_based"), (wifi.DOWNLOAD, "times_over_wifi")):
@@ -152,5 +153,6 @@ def compare_with_wifi(found: Measurements, names: Iterable[str]) -> None:
             for name in names:
                 rates = found.at(experiment, "nominal_percent", name, where)
                 point = {"experiment": DOWNLOAD, "algorithm": name, **where}
-                for rate, a, b in zip(rates, cubic, reno, strict=bool(rates)):
+                of_both = zip(cubic, reno, strict=True) if cubic and reno else ()
+                for rate, (a, b) in zip(rates, of_both, strict=False):
                     found.put(point, {quantity: 2 * rate / (a + b)})
