@@ -19,18 +19,18 @@ POINTS = 1_000_000
 FRAMES = 30
 
 ZOOM = """async ([points, frames]) => {
-    const plot = document.querySelector(".plot").plot;
+    const room = document.querySelector(".plot");
     const times = new Float32Array(points), values = new Float32Array(points);
     for (let n = 0; n < points; n += 1) {
         times[n] = n * 30 / points;
         values[n] = 10 + 5 * Math.sin(n / 5000) + Math.random();
     }
-    plot.setData([times, values, values], true);
+    room.show(times, [values, values]);
     await new Promise(requestAnimationFrame);
     const took = [];
     for (let n = 0; n < frames; n += 1) {
         const part = 30 * 0.9 ** n, begun = performance.now();
-        plot.setScale("x", { min: 15 - part / 2, max: 15 + part / 2 });
+        room.zoom([15 - part / 2, 15 + part / 2]);
         await new Promise(requestAnimationFrame);
         took.push(performance.now() - begun);
     }

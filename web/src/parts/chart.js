@@ -1,6 +1,7 @@
 // A figure over time: lines, straight lines that mean something, and the values under the pointer.
 import uPlot from "uplot";
-import { html, signal, useEffect, useRef, useState } from "./html.js";
+import { html, signal, useEffect, useMemo, useRef, useState } from "./html.js";
+import { Levels } from "./levels.js";
 import { plain } from "./numbers.js";
 import { theme, variable } from "./theme.js";
 
@@ -94,24 +95,35 @@ const keysOf = (u, duration) => {
   };
 };
 
+// What is drawn of the samples: those between the ends that are shown.
+function seen({ current: { levels, duration } }) {
+  const [from, to] = zoom.peek() || [0, duration];
+  return levels.between(from, to);
+}
+
 // `lines`: [{label, colour, dash, values}]; `marks`: [{value, label}]; `top`: the largest value of the axis.
 export function Chart(props) {
   const { title, unit, times, lines, marks = [], duration, warmup = 0, top, height = 170 } = props;
   const place = useRef(null), plot = useRef(null), live = useRef(null);
   const [index, setIndex] = useState(null);
-  live.current = { duration, warmup, marks, top, height };
+  const levels = useMemo(() => new Levels(times, lines.map((line) => line.values)), [times]);
+  live.current = { duration, warmup, marks, top, height, levels };
   const kind = JSON.stringify(lines.map((line) => [line.colour, line.dash]));
 
   useEffect(() => {
     const room = place.current;
-    const u = new uPlot(options(props, live, setIndex), [times, ...lines.map((line) => line.values)], room);
+    const u = new uPlot(options(props, live, setIndex), seen(live), room);
     plot.current = u;
     room.plot = u; // for a console, and for tests
+    room.zoom = (part) => { zoom.value = part; };
+    room.show = (many, columns) => { live.current.levels = new Levels(many, columns); };
     const fit = () => u.setSize({ width: Math.max(200, room.clientWidth), height: live.current.height });
     fit();
     const sizes = new ResizeObserver(fit);
     sizes.observe(room);
-    const undo = [zoom.subscribe(() => u.setScale("x", {})), theme.subscribe(() => u.redraw(false))];
+    // Not at once: figures that are selected in together read their ends from the scale of before.
+    const show = () => { u.setData(seen(live), false); u.setScale("x", {}); };
+    const undo = [zoom.subscribe(show), theme.subscribe(() => u.redraw(false))];
     const all = () => { zoom.value = null; };
     u.over.addEventListener("dblclick", all);
     return () => {
@@ -121,7 +133,7 @@ export function Chart(props) {
     };
   }, [kind]);
   useEffect(() => {
-    plot.current.setData([times, ...lines.map((line) => line.values)], true);
+    plot.current.setData(seen(live), true);
   }, [times, top, duration, JSON.stringify(marks)]);
 
   const pressed = (event) => {
@@ -131,10 +143,10 @@ export function Chart(props) {
       event.preventDefault();
     }
   };
-  const at = index !== null && index < times.length;
+  const data = plot.current?.data, at = data && index !== null && index < data[0].length;
   return html`<figure class="chart">
     <figcaption><b>${title}</b>${" "}<span class="unit">${unit}</span>
-      <span class="read">${at ? `${plain(times[index])} s: ${lines.slice(0, 5).map((line) => `${lines.length > 1 ? `${line.label} ` : ""}${plain(line.values[index], 3)}`).join(", ")}` : ""}</span>
+      <span class="read">${at ? `${plain(data[0][index])} s: ${lines.slice(0, 5).map((line, n) => `${lines.length > 1 ? `${line.label} ` : ""}${plain(data[n + 1][index], 3)}`).join(", ")}` : ""}</span>
     </figcaption>
     <div class="plot" ref=${place} tabindex="0" role="img" onKeyDown=${pressed}
       aria-label=${`${title}, ${unit}, over time. Left and right read values, plus and minus zoom, 0 shows everything.`}></div>
