@@ -30,11 +30,11 @@ class Host(Model):
     """In a graph, true: it ends TCP, as a proxy does or a NAT in user space. Every stream whose data passes
     it is two connections back to back: the one that is described, which ends here, and one from here, which
     has the name of both. Datagrams pass."""
-    proxy_buffer_bytes: Annotated[Bytes, Field(ge=9_000)] = Field(
-        262_144, alias="proxy_buffer", examples=["256 KiB"]
+    proxy_buffer_bytes: Annotated[Bytes, Field(ge=9_000)] | None = Field(
+        None, alias="proxy_buffer", examples=["256 KiB"]
     )
     """Of a host that ends TCP: payload that it holds between two connections, from what has come in order to
-    what is acknowledged to it. What is left is the window that it advertises."""
+    what is acknowledged to it. What is left is the window that it advertises. Left out: 256 KiB."""
     proxy_cca: Cca | None = Field(None, examples=["cubic"])
     """Of a host that ends TCP: the algorithm of the connections from it. Left out: that of the flow."""
 

@@ -9,11 +9,14 @@ from fullpipe.scenario.model.hosts import Host
 from fullpipe.scenario.model.workloads.transfers import Transfers
 from fullpipe.scenario.network.parts import Hop, Port, Relayed, Route, RoutedFlow
 
+_BUFFER_BYTES = 256 << 10
+"""What a host that ends TCP holds, unless it says so."""
+
 
 def terminating(hosts: Sequence[Host]) -> dict[str, Relayed]:
     """What the hosts that end TCP do, by their names."""
     return {
-        host.name: Relayed(host.proxy_buffer_bytes, f"hosts[{i}].terminated", host.proxy_cca)
+        host.name: Relayed(host.proxy_buffer_bytes or _BUFFER_BYTES, f"hosts[{i}].terminated", host.proxy_cca)
         for i, host in enumerate(hosts)
         if host.terminated
     }
