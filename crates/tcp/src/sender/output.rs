@@ -40,10 +40,11 @@ struct Flags {
 }
 
 impl Sender {
-    /// Retransmits lost packets, lowest first.
+    /// Retransmits lost packets, lowest first. Most ACKs come while pacing holds back what is lost.
     #[inline]
     pub(super) fn retransmit_lost(&mut self, now: Time, out: &mut Vec<Segment>) {
-        if self.board.next_to_retransmit().is_some() {
+        let is_held = !self.host.on && self.pacer.holds(now);
+        if !is_held && self.board.next_to_retransmit().is_some() {
             self.retransmit_in_order(now, out);
         }
     }
