@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from fullpipe import studies
+from fullpipe.studies.causes import Cause
 from scripts.study_pages import BEGIN, END, PAGES, with_verdicts
 
 
@@ -21,3 +22,9 @@ def test_the_page_of_a_study_has_a_verdict_on_every_claim(study: str) -> None:
     claims = {claim.id for claim in studies.printed(study)}
     rows = {line.split(" | ")[0].removeprefix("| ") for line in shown.splitlines() if line.startswith("| ")}
     assert claims <= rows
+
+
+def test_the_page_on_verdicts_lists_every_cause() -> None:
+    page = " ".join((PAGES / "verdicts.md").read_text(encoding="utf-8").split())
+    listed = page.partition("one of a closed list: ")[2].partition(". ")[0]
+    assert listed == ", ".join(Cause)

@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from types import SimpleNamespace
+from typing import cast
 
+import polars as pl
 import pytest
 
 from fullpipe import engines, run
 from fullpipe.engines.ns3.check import problems
+from fullpipe.runs import Run
 from fullpipe.scenario import Scenario
-from fullpipe.studies.adbbr2025 import grid, mobile, study, wifi
-from fullpipe.studies.experiments import Measurements
+from fullpipe.studies.adbbr2025 import grid, mobile, radio, study, wifi
+from fullpipe.studies.experiments import Measurements, measured
 from fullpipe.studies.verdicts import Verdict
 from fullpipe.sweeps import Job
 
@@ -20,6 +24,7 @@ UDP = {
     "flows.0": {"workload": {"kind": "udp", "rate": "1 Gbit/s", "size": "1472 B"}, "station": "receiver"},
     "cells.0.queue": {"bytes": "2 MB"},
 }
+DOWNLOADS = (mobile.DOWNLOAD, mobile.LTE_DOWNLOAD)
 STANDING = [name for name, place in mobile.GRID.items() if not place.walks]
 
 
@@ -49,20 +54,33 @@ def test_what_is_called_nominal_is_what_a_cell_carries(name: str) -> None:
     place = mobile.GRID[name]
     scenario = Scenario.named("adbbr2025-5g-download").with_values({**place.values(), **UDP})
     assert carried_mbps(scenario) == pytest.approx(place.nominal_mbps, rel=0.005)
-    assert mobile.nominal_mbps(scenario) == place.nominal_mbps
 
 
-def test_rates_are_those_of_the_specified_grid() -> None:
-    rates = [place.nominal_mbps for place in mobile.GRID.values()]
-    assert len(rates) == 6
-    assert 90 < min(rates) < max(rates) < 900
+def test_rates_are_100_to_900_mbps_but_for_the_weakest_cell() -> None:
+    """Cells were to carry 100 to 900 Mbit/s. 23 dBm at 100 m carry 92.6, and known_problems.md says so."""
+    weakest, *others = sorted(place.nominal_mbps for place in mobile.GRID.values())
+    assert len(others) == 5
+    assert weakest == 92.6
+    assert 100 < min(others) < max(others) < 900
 
 
-def test_a_ratio_that_is_not_of_the_grid_has_no_nominal_rate() -> None:
-    with pytest.raises(StopIteration):
-        mobile.nominal_mbps(
-            Scenario.named("adbbr2025-5g-download").with_values({"cells.0.users.0.snr": "1 dB"})
-        )
+def test_a_rate_is_held_against_what_its_own_cell_carries() -> None:
+    """Every run has half of the rate of its cell, and so is at 50 %."""
+    experiments = [*mobile.experiments(quick=True), *mobile.lte_experiments(quick=True)]
+    todo = [job for one in experiments if one.name in DOWNLOADS for job in one.jobs({"any": "cubic"}, [1])]
+    cells: dict[str, radio.Point] = {**mobile.GRID, **mobile.LTE}
+    runs = [at_mbps(cells[str(job.point["cell"])].nominal_mbps / 2) for job in todo]
+    found = measured(experiments, todo, runs)
+    for job in todo:
+        where = {key: value for key, value in job.point.items() if key not in ("experiment", "algorithm")}
+        experiment = str(job.point["experiment"])
+        assert found.at(experiment, "nominal_percent", "any", where) == pytest.approx([50])
+
+
+def at_mbps(rate: float) -> Run:
+    """What is looked at of a run with one flow of this goodput."""
+    flows = pl.DataFrame({"goodput_bps": [rate * 1e6], "rtt_mean_s": [0.01]})
+    return cast("Run", SimpleNamespace(flows=flows))
 
 
 def test_lte_is_a_cell_that_ns3_can_run() -> None:

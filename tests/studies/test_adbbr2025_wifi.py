@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -77,14 +76,6 @@ def cycle_share(packets: int) -> float:
     """Packets per microsecond: AIFS, 7.5 slots, a PPDU at 65 Mbit/s, SIFS and a block ACK."""
     ppdu = 36 + 4 * math.ceil((16 + 8 * (1544 * packets - 2) + 6) / 260)
     return packets / (16 + 27 + 67.5 + ppdu + 16 + 32)
-
-
-def test_nominal_rates_are_found_by_the_cell_of_a_run() -> None:
-    scenario = Scenario.named("adbbr2025-wifi-download")
-    for cell in wifi.GRID.values():
-        assert wifi.nominal_mbps(scenario.with_values(cell.values())) == cell.nominal_mbps
-    with pytest.raises(StopIteration):
-        wifi.nominal_mbps(scenario.with_values(replace(SMALLEST, streams=3).values()))
 
 
 def test_the_grid_has_a_row_per_point_and_says_what_is_as_printed() -> None:

@@ -24,7 +24,6 @@ class Cause(StrEnum):
     OTHER_MEASURE = "another measure"
     AMBIGUOUS_TEXT = "ambiguous text"
     ENDED_CONNECTION = "connection ended on the way"
-    SINGLE_RUN = "a single run"
     UNPRINTED_PARAMETER = "unprinted parameter"
     OWN_ERROR = "paper's own error"
     UNKNOWN = "unknown"

@@ -47,6 +47,12 @@ class Experiment:
     flows: tuple[int, ...] | None = None
     """The entries of `flows` that take the algorithm; `None`: all of them."""
 
+    def has(self, point: Mapping[str, Value]) -> bool:
+        """Whether a job at this point is one of its own: several may have a name, and other conditions."""
+        return point["experiment"] == self.name and all(
+            point.get(key) in values for key, values in self.variants.items()
+        )
+
     def jobs(self, algorithms: Mapping[str, Any], seeds: Sequence[int]) -> list[Job]:
         """Every algorithm under every condition with every seed."""
         return [
@@ -164,9 +170,8 @@ def measured(
     experiments: Collection[Experiment], jobs: Iterable[Job], runs: Iterable[Run | None]
 ) -> Measurements:
     """Measure every run the way of its experiment; where there is none, what others have is NaN."""
-    of = {experiment.name: experiment.measure for experiment in experiments}
     values = [
-        (job, None if run is None else of[job.point["experiment"]](run))
+        (job, None if run is None else next(e for e in experiments if e.has(job.point)).measure(run))
         for job, run in zip(jobs, runs, strict=True)
     ]
     known = {job.point["experiment"]: dict.fromkeys(has, math.nan) for job, has in values if has}

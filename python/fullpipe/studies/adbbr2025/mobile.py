@@ -9,9 +9,7 @@ from itertools import product
 from math import hypot, log10
 from typing import Any
 
-from fullpipe.runs import Run
 from fullpipe.scenario import Scenario
-from fullpipe.scenario.model.cells.cellular import Cellular
 from fullpipe.studies.adbbr2025 import radio, wifi
 from fullpipe.studies.experiments import Experiment, Measurements, Variants
 
@@ -95,14 +93,14 @@ LTE: Mapping[str, LteCell] = {"LTE 20 MHz": LteCell()}
 def experiments(*, quick: bool) -> Iterator[Experiment]:
     """Downloads and pairs of flows in every cell of the grid, behind both buffers."""
     file, two = scenarios(quick=quick)
-    yield from radio.downloads(DOWNLOAD, file, GRID, RTTS_MS, download)
+    yield from radio.downloads(DOWNLOAD, file, GRID, RTTS_MS)
     yield from radio.pairs(FAIRNESS, two, GRID, receivers=RECEIVERS)
 
 
 def lte_experiments(*, quick: bool) -> Iterator[Experiment]:
     """The same in the LTE cell, with our algorithms on ns-3, too."""
     file, two = (in_lte(scenario) for scenario in scenarios(quick=quick))
-    yield from radio.downloads(LTE_DOWNLOAD, file, LTE, RTTS_MS, lte_download)
+    yield from radio.downloads(LTE_DOWNLOAD, file, LTE, RTTS_MS)
     yield from radio.pairs(LTE_FAIRNESS, two, LTE, receivers=RECEIVERS)
 
 
@@ -120,26 +118,6 @@ def in_lte(scenario: Scenario) -> Scenario:
     lte = {"name": cell["name"], "kind": "lte", "preset": "ns3", "queue": cell["queue"], "users": users}
     named = scenario.name.replace("5g", "lte")
     return Scenario(**{**tree, "name": named, "cells": [lte], "ns3": {"algorithms": "fullpipe"}})
-
-
-def download(run: Run) -> dict[str, float]:
-    """Size by time, also as a share of what the cell carries, and the mean RTT."""
-    return radio.download(run, nominal_mbps(run.scenario))
-
-
-def lte_download(run: Run) -> dict[str, float]:
-    """The same in the LTE cell."""
-    return radio.download(run, LTE["LTE 20 MHz"].nominal_mbps)
-
-
-def nominal_mbps(scenario: Scenario) -> float:
-    """What the cell of a run carries for a phone that stands. Raises StopIteration if it is none of these."""
-    (cell,) = scenario.cells or ()
-    assert isinstance(cell, Cellular)
-    snr = cell.stations[0].snr
-    assert snr is not None
-    places = (place for place in GRID.values() if place.pattern == cell.pattern)
-    return next(place.nominal_mbps for place in places if abs(place.snr_db - snr.mean_db) < 0.1)
 
 
 def compare_with_wifi(found: Measurements, names: Iterable[str]) -> None:

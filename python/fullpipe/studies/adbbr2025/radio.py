@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
+from functools import partial
 from itertools import product
 from typing import Protocol
 
@@ -35,11 +36,10 @@ class Point(Protocol):
 
 Grid = Mapping[str, Point]
 """By what tables call them."""
-Measure = Callable[[Run], dict[str, float]]
 
 
 def downloads(
-    name: str, scenario: Scenario, grid: Grid, rtts_ms: tuple[int, ...], measure: Measure, **more: Variants
+    name: str, scenario: Scenario, grid: Grid, rtts_ms: tuple[int, ...], **more: Variants
 ) -> Iterator[Experiment]:
     """One flow in every cell of a grid, over wires of every RTT, behind both buffers."""
     for (cell, point), rtt_ms in product(grid.items(), rtts_ms):
@@ -49,6 +49,7 @@ def downloads(
             "rtt": {f"{rtt_ms} ms": {"topology.access.delay": f"{rtt_ms / 2:g} ms"}},
             "buffer": buffers(point, rtt_ms / 1e3),
         }
+        measure = partial(download, nominal_mbps=point.nominal_mbps)
         yield Experiment(name, scenario, {}, measure, conditions)
 
 

@@ -5,9 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from fullpipe.runs import Run
 from fullpipe.scenario import Scenario
-from fullpipe.scenario.model.cells.wifi import Wifi
 from fullpipe.studies.adbbr2025 import radio
 from fullpipe.studies.experiments import Experiment, Variants
 
@@ -54,18 +52,5 @@ def experiments(*, quick: bool) -> Iterator[Experiment]:
     file, two = (Scenario.named(f"adbbr2025-{name}") for name in (DOWNLOAD, FAIRNESS))
     if quick:
         file, two = file.with_values(radio.QUICK_FILE), two.with_values(radio.QUICK_TIME)
-    yield from radio.downloads(DOWNLOAD, file, GRID, RTTS_MS, download, errors=errors)
+    yield from radio.downloads(DOWNLOAD, file, GRID, RTTS_MS, errors=errors)
     yield from radio.pairs(FAIRNESS, two, GRID, errors=errors)
-
-
-def download(run: Run) -> dict[str, float]:
-    """Size by time, also as a share of what the cell carries at best, and the mean RTT."""
-    return radio.download(run, nominal_mbps(run.scenario))
-
-
-def nominal_mbps(scenario: Scenario) -> float:
-    """What the cell of a run carries at best. Raises StopIteration if it is none of the grid."""
-    (cell,) = scenario.cells or ()
-    assert isinstance(cell, Wifi)
-    key = (cell.standard, cell.width, cell.streams)
-    return next(r.nominal_mbps for r in GRID.values() if (r.standard, r.width, r.streams) == key)

@@ -17,7 +17,6 @@ from fullpipe.studies.plan import Algorithms, Plan
 
 SEEDS = 10
 QUICK_SEEDS = 2
-LENGTH_S, QUICK_LENGTH_S = 60.0, 12.0
 
 ALGORITHMS: Mapping[str, Any] = {
     "BBRv3": "bbr3",
@@ -66,7 +65,7 @@ MARKED = {
 
 def plan(*, quick: bool) -> Plan:
     """Every experiment with its algorithms."""
-    return list(_parts(QUICK_LENGTH_S if quick else LENGTH_S))
+    return list(_parts(wired.QUICK_LENGTH_S if quick else wired.LENGTH_S))
 
 
 def _parts(length_s: float) -> Iterator[tuple[Experiment, Algorithms]]:

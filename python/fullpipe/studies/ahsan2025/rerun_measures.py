@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from math import ceil
+
 import numpy as np
 import polars as pl
 
 from fullpipe.runs import Run
+from fullpipe.scenario import Scenario
 from fullpipe.scenario.flent.families import DELAY_S, STEP_S
-from fullpipe.studies.ahsan2025.rerun_wired import NAT
+from fullpipe.scenario.model.topology import Graph
+from fullpipe.studies.ahsan2025.rerun_wired import LAN, LENGTH_S, NAT, UPLINK
 
 MBPS, MS = 1e-6, 1e3
 
@@ -16,8 +20,9 @@ def of_test(run: Run) -> dict[str, float]:
     """Means and variances of the sums of uploads and downloads, in Mbit/s, and of pings, in ms.
 
     Uploads are what left the client and downloads what reached it: where a host ends TCP, over connections
-    inside it, as netperf at the client sees them. Pings count from the first second to the last, as in the
-    printed tables; `median` is over the time under load.
+    inside it, as netperf at the client sees them, in a short run without the time in which that host fills.
+    Pings count from the first second to the last, as in the printed tables; `median` is over the time under
+    load.
     """
     return {**_sums(run), **_pings(run)}
 
@@ -66,12 +71,24 @@ def _rates(run: Run, way: str) -> pl.DataFrame:
     chosen = [name for name in names if name.startswith(f"TCP {way}") and not name.endswith(f"-{NAT}")]
     if way == "download":  # what reaches the client
         chosen = [f"{name}-{NAT}" if f"{name}-{NAT}" in names else name for name in chosen]
-    return run.series.filter(pl.col("flow").is_in(sorted(chosen)) & _under_load(run))
+    left_out_s = filling_s(run.scenario, len(chosen)) if way == "upload" else 0.0
+    return run.series.filter(pl.col("flow").is_in(sorted(chosen)) & _under_load(run, left_out_s))
 
 
-def _under_load(run: Run) -> pl.Expr:
+def filling_s(scenario: Scenario, uploads: int) -> float:
+    """How long uploads take to fill a host that ends them, in whole samples of a run shorter than the tests:
+    its buffers over what comes less what leaves. In a full run, as netperf did, it counts: 0."""
+    buffers = [host.proxy_buffer_bytes for host in scenario.hosts or () if host.terminated]
+    if scenario.duration_s - 2 * DELAY_S >= LENGTH_S or not buffers:
+        return 0.0
+    assert isinstance(scenario.topology, Graph)
+    comes_bps, leaves_bps = (scenario.topology.links[link].rate_bps or 0 for link in (LAN, UPLINK))
+    return STEP_S * ceil(8 * uploads * (buffers[0] or 0) / (comes_bps - leaves_bps) / STEP_S)
+
+
+def _under_load(run: Run, left_out_s: float = 0.0) -> pl.Expr:
     end_s = run.scenario.duration_s - DELAY_S
-    return (pl.col("time_s") > DELAY_S + STEP_S / 2) & (pl.col("time_s") < end_s + STEP_S / 2)
+    return (pl.col("time_s") > DELAY_S + left_out_s + STEP_S / 2) & (pl.col("time_s") < end_s + STEP_S / 2)
 
 
 def _answers(run: Run, start: str) -> pl.DataFrame:

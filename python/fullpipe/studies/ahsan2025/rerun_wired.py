@@ -21,6 +21,8 @@ LAN, UPLINK = 0, 1
 """Places of links: the first two are described before those to servers."""
 MAXIMA = {"receive_memory_most": "6 MiB", "send_memory_most": "4 MiB"}
 """What the published files say of the client: `tcp_rmem` and `tcp_wmem`."""
+LENGTH_S, QUICK_LENGTH_S = 60.0, 12.0
+"""Under load."""
 
 _UPLINK_QUEUE = f"topology.links.{UPLINK}.queue"
 _SENDER_QUEUE = "hosts.0.nic.queue"
@@ -37,7 +39,7 @@ def _ended(buffer: str = "1 MiB") -> dict[str, Any]:
     return {"hosts.1": nat, **_BEHIND_NAT}
 
 
-DIRECT, ENDED = "direct", "ended"
+DIRECT, ENDED, ENDED_FQ_CODEL = "direct", "ended", "ended, fq_codel"
 PATHS: Mapping[Value, Mapping[str, Any]] = {
     DIRECT: {},
     "direct, 100 packets": {_UPLINK_QUEUE: _fifo(packets=100)},
@@ -51,7 +53,7 @@ PATHS: Mapping[Value, Mapping[str, Any]] = {
     "ended, 256 KiB": _ended("256 KiB"),
     "ended, 16 MiB": _ended("16 MiB"),
     "ended, 1.2 s": {**_ended("16 MiB"), _UPLINK_QUEUE: _fifo(size="1.2 s")},
-    "ended, fq_codel": {**_ended(), _UPLINK_QUEUE: {"kind": "fq_codel"}},
+    ENDED_FQ_CODEL: {**_ended(), _UPLINK_QUEUE: {"kind": "fq_codel"}},
 }
 """The path and its hosts, which are not printed: TCP from end to end, as the paper has it, or ended by the
 host as the published files show it, with a buffer of 1 MiB; queues of 1,000 packets at the uplink, Linux's
