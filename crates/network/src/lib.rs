@@ -29,7 +29,7 @@ pub use dice::Dice;
 pub use element::{Element, PortId};
 pub use histogram::Histogram;
 pub use impairments::Impairment;
-pub use link::{Link, LinkConfig};
+pub use link::{Link, LinkConfig, Mark};
 pub use losses::Loss;
 pub use opportunities::Opportunities;
 pub use packet::{Ecn, Packet};

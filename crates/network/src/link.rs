@@ -42,6 +42,17 @@ pub struct Link<P> {
     service: Service<P>,
 }
 
+/// A place behind packets in a link.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Mark {
+    /// There are none.
+    Nothing,
+    /// The last one reaches the far end at this time.
+    Until(Time),
+    /// The last one was the so many-th that the link had accepted.
+    Accepted(u64),
+}
+
 /// A packet and the time at which it reaches the far end.
 #[derive(Clone, Copy, Debug)]
 struct Flight<P> {
@@ -63,6 +74,8 @@ struct Replay<P> {
     /// The last arrival. What it makes possible cannot begin before.
     since: Time,
     stats: LinkStats,
+    /// So many packets have come and were not dropped at once.
+    accepted: u64,
     /// Says which packets are plain acknowledgements, for impairments that treat those otherwise.
     is_plain_ack: fn(&P) -> bool,
     /// What the queue has dropped, if that is listed.
@@ -226,6 +239,30 @@ impl<P: Copy> Link<P> {
         self.in_flight.front().map_or(Time::NEVER, |flight| flight.arrival)
     }
 
+    /// The end of what is in the link now.
+    pub fn mark(&self) -> Mark {
+        match &self.service {
+            Service::ClosedForm(_) => {
+                self.in_flight.back().map_or(Mark::Nothing, |flight| Mark::Until(flight.arrival))
+            }
+            Service::Replay(replay) => Mark::Accepted(replay.accepted),
+        }
+    }
+
+    /// When the last packet before a mark reaches the far end, or the first time at which it may do so. None if all have, and
+    /// if nothing leaves any more.
+    pub fn passes(&self, mark: Mark) -> Option<Time> {
+        match (mark, &self.service) {
+            (Mark::Until(arrival), _) => Some(arrival),
+            (Mark::Accepted(before), Service::Replay(replay)) => {
+                let inside = replay.queue.backlog().packets + self.in_flight.len() as u64;
+                let next = self.next_arrival();
+                (replay.accepted.saturating_sub(inside) < before && next < Time::NEVER).then_some(next)
+            }
+            _ => None,
+        }
+    }
+
     /// Takes the packet that reaches the far end at or before `now`; none if it is lost there or not yet due.
     #[inline(always)] // called for every packet on every link
     pub fn take(&mut self, now: Time) -> Option<&Packet<P>> {
@@ -314,6 +351,7 @@ impl<P: Copy> Service<P> {
             idle: true,
             since: Time::ZERO,
             stats: LinkStats::new(sampling),
+            accepted: 0,
             is_plain_ack: |_| false,
             dropped: None,
         }))
@@ -390,7 +428,7 @@ impl<P: Copy> Replay<P> {
         packet: Packet<P>,
         now: Time,
     ) {
-        let Replay { queue, idle, since, stats, .. } = self;
+        let Replay { queue, idle, since, stats, accepted, .. } = self;
         *since = now;
         stats.arrived(now, packet.size);
         let mut events = QueueEvents { dropped: self.dropped.as_mut(), ..QueueEvents::default() };
@@ -404,17 +442,23 @@ impl<P: Copy> Replay<P> {
             if let Some(opportunities) = wire.opportunities().filter(|_| queue.backlog().packets == 0) {
                 opportunities.wake(now);
             }
+            let before = queue.backlog().packets;
             queue.enqueue(packet, now, &mut events);
             let backlog = queue.backlog().packets;
+            *accepted += backlog.saturating_sub(before);
             *idle = *idle && backlog == 0;
             stats.backlog(now, backlog);
         } else {
             match queue.pass(packet, now, &mut events) {
                 Some(next) => {
                     *idle = false;
+                    *accepted += 1;
                     depart(wire, in_flight, stats, next, now);
                 }
-                None => *idle = queue.backlog().packets == 0, // held back by a shaper, or dropped
+                None => {
+                    *idle = queue.backlog().packets == 0; // held back by a shaper, or dropped
+                    *accepted += queue.backlog().packets;
+                }
             }
         }
         stats.queue_events(now, events);

@@ -54,6 +54,12 @@ impl<T: Copy> Ring<T> {
         }
     }
 
+    /// The value that was appended last.
+    pub fn back(&self) -> Option<&T> {
+        let last = self.len.checked_sub(1)?;
+        self.slots.get(self.head.wrapping_add(last) & self.capacity.wrapping_sub(1))
+    }
+
     /// Appends a value, then moves it before all those that it must come before; equal ones stay in order.
     pub fn insert(&mut self, value: T, before: impl Fn(&T, &T) -> bool) {
         self.push(value);

@@ -7,11 +7,11 @@ use crate::hosts::{Datagrams, Endpoints, Flow};
 use crate::island::Island;
 use crate::links::{CutThrough, build_link};
 use crate::media::build_medium;
-use crate::net::Net;
+use crate::net::{HandOver, Net};
 use crate::plan::{HandOverPlan, Plan, PlanError, Relays, WorkloadPlan};
 use crate::record::{Grown, Recorder};
 use crate::route_control::{self, RouteController};
-use crate::routes::{HopId, Reroute, Switch};
+use crate::routes::{HopId, Reroute};
 use crate::tables::links::LinkRow;
 use crate::tables::{Finished, Results};
 use crate::windows::Split;
@@ -87,10 +87,8 @@ impl<R: Recorder> Engine<R> {
                 net.tap(|hop| plan.record.packets.contains(&names[hop.index()]));
                 net.set_nics(|link| plan.links[link].nic);
                 net.list_released(&plan.telling_ports());
-                for &HandOverPlan { at_ns, gap_ns, from, to } in &plan.hand_overs {
-                    let (from, to) = (HopId(from), HopId(to));
-                    net.change_at(time(at_ns), Switch::HandOver { from, to });
-                    net.change_at(time(at_ns + gap_ns), Switch::Resume { port: to });
+                for planned in &plan.hand_overs {
+                    net.hand_over_at(time(planned.at_ns), hand_over(&plan, planned));
                 }
                 net.schedule.request(net.actors.sampler(), sampling.after(Time::ZERO));
                 World::Events(Box::new(Island::new(net, flows, 0).relaying(relays)))
@@ -264,6 +262,13 @@ fn reroutes(plan: &Plan) -> Vec<Reroute> {
     })
     .flatten()
     .collect()
+}
+
+/// What a port hands over, and the ways on which packets still come to it.
+fn hand_over(plan: &Plan, planned: &HandOverPlan) -> HandOver {
+    let &HandOverPlan { gap_ns, from, to, .. } = planned;
+    let ways = plan.old_ways(planned).iter().map(|way| hops(way)).collect();
+    HandOver { from: HopId(from), to: HopId(to), gap: Duration::from_nanos(gap_ns), ways }
 }
 
 /// The hosts at which each route begins and ends.

@@ -1,5 +1,6 @@
 //! Routes: the next hop of a packet after each link, and when it changes.
 
+use crate::net::EndMarker;
 use network::RouteId;
 use std::collections::BTreeMap;
 use units::Time;
@@ -168,15 +169,18 @@ pub enum Switch {
     },
     /// A port of a medium hands over what has not left it.
     HandOver {
-        /// The port.
-        from: HopId,
-        /// The one that gets it.
-        to: HopId,
+        /// The number of the hand-over.
+        number: usize,
     },
-    /// A port to which another one has handed over takes what has come by new routes.
-    Resume {
-        /// The port.
-        port: HopId,
+    /// The gap of a hand-over is over.
+    GapEnd {
+        /// The number of the hand-over.
+        hand_over: usize,
+    },
+    /// An end marker may go on.
+    Follow {
+        /// The marker.
+        marker: EndMarker,
     },
 }
 

@@ -131,6 +131,81 @@ def test_there_may_be_a_way_back() -> None:
     assert run.flows["retransmitted_packets"].to_list() == [0, 0]
 
 
+def between(wires: dict[str, str], *moves: tuple[int, str], flow: Any, **link: Any) -> Run:
+    """Moves to cells at times in ms, with gaps of 30 ms; the way to each cell has a delay of its own."""
+    users = [{"node": "phone", "rate": {"mcs": 16}}]
+    cells = [
+        {"name": name, "kind": "lte", "hub": f"{name}-gate", "users": users, "queue": {"bytes": "20 MB"}}
+        for name in wires
+    ]
+    links = [
+        {"from": "server", "to": f"{name}-gate", "rate": "1 Gbit/s", "delay": delay, "duplex": True, **link}
+        for name, delay in wires.items()
+    ]
+    first = {"at": "0 s", "node": "phone", "to": next(iter(wires))}
+    later = [{"at": f"{at} ms", "node": "phone", "to": to, "gap": "30 ms"} for at, to in moves]
+    nodes = ["phone", "server", *(f"{name}-gate" for name in wires)]
+    made = Scenario(
+        name="x",
+        topology={"kind": "graph", "nodes": nodes, "links": links},
+        cells=cells,
+        mobility=[first, *later],
+        flows=[flow],
+        duration="5 s",
+        record={"interval": "5 ms", "packets": ["sender", "receiver"]},
+    )
+    return fullpipe.run(made)
+
+
+STEADY = {
+    "workload": {"kind": "udp", "rate": "15 Mbit/s", "size": "1400 B"},
+    "from": "server",
+    "to": "phone",
+    "stop": "4 s",
+}
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "moves"),
+    [
+        ("60 ms", "5 ms", [(3000, "new")]),
+        ("60 ms", "60 ms", [(3000, "new"), (3035, "third")]),
+        ("10 ms", "10 ms", [(3000, "new"), (3005, "third")]),
+        ("60 ms", "5 ms", [(3000, "new"), (3035, "old")]),
+        ("60 ms", "5 ms", [(3000, "new"), (3010, "old"), (3020, "new")]),
+    ],
+)
+def test_order_is_kept_however_long_the_old_way_and_however_soon_the_next_move(
+    old: str, new: str, moves: list[tuple[int, str]]
+) -> None:
+    """What is on a wire of 60 ms comes 30 ms after the gap, and to a cell that the phone may leave twice."""
+    run = between({"old": old, "new": new, "third": new}, *moves, flow=STEADY)
+    found = arrivals(run)
+    assert found["seq"].is_sorted()
+    assert len(found) == run.flows["sent_packets"][0] > 5_000
+    idle = {"old", "new", "third"} - {moves[-1][1]}
+    late = run.links.filter((pl.col("time_s") > moves[-1][0] / 1e3 + 0.02) & (pl.col("time_s") < 3.2))
+    for name in idle:
+        assert late.filter(pl.col("link") == f"{name}-phone-down")["utilisation"].sum() == 0
+
+
+def test_a_move_with_a_long_old_way_makes_tcp_send_nothing_again() -> None:
+    run = between({"old": "60 ms", "new": "5 ms"}, (3000, "new"), flow={**DOWN, "cca": "cubic"})
+    assert run.flows["retransmitted_packets"][0] == run.links_summary["dropped_packets"].sum() == 0
+
+
+@pytest.mark.parametrize("queue", [{"kind": "drop_tail", "packets": 500}, {"kind": "fq_codel"}])
+def test_what_waits_on_the_old_way_comes_before_its_end(queue: Any) -> None:
+    """A burst that takes 100 ms of a link: with a queue of known departures, and one that decides on them."""
+    burst = {"kind": "udp", "rate": "200 Mbit/s", "size": "1400 B"}
+    flow = {**STEADY, "workload": burst, "start": "2990 ms", "stop": "3005 ms"}
+    wires = {"old": "5 ms", "new": "5 ms"}
+    run = between(wires, (3000, "new"), flow=flow, rate="20 Mbit/s", queue=queue)
+    found = arrivals(run)
+    assert found["seq"].is_sorted()
+    assert len(found) == run.flows["sent_packets"][0] > 250
+
+
 WIFI = {"name": "new", "kind": "wifi", "hub": "new-gate", "stations": [{"node": "phone"}]}
 
 

@@ -1,15 +1,18 @@
 //! Links and media joined by routes, and the schedule that moves packets along them.
 
 mod border;
+mod hand_overs;
 mod lanes;
 
 pub use border::Exit;
+pub use hand_overs::{EndMarker, HandOver};
 pub use lanes::{Lane, Ways};
 
 use crate::actors::{ActorId, Actors};
 use crate::routes::{HopId, Next, Reroute, Routes, Successors, Switch};
 use crate::schedule::Schedule;
 use border::Border;
+use hand_overs::Chain;
 use network::{Counters, Element, Link, Packet, PortId, Released, RouteId, StreamId, Streams, Totals};
 use units::{Duration, Probe, Time};
 
@@ -25,7 +28,7 @@ pub struct Net<P> {
     nodes: Vec<Node<P>>,
     media: Vec<Medium<P>>,
     /// The ports of all media.
-    ports: Vec<Port<P>>,
+    ports: Vec<Port>,
     /// First hop of every route.
     entries: Vec<HopId>,
     streams: Streams,
@@ -33,6 +36,10 @@ pub struct Net<P> {
     border: Border<P>,
     /// How routes will change, and when; last first.
     switches: Vec<(Time, Switch)>,
+    /// What ports hand over, by number.
+    hand_overs: Vec<HandOver>,
+    /// Ports between which packets have been handed over.
+    chains: Vec<Chain<P>>,
     /// The numbers of the actors in the schedule.
     pub actors: Actors,
     /// Wake-ups of the network and of the other actors.
@@ -65,17 +72,15 @@ struct Medium<P> {
 }
 
 /// A port of a medium and what comes after it.
-struct Port<P> {
+struct Port {
     /// Its medium.
     medium: usize,
     id: PortId,
     next: Successors,
     /// Packets are noted when they leave it.
     tap: bool,
-    /// What comes in goes on at another one, to which it has handed over.
-    forwards: Option<HopId>,
-    /// What has come by a new route, while there may be more by the old one.
-    held: Option<Vec<Packet<P>>>,
+    /// It is one of several that have handed over one to the other.
+    chain: Option<usize>,
 }
 
 impl<P: Copy + Send> Net<P> {
@@ -95,10 +100,9 @@ impl<P: Copy + Send> Net<P> {
             id: PortId(id as u16),
             next: Successors::END,
             tap: false,
-            forwards: None,
-            held: None,
+            chain: None,
         };
-        let mut ports: Vec<Port<P>> = numbers.map(port).collect();
+        let mut ports: Vec<Port> = numbers.map(port).collect();
         let Routes { entries, mut successors, only_feeder, switches_at, mut switches } =
             Routes::new(links.len() + ports.len(), routes, reroutes);
         switches.reverse();
@@ -135,6 +139,8 @@ impl<P: Copy + Send> Net<P> {
             streams: Streams::new(routes.len()),
             border: Border::default(),
             switches,
+            hand_overs: Vec::new(),
+            chains: Vec::new(),
             actors,
             schedule,
             tapped: Vec::new(),
@@ -150,15 +156,20 @@ impl<P: Copy + Send> Net<P> {
                 Some(node) => node.next.hop(route).hop() == next.hop(),
                 None => self.ports[hop.index() - self.nodes.len()].next.hop(route).hop() == next.hop(),
             },
-            Switch::HandOver { .. } | Switch::Resume { .. } => false,
+            Switch::HandOver { .. } | Switch::GapEnd { .. } | Switch::Follow { .. } => false,
         }
     }
 
     /// A route will change, after all that change at that time by what is known.
     pub fn change_at(&mut self, at: Time, switch: Switch) {
+        self.insert_switch(at, switch);
+        self.schedule.request(Actors::CONTROL, at);
+    }
+
+    /// As [`change_at`](Self::change_at) while the control has its turn, which asks for the next one itself.
+    fn insert_switch(&mut self, at: Time, switch: Switch) {
         let place = self.switches.partition_point(|later| later.0 > at);
         self.switches.insert(place, (at, switch));
-        self.schedule.request(Actors::CONTROL, at);
     }
 
     /// Changes the routes whose time has come, and hands over what is on old ones.
@@ -168,39 +179,20 @@ impl<P: Copy + Send> Net<P> {
             match switch {
                 Switch::Entry { route, hop } => self.entries[route.index()] = hop,
                 Switch::Fork { route, hop, next } => self.successors(hop).set(route, next),
-                Switch::HandOver { .. } | Switch::Resume { .. } => moves.push(switch),
+                Switch::HandOver { .. } | Switch::GapEnd { .. } | Switch::Follow { .. } => moves.push(switch),
             }
         }
         for switch in moves {
             match switch {
-                Switch::HandOver { from, to } => self.hand_over(from, to, now),
-                Switch::Resume { port } => self.resume(port, now),
-                _ => {}
+                Switch::HandOver { number } => self.hand_over(number, now),
+                Switch::GapEnd { hand_over } => self.end_gap(hand_over, now),
+                Switch::Follow { marker } => self.follow(marker, now),
+                Switch::Entry { .. } | Switch::Fork { .. } => {}
             }
         }
     }
 
-    /// What has not left a port of a medium goes on at another one, and so does what comes to it from now on. What comes to that one
-    /// by new routes is held until it resumes, so that it does not overtake (TS 36.300 10.1.2.3.1: the end marker).
-    fn hand_over(&mut self, from: HopId, to: HopId, now: Time) {
-        let mut packets = Vec::new();
-        let old = self.port(from);
-        old.forwards = Some(to);
-        let (medium, id, held) = (old.medium, old.id, old.held.take());
-        self.media[medium].element.withdraw(id, now, &mut packets);
-        packets.extend(held.into_iter().flatten());
-        let new = self.port(to);
-        (new.forwards, new.held) = (None, Some(Vec::new()));
-        packets.iter().for_each(|packet| self.put(to, packet, now));
-    }
-
-    /// A port takes what has come by new routes.
-    fn resume(&mut self, port: HopId, now: Time) {
-        let held = self.port(port).held.take();
-        held.iter().flatten().for_each(|packet| self.put(port, packet, now));
-    }
-
-    fn port(&mut self, hop: HopId) -> &mut Port<P> {
+    fn port(&mut self, hop: HopId) -> &mut Port {
         &mut self.ports[hop.index() - self.nodes.len()]
     }
 
@@ -334,13 +326,9 @@ impl<P: Copy + Send> Net<P> {
             }
             return self.schedule.request(self.actors.link(hop), node.link.next_arrival());
         }
-        match self.port(hop) {
-            Port { forwards: Some(to), .. } => {
-                let to = *to;
-                self.put(to, packet, now);
-            }
-            Port { held: Some(held), .. } => held.push(*packet),
-            _ => self.put(hop, packet, now),
+        match self.port(hop).chain {
+            Some(chain) => self.put_in_order(chain, hop, packet, now),
+            None => self.put(hop, packet, now),
         }
     }
 

@@ -4,6 +4,7 @@ use super::range::{Check, LONGEST_NS, refuse, within};
 use super::{FlowPlan, Plan};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeSet;
 
 /// What has come in at a port and not left it goes on at another one, in order.
 #[derive(Clone, Copy, Debug, PartialEq, Deserialize, Serialize, JsonSchema)]
@@ -11,7 +12,7 @@ use serde::{Deserialize, Serialize};
 pub struct HandOverPlan {
     /// When, after what else changes at that time.
     pub at_ns: u64,
-    /// For so long what comes to the new port by other routes waits for what comes by the old one.
+    /// For so long at least what comes to the new port by other routes waits for what comes by the old one.
     pub gap_ns: u64,
     /// The port. Media that cannot hand over keep what they have.
     pub from: u32,
@@ -29,6 +30,20 @@ impl HandOverPlan {
         }
         !crossed || crosses
     }
+
+    /// The hops behind which a route that changes at these times has left the old port, up to that one: packets on them
+    /// still come to it. None if the route has not crossed it.
+    fn old_way<'a>(&self, routes: impl Iterator<Item = (u64, &'a Vec<u32>)>) -> Option<&'a [u32]> {
+        let (mut old, mut new) = (None, None);
+        for (_, path) in routes.filter(|&(at_ns, _)| at_ns <= self.at_ns) {
+            old = new.filter(|before: &&Vec<u32>| before.contains(&self.from)).or(old);
+            new = Some(path);
+        }
+        let (old, new) = (old?, new?);
+        let way = &old[..old.iter().position(|&hop| hop == self.from)?];
+        let fork = way.iter().rposition(|hop| new.contains(hop));
+        Some(&way[fork.map_or(0, |n| n + 1)..])
+    }
 }
 
 /// The routes of the data of a flow and of its ACKs, from when on.
@@ -44,6 +59,18 @@ fn routes_of(flow: &FlowPlan) -> [Vec<(u64, &Vec<u32>)>; 2] {
 }
 
 impl Plan {
+    /// The links on which packets still come to a port that hands over, way by way and in order. What other media have is not
+    /// known: a way begins behind them.
+    pub(crate) fn old_ways(&self, planned: &HandOverPlan) -> BTreeSet<Vec<u32>> {
+        let ways =
+            self.flows.iter().flat_map(routes_of).filter_map(|routes| planned.old_way(routes.into_iter()));
+        let links = |way: &[u32]| {
+            let last_port = way.iter().rposition(|&hop| hop as usize >= self.links.len());
+            way[last_port.map_or(0, |n| n + 1)..].to_vec()
+        };
+        ways.map(links).filter(|way| !way.is_empty()).collect()
+    }
+
     pub(super) fn check_hand_overs(&self) -> Check {
         let ports = self.links.len()..self.hops().count();
         for (n, hand_over) in self.hand_overs.iter().enumerate() {
@@ -80,5 +107,19 @@ mod tests {
         assert!(!follows(&[(0, &old)]));
         assert!(!follows(&[(0, &old), (6, &new)]));
         assert!(!follows(&[(0, &new), (3, &old), (5, &other)]));
+    }
+    #[test]
+    fn what_is_behind_the_last_common_hop_still_comes() {
+        let (old, new, third) = (vec![9, 1, 5, 2], vec![9, 1, 6, 3], vec![7, 4]);
+        let way = |from, routes: &[(u64, &Vec<u32>)]| {
+            HandOverPlan { at_ns: 5, gap_ns: 1, from, to: 3 }
+                .old_way(routes.iter().copied())
+                .map(<[u32]>::to_vec)
+        };
+        assert_eq!(way(2, &[(0, &old), (5, &new)]), Some(vec![5]));
+        assert_eq!(way(2, &[(0, &old), (5, &third)]), Some(vec![9, 1, 5]));
+        assert_eq!(way(2, &[(0, &old), (4, &new), (5, &third)]), Some(vec![9, 1, 5]));
+        assert_eq!(way(2, &[(0, &old), (6, &new)]), None);
+        assert_eq!(way(2, &[(0, &new), (5, &third)]), None);
     }
 }

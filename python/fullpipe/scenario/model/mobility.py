@@ -23,4 +23,5 @@ class Move(Model):
     """A cell in which the node is a station, or a link that begins or ends at it, in both directions."""
     gap_s: Annotated[Seconds, Field(gt=0)] | None = Field(None, alias="gap", examples=["50 ms"])
     """From one LTE or NR cell to another: how long the node neither sends nor receives. What waits on either
-    side is handed over to the new cell, in order. Left out: it arrives by the old one, without a gap."""
+    side, and what still comes to the old cell, is handed over to the new one, in order: what comes by the new
+    way waits until all of it has come. Left out: it arrives by the old one, without a gap."""
