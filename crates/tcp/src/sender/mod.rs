@@ -213,6 +213,8 @@ pub struct Sender {
     settled: u32,
     /// No packet below was sent again for want of anything else to send.
     rescued: u32,
+    /// So many times the receiver was asked for its window since it closed.
+    window_probes: u32,
     opening: Opening,
 }
 
@@ -258,6 +260,7 @@ impl Sender {
             known_sacks: SackBlocks::default(),
             settled: 0,
             rescued: 0,
+            window_probes: 0,
             config,
             algorithm,
             traits,

@@ -58,6 +58,11 @@ impl RttEstimator {
         self.rto
     }
 
+    /// The timeout doubled so many times.
+    pub fn backed_off(&self, times: u32) -> Duration {
+        (self.rto * (1 << times.min(63))).min(RTO_MAX)
+    }
+
     /// Doubles the timeout after it expired.
     pub fn back_off(&mut self) {
         self.rto = (self.rto * 2).min(RTO_MAX);

@@ -109,12 +109,13 @@ impl Sender {
     /// come any more (RFC 9293 section 3.8.6.1; Linux `tcp_check_probe_timer`).
     pub(super) fn await_window(&mut self, now: Time) {
         if self.board.packets_out() == 0 && self.timer.purpose == Purpose::Off {
+            self.window_probes = 0;
             self.timer.arm_retransmission(now + self.rtt.rto());
         }
     }
 
     /// Asks for the window, ever less often, with a segment that repeats a number and bears nothing (Linux
-    /// `tcp_xmit_probe_skb`).
+    /// `tcp_xmit_probe_skb`). What is sent later times out as ever: the retransmission timeout stays (`tcp_probe0_when`).
     #[cold]
     fn probe_window(&mut self, now: Time, out: &mut Vec<Segment>) {
         let Some(seq) = self.board.una.checked_sub(1) else { return };
@@ -126,8 +127,8 @@ impl Sender {
         let probe = Segment::Data { seq, len: 0, push, again, cwr, fin, stamp, sent_us, riding: None };
         self.host.hand_over(now, now, probe, out);
         self.count_in_host(1, 0);
-        self.rtt.back_off();
-        self.timer.arm_retransmission(now + self.rtt.rto());
+        self.window_probes += 1;
+        self.timer.arm_retransmission(now + self.rtt.backed_off(self.window_probes));
     }
 
     fn on_reordering_timer(&mut self, now: Time, out: &mut Vec<Segment>) {
