@@ -31,7 +31,7 @@ REFERENCE = "CUBIC"
 ENDED_BY_HOST = ("Table 2", "average")
 """What ended connections turn, in runs of 60 s; of no other difference is the cause known."""
 ABOVE_A_FIFO = ("BBRv3", "CUBIC", "NV")
-"""Whose printed averages need fq_codel behind the host, too: a FIFO overflows, and leaves less."""
+"""Whose printed averages come out with fq_codel behind the host only: with a FIFO they are 5 to 7 % less."""
 
 
 def claims(package: str) -> tuple[Claim, ...]:
