@@ -67,7 +67,7 @@ def test_a_cell_is_written_with_its_stations_and_ports() -> None:
     assert written[1 : written.index("flow udp-1")] == [
         "cell home",
         "radio 80211ax 0 20 1 800",
-        "access 1 1 1 0 0",
+        "access 1 1 1 30 0",
         "aggregate 6500631 256",
         "station 5 1 0 -1000",
         "station 0 1 0.5 20",

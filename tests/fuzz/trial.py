@@ -12,7 +12,7 @@ from typing import Any
 from fullpipe import FullpipeError, Scenario, ScenarioError, cli
 from fullpipe.api import refusals
 from fullpipe.engines import engine
-from fullpipe.engines.native.engine import _simulation
+from fullpipe.engines.native.engine import simulation_of
 from fullpipe.runs import TABLES
 from fullpipe.runs.encoded import Encoded
 from fullpipe.scenario.checks.limits import work_of
@@ -79,7 +79,7 @@ def _right(scenario: Scenario) -> str:
 def _ran(scenario: Scenario) -> str:
     """The run ends early, between two of steps that are short or have little to do."""
     try:
-        simulation = _simulation(scenario, 1)
+        simulation = simulation_of(scenario, 1)
         began_s, step_ns, until_ns = time.process_time(), 1_000, 0
         while until_ns < simulation.duration_ns:
             spent_s = time.process_time() - began_s

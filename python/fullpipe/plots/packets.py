@@ -19,3 +19,4 @@ PACKET_FIGURES: Mapping[str, Callable[[Tables], tuple[Figure, pl.DataFrame]]] = 
     "pauses": pauses,
     "handover": handover,
 }
+"""By what `fullpipe plot --kind` calls them: of the captured packets of one run."""
