@@ -69,7 +69,9 @@ fn a_fast_second_connection_is_not_in_the_way() {
     plan["links"][0]["rate_bps"] = json!(5_000_000);
     plan["links"][0]["queue"]["packets"] = json!(10);
     let [first, second] = delivered(&run(&plan, 1));
-    assert!(first > 0.9 * 5e6 / 8.0 * 20.0 && first - second <= 0.05 * BUFFER as f64 * 40.0);
+    // What is not acknowledged yet is that of a round trip of 40 ms. The buffer is next to empty.
+    let held = first - second - 5e6 / 8.0 * 0.04;
+    assert!(first > 0.9 * 5e6 / 8.0 * 20.0 && held.abs() < 0.05 * BUFFER as f64, "{held} bytes are held");
 }
 
 #[test]
@@ -125,5 +127,5 @@ fn what_cannot_be_passed_on_is_refused() {
         plan["flows"][0]["workload"] =
             json!({ "kind": "poisson", "interval_ns": 1_000_000_000, "sizes": sizes });
     });
-    assert!(told.contains("no stream of bytes") || told.contains("workload"), "{told}");
+    assert!(told.contains("no stream of bytes"), "{told}");
 }

@@ -186,6 +186,7 @@ fn handed_over(params: &Value, at: Time, gap: Duration) -> (Vec<Passage>, usize,
     left.extend(passing(&mut *old, [], SIZE, late)); // what was decoded, and is on its way
     assert_eq!(old.next(), Time::NEVER);
     left.extend(passing(&mut *new, after, SIZE, late));
+    left.sort_by_key(|passage| passage.at);
     let still = [0, 1].map(|port| {
         let counted = old.close_interval(PortId(port), Time::from_nanos(1_000_000_000_000));
         counted.waiting_packets() + counted.travelling_packets()

@@ -15,12 +15,14 @@ pub fn endless() -> Box<dyn QueueDiscipline<Tag>> {
     queue::build("drop_tail", &Value::Null, 1).unwrap()
 }
 
-/// A cell; no beacons unless `params` says so.
+/// A cell; no beacons, and no packet is given up, unless `params` says so.
 pub fn cell(params: &Value, seed: u64) -> Box<dyn Element<Tag>> {
-    cell_with(params, seed, endless)
+    let mut all = json!({ "retries": 0 });
+    all.as_object_mut().unwrap().extend(params.as_object().unwrap().clone());
+    cell_with(&all, seed, endless)
 }
 
-/// The same with queues of a kind.
+/// A cell with queues of a kind; no beacons unless `params` says so.
 pub fn cell_with(
     params: &Value,
     seed: u64,
@@ -54,7 +56,7 @@ pub fn carried(element: &mut dyn Element<Tag>, ports: &[u16], time: Duration) ->
         let due = element.next();
         if let Some((port, packet)) = element.take(due) {
             let n = usize::from(port.0);
-            assert!(packet.payload >= expected[n], "port {n} keeps its order");
+            assert_eq!(packet.payload, expected[n], "port {n} keeps its order and loses nothing");
             (carried[n], expected[n]) = (carried[n] + 1, packet.payload + 1);
             put(element, port, due);
         }
