@@ -2,8 +2,10 @@
 
 import gzip
 import json
+import random
 import re
 from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -84,14 +86,66 @@ TWO_WAY = [
 def test_buffers_are_found_by_pings_through_both(
     tmp_path: Path, name: str, cca: str, rate_mbps: float, rtt_ms: float, buffer_ms: float
 ) -> None:
-    found = twin(tmp_path, name, cca, path(rate_mbps, rtt_ms, buffer_ms), extra_rtts_ms=(0,)).scenario
-    for link in resolve(found).links[:2]:
-        assert link.rate_bps == pytest.approx(rate_mbps * 1e6, rel=RATE)
-        assert link.delay_s * 2e3 == pytest.approx(rtt_ms, rel=RTT)
+    found = errors(tmp_path, name, cca, rate_mbps, rtt_ms, buffer_ms)
+    assert found.fits_rate()
+    assert abs(found.rtt) <= RTT
+    assert abs(found.buffer) <= BUFFER
+
+
+@dataclass(frozen=True)
+class Errors:
+    """How far a twin is off, as shares."""
+
+    known_rates: list[float]
+    least_rates: list[float]
+    """Of directions whose rate is known from below only."""
+    rtt: float
+    buffer: float
+
+    def fits_rate(self) -> bool:
+        return all(abs(one) <= RATE for one in self.known_rates) and all(
+            one <= RATE for one in self.least_rates
+        )
+
+
+def errors(folder: Path, name: str, cca: str, rate_mbps: float, rtt_ms: float, buffer_ms: float) -> Errors:
+    found = twin(folder, name, cca, path(rate_mbps, rtt_ms, buffer_ms), extra_rtts_ms=(0,))
+    known: list[float] = []
+    least: list[float] = []
+    for way, link in zip(("down", "up"), resolve(found.scenario).links[:2], strict=True):
         assert link.rate_bps is not None
         assert isinstance(link.queue, DropTail)
         assert link.queue.limit_bytes is not None
-        assert link.queue.limit_bytes * 8e3 / link.rate_bps == pytest.approx(buffer_ms, rel=BUFFER)
+        is_least = any(line.startswith(f"rate, {way}: at least") for line in found.unknown)
+        (least if is_least else known).append(link.rate_bps / (rate_mbps * 1e6) - 1)
+        buffer = link.queue.limit_bytes * 8e3 / link.rate_bps / buffer_ms - 1
+        rtt = link.delay_s * 2e3 / rtt_ms - 1
+    return Errors(known, least, rtt, buffer)
+
+
+DRAWN, SEED = 40, 1003
+"""Paths of a seed at which no constant was looked at."""
+
+
+def drawn() -> list[tuple[str, str, float, float, float]]:
+    random_ = random.Random(SEED)
+    found = []
+    for _ in range(DRAWN):
+        rate_mbps = round(5 * 20 ** random_.random(), 2)
+        rtt_ms = round(10 * 15 ** random_.random(), 1)
+        buffer_ms = round(rtt_ms * 0.5 * 6 ** random_.random(), 1)
+        name = random_.choice(["tcp_bidirectional", "rrul_icmp", "rtt_fair_var"])
+        found.append((name, random_.choice(["cubic", "reno", "htcp"]), rate_mbps, rtt_ms, buffer_ms))
+    return found
+
+
+def test_paths_drawn_at_random_are_found_again(tmp_path: Path, cases: Callable[[int], int]) -> None:
+    found = [errors(tmp_path, *one) for one in drawn()[: cases(DRAWN)]]
+    assert all(one.fits_rate() for one in found)
+    assert all(abs(one.rtt) <= RTT for one in found)
+    assert sum(abs(one.buffer) <= BUFFER for one in found) >= 0.9 * len(found)
+    known, least = (sum(len(getattr(one, key)) for one in found) for key in ("known_rates", "least_rates"))
+    assert known >= least / 2
 
 
 @pytest.mark.parametrize(("up", "down"), [("cubic", "bbr3"), ("bbr3", "cubic")])
@@ -132,7 +186,6 @@ def test_what_keeps_queues_short_shows_no_buffer(tmp_path: Path) -> None:
 def test_pings_through_two_queues_are_a_guess_of_each(tmp_path: Path) -> None:
     found = twin(tmp_path, "tcp_bidirectional", "cubic", path(25, 30, 80))
     assert any("buffer, up: pings waited in both directions" in line for line in found.guessed)
-    assert any("windows of 2 s" in line for line in found.guessed)
 
 
 def test_the_rate_of_good_times_is_told_beside_the_mean(tmp_path: Path) -> None:

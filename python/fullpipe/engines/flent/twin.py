@@ -7,6 +7,7 @@ from typing import Any, Literal
 
 import numpy as np
 
+from fullpipe.engines.flent.ceiling import ceiling_bps
 from fullpipe.engines.flent.described import scenario_of
 from fullpipe.engines.flent.remarks import Test
 from fullpipe.engines.flent.samples import rates_bps
@@ -23,9 +24,13 @@ _HEADERS_BYTES = 66
 _ECHO_BYTES = 98
 """Of a ping or a probe with all headers."""
 _DEFAULT_MSS = 1448
-_WINDOW_S, _WINDOW_BOTH_WAYS_S = 10.0, 2.0
-"""What arrives out of order is delivered late and at once, which shorter windows take for a faster link.
-Streams that go both ways fill a link for a few seconds only, before ACKs that wait leave it idle again."""
+_WINDOW_S = 10.0
+"""What arrives out of order is delivered late and at once, which shorter windows take for a faster link."""
+_WINDOW_RTTS = 4
+"""With streams both ways, in the longest RTTs of pings: ACKs that wait leave links idle in between, so that
+windows are only as long as it takes to repair a loss and to deliver what waited for it."""
+_FINE_SHARE = 0.005
+"""Of a rate: no ceiling is further below what windows were seen to deliver, as a packet makes that much."""
 _BUSY = 90
 """Percentile of the rates in windows: of a path whose rate is constant most are those of a full link, and
 none is above it for long. Of one that changes, it is the rate of its good times."""
@@ -49,6 +54,8 @@ class _Direction:
     """What is known of one direction of the path."""
 
     rate_bps: float
+    window_s: float | None
+    """Of the windows of which a tenth exceed it; None if it is the ceiling of a link that was busy."""
     mean_bps: float
     """What the streams got with headers, and the ACKs of others, while any of them ran."""
     queue_s: float | None
@@ -75,14 +82,15 @@ def twin_of(test: Test, where: object) -> Twin:
         of_way = [one for one in test.streams if one.is_upload == (way == "up")]
         if of_way:
             rates_bps = _running_bps(test, of_way)
+            rate_bps, window_s = _rate_bps(test, rates_bps)
             ways[way] = _Direction(
-                _busy_bps(test, rates_bps), float(rates_bps.mean()), _queue_s(test, way, guessed, unknown)
+                rate_bps, window_s, float(rates_bps.mean()), _queue_s(test, way, guessed, unknown)
             )
             if all(one.flow in held_back for one in of_way):
                 ways[way] = _without_queue(way, ways[way], unknown)
     slowest_bps = min(of.rate_bps for of in ways.values())
     base_s = max(base_s - 2 * _ECHO_BYTES * 8 / slowest_bps, 1e-6)
-    _say_of_paths(test, ways, guessed)
+    _say_of_paths(test, ways, guessed, unknown)
     guessed.append(f"RTT: {base_s * 1e3:.4g} ms, the smallest ping; both ways are taken to be as long")
     unknown += _losses(test, ways, base_s)
     guessed += [
@@ -114,12 +122,16 @@ def _without_queue(way: Way, of: _Direction, unknown: list[str]) -> _Direction:
 def _base_rtts_s(test: Test) -> Mapping[str, float]:
     """The smallest RTT to every host that was asked."""
     found: dict[str, float] = {}
-    for one in test.series:
-        if one.kind in ECHOES and one.values:
-            least_s = float(one.column("val", one.values).min()) * 1e-3
-            host = _host(one)
-            found[host] = min(least_s, found.get(host, math.inf))
+    for one in _echoes(test):
+        least_s = float(one.column("val", one.values).min()) * 1e-3
+        host = _host(one)
+        found[host] = min(least_s, found.get(host, math.inf))
     return found
+
+
+def _echoes(test: Test) -> Sequence[Series]:
+    """Pings and probes that saw an RTT."""
+    return [one for one in test.series if one.kind in ECHOES and one.values]
 
 
 def _host(one: Series) -> str:
@@ -139,17 +151,29 @@ def _running_bps(test: Test, streams: Sequence[Series]) -> Floats:
     return running
 
 
-def _busy_bps(test: Test, rates_bps: Floats) -> float:
+def _rate_bps(test: Test, rates_bps: Floats) -> tuple[float, float | None]:
+    """The rate of a direction, and the windows that it is of: with streams both ways the ceiling that it sets
+    if there is one, else what a tenth of windows exceed."""
+    if not _is_both_ways(test):
+        return _busy_bps(test, rates_bps, _WINDOW_S), _WINDOW_S
+    longest_s = max(float(one.column("val", one.values).max()) for one in _echoes(test)) * 1e-3
+    window_s = max(_WINDOW_RTTS * longest_s, test.timing.step_s)
+    least_bps = _busy_bps(test, rates_bps, window_s)
+    found = ceiling_bps(rates_bps, test.timing.step_s)
+    return (least_bps, window_s) if found is None or found < (1 - _FINE_SHARE) * least_bps else (found, None)
+
+
+def _is_both_ways(test: Test) -> bool:
+    return len({one.is_upload for one in test.streams}) > 1
+
+
+def _busy_bps(test: Test, rates_bps: Floats, window_s: float) -> float:
     """What a tenth of all windows exceed; the mean if there is no whole window."""
-    window = max(round(_window_s(test) / test.timing.step_s), 1)
+    window = math.ceil(window_s / test.timing.step_s)
     if rates_bps.size < window:
         return float(rates_bps.mean())
     means = np.convolve(rates_bps, np.ones(window) / window, mode="valid")
     return float(np.percentile(means, _BUSY))
-
-
-def _window_s(test: Test) -> float:
-    return _WINDOW_BOTH_WAYS_S if len({one.is_upload for one in test.streams}) > 1 else _WINDOW_S
 
 
 def _wire_bps(test: Test, streams: Sequence[Series], per_segment: float) -> Floats:
@@ -216,15 +240,18 @@ def _rises_s(test: Test, key: str) -> Floats:
     return np.concatenate(found) if found else np.array([])
 
 
-def _say_of_paths(test: Test, ways: Mapping[Way, _Direction], guessed: list[str]) -> None:
+def _say_of_paths(test: Test, ways: Mapping[Way, _Direction], guessed: list[str], unknown: list[str]) -> None:
     counts = [count for count in map(retransmissions, test.streams) if count is not None]
     is_full = not counts or sum(counts) >= FEW_EVENTS
     for way, of in ways.items():
-        guessed.append(
-            f"rate, {way}: {of.rate_bps / 1e6:.4g} Mbit/s with headers of {_HEADERS_BYTES} B, which all"
-            f" streams together exceed in a tenth of all windows of {_window_s(test):.0f} s (their mean is"
-            f" {of.mean_bps / 1e6:.4g} Mbit/s); too small if they never filled the path"
-        )
+        if of.window_s is not None and len(ways) == 2:
+            unknown.append(
+                f"rate, {way}: at least {of.rate_bps / 1e6:.4g} Mbit/s with headers of {_HEADERS_BYTES} B,"
+                f" which a tenth of all windows of {of.window_s:.2g} s exceed; there is no rate at which the"
+                " link was busy for long, as ACKs that wait in the queue of the other direction leave it idle"
+            )
+        else:
+            guessed.append(_rate_line(way, of))
         if of.queue_s is not None:
             guessed.append(
                 f"buffer, {way}: {of.queue_s * 1e3:.4g} ms, the wait of a ping in a full one; it is taken"
@@ -232,6 +259,19 @@ def _say_of_paths(test: Test, ways: Mapping[Way, _Direction], guessed: list[str]
             )
     if len(ways) == 1:
         guessed.append("the other direction, in which nothing was tested, is taken to be like this one")
+
+
+def _rate_line(way: Way, of: _Direction) -> str:
+    rate = (
+        f"rate, {way}: {of.rate_bps / 1e6:.4g} Mbit/s with headers of {_HEADERS_BYTES} B, which all streams"
+    )
+    mean = f"their mean is {of.mean_bps / 1e6:.4g} Mbit/s"
+    if of.window_s is None:
+        return f"{rate} together have again and again and hardly ever just exceed ({mean})"
+    return (
+        f"{rate} together exceed in a tenth of all windows of {of.window_s:.0f} s ({mean}); too small if they"
+        " never filled the path"
+    )
 
 
 def _losses(test: Test, ways: Mapping[Way, _Direction], base_s: float) -> list[str]:

@@ -17,15 +17,19 @@ from fullpipe.engines.flent.series import ECHOES, Floats, Series
 _FALLEN = 0.9
 """A window below so much of the one before has met a loss: all that fill buffers keep 0.5 to 0.875 of it."""
 
+_RARE, _AT_LOSS = 95, 75
+"""Percentiles of waits: of all after slow start, and of those at a loss."""
+
 
 def full_wait_s(test: Test) -> float | None:
     """The wait in a full buffer, from pings through both; None without any.
 
-    With one stream each way that fills buffers, or none that uploads, it is the longest wait of the second
-    half of the test: the two queues are never full at once but in slow start, in which ACKs are not
-    compressed yet. With more streams, queues overlap now and then, and it is the median wait of the pings
-    that pass at the time of a loss of an upload, which its window tells; or the median of all while streams
-    run, if there are too few of those.
+    With one stream each way that fills buffers, or none that uploads, it is what a twentieth of pings exceed
+    after the first loss: the two queues are hardly ever full at once but in slow start, in which ACKs are not
+    compressed yet. With more streams, queues overlap now and then, and it is the wait of pings that pass at
+    the time of a loss of an upload, which its window tells; or the median of all while streams run, if there
+    are too few of those. Of these pings it is the third quartile: a window that was sampled late tells a
+    queue that has already drained.
     """
     sent_s, rises_s, rtts_s = _pings(test)
     begin_s, end_s = test.timing.delay_s, test.timing.delay_s + test.timing.length_s
@@ -34,14 +38,16 @@ def full_wait_s(test: Test) -> float | None:
         return None
     filling = [one for one in test.streams if (test.names.algorithm(one) or "?") in {*FILLING, "?"}]
     uploads = [one for one in filling if one.is_upload]
-    if not uploads or len(filling) <= 2:
-        return float(rises_s[loaded & (sent_s >= (begin_s + end_s) / 2)].max(initial=0.0))
     seen_s = np.array([time_s for one in uploads for time_s in _falls_s(test, one)])
     seen_s = seen_s[(seen_s >= begin_s) & (seen_s <= end_s)]
+    if not uploads or len(filling) <= 2:
+        repaired_s = seen_s.min() + 2 * rtts_s.max() if seen_s.size else begin_s
+        later = loaded & (sent_s >= repaired_s)
+        return float(np.percentile(rises_s[later if later.any() else loaded], _RARE))
     if seen_s.size < FEW_EVENTS:
         return float(np.median(rises_s[loaded]))
     lost_s = seen_s - rtts_s[_nearest(sent_s, seen_s)]  # the window falls a round trip after the loss
-    return float(np.median(rises_s[_nearest(sent_s, lost_s)]))
+    return float(np.percentile(rises_s[_nearest(sent_s, lost_s)], _AT_LOSS))
 
 
 def _pings(test: Test) -> tuple[Floats, Floats, Floats]:
