@@ -71,8 +71,8 @@ impl Experiment {
         });
         let flows = flows.collect::<Result<_, _>>()?;
         let (duration_ns, warmup_ns) = (self.duration.as_nanos(), self.warmup.as_nanos());
-        let (route_controllers, record) = (Vec::new(), self.record.clone());
-        Ok(Plan { duration_ns, warmup_ns, links, media, flows, route_controllers, record })
+        let (route_controllers, hand_overs, record) = (Vec::new(), Vec::new(), self.record.clone());
+        Ok(Plan { duration_ns, warmup_ns, links, media, flows, route_controllers, hand_overs, record })
     }
 
     /// A simulation that can be run in steps.
