@@ -22,6 +22,7 @@ from fullpipe.scenario.flent.declared import declared
 from fullpipe.scenario.flent.path import path_of
 from fullpipe.scenario.model.link.queues import DropTail
 from tests.flent import made
+from tests.flent.test_remarks import ends_early
 
 Cli = Callable[..., Any]
 RATE, RTT, BUFFER = 0.03, 0.05, 0.15
@@ -203,6 +204,18 @@ def test_the_rate_of_good_times_is_told_beside_the_mean(tmp_path: Path) -> None:
 
 
 WMEM = {"net.ipv4.tcp_wmem": "4096\t16384\t4194304"}
+
+
+def test_streams_that_end_on_the_way_are_told(tmp_path: Path) -> None:
+    def told(tree: made.Tree) -> list[str]:
+        file = made.write(tree, tmp_path / "a.flent.gz")
+        return [line for line in twin_of(read_test(file), file).unknown if "proxy or NAT" in line]
+
+    tree = made.upload("cubic")
+    assert not told(tree)
+    ends_early(tree)
+    (line,) = told(tree)
+    assert line.startswith("way of TCP upload: ")
 
 
 def bounded(folder: Path, sysctls: dict[str, str], buffer_ms: float) -> tuple[library.Run, Twin]:

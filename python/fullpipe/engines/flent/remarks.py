@@ -67,7 +67,7 @@ def _sums(test: Test) -> Iterator[str]:
 def _fell_back(test: Test) -> Iterator[str]:
     flows = [one.flow for one in test.streams if one.algorithm == "dctcp-reno"]
     if flows:
-        yield f"{_named(flows)}: DCTCP ran as Reno, because ECN was not negotiated"
+        yield f"{named(flows)}: DCTCP ran as Reno, because ECN was not negotiated"
 
 
 def _servers_algorithm(test: Test) -> Iterator[str]:
@@ -79,11 +79,11 @@ def _servers_algorithm(test: Test) -> Iterator[str]:
     if not downloads:
         return
     if not used:
-        yield f"{_named([one.flow for one in downloads])}: the server's algorithm is not said"
+        yield f"{named([one.flow for one in downloads])}: the server's algorithm is not said"
     elif set(used) != own:
         mine = brief(", ".join(sorted(filter(None, own)))) or "another"
         yield (
-            f"{_named([one.flow for one in downloads])}: downloads show the congestion control of the server,"
+            f"{named([one.flow for one in downloads])}: downloads show the congestion control of the server,"
             f" {', '.join(used)}, not that of the test host, {mine}"
         )
 
@@ -104,7 +104,7 @@ def _ended_on_the_way(test: Test) -> Iterator[str]:
     if found:
         own_ms, ping_ms = (float(np.median(values)) for values in list(zip(*found, strict=True))[1:])
         yield (
-            f"{_named([flow for flow, *_ in found])}: a proxy or NAT ends these connections: the RTT of TCP"
+            f"{named([flow for flow, *_ in found])}: a proxy or NAT ends these connections: the RTT of TCP"
             f" is {own_ms:.3g} ms where pings take {ping_ms:.3g} ms"
         )
 
@@ -144,7 +144,7 @@ def _no_room_for_timestamps(test: Test) -> Iterator[str]:
     if found:
         sizes = ", ".join(f"{mss} B" for mss in sorted(set(found.values())))
         yield (
-            f"{_named(list(found))}: the MSS of {sizes} leaves no room for timestamps, which this host uses"
+            f"{named(list(found))}: the MSS of {sizes} leaves no room for timestamps, which this host uses"
             f" (tcp_timestamps = {brief(str(stamps))}): what answers may not be the host that was addressed"
         )
 
@@ -156,13 +156,13 @@ def _no_number(test: Test) -> Iterator[str]:
         if one.meta.get("TCP_RETRANSMIT") is not None and retransmissions(one) is None
     ]
     if wrong:
-        yield f"{_named(wrong)}: TCP_RETRANSMIT is no number of packets, and is left out"
+        yield f"{named(wrong)}: TCP_RETRANSMIT is no number of packets, and is left out"
 
 
 def _means_as_probes(test: Test) -> Iterator[str]:
     flows = [one.flow for one in test.series if one.kind == "probe" and "dur" in one.points[0]]
     if flows:
-        yield f"{_named(flows)}: netperf's UDP_RR: each value is a mean over a while, and loss is not known"
+        yield f"{named(flows)}: netperf's UDP_RR: each value is a mean over a while, and loss is not known"
 
 
 def _names(test: Test) -> Iterator[str]:
@@ -179,15 +179,15 @@ def _names(test: Test) -> Iterator[str]:
 def _interpolated(test: Test) -> Iterator[str]:
     flows = [one.flow for one in test.series if one.is_interpolated]
     if flows:
-        yield f"{_named(flows)}: there are no raw values; Flent's interpolated ones stand in their place"
+        yield f"{named(flows)}: there are no raw values; Flent's interpolated ones stand in their place"
 
 
 def _left_out(test: Test) -> Iterator[str]:
-    named, known = discipline(test.document), queue_of(test.document)
-    if named and known is None:
-        yield f"{named}: the queue of the test host is none of the scenario's, and is left out there"
+    qdisc, known = discipline(test.document), queue_of(test.document)
+    if qdisc and known is None:
+        yield f"{qdisc}: the queue of the test host is none of the scenario's, and is left out there"
     if test.left:
-        yield f"series that are not read: {_named(test.left)}"
+        yield f"series that are not read: {named(test.left)}"
 
 
 def _path(test: Test) -> Iterator[str]:
@@ -209,6 +209,7 @@ _RULES: tuple[Callable[[Test], Iterator[str]], ...] = (
 )
 
 
-def _named(flows: Sequence[str]) -> str:
+def named(flows: Sequence[str]) -> str:
+    """The names of flows, and how many more there are."""
     first, rest = ", ".join(flows[:_NAMED]), len(flows) - _NAMED
     return f"{first} and {rest} more" if rest > 0 else first

@@ -9,7 +9,7 @@ import numpy as np
 
 from fullpipe.engines.flent.ceiling import ceiling_bps
 from fullpipe.engines.flent.described import scenario_of
-from fullpipe.engines.flent.remarks import Test
+from fullpipe.engines.flent.remarks import Test, ended_on_the_way, named
 from fullpipe.engines.flent.samples import rates_bps
 from fullpipe.engines.flent.send_memory import FEW_EVENTS, FILLING, is_held_back, send_memory_of
 from fullpipe.engines.flent.series import ECHOES, Floats, Series
@@ -92,13 +92,24 @@ def twin_of(test: Test, where: object) -> Twin:
     base_s = max(base_s - 2 * _ECHO_BYTES * 8 / slowest_bps, 1e-6)
     _say_of_paths(test, ways, guessed, unknown)
     guessed.append(f"RTT: {base_s * 1e3:.4g} ms, the smallest ping; both ways are taken to be as long")
-    unknown += _losses(test, ways, base_s)
+    unknown += [*_ended(test), *_losses(test, ways, base_s)]
     guessed += [
         f"send buffer, {flow}: its memory ({keys['send_memory_most']}, tcp_wmem) bounds it, as its window"
         " stayed the same and hardly a packet was lost"
         for flow, keys in held_back.items()
     ]
     return Twin(_scenario(test, ways, base_s, rtts_s, held_back), guessed, unknown)
+
+
+def _ended(test: Test) -> list[str]:
+    """That streams which end before the path does cannot be reproduced over the whole path."""
+    flows = [flow for flow, *_ in ended_on_the_way(test)]
+    if not flows:
+        return []
+    return [
+        f"way of {named(flows)}: a proxy or NAT ends these connections, so that they saw another path than"
+        " the pings; here both take the same, and what streams get and how long pings wait may differ much"
+    ]
 
 
 def _held_back(test: Test) -> Mapping[str, Mapping[str, str]]:
