@@ -37,13 +37,12 @@ function useChecked() {
 function Code({ problems }) {
   const place = useRef(null), made = useRef(null), [isThere, setIsThere] = useState(false);
   useEffect(() => {
-    let isGone = false;
     import("/static/editor.js").then(({ create }) => {
-      if (isGone) return;
+      if (!place.current) return; // another view was opened meanwhile
       made.current = create(place.current, text.value, (next) => { text.value = next; });
       setIsThere(true);
     });
-    return () => { isGone = true; made.current?.destroy(); };
+    return () => made.current?.destroy();
   }, []);
   useEffect(() => { made.current?.write(text.value); }, [text.value]);
   useEffect(() => { made.current?.mark(problems); }, [problems, isThere]);
