@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 
 from fullpipe.analysis.theory import bbr_share
-from fullpipe.scenario import Network, RoutedFlow, Scenario, catalogue, resolve
+from fullpipe.scenario import Network, RoutedFlow, catalogue
 from fullpipe.scenario.model.link.queues import DropTail
 from fullpipe.scenario.network.parts import Hop
 from fullpipe.scenario.quantities import BITS
@@ -46,12 +45,11 @@ class Expected:
     """Of BBRv1's flows together, against CUBIC's or Reno's: see `fullpipe.analysis.theory.bbr_share`."""
 
 
-def expected(scenario: Scenario) -> list[Expected]:
-    """What theory expects of a scenario without a sweep, a row per link that holds bulk flows back.
+def expected(network: Network) -> list[Expected]:
+    """What theory expects on a network, a row per link that holds bulk flows back.
 
     Links are taken as they are at the beginning. Flows are taken as starting together.
     """
-    network = resolve(scenario)
     held: dict[int, list[RoutedFlow]] = {}
     for routed in network.flows:
         narrowest = _narrowest(network, routed)
@@ -78,7 +76,7 @@ def _expected(network: Network, hop: Hop, flows: list[RoutedFlow]) -> Expected:
     tcp = flows[0].tcp
     packet_bytes = max(routed.tcp.segment_bytes for routed in flows)
     bdp_bytes = rate_bps * rtt_s / BITS
-    buffer_packets = next(_limits(hop, packet_bytes), None)
+    buffer_packets = _buffer_packets(hop, packet_bytes)
     count = len(flows)
     full = None if buffer_packets is None else bdp_bytes / packet_bytes + buffer_packets
     return Expected(
@@ -98,13 +96,13 @@ def _expected(network: Network, hop: Hop, flows: list[RoutedFlow]) -> Expected:
     )
 
 
-def _limits(hop: Hop, packet_bytes: int) -> Iterator[float]:
-    """What a queue that drops at its tail holds, in packets."""
-    if isinstance(hop.queue, DropTail):
-        if hop.queue.packets is not None:
-            yield float(hop.queue.packets)
-        if hop.queue.limit_bytes is not None:
-            yield hop.queue.limit_bytes / packet_bytes
+def _buffer_packets(hop: Hop, packet_bytes: int) -> float | None:
+    """What a queue that drops at its tail holds; None if it is another one, or has no limit."""
+    if not isinstance(hop.queue, DropTail):
+        return None
+    if hop.queue.packets is not None:
+        return float(hop.queue.packets)
+    return None if hop.queue.limit_bytes is None else hop.queue.limit_bytes / packet_bytes
 
 
 def _target_s(hop: Hop) -> float | None:

@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterable
 from typing import NamedTuple
 
 from fullpipe.analysis.metrics import BY_NAME
-from fullpipe.analysis.metrics.measures import Bounds
+from fullpipe.analysis.metrics.measure import Bounds
 from fullpipe.analysis.shown import axis_shown
 from fullpipe.errors import UnknownNameError
 

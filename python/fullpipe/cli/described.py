@@ -8,7 +8,7 @@ from fullpipe.cli.kinds import Preset
 from fullpipe.scenario.catalogue import Entry, Param
 
 if TYPE_CHECKING:
-    from fullpipe.analysis.metrics.measures import LinkMeasure, Measure
+    from fullpipe.analysis.metrics.measure import LinkMeasure, Measure
     from fullpipe.runs import Table
 
 _OF_PARAMS = ("parameter", "default", "unit", "range", "meaning")

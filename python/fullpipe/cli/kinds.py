@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from fullpipe.scenario import catalogue
 
 if TYPE_CHECKING:
-    from fullpipe.analysis.metrics.measures import LinkMeasure, Measure
+    from fullpipe.analysis.metrics.measure import LinkMeasure, Measure
     from fullpipe.runs import Table
     from fullpipe.scenario import Scenario
 

@@ -15,7 +15,7 @@ from matplotlib.colors import LogNorm
 from matplotlib.ticker import LogLocator, MaxNLocator, NullLocator
 
 from fullpipe import plots
-from fullpipe.analysis.metrics.measures import NO_LESS_THAN_0, Bounds
+from fullpipe.analysis.metrics.measure import NO_LESS_THAN_0, Bounds
 from fullpipe.plots import charts
 from fullpipe.plots.style import Width
 from fullpipe.scenario.quantities import as_numbers

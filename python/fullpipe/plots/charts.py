@@ -16,7 +16,7 @@ from matplotlib.axes import Axes
 from matplotlib.colors import LogNorm, Normalize
 from matplotlib.patches import Ellipse
 
-from fullpipe.analysis.metrics.measures import NO_LESS_THAN_0, Bounds
+from fullpipe.analysis.metrics.measure import NO_LESS_THAN_0, Bounds
 from fullpipe.analysis.over_seeds import means
 from fullpipe.analysis.statistics import compact_letters, dkw_half_width, games_howell
 from fullpipe.palette import look_of

@@ -26,8 +26,9 @@ from fullpipe.analysis.metrics.fairness import (
     throughput_ratio,
 )
 from fullpipe.analysis.metrics.groups import flow_groups
+from fullpipe.analysis.metrics.link_measures import LINK_MEASURES
 from fullpipe.analysis.metrics.loss import drop_rate, loss_rate, marking_rate, retransmission_rate
-from fullpipe.analysis.metrics.measures import BY_NAME, LINK_MEASURES, MEASURES, busy_links, measured
+from fullpipe.analysis.metrics.measures import MEASURES
 from fullpipe.analysis.metrics.reordering import (
     arrivals,
     reorder_density,
@@ -38,6 +39,7 @@ from fullpipe.analysis.metrics.responsiveness import responsiveness
 from fullpipe.analysis.metrics.samples import between, spacing_s
 from fullpipe.analysis.metrics.shapers import shaper_utilisation
 from fullpipe.analysis.metrics.summary import summary
+from fullpipe.analysis.metrics.table import BY_NAME, busy_links, measured
 from fullpipe.analysis.metrics.throughput import (
     cumulative_goodput,
     cumulative_wire_bps,

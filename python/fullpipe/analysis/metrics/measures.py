@@ -1,17 +1,13 @@
-"""The values measured of a run, per group of flows and per link, the same for every engine."""
+"""The measures of groups of flows."""
 
-from collections.abc import Callable, Collection, Mapping
-from dataclasses import dataclass
-from math import inf
-from typing import Any, Literal
+from collections.abc import Callable
 
 import polars as pl
 
 from fullpipe.analysis.metrics.delay import mean_srtt_s, power, rtt_inflation, srtt_percentile_s
 from fullpipe.analysis.metrics.dynamics import convergence_time_s
 from fullpipe.analysis.metrics.fairness import jain_among, starved_flows
-from fullpipe.analysis.metrics.groups import ALL, DOWNLOADS, UPLOADS, flow_directions, flow_groups
-from fullpipe.analysis.metrics.loss import drop_rate, loss_rate, marking_rate, retransmission_rate
+from fullpipe.analysis.metrics.loss import loss_rate, marking_rate, retransmission_rate
 from fullpipe.analysis.metrics.margins import (
     BEGAN,
     DELAY,
@@ -20,74 +16,14 @@ from fullpipe.analysis.metrics.margins import (
     RATE,
     SHARE,
     SHARE_OF_PACKETS,
-    WAIT,
     Margin,
 )
+from fullpipe.analysis.metrics.measure import PART, Better, Measure, Value
 from fullpipe.analysis.metrics.responsiveness import responsiveness
-from fullpipe.analysis.metrics.rows import Group, Whole
+from fullpipe.analysis.metrics.rows import Group
 from fullpipe.analysis.metrics.samples import mean, real
-from fullpipe.analysis.metrics.shapers import shaper_bps, shaper_utilisation
 from fullpipe.analysis.metrics.transfers import slowdowns
 from fullpipe.analysis.metrics.videos import stall_ratio, stalls, video_rate_bps
-from fullpipe.runs import Run
-
-SCHEMA = {"kind": pl.String, "of": pl.String, "metric": pl.String, "value": pl.Float64, "unit": pl.String}
-
-
-Value = Callable[[Group], float | None]
-
-
-Better = Literal["higher", "lower", ""]
-"""Which direction is better; empty of what is neither."""
-
-
-Bounds = tuple[float, float]
-"""The least and the most that a metric can be: its intervals end there."""
-NO_LESS_THAN_0, PART = (0.0, inf), (0.0, 1.0)
-
-
-@dataclass(frozen=True)
-class Measure:
-    """A number per group of flows: what it is called, in which unit, and how it comes about."""
-
-    name: str
-    unit: str
-    better: Better
-    margin: Margin
-    """The difference that does not matter, unless a user says another."""
-    meaning: str
-    value: Value
-    column: str
-    """What it is made of, as "table.column": if an engine does not measure that, there is no value."""
-    event: str = ""
-    """What has to happen in a run for there to be a value; empty if it takes no more than measuring."""
-    is_of_one_way: bool = False
-    """Whether it makes no sense of downloads and uploads together, which share no link."""
-    label: str = ""
-    """What figures call it; its name if empty."""
-    neutral: str | float = ""
-    """What is neither much nor little, in the middle of colours: a value, or the metric that has it."""
-    bounds: Bounds = NO_LESS_THAN_0
-    times: str = ""
-    """Of a statistic of completion times: how the names of the metrics begin that say of how many, and which
-    share of them it leaves out, as the run ended before they did: `_began` and `_unfinished` end them."""
-
-
-@dataclass(frozen=True)
-class LinkMeasure:
-    """A number per link."""
-
-    name: str
-    unit: str
-    better: Better
-    margin: Margin
-    meaning: str
-    value: Callable[[dict[str, Any], Run], float | None]
-    column: str
-    """What it is made of, as "table.column"."""
-    event: str = ""
-    label: str = ""
-    bounds: Bounds = NO_LESS_THAN_0
 
 
 def _of(metric: Callable[[pl.DataFrame], float | None]) -> Value:
@@ -561,160 +497,3 @@ MEASURES = (
     ),
 )
 """Per group of flows. All but convergence and what is said of videos leave out the warm-up."""
-
-
-def _of_link(
-    name: str,
-    unit: str,
-    better: Better,
-    margin: Margin,
-    meaning: str,
-    column: str,
-    label: str = "",
-    bounds: Bounds = NO_LESS_THAN_0,
-) -> LinkMeasure:
-    return LinkMeasure(
-        name,
-        unit,
-        better,
-        margin,
-        meaning,
-        lambda row, _: row[column],
-        f"links_summary.{column}",
-        label=label,
-        bounds=bounds,
-    )
-
-
-LINK_MEASURES = (
-    _of_link(
-        "utilisation",
-        "1",
-        "higher",
-        SHARE,
-        "share of the time in which it sent, at its own rate, not that of a shaper in its queue",
-        "utilisation",
-        bounds=PART,
-    ),
-    LinkMeasure(
-        "shaper_rate",
-        "bit/s",
-        "",
-        RATE,
-        "the rate to which its queue shapes or polices; none without such a queue",
-        lambda row, run: shaper_bps(run, str(row["link"])),
-        "links_summary.forwarded_bytes",
-        event="its queue shapes or polices",
-        label="rate of the shaper",
-    ),
-    LinkMeasure(
-        "shaper_utilisation",
-        "1",
-        "higher",
-        SHARE,
-        "what left the link, with every header, over that rate",
-        lambda row, run: shaper_utilisation(run, row),
-        "links_summary.forwarded_bytes",
-        event="its queue shapes or polices",
-        label="utilisation of the shaper",
-    ),
-    _of_link(
-        "sojourn_mean",
-        "s",
-        "lower",
-        WAIT,
-        "mean wait in the queue",
-        "sojourn_mean_s",
-        "mean wait in the queue",
-    ),
-    _of_link(
-        "sojourn_p95",
-        "s",
-        "lower",
-        WAIT,
-        "95th percentile of it",
-        "sojourn_p95_s",
-        "wait in the queue, 95th percentile",
-    ),
-    _of_link(
-        "dropped",
-        "packets",
-        "lower",
-        PACKETS,
-        "dropped or lost",
-        "dropped_packets",
-        "packets dropped or lost",
-    ),
-    LinkMeasure(
-        "drop_rate",
-        "1",
-        "lower",
-        SHARE_OF_PACKETS,
-        "of all packets that came",
-        lambda row, run: drop_rate(run.links_summary, str(row["link"])),
-        "links_summary.dropped_packets",
-        label="share of packets dropped",
-        bounds=PART,
-    ),
-    _of_link("marked", "packets", "", PACKETS, "marked by the queue", "marked_packets", "packets marked"),
-)
-"""Per link that did something to packets; the warm-up is left out."""
-BY_NAME: Mapping[str, Measure | LinkMeasure] = {each.name: each for each in (*MEASURES, *LINK_MEASURES)}
-"""All of them; none of a link has the name of one of flows."""
-_WAIT_S = 1e-4
-
-
-def measured(
-    run: Run, links: Collection[str] | None = None, metrics: Collection[str] | None = None
-) -> pl.DataFrame:
-    """Every measure of every group of flows, of all flows together if there are several groups, of downloads
-    and uploads if there are both, and of links.
-
-    Args:
-        run: What is measured.
-        links: Names of links. Left out: those of `busy_links`.
-        metrics: Names of measures. Left out: all.
-
-    Returns:
-        The columns kind ("flows" or "link"), of (name of the group or link), metric, value and unit. What a
-        run does not know, and what makes no sense of a group, has a null value; and what is said of all flows
-        is not said of downloads and uploads again.
-    """
-    whole = Whole(run)
-    groups = {name: Group(flows, whole) for name, flows in _parts(run).items()}
-    of_flows = [
-        ("flows", name, measure.name, _value(name, group, measure), measure.unit)
-        for name, group in groups.items()
-        for measure in MEASURES
-        if metrics is None or measure.name in metrics
-    ]
-    chosen = pl.col("link").is_in(list(busy_links(run) if links is None else links))
-    of_links = [
-        ("link", str(row["link"]), measure.name, measure.value(row, run), measure.unit)
-        for row in run.links_summary.filter(chosen).iter_rows(named=True)
-        for measure in LINK_MEASURES
-        if metrics is None or measure.name in metrics
-    ]
-    return pl.DataFrame([*of_flows, *of_links], schema=SCHEMA, orient="row")
-
-
-def _value(name: str, group: Group, measure: Measure) -> float | None:
-    """The number of a group; of all downloads and all uploads only what cannot be said of all flows."""
-    is_senseless = group.goes_both_ways if measure.is_of_one_way else name in (DOWNLOADS, UPLOADS)
-    return None if is_senseless else measure.value(group)
-
-
-def busy_links(run: Run) -> list[str]:
-    """The links that did something to packets: the mean wait is 0.1 ms or more, or some were dropped or
-    marked."""
-    columns = ("sojourn_mean_s", "dropped_packets", "marked_packets")
-    waits, dropped, marked = (pl.col(name) for name in columns)
-    busy = run.links_summary.filter((waits >= _WAIT_S) | (dropped > 0) | (marked > 0))
-    return [str(name) for name in busy["link"]]
-
-
-def _parts(run: Run) -> dict[str, pl.DataFrame]:
-    groups = flow_groups(run)
-    parts = {name: run.flows.filter(pl.col("flow").is_in(flows)) for name, flows in groups.items()}
-    several = {ALL: run.flows["flow"].to_list(), **flow_directions(run)} if len(groups) > 1 else {}
-    return parts | {name: run.flows.filter(pl.col("flow").is_in(flows)) for name, flows in several.items()}

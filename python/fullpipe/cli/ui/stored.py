@@ -88,10 +88,7 @@ class KeptRuns:
             "matching": chosen.height,
             "columns": [*paths, *_SHOWN],
             "rows": [
-                [
-                    f"{row['digest']}/{row['seed']}/{row['engine']}",
-                    *(_plain(row[name]) for name in [*paths, *_SHOWN]),
-                ]
+                [_id(row), *(_plain(row[name]) for name in [*paths, *_SHOWN])]
                 for row in rows.iter_rows(named=True)
             ],
             "filters": [_filter(chosen, name) for name in [*_FILTERED, *paths]],

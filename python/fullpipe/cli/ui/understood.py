@@ -34,7 +34,7 @@ def understood(scenario: Scenario, seed: int) -> dict[str, Any]:
         "flows": flows_of(network),
         "flows_in_all": len(network.flows),
         "links": [hop.name for hop in islice(narrow_hops(network), MOST_LINKS)],
-        "expected": [asdict(each) for each in islice(expected(scenario), MOST_LINKS)],
+        "expected": [asdict(each) for each in islice(expected(network), MOST_LINKS)],
         "path": _path(network),
         "notes": scenario.notes(),
         "toml": toml_of(scenario),

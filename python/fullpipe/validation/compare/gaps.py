@@ -8,7 +8,7 @@ from typing import NamedTuple
 import polars as pl
 
 from fullpipe.analysis.metrics import LINK_MEASURES, MEASURES
-from fullpipe.analysis.metrics.measures import LinkMeasure, Measure
+from fullpipe.analysis.metrics.measure import LinkMeasure, Measure
 from fullpipe.validation.compare.pairs import Key, Pairs, Side
 
 

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from fullpipe.analysis.metrics.measures import Better
+from fullpipe.analysis.metrics.measure import Better
 from fullpipe.analysis.statistics import Interval, Paired, cliffs_delta, holm, paired, pairs_that_decide
 from fullpipe.analysis.unfinished import Counts
 

@@ -9,7 +9,7 @@ import polars as pl
 
 from fullpipe.analysis.metrics import LINK_MEASURES, MEASURES
 from fullpipe.analysis.metrics.margins import Margin
-from fullpipe.analysis.metrics.measures import LinkMeasure, Measure
+from fullpipe.analysis.metrics.measure import LinkMeasure, Measure
 from fullpipe.analysis.unfinished import TIMES, UNFINISHED, Counts, counted, with_counts
 from fullpipe.analysis.values import values_of
 from fullpipe.runs import Run

@@ -11,7 +11,7 @@ from typing import Annotated, Any
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 
 from fullpipe.analysis.metrics.margins import Margin
-from fullpipe.analysis.metrics.measures import Better
+from fullpipe.analysis.metrics.measure import Better
 from fullpipe.errors import ScenarioError, UnknownNameError, shown, suggestion
 from fullpipe.scenario import Scenario
 from fullpipe.scenario.read import files

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from fullpipe.analysis.metrics.measures import Better
+from fullpipe.analysis.metrics.measure import Better
 from fullpipe.analysis.statistics import Interval
 from fullpipe.validation.compare.judge import Contrast, Tested, tested, unlike
 

@@ -1,0 +1,104 @@
+"""The measures of links."""
+
+from fullpipe.analysis.metrics.loss import drop_rate
+from fullpipe.analysis.metrics.margins import PACKETS, RATE, SHARE, SHARE_OF_PACKETS, WAIT, Margin
+from fullpipe.analysis.metrics.measure import NO_LESS_THAN_0, PART, Better, Bounds, LinkMeasure
+from fullpipe.analysis.metrics.shapers import shaper_bps, shaper_utilisation
+
+
+def _of_link(
+    name: str,
+    unit: str,
+    better: Better,
+    margin: Margin,
+    meaning: str,
+    column: str,
+    label: str = "",
+    bounds: Bounds = NO_LESS_THAN_0,
+) -> LinkMeasure:
+    return LinkMeasure(
+        name,
+        unit,
+        better,
+        margin,
+        meaning,
+        lambda row, _: row[column],
+        f"links_summary.{column}",
+        label=label,
+        bounds=bounds,
+    )
+
+
+LINK_MEASURES = (
+    _of_link(
+        "utilisation",
+        "1",
+        "higher",
+        SHARE,
+        "share of the time in which it sent, at its own rate, not that of a shaper in its queue",
+        "utilisation",
+        bounds=PART,
+    ),
+    LinkMeasure(
+        "shaper_rate",
+        "bit/s",
+        "",
+        RATE,
+        "the rate to which its queue shapes or polices; none without such a queue",
+        lambda row, run: shaper_bps(run, str(row["link"])),
+        "links_summary.forwarded_bytes",
+        event="its queue shapes or polices",
+        label="rate of the shaper",
+    ),
+    LinkMeasure(
+        "shaper_utilisation",
+        "1",
+        "higher",
+        SHARE,
+        "what left the link, with every header, over that rate",
+        lambda row, run: shaper_utilisation(run, row),
+        "links_summary.forwarded_bytes",
+        event="its queue shapes or polices",
+        label="utilisation of the shaper",
+    ),
+    _of_link(
+        "sojourn_mean",
+        "s",
+        "lower",
+        WAIT,
+        "mean wait in the queue",
+        "sojourn_mean_s",
+        "mean wait in the queue",
+    ),
+    _of_link(
+        "sojourn_p95",
+        "s",
+        "lower",
+        WAIT,
+        "95th percentile of it",
+        "sojourn_p95_s",
+        "wait in the queue, 95th percentile",
+    ),
+    _of_link(
+        "dropped",
+        "packets",
+        "lower",
+        PACKETS,
+        "dropped or lost",
+        "dropped_packets",
+        "packets dropped or lost",
+    ),
+    LinkMeasure(
+        "drop_rate",
+        "1",
+        "lower",
+        SHARE_OF_PACKETS,
+        "of all packets that came",
+        lambda row, run: drop_rate(run.links_summary, str(row["link"])),
+        "links_summary.dropped_packets",
+        label="share of packets dropped",
+        bounds=PART,
+    ),
+    _of_link("marked", "packets", "", PACKETS, "marked by the queue", "marked_packets", "packets marked"),
+)
+"""Per link that did something to packets; the warm-up is left out."""

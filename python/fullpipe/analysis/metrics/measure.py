@@ -1,0 +1,65 @@
+"""What a measure is: a number per group of flows, or per link, with its unit, meaning and margin."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from math import inf
+from typing import Any, Literal
+
+from fullpipe.analysis.metrics.margins import Margin
+from fullpipe.analysis.metrics.rows import Group
+from fullpipe.runs import Run
+
+Value = Callable[[Group], float | None]
+
+
+Better = Literal["higher", "lower", ""]
+"""Which direction is better; empty of what is neither."""
+
+
+Bounds = tuple[float, float]
+"""The least and the most that a metric can be: its intervals end there."""
+NO_LESS_THAN_0, PART = (0.0, inf), (0.0, 1.0)
+
+
+@dataclass(frozen=True)
+class Measure:
+    """A number per group of flows: what it is called, in which unit, and how it comes about."""
+
+    name: str
+    unit: str
+    better: Better
+    margin: Margin
+    """The difference that does not matter, unless a user says another."""
+    meaning: str
+    value: Value
+    column: str
+    """What it is made of, as "table.column": if an engine does not measure that, there is no value."""
+    event: str = ""
+    """What has to happen in a run for there to be a value; empty if it takes no more than measuring."""
+    is_of_one_way: bool = False
+    """Whether it makes no sense of downloads and uploads together, which share no link."""
+    label: str = ""
+    """What figures call it; its name if empty."""
+    neutral: str | float = ""
+    """What is neither much nor little, in the middle of colours: a value, or the metric that has it."""
+    bounds: Bounds = NO_LESS_THAN_0
+    times: str = ""
+    """Of a statistic of completion times: how the names of the metrics begin that say of how many, and which
+    share of them it leaves out, as the run ended before they did: `_began` and `_unfinished` end them."""
+
+
+@dataclass(frozen=True)
+class LinkMeasure:
+    """A number per link."""
+
+    name: str
+    unit: str
+    better: Better
+    margin: Margin
+    meaning: str
+    value: Callable[[dict[str, Any], Run], float | None]
+    column: str
+    """What it is made of, as "table.column"."""
+    event: str = ""
+    label: str = ""
+    bounds: Bounds = NO_LESS_THAN_0
