@@ -2,8 +2,9 @@
 # docker run --rm --volume "$PWD:/work" --user "$(id --user)" fullpipe demo
 FROM python:3.13-slim AS build
 RUN apt-get update && apt-get install --yes --no-install-recommends curl gcc libc6-dev
+ENV CARGO_HOME=/opt/cargo RUSTUP_HOME=/opt/rustup
 RUN curl --proto '=https' --tlsv1.2 -sSf https://sh.rustup.rs | sh -s -- -y --profile minimal
-ENV PATH="/root/.cargo/bin:$PATH"
+ENV PATH="/opt/cargo/bin:$PATH"
 RUN pip install --no-cache-dir 'maturin>=1.9.4,<2'
 COPY . /src
 WORKDIR /src

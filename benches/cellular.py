@@ -6,9 +6,9 @@ seconds are what each engine says of its run, the least of several turns; all th
 
 from __future__ import annotations
 
-import argparse
 from typing import Any
 
+from benches.delivered import cost_us, options
 from fullpipe import Scenario, engines
 
 MOST_OF_A_LINK = 3
@@ -50,29 +50,22 @@ def scenario(sent: str, duration_s: int, bottleneck: dict[str, Any], **more: Any
     )
 
 
-def cost_us(engine: str, made: Scenario) -> float:
-    """CPU of a packet that was delivered, in microseconds."""
-    run = engines.engine(engine).run(made, seed=1)
-    return 1e6 * run.meta.cpu_s * MSS_BYTES / float(run.flows["delivered_bytes"].sum())
-
-
 def main() -> None:
     """Measure and print."""
-    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
-    parser.add_argument("--turns", type=int, default=3, help="how often each runs (3)")
-    parser.add_argument("--duration", type=int, default=10, help="simulated seconds (10)")
-    options = parser.parse_args()
+    given = options(str(__doc__).partition("\n")[0])
     lacks = engines.missing(engines.engine("ns3"))
     if lacks:
         print(f"cellular: not beside ns-3: {lacks[0]}")
     print(f"CPU per delivered packet (goals: {MOST_OF_A_LINK} times a link, {GOAL} times less than ns-3):")
     for sent in SENT:
-        cell = scenario(sent, options.duration, {"cell": "mast"}, cells=[CELL])
-        link = scenario(sent, options.duration, LINK)
+        cell = scenario(sent, given.duration, {"cell": "mast"}, cells=[CELL])
+        link = scenario(sent, given.duration, LINK)
         kinds = {"cell": ("native", cell), "link": ("native", link)}
         if not lacks:
             kinds["ns-3"] = ("ns3", cell)
-        turns = [{name: cost_us(*kind) for name, kind in kinds.items()} for _ in range(options.turns)]
+        turns = [
+            {name: cost_us(*kind, MSS_BYTES) for name, kind in kinds.items()} for _ in range(given.turns)
+        ]
         least = {name: min(turn[name] for turn in turns) for name in kinds}
         beside = f"{least['cell'] / least['link']:.2f} links"
         if "ns-3" in least:

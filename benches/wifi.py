@@ -6,9 +6,9 @@ engine says of its run, the least of several turns.
 
 from __future__ import annotations
 
-import argparse
 from typing import Any
 
+from benches.delivered import cost_us, options
 from fullpipe import Scenario, engines
 
 GOAL = 50
@@ -45,26 +45,20 @@ def scenario(cell: str, sent: str, duration_s: int) -> Scenario:
     )
 
 
-def cost_us(engine: str, made: Scenario) -> float:
-    """CPU of a packet that was delivered, in microseconds."""
-    run = engines.engine(engine).run(made, seed=1)
-    return 1e6 * run.meta.cpu_s * MSS_BYTES / float(run.flows["delivered_bytes"].sum())
-
-
 def main() -> None:
     """Measure and print."""
-    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
-    parser.add_argument("--turns", type=int, default=3, help="how often each runs (3)")
-    parser.add_argument("--duration", type=int, default=10, help="simulated seconds (10)")
-    options = parser.parse_args()
+    given = options(str(__doc__).partition("\n")[0])
     if lacks := engines.missing(engines.engine("ns3")):
         print(f"wifi: not beside ns-3: {lacks[0]}")
         return
     print(f"CPU per delivered packet in a Wi-Fi cell, native and ns-3 (goal: {GOAL} times less):")
     for cell in CELLS:
         for sent in SENT:
-            made = scenario(cell, sent, options.duration)
-            turns = [(cost_us("native", made), cost_us("ns3", made)) for _ in range(options.turns)]
+            made = scenario(cell, sent, given.duration)
+            turns = [
+                (cost_us("native", made, MSS_BYTES), cost_us("ns3", made, MSS_BYTES))
+                for _ in range(given.turns)
+            ]
             native_us, ns3_us = (min(each) for each in zip(*turns, strict=True))
             ratio = f"{ns3_us / native_us:.0f} times"
             print(f"  {cell:8s} {sent:5s} {native_us:6.3f} us {ns3_us:7.1f} us {ratio:>10s}", flush=True)

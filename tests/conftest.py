@@ -1,9 +1,9 @@
-"""What all tests share: the command line, steady property tests, and how many cases a long test tries.
+"""What all tests share: command line, browser, steady property tests, how many cases a long test tries.
 
 Property tests draw the same cases every time, and have as long as they need on a busy machine.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +12,7 @@ from hypothesis import settings
 from typer.testing import CliRunner
 
 from fullpipe.cli import app
+from tests.chromium import PATH
 
 settings.register_profile("steady", derandomize=True, deadline=None)
 settings.load_profile("steady")
@@ -26,6 +27,18 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 def cases(request: pytest.FixtureRequest) -> Callable[[int], int]:
     """How many of `n` cases to try: all with `--long`, else a tenth. The first ones are the same."""
     return lambda n: n if request.config.getoption("--long") else n // 10
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Any]:
+    """Chromium: that of FULLPIPE_CHROMIUM, or the one on the path."""
+    playwright = pytest.importorskip("playwright.sync_api", reason="pip install 'fullpipe[e2e]'")
+    if PATH is None:
+        pytest.skip("there is no chromium; say where one is in FULLPIPE_CHROMIUM")
+    with playwright.sync_playwright() as started:
+        launched = started.chromium.launch(executable_path=PATH, args=["--no-sandbox"])
+        yield launched
+        launched.close()
 
 
 @pytest.fixture

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import shutil
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -16,30 +14,14 @@ from fullpipe.report.budget import Budget
 from fullpipe.report.content import Column, Document, Figure, Look, Section, Series, Table, Trace
 from fullpipe.report.html.page import html
 from fullpipe.report.runs.page import page_of
+from tests.chromium import WATCH
 from tests.report.pages import HOSTILE, hostile_page, runs_of
 
-PATH = os.environ.get("FULLPIPE_CHROMIUM") or shutil.which("chromium") or shutil.which("chromium-browser")
 POINTS = 1_000_000
 A4 = 718
 """Points between the margins of a page in print."""
 SPIKE = 654_321
-WATCH = """
-window.violations = [];
-document.addEventListener("securitypolicyviolation", (event) => violations.push(event.violatedDirective));
-"""
 Show = Callable[..., Any]
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Any]:
-    """Chromium: that of FULLPIPE_CHROMIUM, or the one on the path."""
-    playwright = pytest.importorskip("playwright.sync_api", reason="pip install 'fullpipe[e2e]'")
-    if PATH is None:
-        pytest.skip("there is no chromium; say where one is in FULLPIPE_CHROMIUM")
-    with playwright.sync_playwright() as started:
-        launched = started.chromium.launch(executable_path=PATH, args=["--no-sandbox"])
-        yield launched
-        launched.close()
 
 
 @pytest.fixture

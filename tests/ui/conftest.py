@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
-import shutil
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
@@ -21,13 +19,11 @@ from starlette.testclient import TestClient
 
 from fullpipe.cli.ui.application import guarded
 from fullpipe.cli.ui.guard import Guard
+from tests.chromium import WATCH
 
-PATH = os.environ.get("FULLPIPE_CHROMIUM") or shutil.which("chromium") or shutil.which("chromium-browser")
-WATCH = """
-window.violations = [];
-document.addEventListener("securitypolicyviolation", (event) => violations.push(event.violatedDirective));
-"""
 ADDRESS = "127.0.0.1:4321"
+Served = Callable[..., tuple[str, subprocess.Popen[str]]]
+"""Starts a page in a process; gives its address and the process."""
 
 
 @pytest.fixture
@@ -72,7 +68,7 @@ def event_named(text: str, name: str) -> Any:
 
 
 @pytest.fixture
-def served(tmp_path: Path) -> Iterator[Callable[..., tuple[str, subprocess.Popen[str]]]]:
+def served(tmp_path: Path) -> Iterator[Served]:
     """Starts `fullpipe ui` as a process of its own; gives the address that it prints, and the process."""
     started: list[subprocess.Popen[str]] = []
 
@@ -89,23 +85,16 @@ def served(tmp_path: Path) -> Iterator[Callable[..., tuple[str, subprocess.Popen
         process.wait()
 
 
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Any]:
-    """Chromium: that of FULLPIPE_CHROMIUM, or the one on the path."""
-    playwright = pytest.importorskip("playwright.sync_api", reason="pip install 'fullpipe[e2e]'")
-    if PATH is None:
-        pytest.skip("there is no chromium; say where one is in FULLPIPE_CHROMIUM")
-    with playwright.sync_playwright() as started:
-        launched = started.chromium.launch(executable_path=PATH, args=["--no-sandbox"])
-        yield launched
-        launched.close()
+@pytest.fixture
+def told() -> list[str]:
+    """What pages say on the console, and their errors, so far."""
+    return []
 
 
 @pytest.fixture
-def show(browser: Any, served: Any) -> Iterator[Callable[..., Any]]:
+def show(browser: Any, served: Served, told: list[str]) -> Iterator[Callable[..., Any]]:
     """Opens the page. A request to another machine, a message of the console, an error or a breach of the
     policy fails the test."""
-    told: list[str] = []
     requests: list[str] = []
     contexts: list[Any] = []
     starts: list[str] = []
@@ -130,7 +119,6 @@ def show(browser: Any, served: Any) -> Iterator[Callable[..., Any]]:
         tab.wait_for_selector(wait)
         return tab
 
-    opened.told = told  # type: ignore[attr-defined]
     yield opened
     violations = [
         line for context in contexts for tab in context.pages for line in tab.evaluate("violations")

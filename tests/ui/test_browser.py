@@ -172,14 +172,14 @@ def test_nothing_is_wider_than_the_screen(show: Open, width: int) -> None:
         assert tab.evaluate(wide) == width
 
 
-def test_a_run_that_is_refused_says_why_and_another_goes_on(show: Open) -> None:
+def test_a_run_that_is_refused_says_why_and_another_goes_on(show: Open, told: list[str]) -> None:
     tab = show("#/what-if?a=1000,20,1,drop_tail,0,0,cubic*1@0&time=300&seed=1", wait=".problem")
     assert "packets" in tab.locator(".problem").inner_text()
     written(tab, "Duration, s", "3")
     written(tab, "Rate, Mbit/s", "10")
     tab.wait_for_selector(".sentence:not(:empty)")
     assert "Mbit/s" in finished(tab)
-    show.told.clear()  # type: ignore[attr-defined]  # Chromium itself notes answers of 400
+    told.clear()  # Chromium itself notes answers of 400
 
 
 def test_ten_tabs_all_get_their_picture(show: Open) -> None:
@@ -195,19 +195,19 @@ def test_ten_tabs_all_get_their_picture(show: Open) -> None:
         assert max(samples(other)) == pytest.approx((5 + number) * 1448 / 1514, rel=0.25)
 
 
-def test_a_server_that_ends_is_told_and_the_work_goes_on_with_the_next(show: Open, served: Any) -> None:
+def test_a_server_that_ends_is_told_and_the_work_goes_on_with_the_next(show: Open, told: list[str]) -> None:
     tab = show()
     moved(tab, lambda: tab.get_by_label("Algorithm").first.select_option("vegas"))
-    told, state = finished(tab), tab.url.partition("#")[2]
+    before, state = finished(tab), tab.url.partition("#")[2]
     process = tab.context.process
     process.send_signal(signal.SIGKILL)
     process.wait()
     tab.get_by_role("button", name="Another").click()
     tab.wait_for_selector(".lost")
     assert "has ended" in tab.locator(".lost").inner_text()
-    show.told.clear()  # type: ignore[attr-defined]  # Chromium itself notes what it cannot connect to
+    told.clear()  # Chromium itself notes what it cannot connect to
     again = show(f"#{state}")
-    assert finished(again) == told
+    assert finished(again) == before
 
 
 def test_an_address_that_was_used_opens_nothing_elsewhere(show: Open, browser: Any) -> None:

@@ -5,7 +5,7 @@ import pytest
 from starlette.testclient import TestClient
 
 from fullpipe.cli.ui.guard import Guard
-from tests.ui.conftest import ADDRESS, what_if
+from tests.ui.conftest import ADDRESS, Served, what_if
 
 URL = f"http://{ADDRESS}"
 
@@ -110,7 +110,7 @@ def test_a_large_request_is_refused(client: TestClient) -> None:
     assert "larger than" in answer.json()["problems"][0]
 
 
-def test_a_process_prints_one_address_that_works_once(served) -> None:  # type: ignore[no-untyped-def]
+def test_a_process_prints_one_address_that_works_once(served: Served) -> None:
     url, process = served()
     assert url.startswith("http://127.0.0.1:")
     with httpx.Client(follow_redirects=True) as browser:
@@ -121,7 +121,7 @@ def test_a_process_prints_one_address_that_works_once(served) -> None:  # type: 
     assert process.poll() is None
 
 
-def test_two_servers_do_not_share_a_cookie(served) -> None:  # type: ignore[no-untyped-def]
+def test_two_servers_do_not_share_a_cookie(served: Served) -> None:
     (one, _), (other, _) = served(), served()
     with httpx.Client(follow_redirects=True) as browser:
         assert browser.get(one).status_code == 200

@@ -3,6 +3,7 @@
 import json
 import shlex
 from base64 import b64decode
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +18,8 @@ from fullpipe.cli.ui.limits import Limits
 from fullpipe.cli.ui.packed import packed
 from fullpipe.metrics import summary
 from tests.ui.conftest import event_named, events_of, what_if
+
+Cli = Callable[..., Any]
 
 
 def columns(data: bytes) -> dict[str, np.ndarray[Any, Any]]:
@@ -65,7 +68,7 @@ def test_what_theory_expects_is_of_the_path(client: TestClient) -> None:
     assert told["path"]["routes"] == [[0], [0]]
 
 
-def test_the_command_makes_the_same_run(client: TestClient, fullpipe) -> None:  # type: ignore[no-untyped-def]
+def test_the_command_makes_the_same_run(client: TestClient, fullpipe: Cli) -> None:
     bottleneck = {
         "rate": "12.5 Mbit/s",
         "delay": "7.5 ms",

@@ -172,22 +172,15 @@ impl<P: Copy + Send> Net<P> {
         self.switches.insert(place, (at, switch));
     }
 
-    /// Changes the routes whose time has come, and hands over what is on old ones.
+    /// Changes the routes whose time has come, and hands over what is on old ones: what was planned later comes last.
     fn change_routes(&mut self, now: Time) {
-        let mut moves = Vec::new();
         while let Some((_, switch)) = self.switches.pop_if(|switch| switch.0 <= now) {
             match switch {
                 Switch::Entry { route, hop } => self.entries[route.index()] = hop,
                 Switch::Fork { route, hop, next } => self.successors(hop).set(route, next),
-                Switch::HandOver { .. } | Switch::GapEnd { .. } | Switch::Follow { .. } => moves.push(switch),
-            }
-        }
-        for switch in moves {
-            match switch {
                 Switch::HandOver { number } => self.hand_over(number, now),
                 Switch::GapEnd { hand_over } => self.end_gap(hand_over, now),
                 Switch::Follow { marker } => self.follow(marker, now),
-                Switch::Entry { .. } | Switch::Fork { .. } => {}
             }
         }
     }

@@ -108,6 +108,7 @@ mod tests {
         assert!(!follows(&[(0, &old), (6, &new)]));
         assert!(!follows(&[(0, &new), (3, &old), (5, &other)]));
     }
+
     #[test]
     fn what_is_behind_the_last_common_hop_still_comes() {
         let (old, new, third) = (vec![9, 1, 5, 2], vec![9, 1, 6, 3], vec![7, 4]);

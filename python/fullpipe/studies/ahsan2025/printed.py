@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
+from typing import Any
 
 from fullpipe.studies.claims import Claim
 
@@ -82,13 +83,10 @@ def results() -> Results:
     )
 
 
-def _table(row: Mapping[str, object]) -> Table:
-    groups, anova = row["groups"], row["anova"]
-    assert isinstance(groups, list)
-    assert isinstance(anova, list)
-    made = {name: dict(zip(SUMMARY, values, strict=True)) for name, *values in groups}
+def _table(row: Mapping[str, Any]) -> Table:
+    made = {name: dict(zip(SUMMARY, values, strict=True)) for name, *values in row["groups"]}
     kept = {key: value for key, value in row.items() if key not in ("groups", "anova")}
-    return Table(**kept, groups=made, anova=dict(zip(ANOVA, anova, strict=True)))  # type: ignore[arg-type]
+    return Table(**kept, groups=made, anova=dict(zip(ANOVA, row["anova"], strict=True)))
 
 
 def claims() -> tuple[Claim, ...]:

@@ -93,14 +93,13 @@ def _in_graph(flow: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _graph(servers: Mapping[str, float]) -> dict[str, Any]:
-    queue = _fifo(packets=1000)
+    delay, queue = f"{UPLINK_S} s", _fifo(packets=1000)
     links = [
         {"from": CLIENT, "to": NAT, "rate": "1 Gbit/s", "delay": f"{LAN_S} s", "duplex": True},
-        {"from": NAT, "to": SWITCH, "rate": "100 Mbit/s", "delay": f"{UPLINK_S} s", "duplex": True},
+        {"from": NAT, "to": SWITCH, "rate": "100 Mbit/s", "delay": delay, "duplex": True, "queue": queue},
         *(
             {"from": SWITCH, "to": name, "rate": "1 Gbit/s", "delay": f"{NEAR_S + extra_s} s", "duplex": True}
             for name, extra_s in servers.items()
         ),
     ]
-    links[UPLINK]["queue"] = queue
     return {"kind": "graph", "nodes": [CLIENT, NAT, SWITCH, *servers], "links": links}
