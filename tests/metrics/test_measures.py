@@ -138,6 +138,9 @@ def test_only_a_group_with_calls_has_a_call_score() -> None:
     run = made({"cca": "cubic"}, {"workload": {"kind": "voip"}, "count": 2})
     assert value(run, "cubic-1", "call_score") is None
     assert 1 < (value(run, "voip", "call_score") or 0) < 4.5
+    assert value(run, "cubic-1", "call_score_wideband") is None
+    wideband = metrics.call_scores(run, wideband=True).values()
+    assert value(run, "voip", "call_score_wideband") == pytest.approx(sum(map(float, wideband)) / 2)
 
 
 def test_responsiveness_is_of_probes_under_load() -> None:
@@ -152,6 +155,9 @@ def test_responsiveness_is_of_probes_under_load() -> None:
     assert value(run, ALL, "responsiveness") == pytest.approx(60 / kept.mean())
     assert value(run, "cubic-1", "responsiveness") is None
     assert value(made(ping), "ping", "responsiveness") is None
+    assert value(run, "ping", "latency_increase") == pytest.approx(loaded.mean() - rows["rtt_s"].min())
+    assert value(run, "cubic-1", "latency_increase") is None
+    assert value(made(ping), "ping", "latency_increase") is None
 
 
 def test_videos_have_stalls_and_a_rate() -> None:

@@ -1,6 +1,7 @@
 """`fullpipe init`: a scenario to begin with."""
 
 import re
+from enum import StrEnum
 from importlib.resources import files as of_package
 from pathlib import Path
 from typing import Annotated
@@ -12,6 +13,11 @@ from fullpipe.cli.output import echo
 from fullpipe.cli.schema import NAME, schema_text
 from fullpipe.cli.shared import target
 from fullpipe.errors import InputFileError
+from fullpipe.scenario.flent.path import LINES
+
+LF = "\n"
+Line = StrEnum("Line", {name: name for name in LINES})
+"""Lines of homes that a scenario may begin with."""
 
 
 def init(
@@ -22,6 +28,10 @@ def init(
         bool,
         typer.Option("--schema/--no-schema", help=f"Write {NAME} beside it, by which editors help."),
     ] = True,
+    path: Annotated[
+        Line | None,
+        typer.Option(help="Begin with the line of a home instead, where its numbers are from, and its load."),
+    ] = None,
 ) -> None:
     """Write a scenario to begin with: two flows and a ping, and what else may be said as comments.
 
@@ -31,7 +41,7 @@ def init(
         raise typer.BadParameter(f'"{file.name}" does not end in .toml', param_hint="FILE")
     if file.exists():
         raise InputFileError(f"{file}: is there already; choose another name, or remove it")
-    files.write(file, first_text(file.stem, with_schema=with_schema).encode())
+    files.write(file, first_text(file.stem, with_schema=with_schema, line=path).encode())
     echo(file)
     if with_schema:
         beside = file.with_name(NAME)
@@ -40,9 +50,16 @@ def init(
     echo(f"next: fullpipe run {file}", err=True)
 
 
-def first_text(name: str, *, with_schema: bool = True) -> str:
-    """The scenario, called after its file as far as a name of a scenario may be."""
-    text = (of_package("fullpipe") / "data" / "first.toml").read_text(encoding="utf-8")
+def first_text(name: str, *, with_schema: bool = True, line: str | None = None) -> str:
+    """The scenario, or that of a line by its name, called after its file as far as a name may be."""
+    data = of_package("fullpipe") / "data"
+    text = (data / "first.toml").read_text(encoding="utf-8")
+    own = "first"
+    if line is not None:
+        text = (
+            f"{text.partition(LF)[0]}{LF}{(data / 'scenarios' / f'{line}.toml').read_text(encoding='utf-8')}"
+        )
+        own = line
     called = re.sub(r"[^\w.+ -]", "-", name)[:100]
-    text = text.replace('name = "first"', f'name = "{called}"', 1).replace("FILE", f"{name}.toml")
-    return text if with_schema else text.partition("\n")[2]
+    text = text.replace(f'name = "{own}"', f'name = "{called}"', 1).replace("FILE", f"{name}.toml")
+    return text if with_schema else text.partition(LF)[2]

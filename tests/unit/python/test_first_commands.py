@@ -18,6 +18,7 @@ from typer.testing import CliRunner
 from fullpipe import Scenario
 from fullpipe.cli import app
 from fullpipe.cli.init import first_text
+from fullpipe.scenario.flent.path import LINES, path_of
 
 KEYS = [line for line in first_text("x").splitlines() if re.match(r"#[a-z]\w* = ", line)]
 
@@ -73,6 +74,16 @@ def test_init_without_a_schema_names_none(tmp_path: Path) -> None:
     assert [path.name for path in tmp_path.iterdir()] == [file.name]
     assert "#:schema" not in file.read_text(encoding="utf-8")
     assert Scenario.from_file(file).name == "a-b"
+
+
+@pytest.mark.parametrize("line", LINES)
+def test_init_begins_with_the_line_of_a_home(tmp_path: Path, line: str) -> None:
+    file = tmp_path / "mine.toml"
+    assert CliRunner().invoke(app, ["init", str(file), "--path", line]).exit_code == 0
+    scenario = Scenario.from_file(file)
+    assert scenario.name == "mine"
+    assert path_of(scenario).parts == path_of(Scenario.named(line)).parts
+    assert file.read_text().startswith("#:schema ./")
 
 
 def test_the_demo_draws_what_it_says(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

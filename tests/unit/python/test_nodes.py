@@ -105,6 +105,7 @@ def test_in_a_graph_flows_begin_and_end_at_hosts() -> None:
 
 
 DIGESTS = {
+    "5g": "76e14cdbfba86b1e",
     "adbbr2025-5g-download": "f26185502f6ca5d8",
     "adbbr2025-5g-fairness": "e3384a64508aae17",
     "adbbr2025-fairness": "b16689e8f37608b6",
@@ -115,11 +116,13 @@ DIGESTS = {
     "adbbr2025-wifi-download": "7f3281860d49d476",
     "adbbr2025-wifi-fairness": "59122e21f5060448",
     "bbr1-rtt-fairness": "2eb5807b82e36c15",
+    "cable": "caff30167079fa99",
     "cellular": "ad53c15c55df93ac",
     "cubic-vs-bbr1": "6733d1d58112d481",
     "dctcp-prague": "8b951e9de069a472",
     "dsl": "b30cbdbde424b496",
     "ethernet-100m": "fa2fe321f16e216e",
+    "fibre": "3ddfedbf2131a7de",
     "gniaz2025-1": "6097dfaeaac4c8c5",
     "gniaz2025-2": "9c32cef80020316b",
     "gniaz2025-3": "bf4610f8f71263cc",
@@ -129,6 +132,7 @@ DIGESTS = {
     "handover": "404f4499a470e0f6",
     "kato2025": "f81ea5c58c6e87b6",
     "kato2025-ablation": "b0f12028c93881ef",
+    "lte": "9d9d92142998f3fc",
     "lte-20mhz": "e328caaa6749ef3e",
     "nr-100mhz": "c0de0431bf1ad454",
     "nr-mmwave": "e0ef3dd9a9ab7749",
@@ -143,6 +147,7 @@ DIGESTS = {
     "sologon2025-routes": "a8d8644d26c60c01",
     "starlink-like": "a518fb41a19b6c16",
     "web-1000": "8d658627d8204c59",
+    "wifi": "9e04123ae8bec364",
     "wifi-anomaly": "18412e6a518abe1b",
     "wifi-home-ax": "69238c352f293828",
     "wifi-old-11n": "61e042ece287adc1",

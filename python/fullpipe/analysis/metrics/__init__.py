@@ -35,7 +35,11 @@ from fullpipe.analysis.metrics.reordering import (
     reordered_ratio,
     reordering_extents,
 )
-from fullpipe.analysis.metrics.responsiveness import responsiveness
+from fullpipe.analysis.metrics.responsiveness import (
+    bufferbloat_grade,
+    latency_increase_s,
+    responsiveness,
+)
 from fullpipe.analysis.metrics.samples import between, spacing_s
 from fullpipe.analysis.metrics.shapers import shaper_utilisation
 from fullpipe.analysis.metrics.summary import summary
@@ -59,7 +63,15 @@ from fullpipe.analysis.metrics.transfers import (
 )
 from fullpipe.analysis.metrics.variables import numbers, states
 from fullpipe.analysis.metrics.videos import stall_ratio, stalls, video_rate_bps
-from fullpipe.analysis.metrics.voice import call_scores, mos, mouth_to_ear_s, opinion, rating
+from fullpipe.analysis.metrics.voice import (
+    call_scores,
+    mos,
+    mos_wideband,
+    mouth_to_ear_s,
+    opinion,
+    rating,
+    rating_wideband,
+)
 
 __all__ = [
     "BY_NAME",
@@ -67,6 +79,7 @@ __all__ = [
     "MEASURES",
     "arrivals",
     "between",
+    "bufferbloat_grade",
     "bulk_flows",
     "busy_links",
     "call_scores",
@@ -85,6 +98,7 @@ __all__ = [
     "jain_among",
     "jain_of",
     "jain_over_time",
+    "latency_increase_s",
     "loss_rate",
     "marking_rate",
     "mean_goodput_bps",
@@ -92,6 +106,7 @@ __all__ = [
     "measured",
     "measured_transfers",
     "mos",
+    "mos_wideband",
     "mouth_to_ear_s",
     "normalised_power",
     "numbers",
@@ -100,6 +115,7 @@ __all__ = [
     "power",
     "queue_sojourn_s",
     "rating",
+    "rating_wideband",
     "recovery_time_s",
     "reorder_density",
     "reordered_ratio",

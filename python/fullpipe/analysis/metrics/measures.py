@@ -1,6 +1,6 @@
 """The measures of groups of flows."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 
 import polars as pl
 
@@ -19,7 +19,7 @@ from fullpipe.analysis.metrics.margins import (
     Margin,
 )
 from fullpipe.analysis.metrics.measure import PART, Better, Measure, Value
-from fullpipe.analysis.metrics.responsiveness import responsiveness
+from fullpipe.analysis.metrics.responsiveness import latency_increase_s, responsiveness
 from fullpipe.analysis.metrics.rows import Group
 from fullpipe.analysis.metrics.samples import mean, real
 from fullpipe.analysis.metrics.transfers import slowdowns
@@ -178,12 +178,24 @@ def _slowdown(group: Group) -> float | None:
 
 
 def _call_score(group: Group) -> float | None:
-    scores = group.whole.scores
+    return _mean_score(group, group.whole.scores)
+
+
+def _wideband_score(group: Group) -> float | None:
+    return _mean_score(group, group.whole.wideband_scores)
+
+
+def _mean_score(group: Group, scores: Mapping[str, float | None]) -> float | None:
     return mean([scores[flow] for flow in group.names if flow in scores])
 
 
 def _responsiveness(group: Group) -> float | None:
     return responsiveness(group.rtts_under_load_s.to_list())
+
+
+def _latency_increase(group: Group) -> float | None:
+    least_s = group.least_rtt_s
+    return None if least_s is None else latency_increase_s(group.rtts_under_load_s.to_list(), least_s)
 
 
 _OWN_TIME = "each over its own time after the warm-up"
@@ -311,6 +323,17 @@ MEASURES = (
         "probes.rtt_s",
         label="responsiveness",
     ),
+    Measure(
+        "latency_increase",
+        "s",
+        "lower",
+        Margin(0.10, 0.005),
+        "mean RTT of its pings and probes while bulk flows ran, less their smallest: what grades of"
+        " bufferbloat are of",
+        _latency_increase,
+        "probes.rtt_s",
+        label="latency increase under load",
+    ),
     _averaged("owd_mean", DELAY, "the mean one-way delay", "owd_mean_s", "mean one-way delay"),
     _averaged(
         "owd_p95",
@@ -335,6 +358,18 @@ MEASURES = (
         _call_score,
         "flows.owd_mean_s",
         label="opinion score of calls (MOS)",
+        bounds=(1.0, 4.5),
+    ),
+    Measure(
+        "call_score_wideband",
+        "1",
+        "higher",
+        Margin(absolute=0.1),
+        "mean opinion score of its calls by the wideband E-model (ITU-T G.107.1), as if speech were AMR-WB"
+        " at 23.05 kbit/s; on another scale than call_score",
+        _wideband_score,
+        "flows.owd_mean_s",
+        label="opinion score of wideband calls",
         bounds=(1.0, 4.5),
     ),
     _summed(

@@ -1,4 +1,4 @@
-"""Responsiveness: how many round trips fit into a minute while the path is loaded."""
+"""Latency under load: how many round trips fit into a minute, how much longer one takes, and its grade."""
 
 from collections.abc import Sequence
 
@@ -6,6 +6,8 @@ import polars as pl
 
 _KEPT = 0.95
 _MINUTE_S = 60.0
+_GRADES = (("A+", 0.005), ("A", 0.030), ("B", 0.060), ("C", 0.200), ("D", 0.400))
+_WORST = "F"
 
 
 def responsiveness(rtts_s: Sequence[float]) -> float | None:
@@ -30,6 +32,41 @@ def responsiveness(rtts_s: Sequence[float]) -> float | None:
         return None
     kept = sorted(rtts_s)[: max(1, int(_KEPT * len(rtts_s)))]
     return _MINUTE_S * len(kept) / sum(kept)
+
+
+def latency_increase_s(rtts_s: Sequence[float], least_s: float) -> float | None:
+    """How much longer round trips take under load than without, s.
+
+    Formula: mean of the round-trip times under load - the smallest of all.
+    Source: the measure that `bufferbloat_grade` is of, with the smallest RTT for that of an idle line.
+
+    Args:
+        rtts_s: Round-trip times of pings or probes under load, s.
+        least_s: The smallest of theirs, under load or not, s.
+
+    Returns:
+        None without any.
+
+    >>> latency_increase_s([0.25, 0.75], 0.125)
+    0.375
+    """
+    return sum(rtts_s) / len(rtts_s) - least_s if len(rtts_s) else None
+
+
+def bufferbloat_grade(increase_s: float) -> str:
+    """The grade of a line by how much longer a round trip takes while it is full: A+, A, B, C, D or F.
+
+    It says nothing of the rate, of loss, of how long the idle line takes, nor of how the wait varies; and one
+    flow that leaves the queue short has a good grade on a line that is bad with another.
+
+    Formula: A+ below 5 ms, A below 30, B below 60, C below 200, D below 400, else F.
+    Source: DSLReports, "Bufferbloat Grades" (www.dslreports.com/faq/17930), where it is of the mean of
+    downloads and uploads.
+
+    >>> [bufferbloat_grade(each) for each in (0.0, 0.03, 0.199, 2.0)]
+    ['A+', 'B', 'C', 'F']
+    """
+    return next((grade for grade, most_s in _GRADES if increase_s < most_s), _WORST)
 
 
 def under_load(probes: pl.DataFrame, load: pl.DataFrame, warmup_s: float = 0.0) -> pl.DataFrame:

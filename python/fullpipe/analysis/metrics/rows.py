@@ -9,6 +9,7 @@ import polars as pl
 from fullpipe.analysis.metrics.connections import bulk_flows
 from fullpipe.analysis.metrics.groups import flow_directions
 from fullpipe.analysis.metrics.responsiveness import under_load
+from fullpipe.analysis.metrics.samples import real
 from fullpipe.analysis.metrics.transfers import begun_pages_s, measured_transfers
 from fullpipe.analysis.metrics.voice import call_scores
 from fullpipe.runs import Run
@@ -62,6 +63,11 @@ class Whole:
     def scores(self) -> Mapping[str, float | None]:
         """The opinion scores of calls, by the name of the flow."""
         return call_scores(self.run)
+
+    @cached_property
+    def wideband_scores(self) -> Mapping[str, float | None]:
+        """The same for wideband speech."""
+        return call_scores(self.run, wideband=True)
 
 
 @dataclass(frozen=True)
@@ -121,6 +127,11 @@ class Group:
     def rtts_under_load_s(self) -> pl.Series:
         """Of its pings and probes while bulk flows ran."""
         return self._own(self.whole.under_load)["rtt_s"]
+
+    @property
+    def least_rtt_s(self) -> float | None:
+        """The smallest of its pings and probes, whenever they were sent."""
+        return real(self._own(self.whole.run.probes)["rtt_s"].min())
 
     def _own(self, rows: pl.DataFrame) -> pl.DataFrame:
         """The rows of its flows. Most runs have no transfers, and bulk flows only."""

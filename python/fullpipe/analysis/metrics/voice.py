@@ -1,6 +1,7 @@
-"""Quality of calls by the E-model (ITU-T G.107)."""
+"""Quality of calls by the E-model (ITU-T G.107, and G.107.1 for wideband speech)."""
 
-from collections.abc import Mapping
+import math
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from fullpipe.runs import Run
@@ -14,6 +15,13 @@ _R0 = 93.2
 """Rating without delay, loss and coding: the default values of G.107, table 3."""
 _KNEE_MS = 177.3
 """From this delay on, people begin to talk at the same time."""
+
+_R0_WIDEBAND = 129.0
+"""Rating of wideband speech without delay, loss and coding (G.107.1, section 7.2)."""
+_NOTICED_MS = 100.0
+"""mT, the delay that is just noticed: the default class of users of G.107, table 1."""
+_SENSITIVE = 6.0
+"""6 sT, with the sT of that class, 1."""
 
 
 def rating(delay_s: float, loss: float, *, ie: float = 0.0, bpl: float = 25.1) -> float:
@@ -66,6 +74,47 @@ def mos(delay_s: float, loss: float, *, ie: float = 0.0, bpl: float = 25.1) -> f
     return opinion(rating(delay_s, loss, ie=ie, bpl=bpl))
 
 
+def rating_wideband(delay_s: float, loss: float, *, ie: float = 8.0, bpl: float = 4.6) -> float:
+    """Transmission rating R of the wideband E-model, on its own scale, which ends at 129.
+
+    Formula: R = 129 - Idd - Ie,eff, with Ie,eff as in `rating`, and for a delay of d ms above 100 ms
+    Idd = 25 ((1 + X^6)^(1/6) - 3 (1 + (X/3)^6)^(1/6) + 2), X = log2(d / 100); Idd is 0 up to 100 ms.
+    Source: ITU-T G.107.1 (06/2019), section 7 with default values: echo is left out, and so are noise and
+    loudness. Loss that comes in bursts is rated as if it were random (BurstR = 1).
+
+    Args:
+        delay_s: From mouth to ear, seconds.
+        loss: Share of the packets that are lost, or too late, from 0 to 1.
+        ie: Impairment by the coding; 8 is AMR-WB at 23.05 kbit/s, 20 that at 12.65 (ITU-T G.113, table IV.3,
+            both ears).
+        bpl: How well the coding stands loss, percent: 4.6 and 4.3 of these (G.113, table IV.4).
+
+    >>> rating_wideband(0.1, 0.0), round(rating_wideband(0.4, 0.0), 1)
+    (121.0, 96.9)
+    """
+    x = math.log2(max(1e3 * delay_s / _NOTICED_MS, 1.0))
+    by_delay = 25 * (_root(x) - 3 * _root(x / 3) + 2)
+    percent = 100 * loss
+    return _R0_WIDEBAND - by_delay - ie - (95 - ie) * percent / (percent + bpl)
+
+
+def _root(x: float) -> float:
+    return (1 + x**_SENSITIVE) ** (1 / _SENSITIVE)
+
+
+def mos_wideband(delay_s: float, loss: float, *, ie: float = 8.0, bpl: float = 4.6) -> float:
+    """Mean opinion score of a wideband call, from 1 to 4.5. It is on another scale than `mos`, by people who
+    have wideband speech in mind: the two are not compared.
+
+    Formula: opinion(rating_wideband(delay, loss) / 1.29).
+    Source: ITU-T G.107.1 (06/2019), annex A, equations A-1 and A-2.
+
+    >>> round(mos_wideband(0.1, 0.0), 2)
+    4.42
+    """
+    return opinion(rating_wideband(delay_s, loss, ie=ie, bpl=bpl) / 1.29)
+
+
 def mouth_to_ear_s(owd_mean_s: float, jitter_s: float, frame_s: float = FRAME_S) -> float:
     """Delay of speech in seconds: a packet is filled, is on its way, and waits at the far end.
 
@@ -75,12 +124,13 @@ def mouth_to_ear_s(owd_mean_s: float, jitter_s: float, frame_s: float = FRAME_S)
     return frame_s + owd_mean_s + 2 * jitter_s
 
 
-def call_scores(run: Run) -> dict[str, float | None]:
+def call_scores(run: Run, *, wideband: bool = False) -> dict[str, float | None]:
     """Mean opinion score of every call of a run, by the name of its flow; None if nothing of it arrived.
 
-    Formula: see `mos`, of `mouth_to_ear_s` and of the share of packets that were lost.
+    Formula: see `mos`, or `mos_wideband`, of `mouth_to_ear_s` and of the share of packets that were lost.
     Source: as there.
     """
+    model = mos_wideband if wideband else mos
     frames_s = {
         name: flow.workload.frame_s
         for flow, names in zip(run.scenario.flows, flow_names(run.scenario.flows), strict=True)
@@ -88,11 +138,11 @@ def call_scores(run: Run) -> dict[str, float | None]:
         if isinstance(flow.workload, Voip)
     }
     rows = run.flows.iter_rows(named=True) if frames_s else ()
-    return {row["flow"]: _score(row, frames_s[row["flow"]]) for row in rows if row["flow"] in frames_s}
+    return {row["flow"]: _score(model, row, frames_s[row["flow"]]) for row in rows if row["flow"] in frames_s}
 
 
-def _score(row: Mapping[str, Any], frame_s: float) -> float | None:
+def _score(model: Callable[[float, float], float], row: Mapping[str, Any], frame_s: float) -> float | None:
     if row["owd_mean_s"] is None or not row["sent_packets"]:
         return None
     delay_s = mouth_to_ear_s(row["owd_mean_s"], row["jitter_s"] or 0.0, frame_s)
-    return mos(delay_s, row["lost_packets"] / row["sent_packets"])
+    return model(delay_s, row["lost_packets"] / row["sent_packets"])

@@ -9,8 +9,10 @@ from fullpipe.scenario.model.topology import Dumbbell
 from fullpipe.scenario.scenario import Scenario
 
 DEFAULT = "ethernet-100m"
-PRESETS = (DEFAULT, "wifi-p4-host", "dsl")
-"""Scenarios whose paths are those of testbeds."""
+LINES = ("cable", "dsl", "fibre", "lte", "5g", "starlink-like", "wifi")
+"""Scenarios whose paths are those of homes; each says where its numbers are from."""
+PRESETS = (DEFAULT, "wifi-p4-host", *LINES)
+"""With those whose paths are of testbeds."""
 _KEPT = ("topology", "hosts", "cells", "tcp")
 _CLIENT = "client"
 
