@@ -13,12 +13,19 @@ pytestmark = [
     pytest.mark.slow,
     pytest.mark.skipif(shutil.which("cargo") is None, reason="cargo is not installed"),
 ]
+RECIPES = (
+    ("add-an-algorithm.md", "In Rust"),
+    ("extend.md", "A queue"),
+    ("extend.md", "An impairment"),
+    ("extend.md", "An application"),
+)
+"""Pages and headings whose steps are performed here."""
 NETWORK = ("crates/params", "crates/units", "crates/network")
 
 
 def test_an_algorithm() -> None:
     root = copy("algorithm", ("crates/params", "crates/units", "crates/congestion"))
-    assert perform(root, steps("add-an-algorithm.md", "In Rust")) == printed("Algorithm")
+    assert perform(root, steps(*RECIPES[0])) == printed("Algorithm")
     tests = ("--test", "conformance", "--test", "rounds", "--test", "allocation")
     cargo_test(root, "-p", "fullpipe-congestion", *tests)
     assert (root / "crates/congestion/tests/snapshots/rounds__still.snap").exists()
@@ -26,7 +33,7 @@ def test_an_algorithm() -> None:
 
 def test_a_queue() -> None:
     root = copy("queue", NETWORK)
-    assert perform(root, steps("extend.md", "A queue")) == printed("Queue")
+    assert perform(root, steps(*RECIPES[1])) == printed("Queue")
     shown = cargo_test(root, "-p", "fullpipe-network", "--lib", "--test", "elements", "queue")
     assert "test queue::head_drop::tests::the_oldest_makes_room ... ok" in shown
     assert "test a_link_with_any_queue_conforms ... ok" in shown
@@ -34,7 +41,7 @@ def test_a_queue() -> None:
 
 def test_an_impairment() -> None:
     root = copy("impairment", (*NETWORK, "python"))
-    assert perform(root, steps("extend.md", "An impairment")) == printed("Impairment")
+    assert perform(root, steps(*RECIPES[2])) == printed("Impairment")
     shown = cargo_test(root, "-p", "fullpipe-network", "--lib", "--test", "elements", "impairment")
     assert "test impairments::interruption::" in shown
     assert "test a_link_with_any_impairment_conforms ... ok" in shown
@@ -51,7 +58,7 @@ print(json.dumps([[one.name, one.params] for one in given(Impairments.model_vali
 def test_an_application() -> None:
     crates = ("crates/congestion", "crates/tcp", "crates/simulation", *NETWORK)
     root = copy("application", (*crates, "python"))
-    assert perform(root, steps("extend.md", "An application")) == printed("Application")
+    assert perform(root, steps(*RECIPES[3])) == printed("Application")
     shown = cargo_test(root, "-p", "fullpipe-simulation", "--lib", "applications")
     assert "test applications::messages::" in shown
     program = """
