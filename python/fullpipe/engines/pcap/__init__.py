@@ -1,0 +1,6 @@
+"""Captured packets of real hosts, as runs. This engine reads files; it runs nothing."""
+
+from fullpipe.engines.pcap.capture import Capture, read
+from fullpipe.engines.pcap.flow import Flow, flows_of
+
+__all__ = ["Capture", "Flow", "flows_of", "read"]

@@ -1,0 +1,356 @@
+"""The records of a capture file, in batches: where each packet is in a piece of the file, when, and how long.
+
+Formats: draft-ietf-opsawg-pcap (either byte order, microseconds or nanoseconds) and draft-ietf-opsawg-pcapng
+(sections of either byte order, several interfaces, any resolution). A file is read in pieces and never as a
+whole, and of each packet only its beginning, so that memory does not depend on what lengths claim.
+"""
+
+import os
+import struct
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from io import FileIO
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+
+from fullpipe import files
+from fullpipe.errors import InputFileError, brief
+
+Ints = npt.NDArray[np.int64]
+HEADERS_BYTES = 320
+"""What is looked at of a packet: any headers of Ethernet, IP with extensions and TCP fit."""
+MOST_INTERFACES = 4_096
+_PIECE = 1 << 22
+_LONGEST_PACKET = 1 << 24
+"""No packet is longer; a length beyond is damage."""
+_LONGEST_SHORT_BLOCK = 1 << 16
+"""Section headers and descriptions of interfaces are shorter, but for comments."""
+_LAST_SECOND = 1 << 33
+_PCAP = {
+    b"\xd4\xc3\xb2\xa1": ("<", 1_000),
+    b"\xa1\xb2\xc3\xd4": (">", 1_000),
+    b"\x4d\x3c\xb2\xa1": ("<", 1),
+    b"\xa1\xb2\x3c\x4d": (">", 1),
+}
+"""Byte order and nanoseconds of a fraction, by magic number."""
+_SECTION_MAGIC = b"\x0a\x0d\x0d\x0a"
+_SECTION, _INTERFACE, _OLD_PACKET, _SIMPLE, _PACKET = 0x0A0D0D0A, 1, 2, 3, 6
+_NAME, _RESOLUTION, _OFFSET = 2, 9, 14
+
+
+@dataclass
+class Interface:
+    """Where packets were captured."""
+
+    link_type: int
+    name: str = ""
+    resolution: int = 6
+    """As if_tsresol has it: a negative power of 10, or with the highest bit one of 2."""
+    offset_s: int = 0
+
+
+@dataclass
+class Batch:
+    """Records of one piece of a file, shape (n,) each."""
+
+    data: npt.NDArray[np.uint8]
+    """The piece, with zeros behind it."""
+    at: Ints
+    """Where the captured bytes of a packet begin in it."""
+    captured: Ints
+    """How many of them are in the piece."""
+    wire_bytes: Ints
+    time_ns: Ints
+    """Since 1970; -1 where the record has none that could be."""
+    interface: Ints
+
+
+@dataclass
+class Records:
+    """A file that is being read."""
+
+    path: Path
+    interfaces: list[Interface] = field(default_factory=list)
+    count: int = 0
+    """Packets so far, of any kind."""
+    damage: str = ""
+    """Why reading ended before the end of the file; empty if it did not."""
+    untimed: int = 0
+    """Packets without a time, which simple packet blocks have none of."""
+
+    def batches(self) -> Iterator[Batch]:
+        """Everything in the file.
+
+        Raises:
+            InputFileError: If it cannot be read, or is no capture.
+        """
+        try:
+            with files.open_regular(self.path) as file:
+                magic = file.read(4)
+                if magic in _PCAP:
+                    yield from _Pcap(self, _Pieces(file), *_PCAP[magic]).batches()
+                elif magic == _SECTION_MAGIC:
+                    yield from _Pcapng(self, _Pieces(file)).batches()
+                else:
+                    raise InputFileError(
+                        f"{self.path}: is no pcap or pcapng: its magic number is {magic.hex()}"
+                    )
+        except OSError as error:
+            raise InputFileError(f"{self.path}: cannot be read: {error.strerror or error}") from None
+
+
+def is_capture(path: Path) -> bool:
+    """Whether a file begins like a pcap or a pcapng; False if it cannot be read."""
+    try:
+        with files.open_regular(path) as file:
+            magic = file.read(4)
+    except OSError:
+        return False
+    return magic in _PCAP or magic == _SECTION_MAGIC
+
+
+class _Pieces:
+    """A file through a window that moves forward."""
+
+    def __init__(self, file: FileIO) -> None:
+        self._file = file
+        self.size = os.fstat(file.fileno()).st_size
+        self.data = b""
+        self.base = 0
+        """Where the window begins in the file."""
+
+    def move(self, to: int) -> None:
+        """Let the window begin at a place of the file."""
+        self._file.seek(to)
+        parts, missing = [], _PIECE
+        while missing and (part := self._file.read(missing)):
+            parts.append(part)
+            missing -= len(part)
+        self.data, self.base = b"".join(parts), to
+
+    @property
+    def is_last(self) -> bool:
+        """Whether there is nothing behind the window."""
+        return len(self.data) < _PIECE
+
+
+class _Found:
+    """Records of the window so far."""
+
+    def __init__(self) -> None:
+        self.rows: list[tuple[int, int, int, int, int, int]] = []
+        """Place, captured, on the wire, high and low half of the time, interface."""
+
+    def batch(self, data: bytes, times_ns: "Ints", columns: "Ints") -> Batch:
+        """Them as arrays."""
+        padded = np.zeros(len(data) + HEADERS_BYTES + 64, dtype=np.uint8)
+        padded[: len(data)] = np.frombuffer(data, dtype=np.uint8)
+        captured = np.minimum(columns[:, 1], HEADERS_BYTES)
+        return Batch(padded, columns[:, 0], captured, columns[:, 2], times_ns, columns[:, 5])
+
+    def columns(self) -> Ints:
+        """Shape (n, 6)."""
+        return np.array(self.rows, dtype=np.int64).reshape(-1, 6)
+
+
+class _Pcap:
+    """The first format: a header, and records."""
+
+    def __init__(self, records: Records, pieces: _Pieces, order: str, unit_ns: int) -> None:
+        self._records, self._pieces, self._unit_ns = records, pieces, unit_ns
+        pieces.move(0)
+        if len(pieces.data) < 24:
+            raise InputFileError(f"{records.path}: ends within its header")
+        (link_type,) = struct.unpack_from(f"{order}I", pieces.data, 20)
+        records.interfaces.append(Interface(link_type & 0xFFFF))
+        self._record = struct.Struct(f"{order}IIII")
+
+    def batches(self) -> Iterator[Batch]:
+        """All packets."""
+        place = 24
+        while True:
+            self._pieces.move(place)
+            found = _Found()
+            place = self._scan(found)
+            columns = found.columns()
+            if columns.size:
+                self._records.count += len(columns)
+                fractions_ns = columns[:, 4] * self._unit_ns
+                times_ns = columns[:, 3] * 1_000_000_000 + np.minimum(fractions_ns, 999_999_999)
+                yield found.batch(self._pieces.data, times_ns, columns)
+            if self._records.damage or place >= self._pieces.size:
+                return
+
+    def _scan(self, found: _Found) -> int:
+        """Take what is whole in the window; the place of the file where the next record begins."""
+        data, at, unpack = self._pieces.data, 0, self._record.unpack_from
+        end = len(data)
+        add = found.rows.append
+        while at + 16 <= end:
+            second, fraction, captured, length = unpack(data, at)
+            if captured > _LONGEST_PACKET:
+                self._records.damage = _says(self._records.count + len(found.rows), captured)
+                break
+            if at + 16 + (captured if captured < HEADERS_BYTES else HEADERS_BYTES) > end:
+                break
+            add((at + 16, captured, length if length > captured else captured, second, fraction, 0))
+            at += 16 + captured
+        place, size = self._pieces.base + at, self._pieces.size
+        if not self._records.damage and (place > size or (self._pieces.is_last and at < end)):
+            number = self._records.count + len(found.rows) + (place < size)
+            self._records.damage = f"it is cut within packet {number:,}"
+        return place
+
+
+def _says(before: int, length: int) -> str:
+    return f"packet {before + 1:,} says that it has {length:,} bytes"
+
+
+class _Pcapng:
+    """The second format: blocks."""
+
+    def __init__(self, records: Records, pieces: _Pieces) -> None:
+        self._records, self._pieces = records, pieces
+        self._order = "<"
+        self._first = 0
+        """Number of the first interface of the section."""
+
+    def batches(self) -> Iterator[Batch]:
+        """All packets of all sections."""
+        place = 0
+        while True:
+            self._pieces.move(place)
+            found = _Found()
+            place = self._scan(found)
+            columns = found.columns()
+            if columns.size:
+                self._records.count += len(columns)
+                yield found.batch(self._pieces.data, self._times_ns(columns), columns)
+            if place > self._pieces.size:
+                self._records.damage = (
+                    self._records.damage or f"it is cut behind packet {self._records.count:,}"
+                )
+            if self._records.damage or place == self._pieces.size:
+                return
+
+    def _scan(self, found: _Found) -> int:
+        """Take the blocks of which enough is in the window; the place of the file of the next one."""
+        data, at, is_last = self._pieces.data, 0, self._pieces.is_last
+        while at + 12 <= len(data):
+            if data[at : at + 4] == _SECTION_MAGIC and not self._begins_section(data, at):
+                break
+            kind, length = struct.unpack_from(f"{self._order}II", data, at)
+            if length < 12 or length % 4:
+                self._records.damage = (
+                    f"a block behind packet {self._seen(found):,} says that it has {length:,} bytes"
+                )
+                break
+            wanted = min(length, HEADERS_BYTES + 32 if kind == _PACKET else _LONGEST_SHORT_BLOCK)
+            if at + wanted > len(data) and kind in (_SECTION, _INTERFACE, _OLD_PACKET, _SIMPLE, _PACKET):
+                if is_last:
+                    self._records.damage = f"it is cut behind packet {self._seen(found):,}"
+                break
+            self._take(kind, data, at, length, found)
+            if self._records.damage:
+                break
+            at += length
+        else:
+            if is_last and at < len(data):
+                self._records.damage = f"it is cut behind packet {self._seen(found):,}"
+        return self._pieces.base + at
+
+    def _seen(self, found: _Found) -> int:
+        return self._records.count + len(found.rows)
+
+    def _begins_section(self, data: bytes, at: int) -> bool:
+        """Learn the byte order of a section; False if it has none."""
+        order = {b"\x4d\x3c\x2b\x1a": "<", b"\x1a\x2b\x3c\x4d": ">"}.get(data[at + 8 : at + 12])
+        if order is None:
+            self._records.damage = "a section header has no byte order"
+            return False
+        self._order, self._first = order, len(self._records.interfaces)
+        return True
+
+    def _take(self, kind: int, data: bytes, at: int, length: int, found: _Found) -> None:
+        if kind == _PACKET and length >= 32:
+            number, high, low, captured, wire = struct.unpack_from(f"{self._order}5I", data, at + 8)
+            self._add(found, (at + 28, captured, wire, high, low, number), length - 32)
+        elif kind == _OLD_PACKET and length >= 32:
+            number, _, high, low, captured, wire = struct.unpack_from(f"{self._order}HHIIII", data, at + 8)
+            self._add(found, (at + 28, captured, wire, high, low, number), length - 32)
+        elif kind == _SIMPLE:
+            self._records.count += 1
+            self._records.untimed += 1
+        elif kind == _INTERFACE and length >= 20:
+            self._add_interface(data[at + 8 : at + min(length, _LONGEST_SHORT_BLOCK) - 4])
+
+    def _add(self, found: _Found, row: tuple[int, int, int, int, int, int], room: int) -> None:
+        place, captured, wire, high, low, number = row
+        number += self._first
+        if number >= len(self._records.interfaces):
+            self._records.damage = (
+                f"packet {self._seen(found) + 1:,} is of an interface that is not described"
+            )
+        elif captured > room:
+            self._records.damage = _says(self._seen(found), captured)
+        else:
+            found.rows.append((place, captured, max(wire, captured), high, low, number))
+
+    def _add_interface(self, body: bytes) -> None:
+        (link_type,) = struct.unpack_from(f"{self._order}H", body)
+        made = Interface(link_type)
+        for code, value in _options(body[8:], self._order):
+            if code == _NAME:
+                made.name = brief(value.rstrip(b"\0").decode(errors="replace"))
+            elif code == _RESOLUTION and len(value) == 1:
+                made.resolution = value[0]
+            elif code == _OFFSET and len(value) == 8:
+                (made.offset_s,) = struct.unpack(f"{self._order}q", value)
+        if len(self._records.interfaces) >= MOST_INTERFACES:
+            self._records.damage = f"it describes more than {MOST_INTERFACES:,} interfaces"
+        else:
+            self._records.interfaces.append(made)
+
+    def _times_ns(self, columns: Ints) -> Ints:
+        ticks = columns[:, 3].astype(np.uint64) << np.uint64(32) | columns[:, 4].astype(np.uint64)
+        times_ns = np.empty(len(ticks), dtype=np.int64)
+        for number in np.unique(columns[:, 5]):
+            chosen = columns[:, 5] == number
+            times_ns[chosen] = _nanoseconds(ticks[chosen], self._records.interfaces[number])
+        return times_ns
+
+
+def _options(data: bytes, order: str) -> Iterator[tuple[int, bytes]]:
+    at = 0
+    while at + 4 <= len(data):
+        code, length = struct.unpack_from(f"{order}HH", data, at)
+        if code == 0 or at + 4 + length > len(data):
+            return
+        yield code, data[at + 4 : at + 4 + length]
+        at += 4 + (length + 3) // 4 * 4
+
+
+def _nanoseconds(ticks: npt.NDArray[np.uint64], of: Interface) -> Ints:
+    """Times since 1970; -1 beyond all measure."""
+    power = of.resolution & 0x7F
+    if of.resolution & 0x80:
+        coarse = max(power - 30, 0)  # so that the product below fits in 64 bits
+        kept, power = ticks >> np.uint64(min(coarse, 63)), power - coarse
+        seconds = kept >> np.uint64(power)
+        rest_ns = (kept & np.uint64((1 << power) - 1)) * np.uint64(10**9) >> np.uint64(power)
+    elif power <= 19:
+        seconds, rest = np.divmod(ticks, np.uint64(10**power))
+        up, down = max(9 - power, 0), max(power - 9, 0)
+        rest_ns = rest * np.uint64(10**up) // np.uint64(10**down)
+    else:
+        seconds, rest_ns = np.zeros_like(ticks), np.zeros_like(ticks)
+    is_possible = seconds < _LAST_SECOND
+    whole_s = np.where(is_possible, seconds, 0).astype(np.int64) + min(
+        max(of.offset_s, -_LAST_SECOND), _LAST_SECOND
+    )
+    is_possible &= (whole_s >= 0) & (whole_s < _LAST_SECOND)
+    return np.where(
+        is_possible, np.where(is_possible, whole_s, 0) * 1_000_000_000 + rest_ns.astype(np.int64), -1
+    )

@@ -1,0 +1,151 @@
+"""A pcap or pcapng as TCP connections."""
+
+from dataclasses import dataclass, fields
+from pathlib import Path
+
+import numpy as np
+
+from fullpipe.engines.pcap.blocks import Interface, Ints, Records
+from fullpipe.engines.pcap.connections import Connection, Floats, connections_of
+from fullpipe.engines.pcap.headers import Left, Segments, decode
+from fullpipe.errors import InputFileError
+
+MOST_SEGMENTS = 2_500_000
+"""That are read of a file; it keeps memory under 500 MB."""
+LONGEST_S = 86_400.0
+_SET_BACK_NS = 1_000_000_000
+"""A clock that goes back by more was set; by less, records are out of order."""
+
+
+@dataclass(frozen=True)
+class Capture:
+    """What a file has of TCP."""
+
+    connections: list[Connection]
+    """Those with the most payload, in the order in which they were first seen."""
+    others: int
+    """Connections beyond those."""
+    began_ns: int
+    """Time of the first TCP segment, since 1970."""
+    duration_s: float
+    """From the first segment to the last."""
+    packets: int
+    """Packets in the file, of any kind."""
+    segments: int
+    """TCP segments among them."""
+    interfaces: list[Interface]
+    left: Left
+    """Packets that are not used, and why."""
+    damage: str
+    """Why reading ended before the end of the file, in one line; empty if it did not."""
+    set_back_s: Floats
+    """By how much the clock was set back, each time; the times of packets behind go on from there."""
+
+
+def read(path: Path) -> Capture:
+    """Read the TCP connections of a capture.
+
+    The times of `Connection.sent[n]` are seconds since the first segment; sequence numbers, windows and lengths
+    are bytes. `fullpipe.engines.pcap.flows_of(capture.connections)` gives the bulk flows of them, with what
+    their senders did: RTT, bytes in flight, estimate of the congestion window, retransmissions.
+
+    Args:
+        path: A pcap of either byte order, in microseconds or nanoseconds, or a pcapng. Snap lengths may be as
+            small as the headers: payload is never looked at.
+
+    Raises:
+        InputFileError: If it cannot be read, is no capture, or has no TCP, in one line.
+    """
+    records, left = Records(path), Left()
+    parts: list[Segments] = []
+    count = 0
+    for batch in records.batches():
+        link_types = np.array([interface.link_type for interface in records.interfaces])
+        part = decode(batch, link_types, left)
+        if part is not None:
+            parts.append(part)
+            count += part.seq.size
+        if count >= MOST_SEGMENTS:
+            records.damage = f"it has more than {MOST_SEGMENTS:,} TCP segments; only the first ones are read"
+            break
+    if not parts:
+        raise InputFileError(f"{path}: {_nothing(records, left)}")
+    segments = _joined(parts)
+    parts.clear()
+    set_back_s = _in_order(segments)
+    began_ns = int(segments.time_ns[0])
+    segments.time_ns -= began_ns
+    duration_s = float(segments.time_ns[-1]) * 1e-9
+    if duration_s > LONGEST_S:
+        raise InputFileError(
+            f"{path}: its packets span {duration_s:,.0f} s; captures of up to a day are read"
+        )
+    found = connections_of(segments)
+    return Capture(
+        found.found,
+        found.others,
+        began_ns,
+        duration_s,
+        records.count,
+        segments.seq.size,
+        records.interfaces,
+        left,
+        records.damage,
+        set_back_s,
+    )
+
+
+def _nothing(records: Records, left: Left) -> str:
+    """Why there is no TCP in a file."""
+    if not records.count:
+        return f"has no packet{f': {records.damage}' if records.damage else ''}"
+    reasons = {
+        "are of link types that are not read": left.other_link,
+        "are no IP": left.not_ip,
+        "are no TCP": left.not_tcp,
+        "are fragments of IP": left.fragments,
+        "were cut before the end of the TCP header (a larger snap length is needed)": left.cut,
+        "have lengths that contradict each other, or no time": left.damaged,
+        "have no time (simple packet blocks)": records.untimed,
+    }
+    told = ", ".join(f"{count:,} {why}" for why, count in reasons.items() if count)
+    end = f"; {records.damage}" if records.damage else ""
+    return f"has no TCP segment: of {records.count:,} packets {told}{end}"
+
+
+def _joined(parts: list[Segments]) -> Segments:
+    """Several one behind the other."""
+    begins = np.cumsum([0, *(part.seq.size for part in parts)])
+    for part, begin in zip(parts, begins, strict=False):
+        part.sack_row += begin
+    return Segments(
+        **{one.name: np.concatenate([getattr(part, one.name) for part in parts]) for one in fields(Segments)}
+    )
+
+
+def _in_order(segments: Segments) -> Floats:
+    """Sort by time, after times behind a clock that was set back go on from there; by how much it was."""
+    found = []
+    for interface in np.unique(segments.interface):
+        rows = np.flatnonzero(segments.interface == interface)
+        steps = np.diff(segments.time_ns[rows])
+        back = np.where(steps < -_SET_BACK_NS, -steps, 0)
+        if back.any():
+            segments.time_ns[rows[1:]] += np.cumsum(back)
+            found += (back[back > 0] * 1e-9).tolist()
+    if (np.diff(segments.time_ns) < 0).any():
+        _reorder(segments, np.argsort(segments.time_ns, kind="stable"))
+    return np.array(found)
+
+
+def _reorder(segments: Segments, order: Ints) -> None:
+    place = np.empty(order.size, dtype=np.int64)
+    place[order] = np.arange(order.size)
+    for one in fields(Segments):
+        values = getattr(segments, one.name)
+        if not one.name.startswith("sack_") or one.name == "sack_permitted":
+            setattr(segments, one.name, values[order])
+    rows = place[segments.sack_row]
+    of_blocks = np.argsort(rows, kind="stable")
+    segments.sack_row = rows[of_blocks]
+    segments.sack_left, segments.sack_right = segments.sack_left[of_blocks], segments.sack_right[of_blocks]

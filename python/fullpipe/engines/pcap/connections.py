@@ -1,0 +1,298 @@
+"""The TCP connections of a capture, each with what either end sent: times in s, sequence numbers in bytes."""
+
+import ipaddress
+from dataclasses import dataclass, replace
+
+import numpy as np
+import numpy.typing as npt
+import polars as pl
+
+from fullpipe.engines.pcap.blocks import Ints
+from fullpipe.engines.pcap.headers import ACK, NONE, RST, SYN, Segments
+
+Floats = npt.NDArray[np.float64]
+NO_ACK = -(1 << 62)
+"""In the place of an acknowledgement that a segment does not carry."""
+MOST_CONNECTIONS = 256
+"""With the most payload; others are counted."""
+_MAPPED_HIGH = 0xFFFF << 32
+_TWICE_NS = 1_000_000
+_NEAR = 4
+"""A packet that was captured twice comes again within 1 ms, and within so many packets of its direction."""
+
+
+@dataclass(frozen=True)
+class Sent:
+    """What one end of a connection sent, in the order of capture; arrays of shape (n,)."""
+
+    time_s: Floats
+    """Since the first packet of the capture."""
+    seq: Ints
+    """First byte, unwrapped, from 0 for the first byte of payload; a SYN has -1. Without a SYN in the capture
+    the lowest one seen is 0."""
+    payload: Ints
+    """Bytes."""
+    ack: Ints
+    """Every byte of the other end below has arrived, by the numbers of that end; NO_ACK without one."""
+    flags: npt.NDArray[np.uint16]
+    window_bytes: Ints
+    """Receive window; -1 where it is not known, as the handshake that has its scale was not captured."""
+    ecn: npt.NDArray[np.uint8]
+    """Bits of the IP header: 0 not ECT, 1 ECT(1), 2 ECT(0), 3 CE."""
+    wire_bytes: Ints
+    ts_val: Ints
+    """Timestamp; -1 without."""
+    ts_ecr: Ints
+    sack_row: Ints
+    """Of every selective acknowledgement, shape (m,): the place of its segment, ascending."""
+    sack_left: Ints
+    """Its first byte, by the numbers of the other end."""
+    sack_right: Ints
+    """The byte behind its last one."""
+    mss_bytes: int | None
+    """The MSS that its SYN announces; None if there is none. Likewise the next two."""
+    scale: int | None
+    sack_permitted: bool | None
+
+    @property
+    def payload_bytes(self) -> int:
+        """All payload, what was sent several times included."""
+        return int(self.payload.sum())
+
+
+@dataclass(frozen=True)
+class Connection:
+    """A TCP connection, as one interface saw it."""
+
+    ends: tuple[str, str]
+    """Address and port of each, as in "10.0.0.1.80". The first opened it, or was seen first."""
+    sent: tuple[Sent, Sent]
+    """By the same ends."""
+    interface: int
+    views: int = 1
+    """Interfaces that saw it; the nearest to the sender of most payload is taken."""
+    twice: int = 0
+    """Packets that the capture has twice, which are counted once."""
+
+
+@dataclass(frozen=True)
+class Connections:
+    """Those with the most payload, and how many others there are."""
+
+    found: list[Connection]
+    others: int
+
+
+def connections_of(segments: Segments) -> Connections:
+    """The connections in segments that are in the order of time.
+
+    A pair of ends that opens a connection anew, with another sequence number, has several.
+    """
+    keys = _keys(segments)
+    payload = np.bincount(keys, weights=segments.payload)
+    chosen = np.argsort(-payload, kind="stable")[:MOST_CONNECTIONS]
+    order = np.argsort(keys, kind="stable")
+    begins = np.searchsorted(keys[order], np.arange(payload.size + 1))
+    sack_begins = np.searchsorted(segments.sack_row, np.arange(segments.seq.size + 1))
+    found = []
+    for key in np.sort(chosen):
+        rows = order[begins[key] : begins[key + 1]]
+        for part in _incarnations(segments, rows):
+            found.append(_best_view(segments, part, sack_begins))
+    return Connections(found, payload.size - chosen.size)
+
+
+def _keys(segments: Segments) -> Ints:
+    """A number for every pair of ends, in the order in which they are first seen, shape (n,)."""
+    ends = np.column_stack([segments.source, segments.ports[:, 0], segments.target, segments.ports[:, 1]])
+    mine, other = ends[:, :3], ends[:, 3:]
+    is_first = _is_less(mine, other)[:, None]
+    columns = np.hstack([np.where(is_first, mine, other), np.where(is_first, other, mine)])
+    frame = pl.DataFrame({str(n): columns[:, n] for n in range(columns.shape[1])})
+    known = frame.unique(maintain_order=True).with_row_index("key")
+    joined = frame.join(known, on=frame.columns, how="left", maintain_order="left")
+    return joined["key"].to_numpy().astype(np.int64)
+
+
+def _is_less(one: npt.NDArray[np.uint64], other: npt.NDArray[np.uint64]) -> npt.NDArray[np.bool_]:
+    """Whether rows of three numbers come before others."""
+    found = one[:, 2] < other[:, 2]
+    for column in (1, 0):
+        found = np.where(one[:, column] == other[:, column], found, one[:, column] < other[:, column])
+    return np.asarray(found)
+
+
+def _incarnations(segments: Segments, rows: Ints) -> list[Ints]:
+    """The connections that a pair of ends had one after the other: each begins with another SYN."""
+    flags = segments.flags[rows]
+    opens = np.flatnonzero((flags & (SYN | ACK | RST)) == SYN)
+    if opens.size < 2:
+        return [rows]
+    numbers = segments.seq[rows[opens]]
+    anew = opens[1:][numbers[1:] != numbers[:-1]]
+    parts = [part for part in np.split(rows, anew) if segments.payload[part].any()]
+    return sorted(parts, key=lambda part: -int(segments.payload[part].sum()))[:_MOST_ANEW] or [rows]
+
+
+_MOST_ANEW = 16
+"""Connections of the same pair of ends that are read, those with the most payload."""
+
+
+def _best_view(segments: Segments, rows: Ints, sack_begins: Ints) -> Connection:
+    """As seen by the interface that saw both directions, and most of it, and the data first."""
+    seen = np.unique(segments.interface[rows])
+    if seen.size == 1:
+        return _connection(segments, rows, sack_begins, 1)
+    views = [rows[segments.interface[rows] == interface] for interface in seen]
+
+    def merit(view: Ints) -> tuple[bool, int, float]:
+        is_both = (
+            np.unique(segments.ports[view, 0]).size > 1
+            or np.unique(segments.source[view], axis=0).shape[0] > 1
+        )
+        data = view[segments.payload[view] > 0]
+        return is_both, data.size, -float(segments.time_ns[data].sum()) / max(data.size, 1)
+
+    return _connection(segments, max(views, key=merit), sack_begins, seen.size)
+
+
+def _connection(segments: Segments, rows: Ints, sack_begins: Ints, views: int) -> Connection:
+    first = rows[0]
+    same = (segments.source[rows] == segments.source[first]).all(axis=1)
+    is_first = same & (segments.ports[rows, 0] == segments.ports[first, 0])
+    opening = segments.flags[rows] & (SYN | ACK)
+    if ((opening == SYN) & ~is_first).any() or ((opening == (SYN | ACK)) & is_first).any():
+        is_first = ~is_first
+    once = ~_is_twice(segments, rows, is_first)
+    kept, is_first = rows[once], is_first[once]
+    numbers = _unwrapped(segments, kept, is_first)
+    sent = tuple(
+        _sent(segments, kept, is_first == of_first, numbers[not of_first], numbers[of_first], sack_begins)
+        for of_first in (True, False)
+    )
+    scales = [one.scale for one in sent]
+    scaled = tuple(_with_scale(one, None not in scales, any(s is not None for s in scales)) for one in sent)
+    mine, other = (
+        f"{_address(address[first])}.{segments.ports[first, n]}"
+        for n, address in enumerate((segments.source, segments.target))
+    )
+    ends = (mine, other) if is_first[0] else (other, mine)  # the first packet is never a copy
+    return Connection(ends, (scaled[0], scaled[1]), int(segments.interface[first]), views, int((~once).sum()))
+
+
+def _is_twice(segments: Segments, rows: Ints, is_first: npt.NDArray[np.bool_]) -> npt.NDArray[np.bool_]:
+    """Packets that are the same packet of IPv4 as one shortly before, captured again."""
+    found = np.zeros(rows.size, dtype=bool)
+    columns = (
+        segments.identity,
+        segments.seq,
+        segments.ack,
+        segments.flags,
+        segments.payload,
+        segments.window,
+    )
+    for direction in (True, False):
+        place = np.flatnonzero(is_first == direction)
+        of = rows[place]
+        for back in range(1, _NEAR + 1):
+            later, earlier = of[back:], of[:-back]
+            same = (segments.identity[later] > 0) & (
+                segments.time_ns[later] - segments.time_ns[earlier] < _TWICE_NS
+            )
+            for column in (*columns, segments.ts_val):
+                same &= column[later] == column[earlier]
+            found[place[back:][same]] = True
+    return found
+
+
+def _unwrapped(segments: Segments, rows: Ints, is_first: npt.NDArray[np.bool_]) -> tuple[Ints, Ints]:
+    """Of the first end and of the other, without wrapping and from the first byte of payload on: its sequence
+    numbers where it sent, and the acknowledgements of them where the other sent; shape (n,) each.
+
+    Both count on from each other: a number is within 2 GB of the one before (RFC 9293, section 3.4).
+    """
+    flags = segments.flags[rows]
+    has_ack = ((flags & ACK) != 0) & ((flags & RST) == 0)
+    found = []
+    for of_first in (True, False):
+        is_own = is_first == of_first
+        valid = is_own | has_ack
+        raw = np.where(is_own, segments.seq[rows], segments.ack[rows])
+        steps = np.diff(raw[valid]).astype(np.int32).astype(np.int64)
+        whole = np.full(rows.size, NO_ACK, dtype=np.int64)
+        whole[valid] = np.concatenate([[0], np.cumsum(steps)])[: int(valid.sum())]
+        opening = np.flatnonzero(is_own & ((flags & SYN) != 0))
+        data = is_own & (segments.payload[rows] > 0)
+        if opening.size:
+            base = int(whole[opening[0]]) + 1
+        else:
+            base = int(whole[data].min() if data.any() else whole[valid].min() if valid.any() else 0)
+        whole[valid] -= base
+        found.append(whole)
+    return found[0], found[1]
+
+
+def _sent(
+    segments: Segments,
+    rows: Ints,
+    own: npt.NDArray[np.bool_],
+    numbers: Ints,
+    of_other: Ints,
+    sack_begins: Ints,
+) -> Sent:
+    """What one end sent; `of_other` has the acknowledgements that it sent."""
+    chosen = rows[own]
+    is_opening = (segments.flags[chosen] & SYN) != 0
+    seq = numbers[own]
+    ack = of_other[own]
+    counts = sack_begins[chosen + 1] - sack_begins[chosen]
+    sack_row = np.repeat(np.arange(chosen.size), counts)
+    place = np.repeat(sack_begins[chosen] - np.cumsum(counts) + counts, counts) + np.arange(sack_row.size)
+    raw_ack = segments.ack[chosen[sack_row]]
+    edges = [
+        (edge[place] - raw_ack).astype(np.uint32).astype(np.int32) + ack[sack_row]
+        for edge in (segments.sack_left, segments.sack_right)
+    ]
+    usable = (ack[sack_row] != NO_ACK) & (edges[1] > edges[0])
+    opening = chosen[is_opening][:1]
+
+    def said(values: npt.NDArray[np.int32] | npt.NDArray[np.int8]) -> int | None:
+        return int(values[opening[0]]) if opening.size and values[opening[0]] != NONE else None
+
+    return Sent(
+        time_s=np.asarray(segments.time_ns[chosen] * 1e-9, dtype=np.float64),
+        seq=seq,
+        payload=segments.payload[chosen].astype(np.int64),
+        ack=ack,
+        flags=segments.flags[chosen],
+        window_bytes=segments.window[chosen].astype(np.int64),
+        ecn=segments.ecn[chosen],
+        wire_bytes=segments.wire_bytes[chosen].astype(np.int64),
+        ts_val=segments.ts_val[chosen],
+        ts_ecr=segments.ts_ecr[chosen],
+        sack_row=sack_row[usable],
+        sack_left=edges[0][usable],
+        sack_right=edges[1][usable],
+        mss_bytes=said(segments.mss),
+        scale=said(segments.scale),
+        sack_permitted=bool(segments.sack_permitted[opening[0]]) if opening.size else None,
+    )
+
+
+def _with_scale(one: Sent, both: bool, any_known: bool) -> Sent:
+    """With windows in bytes: scaled if both SYNs say so (RFC 7323, section 2.2), not known without any."""
+    is_opening = (one.flags & SYN) != 0
+    if both:
+        window = np.where(is_opening, one.window_bytes, one.window_bytes << (one.scale or 0))
+    elif one.mss_bytes is not None and not any_known:
+        window = one.window_bytes
+    else:
+        window = np.where(is_opening, one.window_bytes, NONE)
+    return replace(one, window_bytes=window)
+
+
+def _address(pair: npt.NDArray[np.uint64]) -> str:
+    high, low = int(pair[0]), int(pair[1])
+    if high == 0 and low & ~0xFFFFFFFF == _MAPPED_HIGH:
+        return str(ipaddress.IPv4Address(low & 0xFFFFFFFF))
+    return str(ipaddress.IPv6Address(high << 64 | low))

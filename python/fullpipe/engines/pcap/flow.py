@@ -1,0 +1,354 @@
+"""What the sender of a bulk flow did, by what was captured: RTT, bytes in flight, retransmissions."""
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+import numpy.typing as npt
+
+from fullpipe.engines.pcap.blocks import Ints
+from fullpipe.engines.pcap.cells import Cells, TooFragmentedError, cells_of, highest_of, is_duplicate
+from fullpipe.engines.pcap.connections import NO_ACK, Connection, Floats, Sent
+from fullpipe.engines.pcap.headers import FIN, NONE, RST, SYN
+from fullpipe.engines.pcap.side import Side, echoes, side_of
+from fullpipe.engines.pcap.window import Window, window_of
+
+LEAST_SEGMENTS = 10
+"""Of a direction that is taken for a flow: an initial window (RFC 6928)."""
+_DEFAULT_MSS = 536
+"""RFC 9293, section 3.7.1."""
+_TICK_S = 0.001
+"""Of timestamps: that of Linux, and of most (RFC 7323, section 5.4)."""
+
+
+@dataclass(frozen=True)
+class Retransmissions:
+    """What was sent again, by segments with payload, shape (n,) each."""
+
+    bytes: Ints
+    """That were sent before, as was seen or as can be concluded."""
+    packets: Ints
+    """Full segments that these make: a captured segment may stand for several that were cut from it later."""
+    is_late: npt.NDArray[np.bool_]
+    """Segments that fill a hole, and were delayed on their way: no retransmissions."""
+    is_spurious: npt.NDArray[np.bool_]
+    """Retransmissions of what had arrived: a DSACK says so (RFC 3708), or the echo of an older timestamp
+    (RFC 3522)."""
+
+
+@dataclass(frozen=True)
+class Flow:
+    """One direction of a connection that carries data."""
+
+    connection: Connection
+    sender: int
+    """Which of its ends sends: 0 or 1."""
+    mss: int
+    """Bytes of a full segment, without options."""
+
+    @property
+    def ends(self) -> tuple[str, str]:
+        """Sender and receiver."""
+        return self.connection.ends[self.sender], self.connection.ends[1 - self.sender]
+
+    @property
+    def name(self) -> str:
+        """As runs call it."""
+        return " - ".join(end.replace(":", "-") for end in self.ends)[:100]
+
+    @property
+    def data(self) -> Sent:
+        """What the sender sent."""
+        return self.connection.sent[self.sender]
+
+    @property
+    def acks(self) -> Sent:
+        """What the receiver sent."""
+        return self.connection.sent[1 - self.sender]
+
+    @cached_property
+    def rows(self) -> Ints:
+        """Segments with payload, by their places in `data`, but for probes of a window that is closed and of a
+        path that is idle (RFC 9293, sections 3.8.4 and 3.8.6.1)."""
+        data = self.data
+        ends = data.seq + data.payload
+        known = np.concatenate([[-1], np.maximum.accumulate(ends)[:-1]]) if ends.size else ends
+        is_probe = (data.payload == 1) & (ends <= known) & (data.seq == known - 1)
+        return np.flatnonzero((data.payload > 0) & ((data.flags & (SYN | RST)) == 0) & ~is_probe)
+
+    @cached_property
+    def sent_s(self) -> Floats:
+        """When they were captured, shape (n,)."""
+        return self.data.time_s[self.rows]
+
+    @cached_property
+    def highest(self) -> Ints:
+        """The highest acknowledgement up to each segment of the receiver, shape (m,)."""
+        data = self.data
+        most = int((data.seq + data.payload).max()) if self.rows.size else 1 << 62
+        return highest_of(self.acks, most)
+
+    @cached_property
+    def cells(self) -> Cells | None:
+        """Pieces of the payload; None if nothing of it was captured, or it is in too many pieces."""
+        if not self.rows.size:
+            return None
+        data = self.data
+        try:
+            return cells_of(data.seq[self.rows], data.payload[self.rows], self.acks, self.highest)
+        except TooFragmentedError:
+            return None
+
+    @cached_property
+    def answers_s(self) -> tuple[Floats, Floats, Floats]:
+        """RTT samples from the point of capture to the receiver: when the ACK was captured, and how long the oldest
+        segment that it reports took, and the newest.
+
+        An ACK of anything that was sent twice gives none (Karn's rule, RFC 6298, section 3).
+        """
+        cells = self.cells
+        if cells is None or not self.acks.time_s.size:
+            return np.array([]), np.array([]), np.array([])
+        reported, size = cells.reported, self.acks.time_s.size
+        known = np.flatnonzero((reported < size) & (np.diff(cells.first) > 0))
+        segment = cells.segment[cells.first[known]]
+        took_s = self.acks.time_s[reported[known]] - self.sent_s[segment]
+        again = np.diff(cells.first)[known] > 1
+        spoilt = np.zeros(size, dtype=bool)
+        spoilt[reported[known[again | (took_s < 0)]]] = True
+        good = ~spoilt[reported[known]]
+        ack, took_s = reported[known][good], took_s[good]
+        longest, least = np.full(size, -np.inf), np.full(size, np.inf)
+        np.maximum.at(longest, ack, took_s)
+        np.minimum.at(least, ack, took_s)
+        chosen = np.unique(ack)
+        return self.acks.time_s[chosen], longest[chosen], least[chosen]
+
+    @cached_property
+    def echoed_s(self) -> tuple[Floats, Floats]:
+        """Likewise from timestamps: times of ACKs, and how long before the first segment with the timestamp that
+        they echo was captured (RFC 7323, section 4.1). Where what was sent again is acknowledged, too."""
+        data, acks = self.data, self.acks
+        stamped = self.rows[data.ts_val[self.rows] != NONE]
+        values, first = np.unique(data.ts_val[stamped], return_index=True)
+        progress = (
+            np.concatenate([[False], np.diff(self.highest) > 0]) if self.highest.size else np.zeros(0, bool)
+        )
+        chosen = np.flatnonzero(progress & (acks.ts_ecr != NONE))
+        place = np.searchsorted(values, acks.ts_ecr[chosen])
+        place = np.minimum(place, max(values.size - 1, 0))
+        same = values[place] == acks.ts_ecr[chosen] if values.size else np.zeros(chosen.size, bool)
+        chosen, place = chosen[same], place[same]
+        took_s = acks.time_s[chosen] - data.time_s[stamped[first[place]]]
+        return acks.time_s[chosen][took_s >= 0], took_s[took_s >= 0]
+
+    @cached_property
+    def side(self) -> Side:
+        """Where the capture was taken."""
+        return side_of(self.data, self.acks, self.answers_s[2])
+
+    @cached_property
+    def to_sender_s(self) -> Floats:
+        """Of every segment of the receiver: from the point of capture to the sender and back, shape (m,); 0 at
+        the sender. On the way there may be a queue, so echoes of timestamps are followed if there are any."""
+        acks = self.acks
+        if self.side.name in ("sender", "unknown") or not acks.time_s.size:
+            return np.zeros(acks.time_s.size)
+        seen_s, took_s = echoes(self.data, acks)
+        if not seen_s.size:
+            return np.full(acks.time_s.size, self.side.sender_s or 0.0)
+        return np.interp(acks.time_s, seen_s, took_s)
+
+    @cached_property
+    def acked_s(self) -> Floats:
+        """When what the receiver sent came to the sender, in times of the data, ascending, shape (m,)."""
+        return np.maximum.accumulate(self.acks.time_s + self.to_sender_s)
+
+    @cached_property
+    def rtts_s(self) -> tuple[Floats, Floats]:
+        """Times and RTTs, each of the oldest segment that an ACK reports, as TCP measures it; where Karn's
+        rule forbids that, by timestamps."""
+        seen_s, oldest_s, _ = self.answers_s
+        echoed = ~np.isin(self.echoed_s[0], seen_s)
+        times_s = np.concatenate([seen_s, self.echoed_s[0][echoed]])
+        values = np.concatenate([oldest_s, self.echoed_s[1][echoed]])
+        order = np.argsort(times_s, kind="stable")
+        times_s, values = times_s[order], values[order]
+        return times_s, values + self._back_s(times_s)
+
+    @cached_property
+    def least_rtt_s(self) -> float | None:
+        """The smallest RTT, of the newest segment that an ACK reports."""
+        seen_s, _, newest_s = self.answers_s
+        return float((newest_s + self._back_s(seen_s)).min()) if seen_s.size else self.side.handshake_s
+
+    def _back_s(self, times_s: Floats) -> Floats:
+        """From the point of capture to the sender and back, at times."""
+        if self.side.name == "sender" or not times_s.size:
+            return np.zeros(times_s.size)
+        return np.interp(times_s, self.acks.time_s, self.to_sender_s)
+
+    @cached_property
+    def window(self) -> Window | None:
+        """Bytes in flight; None if data or ACKs were not captured."""
+        rtt_s = self.least_rtt_s
+        if self.cells is None or rtt_s is None or not self.has_acks:
+            return None
+        return window_of(self.cells, self.sent_s, self.acked_s, self.mss, rtt_s)
+
+    @property
+    def has_acks(self) -> bool:
+        """Whether acknowledgements were captured."""
+        return bool((self.acks.ack != NO_ACK).any())
+
+    @cached_property
+    def retransmissions(self) -> Retransmissions | None:
+        """What was sent again; None if data were not captured."""
+        cells = self.cells
+        if cells is None:
+            return None
+        count, size = self.rows.size, cells.length[cells.cell]
+        again = np.bincount(cells.segment, size * (cells.nth > 0), count).astype(np.int64)
+        is_late = self._fills_a_hole() & (again == 0)
+        lost_before = is_late & self._was_sent_late()
+        payload = self.data.payload[self.rows]
+        resent = np.where(lost_before, payload, again)
+        packets = -(-resent // self.mss)
+        return Retransmissions(resent, packets, is_late & ~lost_before, self._spurious(cells, packets > 0))
+
+    def _fills_a_hole(self) -> npt.NDArray[np.bool_]:
+        """Segments below what was seen before them."""
+        ends = self.data.seq[self.rows] + self.data.payload[self.rows]
+        known = np.concatenate([[ends[0]], np.maximum.accumulate(ends)[:-1]])
+        return np.asarray(ends < known)
+
+    def _was_sent_late(self) -> npt.NDArray[np.bool_]:
+        """Of segments that fill a hole: whether they were sent again, as the first time was lost before the
+        point of capture; else they were overtaken. By timestamps: what was overtaken has one that is not newer
+        than that of the segment which had overtaken it. Without these, by the time since the hole was seen."""
+        data, rows = self.data, self.rows
+        ends = data.seq[rows] + data.payload[rows]
+        overtaking = np.minimum(
+            np.searchsorted(np.maximum.accumulate(ends), ends, side="right"), rows.size - 1
+        )
+        waited_s = self.sent_s - self.sent_s[overtaking]
+        stamped = (data.ts_val[rows] != NONE) & (data.ts_val[rows[overtaking]] != NONE)
+        newer = (data.ts_val[rows] - data.ts_val[rows[overtaking]]).astype(np.int32) > 0
+        half_s = max((self.side.sender_s or 0.0) + (self.side.receiver_s or 0.0), _TICK_S) / 2
+        return np.where(stamped, newer, waited_s > half_s)
+
+    def _spurious(self, cells: Cells, is_again: npt.NDArray[np.bool_]) -> npt.NDArray[np.bool_]:
+        found = np.zeros(self.rows.size, dtype=bool)
+        data, acks = self.data, self.acks
+        again = np.flatnonzero(cells.nth > 0)
+        reported, segment = cells.reported[cells.cell[again]], cells.segment[again]
+        known = reported < acks.time_s.size
+        again, reported, segment = again[known], reported[known], segment[known]
+        stamp, echo = data.ts_val[self.rows[segment]], acks.ts_ecr[reported]
+        later = self.acked_s[reported] >= self.sent_s[segment]
+        older = (stamp != NONE) & (echo != NONE) & ((stamp - echo).astype(np.int32) > 0)
+        by_ack = (
+            cells.acked[cells.cell[again]] == reported
+        )  # a selective report echoes what came before the hole
+        found[segment[later & older & by_ack]] = True
+        for row, left, right in self.duplicates.tolist():
+            seq = data.seq[self.rows]
+            within = np.flatnonzero(is_again & (seq < right) & (seq + data.payload[self.rows] > left))
+            before = within[self.sent_s[within] <= self.acked_s[row]]
+            if before.size:
+                found[before[-1]] = True
+        return found & is_again
+
+    @cached_property
+    def duplicates(self) -> Ints:
+        """DSACKs: place of the ACK, first byte, byte behind the last, shape (k, 3)."""
+        acks, chosen = self.acks, is_duplicate(self.acks)
+        return np.column_stack([acks.sack_row[chosen], acks.sack_left[chosen], acks.sack_right[chosen]])
+
+    @cached_property
+    def delivered(self) -> tuple[Floats, Ints]:
+        """Times and bytes that had arrived in order: by the ACKs, else as far as data have no hole."""
+        if self.has_acks:
+            valid = self.highest != NO_ACK
+            front = np.maximum(self.highest[valid], 0)
+            cells = self.cells
+            if cells is not None:  # a FIN is no payload
+                front = np.minimum(front, int(cells.begin[-1] + cells.length[-1]))
+            return self.acks.time_s[valid], front
+        cells = self.cells
+        if cells is None:
+            return np.array([]), np.array([], dtype=np.int64)
+        seen = np.diff(cells.first) > 0
+        front_s = np.maximum.accumulate(self.sent_s[cells.segment[cells.first[:-1][seen]]])
+        return front_s, np.cumsum(cells.length[seen])
+
+    @cached_property
+    def span_s(self) -> tuple[float, float]:
+        """From the first SYN or payload to the last ACK of data, or the last payload."""
+        data, acks = self.data, self.acks
+        times = [*data.time_s[:1], *acks.time_s[:1]]
+        begin_s = float(data.time_s[self.rows[0]]) if self.rows.size else float(min(times))
+        opens = np.flatnonzero((data.flags & SYN) != 0)
+        begin_s = min(begin_s, float(data.time_s[opens[0]])) if opens.size else begin_s
+        times_s, front = self.delivered
+        progress = np.flatnonzero(np.diff(front) > 0) + 1
+        ends = [
+            begin_s,
+            *(times_s[progress[-1:]].tolist()),
+            *(self.sent_s[-1:].tolist() if not self.has_acks else []),
+        ]
+        return begin_s, max(ends)
+
+    @property
+    def unseen_bytes(self) -> int:
+        """Payload that was acknowledged, and is not in the capture."""
+        cells = self.cells
+        if cells is None or not self.has_acks:
+            return 0
+        missing = (np.diff(cells.first) == 0) & (cells.acked < self.acks.time_s.size)
+        return int(cells.length[missing].sum())
+
+    @property
+    def is_closed(self) -> bool:
+        """Whether its end was captured."""
+        return bool(((self.data.flags & (FIN | RST)) != 0).any())
+
+
+def flows_of(connections: list[Connection]) -> tuple[list[Flow], int]:
+    """The flows of connections, those with more payload first, and how many directions with payload are too
+    short to be one."""
+    found, short = [], 0
+    for connection in connections:
+        for sender in (0, 1):
+            flow = _flow(connection, sender)
+            if flow is not None and _is_long(flow):
+                found.append(flow)
+            elif connection.sent[sender].payload_bytes:
+                short += 1
+    return sorted(found, key=lambda flow: -_bytes(flow)), short
+
+
+def _flow(connection: Connection, sender: int) -> Flow | None:
+    """A direction, with the size of its full segments: the most frequent one, as super-packets have more."""
+    data, other = connection.sent[sender], connection.sent[1 - sender]
+    announced = [one.mss_bytes for one in (data, other) if one.mss_bytes]
+    limit = min(announced) if announced else None
+    options = 12 if (data.ts_val != NONE).any() else 0
+    sizes = data.payload[data.payload > 0]
+    if limit is not None and limit > options:
+        return Flow(connection, sender, limit - options)
+    if not sizes.size:
+        return Flow(connection, sender, _DEFAULT_MSS)
+    values, counts = np.unique(sizes, return_counts=True)
+    return Flow(connection, sender, int(values[np.argmax(counts)]))
+
+
+def _bytes(flow: Flow) -> int:
+    _, front = flow.delivered
+    return int(front[-1]) if front.size else flow.data.payload_bytes
+
+
+def _is_long(flow: Flow) -> bool:
+    return flow.rows.size >= LEAST_SEGMENTS or (
+        not flow.rows.size and _bytes(flow) >= LEAST_SEGMENTS * flow.mss
+    )

@@ -1,0 +1,203 @@
+"""What a sender had in flight, by what was captured of it: RFC 6675's pipe with losses as RACK sees them.
+
+A transmission is in flight from when it was sent until an ACK reports it, or the sender has to take it for
+lost: when one that was sent later was reported (RFC 8985), at once where three segments or more are reported
+above a hole or the sender repairs one already, else after a quarter of the smallest RTT; when it sends the
+same bytes again; or at a timeout, which is seen as the first outstanding bytes sent again after a silence.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from fullpipe.engines.pcap.blocks import Ints
+from fullpipe.engines.pcap.cells import Cells
+from fullpipe.engines.pcap.connections import Floats
+
+_DUPLICATES = 3
+"""RFC 5681, section 3.2."""
+_REORDERING_SHARE = 0.25
+"""Of the smallest RTT (RFC 8985, section 6.2)."""
+_LEAST_TIMEOUT_S = 0.2
+"""TCP_RTO_MIN of Linux; others wait longer."""
+
+
+@dataclass(frozen=True)
+class Window:
+    """Bytes in flight over time, shape (n,)."""
+
+    time_s: Floats
+    """Of every segment with payload and every ACK, at the sender."""
+    in_flight: Ints
+    """Behind it."""
+    is_sent: npt.NDArray[np.bool_]
+    """Whether it is a segment with payload."""
+    sacked: Ints
+    """Bytes that are reported selectively, and not yet acknowledged."""
+    repairs: npt.NDArray[np.bool_]
+    """Whether the sender repairs a loss."""
+    timeouts: Ints
+    """Segments sent again by the timer, by their places."""
+
+    @property
+    def estimate(self) -> tuple[Floats, Ints]:
+        """Times and bytes: what was in flight behind all that was sent in one moment; while a loss is repaired,
+        behind each ACK, too, as the window then follows what is in flight (RFC 6937). It is the congestion
+        window of a sender that this window alone holds back."""
+        last = (self.is_sent | self.repairs) & np.concatenate([self.time_s[1:] > self.time_s[:-1], [True]])
+        return self.time_s[last], self.in_flight[last]
+
+
+@dataclass(frozen=True)
+class _History:
+    """Times at the sender, and the order of segments and ACKs there."""
+
+    sent_s: Floats
+    acked_s: Floats
+    acks_before: Ints
+    """Of every segment, how many ACKs the sender had had."""
+    segments_before: Ints
+    """Of every ACK, how many segments had been sent."""
+    sent_place: Ints
+    acked_place: Ints
+    """Of both in the common order."""
+
+    @classmethod
+    def of(cls, sent_s: Floats, acked_s: Floats) -> "_History":
+        """At the same time an ACK comes first: it lets data be sent."""
+        acks_before = np.searchsorted(acked_s, sent_s, side="right")
+        segments_before = np.searchsorted(sent_s, acked_s, side="left")
+        return cls(
+            sent_s,
+            acked_s,
+            acks_before,
+            segments_before,
+            np.arange(sent_s.size) + acks_before,
+            np.arange(acked_s.size) + segments_before,
+        )
+
+
+def window_of(cells: Cells, sent_s: Floats, acked_s: Floats, mss: int, least_rtt_s: float) -> Window:
+    """What was in flight.
+
+    Args:
+        cells: Of the flow.
+        sent_s: When the segments with payload were sent, ascending, shape (n,).
+        acked_s: When the ACKs came to the sender, ascending, shape (m,).
+        mss: Bytes of a full segment.
+        least_rtt_s: The smallest RTT.
+    """
+    history = _History.of(sent_s, acked_s)
+    sacked = _sacked_bytes(cells, acked_s.size)
+    repairs = _repairs(cells, history, sacked, mss)
+    above = _lost_up_to(cells, history, repairs, least_rtt_s)
+    ends = _ends(cells, history, above)
+    timeouts = _timeouts(cells, history, ends)
+    if timeouts.size:
+        _end_at_timeouts(cells, history, timeouts, ends)
+    size = cells.length[cells.cell]
+    events = sent_s.size + acked_s.size
+    begins = history.sent_place[cells.segment]
+    counted = ends > begins
+    change = np.bincount(begins[counted], size[counted], events + 1)
+    change -= np.bincount(np.minimum(ends[counted], events), size[counted], events + 1)
+    in_flight = np.cumsum(change)[:events].round().astype(np.int64)
+    time_s, is_sent = np.empty(events), np.zeros(events, bool)
+    time_s[history.sent_place], time_s[history.acked_place] = sent_s, acked_s
+    is_sent[history.sent_place] = True
+    acks_before = np.cumsum(~is_sent)
+    sacked, repairs = (np.concatenate([[0], known])[acks_before] for known in (sacked, repairs))
+    return Window(time_s, in_flight, is_sent, sacked, repairs.astype(bool), timeouts)
+
+
+def _sacked_bytes(cells: Cells, acks: int) -> Ints:
+    """Reported selectively and not yet acknowledged, behind each ACK."""
+    chosen = cells.sacked < cells.acked
+    change = np.bincount(cells.sacked[chosen], cells.length[chosen], acks + 1)
+    change -= np.bincount(cells.acked[chosen], cells.length[chosen], acks + 1)
+    return np.cumsum(change)[:acks].round().astype(np.int64)
+
+
+def _delivering(cells: Cells, history: _History) -> tuple[Ints, Ints, Ints]:
+    """Of the cells that were reported after they were sent: their number, the transmission before the report,
+    and the ACK that reports."""
+    reported = cells.reported
+    known = history.acks_before[cells.segment] <= reported[cells.cell]
+    counts = np.bincount(cells.cell[known], minlength=reported.size)
+    chosen = np.flatnonzero((counts > 0) & (reported < history.acked_s.size))
+    return chosen, cells.first[chosen] + counts[chosen] - 1, reported[chosen]
+
+
+def _lost_up_to(cells: Cells, history: _History, repairs: npt.NDArray[np.bool_], least_rtt_s: float) -> Ints:
+    """Behind every ACK: how many of the first segments are lost unless they were reported."""
+    _, transmission, ack = _delivering(cells, history)
+    segment = cells.segment[transmission]
+    took_s = history.acked_s[ack] - history.sent_s[segment]
+    certain = (cells.nth[transmission] == 0) | (took_s >= least_rtt_s)
+    newest = np.full(history.acked_s.size, -1, dtype=np.int64)
+    np.maximum.at(newest, ack[certain], segment[certain])
+    newest = np.maximum.accumulate(newest)
+    waited_s = (
+        np.where(newest >= 0, history.sent_s[np.maximum(newest, 0)], 0.0) - _REORDERING_SHARE * least_rtt_s
+    )
+    patient = np.minimum(newest, np.searchsorted(history.sent_s, waited_s, side="right"))
+    return np.maximum.accumulate(np.where(repairs, newest, patient))
+
+
+def _repairs(cells: Cells, history: _History, sacked: Ints, mss: int) -> npt.NDArray[np.bool_]:
+    """Behind which ACKs the sender repairs a loss: from three segments above a hole on until everything is
+    acknowledged that had been sent by then."""
+    enough = sacked > (_DUPLICATES - 1) * mss
+    found = enough.copy()
+    highest_cell = np.concatenate([[0], np.maximum.accumulate(_last_cell(cells, history.sent_s.size))])
+    begins, until = np.flatnonzero(enough), 0
+    while begins.size:
+        begin = int(begins[0])
+        last = int(highest_cell[history.segments_before[begin]])
+        until = max(int(cells.acked[last - 1]) if last else begin, begin + 1)
+        found[begin:until] = True
+        begins = begins[np.searchsorted(begins, until) :]
+    return found
+
+
+def _last_cell(cells: Cells, segments: int) -> Ints:
+    """Behind which cell every segment ends."""
+    found = np.zeros(segments, dtype=np.int64)
+    np.maximum.at(found, cells.segment, cells.cell + 1)
+    return found
+
+
+def _ends(cells: Cells, history: _History, above: Ints) -> Ints:
+    """Of every transmission: the place in the common order with which it is no longer in flight."""
+    events = history.sent_place.size + history.acked_place.size
+    places = np.concatenate([history.acked_place, [events]])
+    lost = np.maximum(np.searchsorted(above, cells.segment, side="right"), history.acks_before[cells.segment])
+    reported = cells.reported[cells.cell]
+    ack = np.minimum(np.minimum(lost, reported), history.acked_place.size)
+    ends = places[ack]
+    again = np.flatnonzero(cells.nth > 0)
+    ends[again - 1] = np.minimum(ends[again - 1], history.sent_place[cells.segment[again]])
+    return ends
+
+
+def _timeouts(cells: Cells, history: _History, ends: Ints) -> Ints:
+    """Segments that send the first outstanding bytes again after a silence, though nothing said so."""
+    again = np.flatnonzero(cells.nth > 0)
+    segment = cells.segment[again]
+    unexpected = ends[again - 1] == history.sent_place[segment]
+    acks = history.acks_before[segment]
+    is_first = (cells.cell[again] == 0) | (cells.acked[np.maximum(cells.cell[again] - 1, 0)] < acks)
+    last_s = np.where(
+        acks > 0, history.acked_s[np.maximum(acks - 1, 0)] if history.acked_s.size else 0.0, -np.inf
+    )
+    before_s = np.where(segment > 0, history.sent_s[np.maximum(segment - 1, 0)], -np.inf)
+    silent = history.sent_s[segment] - np.maximum(last_s, before_s) >= _LEAST_TIMEOUT_S
+    return np.unique(segment[unexpected & is_first & silent])
+
+
+def _end_at_timeouts(cells: Cells, history: _History, timeouts: Ints, ends: Ints) -> None:
+    """Nothing that was sent before a timeout is in flight behind it (RFC 5681, section 3.1)."""
+    following = np.searchsorted(timeouts, cells.segment, side="right")
+    has = following < timeouts.size
+    ends[has] = np.minimum(ends[has], history.sent_place[timeouts[following[has]]])
