@@ -7,7 +7,7 @@ whole, and of each packet only its beginning, so that memory does not depend on 
 
 import os
 import struct
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from io import FileIO
 from pathlib import Path
@@ -46,6 +46,8 @@ class Interface:
 
     link_type: int
     name: str = ""
+    number: int = 0
+    """In its section."""
     resolution: int = 6
     """As if_tsresol has it: a negative power of 10, or with the highest bit one of 2."""
     offset_s: int = 0
@@ -99,6 +101,15 @@ class Records:
                     )
         except OSError as error:
             raise InputFileError(f"{self.path}: cannot be read: {error.strerror or error}") from None
+
+
+def same_as(interfaces: Sequence[Interface]) -> Ints:
+    """Of every interface the first that is the same: each section of a file describes its own again."""
+    first: dict[tuple[int, str, int], int] = {}
+    found = [
+        first.setdefault((one.link_type, one.name, one.number), place) for place, one in enumerate(interfaces)
+    ]
+    return np.array(found, dtype=np.int64)
 
 
 def is_capture(path: Path) -> bool:
@@ -300,7 +311,7 @@ class _Pcapng:
 
     def _add_interface(self, body: bytes) -> None:
         (link_type,) = struct.unpack_from(f"{self._order}H", body)
-        made = Interface(link_type)
+        made = Interface(link_type, number=len(self._records.interfaces) - self._first)
         for code, value in _options(body[8:], self._order):
             if code == _NAME:
                 made.name = brief(value.rstrip(b"\0").decode(errors="replace"))

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import numpy as np
 
-from fullpipe.engines.pcap.blocks import Interface, Ints, Records
+from fullpipe.engines.pcap.blocks import Interface, Ints, Records, same_as
 from fullpipe.engines.pcap.connections import Connection, Floats, connections_of
 from fullpipe.engines.pcap.headers import Left, Segments, decode
 from fullpipe.errors import InputFileError
@@ -45,9 +45,9 @@ class Capture:
 def read(path: Path) -> Capture:
     """Read the TCP connections of a capture.
 
-    The times of `Connection.sent[n]` are seconds since the first segment; sequence numbers, windows and lengths
-    are bytes. `fullpipe.engines.pcap.flows_of(capture.connections)` gives the bulk flows of them, with what
-    their senders did: RTT, bytes in flight, estimate of the congestion window, retransmissions.
+    The times of `Connection.sent[n]` are seconds since the first segment; sequence numbers, windows and
+    lengths are bytes. `fullpipe.engines.pcap.flows_of(capture.connections)` gives the bulk flows of them,
+    with what their senders did: RTT, bytes in flight, estimate of the congestion window, retransmissions.
 
     Args:
         path: A pcap of either byte order, in microseconds or nanoseconds, or a pcapng. Snap lengths may be as
@@ -61,6 +61,7 @@ def read(path: Path) -> Capture:
     count = 0
     for batch in records.batches():
         link_types = np.array([interface.link_type for interface in records.interfaces])
+        batch.interface = same_as(records.interfaces)[batch.interface]
         part = decode(batch, link_types, left)
         if part is not None:
             parts.append(part)

@@ -68,8 +68,8 @@ class Flow:
 
     @cached_property
     def rows(self) -> Ints:
-        """Segments with payload, by their places in `data`, but for probes of a window that is closed and of a
-        path that is idle (RFC 9293, sections 3.8.4 and 3.8.6.1)."""
+        """Segments with payload, by their places in `data`, but for probes of a window that is closed and of
+        a path that is idle (RFC 9293, sections 3.8.4 and 3.8.6.1)."""
         data = self.data
         ends = data.seq + data.payload
         known = np.concatenate([[-1], np.maximum.accumulate(ends)[:-1]]) if ends.size else ends
@@ -101,8 +101,8 @@ class Flow:
 
     @cached_property
     def answers_s(self) -> tuple[Floats, Floats, Floats]:
-        """RTT samples from the point of capture to the receiver: when the ACK was captured, and how long the oldest
-        segment that it reports took, and the newest.
+        """RTT samples from the point of capture to the receiver: when the ACK was captured, and how long the
+        oldest segment that it reports took, and the newest.
 
         An ACK of anything that was sent twice gives none (Karn's rule, RFC 6298, section 3).
         """
@@ -126,8 +126,9 @@ class Flow:
 
     @cached_property
     def echoed_s(self) -> tuple[Floats, Floats]:
-        """Likewise from timestamps: times of ACKs, and how long before the first segment with the timestamp that
-        they echo was captured (RFC 7323, section 4.1). Where what was sent again is acknowledged, too."""
+        """Likewise from timestamps: times of ACKs, and how long before the first segment with the timestamp
+        that they echo was captured (RFC 7323, section 4.1). Where what was sent again is acknowledged,
+        too."""
         data, acks = self.data, self.acks
         stamped = self.rows[data.ts_val[self.rows] != NONE]
         values, first = np.unique(data.ts_val[stamped], return_index=True)
@@ -149,8 +150,9 @@ class Flow:
 
     @cached_property
     def to_sender_s(self) -> Floats:
-        """Of every segment of the receiver: from the point of capture to the sender and back, shape (m,); 0 at
-        the sender. On the way there may be a queue, so echoes of timestamps are followed if there are any."""
+        """Of every segment of the receiver: from the point of capture to the sender and back, shape (m,); 0
+        at the sender. On the way there may be a queue, so echoes of timestamps are followed if there are
+        any."""
         acks = self.acks
         if self.side.name in ("sender", "unknown") or not acks.time_s.size:
             return np.zeros(acks.time_s.size)
@@ -224,8 +226,9 @@ class Flow:
 
     def _was_sent_late(self) -> npt.NDArray[np.bool_]:
         """Of segments that fill a hole: whether they were sent again, as the first time was lost before the
-        point of capture; else they were overtaken. By timestamps: what was overtaken has one that is not newer
-        than that of the segment which had overtaken it. Without these, by the time since the hole was seen."""
+        point of capture; else they were overtaken. By timestamps: what was overtaken has one that is not
+        newer than that of the segment which had overtaken it. Without these, by the time since the hole was
+        seen."""
         data, rows = self.data, self.rows
         ends = data.seq[rows] + data.payload[rows]
         overtaking = np.minimum(

@@ -42,9 +42,9 @@ class Window:
 
     @property
     def estimate(self) -> tuple[Floats, Ints]:
-        """Times and bytes: what was in flight behind all that was sent in one moment; while a loss is repaired,
-        behind each ACK, too, as the window then follows what is in flight (RFC 6937). It is the congestion
-        window of a sender that this window alone holds back."""
+        """Times and bytes: what was in flight behind all that was sent in one moment; while a loss is
+        repaired, behind each ACK, too, as the window then follows what is in flight (RFC 6937). It is the
+        congestion window of a sender that this window alone holds back."""
         last = (self.is_sent | self.repairs) & np.concatenate([self.time_s[1:] > self.time_s[:-1], [True]])
         return self.time_s[last], self.in_flight[last]
 
