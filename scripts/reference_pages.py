@@ -9,6 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+from scripts import gallery
 from scripts.api_pages import module_pages
 from scripts.markdown_table import table
 from scripts.plan_page import plan_page
@@ -269,8 +270,8 @@ def _metric_doc(function: Any) -> str:
 
 
 def project_page(name: str) -> str:
-    """A page of the repository's root, with its links to other such pages turned to where they are here."""
-    text = (ROOT / name).read_text(encoding="utf-8")
+    """A page of the repository's root, with its links to other pages turned to where they are here."""
+    text = (ROOT / name).read_text(encoding="utf-8").replace("](docs/", "](")
     return re.sub(r"\]\(([A-Z]+\.md)", lambda link: link[0].lower(), text)
 
 
@@ -291,4 +292,4 @@ def pages() -> dict[str, str]:
         "reference/plan.md": plan_page(),
     }
     algorithms = {f"reference/algorithms/{name}.md": algorithm_page(name) for name in catalogue.controllers()}
-    return of_root | reference | algorithms | module_pages()
+    return of_root | {"gallery.md": gallery.page()} | reference | algorithms | module_pages()

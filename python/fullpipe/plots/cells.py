@@ -79,8 +79,8 @@ def aggregates(tables: Tables) -> tuple[Figure, pl.DataFrame]:
         at = [n + (i - (len(ports) - 1) / 2) * width for n in range(len(sizes))]
         heights = [shares.get(size, 0.0) for size in sizes]
         place.bar(at, heights, width, label=port, color=COLOURS[i % len(COLOURS)])
-    place.set_xticks(range(len(sizes)), [f"up to {size}" if size > 1 else "1" for size in sizes])
-    place.set(xlabel="packets of a PPDU", ylabel="share of the port's PPDUs", ylim=(0, 1))
+    place.set_xticks(range(len(sizes)), [str(size) for size in sizes])
+    place.set(xlabel="packets of a PPDU, up to", ylabel="share of the port's PPDUs", ylim=(0, 1))
     _legend(figure, place)
     return figure, counted
 

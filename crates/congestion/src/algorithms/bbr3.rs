@@ -24,7 +24,7 @@
 //! ## Deviations from the source
 //! The fast path for ACKs of application-limited flows, which only saves time, is left out, and so is the rerouting of
 //! flows within a data centre (PLB). The window is in packets in preset `draft`, too. What the presets change is in
-//! [the table](../explanation/bbr3-google-and-draft.md).
+//! [the table](../../explanation/bbr3-google-and-draft.md).
 //!
 //! Google's kernel counts packets of a burst that were acknowledged selectively out of the flight of the rest of that
 //! burst (`tcp_shifted_skb` lowers `tx.in_flight`), though they were in it. The bound so learnt is 1 to 3 packets lower,
