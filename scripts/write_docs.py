@@ -1,4 +1,4 @@
-"""Write every page of the documentation into a folder: those of docs/, and those that are made from the code.
+"""Write every page of the documentation into a folder: those of docs/, those of the code, and notebooks.
 
     python -m scripts.write_docs target/docs
 
@@ -11,6 +11,7 @@ import shutil
 import sys
 from pathlib import Path
 
+from scripts import notebooks
 from scripts.reference_pages import ROOT, pages
 
 
@@ -29,4 +30,6 @@ def write(folder: Path) -> int:
 
 
 if __name__ == "__main__":
-    print(f"{write(Path(sys.argv[1]))} pages are made from the code")
+    target = Path(sys.argv[1])
+    print(f"{write(target)} pages are made from the code")
+    print(f"{notebooks.write(target / 'notebooks')} are notebooks that were run")

@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from fullpipe import Scenario
+from scripts.notebooks import scripts
 from scripts.reference_pages import pages
 from tests.docs import shell
 from tests.docs.blocks import ELSEWHERE, PAGES, REASONS, ROOT, RUN, SHOWN, Block, blocks, every_block
@@ -131,7 +132,7 @@ def test_steps_that_change_the_sources_are_those_that_are_performed() -> None:
 @cache
 def generated_pages() -> list[str]:
     """Where the pages go that are made from the code."""
-    return list(pages())
+    return [*pages(), *(f"notebooks/{script.stem}.md" for script in scripts())]
 
 
 @pytest.mark.parametrize("page", PAGES, ids=IDS)
