@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import shlex
 from pathlib import Path
 from typing import Any
 
@@ -11,10 +13,11 @@ import pytest
 from starlette.testclient import TestClient
 
 from fullpipe import Scenario, sweep
+from fullpipe.cli.ui.compare import compare_command
 from fullpipe.cli.ui.live import OF_FLOWS
 from fullpipe.cli.ui.stored import aligned, extremes
 from tests.ui.conftest import what_if
-from tests.ui.test_server import columns
+from tests.ui.test_server import Cli, columns
 
 KEY = "topology.bottleneck.rate"
 
@@ -171,3 +174,50 @@ def test_a_damaged_table_of_a_study_is_told_so(client: TestClient, tmp_path: Pat
     answer = client.get("/api/studies/kato2025")
     assert answer.status_code == 400
     assert "run the study again" in answer.json()["problems"][0]
+
+
+def test_a_kept_comparison_becomes_a_report_and_a_command_that_says_the_same(
+    client: TestClient, runs: list[Any], fullpipe: Cli, tmp_path: Path
+) -> None:
+    one, other = ids(client, where="seed=1")
+    told = client.post("/api/runs/compare", json={"runs": [one, other]}).json()
+    page = client.post("/api/runs/compare/report", json={"runs": [one, other]}).text
+    assert page.startswith("<!DOCTYPE html>")
+    assert "B against A" in page
+    assert all(run.meta.digest in page for run in (runs[0], runs[-1]))
+    for name, id_ in (("a.toml", one), ("b.toml", other)):
+        toml = client.get(f"/api/run/{id_}").json()["begin"]["toml"]
+        (tmp_path / name).write_text(toml, encoding="utf-8")
+    words = shlex.split(told["command"])
+    assert words[:2] == ["fullpipe", "compare"]
+    done = fullpipe(*words[1:], "--json")
+    (printed,) = [json.loads(line) for line in done.stdout.splitlines()]
+    keys = ("of", "metric", "reference", "variant", "interval", "verdict")
+    rows = [[{key: row[key] for key in keys} for row in of["rows"]] for of in (told, printed)]
+    assert rows[0] == rows[1]
+
+
+def test_seeds_that_are_not_the_first_have_no_command() -> None:
+    assert compare_command(["a", "b"], [2, 3]) == ""
+    assert "--engines linux --out 'my runs'" in compare_command(["a", "b"], [1, 2], Path("my runs"), "linux")
+
+
+PIXEL = b"\x89PNG\r\n\x1a\n and more"
+
+
+def test_figures_of_a_study_are_listed_and_served(client: TestClient, tmp_path: Path) -> None:
+    folder = tmp_path / "runs" / "papers" / "kato2025"
+    folder.mkdir(parents=True)
+    for name in ("figure-10.png", "figure-2.png", "published-figure-3.png"):
+        (folder / name).write_bytes(PIXEL)
+    (folder / "page.png").write_bytes(b"<html>")
+    told = client.get("/api/studies/kato2025").json()["figures"]
+    assert [each["name"] for each in told] == ["figure-2", "figure-10", "page", "published-figure-3"]
+    assert told[0]["title"] == "Figure 2, drawn from our runs"
+    answer = client.get("/api/studies/kato2025/figure-2")
+    assert answer.content == PIXEL
+    assert answer.headers["content-type"] == "image/png"
+    others = ("page", "figure-3", "..%2f..%2fsecret", "figure-2.png")
+    for name in others:
+        assert client.get(f"/api/studies/kato2025/{name}").status_code in (400, 404)
+    assert client.get("/api/studies/nothing/figure-2").status_code == 400

@@ -65,7 +65,7 @@ def test_what_theory_expects_is_of_the_path(client: TestClient) -> None:
     assert link["full_wait_s"] == pytest.approx(66 * 1514 * 8 / 20e6)
     assert link["full_window_packets"] == pytest.approx((100_000 / 1514 + 66) / 2)
     assert link["target_wait_s"] is None
-    assert told["path"]["routes"] == [[0], [0]]
+    assert told["path"]["shape"] == "dumbbell"
 
 
 def test_the_command_makes_the_same_run(client: TestClient, fullpipe: Cli) -> None:
@@ -189,6 +189,12 @@ def test_a_comparison_ends_with_verdicts(client: TestClient) -> None:
     end = event_named(text, "end")
     assert end["seeds"] == [1, 2, 3]
     assert {"verdict", "interval", "margin"} <= set(end["rows"][0])
+    assert "--over scenario=what-if.toml,b.toml --seeds 3" in end["command"]
+    page = client.post("/api/compare/report", json={"scenarios": [quick, slow], "result": end}).text
+    assert "b against what-if" in page
+    for sent in (None, [], {"rows": [1]}, {"rows": [{"a": json.loads("[" * 60 + "]" * 60)}]}):
+        answer = client.post("/api/compare/report", json={"scenarios": [quick, slow], "result": sent})
+        assert answer.status_code == 400
 
 
 def test_variants_that_cannot_be_compared_are_not_run(client: TestClient) -> None:

@@ -25,9 +25,7 @@ from fullpipe.cli.shown import (
     unit_shown,
 )
 from fullpipe.errors import ScenarioError
-from fullpipe.report.from_file import joined
-from fullpipe.report.text import listed
-from fullpipe.runs.meta import versions
+from fullpipe.report.from_file import file_of
 from fullpipe.scenario import Scenario
 from fullpipe.validation.compare.judge import ALIKE, unlike
 from fullpipe.validation.compare.variants import VariantComparison, VariantRow
@@ -101,17 +99,7 @@ def write(file: Path, found: Sequence[VariantComparison], command: str) -> None:
     Raises:
         ResultError: If it cannot be written.
     """
-    first = found[0]
-    others = listed(dict.fromkeys(one.other for one in found))
-    verb = "Is" if len({one.other for one in found}) == 1 else "Are"
-    content = {
-        "kind": "compare",
-        "title": f"{first.scenario}: {others} against {first.reference}",
-        "question": f"{verb} {others} better or worse than {first.reference} in {first.scenario}?",
-        **joined([one.to_dict() for one in found]),
-        "command": command,
-        "versions": versions(),
-    }
+    content = file_of([one.to_dict() for one in found], command)
     files.write(file, (json.dumps(content, indent=1, allow_nan=False) + "\n").encode())
 
 

@@ -24,7 +24,8 @@ from fullpipe.report.content import (
 )
 from fullpipe.report.rows import interval_of, is_real, reference_of, table_of, text_of, with_sides
 from fullpipe.report.said import HOW, summary, tally
-from fullpipe.report.text import counted
+from fullpipe.report.text import counted, listed
+from fullpipe.runs.meta import versions
 
 _TOP = ("kind", "title", "question", "verdict", "rows", "notes", "command", "versions")
 """Keys of a file that have a place of their own; all others are listed."""
@@ -56,14 +57,43 @@ def read(path: Path) -> dict[str, Any]:
         found = json.loads(text)
     except (ValueError, RecursionError):
         found = _of_lines(path, text)
+    return joined([checked(path, found)])
+
+
+def checked(where: Path | str, found: Any) -> dict[str, Any]:
+    """What a file or a request has, if it is an object with rows.
+
+    Raises:
+        NoRunError: If it is none, or is nested too deep.
+    """
     if not isinstance(found, dict) or not _are_rows(found.get("rows")):
         told = "give a file that compare -o, check or test wrote, or a folder of runs"
-        raise NoRunError(f'{path}: has no "rows"; {told}')
-    _check_depth(path, found)
-    return joined([found])
+        raise NoRunError(f'{where}: has no "rows"; {told}')
+    _check_depth(where, found)
+    return found
 
 
-def _check_depth(path: Path, found: Any) -> None:
+def file_of(comparisons: Sequence[Mapping[str, Any]], command: str) -> dict[str, Any]:
+    """What a file of comparisons says: every row with its point and both sides.
+
+    Args:
+        comparisons: As `VariantComparison.to_dict` gives them, one or more.
+        command: What makes the file again.
+    """
+    first, others = comparisons[0], dict.fromkeys(str(one.get("variant")) for one in comparisons)
+    scenario, reference = first.get("scenario"), first.get("reference")
+    verb = "Is" if len(others) == 1 else "Are"
+    return {
+        "kind": "compare",
+        "title": f"{scenario}: {listed(others)} against {reference}",
+        "question": f"{verb} {listed(others)} better or worse than {reference} in {scenario}?",
+        **joined(comparisons),
+        "command": command,
+        "versions": versions(),
+    }
+
+
+def _check_depth(path: Path | str, found: Any) -> None:
     layer = [found]
     for _ in range(_DEEPEST):
         layer = [part for each in layer for part in _parts(each)]

@@ -74,10 +74,18 @@ def _block(text: str) -> Block:
     return Code(text) if re.search(r"\S {2,}\S.*\n", text) else Text(" ".join(text.split()))
 
 
+def described(stem: str) -> str:
+    """What a figure is called, by the name of its file.
+
+    >>> described("published-figure-3")
+    'Published figure 3, drawn from the published data'
+    """
+    source = "the published data" if stem.startswith(PUBLISHED) else "our runs"
+    return f"{stem.replace('-', ' ').capitalize()}, drawn from {source}"
+
+
 def _figures(report: Report) -> Iterator[Figure]:
     for path in report.figures:
         if path.suffix == ".png":
-            name = path.stem.replace("-", " ").capitalize()
-            source = "the published data" if path.stem.startswith(PUBLISHED) else "our runs"
-            told = f"{name}, drawn from {source}"
+            told = described(path.stem)
             yield Figure(f"{told}.", Image(path.read_bytes()), f"{told}; its numbers are in {path.stem}.csv.")

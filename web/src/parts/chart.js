@@ -1,14 +1,13 @@
 // A figure over time: lines, straight lines that mean something, and the values under the pointer.
 import uPlot from "uplot";
-import { html, signal, useEffect, useMemo, useRef, useState } from "./html.js";
+import { html, useEffect, useMemo, useRef, useState } from "./html.js";
 import { Levels } from "./levels.js";
 import { plain } from "./numbers.js";
 import { theme, variable } from "./theme.js";
+import { onKeys, zoom, zoomKeys } from "./zoom.js";
 
 const DASHES = [[], [7, 4], [2, 3], [8, 3, 2, 3]];
 const FONT = "12px system-ui, sans-serif";
-// All figures of a page show the same part of the time: [from, to], or everything.
-export const zoom = signal(null);
 
 const axis = (more) => ({
   font: FONT, ticks: { show: false }, stroke: () => variable("--soft"), grid: { stroke: () => variable("--rule"), width: 1 }, ...more,
@@ -78,20 +77,13 @@ function options(props, live, onIndex) {
 }
 
 const keysOf = (u, duration) => {
-  const [from, to] = zoom.peek() || [0, duration], length = to - from;
-  const within = (start, wide) => {
-    const least = Math.min(Math.max(wide, duration / 5000), duration);
-    const low = Math.min(Math.max(start, 0), duration - least);
-    zoom.value = least >= duration ? null : [low, low + least];
-  };
+  const [from] = zoom.peek() || [0];
   const step = (by) => {
     const at = Math.min(Math.max((u.cursor.idx ?? u.valToIdx(from)) + by, 0), u.data[0].length - 1);
     u.setCursor({ left: u.valToPos(u.data[0][at], "x"), top: 10 });
   };
   return {
-    "+": () => within(from + length / 4, length / 2), "=": () => within(from + length / 4, length / 2),
-    "-": () => within(from - length / 2, length * 2), 0: () => { zoom.value = null; },
-    ArrowLeft: () => step(-1), ArrowRight: () => step(1), PageUp: () => within(from - length / 4, length), PageDown: () => within(from + length / 4, length),
+    ...zoomKeys(duration), ArrowLeft: () => step(-1), ArrowRight: () => step(1),
   };
 };
 
@@ -136,13 +128,7 @@ export function Chart(props) {
     plot.current.setData(seen(live), true);
   }, [times, top, duration, JSON.stringify(marks)]);
 
-  const pressed = (event) => {
-    const does = keysOf(plot.current, duration)[event.key];
-    if (does && !event.ctrlKey && !event.metaKey && !event.altKey) {
-      does();
-      event.preventDefault();
-    }
-  };
+  const pressed = onKeys(() => keysOf(plot.current, duration));
   const data = plot.current?.data, at = data && index !== null && index < data[0].length;
   return html`<figure class="chart">
     <figcaption><b>${title}</b>${" "}<span class="unit">${unit}</span>

@@ -1,7 +1,8 @@
 // What came out of one run or variant: a sentence, the path, what theory expects, figures, a row per flow.
 import { html, useMemo } from "./html.js";
-import { zoom } from "./chart.js";
+import { Lanes } from "../packets/lanes.js";
 import { mean } from "./numbers.js";
+import { zoom } from "./zoom.js";
 import { Figures, figuresOf, topsOf } from "../whatif/figures.js";
 import { Path } from "../whatif/path.js";
 import { Flows, Sentence, Theory } from "../whatif/said.js";
@@ -15,6 +16,7 @@ function Result({ state, title, figures, tops }) {
     ${begin && html`<${Path} begin=${begin} waiting=${waiting} /><${Theory} begin=${begin} />`}
     ${begin && !figures && !state.isRunning && !state.problems.length && html`<p class="note">Nothing was sampled over time: the scenario has record.interval = "off".</p>`}
     ${figures && html`<${Figures} figures=${figures} tops=${tops} begin=${begin} />`}
+    ${begin && state.packets && html`<${Lanes} begin=${begin} packets=${state.packets} more=${state.more} />`}
     ${begin && html`<${Flows} begin=${begin} end=${state.end} />`}
   </section>`;
 }
@@ -26,11 +28,14 @@ function figuresFor(state) {
   return made.get(state.columns);
 }
 
+// As many digits as tell both ends apart.
+const shown = ([from, to]) => [from, to].map((value) => value.toFixed(Math.min(6, Math.max(1, 2 - Math.floor(Math.log10(to - from))))));
+
 // One result, or two beside each other with the same axes.
 export function Results({ states, titles }) {
   const figures = states.map(figuresFor), tops = topsOf(figures);
   return html`<div class=${`beside of-${states.length}`}>
-    ${zoom.value && html`<p class="zoomed">Seconds ${zoom.value[0].toFixed(1)} to ${zoom.value[1].toFixed(1)} <button type="button" onClick=${() => { zoom.value = null; }}>Show everything</button></p>`}
+    ${zoom.value && html`<p class="zoomed">Seconds ${shown(zoom.value)[0]} to ${shown(zoom.value)[1]} <button type="button" onClick=${() => { zoom.value = null; }}>Show everything</button></p>`}
     <div class="side-by-side">
       ${states.map((state, n) => html`<${Result} key=${n} state=${state} title=${titles[n]} figures=${figures[n]} tops=${tops} />`)}
     </div>

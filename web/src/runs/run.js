@@ -2,17 +2,30 @@
 import { html, useEffect, useState } from "../parts/html.js";
 import { edit } from "../editor/page.js";
 import { Command, download } from "../parts/copy.js";
+import { Packets } from "../packets/packets.js";
 import { Results } from "../parts/result.js";
 import { Refused, columnsOf, get, getBytes, post, postText } from "../parts/server.js";
-import { Verdicts } from "../parts/verdicts.js";
+import { TakeAlong, Verdicts } from "../parts/verdicts.js";
 import { Difference } from "../whatif/said.js";
 
 const WAITING = { begin: null, columns: {}, end: null, problems: [], isRunning: true };
 const saying = (error) => (error instanceof Refused ? error.problems : ["the server does not answer"]);
 
+const MOST_PACKETS = 400_000; // that the server sends at once
+
 async function read(id, signal) {
   const [told, bytes] = await Promise.all([get(`/api/run/${id}`, signal), getBytes(`/api/run/${id}/samples`, signal)]);
   return { ...told, columns: columnsOf(bytes), problems: [], isRunning: false };
+}
+
+// The captured packets from a time on, and what fetches those behind them.
+async function withPackets(id, state, put, signal, from = 0) {
+  const packets = new Packets(columnsOf(await getBytes(`/api/run/${id}/packets?from=${from}`, signal)));
+  const last = packets.length ? packets.times[packets.length - 1] : 0, isPart = packets.length >= MOST_PACKETS;
+  const again = (start) => () => withPackets(id, state, put, signal, start).catch((error) => put({ ...state, problems: saying(error) }));
+  const more = isPart ? { label: `Packets from ${last.toFixed(2)} s on`, later: again(last.toFixed(9)) }
+    : from ? { label: "Packets from the start", later: again(0) } : null;
+  put({ ...state, packets: packets.length ? packets : null, more });
 }
 
 function useRuns(ids) {
@@ -22,7 +35,10 @@ function useRuns(ids) {
     setStates(ids.map(() => WAITING));
     ids.forEach((id, n) => {
       const put = (state) => { if (!stop.signal.aborted) setStates((before) => before.map((one, at) => (at === n ? state : one))); };
-      read(id, stop.signal).then(put, (error) => put({ ...WAITING, isRunning: false, problems: saying(error) }));
+      read(id, stop.signal).then((state) => {
+        put(state);
+        if (state.begin.lanes.length) withPackets(id, state, put, stop.signal).catch((error) => put({ ...state, problems: saying(error) }));
+      }, (error) => put({ ...WAITING, isRunning: false, problems: saying(error) }));
     });
     return () => stop.abort();
   }, [ids.join()]);
@@ -72,7 +88,9 @@ export function TwoRuns({ rest }) {
     <p class="crumbs"><a href="#/runs">Runs</a></p>
     <h1>B against A</h1>
     ${result.problems.map((line) => html`<p class="note">No verdicts: ${line}.</p>`)}
-    ${result.told && html`<${Verdicts} result=${result.told} names=${["A", "B"]} />`}
+    ${result.told && html`<${Verdicts} result=${result.told} names=${["A", "B"]} />
+      <${TakeAlong} command=${result.told.command} files=${states.map((state, n) => [`${"ab"[n]}.toml`, state.begin?.toml])}
+        report=${() => postText("/api/runs/compare/report", { runs: ids })} />`}
     <${Results} states=${states} titles=${titles} />
     <${Difference} a=${a} b=${b} />
   </div>`;

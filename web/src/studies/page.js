@@ -58,6 +58,15 @@ const ours = (row) => {
   return `${plain(row.ours, 3)}${ends}${row.unit ? ` ${row.unit}` : ""}`;
 };
 
+// What `fullpipe paper` drew: small ones side by side; one that is chosen stands large.
+function Figures({ study }) {
+  const [large, setLarge] = useState("");
+  const address = (name) => `/api/studies/${encodeURIComponent(study.name)}/${encodeURIComponent(name)}`;
+  return html`<h2>Figures</h2><div class="drawn">${study.figures.map(({ name, title }) => html`<figure key=${name} class=${large === name ? "large" : ""}>
+    <button type="button" class="plain" aria-expanded=${large === name} aria-label=${`${title}: ${large === name ? "smaller" : "larger"}`} onClick=${() => setLarge(large === name ? "" : name)}>
+      <img loading="lazy" src=${address(name)} alt=${title} /></button><figcaption>${title}</figcaption></figure>`)}</div>`;
+}
+
 export function OneStudy({ rest }) {
   const { answer, problems } = useAnswer(`/api/studies/${encodeURIComponent(rest[0] || "")}`);
   const [verdict, setVerdict] = useState(""), [text, setText] = useState("");
@@ -67,6 +76,8 @@ export function OneStudy({ rest }) {
   return html`<div class="wide-page"><p class="crumbs"><a href="#/studies">Studies</a></p>
     <h1>${answer.title}</h1>
     ${wasRun ? html`<${Tally} tally=${answer.tally} />` : html`<${NotRun} study=${answer} />`}
+    ${answer.figures.length > 0 && html`<${Figures} study=${answer} />`}
+    <h2>Printed and measured</h2>
     <p class="buttons">
       <label>Only rows with <input type="search" value=${text} onInput=${(event) => setText(event.target.value)} /></label>
       ${wasRun && html`<select aria-label="Verdict" value=${verdict} onChange=${(event) => setVerdict(event.target.value)}>
@@ -74,9 +85,9 @@ export function OneStudy({ rest }) {
       <span class="note">${count(rows.length)} of ${count(answer.rows.length)}</span>
     </p>
     <div class="scroll" tabindex="0" role="region" aria-label="Printed and measured"><table>
-      <thead><tr><th scope="col">where</th><th scope="col">printed</th>${wasRun && html`<th scope="col">ours</th><th scope="col">verdict</th><th scope="col">why</th>`}</tr></thead>
+      <thead><tr><th scope="col">where</th><th scope="col">printed</th>${wasRun && html`<th scope="col">ours</th><th scope="col">verdict</th><th scope="col">cause</th>`}</tr></thead>
       <tbody>${rows.map((row) => html`<tr key=${row.where}><th scope="row" class="wrap">${row.where}</th><td class="wrap">${row.printed}</td>
-        ${wasRun && html`<td>${ours(row)}</td><td>${row.verdict && html`<span class=${`verdict ${classOf(row.verdict)}`}>${row.verdict}</span>${row.by_tolerance ? html` <span class="note">by tolerance</span>` : ""}`}</td><td class="wrap">${row.why || ""}</td>`}</tr>`)}</tbody>
+        ${wasRun && html`<td>${ours(row)}</td><td>${row.verdict && html`<span class=${`verdict ${classOf(row.verdict)}`}>${row.verdict}</span>${row.by_tolerance ? html` <span class="note">by tolerance</span>` : ""}`}</td><td class="wrap">${[row.why, row.setting && `with ${row.setting}`].filter(Boolean).join("; ")}</td>`}</tr>`)}</tbody>
     </table></div>
   </div>`;
 }

@@ -93,6 +93,7 @@ export function Controls({ known, lives }) {
     <label class="seed">Seed <input type="number" min="0" max="1000000000" step="1" value=${shared.seed}
       onChange=${(event) => share({ seed: Math.round(clamp(Number(event.target.value) || 0, 0, 1e9)) })} />
       <button type="button" onClick=${() => share({ seed: shared.seed + 1 })}>Another</button></label>
+    <label class="check" title="At the sender, behind the link and at the receiver"><input type="checkbox" checked=${shared.packets} onChange=${(event) => share({ packets: event.target.checked })} /> Capture packets</label>
     <${Export} live=${lives[Math.min(chosen.value, variants.value.length - 1)]} />
   </form>`;
 }

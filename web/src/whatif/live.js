@@ -1,8 +1,9 @@
 // Runs what the sliders say, and keeps what came of it: one of these per variant.
 import { signal } from "../parts/html.js";
+import { Packets } from "../packets/packets.js";
 import { Refused, bytesOf, columnsOf, events, joined } from "../parts/server.js";
 
-export const NOTHING = { begin: null, columns: {}, end: null, problems: [], isRunning: false };
+export const NOTHING = { begin: null, columns: {}, end: null, problems: [], isRunning: false, packets: null };
 
 export class Live {
   constructor() {
@@ -16,10 +17,10 @@ export class Live {
     const stop = new AbortController();
     this.stop = stop;
     const parts = [];
-    let begin = null, isWaiting = false;
+    let begin = null, isWaiting = false, packets = null;
     const show = (more) => {
       if (stop.signal.aborted) return;
-      this.state.value = { begin, columns: joined(parts), end: null, problems: [], isRunning: true, ...more };
+      this.state.value = { begin, columns: joined(parts), end: null, problems: [], isRunning: true, packets, ...more };
     };
     this.state.value = { ...this.state.value, isRunning: true };
     try {
@@ -32,6 +33,8 @@ export class Live {
             isWaiting = true;
             requestAnimationFrame(() => { isWaiting = false; if (this.state.value.end === null || this.state.value.begin !== begin) show({}); });
           }
+        } else if (name === "packets") {
+          packets = new Packets(columnsOf(bytesOf(data)));
         } else if (name === "end") {
           show({ end: JSON.parse(data), isRunning: false });
         } else {

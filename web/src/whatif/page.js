@@ -37,7 +37,7 @@ export function WhatIf({ known, query }) {
     <div class="results">
       <h1 class="aside">What if</h1>
       <${Results} states=${states} titles=${titles} />
-      ${states.length > 1 && html`<${Difference} a=${states[0]} b=${states[1]} /><${Seeds} />`}
+      ${states.length > 1 && html`<${Difference} a=${states[0]} b=${states[1]} /><${Seeds} tomls=${states.map((state) => state.begin?.toml)} />`}
     </div>
   </div>`;
 }

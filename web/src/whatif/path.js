@@ -1,12 +1,21 @@
 // The path drawn: senders, the queue before the narrow link, receivers.
 import { html } from "../parts/html.js";
+import { Network } from "./network.js";
 import { few, rate, time } from "../parts/numbers.js";
 
 // A circle may have little room beside it.
 const name = (flow) => (flow.name.length > 11 ? `${flow.name.slice(0, 10)}…` : flow.name);
 const WIDTH = 560, HEIGHT = 96, MIDDLE = 44;
 
-export function Path({ begin, waiting }) {
+// A graph by its nodes, and what shares one link as a dumbbell.
+export function Path(props) {
+  const { path } = props.begin;
+  if (path.shape === "dumbbell") return html`<${Dumbbell} ...${props} />`;
+  if (!path.is_whole) return html`<p class="note">The network has too many nodes or links for a drawing.</p>`;
+  return html`<${Network} ...${props} />`;
+}
+
+function Dumbbell({ begin, waiting }) {
   const [link] = begin.expected;
   if (!link) return null;
   const flows = begin.flows.slice(0, 6), gap = Math.min(18, 72 / Math.max(flows.length, 1));

@@ -1,13 +1,17 @@
 // Is the difference real? Both variants with many seeds, and a verdict for every metric.
 import { html, useEffect, useRef, useState } from "../parts/html.js";
-import { Refused, events } from "../parts/server.js";
-import { Verdicts } from "../parts/verdicts.js";
+import { Refused, events, postText } from "../parts/server.js";
+import { TakeAlong, Verdicts } from "../parts/verdicts.js";
 import { common, nameOf, scenarioOf, variants } from "./settings.js";
 
 const SEEDS = 20;
 const NOTHING = { done: 0, result: null, problems: [], isRunning: false };
 
-export function Seeds() {
+// Without capture, which changes no result.
+const scenarios = () => variants.value.map((one, n) => scenarioOf(one, { ...common.value, packets: false }, nameOf(n)));
+
+// `tomls`: both scenarios as files.
+export function Seeds({ tomls }) {
   const [state, setState] = useState(NOTHING);
   const stop = useRef(null);
   useEffect(() => {
@@ -18,9 +22,8 @@ export function Seeds() {
     stop.current = new AbortController();
     const { signal } = stop.current;
     setState({ ...NOTHING, isRunning: true });
-    const scenarios = variants.value.map((one, n) => scenarioOf(one, common.value, nameOf(n)));
     try {
-      for await (const [name, data] of events("/api/compare", { scenarios, seeds: SEEDS }, signal)) {
+      for await (const [name, data] of events("/api/compare", { scenarios: scenarios(), seeds: SEEDS }, signal)) {
         const told = JSON.parse(data);
         if (name === "progress") setState((before) => ({ ...before, done: told.done }));
         else if (name === "end") setState({ ...NOTHING, result: told });
@@ -35,6 +38,8 @@ export function Seeds() {
       ${" "}<button type="button" disabled=${state.isRunning} onClick=${run}>${state.isRunning ? "Running …" : `Run ${SEEDS} seeds of each`}</button></p>
     ${state.isRunning && html`<progress max=${2 * SEEDS} value=${state.done} aria-label="Runs that are done"></progress>`}
     ${state.problems.map((line) => html`<p class="problem" role="alert">${line}</p>`)}
-    ${state.result && html`<${Verdicts} result=${state.result} names=${["A", "B"]} />`}
+    ${state.result && html`<${Verdicts} result=${state.result} names=${["A", "B"]} />
+      <${TakeAlong} command=${state.result.command} files=${tomls.map((toml, n) => [`${nameOf(n)}.toml`, toml])}
+        report=${() => postText("/api/compare/report", { scenarios: scenarios(), seed: common.value.seed, result: state.result })} />`}
   </section>`;
 }

@@ -5,7 +5,8 @@ export const FIRST = {
   rate: 20e6, rtt: 40, buffer: 1, queue: "drop_tail", loss: 0, ecn: false,
   flows: [{ cca: "cubic", count: 1, start: 0 }, { cca: "bbr3", count: 1, start: 5 }],
 };
-const COMMON = { duration: 30, seed: 1 };
+const COMMON = { duration: 30, seed: 1, packets: false };
+const POINTS = ["sender", "bottleneck", "receiver"];
 
 // One variant or two; which of them the sliders change; and what is common to both.
 export const variants = signal([FIRST]);
@@ -44,6 +45,7 @@ export function scenarioOf(settings, shared, name) {
     duration: text(shared.duration, "s"),
     warmup: text(Number((shared.duration / 6).toPrecision(2)), "s"),
     topology: { kind: "dumbbell", bottleneck },
+    ...(shared.packets ? { record: { packets: POINTS } } : {}),
     ...(settings.ecn ? { tcp: { ecn: true } } : {}),
     flows: settings.flows.map((flow) => ({
       cca: flow.cca, ...(flow.count > 1 ? { count: flow.count } : {}),
@@ -60,7 +62,7 @@ const written = (s) =>
 
 export function address() {
   const words = variants.value.map((one, n) => `${"ab"[n]}=${written(one)}`);
-  return `#/what-if?${words.join("&")}&time=${common.value.duration}&seed=${common.value.seed}`;
+  return `#/what-if?${words.join("&")}&time=${common.value.duration}&seed=${common.value.seed}${common.value.packets ? "&packets=1" : ""}`;
 }
 
 const within = (value, low, high, otherwise) => {
@@ -86,5 +88,5 @@ export function fromAddress(query, known) {
   const asked = new URLSearchParams(query);
   if (!asked.has("a")) return;
   variants.value = ["a", "b"].filter((name) => asked.has(name)).map((name) => read(asked.get(name), known));
-  common.value = { duration: within(asked.get("time"), 2, 300, 30), seed: Math.round(within(asked.get("seed"), 0, 1e9, 1)) };
+  common.value = { duration: within(asked.get("time"), 2, 300, 30), seed: Math.round(within(asked.get("seed"), 0, 1e9, 1)), packets: asked.get("packets") === "1" };
 }

@@ -17,13 +17,13 @@ from starlette.routing import Route
 
 from fullpipe.cli.ui.catalogue import catalogue
 from fullpipe.cli.ui.compare import comparison, seeds_of
-from fullpipe.cli.ui.export import report_of
+from fullpipe.cli.ui.export import report_of, report_of_verdicts, told_of
 from fullpipe.cli.ui.fields import fields_of
 from fullpipe.cli.ui.guard import Guard
-from fullpipe.cli.ui.inputs import body_of, only_own_files, package_version, scenario_of, seed_of
+from fullpipe.cli.ui.inputs import body_of, only_own_files, package_version, scenario_of, seconds_of, seed_of
 from fullpipe.cli.ui.limits import Limits
 from fullpipe.cli.ui.live import Turns, live
-from fullpipe.cli.ui.printed import all_studies, study
+from fullpipe.cli.ui.printed import all_studies, figure, study
 from fullpipe.cli.ui.problems import problems_of
 from fullpipe.cli.ui.stored import KeptRuns
 from fullpipe.cli.ui.understood import understood
@@ -67,17 +67,21 @@ class Server:
             "/api/runs": self._runs,
             "/api/run/{digest}/{seed}/{engine}": self._run,
             "/api/run/{digest}/{seed}/{engine}/samples": self._samples,
+            "/api/run/{digest}/{seed}/{engine}/packets": self._packets,
             "/api/scenario/{name}": self._named,
             "/api/studies": self._studies,
             "/api/studies/{name}": self._study,
+            "/api/studies/{name}/{figure}": self._figure,
         }
         post = {
             "/api/check": self._check,
             "/api/live": self._live,
             "/api/compare": self._compare,
+            "/api/compare/report": self._report_verdicts,
             "/api/report": self._report,
             "/api/runs/compare": self._compare_runs,
             "/api/runs/report": self._report_runs,
+            "/api/runs/compare/report": self._report_verdicts_of_runs,
         }
         return Starlette(
             routes=[
@@ -135,6 +139,14 @@ class Server:
             page = await to_thread.run_sync(report_of, scenarios, seed)
         return Response(page, media_type="text/html")
 
+    async def _report_verdicts(self, request: Request) -> Response:
+        body = await self._body(request)
+        scenarios = await to_thread.run_sync(self._several, body.get("scenarios"))
+        seed, told = seed_of(body.get("seed", 1)), told_of(body.get("result"))
+        async with self._turns.turn():
+            page = await to_thread.run_sync(report_of_verdicts, scenarios, seed, told)
+        return Response(page, media_type="text/html")
+
     async def _named(self, request: Request) -> Response:
         return JSONResponse({"toml": named_text(request.path_params["name"])})
 
@@ -149,6 +161,12 @@ class Server:
         data = await to_thread.run_sync(self._kept.samples, *_run_of(request))
         return Response(data, media_type="application/octet-stream")
 
+    async def _packets(self, request: Request) -> Response:
+        since_s = seconds_of(request.query_params.get("from", "0"))
+        async with self._turns.turn():
+            data = await to_thread.run_sync(self._kept.packets, *_run_of(request), since_s)
+        return Response(data, media_type="application/octet-stream")
+
     async def _compare_runs(self, request: Request) -> Response:
         body = await self._body(request)
         async with self._turns.turn():
@@ -160,11 +178,21 @@ class Server:
             page = await to_thread.run_sync(self._kept.report, body.get("runs"))
         return Response(page, media_type="text/html")
 
+    async def _report_verdicts_of_runs(self, request: Request) -> Response:
+        body = await self._body(request)
+        async with self._turns.turn():
+            page = await to_thread.run_sync(self._kept.report_of_verdicts, body.get("runs"))
+        return Response(page, media_type="text/html")
+
     async def _studies(self, _: Request) -> Response:
         return JSONResponse(await to_thread.run_sync(all_studies, self._store))
 
     async def _study(self, request: Request) -> Response:
         return JSONResponse(await to_thread.run_sync(study, self._store, request.path_params["name"]))
+
+    async def _figure(self, request: Request) -> Response:
+        names = request.path_params["name"], request.path_params["figure"]
+        return Response(await to_thread.run_sync(figure, self._store, *names), media_type="image/png")
 
     def _scenario(self, sent: object) -> Scenario:
         return scenario_of(sent, self._allow_python)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import AsyncIterator, Sequence
+from pathlib import Path
 from typing import Any
 
 from anyio import to_thread
@@ -71,4 +73,18 @@ def _run(job: Job) -> Run:
 
 
 def _judged(sides: Sequence[Side], runs: Sequence[Run]) -> dict[str, Any]:
-    return compared(sides, runs, METRICS)[0].to_dict()
+    told = compared(sides, runs, METRICS)[0].to_dict()
+    return {**told, "command": compare_command([f"{side.name}.toml" for side in sides], told["seeds"])}
+
+
+def compare_command(
+    files: Sequence[str], seeds: Sequence[int], store: Path = Path("runs"), engine: str = "native"
+) -> str:
+    """The command that says the same of scenarios in files; empty if the seeds are not the first ones."""
+    if list(seeds) != list(range(1, len(seeds) + 1)):
+        return ""
+    words = ["fullpipe", "compare", files[0], "--over", f"scenario={','.join(files)}"]
+    words += ["--seeds", str(len(seeds))]
+    words += [] if engine == "native" else ["--engines", engine]
+    words += [] if store == Path("runs") else ["--out", str(store)]
+    return shlex.join([*words, *(word for metric in METRICS for word in ("--metric", metric))])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from importlib.resources import files
@@ -59,6 +60,17 @@ def seed_of(sent: object) -> int:
     if not isinstance(sent, int) or isinstance(sent, bool) or not 0 <= sent < 2**63:
         raise ScenarioError(["seed: expected a whole number from 0 to 9223372036854775807"])
     return sent
+
+
+def seconds_of(sent: str) -> float:
+    """A time in a run.
+
+    Raises:
+        ScenarioError: If it is none.
+    """
+    if not re.fullmatch(r"\d{1,9}(\.\d{1,9})?", sent):
+        raise ScenarioError(["from: expected a number of seconds"])
+    return float(sent)
 
 
 def toml_of(scenario: Scenario) -> str:

@@ -21,6 +21,8 @@ class Limits:
     """Data packets that the narrowest links can carry in that time; a million takes about half a second."""
     rows: int = 2_000_000
     """Samples of all flows."""
+    captured: int = 3_000_000
+    """Packets that are captured, at all points together; the data alone are counted."""
     wall_s: float = 60.0
     """Real time."""
     seeds: int = 50
@@ -61,4 +63,10 @@ class Limits:
             yield (
                 f"duration: up to {packets:,.0f} packets, and the page simulates {self.packets:,} at most;"
                 f" make it shorter or slower, or {_WAY_OUT}"
+            )
+        captured = packets * len(scenario.record.packets or ())
+        if captured > self.captured:
+            yield (
+                f"record.packets: up to {captured:,.0f} packets, and the page captures {self.captured:,} at"
+                f" most; make it shorter or slower, or {_WAY_OUT}"
             )

@@ -14,11 +14,13 @@ from anyio import CapacityLimiter, to_thread
 
 from fullpipe.analysis.metrics import summary
 from fullpipe.cli.ui.inputs import only_own_files
+from fullpipe.cli.ui.lanes import packets_of
 from fullpipe.cli.ui.limits import Limits
 from fullpipe.cli.ui.packed import packed
 from fullpipe.cli.ui.understood import understood
 from fullpipe.engines.native.live import LiveRun
 from fullpipe.errors import FullpipeError
+from fullpipe.runs import Run
 from fullpipe.scenario import Scenario
 
 OF_FLOWS = ("goodput_bps", "srtt_s", "cwnd_bytes", "in_flight_bytes", "retransmitted_packets")
@@ -59,7 +61,8 @@ def event(name: str, data: object) -> bytes:
 
 
 async def live(scenario: Scenario, seed: int, limits: Limits, turns: Turns) -> AsyncIterator[bytes]:
-    """The events of a run: `begin`, `samples` several times, and `end` or `problem`.
+    """The events of a run: `begin`, `samples` several times, `packets` if they are captured, and `end` or
+    `problem`.
 
     The run stops when the page reads no further.
     """
@@ -77,7 +80,10 @@ async def live(scenario: Scenario, seed: int, limits: Limits, turns: Turns) -> A
                     line = f"stopped {where}, after {limits.wall_s:g} s of computing; make it shorter"
                     yield event("problem", {"problems": [line]})
                     return
-            yield event("end", await to_thread.run_sync(_summary, run))
+            made = await to_thread.run_sync(run.finish)
+            if told["lanes"]:
+                yield event("packets", await to_thread.run_sync(_packets, made, told))
+            yield event("end", await to_thread.run_sync(summary, made))
     except FullpipeError as error:
         yield event("problem", {"problems": str(error).split("\n")})
 
@@ -115,5 +121,5 @@ def wide(
     return made
 
 
-def _summary(run: LiveRun) -> dict[str, Any]:
-    return summary(run.finish())
+def _packets(run: Run, told: Mapping[str, Any]) -> bytes:
+    return packets_of(run.scenario, run.packets, [flow["name"] for flow in told["flows"]])

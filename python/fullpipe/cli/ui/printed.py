@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Any
 
@@ -9,9 +10,14 @@ import polars as pl
 
 from fullpipe import studies
 from fullpipe.errors import ResultError
+from fullpipe.studies.document import described
 
 _MOST_BYTES = 20_000_000
 _FILE = "verdicts.csv"
+_PNG = b"\x89PNG\r\n\x1a\n"
+_WORDS = re.compile(r"(\d+)")
+_MOST = 200
+"""Figures of a study."""
 
 
 def all_studies(store: Path) -> list[dict[str, Any]]:
@@ -32,7 +38,35 @@ def study(store: Path, name: str) -> dict[str, Any]:
         {"where": claim.id, "printed": claim.says, "unit": claim.unit, **_ours(found.get(claim.id))}
         for claim in claims
     ]
-    return {**_told(store, name), "rows": rows}
+    figures = [{"name": path.stem, "title": described(path.stem)} for path in _pictures(store, name)]
+    return {**_told(store, name), "rows": rows, "figures": figures}
+
+
+def figure(store: Path, name: str, wanted: str) -> bytes:
+    """A figure of a study as PNG.
+
+    Raises:
+        UnknownNameError: If there is no such study.
+        ResultError: If there is no such figure.
+    """
+    studies.title(name)
+    found = {path.stem: path for path in _pictures(store, name)}
+    path = found.get(wanted)
+    data = b"" if path is None or path.stat().st_size > _MOST_BYTES else path.read_bytes()
+    if not data.startswith(_PNG):
+        raise ResultError(f"{name}: no such figure")
+    return data
+
+
+def _pictures(store: Path, name: str) -> list[Path]:
+    """The figures that were drawn for a study: "figure-2" before "figure-10"."""
+    folder = store / "papers" / name
+    found = [path for path in folder.glob("*.png") if path.is_file()] if folder.is_dir() else []
+    return sorted(found, key=_in_order)[:_MOST]
+
+
+def _in_order(path: Path) -> list[int | str]:
+    return [int(word) if word.isdigit() else word for word in _WORDS.split(path.stem)]
 
 
 def _told(store: Path, name: str) -> dict[str, Any]:
@@ -52,7 +86,7 @@ def _told(store: Path, name: str) -> dict[str, Any]:
 def _ours(row: dict[str, Any] | None) -> dict[str, Any]:
     if row is None:
         return {"verdict": None}
-    keys = ("ours", "ours_low", "ours_high", "verdict", "why", "by_tolerance", "held", "compared")
+    keys = ("setting", "ours", "ours_low", "ours_high", "verdict", "why", "by_tolerance", "held", "compared")
     return {key: row[key] for key in keys}
 
 
@@ -72,6 +106,7 @@ def _verdicts(store: Path, name: str) -> list[dict[str, Any]]:
             *(pl.col(key).cast(pl.Int64) for key in ("held", "compared")),
             "verdict",
             "why",
+            "setting",
             pl.col("by_tolerance", "counted").cast(pl.Boolean),
         ).to_dicts()
     except (pl.exceptions.PolarsError, OSError) as error:

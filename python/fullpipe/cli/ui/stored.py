@@ -18,10 +18,13 @@ import polars as pl
 from fullpipe.analysis.metrics import busy_links, summary
 from fullpipe.analysis.stored import StoredRuns
 from fullpipe.analysis.values import value_text
-from fullpipe.cli.ui.compare import METRICS
+from fullpipe.cli.ui.compare import METRICS, compare_command
+from fullpipe.cli.ui.export import verdicts_page
+from fullpipe.cli.ui.lanes import packets_of
 from fullpipe.cli.ui.live import wide
 from fullpipe.cli.ui.packed import packed
-from fullpipe.cli.ui.understood import MOST_FLOWS, MOST_LINKS, understood
+from fullpipe.cli.ui.path import MOST_FLOWS
+from fullpipe.cli.ui.understood import MOST_LINKS, understood
 from fullpipe.errors import FullpipeError, NoRunError, ScenarioError
 from fullpipe.report.budget import Budget
 from fullpipe.report.html.page import html
@@ -29,6 +32,7 @@ from fullpipe.report.looks import distinct
 from fullpipe.report.runs.page import page_of
 from fullpipe.runs import Run, Store
 from fullpipe.runs.meta import DIGEST, ENGINE
+from fullpipe.runs.sums import own_file
 from fullpipe.validation.compare.matching import Variant
 from fullpipe.validation.compare.variants import compare_variants
 
@@ -40,6 +44,9 @@ _MOST_VALUES = 40
 """Of a filter."""
 _MOST_SAMPLES = 4_000_000
 """Numbers of the samples of a run that are sent; of more, the smallest and the largest of groups."""
+_MOST_PACKETS_BYTES = 500_000_000
+"""Of a file of captured packets."""
+_TOO_MANY_PACKETS = "more packets were captured than the page can read; fullpipe export writes them"
 _MOST_SEEDS = 200
 """Runs of each side of a comparison."""
 _SUMMED = {
@@ -124,28 +131,60 @@ class KeptRuns:
         columns = aligned(run.tables, [flow["name"] for flow in begin["flows"]], begin["links"])
         return packed(extremes(columns, _MOST_SAMPLES // max(len(columns), 1)))
 
+    def packets(self, digest: str, seed: str, engine: str, since_s: float) -> bytes:
+        """The captured packets of a run from a time on: see `packets_of`.
+
+        Raises:
+            NoRunError: If there is none.
+            ScenarioError: If it has too many for this.
+        """
+        run = self._load(digest, seed, engine)
+        file = run.folder and run.folder / own_file("packets")
+        if file and file.exists() and file.stat().st_size > _MOST_PACKETS_BYTES:
+            raise ScenarioError([_TOO_MANY_PACKETS])
+        names = [flow["name"] for flow in _begin(run)["flows"]]
+        return packets_of(run.scenario, run.packets, names, since_s)
+
     def compared(self, ids: object) -> dict[str, Any]:
-        """A verdict for every metric of two scenarios, over the seeds that both have.
+        """A verdict for every metric of two scenarios, over the seeds that both have, and the command that
+        says the same; empty if there is none.
 
         Raises:
             NoRunError: If one is not there.
             ScenarioError: If they cannot be compared.
         """
+        chosen = self._pairs(ids)
+        links = dict.fromkeys(link for runs in chosen for run in runs for link in busy_links(run))
+        variants = [
+            Variant.of_runs(name, runs, METRICS, links) for name, runs in zip("AB", chosen, strict=True)
+        ]
+        try:
+            told = compare_variants(variants[0], variants[1], METRICS).to_dict()
+        except ValueError as error:
+            raise ScenarioError([f"these cannot be compared: {error}"]) from None
+        (engine, *other) = dict.fromkeys(runs[0].meta.engine.name for runs in chosen)
+        files = ("a.toml", "b.toml")
+        return {**told, "command": "" if other else compare_command(files, told["seeds"], self.root, engine)}
+
+    def report_of_verdicts(self, ids: object) -> str:
+        """The page of a report about two scenarios against each other, with the curves of one seed.
+
+        Raises:
+            NoRunError: If one is not there.
+            ScenarioError: If they cannot be compared.
+        """
+        told, first = self.compared(ids), [runs[0] for runs in self._pairs(ids)]
+        return verdicts_page(told, first)
+
+    def _pairs(self, ids: object) -> list[list[Run]]:
+        """The runs of two scenarios with the seeds that both have."""
         if not isinstance(ids, list) or len(ids) != 2 or not all(isinstance(each, str) for each in ids):
             raise ScenarioError(["runs: expected two"])
         sides = [self._seeds(*_parts(each)) for each in ids]
         both = sorted(set(sides[0]) & set(sides[1]))[:_MOST_SEEDS]
         if len(both) < 2:
             raise ScenarioError(["a verdict takes two seeds or more that both have; run more: --seeds 20"])
-        chosen = [[side[seed] for seed in both] for side in sides]
-        links = dict.fromkeys(link for runs in chosen for run in runs for link in busy_links(run))
-        variants = [
-            Variant.of_runs(name, runs, METRICS, links) for name, runs in zip("AB", chosen, strict=True)
-        ]
-        try:
-            return compare_variants(variants[0], variants[1], METRICS).to_dict()
-        except ValueError as error:
-            raise ScenarioError([f"these cannot be compared: {error}"]) from None
+        return [[side[seed] for seed in both] for side in sides]
 
     def report(self, ids: Any) -> str:
         """The page of a report about runs, as one HTML file.
