@@ -116,7 +116,7 @@ COMMANDS = {
     "import": Entry(
         "import_",
         "import_files",
-        "Read what Flent measured into ordinary runs of the engine flent, and say what Flent does not.",
+        "Read what Flent measured, or what was captured, into ordinary runs, and say what the data show.",
     ),
     "twin": Entry(
         "twin",

@@ -8,7 +8,7 @@ from fullpipe.errors import ScenarioError, UnknownNameError
 from fullpipe.runs import Run
 from fullpipe.validation.compare import Comparison, Margin, compare
 
-_FIRST = ("flent", "linux")
+_FIRST = ("pcap", "flent", "linux")
 """What others are held against unless it is said: what is closest to the world."""
 
 

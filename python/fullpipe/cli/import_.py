@@ -8,24 +8,30 @@ import typer
 
 from fullpipe.cli.output import complain, echo
 from fullpipe.cli.shared import Out
-from fullpipe.engines.flent import read_run, save
+from fullpipe.engines import flent, pcap
 from fullpipe.engines.flent.algorithms import given_names
+from fullpipe.engines.pcap.blocks import is_capture
 from fullpipe.errors import InputFileError
 from fullpipe.runs import Run, Store
 
 
 def import_files(
-    files: Annotated[list[Path], typer.Argument(metavar="FILE...", help="Files that Flent wrote.")],
+    files: Annotated[
+        list[Path],
+        typer.Argument(metavar="FILE...", help="Files that Flent wrote, and captures: pcap, pcapng."),
+    ],
     out: Out = Path("runs"),
     cca: Annotated[
         list[str] | None,
         typer.Option(
-            metavar="NAME=ALGORITHM", help="What a kernel's name for an algorithm means, as in bbr=bbr3."
+            metavar="NAME=ALGORITHM",
+            help="What a kernel's name for an algorithm means, as in bbr=bbr3; of a capture, what a flow has,"
+            " or all=cubic.",
         ),
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="One JSON object per file, one per line.")] = False,
 ) -> None:
-    """Read what Flent measured into ordinary runs of the engine flent, and say what Flent does not.
+    """Read what Flent measured, or what was captured, into ordinary runs, and say what the data show.
 
     Runs of one test are its repetitions, numbered as seeds in the order of their times. A file that is
     none is told, and the others are read.
@@ -34,13 +40,14 @@ def import_files(
     found, failed = [], False
     for path in dict.fromkeys(files):
         try:
-            found.append((path, read_run(path, names)))
+            engine = pcap if is_capture(path) else flent
+            found.append((path, engine.read_run(path, names)))
         except InputFileError as error:
             complain(error)
             failed = True
     with store.batch() as batch:
         for path, run in sorted(found, key=lambda pair: pair[1].meta.started):
-            kept = save(run, batch)
+            kept = flent.save(run, batch)
             echo(json.dumps(_told(path, kept)) if as_json else _lines(path, kept))
     if failed:
         raise typer.Exit(2)

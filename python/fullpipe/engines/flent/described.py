@@ -13,10 +13,10 @@ from fullpipe.scenario import Scenario
 from fullpipe.scenario.flent.names import flow_of
 
 CLIENT = "client"
-_UNKNOWN = {"rate": "1 Tbit/s", "delay": "1 us"}
+UNKNOWN = {"rate": "1 Tbit/s", "delay": "1 us"}
 """A scenario has a rate and a delay somewhere. These stand for what is not known, and are no values of a path
 that is tested."""
-_STAND_IN = "reno"
+STAND_IN = "reno"
 """In the place of an algorithm that is not known here."""
 
 
@@ -28,7 +28,7 @@ def scenario_of(document: Document, series: Sequence[Series], timing: Timing, na
         name=flow_of(document.text("NAME")),
         duration=_seconds(timing.duration_s),
         warmup=_seconds(min(timing.delay_s, timing.duration_s / 2)),
-        topology={"kind": "dumbbell", "bottleneck": _UNKNOWN},
+        topology={"kind": "dumbbell", "bottleneck": UNKNOWN},
         **hosts_of(document),
         flows=[_flow(one, timing, names, servers[one.host]) for one in flows],
         record={"interval": _seconds(timing.step_s)},
@@ -65,7 +65,7 @@ def _stream(one: Series, timing: Timing, names: Names) -> dict[str, Any]:
     begin_s, end_s = timing.span_of(one)
     mss = mss_of(one)
     said = {"tcp": {"mss": f"{mss} B"}} if mss else {}
-    cca = names.known(one.algorithm) or _STAND_IN
+    cca = names.known(one.algorithm) or STAND_IN
     return {"cca": cca, "start": _seconds(begin_s), "stop": _seconds(end_s), **said}
 
 
@@ -81,7 +81,7 @@ def _regular(one: Series, timing: Timing, names: Names) -> dict[str, Any]:
 
 
 def _fetches(one: Series, timing: Timing, names: Names) -> dict[str, Any]:
-    return {"cca": _STAND_IN, "workload": {"kind": "web"}}
+    return {"cca": STAND_IN, "workload": {"kind": "web"}}
 
 
 def _call(one: Series, timing: Timing, names: Names) -> dict[str, Any]:

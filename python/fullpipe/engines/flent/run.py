@@ -89,7 +89,7 @@ def save(run: Run, store: Store) -> Run:
     store.prepare(run.meta.digest)
     for seed in count(1):
         try:
-            there = Kept.read(store.folder(run.meta.digest, ENGINE, seed)).meta
+            there = Kept.read(store.folder(run.meta.digest, run.meta.engine.name, seed)).meta
         except NoRunError:
             break
         if there.engine == run.meta.engine:

@@ -2,5 +2,6 @@
 
 from fullpipe.engines.pcap.capture import Capture, read
 from fullpipe.engines.pcap.flow import Flow, flows_of
+from fullpipe.engines.pcap.run import ENGINE, read_run
 
-__all__ = ["Capture", "Flow", "flows_of", "read"]
+__all__ = ["ENGINE", "Capture", "Flow", "flows_of", "read", "read_run"]

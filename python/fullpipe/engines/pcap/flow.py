@@ -9,7 +9,7 @@ import numpy.typing as npt
 from fullpipe.engines.pcap.blocks import Ints
 from fullpipe.engines.pcap.cells import Cells, TooFragmentedError, cells_of, highest_of, is_duplicate
 from fullpipe.engines.pcap.connections import NO_ACK, Connection, Floats, Sent
-from fullpipe.engines.pcap.headers import FIN, NONE, RST, SYN
+from fullpipe.engines.pcap.headers import NONE, RST, SYN
 from fullpipe.engines.pcap.side import Side, echoes, side_of
 from fullpipe.engines.pcap.window import Window, window_of
 
@@ -75,6 +75,17 @@ class Flow:
         known = np.concatenate([[-1], np.maximum.accumulate(ends)[:-1]]) if ends.size else ends
         is_probe = (data.payload == 1) & (ends <= known) & (data.seq == known - 1)
         return np.flatnonzero((data.payload > 0) & ((data.flags & (SYN | RST)) == 0) & ~is_probe)
+
+    @property
+    def has_timestamps(self) -> bool:
+        """Whether its data have timestamps."""
+        return bool((self.data.ts_val[self.rows] != NONE).any())
+
+    @cached_property
+    def packets(self) -> Ints:
+        """Full segments that each of them makes, shape (n,): more than one of a super-packet, which is cut
+        into packets behind the point of capture, or was put together before it."""
+        return -(-self.data.payload[self.rows] // self.mss)
 
     @cached_property
     def sent_s(self) -> Floats:
@@ -179,10 +190,16 @@ class Flow:
         return times_s, values + self._back_s(times_s)
 
     @cached_property
-    def least_rtt_s(self) -> float | None:
-        """The smallest RTT, of the newest segment that an ACK reports."""
+    def newest_rtts_s(self) -> tuple[Floats, Floats]:
+        """Times and RTTs of the newest segment that an ACK reports: without what a delayed ACK waits."""
         seen_s, _, newest_s = self.answers_s
-        return float((newest_s + self._back_s(seen_s)).min()) if seen_s.size else self.side.handshake_s
+        return seen_s, newest_s + self._back_s(seen_s)
+
+    @cached_property
+    def least_rtt_s(self) -> float | None:
+        """The smallest RTT: of these, and of the handshake."""
+        handshake = [] if self.side.handshake_s is None else [self.side.handshake_s]
+        return min([*self.newest_rtts_s[1].tolist(), *handshake], default=None)
 
     def _back_s(self, times_s: Floats) -> Floats:
         """From the point of capture to the sender and back, at times."""
@@ -312,9 +329,24 @@ class Flow:
         return int(cells.length[missing].sum())
 
     @property
-    def is_closed(self) -> bool:
-        """Whether its end was captured."""
-        return bool(((self.data.flags & (FIN | RST)) != 0).any())
+    def is_too_fragmented(self) -> bool:
+        """Whether data were captured, and cannot be followed."""
+        return bool(self.rows.size) and self.cells is None
+
+    @cached_property
+    def receiver_share(self) -> float | None:
+        """The share of the time in which the receive window had no room for a segment; None if not known."""
+        known = np.flatnonzero((self.acks.window_bytes >= 0) & (self.acks.ack != NO_ACK))
+        if self.window is None or not known.size:
+            return None
+        edges = np.maximum.accumulate(self.acks.ack[known] + self.acks.window_bytes[known])
+        sent = np.maximum.accumulate(self.data.seq[self.rows] + self.data.payload[self.rows])
+        times_s = self.window.time_s
+        edge = edges[np.maximum(np.searchsorted(self.acked_s[known], times_s, side="right") - 1, 0)]
+        reached = np.concatenate([[0], sent])[np.searchsorted(self.sent_s, times_s, side="right")]
+        lasts_s = np.diff(times_s, append=times_s[-1])
+        whole_s = float(lasts_s.sum())
+        return float(lasts_s[edge - reached < self.mss].sum()) / whole_s if whole_s > 0 else None
 
 
 def flows_of(connections: list[Connection]) -> tuple[list[Flow], int]:

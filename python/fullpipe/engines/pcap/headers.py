@@ -127,7 +127,7 @@ def decode(batch: Batch, link_types: Ints, left: Left) -> Segments | None:
     rows = _Rows(batch.data, np.arange(batch.at.size), batch.at.copy(), batch.at + batch.captured)
     interface = batch.interface.copy()
     rows = _above_link(rows, link_types[batch.interface], interface, left)
-    packets = _Packets.of(rows, batch, left)
+    packets = _Packets.above_ip(rows, batch, left)
     if packets is None:
         return None
     return _tcp(packets, batch, interface, left)
@@ -208,7 +208,7 @@ class _Packets:
     """Of the segment with its header; as far as the packet goes, where IP does not say it (super-packets)."""
 
     @classmethod
-    def of(cls, rows: _Rows, batch: Batch, left: Left) -> "_Packets | None":
+    def above_ip(cls, rows: _Rows, batch: Batch, left: Left) -> "_Packets | None":
         """What is TCP among packets at their IP headers."""
         enough = rows.has(20)
         left.cut += int((~enough).sum())
@@ -298,7 +298,7 @@ def _tcp(packets: _Packets, batch: Batch, interface: Ints, left: Left) -> Segmen
     if not chosen.any():
         return None
     rows, header = rows.among(chosen), header[chosen]
-    options = _Options.of(rows, header)
+    options = _Options.behind(rows, header)
     return Segments(
         time_ns=batch.time_ns[rows.number],
         interface=interface[rows.number],
@@ -331,7 +331,7 @@ class _Options:
     sack_right: npt.NDArray[np.uint32] = field(default_factory=lambda: np.empty(0, np.uint32))
 
     @classmethod
-    def of(cls, rows: _Rows, header: Ints) -> "_Options":
+    def behind(cls, rows: _Rows, header: Ints) -> "_Options":
         """Those of every segment, as far as they were captured."""
         count = rows.at.size
         found = cls(

@@ -64,7 +64,7 @@ class _History:
     """Of both in the common order."""
 
     @classmethod
-    def of(cls, sent_s: Floats, acked_s: Floats) -> "_History":
+    def merged(cls, sent_s: Floats, acked_s: Floats) -> "_History":
         """At the same time an ACK comes first: it lets data be sent."""
         acks_before = np.searchsorted(acked_s, sent_s, side="right")
         segments_before = np.searchsorted(sent_s, acked_s, side="left")
@@ -88,7 +88,7 @@ def window_of(cells: Cells, sent_s: Floats, acked_s: Floats, mss: int, least_rtt
         mss: Bytes of a full segment.
         least_rtt_s: The smallest RTT.
     """
-    history = _History.of(sent_s, acked_s)
+    history = _History.merged(sent_s, acked_s)
     sacked = _sacked_bytes(cells, acked_s.size)
     repairs = _repairs(cells, history, sacked, mss)
     above = _lost_up_to(cells, history, repairs, least_rtt_s)

@@ -6,7 +6,7 @@ import shlex
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from fullpipe.engines import flent
+from fullpipe.engines import flent, pcap
 from fullpipe.errors import FullpipeError
 from fullpipe.report.content import Code, Download, Section, Text
 from fullpipe.report.runs.points import Points
@@ -14,6 +14,8 @@ from fullpipe.runs import Run
 from fullpipe.scenario import Scenario, scenario_names
 
 _POINT = "point"
+_READ = (flent.ENGINE, pcap.ENGINE)
+"""Engines that read files."""
 _DEFAULT = "runs"
 """Where runs are kept unless it is said."""
 _LONG = 40
@@ -29,7 +31,7 @@ def section(found: Points, command: str = "") -> Section:
         return Section("Scenario and repetition", [Text(told), Code(found.runs[0].scenario.to_toml())])
     text, file = scenario.to_toml(), f"{_file_name(scenario.name)}.toml"
     named = _name_of(found, scenario)
-    simulated = any(run.meta.engine.name != flent.ENGINE for run in found.runs)
+    simulated = any(run.meta.engine.name not in _READ for run in found.runs)
     told = "" if named or not simulated else f"Save the scenario as {file}. "
     return Section(
         "Scenario and repetition",
@@ -48,20 +50,20 @@ def _commands(found: Points, scenario: str) -> Iterator[str]:
     is_whole = found.seeds == list(range(1, count + 1))
     seeds = [["--seeds", str(count)]] if is_whole else [["--seed", str(seed)] for seed in found.seeds]
     for engine in dict.fromkeys(run.meta.engine.name for run in found.runs):
-        if engine == flent.ENGINE:
-            yield from _imports(found)
+        if engine in _READ:
+            yield from _imports(found, engine)
             continue
         by = [] if engine == "native" else ["--engine", engine]
         words = ["fullpipe", "run", scenario]
         yield from (shlex.join([*words, *seed, *by, *_store(found)]) for seed in seeds)
 
 
-def _imports(found: Points) -> Iterator[str]:
+def _imports(found: Points, engine: str) -> Iterator[str]:
     """What reads measured files again: a command for all that share what names of algorithms mean."""
     files: dict[str, list[str]] = {}
     for run in found.runs:
         file = run.meta.host.get(flent.FILE)
-        if run.meta.engine.name == flent.ENGINE and file:
+        if run.meta.engine.name == engine and file:
             files.setdefault(str(run.meta.host.get(flent.NAMES, "")), []).append(str(file))
     for names, of_names in files.items():
         said = [word for name in names.split() for word in ("--cca", name)]

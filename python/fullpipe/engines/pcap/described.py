@@ -1,0 +1,70 @@
+"""A capture as a scenario: its flows, and of the path that nothing is known."""
+
+import math
+import re
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+import numpy as np
+
+from fullpipe.engines.flent.described import STAND_IN, UNKNOWN
+from fullpipe.engines.pcap.connections import Floats
+from fullpipe.engines.pcap.flow import Flow
+from fullpipe.scenario import Scenario
+
+ALL = "all"
+"""What names every flow where an algorithm is said."""
+_MOST_STEPS = 1_000
+_LEAST_STEP_S = 1e-3
+
+
+def step_s(duration_s: float) -> float:
+    """The interval of samples: 1, 2 or 5 times a power of ten, and up to a thousand of them."""
+    least = max(duration_s / _MOST_STEPS, _LEAST_STEP_S)
+    power = 10.0 ** math.floor(math.log10(least) + 1e-9)
+    return next(factor * power for factor in (1, 2, 5, 10) if factor * power >= least * (1 - 1e-9))
+
+
+def grid_s(duration_s: float) -> Floats:
+    """The ends of the steps; the last one is at or behind the last packet."""
+    step = step_s(duration_s)
+    steps = max(math.ceil(duration_s / step - 1e-9), 1)
+    return np.asarray(np.arange(1, steps + 1, dtype=np.float64) * step)
+
+
+def algorithm_of(flow: Flow, algorithms: Mapping[str, str]) -> str | None:
+    """The algorithm that a flow is said to have; a capture does not tell."""
+    return algorithms.get(flow.name, algorithms.get(ALL))
+
+
+def scenario_of(
+    path: Path, flows: Sequence[Flow], duration_s: float, algorithms: Mapping[str, str]
+) -> Scenario:
+    """The scenario of a capture whose path is not known."""
+    grid = grid_s(duration_s)
+    return Scenario(
+        name=_name(path),
+        duration=_seconds(float(grid[-1])),
+        warmup="0 s",
+        topology={"kind": "dumbbell", "bottleneck": UNKNOWN},
+        flows=[
+            {
+                "name": flow.name,
+                "cca": algorithm_of(flow, algorithms) or STAND_IN,
+                "start": _seconds(flow.span_s[0]),
+                "stop": _seconds(max(flow.span_s[1], flow.span_s[0] + step_s(duration_s))),
+                "tcp": {"mss": f"{flow.mss} B", "timestamps": flow.has_timestamps},
+            }
+            for flow in flows
+        ],
+        record={"interval": _seconds(step_s(duration_s))},
+    )
+
+
+def _name(path: Path) -> str:
+    """The name of a file, as a scenario may be called."""
+    return re.sub(r"[^\w.+ -]", "-", path.stem)[:100] or "capture"
+
+
+def _seconds(time_s: float) -> str:
+    return f"{time_s:.9g} s"

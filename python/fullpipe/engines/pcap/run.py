@@ -1,0 +1,101 @@
+"""A capture as a run."""
+
+import hashlib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+
+from fullpipe import files
+from fullpipe.engines.flent.run import FILE, NAMES
+from fullpipe.engines.flent.tables import not_measured
+from fullpipe.engines.pcap.capture import Capture, read
+from fullpipe.engines.pcap.described import ALL, grid_s, scenario_of
+from fullpipe.engines.pcap.flow import Flow, flows_of
+from fullpipe.engines.pcap.remarks import remarks_of
+from fullpipe.engines.pcap.tables import tables_of
+from fullpipe.errors import InputFileError, ScenarioError, UnknownNameError, brief
+from fullpipe.runs import SCHEMA_VERSION, EngineId, Meta, Run
+
+ENGINE = "pcap"
+MOST_FLOWS = 64
+_PIECE = 1 << 20
+
+
+@dataclass(frozen=True)
+class Captured:
+    """The flows of a file."""
+
+    capture: Capture
+    flows: list[Flow]
+    """Those with the most payload first."""
+    left_out: int
+    """Directions of connections that are too short, or have less payload than the flows that a run has."""
+
+
+def read_flows(path: Path, algorithms: Mapping[str, str] | None = None) -> Captured:
+    """The flows of a capture.
+
+    Raises:
+        InputFileError: If it is no capture, or has no flow.
+        UnknownNameError: If an algorithm is said of a flow that it does not have.
+    """
+    capture = read(path)
+    flows, short = flows_of(capture.connections)
+    if not flows:
+        raise InputFileError(
+            f"{path}: no connection sends as much as ten segments;"
+            f" {short:,} directions with payload are shorter"
+        )
+    for name in algorithms or ():
+        if name != ALL and name not in [flow.name for flow in flows]:
+            raise UnknownNameError("flow", name, [ALL, *(flow.name for flow in flows)])
+    return Captured(capture, flows[:MOST_FLOWS], short + len(flows[MOST_FLOWS:]))
+
+
+def read_run(path: Path, algorithms: Mapping[str, str] | None = None) -> Run:
+    """A capture as a run of the engine `pcap`, seed 1.
+
+    Args:
+        path: A pcap or a pcapng.
+        algorithms: What algorithm flows have, by their names; `all` names those that are not said.
+
+    Raises:
+        InputFileError: If it is no capture, or has no flow, in one line.
+        UnknownNameError: If an algorithm is said of a flow that it does not have.
+    """
+    captured = read_flows(path, algorithms)
+    capture, flows = captured.capture, captured.flows
+    try:
+        scenario = scenario_of(path, flows, capture.duration_s, algorithms or {})
+    except ScenarioError as error:
+        raise InputFileError(f"{path}: what it has is no scenario: {error.problems[0]}") from error
+    tables = tables_of(flows, grid_s(capture.duration_s), algorithms or {})
+    said = " ".join(f"{name}={algorithm}" for name, algorithm in sorted((algorithms or {}).items()))
+    meta = Meta(
+        schema_version=SCHEMA_VERSION,
+        scenario=scenario.to_dict(),
+        digest=scenario.digest,
+        engine=EngineId(name=ENGINE, version="1", model_version="captured", code=_fingerprint(path)),
+        seed=1,
+        duration_s=scenario.duration_s,
+        wall_s=scenario.duration_s,
+        cpu_s=0.0,
+        data_packets=sum(int(flow.packets.sum()) for flow in flows),
+        packet_hops=capture.segments,
+        not_measured=not_measured(tables),
+        remarks=remarks_of(capture, flows, captured.left_out),
+        started=datetime.fromtimestamp(capture.began_ns // 10**9, UTC).isoformat(timespec="seconds"),
+        host={FILE: brief(path.name), **({NAMES: brief(said)} if said else {})},
+        versions={},
+    )
+    return Run(meta, tables)
+
+
+def _fingerprint(path: Path) -> str:
+    """What tells files apart is their content."""
+    digest = hashlib.sha256()
+    with files.open_regular(path) as file:
+        while part := file.read(_PIECE):
+            digest.update(part)
+    return digest.hexdigest()[:16]

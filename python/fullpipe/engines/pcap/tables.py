@@ -1,0 +1,154 @@
+"""What a capture shows of its flows, as the tables of a run. What it does not show is null."""
+
+import math
+from collections.abc import Mapping, Sequence
+from itertools import accumulate
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from fullpipe.engines.pcap.blocks import Ints
+from fullpipe.engines.pcap.connections import Floats
+from fullpipe.engines.pcap.described import algorithm_of
+from fullpipe.engines.pcap.flow import Flow
+from fullpipe.runs import TABLES
+from fullpipe.runs.encoding import empty
+from fullpipe.runs.schema import frame
+
+Columns = dict[str, Any]
+_SMOOTHING = 1 / 8
+"""RFC 6298, section 2."""
+
+
+def tables_of(
+    flows: Sequence[Flow], grid_s: Floats, algorithms: Mapping[str, str]
+) -> Mapping[str, pl.DataFrame]:
+    """Every table of a run."""
+    made = {
+        "flows": [_flow(flow, algorithms) for flow in flows],
+        "series": [_series(flow, grid_s) for flow in flows],
+        "variables": [part for flow in flows for part in _variables(flow, grid_s)],
+    }
+    return {name: _table(name, made[name]) if made.get(name) else empty(name) for name in TABLES}
+
+
+def _table(name: str, parts: Sequence[Columns]) -> pl.DataFrame:
+    """Several parts one below the other, in the order of time if there is one."""
+    table = pl.concat([frame(TABLES[name], part) for part in parts])
+    return table.sort("time_s", maintain_order=True) if "time_s" in table.columns else table
+
+
+def _flow(flow: Flow, algorithms: Mapping[str, str]) -> Columns:
+    begin_s, end_s = flow.span_s
+    _, front = flow.delivered
+    delivered = int(front[-1]) if front.size else 0
+    took_s = end_s - begin_s
+    again, window = flow.retransmissions, flow.window
+    _, rtts_s = flow.rtts_s
+    return {
+        "flow": [flow.name],
+        "cca": [algorithm_of(flow, algorithms)],
+        "protocol": ["tcp"],
+        "start_s": [begin_s],
+        "end_s": [end_s],
+        "delivered_bytes": [delivered],
+        "goodput_bps": [delivered * 8 / took_s if took_s > 0 else None],
+        "wire_bps": [_wire_bytes(flow) * 8 / took_s if took_s > 0 and flow.rows.size else None],
+        "sent_packets": [int(flow.packets.sum()) if flow.rows.size else None],
+        "retransmitted_packets": [None if again is None else int(again.packets.sum())],
+        "timeouts": [None if window is None else int(window.timeouts.size)],
+        "limited_receiver": [flow.receiver_share],
+        **(_spread(rtts_s, flow.least_rtt_s) if rtts_s.size else {}),
+    }
+
+
+def _wire_bytes(flow: Flow) -> int:
+    """With the headers of each packet that a super-packet is cut into."""
+    data = flow.data
+    headers = data.wire_bytes[flow.rows] - data.payload[flow.rows]
+    return int((data.payload[flow.rows] + headers * flow.packets).sum())
+
+
+def _spread(rtts_s: Floats, least_s: float | None) -> Columns:
+    percentiles = {f"rtt_p{n}_s": [float(np.percentile(rtts_s, n))] for n in (50, 95, 99)}
+    return {"rtt_min_s": [least_s], "rtt_mean_s": [float(rtts_s.mean())], **percentiles}
+
+
+def _series(flow: Flow, grid_s: Floats) -> Columns:
+    begin_s, end_s = flow.span_s
+    step_s = grid_s[0]
+    outside = (grid_s <= begin_s) | (grid_s - step_s >= end_s)
+    columns: Columns = {"time_s": grid_s, "flow": [flow.name] * grid_s.size}
+    columns["goodput_bps"] = np.where(outside, math.nan, _goodput_bps(flow, grid_s))
+    seen_s, rtts_s = flow.rtts_s
+    smoothed = list(accumulate(rtts_s.tolist(), lambda known, one: known + (one - known) * _SMOOTHING))
+    columns["srtt_s"] = np.where(outside, math.nan, held(seen_s, np.array(smoothed), grid_s))
+    _, least_s = flow.newest_rtts_s
+    columns["min_rtt_s"] = np.where(
+        outside, math.nan, held(flow.newest_rtts_s[0], np.minimum.accumulate(least_s), grid_s)
+    )
+    if flow.window is not None:
+        known = held(flow.window.time_s, flow.window.in_flight, grid_s)
+        columns["in_flight_bytes"] = _whole(np.where(outside, math.nan, known))
+        columns["cwnd_bytes"] = _whole(np.where(outside, math.nan, held(*flow.window.estimate, grid_s)))
+    if flow.retransmissions is not None:
+        place = np.minimum(np.searchsorted(grid_s, flow.sent_s), grid_s.size - 1)
+        counts = np.bincount(place, flow.retransmissions.packets, grid_s.size)
+        columns["retransmitted_packets"] = _whole(np.where(outside, math.nan, counts))
+    return columns
+
+
+def _goodput_bps(flow: Flow, grid_s: Floats) -> Floats:
+    """No byte is lost or made: the sum over the grid is what was delivered."""
+    times_s, front = flow.delivered
+    edges = np.concatenate([[0.0], grid_s])
+    values = np.concatenate([[0], front])[np.searchsorted(times_s, edges, side="right")]
+    values[0] = 0
+    found: Floats = np.diff(values) * 8 / np.diff(edges)
+    return found
+
+
+def _variables(flow: Flow, grid_s: Floats) -> list[Columns]:
+    """The receive window as the sender knew it, and what was reported selectively."""
+    found: list[tuple[str, Floats]] = []
+    acks = flow.acks
+    windows = np.where(acks.window_bytes >= 0, acks.window_bytes, math.nan)
+    if not np.isnan(windows).all():
+        found.append(("receive_window", held(flow.acked_s, windows, grid_s)))
+    if flow.window is not None and flow.window.sacked.any():
+        found.append(("sacked", held(flow.window.time_s, flow.window.sacked, grid_s)))
+    return [_variable(flow, name, values, grid_s) for name, values in found]
+
+
+def _variable(flow: Flow, name: str, values: Floats, grid_s: Floats) -> Columns:
+    begin_s, end_s = flow.span_s
+    known = ~np.isnan(values) & (grid_s > begin_s) & (grid_s - grid_s[0] < end_s)
+    count = int(known.sum())
+    return {
+        "time_s": grid_s[known],
+        "flow": [flow.name] * count,
+        "connection": [1] * count,
+        "name": [name] * count,
+        "value": values[known],
+        "unit": ["bytes"] * count,
+        "state": [""] * count,
+    }
+
+
+def held(times_s: Floats, values: Floats | Ints, grid_s: Floats) -> Floats:
+    """The latest value at each time of a grid, shape (m,); NaN before the first.
+
+    Args:
+        times_s: Of the values, ascending, shape (n,).
+        values: Shape (n,).
+        grid_s: Shape (m,).
+    """
+    if not times_s.size:
+        return np.full(grid_s.size, math.nan)
+    place = np.searchsorted(times_s, grid_s, side="right") - 1
+    return np.where(place >= 0, values[np.maximum(place, 0)].astype(np.float64), math.nan)
+
+
+def _whole(values: Floats) -> list[int | None]:
+    return [None if math.isnan(value) else round(value) for value in values.tolist()]
