@@ -1,11 +1,12 @@
-"""Puts the verdicts of finished studies into their pages: `python -m scripts.study_pages runs`.
+"""Puts the verdicts and figures of finished studies into their pages: `python -m scripts.study_pages runs`.
 
-Takes what `fullpipe paper NAME --out runs` has written, and replaces what lies between the two marks
-of a page. What `--engine ns3` and `--explain` have kept of ns-3 goes beside the transcription, for the
-next report."""
+Takes what `fullpipe paper NAME --out runs` has written, and replaces what lies between the two marks of a
+page, and the figures that it shows. What `--engine ns3` and `--explain` have kept of ns-3 goes beside the
+transcription, for the next report."""
 
 from __future__ import annotations
 
+import shutil
 import sys
 from pathlib import Path
 
@@ -14,6 +15,7 @@ from fullpipe.studies.transcription import ELSEWHERE
 
 STUDIES = Path(elsewhere.__file__).parent
 PAGES = Path(__file__).resolve().parent.parent / "docs" / "explanation"
+ASSETS = PAGES.parent / "assets"
 BEGIN, END = "<!-- verdicts -->", "<!-- end of verdicts -->"
 
 
@@ -24,6 +26,17 @@ def with_verdicts(page: str, verdicts: str) -> str:
     if not (mark and end):
         raise ValueError(f"the page has no {BEGIN} and {END}")
     return f"{before}{BEGIN}\n{verdicts.strip()}\n{END}{after}"
+
+
+def renew_figures(runs: Path, assets: Path = ASSETS) -> list[Path]:
+    """Copy the figures that pages show, `<study>-<figure>.svg`, from where `fullpipe paper` drew them."""
+    renewed = []
+    for kept in sorted(assets.glob("*-*.svg")):
+        study, _, figure = kept.name.partition("-")
+        drawn = runs / "papers" / study / figure
+        if drawn.exists():
+            renewed.append(Path(shutil.copyfile(drawn, kept)))
+    return renewed
 
 
 def main(runs: Path) -> None:
@@ -38,6 +51,8 @@ def main(runs: Path) -> None:
             text = with_verdicts(page.read_text(encoding="utf-8"), verdicts.read_text(encoding="utf-8"))
             page.write_text(text, encoding="utf-8")
             print(page.name)
+    for figure in renew_figures(runs):
+        print(figure.name)
 
 
 if __name__ == "__main__":

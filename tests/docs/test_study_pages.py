@@ -2,17 +2,33 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from fullpipe import studies
 from fullpipe.studies.causes import Cause
-from scripts.study_pages import BEGIN, END, PAGES, with_verdicts
+from scripts.study_pages import BEGIN, END, PAGES, renew_figures, with_verdicts
 
 
 def test_verdicts_replace_what_lies_between_the_marks() -> None:
     assert with_verdicts(f"a\n{BEGIN}\nold\n{END}\nb\n", "new\n") == f"a\n{BEGIN}\nnew\n{END}\nb\n"
     with pytest.raises(ValueError, match="no <!-- verdicts -->"):
         with_verdicts("a page", "new")
+
+
+def test_figures_that_pages_show_are_renewed_and_no_others(tmp_path: Path) -> None:
+    (drawn := tmp_path / "runs" / "papers" / "kato2025").mkdir(parents=True)
+    (assets := tmp_path / "assets").mkdir()
+    for name in ("figure-2.svg", "figure-3.svg"):
+        (drawn / name).write_text("new", encoding="utf-8")
+    for name in ("kato2025-figure-2.svg", "two-flows-rtt.svg"):
+        (assets / name).write_text("old", encoding="utf-8")
+    assert renew_figures(tmp_path / "runs", assets) == [assets / "kato2025-figure-2.svg"]
+    assert {path.name: path.read_text() for path in assets.iterdir()} == {
+        "kato2025-figure-2.svg": "new",
+        "two-flows-rtt.svg": "old",
+    }
 
 
 @pytest.mark.parametrize("study", studies.names())
