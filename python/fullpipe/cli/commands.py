@@ -124,6 +124,12 @@ COMMANDS = {
         "Propose the scenario that would reproduce what Flent measured: rate, RTT, buffer, algorithms,"
         " queue.",
     ),
+    "fit": Entry(
+        "fit",
+        "fit",
+        "Fit a line to what was measured of it: rate, RTT and buffer each way, as a scenario to try changes"
+        " on.",
+    ),
     "import-tc": Entry(
         "import_tc",
         "import_tc",

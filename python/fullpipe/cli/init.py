@@ -16,7 +16,7 @@ from fullpipe.errors import InputFileError
 from fullpipe.scenario.flent.path import LINES
 
 LF = "\n"
-Line = StrEnum("Line", {name: name for name in LINES})
+Line = StrEnum("Line", {name: name for name in LINES})  # type: ignore[misc]
 """Lines of homes that a scenario may begin with."""
 
 

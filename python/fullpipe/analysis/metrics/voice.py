@@ -99,7 +99,7 @@ def rating_wideband(delay_s: float, loss: float, *, ie: float = 8.0, bpl: float 
 
 
 def _root(x: float) -> float:
-    return (1 + x**_SENSITIVE) ** (1 / _SENSITIVE)
+    return math.pow(1 + x**_SENSITIVE, 1 / _SENSITIVE)
 
 
 def mos_wideband(delay_s: float, loss: float, *, ie: float = 8.0, bpl: float = 4.6) -> float:

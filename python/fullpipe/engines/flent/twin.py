@@ -192,7 +192,7 @@ def _wire_bps(test: Test, streams: Sequence[Series], per_segment: float) -> Floa
     rates = []
     for one in streams:
         mss = mss_of(one) or _DEFAULT_MSS
-        rates.append(_goodput_bps(test, one) * (mss + per_segment * _HEADERS_BYTES) / mss)
+        rates.append(goodput_bps(test, one) * (mss + per_segment * _HEADERS_BYTES) / mss)
     stacked = np.vstack(rates)
     found: Floats = np.where(np.isnan(stacked).all(axis=0), np.nan, np.nansum(stacked, axis=0))
     return found
@@ -201,14 +201,15 @@ def _wire_bps(test: Test, streams: Sequence[Series], per_segment: float) -> Floa
 def _acks_bps(test: Test, streams: Sequence[Series]) -> Floats:
     """The ACKs of streams: one for every two segments (RFC 9293, section 3.8.6.3)."""
     rates = [
-        np.nan_to_num(_goodput_bps(test, one)) * _HEADERS_BYTES / (2 * (mss_of(one) or _DEFAULT_MSS))
+        np.nan_to_num(goodput_bps(test, one)) * _HEADERS_BYTES / (2 * (mss_of(one) or _DEFAULT_MSS))
         for one in streams
     ]
     found: Floats = np.sum(np.vstack(rates), axis=0)
     return found
 
 
-def _goodput_bps(test: Test, one: Series) -> Floats:
+def goodput_bps(test: Test, one: Series) -> Floats:
+    """What a stream delivered in every step of the test, without headers; NaN where it does not run."""
     lasts_s = np.nan_to_num(one.column("dur", one.values), nan=test.timing.step_s)
     ends_s = test.timing.since(one.column("t", one.values))
     return rates_bps(ends_s, lasts_s, one.column("val", one.values), test.timing.grid_s)

@@ -1,0 +1,135 @@
+"""Rate, round-trip time and buffer, each from the part of a measurement that tells it."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from fullpipe.analysis.line.measured import Floats, Measured, Pings, Rates
+from fullpipe.analysis.line.noise import noise_of_steps, relative_noise, without_noise
+
+_FEW = 5
+"""Fewer pings of an idle line say less of it than the fastest of all do."""
+_IDLE, _FASTEST = 0.25, 0.03
+"""Shares of pings below which the RTT of an empty queue lies: of an idle line, on which others may send now
+and then, and of all."""
+_RISE = 4.0
+"""Standard deviations of the noise by which a ping that met a queue takes longer."""
+_MOST_QUIET = 1_000
+"""No test begins after more pings of an idle line."""
+_LEAST_NOISE = 0.01
+"""Pings of an idle line differ by so much at the least, relatively."""
+_FULL, _FULL_PINGS = 0.98, 2.5
+"""Share of the pings under load below which the RTT of a full queue lies, and how many lie above at the
+least: a buffer is full now and then, just before a loss."""
+_BUSY = 0.8
+"""Share of the time below which the rate of a busy link lies: it is busy for more than the rest."""
+_LEVEL = 0.07
+"""What differs by less, relatively, is one level: of it the mean counts."""
+_STARTS_S = 2.0
+"""Slow start, and what a connection takes to open."""
+_WINDOW_S, _WINDOW_RTTS = 0.5, 2
+"""Rates are averaged over so much, and so many RTTs."""
+HEADERS_BYTES = 66
+"""Of Ethernet, IPv4 and TCP with timestamps: what a scenario counts on its links unless told otherwise."""
+_DEFAULT_MSS = 1448
+
+
+@dataclass(frozen=True)
+class Base:
+    """The round-trip time without a queue."""
+
+    rtt_s: float
+    noise: float
+    """Of pings, relative."""
+    idle: int
+    """Pings of an idle line; 0 if it was never known to be idle."""
+
+
+def rate_bps(rates: Rates, longest_s: float) -> float:
+    """What a busy link delivers, with headers: the level at the upper end of what streams got.
+
+    Args:
+        rates: Those of one direction.
+        longest_s: The longest RTT: what waits for a loss to be repaired is delivered late and at once.
+    """
+    mss = rates.mss or _DEFAULT_MSS
+    found = _windows(rates, max(_WINDOW_S, _WINDOW_RTTS * longest_s))
+    noise = noise_of_steps(found)
+    spread = without_noise(found, noise)
+    top = spread.quantile(_BUSY)
+    payload_bps = spread.mean_within(top * (1 - _LEVEL), top * (1 + _LEVEL))
+    return payload_bps * (mss + HEADERS_BYTES) / mss
+
+
+def _windows(rates: Rates, window_s: float) -> Floats:
+    """Means over windows in the order of time, without the start and without what stands still."""
+    begun = rates.ends_s - rates.lasts_s >= rates.begin_s + _STARTS_S
+    bps, lasts_s = (
+        (rates.bps[begun], rates.lasts_s[begun]) if begun.sum() >= _FEW else (rates.bps, rates.lasts_s)
+    )
+    each = max(1, round(window_s / float(np.median(lasts_s))))
+    whole = max(len(bps) // each, 1) * each
+    bits, times_s = (bps * lasts_s)[:whole], lasts_s[:whole]
+    if len(bps) >= each:
+        bits, times_s = bits.reshape(-1, each).sum(axis=1), times_s.reshape(-1, each).sum(axis=1)
+    found: Floats = bits / times_s
+    return found[found > 0]
+
+
+def base_of(measured: Measured) -> Base:
+    """The RTT of an empty queue: what pings of an idle line take, else the fastest of all."""
+    rtts_s = measured.pings.rtts_s
+    idle = idle_pings(measured)
+    noise = relative_noise(idle) if idle.size else noise_of_steps(rtts_s)
+    spread = without_noise(idle if idle.size else rtts_s, noise)
+    low = spread.quantile(_IDLE if idle.size else _FASTEST)
+    return Base(spread.mean_within(0.0, low * (1 + _LEVEL)), noise, idle.size)
+
+
+def idle_pings(measured: Measured) -> Floats:
+    """The RTTs of pings of an idle line, in the order of time; none if there are few, or others are faster.
+
+    With one clock they are those that were back before the streams began; those after the streams may have
+    met what they left. Without, they are the first of the log, or the last, that differ by noise alone.
+    """
+    pings = measured.pings
+    if measured.one_clock:
+        begin_s = min(of.begin_s for of in measured.rates.values())
+        stretches = [pings.rtts_s[pings.sent_s + pings.rtts_s < begin_s]]
+    else:
+        stretches = [_quiet(pings.rtts_s), _quiet(pings.rtts_s[::-1])]
+    known = [one for one in stretches if one.size >= _FEW and not _is_beaten(one, pings.rtts_s)]
+    return max(known, key=len, default=np.array([]))
+
+
+def _quiet(rtts_s: Floats) -> Floats:
+    """The first values, up to the first that is above those before by more than noise."""
+    logs = np.log(rtts_s)
+    for end in range(_FEW, min(logs.size, _MOST_QUIET)):
+        if logs[end] - logs[:end].mean() > _RISE * max(float(logs[:end].std()), _LEAST_NOISE):
+            return rtts_s[:end]
+    return rtts_s[:0]
+
+
+def _is_beaten(stretch: Floats, every: Floats) -> bool:
+    """Whether more than a few pings are faster than noise lets those of a stretch be."""
+    logs = np.log(stretch)
+    least = float(np.median(logs)) - _RISE * max(relative_noise(stretch), _LEAST_NOISE)
+    return float((np.log(every) < least).mean()) > _FASTEST
+
+
+def loaded_pings(measured: Measured, rates: Sequence[Rates]) -> Pings:
+    """The pings that were sent while streams ran and after their start; all, if that is not known."""
+    pings = measured.pings
+    if not measured.one_clock:
+        return pings
+    begin_s, end_s = min(of.begin_s for of in rates), max(of.end_s for of in rates)
+    inside = (pings.sent_s >= begin_s) & (pings.sent_s <= end_s)
+    return Pings(pings.sent_s[inside], pings.rtts_s[inside])
+
+
+def full_s(loaded: Floats, base: Base) -> float:
+    """The RTT while the queue is full: the upper end of what pings took under load."""
+    spread = without_noise(loaded, base.noise)
+    return spread.quantile(min(_FULL, 1 - _FULL_PINGS / loaded.size))

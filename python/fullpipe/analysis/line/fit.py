@@ -1,0 +1,128 @@
+"""The path of a line, fitted to what was measured of it, and what that cannot say."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from fullpipe.analysis.line.buffer import Buffer, buffer_of
+from fullpipe.analysis.line.estimate import HEADERS_BYTES, Base, base_of, loaded_pings, rate_bps
+from fullpipe.analysis.line.measured import WAYS, Measured, Way
+from fullpipe.analysis.metrics.responsiveness import bufferbloat_grade, responsiveness
+from fullpipe.scenario import Scenario
+
+_ECHO_BYTES = 98
+"""Of a ping with all headers."""
+_LEAST_QUEUE_BYTES = 1514
+
+
+@dataclass(frozen=True)
+class Direction:
+    """What is known of one direction of a line."""
+
+    rate_bps: float
+    """With headers."""
+    buffer: Buffer
+    increase_s: float | None
+    """What pings took longer while it was busy, on average; None if they cannot be told."""
+    rpm: float | None
+    """Round trips per minute while it was busy."""
+
+    @property
+    def grade(self) -> str:
+        """That of bufferbloat; empty if it cannot be told."""
+        return "" if self.increase_s is None else bufferbloat_grade(max(self.increase_s, 0.0))
+
+
+@dataclass
+class Fitted:
+    """A line as a scenario, and how much of it is known."""
+
+    scenario: Scenario
+    rtt_s: float
+    ways: Mapping[Way, Direction]
+    """Those that were measured."""
+    guessed: list[str] = field(default_factory=list)
+    """One line each: what was taken for granted."""
+    unknown: list[str] = field(default_factory=list)
+    """One line each: what the logs cannot say."""
+
+
+def fit(measured: Measured, name: str = "line") -> Fitted:
+    """The line that a measurement is of, with a download, an upload and a ping on it.
+
+    Args:
+        measured: Pings and rates, as `read` has them.
+        name: Of the scenario.
+    """
+    base = base_of(measured)
+    ways = {way: _direction(measured, way, base) for way in WAYS if way in measured.rates}
+    only = next(iter(ways.values()))
+    both = [ways.get(way, only).rate_bps for way in WAYS]
+    rtt_s = max(base.rtt_s - sum(_ECHO_BYTES * 8 / bps for bps in both), 1e-6)
+    found = Fitted(_scenario(name, ways, rtt_s), rtt_s, ways)
+    _say(found, measured, base)
+    return found
+
+
+def _direction(measured: Measured, way: Way, base: Base) -> Direction:
+    rates = measured.rates[way]
+    loaded = loaded_pings(measured, [rates])
+    buffer = buffer_of(measured, way, base)
+    rate = rate_bps(rates, buffer.full_s)
+    known = measured.one_clock and loaded.rtts_s.size > 0
+    increase_s = float(loaded.rtts_s.mean()) - base.rtt_s if known else None
+    return Direction(rate, buffer, increase_s, responsiveness(loaded.rtts_s.tolist()) if known else None)
+
+
+def _scenario(name: str, ways: Mapping[Way, Direction], rtt_s: float) -> Scenario:
+    only = next(iter(ways.values()))
+    down, up = ways.get("down", only), ways.get("up", only)
+    return Scenario(
+        name=name,
+        duration="30 s",
+        warmup="5 s",
+        topology={"kind": "dumbbell", "bottleneck": _link(down, rtt_s), "reverse": _link(up, rtt_s)},
+        flows=[
+            {"name": "download", "cca": "cubic"},
+            {"name": "upload", "cca": "cubic", "direction": "reverse"},
+            {"name": "ping", "workload": {"kind": "ping", "interval": "200 ms"}, "direction": "reverse"},
+        ],
+    )
+
+
+def _link(of: Direction, rtt_s: float) -> dict[str, Any]:
+    link: dict[str, Any] = {"rate": f"{of.rate_bps:.0f} bit/s", "delay": f"{rtt_s / 2:.6g} s"}
+    if of.buffer.stands_for:
+        link["queue"] = {"kind": of.buffer.stands_for}
+    elif of.buffer.wait_s is not None:
+        size = max(of.buffer.wait_s * of.rate_bps / 8, _LEAST_QUEUE_BYTES)
+        link["queue"] = {"kind": "drop_tail", "bytes": f"{size:.0f} B"}
+    return link
+
+
+def _say(found: Fitted, measured: Measured, base: Base) -> None:
+    """What was guessed, and what is not known, in the order of the scenario."""
+    found.guessed += measured.told
+    for way, of in found.ways.items():
+        rate = f"rate, {way}: {of.rate_bps / 1e6:.4g} Mbit/s"
+        found.guessed.append(
+            f"{rate} with headers of {HEADERS_BYTES} B, the level that streams came up to; too small if they"
+            " never filled the line, or others used it all the time"
+        )
+        (found.unknown if of.buffer.is_least else found.guessed).append(f"buffer, {way}: {of.buffer.told}")
+    if len(found.ways) == 1:
+        other = "up" if "down" in found.ways else "down"
+        found.unknown.append(
+            f"rate and buffer, {other}: nothing was tested {other}; taken to be like the other"
+        )
+    rtt = f"RTT: {found.rtt_s * 1e3:.4g} ms"
+    if base.idle:
+        found.guessed.append(f"{rtt}, what {base.idle} pings of the idle line take; both ways as long")
+    else:
+        found.unknown.append(
+            f"{rtt} at most: no ping is known to be of the idle line; begin them 10 s before the load"
+        )
+    found.unknown += [
+        "random loss, reordering, changes of rate or route: such logs do not tell them from a full buffer",
+        "what the other direction, the server, and other flows on the line did at the same time",
+    ]

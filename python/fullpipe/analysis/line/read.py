@@ -1,0 +1,97 @@
+"""Files of measurements, read without trust, as one measurement of one line."""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+import numpy as np
+
+from fullpipe import files
+from fullpipe.analysis.line import ping_log, rate_log
+from fullpipe.analysis.line.measured import SINCE_1970_S, Measured, Pings, Rates, Way
+from fullpipe.analysis.line.of_flent import measured_of
+from fullpipe.errors import InputFileError
+
+MOST_BYTES = 64_000_000
+_GZIP = b"\x1f\x8b"
+
+
+def read(paths: Sequence[Path], way: Way = "down") -> Measured:
+    """What files say of a line: ping logs, throughput as CSV or of iperf3, or one file of Flent's.
+
+    Args:
+        paths: The files, in any order.
+        way: What CSV without names of directions is of.
+
+    Raises:
+        InputFileError: If one is none of these, if pings or rates are missing, or if two say the same.
+    """
+    if len(paths) > 1 and (alone := [path for path in paths if _is_flent(path)]):
+        raise InputFileError(f"{alone[0]}: a file of Flent's has all in it; give it alone")
+    if _is_flent(paths[0]):
+        return measured_of(paths[0])[1]
+    pings: list[tuple[Pings, bool]] = []
+    rates: dict[Way, Rates] = {}
+    for path in paths:
+        found = _one(path, way)
+        if isinstance(found, tuple):
+            pings.append(found)
+            continue
+        if twice := sorted(rates.keys() & found.keys()):
+            raise InputFileError(
+                f"{path}: another file has rates {twice[0]}, too; give one for each direction"
+            )
+        rates |= found
+    if not rates:
+        raise InputFileError(
+            f"{paths[0]}: no file says a rate; give throughput as CSV or of iperf3 --json, too"
+        )
+    if not pings:
+        raise InputFileError(
+            f"{paths[0]}: no file has pings, which say how long the line is; give a ping log, too"
+        )
+    return _together(pings, rates)
+
+
+def _one(path: Path, way: Way) -> tuple[Pings, bool] | dict[Way, Rates]:
+    text = _text(path)
+    if ping_log.FIRST.search(text[:2_000]) or " bytes from " in text[:10_000]:
+        return ping_log.pings_of(text, path)
+    if text.lstrip()[:1] == "{":
+        tree = rate_log.json_of(text, path)
+        return rate_log.of_iperf3(tree, path)
+    return rate_log.of_csv(text, path, way)
+
+
+def _is_flent(path: Path) -> bool:
+    """By how it begins: packed, or with the tables of Flent."""
+    try:
+        with files.open_regular(path) as file:
+            head = file.read(4_096)
+    except OSError as error:
+        raise InputFileError(f"{path}: cannot be read: {error.strerror or error}") from None
+    return head[:2] == _GZIP or b'"x_values"' in head or b'"raw_values"' in head
+
+
+def _text(path: Path) -> str:
+    try:
+        with files.open_regular(path) as file:
+            data = file.read(MOST_BYTES + 1)
+    except OSError as error:
+        raise InputFileError(f"{path}: cannot be read: {error.strerror or error}") from None
+    if len(data) > MOST_BYTES:
+        raise InputFileError(f"{path}: has more than {MOST_BYTES // 10**6} MB; no log of a test is as large")
+    if not data.strip():
+        raise InputFileError(f"{path}: is empty")
+    if b"\0" in data[:10_000]:
+        raise InputFileError(f"{path}: is no text; logs of ping, CSV, iperf3 --json and .flent.gz are read")
+    return bytes(data).decode("utf-8", errors="replace").lstrip("\ufeff")
+
+
+def _together(pings: Sequence[tuple[Pings, bool]], rates: Mapping[Way, Rates]) -> Measured:
+    stamped = all(one_clock for _, one_clock in pings)
+    one_clock = stamped and all(of.begin_s > SINCE_1970_S for of in rates.values())
+    sent_s = np.concatenate([of.sent_s for of, _ in pings])
+    order = np.argsort(sent_s, kind="stable")
+    rtts_s = np.concatenate([of.rtts_s for of, _ in pings])
+    every = Pings(sent_s[order], rtts_s[order], sum(of.lost for of, _ in pings))
+    return Measured(every, rates, one_clock)

@@ -1,0 +1,90 @@
+"""`fullpipe fit`: the line that logs of pings and throughput are of."""
+
+import json
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from fullpipe import files
+from fullpipe.analysis.line.fit import Fitted
+from fullpipe.analysis.line.fit import fit as fitted_to
+from fullpipe.analysis.line.read import read
+from fullpipe.cli.output import echo
+from fullpipe.cli.shared import target
+
+
+class Direction(StrEnum):
+    """Of throughput whose file does not say it."""
+
+    down = "down"
+    up = "up"
+
+
+def fit(
+    paths: Annotated[
+        list[Path],
+        typer.Argument(
+            metavar="FILE...",
+            help="A log of ping, and throughput: CSV of t,bit/s, or iperf3 --json, a file for each"
+            " direction; or one file that Flent wrote.",
+        ),
+    ],
+    out: Annotated[
+        Path | None,
+        typer.Option("--out", "-o", parser=target, metavar="FILE", help="Write the scenario here, as TOML."),
+    ] = None,
+    direction: Annotated[
+        Direction, typer.Option(help="Of CSV without names of directions in its first line.")
+    ] = Direction.down,
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
+) -> None:
+    """Fit a line to what was measured of it: rate, RTT and buffer each way, as a scenario to try changes on.
+
+    It says what is a guess, and what the files cannot say.
+    """
+    found = fitted_to(read(list(dict.fromkeys(paths)), direction.value), out.stem[:100] if out else "line")
+    notes = "".join(f"# {line}\n" for line in _notes(found))
+    text = f"{notes}\n{found.scenario.to_toml()}"
+    if out is not None:
+        files.write(out, text.encode())
+    if as_json:
+        echo(json.dumps(_told(found)))
+        return
+    for way, of in found.ways.items():
+        if of.increase_s is not None:
+            echo(
+                f"{way}: pings take {of.increase_s * 1e3:.0f} ms longer while it is busy (grade {of.grade}),"
+                f" {of.rpm:.0f} round trips per minute",
+                err=out is None,
+            )
+    echo(text if out is None else f"{notes}{out}", nl=out is not None)
+
+
+def _notes(found: Fitted) -> list[str]:
+    return [
+        *(f"guessed: {line}" for line in found.guessed),
+        *(f"not known: {line}" for line in found.unknown),
+    ]
+
+
+def _told(found: Fitted) -> dict[str, Any]:
+    ways = {
+        way: {
+            "rate_bps": of.rate_bps,
+            "buffer_s": of.buffer.wait_s,
+            "is_known": not of.buffer.is_least,
+            "latency_increase_s": of.increase_s,
+            "grade": of.grade or None,
+            "responsiveness": of.rpm,
+        }
+        for way, of in found.ways.items()
+    }
+    return {
+        "rtt_s": found.rtt_s,
+        "ways": ways,
+        "guessed": found.guessed,
+        "unknown": found.unknown,
+        "scenario": found.scenario.to_dict(),
+    }

@@ -1,0 +1,141 @@
+"""`fullpipe fit`: lines found again from logs with noise, and what cannot be known."""
+
+import json
+import random
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import fullpipe as library
+from fullpipe import Scenario
+from fullpipe.analysis.line.fit import Fitted, fit
+from fullpipe.analysis.line.read import read
+from fullpipe.scenario import resolve
+from fullpipe.scenario.model.link.queues import DropTail
+from tests.fit import lines
+
+Cli = Callable[..., Any]
+RATE, RTT, BUFFER = 0.05, 0.05, 0.15
+"""How far a fitted line may be off."""
+HELD_OUT = 4052
+"""The seed of ten lines at which no constant was looked at."""
+KINDS = ("wired", "cross", "wifi", "flent", "wired", "cross", "wired", "wifi", "cross", "flent")
+
+
+def held_out() -> list[lines.Line]:
+    chance = random.Random(HELD_OUT)
+    return [lines.draw(chance, kind) for kind in KINDS]
+
+
+def scenario_values(found: Fitted) -> dict[str, tuple[float, float]]:
+    """Rate and wait in a full buffer by way, as the scenario has them."""
+    values = {}
+    for way, link in zip(("down", "up"), resolve(found.scenario).links[:2], strict=True):
+        assert link.rate_bps is not None
+        limit = link.queue.limit_bytes if isinstance(link.queue, DropTail) else None
+        values[way] = (link.rate_bps, (limit or 0) * 8 / link.rate_bps)
+    return values
+
+
+@pytest.mark.parametrize("line", held_out(), ids=lambda line: f"{line.kind} {line.seed}")
+def test_a_line_is_found_again_from_its_logs_alone(tmp_path: Path, line: lines.Line) -> None:
+    files, truth = lines.write(line, tmp_path)
+    found = fit(read(files))
+    assert found.rtt_s == pytest.approx(truth.rtt_s, rel=RTT)
+    for way, (rate_bps, buffer_s) in scenario_values(found).items():
+        if way in truth.rates_bps:
+            assert rate_bps == pytest.approx(truth.rates_bps[way], rel=RATE)
+            assert buffer_s == pytest.approx(truth.buffers_s[way], rel=BUFFER)
+
+
+def test_most_lines_drawn_at_random_are_found_again(tmp_path: Path, cases: Callable[[int], int]) -> None:
+    chance, off = random.Random(1008), 0
+    drawn = [lines.draw(chance, KINDS[n % len(KINDS)]) for n in range(max(cases(40), 10))]
+    for number, line in enumerate(drawn):
+        folder = tmp_path / str(number)
+        folder.mkdir()
+        files, truth = lines.write(line, folder)
+        found = fit(read(files))
+        errors = [found.rtt_s / truth.rtt_s - 1]
+        for way in truth.rates_bps:
+            of = found.ways[way]  # type: ignore[index]
+            errors.append(of.rate_bps / truth.rates_bps[way] - 1)
+            errors.append(((of.buffer.wait_s or 0) / truth.buffers_s[way] - 1) * RATE / BUFFER)
+        off += any(abs(error) > RATE for error in errors)
+    assert off <= 0.1 * len(drawn)
+
+
+def wired(queue: object, folder: Path, **values: Any) -> tuple[list[Path], library.Run]:
+    """The logs of a download over 20 Mbit/s and 40 ms."""
+    line = replace(lines.draw(random.Random(3), "wired"), cca="cubic", ways=("down",), rates_as="iperf3")
+    line = replace(line, pings_as="iputils", ping_s=0.2, **values)
+    link = {"rate": "20 Mbit/s", "delay": "20 ms", "queue": queue}
+    topology = {"kind": "dumbbell", "bottleneck": link}
+    duration = f"{lines.IDLE_S + lines.LOAD_S + lines.GAP_S} s"
+    record = {"interval": "100 ms"}
+    flows = lines.flows_of(line)
+    run = library.run(Scenario(name="x", duration=duration, topology=topology, flows=flows, record=record))
+    return lines.logs_of(line, run, folder), run
+
+
+@pytest.mark.parametrize("queue", ["fq_codel", "cake"])
+def test_queues_per_flow_are_told_from_a_buffer(tmp_path: Path, queue: str) -> None:
+    files, _ = wired(queue, tmp_path)
+    found = fit(read(files))
+    assert found.ways["down"].buffer.is_least
+    assert any(line.startswith("buffer, down: pings took no longer under load") for line in found.unknown)
+    assert found.scenario.to_dict()["topology"]["bottleneck"]["queue"]["kind"] == "fq_codel"
+
+
+@pytest.mark.parametrize("queue", ["codel", "pie", {"size": "10 ms"}])
+def test_a_managed_queue_and_a_small_buffer_are_not_told_apart(tmp_path: Path, queue: object) -> None:
+    found = fit(read(wired(queue, tmp_path)[0]))
+    (line,) = [line for line in found.unknown if line.startswith("buffer, down")]
+    assert "managed queue" in line
+
+
+def test_an_algorithm_that_keeps_queues_short_shows_no_buffer(tmp_path: Path) -> None:
+    found = fit(read(wired({"size": "200 ms"}, tmp_path, cca="vegas")[0]))
+    assert any("buffer, down: vegas keeps queues short" in line for line in found.unknown)
+    assert found.ways["down"].buffer.wait_s is None
+
+
+def test_scores_are_those_of_the_measured_line(tmp_path: Path) -> None:
+    files, run = wired({"size": "150 ms"}, tmp_path)
+    of = fit(read(files)).ways["down"]
+    begin_s, end_s = lines.IDLE_S, lines.IDLE_S + lines.LOAD_S
+    loaded = [
+        rtt for t, rtt in run.probes.select("time_s", "rtt_s").iter_rows() if begin_s <= t < end_s and rtt
+    ]
+    assert of.increase_s == pytest.approx(sum(loaded) / len(loaded) - 0.04, rel=0.05)
+    assert of.grade == "C"
+    assert of.rpm == pytest.approx(library.metrics.responsiveness(loaded), rel=0.05)
+
+
+def test_without_idle_pings_the_rtt_is_known_from_above(tmp_path: Path) -> None:
+    files, _ = wired({"size": "150 ms"}, tmp_path)
+    kept = [line for line in files[0].read_text().splitlines() if "icmp_seq" in line][100:300]
+    files[0].write_text("\n".join(["PING x", *kept]))
+    found = fit(read(files))
+    assert any("ms at most: no ping is known to be of the idle line" in line for line in found.unknown)
+
+
+def test_the_command_writes_a_scenario_that_runs(fullpipe: Cli, tmp_path: Path) -> None:
+    files, _ = wired({"size": "150 ms"}, tmp_path)
+    done = fullpipe("fit", *map(str, files), "-o", "mine.toml")
+    assert done.exit_code == 0, done.stderr
+    assert "round trips per minute" in done.stdout
+    assert "# not known: rate and buffer, up" in done.stdout
+    text = Path("mine.toml").read_text()
+    assert text.startswith("# guessed: ")
+    scenario = Scenario.from_file("mine.toml")
+    assert scenario.name == "mine"
+    assert {flow.name for flow in scenario.flows} == {"download", "upload", "ping"}
+    told = json.loads(fullpipe("fit", *map(str, files), "--json").stdout)
+    assert told["ways"]["down"]["is_known"] is True
+    assert told["ways"]["down"]["grade"] == "C"
+    assert Scenario.from_toml(fullpipe("fit", *map(str, files)).stdout).name == "line"
+    assert fullpipe("run", "mine.toml", "--set", "duration=6 s", "--out", "lab").exit_code == 0

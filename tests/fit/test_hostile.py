@@ -1,0 +1,122 @@
+"""Logs that are broken, foreign or hostile: one clear line each."""
+
+import gzip
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from fullpipe.analysis.line.read import read
+from fullpipe.errors import InputFileError
+
+Cli = Callable[..., Any]
+PINGS = "PING x\n" + "".join(
+    f"[{1.7e9 + n / 5:.3f}] 64 bytes from x: icmp_seq={n} ttl=57 time=20.{n % 7} ms\n" for n in range(100)
+)
+CSV = "t,down\n" + "".join(f"{1.7e9 + 5 + n / 10:.1f},{20_000_000 + n % 3}\n" for n in range(100))
+
+
+def iperf3(**changed: Any) -> str:
+    intervals = [{"sum": {"end": n + 1, "seconds": 1, "bits_per_second": 2e7}} for n in range(9)]
+    start = {"timestamp": {"timesecs": 1_700_000_005}, "test_start": {"protocol": "TCP", "reverse": 1}}
+    return json.dumps({"start": start, "intervals": intervals, "end": {}, **changed})
+
+
+BROKEN = [
+    ("", "is empty"),
+    ("PING x\nRequest timeout for icmp_seq 0\n", "no line is a reply as ping prints it"),
+    ("PING x\n64 bytes from x: icmp_seq=0 ttl=1 time=0 ms\n", "line 2: a reply after"),
+    ("PING x\n64 bytes from x: icmp_seq=0 ttl=1 time=999999999 ms\n", "line 2: a reply after"),
+    ("hello\nworld\n", "is neither t,bit/s nor names"),
+    ("t,sideways,up\n1,2,3\n", "is no direction"),
+    ("t,up,upload\n1,2,3\n", "names one direction twice"),
+    ("t,down\n1,2\n1,3\n2,3\n", "line 3: its time is not after"),
+    ("t,down\n1,2\n2,\n", "line 3: "),
+    ("t,down\n1,2\n2,nan\n", "line 3: "),
+    ("t,down\n1,2\n2,-5\n", "line 3: "),
+    ("t,down\n1,2\n2,1e300\n", "has a number that no line could have"),
+    ("t,down\n1,2\n", "has 1 samples"),
+    ("t,down\n1,0\n2,0\n", "nothing was delivered"),
+    ("{", "is not JSON"),
+    ("[" * 100_000, "is neither t,bit/s nor names"),
+    ("{}", "start: is missing"),
+    (iperf3(error="unable to connect to server"), "iperf3 failed: "),
+    (iperf3(intervals=[]), "intervals: has fewer than two"),
+    (iperf3(intervals=[{}, {}]), "intervals[0].sum: should be a table"),
+    (iperf3(intervals=[{"sum": {"end": "x"}}] * 3), "is no number of a test"),
+    (iperf3(start={"test_start": {"protocol": "UDP"}}), "sends at its own rate"),
+    (
+        iperf3(intervals=[{"sum": {"end": 1, "seconds": 1, "bits_per_second": 0}}] * 3),
+        "fewer than two delivered",
+    ),
+    ("a\0b", "is no text"),
+]
+
+
+@pytest.mark.parametrize(("text", "message"), BROKEN, ids=[message for _, message in BROKEN])
+def test_a_broken_log_is_told_in_one_line(fullpipe: Cli, text: str, message: str) -> None:
+    Path("bad.log").write_text(text)
+    Path("ping.txt").write_text(PINGS)
+    done = fullpipe("fit", "ping.txt", "bad.log")
+    assert (done.exit_code, done.stderr.count("\n")) == (2, 1), done.stderr
+    assert message in done.stderr
+    assert "bad.log" in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("texts", "message"),
+    [
+        ((PINGS,), "no file says a rate"),
+        ((CSV,), "no file has pings"),
+        ((PINGS, CSV, CSV + "1800000000,1\n"), "another file has rates down, too"),
+        ((PINGS, CSV, gzip.compress(b"{}")), "a file of Flent's has all in it"),
+        ((gzip.compress(b"{}"),), "metadata: is missing"),
+        ((gzip.compress(b"{}")[:15],), "is cut short"),
+    ],
+)
+def test_what_does_not_go_together_is_told(
+    fullpipe: Cli, texts: tuple[str | bytes, ...], message: str
+) -> None:
+    names = [f"{n}.log" for n in range(len(texts))]
+    for name, text in zip(names, texts, strict=True):
+        Path(name).write_bytes(text if isinstance(text, bytes) else text.encode())
+    done = fullpipe("fit", *names)
+    assert (done.exit_code, done.stderr.count("\n")) == (2, 1), done.stderr
+    assert message in done.stderr
+
+
+def test_a_missing_file_and_a_folder_are_told(fullpipe: Cli, tmp_path: Path) -> None:
+    for name in ("nothing.txt", str(tmp_path)):
+        done = fullpipe("fit", name)
+        assert (done.exit_code, done.stderr.count("\n")) == (2, 1)
+
+
+def test_a_large_file_is_refused(tmp_path: Path) -> None:
+    file = tmp_path / "large.csv"
+    with file.open("wb") as out:
+        out.truncate(64_000_001)
+    with pytest.raises(InputFileError, match="more than 64 MB"):
+        read([file])
+
+
+def test_what_surrounds_replies_does_not_matter(tmp_path: Path) -> None:
+    noise = "\ufeffPING x\nno answer yet for icmp_seq=3\n" + "64 bytes from x: icmp_seq=1 ttl=5\n" * 3
+    (tmp_path / "p").write_text(noise + PINGS + PINGS.splitlines()[5] + " (DUP!)\n\x1b[31mend")
+    (tmp_path / "c").write_text(CSV)
+    (tmp_path / "i").write_text(iperf3())
+    assert read([tmp_path / "p", tmp_path / "c"]).pings.rtts_s.size == 100
+    found = read([tmp_path / "i", tmp_path / "p"])
+    assert found.one_clock
+    assert found.rates["down"].begin_s == 1_700_000_005
+
+
+def test_sequence_numbers_begin_anew_after_16_bits(tmp_path: Path) -> None:
+    numbers = [n % 65_536 for n in range(65_530, 65_542) if n != 65_537]
+    replies = [f"64 bytes from x: icmp_seq={n} ttl=57 time=20 ms" for n in numbers]
+    (tmp_path / "p").write_text("\n".join(["PING x", *replies]))
+    (tmp_path / "c").write_text(CSV)
+    found = read([tmp_path / "p", tmp_path / "c"])
+    assert found.pings.lost == 1
+    assert not found.one_clock
