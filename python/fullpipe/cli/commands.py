@@ -133,7 +133,8 @@ COMMANDS = {
     "import-tc": Entry(
         "import_tc",
         "import_tc",
-        "Print the queue of a scenario that does what a line of Linux's `tc` sets up.",
+        "Print the queue of a scenario that does what a line of Linux's `tc` sets up, or the scenario of a"
+        " router.",
     ),
     "engines": Entry("engines", "app", "List engines, or install one."),
     "trace": Entry(

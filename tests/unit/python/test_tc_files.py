@@ -1,0 +1,193 @@
+"""Configurations of routers as scenarios: OpenWrt's sqm, and scripts of tc."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from fullpipe import Scenario, run
+from fullpipe.errors import ScenarioError
+from fullpipe.scenario.tc import script, sqm
+from fullpipe.scenario.tc.router import scenario_of
+
+Cli = Callable[..., Any]
+CAKE = {"kind": "cake", "bandwidth_bps": 50_000_000, "diffserv": "besteffort"}
+SCRIPT = """#!/bin/sh
+sudo modprobe ifb   # a device for what comes
+ip link set dev ifb0 up
+/sbin/tc qdisc del dev eth0 root
+tc qdisc replace dev eth0 root cake bandwidth 9mbit
+tc qdisc add dev eth0 handle ffff: ingress
+tc filter add dev eth0 parent ffff: matchall \\
+    action mirred egress redirect dev ifb0
+tc qdisc replace dev ifb0 root cake bandwidth 50mbit besteffort
+"""
+HTB = """tc qdisc add dev eth0 root handle 1: stab overhead 44 mpu 84 htb default 10
+tc class add dev eth0 parent 1: classid 1:1 htb rate 9mbit ceil 9mbit
+tc class add dev eth0 parent 1:1 classid 1:10 htb rate 8mbit ceil 9mbit prio 0
+tc qdisc add dev eth0 parent 1:10 handle 110: fq_codel limit 1001
+"""
+
+
+def section(**options: object) -> str:
+    shown = {"enabled": 1, "interface": "wan", "download": 50_000, "upload": 9_000, "qdisc": "cake"} | options
+    return "config queue 'wan'\n" + "".join(f"\toption {key} '{value}'\n" for key, value in shown.items())
+
+
+def queues(**options: object) -> tuple[Any, Any]:
+    """Those for what comes and for what leaves."""
+    found = sqm.router_of(section(**options))
+    return found.down and dict(found.down.queue), found.up and dict(found.up.queue)
+
+
+def test_piece_of_cake_has_one_class() -> None:
+    down, up = queues(script="piece_of_cake.qos")
+    assert down == {**CAKE, "wash": True}
+    assert up == {**CAKE, "bandwidth_bps": 9_000_000}
+
+
+def test_layer_cake_has_classes_unless_those_that_come_are_ignored() -> None:
+    down, up = queues(script="layer_cake.qos")
+    assert (down["diffserv"], down["wash"]) == ("besteffort", True)
+    assert up["diffserv"] == "diffserv3"
+    down, up = queues(script="layer_cake.qos", squash_dscp=0, squash_ingress=0)
+    assert (down["diffserv"], "wash" in down) == ("diffserv3", False)
+
+
+def test_options_of_the_link_layer_reach_cake() -> None:
+    layer = {"overhead": 44, "tcMPU": 84}
+    for kind, framing in (("ethernet", None), ("atm", "atm")):
+        for queue in queues(script="piece_of_cake.qos", linklayer=kind, **layer):
+            assert (queue["overhead"], queue["mpu"], queue.get("framing")) == (44, 84, framing)
+    for off in (
+        {"linklayer": "none"},
+        {"linklayer": "ethernet", "linklayer_adaptation_mechanism": "tc_stab"},
+    ):
+        for queue in queues(script="piece_of_cake.qos", **layer, **off):
+            assert not queue.keys() & {"overhead", "mpu"}
+
+
+def test_further_words_reach_their_direction() -> None:
+    down, up = queues(
+        script="piece_of_cake.qos", iqdisc_opts="nat dual-dsthost ingress", eqdisc_opts="ack-filter"
+    )
+    assert (down["isolation"], down["ingress"], "ack_filter" in down) == ("dual-dsthost", True, False)
+    assert (up["ack_filter"], "ingress" in up) == ("ack-filter", False)
+
+
+def test_a_direction_of_0_is_not_shaped() -> None:
+    assert queues(script="piece_of_cake.qos", download=0)[0] is None
+
+
+def test_simplest_shapes_above_a_queue() -> None:
+    text = section(qdisc="fq_codel", script="simplest.qos", itarget="8ms", egress_ecn="NOECN", ilimit=500)
+    found = sqm.router_of(text)
+    assert found.down is not None
+    assert found.up is not None
+    assert found.down.link["rate"] == "50000000 bit/s"
+    assert found.down.queue == {"kind": "fq_codel", "limit": 500, "target_ms": 8.0, "ecn": True}
+    assert found.up.queue == {"kind": "fq_codel", "limit": 1001, "ecn": False}
+
+
+def test_what_is_left_out_is_named() -> None:
+    text = section(qdisc="fq_codel", script="simple.qos", linklayer="atm", use_mq=1, itarget="auto")
+    notes = "\n".join(sqm.router_of(text).notes)
+    for word in ("use_mq", "three classes", "linklayer", "itarget", "interface wan"):
+        assert word in notes
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        (
+            section(script="piece_of_cake.qos", downlod=1),
+            'unknown option "downlod"; did you mean "download"?',
+        ),
+        (
+            section(script="piece_of_cake.qos", eqdisc_opts="frobnicate"),
+            'unknown option "frobnicate" of cake',
+        ),
+        (section(script="hfsc_lite.qos"), "is not modelled; known are piece_of_cake.qos"),
+        (section(script="simple.qos"), "simple.qos with cake is not modelled"),
+        (section(script="simplest.qos", qdisc="sfq"), "known are cake, fq_codel, codel, pie"),
+        (section(script="piece_of_cake.qos", download="fast"), "expected kbit/s as a whole number"),
+        (section(script="piece_of_cake.qos", linklayer="token-ring"), "linklayer: expected none"),
+        (section(enabled=0), "0 of 1 sections are enabled"),
+        (section() + section(), "2 of 2 sections are enabled"),
+        ("config queue\noption x 'y\n", "line 2: a quote is not closed"),
+        ("config queue\nconfig interface wan\n", "line 2: expected config queue NAME"),
+    ],
+)
+def test_what_is_wrong_with_a_section_is_named(text: str, message: str) -> None:
+    with pytest.raises(ScenarioError) as caught:
+        sqm.router_of(text)
+    assert message in str(caught.value)
+
+
+def test_a_script_shapes_both_directions() -> None:
+    found = script.router_of(SCRIPT)
+    assert found.up is not None
+    assert found.down is not None
+    assert found.up.queue["bandwidth_bps"] == 9_000_000
+    assert found.down.queue == CAKE
+    assert not found.notes
+
+
+def test_the_only_class_of_an_htb_is_a_rate_above_its_queue() -> None:
+    found = script.router_of(HTB)
+    assert found.up is not None
+    assert found.up.link == {"rate": "9000000 bit/s", "queue": {"kind": "fq_codel", "limit": 1001}}
+    assert any("stab overhead 44 mpu 84 is left out" in note for note in found.notes)
+
+
+def test_a_policer_limits_what_comes() -> None:
+    lines = "tc qdisc add dev eth0 root fq_codel\ntc qdisc add dev eth0 ingress\n"
+    police = "tc filter add dev eth0 parent ffff: matchall police rate 10mbit burst 10k drop flowid :1\n"
+    found = script.router_of(lines + police)
+    assert found.down is not None
+    assert found.down.queue["kind"] == "police"
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("", "no line sets up a queue"),
+        ("iptables -A x\n", "line 1: "),
+        ("tc qdisc add dev eth0 root cake bandwidth 9mbit zork\n", 'line 1: tc cake: unknown option "zork"'),
+        ("tc qdisc add root cake\n", "line 1: tc: the line names no device"),
+        ("tc qdisc add dev a root cake\ntc qdisc add dev b root cake\n", "a and b are not told apart"),
+        (
+            "tc qdisc add dev a root tbf rate 1mbit burst 2k limit 9k\ntc qdisc add dev a parent 1:1 cake",
+            "below 1:1",
+        ),
+        (HTB + HTB.splitlines()[3].replace("1:10", "1:1") + "\n", "eth0 has 2 queues"),
+        ("tc qdisc add dev 'a root cake\n", "line 1: a quote is not closed"),
+        ("tc frob add dev a\n", "is not understood"),
+    ],
+)
+def test_what_is_wrong_with_a_script_is_named(text: str, message: str) -> None:
+    with pytest.raises(ScenarioError) as caught:
+        script.router_of(text)
+    assert message in str(caught.value)
+
+
+def test_a_shaper_below_the_line_keeps_its_buffer_empty() -> None:
+    line = Scenario.named("dsl")
+    text = section(script="piece_of_cake.qos", download=15_000, upload=900, iqdisc_opts="ingress")
+    shaped = scenario_of(sqm.router_of(text), line).with_values({"duration": "15 s"})
+    links = {row["link"]: row for row in run(shaped).links_summary.to_dicts()}
+    assert links["line-up"]["sojourn_mean_s"] < 0.005
+    assert links["shaper-up"]["dropped_packets"] > 0
+    assert links["line-down"]["sojourn_p95_s"] < 0.05
+
+
+def test_the_command_writes_a_scenario_that_runs(fullpipe: Cli) -> None:
+    Path("sqm").write_text(section(script="piece_of_cake.qos", debug_logging=0))
+    done = fullpipe("import-tc", "sqm", "--line", "dsl", "-o", "shaped.toml")
+    assert (done.exit_code, done.stdout) == (0, "shaped.toml\n")
+    assert Path("shaped.toml").read_text().startswith("# interface wan is taken")
+    assert fullpipe("run", "shaped.toml", "--set", "duration=6 s").exit_code == 0
+    for refused in (("nothing",), ("sqm", "--line", "lte")):
+        done = fullpipe("import-tc", *refused)
+        assert (done.exit_code, done.stderr.count("\n")) == (2, 1)
