@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from fullpipe import Run, Scenario, run
+from fullpipe.analysis.export import deliveries
 
 Cli = Callable[..., Any]
 USER = {"node": "phone", "snr": {"mean": "14 dB", "spread": "4 dB", "memory": "500 ms"}}
@@ -20,8 +21,6 @@ PROBE = {"workload": {"kind": "ping", "interval": "37 ms"}}
 def over(bottleneck: dict[str, Any], flow: dict[str, Any], access_ms: float, **more: Any) -> Scenario:
     return Scenario(
         name="replayed",
-        duration="12 s",
-        warmup="4 s",
         topology={
             "kind": "dumbbell",
             "bottleneck": bottleneck,
@@ -29,7 +28,7 @@ def over(bottleneck: dict[str, Any], flow: dict[str, Any], access_ms: float, **m
             **({} if "cell" in bottleneck else {"reverse": {"delay": "0 ms"}}),
         },
         flows=[flow],
-        **{"record": {"interval": "off"}, **more},
+        **{"duration": "12 s", "warmup": "4 s", "record": {"interval": "off"}, **more},
     )
 
 
@@ -81,3 +80,46 @@ def test_short_flows_get_more_from_an_lte_cells_trace_than_from_the_cell(
     flow = {"cca": "cubic", "size": size}
     times_s = [float(found.flows["fct_s"][0]) for found in (replayed(flow), run(over_the_cell(flow)))]
     assert 1.1 * times_s[0] < times_s[1]
+
+
+AT_ONCE = {"request_period": "1 us", "grant_delay": "0 ms", "first_grant": "1 MB"}
+"""A user may send all that it has, at any time."""
+
+
+def bulk_bbr(folder: Path, uplink: dict[str, Any], *reverse: dict[str, Any]) -> list[float]:
+    """Goodput of BBRv1 over a cell, and over its trace with each of these ways back, the sum of six seeds.
+
+    Recording and replay begin together, so that both have the same rate at any time. Blocks that fail are
+    sent again within a slot or two, so that the way down has no other delays than those of its queue.
+    """
+    mast = {"name": "mast", "kind": "lte", "users": [USER], "queue": {"bytes": "1.5 MB"}}
+    mast |= {"uplink": uplink, "harq": {"round_trip": "1 ms"}}
+    flow = {"cca": "bbr1"}
+
+    def cell(flow: dict[str, Any], **more: Any) -> Scenario:
+        return over({"cell": "mast"}, flow, 10, cells=[mast], **{"duration": "64 s", **more})
+
+    access_ms = 1e3 * float(run(cell(PROBE, duration="12 s")).flows["rtt_min_s"][0]) / 4
+    record = {"interval": "off", "packets": ["mast-phone-down"]}
+    sums = [0.0] * (1 + len(reverse))
+    for seed in range(1, 7):
+        trace = folder / f"{seed}.down"
+        trace.write_bytes(deliveries(run(cell(MORE_THAN_IT_CARRIES, warmup="0 s", record=record), seed)))
+        link = {"delay": "0 ms", "trace": {"file": str(trace)}, "queue": {"bytes": "1.5 MB"}}
+        replayed = over(link, flow, access_ms, tcp={"link_overhead": "4 B"}, duration="64 s")
+        ways_back = [replayed.with_values({"topology.reverse": way}) for way in reverse]
+        for place, scenario in enumerate((cell(flow), *ways_back)):
+            sums[place] += float(run(scenario, seed).flows["goodput_bps"][0])
+    return sums
+
+
+def test_bulk_bbr_gets_from_a_trace_what_the_cell_gives_where_acks_come_alike(tmp_path: Path) -> None:
+    """A trace of the way down knows nothing of the way up, where ACKs wait for grants and come in clumps.
+    With neither of these, or with both, BBRv1 gets the same; it gets more from a trace without them."""
+    at_once: dict[str, Any] = {"delay": "0 ms"}
+    clumps = {"delay": "0 ms", "batch": "8 ms"}  # so long a grant takes
+    cell, replayed = bulk_bbr(tmp_path, AT_ONCE, at_once)
+    assert replayed == pytest.approx(cell, rel=0.005)
+    cell, in_clumps, more = bulk_bbr(tmp_path, {}, clumps, at_once)
+    assert in_clumps == pytest.approx(cell, rel=0.005)
+    assert more > 1.01 * cell
