@@ -80,6 +80,8 @@ def _windows(rates: Rates, window_s: float) -> Floats:
 def base_of(measured: Measured) -> Base:
     """The RTT of an empty queue: what pings of an idle line take, else the fastest of all."""
     rtts_s = measured.pings.rtts_s
+    if measured.least_rtt_s is not None:
+        return Base(measured.least_rtt_s, noise_of_steps(rtts_s), 1)
     idle = idle_pings(measured)
     noise = relative_noise(idle) if idle.size else noise_of_steps(rtts_s)
     spread = without_noise(idle if idle.size else rtts_s, noise)

@@ -10,8 +10,6 @@ from fullpipe.analysis.line.measured import WAYS, Measured, Way
 from fullpipe.analysis.metrics.responsiveness import bufferbloat_grade, responsiveness
 from fullpipe.scenario import Scenario
 
-_ECHO_BYTES = 98
-"""Of a ping with all headers."""
 _LEAST_QUEUE_BYTES = 1514
 
 
@@ -57,8 +55,9 @@ def fit(measured: Measured, name: str = "line") -> Fitted:
     base = base_of(measured)
     ways = {way: _direction(measured, way, base) for way in WAYS if way in measured.rates}
     only = next(iter(ways.values()))
-    both = [ways.get(way, only).rate_bps for way in WAYS]
-    rtt_s = max(base.rtt_s - sum(_ECHO_BYTES * 8 / bps for bps in both), 1e-6)
+    down_bps, up_bps = (ways.get(way, only).rate_bps for way in WAYS)
+    there, back = measured.echo if "up" in ways else measured.echo[::-1]
+    rtt_s = max(base.rtt_s - there * 8 / up_bps - back * 8 / down_bps, 1e-6)
     found = Fitted(_scenario(name, ways, rtt_s), rtt_s, ways)
     _say(found, measured, base)
     return found
@@ -116,7 +115,9 @@ def _say(found: Fitted, measured: Measured, base: Base) -> None:
             f"rate and buffer, {other}: nothing was tested {other}; taken to be like the other"
         )
     rtt = f"RTT: {found.rtt_s * 1e3:.4g} ms"
-    if base.idle:
+    if measured.least_rtt_s is not None:
+        found.guessed.append(f"{rtt}, that of the handshake or of the fastest segment; both ways as long")
+    elif base.idle:
         found.guessed.append(f"{rtt}, what {base.idle} pings of the idle line take; both ways as long")
     else:
         found.unknown.append(

@@ -64,6 +64,10 @@ class Measured:
     """Whether the times of pings and of rates count from the same moment."""
     told: Sequence[str] = field(default_factory=tuple)
     """One line each: what reading had to take for granted."""
+    least_rtt_s: float | None = None
+    """The RTT of an empty queue, if it is known: of a handshake, or of the first segments."""
+    echo: tuple[int, int] = (98, 98)
+    """Bytes of what RTTs are of, there and back: a ping with all headers."""
 
     @property
     def both_at_once(self) -> bool:

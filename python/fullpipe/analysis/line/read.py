@@ -1,6 +1,6 @@
 """Files of measurements, read without trust, as one measurement of one line."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -8,7 +8,9 @@ import numpy as np
 from fullpipe import files
 from fullpipe.analysis.line import ping_log, rate_log
 from fullpipe.analysis.line.measured import SINCE_1970_S, Measured, Pings, Rates, Way
-from fullpipe.analysis.line.of_flent import measured_of
+from fullpipe.analysis.line.of_flent import measured_of as of_flent
+from fullpipe.analysis.line.of_pcap import MAGICS
+from fullpipe.analysis.line.of_pcap import measured_of as of_pcap
 from fullpipe.errors import InputFileError
 
 MOST_BYTES = 64_000_000
@@ -16,7 +18,8 @@ _GZIP = b"\x1f\x8b"
 
 
 def read(paths: Sequence[Path], way: Way = "down") -> Measured:
-    """What files say of a line: ping logs, throughput as CSV or of iperf3, or one file of Flent's.
+    """What files say of a line: ping logs, throughput as CSV or of iperf3, or one
+    file that has all: of Flent's, pcap or pcapng.
 
     Args:
         paths: The files, in any order.
@@ -25,10 +28,12 @@ def read(paths: Sequence[Path], way: Way = "down") -> Measured:
     Raises:
         InputFileError: If one is none of these, if pings or rates are missing, or if two say the same.
     """
-    if len(paths) > 1 and (alone := [path for path in paths if _is_flent(path)]):
-        raise InputFileError(f"{alone[0]}: a file of Flent's has all in it; give it alone")
-    if _is_flent(paths[0]):
-        return measured_of(paths[0])[1]
+    for path in paths:
+        whole = _whole(path)
+        if whole is not None and len(paths) > 1:
+            raise InputFileError(f"{path}: such a file has all in it; give it alone")
+        if whole is not None:
+            return whole(path)
     pings: list[tuple[Pings, bool]] = []
     rates: dict[Way, Rates] = {}
     for path in paths:
@@ -62,14 +67,18 @@ def _one(path: Path, way: Way) -> tuple[Pings, bool] | dict[Way, Rates]:
     return rate_log.of_csv(text, path, way)
 
 
-def _is_flent(path: Path) -> bool:
-    """By how it begins: packed, or with the tables of Flent."""
+def _whole(path: Path) -> Callable[[Path], Measured] | None:
+    """What reads a file that has rates and RTTs, by how it begins: a capture, or packed or with the tables of
+    Flent; None for others."""
     try:
         with files.open_regular(path) as file:
             head = file.read(4_096)
     except OSError as error:
         raise InputFileError(f"{path}: cannot be read: {error.strerror or error}") from None
-    return head[:2] == _GZIP or b'"x_values"' in head or b'"raw_values"' in head
+    if head.startswith(MAGICS):
+        return of_pcap
+    is_flent = head[:2] == _GZIP or b'"x_values"' in head or b'"raw_values"' in head
+    return (lambda path: of_flent(path)[1]) if is_flent else None
 
 
 def _text(path: Path) -> str:
@@ -83,7 +92,9 @@ def _text(path: Path) -> str:
     if not data.strip():
         raise InputFileError(f"{path}: is empty")
     if b"\0" in data[:10_000]:
-        raise InputFileError(f"{path}: is no text; logs of ping, CSV, iperf3 --json and .flent.gz are read")
+        raise InputFileError(
+            f"{path}: is no text; logs of ping, CSV, iperf3 --json, .flent.gz and captures are read"
+        )
     return bytes(data).decode("utf-8", errors="replace").lstrip("\ufeff")
 
 

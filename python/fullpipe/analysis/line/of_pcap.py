@@ -1,0 +1,95 @@
+"""A capture of bulk flows as the measurement of a line: RTTs of their segments, and what arrived."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+
+from fullpipe.analysis.line.measured import WAYS, Measured, Pings, Rates, Way
+from fullpipe.engines.pcap import Flow, flows_of
+from fullpipe.engines.pcap.capture import read
+from fullpipe.errors import InputFileError
+
+MAGICS = (b"\xa1\xb2\xc3\xd4", b"\xd4\xc3\xb2\xa1", b"\xa1\xb2\x3c\x4d", b"\x4d\x3c\xb2\xa1", b"\n\r\r\n")
+"""How pcap of either byte order and unit begins, and pcapng."""
+_STEP_S, _RTT_STEP_S = 0.1, 0.05
+_OF_SIDE: dict[str, Way] = {"sender": "up", "receiver": "down"}
+_HEADERS_BYTES = 66
+_LEAST_STEPS = 10
+
+
+def measured_of(path: Path) -> Measured:
+    """What a capture says of the line of the computer on which it was taken.
+
+    Raises:
+        InputFileError: If it is no capture, or has no bulk flow whose data were acknowledged.
+    """
+    flows = [flow for flow in flows_of(read(path).connections)[0] if flow.has_acks and flow.least_rtt_s]
+    if not flows:
+        raise InputFileError(
+            f"{path}: no bulk flow of TCP has data and ACKs; capture a download or an upload"
+        )
+    of_way = {way: [flow for flow in flows if _way(flow) == way] for way in WAYS}
+    rates = {way: found for way in WAYS if (found := _rates(of_way[way])) is not None}
+    if not rates:
+        raise InputFileError(
+            f"{path}: no bulk flow lasts for {_LEAST_STEPS * _STEP_S:g} s; capture a longer one"
+        )
+    nearest = min(flows, key=lambda flow: flow.least_rtt_s or np.inf)
+    handshake_s = nearest.side.handshake_s
+    is_handshake = handshake_s is not None and handshake_s <= (nearest.least_rtt_s or 0.0)
+    there = _HEADERS_BYTES + (0 if is_handshake else nearest.mss)
+    told = ["RTT and waits: of segments, not of pings"]
+    if any(flow.side.name not in _OF_SIDE for flow in flows):
+        told.append(
+            "direction: it is not seen on which side the capture was taken; taken for that of a receiver"
+        )
+    return Measured(
+        _pings(flows),
+        rates,
+        one_clock=True,
+        told=told,
+        least_rtt_s=nearest.least_rtt_s,
+        echo=(there, _HEADERS_BYTES),
+    )
+
+
+def _way(flow: Flow) -> Way:
+    return _OF_SIDE.get(flow.side.name, "down")
+
+
+def _rates(flows: Sequence[Flow]) -> Rates | None:
+    """What flows of one direction had delivered together, in steps."""
+    if not flows:
+        return None
+    begin_s = min(flow.span_s[0] for flow in flows)
+    end_s = max(flow.span_s[1] for flow in flows)
+    edges_s = np.arange(begin_s, end_s, _STEP_S)
+    if edges_s.size <= _LEAST_STEPS:
+        return None
+    arrived = np.zeros(edges_s.size)
+    for flow in flows:
+        times_s, front = flow.delivered
+        place = np.searchsorted(times_s, edges_s, side="right")
+        arrived += np.concatenate([[0.0], np.maximum.accumulate(front)])[place]
+    bps = np.diff(arrived) * 8 / _STEP_S
+    counts = [flow.retransmissions for flow in flows]
+    resent = (
+        None if any(one is None for one in counts) else sum(int(one.packets.sum()) for one in counts if one)
+    )
+    lasts_s = np.full(bps.size, _STEP_S)
+    return Rates(edges_s[1:], lasts_s, bps, mss=flows[0].mss, resent=resent) if bps.any() else None
+
+
+def _pings(flows: Sequence[Flow]) -> Pings:
+    """The median RTT of segments in every step: hundreds of them say no more."""
+    times_s = np.concatenate([flow.newest_rtts_s[0] for flow in flows])
+    rtts_s = np.concatenate([flow.newest_rtts_s[1] for flow in flows])
+    kept = rtts_s > 0
+    times_s, rtts_s = times_s[kept], rtts_s[kept]
+    steps = np.floor(times_s / _RTT_STEP_S)
+    order = np.argsort(steps, kind="stable")
+    steps, times_s, rtts_s = steps[order], times_s[order], rtts_s[order]
+    begins = np.flatnonzero(np.diff(steps, prepend=-np.inf) > 0)
+    medians_s = np.array([np.median(part) for part in np.split(rtts_s, begins[1:])])
+    return Pings(times_s[begins] - medians_s, medians_s)

@@ -1,0 +1,63 @@
+"""A line found again from a capture of a bulk flow."""
+
+from pathlib import Path
+
+import pytest
+
+import fullpipe as library
+from fullpipe import Scenario
+from fullpipe.analysis.export import pcapng
+from fullpipe.analysis.line.fit import fit
+from fullpipe.analysis.line.read import read
+from fullpipe.errors import InputFileError
+from tests.fit.test_fit import BUFFER, RATE, RTT, scenario_values
+from tests.pcap import made
+
+LINES = [
+    # direction, point of capture, Mbit/s, ms there and back, ms of buffer
+    ("up", "sender", 10, 40, 100),
+    ("up", "sender", 4, 20, 150),
+    ("down", "receiver", 12, 30, 60),
+]
+
+
+def capture(folder: Path, way: str, point: str, link: dict[str, object], seconds: int = 30) -> Path:
+    flow = {"name": "bulk", "cca": "cubic", **({"direction": "reverse"} if way == "up" else {})}
+    scenario = Scenario(
+        name="x",
+        duration=f"{seconds} s",
+        topology={"kind": "dumbbell", "bottleneck": link},
+        flows=[flow],
+        record={"interval": "off", "packets": [point]},
+    )
+    file = folder / "a.pcapng"
+    file.write_bytes(pcapng(library.run(scenario), [point]))
+    return file
+
+
+@pytest.mark.parametrize(("way", "point", "rate_mbps", "rtt_ms", "buffer_ms"), LINES)
+def test_a_line_is_found_again_from_a_capture(
+    tmp_path: Path, way: str, point: str, rate_mbps: float, rtt_ms: float, buffer_ms: float
+) -> None:
+    link = {"rate": f"{rate_mbps} Mbit/s", "delay": f"{rtt_ms / 2} ms", "queue": {"size": f"{buffer_ms} ms"}}
+    found = fit(read([capture(tmp_path, way, point, link)]))
+    assert list(found.ways) == [way]
+    assert found.rtt_s == pytest.approx(rtt_ms / 1e3, rel=RTT)
+    rate_bps, buffer_s = scenario_values(found)[way]
+    assert rate_bps == pytest.approx(rate_mbps * 1e6, rel=RATE)
+    assert buffer_s == pytest.approx(buffer_ms / 1e3, rel=BUFFER)
+
+
+def test_a_capture_that_is_too_short_is_told(tmp_path: Path) -> None:
+    file = capture(tmp_path, "up", "sender", {"rate": "100 Mbit/s", "delay": "1 ms"}, seconds=1)
+    file.write_bytes(file.read_bytes()[:20_000])
+    with pytest.raises(InputFileError, match="no bulk flow"):
+        read([file])
+
+
+@pytest.mark.parametrize("data", [b"\n\r\r\nrest", made.pcap([])])
+def test_a_broken_capture_is_told(tmp_path: Path, data: bytes) -> None:
+    file = tmp_path / "a.pcap"
+    file.write_bytes(data)
+    with pytest.raises(InputFileError, match="pcap: "):
+        read([file])
