@@ -124,7 +124,7 @@ def _wrong(words: list[str]) -> str:
     if program in ("python", "pytest"):
         files = [word for word in rest if word.endswith(".py") or word.startswith("tests/")]
         return "" if files and all((ROOT / file).exists() for file in files) else "no such file"
-    known = ("cargo", "pip", "flent", "wireshark", "for")
+    known = ("cargo", "pip", "flent", "wireshark", "source", "for")
     return "" if program in known else "an unknown program"
 
 

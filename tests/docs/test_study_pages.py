@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
@@ -38,6 +39,17 @@ def test_the_page_of_a_study_has_a_verdict_on_every_claim(study: str) -> None:
     claims = {claim.id for claim in studies.printed(study)}
     rows = {line.split(" | ")[0].removeprefix("| ") for line in shown.splitlines() if line.startswith("| ")}
     assert claims <= rows
+
+
+@pytest.mark.parametrize("study", studies.names())
+def test_the_page_of_a_study_begins_with_who_wrote_what_where_and_when(study: str) -> None:
+    page = (PAGES / f"{study}.md").read_text(encoding="utf-8")
+    cited = re.match(
+        r"# .+\n\n\*\*The study\*\*: (?P<authors>.+?): \"(?P<title>.+?)\", (?P<where>.+)\n", page
+    )
+    assert cited is not None
+    assert "2025" in cited["where"]
+    assert re.search(r"doi\.org/10\.|ISBN|repository\.", cited["where"])
 
 
 def test_the_page_on_verdicts_lists_every_cause() -> None:
