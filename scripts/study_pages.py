@@ -1,8 +1,8 @@
 """Puts the verdicts and figures of finished studies into their pages: `python -m scripts.study_pages runs`.
 
-Takes what `fullpipe paper NAME --out runs` has written, and replaces what lies between the two marks of a
-page, and the figures that it shows. What `--engine ns3` and `--explain` have kept of ns-3 goes beside the
-transcription, for the next report."""
+Takes what `fullpipe paper NAME --out runs` has written, and replaces what lies between the marks of a page:
+verdicts, and the points of grids; and the figures that it shows. What `--engine ns3` and `--explain` have
+kept of ns-3 goes beside the transcription, for the next report."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ import sys
 from pathlib import Path
 
 from fullpipe.studies import elsewhere
+from fullpipe.studies.adbbr2025.grid import POINTS
 from fullpipe.studies.transcription import ELSEWHERE
 
 STUDIES = Path(elsewhere.__file__).parent
@@ -39,6 +40,19 @@ def renew_figures(runs: Path, assets: Path = ASSETS) -> list[Path]:
     return renewed
 
 
+def with_points(page: str, points: str) -> str:
+    """The page with these tables, each between the marks that have its title. Raises ValueError if there
+    are none."""
+    for section in points.strip().split("\n\n## "):
+        title, _, table = section.removeprefix("## ").partition("\n")
+        begin, end = f"<!-- {title} -->\n", "\n<!-- end of points -->"
+        before, mark, rest = page.partition(begin)
+        if not mark:
+            raise ValueError(f"the page has no {begin}")
+        page = before + begin + table.strip() + end + rest.partition(end)[2]
+    return page
+
+
 def main(runs: Path) -> None:
     """Renew what is kept of ns-3, and the page of every study that has been run."""
     for kept in sorted(runs.glob(f"papers/*-ns3/{ELSEWHERE}")):
@@ -49,6 +63,8 @@ def main(runs: Path) -> None:
         page = PAGES / f"{verdicts.parent.name}.md"
         if page.exists():
             text = with_verdicts(page.read_text(encoding="utf-8"), verdicts.read_text(encoding="utf-8"))
+            if (points := verdicts.with_name(POINTS)).exists():
+                text = with_points(text, points.read_text(encoding="utf-8"))
             page.write_text(text, encoding="utf-8")
             print(page.name)
     for figure in renew_figures(runs):

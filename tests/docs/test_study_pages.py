@@ -9,7 +9,7 @@ import pytest
 
 from fullpipe import studies
 from fullpipe.studies.causes import Cause
-from scripts.study_pages import BEGIN, END, PAGES, renew_figures, with_verdicts
+from scripts.study_pages import BEGIN, END, PAGES, renew_figures, with_points, with_verdicts
 
 
 def test_verdicts_replace_what_lies_between_the_marks() -> None:
@@ -56,3 +56,11 @@ def test_the_page_on_verdicts_lists_every_cause() -> None:
     page = " ".join((PAGES / "verdicts.md").read_text(encoding="utf-8").split())
     listed = page.partition("one of a closed list: ")[2].partition(". ")[0]
     assert listed == ", ".join(Cause)
+
+
+def test_points_replace_what_lies_below_the_mark_with_their_title() -> None:
+    page = "a\n<!-- One -->\n{}\n<!-- end of points -->\nb\n<!-- Two -->\n{}\n<!-- end of points -->\n"
+    new = with_points(page.format("old", ""), "## One\n\n| 1 |\n\n## Two\n\n| 2 |\n")
+    assert new == page.format("| 1 |", "| 2 |")
+    with pytest.raises(ValueError, match="no <!-- Three"):
+        with_points(page, "## Three\n\n| 3 |\n")

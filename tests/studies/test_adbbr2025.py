@@ -187,7 +187,7 @@ def test_the_study_on_tiny_durations(tmp_path: Path, monkeypatch: pytest.MonkeyP
     report = studies.run("adbbr2025", seeds=1, workers=2, out=tmp_path, quick=True, echo=None)
     names = {path.name for path in report.files}
     figures = {f"figure-{n}.{suffix}" for n in FIGURES for suffix in ("png", "svg", "csv")}
-    assert names == figures | {"measured.csv", "verdicts.csv", "verdicts.md", "report.html"}
+    assert names == figures | {"measured.csv", "points.md", "verdicts.csv", "verdicts.md", "report.html"}
     assert all(path.exists() for path in report.files)
 
     states: set[str] = set()

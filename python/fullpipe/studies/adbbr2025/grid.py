@@ -4,7 +4,9 @@ point."""
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 
+from fullpipe import files, markdown
 from fullpipe.studies.adbbr2025 import mobile, wifi
 from fullpipe.studies.claim_checks import ClaimResult, Part
 from fullpipe.studies.claims import NUMBERS
@@ -22,6 +24,8 @@ QUANTITIES = {"nominal_percent": "rate, % above", "jain": "index, % above", "sho
 BESIDE = "rtt"
 """This condition has columns, all others have rows."""
 PRINTED = "printed"
+POINTS = "points.md"
+"""The file of the tables."""
 
 
 def text(checked: Sequence[ClaimResult]) -> str:
@@ -30,6 +34,21 @@ def text(checked: Sequence[ClaimResult]) -> str:
     shown = [f"{title}:\n\n{_shown(table)}" for title, table in found.items() if table]
     head = "Every point of the grids, under the reading that counts; + is as printed."
     return "\n\n".join([head, *shown]) if shown else ""
+
+
+def write(checked: Sequence[ClaimResult], folder: Path) -> list[Path]:
+    """The tables as Markdown, each below its title: for the page of the study."""
+    found = {title: rows(checked, experiment) for experiment, title in TITLES.items()}
+    tables = [
+        "\n".join([f"## {title}", "", *markdown.table(table[0], ["---"] * len(table[0]), table[1:])])
+        for title, table in found.items()
+        if table
+    ]
+    if not tables:
+        return []
+    path = folder / POINTS
+    files.write(path, ("\n\n".join(tables) + "\n").encode())
+    return [path]
 
 
 def rows(checked: Sequence[ClaimResult], experiment: str) -> list[list[str]]:

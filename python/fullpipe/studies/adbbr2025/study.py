@@ -96,7 +96,7 @@ def run(settings: Settings) -> Report:
     runs = settings.run(todo)
     found = measured([experiment for experiment, _ in plan(quick=settings.quick)], todo, runs)
     checked = check_claims(source.claims, found)
-    written = tables.write(settings, found, checked, seeds_of(todo))
+    written = tables.write(settings, found, checked, seeds_of(todo)) + grid.write(checked, settings.folder)
     if whole := complete(runs):
         written += figures.draw(found, _series(todo, whole), settings.folder)
     sections = [text for text in [grid.text(checked)] if text]
