@@ -67,22 +67,45 @@ def event_named(text: str, name: str) -> Any:
     return json.loads([data for found, data in events_of(text) if found == name][-1])
 
 
+def _started(folder: Path, *options: str) -> tuple[str, subprocess.Popen[str]]:
+    """`fullpipe ui` as a process of its own: the address that it prints, and the process."""
+    command = [sys.executable, "-m", "fullpipe", "ui", "--no-browser", *options]
+    process = subprocess.Popen(command, cwd=folder, stdout=subprocess.PIPE, text=True)
+    assert process.stdout is not None
+    return process.stdout.readline().strip(), process
+
+
+def _ended(process: subprocess.Popen[str]) -> None:
+    process.kill()
+    process.wait()
+
+
 @pytest.fixture
 def served(tmp_path: Path) -> Iterator[Served]:
-    """Starts `fullpipe ui` as a process of its own; gives the address that it prints, and the process."""
+    """Starts a page in a process; gives the address that it prints, and the process."""
     started: list[subprocess.Popen[str]] = []
 
     def start(*options: str) -> tuple[str, subprocess.Popen[str]]:
-        command = [sys.executable, "-m", "fullpipe", "ui", "--no-browser", *options]
-        process = subprocess.Popen(command, cwd=tmp_path, stdout=subprocess.PIPE, text=True)
+        url, process = _started(tmp_path, *options)
         started.append(process)
-        assert process.stdout is not None
-        return process.stdout.readline().strip(), process
+        return url, process
 
     yield start
     for process in started:
-        process.kill()
-        process.wait()
+        _ended(process)
+
+
+@pytest.fixture(scope="module")
+def empty(tmp_path_factory: pytest.TempPathFactory, browser: Any) -> Iterator[tuple[str, Any]]:
+    """One page with an empty store, for all tests that need no other: its address without the token, and
+    what a browser keeps of it."""
+    url, process = _started(tmp_path_factory.mktemp("empty"))
+    context = browser.new_context()
+    context.new_page().goto(url)
+    state = context.storage_state()
+    context.close()
+    yield url.partition("?")[0], state
+    _ended(process)
 
 
 @pytest.fixture
@@ -92,7 +115,9 @@ def told() -> list[str]:
 
 
 @pytest.fixture
-def show(browser: Any, served: Served, told: list[str]) -> Iterator[Callable[..., Any]]:
+def show(
+    browser: Any, served: Served, told: list[str], request: pytest.FixtureRequest
+) -> Iterator[Callable[..., Any]]:
     """Opens the page. A request to another machine, a message of the console, an error or a breach of the
     policy fails the test."""
     requests: list[str] = []
@@ -100,21 +125,31 @@ def show(browser: Any, served: Served, told: list[str]) -> Iterator[Callable[...
     starts: list[str] = []
 
     def opened(
-        view: str = "", wait: str = ".sentence:not(:empty)", serving: tuple[str, ...] = (), **options: Any
+        view: str = "",
+        wait: str = ".sentence:not(:empty)",
+        serving: tuple[str, ...] | None = None,
+        **options: Any,
     ) -> Any:
-        url, process = served(*serving)
+        """`serving`: options of a server of its own; left out, one with an empty store is shared."""
+        process = None
+        if serving is None:
+            url, kept = request.getfixturevalue("empty")
+            options = {"storage_state": kept, **options}
+        else:
+            url, process = served(*serving)
         starts.append(urlsplit(url).netloc)
         context = browser.new_context(**options)
         context.process = process
         contexts.append(context)
         context.add_init_script(WATCH)
-        context.on("request", lambda request: requests.append(request.url))
+        context.on("request", lambda sent: requests.append(sent.url))
         tab = context.new_page()
         tab.on("console", lambda message: told.append(message.text))
         tab.on("pageerror", lambda error: told.append(str(error)))
         tab.on("dialog", lambda dialog: (told.append(f"dialog {dialog.message}"), dialog.dismiss()))
-        tab.goto(url)
-        if view:
+        if serving is not None:
+            tab.goto(url)
+        if view or serving is None:
             tab.goto(f"http://{starts[-1]}/{view}")
         tab.wait_for_selector(wait)
         return tab

@@ -162,6 +162,7 @@ def test_nothing_is_wider_than_the_screen(show: Open, width: int) -> None:
     tab = show(alone, viewport={"width": width, "height": 800})
     finished(tab)
     wide = "document.documentElement.scrollWidth"
+    assert tab.locator(".at-once").is_visible() == (width < 900)
     assert tab.evaluate(wide) == width
     tab.get_by_role("button", name="Compare with a second variant").click()
     finished(tab)
@@ -196,7 +197,7 @@ def test_ten_tabs_all_get_their_picture(show: Open) -> None:
 
 
 def test_a_server_that_ends_is_told_and_the_work_goes_on_with_the_next(show: Open, told: list[str]) -> None:
-    tab = show()
+    tab = show(serving=())
     moved(tab, lambda: tab.get_by_label("Algorithm").first.select_option("vegas"))
     before, state = finished(tab), tab.url.partition("#")[2]
     process = tab.context.process
@@ -211,7 +212,7 @@ def test_a_server_that_ends_is_told_and_the_work_goes_on_with_the_next(show: Ope
 
 
 def test_an_address_that_was_used_opens_nothing_elsewhere(show: Open, browser: Any) -> None:
-    tab = show()
+    tab = show(serving=())
     stranger = browser.new_context()
     page = stranger.new_page()
     answer = page.goto(tab.url)

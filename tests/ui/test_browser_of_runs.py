@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from base64 import b64decode
 from pathlib import Path
 from typing import Any
 
@@ -48,6 +49,11 @@ def test_runs_are_filtered_opened_and_compared(show: Open, tmp_path: Path) -> No
     tab.get_by_role("link", name="Compare the two chosen").click()
     tab.wait_for_selector(".verdicts")
     tab.wait_for_selector(".variant:nth-child(2) canvas")
+    assert "--over scenario=a.toml,b.toml" in tab.get_by_label("Command of the comparison").inner_text()
+    with tab.expect_download() as waiting:
+        tab.get_by_role("button", name="Report of the comparison").click()
+    waiting.value.save_as(tmp_path / "comparison.html")
+    assert "B against A" in (tmp_path / "comparison.html").read_text(encoding="utf-8")
     goodput = tab.locator(".verdicts tbody", has_text="all flows").locator("tr", has_text="goodput")
     assert "better" in goodput.inner_text()
 
@@ -104,12 +110,26 @@ def test_a_store_of_very_many_runs_opens_at_once(show: Open, tmp_path: Path) -> 
     tab.wait_for_selector("text=100 of 100,000")
 
 
-def test_a_study_shows_what_is_printed(show: Open) -> None:
-    tab: Any = show("#/studies", wait=".study")
+DOT = b64decode(
+    "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNkYPhfDwAChwGA60e6kgAAAABJRU5ErkJggg=="
+)
+"""A picture of one point."""
+
+
+def test_a_study_shows_what_is_printed_and_its_figures(show: Open, tmp_path: Path) -> None:
+    folder = tmp_path / "runs" / "papers" / "kato2025"
+    folder.mkdir(parents=True)
+    (folder / "figure-2.png").write_bytes(DOT)
+    tab: Any = show("#/studies", wait=".study", serving=(str(tmp_path / "runs"),))
     assert tab.locator(".study").count() >= 4
     tab.get_by_role("link", name="Sixteen BBR flows").click()
     tab.wait_for_selector("table")
     assert "39.5 Mbit/s" in tab.locator("table").inner_text()
+    figure = tab.get_by_role("img", name="Figure 2, drawn from our runs")
+    figure.scroll_into_view_if_needed()
+    tab.wait_for_function("document.querySelector('.drawn img').naturalWidth === 1")
+    tab.get_by_role("button", name="Figure 2, drawn from our runs: larger").click()
+    tab.wait_for_selector(".drawn .large")
     tab.get_by_label("Only rows with").fill("Fig. 2")
     rows = tab.locator("tbody tr")
     assert all("Fig. 2" in rows.nth(n).inner_text() for n in range(rows.count()))

@@ -76,7 +76,7 @@ def _did_not_arrive() -> pl.Expr:
 
 
 def _places(network: Network, points: Collection[str]) -> pl.DataFrame:
-    """How far along the way of a flow's data or ACKs each point is; `is_last`: there is no end behind it
+    """How far along the route of a flow's data or ACKs each point is; `is_last`: there is no end behind it
     that is captured, so that what is missing there may have arrived."""
     rows = [
         (routed.name, source, name, number, number == len(names) - 1 or names[-1] not in points)

@@ -32,7 +32,7 @@ export function create(place, text, onChange) {
     state: EditorState.create({ doc: text, extensions: [
       lineNumbers(), lintGutter(), history(), drawSelection(), highlightActiveLine(), bracketMatching(),
       StreamLanguage.define(toml), syntaxHighlighting(colours), look, changed,
-      EditorView.contentAttributes.of({ "aria-label": "The scenario as TOML" }), keymap.of([...defaultKeymap, ...historyKeymap]),
+      EditorView.contentAttributes.of({ "aria-label": "The scenario as TOML", tabindex: "0" }), keymap.of([...defaultKeymap, ...historyKeymap]),
     ] }),
   });
   return {

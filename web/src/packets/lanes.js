@@ -106,7 +106,7 @@ export function Lanes({ begin, packets, more }) {
     ...zoomKeys(begin.duration_s), ArrowRight: () => go(1), ArrowLeft: () => go(-1), n: () => toLoss(1), p: () => toLoss(-1),
   }));
   const told = `Packets by time at ${begin.lanes.join(", ")}. Left and right go from packet to packet, n and p to the next and the previous loss, plus and minus zoom, 0 shows everything.`;
-  return html`<section class="lanes" aria-label="Packets"><h2>Packets</h2>
+  return html`<div class="lanes" role="group" aria-label="Packets"><h2>Packets</h2>
     <p class="buttons"><span>${count(packets.length)} captured, ${losses ? `${count(losses)} did not arrive` : "none seen to be lost"}</span>
       ${losses > 0 && html`<button type="button" onClick=${() => toLoss(-1)}>Previous loss</button><button type="button" onClick=${() => toLoss(1)}>Next loss</button>`}
       ${begin.flows.length > 1 && html`<label>Flow <select value=${flow} onChange=${(event) => setFlow(Number(event.target.value))}>
@@ -120,5 +120,5 @@ export function Lanes({ begin, packets, more }) {
       ${selected && html`<div class="selected" style=${{ left: `${selected[0]}px`, width: `${selected[1]}px` }}></div>`}
     </div>
     <p class="note read-packet" aria-live="polite">${read || "Drag to zoom in: close up, every packet is a line from the lane where it was seen to the next. Double-click shows everything."}</p>
-  </section>`;
+  </div>`;
 }

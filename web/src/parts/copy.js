@@ -24,7 +24,7 @@ export function Command({ text, label }) {
     }
   };
   return html`<div class="command">
-    <code tabindex="0" role="region" aria-label=${label}>${text}</code>
+    <code tabindex="0" role="group" aria-label=${label}>${text}</code>
     <button type="button" onClick=${copy}>${done ? "Copied" : "Copy"}</button>
   </div>`;
 }

@@ -34,7 +34,7 @@ export function Verdicts({ result, names }) {
   const limits = result.rows.map((row) => Math.abs(row.interval ? Math.max(Math.abs(row.interval.low), Math.abs(row.interval.high)) / (row.reference || 1) : 0)).filter((value) => value > 0 && Number.isFinite(value)).sort((a, b) => a - b);
   const limit = Math.min(1, Math.max(0.05, limits[Math.floor(0.8 * limits.length)] || 0.05));
   const groups = [...new Set(result.rows.map((row) => row.of))];
-  return html`<div class="scroll" tabindex="0" role="region" aria-label="Verdicts"><table class="verdicts">
+  return html`<div class="scroll" tabindex="0" role="group" aria-label="Verdicts"><table class="verdicts">
     <caption>${names[1]} against ${names[0]}, ${result.seeds.length} seeds: differences with intervals of 95 %. The band is the margin within which a difference does not matter.</caption>
     <thead><tr><th scope="col">metric</th><th scope="col" class="n">${names[0]}</th><th scope="col" class="n">${names[1]}</th>
       <th scope="col" class="n">difference</th><th scope="col" class="wide">± ${share(limit, 2)}</th><th scope="col">verdict for ${names[1]}</th></tr></thead>

@@ -100,7 +100,7 @@ export function RunList({ known, query }) {
       ${answer.damaged.map((line) => html`<p class="problem">${line}</p>`)}
       <p class="buttons"><a class=${`button${chosen.length === 2 ? "" : " off"}`} aria-disabled=${chosen.length === 2 ? null : "true"} href=${chosen.length === 2 ? `#/compare/${chosen.join("/")}` : null}>Compare the two chosen</a>
         <span class="note">${chosen.length === 2 ? "" : `Choose ${chosen.length ? "one more" : "two runs"} to lay them side by side.`}</span></p>
-      <div class="scroll" tabindex="0" role="region" aria-label="Runs"><table>
+      <div class="scroll" tabindex="0" role="group" aria-label="Runs"><table>
         <thead><tr><th scope="col"><span class="aside">chosen</span></th>${answer.columns.map((name) => html`<${Head} key=${name} name=${name} asked=${asked} />`)}</tr></thead>
         <tbody>${answer.rows.map((row) => html`<${Row} key=${row[0]} row=${row} columns=${answer.columns} chosen=${chosen} choose=${choose} />`)}</tbody>
       </table></div>

@@ -43,7 +43,7 @@ export function Network({ begin }) {
   };
   const words = `${nodes.length} nodes, ${wires.length} links${cells.length ? `, ${cells.length} cells` : ""} and the routes of ${begin.flows_in_all} flows. `
     + [...path.links.filter((link) => narrow.has(link.name)).map(told), ...cells.map((cell) => `cell ${cell.name}, ${cell.kind}`)].join("; ");
-  return html`<div class="scroll network" tabindex="0" role="region" aria-label="The path">
+  return html`<div class="scroll network" tabindex="0" role="group" aria-label="The path">
     <svg viewBox=${`0 0 ${width} ${height}`} width=${width} height=${height} role="img" aria-label=${words}>
     ${wires.map(({ ends: [a, b], all }) => html`<path d=${`M${x(a)} ${y(a)}L${x(b)} ${y(b)}`} class="wire"><title>${all.map(told).join("\n")}</title></path>`)}
     ${cells.map((cell) => cell.edges.map(([a, b]) => html`<path d=${`M${x(number[a])} ${y(number[a])}L${x(number[b])} ${y(number[b])}`} class="air">

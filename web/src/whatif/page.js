@@ -3,7 +3,7 @@ import { html, useEffect, useMemo, useRef } from "../parts/html.js";
 import { Results } from "../parts/result.js";
 import { Controls } from "./controls.js";
 import { Live } from "./live.js";
-import { Difference } from "./said.js";
+import { Difference, sentenceOf } from "./said.js";
 import { Seeds } from "./seeds.js";
 import { address, common, fromAddress, letter, nameOf, scenarioOf, variants } from "./settings.js";
 
@@ -33,6 +33,7 @@ export function WhatIf({ known, query }) {
   const states = variants.value.map((_, n) => lives[n].state.value);
   const titles = states.length > 1 ? states.map((_, n) => `Variant ${letter(n)}`) : [""];
   return html`<div class="what-if">
+    <div class="at-once" aria-hidden="true">${states.map((state, n) => html`<p>${titles[n] && html`<b>${letter(n)}:</b> `}${state.end ? sentenceOf(state) : "Running …"}</p>`)}</div>
     <${Controls} known=${known} lives=${lives} />
     <div class="results">
       <h1 class="aside">What if</h1>

@@ -5,9 +5,8 @@ import { change, count, few, plain, rate, share, size, sum, time } from "../part
 const EVEN = 0.03; // of the whole: a share that is so near to that of equal flows is called even
 export const goodputs = (end) => end.flows.map((flow) => flow.goodput_bps || 0);
 
-export function Sentence({ begin, end, problems, isRunning }) {
-  if (problems.length) return html`<div class="problem" role="alert">${problems.map((line) => html`<p>${line}</p>`)}</div>`;
-  if (!end) return html`<p class="sentence" aria-live="polite">${isRunning ? "Running …" : ""}</p>`;
+// What came out of a run that has ended, in a sentence.
+export function sentenceOf({ begin, end }) {
   const all = sum(goodputs(end)), link = end.links.find((one) => one.link === begin.links[0]);
   const by = {};
   for (const flow of end.flows) by[flow.cca] = (by[flow.cca] || 0) + (flow.goodput_bps || 0);
@@ -20,7 +19,12 @@ export function Sentence({ begin, end, problems, isRunning }) {
     : isEven ? `${listed} share ${rate(all)} evenly` : `${most} takes ${share(by[most] / all, 2)} of ${rate(all)}`;
   const waits = link ? `; packets wait ${time(link.sojourn_mean_s, 2)} on average` : "";
   const lost = link ? (link.dropped_packets ? `, and ${count(link.dropped_packets)} are dropped` : ", and none is dropped") : "";
-  return html`<p class="sentence" aria-live="polite">${all ? `${shares}${waits}${lost}.` : "Nothing arrives."}</p>`;
+  return all ? `${shares}${waits}${lost}.` : "Nothing arrives.";
+}
+
+export function Sentence({ begin, end, problems, isRunning }) {
+  if (problems.length) return html`<div class="problem" role="alert">${problems.map((line) => html`<p>${line}</p>`)}</div>`;
+  return html`<p class="sentence" aria-live="polite">${end ? sentenceOf({ begin, end }) : isRunning ? "Running …" : ""}</p>`;
 }
 
 export function Theory({ begin }) {
@@ -48,7 +52,7 @@ const COLUMNS = [
 export function Flows({ begin, end }) {
   if (!end) return null;
   const all = sum(goodputs(end));
-  return html`<div class="scroll" tabindex="0" role="region" aria-label="Flows"><table>
+  return html`<div class="scroll" tabindex="0" role="group" aria-label="Flows"><table>
     <thead><tr><th scope="col">flow</th><th scope="col" class="n">share</th>${COLUMNS.map(([name]) => html`<th scope="col" class="n">${name}</th>`)}</tr></thead>
     <tbody>${end.flows.slice(0, begin.flows.length).map((flow, n) => html`<tr>
       <th scope="row"><svg class=${`swatch c${begin.flows[n].colour}`} viewBox="0 0 22 8" aria-hidden="true"><path d="M0 4H22" class=${`line d${begin.flows[n].dash}`} /></svg>${flow.flow}</th>
@@ -71,7 +75,7 @@ export function Difference({ a, b }) {
     ["Jain's index", a.end.totals.jain, b.end.totals.jain, (value) => plain(value, 3)],
     ["dropped", link(a).dropped_packets, link(b).dropped_packets, count],
   ].filter(([, from, to]) => from !== null && to !== null && from !== undefined && to !== undefined);
-  return html`<div class="scroll" tabindex="0" role="region" aria-label="Variant B against variant A"><table class="difference">
+  return html`<div class="scroll" tabindex="0" role="group" aria-label="Variant B against variant A"><table class="difference">
     <thead><tr><th scope="col">this run</th><th scope="col" class="n">A</th><th scope="col" class="n">B</th><th scope="col" class="n">B against A</th></tr></thead>
     <tbody>${rows.map(([name, from, to, shown]) => html`<tr><th scope="row">${name}</th><td class="n">${shown(from)}</td><td class="n">${shown(to)}</td><td class="n">${change(from, to)}</td></tr>`)}</tbody>
   </table></div>`;
