@@ -11,10 +11,16 @@ import pytest
 
 import fullpipe as library
 from fullpipe import Scenario
-from fullpipe.analysis.line.fit import Fitted, fit
-from fullpipe.analysis.line.read import read
+from fullpipe.analysis.export import flent
+from fullpipe.engines.flent.run import read_test
+from fullpipe.engines.flent.twin import twin_of
 from fullpipe.scenario import resolve
+from fullpipe.scenario.flent.build import Choices, scenario_of
+from fullpipe.scenario.flent.declared import declared
+from fullpipe.scenario.flent.path import path_of
 from fullpipe.scenario.model.link.queues import DropTail
+from fullpipe.validation.line.fit import Fitted, fit
+from fullpipe.validation.line.read import read
 from tests.fit import lines
 
 Cli = Callable[..., Any]
@@ -32,7 +38,7 @@ def held_out() -> list[lines.Line]:
 
 def scenario_values(found: Fitted) -> dict[str, tuple[float, float]]:
     """Rate and wait in a full buffer by way, as the scenario has them."""
-    values = {}
+    values: dict[str, tuple[float, float]] = {}
     for way, link in zip(("down", "up"), resolve(found.scenario).links[:2], strict=True):
         assert link.rate_bps is not None
         limit = link.queue.limit_bytes if isinstance(link.queue, DropTail) else None
@@ -101,6 +107,20 @@ def test_an_algorithm_that_keeps_queues_short_shows_no_buffer(tmp_path: Path) ->
     found = fit(read(wired({"size": "200 ms"}, tmp_path, cca="vegas")[0]))
     assert any("buffer, down: vegas keeps queues short" in line for line in found.unknown)
     assert found.ways["down"].buffer.wait_s is None
+
+
+def test_of_streams_both_ways_at_once_it_says_what_a_twin_does(tmp_path: Path) -> None:
+    path = path_of(Scenario.named("dsl"))
+    run = library.run(scenario_of(declared("rrul"), path, Choices(("cubic",), length_s=20)))
+    file = tmp_path / "rrul.flent.gz"
+    file.write_bytes(flent(run))
+    twin, found = twin_of(read_test(file), file), fit(read([file]))
+    links, same = resolve(found.scenario).links[:2], resolve(twin.scenario).links[:2]
+    assert [link.rate_bps for link in links] == [link.rate_bps for link in same]
+    assert {line for line in twin.unknown if line.startswith("rate")} <= {*found.unknown}
+    for _, buffer_s in scenario_values(found).values():
+        assert buffer_s == pytest.approx(0.5, rel=BUFFER)
+    assert not any("wait of pings without the noise" in line for line in found.guessed + found.unknown)
 
 
 def test_scores_are_those_of_the_measured_line(tmp_path: Path) -> None:

@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from fullpipe.analysis.line.read import read
 from fullpipe.errors import InputFileError
+from fullpipe.validation.line.read import read
 
 Cli = Callable[..., Any]
 PINGS = "PING x\n" + "".join(

@@ -7,9 +7,9 @@ import pytest
 import fullpipe as library
 from fullpipe import Scenario
 from fullpipe.analysis.export import pcapng
-from fullpipe.analysis.line.fit import fit
-from fullpipe.analysis.line.read import read
 from fullpipe.errors import InputFileError
+from fullpipe.validation.line.fit import fit
+from fullpipe.validation.line.read import read
 from tests.fit.test_fit import BUFFER, RATE, RTT, scenario_values
 from tests.pcap import made
 
@@ -39,7 +39,11 @@ def capture(folder: Path, way: str, point: str, link: dict[str, object], seconds
 def test_a_line_is_found_again_from_a_capture(
     tmp_path: Path, way: str, point: str, rate_mbps: float, rtt_ms: float, buffer_ms: float
 ) -> None:
-    link = {"rate": f"{rate_mbps} Mbit/s", "delay": f"{rtt_ms / 2} ms", "queue": {"size": f"{buffer_ms} ms"}}
+    link: dict[str, object] = {
+        "rate": f"{rate_mbps} Mbit/s",
+        "delay": f"{rtt_ms / 2} ms",
+        "queue": {"size": f"{buffer_ms} ms"},
+    }
     found = fit(read([capture(tmp_path, way, point, link)]))
     assert list(found.ways) == [way]
     assert found.rtt_s == pytest.approx(rtt_ms / 1e3, rel=RTT)

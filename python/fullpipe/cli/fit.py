@@ -8,11 +8,11 @@ from typing import Annotated, Any
 import typer
 
 from fullpipe import files
-from fullpipe.analysis.line.fit import Fitted
-from fullpipe.analysis.line.fit import fit as fitted_to
-from fullpipe.analysis.line.read import read
 from fullpipe.cli.output import echo
 from fullpipe.cli.shared import target
+from fullpipe.validation.line.fit import Fitted
+from fullpipe.validation.line.fit import fit as fitted_to
+from fullpipe.validation.line.read import read
 
 
 class Direction(StrEnum):

@@ -10,9 +10,9 @@ from fullpipe import files
 from fullpipe.cli.output import echo
 from fullpipe.cli.shared import read_scenario, target
 from fullpipe.errors import InputFileError
+from fullpipe.scenario.shaped import scenario_of
 from fullpipe.scenario.tc import script, sqm
 from fullpipe.scenario.tc.qdiscs import queue_of
-from fullpipe.scenario.tc.router import scenario_of
 
 _MOST_BYTES = 1_000_000
 

@@ -1,7 +1,7 @@
 """The path that would give what a test measured: what the data say of it, and what is a guess."""
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
@@ -50,7 +50,7 @@ class Twin:
 
 
 @dataclass(frozen=True)
-class _Direction:
+class Direction:
     """What is known of one direction of the path."""
 
     rate_bps: float
@@ -73,24 +73,11 @@ def twin_of(test: Test, where: object) -> Twin:
     rtts_s = _base_rtts_s(test)
     if not rtts_s:
         raise InputFileError(f"{where}: no ping or probe says how long the path is")
-    guessed: list[str] = []
-    unknown: list[str] = []
     held_back = _held_back(test)
     base_s = min(rtts_s.values())
-    ways: dict[Way, _Direction] = {}
-    for way in ("up", "down"):
-        of_way = [one for one in test.streams if one.is_upload == (way == "up")]
-        if of_way:
-            rates_bps = _running_bps(test, of_way)
-            rate_bps, window_s = _rate_bps(test, rates_bps)
-            ways[way] = _Direction(
-                rate_bps, window_s, float(rates_bps.mean()), _queue_s(test, way, guessed, unknown)
-            )
-            if all(one.flow in held_back for one in of_way):
-                ways[way] = _without_queue(way, ways[way], unknown)
+    ways, guessed, unknown = directions_of(test, held_back)
     slowest_bps = min(of.rate_bps for of in ways.values())
     base_s = max(base_s - 2 * _ECHO_BYTES * 8 / slowest_bps, 1e-6)
-    _say_of_paths(test, ways, guessed, unknown)
     guessed.append(f"RTT: {base_s * 1e3:.4g} ms, the smallest ping; both ways are taken to be as long")
     unknown += [*_ended(test), *_losses(test, ways, base_s)]
     guessed += [
@@ -99,6 +86,32 @@ def twin_of(test: Test, where: object) -> Twin:
         for flow, keys in held_back.items()
     ]
     return Twin(_scenario(test, ways, base_s, rtts_s, held_back), guessed, unknown)
+
+
+def directions_of(
+    test: Test, held_back: Collection[str] = ()
+) -> tuple[dict[Way, Direction], list[str], list[str]]:
+    """Rate and buffer of every direction with streams, what of that was guessed, and what is not known.
+
+    Args:
+        test: With pings or probes.
+        held_back: Flows that the memory of their sockets bounded, and not the path.
+    """
+    guessed: list[str] = []
+    unknown: list[str] = []
+    ways: dict[Way, Direction] = {}
+    for way in ("up", "down"):
+        of_way = [one for one in test.streams if one.is_upload == (way == "up")]
+        if of_way:
+            rates_bps = _running_bps(test, of_way)
+            rate_bps, window_s = _rate_bps(test, rates_bps)
+            ways[way] = Direction(
+                rate_bps, window_s, float(rates_bps.mean()), _queue_s(test, way, guessed, unknown)
+            )
+            if all(one.flow in held_back for one in of_way):
+                ways[way] = _without_queue(way, ways[way], unknown)
+    _say_of_paths(test, ways, guessed, unknown)
+    return ways, guessed, unknown
 
 
 def _ended(test: Test) -> list[str]:
@@ -120,7 +133,7 @@ def _held_back(test: Test) -> Mapping[str, Mapping[str, str]]:
     return {one.flow: memory.keys() for one in test.streams if is_held_back(test, one, memory)}
 
 
-def _without_queue(way: Way, of: _Direction, unknown: list[str]) -> _Direction:
+def _without_queue(way: Way, of: Direction, unknown: list[str]) -> Direction:
     """A direction whose buffer was not filled, so that only the least that it holds is known."""
     if of.queue_s is not None:
         unknown.append(
@@ -252,7 +265,7 @@ def _rises_s(test: Test, key: str) -> Floats:
     return np.concatenate(found) if found else np.array([])
 
 
-def _say_of_paths(test: Test, ways: Mapping[Way, _Direction], guessed: list[str], unknown: list[str]) -> None:
+def _say_of_paths(test: Test, ways: Mapping[Way, Direction], guessed: list[str], unknown: list[str]) -> None:
     counts = [count for count in map(retransmissions, test.streams) if count is not None]
     is_full = not counts or sum(counts) >= FEW_EVENTS
     for way, of in ways.items():
@@ -273,7 +286,7 @@ def _say_of_paths(test: Test, ways: Mapping[Way, _Direction], guessed: list[str]
         guessed.append("the other direction, in which nothing was tested, is taken to be like this one")
 
 
-def _rate_line(way: Way, of: _Direction) -> str:
+def _rate_line(way: Way, of: Direction) -> str:
     rate = (
         f"rate, {way}: {of.rate_bps / 1e6:.4g} Mbit/s with headers of {_HEADERS_BYTES} B, which all streams"
     )
@@ -286,7 +299,7 @@ def _rate_line(way: Way, of: _Direction) -> str:
     )
 
 
-def _losses(test: Test, ways: Mapping[Way, _Direction], base_s: float) -> list[str]:
+def _losses(test: Test, ways: Mapping[Way, Direction], base_s: float) -> list[str]:
     """Why nothing is said of random loss."""
     counts = [retransmissions(one) for one in test.streams]
     if all(count is None for count in counts):
@@ -302,7 +315,7 @@ def _losses(test: Test, ways: Mapping[Way, _Direction], base_s: float) -> list[s
 
 def _scenario(
     test: Test,
-    ways: Mapping[Way, _Direction],
+    ways: Mapping[Way, Direction],
     base_s: float,
     rtts_s: Mapping[str, float],
     held_back: Mapping[str, Mapping[str, str]],
@@ -325,7 +338,7 @@ def _scenario(
     return Scenario(**{**tree, "name": f"{tree['name']} twin", "topology": topology})
 
 
-def _link(of: _Direction, base_s: float) -> dict[str, Any]:
+def _link(of: Direction, base_s: float) -> dict[str, Any]:
     link: dict[str, Any] = {"rate": f"{of.rate_bps:.0f} bit/s", "delay": f"{base_s / 2:.6g} s"}
     if of.queue_s is not None and of.queue_s > 0:
         link["queue"] = {"kind": "drop_tail", "bytes": f"{max(of.queue_s * of.rate_bps / 8, 1514):.0f} B"}

@@ -6,12 +6,12 @@ from pathlib import Path
 import numpy as np
 
 from fullpipe import files
-from fullpipe.analysis.line import ping_log, rate_log
-from fullpipe.analysis.line.measured import SINCE_1970_S, Measured, Pings, Rates, Way
-from fullpipe.analysis.line.of_flent import measured_of as of_flent
-from fullpipe.analysis.line.of_pcap import MAGICS
-from fullpipe.analysis.line.of_pcap import measured_of as of_pcap
 from fullpipe.errors import InputFileError
+from fullpipe.validation.line import ping_log, rate_log
+from fullpipe.validation.line.measured import SINCE_1970_S, Measured, Pings, Rates, Way
+from fullpipe.validation.line.of_flent import measured_of as of_flent
+from fullpipe.validation.line.of_pcap import MAGICS
+from fullpipe.validation.line.of_pcap import measured_of as of_pcap
 
 MOST_BYTES = 64_000_000
 _GZIP = b"\x1f\x8b"

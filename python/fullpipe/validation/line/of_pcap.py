@@ -5,10 +5,10 @@ from pathlib import Path
 
 import numpy as np
 
-from fullpipe.analysis.line.measured import WAYS, Measured, Pings, Rates, Way
 from fullpipe.engines.pcap import Flow, flows_of
 from fullpipe.engines.pcap.capture import read
 from fullpipe.errors import InputFileError
+from fullpipe.validation.line.measured import WAYS, Measured, Pings, Rates, Way
 
 MAGICS = (b"\xa1\xb2\xc3\xd4", b"\xd4\xc3\xb2\xa1", b"\xa1\xb2\x3c\x4d", b"\x4d\x3c\xb2\xa1", b"\n\r\r\n")
 """How pcap of either byte order and unit begins, and pcapng."""

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from fullpipe.analysis.line.measured import Floats
+from fullpipe.validation.line.measured import Floats
 
 _LEAST = 0.002
 """Relative noise that is always there: queues differ by a packet."""

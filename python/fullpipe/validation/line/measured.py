@@ -55,6 +55,16 @@ class Rates:
 
 
 @dataclass(frozen=True)
+class Known:
+    """What the reader of a file knows of its directions by itself."""
+
+    values: Mapping[Way, tuple[float, float | None]]
+    """Rate in bit/s with headers, and the wait in a full buffer in s; None if that is not known."""
+    guessed: Sequence[str]
+    unknown: Sequence[str]
+
+
+@dataclass(frozen=True)
 class Measured:
     """The pings and the rates of one line."""
 
@@ -66,6 +76,8 @@ class Measured:
     """One line each: what reading had to take for granted."""
     least_rtt_s: float | None = None
     """The RTT of an empty queue, if it is known: of a handshake, or of the first segments."""
+    known: Known | None = None
+    """Rates and buffers, if they are known otherwise than by single directions."""
     echo: tuple[int, int] = (98, 98)
     """Bytes of what RTTs are of, there and back: a ping with all headers."""
 

@@ -1,16 +1,17 @@
 """A file of Flent's as the measurement of a line."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 
-from fullpipe.analysis.line.measured import WAYS, Measured, Pings, Rates, Way
 from fullpipe.engines.flent.remarks import Test
 from fullpipe.engines.flent.run import read_test
 from fullpipe.engines.flent.series import ECHOES
 from fullpipe.engines.flent.totals import mss_of, retransmissions
-from fullpipe.engines.flent.twin import goodput_bps
+from fullpipe.engines.flent.twin import directions_of, goodput_bps
 from fullpipe.errors import InputFileError
+from fullpipe.validation.line.measured import WAYS, Known, Measured, Pings, Rates, Way
 
 
 def measured_of(path: Path) -> tuple[Test, Measured]:
@@ -26,7 +27,12 @@ def measured_of(path: Path) -> tuple[Test, Measured]:
     rates = {way: found for way in WAYS if (found := _rates(test, way)) is not None}
     if not rates:
         raise InputFileError(f"{path}: no stream of TCP says what rate the line has")
-    return test, Measured(pings, rates, one_clock=True)
+    measured = Measured(pings, rates, one_clock=True)
+    if not measured.both_at_once:
+        return test, measured
+    ways, guessed, unknown = directions_of(test)  # as ACKs of either direction wait in the queue of the other
+    values = {way: (of.rate_bps, of.queue_s) for way, of in ways.items()}
+    return test, replace(measured, known=Known(values, guessed, unknown))
 
 
 def _pings(test: Test) -> Pings:

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from fullpipe.analysis.line.measured import Floats, Measured, Pings, Rates
-from fullpipe.analysis.line.noise import noise_of_steps, relative_noise, without_noise
+from fullpipe.validation.line.measured import Floats, Measured, Pings, Rates
+from fullpipe.validation.line.noise import noise_of_steps, relative_noise, without_noise
 
 _FEW = 5
 """Fewer pings of an idle line say less of it than the fastest of all do."""

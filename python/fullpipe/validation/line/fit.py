@@ -4,11 +4,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from fullpipe.analysis.line.buffer import Buffer, buffer_of
-from fullpipe.analysis.line.estimate import HEADERS_BYTES, Base, base_of, loaded_pings, rate_bps
-from fullpipe.analysis.line.measured import WAYS, Measured, Way
 from fullpipe.analysis.metrics.responsiveness import bufferbloat_grade, responsiveness
 from fullpipe.scenario import Scenario
+from fullpipe.validation.line.buffer import Buffer, buffer_of
+from fullpipe.validation.line.estimate import HEADERS_BYTES, Base, base_of, loaded_pings, rate_bps
+from fullpipe.validation.line.measured import WAYS, Measured, Way
 
 _LEAST_QUEUE_BYTES = 1514
 
@@ -68,6 +68,9 @@ def _direction(measured: Measured, way: Way, base: Base) -> Direction:
     loaded = loaded_pings(measured, [rates])
     buffer = buffer_of(measured, way, base)
     rate = rate_bps(rates, buffer.full_s)
+    if measured.known and way in measured.known.values:
+        rate, wait_s = measured.known.values[way]
+        buffer = Buffer(buffer.full_s, wait_s, "", is_least=wait_s is None)
     known = measured.one_clock and loaded.rtts_s.size > 0
     increase_s = float(loaded.rtts_s.mean()) - base.rtt_s if known else None
     return Direction(rate, buffer, increase_s, responsiveness(loaded.rtts_s.tolist()) if known else None)
@@ -102,7 +105,10 @@ def _link(of: Direction, rtt_s: float) -> dict[str, Any]:
 def _say(found: Fitted, measured: Measured, base: Base) -> None:
     """What was guessed, and what is not known, in the order of the scenario."""
     found.guessed += measured.told
-    for way, of in found.ways.items():
+    if measured.known:
+        found.guessed += measured.known.guessed
+        found.unknown += measured.known.unknown
+    for way, of in found.ways.items() if measured.known is None else ():
         rate = f"rate, {way}: {of.rate_bps / 1e6:.4g} Mbit/s"
         found.guessed.append(
             f"{rate} with headers of {HEADERS_BYTES} B, the level that streams came up to; too small if they"

@@ -5,10 +5,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from fullpipe.analysis.line.estimate import Base, full_s, loaded_pings
-from fullpipe.analysis.line.measured import Floats, Measured, Way
-from fullpipe.analysis.line.noise import without_noise
 from fullpipe.engines.flent.send_memory import FEW_EVENTS, FILLING
+from fullpipe.validation.line.estimate import Base, full_s, loaded_pings
+from fullpipe.validation.line.measured import Floats, Measured, Way
+from fullpipe.validation.line.noise import without_noise
 
 _SEEN = 2.0
 """Standard deviations of the noise of a ping: rises that are smaller are not seen."""

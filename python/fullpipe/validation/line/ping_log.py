@@ -9,8 +9,8 @@ from itertools import pairwise
 
 import numpy as np
 
-from fullpipe.analysis.line.measured import Pings
 from fullpipe.errors import InputFileError, shown
+from fullpipe.validation.line.measured import Pings
 
 _REPLY = re.compile(
     r"(?:\[(?P<at>[0-9]{1,12}(?:\.[0-9]{1,9})?)\] |[0-9]{2}:[0-9]{2}:[0-9]{2}\.[0-9]{1,9} )?"

@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from fullpipe.analysis.line.measured import SINCE_1970_S, Floats, Rates, Way
 from fullpipe.errors import InputFileError, shown
+from fullpipe.validation.line.measured import SINCE_1970_S, Floats, Rates, Way
 
 MOST_SAMPLES = 1_000_000
 _WORDS: Mapping[str, Way] = {"down": "down", "download": "down", "up": "up", "upload": "up"}
