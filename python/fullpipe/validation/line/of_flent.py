@@ -14,8 +14,8 @@ from fullpipe.errors import InputFileError
 from fullpipe.validation.line.measured import WAYS, Known, Measured, Pings, Rates, Way
 
 
-def measured_of(path: Path) -> tuple[Test, Measured]:
-    """What a file says, as Flent has it and as a measurement.
+def measured_of(path: Path) -> Measured:
+    """What a file says.
 
     Raises:
         InputFileError: If it is no file of Flent's, or has no ping or no stream.
@@ -29,10 +29,10 @@ def measured_of(path: Path) -> tuple[Test, Measured]:
         raise InputFileError(f"{path}: no stream of TCP says what rate the line has")
     measured = Measured(pings, rates, one_clock=True)
     if not measured.both_at_once:
-        return test, measured
+        return measured
     ways, guessed, unknown = directions_of(test)  # as ACKs of either direction wait in the queue of the other
     values = {way: (of.rate_bps, of.queue_s) for way, of in ways.items()}
-    return test, replace(measured, known=Known(values, guessed, unknown))
+    return replace(measured, known=Known(values, guessed, unknown))
 
 
 def _pings(test: Test) -> Pings:

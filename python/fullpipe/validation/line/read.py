@@ -78,7 +78,7 @@ def _whole(path: Path) -> Callable[[Path], Measured] | None:
     if head.startswith(MAGICS):
         return of_pcap
     is_flent = head[:2] == _GZIP or b'"x_values"' in head or b'"raw_values"' in head
-    return (lambda path: of_flent(path)[1]) if is_flent else None
+    return of_flent if is_flent else None
 
 
 def _text(path: Path) -> str:
