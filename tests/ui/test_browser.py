@@ -61,6 +61,22 @@ def test_algorithm_queue_and_flows_are_chosen(show: Open) -> None:
     assert tab.locator(".flow").count() == 2
 
 
+def test_algorithm_and_queue_change_while_a_run_goes_on_and_its_report_is_of_the_last(
+    show: Open, tmp_path: Path
+) -> None:
+    tab = show("#/what-if?a=200,40,1,drop_tail,0,0,cubic*1@0&time=100&seed=1", wait=".variant.running canvas")
+    tab.get_by_label("Algorithm").first.select_option("bbr1")
+    tab.get_by_label("Queue", exact=True).select_option("fq_codel")
+    tab.wait_for_selector(".variant:not(.running) th:has-text('bbr1-1')", timeout=60_000)
+    assert "fq_codel" in tab.locator(".path").text_content()
+    with tab.expect_download() as waiting:
+        tab.get_by_role("button", name="Report", exact=True).click()
+    waiting.value.save_as(tmp_path / "report.html")
+    report = (tmp_path / "report.html").read_text(encoding="utf-8")
+    assert "bbr1" in report
+    assert "fq_codel" in report
+
+
 def test_the_address_says_it_all(show: Open) -> None:
     tab = show()
     told = moved(tab, lambda: tab.get_by_label("Algorithm").first.select_option("vegas"))

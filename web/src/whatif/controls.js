@@ -53,7 +53,8 @@ function Flow({ flow, number, known, count }) {
 function Variants() {
   const both = variants.value.length > 1;
   if (!both) {
-    return html`<p class="variants"><button type="button" onClick=${addVariant}>Compare with a second variant</button></p>`;
+    return html`<p class="note">Every change is run at once.</p>
+      <p class="variants"><button type="button" onClick=${addVariant}>Compare with a second variant</button></p>`;
   }
   return html`<div class="variants" role="group" aria-label="Which variant the sliders change">
     ${variants.value.map((_, n) => html`<button type="button" aria-pressed=${chosen.value === n} onClick=${() => { chosen.value = n; }}>Variant ${letter(n)}</button>`)}

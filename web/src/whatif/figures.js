@@ -53,7 +53,8 @@ export function figuresOf({ begin, columns }) {
 
 export function Figures({ figures, tops, begin }) {
   return html`<div class="figures">${figures.map((figure, n) => html`<${Chart} key=${figure.title} ...${figure}
-    top=${tops[n]} duration=${begin.duration_s} warmup=${begin.warmup_s} />`)}</div>`;
+    top=${tops[n]} duration=${begin.duration_s} warmup=${begin.warmup_s} />`)}</div>
+    <p class="note">Drag over a figure to zoom in, double-click to see everything.${begin.warmup_s > 0 ? " Grey is the warm-up, which numbers leave out." : ""}</p>`;
 }
 
 // The same axes for both variants, so that they can be compared by eye.

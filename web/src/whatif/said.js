@@ -22,9 +22,11 @@ export function sentenceOf({ begin, end }) {
   return all ? `${shares}${waits}${lost}.` : "Nothing arrives.";
 }
 
-export function Sentence({ begin, end, problems, isRunning }) {
+export function Sentence({ begin, end, problems, isRunning, columns }) {
   if (problems.length) return html`<div class="problem" role="alert">${problems.map((line) => html`<p>${line}</p>`)}</div>`;
-  return html`<p class="sentence" aria-live="polite">${end ? sentenceOf({ begin, end }) : isRunning ? "Running …" : ""}</p>`;
+  const reached = columns.time_s?.length ? columns.time_s[columns.time_s.length - 1] : 0;
+  return html`<p class="sentence" aria-live="polite">${end ? sentenceOf({ begin, end }) : isRunning ? "Running …" : ""}</p>
+    ${isRunning && begin && html`<progress class="reached" max=${begin.duration_s} value=${reached} aria-label="Simulated time that is reached"></progress>`}`;
 }
 
 export function Theory({ begin }) {
