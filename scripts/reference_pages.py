@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from scripts import gallery
+from scripts.annotated_scenario import annotated_page
 from scripts.api_pages import module_pages
 from scripts.markdown_table import table
 from scripts.plan_page import plan_page
@@ -283,6 +284,7 @@ def pages() -> dict[str, str]:
     reference = {
         "reference/results.md": results_page(),
         "reference/scenario.md": scenario_page(),
+        "reference/annotated-scenario.md": annotated_page(),
         "reference/cli.md": cli_page(),
         "reference/algorithms.md": algorithms_page(),
         "reference/queues.md": queues_page(),

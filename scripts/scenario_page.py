@@ -41,7 +41,8 @@ def scenario_page() -> str:
         "Editors complete and check all this by a JSON Schema: `fullpipe init` writes it beside the "
         "scenario, and `fullpipe schema` prints it.",
         "## An annotated file",
-        f"What `fullpipe init my.toml` writes:\n\n```text\n{first_text('my')}```",
+        "[A scenario file with every key](annotated-scenario.md) says everything that may be said. "
+        f"What `fullpipe init my.toml` writes:\n\n```toml\n{first_text('my')}```",
         "## Units",
         _units(),
     ]
@@ -126,15 +127,20 @@ def _range(one: Schema) -> str:
 
 
 def _code(value: Any) -> str:
+    """The same, as code."""
+    return f"`{toml(value)}`"
+
+
+def toml(value: Any) -> str:
     """A value as TOML has it, on one line."""
-    return f"`{_toml(value)}`"
-
-
-def _toml(value: Any) -> str:
     if isinstance(value, Mapping):
-        return "{ " + ", ".join(f"{_key(key)} = {_toml(one)}" for key, one in value.items()) + " }"
+        return (
+            "{}"
+            if not value
+            else "{ " + ", ".join(f"{_key(key)} = {toml(one)}" for key, one in value.items()) + " }"
+        )
     if isinstance(value, list | tuple):
-        return "[" + ", ".join(map(_toml, value)) + "]"
+        return "[" + ", ".join(map(toml, value)) + "]"
     return json.dumps(value, ensure_ascii=False)
 
 
