@@ -2,6 +2,7 @@
 
 import gzip
 import json
+import random
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -9,6 +10,7 @@ from typing import Any
 import pytest
 
 from fullpipe.errors import InputFileError
+from fullpipe.validation.line.fit import fit
 from fullpipe.validation.line.read import read
 
 Cli = Callable[..., Any]
@@ -120,3 +122,31 @@ def test_sequence_numbers_begin_anew_after_16_bits(tmp_path: Path) -> None:
     found = read([tmp_path / "p", tmp_path / "c"])
     assert found.pings.lost == 1
     assert not found.one_clock
+
+
+def changed(text: str, chance: random.Random) -> str:
+    """The text with some characters changed, doubled or left out."""
+    found = list(text)
+    for _ in range(chance.choice((1, 2, 8))):
+        at = chance.randrange(len(found))
+        found[at : at + 1] = chance.choice(
+            ("", "9", "-", "e", ",", ".", "\n", found[at] * 2, "".join(found[at : at + 80]))
+        )
+    return "".join(found)
+
+
+def test_logs_that_are_changed_somewhere_are_read_or_told(
+    tmp_path: Path, cases: Callable[[int], int]
+) -> None:
+    chance, told = random.Random(5), list[str]()
+    ping, rates = tmp_path / "p", tmp_path / "r"
+    number = max(cases(2_000), 100)
+    for _ in range(number):
+        ping.write_text(changed(PINGS, chance))
+        rates.write_text(changed(chance.choice((CSV, iperf3())), chance))
+        try:
+            fit(read([ping, rates]))
+        except InputFileError as error:
+            told.append(str(error))
+    assert 0 < len(told) < number
+    assert not [message for message in told if "\n" in message]
