@@ -59,9 +59,10 @@ valgrind:
 		|| apt-get install --yes --quiet valgrind 2>/dev/null || sudo -n apt-get install --yes --quiet valgrind \
 		|| echo "make: no valgrind here; instructions are not counted"
 
-docs: build $(VENV)/.docs ## Build the documentation into site/, strictly
+docs: build $(VENV)/.docs ## Build the documentation into site/, strictly, and search in it where there is a browser
 	$(BIN)/python -m scripts.write_docs target/docs
 	$(BIN)/python -m mkdocs build --strict --quiet --site-dir site
+	FULLPIPE_SITE=site $(BIN)/pytest --quiet tests/docs/test_site.py
 
 lint: rust-lint python-lint ## Formatting, clippy, types and the arrows between the parts
 
