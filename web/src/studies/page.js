@@ -87,7 +87,7 @@ export function OneStudy({ rest }) {
     <div class="scroll" tabindex="0" role="group" aria-label="Printed and measured"><table>
       <thead><tr><th scope="col">where</th><th scope="col">printed</th>${wasRun && html`<th scope="col">ours</th><th scope="col">verdict</th><th scope="col">cause</th>`}</tr></thead>
       <tbody>${rows.map((row) => html`<tr key=${row.where}><th scope="row" class="wrap">${row.where}</th><td class="wrap">${row.printed}</td>
-        ${wasRun && html`<td>${ours(row)}</td><td>${row.verdict && html`<span class=${`verdict ${classOf(row.verdict)}`}>${row.verdict}</span>${row.by_tolerance ? html` <span class="note">by tolerance</span>` : ""}`}</td><td class="wrap">${[row.why, row.setting && `with ${row.setting}`].filter(Boolean).join("; ")}</td>`}</tr>`)}</tbody>
+        ${wasRun && html`<td>${ours(row)}</td><td>${row.verdict && html`<span class=${`verdict ${classOf(row.verdict)}`}>${row.verdict}</span>${row.by_tolerance ? html` <span class="note">by tolerance</span>` : ""}`}</td><td class="wrap">${[row.why, row.setting && `setting: ${row.setting}`].filter(Boolean).join("; ")}</td>`}</tr>`)}</tbody>
     </table></div>
   </div>`;
 }

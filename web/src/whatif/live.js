@@ -27,6 +27,7 @@ export class Live {
       for await (const [name, data] of events("/api/live", { scenario, seed }, stop.signal)) {
         if (name === "begin") {
           begin = JSON.parse(data);
+          if (begin.lanes.length) packets = this.state.value.packets; // until there are others
         } else if (name === "samples") {
           parts.push(columnsOf(bytesOf(data)));
           if (!isWaiting) {
@@ -38,7 +39,7 @@ export class Live {
         } else if (name === "end") {
           show({ end: JSON.parse(data), isRunning: false });
         } else {
-          show({ problems: JSON.parse(data).problems, isRunning: false });
+          show({ problems: JSON.parse(data).problems, isRunning: false, packets: null });
         }
       }
     } catch (error) {
