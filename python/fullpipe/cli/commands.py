@@ -121,8 +121,8 @@ COMMANDS = {
     "twin": Entry(
         "twin",
         "twin",
-        "Propose the scenario that would reproduce what Flent measured: rate, RTT, buffer, algorithms,"
-        " queue.",
+        "Propose the scenario that would reproduce what Flent measured, or what was captured: rate, RTT,"
+        " buffer, algorithms, queue.",
     ),
     "fit": Entry(
         "fit",

@@ -11,11 +11,16 @@ from fullpipe.cli.output import echo
 from fullpipe.cli.shared import target
 from fullpipe.engines.flent.algorithms import given_names
 from fullpipe.engines.flent.run import read_test
-from fullpipe.engines.flent.twin import twin_of
+from fullpipe.engines.flent.twin import Twin, twin_of
+from fullpipe.engines.pcap.blocks import is_capture
+from fullpipe.engines.pcap.run import read_flows
+from fullpipe.engines.pcap.twin import twin_of as twin_of_capture
 
 
 def twin(
-    file: Annotated[Path, typer.Argument(metavar="FILE", help="A file that Flent wrote.")],
+    file: Annotated[
+        Path, typer.Argument(metavar="FILE", help="A file that Flent wrote, or a capture: pcap, pcapng.")
+    ],
     out: Annotated[
         Path | None,
         typer.Option("--out", "-o", parser=target, metavar="FILE", help="Write the scenario here, as TOML."),
@@ -23,17 +28,19 @@ def twin(
     cca: Annotated[
         list[str] | None,
         typer.Option(
-            metavar="NAME=ALGORITHM", help="What a kernel's name for an algorithm means, as in bbr=bbr3."
+            metavar="NAME=ALGORITHM",
+            help="What a kernel's name for an algorithm means, as in bbr=bbr3; of a capture, what a flow has,"
+            " or all=cubic.",
         ),
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
 ) -> None:
-    """Propose the scenario that would reproduce what Flent measured: rate, RTT, buffer, algorithms,
-    queue.
+    """Propose the scenario that would reproduce what Flent measured, or what was captured: rate, RTT,
+    buffer, algorithms, queue.
 
     It says what is a guess, and what a file cannot say.
     """
-    found = twin_of(read_test(file, given_names(cca or [])), file)
+    found = _found(file, cca or [])
     if out is not None:
         files.write(out, found.scenario.to_toml().encode())
     if as_json:
@@ -44,3 +51,10 @@ def twin(
         for line in lines:
             echo(f"# {word}: {line}")
     echo(f"\n{found.scenario.to_toml()}" if out is None else out, nl=out is not None)
+
+
+def _found(file: Path, cca: list[str]) -> Twin:
+    names = given_names(cca)
+    if is_capture(file):
+        return twin_of_capture(read_flows(file, names), file, names)
+    return twin_of(read_test(file, names), file)

@@ -21,7 +21,7 @@ _NEAR = 4
 """A packet that was captured twice comes again within 1 ms, and within so many packets of its direction."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Sent:
     """What one end of a connection sent, in the order of capture; arrays of shape (n,)."""
 
@@ -60,7 +60,7 @@ class Sent:
         return int(self.payload.sum())
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Connection:
     """A TCP connection, as one interface saw it."""
 

@@ -36,7 +36,7 @@ class Retransmissions:
     (RFC 3522)."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Flow:
     """One direction of a connection that carries data."""
 
@@ -241,16 +241,19 @@ class Flow:
         known = np.concatenate([[ends[0]], np.maximum.accumulate(ends)[:-1]])
         return np.asarray(ends < known)
 
+    @cached_property
+    def overtaking(self) -> Ints:
+        """Of every segment the first one that reaches beyond it, shape (n,): behind it if it is in order."""
+        ends = self.data.seq[self.rows] + self.data.payload[self.rows]
+        beyond = np.searchsorted(np.maximum.accumulate(ends), ends, side="right")
+        return np.minimum(beyond, self.rows.size - 1)
+
     def _was_sent_late(self) -> npt.NDArray[np.bool_]:
         """Of segments that fill a hole: whether they were sent again, as the first time was lost before the
         point of capture; else they were overtaken. By timestamps: what was overtaken has one that is not
         newer than that of the segment which had overtaken it. Without these, by the time since the hole was
         seen."""
-        data, rows = self.data, self.rows
-        ends = data.seq[rows] + data.payload[rows]
-        overtaking = np.minimum(
-            np.searchsorted(np.maximum.accumulate(ends), ends, side="right"), rows.size - 1
-        )
+        data, rows, overtaking = self.data, self.rows, self.overtaking
         waited_s = self.sent_s - self.sent_s[overtaking]
         stamped = (data.ts_val[rows] != NONE) & (data.ts_val[rows[overtaking]] != NONE)
         newer = (data.ts_val[rows] - data.ts_val[rows[overtaking]]).astype(np.int32) > 0

@@ -1,0 +1,282 @@
+"""The path that would give what was captured: what the packets say of it, and what is a guess."""
+
+import math
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from fullpipe.engines.flent.ceiling import ceiling_bps
+from fullpipe.engines.flent.send_memory import FEW_EVENTS, FILLING
+from fullpipe.engines.flent.twin import Twin
+from fullpipe.engines.pcap.blocks import Ints
+from fullpipe.engines.pcap.cells import Cells
+from fullpipe.engines.pcap.connections import Floats
+from fullpipe.engines.pcap.described import algorithm_of, scenario_of
+from fullpipe.engines.pcap.flow import Flow, Retransmissions
+from fullpipe.engines.pcap.run import Captured
+from fullpipe.errors import InputFileError
+from fullpipe.scenario import Scenario
+
+HEADERS_BYTES = 66
+"""Of Ethernet, IPv4 and TCP with timestamps: what a scenario counts on its links unless told otherwise."""
+_TAKEN = "cubic"
+"""For an algorithm that is not said: what most hosts have."""
+_STEP_S = 0.01
+_WINDOW_RTTS = 10
+_LEAST_BUFFER_BYTES = 2 * 1514
+_BUSY = 90
+"""Percentile of windows, where a link was not seen to be busy for long."""
+_FULL_SHARE = 0.05
+"""Of the RTT: a queue that adds less is not seen to fill."""
+_AT_LOSS = 95
+"""Percentile of how long packets waited that were sent beside lost ones: in a full buffer, unless nearly all
+losses are random."""
+_NOT_FULL = 0.75
+"""A packet that is lost while its neighbours wait for less of a full buffer was not lost for want of room."""
+
+
+@dataclass(frozen=True)
+class Way:
+    """One direction of a path, as its flows show it."""
+
+    rate_bps: float
+    is_ceiling: bool
+    """Whether the link was busy for long: else it has at least that rate."""
+    rise_s: float | None
+    """How long packets waited in a full buffer; None without losses."""
+    longest_s: float
+    """The longest wait that was seen."""
+    lost: int
+    """Packets."""
+    at_random: int
+    """Of these, lost while the buffer was not full."""
+    sent: int
+
+
+def twin_of(captured: Captured, path: Path, algorithms: Mapping[str, str]) -> Twin:
+    """The scenario that would reproduce a capture.
+
+    Args:
+        captured: Its flows.
+        path: Of the file, which names the scenario.
+        algorithms: What is said that flows have; `all` names those that are not said.
+
+    Raises:
+        InputFileError: If data or ACKs of all flows are missing, so that nothing says how long the path is.
+    """
+    flows = [flow for flow in captured.flows if flow.least_rtt_s is not None and flow.rows.size]
+    if not flows:
+        raise InputFileError(f"{path}: no flow has both data and ACKs, which say how long the path is")
+    forward = _forward(flows)
+    ways = [[flow for flow in flows if (flow in forward) == is_forward] for is_forward in (True, False)]
+    found = [_way(of_way) if of_way else None for of_way in ways]
+    ahead = found[0]
+    assert ahead is not None
+    bases_s = [_base_s(flow, (ahead if flow in forward else found[1]) or ahead) for flow in flows]
+    twin = Twin(_scenario(captured, path, algorithms, flows, found, bases_s))
+    twin.guessed.append(
+        f"RTT: {min(bases_s) * 1e3:.4g} ms, the smallest of a handshake or a segment, without the time that"
+        " sending takes; both ways are taken to be as long"
+    )
+    for word, way in zip(("forward", "backward"), found, strict=True):
+        if way is not None:
+            _say(f", {word}" if None not in found else "", way, twin)
+    if found[1] is None:
+        twin.guessed.append("the other direction, in which only ACKs went, is taken to be like this one")
+    _say_of_senders(flows, algorithms, twin)
+    return twin
+
+
+def _forward(flows: Sequence[Flow]) -> list[Flow]:
+    """The flows that go the way of the largest: from the host that most of them have, or to it."""
+    hosts = Counter(end.rpartition(".")[0] for flow in flows for end in flow.ends)
+    first = [end.rpartition(".")[0] for end in flows[0].ends]
+    near = max(first, key=lambda host: hosts[host])
+    is_sender = near == first[0]
+    return [flow for flow in flows if (flow.ends[int(is_sender)].rpartition(".")[0] != near)]
+
+
+def _way(flows: Sequence[Flow]) -> Way:
+    longest_s = max(float(flow.newest_rtts_s[1].max()) for flow in flows)
+    rates_bps = _rates_bps(flows)
+    ceiling = ceiling_bps(rates_bps, _STEP_S)
+    losses = [(rises_s, packets) for rises_s, packets in map(_losses, flows) if rises_s.size]
+    full_s = [float(np.percentile(rises_s, _AT_LOSS)) for rises_s, _ in losses]
+    return Way(
+        ceiling or _busy_bps(rates_bps, _WINDOW_RTTS * longest_s),
+        ceiling is not None,
+        max(full_s, default=None),
+        max(float(np.ptp(flow.newest_rtts_s[1])) for flow in flows),
+        sum(int(packets.sum()) for _, packets in losses),
+        sum(
+            int(packets[rises_s < _NOT_FULL * full].sum())
+            for (rises_s, packets), full in zip(losses, full_s, strict=True)
+        ),
+        sum(int(flow.packets.sum()) for flow in flows),
+    )
+
+
+def _busy_bps(rates_bps: Floats, window_s: float) -> float:
+    """What a tenth of windows exceed; the mean if there is no whole window."""
+    window = max(round(window_s / _STEP_S), 1)
+    if rates_bps.size < window:
+        return float(rates_bps.mean())
+    return float(np.percentile(np.convolve(rates_bps, np.ones(window) / window, mode="valid"), _BUSY))
+
+
+def _rates_bps(flows: Sequence[Flow]) -> Floats:
+    """What arrived in every step while a flow ran, with headers, whatever the order: bit/s, shape (n,)."""
+    arrived = [_arrivals(flow) for flow in flows]
+    end_s = max(float(times_s[-1]) for times_s, _ in arrived)
+    begin_s = min(float(times_s[0]) for times_s, _ in arrived)
+    steps = max(int((end_s - begin_s) / _STEP_S), 1)
+    total = np.zeros(steps)
+    for times_s, bytes_ in arrived:
+        place = ((times_s - begin_s) / _STEP_S).astype(np.int64)
+        total += np.bincount(place[place < steps], bytes_[place < steps], steps)
+    return np.asarray(total * 8 / _STEP_S)
+
+
+def _arrivals(flow: Flow) -> tuple[Floats, Floats]:
+    """When bytes arrived, and how many, with headers: seen at the receiver, else as ACKs report them."""
+    factor = 1 + HEADERS_BYTES / flow.mss
+    cells = flow.cells
+    if flow.side.name == "receiver" or cells is None:
+        return flow.sent_s, np.asarray(flow.data.payload[flow.rows] * factor, dtype=np.float64)
+    known = cells.reported < flow.acks.time_s.size
+    bytes_ = np.bincount(cells.reported[known], cells.length[known], flow.acks.time_s.size)
+    return flow.acks.time_s, np.asarray(bytes_ * factor, dtype=np.float64)
+
+
+def _losses(flow: Flow) -> tuple[Floats, Ints]:
+    """Of every segment that was lost: how much longer than the fastest one the segments beside it took, and
+    how many packets it was."""
+    cells, again = flow.cells, flow.retransmissions
+    seen_s, rtts_s = flow.newest_rtts_s
+    if cells is None or again is None or not seen_s.size:
+        return np.array([]), np.array([], dtype=np.int64)
+    own_s = flow.answers_s[2]
+    passed_s = seen_s + (rtts_s - own_s) if flow.side.name == "receiver" else seen_s - own_s
+    order = np.argsort(passed_s, kind="stable")
+    lost, times_s = _lost(flow, cells, again)
+    after = np.minimum(np.searchsorted(passed_s[order], times_s), seen_s.size - 1)
+    beside = rtts_s[order][np.maximum(after - 1, 0)], rtts_s[order][after]
+    rises_s = np.maximum(*beside) - rtts_s.min()
+    return rises_s, flow.packets[lost]
+
+
+def _lost(flow: Flow, cells: Cells, again: Retransmissions) -> tuple[Ints, Floats]:
+    """Segments that were lost, and when they came by; of those that were lost before the point of capture,
+    what repaired them, and when what overtook them came by."""
+    repeated = np.flatnonzero((cells.nth > 0) & ~again.is_spurious[cells.segment])
+    seen = np.unique(cells.segment[repeated - 1])
+    unseen = np.setdiff1d(np.flatnonzero(again.packets > 0), cells.segment[cells.nth > 0])
+    lost = np.concatenate([seen, unseen])
+    return lost, np.concatenate([flow.sent_s[seen], flow.sent_s[flow.overtaking[unseen]]])
+
+
+def _base_s(flow: Flow, way: Way) -> float:
+    """The RTT of a flow without the time that sending takes at the rate of the path."""
+    data_s = (flow.mss + 2 * HEADERS_BYTES) * 8 / way.rate_bps
+    measured = [float(flow.newest_rtts_s[1].min()) - data_s] if flow.newest_rtts_s[1].size else []
+    if flow.side.handshake_s is not None:
+        measured.append(flow.side.handshake_s - 2 * HEADERS_BYTES * 8 / way.rate_bps)
+    return max(min(measured), 1e-6)
+
+
+def _say(word: str, way: Way, twin: Twin) -> None:
+    if way.is_ceiling:
+        twin.guessed.append(
+            f"rate{word}: {way.rate_bps / 1e6:.4g} Mbit/s with headers of {HEADERS_BYTES} B, which the flows"
+            " have together again and again and hardly ever just exceed"
+        )
+    else:
+        twin.unknown.append(
+            f"rate{word}: at least {way.rate_bps / 1e6:.4g} Mbit/s with headers of {HEADERS_BYTES} B, which a"
+            f" tenth of windows of {_WINDOW_RTTS} RTTs exceed; the link was not seen to be busy for long"
+        )
+    if way.rise_s is None or way.rise_s * way.rate_bps <= 0:
+        twin.unknown.append(
+            f"buffer{word}: at least {way.longest_s * 1e3:.4g} ms, the longest wait; no loss says that it was"
+            " full"
+        )
+    else:
+        twin.guessed.append(
+            f"buffer{word}: {way.rise_s * 1e3:.4g} ms, the wait of packets that were sent beside lost ones;"
+            " it is taken for drop-tail"
+        )
+    if _probability(way) is not None:
+        twin.guessed.append(
+            f"random loss{word}: {way.at_random:,} of {way.sent:,} packets were lost while the buffer was not"
+            " full; a queue that drops early, or a policer, would look the same"
+        )
+    elif way.lost:
+        twin.unknown.append(
+            f"random loss{word}: {way.lost:,} packets were lost, {way.at_random:,} of them while the buffer"
+            f" was not full; fewer than {FEW_EVENTS} say nothing of it"
+        )
+
+
+def _probability(way: Way) -> float | None:
+    """Of random loss, if there are enough of them that a full buffer does not account for."""
+    return way.at_random / way.sent if way.at_random >= FEW_EVENTS else None
+
+
+def _say_of_senders(flows: Sequence[Flow], algorithms: Mapping[str, str], twin: Twin) -> None:
+    unsaid = [flow.name for flow in flows if algorithm_of(flow, algorithms) is None]
+    if unsaid:
+        twin.unknown.append(
+            f"algorithm of {unsaid[0]}{f' and {len(unsaid) - 1} more' if len(unsaid) > 1 else ''}: taken for"
+            f" {_TAKEN}; say it with --cca all=NAME"
+        )
+    if any(algorithm_of(flow, algorithms) not in {*FILLING, None} for flow in flows):
+        twin.unknown.append("buffer: an algorithm that keeps queues short may never have filled it")
+    held_back = [flow.name for flow in flows if (flow.receiver_share or 0.0) > 0.5]
+    if held_back:
+        twin.unknown.append(
+            f"rate for {held_back[0]}: its receive window held it back for more than half of the time"
+        )
+    if any(flow.side.name in ("middle", "unknown") for flow in flows):
+        twin.unknown.append("queues before the point of capture and behind it are taken for one")
+
+
+def _scenario(
+    captured: Captured,
+    path: Path,
+    algorithms: Mapping[str, str],
+    flows: Sequence[Flow],
+    ways: Sequence[Way | None],
+    bases_s: Sequence[float],
+) -> Scenario:
+    """The flows of the capture with a path."""
+    said = {flow.name: algorithm_of(flow, algorithms) or _TAKEN for flow in flows}
+    tree = scenario_of(path, flows, captured.capture.duration_s, said).to_dict()
+    base_s, ahead, back = min(bases_s), ways[0], ways[1]
+    assert ahead is not None
+    topology: dict[str, Any] = {"kind": "dumbbell", "bottleneck": _link(ahead, base_s)}
+    if back is not None:
+        topology["reverse"] = _link(back, base_s)
+    else:
+        topology["reverse"] = {key: value for key, value in _link(ahead, base_s).items() if key != "loss"}
+    forward = _forward(flows)
+    for made, flow, own_s in zip(tree["flows"], flows, bases_s, strict=True):
+        if flow not in forward:
+            made["direction"] = "reverse"
+        if own_s - base_s > _FULL_SHARE * base_s:
+            made["access"] = {"delay": f"{(own_s - base_s) / 4:.6g} s"}  # four access links in a round trip
+    return Scenario(**{**tree, "name": f"{tree['name']} twin", "topology": topology})
+
+
+def _link(way: Way, base_s: float) -> dict[str, Any]:
+    link: dict[str, Any] = {"rate": f"{way.rate_bps:.0f} bit/s", "delay": f"{base_s / 2:.6g} s"}
+    probability = _probability(way)
+    if way.rise_s is not None and way.rise_s > _FULL_SHARE * base_s:
+        size = max(math.ceil(way.rise_s * way.rate_bps / 8), _LEAST_BUFFER_BYTES)
+        link["queue"] = {"kind": "drop_tail", "bytes": f"{size} B"}
+    if probability is not None:
+        link["loss"] = {"kind": "bernoulli", "probability": float(f"{probability:.3g}")}
+    return link
