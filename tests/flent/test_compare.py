@@ -44,6 +44,31 @@ def test_it_is_shown_and_drawn(lab: Cli) -> None:
     assert any(Path("figures").glob("*.png"))
 
 
+def test_a_report_has_them_side_by_side(lab: Cli) -> None:
+    assert lab("report", "lab", "-o", "lab.md").exit_code == 0
+    page = Path("lab.md").read_text(encoding="utf-8")
+    table = page.partition("Engines side by side")[2].partition("\n## ")[0]
+    assert "| TCP upload 1 | goodput, Mbit/s |" in table
+    assert "equivalent" in table
+    assert "nothing is decided" not in table
+
+
+def test_a_single_run_of_a_side_decides_nothing(fullpipe: Cli) -> None:
+    arguments = ("--path", "dsl", "--length", "5 s", "--out", "lab", "-o", "1.flent.gz")
+    assert fullpipe("flent", "tcp_2up", *arguments).exit_code == 0
+    assert fullpipe("import", "1.flent.gz", "--out", "lab").exit_code == 0
+    shown = " ".join(fullpipe("compare", "lab").stdout.split())
+    assert "one run of native and of flent: no interval, so nothing is decided" in shown
+
+
+def test_a_folder_of_runs_is_not_shown_but_listed(fullpipe: Cli) -> None:
+    made.write(made.upload(), "a.flent.gz")
+    assert fullpipe("import", "a.flent.gz", "--out", "lab").exit_code == 0
+    done = fullpipe("show", "lab")
+    assert "`fullpipe runs --out lab`" in done.stderr
+    assert fullpipe("runs", "--out", "lab").exit_code == 0
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [

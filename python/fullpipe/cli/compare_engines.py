@@ -50,6 +50,8 @@ def show(found: Comparison, metrics: Sequence[str], point: Mapping[str, Any]) ->
         if engine != found.reference:
             judged = [row for row in rows if engine in row.judgements]
             console.print(_table(found, judged, engine))
+    for hint in found.undecided:
+        console.print(styled(hint, "dim"), soft_wrap=True)
     for note in (note for note in found.notes if note.metric in metrics):
         console.print(styled(str(note), "dim"), soft_wrap=True)
 

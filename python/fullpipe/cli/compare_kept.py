@@ -6,10 +6,7 @@ from pathlib import Path
 from fullpipe.cli.jobs import read_runs, runs_in
 from fullpipe.errors import ScenarioError, UnknownNameError
 from fullpipe.runs import Run
-from fullpipe.validation.compare import Comparison, Margin, compare
-
-_FIRST = ("pcap", "flent", "linux")
-"""What others are held against unless it is said: what is closest to the world."""
+from fullpipe.validation.compare import Comparison, Margin, by_engine, closest_to_the_world, compare
 
 
 def sides_in(folder: Path) -> dict[str, list[Run]]:
@@ -19,9 +16,7 @@ def sides_in(folder: Path) -> dict[str, list[Run]]:
         NoRunError: If there are none.
         ScenarioError: If they are of one engine.
     """
-    found: dict[str, list[Run]] = {}
-    for run in read_runs(runs_in([folder])):
-        found.setdefault(run.meta.engine.name, []).append(run)
+    found = by_engine(read_runs(runs_in([folder])))
     if len(found) < 2:
         raise ScenarioError(
             [
@@ -43,7 +38,7 @@ def compared(
     """
     if reference is not None and reference not in sides:
         raise UnknownNameError("reference", reference, sides)
-    first = reference or next((name for name in _FIRST if name in sides), next(iter(sides)))
+    first = reference or closest_to_the_world(sides)
     try:
         return compare(sides, first, margins)
     except ValueError as error:

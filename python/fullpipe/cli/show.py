@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Annotated, Any
 
 import typer
@@ -10,7 +11,7 @@ from fullpipe.cli import described, show_run
 from fullpipe.cli.kinds import called, known_names
 from fullpipe.cli.output import echo
 from fullpipe.cli.shared import read_scenario
-from fullpipe.errors import UnknownNameError
+from fullpipe.errors import NoRunError, UnknownNameError
 from fullpipe.scenario import Network, resolve, scenario_names
 from fullpipe.scenario.read.files import named_text
 
@@ -55,6 +56,11 @@ def show(
             return
         for family, one in found.items():
             described.show(name, one, family if several else "")
+    elif Path(name).is_dir():
+        raise NoRunError(
+            f"{name}: no finished run; there is no meta.json. `fullpipe runs --out {name}` lists what is in a"
+            " folder of runs"
+        )
     else:
         raise UnknownNameError("name", name, known_names())
 

@@ -11,7 +11,7 @@ from fullpipe.analysis.subjects import Subject, check_groups
 from fullpipe.analysis.values import value_text
 from fullpipe.report.budget import Budget
 from fullpipe.report.content import Block, Document, Items, Section
-from fullpipe.report.runs import answer, figures, over_time, repeat, tables, verdicts
+from fullpipe.report.runs import answer, engines, figures, over_time, repeat, tables, verdicts
 from fullpipe.report.runs.points import Points
 from fullpipe.report.text import counted, left_out, listed
 from fullpipe.runs import Run
@@ -59,6 +59,7 @@ def page_of(
         for sentence in _answer(each, made)
     ]
     told += filter(None, [left_out(len(shown), len(found), "scenarios")])
+    beside = engines.section([run for each in shown for run in each.runs], metrics, budget)
     sections = [list(_sections(each, made, command, budget)) for each, made in parts]
     whole = sections[0] if len(shown) == 1 else [
         Section(name, (), inner) for name, inner in zip(names, sections, strict=True)
@@ -66,6 +67,7 @@ def page_of(
     title = listed(dict.fromkeys(each.name for each in shown[:3])) + (
         f" and {len(found) - 3} more" if len(found) > 3 else ""
     )
+    whole = [beside, *whole] if beside else whole
     return Document(
         title, question or _question(shown), told, whole, _facts([r for each in found for r in each.runs])
     )

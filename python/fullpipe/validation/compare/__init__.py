@@ -3,7 +3,7 @@
 Everything here takes finished runs; it runs nothing and draws nothing."""
 
 from fullpipe.analysis.metrics.margins import Margin
-from fullpipe.validation.compare.comparison import Comparison, Row, compare
+from fullpipe.validation.compare.comparison import Comparison, Row, by_engine, closest_to_the_world, compare
 from fullpipe.validation.compare.margins import MARGINS, read_margin
 from fullpipe.validation.compare.overlay import overlay
 from fullpipe.validation.compare.variants import VariantComparison, compare_variants
@@ -17,6 +17,8 @@ __all__ = [
     "Margin",
     "Row",
     "VariantComparison",
+    "by_engine",
+    "closest_to_the_world",
     "compare",
     "compare_variants",
     "equivalence",

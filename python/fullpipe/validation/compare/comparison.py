@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from fullpipe.analysis.metrics import busy_links, measured
 from fullpipe.analysis.metrics.margins import Margin
+from fullpipe.runs import Run
 from fullpipe.validation.compare.gaps import Cell, reasons
 from fullpipe.validation.compare.margins import MARGINS, check_margin
 from fullpipe.validation.compare.pairs import Runs, Side, joint, paired
 from fullpipe.validation.compare.verdicts import LEVEL, Judgement, equivalence
+
+CLOSEST_TO_THE_WORLD = ("pcap", "flent", "linux")
+"""What others are held against unless it is said: what was measured, and Linux itself."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,6 +74,14 @@ class Comparison:
     remarks: tuple[str, ...] = ()
     """What differs between the sides besides, in whole sentences."""
 
+    @property
+    def undecided(self) -> list[str]:
+        """Why sides of one run decide nothing."""
+        single = [side for side, seeds in self.seeds.items() if len(seeds) == 1]
+        if not single:
+            return []
+        return [f"one run of {' and of '.join(single)}: no interval, so nothing is decided; repeat it"]
+
     def to_dict(self) -> dict[str, Any]:
         """Everything as one JSON object, in base units."""
         return {
@@ -82,6 +94,26 @@ class Comparison:
             "notes": [str(note) for note in self.notes],
             "remarks": list(self.remarks),
         }
+
+
+def by_engine(runs: Iterable[Run]) -> dict[str, list[Run]]:
+    """Runs by the name of their engine."""
+    found: dict[str, list[Run]] = {}
+    for run in runs:
+        found.setdefault(run.meta.engine.name, []).append(run)
+    return found
+
+
+def closest_to_the_world(sides: Iterable[str]) -> str:
+    """The engine that others are held against. Raises ValueError if there is none.
+
+    >>> closest_to_the_world(["native", "flent"])
+    'flent'
+    """
+    names = list(sides)
+    if not names:
+        raise ValueError("sides: there is none")
+    return next((name for name in CLOSEST_TO_THE_WORLD if name in names), names[0])
 
 
 def compare(runs: Runs, reference: str, margins: Mapping[str, Margin] | None = None) -> Comparison:

@@ -1,0 +1,62 @@
+"""Runs of several engines side by side: what was measured beside what was simulated."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from fullpipe.analysis.shown import difference_shown, margin_shown, number_shown, unit_shown
+from fullpipe.report.budget import Budget
+from fullpipe.report.content import Column, Items, Section, Table, Text
+from fullpipe.report.text import left_out
+from fullpipe.runs import Run
+from fullpipe.validation.compare import Comparison, by_engine, closest_to_the_world, compare
+from fullpipe.validation.over import HEADLINES
+
+_HOW = (
+    "Means over seeds of what several engines gave for the same flows, with the difference and its 90 %"
+    " interval (Welch), and whether they are equivalent within the margin."
+)
+
+
+def section(runs: Sequence[Run], metrics: Sequence[str], budget: Budget) -> Section | None:
+    """A table of differences; None if the runs are of one engine, or of different flows.
+
+    Args:
+        runs: Of all engines.
+        metrics: What is asked for; left out, what `fullpipe compare` shows.
+        budget: How many rows there may be.
+    """
+    sides = by_engine(runs)
+    try:
+        found = compare(sides, closest_to_the_world(sides))
+    except ValueError:
+        return None
+    rows = list(_rows(found, metrics or HEADLINES))
+    if not rows:
+        return None
+    names = ("of", "metric", "engine", "mean", found.reference, "difference", "margin", "verdict")
+    numbers = {"mean", found.reference, "difference", "margin"}
+    columns = [Column(name, name in numbers, name == "verdict") for name in names]
+    shown = rows[: budget.rows]
+    table = Table("Differences", columns, shown, left_out(len(shown), len(rows), "rows"))
+    notes = [*found.undecided, *found.remarks, *map(str, found.notes)]
+    return Section("Engines side by side", [Text(_HOW), table, *([Items(notes)] if notes else [])])
+
+
+def _rows(found: Comparison, metrics: Sequence[str]) -> Iterator[list[str]]:
+    for row in found.rows:
+        if row.metric not in metrics:
+            continue
+        unit, reference = unit_shown(row.unit), row.mean(found.reference)
+        named = row.metric if row.unit == "1" else f"{row.metric}, {unit}"
+        for engine, judged in row.judgements.items():
+            yield [
+                row.label(engine),
+                named,
+                engine,
+                number_shown(row.mean(engine), row.unit),
+                number_shown(reference, row.unit),
+                difference_shown(judged.difference, judged.interval, reference, row.unit),
+                margin_shown(row.margin, row.unit),
+                str(judged.verdict),
+            ]
