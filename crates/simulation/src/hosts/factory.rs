@@ -11,6 +11,9 @@ use std::sync::Arc;
 use tcp::ReceiveBuffer;
 use units::{Bytes, Rng, Time};
 
+/// With more flows than these the memory for records of packets counts for more than the time that they take.
+const MANY_FLOWS: usize = 2_000;
+
 /// Knows how the connections of a flow are set up.
 pub struct ConnectionFactory {
     plan: Arc<Plan>,
@@ -58,6 +61,7 @@ impl ConnectionFactory {
         let mut seeds = Rng::stream(seed, &format!("cca/{}", of_flow.stream));
         let first = of_flow.make_cca(&format!("flows[{flow}]"), seeds.next_u64(), controllers)?;
         let mut transport = Transport::new(of_flow, interfaces, merges, first.traits().ecn);
+        transport.sender.lean_records = plan.flows.len() > MANY_FLOWS;
         if let Some(bytes) = relays.buffer_bytes(flow as u32) {
             transport.receiver.buffer = ReceiveBuffer::Unread(Bytes::new(bytes));
         }

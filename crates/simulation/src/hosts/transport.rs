@@ -165,6 +165,7 @@ fn sender_config(
         tail_loss_probe: plan.tcp.recovery.tail_loss_probe,
         undo: plan.tcp.recovery.undo,
         quirks: plan.tcp.quirks.into(),
+        lean_records: false, // unless there are many flows
     }
 }
 

@@ -331,7 +331,7 @@ impl Window {
     }
 
     /// The same while so much waits out of order: mostly what was allowed before, as nothing that is free adds to it. Quick ACKs end when half of the space is in use (`__tcp_select_window`).
-    #[inline]
+    #[inline(always)] // called for every packet while something is missing
     pub fn advertise_beside(&mut self, received: u64, waiting: Space, quick: &mut u32) -> u32 {
         let allowed = self.edge.saturating_sub(received);
         let adds_nothing = !self.is_fixed && self.window_of(self.memory.less(waiting)) <= allowed;

@@ -296,8 +296,7 @@ impl Sender {
     /// One packet is selectively acknowledged for the first time.
     #[inline]
     fn sack(&mut self, now: Time, seq: u32, summary: &mut AckSummary) {
-        let record = self.board.get(seq);
-        let (ever, sent) = (record.is(EVER_RETRANSMITTED), record.sent);
+        let (sent, ever) = self.board.sack(seq);
         self.rack.advance(now, sent, seq, ever, self.rtt.min());
         if !ever {
             if seq < summary.prior_highest {
@@ -306,7 +305,6 @@ impl Sender {
             summary.original_delivered |= seq < self.recovery.high;
             summary.sacked_sent.extend(sent);
         }
-        self.board.sack(seq);
         self.delivery.delivered += 1;
         self.delivery.sample(seq, sent, &mut summary.newest);
         summary.sacked = true;
@@ -384,6 +382,7 @@ impl Sender {
     }
 
     /// A lone short packet's ACK may have waited for a timer.
+    #[inline]
     fn looks_delayed(&self, summary: &AckSummary) -> bool {
         summary.short_packet
             && summary.prior_sacked_out == 0

@@ -7,6 +7,7 @@ mod ack;
 mod closing;
 mod cwnd_validation;
 mod duplicates;
+mod early;
 mod ecn_marks;
 mod host;
 mod limits;
@@ -91,6 +92,8 @@ pub struct SenderConfig {
     pub undo: bool,
     /// What is done otherwise than Linux does it.
     pub quirks: Quirks,
+    /// What is known of packets takes less memory, and more time. Nothing else changes.
+    pub lean_records: bool,
 }
 
 impl Default for SenderConfig {
@@ -113,6 +116,7 @@ impl Default for SenderConfig {
             tail_loss_probe: true,
             undo: true,
             quirks: Quirks::default(),
+            lean_records: false,
         }
     }
 }
@@ -240,7 +244,7 @@ impl Sender {
             established: false,
             fin: Fin::default(),
             window_end: 0,
-            board: Scoreboard::new(),
+            board: Scoreboard::new(config.lean_records),
             queue: WriteQueue::new(config.send_buffer, config.mss, config.largest_segment()),
             rtt: RttEstimator::new(config.min_rto),
             rack: Rack::new(config.loss_detection),

@@ -213,6 +213,7 @@ impl Sender {
 
     /// How many of `quota` packets may be sent, given what there is to send and what the receiver takes; or
     /// what forbids it.
+    #[inline]
     fn sendable(&self, quota: u32) -> Result<u32, Limit> {
         let mss = u64::from(self.config.mss);
         let receiver = self.window_end.saturating_sub(self.board.next_bytes);

@@ -19,7 +19,7 @@ impl Sender {
             && self.marks.is_known(ce_count)
             && self.probe.end.is_none()
             && !self.rack.may_adapt()
-            && (board.una..ack).all(|seq| !board.get(seq).is(EVER_RETRANSMITTED))
+            && (board.una..ack).all(|seq| !board.recent(seq).is(EVER_RETRANSMITTED))
     }
 
     /// Digests it.
@@ -27,7 +27,7 @@ impl Sender {
     pub(super) fn on_progress(&mut self, now: Time, segment: &Segment, out: &mut Vec<Segment>) {
         let &Segment::Ack { ack, echo, window, one_way_us, .. } = segment else { return };
         let (una, prior_in_flight) = (self.board.una, self.board.in_flight());
-        let (acked, oldest) = (ack - una, self.board.get(una).sent);
+        let (acked, oldest) = (ack - una, self.board.recent(una).sent);
         self.last_echo = echo;
         while self.board.una < ack {
             self.stats.acked_bytes += u64::from(self.board.acknowledge_lowest().len);
@@ -36,14 +36,14 @@ impl Sender {
         self.window_end = self.window_end.max(self.board.una_bytes + u64::from(window));
         self.recovery.timeouts = 0;
         // The sample is about the packet sent last, whose record stays in its place until something is sent.
-        let record = self.board.get(ack - 1);
+        let record = self.board.recent(ack - 1);
         self.rack.advance(now, record.sent, ack - 1, false, None);
         self.delivery.sample(ack - 1, record.sent, &mut None);
         let lone = acked == 1 && u32::from(record.len) < self.config.mss;
         let delayed = lone && u64::from(record.delivered) + 1 == self.delivery.delivered;
         let rtt = now.since(record.sent);
         self.learn_rtt(now, now.since(oldest), rtt, delayed);
-        let record = self.board.get(ack - 1);
+        let record = self.board.recent(ack - 1);
         let rate = self.delivery.finish(now, acked, Some(record), self.rtt.min());
         self.set_timer_after_progress(now);
         let digest = Ack {

@@ -172,7 +172,7 @@ impl Sender {
     }
 
     /// Loss detection on an ACK; true if it armed the reordering timer.
-    #[inline]
+    #[inline(always)] // called for most ACKs while something is missing
     pub(super) fn detect_losses_and_arm(&mut self, now: Time) -> bool {
         if !self.may_have_losses() {
             return false;

@@ -77,6 +77,7 @@ impl Sender {
     }
 
     /// The same, for an ACK that says more than that all is well.
+    #[inline(always)] // called for most ACKs while something is missing
     fn respond(&mut self, now: Time, summary: &mut AckSummary) -> Resend {
         if summary.ece {
             self.recovery.prior_ssthresh = 0; // a mark is never spurious
@@ -172,6 +173,7 @@ impl Sender {
         Resend::Lost
     }
 
+    #[inline(always)] // called for most ACKs while something is missing
     fn find_losses(&mut self, now: Time, summary: &mut AckSummary) {
         if self.board.packets_out() == 0 {
             return;

@@ -5,6 +5,7 @@
 //! packets that a timeout deemed lost. What its first packet says of an earlier one is out of date: packets leave at the
 //! front mostly, and the next one need not be touched for that.
 
+use super::early::Early;
 use crate::RangeSet;
 use std::collections::VecDeque;
 use units::{Duration, Time};
@@ -13,6 +14,12 @@ const NONE: u32 = u32::MAX;
 
 /// So many records at the least: an initial window and what it lets out (RFC 6928).
 const FEWEST: usize = 16;
+
+/// A ring of fewer places is small enough.
+const MANY: usize = 64;
+
+/// Packets outstanding at the most for each place of a ring that is to be small.
+const MOST_PER_PLACE: u32 = 32;
 
 /// The packet was selectively acknowledged.
 pub(super) const SACKED: u16 = 1;
@@ -26,7 +33,8 @@ pub(super) const EVER_RETRANSMITTED: u16 = 8;
 pub(super) const APP_LIMITED: u16 = 16;
 /// The packet is the first of its burst.
 pub(super) const BURST_HEAD: u16 = 32;
-const LINKED: u16 = 64;
+/// The packet is in the send order.
+pub(super) const LINKED: u16 = 64;
 /// The packet bears the FIN.
 pub(super) const FIN: u16 = 128;
 /// The packet ends what the application had written when it was sent.
@@ -81,7 +89,13 @@ impl Record {
 /// recovery needs them: by time of sending, and by number for retransmission.
 #[derive(Debug, Default)]
 pub(super) struct Scoreboard {
+    /// The records from `base` on.
     ring: Vec<Record>,
+    /// Those below, in a run of many flows.
+    early: Early,
+    /// The number of the first packet that was not set aside.
+    base: u32,
+    lean: bool,
     /// Lowest packet not cumulatively acknowledged.
     pub una: u32,
     /// Next packet never sent before.
@@ -102,8 +116,10 @@ pub(super) struct Scoreboard {
 }
 
 impl Scoreboard {
-    pub fn new() -> Scoreboard {
+    /// Nothing was sent yet. `lean`: records of what is delivered shall take little room, at the cost of time.
+    pub fn new(lean: bool) -> Scoreboard {
         Scoreboard {
+            lean,
             ring: vec![Record::default(); FEWEST],
             oldest: NONE,
             newest: NONE,
@@ -118,13 +134,31 @@ impl Scoreboard {
 
     #[inline]
     pub fn get(&self, seq: u32) -> &Record {
-        &self.ring[self.slot(seq)]
+        if seq < self.base { self.early.get(seq) } else { self.recent(seq) }
     }
 
     #[inline]
     pub fn get_mut(&mut self, seq: u32) -> &mut Record {
         let slot = self.slot(seq);
-        &mut self.ring[slot]
+        if seq < self.base { self.early.get_mut(seq) } else { &mut self.ring[slot] }
+    }
+
+    /// The record of a packet that was not set aside.
+    #[inline]
+    pub fn recent(&self, seq: u32) -> &Record {
+        &self.ring[self.slot(seq)]
+    }
+
+    /// The lowest outstanding packet that was not set aside.
+    #[inline]
+    fn lowest_in_ring(&self) -> u32 {
+        self.una.max(self.base)
+    }
+
+    /// Packets with a place in the ring.
+    #[inline]
+    fn places_taken(&self) -> usize {
+        (self.next - self.lowest_in_ring()) as usize
     }
 
     #[inline]
@@ -138,10 +172,12 @@ impl Scoreboard {
         self.packets_out() + self.retrans_out - (self.sacked_out + self.lost_out)
     }
 
-    /// No packet is selectively acknowledged, deemed lost or on its way again.
+    /// No packet is selectively acknowledged, deemed lost, on its way again or set aside.
     #[inline]
     pub fn is_clean(&self) -> bool {
-        self.sacked_out | self.lost_out | self.retrans_out == 0 && self.sacked.is_empty()
+        self.base <= self.una
+            && self.sacked_out | self.lost_out | self.retrans_out == 0
+            && self.sacked.is_empty()
     }
 
     pub fn bytes_out(&self) -> u64 {
@@ -163,14 +199,15 @@ impl Scoreboard {
     /// Appends a new packet and returns its number.
     #[inline]
     pub fn append(&mut self, record: &Record) -> u32 {
-        if self.packets_out() as usize == self.ring.len() {
-            self.grow();
+        if self.places_taken() == self.ring.len() {
+            self.make_room();
         }
         let seq = self.next;
         if self.slot(seq) == 0 {
             self.shrink();
         }
-        *self.get_mut(seq) =
+        let slot = self.slot(seq);
+        self.ring[slot] =
             Record { earlier: self.newest, later: NONE, flags: record.flags | LINKED, ..*record };
         self.next += 1;
         self.next_bytes += u64::from(record.len);
@@ -179,23 +216,57 @@ impl Scoreboard {
         seq
     }
 
+    /// The ring doubles; or if it is to be small, and packets that are not delivered have less than seven eighths of it, the
+    /// older half of its records is set aside. Where they have less than three eighths it is three quarters, and the ring
+    /// halves.
     #[cold]
-    fn grow(&mut self) {
-        self.resize(self.ring.len() * 2);
+    #[inline(never)]
+    fn make_room(&mut self) {
+        let places = self.ring.len();
+        if !self.lean || places < MANY {
+            return self.resize(places * 2);
+        }
+        let waiting = self.ring.iter().filter(|record| !record.is(SACKED)).count();
+        // What was set aside is gone through each time: it must not be much more than a ring.
+        let needed = waiting.max((self.packets_out() / MOST_PER_PLACE) as usize);
+        match needed * 8 / places {
+            ..3 => {
+                self.set_aside(places / 4 * 3);
+                self.resize(places / 2);
+            }
+            3..7 => self.set_aside(places / 2),
+            _ => self.resize(places * 2),
+        }
+    }
+
+    /// Moves the oldest records out of the ring.
+    fn set_aside(&mut self, records: usize) {
+        let end = self.lowest_in_ring() + records as u32;
+        self.early = Early::new(self.una, (self.una..end).map(|seq| self.get(seq)));
+        self.base = end;
+    }
+
+    /// Records that are kept.
+    #[cfg(test)]
+    pub fn records(&self) -> usize {
+        self.ring.len() + self.early.records()
     }
 
     /// Halves the ring if at most a quarter of it is taken: a burst does not hold its memory for ever. Not while an
     /// acknowledgement is processed, which reads packets that it has just acknowledged.
     #[cold]
     fn shrink(&mut self) {
-        if self.ring.len() > FEWEST && self.packets_out() as usize * 4 <= self.ring.len() {
+        if self.base <= self.una {
+            self.early = Early::default();
+        }
+        if self.ring.len() > FEWEST && self.places_taken() * 4 <= self.ring.len() {
             self.resize(self.ring.len() / 2);
         }
     }
 
     fn resize(&mut self, records: usize) {
         let mut ring = vec![Record::default(); records];
-        for seq in self.una..self.next {
+        for seq in self.lowest_in_ring()..self.next {
             ring[seq as usize & (records - 1)] = *self.get(seq);
         }
         self.ring = ring;
@@ -220,17 +291,21 @@ impl Scoreboard {
         self.newest = seq;
     }
 
-    /// Takes a packet out of the send order.
-    #[inline]
+    /// Takes a packet out of the send order, if it is in it.
     pub fn unlink(&mut self, seq: u32) {
         let record = self.get_mut(seq);
-        if !record.is(LINKED) {
-            return;
-        }
+        let (before, earlier, later) = (record.flags, record.earlier, record.later);
         record.flags &= !LINKED;
-        let (earlier, later) = (record.earlier, record.later);
-        if self.oldest != seq {
-            return self.unlink_behind(earlier, later);
+        if before & LINKED != 0 {
+            self.join(seq, earlier, later);
+        }
+    }
+
+    /// Joins what was sent before a packet to what was sent after it.
+    #[inline(always)] // most packets leave at the front
+    fn join(&mut self, seq: u32, earlier: u32, later: u32) {
+        if seq != self.oldest {
+            return self.join_behind(earlier, later);
         }
         self.oldest = later;
         if later == NONE {
@@ -238,8 +313,8 @@ impl Scoreboard {
         }
     }
 
-    /// Takes out what lies between two packets.
-    fn unlink_behind(&mut self, earlier: u32, later: u32) {
+    #[inline(never)]
+    fn join_behind(&mut self, earlier: u32, later: u32) {
         self.get_mut(earlier).later = later;
         if later == NONE {
             self.newest = earlier;
@@ -254,25 +329,31 @@ impl Scoreboard {
         (self.oldest != NONE).then_some(self.oldest)
     }
 
-    /// Marks a packet selectively acknowledged.
-    pub fn sack(&mut self, seq: u32) {
-        self.unlink(seq);
+    /// Marks a packet selectively acknowledged. Returns when it was last sent, and whether it was ever retransmitted.
+    #[inline]
+    pub fn sack(&mut self, seq: u32) -> (Time, bool) {
         let record = self.get_mut(seq);
-        let before = record.flags;
+        let (before, earlier, later) = (record.flags, record.earlier, record.later);
+        let (sent, ever) = (record.sent, record.is(EVER_RETRANSMITTED));
         let was_lost = record.is(LOST);
-        record.flags = if was_lost { before & !(LOST | RETRANSMITTED) } else { before } | SACKED;
+        let kept = if was_lost { before & !(LOST | RETRANSMITTED) } else { before };
+        record.flags = kept & !LINKED | SACKED;
+        if before & LINKED != 0 {
+            self.join(seq, earlier, later);
+        }
         self.sacked_out += 1;
         self.lost_out -= u32::from(was_lost);
         self.retrans_out -= u32::from(was_lost && before & RETRANSMITTED != 0);
+        (sent, ever)
     }
 
     /// Forgets the lowest packet because it was cumulatively acknowledged. Returns its record.
-    #[inline]
-    pub fn acknowledge_lowest(&mut self) -> &Record {
-        let seq = self.una;
-        self.unlink(seq);
-        let slot = self.slot(seq);
-        let record = &self.ring[slot];
+    #[inline(always)] // for most ACKs, and little of the record is read
+    pub fn acknowledge_lowest(&mut self) -> Record {
+        let record = *self.get(self.una);
+        if record.is(LINKED) {
+            self.join(self.una, record.earlier, record.later);
+        }
         if record.flags & (SACKED | LOST | RETRANSMITTED) != 0 {
             self.sacked_out -= u32::from(record.is(SACKED));
             self.lost_out -= u32::from(record.is(LOST));
@@ -324,6 +405,7 @@ impl Scoreboard {
     }
 
     /// The lowest lost packet that is not being retransmitted.
+    #[inline(always)] // called for every ACK that pacing does not hold
     pub fn next_to_retransmit(&mut self) -> Option<u32> {
         while let Some(&seq) = self.lost.front() {
             if self.awaits_retransmission(seq) {
@@ -362,7 +444,7 @@ mod tests {
 
     #[test]
     fn records_of_a_burst_are_given_back_and_those_outstanding_stay() {
-        let mut board = Scoreboard::new();
+        let mut board = Scoreboard::new(false);
         sent(&mut board, 1_000);
         (0..1_000).for_each(|_| {
             board.acknowledge_lowest();

@@ -205,6 +205,7 @@ impl Sender {
         self.queue.is_full && self.frees_room(now)
     }
 
+    #[inline(always)] // asked for most ACKs while the buffer is full
     fn frees_room(&mut self, now: Time) -> bool {
         if self.board.in_flight() < self.control.cwnd {
             self.expand_send_buffer();

@@ -1,0 +1,184 @@
+//! The records of packets sent long ago, most of which are delivered while something below them is still missing.
+
+use super::scoreboard::{BURST_HEAD, EVER_RETRANSMITTED, LINKED, RETRANSMITTED, Record, SACKED};
+
+/// What is still asked of a packet that is delivered, besides its length.
+const LASTING: u16 = SACKED | EVER_RETRANSMITTED | BURST_HEAD;
+
+/// With so many kinds of delivered packets the next one is compared.
+const KINDS: usize = 8;
+
+/// Records of consecutive packets. Delivered ones that are alike share one.
+#[derive(Debug, Default)]
+pub(super) struct Early {
+    first: u32,
+    /// Where the record of each packet is.
+    places: Vec<u32>,
+    records: Vec<Record>,
+}
+
+impl Early {
+    /// Records of the packets from number `first` on.
+    pub fn new<'a>(first: u32, records: impl ExactSizeIterator<Item = &'a Record>) -> Early {
+        let places = Vec::with_capacity(records.len());
+        let mut early = Early { first, places, records: Vec::new() };
+        let mut kinds = Kinds::default();
+        for record in records {
+            let place = early.keep(record, &mut kinds);
+            early.places.push(place);
+        }
+        early.records.shrink_to_fit();
+        early
+    }
+
+    /// Keeps a record, or finds one of the same kind. Returns its place.
+    fn keep(&mut self, record: &Record, kinds: &mut Kinds) -> u32 {
+        let next = self.records.len() as u32;
+        // A retransmission that is still counted may be found to have been needless, and a probe may have been sent of it.
+        if record.flags & (SACKED | RETRANSMITTED | LINKED) != SACKED {
+            self.records.push(*record);
+            return next;
+        }
+        kinds.find(record).unwrap_or_else(|| {
+            self.records.push(Record::new(record.sent, record.len, record.flags & LASTING));
+            kinds.add(record, next);
+            next
+        })
+    }
+
+    fn place(&self, seq: u32) -> usize {
+        self.places[(seq - self.first) as usize] as usize
+    }
+
+    /// How many records there are.
+    #[cfg(test)]
+    pub fn records(&self) -> usize {
+        self.records.len()
+    }
+
+    #[cold]
+    #[inline(never)]
+    pub fn get(&self, seq: u32) -> &Record {
+        &self.records[self.place(seq)]
+    }
+
+    /// The record of a packet, to be changed if it is its own: that of a delivered one may be others', too.
+    #[cold]
+    #[inline(never)]
+    pub fn get_mut(&mut self, seq: u32) -> &mut Record {
+        let place = self.place(seq);
+        &mut self.records[place]
+    }
+}
+
+/// The kinds of delivered packets that were seen last, and the place of the record of each.
+#[derive(Default)]
+struct Kinds {
+    known: [((u16, u16), u32); KINDS],
+    seen: usize,
+}
+
+impl Kinds {
+    fn key(record: &Record) -> (u16, u16) {
+        (record.len, record.flags & LASTING)
+    }
+
+    fn find(&self, record: &Record) -> Option<u32> {
+        let key = Kinds::key(record);
+        self.known.iter().find(|(kind, _)| *kind == key).map(|(_, place)| *place)
+    }
+
+    fn add(&mut self, record: &Record, place: u32) {
+        self.known[self.seen % KINDS] = (Kinds::key(record), place);
+        self.seen += 1;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::scoreboard::{LOST, Scoreboard};
+    use super::*;
+    use proptest::prelude::*;
+    use std::iter::successors;
+    use units::Time;
+
+    /// Sends packets that differ by when they left, how long they are and whether they begin a burst.
+    fn send(board: &mut Scoreboard, packets: u32) {
+        (0..packets).for_each(|_| {
+            board.append(&sent(board.next));
+        });
+    }
+
+    fn sent(seq: u32) -> Record {
+        Record::new(
+            Time::from_nanos(u64::from(seq)),
+            1_000 + (seq % 3) as u16,
+            [0, BURST_HEAD][seq as usize % 2],
+        )
+    }
+
+    fn count(board: &Scoreboard, flag: u16) -> u32 {
+        (board.una..board.next).filter(|&seq| board.get(seq).is(flag)).count() as u32
+    }
+
+    #[test]
+    fn delivered_packets_above_a_hole_take_little() {
+        let mut board = Scoreboard::new(true);
+        send(&mut board, 100);
+        for seq in 100..20_000 {
+            send(&mut board, 1);
+            if seq % 100 != 0 {
+                board.sack(seq - 99);
+            }
+        }
+        let records = board.records();
+        assert!(records < 1_500, "{records} records for 100 packets in flight and 200 holes");
+        let holes = (0..19_900).filter(|&seq| !board.get(seq).is(SACKED));
+        assert!(holes.eq((0..19_900).filter(|seq| seq % 100 == 1 || *seq == 0)), "the holes are others");
+        (0..20_000).for_each(|seq| assert_eq!(board.acknowledge_lowest().len, sent(seq).len));
+        send(&mut board, 10_000);
+        assert_eq!((board.sacked_out, count(&board, SACKED)), (0, 0));
+    }
+
+    proptest! {
+        #[test]
+        fn records_outlast_being_set_aside(ops in prop::collection::vec((0u8..9, 0u32..4_000, 1u32..60), 0..200)) {
+            let mut board = Scoreboard::new(true);
+            for (kind, from, packets) in ops {
+                let from = board.una + from % board.packets_out().max(1);
+                for seq in from..(from + packets * 3).min(board.next) {
+                    let is_missing = !board.get(seq).is(SACKED);
+                    match kind {
+                        0 if seq == board.una => {
+                            board.acknowledge_lowest();
+                        }
+                        1 if is_missing => {
+                            board.mark_lost(seq);
+                        }
+                        2 if board.awaits_retransmission(seq) => board.mark_retransmitted(seq),
+                        3 if board.awaits_retransmission(seq) => board.link_newest(seq),
+                        4 if board.get(seq).flags & (LOST | SACKED) == LOST => {
+                            board.unlink(seq);
+                        }
+                        5.. if is_missing && seq > board.una => {
+                            board.sack(seq);
+                        }
+                        _ => {}
+                    }
+                }
+                send(&mut board, packets);
+                for seq in board.una..board.next {
+                    let (kept, sent) = (board.get(seq), sent(seq));
+                    prop_assert_eq!((kept.len, kept.flags & BURST_HEAD), (sent.len, sent.flags));
+                    prop_assert!(kept.is(SACKED) || kept.sent == sent.sent);
+                }
+                let counts = [SACKED, LOST, RETRANSMITTED].map(|flag| count(&board, flag));
+                prop_assert_eq!(counts, [board.sacked_out, board.lost_out, board.retrans_out]);
+                let begun = board.packets_out() > 0 && !board.get(board.una).is(BURST_HEAD);
+                prop_assert_eq!(board.bursts_out(), u64::from(count(&board, BURST_HEAD) + u32::from(begun)));
+                let in_order = successors(board.oldest_sent(), |&seq| board.get(seq).next_sent());
+                prop_assert_eq!(in_order.count() as u32, count(&board, LINKED));
+            }
+        }
+    }
+}

@@ -1,0 +1,25 @@
+//! A sender whose records take less memory does the same.
+
+mod pipe;
+
+use pipe::{Fate, Pipe, config, seconds};
+use tcp::{AckPolicy, SenderConfig};
+use units::{Duration, Time};
+
+/// What is sent, and when, on a path that drops an eighth of all packets.
+fn sent(cca: &str, lean_records: bool) -> Vec<(Time, u32)> {
+    let config = SenderConfig { lean_records, ..config() };
+    let ack = AckPolicy::Every { packets: 1, timeout: Duration::from_millis(40) };
+    let is_lost = |count: u64| count.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 61 == 0;
+    let fate = move |count, _| if is_lost(count) { Fate::Drop } else { Fate::Pass };
+    let mut pipe = Pipe::new(cca, config, ack, 200, 40, 400).with_fate(fate);
+    pipe.run_until(seconds(4.0));
+    pipe.sent
+}
+
+#[test]
+fn lean_records_change_nothing_that_is_sent() {
+    let whole = sent("bbr1", false);
+    assert!(whole.len() > 1_000, "{} packets", whole.len());
+    assert!(whole == sent("bbr1", true), "with lean records other packets are sent");
+}
