@@ -114,6 +114,19 @@ def test_the_longest_pause_is_the_handover(phone: Run) -> None:
     assert len(figure.axes) == 2
 
 
+def test_the_pause_at_a_time_is_drawn_if_one_is_chosen(phone: Run, tmp_path: Path) -> None:
+    _, at = plots.handover(plots.presented(phone), 2.03)
+    assert 2.0 < float(at["time_s"].to_numpy().mean()) < 2.5
+    _, early = plots.handover(plots.presented(phone), 1.0)
+    assert 0.9 < float(early["time_s"].to_numpy().mean()) < 1.1
+    wrong = (("9 s", "handover", "nothing came at 9 s"), ("1 s", "pauses", "--kind handover"))
+    for time, kind, told in wrong:
+        command = ["plot", str(phone.folder), "--kind", kind, "--at", time, "--out", str(tmp_path)]
+        found = CliRunner().invoke(app, command)
+        assert found.exit_code == 2
+        assert told in " ".join(found.output.split())
+
+
 def test_channel_and_waits_are_of_mobile_cells_too(phone: Run) -> None:
     _, data = cells.channel(plots.presented(phone))
     assert set(data["panel"]) == {"snr", "mcs"}

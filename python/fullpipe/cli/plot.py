@@ -14,7 +14,7 @@ from fullpipe.cli.jobs import each_once, read_runs, runs_in, warn_of_short
 from fullpipe.cli.output import complain, echo
 from fullpipe.cli.plot_drawn import Kind, Log
 from fullpipe.cli.plot_points import Chosen, figure_of, of_one_scenario
-from fullpipe.cli.shared import target
+from fullpipe.cli.shared import seconds_of, target
 from fullpipe.errors import ResultError, UnknownNameError
 from fullpipe.plots.style import Width
 from fullpipe.runs import Run
@@ -88,6 +88,10 @@ def plot(
         list[Log] | None,
         typer.Option(help="Over many runs: this axis is logarithmic; none: neither. May be repeated."),
     ] = None,
+    at: Annotated[
+        str | None,
+        typer.Option(metavar="TIME", help='With --kind handover: the pause at this time, such as "4 s".'),
+    ] = None,
     name: Annotated[
         str | None, typer.Option(metavar="NAME", help="Name of the figure; that of the scenario.")
     ] = None,
@@ -104,8 +108,10 @@ def plot(
     one-way delays, clumps of ACKs, pauses between deliveries, and the longest of them. all_scaled is of one
     run, too: its downloads, uploads and pings, as Flent draws them.
     """
+    if at is not None and kind != Kind.HANDOVER:
+        raise typer.BadParameter("goes with --kind handover", param_hint="--at")
     if kind == Kind.ALL_SCALED or (kind and kind.value in ONE_RUN):
-        figure, data, title = _of_one(folders, kind)
+        figure, data, title = _of_one(folders, kind, seconds_of(at, "--at"))
         return _write(figure, data, out, title if name is None else name, as_json)
     if kind or metric or x:
         if width not in ("page", "column"):
@@ -140,15 +146,19 @@ def plot(
     return _write(figure, data, out, runs[0].name if name is None else name, as_json)
 
 
-def _of_one(folders: Sequence[Path], kind: Kind) -> tuple[Any, pl.DataFrame, str]:
+def _of_one(folders: Sequence[Path], kind: Kind, at_s: float | None) -> tuple[Any, pl.DataFrame, str]:
     """A figure of one run, its table, and what it is called."""
     runs = read_runs(runs_in(folders))
     if len(runs) > 1:
         raise typer.BadParameter(f"{kind} is of one run; there are {len(runs)}", param_hint="--kind")
     (run,) = runs
     try:
-        is_whole = kind == Kind.ALL_SCALED
-        found = plots.all_scaled(run) if is_whole else ONE_RUN[kind.value](plots.presented(run))
+        if kind == Kind.ALL_SCALED:
+            found = plots.all_scaled(run)
+        elif at_s is not None:
+            found = plots.handover(plots.presented(run), at_s)
+        else:
+            found = ONE_RUN[kind.value](plots.presented(run))
     except ValueError as error:
         raise typer.BadParameter(str(error), param_hint="--kind") from None
     return *found, f"{run.name}-{kind}"

@@ -12,6 +12,7 @@ from fullpipe.plots.comparisons import grouped_bars, lines_with_intervals
 from fullpipe.plots.distributions import boxes, cumulative, sorted_bars
 from fullpipe.plots.engines import engines
 from fullpipe.plots.forest import forest
+from fullpipe.plots.handover import handover
 from fullpipe.plots.overview import overview, plot_run
 from fullpipe.plots.packets import PACKET_FIGURES
 from fullpipe.plots.save import FORMATS, check_format, save, save_as
@@ -34,6 +35,7 @@ __all__ = [
     "flow_labels",
     "forest",
     "grouped_bars",
+    "handover",
     "in_house_style",
     "lines_with_intervals",
     "new_figure",

@@ -111,7 +111,7 @@ def waits(tables: Tables) -> tuple[Figure, pl.DataFrame]:
         ValueError: If no variables of a cell, or no samples, were recorded.
     """
     ports = _ports(tables["variables"])
-    figure, axes = new_figure(3, row_height=1.6)
+    figure, axes = new_figure(3, row_height=2.0)  # a label beside an axis takes as much
     frames = []
     only: Mapping[str, list[str] | None] = {"goodput": None, "rtt": None, "sojourn": ports}
     for place, (quantity, chosen) in zip(axes, only.items(), strict=True):

@@ -16,18 +16,23 @@ BEFORE, AFTER = 2, 8
 
 
 @in_house_style
-def handover(tables: Tables) -> tuple[Figure, pl.DataFrame]:
-    """Around the longest pause of the flow with most packets: of all flows the one-way delay by the time of
-    sending, and the bytes that were sent and had not come.
+def handover(tables: Tables, at_s: float | None = None) -> tuple[Figure, pl.DataFrame]:
+    """Around the longest pause of the flow with most packets, or the one at a time: of all flows the
+    one-way delay by the time of sending, and the bytes that were sent and had not come.
 
     Returns:
         The figure, and its table: quantity, flow, time_s, value (ms; kB).
 
     Raises:
-        ValueError: If packets were not captured at both ends.
+        ValueError: If packets were not captured at both ends, or none came at that time or later.
     """
     found = delays(tables["packets"])
-    longest = deliveries(found).sort("pause_ms", nulls_last=True, descending=True)
+    pauses = deliveries(found)
+    if at_s is not None:
+        pauses = pauses.filter(pl.col("time_s") >= at_s).head(1)
+    if pauses.is_empty():
+        raise ValueError(f"nothing came at {at_s:g} s or later; choose an earlier time")
+    longest = pauses.sort("pause_ms", nulls_last=True, descending=True)
     pause_s, end_s = (longest["pause_ms"][0] or 0.0) / 1e3, longest["time_s"][0]
     window = (end_s - (1 + BEFORE) * pause_s, end_s + AFTER * pause_s)
     figure, (took, waiting) = new_figure(2, row_height=1.8)
