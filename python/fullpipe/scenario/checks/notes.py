@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Iterator
 
+from fullpipe.scenario.checks.grants import grant_notes
 from fullpipe.scenario.checks.mobility import idle_move_notes
 from fullpipe.scenario.checks.shaping import shaping_notes
 from fullpipe.scenario.model.scenario import ScenarioModel
@@ -11,14 +12,15 @@ from fullpipe.scenario.network import resolve
 
 
 def notes_of(scenario: ScenarioModel) -> list[str]:
-    """What never happens, moves that move nothing, shapers left to their defaults, and loads that never get
-    done, one line each."""
+    """What never happens, moves that move nothing, shapers left to their defaults, queues that starve
+    uploads, and loads that never get done, one line each."""
     end_s = scenario.duration_s
     lines: list[str] = []
     network = resolve(scenario)
     for link in network.links:
         lines += _late(f"{link.where}.changes", (change.at_s for change in link.changes), end_s)
     lines += shaping_notes(network)
+    lines += grant_notes(scenario, network)
     lines += _late("mobility", (move.at_s for move in scenario.mobility or ()), end_s)
     lines += idle_move_notes(scenario, network)
     moving = scenario.topology.links if isinstance(scenario.topology, Graph) else ()
