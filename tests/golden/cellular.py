@@ -34,6 +34,12 @@ SPOKEN: dict[str, dict[str, Any]] = {
         "rlc": {"mode": "um", "reordering": "40 ms"},
         "cqi": {"period": "10 ms", "delay": "4 ms", "target_errors": 0.2},
     },
+    "nr over satellites": {
+        "kind": "nr",
+        "delay": "1 ms",
+        "satellites": {"at": "100 ms", "every": "150 ms", "low": "2 ms", "high": "9 ms"},
+        "harq": {"tries": 2},
+    },
     "nr with others": {
         "kind": "nr",
         "width": "40 MHz",

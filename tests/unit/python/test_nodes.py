@@ -145,7 +145,7 @@ DIGESTS = {
     "sologon2025-controller": "e7cb370c1ade289c",
     "sologon2025-links": "de81eda05ccc7198",
     "sologon2025-routes": "a8d8644d26c60c01",
-    "starlink-like": "a518fb41a19b6c16",
+    "starlink-like": "d4bb10901a3a28ec",
     "web-1000": "8d658627d8204c59",
     "wifi": "9e04123ae8bec364",
     "wifi-anomaly": "18412e6a518abe1b",

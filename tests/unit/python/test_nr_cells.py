@@ -1,5 +1,6 @@
 """NR cells in a scenario: patterns, handovers, blockage, background users, and what they refuse."""
 
+from itertools import pairwise
 from typing import Any
 
 import pytest
@@ -104,6 +105,44 @@ def test_background_users_take_their_part() -> None:
     ]
     alone, shared = (float(run.flows["goodput_bps"][0]) for run in ways)
     assert shared / alone == pytest.approx(1 / 4, rel=0.02)
+
+
+def least_rtts_ms(found: fullpipe.Run, times_s: list[float]) -> list[float]:
+    """Of the probes between each time and the next, half a second apart from either."""
+    rtt = found.probes.drop_nulls("rtt_s").sort("time_s")
+    spans = [
+        rtt.filter((rtt["time_s"] > begin + 0.5) & (rtt["time_s"] < end - 0.5))
+        for begin, end in pairwise(times_s)
+    ]
+    return [1e3 * float(span["rtt_s"].min()) for span in spans]
+
+
+def test_another_satellite_is_another_least_rtt_at_12_27_and_42_s() -> None:
+    """Between takeovers it stays as it is; the seed draws the steps, of 7.6 ms at most."""
+    path = Scenario.named("starlink-like")
+    probe = {"workload": {"kind": "ping", "interval": "7 ms"}, "station": "dish"}
+    tree = {**path.to_dict(), "flows": [probe], "duration": "57 s", "warmup": "0 s"}
+    quiet = Scenario(**tree).with_values({"cells.0.background.users": 0, "cells.0.users.0.snr": "30 dB"})
+    runs = [fullpipe.run(quiet, seed) for seed in (1, 1, 2)]
+    thirds_s = [0, 4, 8, 12, 17, 22, 27, 32, 37, 42, 47, 52, 57]
+    found = [least_rtts_ms(run, thirds_s) for run in runs]
+    assert found[0] == found[1] != found[2]
+    for rtts_ms in found:
+        times = [rtts_ms[n : n + 3] for n in range(0, 12, 3)]
+        assert all(max(same) - min(same) < 0.1 for same in times)
+        steps = [abs(after[0] - before[0]) for before, after in pairwise(times)]
+        assert all(0.1 < step <= 7.7 for step in steps)
+        assert all(least > 2 * (8 + 4 + 3.7) for least in rtts_ms)
+
+
+def test_nothing_is_reordered_when_a_nearer_satellite_takes_over() -> None:
+    cell = {"satellites": {"at": "500 ms", "every": "250 ms", "low": "1 ms", "high": "20 ms"}}
+    udp = {"workload": {"kind": "udp", "rate": "20 Mbit/s", "size": "1400 B"}}
+    packets = {"record": {"interval": "off", "packets": ["receiver"]}}
+    found = fullpipe.run(scenario(cell, {"rate": {"mcs": 10}}, flows=[udp], **packets))
+    numbers = found.packets.sort("time_ns", maintain_order=True)["seq"].to_list()
+    assert len(numbers) > 1_000
+    assert numbers == sorted(numbers)
 
 
 def test_users_that_sleep_are_reached_late() -> None:

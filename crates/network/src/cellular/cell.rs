@@ -2,6 +2,7 @@
 
 use super::blocks::Generation;
 use super::params::CellularParams;
+use super::satellites::Satellites;
 use super::way::Way;
 use crate::counters::{Counters, Totals};
 use crate::medium::Inputs;
@@ -17,8 +18,9 @@ use units::{Duration, Probe, Rate, Time};
 pub struct Cell<P, G> {
     /// Down and up.
     ways: [Way<P>; 2],
-    /// Propagation delay.
+    /// Propagation delay, beside that of satellites.
     delay: Duration,
+    satellites: Option<Satellites>,
     /// From the start of a slot until what it carried has arrived, at the least.
     least: Duration,
     in_flight: Ring<Flight<P>>,
@@ -76,8 +78,9 @@ impl<P: Copy, G> Cell<P, G> {
     fn deliver(&mut self, way: usize) {
         for (user, port) in self.ways[way].ports.iter_mut().enumerate() {
             while let Some((packet, at)) = port.release() {
-                let flight =
-                    Flight { arrival: at + self.delay, port: PortId((2 * user + way) as u16), packet };
+                let space = self.satellites.as_mut().map_or(Duration::ZERO, |it| it.delay(at));
+                port.arrives = port.arrives.max(at + self.delay + space); // nothing overtakes by a shorter way
+                let flight = Flight { arrival: port.arrives, port: PortId((2 * user + way) as u16), packet };
                 self.in_flight.insert(flight, |new, other| new.arrival < other.arrival);
             }
             self.lost = self.lost.max(port.lost);
@@ -168,10 +171,12 @@ impl<P: Copy + Send, G: Generation> Entry<Inputs<P>> for Cell<P, G> {
     fn new(params: CellularParams, inputs: Inputs<P>) -> Cell<P, G> {
         let (highest_rate, sleeps) = (params.capacity::<G>(), params.drx_cycle_ns > 0);
         let (delay, least) = (Duration::from_nanos(params.delay_ns), params.least());
+        let satellites = params.satellites(inputs.seed);
         let ways = params.ways::<P, G>(inputs);
         Cell {
             ways,
             delay,
+            satellites,
             least,
             in_flight: Ring::new(),
             highest_rate,

@@ -8,6 +8,7 @@
 //! - [`rlc`]: packets as pieces in blocks, repeated blocks, and release in order.
 //! - [`grants`]: when a user may send.
 //! - [`gaps`]: when a user is away; [`drx`]: when it does not listen.
+//! - [`satellites`]: propagation that changes when another satellite takes over.
 //! - [`background`]: users that are not simulated one by one.
 //! - [`share`]: who gets the resource blocks of a slot.
 //! - [`way`]: all that in one direction.
@@ -23,6 +24,7 @@ mod grants;
 mod params;
 mod port;
 mod rlc;
+mod satellites;
 mod share;
 mod slots;
 mod way;

@@ -8,6 +8,7 @@ use super::gaps::{Gap, Gaps};
 use super::grants::{self, Grants};
 use super::port::Port;
 use super::rlc::{self, Mode};
+use super::satellites::{self, Satellites};
 use super::share::{self, Share};
 use super::slots::{SYMBOLS, Slots};
 use super::way::Way;
@@ -40,6 +41,9 @@ params! {
         processing_ns: u64 = 1_000_000, "ns", 0..=1000000000;
         /// Propagation delay between the base station and any user.
         delay_ns: u64 = 0, "ns", 0..=1000000000;
+        /// Satellites in between: when the next takes over for the first time, time from then to the one after it, and the least
+        /// and the most delay that each adds, in nanoseconds; empty: none.
+        satellites_ns: Vec<u64> = Vec::new(), "";
         /// Time from the start of a block until it may be repeated.
         harq_round_trip_ns: u64 = 8_000_000, "ns", 1000..=1000000000;
         /// How often HARQ sends a block.
@@ -95,6 +99,10 @@ params! {
 /// Own: each user has two ports, whose numbers have 16 bits.
 const MOST_USERS: usize = 10_000;
 
+/// Own: so often does another satellite take over at most, and so far away is one at most.
+const LEAST_TURN_NS: u64 = 1_000_000;
+const LONGEST_WAY_NS: u64 = 1_000_000_000;
+
 /// No packet is smaller than an IPv4 and a TCP header.
 const LEAST_BYTES: u64 = 40;
 /// And what the cell does not carry of it: its Ethernet header.
@@ -113,7 +121,10 @@ fn ns(nanoseconds: u64) -> Duration {
 impl CellularParams {
     /// What is wrong between the parameters: the first of it.
     pub(super) fn problem<G: Generation>(&self) -> Option<Problem> {
-        self.carrier_exists::<G>().and_then(|()| self.users_exist::<G>()).err()
+        self.carrier_exists::<G>()
+            .and_then(|()| self.satellites_exist())
+            .and_then(|()| self.users_exist::<G>())
+            .err()
     }
 
     fn carrier_exists<G: Generation>(&self) -> Check {
@@ -136,6 +147,26 @@ impl CellularParams {
         ensure(self.down_symbols.len() == self.up_symbols.len(), "up_symbols", || {
             format!("{} slots, and {} of the way down", self.up_symbols.len(), self.down_symbols.len())
         })
+    }
+
+    fn satellites_exist(&self) -> Check {
+        let possible = match self.satellites_ns[..] {
+            [] => true,
+            [_, every, low, high] => every >= LEAST_TURN_NS && low <= high && high <= LONGEST_WAY_NS,
+            _ => false,
+        };
+        ensure(possible, "satellites_ns", || {
+            "a start, a time from one to the next of 1 ms or more, a least delay and a most, of 1 s at most"
+                .into()
+        })
+    }
+
+    /// The satellites on the way, if there are any.
+    pub(super) fn satellites(&self, seed: u64) -> Option<Satellites> {
+        let &[at, every, low, high] = &self.satellites_ns[..] else { return None };
+        let rules =
+            satellites::Rules { at: Time::from_nanos(at), every: ns(every), low: ns(low), high: ns(high) };
+        Some(Satellites::new(rules, Rng::stream(seed, "cellular/satellites")))
     }
 
     fn users_exist<G: Generation>(&self) -> Check {
@@ -244,7 +275,8 @@ impl CellularParams {
 
     /// Time from the start of a slot until what it carried has arrived.
     pub(super) fn least(&self) -> Duration {
-        self.slot() + ns(self.processing_ns + self.delay_ns)
+        let space = self.satellites_ns.get(2).copied().unwrap_or(0);
+        self.slot() + ns(self.processing_ns + self.delay_ns + space)
     }
 
     /// Both ways, with a port for each queue: the queues of a user are next to each other.

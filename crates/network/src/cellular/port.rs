@@ -79,6 +79,8 @@ pub struct Port<P> {
     sending: Time,
     /// When the last loss is known.
     pub lost: Time,
+    /// When the last packet that was handed up reaches the far end.
+    pub arrives: Time,
 }
 
 impl<P: Copy> Port<P> {
@@ -109,6 +111,7 @@ impl<P: Copy> Port<P> {
             activity,
             sending: Time::ZERO,
             lost: Time::ZERO,
+            arrives: Time::ZERO,
         }
     }
 

@@ -32,6 +32,7 @@ fn any_cells() -> impl Strategy<Value = (&'static str, Value)> {
             "resource_blocks": blocks, "numerology": if kind == "nr" { numerology } else { 0 }, "down_symbols": down,
             "up_symbols": up, "layers": small % 4 + 1, "scheduler": scheduler, "rlc": rlc, "harq_tries": small,
             "harq_round_trip_ns": 1_000 + 3 * delay, "delay_ns": delay, "processing_ns": delay / 2,
+            "satellites_ns": if first % 2 == 0 { vec![] } else { vec![grants, 1_000_000 + 10 * delay, delay, 3 * delay] },
             "grant_delay_ns": grants, "first_grant_bytes": first,
             "user_mcs": users.iter().map(|user| user.0).collect::<Vec<_>>(),
             "user_errors": users.iter().map(|user| user.1).collect::<Vec<_>>(),

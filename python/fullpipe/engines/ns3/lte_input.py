@@ -60,6 +60,7 @@ def lte_problems(where: str, cell: Lte) -> Iterator[Problem]:
         ),
         "drx": (cell.drx is not None, f"users in ns-3 always listen; leave it out, or {NATIVE}"),
         "gaps": (bool(cell.gaps), f"the ns3 engine has no gaps; {NATIVE}"),
+        "satellites": (cell.satellites is not None, f"the ns3 engine has no satellites; {NATIVE}"),
         "users": (len(cell.stations) > _MOST_USERS, f"ns-3 has at most {_MOST_USERS} in a cell"),
     }
     for key, (refused, why) in wrong.items():

@@ -37,7 +37,14 @@ def edges_of(cells: Iterable[Cell], media: Iterable[Medium], first: int) -> Iter
 
 def _medium(where: str, cell: Cell, behind: Callable[[str], str]) -> Medium:
     ports = (
-        Port(port.name, behind(port.source), port.queue, cell.delay_s, port.limit_bps, f"{where}{port.place}")
+        Port(
+            port.name,
+            behind(port.source),
+            port.queue,
+            cell.mean_delay_s,
+            port.limit_bps,
+            f"{where}{port.place}",
+        )
         for port in cell.ports()
     )
     return Medium(cell.name, cell.kind, tuple(ports), cell.params(), where)

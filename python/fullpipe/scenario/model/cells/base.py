@@ -52,6 +52,11 @@ class CellModel(Model, ABC):
     queue: Queue | None = Field(None, examples=['{ kind = "drop_tail", packets = 100 }'])
     """Of every port that has none of its own. Left out: never full."""
 
+    @property
+    def mean_delay_s(self) -> float:
+        """Propagation from every port to its far end, in the mean."""
+        return self.delay_s
+
     @abstractmethod
     def ports(self) -> Iterator[CellPort]:
         """Every port, in the order in which the plan has them."""

@@ -189,6 +189,31 @@ class Drx(Model):
     """How long it listens after the last block that was new, either way."""
 
 
+class Satellites(Model):
+    """Satellites between the base station and its users, which take over from one another: each adds a
+    propagation delay, drawn from the seed evenly between two, the same both ways and for all users."""
+
+    at_s: Seconds = Field(alias="at", examples=["12 s"])
+    """When the second one takes over from the first."""
+    every_s: Annotated[Seconds, Field(ge=1e-3)] = Field(alias="every", examples=["15 s"])
+    """Again after each such time."""
+    low_s: Annotated[Seconds, Field(le=1)] = Field(alias="low", examples=["3.7 ms"])
+    """The least delay of one, one way."""
+    high_s: Annotated[Seconds, Field(le=1)] = Field(alias="high", examples=["7.5 ms"])
+    """The most."""
+
+    @model_validator(mode="after")
+    def _in_order(self) -> Self:
+        if self.high_s < self.low_s:
+            raise WithinError(("high", "must be no less than low"))
+        return self
+
+    @property
+    def numbers(self) -> list[int]:
+        """As plans have them, in nanoseconds."""
+        return [to_nanoseconds(time_s) for time_s in (self.at_s, self.every_s, self.low_s, self.high_s)]
+
+
 class Background(Model):
     """Users beside those of the cell: each competes for resource blocks while it has something to send, at
     the highest rate of the cell."""
@@ -256,6 +281,10 @@ class Cellular(CellModel):
         (), examples=['[{ at = "12 s", gap = "80 ms", every = "15 s" }]']
     )
     """Times in which nothing is sent in the whole cell."""
+    satellites: Satellites | None = Field(
+        None, examples=['{ at = "12 s", every = "15 s", low = "3.7 ms", high = "7.5 ms" }']
+    )
+    """What the way to the users leads over, beside `delay`. Left out: nothing that changes."""
 
     @property
     @abstractmethod
@@ -266,6 +295,12 @@ class Cellular(CellModel):
     @abstractmethod
     def times_s(self) -> tuple[float, float]:
         """The round trip of HARQ and the processing that it has if they are left out."""
+
+    @property
+    def mean_delay_s(self) -> float:
+        """Propagation one way, with the mean of satellites."""
+        over = self.satellites
+        return self.delay_s + ((over.low_s + over.high_s) / 2 if over else 0.0)
 
     @property
     def symbols(self) -> tuple[list[int], list[int]]:
@@ -329,6 +364,7 @@ class Cellular(CellModel):
                 for user in self.stations
             ],
             **_drx(self.drx),
+            "satellites_ns": self.satellites.numbers if self.satellites else [],
             "background_users": self.background.users,
             "background_load": self.background.load,
             "background_burst_ns": to_nanoseconds(self.background.burst_s),
