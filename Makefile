@@ -71,6 +71,7 @@ build: $(VENV)/.built ## Make .venv and build the extension (release) into it
 rust-lint:
 	rustfmt --check --edition 2024 $(filter %.rs,$(RUST))  # cargo fmt does not see what macros declare
 	cargo clippy --workspace --all-targets --quiet -- -D warnings
+	RUSTDOCFLAGS="-D warnings" cargo doc --package fullpipe --no-deps --quiet
 
 rust-test:
 	cargo test --workspace --quiet

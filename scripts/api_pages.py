@@ -103,7 +103,7 @@ def _class(name: str, cls: type) -> Iterator[str]:
         function = value.__func__ if isinstance(value, classmethod | staticmethod) else value
         if inspect.isfunction(function):
             yield f"### {name}.{member}"
-            yield _call(member, function)
+            yield _call(member, function, hidden=("self", "cls"))
             yield doc(function)
 
 
@@ -132,14 +132,32 @@ def comment(module: Any, name: str) -> str:
     return ""
 
 
-def _call(name: str, function: Any) -> str:
-    """How a function is called, without types: units are in the names."""
+def _call(name: str, function: Any, hidden: tuple[str, ...] = ()) -> str:
+    """How a function is called, with the types of what it takes and gives; units are in the names."""
     try:
-        taken = inspect.signature(function).parameters.values()
+        called = inspect.signature(function)
     except ValueError:  # compiled, and without one
         return f"`{name}`"
-    bare = [p.replace(annotation=p.empty) for p in taken if p.name not in ("self", "cls")]
-    return f"`{name}{inspect.Signature(bare)}`"
+    taken = called.parameters.values()
+    shown = [p.replace(annotation=_typed(p.annotation)) for p in taken if p.name not in hidden]
+    return f"`{name}{called.replace(parameters=shown, return_annotation=_typed(called.return_annotation))}`"
+
+
+class _Type(str):
+    """The text of a type, which a signature shows without quotes."""
+
+    __slots__ = ()
+
+    def __repr__(self) -> str:
+        return str(self)
+
+
+def _typed(annotation: Any) -> Any:
+    """A type as its source has it, without the modules of its names."""
+    if annotation is inspect.Parameter.empty:
+        return annotation
+    text = annotation if isinstance(annotation, str) else inspect.formatannotation(annotation)
+    return _Type(re.sub(r"\b(?:[a-z_]\w*\.)+(?=[A-Z])", "", text))
 
 
 def _short(name: str) -> str:

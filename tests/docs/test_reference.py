@@ -106,6 +106,19 @@ def test_every_public_name_has_an_entry_that_says_what_it_is(name: str) -> None:
     assert not bare, "write a docstring, or below a constant what it is"
 
 
+@pytest.mark.parametrize("name", MODULES)
+def test_a_function_says_its_types_and_what_it_raises(name: str) -> None:
+    text, module = page(name), import_module(MODULES[name])
+    for public in public_names(module):
+        function = getattr(module, public)
+        if inspect.isfunction(function):
+            called = text.split(f"\n## {public}\n")[1].strip().splitlines()[0]
+            assert re.search(r"\) -> .+`$", called), public
+            assert all(f"{one}: " in called for one in inspect.signature(function).parameters), public
+            raises = re.search(r"^ +raise [A-Z]", inspect.getsource(function), re.MULTILINE)
+            assert not raises or re.search("[Rr]aise", inspect.getdoc(function) or ""), public
+
+
 def _is_prose(line: str) -> bool:
     return bool(line.strip()) and not line.startswith(("`", "- `", "#"))
 

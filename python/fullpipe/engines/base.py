@@ -189,7 +189,11 @@ def missing(engine: Engine) -> list[Problem]:
 
 
 def identity(engine: Engine, scenario: Scenario) -> EngineId:
-    """What results depend on apart from scenario and seed: the code, that of own algorithms included."""
+    """What results depend on apart from scenario and seed: the code, that of own algorithms included.
+
+    Raises:
+        EngineError: If the name of the engine cannot be that of a folder.
+    """
     kinds = [kind for kind in own_algorithms(scenario.flows) if own.is_known(kind)]
     if not re.fullmatch(ENGINE, engine.name):
         raise EngineError(f'engine "{brief(engine.name)}": a name has letters, digits, "_", "-" and "." only')

@@ -114,6 +114,9 @@ def power(throughput_bps: float, delay_s: float) -> float:
     Source: Kleinrock, "Power and deterministic rules of thumb for probabilistic problems in computer
     communications", ICC 1979; first by Giessler et al., Computer Networks 1978.
 
+    Raises:
+        ValueError: If the delay is not above zero.
+
     >>> power(10e6, 0.04)
     250000000.0
     """

@@ -137,7 +137,12 @@ def bootstrap_interval(
     Percentile: the (1 ± level)/2 quantiles of the statistic over the resamples. BCa shifts both quantiles p
     to Φ(z0 + (z0 + z_p) / (1 - a (z0 + z_p))), with the bias z0 = Φ⁻¹(share of resamples below the estimate,
     ties half) and the acceleration a = Σ d³ / (6 (Σ d²)^1.5) of the jack-knife deviations d. Source: Efron
-    1987, "Better bootstrap confidence intervals". The same seed gives the same interval."""
+    1987, "Better bootstrap confidence intervals". The same seed gives the same interval.
+
+    Raises:
+        ValueError: If there are fewer than two values or 100 resamples, `level` is not between 0 and 1, or
+            there is no such method.
+    """
     check_level(level)
     if resamples < 100:
         raise ValueError(f"resamples: {resamples} are too few to find a quantile; take 1000 or more")

@@ -162,6 +162,9 @@ def to_rates(trace: Mahimahi, interval_s: float = 0.1) -> tuple[NDArray[np.float
     Returns:
         The beginning of each interval in seconds, and the bits per second that the trace can carry in it. An
         opportunity at the end of an interval belongs to it, and one at 0 to the first.
+
+    Raises:
+        TraceError: If the interval is shorter than a millisecond.
     """
     width_ms = round(interval_s * 1e3)
     if width_ms < 1:
