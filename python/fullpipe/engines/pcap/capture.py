@@ -10,7 +10,7 @@ from fullpipe.engines.pcap.connections import Connection, Floats, connections_of
 from fullpipe.engines.pcap.headers import Left, Segments, decode
 from fullpipe.errors import InputFileError
 
-MOST_SEGMENTS = 2_500_000
+MOST_SEGMENTS = 1_100_000
 """That are read of a file; it keeps memory under 500 MB."""
 LONGEST_S = 86_400.0
 _SET_BACK_NS = 1_000_000_000
@@ -115,13 +115,14 @@ def _nothing(records: Records, left: Left) -> str:
 
 
 def _joined(parts: list[Segments]) -> Segments:
-    """Several one behind the other."""
+    """Several one behind the other; they are empty afterwards, so that no two copies are kept."""
     begins = np.cumsum([0, *(part.seq.size for part in parts)])
     for part, begin in zip(parts, begins, strict=False):
         part.sack_row += begin
-    return Segments(
-        **{one.name: np.concatenate([getattr(part, one.name) for part in parts]) for one in fields(Segments)}
-    )
+    joined = {}
+    for one in fields(Segments):
+        joined[one.name] = np.concatenate([vars(part).pop(one.name) for part in parts])
+    return Segments(**joined)
 
 
 def _in_order(segments: Segments) -> Floats:

@@ -16,6 +16,8 @@ NO_ACK = -(1 << 62)
 MOST_CONNECTIONS = 256
 """With the most payload; others are counted."""
 _MAPPED_HIGH = 0xFFFF << 32
+_End = tuple[npt.NDArray[np.uint64], npt.NDArray[np.uint64], npt.NDArray[np.uint16]]
+"""Halves of the address, and the port, of each segment."""
 _TWICE_NS = 1_000_000
 _NEAR = 4
 """A packet that was captured twice comes again within 1 ms, and within so many packets of its direction."""
@@ -104,21 +106,27 @@ def connections_of(segments: Segments) -> Connections:
 
 def _keys(segments: Segments) -> Ints:
     """A number for every pair of ends, in the order in which they are first seen, shape (n,)."""
-    ends = np.column_stack([segments.source, segments.ports[:, 0], segments.target, segments.ports[:, 1]])
-    mine, other = ends[:, :3], ends[:, 3:]
-    is_first = _is_less(mine, other)[:, None]
-    columns = np.hstack([np.where(is_first, mine, other), np.where(is_first, other, mine)])
-    frame = pl.DataFrame({str(n): columns[:, n] for n in range(columns.shape[1])})
+    mine, other = (
+        (address[:, 0], address[:, 1], segments.ports[:, n])
+        for n, address in enumerate((segments.source, segments.target))
+    )
+    is_first = _is_less(mine, other)
+    columns = {
+        f"{end}{n}": np.where(is_first, pair[n], opposite[n])
+        for end, pair, opposite in (("first", mine, other), ("second", other, mine))
+        for n in range(3)
+    }
+    frame = pl.DataFrame(columns)
     known = frame.unique(maintain_order=True).with_row_index("key")
     joined = frame.join(known, on=frame.columns, how="left", maintain_order="left")
     return joined["key"].to_numpy().astype(np.int64)
 
 
-def _is_less(one: npt.NDArray[np.uint64], other: npt.NDArray[np.uint64]) -> npt.NDArray[np.bool_]:
-    """Whether rows of three numbers come before others."""
-    found = one[:, 2] < other[:, 2]
-    for column in (1, 0):
-        found = np.where(one[:, column] == other[:, column], found, one[:, column] < other[:, column])
+def _is_less(one: _End, other: _End) -> npt.NDArray[np.bool_]:
+    """Whether ends come before others: in any order that is total."""
+    found = one[1] < other[1]
+    for n in (0, 2):
+        found = np.where(one[n] == other[n], found, one[n] < other[n])
     return np.asarray(found)
 
 
