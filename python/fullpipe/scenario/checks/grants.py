@@ -21,8 +21,9 @@ _TARGETS: Mapping[str, tuple[str, Callable[[float], float]]] = {
 def grant_notes(scenario: ScenarioModel, network: Network) -> Iterator[str]:
     """Uplinks of which every packet waits longer for its grant than its queue lets packets wait."""
     for cell, medium in zip(scenario.cells or (), network.media, strict=True):
-        for port in medium.ports[1::2] if isinstance(cell, Cellular) else ():
-            yield from _too_short(cell, port)
+        if isinstance(cell, Cellular):
+            for port in medium.ports[1::2]:
+                yield from _too_short(cell, port)
 
 
 def _too_short(cell: Cellular, port: Port) -> Iterator[str]:
