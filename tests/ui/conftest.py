@@ -146,7 +146,8 @@ def show(
         tab = context.new_page()
         tab.on("console", lambda message: told.append(message.text))
         tab.on("pageerror", lambda error: told.append(str(error)))
-        tab.on("dialog", lambda dialog: (told.append(f"dialog {dialog.message}"), dialog.dismiss()))
+        tab.on("dialog", lambda dialog: told.append(f"dialog {dialog.message}"))
+        tab.on("dialog", lambda dialog: dialog.dismiss())
         if serving is not None:
             tab.goto(url)
         if view or serving is None:

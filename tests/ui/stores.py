@@ -53,7 +53,7 @@ def many(root: Path, runs: int) -> None:
         gone=pl.lit(False),
     )
     tables = {
-        "runs": index.select(list(RUNS)).cast(dict(RUNS)),
+        "runs": index.select(list(RUNS)).cast(pl.Schema(RUNS)),
         "listed": pl.DataFrame(listed, LISTED, orient="row"),
         "flows": index.select("id").join(one.flows, how="cross"),
         "links_summary": index.select("id").join(one.links_summary, how="cross"),
