@@ -315,6 +315,11 @@ impl Sender {
         self.board.next_bytes
     }
 
+    /// Records of packets that take memory now.
+    pub fn records(&self) -> usize {
+        self.board.records()
+    }
+
     /// Nothing more is sent for the first time, and no FIN; what is outstanding is still repaired.
     pub fn stop(&mut self, now: Time) {
         self.config.data = Some(self.board.next_bytes);

@@ -247,7 +247,6 @@ impl Scoreboard {
     }
 
     /// Records that are kept.
-    #[cfg(test)]
     pub fn records(&self) -> usize {
         self.ring.len() + self.early.records()
     }
