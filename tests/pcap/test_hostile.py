@@ -193,6 +193,15 @@ def reporting(count: int) -> bytes:
     return pcap(made)
 
 
+def reported_twice(count: int) -> bytes:
+    """Everything sent twice, and a DSACK of each segment."""
+    made = [record(0.001 * n, ethernet(ip4(Tcp(1 + n % count, 1, payload=1))), 1) for n in range(2 * count)]
+    for n in range(count):
+        ack = swapped(Tcp(1, 1 + count, options=sacks((1 + n, 2 + n))))
+        made.append(record(0.002 * count + 1e-5 * n, ethernet(ip4(ack, BACK))))
+    return pcap(made)
+
+
 def opening(count: int) -> bytes:
     """As many connections as packets."""
     return (
@@ -208,6 +217,7 @@ LARGE = {
     "empty records": (lambda: pcap([Record(0, b"", 1)]) + struct.pack("<IIII", 0, 0, 0, 0) * 2_000_000),
     "overlapping segments": lambda: overlapping(20_000),
     "selective acknowledgements": lambda: reporting(60_000),
+    "duplicates": lambda: reported_twice(200_000),
     "connections": lambda: opening(150_000),
     "interfaces": lambda: section() + interface() * 4_000 + pcapng(bulk())[28:],
 }

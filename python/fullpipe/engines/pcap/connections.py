@@ -1,6 +1,7 @@
 """The TCP connections of a capture, each with what either end sent: times in s, sequence numbers in bytes."""
 
 import ipaddress
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -75,6 +76,8 @@ class Connection:
     """Interfaces that saw it; the nearest to the sender of most payload is taken."""
     twice: int = 0
     """Packets that the capture has twice, which are counted once."""
+    number: int = 1
+    """Of those between the same ends, in the order of time."""
 
 
 @dataclass(frozen=True)
@@ -99,8 +102,8 @@ def connections_of(segments: Segments) -> Connections:
     found = []
     for key in np.sort(chosen):
         rows = order[begins[key] : begins[key + 1]]
-        for part in _incarnations(segments, rows):
-            found.append(_best_view(segments, part, sack_begins))
+        for number, part in enumerate(_incarnations(segments, rows), 1):
+            found.append(replace(_best_view(segments, part, sack_begins), number=number))
     return Connections(found, payload.size - chosen.size)
 
 
@@ -131,15 +134,17 @@ def _is_less(one: _End, other: _End) -> npt.NDArray[np.bool_]:
 
 
 def _incarnations(segments: Segments, rows: Ints) -> list[Ints]:
-    """The connections that a pair of ends had one after the other: each begins with another SYN."""
-    flags = segments.flags[rows]
+    """The connections that a pair of ends had one after the other: each begins with another SYN, but for one
+    that was open before the capture."""
+    flags, payload = segments.flags[rows], segments.payload[rows]
     opens = np.flatnonzero((flags & (SYN | ACK | RST)) == SYN)
-    if opens.size < 2:
-        return [rows]
     numbers = segments.seq[rows[opens]]
-    anew = opens[1:][numbers[1:] != numbers[:-1]]
-    parts = [part for part in np.split(rows, anew) if segments.payload[part].any()]
-    return sorted(parts, key=lambda part: -int(segments.payload[part].sum()))[:_MOST_ANEW] or [rows]
+    begins = opens[1:][numbers[1:] != numbers[:-1]]
+    if opens.size and payload[: opens[0]].any():
+        begins = np.concatenate([opens[:1], begins])
+    parts = [part for part in np.split(rows, begins) if segments.payload[part].any()]
+    largest = sorted(parts, key=lambda part: -int(segments.payload[part].sum()))[:_MOST_ANEW]
+    return sorted(largest, key=lambda part: int(part[0])) or [rows]
 
 
 _MOST_ANEW = 16
@@ -178,8 +183,8 @@ def _connection(segments: Segments, rows: Ints, sack_begins: Ints, views: int) -
         _sent(segments, kept, is_first == of_first, numbers[not of_first], numbers[of_first], sack_begins)
         for of_first in (True, False)
     )
-    scales = [one.scale for one in sent]
-    scaled = tuple(_with_scale(one, None not in scales, any(s is not None for s in scales)) for one in sent)
+    is_scaled = _is_scaled(sent)
+    scaled = tuple(_with_scale(one, is_scaled) for one in sent)
     mine, other = (
         f"{_address(address[first])}.{segments.ports[first, n]}"
         for n, address in enumerate((segments.source, segments.target))
@@ -287,16 +292,19 @@ def _sent(
     )
 
 
-def _with_scale(one: Sent, both: bool, any_known: bool) -> Sent:
-    """With windows in bytes: scaled if both SYNs say so (RFC 7323, section 2.2), not known without any."""
+def _is_scaled(sent: Sequence[Sent]) -> bool | None:
+    """Whether windows are scaled: if both SYNs say so (RFC 7323, section 2.2); None if that was not seen."""
+    opened = [one for one in sent if one.sack_permitted is not None]
+    if any(one.scale is None for one in opened):
+        return False
+    return True if len(opened) == len(sent) else None
+
+
+def _with_scale(one: Sent, is_scaled: bool | None) -> Sent:
+    """With windows in bytes, or -1 where it is not known whether they are scaled; that of a SYN never is."""
     is_opening = (one.flags & SYN) != 0
-    if both:
-        window = np.where(is_opening, one.window_bytes, one.window_bytes << (one.scale or 0))
-    elif one.mss_bytes is not None and not any_known:
-        window = one.window_bytes
-    else:
-        window = np.where(is_opening, one.window_bytes, NONE)
-    return replace(one, window_bytes=window)
+    other = NONE if is_scaled is None else one.window_bytes << ((one.scale or 0) if is_scaled else 0)
+    return replace(one, window_bytes=np.where(is_opening, one.window_bytes, other))
 
 
 def _address(pair: npt.NDArray[np.uint64]) -> str:

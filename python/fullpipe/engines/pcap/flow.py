@@ -54,7 +54,8 @@ class Flow:
     @property
     def name(self) -> str:
         """As runs call it."""
-        return " - ".join(end.replace(":", "-") for end in self.ends)[:100]
+        number = self.connection.number
+        return " - ".join(end.replace(":", "-") for end in self.ends) + (f" {number}" if number > 1 else "")
 
     @property
     def data(self) -> Sent:
@@ -233,7 +234,7 @@ class Flow:
         payload = self.data.payload[self.rows]
         resent = np.where(lost_before, payload, again)
         packets = -(-resent // self.mss)
-        return Retransmissions(resent, packets, is_late & ~lost_before, self._spurious(cells, packets > 0))
+        return Retransmissions(resent, packets, is_late & ~lost_before, self._spurious(cells))
 
     def _fills_a_hole(self) -> npt.NDArray[np.bool_]:
         """Segments below what was seen before them."""
@@ -260,27 +261,36 @@ class Flow:
         half_s = max((self.side.sender_s or 0.0) + (self.side.receiver_s or 0.0), _TICK_S) / 2
         return np.where(stamped, newer, waited_s > half_s)
 
-    def _spurious(self, cells: Cells, is_again: npt.NDArray[np.bool_]) -> npt.NDArray[np.bool_]:
+    def _spurious(self, cells: Cells) -> npt.NDArray[np.bool_]:
         found = np.zeros(self.rows.size, dtype=bool)
-        data, acks = self.data, self.acks
-        again = np.flatnonzero(cells.nth > 0)
-        reported, segment = cells.reported[cells.cell[again]], cells.segment[again]
-        known = reported < acks.time_s.size
-        again, reported, segment = again[known], reported[known], segment[known]
-        stamp, echo = data.ts_val[self.rows[segment]], acks.ts_ecr[reported]
-        later = self.acked_s[reported] >= self.sent_s[segment]
+        found[self._echoed_older(cells)] = True
+        found[self._reported_twice(cells)] = True
+        return found
+
+    def _echoed_older(self, cells: Cells) -> Ints:
+        """Retransmissions of bytes whose ACK echoes an older timestamp, by their places. An ACK echoes the
+        segment at the ACK before it, and none behind, however many it reports (RFC 7323, section 4.3)."""
+        acks, acked = self.acks, cells.acked
+        echoes = np.concatenate([[True], acked[1:] > acked[:-1]]) & (acked < acks.time_s.size)
+        by_ack = echoes & (acked <= cells.sacked)  # what came before the hole is echoed to a selective report
+        again = np.flatnonzero((cells.nth > 0) & by_ack[cells.cell])
+        ack, segment = acked[cells.cell[again]], cells.segment[again]
+        stamp, echo = self.data.ts_val[self.rows[segment]], acks.ts_ecr[ack]
         older = (stamp != NONE) & (echo != NONE) & ((stamp - echo).astype(np.int32) > 0)
-        by_ack = (
-            cells.acked[cells.cell[again]] == reported
-        )  # a selective report echoes what came before the hole
-        found[segment[later & older & by_ack]] = True
-        for row, left, right in self.duplicates.tolist():
-            seq = data.seq[self.rows]
-            within = np.flatnonzero(is_again & (seq < right) & (seq + data.payload[self.rows] > left))
-            before = within[self.sent_s[within] <= self.acked_s[row]]
-            if before.size:
-                found[before[-1]] = True
-        return found & is_again
+        found: Ints = segment[older & (self.acked_s[ack] >= self.sent_s[segment])]
+        return found
+
+    def _reported_twice(self, cells: Cells) -> Ints:
+        """Of every DSACK the last retransmission of its first byte that was sent before it, by its place."""
+        row, left, _ = self.duplicates.T
+        cell = np.searchsorted(cells.begin, left, side="right") - 1
+        row, cell = row[cell >= 0], cell[cell >= 0]
+        sent = np.searchsorted(self.sent_s, self.acked_s[row], side="right")
+        keys = cells.cell * (self.rows.size + 1) + cells.segment  # ascending
+        last = np.searchsorted(keys, cell * (self.rows.size + 1) + sent) - 1
+        is_again = (last >= cells.first[cell]) & (cells.nth[last] > 0)
+        found: Ints = cells.segment[last[is_again]]
+        return found
 
     @cached_property
     def duplicates(self) -> Ints:

@@ -44,7 +44,7 @@ def _flow(flow: Flow, algorithms: Mapping[str, str]) -> Columns:
     _, front = flow.delivered
     delivered = int(front[-1]) if front.size else 0
     took_s = end_s - begin_s
-    again, window = flow.retransmissions, flow.window
+    again = flow.retransmissions
     _, rtts_s = flow.rtts_s
     return {
         "flow": [flow.name],
@@ -57,10 +57,16 @@ def _flow(flow: Flow, algorithms: Mapping[str, str]) -> Columns:
         "wire_bps": [_wire_bytes(flow) * 8 / took_s if took_s > 0 and flow.rows.size else None],
         "sent_packets": [int(flow.packets.sum()) if flow.rows.size else None],
         "retransmitted_packets": [None if again is None else int(again.packets.sum())],
-        "timeouts": [None if window is None else int(window.timeouts.size)],
+        "timeouts": [_timeouts(flow)],
         "limited_receiver": [flow.receiver_share],
         **(_spread(rtts_s, flow.least_rtt_s) if rtts_s.size else {}),
     }
+
+
+def _timeouts(flow: Flow) -> int | None:
+    """None behind the sender: of what was lost before the point of capture only the repair is seen."""
+    is_far = flow.side.name in ("middle", "receiver")
+    return None if flow.window is None or is_far else int(flow.window.timeouts.size)
 
 
 def _wire_bytes(flow: Flow) -> int:
