@@ -3,6 +3,7 @@
 import gzip
 import json
 import random
+import tomllib
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -150,3 +151,14 @@ def test_logs_that_are_changed_somewhere_are_read_or_told(
             told.append(str(error))
     assert 0 < len(told) < number
     assert not [message for message in told if "\n" in message]
+
+
+def test_a_name_in_a_file_stays_within_its_comment(fullpipe: Cli) -> None:
+    Path("ping.txt").write_text(PINGS)
+    name = 'x\nduration = "9 s"\n\x1b[31m'
+    Path("test.json").write_text(iperf3(end={"sender_tcp_congestion": name}))
+    done = fullpipe("fit", "ping.txt", "test.json", "--out", "line.toml")
+    assert done.exit_code == 0, done.output
+    made = Path("line.toml").read_text()
+    assert r'x\nduration = "9 s"\n\x1b[31m may keep' in made
+    assert tomllib.loads(made)["duration"] == "30 s"

@@ -10,6 +10,7 @@ import typer
 from fullpipe import files
 from fullpipe.cli.output import echo
 from fullpipe.cli.shared import target
+from fullpipe.errors import visible
 from fullpipe.validation.line.fit import Fitted
 from fullpipe.validation.line.fit import fit as fitted_to
 from fullpipe.validation.line.read import read
@@ -63,9 +64,10 @@ def fit(
 
 
 def _notes(found: Fitted) -> list[str]:
+    """One line each, whatever the names in files are."""
     return [
-        *(f"guessed: {line}" for line in found.guessed),
-        *(f"not known: {line}" for line in found.unknown),
+        *(f"guessed: {visible(line)}" for line in found.guessed),
+        *(f"not known: {visible(line)}" for line in found.unknown),
     ]
 
 

@@ -9,7 +9,7 @@ import typer
 from fullpipe import files
 from fullpipe.cli.output import echo
 from fullpipe.cli.shared import read_scenario, target
-from fullpipe.errors import InputFileError
+from fullpipe.errors import InputFileError, visible
 from fullpipe.scenario.shaped import scenario_of
 from fullpipe.scenario.tc import script, sqm
 from fullpipe.scenario.tc.qdiscs import queue_of
@@ -60,7 +60,7 @@ def import_tc(
 def _router(text: str, behind: str | None) -> str:
     found = sqm.router_of(text) if sqm.is_sqm(text) else script.router_of(text)
     scenario = scenario_of(found, None if behind is None else read_scenario(behind))
-    return "".join(f"# {note}\n" for note in found.notes) + scenario.to_toml()
+    return "".join(f"# {visible(note)}\n" for note in found.notes) + scenario.to_toml()
 
 
 def _text(file: Path) -> str:

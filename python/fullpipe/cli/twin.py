@@ -15,6 +15,7 @@ from fullpipe.engines.flent.twin import Twin, twin_of
 from fullpipe.engines.pcap.blocks import is_capture
 from fullpipe.engines.pcap.run import read_flows
 from fullpipe.engines.pcap.twin import twin_of as twin_of_capture
+from fullpipe.errors import visible
 
 
 def twin(
@@ -49,7 +50,7 @@ def twin(
         return
     for word, lines in (("guessed", found.guessed), ("not known", found.unknown)):
         for line in lines:
-            echo(f"# {word}: {line}")
+            echo(f"# {word}: {visible(line)}")
     echo(f"\n{found.scenario.to_toml()}" if out is None else out, nl=out is not None)
 
 

@@ -191,3 +191,25 @@ def test_the_command_writes_a_scenario_that_runs(fullpipe: Cli) -> None:
     for refused in (("nothing",), ("sqm", "--line", "lte")):
         done = fullpipe("import-tc", *refused)
         assert (done.exit_code, done.stderr.count("\n")) == (2, 1)
+
+
+@pytest.mark.parametrize(
+    ("root", "leaf", "rate_bps"),
+    [
+        ("rate 9mbit ceil 30mbit", "rate 1mbit ceil 100mbit", 9_000_000),
+        ("rate 9mbit", "rate 1mbit ceil 5mbit", 5_000_000),
+        ("rate 9mbit", "rate 4mbit", 4_000_000),
+    ],
+)
+def test_a_class_of_htb_borrows_what_its_parent_has(root: str, leaf: str, rate_bps: int) -> None:
+    text = HTB.replace("rate 9mbit ceil 9mbit", root).replace("rate 8mbit ceil 9mbit", leaf)
+    up = script.router_of(text).up
+    assert up is not None
+    assert up.rate_bps == rate_bps
+
+
+def test_names_of_devices_are_shown_as_text(fullpipe: Cli) -> None:
+    Path("router.sh").write_text("tc qdisc replace dev 'e\x1b[31m0' root cake bandwidth 9mbit\n")
+    done = fullpipe("import-tc", "router.sh", "--line", "cable", "-o", "made.toml")
+    assert done.exit_code == 0, done.output
+    assert r"# e\x1b[31m0 is taken" in Path("made.toml").read_text()

@@ -36,6 +36,8 @@ _PCAP = {
 }
 """Byte order and nanoseconds of a fraction, by magic number."""
 _SECTION_MAGIC = b"\x0a\x0d\x0d\x0a"
+MAGICS = (*_PCAP, _SECTION_MAGIC)
+"""How a capture begins."""
 _SECTION, _INTERFACE, _OLD_PACKET, _SIMPLE, _PACKET = 0x0A0D0D0A, 1, 2, 3, 6
 _NAME, _RESOLUTION, _OFFSET = 2, 9, 14
 
@@ -119,7 +121,7 @@ def is_capture(path: Path) -> bool:
             magic = file.read(4)
     except OSError:
         return False
-    return magic in _PCAP or magic == _SECTION_MAGIC
+    return magic in MAGICS
 
 
 class _Pieces:

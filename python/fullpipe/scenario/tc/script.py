@@ -63,7 +63,8 @@ def router_of(text: str) -> Router:
             ["tc: no line sets up a queue, as in: tc qdisc replace dev eth0 root cake bandwidth 9mbit"]
         )
     router.up = shaped[names[0]]
-    router.notes.append(f"{names[0]} is taken for the device towards the line; nothing shapes what comes")
+    comes = "" if router.down else "; nothing shapes what comes"
+    router.notes.append(f"{names[0]} is taken for the device towards the line{comes}")
     return router
 
 
@@ -115,11 +116,14 @@ _STAB = ("mtu", "tsize", "mpu", "overhead", "linklayer")
 
 
 def _class(line: str, words: list[str], device: _Device, router: Router) -> None:
+    """What a class may send: its parent lends up to its ceiling, and one without a parent cannot borrow."""
     name, text = _after(words, "classid"), _after(words, "rate")
     if "htb" not in words or not name or not text:
         raise ScenarioError(["tc: a class is of htb and has a classid and a rate"])
     try:
-        device.rates_bps[name] = rate(_after(words, "ceil") or text)
+        lent_bps = device.rates_bps.get(_after(words, "parent"))
+        own_bps, most_bps = rate(text), rate(_after(words, "ceil") or text)
+        device.rates_bps[name] = own_bps if lent_bps is None else max(own_bps, min(most_bps, lent_bps))
     except ValueError as error:
         raise ScenarioError([f"tc: {error}"]) from None
 

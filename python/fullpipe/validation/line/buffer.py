@@ -54,7 +54,7 @@ def buffer_of(measured: Measured, way: Way, base: Base) -> Buffer:
     wait_s = full - base.rtt_s
     short = rates.ccas - FILLING
     if rates.ccas and short == rates.ccas:
-        told = f"{', '.join(sorted(short))} keeps queues short; only what fills buffers shows one"
+        told = f"{', '.join(sorted(short))} may keep queues short; only what fills buffers shows one"
         return Buffer(full, None, told, is_least=True)
     if wait_s < _SEEN * base.noise * base.rtt_s:
         return Buffer(full, None, _unseen(base), is_least=True, stands_for=_PER_FLOW)

@@ -8,13 +8,11 @@ import numpy as np
 from fullpipe.engines.pcap import Flow, flows_of
 from fullpipe.engines.pcap.capture import read
 from fullpipe.errors import InputFileError
+from fullpipe.validation.line.estimate import HEADERS_BYTES
 from fullpipe.validation.line.measured import WAYS, Measured, Pings, Rates, Way
 
-MAGICS = (b"\xa1\xb2\xc3\xd4", b"\xd4\xc3\xb2\xa1", b"\xa1\xb2\x3c\x4d", b"\x4d\x3c\xb2\xa1", b"\n\r\r\n")
-"""How pcap of either byte order and unit begins, and pcapng."""
 _STEP_S, _RTT_STEP_S = 0.1, 0.05
 _OF_SIDE: dict[str, Way] = {"sender": "up", "receiver": "down"}
-_HEADERS_BYTES = 66
 _LEAST_STEPS = 10
 
 
@@ -38,7 +36,7 @@ def measured_of(path: Path) -> Measured:
     nearest = min(flows, key=lambda flow: flow.least_rtt_s or np.inf)
     handshake_s = nearest.side.handshake_s
     is_handshake = handshake_s is not None and handshake_s <= (nearest.least_rtt_s or 0.0)
-    there = _HEADERS_BYTES + (0 if is_handshake else nearest.mss)
+    there = HEADERS_BYTES + (0 if is_handshake else nearest.mss)
     told = ["RTT and waits: of segments, not of pings"]
     if any(flow.side.name not in _OF_SIDE for flow in flows):
         told.append(
@@ -50,7 +48,7 @@ def measured_of(path: Path) -> Measured:
         one_clock=True,
         told=told,
         least_rtt_s=nearest.least_rtt_s,
-        echo=(there, _HEADERS_BYTES),
+        echo=(there, HEADERS_BYTES),
     )
 
 

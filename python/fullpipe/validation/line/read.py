@@ -6,11 +6,11 @@ from pathlib import Path
 import numpy as np
 
 from fullpipe import files
+from fullpipe.engines.pcap.blocks import MAGICS
 from fullpipe.errors import InputFileError
 from fullpipe.validation.line import ping_log, rate_log
 from fullpipe.validation.line.measured import SINCE_1970_S, Measured, Pings, Rates, Way
 from fullpipe.validation.line.of_flent import measured_of as of_flent
-from fullpipe.validation.line.of_pcap import MAGICS
 from fullpipe.validation.line.of_pcap import measured_of as of_pcap
 
 MOST_BYTES = 64_000_000
