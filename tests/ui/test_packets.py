@@ -13,7 +13,7 @@ from starlette.testclient import TestClient
 
 from fullpipe import Run, Scenario, run
 from fullpipe.analysis.journeys import journeys, points_in_order
-from fullpipe.cli.ui import lanes
+from fullpipe.cli.ui import lanes, stored
 from fullpipe.cli.ui.application import Server
 from fullpipe.cli.ui.limits import Limits
 from fullpipe.runs import Store
@@ -131,6 +131,20 @@ def test_a_page_captures_no_more_than_it_can_draw(tmp_path: Path) -> None:
     answer = served.post("/api/live", json={"scenario": captured(POINTS)})
     assert answer.status_code == 400
     assert "record.packets" in answer.json()["problems"][0]
+
+
+def test_a_page_draws_no_more_lanes_than_fit(
+    client: TestClient, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    served = TestClient(Server(tmp_path, limits=Limits(points=3)).application())
+    answer = served.post("/api/live", json={"scenario": captured(POINTS)})
+    assert answer.status_code == 400
+    assert "record.packets: 4 points" in answer.json()["problems"][0]
+    Store(tmp_path / "runs").save(made())
+    monkeypatch.setattr(stored, "MOST_POINTS", 3)
+    kept = client.get(f"/api/run/{made().meta.digest}/1/native/packets")
+    assert kept.status_code == 400
+    assert "more than" in kept.json()["problems"][0]
 
 
 ADDRESS = "#/what-if?a=10,40,0.3,drop_tail,0,0,cubic*1@0-bbr3*1@1&time=6&seed=1&packets=1"

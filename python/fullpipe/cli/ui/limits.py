@@ -9,6 +9,8 @@ from fullpipe.scenario import Scenario, resolve
 from fullpipe.scenario.quantities import BITS
 
 _WAY_OUT = "save the scenario and run it with fullpipe run"
+MOST_POINTS = 30
+"""A picture has a lane for each point of capture."""
 
 
 @dataclass(frozen=True)
@@ -23,6 +25,8 @@ class Limits:
     """Samples of all flows."""
     captured: int = 3_000_000
     """Packets that are captured, at all points together; the data alone are counted."""
+    points: int = MOST_POINTS
+    """At which packets are captured."""
     wall_s: float = 60.0
     """Real time."""
     seeds: int = 50
@@ -64,7 +68,10 @@ class Limits:
                 f"duration: up to {packets:,.0f} packets, and the page simulates {self.packets:,} at most;"
                 f" make it shorter or slower, or {_WAY_OUT}"
             )
-        captured = packets * len(scenario.record.packets or ())
+        points = len(scenario.record.packets or ())
+        if points > self.points:
+            yield f"record.packets: {points} points, and the page draws {self.points} at most; {_WAY_OUT}"
+        captured = packets * points
         if captured > self.captured:
             yield (
                 f"record.packets: up to {captured:,.0f} packets, and the page captures {self.captured:,} at"

@@ -21,6 +21,7 @@ from fullpipe.analysis.values import value_text
 from fullpipe.cli.ui.compare import METRICS, compare_command
 from fullpipe.cli.ui.export import verdicts_page
 from fullpipe.cli.ui.lanes import packets_of
+from fullpipe.cli.ui.limits import MOST_POINTS
 from fullpipe.cli.ui.live import wide
 from fullpipe.cli.ui.packed import packed
 from fullpipe.cli.ui.path import MOST_FLOWS
@@ -46,6 +47,10 @@ _MOST_SAMPLES = 4_000_000
 """Numbers of the samples of a run that are sent; of more, the smallest and the largest of groups."""
 _MOST_PACKETS_BYTES = 500_000_000
 """Of a file of captured packets."""
+_TOO_MANY_POINTS = (
+    f"packets were captured at more than {MOST_POINTS} points, and the page draws no more; "
+    "fullpipe export writes them"
+)
 _TOO_MANY_PACKETS = "more packets were captured than the page can read; fullpipe export writes them"
 _MOST_SEEDS = 200
 """Runs of each side of a comparison."""
@@ -139,6 +144,8 @@ class KeptRuns:
             ScenarioError: If it has too many for this.
         """
         run = self._load(digest, seed, engine)
+        if len(run.scenario.record.packets or ()) > MOST_POINTS:
+            raise ScenarioError([_TOO_MANY_POINTS])
         file = run.folder and run.folder / own_file("packets")
         if file and file.exists() and file.stat().st_size > _MOST_PACKETS_BYTES:
             raise ScenarioError([_TOO_MANY_PACKETS])
