@@ -217,7 +217,7 @@ LARGE = {
     "empty records": (lambda: pcap([Record(0, b"", 1)]) + struct.pack("<IIII", 0, 0, 0, 0) * 2_000_000),
     "overlapping segments": lambda: overlapping(20_000),
     "selective acknowledgements": lambda: reporting(60_000),
-    "duplicates": lambda: reported_twice(200_000),
+    "duplicates": lambda: reported_twice(130_000),
     "connections": lambda: opening(150_000),
     "interfaces": lambda: section() + interface() * 4_000 + pcapng(bulk())[28:],
 }
