@@ -9,7 +9,7 @@ from fullpipe.scenario.model.topology import Dumbbell
 from fullpipe.scenario.scenario import Scenario
 
 DEFAULT = "ethernet-100m"
-LINES = ("cable", "dsl", "fibre", "lte", "5g", "starlink-like", "wifi")
+LINES = ("cable", "dsl", "fibre", "home-lte", "5g", "starlink-like", "home-wifi")
 """Scenarios whose paths are those of homes; each says where its numbers are from."""
 PRESETS = (DEFAULT, "wifi-p4-host", *LINES)
 """With those whose paths are of testbeds."""
