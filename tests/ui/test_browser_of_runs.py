@@ -58,6 +58,23 @@ def test_runs_are_filtered_opened_and_compared(show: Open, tmp_path: Path) -> No
     assert "better" in goodput.inner_text()
 
 
+def test_a_call_has_no_part_in_the_mean_rtt_of_flows(show: Open, tmp_path: Path) -> None:
+    flows = [{"name": "upload", "cca": "cubic"}, {"name": "call", "workload": "voip"}]
+    rates = {"topology.bottleneck.rate": ["5 Mbit/s", "10 Mbit/s"]}
+    sweep(Scenario(**what_if(duration="3 s", flows=flows, sweep=rates)), (1, 2), out=tmp_path / "runs")
+    tab = show("#/runs", wait="tbody tr:nth-child(4)", serving=(str(tmp_path / "runs"),))
+    boxes = tab.get_by_label("Choose for a comparison")
+    boxes.nth(0).check()
+    boxes.nth(3).check()
+    tab.get_by_role("link", name="Compare the two chosen").click()
+    tab.wait_for_selector(".difference")
+    of_both = tab.locator(".difference tr", has_text="RTT, mean of flows").locator("td")
+    for number in (0, 1):
+        flows_of = tab.get_by_role("group", name="Flows", exact=True).nth(number)
+        upload = flows_of.locator("tr", has_text="upload").locator("td")
+        assert upload.nth(2).inner_text() == of_both.nth(number).inner_text()
+
+
 def test_a_report_of_a_kept_run_is_taken_along(show: Open, tmp_path: Path) -> None:
     tab = show("#/runs", wait="tbody tr", serving=(str(kept(tmp_path)),), accept_downloads=True)
     tab.get_by_role("link", name="what-if").first.click()

@@ -67,7 +67,10 @@ export function Flows({ begin, end }) {
 // What B does against A, of one run each.
 export function Difference({ a, b }) {
   if (!a.end || !b.end) return null;
-  const mean = (flows, key) => sum(flows.map((flow) => flow[key] || 0)) / flows.length;
+  const mean = (flows, key) => {
+    const known = flows.map((flow) => flow[key]).filter((value) => value !== null && value !== undefined);
+    return known.length ? sum(known) / known.length : null;
+  };
   const link = (state) => state.end.links.find((one) => one.link === state.begin.links[0]) || {};
   const rows = [
     ["goodput of all", sum(goodputs(a.end)), sum(goodputs(b.end)), rate],
