@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import polars as pl
 
 import fullpipe
@@ -171,14 +172,14 @@ def _wifi(line: Line, folder: Path) -> tuple[list[Path], Truth]:
     )
     run = fullpipe.run(scenario, seed=line.seed)
     time = pl.col("time_s")
-    idle_s = run.probes.filter(time < IDLE_S - 1)["rtt_s"].median()
+    idle_s = float(np.median(run.probes.filter(time < IDLE_S - 1)["rtt_s"].to_numpy()))
     rates: dict[str, float] = {}
     for number, way in enumerate(line.ways):
         begin_s = IDLE_S + number * (LOAD_S + GAP_S) + 5
         busy = run.series.filter(pl.col("flow") == way, time > begin_s, time <= begin_s + LOAD_S - 6)
-        rates[way] = float(busy["goodput_bps"].mean()) * HEADERS  # type: ignore[arg-type]
+        rates[way] = float(np.mean(busy["goodput_bps"].to_numpy())) * HEADERS
     buffers = {way: size * 8 / rates[way] for way in line.ways}
-    return logs_of(line, run, folder), Truth(rates, float(idle_s), buffers)  # type: ignore[arg-type]
+    return logs_of(line, run, folder), Truth(rates, idle_s, buffers)
 
 
 def _flent(line: Line, folder: Path) -> tuple[list[Path], Truth]:

@@ -66,8 +66,8 @@ def test_most_lines_drawn_at_random_are_found_again(tmp_path: Path, cases: Calla
         files, truth = lines.write(line, folder)
         found = fit(read(files))
         errors = [found.rtt_s / truth.rtt_s - 1]
-        for way in truth.rates_bps:
-            of = found.ways[way]  # type: ignore[index]
+        assert found.ways.keys() == truth.rates_bps.keys()
+        for way, of in found.ways.items():
             errors.append(of.rate_bps / truth.rates_bps[way] - 1)
             errors.append(((of.buffer.wait_s or 0) / truth.buffers_s[way] - 1) * RATE / BUFFER)
         off += any(abs(error) > RATE for error in errors)

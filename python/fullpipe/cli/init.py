@@ -1,7 +1,6 @@
 """`fullpipe init`: a scenario to begin with."""
 
 import re
-from enum import StrEnum
 from importlib.resources import files as of_package
 from pathlib import Path
 from typing import Annotated
@@ -12,12 +11,10 @@ from fullpipe import files
 from fullpipe.cli.output import echo
 from fullpipe.cli.schema import NAME, schema_text
 from fullpipe.cli.shared import target
-from fullpipe.errors import InputFileError
+from fullpipe.errors import InputFileError, UnknownNameError
 from fullpipe.scenario.flent.path import LINES
 
 LF = "\n"
-Line = StrEnum("Line", {name: name for name in LINES})  # type: ignore[misc]
-"""Lines of homes that a scenario may begin with."""
 
 
 def init(
@@ -29,8 +26,11 @@ def init(
         typer.Option("--schema/--no-schema", help=f"Write {NAME} beside it, by which editors help."),
     ] = True,
     path: Annotated[
-        Line | None,
-        typer.Option(help="Begin with the line of a home instead, where its numbers are from, and its load."),
+        str | None,
+        typer.Option(
+            metavar="LINE",
+            help=f"Begin with the line of a home instead, with its sources and its load: {', '.join(LINES)}.",
+        ),
     ] = None,
 ) -> None:
     """Write a scenario to begin with: two flows and a ping, and what else may be said as comments.
@@ -39,6 +39,8 @@ def init(
     """
     if file.suffix != ".toml":
         raise typer.BadParameter(f'"{file.name}" does not end in .toml', param_hint="FILE")
+    if path is not None and path not in LINES:
+        raise UnknownNameError("line", path, LINES)
     if file.exists():
         raise InputFileError(f"{file}: is there already; choose another name, or remove it")
     files.write(file, first_text(file.stem, with_schema=with_schema, line=path).encode())

@@ -62,6 +62,13 @@ def test_init_leaves_a_file_alone(tmp_path: Path) -> None:
     assert file.read_text(encoding="utf-8") == "mine"
 
 
+def test_init_knows_its_lines(tmp_path: Path) -> None:
+    refused = CliRunner().invoke(app, ["init", str(tmp_path / "mine.toml"), "--path", "cabel"])
+    assert refused.exit_code == 2
+    assert 'unknown line "cabel"; did you mean "cable"?' in refused.output
+    assert not list(tmp_path.iterdir())
+
+
 def test_init_writes_toml_only(tmp_path: Path) -> None:
     refused = CliRunner().invoke(app, ["init", str(tmp_path / "scenario.json")])
     assert refused.exit_code == 2

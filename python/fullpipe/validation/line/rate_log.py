@@ -173,8 +173,9 @@ def _way(
 
 def _number(value: object) -> float:
     """A number that a test may have; else NaN."""
-    is_one = isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value < _MOST_BPS
-    return float(value) if is_one else math.nan  # type: ignore[arg-type]
+    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value < _MOST_BPS:
+        return math.nan
+    return float(value)
 
 
 def _since_1970(start: Mapping[str, Any]) -> float:
