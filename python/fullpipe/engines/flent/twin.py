@@ -17,10 +17,9 @@ from fullpipe.engines.flent.totals import mss_of, retransmissions
 from fullpipe.engines.flent.two_way import full_wait_s
 from fullpipe.errors import InputFileError
 from fullpipe.scenario import Scenario
+from fullpipe.scenario.model.tcp import HEADERS_BYTES
 
 Way = Literal["up", "down"]
-_HEADERS_BYTES = 66
-"""Of Ethernet, IPv4 and TCP with timestamps: what a scenario counts on its links unless told otherwise."""
 _ECHO_BYTES = 98
 """Of a ping or a probe with all headers."""
 _DEFAULT_MSS = 1448
@@ -205,7 +204,7 @@ def _wire_bps(test: Test, streams: Sequence[Series], per_segment: float) -> Floa
     rates = []
     for one in streams:
         mss = mss_of(one) or _DEFAULT_MSS
-        rates.append(goodput_bps(test, one) * (mss + per_segment * _HEADERS_BYTES) / mss)
+        rates.append(goodput_bps(test, one) * (mss + per_segment * HEADERS_BYTES) / mss)
     stacked = np.vstack(rates)
     found: Floats = np.where(np.isnan(stacked).all(axis=0), np.nan, np.nansum(stacked, axis=0))
     return found
@@ -214,7 +213,7 @@ def _wire_bps(test: Test, streams: Sequence[Series], per_segment: float) -> Floa
 def _acks_bps(test: Test, streams: Sequence[Series]) -> Floats:
     """The ACKs of streams: one for every two segments (RFC 9293, section 3.8.6.3)."""
     rates = [
-        np.nan_to_num(goodput_bps(test, one)) * _HEADERS_BYTES / (2 * (mss_of(one) or _DEFAULT_MSS))
+        np.nan_to_num(goodput_bps(test, one)) * HEADERS_BYTES / (2 * (mss_of(one) or _DEFAULT_MSS))
         for one in streams
     ]
     found: Floats = np.sum(np.vstack(rates), axis=0)
@@ -271,7 +270,7 @@ def _say_of_paths(test: Test, ways: Mapping[Way, Direction], guessed: list[str],
     for way, of in ways.items():
         if of.window_s is not None and len(ways) == 2:
             unknown.append(
-                f"rate, {way}: at least {of.rate_bps / 1e6:.4g} Mbit/s with headers of {_HEADERS_BYTES} B,"
+                f"rate, {way}: at least {of.rate_bps / 1e6:.4g} Mbit/s with headers of {HEADERS_BYTES} B,"
                 f" which a tenth of all windows of {of.window_s:.2g} s exceed; there is no rate at which the"
                 " link was busy for long, as ACKs that wait in the queue of the other direction leave it idle"
             )
@@ -287,9 +286,7 @@ def _say_of_paths(test: Test, ways: Mapping[Way, Direction], guessed: list[str],
 
 
 def _rate_line(way: Way, of: Direction) -> str:
-    rate = (
-        f"rate, {way}: {of.rate_bps / 1e6:.4g} Mbit/s with headers of {_HEADERS_BYTES} B, which all streams"
-    )
+    rate = f"rate, {way}: {of.rate_bps / 1e6:.4g} Mbit/s with headers of {HEADERS_BYTES} B, which all streams"
     mean = f"their mean is {of.mean_bps / 1e6:.4g} Mbit/s"
     if of.window_s is None:
         return f"{rate} together have again and again and hardly ever just exceed ({mean})"

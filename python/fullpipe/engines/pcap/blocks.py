@@ -19,7 +19,7 @@ from fullpipe import files
 from fullpipe.errors import InputFileError, brief
 
 Ints = npt.NDArray[np.int64]
-HEADERS_BYTES = 320
+MOST_HEADERS_BYTES = 320
 """What is looked at of a packet: any headers of Ethernet, IP with extensions and TCP fit."""
 MOST_INTERFACES = 4_096
 _PIECE = 1 << 22
@@ -158,9 +158,9 @@ class _Found:
 
     def batch(self, data: bytes, times_ns: "Ints", columns: "Ints") -> Batch:
         """Them as arrays."""
-        padded = np.zeros(len(data) + HEADERS_BYTES + 64, dtype=np.uint8)
+        padded = np.zeros(len(data) + MOST_HEADERS_BYTES + 64, dtype=np.uint8)
         padded[: len(data)] = np.frombuffer(data, dtype=np.uint8)
-        captured = np.minimum(columns[:, 1], HEADERS_BYTES)
+        captured = np.minimum(columns[:, 1], MOST_HEADERS_BYTES)
         return Batch(padded, columns[:, 0], captured, columns[:, 2], times_ns, columns[:, 5])
 
     def columns(self) -> Ints:
@@ -168,21 +168,18 @@ class _Found:
         return np.array(self.rows, dtype=np.int64).reshape(-1, 6)
 
 
-class _Pcap:
-    """The first format: a header, and records."""
+class _Format:
+    """What both formats have in common."""
 
-    def __init__(self, records: Records, pieces: _Pieces, order: str, unit_ns: int) -> None:
-        self._records, self._pieces, self._unit_ns = records, pieces, unit_ns
-        pieces.move(0)
-        if len(pieces.data) < 24:
-            raise InputFileError(f"{records.path}: ends within its header")
-        (link_type,) = struct.unpack_from(f"{order}I", pieces.data, 20)
-        records.interfaces.append(Interface(link_type & 0xFFFF))
-        self._record = struct.Struct(f"{order}IIII")
+    begin = 0
+    """Where the first record is in the file."""
+
+    def __init__(self, records: Records, pieces: _Pieces) -> None:
+        self._records, self._pieces = records, pieces
 
     def batches(self) -> Iterator[Batch]:
         """All packets."""
-        place = 24
+        place = self.begin
         while True:
             self._pieces.move(place)
             found = _Found()
@@ -190,14 +187,37 @@ class _Pcap:
             columns = found.columns()
             if columns.size:
                 self._records.count += len(columns)
-                fractions_ns = columns[:, 4] * self._unit_ns
-                times_ns = columns[:, 3] * 1_000_000_000 + np.minimum(fractions_ns, 999_999_999)
-                yield found.batch(self._pieces.data, times_ns, columns)
-            if self._records.damage or place >= self._pieces.size:
+                yield found.batch(self._pieces.data, self._times_ns(columns), columns)
+            if place > self._pieces.size and not self._records.damage:
+                self._records.damage = f"it is cut behind packet {self._records.count:,}"
+            if self._records.damage or place == self._pieces.size:
                 return
 
     def _scan(self, found: _Found) -> int:
         """Take what is whole in the window; the place of the file where the next record begins."""
+        raise NotImplementedError
+
+    def _times_ns(self, columns: Ints) -> Ints:
+        """Since 1970, of every row."""
+        raise NotImplementedError
+
+
+class _Pcap(_Format):
+    """The first format: a header, and records."""
+
+    begin = 24
+
+    def __init__(self, records: Records, pieces: _Pieces, order: str, unit_ns: int) -> None:
+        super().__init__(records, pieces)
+        self._unit_ns = unit_ns
+        pieces.move(0)
+        if len(pieces.data) < 24:
+            raise InputFileError(f"{records.path}: ends within its header")
+        (link_type,) = struct.unpack_from(f"{order}I", pieces.data, 20)
+        records.interfaces.append(Interface(link_type & 0xFFFF))
+        self._record = struct.Struct(f"{order}IIII")
+
+    def _scan(self, found: _Found) -> int:
         data, at, unpack = self._pieces.data, 0, self._record.unpack_from
         end = len(data)
         add = found.rows.append
@@ -206,7 +226,7 @@ class _Pcap:
             if captured > _LONGEST_PACKET:
                 self._records.damage = _says(self._records.count + len(found.rows), captured)
                 break
-            if at + 16 + (captured if captured < HEADERS_BYTES else HEADERS_BYTES) > end:
+            if at + 16 + (captured if captured < MOST_HEADERS_BYTES else MOST_HEADERS_BYTES) > end:
                 break
             add((at + 16, captured, length if length > captured else captured, second, fraction, 0))
             at += 16 + captured
@@ -216,37 +236,23 @@ class _Pcap:
             self._records.damage = f"it is cut within packet {number:,}"
         return place
 
+    def _times_ns(self, columns: Ints) -> Ints:
+        fractions_ns = np.minimum(columns[:, 4] * self._unit_ns, 999_999_999)
+        return np.asarray(columns[:, 3] * 1_000_000_000 + fractions_ns)
+
 
 def _says(before: int, length: int) -> str:
     return f"packet {before + 1:,} says that it has {length:,} bytes"
 
 
-class _Pcapng:
+class _Pcapng(_Format):
     """The second format: blocks."""
 
     def __init__(self, records: Records, pieces: _Pieces) -> None:
-        self._records, self._pieces = records, pieces
+        super().__init__(records, pieces)
         self._order = "<"
         self._first = 0
         """Number of the first interface of the section."""
-
-    def batches(self) -> Iterator[Batch]:
-        """All packets of all sections."""
-        place = 0
-        while True:
-            self._pieces.move(place)
-            found = _Found()
-            place = self._scan(found)
-            columns = found.columns()
-            if columns.size:
-                self._records.count += len(columns)
-                yield found.batch(self._pieces.data, self._times_ns(columns), columns)
-            if place > self._pieces.size:
-                self._records.damage = (
-                    self._records.damage or f"it is cut behind packet {self._records.count:,}"
-                )
-            if self._records.damage or place == self._pieces.size:
-                return
 
     def _scan(self, found: _Found) -> int:
         """Take the blocks of which enough is in the window; the place of the file of the next one."""
@@ -260,7 +266,7 @@ class _Pcapng:
                     f"a block behind packet {self._seen(found):,} says that it has {length:,} bytes"
                 )
                 break
-            wanted = min(length, HEADERS_BYTES + 32 if kind == _PACKET else _LONGEST_SHORT_BLOCK)
+            wanted = min(length, MOST_HEADERS_BYTES + 32 if kind == _PACKET else _LONGEST_SHORT_BLOCK)
             if at + wanted > len(data) and kind in (_SECTION, _INTERFACE, _OLD_PACKET, _SIMPLE, _PACKET):
                 if is_last:
                     self._records.damage = f"it is cut behind packet {self._seen(found):,}"

@@ -20,9 +20,8 @@ from fullpipe.engines.pcap.flow import Flow, Retransmissions
 from fullpipe.engines.pcap.run import Captured
 from fullpipe.errors import InputFileError
 from fullpipe.scenario import Scenario
+from fullpipe.scenario.model.tcp import HEADERS_BYTES
 
-HEADERS_BYTES = 66
-"""Of Ethernet, IPv4 and TCP with timestamps: what a scenario counts on its links unless told otherwise."""
 _TAKEN = "cubic"
 """For an algorithm that is not said: what most hosts have."""
 _STEP_S = 0.01

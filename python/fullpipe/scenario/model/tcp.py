@@ -173,3 +173,7 @@ class Tcp(Model):
         left = self._by_host - self.model_fields_set if other.host else set()
         usual = {name: type(self).model_fields[name].get_default() for name in left}
         return self.model_copy(update=usual | {name: getattr(other, name) for name in other.said})
+
+
+HEADERS_BYTES = Tcp().overhead_bytes
+"""Around the payload on the wire, unless told otherwise: Ethernet, IPv4 and TCP with timestamps."""

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from fullpipe.scenario.model.tcp import HEADERS_BYTES
 from fullpipe.validation.line.measured import Floats, Measured, Pings, Rates
 from fullpipe.validation.line.noise import noise_of_steps, relative_noise, without_noise
 
@@ -30,8 +31,6 @@ _STARTS_S = 2.0
 """Slow start, and what a connection takes to open."""
 _WINDOW_S, _WINDOW_RTTS = 0.5, 2
 """Rates are averaged over so much, and so many RTTs."""
-HEADERS_BYTES = 66
-"""Of Ethernet, IPv4 and TCP with timestamps: what a scenario counts on its links unless told otherwise."""
 _DEFAULT_MSS = 1448
 
 

@@ -6,8 +6,9 @@ from typing import Any
 
 from fullpipe.analysis.metrics.responsiveness import bufferbloat_grade, responsiveness
 from fullpipe.scenario import Scenario
+from fullpipe.scenario.model.tcp import HEADERS_BYTES
 from fullpipe.validation.line.buffer import Buffer, buffer_of
-from fullpipe.validation.line.estimate import HEADERS_BYTES, Base, base_of, loaded_pings, rate_bps
+from fullpipe.validation.line.estimate import Base, base_of, loaded_pings, rate_bps
 from fullpipe.validation.line.measured import WAYS, Measured, Way
 
 _LEAST_QUEUE_BYTES = 1514

@@ -8,7 +8,7 @@ import numpy as np
 from fullpipe.engines.pcap import Flow, flows_of
 from fullpipe.engines.pcap.capture import read
 from fullpipe.errors import InputFileError
-from fullpipe.validation.line.estimate import HEADERS_BYTES
+from fullpipe.scenario.model.tcp import HEADERS_BYTES
 from fullpipe.validation.line.measured import WAYS, Measured, Pings, Rates, Way
 
 _STEP_S, _RTT_STEP_S = 0.1, 0.05
