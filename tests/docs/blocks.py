@@ -23,11 +23,11 @@ ELSEWHERE = {
 SHOWN = ("text", "yaml")
 """Languages of what is no program: output, diagrams, files of others."""
 REASONS = {
-    "takes an hour": "tests/studies run the same commands with less",
-    "takes minutes": "tests/studies, tests/agree and tests/fuzz run the same commands with less",
+    "takes minutes": "tests/studies, tests/agree and tests/fuzz run most of them with less; no test runs"
+    " `benches.scaling`",
     "needs a clone": "they are the targets that CI itself consists of",
     "needs the Linux engine": "tests/engines run it where it is installed",
-    "needs ns-3": "tests/engines run it where it is installed",
+    "needs ns-3": "tests/engines run it where it is installed; no test runs scripts/wifi_agreement.py",
     "needs a wheel": "scripts/try_dist.py installs one and runs the demo",
     "needs a cluster": "tests/cluster have workers of their own",
     "needs Flent": "it is no part of fullpipe; tests/flent read and write its files",
