@@ -160,7 +160,9 @@ class KeptRuns:
             NoRunError: If one is not there.
             ScenarioError: If they cannot be compared.
         """
-        chosen = self._pairs(ids)
+        return self._verdicts(self._pairs(ids))
+
+    def _verdicts(self, chosen: Sequence[Sequence[Run]]) -> dict[str, Any]:
         links = dict.fromkeys(link for runs in chosen for run in runs for link in busy_links(run))
         variants = [
             Variant.of_runs(name, runs, METRICS, links) for name, runs in zip("AB", chosen, strict=True)
@@ -180,8 +182,8 @@ class KeptRuns:
             NoRunError: If one is not there.
             ScenarioError: If they cannot be compared.
         """
-        told, first = self.compared(ids), [runs[0] for runs in self._pairs(ids)]
-        return verdicts_page(told, first)
+        chosen = self._pairs(ids)
+        return verdicts_page(self._verdicts(chosen), [runs[0] for runs in chosen])
 
     def _pairs(self, ids: object) -> list[list[Run]]:
         """The runs of two scenarios with the seeds that both have."""
