@@ -71,7 +71,7 @@ function drawLines(ctx, packets, view, lanes, flows) {
 }
 
 // How many packets pass every lane in a column of the screen: by flow, data and ACKs apart, and what was lost there.
-export function counted(packets, view, lanes, flows) {
+function counted(packets, view, lanes, flows) {
   const columns = Math.max(1, Math.floor(view.width - 2 * SIDE)), kinds = 2 * (flows + 1);
   const all = new Uint32Array(lanes * kinds * columns), lost = new Uint32Array(lanes * columns), again = new Uint32Array(lanes * columns);
   for (let n = view.inside; n < view.last; n += 1) {
@@ -118,6 +118,7 @@ function drawCounts(ctx, packets, view, lanes, flows) {
       if (lost[lane * columns + column]) { ctx.fillStyle = variable("--bad"); ctx.fillRect(SIDE + column - 1, y + 5, 2, GAP * 0.3); }
     }
   }
+  return found;
 }
 
 function drawFrame(ctx, view, lanes) {
@@ -164,6 +165,7 @@ function niceStep(least) {
   return power * [1, 2, 5, 10].find((one) => one * power >= least);
 }
 
+// Draws everything, and returns what `counted` found; null where packets are lines.
 export function draw(canvas, packets, view, lanes, flows) {
   const ctx = canvas.getContext("2d"), height = heightOf(lanes), ratio = devicePixelRatio || 1;
   if (canvas.width !== Math.round(view.width * ratio) || canvas.height !== Math.round(height * ratio)) {
@@ -173,7 +175,8 @@ export function draw(canvas, packets, view, lanes, flows) {
   ctx.setTransform(ratio, 0, 0, ratio, 0, 0);
   ctx.clearRect(0, 0, view.width, height);
   drawFrame(ctx, view, lanes);
+  const found = view.areLines ? null : drawCounts(ctx, packets, view, lanes, flows);
   if (view.areLines) drawLines(ctx, packets, view, lanes.length, flows);
-  else drawCounts(ctx, packets, view, lanes, flows);
   drawNames(ctx, lanes);
+  return found;
 }

@@ -3,7 +3,7 @@ import { html, useEffect, useMemo, useRef, useState } from "../parts/html.js";
 import { count, plain, time } from "../parts/numbers.js";
 import { theme } from "../parts/theme.js";
 import { onKeys, show, zoom, zoomKeys } from "../parts/zoom.js";
-import { SIDE, counted, draw, heightOf, laneY, lineOf, viewOf } from "./drawing.js";
+import { SIDE, draw, heightOf, laneY, lineOf, viewOf } from "./drawing.js";
 
 const NEAR = 12; // pixels between the pointer and what it points at
 
@@ -31,9 +31,8 @@ function nearest(packets, view, x, y) {
 }
 
 // What passes the lane nearest to a place, in its column.
-function passing(packets, view, begin, x, y) {
+function passing({ columns, kinds, all, lost, again }, view, begin, x, y) {
   const lane = begin.lanes.reduce((best, _, n) => (Math.abs(laneY(n) - y) < Math.abs(laneY(best) - y) ? n : best), 0);
-  const { columns, kinds, all, lost, again } = counted(packets, view, begin.lanes.length, begin.flows.length);
   const column = Math.min(columns - 1, Math.max(0, Math.floor(x - SIDE))), sums = [0, 0];
   for (let kind = 0; kind < kinds; kind += 1) sums[kind % 2] += all[(lane * kinds + kind) * columns + column];
   const words = [`${count(sums[0])} data`, `${count(sums[1])} ACKs`];
@@ -53,10 +52,10 @@ function Legend() {
 }
 
 export function Lanes({ begin, packets, more }) {
-  const place = useRef(null), canvas = useRef(null), drag = useRef(null), at = useRef(-1), live = useRef(null);
+  const place = useRef(null), canvas = useRef(null), drag = useRef(null), at = useRef(-1), live = useRef(null), counts = useRef(null);
   const [read, setRead] = useState(""), [flow, setFlow] = useState(-1), [selected, setSelected] = useState(null);
   const view = () => viewOf(packets, zoom.peek() || [0, begin.duration_s], Math.max(200, place.current.clientWidth), flow);
-  live.current = () => draw(canvas.current, packets, view(), begin.lanes, begin.flows);
+  live.current = () => { counts.current = draw(canvas.current, packets, view(), begin.lanes, begin.flows); };
   const losses = useMemo(() => packets.is_lost?.reduce((sum, one) => sum + one, 0) || 0, [packets]);
 
   useEffect(() => {
@@ -92,7 +91,7 @@ export function Lanes({ begin, packets, more }) {
     const [x, y] = placeOf(event), shown = view();
     if (drag.current !== null) setSelected([Math.min(drag.current, x), Math.abs(x - drag.current)]);
     else if (shown.areLines) tell(nearest(packets, shown, x, y));
-    else setRead(passing(packets, shown, begin, x, y));
+    else if (counts.current) setRead(passing(counts.current, shown, begin, x, y));
   };
   const released = (event) => {
     const [x] = placeOf(event), start = drag.current, shown = view();
