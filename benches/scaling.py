@@ -82,7 +82,7 @@ what is known of a flow has to be fetched for each of its packets.
 
 Made by:
 
-```text
+```sh title="takes minutes"
 python -m benches.scaling --page docs/reference/scaling.md
 ```
 """
