@@ -8,16 +8,18 @@ from pathlib import Path
 
 import pytest
 
+import fullpipe.plots
 from fullpipe.cli.plot_drawn import Kind
 from fullpipe.engines import engine
 from fullpipe.engines.base import missing
-from scripts.gallery import ASSETS, Set, draw, marked, page, sections
+from scripts.gallery import ASSETS, DECLARED, Set, draw, marked, page, sections
 
 SETS = {one.figures[0].name: one for section in sections() for one in section.sets}
 """By the name of the first figure."""
 CHEAP = [name for name, one in SETS.items() if "--seeds" not in " ".join([*one.run, one.figures[0].draw])]
-TRIED = random.Random(19).sample(CHEAP, 2)
-"""Drawn again in every run of the tests; `--long` draws all."""
+SOURCES = sorted([*DECLARED.glob("*.toml"), *Path(fullpipe.plots.__file__).parent.glob("*.py")])
+TRIED = random.Random(b"".join(path.read_bytes() for path in SOURCES)).sample(CHEAP, 2)
+"""Drawn again in every run of the tests, others whenever figures change; `--long` draws all."""
 MOST_BYTES = 150_000
 NUMBER = re.compile(r"-?\d+(?:\.\d+)?")
 NEAR = 0.02

@@ -1,7 +1,7 @@
 """`fullpipe plot`: finished runs over time."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -19,8 +19,15 @@ from fullpipe.errors import ResultError, UnknownNameError
 from fullpipe.plots.style import Width
 from fullpipe.runs import Run
 
-ONE_RUN = {**plots.CELL_FIGURES, **plots.PACKET_FIGURES}
+ONE_RUN: Mapping[str, Callable[..., tuple[Any, pl.DataFrame]]] = {
+    **plots.CELL_FIGURES,
+    **plots.PACKET_FIGURES,
+    **plots.SAMPLE_FIGURES,
+    Kind.ALL_SCALED: plots.all_scaled,
+}
 """Kinds that are of one run."""
+OF_A_TIME = (Kind.HANDOVER, Kind.SEQUENCE)
+"""Those that --at chooses a time of."""
 
 
 def plot(
@@ -49,8 +56,8 @@ def plot(
         Kind | None,
         typer.Option(
             help="Over many runs: what is drawn; lines unless given. Of one run: all_scaled, as Flent draws; "
-            "airtime, aggregates, channel and waits of its cell; one-way, clumps, pauses and handover of its "
-            "packets."
+            "airtime, aggregates, channel and waits of its cell; one-way, clumps, pauses, handover and "
+            "sequence of its packets; phase and rates of its flows."
         ),
     ] = None,
     metric: Annotated[
@@ -90,7 +97,10 @@ def plot(
     ] = None,
     at: Annotated[
         str | None,
-        typer.Option(metavar="TIME", help='With --kind handover: the pause at this time, such as "4 s".'),
+        typer.Option(
+            metavar="TIME",
+            help='With --kind handover: the pause at this time, such as "4 s"; with sequence: around it.',
+        ),
     ] = None,
     name: Annotated[
         str | None, typer.Option(metavar="NAME", help="Name of the figure; that of the scenario.")
@@ -105,13 +115,15 @@ def plot(
     named: lines with bands, heat maps, throughput against delay, and distributions over what was swept. Four
     kinds are of one run with a cell and record.variables: the airtime and the sizes of aggregates of Wi-Fi,
     its channel, and how long packets wait. Four are of one run with record.packets at both ends:
-    one-way delays, clumps of ACKs, pauses between deliveries, and the longest of them. all_scaled is of one
+    one-way delays, clumps of ACKs, pauses between deliveries, and the longest of them. sequence needs packets
+    of the sender: its data, retransmissions, ACKs and SACK blocks. phase is the delivery rate and the RTT of
+    flows over what they have in flight, rates the goodput of two flows over each other. all_scaled is of one
     run, too: its downloads, uploads and pings, as Flent draws them.
     """
-    if at is not None and kind != Kind.HANDOVER:
-        raise typer.BadParameter("goes with --kind handover", param_hint="--at")
-    if kind == Kind.ALL_SCALED or (kind and kind.value in ONE_RUN):
-        figure, data, title = _of_one(folders, kind, seconds_of(at, "--at"))
+    if at is not None and kind not in OF_A_TIME:
+        raise typer.BadParameter("goes with --kind handover or sequence", param_hint="--at")
+    if kind and kind in ONE_RUN:
+        figure, data, title = _of_one(folders, kind, seconds_of(at, "--at"), flow or ())
         return _write(figure, data, out, title if name is None else name, as_json)
     if kind or metric or x:
         if width not in ("page", "column"):
@@ -126,12 +138,7 @@ def plot(
         return _write(figure, data, out, f"{runs[0].name}-{asked.kind}" if name is None else name, as_json)
     runs = read_runs(folders)
     tables = [plots.presented(run) for run in runs]
-    known = dict.fromkeys(name for run in runs for name in run.flows["flow"].to_list())
-    for wanted in flow or ():
-        if wanted not in known:
-            raise UnknownNameError("flow", wanted, known)
-    called = {name: label for run in runs for name, label in plots.flow_labels(run).items()}
-    only = [called.get(name, name) for name in flow] if flow else None
+    only = _labelled(runs, flow or ())
     try:
         labelled = dict(zip(_labels(runs), tables, strict=True))
         if var is not None:
@@ -146,22 +153,43 @@ def plot(
     return _write(figure, data, out, runs[0].name if name is None else name, as_json)
 
 
-def _of_one(folders: Sequence[Path], kind: Kind, at_s: float | None) -> tuple[Any, pl.DataFrame, str]:
+def _labelled(runs: Sequence[Run], flows: Sequence[str]) -> list[str] | None:
+    """What figures call these flows; nothing of none. Raises UnknownNameError if no run has one of them."""
+    known = dict.fromkeys(name for run in runs for name in run.flows["flow"].to_list())
+    for wanted in flows:
+        if wanted not in known:
+            raise UnknownNameError("flow", wanted, known)
+    called = {name: label for run in runs for name, label in plots.flow_labels(run).items()}
+    return [called.get(name, name) for name in flows] or None
+
+
+def _of_one(
+    folders: Sequence[Path], kind: Kind, at_s: float | None, flows: Sequence[str]
+) -> tuple[Any, pl.DataFrame, str]:
     """A figure of one run, its table, and what it is called."""
     runs = read_runs(runs_in(folders))
     if len(runs) > 1:
         raise typer.BadParameter(f"{kind} is of one run; there are {len(runs)}", param_hint="--kind")
     (run,) = runs
+    chosen: dict[str, Any] = {} if at_s is None else {"at_s": at_s}
+    if only := _labelled(runs, flows):
+        chosen |= _chosen_flows(kind, flows, only)
     try:
-        if kind == Kind.ALL_SCALED:
-            found = plots.all_scaled(run)
-        elif at_s is not None:
-            found = plots.handover(plots.presented(run), at_s)
-        else:
-            found = ONE_RUN[kind.value](plots.presented(run))
+        found = ONE_RUN[kind](run if kind == Kind.ALL_SCALED else plots.presented(run), **chosen)
     except ValueError as error:
         raise typer.BadParameter(str(error), param_hint="--kind") from None
     return *found, f"{run.name}-{kind}"
+
+
+def _chosen_flows(kind: Kind, flows: Sequence[str], labels: Sequence[str]) -> dict[str, Any]:
+    """What a kind takes of chosen flows; packets have their names, samples their labels."""
+    if kind in plots.SAMPLE_FIGURES:
+        return {"only": labels}
+    if kind != Kind.SEQUENCE:
+        raise typer.BadParameter("goes with --kind sequence, phase or rates", param_hint="--flow")
+    if len(flows) > 1:
+        raise typer.BadParameter("sequence is of one flow", param_hint="--flow")
+    return {"flow": flows[0]}
 
 
 def _write(figure: Any, data: pl.DataFrame, out: Path, name: str, as_json: bool) -> None:

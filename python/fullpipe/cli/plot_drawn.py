@@ -32,7 +32,7 @@ _ROOM = 0.04
 
 
 class Kind(StrEnum):
-    """What is drawn: over many runs; of one run as Flent does; the last eight, of its cell or packets."""
+    """What is drawn: over many runs; of one run as Flent does; the rest, of its cell, packets or flows."""
 
     LINES = "lines"
     HEATMAP = "heatmap"
@@ -51,6 +51,9 @@ class Kind(StrEnum):
     CLUMPS = "clumps"
     PAUSES = "pauses"
     HANDOVER = "handover"
+    SEQUENCE = "sequence"
+    PHASE = "phase"
+    RATES = "rates"
 
 
 OF_SHARES = (Kind.CDF, Kind.ECDF)

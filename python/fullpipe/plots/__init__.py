@@ -15,6 +15,7 @@ from fullpipe.plots.forest import forest
 from fullpipe.plots.handover import handover
 from fullpipe.plots.overview import overview, plot_run
 from fullpipe.plots.packets import PACKET_FIGURES
+from fullpipe.plots.samples import SAMPLE_FIGURES
 from fullpipe.plots.save import FORMATS, check_format, save, save_as
 from fullpipe.plots.series import time_series
 from fullpipe.plots.style import in_house_style, new_figure, shared_legend
@@ -26,6 +27,7 @@ __all__ = [
     "FORMATS",
     "PACKET_FIGURES",
     "QUANTITIES",
+    "SAMPLE_FIGURES",
     "Quantity",
     "all_scaled",
     "boxes",

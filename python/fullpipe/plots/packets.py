@@ -1,4 +1,4 @@
-"""Figures of packets that were captured at both ends of a run, by what `fullpipe plot --kind` calls them."""
+"""Figures of packets that were captured at the ends of a run, by what `fullpipe plot --kind` calls them."""
 
 from __future__ import annotations
 
@@ -7,16 +7,17 @@ from collections.abc import Callable, Mapping
 import polars as pl
 from matplotlib.figure import Figure
 
-from fullpipe.analysis.over_time import Tables
 from fullpipe.plots.clumps import clumps
 from fullpipe.plots.handover import handover
 from fullpipe.plots.one_way import one_way
 from fullpipe.plots.pauses import pauses
+from fullpipe.plots.sequence import sequence
 
-PACKET_FIGURES: Mapping[str, Callable[[Tables], tuple[Figure, pl.DataFrame]]] = {
+PACKET_FIGURES: Mapping[str, Callable[..., tuple[Figure, pl.DataFrame]]] = {
     "one-way": one_way,
     "clumps": clumps,
     "pauses": pauses,
     "handover": handover,
+    "sequence": sequence,
 }
 """By what `fullpipe plot --kind` calls them: of the captured packets of one run."""

@@ -24,6 +24,8 @@ R = TypeVar("R")
 Width = Literal["column", "page"]
 
 _LEGEND_POINTS = 7
+MANY_MARKS, MANY_POINTS = 250, 5000
+"""More marks, or points of a line, are a picture within an SVG, which would be megabytes otherwise."""
 LEGEND_UP_TO = len(COLOURS) * len(DASHES)  # beyond that, lines look the same
 
 _INCHES: dict[Width, float] = {"column": 3.5, "page": 7.2}
