@@ -12,6 +12,7 @@
 //! - [`airtime`]: what the time of the medium was spent on.
 //! - [`Cell`]: the element.
 
+mod activity;
 mod aggregate;
 mod airtime;
 mod block_ack;

@@ -1,5 +1,6 @@
 //! One port of a cell: one direction between the access point and a station.
 
+use super::activity::Activity;
 use super::aggregate::{Aggregate, mpdu_bytes};
 use super::block_ack::{Fate, Mpdu, Window};
 use super::noise::arrives;
@@ -48,19 +49,6 @@ struct Below<P> {
     left: Vec<Released>,
 }
 
-/// What a port has done.
-#[derive(Clone, Debug, Default)]
-struct Activity {
-    /// Data PPDUs by their number of MPDUs, those that collided included.
-    sizes: Vec<u64>,
-    /// MPDUs sent again.
-    retries: u64,
-    /// Frames that collided.
-    collisions: u64,
-    /// Time of PPDUs that did not collide.
-    air: Duration,
-}
-
 /// The port.
 pub struct Port<P> {
     queue: Box<dyn QueueDiscipline<P>>,
@@ -95,7 +83,7 @@ impl<P: Copy> Port<P> {
         rng: Rng,
         of_rates: Rng,
     ) -> Port<P> {
-        let activity = Activity { sizes: vec![0; radio.window + 1], ..Activity::default() };
+        let activity = Activity::new(radio.window);
         let stats = LinkStats::new(sampling);
         let window = Window::new(radio.window);
         let snr_db = radio.snr.as_ref().map(Snr::latest);
@@ -437,17 +425,11 @@ impl<P: Copy> Port<P> {
     /// Shows its queue, its window and what it has done.
     pub fn observe(&self, now: Time, probe: &mut Probe<'_>) {
         self.queue.observe(now, probe);
-        let Activity { sizes, retries, collisions, air } = &self.activity;
-        let ppdus: u64 = sizes.iter().sum();
-        let mpdus: u64 = (0..).zip(sizes).map(|(n, count)| n * count).sum();
         if let Some(below) = &self.below {
             probe.see("below", below.waiting.backlog().packets as f64, "packets");
         }
         probe.see("window", self.window.len() as f64, "packets");
-        probe.see("airtime", air.as_secs_f64(), "s");
-        probe.see("ppdus", ppdus as f64, "frames");
-        probe.see("retries", *retries as f64, "packets");
-        probe.see("collisions", *collisions as f64, "frames");
+        self.activity.observe(probe);
         if let Some(snr) = &self.radio.snr {
             probe.see("snr", snr.latest(), "dB");
         }
@@ -455,39 +437,9 @@ impl<P: Copy> Port<P> {
             probe.see("mcs", self.scheme().mcs as f64, "");
             probe.see("phy_rate", self.scheme().mode.rate().bits_per_sec() as f64, "bit/s");
         }
-        if ppdus > 0 {
-            probe.see("aggregate_mean", mpdus as f64 / ppdus as f64, "packets");
-            probe.see("aggregate_p95", quantile(sizes, ppdus.div_ceil(20)) as f64, "packets");
-        }
-        let mut above = 0;
-        for (most, name) in BINS {
-            let count: u64 = sizes.iter().take(most + 1).skip(above + 1).sum();
-            if count > 0 {
-                probe.see(name, count as f64, "frames");
-            }
-            above = most;
-        }
+        self.activity.observe_sizes(probe);
     }
 }
-
-/// PPDUs are counted by their packets: those up to each of these numbers, and above the one before.
-const BINS: [(usize, &str); 15] = [
-    (1, "ppdus_to_1"),
-    (2, "ppdus_to_2"),
-    (4, "ppdus_to_4"),
-    (8, "ppdus_to_8"),
-    (12, "ppdus_to_12"),
-    (16, "ppdus_to_16"),
-    (24, "ppdus_to_24"),
-    (32, "ppdus_to_32"),
-    (48, "ppdus_to_48"),
-    (64, "ppdus_to_64"),
-    (96, "ppdus_to_96"),
-    (128, "ppdus_to_128"),
-    (192, "ppdus_to_192"),
-    (256, "ppdus_to_256"),
-    (1_024, "ppdus_to_1024"),
-];
 
 /// A packet will not be sent again.
 fn settle<P>(below: &mut Option<Below<P>>, mpdu: &Mpdu<P>) {
@@ -495,14 +447,4 @@ fn settle<P>(below: &mut Option<Below<P>>, mpdu: &Mpdu<P>) {
         below.settled = below.settled + mpdu.airtime;
         below.left.push(Released::of(&mpdu.waiting.packet));
     }
-}
-
-/// The largest size that at least `above` PPDUs have or exceed.
-fn quantile(sizes: &[u64], above: u64) -> usize {
-    let mut seen = 0;
-    let found = sizes.iter().rposition(|&count| {
-        seen += count;
-        seen >= above
-    });
-    found.unwrap_or(0)
 }

@@ -4,12 +4,12 @@ from collections.abc import Callable, Mapping
 
 import polars as pl
 
+from fullpipe.analysis.metrics.application_measures import OF_APPLICATIONS
 from fullpipe.analysis.metrics.delay import mean_srtt_s, power, rtt_inflation, srtt_percentile_s
 from fullpipe.analysis.metrics.dynamics import convergence_time_s
 from fullpipe.analysis.metrics.fairness import jain_among, starved_flows
 from fullpipe.analysis.metrics.loss import loss_rate, marking_rate, retransmission_rate
 from fullpipe.analysis.metrics.margins import (
-    BEGAN,
     DELAY,
     FLOWS,
     PACKETS,
@@ -22,8 +22,6 @@ from fullpipe.analysis.metrics.measure import PART, Better, Measure, Value
 from fullpipe.analysis.metrics.responsiveness import latency_increase_s, responsiveness
 from fullpipe.analysis.metrics.rows import Group
 from fullpipe.analysis.metrics.samples import mean, real
-from fullpipe.analysis.metrics.transfers import slowdowns
-from fullpipe.analysis.metrics.videos import stall_ratio, stalls, video_rate_bps
 
 
 def _of(metric: Callable[[pl.DataFrame], float | None]) -> Value:
@@ -34,11 +32,6 @@ def _of(metric: Callable[[pl.DataFrame], float | None]) -> Value:
 def _of_bulk(metric: Callable[[pl.DataFrame], float | None]) -> Value:
     """A metric of the bulk flows, if there are any."""
     return lambda group: None if group.bulk.is_empty() else metric(group.bulk)
-
-
-def _of_videos(metric: Callable[[pl.DataFrame], float | None]) -> Value:
-    """A metric of the videos, if there are any."""
-    return lambda group: None if group.videos.is_empty() else metric(group.videos)
 
 
 def _summed(
@@ -122,61 +115,6 @@ def _convergence(group: Group) -> float | None:
     return max(known) if len(known) == len(times) else None
 
 
-_Times = Callable[[Group], pl.Series]
-"""Completion times, null where there was none before the end of the run."""
-
-
-def _percentile(times_s: _Times, percentile: float) -> Value:
-    return lambda group: real(times_s(group).drop_nulls().quantile(percentile / 100, "linear"))
-
-
-def _counted(name: str, unit: str, what: str, times_s: _Times, column: str) -> tuple[Measure, Measure]:
-    """How many completion times there could be, and of which share the run ended before."""
-
-    def began(group: Group) -> float | None:
-        return float(times_s(group).len()) or None
-
-    def unfinished(group: Group) -> float | None:
-        found = times_s(group)
-        return found.null_count() / len(found) if len(found) else None
-
-    return (
-        Measure(
-            f"{name}_began",
-            unit,
-            "",
-            BEGAN,
-            f"{what} that began after the warm-up",
-            began,
-            column,
-            label=f"{what} that began",
-        ),
-        Measure(
-            f"{name}_unfinished",
-            "1",
-            "lower",
-            SHARE,
-            f"share of the {what} that began after the warm-up and did not finish before the end of the run",
-            unfinished,
-            column,
-            label=f"share of {what} unfinished",
-            bounds=PART,
-        ),
-    )
-
-
-def _transfers_s(group: Group) -> pl.Series:
-    return group.transfers_s
-
-
-def _pages_s(group: Group) -> pl.Series:
-    return group.pages_s
-
-
-def _slowdown(group: Group) -> float | None:
-    return real(slowdowns(group.transfers)["slowdown"].median())
-
-
 def _call_score(group: Group) -> float | None:
     return _mean_score(group, group.whole.scores)
 
@@ -199,8 +137,6 @@ def _latency_increase(group: Group) -> float | None:
 
 
 _OWN_TIME = "each over its own time after the warm-up"
-_LATER = "the transfers that began after the warm-up"
-_FINISHED = "any transfer that began after the warm-up finishes"
 MEASURES = (
     _summed(
         "goodput",
@@ -436,99 +372,6 @@ MEASURES = (
         is_of_one_way=True,
         label="convergence time",
     ),
-    Measure(
-        "fct_p50",
-        "s",
-        "lower",
-        DELAY,
-        f"median completion time of {_LATER}",
-        _percentile(_transfers_s, 50),
-        "transfers.fct_s",
-        _FINISHED,
-        times="fct",
-        label="median completion time",
-    ),
-    Measure(
-        "fct_p95",
-        "s",
-        "lower",
-        DELAY,
-        f"95th percentile of the completion time of {_LATER}",
-        _percentile(_transfers_s, 95),
-        "transfers.fct_s",
-        _FINISHED,
-        times="fct",
-        label="completion time, 95th percentile",
-    ),
-    *_counted("fct", "transfers", "transfers", _transfers_s, "transfers.fct_s"),
-    Measure(
-        "page_p50",
-        "s",
-        "lower",
-        DELAY,
-        "median time to load a web page that began after the warm-up",
-        _percentile(_pages_s, 50),
-        "transfers.page",
-        "a web page that began after the warm-up is loaded",
-        times="page",
-        label="median page load time",
-    ),
-    Measure(
-        "page_p95",
-        "s",
-        "lower",
-        DELAY,
-        "95th percentile of the time to load a web page that began after the warm-up",
-        _percentile(_pages_s, 95),
-        "transfers.page",
-        "a web page that began after the warm-up is loaded",
-        times="page",
-        label="page load time, 95th percentile",
-    ),
-    *_counted("page", "pages", "web pages", _pages_s, "transfers.page"),
-    Measure(
-        "slowdown",
-        "1",
-        "lower",
-        DELAY,
-        f"median of the completion time over that of an empty path, of {_LATER}",
-        _slowdown,
-        "transfers.ideal_s",
-        _FINISHED,
-        times="fct",
-        label="median slowdown",
-        neutral=1.0,
-    ),
-    Measure(
-        "stalls",
-        "1",
-        "lower",
-        Margin(absolute=0.5),
-        "how often the picture of a video stood still, mean over its videos, the warm-up included",
-        _of_videos(stalls),
-        "videos.stalls",
-        label="stalls of a video",
-    ),
-    Measure(
-        "stall_ratio",
-        "1",
-        "lower",
-        SHARE,
-        "share of the time since the first picture in which it stood still, the warm-up included",
-        _of_videos(stall_ratio),
-        "videos.stalled_s",
-        label="share of time in stalls",
-        bounds=PART,
-    ),
-    Measure(
-        "video_rate",
-        "bit/s",
-        "higher",
-        RATE,
-        "bit rate of the pieces of a video, mean over its videos, the warm-up included",
-        _of_videos(video_rate_bps),
-        "videos.bitrate_bps",
-        label="bit rate of videos",
-    ),
+    *OF_APPLICATIONS,
 )
 """Per group of flows. All but convergence and what is said of videos leave out the warm-up."""
