@@ -5,7 +5,7 @@ RUN apt-get update && apt-get install --yes --no-install-recommends curl gcc lib
 ENV CARGO_HOME=/opt/cargo RUSTUP_HOME=/opt/rustup
 RUN curl --proto '=https' --tlsv1.2 -sSf https://sh.rustup.rs | sh -s -- -y --profile minimal
 ENV PATH="/opt/cargo/bin:$PATH"
-RUN pip install --no-cache-dir 'maturin>=1.9.4,<2'
+RUN pip install --no-cache-dir 'maturin>=1.16,<2'
 COPY . /src
 WORKDIR /src
 RUN maturin build --release --locked --compatibility linux --out /wheels

@@ -10,6 +10,8 @@ PYTHON ?= $(shell scripts/find-python.sh)
 VENV := .venv
 BIN := $(VENV)/bin
 JOBS ?= 2
+MATURIN := maturin>=1.16,<2
+DEVELOP = VIRTUAL_ENV="$(if $(filter /%,$(VENV)),,$(CURDIR)/)$(VENV)" $(BIN)/maturin develop --release --quiet
 MSRV := $(shell sed -n 's/^rust-version = "\(.*\)"/\1/p' Cargo.toml)
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 export PIP_NO_INPUT := 1
@@ -106,13 +108,19 @@ try-sdist: build ## Compile the sdist outside the clone, install it into a bare 
 	CARGO_PROFILE_RELEASE_LTO=off CARGO_PROFILE_RELEASE_CODEGEN_UNITS=16 CARGO_TARGET_DIR=$(CURDIR)/target/sdist \
 		$(BIN)/python scripts/try_dist.py target/wheels/sdist/*
 
-wheel: build ## Build the wheel for manylinux in dist/, and check it
-	$(BIN)/python -m pip install 'ziglang>=0.12' 'auditwheel>=6,<7'
-	PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/maturin build --release --locked --interpreter $(BIN)/python --zig --compatibility manylinux2014 --out dist
+# With a profile, unless the compiler's llvm-profdata is neither here nor to be had.
+PROFDATA = $(shell rustc --print sysroot)/lib/rustlib/$(shell rustc -vV | sed -n 's/^host: //p')/bin/llvm-profdata
+wheel: $(VENV)/.created ## Build the wheel for manylinux in dist/, with a profile of itself, and check it
+	$(BIN)/python -m pip install '$(MATURIN)' 'ziglang>=0.12' 'auditwheel>=6,<7'
+	@test -x "$(PROFDATA)" || rustup component add llvm-tools \
+		|| echo "make: no llvm-profdata here, as said above; the wheel is built without a profile"
+	PATH="$(CURDIR)/$(BIN):$$PATH" CARGO_ZIGBUILD_PYTHON_PATH="$(CURDIR)/scripts/zig.sh" \
+		$(BIN)/maturin build --release --locked --interpreter $(BIN)/python --zig --compatibility manylinux2014 \
+		--out dist $$(test ! -x "$(PROFDATA)" || echo --pgo)
 	$(BIN)/python scripts/check_dist.py dist/*.whl
 
 pgo: build ## Build the extension anew with a profile of itself: rustup component add llvm-tools
-	$(BIN)/python scripts/pgo.py
+	$(DEVELOP) --pgo
 
 licences: ## Check licences, versions and sources of all crates: cargo install --locked cargo-deny
 	cargo deny --locked --all-features check licenses bans sources
@@ -177,9 +185,9 @@ $(VENV)/.created: FORCE
 
 # maturin installs the dependencies of pyproject.toml and the extension, linked to the sources under python/.
 $(VENV)/.built: $(VENV)/.created pyproject.toml $(RUST)
-	$(BIN)/python -m pip install 'maturin>=1.9.4,<2'
+	$(BIN)/python -m pip install '$(MATURIN)'
 	@echo "compiling the simulator: a few minutes the first time, in silence"
-	VIRTUAL_ENV="$(if $(filter /%,$(VENV)),,$(CURDIR)/)$(VENV)" $(BIN)/maturin develop --release --quiet --extras dev
+	$(DEVELOP) --extras dev
 	@touch $@
 
 $(VENV)/.docs: $(VENV)/.created pyproject.toml

@@ -1,8 +1,10 @@
 """The Makefile says the right things to the tools that it calls."""
 
+import os
 import re
 import shutil
 import subprocess
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -16,6 +18,26 @@ def test_the_environment_may_be_anywhere(venv: str, told: str) -> None:
     command = ["make", "--dry-run", "build", f"VENV={venv}"]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True)
     assert re.findall('VIRTUAL_ENV="(.*?)"', done.stdout) == [told]
+
+
+@pytest.mark.skipif(shutil.which("make") is None, reason="there is no make")
+def test_a_wheel_is_compiled_once_and_with_the_oldest_maturin_that_takes_profiles() -> None:
+    done = subprocess.run(
+        ["make", "--dry-run", "wheel"], cwd=ROOT, capture_output=True, text=True, check=True
+    )
+    assert len(re.findall(r"maturin (?:build|develop) ", done.stdout)) == 1
+    build = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["build-system"]
+    assert re.findall("'(maturin.*?)'", done.stdout) == build["requires"]
+
+
+def test_what_zig_does_not_know_is_said_as_it_does(tmp_path: Path) -> None:
+    told = tmp_path / "python"
+    told.write_text('#!/bin/sh\nprintf "%s\\n" "$@"\n', encoding="utf-8")
+    told.chmod(0o755)
+    command = [ROOT / "scripts/zig.sh", "-m", "ziglang", "cc", "-u", "a name", "b c.o", "-u", "d"]
+    environment = {**os.environ, "PATH": f"{tmp_path}:{os.environ['PATH']}"}
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=True)
+    assert done.stdout.splitlines() == ["-m", "ziglang", "cc", "-ua name", "b c.o", "-ud"]
 
 
 @pytest.mark.skipif(shutil.which("make") is None, reason="there is no make")
