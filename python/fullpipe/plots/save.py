@@ -10,6 +10,7 @@ from matplotlib.figure import Figure
 
 from fullpipe import files
 from fullpipe.plots.style import in_house_style
+from fullpipe.plots.svg import smaller
 
 _VARYING = {"png": ("Software",), "svg": ("Date", "Creator"), "pdf": ("CreationDate", "Creator", "Producer")}
 """What would differ between two equal figures: dates, and versions of the drawing library."""
@@ -59,7 +60,8 @@ def _draw(figure: Figure, path: Path) -> None:
     format = path.suffix.removeprefix(".")
     drawn = BytesIO()
     figure.savefig(drawn, format=format, metadata=dict.fromkeys(_VARYING[format]))
-    files.write(path, drawn.getvalue())
+    written = drawn.getvalue()
+    files.write(path, smaller(written.decode()).encode() if format == "svg" else written)
 
 
 def _numbers(data: pl.DataFrame, beside: Path) -> Path:
