@@ -30,7 +30,7 @@ class Line:
     """A line, and how it is measured."""
 
     kind: str
-    """wired, cross, wifi or flent."""
+    """wired, small (wired, with few packets of buffer), cross, wifi or flent."""
     down_bps: float
     up_bps: float
     rtt_s: float
@@ -81,10 +81,14 @@ def draw(chance: random.Random, kind: str) -> Line:
 
 
 def _buffer_s(chance: random.Random, kind: str, rtt_s: float, rate_bps: float) -> float:
-    """0.6 to 3.6 RTTs and 20 packets at the least; of Wi-Fi 100 to 400 ms, as drivers have."""
+    """0.6 to 3.6 RTTs and 20 packets at the least; of Wi-Fi 100 to 400 ms, as drivers have; small ones are of
+    2 to 20 packets, whatever the RTT."""
+    packet_s = 1514 * 8 / rate_bps
     if kind == "wifi":
         return 0.1 * 4 ** chance.random()
-    return max(rtt_s * 0.6 * 6 ** chance.random(), 20 * 1514 * 8 / rate_bps)
+    if kind == "small":
+        return 2 * 10 ** chance.random() * packet_s
+    return max(rtt_s * 0.6 * 6 ** chance.random(), 20 * packet_s)
 
 
 def write(line: Line, folder: Path) -> tuple[list[Path], Truth]:

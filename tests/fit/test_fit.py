@@ -74,6 +74,28 @@ def test_most_lines_drawn_at_random_are_found_again(tmp_path: Path, cases: Calla
     assert off <= 0.1 * len(drawn)
 
 
+def test_of_small_buffers_nothing_wrong_is_said_to_be_known(
+    tmp_path: Path, cases: Callable[[int], int]
+) -> None:
+    chance, limited, unknown = random.Random(1009), 0, 0
+    for number in range(max(cases(40), 10)):
+        line = lines.draw(chance, "small")
+        folder = tmp_path / str(number)
+        folder.mkdir()
+        files, truth = lines.write(line, folder)
+        for way, of in fit(read(files)).ways.items():
+            assert of.buffer.is_least
+            assert of.buffer.least_s <= truth.buffers_s[way]
+            if of.buffer.most_s is not None:
+                limited += 1
+                assert truth.buffers_s[way] <= of.buffer.most_s
+            unknown += of.is_least_rate
+            if not of.is_least_rate:
+                assert of.rate_bps == pytest.approx(truth.rates_bps[way], rel=RATE)
+    assert limited
+    assert unknown
+
+
 def wired(queue: object, folder: Path, **values: Any) -> tuple[list[Path], library.Run]:
     """The logs of a download over 20 Mbit/s and 40 ms."""
     line = replace(lines.draw(random.Random(3), "wired"), cca="cubic", ways=("down",), rates_as="iperf3")

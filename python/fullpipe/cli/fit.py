@@ -75,7 +75,10 @@ def _told(found: Fitted) -> dict[str, Any]:
     ways = {
         way: {
             "rate_bps": of.rate_bps,
+            "rate_is_known": not of.is_least_rate,
             "buffer_s": of.buffer.wait_s,
+            "buffer_least_s": of.buffer.least_s if of.buffer.wait_s is None else None,
+            "buffer_most_s": of.buffer.most_s,
             "is_known": not of.buffer.is_least,
             "latency_increase_s": of.increase_s,
             "grade": of.grade or None,

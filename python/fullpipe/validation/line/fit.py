@@ -8,7 +8,7 @@ from fullpipe.analysis.metrics.responsiveness import bufferbloat_grade, responsi
 from fullpipe.scenario import Scenario
 from fullpipe.scenario.model.tcp import HEADERS_BYTES
 from fullpipe.validation.line.buffer import Buffer, buffer_of
-from fullpipe.validation.line.estimate import Base, base_of, loaded_pings, rate_bps
+from fullpipe.validation.line.estimate import Base, base_of, full_s, loaded_pings, rate_bps, wait_of
 from fullpipe.validation.line.measured import WAYS, Measured, Way
 
 _LEAST_QUEUE_BYTES = 1514
@@ -20,6 +20,8 @@ class Direction:
 
     rate_bps: float
     """With headers."""
+    is_least_rate: bool
+    """Whether pings met no standing queue, so that the line may never have been full."""
     buffer: Buffer
     increase_s: float | None
     """What pings took longer while it was busy, on average; None if they cannot be told."""
@@ -67,14 +69,17 @@ def fit(measured: Measured, name: str = "line") -> Fitted:
 def _direction(measured: Measured, way: Way, base: Base) -> Direction:
     rates = measured.rates[way]
     loaded = loaded_pings(measured, [rates])
-    buffer = buffer_of(measured, way, base)
-    rate = rate_bps(rates, buffer.full_s)
+    rtts_s = loaded.rtts_s
+    rate = rate_bps(rates, full_s(rtts_s, base) if rtts_s.size else base.rtt_s)
+    buffer = buffer_of(measured, way, base, rate)
+    is_least_rate = not rtts_s.size or not wait_of(rtts_s, base).is_filled(rate)
     if measured.known and way in measured.known.values:
         rate, wait_s = measured.known.values[way]
         buffer = Buffer(buffer.full_s, wait_s, "", is_least=wait_s is None)
-    known = measured.one_clock and loaded.rtts_s.size > 0
-    increase_s = float(loaded.rtts_s.mean()) - base.rtt_s if known else None
-    return Direction(rate, buffer, increase_s, responsiveness(loaded.rtts_s.tolist()) if known else None)
+    known = measured.one_clock and rtts_s.size > 0
+    increase_s = float(rtts_s.mean()) - base.rtt_s if known else None
+    rpm = responsiveness(rtts_s.tolist()) if known else None
+    return Direction(rate, is_least_rate, buffer, increase_s, rpm)
 
 
 def _scenario(name: str, ways: Mapping[Way, Direction], rtt_s: float) -> Scenario:
@@ -110,11 +115,15 @@ def _say(found: Fitted, measured: Measured, base: Base) -> None:
         found.guessed += measured.known.guessed
         found.unknown += measured.known.unknown
     for way, of in found.ways.items() if measured.known is None else ():
-        rate = f"rate, {way}: {of.rate_bps / 1e6:.4g} Mbit/s"
-        found.guessed.append(
-            f"{rate} with headers of {HEADERS_BYTES} B, the level that streams came up to; too small if they"
-            " never filled the line, or others used it all the time"
-        )
+        rate = f"{of.rate_bps / 1e6:.4g} Mbit/s with headers of {HEADERS_BYTES} B"
+        level = "the level that streams came up to"
+        if of.is_least_rate:
+            found.unknown.append(
+                f"rate, {way}: at least {rate}, {level}; pings met no standing queue, so that they may never"
+                " have filled the line"
+            )
+        else:
+            found.guessed.append(f"rate, {way}: {rate}, {level}; too small if others used it all the time")
         (found.unknown if of.buffer.is_least else found.guessed).append(f"buffer, {way}: {of.buffer.told}")
     if len(found.ways) == 1:
         other = "up" if "down" in found.ways else "down"
