@@ -12,6 +12,9 @@ import numpy as np
 from fullpipe.engines.flent.series import Floats
 
 _PACKET_BITS = 1514 * 8
+_BUSY = 90
+"""Percentile of the rates in windows: of a path whose rate is constant most are those of a full link, and
+none is above it for long. Of one that changes, it is the rate of its good times."""
 _FINE_PACKETS = 200
 """Windows have so many packets at least, so that one more or less changes them by half a percent."""
 _LEAST_SHARE = 0.0025
@@ -24,6 +27,20 @@ expected 6 are seen by chance once in millions of times (Poisson)."""
 
 _LEAST_OF_NEAR = 1 / 2
 """Of windows in four times the width, at a ceiling. Where rates vary evenly it is a quarter."""
+
+
+def busy_bps(rates_bps: Floats, step_s: float, window_s: float) -> float:
+    """What a tenth of all windows exceed; the mean if there is no whole window.
+
+    Args:
+        rates_bps: What was delivered in consecutive steps, with headers, shape (n,), at least one.
+        step_s: Their length.
+        window_s: That of windows.
+    """
+    window = max(math.ceil(window_s / step_s), 1)
+    if rates_bps.size < window:
+        return float(rates_bps.mean())
+    return float(np.percentile(np.convolve(rates_bps, np.ones(window) / window, mode="valid"), _BUSY))
 
 
 def ceiling_bps(rates_bps: Floats, step_s: float) -> float | None:

@@ -7,7 +7,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from fullpipe.engines.flent.ceiling import ceiling_bps
+from fullpipe.engines.flent.ceiling import busy_bps, ceiling_bps
 from fullpipe.engines.flent.described import scenario_of
 from fullpipe.engines.flent.remarks import Test, ended_on_the_way, named
 from fullpipe.engines.flent.samples import rates_bps
@@ -30,9 +30,6 @@ _WINDOW_RTTS = 4
 windows are only as long as it takes to repair a loss and to deliver what waited for it."""
 _FINE_SHARE = 0.005
 """Of a rate: no ceiling is further below what windows were seen to deliver, as a packet makes that much."""
-_BUSY = 90
-"""Percentile of the rates in windows: of a path whose rate is constant most are those of a full link, and
-none is above it for long. Of one that changes, it is the rate of its good times."""
 _FULL_SHARE = 0.05
 """Queues that add less than this to the RTT are not seen to fill."""
 
@@ -178,25 +175,16 @@ def _rate_bps(test: Test, rates_bps: Floats) -> tuple[float, float | None]:
     """The rate of a direction, and the windows that it is of: with streams both ways the ceiling that it sets
     if there is one, else what a tenth of windows exceed."""
     if not _is_both_ways(test):
-        return _busy_bps(test, rates_bps, _WINDOW_S), _WINDOW_S
+        return busy_bps(rates_bps, test.timing.step_s, _WINDOW_S), _WINDOW_S
     longest_s = max(float(one.column("val", one.values).max()) for one in _echoes(test)) * 1e-3
     window_s = max(_WINDOW_RTTS * longest_s, test.timing.step_s)
-    least_bps = _busy_bps(test, rates_bps, window_s)
+    least_bps = busy_bps(rates_bps, test.timing.step_s, window_s)
     found = ceiling_bps(rates_bps, test.timing.step_s)
     return (least_bps, window_s) if found is None or found < (1 - _FINE_SHARE) * least_bps else (found, None)
 
 
 def _is_both_ways(test: Test) -> bool:
     return len({one.is_upload for one in test.streams}) > 1
-
-
-def _busy_bps(test: Test, rates_bps: Floats, window_s: float) -> float:
-    """What a tenth of all windows exceed; the mean if there is no whole window."""
-    window = math.ceil(window_s / test.timing.step_s)
-    if rates_bps.size < window:
-        return float(rates_bps.mean())
-    means = np.convolve(rates_bps, np.ones(window) / window, mode="valid")
-    return float(np.percentile(means, _BUSY))
 
 
 def _wire_bps(test: Test, streams: Sequence[Series], per_segment: float) -> Floats:

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from fullpipe.engines.flent.ceiling import ceiling_bps
+from fullpipe.engines.flent.ceiling import busy_bps, ceiling_bps
 from fullpipe.engines.flent.send_memory import FEW_EVENTS, FILLING
 from fullpipe.engines.flent.twin import Twin
 from fullpipe.engines.pcap.blocks import Ints
@@ -27,8 +27,6 @@ _TAKEN = "cubic"
 _STEP_S = 0.01
 _WINDOW_RTTS = 10
 _LEAST_BUFFER_BYTES = 2 * 1514
-_BUSY = 90
-"""Percentile of windows, where a link was not seen to be busy for long."""
 _FULL_SHARE = 0.05
 """Of the RTT: a queue that adds less is not seen to fill."""
 _AT_LOSS = 95
@@ -106,7 +104,7 @@ def _way(flows: Sequence[Flow]) -> Way:
     losses = [(rises_s, packets) for rises_s, packets in map(_losses, flows) if rises_s.size]
     full_s = [float(np.percentile(rises_s, _AT_LOSS)) for rises_s, _ in losses]
     return Way(
-        ceiling or _busy_bps(rates_bps, _WINDOW_RTTS * longest_s),
+        ceiling or busy_bps(rates_bps, _STEP_S, _WINDOW_RTTS * longest_s),
         ceiling is not None,
         max(full_s, default=None),
         max(float(np.ptp(flow.newest_rtts_s[1])) for flow in flows),
@@ -117,14 +115,6 @@ def _way(flows: Sequence[Flow]) -> Way:
         ),
         sum(int(flow.packets.sum()) for flow in flows),
     )
-
-
-def _busy_bps(rates_bps: Floats, window_s: float) -> float:
-    """What a tenth of windows exceed; the mean if there is no whole window."""
-    window = max(round(window_s / _STEP_S), 1)
-    if rates_bps.size < window:
-        return float(rates_bps.mean())
-    return float(np.percentile(np.convolve(rates_bps, np.ones(window) / window, mode="valid"), _BUSY))
 
 
 def _rates_bps(flows: Sequence[Flow]) -> Floats:
