@@ -213,3 +213,16 @@ def test_names_of_devices_are_shown_as_text(fullpipe: Cli) -> None:
     done = fullpipe("import-tc", "router.sh", "--line", "cable", "-o", "made.toml")
     assert done.exit_code == 0, done.output
     assert r"# e\x1b[31m0 is taken" in Path("made.toml").read_text()
+
+
+@pytest.mark.parametrize(("squash", "down_kbit"), [(1, 50_000), (0, 49_984)])
+def test_unmarked_packets_have_the_middle_class_of_simple_qos(squash: int, down_kbit: int) -> None:
+    options = {"qdisc": "fq_codel", "script": "simple.qos", "download": 50_000, "upload": 10_000}
+    found = sqm.router_of(section(**options, squash_ingress=squash))
+    assert found.up is not None
+    assert found.down is not None
+    assert (found.up.rate_bps, found.down.rate_bps) == (9_984_000, down_kbit * 1_000)
+    assert any("take layer_cake.qos with cake" in note for note in found.notes)
+    text = section(**{**options, "upload": 16})
+    with pytest.raises(ScenarioError, match="needs more than 16 kbit/s"):
+        sqm.router_of(text)

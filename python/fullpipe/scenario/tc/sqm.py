@@ -41,6 +41,8 @@ _CAKE = ("piece_of_cake.qos", "layer_cake.qos")
 _SHAPERS = ("simplest.qos", "simplest_tbf.qos", "simple.qos")
 _LIMIT = "1001"
 """Packets, of queues other than CAKE unless a limit is given: LIMIT of sqm-scripts' defaults."""
+_SLOP_KBIT = 16
+"""By which the ceiling of best effort is below the rate: BE_CEIL of simple.qos."""
 _YES = ("1", "on", "true", "yes", "enabled")
 Options = Mapping[str, str]
 
@@ -113,9 +115,17 @@ def _shaper(options: Options, key: str, words: Callable[[Options], str]) -> Shap
         raise ScenarioError(
             [f"sqm: {script} with cake is not modelled; take piece_of_cake.qos or layer_cake.qos"]
         )
-    return Shaper(
-        queue_of(f"tc qdisc add dev x root {qdisc} {_leaf(options, key, qdisc)}"), int(text) * _KBIT
-    )
+    kbit = int(text) - (_SLOP_KBIT if _has_classes(options, key) else 0)
+    if kbit <= 0:
+        raise ScenarioError([f"sqm: {key}: simple.qos needs more than {_SLOP_KBIT} kbit/s, got {text}"])
+    return Shaper(queue_of(f"tc qdisc add dev x root {qdisc} {_leaf(options, key, qdisc)}"), kbit * _KBIT)
+
+
+def _has_classes(options: Options, key: str) -> bool:
+    """Whether a direction has the three classes of simple.qos; what comes has one if marks are squashed."""
+    if options.get("script", "simple.qos") != "simple.qos":
+        return False
+    return key == "upload" or options.get("squash_ingress", "1") not in _YES
 
 
 def _words_up(options: Options) -> str:
@@ -162,8 +172,13 @@ def _leaf(options: Options, key: str, qdisc: str) -> str:
 def _notes(options: Options) -> list[str]:
     notes = [f"interface {options.get('interface', 'of the section')} is taken for the one towards the line"]
     script, shapes = options.get("script", "simple.qos"), options.get("script") not in _CAKE
-    if script == "simple.qos":
-        notes.append("simple.qos: its three classes by DSCP are left out; all packets share one queue")
+    classed = [key for key in ("upload", "download") if _has_classes(options, key)]
+    if classed:
+        notes.append(
+            f"simple.qos, {' and '.join(classed)}: of its three classes that of unmarked packets is taken for"
+            f" all, {_SLOP_KBIT} kbit/s below the rate; left out are those of EF, CS6, AF42 and of CS1, ICMP;"
+            " to try classes, take layer_cake.qos with cake"
+        )
     if shapes and options.get("qdisc") != "cake" and options.get("linklayer", "none") != "none":
         notes.append("linklayer, overhead and tcMPU are left out: links count tcp.link_overhead")
     if shapes and "auto" in (options.get("itarget"), options.get("etarget")):
