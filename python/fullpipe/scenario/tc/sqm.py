@@ -171,7 +171,7 @@ def _leaf(options: Options, key: str, qdisc: str) -> str:
 
 def _notes(options: Options) -> list[str]:
     notes = [f"interface {options.get('interface', 'of the section')} is taken for the one towards the line"]
-    script, shapes = options.get("script", "simple.qos"), options.get("script") not in _CAKE
+    shapes = options.get("script") not in _CAKE
     classed = [key for key in ("upload", "download") if _has_classes(options, key)]
     if classed:
         notes.append(
