@@ -181,6 +181,14 @@ def test_a_key_beside_a_preset_takes_the_place_of_what_it_sets(preset: str) -> N
     assert medium.ports[0].queue is not None
 
 
+@pytest.mark.parametrize("preset", PRESETS)
+def test_a_null_beside_a_preset_says_nothing(preset: str) -> None:
+    plain = scenario(cell={"preset": preset})
+    for key in PRESETS[preset]:
+        found = scenario(cell={"preset": preset, key: None})
+        assert found == plain == Scenario.from_toml(found.to_toml())
+
+
 def test_another_preset_takes_the_place_of_all_that_the_first_one_set() -> None:
     found = scenario(cell={"preset": "ns3"})
     assert found.to_dict()["cells"] == [{**CELL, "preset": "ns3"}]

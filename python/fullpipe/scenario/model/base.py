@@ -32,13 +32,14 @@ def fields_by_key(model: type[BaseModel]) -> Mapping[str, str]:
 
 
 def laid_under(values: object, preset: Mapping[str, object], make: ModelWrapValidatorHandler[_Made]) -> _Made:
-    """A model with what a preset says where `values` says nothing. That stays unset, so that another preset
-    can take its place."""
+    """A model with what a preset says where `values` says nothing, or null, which no file can say. That
+    stays unset, so that another preset can take its place."""
     if not isinstance(values, Mapping):
         return make(values)
-    made = make({**preset, **values})
+    said = {key: value for key, value in values.items() if value is not None or key not in preset}
+    made = make({**preset, **said})
     keys = fields_by_key(type(made))
-    made.model_fields_set.difference_update(keys[key] for key in preset if key not in values)
+    made.model_fields_set.difference_update(keys[key] for key in preset if key not in said)
     return made
 
 
