@@ -25,6 +25,8 @@ use units::{Duration, Time};
 /// A run cut into islands of one flow each, and the links that they share.
 pub(crate) struct Windows {
     shares: Vec<Mutex<IslandShare>>,
+    /// On how many threads it runs.
+    threads: usize,
     /// In an order in which each comes after those that feed it.
     shared: Vec<Mutex<SharedLink>>,
     /// Where each hop is.
@@ -50,7 +52,7 @@ impl Windows {
     /// Runs everything up to and including `until`, or as much of it as fits into some turns of actors, of which so many are
     /// `left`. Returns the time up to and including which everything has been run.
     pub fn advance(&mut self, until: Time, left: &mut usize) -> Time {
-        if self.shares.len() > 1
+        if self.threads > 1
             && let Some(reached) = self.advance_on_threads(until, left)
         {
             return reached;
@@ -68,7 +70,7 @@ impl Windows {
 
     /// On how many threads it runs.
     pub fn threads(&self) -> usize {
-        self.shares.len()
+        self.threads
     }
 
     /// The end of the window from `done` on.

@@ -56,6 +56,9 @@ const PACKETS_PER_WINDOW: u128 = 8_192;
 /// Entries of the tables that say where each route goes behind each shared link: more take long to build.
 const MOST_ENTRIES: usize = 1 << 20;
 
+/// Threads take shares in turns, so that one waits for another for a share at the most; more shares are more lists to merge.
+const SHARES_PER_THREAD: usize = 4;
+
 /// What a packet of 1500 bytes takes to transmit, in bits times nanoseconds per second.
 const FULL_PACKET_NANOBITS: u128 = 1_500 * 8 * 1_000_000_000;
 
@@ -184,17 +187,17 @@ impl Split {
         }
     }
 
-    /// Cuts the run. Islands come in so many shares.
+    /// Cuts the run, for so many threads.
     pub fn cut(
         self,
         links: Vec<Link<Payload>>,
         flows: Vec<Endpoints>,
         sampling: SamplingTimes,
-        shares: usize,
+        threads: usize,
     ) -> Windows {
         let streams = Streams::for_flows(flows.len());
         let actors = Actors::new(links.len(), 0, self.routes.len());
-        let each = flows.len().div_ceil(shares.clamp(1, MOST_SHARES));
+        let each = flows.len().div_ceil(shares(threads));
         let mut places = vec![Place::Shared(0); links.len()];
         let mut beyond = vec![vec![Beyond::Nothing; self.routes.len()]; self.shared.len()];
         let mut links: Vec<Option<Link<Payload>>> = links.into_iter().map(Some).collect();
@@ -224,8 +227,9 @@ impl Split {
         });
         let feeds = |path: &[HopId]| path.iter().all(|&hop| self.number(hop).is_some());
         let in_sequence = self.routes.iter().any(|path| path.windows(2).any(feeds));
-        let (window, done) = (self.window, Time::ZERO);
-        Windows { shares: shares.collect(), shared, places, in_sequence, window, done }
+        let (shares, window, done): (Vec<_>, _, _) = (shares.collect(), self.window, Time::ZERO);
+        let threads = threads.clamp(1, shares.len().max(1));
+        Windows { shares, threads, shared, places, in_sequence, window, done }
     }
 
     /// The hops of a flow's routes, in the order of their numbers; the first flow has those that no route crosses as well.
@@ -288,6 +292,11 @@ impl Split {
             }
         }
     }
+}
+
+/// Into how many shares islands are split for so many threads.
+fn shares(threads: usize) -> usize {
+    if threads < 2 { 1 } else { threads.saturating_mul(SHARES_PER_THREAD).min(MOST_SHARES) }
 }
 
 /// The number of a hop in an island with these hops.

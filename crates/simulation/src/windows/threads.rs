@@ -1,4 +1,6 @@
 //! Windows on several threads: shared links, then islands, and all threads wait for each other in between.
+//!
+//! Threads take the next share of the islands when they are done with one: how long one takes is not known beforehand.
 
 use super::{NANOSECOND, Windows, lock};
 use std::any::Any;
@@ -8,7 +10,7 @@ use std::sync::{Barrier, Mutex};
 use std::thread;
 use units::Time;
 
-/// Threads that run windows together, one per share of the islands.
+/// Threads that run windows together.
 struct Workers<'a> {
     windows: &'a Windows,
     until: Time,
@@ -16,9 +18,11 @@ struct Workers<'a> {
     barrier: Barrier,
     /// The window that is run.
     window: Mutex<Window>,
+    /// The share of the islands that is run next.
+    next_share: AtomicUsize,
     /// Turns in the present window.
     turns: AtomicUsize,
-    /// What ended the work of the first thread, of those that panicked in this window, and its number.
+    /// What ended the work on the first link or share, of those that panicked in this window, and its number.
     panic: Mutex<Option<(usize, Box<dyn Any + Send>)>>,
 }
 
@@ -34,21 +38,22 @@ struct Window {
 }
 
 impl Windows {
-    /// As [`advance`](Windows::advance), on a thread per share of the islands. None if the system gives no more threads; then
+    /// As [`advance`](Windows::advance), on all threads. None if the system gives no more threads; then
     /// nothing has been done.
     pub(super) fn advance_on_threads(&mut self, until: Time, left: &mut usize) -> Option<Time> {
         let first = Window { done: self.done, left: *left, over: self.done > until || *left == 0 };
         let workers = Workers {
             windows: self,
             until,
-            barrier: Barrier::new(self.shares.len()),
+            barrier: Barrier::new(self.threads),
             window: Mutex::new(first),
+            next_share: AtomicUsize::new(0),
             turns: AtomicUsize::new(0),
             panic: Mutex::new(None),
         };
         let started = thread::scope(|scope| {
             let mut window = lock(&workers.window); // no thread goes on before all are there
-            let started = (1..workers.windows.shares.len()).all(|thread| {
+            let started = (1..workers.windows.threads).all(|thread| {
                 let workers = &workers;
                 thread::Builder::new().spawn_scoped(scope, move || workers.work(thread)).is_ok()
             });
@@ -67,7 +72,9 @@ impl Windows {
             return None;
         }
         (self.done, *left) = (done, rest);
-        self.serve_all();
+        if self.done > until {
+            self.serve_all(); // counters may be read now; else all threads serve when they go on
+        }
         Some(self.done - NANOSECOND)
     }
 }
@@ -80,14 +87,11 @@ impl Workers<'_> {
             if window.over {
                 return;
             }
-            self.guard(thread, || self.serve(thread, window.done));
+            self.serve(thread, window.done);
             self.barrier.wait();
-            self.guard(thread, || {
-                let turns = lock(&self.windows.shares[thread]).run(self.windows.end(window.done, self.until));
-                self.turns.fetch_add(turns, Ordering::Relaxed);
-            });
+            self.run(window.done);
             if self.barrier.wait().is_leader() {
-                self.guard(thread, || self.next_window());
+                self.guard(usize::MAX, || self.next_window());
                 lock(&self.window).over |= lock(&self.panic).is_some();
             }
             self.barrier.wait();
@@ -96,29 +100,44 @@ impl Workers<'_> {
 
     /// Threads take shared links in turns, if none of them feeds another.
     fn serve(&self, thread: usize, done: Time) {
-        let links = self.windows.shared.len();
-        if self.windows.in_sequence {
-            (0..links).filter(|_| thread == 0).for_each(|n| self.windows.serve(n, done));
-        } else {
-            (thread..links).step_by(self.windows.shares.len()).for_each(|n| self.windows.serve(n, done));
+        let all = self.windows.shared.len();
+        let (links, step) = match (self.windows.in_sequence, thread) {
+            (true, 0) => (0..all, 1),
+            (true, _) => (0..0, 1),
+            (false, _) => (thread..all, self.windows.threads),
+        };
+        links.step_by(step).for_each(|n| self.guard(n, || self.windows.serve(n, done)));
+    }
+
+    /// Runs shares of the islands, as long as there are any.
+    fn run(&self, done: Time) {
+        let end = self.windows.end(done, self.until);
+        loop {
+            let n = self.next_share.fetch_add(1, Ordering::Relaxed);
+            let Some(share) = self.windows.shares.get(n) else { return };
+            self.guard(n, || {
+                let turns = lock(share).run(end);
+                self.turns.fetch_add(turns, Ordering::Relaxed);
+            });
         }
     }
 
     /// Says which window comes next.
     fn next_window(&self) {
         let mut window = lock(&self.window);
+        self.next_share.store(0, Ordering::Relaxed);
         window.done = self.windows.begin_of_next(window.done, self.until);
         window.left = window.left.saturating_sub(self.turns.swap(0, Ordering::Relaxed));
         window.over = window.done > self.until || window.left == 0;
     }
 
-    /// Does something that may panic, so that the others do not wait for ever.
-    fn guard(&self, thread: usize, act: impl FnOnce()) {
+    /// Does something with a link or a share of that number, which may panic, so that the others do not wait for ever.
+    fn guard(&self, number: usize, act: impl FnOnce()) {
         // All of the run is given up after a panic, so what is half done is never seen.
         if let Err(panic) = catch_unwind(AssertUnwindSafe(act)) {
             let mut first = lock(&self.panic);
-            if first.as_ref().is_none_or(|(other, _)| thread < *other) {
-                *first = Some((thread, panic));
+            if first.as_ref().is_none_or(|(other, _)| number < *other) {
+                *first = Some((number, panic));
             }
         }
     }
