@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import signal
 import time
 from pathlib import Path
@@ -11,6 +12,7 @@ import pytest
 
 from fullpipe import Scenario
 from tests.ui.browsing import Open, drawn, finished, moved, samples, written
+from tests.ui.test_server import counts_of_runs
 
 FIRST_PICTURE_S = 1.5 * 4
 """From a request to curves that are drawn: four times what an idle machine must reach."""
@@ -99,11 +101,54 @@ def test_two_variants_stand_side_by_side_and_get_verdicts(show: Open) -> None:
     assert "−" in difference
     tab.get_by_role("button", name="Run 20 seeds of each").click()
     tab.wait_for_selector(".verdicts", timeout=120_000)
-    row = tab.locator(".verdicts tr", has_text="RTT, mean").first.inner_text()
+    row = tab.locator(".verdicts tr", has_text="mean RTT").first.inner_text()
     assert "better" in row
+    assert "codel against drop_tail 4 bdp, 20 seeds" in tab.locator(".verdicts caption").inner_text()
     tab.get_by_role("button", name="Variant B").click()
     tab.get_by_role("button", name="Remove B").click()
     assert tab.locator(".variant").count() == 1
+
+
+def test_a_call_beside_the_flows_gets_a_score(show: Open, tmp_path: Path) -> None:
+    tab = show("#/what-if?a=5,20,20,drop_tail,0,0,cubic*1@0&b=5,20,20,drop_tail,0,0,bbr3*1@0&time=12&seed=1")
+    assert "MOS" not in tab.locator(".results").inner_text()
+    assert "The call scores" in moved(tab, lambda: tab.get_by_label("A call beside the flows").check())
+    assert "&call=1" in tab.url
+    tab.wait_for_selector(".variant:nth-child(2) th:has-text('call')")
+    rows = tab.get_by_role("group", name="Flows", exact=True).locator("tr", has_text="call").locator("td")
+    scores = [float(rows.nth(number).inner_text()) for number in (4, 12)]
+    assert 1 <= scores[0] < scores[1] <= 4.5
+    assert "ms" in rows.nth(5).inner_text()
+    assert "%" in rows.nth(6).inner_text()
+    one_run = tab.locator(".difference tr", has_text="call score").locator("td")
+    assert [float(one_run.nth(number).inner_text()) for number in (0, 1)] == scores
+    tab.get_by_role("button", name="Run 20 seeds of each").click()
+    tab.wait_for_selector(".verdicts", timeout=120_000)
+    of_call = tab.locator(".verdicts tbody", has=tab.locator("tr.group", has_text=re.compile("^call$")))
+    for metric in ("opinion score of calls", "mean one-way delay", "share of packets lost"):
+        assert "better" in of_call.locator("tr", has_text=metric).inner_text()
+    with tab.expect_download() as waiting:
+        tab.get_by_role("button", name="Report of the comparison").click()
+    waiting.value.save_as(tmp_path / "comparison.html")
+    page = (tmp_path / "comparison.html").read_text(encoding="utf-8")
+    assert "bbr3 against cubic" in page
+    assert counts_of_runs(page) == {"20"}
+
+
+def test_what_differs_between_variants_has_a_dot(show: Open) -> None:
+    tab = show(
+        "#/what-if?a=5,20,1,drop_tail,0,0,cubic*1@0-reno*1@0&b=5,20,1,drop_tail,0,1,bbr3*1@0&time=3&seed=1"
+    )
+    flows = tab.locator(".flow")
+    assert "differs" in str(flows.nth(0).get_attribute("class"))
+    assert "differs" in str(flows.nth(1).get_attribute("class"))
+    content = "(one) => getComputedStyle(one, '::before').content"
+    assert "•" in flows.nth(0).evaluate(content)
+    told = tab.locator(".controls .other").all_inner_texts()
+    assert told == ["the other variant: bbr3 ×1 from 0 s", "the other variant: none here"]
+    assert tab.locator(".check.differs").inner_text().strip() == "Flows use ECN"
+    tab.get_by_label("Algorithm").first.select_option("bbr3")
+    tab.wait_for_selector(".flow:not(.differs)")
 
 
 def test_the_scenario_and_the_report_are_taken_along(show: Open, tmp_path: Path) -> None:

@@ -49,11 +49,14 @@ def test_runs_are_filtered_opened_and_compared(show: Open, tmp_path: Path) -> No
     tab.get_by_role("link", name="Compare the two chosen").click()
     tab.wait_for_selector(".verdicts")
     tab.wait_for_selector(".variant:nth-child(2) canvas")
-    assert "--over scenario=a.toml,b.toml" in tab.get_by_label("Command of the comparison").inner_text()
+    assert (
+        "--over scenario=5-Mbit-s.toml,10-Mbit-s.toml"
+        in tab.get_by_label("Command of the comparison").inner_text()
+    )
     with tab.expect_download() as waiting:
         tab.get_by_role("button", name="Report of the comparison").click()
     waiting.value.save_as(tmp_path / "comparison.html")
-    assert "B against A" in (tmp_path / "comparison.html").read_text(encoding="utf-8")
+    assert "10 Mbit/s against 5 Mbit/s" in (tmp_path / "comparison.html").read_text(encoding="utf-8")
     goodput = tab.locator(".verdicts tbody", has_text="all flows").locator("tr", has_text="goodput")
     assert "better" in goodput.inner_text()
 
@@ -86,7 +89,9 @@ def test_a_report_of_a_kept_run_is_taken_along(show: Open, tmp_path: Path) -> No
 
 def test_an_empty_store_says_how_to_fill_it(show: Open) -> None:
     tab = show("#/runs", wait=".wide-page code")
-    assert "fullpipe run" in tab.locator(".wide-page").inner_text()
+    told = tab.locator(".wide-page").inner_text()
+    assert "fullpipe run" in told
+    assert "What if and in the editor is not kept" in told
 
 
 def test_hostile_names_are_shown_as_text(show: Open, tmp_path: Path) -> None:

@@ -17,7 +17,7 @@ from fullpipe.cli.ui.compare import compare_command
 from fullpipe.cli.ui.live import OF_FLOWS
 from fullpipe.cli.ui.stored import aligned, extremes
 from tests.ui.conftest import what_if
-from tests.ui.test_server import Cli, columns
+from tests.ui.test_server import Cli, columns, counts_of_runs
 
 KEY = "topology.bottleneck.rate"
 
@@ -183,9 +183,11 @@ def test_a_kept_comparison_becomes_a_report_and_a_command_that_says_the_same(
     told = client.post("/api/runs/compare", json={"runs": [one, other]}).json()
     page = client.post("/api/runs/compare/report", json={"runs": [one, other]}).text
     assert page.startswith("<!DOCTYPE html>")
-    assert "B against A" in page
+    assert f"{told['variant']} against {told['reference']}" in page
+    assert {told["reference"], told["variant"]} == {"5 Mbit/s", "10 Mbit/s"}
+    assert counts_of_runs(page) == {"3"}
     assert all(run.meta.digest in page for run in (runs[0], runs[-1]))
-    for name, id_ in (("a.toml", one), ("b.toml", other)):
+    for name, id_ in zip(told["files"], (one, other), strict=True):
         toml = client.get(f"/api/run/{id_}").json()["begin"]["toml"]
         (tmp_path / name).write_text(toml, encoding="utf-8")
     words = shlex.split(told["command"])

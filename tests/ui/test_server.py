@@ -1,6 +1,7 @@
 """What the page asks for, and what it gets."""
 
 import json
+import re
 import shlex
 from base64 import b64decode
 from collections.abc import Callable
@@ -28,6 +29,11 @@ def columns(data: bytes) -> dict[str, np.ndarray[Any, Any]]:
     header = json.loads(data[4 : 4 + length])
     floats = np.frombuffer(data[4 + length :], "<f4").reshape(len(header["columns"]), header["rows"])
     return dict(zip(header["columns"], floats, strict=True))
+
+
+def counts_of_runs(page: str) -> set[str]:
+    """Over how many runs the tables of a report say that their means are."""
+    return set(re.findall(r"\bruns (\d+)", re.sub(r"<[^>]+>|\s+", " ", page).replace("  ", " ")))
 
 
 def test_columns_survive_as_floats() -> None:
@@ -182,19 +188,36 @@ def test_more_runs_than_may_wait_are_turned_away(tmp_path: Path) -> None:
 
 
 def test_a_comparison_ends_with_verdicts(client: TestClient) -> None:
-    quick = what_if(duration="3 s")
-    slow = {**quick, "name": "b", "tcp": {"mss": "500 B"}}
-    text = client.post("/api/compare", json={"scenarios": [quick, slow], "seeds": 3}).text
+    queue = {"rate": "20 Mbit/s", "delay": "20 ms", "queue": {"kind": "fq_codel"}}
+    flows = [{"cca": "cubic", "start_jitter": "100 ms"}, {"name": "call", "workload": "voip"}]
+    one = what_if(duration="3 s", flows=flows)
+    other = {**one, "topology": {"kind": "dumbbell", "bottleneck": queue}}
+    sent = {"scenarios": [one, other], "seeds": 3}
+    text = client.post("/api/compare", json=sent).text
     assert [name for name, _ in events_of(text)].count("progress") == 6
     end = event_named(text, "end")
     assert end["seeds"] == [1, 2, 3]
     assert {"verdict", "interval", "margin"} <= set(end["rows"][0])
-    assert "--over scenario=what-if.toml,b.toml --seeds 3" in end["command"]
-    page = client.post("/api/compare/report", json={"scenarios": [quick, slow], "result": end}).text
-    assert "b against what-if" in page
-    for sent in (None, [], {"rows": [1]}, {"rows": [{"a": json.loads("[" * 60 + "]" * 60)}]}):
-        answer = client.post("/api/compare/report", json={"scenarios": [quick, slow], "result": sent})
-        assert answer.status_code == 400
+    assert (end["reference"], end["variant"]) == ("drop_tail 1 bdp", "fq_codel")
+    assert end["files"] == ["drop_tail-1-bdp.toml", "fq_codel.toml"]
+    assert f"--over scenario={','.join(end['files'])} --seeds 3" in end["command"]
+    of_call = {row["metric"] for row in end["rows"] if row["of"] == "call"}
+    assert {"call_score", "owd_mean", "loss_rate"} <= of_call
+    page = client.post("/api/compare/report", json=sent).text
+    assert "fq_codel against drop_tail 1 bdp" in page
+    assert "call_score" in page
+    assert counts_of_runs(page) == {"3"}
+
+
+@pytest.mark.parametrize(
+    "sent", [{"scenarios": None}, {"scenarios": [what_if()]}, {"seeds": 1}, {"seeds": "3"}]
+)
+def test_a_report_is_of_two_variants_and_some_seeds(client: TestClient, sent: dict[str, Any]) -> None:
+    whole = {"scenarios": [what_if(), what_if(tcp={"ecn": True})], "seeds": 2}
+    assert client.post("/api/compare/report", json=whole).status_code == 200
+    answer = client.post("/api/compare/report", json={**whole, **sent})
+    assert answer.status_code == 400
+    assert answer.json()["problems"]
 
 
 def test_variants_that_cannot_be_compared_are_not_run(client: TestClient) -> None:

@@ -30,6 +30,7 @@ HEADLINES = (
     "srtt_p95",
     "owd_mean",
     "call_score",
+    "loss_rate",
     "retransmitted",
     "convergence",
     "fct_p50",

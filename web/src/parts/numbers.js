@@ -16,6 +16,7 @@ export const size = (bytes, digits = 3) =>
 export const share = (value, digits = 3) => (isNone(value) ? NONE : `${said(100 * value, digits)} %`);
 export const count = (value) => (isNone(value) ? NONE : Math.round(value).toLocaleString("en"));
 export const plain = (value, digits = 4) => (isNone(value) ? NONE : said(value, digits));
+export const score = (value) => (isNone(value) ? NONE : value.toFixed(1));
 export const few = (value) => (isNone(value) ? NONE : value < 10 ? said(value, 2) : count(value));
 export const change = (from, to) => {
   if (isNone(from) || isNone(to) || !from) return "";

@@ -2,14 +2,12 @@
 import { html, useState } from "./html.js";
 import { Command, download } from "./copy.js";
 import { Refused } from "./server.js";
-import { change, few, plain, rate, share, time } from "./numbers.js";
+import { change, few, plain, rate, score, share, time } from "./numbers.js";
 
-const NAMES = {
-  jain: "Jain's index", rtt_mean: "RTT, mean", rtt_p95: "RTT, 95th percentile", retransmitted: "sent again",
-  convergence: "time to converge", sojourn_mean: "wait, mean",
-};
 const WIDTH = 220, HEIGHT = 18;
-const shownIn = (unit) => ({ "bit/s": rate, s: (value) => time(value), "": (value) => plain(value, 3), 1: (value) => plain(value, 3), packets: few }[unit] || ((value) => plain(value, 3)));
+const shownIn = { "bit/s": rate, s: time, packets: few };
+const shownAs = { call_score: score, loss_rate: share, utilisation: share };
+const shown = ({ metric, unit }, value) => (shownAs[metric] || shownIn[unit] || plain)(value, 3);
 
 // The interval of a difference as a share of the reference, within ± the limit; the margin is the band.
 function Interval({ row, limit }) {
@@ -30,7 +28,8 @@ const spread = (row) => {
   return `${change(row.reference, row.variant)} [${part(row.interval.low)}, ${part(row.interval.high)}]`;
 };
 
-export function Verdicts({ result, names }) {
+export function Verdicts({ result, known }) {
+  const names = [result.reference, result.variant];
   const limits = result.rows.map((row) => Math.abs(row.interval ? Math.max(Math.abs(row.interval.low), Math.abs(row.interval.high)) / (row.reference || 1) : 0)).filter((value) => value > 0 && Number.isFinite(value)).sort((a, b) => a - b);
   const limit = Math.min(1, Math.max(0.05, limits[Math.floor(0.8 * limits.length)] || 0.05));
   const groups = [...new Set(result.rows.map((row) => row.of))];
@@ -40,7 +39,7 @@ export function Verdicts({ result, names }) {
       <th scope="col" class="n">difference</th><th scope="col" class="wide">± ${share(limit, 2)}</th><th scope="col">verdict for ${names[1]}</th></tr></thead>
     ${groups.map((name) => html`<tbody><tr class="group"><th colspan="6" scope="rowgroup">${name}</th></tr>
       ${result.rows.filter((row) => row.of === name).map((row) => html`<tr>
-        <th scope="row" title=${row.metric}>${NAMES[row.metric] || row.metric}</th><td class="n">${shownIn(row.unit)(row.reference)}</td><td class="n">${shownIn(row.unit)(row.variant)}</td>
+        <th scope="row" title=${row.metric}>${known.metrics[row.metric] || row.metric}</th><td class="n">${shown(row, row.reference)}</td><td class="n">${shown(row, row.variant)}</td>
         <td class="n">${spread(row)}</td><td><${Interval} row=${row} limit=${limit} /></td>
         <td><span class=${`verdict v-${row.verdict}`}>${row.verdict}</span>${row.seeds_that_would_decide ? html` <span class="note">about ${row.seeds_that_would_decide} seeds decide</span>` : ""}</td>
       </tr>`)}</tbody>`)}

@@ -84,7 +84,8 @@ export function RunList({ known, query }) {
   };
   if (!answer) return html`<div class="wide-page"><h1>Runs</h1>${problems.map((line) => html`<p class="problem" role="alert">${line}</p>`)}</div>`;
   if (!answer.total) {
-    return html`<div class="wide-page"><h1>Runs</h1><p>There is none in ${known.store} yet. What runs in a terminal is kept there and shows up here, for example:</p>
+    return html`<div class="wide-page"><h1>Runs</h1><p>There is none in ${known.store} yet. What runs in a terminal is kept there and shows up here; what runs under <i>What if</i> and in the editor is not kept. To keep such a run, copy its command, which
+      stands below it, into a terminal. Or, for example:</p>
       <p><code>fullpipe run cubic-vs-bbr1 --seeds 5</code></p></div>`;
   }
   const last = Math.min(from + answer.rows.length, answer.matching);

@@ -72,7 +72,7 @@ export function OneRun({ rest }) {
   </div>`;
 }
 
-export function TwoRuns({ rest }) {
+export function TwoRuns({ known, rest }) {
   const ids = idsOf(rest).slice(0, 2), states = useRuns(ids);
   const [result, setResult] = useState({ told: null, problems: [] });
   useEffect(() => {
@@ -86,10 +86,10 @@ export function TwoRuns({ rest }) {
   const titles = states.map((state, n) => `${"AB"[n]}: ${state.begin ? `${state.begin.name}, seed ${state.begin.seed}` : "…"}`);
   return html`<div class="wide-page">
     <p class="crumbs"><a href="#/runs">Runs</a></p>
-    <h1>B against A</h1>
+    <h1>${result.told ? `${result.told.variant} against ${result.told.reference}` : "B against A"}</h1>
     ${result.problems.map((line) => html`<p class="note">No verdicts: ${line}.</p>`)}
-    ${result.told && html`<${Verdicts} result=${result.told} names=${["A", "B"]} />
-      <${TakeAlong} command=${result.told.command} files=${states.map((state, n) => [`${"ab"[n]}.toml`, state.begin?.toml])}
+    ${result.told && html`<${Verdicts} result=${result.told} known=${known} />
+      <${TakeAlong} command=${result.told.command} files=${states.map((state, n) => [result.told.files[n], state.begin?.toml])}
         report=${() => postText("/api/runs/compare/report", { runs: ids })} />`}
     <${Results} states=${states} titles=${titles} />
     <${Difference} a=${a} b=${b} />

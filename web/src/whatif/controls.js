@@ -5,7 +5,7 @@ import { Command, download } from "../parts/copy.js";
 import { plain } from "../parts/numbers.js";
 import { Refused, postText } from "../parts/server.js";
 import {
-  addVariant, change, changeFlow, chosen, common, letter, nameOf, now, removeVariant, scenarioOf, variants,
+  addVariant, change, changeFlow, chosen, common, fileOf, letter, now, removeVariant, scenarioOf, variants,
 } from "./settings.js";
 
 const STEPS = 1000;
@@ -34,20 +34,24 @@ function Slider({ label, unit, value, low, high, onChange, isLinear, step, help,
   </div>`;
 }
 
-function Flow({ flow, number, known, count }) {
+const told = (flow) => (flow ? `${flow.cca} ×${flow.count} from ${plain(flow.start)} s` : "none here");
+
+// `other`: the same entry of the other variant, if there is another variant.
+function Flow({ flow, number, known, count, other }) {
   const whole = (key, low, high) => (event) => {
     const value = Number(event.target.value);
     if (event.target.value !== "" && value >= low && value <= high) changeFlow(number, { [key]: value });
   };
   const remove = () => change({ flows: now.value.flows.filter((_, n) => n !== number) });
-  return html`<div class="flow" role="group" aria-label=${`Flows ${number + 1}`}>
+  const differs = other !== undefined && told(other) !== told(flow);
+  return html`<div class=${`flow${differs ? " differs" : ""}`} role="group" aria-label=${`Flows ${number + 1}`}>
     <select aria-label="Algorithm" value=${flow.cca} onChange=${(event) => changeFlow(number, { cca: event.target.value })}>
       ${known.algorithms.map((one) => html`<option value=${one.name} title=${one.title} selected=${one.name === flow.cca}>${one.name}</option>`)}
     </select>
     <label>×<input type="number" aria-label="How many" min="1" max="20" step="1" value=${flow.count} onChange=${whole("count", 1, 20)} /></label>
     <label>from<input type="number" aria-label="Start, s" min="0" max="600" step="any" value=${flow.start} onChange=${whole("start", 0, 600)} />s</label>
     ${count > 1 && html`<button type="button" class="quiet" aria-label="Remove these flows" title="Remove" onClick=${remove}>✕</button>`}
-  </div>`;
+  </div>${differs && html`<p class="other">the other variant: ${told(other)}</p>`}`;
 }
 
 function Variants() {
@@ -85,10 +89,11 @@ export function Controls({ known, lives }) {
       help="What may wait, in bandwidth-delay products" other=${other.queue === "drop_tail" ? other.buffer : undefined} />`}
     <${Slider} label="Random loss" unit="%" value=${settings.loss} low=${0} high=${5} isLinear onChange=${(loss) => change({ loss })}
       help="Packets that the link loses besides" other=${other.loss} />
-    <label class="check"><input type="checkbox" checked=${settings.ecn} onChange=${(event) => change({ ecn: event.target.checked })} /> Flows use ECN</label>
+    <label class=${`check${other.ecn !== undefined && other.ecn !== settings.ecn ? " differs" : ""}`}><input type="checkbox" checked=${settings.ecn} onChange=${(event) => change({ ecn: event.target.checked })} /> Flows use ECN</label>
     <h2>Flows</h2>
-    ${settings.flows.map((flow, n) => html`<${Flow} key=${n} flow=${flow} number=${n} known=${known} count=${total} />`)}
+    ${settings.flows.map((flow, n) => html`<${Flow} key=${n} flow=${flow} number=${n} known=${known} count=${total} other=${other.flows && (other.flows[n] || null)} />`)}
     ${total < 4 && html`<p><button type="button" onClick=${() => change({ flows: [...settings.flows, { cca: "cubic", count: 1, start: 0 }] })}>Add flows</button></p>`}
+    <label class="check" title="One direction of a telephone call (G.711, 50 packets a second), the same way as the data of the flows"><input type="checkbox" checked=${shared.call} onChange=${(event) => share({ call: event.target.checked })} /> A call beside the flows</label>
     <h2>Run</h2>
     <${Slider} label="Duration" unit="s" value=${shared.duration} low=${2} high=${300} onChange=${(duration) => share({ duration })} help="Simulated time; a sixth of it is warm-up" />
     <label class="seed">Seed <input type="number" min="0" max="1000000000" step="1" value=${shared.seed}
@@ -106,7 +111,7 @@ function Export({ live }) {
   const report = async () => {
     setProblem("");
     try {
-      const scenarios = variants.value.map((one, n) => scenarioOf(one, common.value, nameOf(n)));
+      const scenarios = variants.value.map((one) => scenarioOf(one, common.value));
       download("what-if.html", await postText("/api/report", { scenarios, seed: common.value.seed }), "text/html");
     } catch (error) {
       setProblem(error instanceof Refused ? error.problems[0] : "the server does not answer");
@@ -116,11 +121,11 @@ function Export({ live }) {
   const of = variants.value.length > 1 ? ` of variant ${letter(number)}` : "";
   return html`<h2>Take it along</h2>
     <p class="buttons">
-      <button type="button" onClick=${() => download(`${nameOf(number)}.toml`, begin.toml, "application/toml")}>Scenario${of}</button>
+      <button type="button" onClick=${() => download(fileOf(number), begin.toml, "application/toml")}>Scenario${of}</button>
       <button type="button" onClick=${report}>Report</button>
       <button type="button" onClick=${() => edit(begin.toml)}>Edit as a file</button>
     </p>
     ${problem && html`<p class="problem" role="alert">${problem}</p>`}
     <p class="note">The same run${of} in a terminal:</p>
-    <${Command} text=${begin.command || `fullpipe run ${nameOf(number)}.toml --seed ${begin.seed}`} label="Command" />`;
+    <${Command} text=${begin.command || `fullpipe run ${fileOf(number)} --seed ${begin.seed}`} label="Command" />`;
 }

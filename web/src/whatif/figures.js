@@ -30,6 +30,7 @@ export function figuresOf({ begin, columns }) {
   const lines = (key, make) => begin.flows.map((flow, n) => ({
     label: flow.name, colour: flow.colour, dash: flow.dash, values: make(columns[`${key}/${n}`], flow),
   }));
+  const ofSenders = (key, make) => lines(key, make).filter((_, n) => begin.flows[n].cca); // a call has no round trip and no window
   const queue = begin.links.map((name, n) => ({
     label: name, colour: begin.links.length > 1 ? n : null, dash: n, values: columns[`backlog_packets/${n}`],
   }));
@@ -37,9 +38,9 @@ export function figuresOf({ begin, columns }) {
   const made = [
     { title: "Goodput", unit: "Mbit/s", lines: lines("goodput_bps", (v) => smoothed(scaled(v, 1e-6), window)),
       marks: link && link.flows > 1 ? mark(link.fair_share_bps / 1e6, "fair share") : [] },
-    { title: "Round trip", unit: "ms", lines: lines("srtt_s", (v) => scaled(v, 1e3)), marks: link ? mark(link.rtt_s * 1e3, "empty path") : [] },
+    { title: "Round trip", unit: "ms", lines: ofSenders("srtt_s", (v) => scaled(v, 1e3)), marks: link ? mark(link.rtt_s * 1e3, "empty path") : [] },
     { title: "Waiting at the link", unit: "packets", lines: queue, marks: link ? mark(link.buffer_packets, "full") : [] },
-    { title: "Congestion window", unit: "packets", lines: lines("cwnd_bytes", (v, flow) => scaled(v, 1 / flow.mss_bytes)),
+    { title: "Congestion window", unit: "packets", lines: ofSenders("cwnd_bytes", (v, flow) => scaled(v, 1 / flow.mss_bytes)),
       marks: link && link.flows > 1 ? mark(link.window_packets, "fair and no queue") : link ? mark(link.bdp_packets, "fills the path") : [] },
   ].filter((figure) => figure.lines.length);
   const from = Math.floor(times.length / 20); // the start may be far above the rest

@@ -5,7 +5,7 @@ import { Controls } from "./controls.js";
 import { Live } from "./live.js";
 import { Difference, sentenceOf } from "./said.js";
 import { Seeds } from "./seeds.js";
-import { address, common, fromAddress, letter, nameOf, scenarioOf, variants } from "./settings.js";
+import { address, common, fromAddress, letter, scenarioOf, variants } from "./settings.js";
 
 const PAUSE_MS = 40; // between a change and its run: a slider says more than can be drawn
 const lives = [new Live(), new Live()];
@@ -15,7 +15,7 @@ function useRuns() {
   useEffect(() => {
     const timer = setTimeout(() => {
       variants.value.forEach((one, n) => {
-        const scenario = scenarioOf(one, common.value, nameOf(n)), key = JSON.stringify([scenario, common.value.seed]);
+        const scenario = scenarioOf(one, common.value), key = JSON.stringify([scenario, common.value.seed]);
         if (before.current[n] === key) return;
         before.current[n] = key;
         lives[n].run(scenario, common.value.seed);
@@ -38,7 +38,7 @@ export function WhatIf({ known, query }) {
     <div class="results">
       <h1 class="aside">What if</h1>
       <${Results} states=${states} titles=${titles} />
-      ${states.length > 1 && html`<${Difference} a=${states[0]} b=${states[1]} /><${Seeds} tomls=${states.map((state) => state.begin?.toml)} />`}
+      ${states.length > 1 && html`<${Difference} a=${states[0]} b=${states[1]} /><${Seeds} known=${known} tomls=${states.map((state) => state.begin?.toml)} />`}
     </div>
   </div>`;
 }

@@ -2,22 +2,22 @@
 import { html, useEffect, useRef, useState } from "../parts/html.js";
 import { Refused, events, postText } from "../parts/server.js";
 import { TakeAlong, Verdicts } from "../parts/verdicts.js";
-import { common, nameOf, scenarioOf, variants } from "./settings.js";
+import { common, scenarioOf, variants } from "./settings.js";
 
 const SEEDS = 20;
 const NOTHING = { done: 0, result: null, problems: [], isRunning: false };
 
 // Without capture, which changes no result.
-const scenarios = () => variants.value.map((one, n) => scenarioOf(one, { ...common.value, packets: false }, nameOf(n)));
+const scenarios = () => variants.value.map((one) => scenarioOf(one, { ...common.value, packets: false }));
 
 // `tomls`: both scenarios as files.
-export function Seeds({ tomls }) {
+export function Seeds({ known, tomls }) {
   const [state, setState] = useState(NOTHING);
   const stop = useRef(null);
   useEffect(() => {
     stop.current?.abort();
     setState(NOTHING);
-  }, [variants.value, common.value.duration]);
+  }, [variants.value, common.value.duration, common.value.call]);
   const run = async () => {
     stop.current = new AbortController();
     const { signal } = stop.current;
@@ -38,8 +38,8 @@ export function Seeds({ tomls }) {
       ${" "}<button type="button" disabled=${state.isRunning} onClick=${run}>${state.isRunning ? "Running …" : `Run ${SEEDS} seeds of each`}</button></p>
     ${state.isRunning && html`<progress max=${2 * SEEDS} value=${state.done} aria-label="Runs that are done"></progress>`}
     ${state.problems.map((line) => html`<p class="problem" role="alert">${line}</p>`)}
-    ${state.result && html`<${Verdicts} result=${state.result} names=${["A", "B"]} />
-      <${TakeAlong} command=${state.result.command} files=${tomls.map((toml, n) => [`${nameOf(n)}.toml`, toml])}
-        report=${() => postText("/api/compare/report", { scenarios: scenarios(), seed: common.value.seed, result: state.result })} />`}
+    ${state.result && html`<${Verdicts} result=${state.result} known=${known} />
+      <${TakeAlong} command=${state.result.command} files=${tomls.map((toml, n) => [state.result.files[n], toml])}
+        report=${() => postText("/api/compare/report", { scenarios: scenarios(), seeds: SEEDS })} />`}
   </section>`;
 }

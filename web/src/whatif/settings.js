@@ -5,7 +5,8 @@ export const FIRST = {
   rate: 20e6, rtt: 40, buffer: 1, queue: "drop_tail", loss: 0, ecn: false,
   flows: [{ cca: "cubic", count: 1, start: 0 }, { cca: "bbr3", count: 1, start: 5 }],
 };
-const COMMON = { duration: 30, seed: 1, packets: false };
+const COMMON = { duration: 30, seed: 1, packets: false, call: false };
+const CALL = { name: "call", workload: "voip", start_jitter: "20 ms" };
 const POINTS = ["sender", "bottleneck", "receiver"];
 
 // One variant or two; which of them the sliders change; and what is common to both.
@@ -35,25 +36,25 @@ export function removeVariant(number) {
 const text = (value, unit) => `${Number(value.toPrecision(6))} ${unit}`;
 
 // As `fullpipe run` takes it.
-export function scenarioOf(settings, shared, name) {
+export function scenarioOf(settings, shared) {
   const queue = settings.queue === "drop_tail"
     ? { kind: "drop_tail", size: text(settings.buffer, "bdp") } : { kind: settings.queue };
   const bottleneck = { rate: text(settings.rate / 1e6, "Mbit/s"), delay: text(settings.rtt / 2, "ms"), queue };
   if (settings.loss > 0) bottleneck.loss = { kind: "bernoulli", probability: Number((settings.loss / 100).toPrecision(6)) };
   return {
-    name,
+    name: "what-if",
     duration: text(shared.duration, "s"),
     warmup: text(Number((shared.duration / 6).toPrecision(2)), "s"),
     topology: { kind: "dumbbell", bottleneck },
     ...(shared.packets ? { record: { packets: POINTS } } : {}),
     ...(settings.ecn ? { tcp: { ecn: true } } : {}),
-    flows: settings.flows.map((flow) => ({
+    flows: [...settings.flows.map((flow) => ({
       cca: flow.cca, ...(flow.count > 1 ? { count: flow.count } : {}),
       ...(flow.start > 0 ? { start: text(flow.start, "s") } : {}), start_jitter: "100 ms",
-    })),
+    })), ...(shared.call ? [CALL] : [])],
   };
 }
-export const nameOf = (number) => (number ? "what-if-b" : "what-if");
+export const fileOf = (number) => (number ? "what-if-b.toml" : "what-if.toml");
 
 // In the address: short enough to be read, and to be sent to a colleague who runs the page, too.
 const written = (s) =>
@@ -62,7 +63,8 @@ const written = (s) =>
 
 export function address() {
   const words = variants.value.map((one, n) => `${"ab"[n]}=${written(one)}`);
-  return `#/what-if?${words.join("&")}&time=${common.value.duration}&seed=${common.value.seed}${common.value.packets ? "&packets=1" : ""}`;
+  const also = ["packets", "call"].filter((key) => common.value[key]).map((key) => `&${key}=1`).join("");
+  return `#/what-if?${words.join("&")}&time=${common.value.duration}&seed=${common.value.seed}${also}`;
 }
 
 const within = (value, low, high, otherwise) => {
@@ -88,5 +90,8 @@ export function fromAddress(query, known) {
   const asked = new URLSearchParams(query);
   if (!asked.has("a")) return;
   variants.value = ["a", "b"].filter((name) => asked.has(name)).map((name) => read(asked.get(name), known));
-  common.value = { duration: within(asked.get("time"), 2, 300, 30), seed: Math.round(within(asked.get("seed"), 0, 1e9, 1)), packets: asked.get("packets") === "1" };
+  common.value = {
+    duration: within(asked.get("time"), 2, 300, 30), seed: Math.round(within(asked.get("seed"), 0, 1e9, 1)),
+    packets: asked.get("packets") === "1", call: asked.get("call") === "1",
+  };
 }

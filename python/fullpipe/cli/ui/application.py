@@ -16,8 +16,8 @@ from starlette.responses import JSONResponse, Response, StreamingResponse
 from starlette.routing import Route
 
 from fullpipe.cli.ui.catalogue import catalogue
-from fullpipe.cli.ui.compare import comparison, seeds_of
-from fullpipe.cli.ui.export import report_of, report_of_verdicts, told_of
+from fullpipe.cli.ui.compare import comparison, comparison_report, seeds_of
+from fullpipe.cli.ui.export import report_of
 from fullpipe.cli.ui.fields import fields_of
 from fullpipe.cli.ui.guard import Guard
 from fullpipe.cli.ui.inputs import body_of, only_own_files, package_version, scenario_of, seconds_of, seed_of
@@ -141,10 +141,9 @@ class Server:
 
     async def _report_verdicts(self, request: Request) -> Response:
         body = await self._body(request)
-        scenarios = await to_thread.run_sync(self._several, body.get("scenarios"))
-        seed, told = seed_of(body.get("seed", 1)), told_of(body.get("result"))
-        async with self._turns.turn():
-            page = await to_thread.run_sync(report_of_verdicts, scenarios, seed, told)
+        seeds = seeds_of(body.get("seeds"), self._limits.seeds)
+        scenarios = await to_thread.run_sync(self._several, body.get("scenarios"), seeds)
+        page = await comparison_report(scenarios, seeds, self._turns)
         return Response(page, media_type="text/html")
 
     async def _named(self, request: Request) -> Response:

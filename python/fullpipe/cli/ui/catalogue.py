@@ -1,12 +1,14 @@
-"""What can be chosen on the page: algorithms, queues and scenarios by name."""
+"""What can be chosen on the page: algorithms, queues and scenarios by name; and what metrics are called."""
 
 from __future__ import annotations
 
 from functools import cache
 from typing import Any
 
+from fullpipe.analysis.metrics import BY_NAME
 from fullpipe.scenario import catalogue as registry
 from fullpipe.scenario import scenario_names
+from fullpipe.validation.over import HEADLINES
 
 _NOT_OF_LINKS = frozenset({"tbf", "police", "mac80211"})
 """Queues that need a rate of their own, or a cell."""
@@ -21,4 +23,5 @@ def catalogue() -> dict[str, Any]:
             {"name": n, "title": e.title} for n, e in registry.queues().items() if n not in _NOT_OF_LINKS
         ],
         "scenarios": scenario_names(),
+        "metrics": {name: BY_NAME[name].label or name for name in HEADLINES},
     }

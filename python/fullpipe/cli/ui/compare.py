@@ -10,26 +10,15 @@ from typing import Any
 from anyio import to_thread
 
 from fullpipe import api
+from fullpipe.cli.ui.export import verdicts_page
 from fullpipe.cli.ui.inputs import only_own_files
 from fullpipe.cli.ui.live import Turns, event
+from fullpipe.cli.ui.names import files_of, names_of
 from fullpipe.errors import FullpipeError, ScenarioError
 from fullpipe.runs import Run
 from fullpipe.scenario import Scenario
-from fullpipe.sweeps import Job
-from fullpipe.validation.over import SCENARIO, Side, compared, sides_of
-
-METRICS = (
-    "goodput",
-    "jain",
-    "rtt_mean",
-    "rtt_p95",
-    "retransmitted",
-    "convergence",
-    "utilisation",
-    "sojourn_mean",
-    "dropped",
-)
-"""What is compared on the page."""
+from fullpipe.sweeps import Job, jobs
+from fullpipe.validation.over import Side, compared
 
 
 async def comparison(scenarios: Sequence[Scenario], seeds: int, turns: Turns) -> AsyncIterator[bytes]:
@@ -49,6 +38,25 @@ async def comparison(scenarios: Sequence[Scenario], seeds: int, turns: Turns) ->
         yield event("problem", {"problems": str(error).split("\n")})
 
 
+async def comparison_report(scenarios: Sequence[Scenario], seeds: int, turns: Turns) -> str:
+    """The page of a report about a comparison: its verdicts, and all its runs.
+
+    Raises:
+        ScenarioError: If the scenarios cannot be compared.
+    """
+    sides = await to_thread.run_sync(_sides, scenarios, seeds)
+    runs: list[Run] = []
+    for job in (job for side in sides for job in side.jobs):
+        async with turns.turn():
+            runs.append(await to_thread.run_sync(_run, job))
+    async with turns.turn():
+        return await to_thread.run_sync(_reported, sides, runs)
+
+
+def _reported(sides: Sequence[Side], runs: Sequence[Run]) -> str:
+    return verdicts_page(_judged(sides, runs), runs)
+
+
 def seeds_of(sent: object, most: int) -> int:
     """How many seeds.
 
@@ -61,10 +69,15 @@ def seeds_of(sent: object, most: int) -> int:
 
 
 def _sides(scenarios: Sequence[Scenario], seeds: int) -> list[Side]:
+    """Both variants, called by what differs."""
+    if len(scenarios) != 2:
+        raise ScenarioError(["scenarios: give two to compare them"])
     if len({len(scenario.flows) for scenario in scenarios}) > 1:
         raise ScenarioError(["flows: give both variants as many entries, so that each has its counterpart"])
+    chosen = range(1, seeds + 1)
     with only_own_files():
-        return sides_of(scenarios[0], {SCENARIO: list(scenarios)}, range(1, seeds + 1))
+        named = zip(names_of(*scenarios), scenarios, strict=True)
+        return [Side(name, jobs(scenario, chosen)) for name, scenario in named]
 
 
 def _run(job: Job) -> Run:
@@ -73,8 +86,16 @@ def _run(job: Job) -> Run:
 
 
 def _judged(sides: Sequence[Side], runs: Sequence[Run]) -> dict[str, Any]:
-    told = compared(sides, runs, METRICS)[0].to_dict()
-    return {**told, "command": compare_command([f"{side.name}.toml" for side in sides], told["seeds"])}
+    told = compared(sides, runs)[0].to_dict()
+    return {**told, **taken_along([side.name for side in sides], told["seeds"])}
+
+
+def taken_along(
+    names: Sequence[str], seeds: Sequence[int], store: Path = Path("runs"), engine: str = "native"
+) -> dict[str, Any]:
+    """What the scenarios of a comparison are called as files, and the command that says the same of those."""
+    files = files_of(names)
+    return {"files": files, "command": compare_command(files, seeds, store, engine)}
 
 
 def compare_command(
@@ -87,4 +108,4 @@ def compare_command(
     words += ["--seeds", str(len(seeds))]
     words += [] if engine == "native" else ["--engines", engine]
     words += [] if store == Path("runs") else ["--out", str(store)]
-    return shlex.join([*words, *(word for metric in METRICS for word in ("--metric", metric))])
+    return shlex.join(words)

@@ -9,9 +9,10 @@ from typing import Any
 from fullpipe import api
 from fullpipe.cli.ui.inputs import only_own_files
 from fullpipe.report.budget import Budget
-from fullpipe.report.from_file import checked, file_of, page_of_file
+from fullpipe.report.from_file import file_of, page_of_file
 from fullpipe.report.html.page import html
 from fullpipe.report.runs.page import page_of
+from fullpipe.report.runs.verdicts import VERDICTS
 from fullpipe.runs import Run
 from fullpipe.scenario import Scenario
 
@@ -19,31 +20,14 @@ from fullpipe.scenario import Scenario
 def report_of(scenarios: Sequence[Scenario], seed: int) -> str:
     """The page that `fullpipe report` writes, about each scenario run once, as one HTML file."""
     with only_own_files():
-        return html(page_of(_runs(scenarios, seed)), Budget().samples)
-
-
-def report_of_verdicts(scenarios: Sequence[Scenario], seed: int, told: Mapping[str, Any]) -> str:
-    """The same of a comparison: its verdicts, and each scenario run once."""
-    with only_own_files():
-        return verdicts_page(told, _runs(scenarios, seed))
+        runs = [api.run(scenario, seed) for scenario in scenarios]
+        return html(page_of(runs), Budget().samples)
 
 
 def verdicts_page(told: Mapping[str, Any], runs: Sequence[Run]) -> str:
-    """A page about a comparison, and below it about a run of each side."""
-    sides = {name: f"{run.name}, {run.meta.digest}" for name, run in zip("AB", runs, strict=True)}
-    verdicts = page_of_file({**file_of([told], str(told.get("command", ""))), **sides})
-    of_runs = page_of(runs).sections
+    """A page about a comparison, and below it about the runs that it is of."""
+    digests = dict.fromkeys(f"{run.name}, {run.meta.digest}" for run in runs)
+    sides = {side: f"{told[side]}: {of}" for side, of in zip(("reference", "variant"), digests, strict=False)}
+    verdicts = page_of_file({**file_of([told], str(told["command"])), **sides})
+    of_runs = [section for section in page_of(runs).sections if section.heading != VERDICTS]
     return html(replace(verdicts, sections=[*verdicts.sections, *of_runs]), Budget().samples)
-
-
-def told_of(sent: object) -> Mapping[str, Any]:
-    """Verdicts that the page got and sends again.
-
-    Raises:
-        NoRunError: If they are none.
-    """
-    return checked("result", sent)
-
-
-def _runs(scenarios: Sequence[Scenario], seed: int) -> list[Run]:
-    return [api.run(scenario, seed) for scenario in scenarios]

@@ -18,11 +18,12 @@ import polars as pl
 from fullpipe.analysis.metrics import busy_links, summary
 from fullpipe.analysis.stored import StoredRuns
 from fullpipe.analysis.values import value_text
-from fullpipe.cli.ui.compare import METRICS, compare_command
+from fullpipe.cli.ui.compare import taken_along
 from fullpipe.cli.ui.export import verdicts_page
 from fullpipe.cli.ui.lanes import packets_of
 from fullpipe.cli.ui.limits import MOST_POINTS
 from fullpipe.cli.ui.live import wide
+from fullpipe.cli.ui.names import names_of
 from fullpipe.cli.ui.packed import packed
 from fullpipe.cli.ui.path import MOST_FLOWS
 from fullpipe.cli.ui.understood import MOST_LINKS, understood
@@ -36,6 +37,7 @@ from fullpipe.runs.meta import DIGEST, ENGINE
 from fullpipe.runs.sums import own_file
 from fullpipe.validation.compare.matching import Variant
 from fullpipe.validation.compare.variants import compare_variants
+from fullpipe.validation.over import HEADLINES
 
 _SETTLED_NS = 2_000_000_000
 """A folder that changed so short a time ago may change again without another date."""
@@ -164,26 +166,27 @@ class KeptRuns:
 
     def _verdicts(self, chosen: Sequence[Sequence[Run]]) -> dict[str, Any]:
         links = dict.fromkeys(link for runs in chosen for run in runs for link in busy_links(run))
+        names = names_of(*(runs[0].scenario for runs in chosen))
         variants = [
-            Variant.of_runs(name, runs, METRICS, links) for name, runs in zip("AB", chosen, strict=True)
+            Variant.of_runs(name, runs, HEADLINES, links) for name, runs in zip(names, chosen, strict=True)
         ]
         try:
-            told = compare_variants(variants[0], variants[1], METRICS).to_dict()
+            told = compare_variants(variants[0], variants[1], HEADLINES).to_dict()
         except ValueError as error:
             raise ScenarioError([f"these cannot be compared: {error}"]) from None
         (engine, *other) = dict.fromkeys(runs[0].meta.engine.name for runs in chosen)
-        files = ("a.toml", "b.toml")
-        return {**told, "command": "" if other else compare_command(files, told["seeds"], self.root, engine)}
+        along = taken_along(names, told["seeds"], self.root, engine)
+        return {**told, **along, **({"command": ""} if other else {})}
 
     def report_of_verdicts(self, ids: object) -> str:
-        """The page of a report about two scenarios against each other, with the curves of one seed.
+        """The page of a report about two scenarios against each other, with all their runs.
 
         Raises:
             NoRunError: If one is not there.
             ScenarioError: If they cannot be compared.
         """
         chosen = self._pairs(ids)
-        return verdicts_page(self._verdicts(chosen), [runs[0] for runs in chosen])
+        return verdicts_page(self._verdicts(chosen), [run for runs in chosen for run in runs])
 
     def _pairs(self, ids: object) -> list[list[Run]]:
         """The runs of two scenarios with the seeds that both have."""

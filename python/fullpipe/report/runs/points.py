@@ -27,6 +27,7 @@ FLOW_METRICS = (
     "rtt_mean",
     "rtt_p95",
     "retransmission_rate",
+    "loss_rate",
     "owd_mean",
     "owd_p95",
     "jitter",

@@ -21,6 +21,8 @@ Comparisons = Sequence[VariantComparison]
 _Pair = tuple[Mapping[str, Any], Variant, Variant]
 _MOST_VARIANTS, _MOST_COMPARISONS = 6, 40
 _FOLDED = 30
+VERDICTS = "Verdicts"
+"""The heading of the section."""
 
 
 def compared(found: Points) -> list[VariantComparison]:
@@ -62,7 +64,7 @@ def _pairs(found: Points, path: str) -> Iterator[_Pair]:
 
 
 def _variant(found: Points, part: pl.DataFrame, path: str, value: Any) -> Variant:
-    rows = part.filter(pl.col(path) == value, found.is_asked())
+    rows = part.filter(pl.col(path).eq_missing(pl.lit(value)), found.is_asked())
     point = {each: rows[each][0] for each in found.paths}
     place = next(n for n, each in enumerate(found.points) if _same(each, point))
     return Variant(_side(found, path, value), found.runs[place].scenario, rows)
@@ -105,4 +107,4 @@ def section(made: Comparisons, rows: int) -> Section:
     table = table_of(
         [{**paths, **row} for row in _rows(made)], "Differences and verdicts", rows, folded_from=_FOLDED
     )
-    return Section("Verdicts", [Text(HOW_COMPARED), table, *more])
+    return Section(VERDICTS, [Text(HOW_COMPARED), table, *more])
