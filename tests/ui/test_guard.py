@@ -1,5 +1,10 @@
 """Only the browser that has shown the token gets anything, and it gets nothing that could harm it."""
 
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
 import httpx
 import pytest
 from starlette.testclient import TestClient
@@ -128,3 +133,19 @@ def test_two_servers_do_not_share_a_cookie(served: Served) -> None:
         assert browser.get(other).status_code == 200
         for url in (one, other):
             assert browser.get(httpx.URL(url).copy_with(path="/api/about", query=None)).status_code == 200
+
+
+@pytest.mark.parametrize("again", [False, True])
+def test_ctrl_c_says_that_the_server_was_stopped(tmp_path: Path, again: bool) -> None:
+    command = [sys.executable, "-m", "fullpipe", "ui", "--no-browser"]
+    process = subprocess.Popen(
+        command, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    )
+    assert process.stdout is not None
+    url = process.stdout.readline().strip()
+    if again:
+        assert httpx.get(url).status_code == 303
+    process.send_signal(signal.SIGINT)
+    _, told = process.communicate(timeout=60)
+    assert told == "fullpipe: stopped; the page is not served any more\n"
+    assert process.returncode == 1

@@ -60,13 +60,16 @@ def metric_shown(metric: str, of: str = "") -> str:
     return f"{name} of {of}" if of else name
 
 
-def number_shown(value: float | None, unit: str) -> str:
-    """A value in the unit in which it is shown; a dash for what is not known.
+def number_shown(value: float | None, unit: str, metric: str = "") -> str:
+    """A value in the unit in which it is shown, with the decimals of its metric if that has its own; a dash
+    for what is not known.
 
-    >>> number_shown(0.0405, "s")
-    '40.50'
+    >>> number_shown(0.0405, "s"), number_shown(4.3935, "1", "call_score")
+    ('40.50', '4.4')
     """
     _, scale, digits = _SHOWN.get(unit, (unit, 1.0, 0))
+    own = BY_NAME[metric].digits if metric in BY_NAME else None
+    digits = digits if own is None else own
     return "-" if value is None else f"{value * scale:,.{digits}f}"
 
 
@@ -77,7 +80,8 @@ def mean_shown(row: Mapping[str, Any], unit: str = "") -> str:
     >>> mean_shown(row, "Mbit/s")
     '1.00 [0.00, 3.00] Mbit/s'
     """
-    mean, *ends = (number_shown(row.get(key), row.get("unit", "")) for key in ("mean", "low", "high"))
+    of = (row.get("unit", ""), row.get("metric", ""))
+    mean, *ends = (number_shown(row.get(key), *of) for key in ("mean", "low", "high"))
     has_interval = row.get("low") is not None and not row["alike"]
     shown = f"{mean} [{', '.join(ends)}]" if has_interval else mean
     return f"{shown} {unit}".rstrip() + unfinished_shown(row)
@@ -100,10 +104,10 @@ def difference_shown(difference: float, interval: Interval | None, reference: fl
     return f"{text(difference)}{' %' if reference else ''}{ends}"
 
 
-def margin_shown(margin: Margin, unit: str) -> str:
+def margin_shown(margin: Margin, unit: str, metric: str = "") -> str:
     """A margin in the unit in which its quantity is shown."""
     parts = [f"{100 * margin.relative:g} %"] if margin.relative else []
-    absolute = [number_shown(margin.absolute, unit)] if margin.absolute else []
+    absolute = [number_shown(margin.absolute, unit, metric)] if margin.absolute else []
     return ", ".join([*parts, *absolute]) or "0"
 
 

@@ -47,10 +47,10 @@ def _table(rows: list[Row]) -> Any:
         shown_unit = unit_shown(unit)
         made.add_row(
             f" {match.metric} {shown_unit if shown_unit != unit or unit == 's' else ''}",
-            number_shown(row.base, unit),
-            number_shown(row.change, unit),
+            number_shown(row.base, unit, match.metric),
+            number_shown(row.change, unit, match.metric),
             _difference(row),
-            number_shown(match.contrast.margin, unit),
+            number_shown(match.contrast.margin, unit, match.metric),
             styled(_verdict(row), _COLOURS[found.verdict]),
         )
     return made

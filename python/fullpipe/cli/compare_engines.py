@@ -74,10 +74,10 @@ def _table(found: Comparison, rows: Sequence[Row], engine: str) -> Any:
         judged, unit, reference = row.judgements[engine], unit_shown(row.unit), row.mean(found.reference)
         made.add_row(
             f" {row.metric} {unit if unit != row.unit or unit == 's' else ''}",
-            number_shown(reference, row.unit),
-            number_shown(row.mean(engine), row.unit),
+            number_shown(reference, row.unit, row.metric),
+            number_shown(row.mean(engine), row.unit, row.metric),
             difference_shown(judged.difference, judged.interval, reference, row.unit),
-            margin_shown(row.margin, row.unit),
+            margin_shown(row.margin, row.unit, row.metric),
             styled(judged.verdict, _COLOURS[judged.verdict]),
         )
     return made

@@ -169,10 +169,10 @@ def _table(found: VariantComparison) -> Any:
         unit, said = unit_shown(row.unit), row.assessment
         made.add_row(
             f" {row.metric} {unit if unit != row.unit or unit == 's' else ''}",
-            number_shown(row.reference, row.unit),
-            number_shown(row.other, row.unit),
+            number_shown(row.reference, row.unit, row.metric),
+            number_shown(row.other, row.unit, row.metric),
             difference_shown(said.difference, said.interval, row.reference, row.unit),
-            margin_shown(row.margin, row.unit),
+            margin_shown(row.margin, row.unit, row.metric),
             styled(_verdict(row), _COLOURS.get(row.assessment.verdict, "yellow")),
         )
         sides = (row.left_out.reference, row.left_out.other) if row.left_out else ()

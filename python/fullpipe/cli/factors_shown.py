@@ -57,7 +57,7 @@ def _about(row: Row) -> list[str]:
 
 def _cells(row: Row) -> list[str]:
     unit = row.subject.unit
-    means = " / ".join(number_shown(mean, unit) for mean in row.means) or NOTHING
+    means = " / ".join(number_shown(mean, unit, row.subject.metric) for mean in row.means) or NOTHING
     difference = NOTHING
     if row.difference is not None:
         difference = difference_shown(row.difference, row.interval, row.means[0], unit)

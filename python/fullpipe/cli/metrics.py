@@ -102,7 +102,7 @@ def _table(parts: Sequence[pl.DataFrame]) -> Any:
 
 def _cell(row: Mapping[str, Any]) -> str:
     """The value of a row, and below a completion time what it leaves out."""
-    shown = number_shown(row.get("value"), row.get("unit", ""))
+    shown = number_shown(row.get("value"), row.get("unit", ""), row.get("metric", ""))
     return "\n".join(filter(None, [shown, unfinished_shown(row).strip()]))
 
 

@@ -25,29 +25,30 @@ def marked(
     modes = list(modes_of(values, metrics))
     keys = [*paths_of(values), "kind", "of", "metric"]
     schema = pl.Schema({**{key: values.schema[key] for key in keys}, "modes": pl.String()})
-    rows = [[*(row[key] for key in keys), _cell(of_row, row["unit"])] for row, of_row in modes]
+    rows = [[*(row[key] for key in keys), _cell(of_row, row)] for row, of_row in modes]
     cells = pl.DataFrame(rows, schema=schema, orient="row")
     table = found.join(cells, on=keys, how="left", nulls_equal=True, maintain_order="left")
     return table, [_told(row, of_row) for row, of_row in modes]
 
 
-def _cell(found: TwoModes, unit: str) -> str:
+def _cell(found: TwoModes, row: Mapping[str, Any]) -> str:
+    of = (row["unit"], row["metric"])
     modes = (found.low, found.high)
-    return " or ".join(f"{number_shown(m.mean, unit)} ({100 * m.runs / found.n:.0f} %)" for m in modes)
+    return " or ".join(f"{number_shown(m.mean, *of)} ({100 * m.runs / found.n:.0f} %)" for m in modes)
 
 
 def _told(row: Mapping[str, Any], found: TwoModes) -> str:
-    unit = row["unit"]
     point = {
         name: value for name, value in row.items() if name not in ("engine", "kind", "of", "metric", "unit")
     }
     name = " ".join([f"{row['metric']} of {row['of']}", *point_shown(point)])
-    modes = " and ".join(_mode(mode, found.n, unit) for mode in (found.low, found.high))
+    modes = " and ".join(_mode(mode, found.n, row) for mode in (found.low, found.high))
     return f"two modes: {name} is {modes}"
 
 
-def _mode(mode: Mode, n: int, unit: str) -> str:
+def _mode(mode: Mode, n: int, row: Mapping[str, Any]) -> str:
+    of = (row["unit"], row["metric"])
     share, low, high = (100 * part for part in (mode.runs / n, mode.share.low, mode.share.high))
-    mean, *ends = (number_shown(v, unit) for v in (mode.mean, mode.interval.low, mode.interval.high))
-    about = f"{mean} [{', '.join(ends)}] {unit_shown(unit)}".rstrip()
+    mean, *ends = (number_shown(v, *of) for v in (mode.mean, mode.interval.low, mode.interval.high))
+    about = f"{mean} [{', '.join(ends)}] {unit_shown(row['unit'])}".rstrip()
     return f"{about} in {share:.0f} % [{low:.0f}, {high:.0f}] of runs"

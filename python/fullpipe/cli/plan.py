@@ -140,7 +140,7 @@ def _cells(row: Planned) -> Iterator[str]:
     unit = unit_shown(subject.unit)
     yield " ".join([f"{subject.metric} of {subject.of}", *point_shown(subject.point)])
     yield row.other
-    yield f"{number_shown(row.mean, subject.unit)} {unit}".rstrip()
+    yield f"{number_shown(row.mean, subject.unit, subject.metric)} {unit}".rstrip()
     yield f"{100 * row.deviation / abs(row.mean):.1f} %"
     yield _count(row.seeds)
     is_known = not row.is_simulated

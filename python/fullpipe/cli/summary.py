@@ -105,7 +105,9 @@ def _by_group(found: pl.DataFrame) -> dict[tuple[str, str], list[str]]:
     """What a group shows of a metric at every point."""
     shown: dict[tuple[str, str], list[str]] = {}
     for row in found.drop_nulls("mean").iter_rows(named=True):
-        shown.setdefault((row["of"], row["metric"]), []).append(number_shown(row["mean"], row["unit"]))
+        shown.setdefault((row["of"], row["metric"]), []).append(
+            number_shown(row["mean"], row["unit"], row["metric"])
+        )
     return shown
 
 

@@ -25,6 +25,7 @@ from fullpipe.cli.console import led, styled, table, terminal
 from fullpipe.cli.forms import Form
 from fullpipe.cli.jobs import warn_of_short
 from fullpipe.cli.output import complain
+from fullpipe.cli.shown import number_shown
 from fullpipe.runs import Run
 from fullpipe.sweeps import Outcome
 
@@ -179,7 +180,7 @@ def _datagrams(run: Run) -> Any:
             _number(row["sent_packets"]),
             _number(100 * row["lost_packets"] / row["sent_packets"] if row["sent_packets"] else None, 2),
             *(_ms(row[key]) for key in ("rtt_p50_s", "rtt_p95_s", "owd_p50_s", "owd_p95_s", "jitter_s")),
-            _number(scores.get(row["flow"]), 2),
+            number_shown(scores.get(row["flow"]), "1", "call_score"),
         )
     if rows.height > _MOST_ROWS:
         made.add_row(f"and {rows.height - _MOST_ROWS} more")

@@ -82,7 +82,7 @@ def _is_number(key: str, rows: Sequence[Row]) -> bool:
 
 
 def _cell(row: Row, key: str) -> str:
-    value, unit = row.get(key), str(row.get("unit") or "")
+    value, unit, metric = row.get(key), str(row.get("unit") or ""), str(row.get("metric") or "")
     if value is None:
         return "-"
     if key == "metric" and unit_shown(unit):
@@ -93,11 +93,11 @@ def _cell(row: Row, key: str) -> str:
     if key == _UNFINISHED and isinstance(value, Mapping):
         return "; ".join(f"{side} {_count(counts)}" for side, counts in value.items())
     if key == "margin" and isinstance(value, Mapping):
-        return _margin(value, unit)
+        return _margin(value, unit, metric)
     if key in _IN_UNITS and unit and is_real(value):
-        return number_shown(value, unit)
+        return number_shown(value, unit, metric)
     if key in _IN_UNITS and unit and isinstance(value, list) and all(map(is_real, value)):
-        return ", ".join(number_shown(part, unit) for part in value) or "-"
+        return ", ".join(number_shown(part, unit, metric) for part in value) or "-"
     return text_of(value)
 
 
@@ -137,9 +137,9 @@ def interval_of(row: Row) -> Interval | None:
     return Interval(float(low), float(high), _LEVEL, "t") if is_real(low) and is_real(high) else None
 
 
-def _margin(value: Mapping[str, Any], unit: str) -> str:
+def _margin(value: Mapping[str, Any], unit: str, metric: str) -> str:
     parts = [value.get(part) or 0.0 for part in ("relative", "absolute")]
-    return margin_shown(Margin(*parts), unit) if all(map(is_real, parts)) else text_of(value)
+    return margin_shown(Margin(*parts), unit, metric) if all(map(is_real, parts)) else text_of(value)
 
 
 def text_of(value: Any) -> str:

@@ -145,7 +145,7 @@ def test_json_has_the_score_of_every_call_as_the_table_has(fullpipe: Cli, small_
     small_file.write_text(small_file.read_text(encoding="utf-8") + call, encoding="utf-8")
     flows = json.loads(fullpipe("run", small_file, "--json").stdout)["flows"]
     assert flows[0]["call_score"] is None
-    assert f"{flows[1]['call_score']:.2f}" in fullpipe("run", small_file).stdout
+    assert f"{flows[1]['call_score']:.1f}" in fullpipe("run", small_file).stdout
 
 
 def test_json_says_where_the_run_is_kept(fullpipe: Cli, small_file: Path, tmp_path: Path) -> None:

@@ -43,6 +43,8 @@ class Measure:
     neutral: str | float = ""
     """What is neither much nor little, in the middle of colours: a value, or the metric that has it."""
     bounds: Bounds = NO_LESS_THAN_0
+    digits: int | None = None
+    """Decimals in tables for people; None: those of its unit."""
     times: str = ""
     """Of a statistic of completion times: how the names of the metrics begin that say of how many, and which
     share of them it leaves out, as the run ended before they did: `_began` and `_unfinished` end them."""
@@ -63,3 +65,4 @@ class LinkMeasure:
     event: str = ""
     label: str = ""
     bounds: Bounds = NO_LESS_THAN_0
+    digits: int | None = None

@@ -295,6 +295,7 @@ MEASURES = (
         "flows.owd_mean_s",
         label="opinion score of calls (MOS)",
         bounds=(1.0, 4.5),
+        digits=1,
     ),
     Measure(
         "call_score_wideband",
@@ -307,6 +308,7 @@ MEASURES = (
         "flows.owd_mean_s",
         label="opinion score of wideband calls",
         bounds=(1.0, 4.5),
+        digits=1,
     ),
     _summed(
         "retransmitted",

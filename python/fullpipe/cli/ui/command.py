@@ -58,11 +58,15 @@ def ui(
     address = f"{shown}:{listening.getsockname()[1]}"
     guard = guarded(store or out, address, allow_python)
     url = f"http://{address}/?token={guard.token}"
-    echo(url)
-    sys.stdout.flush()
-    if not no_browser and not webbrowser.open(url):
-        complain("note: no browser could be opened; open the address in one")
-    _serve(guard, listening)
+    try:
+        echo(url)
+        sys.stdout.flush()
+        if not no_browser and not webbrowser.open(url):
+            complain("note: no browser could be opened; open the address in one")
+        _serve(guard, listening)
+    except KeyboardInterrupt:
+        complain("stopped; the page is not served any more")
+        raise typer.Exit(1) from None
 
 
 def _serve(app: Any, listening: socket.socket) -> None:

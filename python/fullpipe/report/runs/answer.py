@@ -100,7 +100,8 @@ def _one_by_one(sides: str, metric: str, of: str, rows: Sequence[_Row]) -> Itera
 
 
 def _means(point: Mapping[str, Any], row: VariantRow) -> str:
-    means = f"{number_shown(row.reference, row.unit)} to {number_shown(row.other, row.unit)}"
+    reference, other = (number_shown(mean, row.unit, row.metric) for mean in (row.reference, row.other))
+    means = f"{reference} to {other}"
     unit = unit_shown(row.unit) if row.unit != "1" else ""
     where = f"at {', '.join(point_shown(point))} " if point else ""
     return f"{where}({f'{means} {unit}'.rstrip()}{_unfinished(row)})"

@@ -54,9 +54,9 @@ def _rows(found: Comparison, metrics: Sequence[str]) -> Iterator[list[str]]:
                 row.label(engine),
                 named,
                 engine,
-                number_shown(row.mean(engine), row.unit),
-                number_shown(reference, row.unit),
+                number_shown(row.mean(engine), row.unit, row.metric),
+                number_shown(reference, row.unit, row.metric),
                 difference_shown(judged.difference, judged.interval, reference, row.unit),
-                margin_shown(row.margin, row.unit),
+                margin_shown(row.margin, row.unit, row.metric),
                 str(judged.verdict),
             ]

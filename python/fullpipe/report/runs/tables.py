@@ -67,7 +67,7 @@ def every_run(found: Points, budget: Budget) -> Table:
     keys = [*found.paths, *(["engine"] if "engine" not in found.paths else []), "seed"]
     told = []
     for row, by_metric in by_row(whole, keys, "metric"):
-        cells = [number_shown(by_metric[metric]["value"], by_metric[metric]["unit"]) for metric in known]
+        cells = [number_shown(by_metric[each]["value"], by_metric[each]["unit"], each) for each in known]
         told.append([*(value_text(row[key]) for key in keys), *cells])
     columns = [Column(found.words.get(key, key), is_number=key == "seed") for key in keys]
     return Table(

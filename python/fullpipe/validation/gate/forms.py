@@ -112,7 +112,7 @@ def _numbers(row: Row) -> list[str]:
     """Base, change and margin with their unit."""
     unit = row.match.unit
     values = (row.base, row.change, row.match.contrast.margin)
-    return [f"{number_shown(value, unit)} {unit_shown(unit)}".rstrip() for value in values]
+    return [f"{number_shown(value, unit, row.match.metric)} {unit_shown(unit)}".rstrip() for value in values]
 
 
 def _xml(text: str) -> str:

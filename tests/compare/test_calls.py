@@ -1,0 +1,43 @@
+"""Calls beside a download: what comparisons show of them to people, and what they keep."""
+
+import json
+from pathlib import Path
+
+from typer.testing import CliRunner
+
+from fullpipe.cli import app
+
+CALL = """name = "call"
+duration = "6 s"
+warmup = "1 s"
+
+[topology]
+kind = "dumbbell"
+bottleneck = { rate = "5 Mbit/s", delay = "10 ms", queue = { size = "20 bdp" } }
+
+[[flows]]
+cca = "cubic"
+start_jitter = "100 ms"
+
+[[flows]]
+name = "call"
+workload = "voip"
+start_jitter = "20 ms"
+"""
+
+
+def test_calls_are_compared_unless_other_metrics_are_named(tmp_path: Path) -> None:
+    file, kept = tmp_path / "call.toml", tmp_path / "kept.json"
+    file.write_text(CALL, encoding="utf-8")
+    over = 'topology.bottleneck.queue={ size = "20 bdp" },"fq_codel"'
+    words = ["compare", str(file), "--over", over, "--seeds", "3", "--out", str(tmp_path / "runs")]
+    shown = CliRunner().invoke(app, [*words, "-o", str(kept)]).output
+    rows = json.loads(kept.read_text(encoding="utf-8"))["rows"]
+    of_call = {row["metric"]: row for row in rows if row["of"] == "call"}
+    assert {"call_score", "owd_mean", "loss_rate"} <= set(of_call)
+    assert of_call["call_score"]["verdict"] == "better"
+    scores = [of_call["call_score"][side] for side in ("reference", "variant")]
+    assert all(score != round(score, 1) for score in scores)
+    (line, _) = (line.split() for line in shown.splitlines() if "call_score" in line)
+    assert line[1:3] == [f"{score:.1f}" for score in scores]
+    assert "0.1" in line
