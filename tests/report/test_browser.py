@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from fullpipe import Scenario, sweep
 from fullpipe.report.budget import Budget
 from fullpipe.report.content import Column, Document, Figure, Look, Section, Series, Table, Trace
 from fullpipe.report.html.page import html
@@ -272,3 +273,28 @@ def _unlike(table: Table) -> Table:
         for n, row in enumerate(table.rows)
     ]
     return replace(table, rows=rows)
+
+
+OVERLAPS = """() => [...document.querySelectorAll("svg.chart")].flatMap((svg) => {
+    const box = (one) => [one.textContent, one.getBoundingClientRect()];
+    const texts = [...svg.querySelectorAll("text")].map(box);
+    const meet = (p, q, low, high, room) => p[low] + room < q[high] && q[low] + room < p[high];
+    const lie = (p, q) => meet(p, q, "left", "right", 1) && meet(p, q, "top", "bottom", 2);
+    return texts.flatMap(([one, p], n) =>
+        texts.slice(n + 1).filter(([, q]) => lie(p, q)).map(([other]) => `${one} | ${other}`));
+})"""
+
+
+def test_no_text_of_a_figure_lies_upon_another(show: Show) -> None:
+    queues = [{"kind": "drop_tail", "size": f"{size} bdp"} for size in (1, 2, 20)] + ["fq_codel", "cake"]
+    scenario = Scenario(
+        name="queues",
+        duration="1 s",
+        topology={"kind": "dumbbell", "bottleneck": {"rate": "5 Mbit/s", "delay": "10 ms"}},
+        flows=[{"cca": "cubic", "start_jitter": "100 ms"}, {"name": "call", "workload": "voip"}],
+        sweep={"topology.bottleneck.queue": queues, "topology.bottleneck.rate": ["900 kbit/s", "100 Mbit/s"]},
+    )
+    tab = show(page_of(sweep(scenario, (1, 2))), viewport={"width": 1280, "height": 900})
+    tab.evaluate("document.querySelectorAll('details').forEach((one) => { one.open = true; })")
+    assert tab.locator("svg.chart text").count() > 50
+    assert tab.evaluate(OVERLAPS) == []

@@ -9,6 +9,7 @@ import polars as pl
 from matplotlib.figure import Figure
 
 from fullpipe import files
+from fullpipe.plots.labels import keep_apart
 from fullpipe.plots.style import in_house_style
 from fullpipe.plots.svg import smaller
 
@@ -58,6 +59,7 @@ def save(figure: Figure, data: pl.DataFrame, folder: Path, name: str) -> list[Pa
 
 def _draw(figure: Figure, path: Path) -> None:
     format = path.suffix.removeprefix(".")
+    keep_apart(figure)
     drawn = BytesIO()
     figure.savefig(drawn, format=format, metadata=dict.fromkeys(_VARYING[format]))
     written = drawn.getvalue()

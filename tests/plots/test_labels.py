@@ -1,0 +1,83 @@
+"""Texts of saved figures: none lies upon another."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import combinations
+from pathlib import Path
+
+import pytest
+from matplotlib.axis import Axis
+from matplotlib.figure import Figure
+from matplotlib.text import Text
+
+from fullpipe import Run, Scenario, plots, sweep
+from fullpipe.cli.plot_drawn import Kind
+from fullpipe.cli.plot_points import Chosen, figure_of
+from fullpipe.plots.style import Width
+
+QUEUES = [{"kind": "drop_tail", "size": f"{size} bdp"} for size in (1, 2, 5, 20)] + [
+    "fq_codel",
+    "cake",
+    "pie",
+]
+METRICS = ["goodput", "rtt_mean", "call_score of call", "sojourn_mean"]
+
+
+@pytest.fixture(scope="module")
+def runs() -> list[Run]:
+    """Seven queues with long names, and two algorithms."""
+    bottleneck = {"rate": "5 Mbit/s", "delay": "10 ms"}
+    scenario = Scenario(
+        name="queues",
+        duration="1 s",
+        topology={"kind": "dumbbell", "bottleneck": bottleneck},
+        flows=[{"cca": "cubic"}, {"name": "call", "workload": "voip"}],
+        sweep={"topology.bottleneck.queue": QUEUES, "flows.0.cca": ["cubic", "bbr1"]},
+    )
+    return list(sweep(scenario, (1,)))
+
+
+def drawn_at(axis: Axis) -> Iterator[Text]:
+    """The labels of the ticks within the ends of an axis: others are not drawn."""
+    low, high = sorted(axis.get_view_interval())
+    for place, tick in zip(axis.get_majorticklocs(), axis.get_major_ticks(), strict=True):
+        if low <= place <= high:
+            yield tick.label1
+
+
+def overlaps(figure: Figure) -> list[tuple[str, str]]:
+    """Pairs of texts of axes and legends of which one lies upon the other."""
+    figure.canvas.draw()
+    texts = [text for axes in figure.axes for axis in (axes.xaxis, axes.yaxis) for text in drawn_at(axis)]
+    texts += [text for axes in figure.axes for text in (axes.xaxis.label, axes.yaxis.label, axes.title)]
+    texts += [text for legend in figure.legends for text in legend.get_texts()]
+    boxes = [(text.get_text(), text.get_window_extent()) for text in texts if text.get_visible()]
+    shown = [(text, box) for text, box in boxes if text.strip()]
+    return [(one, other) for (one, a), (other, b) in combinations(shown, 2) if a.overlaps(b)]
+
+
+@pytest.mark.parametrize("width", ["page", "column"])
+@pytest.mark.parametrize("metrics", [METRICS[:1], METRICS[:2], METRICS])
+@pytest.mark.parametrize("kind", [Kind.LINES, Kind.MEANS, Kind.BOX])
+def test_no_text_of_a_saved_figure_lies_upon_another(
+    runs: list[Run], tmp_path: Path, kind: Kind, metrics: list[str], width: Width
+) -> None:
+    figure, data = figure_of(runs, Chosen(kind, metrics, "queue", colour="cca", width=width))
+    has_room = width == "page" and len(metrics) == 1
+    assert bool(overlaps(figure)) != has_room
+    plots.save(figure, data, tmp_path, "queues")
+    assert overlaps(figure) == []
+    height = figure.get_figheight()
+    plots.save(figure, data, tmp_path, "again")
+    assert figure.get_figheight() == height
+
+
+def test_names_that_have_room_stay_level(runs: list[Run], tmp_path: Path) -> None:
+    figure, data = figure_of(
+        runs, Chosen(Kind.LINES, ["goodput"], "cca", where=["topology.bottleneck.queue=cake"])
+    )
+    height = figure.get_figheight()
+    plots.save(figure, data, tmp_path, "two")
+    assert {label.get_rotation() for label in figure.axes[0].get_xticklabels()} == {0.0}
+    assert figure.get_figheight() == height
