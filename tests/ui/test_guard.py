@@ -135,9 +135,16 @@ def test_two_servers_do_not_share_a_cookie(served: Served) -> None:
             assert browser.get(httpx.URL(url).copy_with(path="/api/about", query=None)).status_code == 200
 
 
+HEEDS_CTRL_C = (
+    "import signal; signal.signal(signal.SIGINT, signal.default_int_handler);"
+    " from fullpipe.cli import main; main()"
+)
+"""As in a terminal; what runs in the background of a shell inherits that SIGINT is ignored."""
+
+
 @pytest.mark.parametrize("again", [False, True])
 def test_ctrl_c_says_that_the_server_was_stopped(tmp_path: Path, again: bool) -> None:
-    command = [sys.executable, "-m", "fullpipe", "ui", "--no-browser"]
+    command = [sys.executable, "-c", HEEDS_CTRL_C, "ui", "--no-browser"]
     process = subprocess.Popen(
         command, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
     )

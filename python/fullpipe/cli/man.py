@@ -29,6 +29,7 @@ def page() -> str:
     commands = list(every_command())
     parts = [
         f'.TH FULLPIPE 1 "" "fullpipe {fullpipe.__version__}" "User Commands"',
+        ".na",  # long lists of words leave lines that no spaces between words could fill
         ".SH NAME\nfullpipe \\- a laboratory for TCP congestion control",
         ".SH SYNOPSIS\n.B fullpipe\n.I command\n.RI [ options ]",
         f".SH DESCRIPTION\n{_escaped(_INTRODUCTION)}",
@@ -51,7 +52,8 @@ def _command(command: Command) -> Iterator[str]:
 
 
 def _parameter(given: Parameter) -> str:
-    return f".TP\n.B {_escaped(given.title)}\n{_escaped(given.help)}"
+    title = _escaped(given.title).replace("|", "|\\:")  # a line may end after each of the words
+    return f".TP\n.B {title}\n{_escaped(given.help)}"
 
 
 def _escaped(text: str) -> str:
