@@ -45,7 +45,7 @@ def test_the_first_study_is_not_refused(known: Installed) -> None:
         ("tcp.rescue_retransmit", "rfc6675", "tcp.rescue_retransmit"),
         ("tcp.loss_detection", "dupack", "tcp.loss_detection"),
         ("topology.bottleneck.device_queue", {"packets": 100}, "topology.bottleneck.device_queue"),
-        ("record.packets", ["sender"], "record.packets"),
+        ("record.packets", ["sender", "bottleneck"], "record.packets[1]"),
         ("record.variables", True, "record.variables"),
         ("topology.bottleneck.batch", "10 ms", "topology.bottleneck.batch"),
         ("topology.bottleneck.detour", {"every": 100, "extra": "5 ms"}, "topology.bottleneck.detour"),
@@ -159,6 +159,13 @@ def test_flows_of_a_host_with_an_interface_that_one_namespace_cannot_have_are_re
     assert paths(scenario.with_values(values), known) == ["hosts[0].nic"]
 
 
+def test_packets_behind_the_queue_of_an_interface_are_refused(small: Scenario, known: Installed) -> None:
+    hosts = [{"name": "laptop", "nic": {"rate": "5 Mbit/s"}}]
+    flows = [{"cca": "cubic", "hosts": ["laptop", "server"]}]
+    scenario = small.with_values({"hosts": hosts, "flows": flows, "record.packets": ["sender"]})
+    assert paths(scenario, known) == ["record.packets"]
+
+
 def test_cells_are_refused(known: Installed) -> None:
     stations = [{"node": "a"}]
     cell = {"name": "cell", "kind": "shared", "hub": "b", "stations": stations, "rate": "10 Mbit/s"}
@@ -170,8 +177,8 @@ def test_cells_are_refused(known: Installed) -> None:
 
 
 def test_every_reason_is_told_at_once(small: Scenario, known: Installed) -> None:
-    scenario = small.with_values({"flows.0.cca": "copa", "tcp.gro": "50 us", "record.packets": ["sender"]})
-    assert set(paths(scenario, known)) == {"flows[0].cca", "tcp.gro", "record.packets"}
+    scenario = small.with_values({"flows.0.cca": "copa", "tcp.gro": "50 us", "record.variables": True})
+    assert set(paths(scenario, known)) == {"flows[0].cca", "tcp.gro", "record.variables"}
 
 
 def test_an_algorithm_that_another_kernel_has_comes_with_how_to_get_it(

@@ -56,23 +56,9 @@ def read(path: Path) -> Capture:
     Raises:
         InputFileError: If it cannot be read, is no capture, or has no TCP, in one line.
     """
-    records, left = Records(path), Left()
-    parts: list[Segments] = []
-    count = 0
-    for batch in records.batches():
-        link_types = np.array([interface.link_type for interface in records.interfaces])
-        batch.interface = same_as(records.interfaces)[batch.interface]
-        part = decode(batch, link_types, left)
-        if part is not None:
-            parts.append(part)
-            count += part.seq.size
-        if count >= MOST_SEGMENTS:
-            records.damage = f"it has more than {MOST_SEGMENTS:,} TCP segments; only the first ones are read"
-            break
-    if not parts:
+    segments, records, left = segments_of(path)
+    if segments is None:
         raise InputFileError(f"{path}: {_nothing(records, left)}")
-    segments = _joined(parts)
-    parts.clear()
     set_back_s = _in_order(segments)
     began_ns = int(segments.time_ns[0])
     segments.time_ns -= began_ns
@@ -94,6 +80,28 @@ def read(path: Path) -> Capture:
         records.damage,
         set_back_s,
     )
+
+
+def segments_of(path: Path, most: int = MOST_SEGMENTS) -> tuple[Segments | None, Records, Left]:
+    """The TCP segments of a capture in the order of the file, or None; what was read; what is not used.
+
+    Raises:
+        InputFileError: If it cannot be read or is no capture, in one line.
+    """
+    records, left = Records(path), Left()
+    parts: list[Segments] = []
+    count = 0
+    for batch in records.batches():
+        link_types = np.array([interface.link_type for interface in records.interfaces])
+        batch.interface = same_as(records.interfaces)[batch.interface]
+        part = decode(batch, link_types, left)
+        if part is not None:
+            parts.append(part)
+            count += part.seq.size
+        if count >= most:
+            records.damage = f"it has more than {most:,} TCP segments; only the first ones are read"
+            break
+    return _joined(parts) if parts else None, records, left
 
 
 def _nothing(records: Records, left: Left) -> str:
@@ -122,6 +130,7 @@ def _joined(parts: list[Segments]) -> Segments:
     joined = {}
     for one in fields(Segments):
         joined[one.name] = np.concatenate([vars(part).pop(one.name) for part in parts])
+    parts.clear()
     return Segments(**joined)
 
 

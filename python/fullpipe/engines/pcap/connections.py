@@ -98,7 +98,7 @@ def connections_of(segments: Segments) -> Connections:
     chosen = np.argsort(-payload, kind="stable")[:MOST_CONNECTIONS]
     order = np.argsort(keys, kind="stable")
     begins = np.searchsorted(keys[order], np.arange(payload.size + 1))
-    sack_begins = np.searchsorted(segments.sack_row, np.arange(segments.seq.size + 1))
+    sack_begins = segments.sack_begins
     found = []
     for key in np.sort(chosen):
         rows = order[begins[key] : begins[key + 1]]
@@ -178,19 +178,34 @@ def _connection(segments: Segments, rows: Ints, sack_begins: Ints, views: int) -
         is_first = ~is_first
     once = ~_is_twice(segments, rows, is_first)
     kept, is_first = rows[once], is_first[once]
-    numbers = _unwrapped(segments, kept, is_first)
-    sent = tuple(
-        _sent(segments, kept, is_first == of_first, numbers[not of_first], numbers[of_first], sack_begins)
-        for of_first in (True, False)
-    )
-    is_scaled = _is_scaled(sent)
-    scaled = tuple(_with_scale(one, is_scaled) for one in sent)
     mine, other = (
         f"{_address(address[first])}.{segments.ports[first, n]}"
         for n, address in enumerate((segments.source, segments.target))
     )
     ends = (mine, other) if is_first[0] else (other, mine)  # the first packet is never a copy
-    return Connection(ends, (scaled[0], scaled[1]), int(segments.interface[first]), views, int((~once).sum()))
+    sent = ends_of(segments, kept, is_first, sack_begins)
+    return Connection(ends, sent, int(segments.interface[first]), views, int((~once).sum()))
+
+
+def ends_of(
+    segments: Segments, rows: Ints, is_first: npt.NDArray[np.bool_], sack_begins: Ints
+) -> tuple[Sent, Sent]:
+    """What the first end of a connection sent, and what the other one did.
+
+    Args:
+        segments: Of a capture.
+        rows: Those of the connection, in the order of time, shape (n,).
+        is_first: Which of these the first end sent, shape (n,).
+        sack_begins: Where the selective acknowledgements of each segment begin.
+    """
+    numbers = _unwrapped(segments, rows, is_first)
+    sent = tuple(
+        _sent(segments, rows, is_first == of_first, numbers[not of_first], numbers[of_first], sack_begins)
+        for of_first in (True, False)
+    )
+    is_scaled = _is_scaled(sent)
+    scaled = tuple(_with_scale(one, is_scaled) for one in sent)
+    return scaled[0], scaled[1]
 
 
 def _is_twice(segments: Segments, rows: Ints, is_first: npt.NDArray[np.bool_]) -> npt.NDArray[np.bool_]:

@@ -77,6 +77,11 @@ class Segments:
     sack_left: npt.NDArray[np.uint32]
     sack_right: npt.NDArray[np.uint32]
 
+    @property
+    def sack_begins(self) -> Ints:
+        """Where the selective acknowledgements of each segment begin, shape (n + 1,)."""
+        return np.searchsorted(self.sack_row, np.arange(self.seq.size + 1))
+
 
 @dataclass
 class _Rows:

@@ -9,6 +9,7 @@ from fullpipe.engines.linux.check.capabilities import capabilities, remedy
 from fullpipe.engines.linux.check.unsupported import unknown
 from fullpipe.engines.linux.install.installed import Installed
 from fullpipe.engines.linux.layout.sizes import crossing, has_accecn, routes_of
+from fullpipe.engines.linux.tables.packets import POINTS
 from fullpipe.scenario import Network, RoutedFlow, Scenario
 from fullpipe.scenario.model.tcp import Tcp
 
@@ -43,8 +44,7 @@ def problems(scenario: Scenario, network: Network, installed: Installed) -> Iter
     yield from lacking(scenario, network, capabilities(installed), f"Linux {installed.release}", remedy)
     if len(network.flows) > _MOST_FLOWS:
         yield Problem("flows", f"{len(network.flows)} are more than the guest's {_MOST_FLOWS:,}; {NATIVE}")
-    if scenario.record.packets:
-        yield Problem("record.packets", f"packets are not captured in the guest; leave it out, or {NATIVE}")
+    yield from _of_capture(scenario, network)
     if scenario.record.variables:
         text = "a kernel does not tell the variables of its algorithms; leave it out"
         yield Problem("record.variables", f"{text}, or {NATIVE}")
@@ -67,6 +67,16 @@ def problems(scenario: Scenario, network: Network, installed: Installed) -> Iter
         yield from links.problems(link, crossed_by)
     for routed in network.flows if not network.media else ():
         yield from _of_routes(routed, network)
+
+
+def _of_capture(scenario: Scenario, network: Network) -> Iterator[Problem]:
+    for i, point in enumerate(scenario.record.packets or ()):
+        if point not in POINTS:
+            text = "the guest captures at hosts only; use sender and receiver"
+            yield Problem(f"record.packets[{i}]", f"{text}, or {NATIVE}")
+    if scenario.record.packets and any(link.nic_of is not None for link in network.links):
+        text = "in the guest packets of a host with an interface are seen behind its queue"
+        yield Problem("record.packets", f"{text}; leave out its nic, or {NATIVE}")
 
 
 def _of_routes(routed: RoutedFlow, network: Network) -> Iterator[Problem]:

@@ -10,7 +10,7 @@
 #define MAX_WORDS 40
 
 /* Whose socket something happens at. */
-enum end { LISTENER, SENDER, RECEIVER, FAR_END, NEAR_END };
+enum end { LISTENER, SENDER, RECEIVER, FAR_END, NEAR_END, TAP };
 
 /* Ends the guest with a message, which the host finds in the file "failed". */
 void fail(const char *format, ...) __attribute__((format(printf, 1, 2), noreturn));
@@ -64,6 +64,11 @@ int64_t next_datagram(void);
 void send_datagrams(int64_t now);
 void on_datagram(uint64_t what);
 void report_datagrams(FILE *out);
+
+/* capture.c: packets as hosts see them */
+void capture(char **words);
+void on_packets(uint64_t what);
+void end_capture(void);
 
 /* links.c: counters of queue disciplines */
 void watch(char **words);

@@ -155,6 +155,8 @@ static void obey(char *line)
 		set_sysctl(arguments, count - 1);
 	else if (!strcmp(words[0], "watch"))
 		watch(arguments);
+	else if (!strcmp(words[0], "capture"))
+		capture(arguments);
 	else if (!strcmp(words[0], "flow"))
 		make_flow(arguments, count - 1);
 	else if (!strcmp(words[0], "pace"))
@@ -241,6 +243,18 @@ static int64_t first_of(int64_t a, int64_t b)
 	return a < b ? a : b;
 }
 
+static void dispatch(const struct epoll_event *event)
+{
+	enum end end = event->data.u64 >> 32;
+
+	if (end == TAP)
+		on_packets(event->data.u64);
+	else if (end >= FAR_END)
+		on_datagram(event->data.u64);
+	else
+		on_event(event->data.u64, event->events);
+}
+
 static void run(void)
 {
 	struct epoll_event events[MAX_EVENTS];
@@ -287,10 +301,8 @@ static void run(void)
 		for (int i = 0; i < count; i++)
 			if (events[i].data.u64 == ~0ULL)
 				continue;
-			else if (events[i].data.u64 >> 32 >= FAR_END)
-				on_datagram(events[i].data.u64);
 			else
-				on_event(events[i].data.u64, events[i].events);
+				dispatch(&events[i]);
 	}
 }
 
@@ -324,6 +336,7 @@ int main(void)
 	link_file = result("/links");
 	mark_file = result("/marks");
 	run();
+	end_capture();
 	out = result("/connections");
 	for (int i = 0; i < flow_count(); i++)
 		report_flow(out, i);

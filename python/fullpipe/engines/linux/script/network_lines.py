@@ -6,6 +6,8 @@ from fullpipe.engines.linux.layout.network import FlowLayout, Hop, NetworkLayout
 from fullpipe.scenario.model.tcp import RECEIVE_MEMORY_BYTES, SEND_MEMORY_BYTES, Tcp
 
 _LEAST_BYTES = 4_096
+MOST_CAPTURED = 2_000_000
+"""Packets of a run; then it ends."""
 _MOST_BYTES = 134_217_728
 """Memory of a socket that is never in the way."""
 
@@ -81,6 +83,15 @@ def routes(network: NetworkLayout) -> Iterator[str]:
     """The routes with which the run begins."""
     for flow in network.flows:
         yield from _routes(flow, flow.hops)
+
+
+def captures(network: NetworkLayout, points: Iterable[str]) -> Iterator[str]:
+    """Every host of a connection whose packets are captured: the senders, the receivers, or both."""
+    for point in points:
+        for flow in network.flows:
+            if not flow.routed.flow.datagrams:
+                host = flow.sender if point == "sender" else flow.receiver
+                yield f"capture {point} {host.namespace} {MOST_CAPTURED}"
 
 
 def reroutes(network: NetworkLayout) -> Iterator[str]:

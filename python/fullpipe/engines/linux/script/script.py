@@ -27,6 +27,7 @@ def script(scenario: Scenario, network: NetworkLayout, known_ccas: Collection[st
         *network_lines.cables(network),
         *network_lines.addresses(network),
         *network_lines.routes(network),
+        *network_lines.captures(network, scenario.record.packets or ()),
         *tc_lines.added(network),
         *tc_lines.watched(network),
         *_times(scenario),

@@ -7,7 +7,7 @@ from typing import Any
 import polars as pl
 
 from fullpipe.engines.linux.layout.network import NetworkLayout
-from fullpipe.engines.linux.tables import connections, datagrams, links
+from fullpipe.engines.linux.tables import connections, datagrams, links, packets
 from fullpipe.engines.linux.tables.datagrams import ProbeRecords
 from fullpipe.engines.linux.tables.samples import read_marks, read_samples
 from fullpipe.errors import EngineError
@@ -25,9 +25,11 @@ MEASURED: Mapping[str, str] = {
     "series": "time_s flow goodput_bps cwnd_bytes in_flight_bytes srtt_s min_rtt_s pacing_bps delivery_bps "
     "retransmitted_packets state",
     "links": "time_s link backlog_bytes backlog_packets dropped_packets marked_packets utilisation",
+    "packets": "time_ns point flow connection source kind seq len ack window sacks ts_val ts_ecr ce_count "
+    "flags ecn size",
     "links_summary": "link dropped_packets marked_packets forwarded_packets forwarded_bytes utilisation",
 }
-"""A kernel tells the state of a connection and of a queue, not what became of every packet."""
+"""A kernel tells the state of a connection and of a queue; of packets what hosts send and receive."""
 
 _SMOOTHED = "its RTT samples are smoothed"
 _NEVER_FORGOTTEN = "it is of the whole connection, the warm-up included"
@@ -57,7 +59,8 @@ def read(folder: Path, scenario: Scenario, network: NetworkLayout) -> dict[str, 
         "series": _series(samples, records, scenario, network),
         **links.read(folder / "links", scenario, network),
     }
-    return {name: frame(table, measured.get(name, {})) for name, table in TABLES.items()}
+    made = {name: frame(table, measured.get(name, {})) for name, table in TABLES.items()}
+    return made | {"packets": packets.read(folder, scenario, network, records)}
 
 
 def _check(folder: Path, network: NetworkLayout) -> None:
