@@ -59,8 +59,8 @@ def _segments(path: Path, point: str, network: NetworkLayout) -> pl.DataFrame:
         raise EngineError(f"{path.name}: {records.damage}")
     if segments is None:
         return frame(_TABLE, {})
-    parts, rows = zip(*_ends(segments, point, network), strict=True)
-    return pl.concat(parts).select(pl.all().gather(np.argsort(np.concatenate(rows))))
+    parts = [sent.with_columns(row=rows) for sent, rows in _ends(segments, point, network)]
+    return pl.concat(parts).sort("row").drop("row")
 
 
 def _ends(segments: Segments, point: str, network: NetworkLayout) -> Iterator[tuple[pl.DataFrame, Ints]]:
