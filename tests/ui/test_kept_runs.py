@@ -60,6 +60,17 @@ def test_runs_are_listed_chosen_and_sorted(client: TestClient) -> None:
     assert ids(client, **{"from": 4}) == ids(client)[4:]
 
 
+@pytest.mark.parametrize("beside", [[], [{"name": "mine", "cca": "cubic"}]])
+def test_the_list_has_the_rtt_of_connections_if_there_are_any(
+    client: TestClient, tmp_path: Path, beside: list[dict[str, str]]
+) -> None:
+    flows = [*beside, {"name": "ping", "workload": "ping"}]
+    (run,) = sweep(Scenario(**what_if(duration="3 s", flows=flows)), (1,), out=tmp_path / "runs")
+    answer = client.get("/api/runs").json()
+    shown = answer["rows"][0][answer["columns"].index("rtt_mean_s") + 1]
+    assert shown == run.flows["rtt_mean_s"][0]
+
+
 @pytest.mark.parametrize(
     "asked", [{"where": "nothing=1"}, {"sort": "nothing"}, {"from": "-1"}, {"from": "x"}]
 )

@@ -11,6 +11,7 @@ import typer
 
 from fullpipe.analysis.length import shortfall
 from fullpipe.analysis.metrics import MEASURES, measured
+from fullpipe.analysis.of_connections import of_connections
 from fullpipe.analysis.statistics import Doubt, doubtful_means
 from fullpipe.analysis.unfinished import counted, unfinished_shown
 from fullpipe.cli.console import led, styled, table, terminal
@@ -56,7 +57,7 @@ def metrics(
         console.print(led(run.name, "bold", f"{after}, seed {run.meta.seed}, engine {run.meta.engine.name}"))
         for each in _tables(values, console.width):
             console.print(each)
-        for line in (*_otherwise(run), *_warnings(run, doubts)):
+        for line in (*_leaves_out(run, values), *_otherwise(run), *_warnings(run, doubts)):
             console.print(line, soft_wrap=True)
 
 
@@ -104,6 +105,12 @@ def _cell(row: Mapping[str, Any]) -> str:
     """The value of a row, and below a completion time what it leaves out."""
     shown = number_shown(row.get("value"), row.get("unit", ""), row.get("metric", ""))
     return "\n".join(filter(None, [shown, unfinished_shown(row).strip()]))
+
+
+def _leaves_out(run: Run, values: pl.DataFrame) -> Iterator[Any]:
+    """The metrics of several flows that are of connections alone."""
+    known = values.drop_nulls("value").select("metric", "of")
+    yield from (styled(line, "dim") for line in of_connections([run.scenario], known.iter_rows()))
 
 
 def _otherwise(run: Run) -> Iterator[Any]:

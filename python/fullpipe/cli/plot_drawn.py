@@ -90,6 +90,8 @@ class Chart:
     y_label: str | None = None
     log: Sequence[str] | None = None
     """The logarithmic axes; None: those of which the values of a panel span much."""
+    notes: Sequence[str] = ()
+    """What stands below the figure, besides how many runs it is of."""
 
 
 class Part(NamedTuple):
@@ -145,7 +147,7 @@ def drawn(parts: Sequence[Part], chart: Chart) -> tuple[Any, pl.DataFrame]:
     for place in places[len(panels) :]:
         place.set_axis_off()
     table = pl.concat(tables)
-    below = [_told(table, chart.kind), *dict.fromkeys(part.left_out for part in parts)]
+    below = [_told(table, chart.kind), *dict.fromkeys(part.left_out for part in parts), *chart.notes]
     figure.supxlabel(
         "\n".join(fill(line, _LETTERS[chart.width]) for line in below if line), fontsize=6, color="0.4"
     )

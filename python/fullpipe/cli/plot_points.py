@@ -11,6 +11,7 @@ import typer
 
 from fullpipe.analysis.metrics.groups import ALL, TOTALS
 from fullpipe.analysis.neutral import neutral_of, with_neutral
+from fullpipe.analysis.of_connections import of_connections
 from fullpipe.analysis.over_seeds import paths_of, sums
 from fullpipe.analysis.points import path_called, points_of, shape_of
 from fullpipe.analysis.shown import metric_shown, point_shown
@@ -90,8 +91,9 @@ def figure_of(runs: Sequence[Run], chosen: Chosen) -> tuple[Any, pl.DataFrame]:
     """
     subjects = [Subject.read(text, chosen.of) for text in dict.fromkeys(chosen.metrics or ["goodput"])]
     delay = Subject.read(chosen.x or "rtt_mean", chosen.x_of) if chosen.kind == Kind.DELAY else None
-    wanted = [each.metric for each in (*subjects, *([delay] if delay else []))]
-    every = values_of(zip(points_of(runs), runs, strict=True), with_counts(with_neutral(wanted)))
+    both = [*subjects, *([delay] if delay else [])]
+    wanted = with_counts(with_neutral([each.metric for each in both]))
+    every = values_of(zip(points_of(runs), runs, strict=True), wanted)
     values = counted(_filtered(every, chosen.where))
     axes = _Axes(values, chosen, subjects)
     words = Words(delay.label if delay else axes.word(axes.x), axes.word(axes.y), axes.word(axes.panel))
@@ -106,7 +108,10 @@ def figure_of(runs: Sequence[Run], chosen: Chosen) -> tuple[Any, pl.DataFrame]:
         )
         for each in subjects
     ]
-    return drawn(parts, Chart(chosen.kind, chosen.width, words, chosen.x_label, chosen.y_label, chosen.log))
+    shown = ((each.metric, of) for each in both for of in axes.groups_of(each))
+    notes = of_connections((run.scenario for run in runs), shown)
+    labels = (chosen.x_label, chosen.y_label)
+    return drawn(parts, Chart(chosen.kind, chosen.width, words, *labels, chosen.log, notes))
 
 
 def _filtered(values: pl.DataFrame, where: Sequence[str]) -> pl.DataFrame:
@@ -189,7 +194,11 @@ class _Axes:
 
     def neutral(self, subject: Subject) -> float | None:
         """The value that is neither much nor little, if it is the same in all runs."""
-        return neutral_of(subject.metric, self.values, self._of_groups(subject)["of"].unique().to_list())
+        return neutral_of(subject.metric, self.values, self.groups_of(subject))
+
+    def groups_of(self, subject: Subject) -> list[str]:
+        """The groups that a metric is drawn of."""
+        return self._of_groups(subject)["of"].unique(maintain_order=True).to_list()
 
     def left_out(self, subject: Subject, delay: Subject | None) -> str:
         """What is to be said of completion times: how many are unknown, and where most are; else nothing."""

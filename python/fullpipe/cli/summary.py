@@ -7,6 +7,7 @@ import polars as pl
 
 from fullpipe.analysis.metrics import BY_NAME
 from fullpipe.analysis.metrics.groups import TOTALS
+from fullpipe.analysis.of_connections import of_connections
 from fullpipe.analysis.over_seeds import bounded, over_seeds, paths_of
 from fullpipe.analysis.shown import mean_shown
 from fullpipe.analysis.subjects import Subject, check_groups, groups_asked
@@ -127,6 +128,12 @@ def jain_is_of(found: pl.DataFrame) -> list[str]:
     bulk = found.filter(pl.col("metric") == "bulk").join(of_several, on=keys, how="semi", nulls_equal=True)
     counts = [f"{count:g}" for count in bulk["mean"].unique().sort()]
     return [f"jain is of {' or '.join(counts)} bulk flows"] if counts else []
+
+
+def leaves_out(runs: Sequence[Run], found: pl.DataFrame, metrics: Sequence[str] | None) -> list[str]:
+    """Which of the metrics that are shown of several flows are of connections alone."""
+    known = found.drop_nulls("mean").filter(pl.col("metric").is_in(metrics or HEADLINES))
+    return of_connections((run.scenario for run in runs), known.select("metric", "of").iter_rows())
 
 
 def cut(found: pl.DataFrame, metrics: Sequence[str] | None) -> list[str]:

@@ -239,6 +239,7 @@ def _many(console: Console, outcomes: Sequence[Outcome], metrics: Sequence[str] 
     shown, once = summary.shortened(found) if form == Form.TABLE and not metrics else (found, [])
     forms.show(summary.grid(shown, metrics, form), form)
     told = [*once, *summary.jain_is_of(found), *summary.cut(shown, metrics), *modes]
+    told += summary.leaves_out([outcome.run for outcome in outcomes], shown, metrics)
     for line in told if form == Form.TABLE else ():
         console.print(styled(line, "dim"), soft_wrap=True)
     for note in summary.equal_seeds(found, first.job.scenario):

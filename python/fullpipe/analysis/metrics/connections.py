@@ -13,12 +13,12 @@ def connections(flows: pl.DataFrame) -> pl.DataFrame:
 
     An engine that does not say what carries a flow has connections only.
     """
-    return flows.filter(~_are_datagrams()) if "protocol" in flows.columns else flows
+    return flows.filter(~are_datagrams()) if "protocol" in flows.columns else flows
 
 
 def datagrams(flows: pl.DataFrame) -> pl.DataFrame:
     """The flows that are datagrams: UDP at a rate, calls, pings and probes."""
-    return flows.filter(_are_datagrams()) if "protocol" in flows.columns else flows.clear()
+    return flows.filter(are_datagrams()) if "protocol" in flows.columns else flows.clear()
 
 
 def bulk_flows(run: Run) -> pl.DataFrame:
@@ -49,5 +49,6 @@ def _is_bulk(flow: Flow) -> bool:
     return flow.cca is not None and writes_all and flow.size_bytes is None and flow.application is None
 
 
-def _are_datagrams() -> pl.Expr:
+def are_datagrams() -> pl.Expr:
+    """Whether a row of the table of flows is of datagrams."""
     return pl.col("protocol").is_in(_DATAGRAMS).fill_null(value=False)

@@ -38,6 +38,9 @@ class Measure:
     """What has to happen in a run for there to be a value; empty if it takes no more than measuring."""
     is_of_one_way: bool = False
     """Whether it makes no sense of downloads and uploads together, which share no link."""
+    is_of_connections: bool = False
+    """Whether it leaves out the datagrams of a group that has connections, too: a mean over both says nothing
+    of either."""
     label: str = ""
     """What figures call it; its name if empty."""
     neutral: str | float = ""

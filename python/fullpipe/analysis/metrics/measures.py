@@ -1,6 +1,7 @@
 """The measures of groups of flows."""
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 
 import polars as pl
 
@@ -22,6 +23,9 @@ from fullpipe.analysis.metrics.measure import PART, Better, Measure, Value
 from fullpipe.analysis.metrics.responsiveness import latency_increase_s, responsiveness
 from fullpipe.analysis.metrics.rows import Group
 from fullpipe.analysis.metrics.samples import mean, real
+
+_OWN_TIME = "each over its own time after the warm-up"
+_CONNECTIONS = "; of its connections alone, if it has any"
 
 
 def _of(metric: Callable[[pl.DataFrame], float | None]) -> Value:
@@ -70,6 +74,12 @@ def _averaged(name: str, margin: Margin, meaning: str, column: str, label: str) 
         f"flows.{column}",
         label=label,
     )
+
+
+def _rtt(name: str, meaning: str, column: str, label: str) -> Measure:
+    """An RTT, which datagrams have, too."""
+    made = _averaged(name, DELAY, f"{meaning}{_CONNECTIONS}", column, label)
+    return replace(made, is_of_connections=True)
 
 
 def _sum(values: pl.Series) -> float | None:
@@ -136,7 +146,6 @@ def _latency_increase(group: Group) -> float | None:
     return None if least_s is None else latency_increase_s(group.rtts_under_load_s.to_list(), least_s)
 
 
-_OWN_TIME = "each over its own time after the warm-up"
 MEASURES = (
     _summed(
         "goodput",
@@ -214,27 +223,29 @@ MEASURES = (
         "flows.goodput_bps",
         label="starved flows",
     ),
-    _averaged("rtt_min", DELAY, "the smallest RTT", "rtt_min_s", "smallest RTT"),
-    _averaged("rtt_mean", DELAY, "the mean of RTT samples", "rtt_mean_s", "mean RTT"),
+    _rtt("rtt_min", "the smallest RTT", "rtt_min_s", "smallest RTT"),
+    _rtt("rtt_mean", "the mean of RTT samples", "rtt_mean_s", "mean RTT"),
     Measure(
         "srtt_mean",
         "s",
         "lower",
         DELAY,
-        "mean over its flows of the mean over time of the smoothed RTT",
+        f"mean over its flows of the mean over time of the smoothed RTT{_CONNECTIONS}",
         _srtt,
         "series.srtt_s",
+        is_of_connections=True,
         label="mean smoothed RTT",
     ),
-    _averaged("rtt_p95", DELAY, "the 95th percentile of RTT samples", "rtt_p95_s", "RTT, 95th percentile"),
+    _rtt("rtt_p95", "the 95th percentile of RTT samples", "rtt_p95_s", "RTT, 95th percentile"),
     Measure(
         "srtt_p95",
         "s",
         "lower",
         DELAY,
-        "mean over its flows of the 95th percentile over time of the smoothed RTT",
+        f"mean over its flows of the 95th percentile over time of the smoothed RTT{_CONNECTIONS}",
         _srtt_p95,
         "series.srtt_s",
+        is_of_connections=True,
         label="smoothed RTT, 95th percentile",
     ),
     Measure(
@@ -242,9 +253,10 @@ MEASURES = (
         "1",
         "lower",
         DELAY,
-        "95th percentile over the smallest RTT",
+        f"95th percentile over the smallest RTT{_CONNECTIONS}",
         _of(rtt_inflation),
         "flows.rtt_p95_s",
+        is_of_connections=True,
         label="RTT, 95th percentile over smallest",
         neutral=1.0,
     ),
@@ -324,9 +336,10 @@ MEASURES = (
         "1",
         "lower",
         SHARE_OF_PACKETS,
-        "of all data packets",
+        f"of all data packets{_CONNECTIONS}",
         _of(retransmission_rate),
         "flows.retransmitted_packets",
+        is_of_connections=True,
         label="share of packets retransmitted",
         bounds=PART,
     ),
@@ -335,9 +348,10 @@ MEASURES = (
         "1",
         "lower",
         SHARE_OF_PACKETS,
-        "data packets marked as lost, of all",
+        f"data packets marked as lost, of all{_CONNECTIONS}",
         _of(loss_rate),
         "flows.lost_packets",
+        is_of_connections=True,
         label="share of packets lost",
     ),
     Measure(
@@ -345,9 +359,10 @@ MEASURES = (
         "1",
         "",
         SHARE_OF_PACKETS,
-        "data packets with a mark, of all",
+        f"data packets with a mark, of all{_CONNECTIONS}",
         _of(marking_rate),
         "flows.marked_packets",
+        is_of_connections=True,
         label="share of packets marked",
         bounds=PART,
     ),
@@ -356,9 +371,10 @@ MEASURES = (
         "bit/s²",
         "higher",
         Margin(0.10),
-        "goodput over mean RTT",
+        f"goodput over mean RTT{_CONNECTIONS}",
         _power,
         "flows.rtt_mean_s",
+        is_of_connections=True,
         is_of_one_way=True,
         label="goodput over RTT",
     ),

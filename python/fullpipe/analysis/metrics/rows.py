@@ -1,12 +1,14 @@
 """The rows of a run that measures are taken of: those that groups have in common, and those of a group."""
 
+from __future__ import annotations
+
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
 import polars as pl
 
-from fullpipe.analysis.metrics.connections import bulk_flows
+from fullpipe.analysis.metrics.connections import bulk_flows, connections
 from fullpipe.analysis.metrics.groups import flow_directions
 from fullpipe.analysis.metrics.responsiveness import under_load
 from fullpipe.analysis.metrics.samples import real
@@ -86,6 +88,12 @@ class Group:
     def bulk(self) -> pl.DataFrame:
         """The rows of its bulk flows."""
         return self._own(self.whole.bulk)
+
+    @cached_property
+    def connected(self) -> Group:
+        """Its connections alone; all of it if it has none, or nothing else."""
+        flows = connections(self.flows)
+        return self if flows.height in (0, self.flows.height) else Group(flows, self.whole)
 
     @cached_property
     def goes_both_ways(self) -> bool:

@@ -31,7 +31,7 @@ def measured(
     Returns:
         The columns kind ("flows" or "link"), of (name of the group or link), metric, value and unit. What a
         run does not know, and what makes no sense of a group, has a null value; and what is said of all flows
-        is not said of downloads and uploads again.
+        is not said of downloads and uploads again. See `Measure.is_of_connections`, too.
     """
     whole = Whole(run)
     groups = {name: Group(flows, whole) for name, flows in _parts(run).items()}
@@ -54,7 +54,7 @@ def measured(
 def _value(name: str, group: Group, measure: Measure) -> float | None:
     """The number of a group; of all downloads and all uploads only what cannot be said of all flows."""
     is_senseless = group.goes_both_ways if measure.is_of_one_way else name in (DOWNLOADS, UPLOADS)
-    return None if is_senseless else measure.value(group)
+    return None if is_senseless else measure.value(group.connected if measure.is_of_connections else group)
 
 
 def busy_links(run: Run) -> list[str]:

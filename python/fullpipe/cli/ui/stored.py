@@ -16,6 +16,7 @@ from typing import Any
 import polars as pl
 
 from fullpipe.analysis.metrics import busy_links, summary
+from fullpipe.analysis.metrics.connections import are_datagrams
 from fullpipe.analysis.stored import StoredRuns
 from fullpipe.analysis.values import value_text
 from fullpipe.cli.ui.compare import taken_along
@@ -58,10 +59,10 @@ _MOST_SEEDS = 200
 """Runs of each side of a comparison."""
 _SUMMED = {
     "goodput_bps": pl.col("goodput_bps").sum(),
-    "rtt_mean_s": pl.col("rtt_mean_s").mean(),
+    "rtt_mean_s": pl.col("rtt_mean_s").filter(~are_datagrams() | are_datagrams().all()).mean(),
     "retransmitted_packets": pl.col("retransmitted_packets").sum(),
 }
-"""What the list says of all flows of a run."""
+"""What the list says of all flows of a run; the RTT is that of connections, if there are any."""
 _SHOWN = ("scenario", "engine", "seed", *_SUMMED, "started")
 _HIDDEN = ("digest", "folder")
 _FILTERED = ("scenario", "engine")

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 import polars as pl
 
+from fullpipe.analysis.of_connections import of_connections
 from fullpipe.analysis.points import shape_of
 from fullpipe.analysis.subjects import Subject, check_groups
 from fullpipe.analysis.values import value_text
@@ -131,6 +132,8 @@ def _notes(found: Points) -> list[str]:
         if run.meta.not_measured:
             lines[f"{run.meta.engine.name} does not measure {listed(run.meta.not_measured)}."] = None
     distinct = {run.scenario.digest: run.scenario for run in found.runs}
+    known = found.values.drop_nulls("value").select("metric", "of").unique(maintain_order=True)
+    lines |= dict.fromkeys(of_connections(distinct.values(), known.iter_rows()))
     return [*lines, *dict.fromkeys(note for scenario in distinct.values() for note in scenario.notes())]
 
 

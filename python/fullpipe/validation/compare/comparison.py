@@ -8,6 +8,7 @@ from typing import Any
 
 from fullpipe.analysis.metrics import busy_links, measured
 from fullpipe.analysis.metrics.margins import Margin
+from fullpipe.analysis.of_connections import of_connections
 from fullpipe.runs import Run
 from fullpipe.validation.compare.gaps import Cell, reasons
 from fullpipe.validation.compare.margins import MARGINS, check_margin
@@ -72,7 +73,7 @@ class Comparison:
     rows: tuple[Row, ...]
     notes: tuple[Note, ...]
     remarks: tuple[str, ...] = ()
-    """What differs between the sides besides, in whole sentences."""
+    """What differs between the sides besides, and which rows are of connections alone, in whole sentences."""
 
     @property
     def undecided(self) -> list[str]:
@@ -160,8 +161,13 @@ def compare(runs: Runs, reference: str, margins: Mapping[str, Margin] | None = N
         seeds={name: [run.meta.seed for run in of_side] for name, of_side in runs.items()},
         rows=tuple(rows),
         notes=tuple(Note(name, metric, tuple(of), why) for (name, metric, why), of in gaps.items()),
-        remarks=pairs.remarks,
+        remarks=(*pairs.remarks, *_leaves_out(runs, rows)),
     )
+
+
+def _leaves_out(runs: Runs, rows: Sequence[Row]) -> list[str]:
+    scenarios = (run.scenario for of_side in runs.values() for run in of_side[:1])
+    return of_connections(scenarios, ((row.metric, row.of) for row in rows))
 
 
 def _links(runs: Runs) -> list[str]:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from fullpipe.analysis.metrics.margins import Margin
+from fullpipe.analysis.of_connections import of_connections
 from fullpipe.validation.compare.judge import Assessment, LeftOut, assessed
 from fullpipe.validation.compare.matching import Match, Variant, matched
 
@@ -104,10 +105,15 @@ def compare_all(
             other=other.name,
             seeds=reference.seeds,
             rows=[_compared(match, next(verdicts)) for match in matches],
-            notes=notes,
+            notes=[*notes, *_leaves_out(reference, other, matches)],
         )
         for point, reference, other, matches, notes in found
     ]
+
+
+def _leaves_out(reference: Variant, other: Variant, matches: Sequence[Match]) -> list[str]:
+    """Which rows are of connections alone."""
+    return of_connections((reference.scenario, other.scenario), ((each.metric, each.of) for each in matches))
 
 
 def _compared(match: Match, found: Assessment) -> VariantRow:
