@@ -13,6 +13,7 @@ from fullpipe.analysis.points import points_of
 from fullpipe.cli.jobs import each_once, read_runs, runs_in, warn_of_short
 from fullpipe.cli.output import complain, echo
 from fullpipe.cli.plot_drawn import Kind, Log
+from fullpipe.cli.plot_options import check_options, refused
 from fullpipe.cli.plot_points import Chosen, figure_of, of_one_scenario
 from fullpipe.cli.shared import seconds_of, target
 from fullpipe.errors import ResultError, UnknownNameError
@@ -26,11 +27,10 @@ ONE_RUN: Mapping[str, Callable[..., tuple[Any, pl.DataFrame]]] = {
     Kind.ALL_SCALED: plots.all_scaled,
 }
 """Kinds that are of one run."""
-OF_A_TIME = (Kind.HANDOVER, Kind.SEQUENCE)
-"""Those that --at chooses a time of."""
 
 
 def plot(
+    context: typer.Context,
     folders: Annotated[list[Path], typer.Argument(metavar="RUN...", help="Folders of finished runs.")],
     quantity: Annotated[
         list[str] | None,
@@ -120,18 +120,22 @@ def plot(
     flows over what they have in flight, rates the goodput of two flows over each other. all_scaled is of one
     run, too: its downloads, uploads and pings, as Flent draws them.
     """
-    if at is not None and kind not in OF_A_TIME:
-        raise typer.BadParameter("goes with --kind handover or sequence", param_hint="--at")
+    kind = kind or (Kind.LINES if metric or x else None)
+    check_options(context, kind)
+    if quantity and var is not None:
+        raise refused("--quantity goes without --var, among whose names quantities may be")
+    if name is not None and _is_file(out):
+        raise refused("--name goes with a folder, and --out names a file")
     if kind and kind in ONE_RUN:
         figure, data, title = _of_one(folders, kind, seconds_of(at, "--at"), flow or ())
         return _write(figure, data, out, title if name is None else name, as_json)
-    if kind or metric or x:
+    if kind:
         if width not in ("page", "column"):
             raise typer.BadParameter("must be page or column", param_hint="--width")
         wide: Width = "column" if width == "column" else "page"
         axes = (x, y, colour, panel, of, where or ())
         axis = None if log is None else [each.value for each in log if each != Log.NONE]
-        asked = Chosen(kind or Kind.LINES, metric or (), *axes, wide, x_of, x_label, y_label, axis)
+        asked = Chosen(kind, metric or (), *axes, wide, x_of, x_label, y_label, axis)
         runs, asked = of_one_scenario(each_once(read_runs(runs_in(folders))), asked)
         figure, data = figure_of(runs, asked)
         warn_of_short(points_of(runs), runs)
@@ -185,20 +189,20 @@ def _chosen_flows(kind: Kind, flows: Sequence[str], labels: Sequence[str]) -> di
     """What a kind takes of chosen flows; packets have their names, samples their labels."""
     if kind in plots.SAMPLE_FIGURES:
         return {"only": labels}
-    if kind != Kind.SEQUENCE:
-        raise typer.BadParameter("goes with --kind sequence, phase or rates", param_hint="--flow")
     if len(flows) > 1:
         raise typer.BadParameter("sequence is of one flow", param_hint="--flow")
     return {"flow": flows[0]}
 
 
+def _is_file(out: Path) -> bool:
+    """Whether it names a figure, and not the folder of figures."""
+    return out.suffix.removeprefix(".") in plots.FORMATS
+
+
 def _write(figure: Any, data: pl.DataFrame, out: Path, name: str, as_json: bool) -> None:
     """Write the figure and its numbers, and print the names of the files."""
     try:
-        if out.suffix.removeprefix(".") in plots.FORMATS:
-            written = plots.save_as(figure, data, out)
-        else:
-            written = plots.save(figure, data, out, name)
+        written = plots.save_as(figure, data, out) if _is_file(out) else plots.save(figure, data, out, name)
     except (ValueError, ResultError) as error:
         complain(error)
         raise typer.Exit(2) from None

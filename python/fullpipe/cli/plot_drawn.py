@@ -229,7 +229,9 @@ def _has_letters(data: pl.DataFrame) -> bool:
 
 def _label(place: Any, chart: Chart, label: str, along: Words, *, is_shared: bool) -> None:
     if chart.kind in OF_SHARES:
-        place.set_xlabel(chart.x_label or label)
+        place.set_xlabel(label if chart.x_label is None else chart.x_label)
+        if chart.y_label is not None:
+            place.set_ylabel(chart.y_label)
         return
     place.set_xlabel(fill(along.x, 2 * _LABEL) if chart.x_label is None else chart.x_label)
     own = along.y if chart.kind == Kind.HEATMAP else label
@@ -281,6 +283,8 @@ def _make_log(place: Any, axis: str, values: pl.Series) -> None:
 
 def _is_log(axis: str, values: pl.Series, log: Sequence[str] | None) -> bool:
     if not values.dtype.is_numeric():
+        if log and axis in log:
+            raise typer.BadParameter(f"--log {axis}: there are names along it; leave it out")
         return False
     if log is None:
         return charts.spans_much(values)
