@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from fullpipe.analysis.metrics import BY_NAME
@@ -22,6 +22,8 @@ _SHOWN = {
     "s": ("ms", 1e3, 2),
     "1": ("", 1.0, 4),
 }
+_MOST_MORE = 4
+"""Decimals of a width beyond those of its metric."""
 
 
 def unit_shown(unit: str) -> str:
@@ -67,10 +69,36 @@ def number_shown(value: float | None, unit: str, metric: str = "") -> str:
     >>> number_shown(0.0405, "s"), number_shown(4.3935, "1", "call_score")
     ('40.50', '4.4')
     """
+    scale, digits = _digits(unit, metric)
+    return "-" if value is None else f"{value * scale:,.{digits}f}"
+
+
+def widths_shown(widths: Sequence[float], unit: str, metric: str) -> list[str]:
+    """Half widths of intervals, with the decimals of their metric, and more where one would be shown as 0 or
+    as another one is.
+
+    >>> widths_shown([0.12, 0.0215], "1", "call_score"), widths_shown([5e5, 2e5], "bit/s", "goodput")
+    (['0.12', '0.02'], ['0.50', '0.20'])
+    """
+    scale, digits = _digits(unit, metric)
+    texts: list[str] = []
+    for more in range(_MOST_MORE + 1):
+        texts = [f"{width * scale:,.{digits + more}f}" for width in widths]
+        if _are_told(texts):
+            break
+    return texts
+
+
+def _are_told(texts: Sequence[str]) -> bool:
+    """Whether all differ, and none is 0."""
+    return len(set(texts)) == len(texts) and all(text.strip("0.") for text in texts)
+
+
+def _digits(unit: str, metric: str) -> tuple[float, int]:
+    """What a value is multiplied with to be shown, and its decimals."""
     _, scale, digits = _SHOWN.get(unit, (unit, 1.0, 0))
     own = BY_NAME[metric].digits if metric in BY_NAME else None
-    digits = digits if own is None else own
-    return "-" if value is None else f"{value * scale:,.{digits}f}"
+    return scale, digits if own is None else own
 
 
 def mean_shown(row: Mapping[str, Any], unit: str = "") -> str:

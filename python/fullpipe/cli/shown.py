@@ -10,6 +10,7 @@ from fullpipe.analysis.shown import (
     point_shown,
     shown_in,
     unit_shown,
+    widths_shown,
 )
 
 if TYPE_CHECKING:
@@ -25,6 +26,7 @@ __all__ = [
     "point_shown",
     "shown_in",
     "unit_shown",
+    "widths_shown",
 ]
 LONGEST = 20
 """Of a line of a heading."""

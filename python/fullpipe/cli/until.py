@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from fullpipe.analysis.metrics import BY_NAME
 from fullpipe.analysis.precision import SHARE, Known, Target
 from fullpipe.cli.output import complain
-from fullpipe.cli.shown import number_shown, point_shown, unit_shown
+from fullpipe.cli.shown import point_shown, unit_shown, widths_shown
 from fullpipe.cli.summary import HEADLINES
 from fullpipe.sweeps import Enough
 
@@ -48,5 +48,5 @@ def _wide(found: Known) -> str:
     if found.modes:
         share = 100 * found.modes.low.share.half_width
         return f"  {name}: two modes, whose probability is known to ±{share:.0f} points, not ±{100 * SHARE:g}"
-    half, allowed = (number_shown(value, unit) for value in (found.interval.half_width, found.allowed))
-    return f"  {name}: ±{half} {unit_shown(unit)}, not ±{allowed}"
+    half, allowed = widths_shown((found.interval.half_width, found.allowed), unit, metric)
+    return f"  {name}: {' '.join(filter(None, [f'±{half}', unit_shown(unit)]))}, not ±{allowed}"
