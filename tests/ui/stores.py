@@ -22,9 +22,10 @@ SEEDS = 100
 
 
 def many(root: Path, runs: int) -> None:
-    """A store whose index says that it has so many runs, of `SEEDS` seeds each. Only folders of scenarios
-    are there: what is listed is not opened."""
-    one = run(Scenario(**what_if(duration="2 s")))
+    """A store whose index says that it has so many runs with a call, of `SEEDS` seeds each. Only folders of
+    scenarios are there: what is listed is not opened."""
+    flows = [{"cca": "cubic"}, {"name": "call", "workload": "voip"}]
+    one = run(Scenario(**what_if(duration="2 s", flows=flows)))
     spec, points = json.dumps(one.meta.scenario), runs // SEEDS
     digests = [f"{point:016x}" for point in range(points)]
     listed = []

@@ -94,9 +94,9 @@ def test_two_variants_stand_side_by_side_and_get_verdicts(show: Open) -> None:
     assert tab.locator(".variant").count() == 2
     boxes = [tab.locator(".variant").nth(n).bounding_box() for n in (0, 1)]
     assert boxes[0]["y"] == boxes[1]["y"]
+    finished(tab)
     tops = [tab.locator(".plot").nth(n).evaluate("(one) => one.plot.scales.y.max") for n in (1, 5)]
     assert tops[0] == tops[1]
-    finished(tab)
     difference = tab.locator(".difference tr", has_text="wait in the queue").inner_text()
     assert "−" in difference
     tab.get_by_role("button", name="Run 20 seeds of each").click()
@@ -165,6 +165,37 @@ def test_the_scenario_and_the_report_are_taken_along(show: Open, tmp_path: Path)
     waiting.value.save_as(tmp_path / "report.html")
     assert "fullpipe report" in (tmp_path / "report.html").read_text(encoding="utf-8")
     assert tab.locator(".command code").inner_text().startswith("fullpipe run single-cubic")
+
+
+def test_what_is_seen_is_kept_and_shows_up_under_runs(show: Open) -> None:
+    both = (
+        "#/what-if?a=10,20,4,drop_tail,0,0,cubic*1@0&b=10,20,4,codel,0,0,cubic*2@0-bbr1*1@2.5&time=3&seed=1"
+    )
+    tab = show(both, serving=())
+    finished(tab)
+    tab.get_by_role("button", name="Keep both runs").click()
+    tab.wait_for_selector("text=Kept in runs")
+    tab.get_by_role("button", name="Another").click()
+    assert tab.get_by_text("Kept in runs").count() == 0
+    finished(tab)
+    tab.get_by_role("button", name="Keep both runs").click()
+    tab.get_by_role("link", name="the run of B").click()
+    tab.wait_for_selector(".chart canvas")
+    assert tab.locator("h1").inner_text() == "what-if 10M 20ms codel 2cubic + bbr1 from 2.5s 3s"
+    tab.get_by_role("link", name="Runs").first.click()
+    tab.wait_for_selector("tbody tr:nth-child(4)")
+    names = tab.locator("tbody tr").all_inner_texts()
+    assert sum("what-if 10M 20ms 4bdp cubic 3s" in name for name in names) == 2
+
+
+def test_a_run_of_the_editor_is_kept(show: Open) -> None:
+    tab = show("#/editor", wait=".cm-content", serving=())
+    tab.get_by_role("button", name="Run the first point").or_(tab.get_by_role("button", name="Run")).click()
+    finished(tab)
+    tab.get_by_role("button", name="Keep this run").click()
+    tab.get_by_role("link", name="the run", exact=True).click()
+    tab.wait_for_selector(".chart canvas")
+    assert tab.locator("h1").inner_text() == "cubic-vs-bbr1"
 
 
 def test_a_part_of_the_time_is_shown_in_all_figures(show: Open) -> None:

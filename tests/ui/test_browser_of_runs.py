@@ -63,6 +63,19 @@ def test_runs_are_filtered_opened_and_compared(show: Open, tmp_path: Path) -> No
     assert "better" in goodput.inner_text()
 
 
+def test_the_list_says_what_applications_scored(show: Open, tmp_path: Path) -> None:
+    flows = [{"cca": "cubic"}, {"workload": "voip"}, {"name": "site", "cca": "cubic", "workload": "web"}]
+    sweep(Scenario(**what_if(duration="40 s", flows=flows)), (1, 2), out=tmp_path / "runs")
+    tab = show("#/runs", wait="tbody tr:nth-child(2)", serving=(str(tmp_path / "runs"),))
+    heads = tab.locator("thead th").all_inner_texts()
+    place = heads.index("call score (MOS)")
+    assert heads[place + 1] == "page load, median"
+    assert "video stalled" not in heads
+    cells = tab.locator("tbody tr").first.locator("td").all_inner_texts()
+    assert 1 <= float(cells[place]) <= 4.5
+    assert cells[place + 1].endswith("s")
+
+
 def test_a_call_has_no_part_in_the_mean_rtt_of_flows(show: Open, tmp_path: Path) -> None:
     flows = [{"name": "upload", "cca": "cubic"}, {"name": "call", "workload": "voip"}]
     rates = {"topology.bottleneck.rate": ["5 Mbit/s", "10 Mbit/s"]}
@@ -93,7 +106,7 @@ def test_an_empty_store_says_how_to_fill_it(show: Open) -> None:
     tab = show("#/runs", wait=".wide-page code")
     told = tab.locator(".wide-page").inner_text()
     assert "fullpipe run" in told
-    assert "What if and in the editor is not kept" in told
+    assert "button to keep what they have run" in told
 
 
 def test_hostile_names_are_shown_as_text(show: Open, tmp_path: Path) -> None:
@@ -131,6 +144,9 @@ def test_a_store_of_very_many_runs_opens_at_once(show: Open, tmp_path: Path) -> 
     if status.exists():
         peak = next(line for line in status.read_text("utf-8").splitlines() if line.startswith("VmHWM"))
         assert int(peak.split()[1]) < MEMORY_KB
+    assert "4.4" in tab.locator("tbody tr").first.inner_text()
+    tab.get_by_role("button", name="call score (MOS)").click()
+    tab.wait_for_selector("th[aria-sort=ascending]")
     tab.locator("summary", has_text="bottleneck.rate").click()
     tab.get_by_label("10000 kbit/s").check()
     tab.wait_for_selector("text=100 of 100,000")

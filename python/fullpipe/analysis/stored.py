@@ -86,6 +86,18 @@ class StoredRuns:
         rows = self._index.packed(name).group_by(_ID).agg(**sums)
         return self._runs.join(rows, on=_ID, how="left", maintain_order="left").drop(_ID)
 
+    def rows(self, name: str, columns: Sequence[str], digests: pl.Series) -> pl.DataFrame:
+        """Columns of a table of `PACKED`, of runs of some scenarios; digest, engine and seed come first."""
+        some = self._runs.filter(pl.col("digest").is_in(digests.implode()))
+        rows = self._index.packed(name).select(_ID, *columns)
+        return some.select("digest", "engine", "seed", _ID).join(rows, on=_ID, how="inner").drop(_ID)
+
+    @property
+    def specs(self) -> pl.DataFrame:
+        """The scenarios that were run: one row per digest, with the columns `digest` and `spec`, which is
+        JSON."""
+        return self._index.runs.select("digest", "spec").unique("digest", maintain_order=True)
+
     def table(self, name: str) -> pl.DataFrame:
         """A table of all runs together: `runs`, or one of a run.
 

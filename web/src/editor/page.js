@@ -1,6 +1,7 @@
 // A scenario as a form and as TOML, side by side; errors where they are; what is known of it; and its run.
 import { html, signal, useEffect, useRef, useState } from "../parts/html.js";
 import { Command, download } from "../parts/copy.js";
+import { Keep } from "../parts/keep.js";
 import { Results } from "../parts/result.js";
 import { Refused, get, post } from "../parts/server.js";
 import { Live } from "../whatif/live.js";
@@ -105,6 +106,7 @@ export function Editor({ known }) {
       </div>
     </div>
     ${(state.begin || state.isRunning || state.problems.length > 0) && html`<${Results} states=${[state]} titles=${["The last run"]} />
+      ${state.begin && html`<${Keep} known=${known} scenarios=${[state.begin.toml]} seed=${state.begin.seed} isSeen=${state.end && !state.isRunning} />`}
       <p class="note">In a terminal, with the file as it is saved:</p><${Command} text=${`fullpipe run scenario.toml --seed ${understood ? understood.seed : 1}`} label="Command" />`}
   </div>`;
 }

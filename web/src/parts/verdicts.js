@@ -62,5 +62,5 @@ export function TakeAlong({ command, files, report }) {
       ${files.map(([name, toml]) => toml && html`<button type="button" onClick=${() => download(name, toml, "application/toml")}>Save ${name}</button>`)}</p>
     ${problem && html`<p class="problem" role="alert">${problem}</p>`}
     ${command ? html`<p class="note">The same comparison in a terminal, where ${files.map(([name]) => name).join(" and ")} were saved:</p><${Command} text=${command} label="Command of the comparison" />`
-      : html`<p class="note">No command says the same: the seeds of these runs are not 1, 2, 3 and so on, or two engines made them.</p>`}`;
+      : html`<p class="note">No command says the same: the seeds of these runs are not 1, 2, 3 and so on, two engines made them, or they were read from files.</p>`}`;
 }

@@ -1,10 +1,15 @@
 // The runs that are kept: filters at the left, a table at the right. The address says what is chosen.
 import { html, useEffect, useState } from "../parts/html.js";
-import { count, plain, rate, time } from "../parts/numbers.js";
+import { count, plain, rate, score, share, time } from "../parts/numbers.js";
 import { Refused, get } from "../parts/server.js";
 
-const LABELS = { goodput_bps: "goodput of all", rtt_mean_s: "RTT, mean of flows", retransmitted_packets: "sent again" };
-const SHOWN = { goodput_bps: rate, rtt_mean_s: time, retransmitted_packets: count };
+const LABELS = {
+  goodput_bps: "goodput of all", rtt_mean_s: "RTT, mean of flows", retransmitted_packets: "sent again",
+  call_score: "call score (MOS)", page_p50: "page load, median", stall_ratio: "video stalled",
+};
+const SHOWN = {
+  goodput_bps: rate, rtt_mean_s: time, retransmitted_packets: count, call_score: score, page_p50: time, stall_ratio: (part) => share(part, 2),
+};
 const moment = (text) => text.slice(0, 16).replace("T", " ");
 const short = (name) => name.replace(/^topology\./, "");
 const go = (asked) => { location.hash = `#/runs?${asked}`; };
@@ -84,8 +89,8 @@ export function RunList({ known, query }) {
   };
   if (!answer) return html`<div class="wide-page"><h1>Runs</h1>${problems.map((line) => html`<p class="problem" role="alert">${line}</p>`)}</div>`;
   if (!answer.total) {
-    return html`<div class="wide-page"><h1>Runs</h1><p>There is none in ${known.store} yet. What runs in a terminal is kept there and shows up here; what runs under <i>What if</i> and in the editor is not kept. To keep such a run, copy its command, which
-      stands below it, into a terminal. Or, for example:</p>
+    return html`<div class="wide-page"><h1>Runs</h1><p>There is none in ${known.store} yet. What runs in a terminal is kept there and shows up here. <a href="#/what-if">What if</a> and the editor have a
+      button to keep what they have run. Or, for example:</p>
       <p><code>fullpipe run cubic-vs-bbr1 --seeds 5</code></p></div>`;
   }
   const last = Math.min(from + answer.rows.length, answer.matching);

@@ -45,6 +45,12 @@ function useRuns(ids) {
   return states;
 }
 
+// A run of an engine that was given no file is told apart by its seed.
+const which = ({ begin, meta }) => meta.file || `seed ${begin.seed}`;
+const titleOf = (state, isOfSeveral) => (state.begin ? [state.begin.name, which(state), isOfSeveral ? state.meta.engine : ""].filter(Boolean).join(", ") : "…");
+// What is between backticks is code.
+const marked = (line) => line.split("`").map((part, n) => (n % 2 ? html`<code>${part}</code>` : part));
+
 const idsOf = (rest) => {
   const words = rest.map(decodeURIComponent), ids = [];
   for (let n = 0; n + 2 < words.length; n += 3) ids.push(words.slice(n, n + 3).join("/"));
@@ -60,15 +66,15 @@ export function OneRun({ rest }) {
   return html`<div class="wide-page">
     <p class="crumbs"><a href="#/runs">Runs</a></p>
     <h1 class="cut">${begin ? begin.name : "…"}</h1>
-    ${meta && html`<p class="note">seed ${begin.seed}, engine ${meta.engine} ${meta.version}, ${meta.started.slice(0, 10)}, ${begin.digest}</p>`}
+    ${meta && html`<p class="note">${which(state)}, engine ${meta.engine} ${meta.version}, ${meta.started.slice(0, 10)}, ${begin.digest}</p>`}
     <${Results} states=${[state]} titles=${[""]} />
-    ${begin && html`<p class="buttons"><button type="button" onClick=${() => download("scenario.toml", begin.toml, "application/toml")}>Scenario</button>
+    ${begin && html`<p class="buttons">${!meta.file && html`<button type="button" onClick=${() => download("scenario.toml", begin.toml, "application/toml")}>Scenario</button>`}
         <button type="button" onClick=${report}>Report</button>
-        <button type="button" onClick=${() => edit(begin.toml)}>Edit as a file</button></p>
+        ${!meta.file && html`<button type="button" onClick=${() => edit(begin.toml)}>Edit as a file</button>`}</p>
       ${problems.map((line) => html`<p class="problem" role="alert">${line}</p>`)}
       ${begin.command && html`<p class="note">The same run in a terminal:</p><${Command} text=${begin.command} label="Command" />`}
-      ${[...meta.remarks, ...begin.notes].map((line) => html`<p class="note">${line}</p>`)}
-      <details><summary>The scenario as TOML</summary><pre tabindex="0"><code>${begin.toml}</code></pre></details>`}
+      ${[...meta.remarks, ...begin.notes].map((line) => html`<p class="note">${marked(line)}</p>`)}
+      <details><summary>${meta.file ? "The flows as a scenario, of which rate and delay stand for any" : "The scenario as TOML"}</summary><pre tabindex="0"><code>${begin.toml}</code></pre></details>`}
   </div>`;
 }
 
@@ -83,7 +89,8 @@ export function TwoRuns({ known, rest }) {
   }, [ids.join()]);
   if (ids.length < 2) return html`<div class="wide-page"><p>Two runs make a comparison. <a href="#/runs">Choose them among all runs.</a></p></div>`;
   const [a, b] = states;
-  const titles = states.map((state, n) => `${"AB"[n]}: ${state.begin ? `${state.begin.name}, seed ${state.begin.seed}` : "…"}`);
+  const isOfSeveral = new Set(states.map(({ meta }) => meta?.engine)).size > 1;
+  const titles = states.map((state, n) => `${"AB"[n]}: ${titleOf(state, isOfSeveral)}`);
   return html`<div class="wide-page">
     <p class="crumbs"><a href="#/runs">Runs</a></p>
     <h1>${result.told ? `${result.told.variant} against ${result.told.reference}` : "B against A"}</h1>

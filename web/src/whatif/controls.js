@@ -2,10 +2,11 @@
 import { html, useState } from "../parts/html.js";
 import { edit } from "../editor/page.js";
 import { Command, download } from "../parts/copy.js";
+import { Keep } from "../parts/keep.js";
 import { plain } from "../parts/numbers.js";
 import { Refused, postText } from "../parts/server.js";
 import {
-  addVariant, change, changeFlow, chosen, common, fileOf, letter, now, removeVariant, scenarioOf, variants,
+  addVariant, change, changeFlow, chosen, common, fileOf, letter, now, removeVariant, scenarios, variants,
 } from "./settings.js";
 
 const STEPS = 1000;
@@ -100,6 +101,7 @@ export function Controls({ known, lives }) {
       onChange=${(event) => share({ seed: Math.round(clamp(Number(event.target.value) || 0, 0, 1e9)) })} />
       <button type="button" onClick=${() => share({ seed: shared.seed + 1 })}>Another</button></label>
     <label class="check" title="At the sender, behind the link and at the receiver"><input type="checkbox" checked=${shared.packets} onChange=${(event) => share({ packets: event.target.checked })} /> Capture packets</label>
+    <${Keep} known=${known} scenarios=${scenarios()} seed=${shared.seed} isSeen=${scenarios().every((scenario, n) => lives[n].hasEnded(scenario, shared.seed))} />
     <${Export} live=${lives[Math.min(chosen.value, variants.value.length - 1)]} />
   </form>`;
 }
@@ -111,8 +113,7 @@ function Export({ live }) {
   const report = async () => {
     setProblem("");
     try {
-      const scenarios = variants.value.map((one) => scenarioOf(one, common.value));
-      download("what-if.html", await postText("/api/report", { scenarios, seed: common.value.seed }), "text/html");
+      download("what-if.html", await postText("/api/report", { scenarios: scenarios(), seed: common.value.seed }), "text/html");
     } catch (error) {
       setProblem(error instanceof Refused ? error.problems[0] : "the server does not answer");
     }

@@ -20,17 +20,17 @@ function smoothed(values, window) {
 const scaled = (values, factor) => values.map((value) => value * factor);
 
 // The lines and axes of all figures of a run: what a chart needs, by name.
-export function figuresOf({ begin, columns }) {
+export function figuresOf({ begin, columns, isRunning }) {
   const times = columns.time_s;
   if (!begin || !times || !times.length) return null;
   const [link] = begin.expected;
   const spacing = times.length > 1 ? times[1] - times[0] : 1;
   const slow = Math.max(...begin.flows.map((_, n) => percentile(columns[`srtt_s/${n}`], 0.95) || 0));
   const window = Math.ceil((SMOOTHED * slow) / spacing - 1e-6);
-  const lines = (key, make) => begin.flows.map((flow, n) => ({
+  const mayHave = (key, flow, n) => (isRunning && flow.cca) || columns[`${key}/${n}`].some(Number.isFinite); // a call has no round trip and no window
+  const lines = (key, make) => begin.flows.map((flow, n) => mayHave(key, flow, n) && {
     label: flow.name, colour: flow.colour, dash: flow.dash, values: make(columns[`${key}/${n}`], flow),
-  }));
-  const ofSenders = (key, make) => lines(key, make).filter((_, n) => begin.flows[n].cca); // a call has no round trip and no window
+  }).filter(Boolean);
   const queue = begin.links.map((name, n) => ({
     label: name, colour: begin.links.length > 1 ? n : null, dash: n, values: columns[`backlog_packets/${n}`],
   }));
@@ -38,9 +38,9 @@ export function figuresOf({ begin, columns }) {
   const made = [
     { title: "Goodput", unit: "Mbit/s", lines: lines("goodput_bps", (v) => smoothed(scaled(v, 1e-6), window)),
       marks: link && link.flows > 1 ? mark(link.fair_share_bps / 1e6, "fair share") : [] },
-    { title: "Round trip", unit: "ms", lines: ofSenders("srtt_s", (v) => scaled(v, 1e3)), marks: link ? mark(link.rtt_s * 1e3, "empty path") : [] },
+    { title: "Round trip", unit: "ms", lines: lines("srtt_s", (v) => scaled(v, 1e3)), marks: link ? mark(link.rtt_s * 1e3, "empty path") : [] },
     { title: "Waiting at the link", unit: "packets", lines: queue, marks: link ? mark(link.buffer_packets, "full") : [] },
-    { title: "Congestion window", unit: "packets", lines: ofSenders("cwnd_bytes", (v, flow) => scaled(v, 1 / flow.mss_bytes)),
+    { title: "Congestion window", unit: "packets", lines: lines("cwnd_bytes", (v, flow) => scaled(v, 1 / flow.mss_bytes)),
       marks: link && link.flows > 1 ? mark(link.window_packets, "fair and no queue") : link ? mark(link.bdp_packets, "fills the path") : [] },
   ].filter((figure) => figure.lines.length);
   const from = Math.floor(times.length / 20); // the start may be far above the rest
@@ -53,10 +53,14 @@ export function figuresOf({ begin, columns }) {
 }
 
 export function Figures({ figures, tops, begin }) {
-  return html`<div class="figures">${figures.map((figure, n) => html`<${Chart} key=${figure.title} ...${figure}
-    top=${tops[n]} duration=${begin.duration_s} warmup=${begin.warmup_s} />`)}</div>
+  return html`<div class="figures">${figures.map((figure) => html`<${Chart} key=${figure.title} ...${figure}
+    top=${tops[figure.title]} duration=${begin.duration_s} warmup=${begin.warmup_s} />`)}</div>
     <p class="note">Drag over a figure to zoom in, double-click to see everything.${begin.warmup_s > 0 ? " Grey is the warm-up, which numbers leave out." : ""}</p>`;
 }
 
 // The same axes for both variants, so that they can be compared by eye.
-export const topsOf = (all) => [0, 1, 2, 3].map((n) => Math.max(...all.filter(Boolean).map((figures) => figures[n]?.top || 0)));
+export function topsOf(all) {
+  const tops = {};
+  for (const { title, top } of all.filter(Boolean).flat()) tops[title] = Math.max(tops[title] || 0, top);
+  return tops;
+}

@@ -5,10 +5,19 @@ import { Refused, bytesOf, columnsOf, events, joined } from "../parts/server.js"
 
 export const NOTHING = { begin: null, columns: {}, end: null, problems: [], isRunning: false, packets: null };
 
+const askedOf = (scenario, seed) => JSON.stringify([scenario, seed]);
+
 export class Live {
   constructor() {
     this.state = signal(NOTHING);
     this.stop = null;
+    this.asked = "";
+  }
+
+  // Whether what is shown is the whole run of a scenario and seed: after a change it is still the run before.
+  hasEnded(scenario, seed) {
+    const { end, isRunning } = this.state.value;
+    return Boolean(end) && !isRunning && this.asked === askedOf(scenario, seed);
   }
 
   // A new run takes the place of the one before, whose picture stays until there is something to draw.
@@ -16,6 +25,7 @@ export class Live {
     this.stop?.abort();
     const stop = new AbortController();
     this.stop = stop;
+    this.asked = askedOf(scenario, seed);
     const parts = [];
     let begin = null, isWaiting = false, packets = null;
     const show = (more) => {

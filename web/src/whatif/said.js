@@ -20,17 +20,20 @@ function calling(end) {
   return ` ${who} ${score(meanOf(calls, (flow) => flow.call_score))} of 4.5 (MOS): ${are} packets take ${time(meanOf(calls, (flow) => flow.owd_mean_s))} one way, and ${share(meanOf(calls, lost), 2)} of them are lost.`;
 }
 
-// What came out of a run that has ended, in a sentence.
+const MOST_NAMED = 4; // in a sentence
+
+// What came out of a run that has ended, in a sentence. Algorithms are compared, and flows where no algorithm is known.
 export function sentenceOf({ begin, end }) {
-  const carried = end.flows.filter((flow) => flow.cca), flows = carried.length ? carried : end.flows;
+  const carried = end.flows.filter((flow) => flow.protocol === "tcp"), flows = carried.length ? carried : end.flows;
   const all = sum(goodputs({ flows })), link = end.links.find((one) => one.link === begin.links[0]);
-  const by = {};
-  for (const flow of flows) by[flow.cca] = (by[flow.cca] || 0) + (flow.goodput_bps || 0);
+  const by = {}, counts = {}, nameOf = (flow) => flow.cca || (carried.length ? flow.flow : "");
+  for (const flow of flows) {
+    by[nameOf(flow)] = (by[nameOf(flow)] || 0) + (flow.goodput_bps || 0);
+    counts[nameOf(flow)] = (counts[nameOf(flow)] || 0) + 1;
+  }
   const names = Object.keys(by), most = names.reduce((best, name) => (by[name] > by[best] ? name : best), names[0]);
-  const counts = {};
-  for (const flow of flows) counts[flow.cca] = (counts[flow.cca] || 0) + 1;
   const isEven = Math.abs(by[most] / all - counts[most] / flows.length) < EVEN;
-  const listed = `${names.slice(0, -1).join(", ")} and ${names[names.length - 1]}`;
+  const listed = names.length > MOST_NAMED ? `${names.length} flows or algorithms` : `${names.slice(0, -1).join(", ")} and ${names[names.length - 1]}`;
   const shares = names.length === 1 ? `${flows.length > 1 ? "The flows carry" : "The flow carries"} ${rate(all)}`
     : isEven ? `${listed} share ${rate(all)} evenly` : `${most} takes ${share(by[most] / all, 2)} of ${rate(all)}`;
   const waits = link ? `; packets wait ${time(link.sojourn_mean_s, 2)} on average` : "";
@@ -80,7 +83,7 @@ export function Flows({ begin, end }) {
     <thead><tr><th scope="col">flow</th><th scope="col" class="n">share</th>${columns.map(({ name }) => html`<th scope="col" class="n">${name}</th>`)}</tr></thead>
     <tbody>${end.flows.slice(0, begin.flows.length).map((flow, n) => html`<tr>
       <th scope="row"><svg class=${`swatch c${begin.flows[n].colour}`} viewBox="0 0 22 8" aria-hidden="true"><path d="M0 4H22" class=${`line d${begin.flows[n].dash}`} /></svg>${flow.flow}</th>
-      <td class="n">${share(all ? flow.goodput_bps / all : null, 2)}</td>
+      <td class="n">${share(all && isKnown(flow.goodput_bps) ? flow.goodput_bps / all : null, 2)}</td>
       ${columns.map(({ valueOf, shown }) => html`<td class="n">${shown(valueOf(flow))}</td>`)}
     </tr>`)}</tbody></table></div>
     ${begin.flows_in_all > begin.flows.length && html`<p class="note">The first ${begin.flows.length} of ${begin.flows_in_all} flows.</p>`}`;

@@ -35,6 +35,15 @@ export function removeVariant(number) {
 
 const text = (value, unit) => `${Number(value.toPrecision(6))} ${unit}`;
 
+// What tells it apart from others that are kept: letters, digits, spaces and . + - are what a name may have.
+const flowsIn = (flows) => flows.map((flow) => `${flow.count > 1 ? flow.count : ""}${flow.cca}${flow.start ? ` from ${flow.start}s` : ""}`).join(" + ");
+export function nameOf(settings, shared) {
+  const queue = settings.queue === "drop_tail" ? `${settings.buffer}bdp` : settings.queue;
+  const words = ["what-if", `${settings.rate / 1e6}M`, `${settings.rtt}ms`, queue, settings.loss ? `loss ${settings.loss}pct` : "", settings.ecn ? "ecn" : "",
+    flowsIn(settings.flows), shared.call ? "+ call" : "", `${shared.duration}s`];
+  return words.filter(Boolean).join(" ").slice(0, 100);
+}
+
 // As `fullpipe run` takes it.
 export function scenarioOf(settings, shared) {
   const queue = settings.queue === "drop_tail"
@@ -42,7 +51,7 @@ export function scenarioOf(settings, shared) {
   const bottleneck = { rate: text(settings.rate / 1e6, "Mbit/s"), delay: text(settings.rtt / 2, "ms"), queue };
   if (settings.loss > 0) bottleneck.loss = { kind: "bernoulli", probability: Number((settings.loss / 100).toPrecision(6)) };
   return {
-    name: "what-if",
+    name: nameOf(settings, shared),
     duration: text(shared.duration, "s"),
     warmup: text(Number((shared.duration / 6).toPrecision(2)), "s"),
     topology: { kind: "dumbbell", bottleneck },
@@ -54,6 +63,7 @@ export function scenarioOf(settings, shared) {
     })), ...(shared.call ? [CALL] : [])],
   };
 }
+export const scenarios = () => variants.value.map((one) => scenarioOf(one, common.value));
 export const fileOf = (number) => (number ? "what-if-b.toml" : "what-if.toml");
 
 // In the address: short enough to be read, and to be sent to a colleague who runs the page, too.

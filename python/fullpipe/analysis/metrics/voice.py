@@ -1,13 +1,17 @@
 """Quality of calls by the E-model (ITU-T G.107, and G.107.1 for wideband speech)."""
 
 import math
-from collections.abc import Callable, Mapping
-from typing import Any
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, TypeVar
+
+import polars as pl
 
 from fullpipe.runs import Run
-from fullpipe.scenario.model.flows import flow_names
+from fullpipe.scenario.model.flows import Flow, flow_names
 from fullpipe.scenario.model.workloads.datagrams import Voip
 
+Number = TypeVar("Number", float, pl.Expr)
+"""A number, or an expression of polars, for very many calls at once."""
 FRAME_S = 0.02
 """Time of speech in a packet of G.711 as it is usually sent."""
 
@@ -24,7 +28,7 @@ _SENSITIVE = 6.0
 """6 sT, with the sT of that class, 1."""
 
 
-def rating(delay_s: float, loss: float, *, ie: float = 0.0, bpl: float = 25.1) -> float:
+def rating(delay_s: Number, loss: Number, *, ie: float = 0.0, bpl: float = 25.1) -> Number:
     """Transmission rating R of the E-model, in the form that has only delay, loss and coding as variables.
 
     Formula: R = 93.2 - Id - Ie,eff, with Id = 0.024 d + 0.11 (d - 177.3) H(d - 177.3) for a delay of d ms
@@ -44,12 +48,12 @@ def rating(delay_s: float, loss: float, *, ie: float = 0.0, bpl: float = 25.1) -
     93.2
     """
     delay_ms, percent = 1e3 * delay_s, 100 * loss
-    by_delay = 0.024 * delay_ms + 0.11 * max(0.0, delay_ms - _KNEE_MS)
+    by_delay = 0.024 * delay_ms + 0.11 * _within(delay_ms - _KNEE_MS, 0.0)
     by_loss = ie + (95 - ie) * percent / (percent + bpl)
     return _R0 - by_delay - by_loss
 
 
-def opinion(rating: float) -> float:
+def opinion(rating: Number) -> Number:
     """Mean opinion score that goes with a rating R, from 1 to 4.5.
 
     Formula: 1 + 0.035 R + 7e-6 R (R - 60) (100 - R).
@@ -58,11 +62,15 @@ def opinion(rating: float) -> float:
     >>> [round(opinion(r), 2) for r in (90, 80, 70, 60, 50)]
     [4.34, 4.02, 3.6, 3.1, 2.58]
     """
-    r = min(100.0, max(0.0, rating))
-    return max(1.0, 1 + 0.035 * r + 7e-6 * r * (r - 60) * (100 - r))
+    r = _within(rating, 0.0, 100.0)
+    return _within(1 + 0.035 * r + 7e-6 * r * (r - 60) * (100 - r), 1.0)
 
 
-def mos(delay_s: float, loss: float, *, ie: float = 0.0, bpl: float = 25.1) -> float:
+def _within(value: Number, low: float, high: float = math.inf) -> Number:
+    return value.clip(low, high) if isinstance(value, pl.Expr) else min(high, max(low, value))
+
+
+def mos(delay_s: Number, loss: Number, *, ie: float = 0.0, bpl: float = 25.1) -> Number:
     """Mean opinion score of a call, from 1 (bad) to 4.5, as the E-model estimates it.
 
     Formula: opinion(rating(delay, loss)).
@@ -115,7 +123,7 @@ def mos_wideband(delay_s: float, loss: float, *, ie: float = 8.0, bpl: float = 4
     return opinion(rating_wideband(delay_s, loss, ie=ie, bpl=bpl) / 1.29)
 
 
-def mouth_to_ear_s(owd_mean_s: float, jitter_s: float, frame_s: float = FRAME_S) -> float:
+def mouth_to_ear_s(owd_mean_s: Number, jitter_s: Number, frame_s: Number | float = FRAME_S) -> Number:
     """Delay of speech in seconds: a packet is filled, is on its way, and waits at the far end.
 
     Formula: frame + one-way delay + 2 · jitter.
@@ -131,18 +139,40 @@ def call_scores(run: Run, *, wideband: bool = False) -> dict[str, float | None]:
     Source: as there.
     """
     model = mos_wideband if wideband else mos
-    frames_s = {
-        name: flow.workload.frame_s
-        for flow, names in zip(run.scenario.flows, flow_names(run.scenario.flows), strict=True)
-        for name in names
-        if isinstance(flow.workload, Voip)
-    }
+    frames_s = call_frames_s(run.scenario.flows)
     rows = run.flows.iter_rows(named=True) if frames_s else ()
     return {row["flow"]: _score(model, row, frames_s[row["flow"]]) for row in rows if row["flow"] in frames_s}
 
 
+def call_frames_s(flows: Sequence[Flow]) -> dict[str, float]:
+    """The time of speech in a packet of every call that entries of `flows` describe, by the name of its
+    flow."""
+    return {
+        name: flow.workload.frame_s
+        for flow, names in zip(flows, flow_names(flows), strict=True)
+        for name in names
+        if isinstance(flow.workload, Voip)
+    }
+
+
 def _score(model: Callable[[float, float], float], row: Mapping[str, Any], frame_s: float) -> float | None:
-    if row["owd_mean_s"] is None or not row["sent_packets"]:
+    if row["owd_mean_s"] is None or row["lost_packets"] is None or not row["sent_packets"]:
         return None
     delay_s = mouth_to_ear_s(row["owd_mean_s"], row["jitter_s"] or 0.0, frame_s)
     return model(delay_s, row["lost_packets"] / row["sent_packets"])
+
+
+OF_CALL = ("owd_mean_s", "jitter_s", "sent_packets", "lost_packets")
+"""Columns of the table of flows of which `call_score` is made."""
+
+
+def call_score() -> pl.Expr:
+    """Mean opinion score of the call in a row of the table of flows, to which `call_frames_s` has added the
+    column `frame_s`; null if nothing of it arrived.
+
+    Formula: see `call_scores`.
+    Source: as there.
+    """
+    owd_s, jitter_s, frame_s = pl.col("owd_mean_s"), pl.col("jitter_s").fill_null(0.0), pl.col("frame_s")
+    loss = pl.col("lost_packets") / pl.col("sent_packets")
+    return pl.when(pl.col("sent_packets") > 0).then(mos(mouth_to_ear_s(owd_s, jitter_s, frame_s), loss))

@@ -21,6 +21,7 @@ from fullpipe.cli.ui.export import report_of
 from fullpipe.cli.ui.fields import fields_of
 from fullpipe.cli.ui.guard import Guard
 from fullpipe.cli.ui.inputs import body_of, only_own_files, package_version, scenario_of, seconds_of, seed_of
+from fullpipe.cli.ui.keep import kept
 from fullpipe.cli.ui.limits import Limits
 from fullpipe.cli.ui.live import Turns, live
 from fullpipe.cli.ui.printed import all_studies, figure, study
@@ -49,7 +50,7 @@ def guarded(store: Path, address: str, allow_python: bool) -> Guard:
 
 
 class Server:
-    """The routes. Nothing is kept between requests but what is in the store."""
+    """The routes. Nothing is kept between requests but what is in the store, where runs come when asked."""
 
     def __init__(self, store: Path, allow_python: bool = False, limits: Limits | None = None) -> None:
         self._store, self._allow_python = store, allow_python
@@ -78,6 +79,7 @@ class Server:
             "/api/live": self._live,
             "/api/compare": self._compare,
             "/api/compare/report": self._report_verdicts,
+            "/api/keep": self._keep,
             "/api/report": self._report,
             "/api/runs/compare": self._compare_runs,
             "/api/runs/report": self._report_runs,
@@ -130,6 +132,15 @@ class Server:
         seeds = seeds_of(body.get("seeds"), self._limits.seeds)
         scenarios = await to_thread.run_sync(self._several, body.get("scenarios"), seeds)
         return StreamingResponse(comparison(scenarios, seeds, self._turns), media_type="text/event-stream")
+
+    async def _keep(self, request: Request) -> Response:
+        body = await self._body(request)
+        scenarios = await to_thread.run_sync(self._several, body.get("scenarios"))
+        seed, runs = seed_of(body.get("seed", 1)), []
+        for scenario in scenarios:
+            async with self._turns.turn():
+                runs.append(await to_thread.run_sync(kept, scenario, seed, self._store, self._limits.wall_s))
+        return JSONResponse({"runs": runs})
 
     async def _report(self, request: Request) -> Response:
         body = await self._body(request)

@@ -27,12 +27,15 @@ from fullpipe.cli.ui.live import wide
 from fullpipe.cli.ui.names import names_of
 from fullpipe.cli.ui.packed import packed
 from fullpipe.cli.ui.path import MOST_FLOWS
+from fullpipe.cli.ui.scores import SCORES, ReadScores, with_scores
 from fullpipe.cli.ui.understood import MOST_LINKS, understood
+from fullpipe.engines.flent import FILE
 from fullpipe.errors import FullpipeError, NoRunError, ScenarioError
 from fullpipe.report.budget import Budget
 from fullpipe.report.html.page import html
 from fullpipe.report.looks import distinct
 from fullpipe.report.runs.page import page_of
+from fullpipe.report.runs.repeat import READ
 from fullpipe.runs import Run, Store
 from fullpipe.runs.meta import DIGEST, ENGINE
 from fullpipe.runs.sums import own_file
@@ -55,6 +58,9 @@ _TOO_MANY_POINTS = (
     "fullpipe export writes them"
 )
 _TOO_MANY_PACKETS = "more packets were captured than the page can read; fullpipe export writes them"
+_TOO_FEW = "a verdict takes two seeds or more that both have; run more: --seeds 20"
+_TOO_FEW_READ = "a verdict takes two runs or more of each, and what was read from a file is one"
+_READ_ID = re.compile(rf"/({'|'.join(READ)})$", re.MULTILINE)
 _MOST_SEEDS = 200
 """Runs of each side of a comparison."""
 _SUMMED = {
@@ -63,7 +69,7 @@ _SUMMED = {
     "retransmitted_packets": pl.col("retransmitted_packets").sum(),
 }
 """What the list says of all flows of a run; the RTT is that of connections, if there are any."""
-_SHOWN = ("scenario", "engine", "seed", *_SUMMED, "started")
+_NAMED = ("scenario", "engine", "seed")
 _HIDDEN = ("digest", "folder")
 _FILTERED = ("scenario", "engine")
 """Columns with a filter, besides those of swept paths."""
@@ -78,6 +84,10 @@ class KeptRuns:
     _damaged: list[str] = field(default_factory=list)
     _dates: Mapping[str, int] | None = None
     _lock: threading.Lock = field(default_factory=threading.Lock)
+    _scores: ReadScores = field(init=False)
+
+    def __post_init__(self) -> None:
+        self._scores = ReadScores(self._load)
 
     def prepare(self) -> None:
         """Read the store, if it can be read: what is wrong with it is told to those that ask for it."""
@@ -92,19 +102,21 @@ class KeptRuns:
                 column, with a minus in front downwards; `from`: the first row.
 
         Raises:
-            ScenarioError: If a column is unknown or `from` no number.
+            ScenarioError: If a column is unknown, `from` no number, or too much is to be read to sort.
         """
         runs, damaged = self._table()
         paths = runs.columns[: runs.columns.index("scenario")]
         chosen = _chosen(runs, asked.get("where", ()), _one(asked, "name"))
-        rows = _sorted(chosen, _one(asked, "sort")).slice(_number(_one(asked, "from")), _MOST_ROWS)
+        by = _one(asked, "sort")
+        ordered = _sorted(self._scores.to_sort(chosen, by.removeprefix("-")), by)
+        shown, scores = self._scores.shown(ordered.slice(_number(_one(asked, "from")), _MOST_ROWS), chosen)
+        columns = [*paths, *_NAMED, *_SUMMED, *scores, "started"]
         return {
             "total": runs.height,
             "matching": chosen.height,
-            "columns": [*paths, *_SHOWN],
+            "columns": columns,
             "rows": [
-                [_id(row), *(_plain(row[name]) for name in [*paths, *_SHOWN])]
-                for row in rows.iter_rows(named=True)
+                [_id(row), *(_plain(row[name]) for name in columns)] for row in shown.iter_rows(named=True)
             ],
             "filters": [_filter(chosen, name) for name in [*_FILTERED, *paths]],
             "damaged": damaged[:20],
@@ -117,16 +129,14 @@ class KeptRuns:
             NoRunError: If there is none.
         """
         run = self._load(digest, seed, engine)
-        remarks = [*run.meta.remarks, *(f"{key} is {what}" for key, what in run.meta.otherwise.items())]
         told = {
             "engine": run.meta.engine.name,
             "version": run.meta.engine.version,
             "started": run.meta.started,
+            "file": run.meta.host.get(FILE) if _is_read(run) else None,
+            "remarks": [*run.meta.remarks, *_otherwise(run)],
         }
-        begin = _begin(run)
-        if run.meta.engine.name != "native":
-            begin["command"] = ""
-        return {"begin": begin, "end": summary(run), "meta": {**told, "remarks": remarks}}
+        return {"begin": _begin(run), "end": summary(run), "meta": told}
 
     def samples(self, digest: str, seed: str, engine: str) -> bytes:
         """The samples of a run: see `packed`.
@@ -167,7 +177,10 @@ class KeptRuns:
 
     def _verdicts(self, chosen: Sequence[Sequence[Run]]) -> dict[str, Any]:
         links = dict.fromkeys(link for runs in chosen for run in runs for link in busy_links(run))
+        engines = [runs[0].meta.engine.name for runs in chosen]
         names = names_of(*(runs[0].scenario for runs in chosen))
+        if len({runs[0].meta.digest for runs in chosen}) == 1 and len(set(engines)) > 1:
+            names = (engines[0], engines[1])
         variants = [
             Variant.of_runs(name, runs, HEADLINES, links) for name, runs in zip(names, chosen, strict=True)
         ]
@@ -175,9 +188,9 @@ class KeptRuns:
             told = compare_variants(variants[0], variants[1], HEADLINES).to_dict()
         except ValueError as error:
             raise ScenarioError([f"these cannot be compared: {error}"]) from None
-        (engine, *other) = dict.fromkeys(runs[0].meta.engine.name for runs in chosen)
-        along = taken_along(names, told["seeds"], self.root, engine)
-        return {**told, **along, **({"command": ""} if other else {})}
+        along = taken_along(names, told["seeds"], self.root, engines[0])
+        has_command = engines[0] == engines[1] and engines[0] not in READ
+        return {**told, **along, **({} if has_command else {"command": ""})}
 
     def report_of_verdicts(self, ids: object) -> str:
         """The page of a report about two scenarios against each other, with all their runs.
@@ -196,7 +209,7 @@ class KeptRuns:
         sides = [self._seeds(*_parts(each)) for each in ids]
         both = sorted(set(sides[0]) & set(sides[1]))[:_MOST_SEEDS]
         if len(both) < 2:
-            raise ScenarioError(["a verdict takes two seeds or more that both have; run more: --seeds 20"])
+            raise ScenarioError([_TOO_FEW_READ if _READ_ID.search("\n".join(ids)) else _TOO_FEW])
         return [[side[seed] for seed in both] for side in sides]
 
     def report(self, ids: Any) -> str:
@@ -244,10 +257,27 @@ class KeptRuns:
             return self._runs.clone(), self._damaged
 
 
+def _is_read(run: Run) -> bool:
+    """Whether a run was read from a file: its scenario has flows, and a path that stands for any."""
+    return run.meta.engine.name in READ
+
+
+def _otherwise(run: Run) -> list[str]:
+    """Which columns are something else than they say, those for the same reason together."""
+    reasons: dict[str, list[str]] = {}
+    for name, what in run.meta.otherwise.items():
+        reasons.setdefault(what, []).append(name)
+    return [f"{', '.join(names)}: {what}" for what, names in reasons.items()]
+
+
 def _begin(run: Run) -> dict[str, Any]:
     """What is known of a run beforehand, with the flows and links that its tables have: those of other
     engines may not be those of the scenario."""
     begin = understood(run.scenario, run.meta.seed)
+    if _is_read(run):
+        begin |= {"path": {"shape": "unknown", "links": []}, "expected": [], "command": ""}
+    elif run.meta.engine.name != "native" and begin["command"]:
+        begin["command"] += f" --engine {run.meta.engine.name}"
     flows = run.flows.select("flow", "cca").head(MOST_FLOWS).rows()
     known = {flow["name"]: flow for flow in begin["flows"]}
     looks = distinct([name for name, _ in flows])
@@ -312,8 +342,10 @@ def _of_store(root: Path) -> pl.DataFrame:
     """Every run, with what is summed up of its flows; none if there is no folder yet."""
     if not root.is_dir():
         schema = dict.fromkeys(("scenario", "engine", "started", *_HIDDEN), pl.String)
-        return pl.DataFrame(schema={**schema, "seed": pl.Int64, **dict.fromkeys(_SUMMED, pl.Float64)})
-    return StoredRuns(root).per_run("flows", _SUMMED)
+        of_none = {"seed": pl.Int64, **dict.fromkeys(_SUMMED, pl.Float64), **SCORES}
+        return pl.DataFrame(schema={**schema, **of_none})
+    stored = StoredRuns(root)
+    return with_scores(stored.per_run("flows", _SUMMED), stored)
 
 
 def _chosen(runs: pl.DataFrame, where: Sequence[str], name: str) -> pl.DataFrame:

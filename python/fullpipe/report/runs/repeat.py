@@ -14,7 +14,7 @@ from fullpipe.runs import Run
 from fullpipe.scenario import Scenario, scenario_names
 
 _POINT = "point"
-_READ = (flent.ENGINE, pcap.ENGINE)
+READ = (flent.ENGINE, pcap.ENGINE)
 """Engines that read files."""
 _DEFAULT = "runs"
 """Where runs are kept unless it is said."""
@@ -31,7 +31,7 @@ def section(found: Points, command: str = "") -> Section:
         return Section("Scenario and repetition", [Text(told), Code(found.runs[0].scenario.to_toml())])
     text, file = scenario.to_toml(), f"{_file_name(scenario.name)}.toml"
     named = _name_of(found, scenario)
-    simulated = any(run.meta.engine.name not in _READ for run in found.runs)
+    simulated = any(run.meta.engine.name not in READ for run in found.runs)
     told = "" if named or not simulated else f"Save the scenario as {file}. "
     return Section(
         "Scenario and repetition",
@@ -50,7 +50,7 @@ def _commands(found: Points, scenario: str) -> Iterator[str]:
     is_whole = found.seeds == list(range(1, count + 1))
     seeds = [["--seeds", str(count)]] if is_whole else [["--seed", str(seed)] for seed in found.seeds]
     for engine in dict.fromkeys(run.meta.engine.name for run in found.runs):
-        if engine in _READ:
+        if engine in READ:
             yield from _imports(found, engine)
             continue
         by = [] if engine == "native" else ["--engine", engine]
