@@ -36,7 +36,12 @@ class Flow:
 
 
 def frame(row: Mapping[str, Any], flow: Flow) -> tuple[bytes, int]:
-    """The headers of a row of `packets`, and the length of the packet on the wire with its payload."""
+    """The headers of a row of `packets`, and the length of the packet on the wire with its payload.
+
+    Args:
+        row: With the `identity` that its packet has in the header of IP.
+        flow: What the headers of its flow have in common.
+    """
     from_sender = _is_from_sender(row)
     protocol = _PROTOCOLS[flow.protocol]
     source, target = _SENDER_NET + flow.number + 1, _RECEIVER_NET + flow.number + 1
@@ -45,10 +50,8 @@ def frame(row: Mapping[str, Any], flow: Flow) -> tuple[bytes, int]:
     pseudo = struct.pack("!IIBB", source, target, 0, protocol)
     inner = {"tcp": _tcp, "udp": _udp, "icmp": _icmp}[flow.protocol](row, flow, pseudo)
     length = 20 + len(inner) + row["len"]
-    identity = (row["time_ns"] // 1_000) & 0xFFFF
-    ip = struct.pack(
-        "!BBHHHBBHII", 0x45, _ECN[row["ecn"]], length, identity, 0x4000, _TTL, protocol, 0, source, target
-    )
+    fields = (0x45, _ECN[row["ecn"]], length, row["identity"], 0x4000, _TTL, protocol, 0, source, target)
+    ip = struct.pack("!BBHHHBBHII", *fields)
     ip = ip[:10] + struct.pack("!H", _checksum(ip)) + ip[12:]
     ethernet = _mac(target) + _mac(source) + b"\x08\x00"
     return ethernet + ip + inner, ETHERNET_BYTES + length

@@ -9,6 +9,7 @@ from collections.abc import Iterator, Sequence
 import polars as pl
 
 from fullpipe.analysis.export.headers import SNAP_BYTES, Flow, frame
+from fullpipe.analysis.export.identities import identities
 from fullpipe.errors import ResultError, UnknownNameError
 from fullpipe.runs import Run
 from fullpipe.scenario.network import resolve
@@ -52,7 +53,8 @@ def _blocks(run: Run, points: list[str]) -> Iterator[bytes]:
         )
         for number, routed in enumerate(resolve(run.scenario).flows)
     }
-    for row in run.packets.filter(pl.col("point").is_in(points)).iter_rows(named=True):
+    packets = run.packets.with_columns(identities(run.packets).alias("identity"))
+    for row in packets.filter(pl.col("point").is_in(points)).iter_rows(named=True):
         headers, length = frame(row, flows[row["flow"]])
         time_ns = row["time_ns"]
         fields = (points.index(row["point"]), time_ns >> 32, time_ns & 0xFFFFFFFF, len(headers), length)

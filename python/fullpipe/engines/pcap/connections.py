@@ -43,6 +43,8 @@ class Sent:
     ecn: npt.NDArray[np.uint8]
     """Bits of the IP header: 0 not ECT, 1 ECT(1), 2 ECT(0), 3 CE."""
     wire_bytes: Ints
+    identity: Ints
+    """Of IPv4, modulo 65,536; -1 of IPv6."""
     ts_val: Ints
     """Timestamp; -1 without."""
     ts_ecr: Ints
@@ -296,6 +298,7 @@ def _sent(
         window_bytes=segments.window[chosen].astype(np.int64),
         ecn=segments.ecn[chosen],
         wire_bytes=segments.wire_bytes[chosen].astype(np.int64),
+        identity=segments.identity[chosen].astype(np.int64),
         ts_val=segments.ts_val[chosen],
         ts_ecr=segments.ts_ecr[chosen],
         sack_row=sack_row[usable],

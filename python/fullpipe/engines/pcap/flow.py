@@ -10,6 +10,7 @@ from fullpipe.engines.pcap.blocks import Ints
 from fullpipe.engines.pcap.cells import Cells, TooFragmentedError, cells_of, highest_of, is_duplicate
 from fullpipe.engines.pcap.connections import NO_ACK, Connection, Floats, Sent
 from fullpipe.engines.pcap.headers import NONE, RST, SYN
+from fullpipe.engines.pcap.holes import Arrivals
 from fullpipe.engines.pcap.side import Side, echoes, side_of
 from fullpipe.engines.pcap.window import Window, window_of
 
@@ -17,8 +18,6 @@ LEAST_SEGMENTS = 10
 """Of a direction that is taken for a flow: an initial window (RFC 6928)."""
 _DEFAULT_MSS = 536
 """RFC 9293, section 3.7.1."""
-_TICK_S = 0.001
-"""Of timestamps: that of Linux, and of most (RFC 7323, section 5.4)."""
 
 
 @dataclass(frozen=True)
@@ -31,9 +30,16 @@ class Retransmissions:
     """Full segments that these make: a captured segment may stand for several that were cut from it later."""
     is_late: npt.NDArray[np.bool_]
     """Segments that fill a hole, and were delayed on their way: no retransmissions."""
+    is_doubtful: npt.NDArray[np.bool_]
+    """Segments that fill a hole, and were sent again or delayed: it cannot be told (`holes`)."""
     is_spurious: npt.NDArray[np.bool_]
     """Retransmissions of what had arrived: a DSACK says so (RFC 3708), or the echo of an older timestamp
     (RFC 3522)."""
+
+    @property
+    def total(self) -> int | None:
+        """Packets that were sent again; None if that cannot be told."""
+        return None if self.is_doubtful.any() else int(self.packets.sum())
 
 
 @dataclass(frozen=True, eq=False)
@@ -227,20 +233,21 @@ class Flow:
         cells = self.cells
         if cells is None:
             return None
-        count, size = self.rows.size, cells.length[cells.cell]
+        count, size, copies = self.rows.size, cells.length[cells.cell], np.flatnonzero(cells.nth > 0)
+        before = np.full(count, -1)
+        before[cells.segment[copies]] = cells.segment[copies - 1]
+        side = self.side
+        rtt_s = None if side.sender_s is None else side.sender_s + (side.receiver_s or 0.0)
+        arrivals = Arrivals(self.data, self.rows, self.packets, self.overtaking, before)
+        holes = arrivals.told(rtt_s)
         again = np.bincount(cells.segment, size * (cells.nth > 0), count).astype(np.int64)
-        is_late = self._fills_a_hole() & (again == 0)
-        lost_before = is_late & self._was_sent_late()
-        payload = self.data.payload[self.rows]
-        resent = np.where(lost_before, payload, again)
-        packets = -(-resent // self.mss)
-        return Retransmissions(resent, packets, is_late & ~lost_before, self._spurious(cells))
-
-    def _fills_a_hole(self) -> npt.NDArray[np.bool_]:
-        """Segments below what was seen before them."""
-        ends = self.data.seq[self.rows] + self.data.payload[self.rows]
-        known = np.concatenate([[ends[0]], np.maximum.accumulate(ends)[:-1]])
-        return np.asarray(ends < known)
+        again[holes.is_original] = 0
+        resent = np.where(holes.is_again, self.data.payload[self.rows], again)
+        is_late = holes.is_original | (arrivals.fills & ~holes.is_again & ~holes.is_doubtful)
+        is_spurious = self._spurious(cells)
+        is_spurious[before[holes.is_original]] |= is_spurious[holes.is_original]
+        is_spurious &= ~holes.is_original
+        return Retransmissions(resent, -(-resent // self.mss), is_late, holes.is_doubtful, is_spurious)
 
     @cached_property
     def overtaking(self) -> Ints:
@@ -248,18 +255,6 @@ class Flow:
         ends = self.data.seq[self.rows] + self.data.payload[self.rows]
         beyond = np.searchsorted(np.maximum.accumulate(ends), ends, side="right")
         return np.minimum(beyond, self.rows.size - 1)
-
-    def _was_sent_late(self) -> npt.NDArray[np.bool_]:
-        """Of segments that fill a hole: whether they were sent again, as the first time was lost before the
-        point of capture; else they were overtaken. By timestamps: what was overtaken has one that is not
-        newer than that of the segment which had overtaken it. Without these, by the time since the hole was
-        seen."""
-        data, rows, overtaking = self.data, self.rows, self.overtaking
-        waited_s = self.sent_s - self.sent_s[overtaking]
-        stamped = (data.ts_val[rows] != NONE) & (data.ts_val[rows[overtaking]] != NONE)
-        newer = (data.ts_val[rows] - data.ts_val[rows[overtaking]]).astype(np.int32) > 0
-        half_s = max((self.side.sender_s or 0.0) + (self.side.receiver_s or 0.0), _TICK_S) / 2
-        return np.where(stamped, newer, waited_s > half_s)
 
     def _spurious(self, cells: Cells) -> npt.NDArray[np.bool_]:
         found = np.zeros(self.rows.size, dtype=bool)

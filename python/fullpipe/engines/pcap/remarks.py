@@ -74,7 +74,14 @@ def _sent_again(flow: Flow) -> Iterator[str]:
         return
     packets, spurious = int(again.packets.sum()), int(again.packets[again.is_spurious].sum())
     known = f", {spurious:,} of them for nothing" if spurious else ""
-    yield f"{packets:,} packets sent again{known}"
+    doubtful = int(again.is_doubtful.sum())
+    if doubtful:
+        yield (
+            f"{packets:,} packets or more sent again{known}: {doubtful:,} segments that filled holes were"
+            " lost before or overtaken, and no timestamp, identification of IP or time tells which"
+        )
+    else:
+        yield f"{packets:,} packets sent again{known}"
     if len(flow.duplicates):
         yield f"{len(flow.duplicates):,} duplicates reported (DSACK)"
     if again.is_late.any():

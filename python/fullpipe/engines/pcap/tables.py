@@ -56,7 +56,7 @@ def _flow(flow: Flow, algorithms: Mapping[str, str]) -> Columns:
         "goodput_bps": [delivered * 8 / took_s if took_s > 0 else None],
         "wire_bps": [_wire_bytes(flow) * 8 / took_s if took_s > 0 and flow.rows.size else None],
         "sent_packets": [int(flow.packets.sum()) if flow.rows.size else None],
-        "retransmitted_packets": [None if again is None else int(again.packets.sum())],
+        "retransmitted_packets": [None if again is None else again.total],
         "timeouts": [_timeouts(flow)],
         "limited_receiver": [flow.receiver_share],
         **(_spread(rtts_s, flow.least_rtt_s) if rtts_s.size else {}),
@@ -98,7 +98,7 @@ def _series(flow: Flow, grid_s: Floats) -> Columns:
         known = held(flow.window.time_s, flow.window.in_flight, grid_s)
         columns["in_flight_bytes"] = _whole(np.where(outside, math.nan, known))
         columns["cwnd_bytes"] = _whole(np.where(outside, math.nan, held(*flow.window.estimate, grid_s)))
-    if flow.retransmissions is not None:
+    if flow.retransmissions is not None and flow.retransmissions.total is not None:
         place = np.minimum(np.searchsorted(grid_s, flow.sent_s), grid_s.size - 1)
         counts = np.bincount(place, flow.retransmissions.packets, grid_s.size)
         columns["retransmitted_packets"] = _whole(np.where(outside, math.nan, counts))

@@ -51,6 +51,8 @@ class Way:
     """Packets."""
     at_random: int
     """Of these, lost while the buffer was not full."""
+    doubtful: int
+    """Segments that were lost or overtaken, which cannot be told."""
     sent: int
 
 
@@ -113,6 +115,7 @@ def _way(flows: Sequence[Flow]) -> Way:
             int(packets[rises_s < _NOT_FULL * full].sum())
             for (rises_s, packets), full in zip(losses, full_s, strict=True)
         ),
+        sum(int(again.is_doubtful.sum()) for flow in flows if (again := flow.retransmissions)),
         sum(int(flow.packets.sum()) for flow in flows),
     )
 
@@ -198,7 +201,11 @@ def _say(word: str, way: Way, twin: Twin) -> None:
             f"buffer{word}: {way.rise_s * 1e3:.4g} ms, the wait of packets that were sent beside lost ones;"
             " it is taken for drop-tail"
         )
-    if _probability(way) is not None:
+    if way.doubtful:
+        twin.unknown.append(
+            f"random loss{word}: {way.doubtful:,} segments were lost or overtaken, and nothing tells which"
+        )
+    elif _probability(way) is not None:
         twin.guessed.append(
             f"random loss{word}: {way.at_random:,} of {way.sent:,} packets were lost while the buffer was not"
             " full; a queue that drops early, or a policer, would look the same"
@@ -212,7 +219,7 @@ def _say(word: str, way: Way, twin: Twin) -> None:
 
 def _probability(way: Way) -> float | None:
     """Of random loss, if there are enough of them that a full buffer does not account for."""
-    return way.at_random / way.sent if way.at_random >= FEW_EVENTS else None
+    return way.at_random / way.sent if way.at_random >= FEW_EVENTS and not way.doubtful else None
 
 
 def _say_of_senders(flows: Sequence[Flow], algorithms: Mapping[str, str], twin: Twin) -> None:

@@ -71,10 +71,9 @@ def _rates(flows: Sequence[Flow]) -> Rates | None:
         place = np.searchsorted(times_s, edges_s, side="right")
         arrived += np.concatenate([[0.0], np.maximum.accumulate(front)])[place]
     bps = np.diff(arrived) * 8 / _STEP_S
-    counts = [flow.retransmissions for flow in flows]
-    resent = (
-        None if any(one is None for one in counts) else sum(int(one.packets.sum()) for one in counts if one)
-    )
+    counts = [None if flow.retransmissions is None else flow.retransmissions.total for flow in flows]
+    known = [count for count in counts if count is not None]
+    resent = sum(known) if len(known) == len(counts) else None
     lasts_s = np.full(bps.size, _STEP_S)
     return Rates(edges_s[1:], lasts_s, bps, mss=flows[0].mss, resent=resent) if bps.any() else None
 

@@ -1,0 +1,26 @@
+"""The identification that IPv4 gives every captured packet: the how-manieth it is of its end and connection.
+
+So Linux counts those of a connection (`inet_id`; include/net/ip.h, `ip_select_ident_segs`). As the capture
+does not say the number, packets are ordered by the timestamp with which they were sent, and within one by
+what they carry; so a packet has the same number wherever it is captured.
+"""
+
+import polars as pl
+
+_OF_STREAM = ("flow", "connection", "source")
+_OF_PACKET = (*_OF_STREAM, "ts_val", "kind", "seq", "ack", "len", "sacks", "window")
+
+
+def identities(packets: pl.DataFrame) -> pl.Series:
+    """Of every row of the table `packets`, modulo 65,536; 0 where no timestamp tells the order."""
+    keys = packets.select(*_OF_PACKET, "point").with_columns(
+        pl.int_range(pl.len()).over("point", *_OF_PACKET).alias("copy")
+    )
+    order = ["ts_val", "seq", "ack", "copy"]
+    known = keys.select(*_OF_PACKET, "copy").unique(maintain_order=True).sort(order, maintain_order=True)
+    numbered = known.with_columns(
+        (pl.int_range(1, pl.len() + 1).over(_OF_STREAM) % (1 << 16)).alias("number")
+    )
+    on = [*_OF_PACKET, "copy"]
+    found = keys.join(numbered, on=on, how="left", nulls_equal=True, maintain_order="left")
+    return found.select(pl.when(pl.col("ts_val").is_not_null()).then("number").otherwise(0))["number"]

@@ -1,0 +1,124 @@
+"""What filled a hole in what came by: sent again after it was lost before, or overtaken on its way.
+
+Timestamps tell it, and so do identifications of IPv4 that count packets. Else time bounds it: nothing that
+answers a loss comes by less than an RTT after the hole was seen, so that what comes earlier was overtaken.
+What comes later was sent again, unless overtaking itself takes as long.
+"""
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+import numpy.typing as npt
+
+from fullpipe.engines.pcap.blocks import Ints
+from fullpipe.engines.pcap.connections import Floats, Sent
+from fullpipe.engines.pcap.headers import NONE
+
+Booleans = npt.NDArray[np.bool_]
+_STEPS, _BACK = 23, 0.05
+"""Numbers that are drawn at random go back at most once in so many steps three times in a million. What was
+sent again and reaches beyond all before may be ahead of what it overtook, which is seldom."""
+_HALF = 1 << 15
+"""Of two numbers of 16 bits the later one is ahead by less (RFC 1982, section 3.2)."""
+_STEP = 1 / 4
+"""Of the RTT, in which waits are counted."""
+_FEW = 0.05
+"""Of all that was sent again: a count that is farther off is not said."""
+
+
+@dataclass(frozen=True)
+class Holes:
+    """What is known of segments, shape (n,) each."""
+
+    is_again: Booleans
+    """Sent again, though none of their bytes was seen before."""
+    is_doubtful: Booleans
+    """Likewise, or overtaken: it cannot be told."""
+    is_original: Booleans
+    """Overtaken by what sent their bytes again."""
+
+
+@dataclass(frozen=True)
+class Arrivals:
+    """Segments with payload as they came by."""
+
+    data: Sent
+    """What the sender sent."""
+    rows: Ints
+    """Those with payload, by their places in `data`, shape (n,)."""
+    packets: Ints
+    """That each of them makes, shape (n,)."""
+    overtaking: Ints
+    """Of every segment the first one that reaches beyond it, shape (n,)."""
+    before: Ints
+    """Of every segment the last one before it with some of its bytes, shape (n,); -1 without one."""
+
+    @cached_property
+    def ends(self) -> Ints:
+        """The bytes behind their payload."""
+        return self.data.seq[self.rows] + self.data.payload[self.rows]
+
+    @cached_property
+    def fills(self) -> Booleans:
+        """Below what was seen before, and not seen before."""
+        known = np.concatenate([self.ends[:1], np.maximum.accumulate(self.ends)[:-1]])
+        return np.asarray((self.ends < known) & (self.before < 0))
+
+    @cached_property
+    def counts(self) -> bool:
+        """Whether identifications count packets, as Linux counts those of every connection (`inet_id`). RFC
+        6864 leaves them open, so it is looked at: what reaches beyond all before was sent in that order."""
+        advances = np.diff(np.maximum.accumulate(self.ends), prepend=-1) > 0
+        steps = np.diff(self.data.identity[self.rows][advances])
+        return steps.size >= _STEPS and float((~_is_ahead(steps)).mean()) <= _BACK
+
+    def sent_after(self, one: Ints, other: Ints) -> tuple[Booleans, Booleans]:
+        """Whether segments were sent after others, by their places, and whether that is known."""
+        stamps, numbers = self.data.ts_val[self.rows], self.data.identity[self.rows]
+        stamped = (stamps[one] != NONE) & (stamps[other] != NONE)
+        by_stamp = (stamps[one] - stamps[other]).astype(np.int32) > 0
+        behind = np.cumsum(self.packets)
+        numbered = self.counts & (np.abs(behind[one] - behind[other]) < _HALF)
+        return np.where(stamped, by_stamp, _is_ahead(numbers[one] - numbers[other])), stamped | numbered
+
+    def told(self, rtt_s: float | None) -> Holes:
+        """What is known of those that fill holes, and of those that come twice.
+
+        Args:
+            rtt_s: The smallest RTT; None if it is not known.
+        """
+        newer, known = self.sent_after(np.arange(self.rows.size), self.overtaking)
+        waited_s = self.data.time_s[self.rows] - self.data.time_s[self.rows[self.overtaking]]
+        by_time = self.fills & ~known
+        is_again = self.fills & np.where(known, newer, waited_s >= (rtt_s or 0.0))
+        is_original = self._is_original()
+        is_again[self.before[is_original]] = True
+        is_doubtful = np.zeros_like(by_time)
+        if rtt_s is None or rtt_s <= 0:
+            is_doubtful = by_time
+        elif _most_wrong(waited_s[by_time] / rtt_s) > _FEW * (is_again | (self.before >= 0)).sum():
+            is_doubtful = by_time & (waited_s >= (1 - _STEP) * rtt_s)
+        return Holes(is_again & ~is_doubtful, is_doubtful, is_original)
+
+    def _is_original(self) -> Booleans:
+        """Copies that were sent before the one that came first."""
+        copies = np.flatnonzero(self.before >= 0)
+        is_older, known = self.sent_after(self.before[copies], copies)
+        found = np.zeros(self.rows.size, dtype=bool)
+        found[copies] = is_older & known
+        return found
+
+
+def _is_ahead(steps: Ints) -> Booleans:
+    """Whether a number of 16 bits is later than another, by how much larger it is."""
+    return np.asarray(((steps & 0xFFFF) > 0) & ((steps & 0xFFFF) < _HALF))
+
+
+def _most_wrong(waits: Floats) -> int:
+    """How many segments may not be what their waits say, in RTTs since the hole was seen: what was overtaken
+    by more is rarer, so that no step has more of these than the last one of the first RTT. Those in it may
+    have been sent again, if the RTT is shorter than was seen."""
+    last = int(((waits >= 1 - _STEP) & (waits < 1)).sum())
+    _, beyond = np.unique((waits[waits >= 1] / _STEP).astype(np.int64), return_counts=True)
+    return last + int(np.minimum(beyond, last).sum())
