@@ -74,6 +74,16 @@ def test_what_theory_expects_is_of_the_path(client: TestClient) -> None:
     assert told["path"]["shape"] == "dumbbell"
 
 
+def test_theory_leaves_bulk_flows_what_a_call_does_not_take(client: TestClient) -> None:
+    """160 B of G.711 every 20 ms, behind 12 B of RTP, 8 of UDP, 20 of IP and 14 of Ethernet: 85.6 kbit/s."""
+    flows = [{"cca": "cubic", "count": 2}, {"workload": {"kind": "voip"}}]
+    told = event_named(client.post("/api/live", json={"scenario": what_if(flows=flows)}).text, "begin")
+    (link,) = told["expected"]
+    assert link["flows"] == 2
+    assert link["datagrams_bps"] == pytest.approx(214 * 8 * 50)
+    assert link["fair_share_bps"] == pytest.approx((20e6 - 85_600) * 1448 / 1514 / 2)
+
+
 def test_the_command_makes_the_same_run(client: TestClient, fullpipe: Cli) -> None:
     bottleneck = {
         "rate": "12.5 Mbit/s",

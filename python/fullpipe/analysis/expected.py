@@ -8,7 +8,7 @@ from fullpipe.analysis.theory import bbr_share
 from fullpipe.scenario import Network, RoutedFlow, catalogue
 from fullpipe.scenario.model.link.queues import DropTail
 from fullpipe.scenario.network.parts import Hop
-from fullpipe.scenario.quantities import BITS
+from fullpipe.scenario.quantities import BITS, NANOSECONDS
 
 _FILLS_THE_BUFFER = frozenset({"cubic", "reno"})
 """Algorithms that the model of `bbr_share` is about, beside BBRv1."""
@@ -29,8 +29,10 @@ class Expected:
     """Bandwidth-delay product: what fills the path once, by the longest round trip."""
     bdp_packets: float
     """The same in packets of the largest size."""
+    datagrams_bps: float
+    """What calls, pings, probes and UDP send over it in any case, replies too, with all headers."""
     fair_share_bps: float
-    """Payload per flow if all get the same, without retransmissions."""
+    """Payload per bulk flow if all get the same of what datagrams leave, without retransmissions."""
     window_packets: float
     """Of each flow, if together they fill the path and no packet waits."""
     buffer_packets: float | None
@@ -55,7 +57,24 @@ def expected(network: Network) -> list[Expected]:
         narrowest = _narrowest(network, routed)
         if routed.flow.cca is not None and routed.flow.workload is None and narrowest is not None:
             held.setdefault(narrowest, []).append(routed)
-    return [_expected(network, network.hops[hop], flows) for hop, flows in held.items()]
+    return [_expected(network, hop, flows) for hop, flows in held.items()]
+
+
+def _datagrams_bps(network: Network, hop: int) -> float:
+    """The rate of all datagrams that cross a hop at the beginning."""
+    return sum(
+        _rate_bps(routed) * (routed.forward.count(hop) + workload.echo * routed.reverse.count(hop))
+        for routed in network.flows
+        if (workload := routed.flow.datagrams)
+    )
+
+
+def _rate_bps(routed: RoutedFlow) -> float:
+    """Of a flow of datagrams on the wire, in the mean."""
+    workload = routed.flow.datagrams
+    assert workload is not None
+    size_bytes = workload.payload_bytes + workload.headers_bytes + routed.tcp.link_overhead_bytes
+    return size_bytes * BITS * NANOSECONDS / workload.interval_ns * workload.active
 
 
 def narrow_hops(network: Network) -> list[Hop]:
@@ -70,26 +89,30 @@ def _narrowest(network: Network, routed: RoutedFlow) -> int | None:
     return min(limits, key=lambda each: each[0])[1] if limits else None
 
 
-def _expected(network: Network, hop: Hop, flows: list[RoutedFlow]) -> Expected:
+def _expected(network: Network, number: int, flows: list[RoutedFlow]) -> Expected:
+    hop = network.hops[number]
     rate_bps = hop.limit_bps or 0
+    datagrams_bps = _datagrams_bps(network, number)
+    left = max(0.0, 1 - datagrams_bps / rate_bps)
     rtt_s = max(network.base_rtt_s(routed) for routed in flows)
     tcp = flows[0].tcp
     packet_bytes = max(routed.tcp.segment_bytes for routed in flows)
     bdp_bytes = rate_bps * rtt_s / BITS
     buffer_packets = _buffer_packets(hop, packet_bytes)
-    count = len(flows)
+    part = left / len(flows)
     full = None if buffer_packets is None else bdp_bytes / packet_bytes + buffer_packets
     return Expected(
         link=hop.name,
         rate_bps=rate_bps,
-        flows=count,
+        flows=len(flows),
         rtt_s=rtt_s,
         bdp_bytes=bdp_bytes,
         bdp_packets=bdp_bytes / packet_bytes,
-        fair_share_bps=rate_bps * tcp.mss_bytes / tcp.segment_bytes / count,
-        window_packets=bdp_bytes / packet_bytes / count,
+        datagrams_bps=datagrams_bps,
+        fair_share_bps=rate_bps * tcp.mss_bytes / tcp.segment_bytes * part,
+        window_packets=bdp_bytes / packet_bytes * part,
         buffer_packets=buffer_packets,
-        full_window_packets=None if full is None else full / count,
+        full_window_packets=None if full is None else full * part,
         full_wait_s=None if buffer_packets is None else buffer_packets * packet_bytes * BITS / rate_bps,
         target_wait_s=_target_s(hop),
         bbr1_share=_bbr1_share(flows, buffer_packets, rate_bps, rtt_s, packet_bytes),

@@ -34,6 +34,11 @@ class _Datagrams(Application):
         raise NotImplementedError
 
     @property
+    def active(self) -> float:
+        """Share of the time in which it sends, in the mean."""
+        return 1.0
+
+    @property
     def echo(self) -> bool:
         """Whether the far end sends each back."""
         return False
@@ -81,6 +86,12 @@ class Udp(_Datagrams):
     def interval_ns(self) -> int:
         """Time between two, or its mean."""
         return max(1, 8 * self.size_bytes * NANOSECONDS // self.rate_bps)
+
+    @property
+    def active(self) -> float:
+        """Share of the time in which it sends, in the mean."""
+        both_s = (self.on_s or 0.0) + (self.off_s or 0.0)
+        return (self.on_s or 0.0) / both_s if both_s else 1.0
 
     def plan(self, flow: FlowContext) -> dict[str, Any]:
         """As the plan has it."""
