@@ -26,15 +26,18 @@ REASONS = {
     "takes minutes": "tests/studies, tests/agree and tests/fuzz run most of them with less; no test runs"
     " `benches.scaling`",
     "needs a clone": "they are the targets that CI itself consists of",
-    "needs the Linux engine": "tests/engines run it where it is installed",
-    "needs ns-3": "tests/engines run it where it is installed; no test runs scripts/wifi_agreement.py",
+    "takes hours": "tests/agree and tests/engines run parts of it; no test runs scripts/wifi_agreement.py",
+    "needs another kernel": "tests/engines and tests/agree have the released one",
+    "needs ns-3 3.39": "tests/engines run the newest ns-3",
     "needs a wheel": "scripts/try_dist.py installs one and runs the demo",
     "needs a cluster": "tests/cluster have workers of their own",
     "needs Flent": "it is no part of fullpipe; tests/flent read and write its files",
     "needs Wireshark": "it is no part of fullpipe; tests/export read the files back",
     "needs a nightly compiler": "CI has the stable one",
 }
-"""Titles of blocks of commands that are not run: each begins with one of these."""
+"""Titles of blocks of commands that are not run."""
+ENGINES = ("needs the Linux engine", "needs the Linux engine, takes minutes")
+"""Titles of blocks of commands that are run where the engines are installed; the second with `--long`."""
 _FENCE = re.compile(
     r'^(?P<indent> *)```(?P<language>\w*)(?: +title="(?P<title>[^"]*)")?\n(?P<text>.*?)^(?P=indent)```$',
     re.DOTALL | re.MULTILINE,
@@ -60,7 +63,9 @@ class Block:
 
     @property
     def fate(self) -> str:
-        """run, elsewhere, not run, or shown."""
+        """run, run with engines, elsewhere, not run, or shown."""
+        if self.language in RUN and self.title in ENGINES:
+            return "run with engines"
         if self.language in RUN:
             return "not run" if self.title else "run"
         return "elsewhere" if self.language in ELSEWHERE else "shown"

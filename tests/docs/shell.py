@@ -33,6 +33,8 @@ def run(text: str, most_seeds: int | None) -> None:
     for line in lines(text):
         kept = re.fullmatch(r"(fullpipe [^<>|&;$]+) > (~/)?(\S+)", line)
         words = shlex.split(line, comments=True)
+        if words[:3] == ["fullpipe", "engines", "install"]:
+            continue  # it builds what is installed anew; make has done it
         if kept:
             Path(kept[3]).write_text(_invoke(shlex.split(kept[1])[1:], line), encoding="utf-8")
         elif words[:2] == ["fullpipe", "ui"]:

@@ -12,10 +12,12 @@ from pathlib import Path
 import pytest
 
 from fullpipe import Scenario
+from fullpipe.engines import engine
+from fullpipe.engines.base import missing
 from scripts.notebooks import scripts
 from scripts.reference_pages import pages
 from tests.docs import shell
-from tests.docs.blocks import ELSEWHERE, PAGES, REASONS, ROOT, RUN, SHOWN, Block, blocks, every_block
+from tests.docs.blocks import ELSEWHERE, ENGINES, PAGES, REASONS, ROOT, RUN, SHOWN, Block, blocks, every_block
 from tests.docs.recipes import steps
 from tests.docs.test_recipes import RECIPES
 
@@ -33,6 +35,7 @@ COMMAND = re.compile(
 )
 FEW_SEEDS = 3
 """What a command of a page is run with, unless `--long` asks for all."""
+WITH_ENGINES = [block for block in every_block() if block.fate == "run with engines"]
 
 
 def scenario(text: str) -> None:
@@ -89,6 +92,20 @@ def test_every_block_of_a_page_runs_by_itself(
             said += re.sub(r"# (\S+)\n.*", r"`\1`", block.text, flags=re.DOTALL)
 
 
+@pytest.mark.parametrize("block", WITH_ENGINES, ids=lambda block: block.where)
+def test_blocks_of_other_engines_run_where_these_are_installed(
+    block: Block, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest
+) -> None:
+    is_long = request.config.getoption("--long")
+    if block.title != ENGINES[0] and not is_long:
+        pytest.skip("takes minutes; run with --long")
+    lacking = [name for name in ("linux", "ns3") if missing(engine(name))]
+    if lacking:
+        pytest.skip(f"not installed: {', '.join(lacking)}")
+    monkeypatch.chdir(tmp_path)
+    shell.run(block.text, None if is_long else FEW_SEEDS)
+
+
 def uses(text: str, name: str) -> bool:
     """Whether a block has the name of a file; a scenario by name alone is one that comes with fullpipe."""
     return "." in name and re.search(rf"(?<![\w./-]){re.escape(name)}\b", text) is not None
@@ -108,13 +125,14 @@ def test_a_block_that_is_not_run_says_why_and_could_be(page: Path) -> None:
                 f"{block.where}: commands are `sh`, with a reason in the title"
             )
         if block.fate == "not run":
-            assert block.title.startswith(tuple(REASONS)), f"{block.where}: {block.title} is no reason"
+            assert block.title in REASONS, f"{block.where}: {block.title} is no reason"
+        if block.title:
             assert block.language != "sh" or not shell.understood(block.text), shell.understood(block.text)
 
 
 def test_every_reason_is_in_use() -> None:
     titles = [block.title for block in every_block()]
-    assert [reason for reason in REASONS if not any(title.startswith(reason) for title in titles)] == []
+    assert [reason for reason in (*REASONS, *ENGINES) if reason not in titles] == []
 
 
 def test_steps_that_change_the_sources_are_those_that_are_performed() -> None:
