@@ -23,6 +23,7 @@ from fullpipe.studies.claims import Claim
 from fullpipe.studies.explanations import Explanation
 from fullpipe.studies.report import Report, Settings
 from fullpipe.studies.study import Study
+from fullpipe.studies.transcription import title_of
 from fullpipe.sweeps import Job, Progress
 
 __all__ = [
@@ -45,8 +46,9 @@ def names() -> list[str]:
 
 
 def title(name: str) -> str:
-    """The title of a study. Raises UnknownNameError."""
-    return _study(name).transcription().title
+    """The title of a study, without importing what runs it. Raises UnknownNameError."""
+    _check(name)
+    return title_of(__name__, name)
 
 
 def printed(name: str) -> tuple[Claim, ...]:
@@ -222,8 +224,12 @@ def _claim(name: str, claim: str) -> Claim:
     return known[claim]
 
 
-def _study(name: str) -> Study:
+def _check(name: str) -> None:
     if name not in names():
         raise UnknownNameError("paper", name, names())
+
+
+def _study(name: str) -> Study:
+    _check(name)
     study: Study = import_module(f"{__name__}.{name}")
     return study

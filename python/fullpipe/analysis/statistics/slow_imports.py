@@ -16,6 +16,13 @@ def ranked(values: npt.ArrayLike, axis: int | None = None) -> npt.NDArray[np.flo
     return np.asarray(rankdata(values, axis=axis), dtype=np.float64)
 
 
+def rank_correlation(one: npt.ArrayLike, other: npt.ArrayLike) -> float:
+    """Spearman's, of two samples of the same length: NaN if one does not vary."""
+    from scipy.stats import spearmanr
+
+    return float(spearmanr(one, other).statistic)
+
+
 def root(function: Callable[[float], float], low: float, high: float, **tolerances: Any) -> float:
     """Where a function is 0 between two places at which it has different signs, by Brent's method."""
     from scipy.optimize import brentq

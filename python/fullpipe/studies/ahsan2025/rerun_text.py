@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import product
 
-from scipy.stats import spearmanr
-
 from fullpipe.analysis.statistics import games_howell, t_interval, welch_anova
+from fullpipe.analysis.statistics.slow_imports import rank_correlation
 from fullpipe.studies.ahsan2025 import rerun, rerun_wireless
 from fullpipe.studies.ahsan2025.printed import results
 from fullpipe.studies.ahsan2025.rerun_claims import MEASURED
@@ -48,7 +47,7 @@ def _tests_of(found: Measurements, table: str, printed: str) -> Iterator[list[st
         }
         if len(ours) == len(theirs):
             means = [float(row["average"]) for row in theirs.values()]
-            order = spearmanr(means, [sum(ours[name]) / len(ours[name]) for name in theirs]).statistic
+            order = rank_correlation(means, [sum(ours[name]) / len(ours[name]) for name in theirs])
             yield [table, str(path), f"{float(printed):.1f}", *_tested(list(ours.values())), f"{order:+.2f}"]
 
 
