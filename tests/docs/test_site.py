@@ -1,4 +1,4 @@
-"""The built site in a browser: a search finds what explains a word, and nothing is wider than a phone.
+"""The built site in a browser: a search finds what explains a word, and every page is whole.
 
 `make docs` builds the site and says where it is in FULLPIPE_SITE; otherwise these tests are skipped."""
 
@@ -10,6 +10,7 @@ import threading
 from collections.abc import Iterator
 from functools import partial
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -31,6 +32,7 @@ FIRST = 3
 """Results that a reader sees without scrolling."""
 WIDE = ["", "gallery/", "reference/scenario/", "reference/glossary/", "explanation/adbbr2025/"]
 """Pages with figures, long commands and wide tables."""
+BROKEN = "() => [...document.images].filter(one => one.complete && !one.naturalWidth).map(one => one.src)"
 OVERFLOW = "() => document.documentElement.scrollWidth - window.innerWidth"
 
 
@@ -61,10 +63,26 @@ def test_a_search_finds_first_what_explains_a_word(word: str, address: str, brow
     assert EXPLAINED[word] in shown
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("path", WIDE)
-def test_a_page_is_no_wider_than_a_phone(path: str, scheme: str, address: str, browser: Any) -> None:
-    page = browser.new_page(viewport={"width": 390, "height": 844}, color_scheme=scheme)
+def test_a_dark_page_is_no_wider_than_a_phone(path: str, address: str, browser: Any) -> None:
+    page = browser.new_page(viewport={"width": 390, "height": 844}, color_scheme="dark")
     page.goto(address + path)
     assert page.evaluate(OVERFLOW) <= 0
     page.close()
+
+
+def test_every_page_fits_and_has_its_pictures_and_asks_for_nothing_elsewhere(
+    address: str, browser: Any
+) -> None:
+    page = browser.new_page(viewport={"width": 390, "height": 844})
+    asked: list[str] = []
+    page.on("request", lambda request: asked.append(request.url))
+    found = {}
+    pages = sorted(path.relative_to(str(SITE)).as_posix() for path in Path(str(SITE)).rglob("index.html"))
+    for path in pages:
+        page.goto(address + path)
+        found[path] = [page.evaluate(OVERFLOW) > 0, *page.evaluate(BROKEN)]
+    page.close()
+    assert {path: wrong for path, wrong in found.items() if wrong != [False]} == {}
+    assert [url for url in asked if not url.startswith((address, "data:"))] == []
+    assert len(pages) > 100
