@@ -41,3 +41,17 @@ def test_calls_are_compared_unless_other_metrics_are_named(tmp_path: Path) -> No
     (line, _) = (line.split() for line in shown.splitlines() if "call_score" in line)
     assert line[1:3] == [f"{score:.1f}" for score in scores]
     assert "0.1" in line
+
+
+def test_verdicts_are_whole_in_a_narrow_terminal_however_long_names_are(tmp_path: Path) -> None:
+    file = tmp_path / "call.toml"
+    file.write_text(CALL, encoding="utf-8")
+    long = '{ kind = "codel", target_ms = 20, interval_ms = 200 }'
+    over = f'topology.bottleneck.queue={{ size = "20 bdp" }},{long}'
+    words = ["compare", str(file), "--over", over, "--seeds", "3", "--out", str(tmp_path / "runs")]
+    lines = CliRunner().invoke(app, words, env={"COLUMNS": "80"}).output.splitlines()
+    (title,) = (number for number, line in enumerate(lines) if " (B) against " in line)
+    assert len(lines[title].partition(" (B)")[0]) > 10
+    delays = [line for line in lines if line.startswith(" owd_mean")]
+    assert [delay.split()[-1] for delay in delays] == ["better", "better"]
+    assert max(map(len, delays)) <= 80

@@ -21,19 +21,13 @@ from fullpipe.scenario.flent.path import path_of
 from fullpipe.scenario.model.link.queues import DropTail
 from fullpipe.validation.line.fit import Fitted, fit
 from fullpipe.validation.line.read import read
-from tests.fit import lines
+from tests.fit import lines, score
 
 Cli = Callable[..., Any]
-RATE, RTT, BUFFER = 0.05, 0.05, 0.15
-"""How far a fitted line may be off."""
+RATE, RTT, BUFFER = (score.WITHIN[what] for what in ("rate", "RTT", "buffer"))
 HELD_OUT = 4052
 """The seed of ten lines at which no constant was looked at."""
 KINDS = ("wired", "cross", "wifi", "flent", "wired", "cross", "wired", "wifi", "cross", "flent")
-
-
-def held_out() -> list[lines.Line]:
-    chance = random.Random(HELD_OUT)
-    return [lines.draw(chance, kind) for kind in KINDS]
 
 
 def scenario_values(found: Fitted) -> dict[str, tuple[float, float]]:
@@ -46,7 +40,9 @@ def scenario_values(found: Fitted) -> dict[str, tuple[float, float]]:
     return values
 
 
-@pytest.mark.parametrize("line", held_out(), ids=lambda line: f"{line.kind} {line.seed}")
+@pytest.mark.parametrize(
+    "line", score.drawn(HELD_OUT, 10, KINDS), ids=lambda line: f"{line.kind} {line.seed}"
+)
 def test_a_line_is_found_again_from_its_logs_alone(tmp_path: Path, line: lines.Line) -> None:
     files, truth = lines.write(line, tmp_path)
     found = fit(read(files))
@@ -57,20 +53,12 @@ def test_a_line_is_found_again_from_its_logs_alone(tmp_path: Path, line: lines.L
             assert buffer_s == pytest.approx(truth.buffers_s[way], rel=BUFFER)
 
 
-def test_most_lines_drawn_at_random_are_found_again(tmp_path: Path, cases: Callable[[int], int]) -> None:
-    chance, off = random.Random(1008), 0
-    drawn = [lines.draw(chance, KINDS[n % len(KINDS)]) for n in range(max(cases(40), 10))]
-    for number, line in enumerate(drawn):
-        folder = tmp_path / str(number)
-        folder.mkdir()
-        files, truth = lines.write(line, folder)
-        found = fit(read(files))
-        errors = [found.rtt_s / truth.rtt_s - 1]
+def test_most_lines_drawn_at_random_are_found_again(cases: Callable[[int], int]) -> None:
+    drawn, off = score.drawn(1008, max(cases(40), 10), KINDS), 0
+    for line, measured, truth in score.logs(drawn):
+        found = fit(measured)
         assert found.ways.keys() == truth.rates_bps.keys()
-        for way, of in found.ways.items():
-            errors.append(of.rate_bps / truth.rates_bps[way] - 1)
-            errors.append(((of.buffer.wait_s or 0) / truth.buffers_s[way] - 1) * RATE / BUFFER)
-        off += any(abs(error) > RATE for error in errors)
+        off += not all(one.is_within for one in score.offs(line, found, truth))
     assert off <= 0.1 * len(drawn)
 
 

@@ -50,6 +50,37 @@ def table(found: Document) -> Table:
     return next(block for block in found.sections[0].blocks if isinstance(block, Table))
 
 
+def row(of: str, metric: str, unit: str, means: tuple[float, float], verdict: str) -> dict[str, Any]:
+    """A row of a comparison."""
+    return {
+        **ROW,
+        "of": of,
+        "metric": metric,
+        "unit": unit,
+        "verdict": verdict,
+        "reference": means[0],
+        "variant": means[1],
+    }
+
+
+def test_what_a_user_notices_is_told_first_with_its_numbers(tmp_path: Path) -> None:
+    rows = [
+        row("all flows", "goodput", "bit/s", (10e6, 9e6), "worse"),
+        row("cubic", "goodput", "bit/s", (9.5e6, 9.4e6), "equivalent"),
+        row("cubic", "retransmissions", "1", (10, 20), "worse"),
+        row("call", "call_score", "1", (2.61, 4.38), "better"),
+        row("call", "loss_rate", "1", (0, 0), "equivalent"),
+    ]
+    found = page(tmp_path, json.dumps({"kind": "compare", "rows": rows}))
+    told = [sentence for sentence in found.answer if ":" in sentence]
+    assert told[:2] == [
+        "call: opinion score of calls (MOS) 2.6 to 4.4 (better).",
+        "cubic: goodput 9.50 to 9.40 Mbit/s (equivalent).",
+    ]
+    twice = page(tmp_path, json.dumps({"kind": "compare", "rows": [*rows, rows[-2]]}))
+    assert not any("2.6 to 4.4" in sentence for sentence in twice.answer)
+
+
 def test_question_verdict_command_notes_and_versions_are_told(tmp_path: Path) -> None:
     found = page(tmp_path, json.dumps(CHECK))
     assert (found.title, found.question) == ("suite", "Has anything become worse?")

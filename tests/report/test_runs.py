@@ -12,10 +12,11 @@ import polars as pl
 import pytest
 
 from fullpipe import Scenario, run, sweeps
+from fullpipe.analysis.metrics import BY_NAME
 from fullpipe.errors import UnknownNameError
 from fullpipe.report.budget import Budget
 from fullpipe.report.content import Boxes, Code, Document, Figure, Heat, Lines, Section, Series, Table, Text
-from fullpipe.report.runs.answer import _changes
+from fullpipe.report.runs.answer import _changes, _where
 from fullpipe.report.runs.over_time import series
 from fullpipe.report.runs.page import page_of
 from fullpipe.runs import Run
@@ -243,15 +244,24 @@ def test_what_is_asked_for_is_answered_first(house: list[Run]) -> None:
 
 
 def test_a_verdict_in_short_says_by_how_much() -> None:
-    def row(verdict: str, reference: float, other: float) -> Any:
-        return {}, SimpleNamespace(
-            assessment=SimpleNamespace(verdict=verdict), reference=reference, other=other
+    def row(verdict: str, reference: float, other: float, metric: str = "goodput", queue: str = "") -> Any:
+        made = SimpleNamespace(
+            assessment=SimpleNamespace(verdict=verdict, difference=other - reference),
+            margin=BY_NAME[metric].margin,
+            reference=reference,
+            other=other,
+            metric=metric,
+            unit=BY_NAME[metric].unit,
         )
+        return {"queue": queue}, made
 
     better = [row("better", 9.0, 0.3), row("better", 0.6, 0.45), row("equivalent", 1.0, 1.0)]
     assert _changes(better) == " (-25 to -97 %)"
     assert _changes(better[1:]) == " (-25 %)"
     assert _changes(better[2:]) == _changes([row("worse", 0.0, 1.0)]) == ""
+    called = "call_score"
+    scores = [row("better", 3.2, 4.4, called, "deep"), row("equivalent", 4.4, 4.4, called, "codel")]
+    assert _where(scores) == "better at deep (+1.2), equivalent at codel"
 
 
 def test_no_winner_is_told_among_points_that_may_be_equal(house: list[Run]) -> None:

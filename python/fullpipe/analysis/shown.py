@@ -115,21 +115,28 @@ def mean_shown(row: Mapping[str, Any], unit: str = "") -> str:
     return f"{shown} {unit}".rstrip() + unfinished_shown(row)
 
 
-def difference_shown(difference: float, interval: Interval | None, reference: float, unit: str) -> str:
-    """A difference with its interval: as a share of the reference, or in its unit if the reference is zero.
+def difference_shown(
+    difference: float, interval: Interval | None, reference: float, unit: str, metric: str = ""
+) -> str:
+    """A difference with its interval: as a share of the reference, or in its unit.
 
-    >>> difference_shown(1e6, None, 10e6, "bit/s")
-    '+10.0 %'
+    It is in its unit if the reference is zero, and for metrics whose margin is no share, as those that are
+    shares or scores themselves. No metric is negative, so that no interval goes below -100 %.
+
+    >>> difference_shown(1e6, None, 10e6, "bit/s"), difference_shown(1.16, None, 3.2, "1", "call_score")
+    ('+10.0 %', '+1.2')
     """
+    is_share = bool(reference) and not (metric in BY_NAME and not BY_NAME[metric].margin.relative)
+    scale, digits = _digits(unit, metric)
 
     def text(value: float) -> str:
-        if not reference:
-            return number_shown(value, unit) if value else "0"
-        percent = 100 * value / abs(reference)
+        if not is_share:
+            return f"{value * scale:+,.{digits}f}" if value else "0"
+        percent = max(100 * value / abs(reference), -100.0)
         return f"{percent:+.{1 if abs(percent) < 100 else 0}f}"
 
     ends = f" [{text(interval.low)}, {text(interval.high)}]" if interval else ""
-    return f"{text(difference)}{' %' if reference else ''}{ends}"
+    return f"{text(difference)}{' %' if is_share else ''}{ends}"
 
 
 def margin_shown(margin: Margin, unit: str, metric: str = "") -> str:

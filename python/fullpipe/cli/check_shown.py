@@ -60,7 +60,7 @@ def _difference(row: Row) -> str:
     found = row.found
     if found.difference is None:
         return "-"
-    return difference_shown(found.difference, found.interval, row.base, row.match.unit)
+    return difference_shown(found.difference, found.interval, row.base, row.match.unit, row.match.metric)
 
 
 def _verdict(row: Row) -> str:

@@ -11,6 +11,8 @@ from fullpipe.analysis.values import value_text
 from fullpipe.cli.console import led, styled, table, terminal
 from fullpipe.cli.output import echo
 from fullpipe.cli.shown import (
+    INTERVAL,
+    MARGIN,
     difference_shown,
     heading,
     margin_shown,
@@ -22,8 +24,8 @@ from fullpipe.runs import Run
 from fullpipe.sweeps import Outcome, by_point
 from fullpipe.validation.compare import Comparison, Row, overlay
 
-_INTERVAL, _MARGIN, _VERDICT = 14, 10, 11
-"""Widths of a terminal's columns: the shortest of intervals, the longest of margins and verdicts."""
+_VERDICT = 11
+"""The longest of verdicts in a terminal."""
 _COLOURS = {"equivalent": "green", "different": "red", "overlapping ranges": "yellow", "not decided": "dim"}
 
 
@@ -65,7 +67,7 @@ def _table(found: Comparison, rows: Sequence[Row], engine: str) -> Any:
     made = table("", found.reference, engine, "difference (90 %)", "margin", last="verdict")
     name, _, _, difference, margin, verdict = made.columns
     name.no_wrap, difference.no_wrap, margin.no_wrap = True, False, False
-    difference.min_width, margin.max_width, verdict.max_width = _INTERVAL, _MARGIN, _VERDICT
+    difference.min_width, margin.max_width, verdict.max_width = INTERVAL, MARGIN, _VERDICT
     of = None
     for row in rows:
         if (row.kind, row.of) != of:
@@ -76,7 +78,7 @@ def _table(found: Comparison, rows: Sequence[Row], engine: str) -> Any:
             f" {row.metric} {unit if unit != row.unit or unit == 's' else ''}",
             number_shown(reference, row.unit, row.metric),
             number_shown(row.mean(engine), row.unit, row.metric),
-            difference_shown(judged.difference, judged.interval, reference, row.unit),
+            difference_shown(judged.difference, judged.interval, reference, row.unit, row.metric),
             margin_shown(row.margin, row.unit, row.metric),
             styled(judged.verdict, _COLOURS[judged.verdict]),
         )

@@ -16,6 +16,8 @@ from fullpipe.cli.console import led, styled, table, terminal
 from fullpipe.cli.output import complain, echo
 from fullpipe.cli.shared import read_scenario
 from fullpipe.cli.shown import (
+    INTERVAL,
+    MARGIN,
     difference_shown,
     heading,
     margin_shown,
@@ -31,6 +33,8 @@ from fullpipe.validation.compare.judge import ALIKE, unlike
 from fullpipe.validation.compare.variants import VariantComparison, VariantRow
 from fullpipe.validation.over import SCENARIO
 
+_LONGEST_HEADING = 10
+"""Of a column: where a name is longer, columns are called A and B, and the line above says which is which."""
 _COLOURS = {"better": "green", "worse": "red", "equivalent": "", "undecided": "dim"}
 
 
@@ -150,17 +154,31 @@ def _show(found: VariantComparison) -> None:
     console = terminal()
     seeds = f"{len(found.seeds)} seed{'' if len(found.seeds) == 1 else 's'}"
     where = "".join(f", {word}" for word in [*point_shown(found.point), seeds])
-    console.print(led(f"{found.other} against {found.reference}", "bold", f": {found.scenario}{where}"))
-    console.print(_table(found))
+    names = _headings(found)
+    other, reference = (
+        whole if whole == name else f"{whole} ({name})"
+        for whole, name in ((found.other, names[1]), (found.reference, names[0]))
+    )
+    title = led(f"{other} against {reference}", "bold", f": {found.scenario}{where}")
+    console.print(title, soft_wrap=True)
+    console.print(_table(found, *names))
     for note in found.notes:
         console.print(styled(note, "dim"), soft_wrap=True)
     for line in _sentences(found):
         complain(line)
 
 
-def _table(found: VariantComparison) -> Any:
-    made = table("", found.reference, found.other, "difference [95 %]", "margin", last="verdict")
-    made.columns[0].no_wrap, made.columns[5].min_width = True, 10
+def _headings(found: VariantComparison) -> tuple[str, str]:
+    """What the columns of the variants are called."""
+    names = (found.reference, found.other)
+    return names if max(map(len, names)) <= _LONGEST_HEADING else ("A", "B")
+
+
+def _table(found: VariantComparison, reference: str, other: str) -> Any:
+    made = table("", reference, other, "difference [95 %]", "margin", last="verdict")
+    name, _, _, difference, margin, verdict = made.columns
+    name.no_wrap, difference.no_wrap, margin.no_wrap = True, False, False
+    difference.min_width, margin.max_width, verdict.min_width = INTERVAL, MARGIN, 10
     of = None
     for row in found.rows:
         if (row.kind, row.of) != of:
@@ -171,7 +189,7 @@ def _table(found: VariantComparison) -> Any:
             f" {row.metric} {unit if unit != row.unit or unit == 's' else ''}",
             number_shown(row.reference, row.unit, row.metric),
             number_shown(row.other, row.unit, row.metric),
-            difference_shown(said.difference, said.interval, row.reference, row.unit),
+            difference_shown(said.difference, said.interval, row.reference, row.unit, row.metric),
             margin_shown(row.margin, row.unit, row.metric),
             styled(_verdict(row), _COLOURS.get(row.assessment.verdict, "yellow")),
         )

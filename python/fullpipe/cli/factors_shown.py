@@ -60,7 +60,7 @@ def _cells(row: Row) -> list[str]:
     means = " / ".join(number_shown(mean, unit, row.subject.metric) for mean in row.means) or NOTHING
     difference = NOTHING
     if row.difference is not None:
-        difference = difference_shown(row.difference, row.interval, row.means[0], unit)
+        difference = difference_shown(row.difference, row.interval, row.means[0], unit, row.subject.metric)
     return [
         row.test,
         row.effect,

@@ -23,7 +23,7 @@ from fullpipe.report.content import (
     Text,
 )
 from fullpipe.report.rows import interval_of, is_real, reference_of, table_of, text_of, with_sides
-from fullpipe.report.said import HOW, summary, tally
+from fullpipe.report.said import HOW, by_how_much, summary, tally
 from fullpipe.report.text import counted, listed
 from fullpipe.runs.meta import versions
 
@@ -161,12 +161,14 @@ def page_of_file(found: Mapping[str, Any], *, question: str = "", budget: Budget
 def _answer(found: Mapping[str, Any], rows: Sequence[Row]) -> Iterator[str]:
     if found.get("verdict"):
         yield f"Verdict: {text_of(found['verdict'])}."
-    given = tally(rows)
-    if given:
-        yield f"{counted(len(rows), 'row')}: {', '.join(f'{count} {word}' for word, count in given)}."
     sides: dict[str, list[Row]] = {}
     for row in rows:
         sides.setdefault(_side(row), []).append(row)
+    if len(sides) == 1 and found.get("kind") == "compare":
+        yield from by_how_much(rows)
+    given = tally(rows)
+    if given:
+        yield f"{counted(len(rows), 'row')}: {', '.join(f'{count} {word}' for word, count in given)}."
     if any(sides):
         yield from (f"{side or 'All'}: {summary(of)}." for side, of in list(sides.items())[:20])
         if len(sides) > 20:

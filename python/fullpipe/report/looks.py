@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from fullpipe.palette import COLOURS, DASHES, look_of
 from fullpipe.report.content import Look
 
@@ -12,10 +14,20 @@ def look(label: str, number: int) -> Look:
     return Look(COLOURS.index(found["color"]), DASHES.index(found["linestyle"]))
 
 
-def distinct(labels: list[str]) -> list[Look]:
+def of_flows(flows: Sequence[tuple[str, str | None]]) -> list[Look]:
+    """A look for every flow, given its name and algorithm.
+
+    Flows without an algorithm, such as calls, have the last colours, whatever flows are beside them.
+    """
+    is_other = [algorithm is None for _, algorithm in flows]
+    numbers = [len(COLOURS) - sum(is_other[: n + 1]) if other else n for n, other in enumerate(is_other)]
+    return distinct([name for name, _ in flows], numbers)
+
+
+def distinct(labels: list[str], numbers: Sequence[int] | None = None) -> list[Look]:
     """A look for every label; of several flows of one algorithm, others for those after the first."""
     found: list[Look] = []
-    for number, label in enumerate(labels):
+    for number, label in zip(numbers or range(len(labels)), labels, strict=True):
         wanted = look(label, number)
         places = [(wanted.colour, (wanted.dash + turn) % len(DASHES)) for turn in range(len(DASHES))]
         places += [(colour, dash) for dash in range(len(DASHES)) for colour in range(len(COLOURS))]

@@ -89,7 +89,7 @@ def _cell(row: Row, key: str) -> str:
         shown = unit_shown(unit)
         return f"{value}, {shown}" if shown != "1" else str(value)
     if key == "difference" and is_real(value):
-        return difference_shown(float(value), interval_of(row), reference_of(row), unit)
+        return difference_shown(float(value), interval_of(row), reference_of(row), unit, metric)
     if key == _UNFINISHED and isinstance(value, Mapping):
         return "; ".join(f"{side} {_count(counts)}" for side, counts in value.items())
     if key == "margin" and isinstance(value, Mapping):

@@ -22,21 +22,29 @@ function Interval({ row, limit }) {
   </svg>`;
 }
 
+// Scores are no ratios: their differences are in points.
+const plainly = ({ difference, interval }) => {
+  const said = (value) => `${value >= 0 ? "+" : "−"}${Math.abs(value).toFixed(1)}`;
+  return interval ? `${said(difference)} [${said(interval.low)}, ${said(interval.high)}]` : said(difference);
+};
+
 const spread = (row) => {
+  if (shownAs[row.metric] === score) return plainly(row);
   if (!row.interval || !row.reference) return change(row.reference, row.variant);
-  const part = (value) => `${value >= 0 ? "+" : "−"}${share(Math.abs(value / row.reference), 2).replace(" %", "")}`;
+  const within = (value) => Math.max(-1, value / row.reference); // no metric is negative
+  const part = (value) => `${value >= 0 ? "+" : "−"}${share(Math.abs(within(value)), 2).replace(" %", "")}`;
   return `${change(row.reference, row.variant)} [${part(row.interval.low)}, ${part(row.interval.high)}]`;
 };
 
 export function Verdicts({ result, known }) {
   const names = [result.reference, result.variant];
-  const limits = result.rows.map((row) => Math.abs(row.interval ? Math.max(Math.abs(row.interval.low), Math.abs(row.interval.high)) / (row.reference || 1) : 0)).filter((value) => value > 0 && Number.isFinite(value)).sort((a, b) => a - b);
-  const limit = Math.min(1, Math.max(0.05, limits[Math.floor(0.8 * limits.length)] || 0.05));
+  const limits = result.rows.map((row) => Math.abs(row.interval ? Math.max(Math.abs(row.interval.low), Math.abs(row.interval.high)) / (row.reference || 1) : 0)).filter((value) => value > 0 && Number.isFinite(value));
+  const limit = Math.min(1, Math.max(0.05, ...limits)); // what more than doubles is drawn at the edge
   const groups = [...new Set(result.rows.map((row) => row.of))];
   return html`<div class="scroll" tabindex="0" role="group" aria-label="Verdicts"><table class="verdicts">
     <caption>${names[1]} against ${names[0]}, ${result.seeds.length} seeds: differences with intervals of 95 %. The band is the margin within which a difference does not matter.</caption>
     <thead><tr><th scope="col">metric</th><th scope="col" class="n">${names[0]}</th><th scope="col" class="n">${names[1]}</th>
-      <th scope="col" class="n">difference</th><th scope="col" class="wide">± ${share(limit, 2)}</th><th scope="col">verdict for ${names[1]}</th></tr></thead>
+      <th scope="col" class="n">difference</th><th scope="col" class="wide">drawn from −${share(limit, 2)} to +${share(limit, 2)}</th><th scope="col">verdict for ${names[1]}</th></tr></thead>
     ${groups.map((name) => html`<tbody><tr class="group"><th colspan="6" scope="rowgroup">${name}</th></tr>
       ${result.rows.filter((row) => row.of === name).map((row) => html`<tr>
         <th scope="row" title=${row.metric}>${known.metrics[row.metric] || row.metric}</th><td class="n">${shown(row, row.reference)}</td><td class="n">${shown(row, row.variant)}</td>

@@ -1,7 +1,7 @@
 // The four figures of a variant.
 import { html } from "../parts/html.js";
 import { Chart } from "../parts/chart.js";
-import { largest, percentile } from "../parts/numbers.js";
+import { largest, percentile, time } from "../parts/numbers.js";
 
 const SMOOTHED = 3; // long round trips that a point of goodput is the mean of, as in every figure of goodput
 
@@ -26,7 +26,7 @@ export function figuresOf({ begin, columns, isRunning }) {
   const [link] = begin.expected;
   const spacing = times.length > 1 ? times[1] - times[0] : 1;
   const slow = Math.max(...begin.flows.map((_, n) => percentile(columns[`srtt_s/${n}`], 0.95) || 0));
-  const window = Math.ceil((SMOOTHED * slow) / spacing - 1e-6);
+  const window = Math.max(1, Math.ceil((SMOOTHED * slow) / spacing - 1e-6));
   const mayHave = (key, flow, n) => (isRunning && flow.cca) || columns[`${key}/${n}`].some(Number.isFinite); // a call has no round trip and no window
   const lines = (key, make) => begin.flows.map((flow, n) => mayHave(key, flow, n) && {
     label: flow.name, colour: flow.colour, dash: flow.dash, values: make(columns[`${key}/${n}`], flow),
@@ -36,7 +36,7 @@ export function figuresOf({ begin, columns, isRunning }) {
   }));
   const mark = (value, label) => (value ? [{ value, label }] : []);
   const made = [
-    { title: "Goodput", unit: "Mbit/s", lines: lines("goodput_bps", (v) => smoothed(scaled(v, 1e-6), window)),
+    { title: "Goodput", unit: "Mbit/s", lines: lines("goodput_bps", (v) => smoothed(scaled(v, 1e-6), window)), over: window * spacing,
       marks: link && link.flows > 1 ? mark(link.fair_share_bps / 1e6, "fair share") : [] },
     { title: "Round trip", unit: "ms", lines: lines("srtt_s", (v) => scaled(v, 1e3)), marks: link ? mark(link.rtt_s * 1e3, "empty path") : [] },
     { title: "Waiting at the link", unit: "packets", lines: queue, marks: link ? mark(link.buffer_packets, "full") : [] },
@@ -53,9 +53,10 @@ export function figuresOf({ begin, columns, isRunning }) {
 }
 
 export function Figures({ figures, tops, begin }) {
+  const over = figures.find((figure) => figure.over)?.over;
   return html`<div class="figures">${figures.map((figure) => html`<${Chart} key=${figure.title} ...${figure}
     top=${tops[figure.title]} duration=${begin.duration_s} warmup=${begin.warmup_s} />`)}</div>
-    <p class="note">Drag over a figure to zoom in, double-click to see everything.${begin.warmup_s > 0 ? " Grey is the warm-up, which numbers leave out." : ""}</p>`;
+    <p class="note">${over && `Goodput is the mean over the ${time(over, 2)} before: what waited for a lost packet counts when it is handed on, so it may be more than the link carries. `}Drag over a figure to zoom in, double-click to see everything.${begin.warmup_s > 0 ? " Grey is the warm-up, which numbers leave out." : ""}</p>`;
 }
 
 // The same axes for both variants, so that they can be compared by eye.

@@ -26,6 +26,7 @@ const MOST_NAMED = 4; // in a sentence
 export function sentenceOf({ begin, end }) {
   const carried = end.flows.filter((flow) => flow.protocol === "tcp"), flows = carried.length ? carried : end.flows;
   const all = sum(goodputs({ flows })), link = end.links.find((one) => one.link === begin.links[0]);
+  const whole = sum(goodputs(end)); // as in the table below, with calls
   const by = {}, counts = {}, nameOf = (flow) => flow.cca || (carried.length ? flow.flow : "");
   for (const flow of flows) {
     by[nameOf(flow)] = (by[nameOf(flow)] || 0) + (flow.goodput_bps || 0);
@@ -35,8 +36,8 @@ export function sentenceOf({ begin, end }) {
   const isEven = Math.abs(by[most] / all - counts[most] / flows.length) < EVEN;
   const listed = names.length > MOST_NAMED ? `${names.length} flows or algorithms` : `${names.slice(0, -1).join(", ")} and ${names[names.length - 1]}`;
   const shares = names.length === 1 ? `${flows.length > 1 ? "The flows carry" : "The flow carries"} ${rate(all)}`
-    : isEven ? `${listed} share ${rate(all)} evenly` : `${most} takes ${share(by[most] / all, 2)} of ${rate(all)}`;
-  const waits = link ? `; packets wait ${time(link.sojourn_mean_s, 2)} on average` : "";
+    : isEven ? `${listed} share ${rate(all)} evenly` : `${most} takes ${share(by[most] / whole, 2)} of ${rate(whole)}`;
+  const waits = link ? `; packets wait ${time(link.sojourn_mean_s)} on average` : "";
   const dropped = link ? (link.dropped_packets ? `, and ${count(link.dropped_packets)} are dropped` : ", and none is dropped") : "";
   return all ? `${shares}${waits}${dropped}.${calling(end)}` : "Nothing arrives.";
 }

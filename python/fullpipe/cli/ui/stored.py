@@ -33,7 +33,7 @@ from fullpipe.engines.flent import FILE
 from fullpipe.errors import FullpipeError, NoRunError, ScenarioError
 from fullpipe.report.budget import Budget
 from fullpipe.report.html.page import html
-from fullpipe.report.looks import distinct
+from fullpipe.report.looks import of_flows
 from fullpipe.report.runs.page import page_of
 from fullpipe.report.runs.repeat import READ
 from fullpipe.runs import Run, Store
@@ -280,7 +280,7 @@ def _begin(run: Run) -> dict[str, Any]:
         begin["command"] += f" --engine {run.meta.engine.name}"
     flows = run.flows.select("flow", "cca").head(MOST_FLOWS).rows()
     known = {flow["name"]: flow for flow in begin["flows"]}
-    looks = distinct([name for name, _ in flows])
+    looks = of_flows(flows)
     mss_bytes = next((flow["mss_bytes"] for flow in begin["flows"]), 1448)
     begin["flows"] = [
         {"mss_bytes": mss_bytes, **known.get(name, {}), "name": name, "cca": cca, **asdict(look)}

@@ -11,7 +11,7 @@ from fullpipe.cli.ui.inputs import toml_of
 from fullpipe.cli.ui.lanes import lanes_of
 from fullpipe.cli.ui.path import MOST_FLOWS, path_of
 from fullpipe.cli.ui.repeat import command_of
-from fullpipe.report.looks import distinct
+from fullpipe.report.looks import of_flows
 from fullpipe.scenario import Network, Scenario, resolve
 
 MOST_LINKS = 3
@@ -42,14 +42,15 @@ def understood(scenario: Scenario, seed: int) -> dict[str, Any]:
 def flows_of(network: Network) -> list[dict[str, Any]]:
     """The first flows, with their looks in figures."""
     first = network.flows[:MOST_FLOWS]
-    looks = distinct([routed.name for routed in first])
+    kinds = [routed.flow.cca.kind if routed.flow.cca else None for routed in first]
+    looks = of_flows([(routed.name, kind) for routed, kind in zip(first, kinds, strict=True)])
     return [
         {
             "name": routed.name,
-            "cca": routed.flow.cca.kind if routed.flow.cca else None,
+            "cca": kind,
             "mss_bytes": routed.tcp.mss_bytes,
             "colour": look.colour,
             "dash": look.dash,
         }
-        for routed, look in zip(first, looks, strict=True)
+        for routed, kind, look in zip(first, kinds, looks, strict=True)
     ]

@@ -9,7 +9,7 @@ import polars as pl
 
 from fullpipe.analysis.length import shortfall
 from fullpipe.analysis.regions import region
-from fullpipe.analysis.shown import mean_shown, number_shown, point_shown, unit_shown
+from fullpipe.analysis.shown import difference_shown, mean_shown, number_shown, point_shown, unit_shown
 from fullpipe.analysis.values import value_text
 from fullpipe.report.budget import Budget
 from fullpipe.report.content import Column, Table
@@ -124,7 +124,7 @@ def _in_short(found: Points, sides: str, at: Sequence[VariantComparison]) -> str
     told = []
     for metric, of, name in subjects:
         rows = _rows(at, metric, of)
-        told += [f"{metric} of {name} {_where(rows)}{_changes(rows)}"] if rows else []
+        told += [f"{metric} of {name} {_where(rows)}"] if rows else []
     return f"{sides}: {'; '.join(told) or 'nothing was compared'}."
 
 
@@ -133,20 +133,36 @@ def _changes(rows: Sequence[_Row]) -> str:
     changed = [row for _, row in rows if row.assessment.verdict not in _ALIKE]
     if not changed or any(row.reference <= 0 for row in changed):
         return ""
-    changes = sorted({round(100 * (row.other / row.reference - 1)) for row in changed}, key=abs)
-    ends = f"{changes[0]:+d}" if len(changes) == 1 else f"{changes[0]:+d} to {changes[-1]:+d}"
-    return f" ({ends} %)"
+    return f" ({_percents(changed) if changed[0].margin.relative else _differences(changed)})"
+
+
+def _percents(rows: Sequence[VariantRow]) -> str:
+    changes = sorted({round(100 * (row.other / row.reference - 1)) for row in rows}, key=abs)
+    ends = dict.fromkeys((changes[0], changes[-1]))
+    return f"{' to '.join(f'{end:+d}' for end in ends)} %"
+
+
+def _differences(rows: Sequence[VariantRow]) -> str:
+    """Of what is a share or a score, and has no ratio."""
+    changes = sorted(rows, key=lambda row: abs(row.assessment.difference))
+    told = (
+        difference_shown(row.assessment.difference, None, row.reference, row.unit, row.metric)
+        for row in (changes[0], changes[-1])
+    )
+    return " to ".join(dict.fromkeys(told))
 
 
 def _where(rows: Sequence[_Row]) -> str:
-    """The verdicts, and at which points they are given; of many points, at how many."""
-    found = _verdicts(rows)
+    """The verdicts with what changes, and at which points they are given; of many points, at how many."""
+    found, are_named = _verdicts(rows), len(rows) <= _MOST_NAMED
+    parts = []
+    for word, count in found:
+        own = [(point, row) for point, row in rows if row.assessment.verdict == word]
+        at = listed(_point(point) for point, _ in own) if are_named else str(count)
+        parts.append(f"{word}{f' at {at}' if len(found) > 1 else ''}{_changes(own)}")
     if len(found) == 1:
-        return found[0][0]
-    if len(rows) > _MOST_NAMED:
-        return f"{listed(f'{word} at {count}' for word, count in found)} of {len(rows)} points"
-    at = {word: [_point(point) for point, row in rows if row.assessment.verdict == word] for word, _ in found}
-    return ", ".join(f"{word} at {listed(points)}" for word, points in at.items())
+        return parts[0]
+    return ", ".join(parts) if are_named else f"{listed(parts)} of {len(rows)} points"
 
 
 def _point(point: Mapping[str, Any]) -> str:

@@ -56,7 +56,7 @@ def _rows(found: Comparison, metrics: Sequence[str]) -> Iterator[list[str]]:
                 engine,
                 number_shown(row.mean(engine), row.unit, row.metric),
                 number_shown(reference, row.unit, row.metric),
-                difference_shown(judged.difference, judged.interval, reference, row.unit),
+                difference_shown(judged.difference, judged.interval, reference, row.unit, row.metric),
                 margin_shown(row.margin, row.unit, row.metric),
                 str(judged.verdict),
             ]

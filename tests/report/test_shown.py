@@ -1,0 +1,30 @@
+"""What numbers, differences and lines look like in every report."""
+
+import pytest
+
+from fullpipe.analysis.shown import difference_shown
+from fullpipe.analysis.statistics.intervals import Interval
+from fullpipe.report.looks import of_flows
+
+
+@pytest.mark.parametrize(
+    ("difference", "interval", "reference", "unit", "metric", "shown"),
+    [
+        (-9.0, Interval(-12.0, -6.0, 0.95, "t"), 10.0, "bit/s", "goodput", "-90.0 % [-100, -60.0]"),
+        (0.5, Interval(0.4, 0.6, 0.95, "t"), 3.8, "1", "call_score", "+0.5 [+0.4, +0.6]"),
+        (-0.1, None, 0.9, "1", "utilisation", "-0.1000"),
+        (-2e6, None, 0.0, "bit/s", "goodput", "-2.00"),
+        (0.0, None, 0.0, "bit/s", "goodput", "0"),
+    ],
+)
+def test_a_difference_is_a_share_unless_its_metric_is_one(
+    difference: float, interval: Interval | None, reference: float, unit: str, metric: str, shown: str
+) -> None:
+    assert difference_shown(difference, interval, reference, unit, metric) == shown
+
+
+def test_calls_look_alike_whatever_flows_are_beside_them() -> None:
+    call = ("call", None)
+    beside = [of_flows([(cca, cca), call])[1] for cca in ("cubic", "bbr1", "bbr3", "reno")]
+    assert beside == [beside[0]] * 4
+    assert len(set(map(str, of_flows([("cubic", "cubic"), call, ("video", None)])))) == 3
