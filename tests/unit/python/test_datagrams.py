@@ -37,6 +37,13 @@ def test_a_call_is_g711_over_rtp_unless_it_says_otherwise() -> None:
     assert (found["interval_ns"], found["payload_bytes"], found["overhead_bytes"]) == (20_000_000, 172, 42)
 
 
+def test_speech_fits_a_jumbo_frame_with_its_header() -> None:
+    assert planned({"kind": "voip", "payload": "8988 B"})["payload_bytes"] == 9000
+    assert "workload.payload: must be at most 8988 B" in problem(
+        workload={"kind": "voip", "payload": "8989 B"}
+    )
+
+
 def test_a_ping_is_icmp_and_comes_back() -> None:
     found = planned({"kind": "ping", "interval": "100 ms", "size": "24 B"})
     assert (found["protocol"], found["echo"], found["payload_bytes"]) == ("icmp", True, 24)

@@ -10,7 +10,9 @@ from fullpipe.scenario.quantities import NANOSECONDS, BitsPerSecond, Bytes, Seco
 
 IP_BYTES, UDP_BYTES, ICMP_BYTES, RTP_BYTES = 20, 8, 8, 12
 
-Payload = Annotated[Bytes, Field(le=9_000)]
+_LARGEST_BYTES = 9_000
+"""What a datagram carries at most: a jumbo frame."""
+Payload = Annotated[Bytes, Field(le=_LARGEST_BYTES)]
 Interval = Annotated[Seconds, Field(ge=1e-6)]
 
 
@@ -113,7 +115,7 @@ class Voip(_Datagrams):
     kind: Literal["voip"]
     frame_s: Interval = Field(0.02, alias="frame", examples=["20 ms"])
     """Speech in each packet, and so the time between two."""
-    payload: Annotated[Payload, Field(gt=0)] = Field(160, examples=["160 B"])
+    payload: Annotated[Bytes, Field(gt=0, le=_LARGEST_BYTES - RTP_BYTES)] = Field(160, examples=["160 B"])
     """Coded speech in each packet; RTP adds 12 B."""
 
     @property
