@@ -336,7 +336,7 @@ def datagrams() -> Tree:
             on=times(100 * MS, S),
             off=times(0, S),
         ),
-        table({"payload": size}, kind="voip", frame=interval),
+        table({"payload": sizes(200, 9_000 - 12)}, kind="voip", frame=interval),
         table({"size": size}, kind="ping", interval=interval),
         table({"size": size, "round_trip": st.booleans()}, kind="probe", interval=interval),
     )
