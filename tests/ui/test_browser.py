@@ -104,9 +104,31 @@ def test_two_variants_stand_side_by_side_and_get_verdicts(show: Open) -> None:
     row = tab.locator(".verdicts tr", has_text="mean RTT").first.inner_text()
     assert "better" in row
     assert "codel against drop_tail 4 bdp, 20 seeds" in tab.locator(".verdicts caption").inner_text()
+    levels = [tab.locator(".chart").nth(n).bounding_box()["y"] for n in range(8)]
+    assert levels[:4] == levels[4:]
     tab.get_by_role("button", name="Variant B").click()
     tab.get_by_role("button", name="Remove B").click()
     assert tab.locator(".variant").count() == 1
+
+
+def test_all_runs_of_a_verdict_are_kept_and_their_report_answers_a_question(
+    show: Open, tmp_path: Path
+) -> None:
+    both = "#/what-if?a=5,10,4,drop_tail,0,0,cubic*1@0&b=5,10,4,codel,0,0,cubic*1@0&time=2&seed=1"
+    tab = show(both, accept_downloads=True, serving=())
+    finished(tab)
+    tab.get_by_role("button", name="Run 20 seeds of each").click()
+    tab.get_by_role("button", name="Keep all 40 runs").click()
+    kept = tab.locator(".seeds", has_text="Kept in runs: 40 runs")
+    kept.get_by_role("link", name="side by side").click(timeout=60_000)
+    tab.wait_for_selector(".verdicts caption:has-text('20 seeds')")
+    tab.get_by_label("Question that the report answers").fill("Does CoDel help <b>here</b>?")
+    with tab.expect_download() as waiting:
+        tab.get_by_role("button", name="Report of the comparison").click()
+    assert waiting.value.suggested_filename == "codel-against-drop_tail-4-bdp.html"
+    waiting.value.save_as(tmp_path / "report.html")
+    page = (tmp_path / "report.html").read_text(encoding="utf-8")
+    assert "Does CoDel help &lt;b&gt;here&lt;/b&gt;?" in page
 
 
 def test_a_call_beside_the_flows_gets_a_score(show: Open, tmp_path: Path) -> None:

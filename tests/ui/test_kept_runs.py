@@ -58,6 +58,7 @@ def test_runs_are_listed_chosen_and_sorted(client: TestClient) -> None:
     goodputs = [row[place] for row in rows]
     assert goodputs == sorted(goodputs, reverse=True)
     assert ids(client, **{"from": 4}) == ids(client)[4:]
+    assert ids(client) == ids(client, sort="-started")
 
 
 @pytest.mark.parametrize("beside", [[], [{"name": "mine", "cca": "cubic"}]])
@@ -121,8 +122,15 @@ def test_a_comparison_is_of_two_runs(client: TestClient, sent: object) -> None:
 
 @pytest.mark.usefixtures("runs")
 def test_a_report_is_of_the_runs_that_are_named(client: TestClient) -> None:
-    text = client.post("/api/runs/report", json={"runs": ids(client)[:2]}).text
+    named = ids(client)[:2]
+    text = client.post("/api/runs/report", json={"runs": named}).text
     assert text.startswith("<!DOCTYPE html>")
+    question = {"question": " Is 5 Mbit/s <i>shorter? "}
+    asked = client.post("/api/runs/report", json={"runs": named, **question}).text
+    assert "Is 5 Mbit/s &lt;i&gt;shorter?" in asked
+    assert "<i>shorter?" not in asked
+    too_long = client.post("/api/runs/report", json={"runs": named, "question": "?" * 301})
+    assert too_long.json()["problems"] == ["question: expected a text of at most 300 characters"]
     assert client.post("/api/runs/report", json={"runs": []}).status_code == 400
 
 

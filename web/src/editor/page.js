@@ -106,7 +106,7 @@ export function Editor({ known }) {
       </div>
     </div>
     ${(state.begin || state.isRunning || state.problems.length > 0) && html`<${Results} states=${[state]} titles=${["The last run"]} />
-      ${state.begin && html`<${Keep} known=${known} scenarios=${[state.begin.toml]} seed=${state.begin.seed} isSeen=${state.end && !state.isRunning} />`}
+      ${state.begin && html`<${Keep} known=${known} scenarios=${[state.begin.toml]} seeds=${[state.begin.seed]} isSeen=${state.end && !state.isRunning} />`}
       <p class="note">In a terminal, with the file as it is saved:</p><${Command} text=${`fullpipe run scenario.toml --seed ${understood ? understood.seed : 1}`} label="Command" />`}
   </div>`;
 }

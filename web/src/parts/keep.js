@@ -1,24 +1,41 @@
-// Keeps what is seen, one run or two, in the store.
-import { html, useState } from "./html.js";
+// Keeps in the store what is seen: one run or two, or those of many seeds.
+import { html, useEffect, useRef, useState } from "./html.js";
 import { Refused, post } from "./server.js";
 
-const NOTHING = { of: "", runs: [], problems: [], isKeeping: false };
+const NOTHING = { of: "", runs: [], done: 0, problems: [], isKeeping: false };
+
+// `runs`: as the page calls those of the first seed, of which a comparison takes all.
+function Kept({ known, runs, count }) {
+  const isOne = runs.length === 1;
+  const each = runs.map((id, n) => html`${n > 0 && ", "}<a href=${`#/run/${id}`}>${isOne ? "the run" : `the run of ${"AB"[n]}`}</a>`);
+  return html`Kept in ${known.store}: ${count > runs.length ? `${count} runs` : each}${
+    !isOne && html`, <a href=${`#/compare/${runs.join("/")}`}>side by side</a>`}.`;
+}
 
 // `isSeen`: whether the runs of these scenarios have ended.
-export function Keep({ known, scenarios, seed, isSeen }) {
+export function Keep({ known, scenarios, seeds, isSeen }) {
   const [state, setState] = useState(NOTHING);
-  const of = JSON.stringify({ scenarios, seed }), isOne = scenarios.length === 1;
-  const { runs, problems, isKeeping } = state.of === of ? state : NOTHING; // what was kept before a change is not what is seen now
+  const of = JSON.stringify({ scenarios, seeds }), all = scenarios.length * seeds.length;
+  const seen = useRef("");
+  seen.current = of;
+  useEffect(() => () => { seen.current = ""; }, []);
+  const { runs, done, problems, isKeeping } = state.of === of ? state : NOTHING; // what was kept before a change is not what is seen now
   const keep = async () => {
+    let first = [];
     setState({ ...NOTHING, of, isKeeping: true });
     try {
-      setState({ ...NOTHING, of, runs: (await post("/api/keep", { scenarios, seed })).runs });
+      for (let n = 0; n < seeds.length && seen.current === of; n += 1) {
+        const { runs: kept } = await post("/api/keep", { scenarios, seed: seeds[n] });
+        first = n ? first : kept;
+        setState({ ...NOTHING, of, isKeeping: true, done: (n + 1) * scenarios.length });
+      }
+      setState({ ...NOTHING, of, runs: first });
     } catch (error) {
       setState({ ...NOTHING, of, problems: error instanceof Refused ? error.problems : ["the server does not answer"] });
     }
   };
-  return html`<p class="buttons"><button type="button" disabled=${!isSeen || isKeeping} onClick=${keep}>${isKeeping ? "Keeping …" : isOne ? "Keep this run" : "Keep both runs"}</button></p>
-    <p class="note" role="status">${runs.length > 0 && html`Kept in ${known.store}: ${runs.map((id, n) => html`${n > 0 && ", "}<a href=${`#/run/${id}`}>${isOne ? "the run" : `the run of ${"AB"[n]}`}</a>`)}${
-      !isOne && html`, <a href=${`#/compare/${runs.join("/")}`}>side by side</a>`}.`}</p>
+  const label = all === 1 ? "Keep this run" : all === 2 ? "Keep both runs" : `Keep all ${all} runs`;
+  return html`<p class="buttons"><button type="button" disabled=${!isSeen || isKeeping} onClick=${keep}>${isKeeping ? `Keeping …${all > 2 ? ` ${done} of ${all}` : ""}` : label}</button></p>
+    <p class="note" role="status">${runs.length > 0 && html`<${Kept} known=${known} runs=${runs} count=${all} />`}</p>
     ${problems.map((line) => html`<p class="problem" role="alert">${line}</p>`)}`;
 }

@@ -1,4 +1,5 @@
-// What came out of one run or variant: a sentence, the path, what theory expects, figures, a row per flow.
+// What came out of one run or variant: a sentence; the path, and what theory expects; figures; a row per flow.
+// Of two beside each other the same parts are level.
 import { html, useMemo } from "./html.js";
 import { Lanes } from "../packets/lanes.js";
 import { mean } from "./numbers.js";
@@ -11,13 +12,14 @@ function Result({ state, title, figures, tops }) {
   const { begin, columns } = state;
   const waiting = useMemo(() => (columns["backlog_packets/0"] ? mean(columns["backlog_packets/0"], Math.floor(columns.time_s.length / 6)) : 0), [columns]);
   return html`<section class=${`variant${state.isRunning ? " running" : ""}`} aria-label=${title || "What came out"}>
-    ${title && html`<h2>${title}</h2>`}
-    <${Sentence} ...${state} />
-    ${begin && html`<${Path} begin=${begin} waiting=${waiting} /><${Theory} begin=${begin} />`}
+    <div>${title && html`<h2>${title}</h2>`}<${Sentence} ...${state} /></div>
+    <div>${begin && html`<${Path} begin=${begin} waiting=${waiting} /><${Theory} begin=${begin} />`}</div>
+    <div>
     ${begin && !figures && !state.isRunning && !state.problems.length && html`<p class="note">Nothing was sampled over time: the scenario has record.interval = "off".</p>`}
     ${figures && html`<${Figures} figures=${figures} tops=${tops} begin=${begin} />`}
-    ${begin && state.packets && html`<${Lanes} begin=${begin} packets=${state.packets} more=${state.more} />`}
-    ${begin && html`<${Flows} begin=${begin} end=${state.end} />`}
+    </div>
+    <div>${begin && state.packets && html`<${Lanes} begin=${begin} packets=${state.packets} more=${state.more} />`}
+    ${begin && html`<${Flows} begin=${begin} end=${state.end} />`}</div>
   </section>`;
 }
 

@@ -1,7 +1,7 @@
 // A comparison: differences with their intervals, drawn and in numbers, and a verdict for each.
-import { html, useState } from "./html.js";
+import { html } from "./html.js";
 import { Command, download } from "./copy.js";
-import { Refused } from "./server.js";
+import { Report } from "./report.js";
 import { change, few, plain, rate, score, share, time } from "./numbers.js";
 
 const WIDTH = 220, HEIGHT = 18;
@@ -57,18 +57,9 @@ export function Verdicts({ result, known }) {
 
 // A comparison as a report, as scenario files, and as the command that says the same of them.
 export function TakeAlong({ command, files, report }) {
-  const [problem, setProblem] = useState("");
-  const save = async () => {
-    setProblem("");
-    try {
-      download("comparison.html", await report(), "text/html");
-    } catch (error) {
-      setProblem(error instanceof Refused ? error.problems[0] : "the server does not answer");
-    }
-  };
-  return html`<p class="buttons"><button type="button" onClick=${save}>Report of the comparison</button>
-      ${files.map(([name, toml]) => toml && html`<button type="button" onClick=${() => download(name, toml, "application/toml")}>Save ${name}</button>`)}</p>
-    ${problem && html`<p class="problem" role="alert">${problem}</p>`}
+  const [reference, variant] = files.map(([name]) => name.replace(/\.toml$/, ""));
+  return html`<${Report} label="Report of the comparison" name=${`${variant}-against-${reference}.html`} make=${report}>
+      ${files.map(([name, toml]) => toml && html`<button type="button" onClick=${() => download(name, toml, "application/toml")}>Save ${name}</button>`)}<//>
     ${command ? html`<p class="note">The same comparison in a terminal, where ${files.map(([name]) => name).join(" and ")} were saved:</p><${Command} text=${command} label="Command of the comparison" />`
       : html`<p class="note">No command says the same: the seeds of these runs are not 1, 2, 3 and so on, two engines made them, or they were read from files.</p>`}`;
 }

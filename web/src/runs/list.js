@@ -47,7 +47,7 @@ function Filter({ filter, asked }) {
 }
 
 function Head({ name, asked }) {
-  const by = asked.get("sort") || "", is = by.replace(/^-/, "") === name, down = by.startsWith("-");
+  const by = asked.get("sort") || "-started", is = by.replace(/^-/, "") === name, down = by.startsWith("-");
   const sort = () => {
     const next = new URLSearchParams(asked);
     next.set("sort", is && !down ? `-${name}` : name);

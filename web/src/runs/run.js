@@ -3,6 +3,7 @@ import { html, useEffect, useState } from "../parts/html.js";
 import { edit } from "../editor/page.js";
 import { Command, download } from "../parts/copy.js";
 import { Packets } from "../packets/packets.js";
+import { Report } from "../parts/report.js";
 import { Results } from "../parts/result.js";
 import { Refused, columnsOf, get, getBytes, post, postText } from "../parts/server.js";
 import { TakeAlong, Verdicts } from "../parts/verdicts.js";
@@ -59,19 +60,17 @@ const idsOf = (rest) => {
 
 export function OneRun({ rest }) {
   const ids = idsOf(rest).slice(0, 1), [state] = useRuns(ids);
-  const [problems, setProblems] = useState([]);
   if (!ids.length) return html`<div class="wide-page"><p class="problem" role="alert">No run is named. <a href="#/runs">All runs</a></p></div>`;
   const { begin, meta } = state;
-  const report = () => postText("/api/runs/report", { runs: ids }).then((text) => download("report.html", text, "text/html"), (error) => setProblems(saying(error)));
+  const report = (question) => postText("/api/runs/report", { runs: ids, question });
   return html`<div class="wide-page">
     <p class="crumbs"><a href="#/runs">Runs</a></p>
     <h1 class="cut">${begin ? begin.name : "…"}</h1>
     ${meta && html`<p class="note">${which(state)}, engine ${meta.engine} ${meta.version}, ${meta.started.slice(0, 10)}, ${begin.digest}</p>`}
     <${Results} states=${[state]} titles=${[""]} />
-    ${begin && html`<p class="buttons">${!meta.file && html`<button type="button" onClick=${() => download("scenario.toml", begin.toml, "application/toml")}>Scenario</button>`}
-        <button type="button" onClick=${report}>Report</button>
-        ${!meta.file && html`<button type="button" onClick=${() => edit(begin.toml)}>Edit as a file</button>`}</p>
-      ${problems.map((line) => html`<p class="problem" role="alert">${line}</p>`)}
+    ${begin && html`<${Report} label="Report" name="report.html" make=${report}>
+        ${!meta.file && html`<button type="button" onClick=${() => download("scenario.toml", begin.toml, "application/toml")}>Scenario</button>
+          <button type="button" onClick=${() => edit(begin.toml)}>Edit as a file</button>`}<//>
       ${begin.command && html`<p class="note">The same run in a terminal:</p><${Command} text=${begin.command} label="Command" />`}
       ${[...meta.remarks, ...begin.notes].map((line) => html`<p class="note">${marked(line)}</p>`)}
       <details><summary>${meta.file ? "The flows as a scenario, of which rate and delay stand for any" : "The scenario as TOML"}</summary><pre tabindex="0"><code>${begin.toml}</code></pre></details>`}
@@ -97,7 +96,7 @@ export function TwoRuns({ known, rest }) {
     ${result.problems.map((line) => html`<p class="note">No verdicts: ${line}.</p>`)}
     ${result.told && html`<${Verdicts} result=${result.told} known=${known} />
       <${TakeAlong} command=${result.told.command} files=${states.map((state, n) => [result.told.files[n], state.begin?.toml])}
-        report=${() => postText("/api/runs/compare/report", { runs: ids })} />`}
+        report=${(question) => postText("/api/runs/compare/report", { runs: ids, question })} />`}
     <${Results} states=${states} titles=${titles} />
     <${Difference} a=${a} b=${b} />
   </div>`;

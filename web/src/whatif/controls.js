@@ -1,10 +1,11 @@
 // The sliders, and what to do with the result.
-import { html, useState } from "../parts/html.js";
+import { html } from "../parts/html.js";
 import { edit } from "../editor/page.js";
 import { Command, download } from "../parts/copy.js";
 import { Keep } from "../parts/keep.js";
 import { plain } from "../parts/numbers.js";
-import { Refused, postText } from "../parts/server.js";
+import { Report } from "../parts/report.js";
+import { postText } from "../parts/server.js";
 import {
   addVariant, change, changeFlow, chosen, common, fileOf, letter, now, removeVariant, scenarios, variants,
 } from "./settings.js";
@@ -80,14 +81,15 @@ export function Controls({ known, lives }) {
     <${Slider} label="Round trip" unit="ms" value=${settings.rtt} low=${1} high=${500} onChange=${(rtt) => change({ rtt })}
       help="There and back while no packet waits" other=${other.rtt} />
     <div class=${`slider whole${other.queue !== undefined && other.queue !== settings.queue ? " differs" : ""}`}>
-      <label for="s-queue">Queue</label>
+      <label for="s-queue" title="In front of the link that all flows share. On a path of several links a queue helps only at the narrowest one.">Queue</label>
       <select id="s-queue" value=${settings.queue} onChange=${(event) => change({ queue: event.target.value })}>
         ${known.queues.map((one) => html`<option value=${one.name} selected=${one.name === settings.queue}>${titleOf(one)}</option>`)}
       </select>
-      ${other.queue !== undefined && other.queue !== settings.queue && html`<span class="other">the other variant: ${other.queue}</span>`}
+      ${other.queue !== undefined && other.queue !== settings.queue && html`<span class="other">the other variant: ${titleOf(known.queues.find((one) => one.name === other.queue))}</span>`}
     </div>
     ${settings.queue === "drop_tail" && html`<${Slider} label="Buffer" unit="BDP" value=${settings.buffer} low=${0.05} high=${20} onChange=${(buffer) => change({ buffer })}
       help="What may wait, in bandwidth-delay products" other=${other.queue === "drop_tail" ? other.buffer : undefined} />`}
+    ${settings.queue !== "drop_tail" && html`<p class="note">No buffer to set: this queue drops or marks long before it is full.</p>`}
     <${Slider} label="Random loss" unit="%" value=${settings.loss} low=${0} high=${5} isLinear onChange=${(loss) => change({ loss })}
       help="Packets that the link loses besides" other=${other.loss} />
     <label class=${`check${other.ecn !== undefined && other.ecn !== settings.ecn ? " differs" : ""}`}><input type="checkbox" checked=${settings.ecn} onChange=${(event) => change({ ecn: event.target.checked })} /> Flows use ECN</label>
@@ -101,32 +103,22 @@ export function Controls({ known, lives }) {
       onChange=${(event) => share({ seed: Math.round(clamp(Number(event.target.value) || 0, 0, 1e9)) })} />
       <button type="button" onClick=${() => share({ seed: shared.seed + 1 })}>Another</button></label>
     <label class="check" title="At the sender, behind the link and at the receiver"><input type="checkbox" checked=${shared.packets} onChange=${(event) => share({ packets: event.target.checked })} /> Capture packets</label>
-    <${Keep} known=${known} scenarios=${scenarios()} seed=${shared.seed} isSeen=${scenarios().every((scenario, n) => lives[n].hasEnded(scenario, shared.seed))} />
+    <${Keep} known=${known} scenarios=${scenarios()} seeds=${[shared.seed]} isSeen=${scenarios().every((scenario, n) => lives[n].hasEnded(scenario, shared.seed))} />
     <${Export} live=${lives[Math.min(chosen.value, variants.value.length - 1)]} />
   </form>`;
 }
 
 function Export({ live }) {
-  const [problem, setProblem] = useState("");
   const { begin } = live.state.value;
   const number = Math.min(chosen.value, variants.value.length - 1);
-  const report = async () => {
-    setProblem("");
-    try {
-      download("what-if.html", await postText("/api/report", { scenarios: scenarios(), seed: common.value.seed }), "text/html");
-    } catch (error) {
-      setProblem(error instanceof Refused ? error.problems[0] : "the server does not answer");
-    }
-  };
+  const report = (question) => postText("/api/report", { scenarios: scenarios(), seed: common.value.seed, question });
   if (!begin) return null;
   const of = variants.value.length > 1 ? ` of variant ${letter(number)}` : "";
   return html`<h2>Take it along</h2>
-    <p class="buttons">
+    <${Report} label="Report" name="what-if.html" make=${report}>
       <button type="button" onClick=${() => download(fileOf(number), begin.toml, "application/toml")}>Scenario${of}</button>
-      <button type="button" onClick=${report}>Report</button>
       <button type="button" onClick=${() => edit(begin.toml)}>Edit as a file</button>
-    </p>
-    ${problem && html`<p class="problem" role="alert">${problem}</p>`}
+    <//>
     <p class="note">The same run${of} in a terminal:</p>
     <${Command} text=${begin.command || `fullpipe run ${fileOf(number)} --seed ${begin.seed}`} label="Command" />`;
 }

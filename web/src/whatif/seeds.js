@@ -1,10 +1,12 @@
 // Is the difference real? Both variants with many seeds, and a verdict for every metric.
 import { html, useEffect, useRef, useState } from "../parts/html.js";
+import { Keep } from "../parts/keep.js";
 import { Refused, events, postText } from "../parts/server.js";
 import { TakeAlong, Verdicts } from "../parts/verdicts.js";
 import { common, scenarioOf, variants } from "./settings.js";
 
 const SEEDS = 20;
+const FIRST_SEEDS = Array.from({ length: SEEDS }, (_, n) => n + 1);
 const NOTHING = { done: 0, result: null, problems: [], isRunning: false };
 
 // Without capture, which changes no result.
@@ -40,6 +42,7 @@ export function Seeds({ known, tomls }) {
     ${state.problems.map((line) => html`<p class="problem" role="alert">${line}</p>`)}
     ${state.result && html`<${Verdicts} result=${state.result} known=${known} />
       <${TakeAlong} command=${state.result.command} files=${tomls.map((toml, n) => [state.result.files[n], toml])}
-        report=${() => postText("/api/compare/report", { scenarios: scenarios(), seeds: SEEDS })} />`}
+        report=${(question) => postText("/api/compare/report", { scenarios: scenarios(), seeds: SEEDS, question })} />
+      <${Keep} known=${known} scenarios=${scenarios()} seeds=${FIRST_SEEDS} isSeen />`}
   </section>`;
 }

@@ -20,7 +20,15 @@ from fullpipe.cli.ui.compare import comparison, comparison_report, seeds_of
 from fullpipe.cli.ui.export import report_of
 from fullpipe.cli.ui.fields import fields_of
 from fullpipe.cli.ui.guard import Guard
-from fullpipe.cli.ui.inputs import body_of, only_own_files, package_version, scenario_of, seconds_of, seed_of
+from fullpipe.cli.ui.inputs import (
+    body_of,
+    only_own_files,
+    package_version,
+    question_of,
+    scenario_of,
+    seconds_of,
+    seed_of,
+)
 from fullpipe.cli.ui.keep import kept
 from fullpipe.cli.ui.limits import Limits
 from fullpipe.cli.ui.live import Turns, live
@@ -147,14 +155,14 @@ class Server:
         scenarios = await to_thread.run_sync(self._several, body.get("scenarios"))
         seed = seed_of(body.get("seed", 1))
         async with self._turns.turn():
-            page = await to_thread.run_sync(report_of, scenarios, seed)
+            page = await to_thread.run_sync(report_of, scenarios, seed, question_of(body))
         return Response(page, media_type="text/html")
 
     async def _report_verdicts(self, request: Request) -> Response:
         body = await self._body(request)
         seeds = seeds_of(body.get("seeds"), self._limits.seeds)
         scenarios = await to_thread.run_sync(self._several, body.get("scenarios"), seeds)
-        page = await comparison_report(scenarios, seeds, self._turns)
+        page = await comparison_report(scenarios, seeds, self._turns, question_of(body))
         return Response(page, media_type="text/html")
 
     async def _named(self, request: Request) -> Response:
@@ -183,16 +191,16 @@ class Server:
             return JSONResponse(await to_thread.run_sync(self._kept.compared, body.get("runs")))
 
     async def _report_runs(self, request: Request) -> Response:
-        body = await self._body(request)
-        async with self._turns.turn():
-            page = await to_thread.run_sync(self._kept.report, body.get("runs"))
-        return Response(page, media_type="text/html")
+        return await self._kept_report(request, self._kept.report)
 
     async def _report_verdicts_of_runs(self, request: Request) -> Response:
+        return await self._kept_report(request, self._kept.report_of_verdicts)
+
+    async def _kept_report(self, request: Request, make: Callable[[Any, str], str]) -> Response:
         body = await self._body(request)
+        asked = body.get("runs"), question_of(body)
         async with self._turns.turn():
-            page = await to_thread.run_sync(self._kept.report_of_verdicts, body.get("runs"))
-        return Response(page, media_type="text/html")
+            return Response(await to_thread.run_sync(make, *asked), media_type="text/html")
 
     async def _studies(self, _: Request) -> Response:
         return JSONResponse(await to_thread.run_sync(all_studies, self._store))

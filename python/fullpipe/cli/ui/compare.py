@@ -38,7 +38,9 @@ async def comparison(scenarios: Sequence[Scenario], seeds: int, turns: Turns) ->
         yield event("problem", {"problems": str(error).split("\n")})
 
 
-async def comparison_report(scenarios: Sequence[Scenario], seeds: int, turns: Turns) -> str:
+async def comparison_report(
+    scenarios: Sequence[Scenario], seeds: int, turns: Turns, question: str = ""
+) -> str:
     """The page of a report about a comparison: its verdicts, and all its runs.
 
     Raises:
@@ -50,11 +52,11 @@ async def comparison_report(scenarios: Sequence[Scenario], seeds: int, turns: Tu
         async with turns.turn():
             runs.append(await to_thread.run_sync(_run, job))
     async with turns.turn():
-        return await to_thread.run_sync(_reported, sides, runs)
+        return await to_thread.run_sync(_reported, sides, runs, question)
 
 
-def _reported(sides: Sequence[Side], runs: Sequence[Run]) -> str:
-    return verdicts_page(_judged(sides, runs), runs)
+def _reported(sides: Sequence[Side], runs: Sequence[Run], question: str) -> str:
+    return verdicts_page(_judged(sides, runs), runs, question)
 
 
 def seeds_of(sent: object, most: int) -> int:

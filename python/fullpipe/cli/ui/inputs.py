@@ -23,6 +23,8 @@ DATA = Path(str(files("fullpipe") / "data"))
 _TRACES = DATA / "traces"
 _OWN = "flows: {}: the page runs no code but fullpipe's own; start it with --allow-python to allow this"
 
+_LONGEST_QUESTION = 300
+
 
 @contextmanager
 def only_own_files() -> Iterator[None]:
@@ -60,6 +62,18 @@ def seed_of(sent: object) -> int:
     if not isinstance(sent, int) or isinstance(sent, bool) or not 0 <= sent < 2**63:
         raise ScenarioError(["seed: expected a whole number from 0 to 9223372036854775807"])
     return sent
+
+
+def question_of(body: Mapping[str, Any]) -> str:
+    """The question that a report is to answer; empty if there is none.
+
+    Raises:
+        ScenarioError: If it is no text, or a long one.
+    """
+    sent = body.get("question", "")
+    if not isinstance(sent, str) or len(sent) > _LONGEST_QUESTION:
+        raise ScenarioError([f"question: expected a text of at most {_LONGEST_QUESTION} characters"])
+    return sent.strip()
 
 
 def seconds_of(sent: str) -> float:

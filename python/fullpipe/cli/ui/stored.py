@@ -71,6 +71,7 @@ _SUMMED = {
 """What the list says of all flows of a run; the RTT is that of connections, if there are any."""
 _NAMED = ("scenario", "engine", "seed")
 _HIDDEN = ("digest", "folder")
+_NEWEST_FIRST = "-started"
 _FILTERED = ("scenario", "engine")
 """Columns with a filter, besides those of swept paths."""
 
@@ -107,7 +108,7 @@ class KeptRuns:
         runs, damaged = self._table()
         paths = runs.columns[: runs.columns.index("scenario")]
         chosen = _chosen(runs, asked.get("where", ()), _one(asked, "name"))
-        by = _one(asked, "sort")
+        by = _one(asked, "sort") or _NEWEST_FIRST
         ordered = _sorted(self._scores.to_sort(chosen, by.removeprefix("-")), by)
         shown, scores = self._scores.shown(ordered.slice(_number(_one(asked, "from")), _MOST_ROWS), chosen)
         columns = [*paths, *_NAMED, *_SUMMED, *scores, "started"]
@@ -192,7 +193,7 @@ class KeptRuns:
         has_command = engines[0] == engines[1] and engines[0] not in READ
         return {**told, **along, **({} if has_command else {"command": ""})}
 
-    def report_of_verdicts(self, ids: object) -> str:
+    def report_of_verdicts(self, ids: object, question: str = "") -> str:
         """The page of a report about two scenarios against each other, with all their runs.
 
         Raises:
@@ -200,7 +201,7 @@ class KeptRuns:
             ScenarioError: If they cannot be compared.
         """
         chosen = self._pairs(ids)
-        return verdicts_page(self._verdicts(chosen), [run for runs in chosen for run in runs])
+        return verdicts_page(self._verdicts(chosen), [run for runs in chosen for run in runs], question)
 
     def _pairs(self, ids: object) -> list[list[Run]]:
         """The runs of two scenarios with the seeds that both have."""
@@ -212,7 +213,7 @@ class KeptRuns:
             raise ScenarioError([_TOO_FEW_READ if _READ_ID.search("\n".join(ids)) else _TOO_FEW])
         return [[side[seed] for seed in both] for side in sides]
 
-    def report(self, ids: Any) -> str:
+    def report(self, ids: Any, question: str = "") -> str:
         """The page of a report about runs, as one HTML file.
 
         Raises:
@@ -225,7 +226,8 @@ class KeptRuns:
             or not all(isinstance(e, str) for e in ids)
         ):
             raise ScenarioError([f"runs: expected 1 to {_MOST_SEEDS}"])
-        return html(page_of([self._load(*_parts(each)) for each in ids]), Budget().samples)
+        runs = [self._load(*_parts(each)) for each in ids]
+        return html(page_of(runs, question=question), Budget().samples)
 
     def _seeds(self, digest: str, _seed: str, engine: str) -> dict[int, Run]:
         """The runs of a scenario by an engine, by their seeds."""

@@ -1,0 +1,23 @@
+// A report, with the question that it answers if one is asked.
+import { html, useState } from "./html.js";
+import { download } from "./copy.js";
+import { Refused } from "./server.js";
+
+const LONGEST = 300; // question, as the server takes it
+
+// `name`: of the file. `make`: the text of the report, given the question. Other buttons are the children.
+export function Report({ label, name, make, children }) {
+  const [state, setState] = useState({ problem: "", isMaking: false }), [question, setQuestion] = useState("");
+  const save = async () => {
+    setState({ problem: "", isMaking: true });
+    try {
+      download(name, await make(question), "text/html");
+      setState({ problem: "", isMaking: false });
+    } catch (error) {
+      setState({ problem: error instanceof Refused ? error.problems[0] : "the server does not answer", isMaking: false });
+    }
+  };
+  return html`<label class="question">Question that the report answers<input type="text" maxlength=${LONGEST} placeholder="may be left out" value=${question} onInput=${(event) => setQuestion(event.target.value)} /></label>
+    <p class="buttons"><button type="button" disabled=${state.isMaking} onClick=${save}>${state.isMaking ? "Writing …" : label}</button>${children}</p>
+    ${state.problem && html`<p class="problem" role="alert">${state.problem}</p>`}`;
+}
