@@ -67,6 +67,30 @@ def test_a_quantity_is_drawn_as_lines_and_names_as_boxes() -> None:
     assert set(charts(by_name)) == {Boxes}
 
 
+def test_of_one_point_every_metric_has_one_figure_with_a_box_per_group() -> None:
+    drawn = section(page_of(runs_of(("10 Mbit/s",), 3)), "Figures").blocks
+    boxes = [block.chart for block in drawn if isinstance(block, Figure) and isinstance(block.chart, Boxes)]
+    assert boxes
+    assert all(len(chart.boxes) > 1 for chart in boxes)
+    assert len({chart.y_label for chart in boxes}) == len(boxes)
+
+
+def test_one_box_alone_is_drawn_if_it_is_asked_for() -> None:
+    runs = [run(scenario(flows=[{"cca": "cubic", "start_jitter": "20 ms"}]), seed) for seed in (1, 2, 3)]
+    assert not any(one.heading == "Figures" for one in page_of(runs).sections)
+    assert charts(page_of(runs, metrics=["rtt_mean"])) == [Boxes]
+
+
+def test_scenarios_of_other_names_can_be_points_of_one_part() -> None:
+    named = {"my line 10M": "10 Mbit/s", "my line 5M": "5 Mbit/s"}
+    runs = [one for name, rate in named.items() for one in runs_of((rate,), name=name)]
+    assert [one.heading for one in page_of(runs).sections] == list(named)
+    page = page_of(runs, is_one=True)
+    assert page.title == "my line"
+    means = tables(section(page, "Means"))[0]
+    assert list(dict.fromkeys(row[0] for row in means.rows)) == ["5 Mbit/s", "10 Mbit/s"]
+
+
 def test_no_band_of_what_is_never_negative_reaches_below_zero() -> None:
     drawn = section(page_of(runs_of(("5 Mbit/s", "20 Mbit/s"))), "Figures").blocks
     lines = [block.chart for block in drawn if isinstance(block, Figure) and isinstance(block.chart, Lines)]
@@ -273,8 +297,9 @@ def test_no_winner_is_told_among_points_that_may_be_equal(house: list[Run]) -> N
 
 def test_what_may_be_equal_to_the_highest_is_counted(shares: list[Run]) -> None:
     goodput, jain, *_ = (line for line in page_of(shares).answer if ": highest " in line)
-    assert re.search(r"highest 9.54 \S+ \S+ Mbit/s at size=2 bdp \(2 others like it\), lowest", goodput)
-    assert re.search(r"at size=2 bdp \(1 other like it\), lowest .* at size=8 bdp\.$", jain)
+    told = r"highest 9.54 \S+ \S+ Mbit/s at size=2 bdp \(2 other points may be equal\), lowest"
+    assert re.search(told, goodput)
+    assert re.search(r"at size=2 bdp \(1 other point may be equal\), lowest .* at size=8 bdp\.$", jain)
 
 
 def test_a_figure_that_is_asked_for_stands_once(house: list[Run]) -> None:

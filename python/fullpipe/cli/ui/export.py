@@ -21,7 +21,7 @@ def report_of(scenarios: Sequence[Scenario], seed: int, question: str = "") -> s
     """The page that `fullpipe report` writes, about each scenario run once, as one HTML file."""
     with only_own_files():
         runs = [api.run(scenario, seed) for scenario in scenarios]
-        return html(page_of(runs, question=question), Budget().samples)
+        return html(page_of(runs, question=question, is_one=True), Budget().samples)
 
 
 def verdicts_page(told: Mapping[str, Any], runs: Sequence[Run], question: str = "") -> str:
@@ -29,5 +29,5 @@ def verdicts_page(told: Mapping[str, Any], runs: Sequence[Run], question: str = 
     digests = dict.fromkeys(f"{run.name}, {run.meta.digest}" for run in runs)
     sides = {side: f"{told[side]}: {of}" for side, of in zip(("reference", "variant"), digests, strict=False)}
     verdicts = page_of_file({**file_of([told], str(told["command"])), **sides}, question=question)
-    of_runs = [section for section in page_of(runs).sections if section.heading != VERDICTS]
+    of_runs = [section for section in page_of(runs, is_one=True).sections if section.heading != VERDICTS]
     return html(replace(verdicts, sections=[*verdicts.sections, *of_runs]), Budget().samples)

@@ -227,7 +227,7 @@ class KeptRuns:
         ):
             raise ScenarioError([f"runs: expected 1 to {_MOST_SEEDS}"])
         runs = [self._load(*_parts(each)) for each in ids]
-        return html(page_of(runs, question=question), Budget().samples)
+        return html(page_of(runs, question=question, is_one=True), Budget().samples)
 
     def _seeds(self, digest: str, _seed: str, engine: str) -> dict[int, Run]:
         """The runs of a scenario by an engine, by their seeds."""

@@ -235,7 +235,7 @@ def _told_with_its_like(found: Points, row: Mapping[str, Any], rows: Sequence[Ma
     low, high = _ends(row)
     like = [one for one in rows if _ends(one)[0] <= high and low <= _ends(one)[1]]
     others = len(like) - 1
-    return f"{found.told(row)}" + (f" ({counted(others, 'other')} like it)" if others else "")
+    return f"{found.told(row)}" + (f" ({counted(others, 'other point')} may be equal)" if others else "")
 
 
 def by_group(found: Points, budget: Budget) -> Table | None:

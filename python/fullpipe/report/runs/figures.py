@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -36,11 +36,12 @@ def over_points(found: Points, most: int) -> list[Block]:
 def _figures(found: Points) -> Iterator[Figure]:
     flows = found.values.filter(pl.col("kind") == "flows").drop_nulls("value")
     subjects = dict.fromkeys(_subjects(found))
-    for metric, of in subjects:
-        is_it = pl.col("entry") == of if isinstance(of, int) else pl.col("of") == of
-        rows = found.values.filter((pl.col("metric") == metric) & is_it).drop_nulls("value")
-        name = found.called(of) if isinstance(of, int) else of
-        yield from _of_metric(found, metric, rows, name, found.paths)
+    if found.paths:
+        for metric, of in subjects:
+            name = found.called(of) if isinstance(of, int) else of
+            yield from _of_metric(found, metric, _rows(found, metric, of), name, found.paths)
+    else:
+        yield from _of_one_point(found, subjects)
     drawn = [of for metric, of in subjects if metric == _OF_GROUPS and isinstance(of, int)]
     is_left = pl.col("entry").is_not_null() & ~pl.col("entry").is_in(drawn)
     shares = flows.filter((pl.col("metric") == _OF_GROUPS) & is_left)
@@ -60,6 +61,32 @@ def _subjects(found: Points) -> Iterator[tuple[str, int | str]]:
         yield from ((metric, entry) for entry, metric in found.telling.items())
     for metric in _WANTED:
         yield from ((metric, of) for of in found.totals_of(metric))
+
+
+def _rows(found: Points, metric: str, of: int | str) -> pl.DataFrame:
+    is_it = pl.col("entry") == of if isinstance(of, int) else pl.col("of") == of
+    return found.values.filter((pl.col("metric") == metric) & is_it).drop_nulls("value")
+
+
+def _of_one_point(found: Points, subjects: Iterable[tuple[str, int | str]]) -> Iterator[Figure]:
+    """A figure per metric, with a box for every group; one box alone is drawn if it is asked for."""
+    metrics: dict[str, list[pl.DataFrame]] = {}
+    for metric, of in subjects:
+        rows = _rows(found, metric, of)
+        if rows["value"].n_unique() > 1:
+            metrics.setdefault(metric, []).append(rows)
+    for metric, parts in metrics.items():
+        if len(parts) > 1 or metric in found.metrics:
+            yield from _groups(found, metric, pl.concat(parts))
+
+
+def _groups(found: Points, metric: str, rows: pl.DataFrame) -> Iterator[Figure]:
+    """The boxes of several groups of flows or links side by side."""
+    scale, label = axis_shown(metric)
+    names = rows["of"].unique(maintain_order=True).to_list()
+    of = names[0] if len(names) == 1 else "every group"
+    boxes = rows.select(label="of", value=pl.col("value") * scale)
+    yield from _boxes(boxes, label, metric_shown(metric, of), found)
 
 
 def _of_metric(

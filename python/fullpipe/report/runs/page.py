@@ -22,6 +22,7 @@ def page_of(
     runs: Iterable[Run],
     *,
     question: str = "",
+    is_one: bool = False,
     metrics: Sequence[str] = (),
     of: str = "",
     command: str = "",
@@ -32,6 +33,7 @@ def page_of(
     Args:
         runs: In the order in which scenarios and their variants are told; others are held against the first.
         question: What was asked; left out, made of the name and of what differs.
+        is_one: Whether all of one topology and number of flows are one part, whatever they are called.
         metrics: What is asked for, each a name or "rtt_mean of ping": what came out is said of these, and
             tables have them, too.
         of: The group of flows or link that it is asked of. Left out: all flows, or the only one that has it.
@@ -45,7 +47,7 @@ def page_of(
     budget = budget or Budget()
     by_name: dict[object, list[Run]] = {}
     for run in runs:
-        by_name.setdefault((run.name, shape_of(run)), []).append(run)
+        by_name.setdefault(("" if is_one else run.name, shape_of(run)), []).append(run)
     if not by_name:
         raise ValueError("runs: there is none")
     found = [Points.of_runs(of_name, metrics, of) for of_name in by_name.values()]

@@ -84,7 +84,7 @@ class Points:
             for n, run in enumerate(runs)
         }
         order = sorted(key, key=lambda n: key[n])
-        return cls(runs[0].name, [runs[n] for n in order], [found[n] for n in order], asked, of)
+        return cls(_name(runs), [runs[n] for n in order], [found[n] for n in order], asked, of)
 
     @property
     def metrics(self) -> list[str]:
@@ -211,6 +211,13 @@ def ordered(values: Sequence[Any]) -> list[Any]:
     if found:
         return [value for _, value in sorted(zip(found[0], distinct, strict=True), key=lambda pair: pair[0])]
     return distinct
+
+
+def _name(runs: Sequence[Run]) -> str:
+    """What scenarios are called: of several names the words that all have, or the names if there are none."""
+    names = list(dict.fromkeys(run.name for run in runs))
+    shared = [word for word in names[0].split() if all(word in name.split() for name in names)]
+    return names[0] if len(names) == 1 else " ".join(shared) or " and ".join(names)
 
 
 def _ranks(values: Sequence[Any]) -> list[int]:
