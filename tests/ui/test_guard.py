@@ -9,8 +9,10 @@ import httpx
 import pytest
 from starlette.testclient import TestClient
 
+from fullpipe.cli.ui.application import guarded
 from fullpipe.cli.ui.guard import Guard
 from tests.ui.conftest import ADDRESS, Served, what_if
+from tests.ui.test_server import Cli
 
 URL = f"http://{ADDRESS}"
 
@@ -113,6 +115,26 @@ def test_a_large_request_is_refused(client: TestClient) -> None:
     answer = client.post("/api/check", json={"scenario": "x" * 1_100_000})
     assert answer.status_code == 400
     assert "larger than" in answer.json()["problems"][0]
+
+
+def test_clients_may_leave_out_the_port_of_http(tmp_path: Path) -> None:
+    guard = guarded(tmp_path, "127.0.0.1:80", False)
+    browser = TestClient(guard, base_url="http://127.0.0.1", headers={"origin": "http://127.0.0.1"})
+    assert browser.get("/", params={"token": guard.token}).status_code == 200
+    assert browser.get("/api/about", headers={"host": "evil.example"}).status_code == 403
+
+
+@pytest.mark.parametrize("host", ["0.0.0.0", "0", "00.0.0.0", "::", "::0", "::ffff:0.0.0.0", ""])
+def test_every_address_is_none(fullpipe: Cli, host: str) -> None:
+    told = fullpipe("ui", "--no-browser", "--expose", "--host", host)
+    assert told.exit_code == 2
+    assert "every address" in " ".join(told.output.split())
+
+
+def test_a_store_is_a_folder(fullpipe: Cli, tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    told = fullpipe("ui", "--no-browser", "file")
+    assert (told.exit_code, "is no folder" in told.output) == (2, True)
 
 
 def test_a_process_prints_one_address_that_works_once(served: Served) -> None:

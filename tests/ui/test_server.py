@@ -3,6 +3,7 @@
 import json
 import re
 import shlex
+import time
 from base64 import b64decode
 from collections.abc import Callable
 from pathlib import Path
@@ -14,9 +15,11 @@ import pytest
 from starlette.testclient import TestClient
 
 from fullpipe import Scenario, run
+from fullpipe.cli.ui import watch
 from fullpipe.cli.ui.application import Server
 from fullpipe.cli.ui.limits import Limits
 from fullpipe.cli.ui.packed import packed
+from fullpipe.cli.ui.problems import lines_of
 from fullpipe.metrics import summary
 from tests.ui.conftest import event_named, events_of, what_if
 
@@ -184,6 +187,53 @@ def test_a_fast_link_for_long_is_too_many_packets(client: TestClient) -> None:
     assert "packets" in answer.json()["problems"][0]
 
 
+UDP = {"kind": "udp", "rate": "1 Gbit/s", "size": "20 B"}
+
+
+def test_datagrams_count_whether_the_link_carries_them_or_not(client: TestClient) -> None:
+    flows = [{"workload": UDP}]
+    topology = {"kind": "dumbbell", "bottleneck": {"rate": "1 Mbit/s", "delay": "10 ms"}}
+    for duration, is_fine in (("1100 ms", True), ("600 s", False)):
+        sent = {"scenario": what_if(topology=topology, flows=flows, duration=duration)}
+        problems = client.post("/api/check", json=sent).json()["problems"]
+        assert not problems
+        answer = client.post("/api/live", json=sent)
+        assert (answer.status_code == 200) is is_fine
+    assert "up to 3,750," in answer.json()["problems"][0]
+
+
+def test_samples_of_a_comparison_are_bounded_together(client: TestClient) -> None:
+    scenario = what_if(duration="200 s", record={"interval": "1 ms"})
+    assert client.post("/api/report", json={"scenarios": [scenario]}).status_code == 200
+    answer = client.post("/api/compare", json={"scenarios": [scenario] * 2, "seeds": 50})
+    assert "more than 200,000 samples" in answer.json()["problems"][0]
+
+
+@pytest.mark.parametrize(
+    ("path", "more"),
+    [
+        ("live", {"scenario": what_if()}),
+        ("keep", {"scenarios": [what_if()]}),
+        ("report", {"scenarios": [what_if()]}),
+        ("compare", {"scenarios": [what_if(name="a"), what_if(name="b", tcp={"ecn": True})], "seeds": 2}),
+        (
+            "compare/report",
+            {"scenarios": [what_if(name="a"), what_if(name="b", tcp={"ecn": True})], "seeds": 2},
+        ),
+    ],
+)
+def test_every_run_is_stopped_when_it_takes_too_much(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, path: str, more: dict[str, Any]
+) -> None:
+    late = TestClient(Server(tmp_path / "runs", limits=Limits(wall_s=0.0)).application())
+    assert "after 0 s of computing" in late.post(f"/api/{path}", json=more).text
+    grown = iter(range(0, 10**15, 10**10))
+    monkeypatch.setattr(watch, "peak_bytes", lambda: next(grown))
+    large = TestClient(Server(tmp_path / "runs", limits=Limits()).application())
+    assert "after 4 GB of memory" in large.post(f"/api/{path}", json=more).text
+    assert large.get("/api/runs").json()["total"] == 0
+
+
 def test_a_run_that_takes_too_long_is_stopped(tmp_path: Path) -> None:
     limited = TestClient(Server(tmp_path, limits=Limits(wall_s=0.0)).application())
     text = limited.post("/api/live", json={"scenario": what_if(duration="500 s")}).text
@@ -257,7 +307,7 @@ def test_what_is_no_scenario_is_told_so(client: TestClient, sent: object) -> Non
 
 
 def test_a_body_that_is_no_object_is_refused(client: TestClient) -> None:
-    for body in ("[]", "nonsense", "5", "[" * 100_000):
+    for body in ("[]", "nonsense", "5", "[" * 100_000, r'{"scenario": "a = \"\ud800\""}', r'{"\udfff": 1}'):
         answer = client.post("/api/check", content=body, headers={"content-type": "application/json"})
         assert answer.status_code == 400
 
@@ -285,6 +335,35 @@ def test_problems_say_in_which_line_they_are(client: TestClient) -> None:
     assert lines["topology.bottleneck.rate"] == 7
     assert lines["flows[1].cca"] == 13
     assert lines["flows[1].count"] == 14
+
+
+NESTED = """[[flows]]
+cca = "cubic"
+[[sites.hosts]]
+name = "a"
+[[sites.hosts]]
+name = "b"
+[sites.hosts.more]
+x = 1
+"""
+
+
+def test_lines_of_nested_lists_have_the_numbers_of_their_entries() -> None:
+    found = dict(lines_of(NESTED))
+    assert found["sites.hosts.0.name"] == 4
+    assert found["sites.hosts.1.name"] == 6
+    assert found["sites.hosts.1.more.x"] == 8
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["[" + " " * 500_000, "[" + "a." * 300_000 + "a]", "\n".join(f"[[a{n}]]" for n in range(50_000))],
+    ids=["spaces", "words", "tables"],
+)
+def test_no_text_takes_long_to_find_lines_in(text: str) -> None:
+    began_s = time.process_time()
+    list(lines_of(text))
+    assert time.process_time() - began_s < 5
 
 
 def test_a_mistake_of_syntax_says_its_line(client: TestClient) -> None:

@@ -77,6 +77,12 @@ def _rate_bps(routed: RoutedFlow) -> float:
     return size_bytes * BITS * NANOSECONDS / workload.interval_ns * workload.active
 
 
+def datagrams_per_s(network: Network) -> float:
+    """How many all flows of datagrams send, in the mean, with replies."""
+    flows = filter(None, (routed.flow.datagrams for routed in network.flows))
+    return sum((1 + of.echo) * of.active * NANOSECONDS / of.interval_ns for of in flows)
+
+
 def narrow_hops(network: Network) -> list[Hop]:
     """The narrowest link or port on the path of each flow, each once, in the order of the flows."""
     found = dict.fromkeys(_narrowest(network, routed) for routed in network.flows)

@@ -1,13 +1,11 @@
 // Draws packets into a canvas: lines from lane to lane where there are few, and where there are many how many pass.
-import { variable } from "../parts/theme.js";
+import { DASHES, variable } from "../parts/theme.js";
 import { plain } from "../parts/numbers.js";
 
 export const TOP = 16, GAP = 84, FOOT = 24, SIDE = 10;
 const MOST_LINES = 4000, CROSS = 4, COLOURS = 7;
 export const heightOf = (lanes) => TOP + 22 + (lanes.length - 1 || 1) * GAP + 34 + FOOT;
 export const laneY = (lane) => TOP + 22 + lane * GAP;
-
-const DASHES = [[], [7, 4], [2, 3], [8, 3, 2, 3]];
 
 // What is in view: the part of the time, its place on the screen, and how packets are shown in it.
 export function viewOf(packets, [from, to], width, flow) {

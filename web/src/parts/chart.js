@@ -3,10 +3,9 @@ import uPlot from "uplot";
 import { html, useEffect, useMemo, useRef, useState } from "./html.js";
 import { Levels } from "./levels.js";
 import { plain } from "./numbers.js";
-import { theme, variable } from "./theme.js";
+import { DASHES, theme, variable } from "./theme.js";
 import { onKeys, zoom, zoomKeys } from "./zoom.js";
 
-const DASHES = [[], [7, 4], [2, 3], [8, 3, 2, 3]];
 const FONT = "12px system-ui, sans-serif";
 
 const axis = (more) => ({

@@ -1,4 +1,4 @@
-// Light or dark: the system's, until one chooses. Kept for the next time.
+// What lines look like. Light or dark: the system's, until one chooses. Kept for the next time.
 import { signal } from "./html.js";
 
 const KEY = "fullpipe-theme";
@@ -17,4 +17,5 @@ export function turn() {
   theme.value = now();
 }
 
+export const DASHES = [[], [7, 4], [2, 3], [8, 3, 2, 3]]; // as `.d1` to `.d3` of page.css, and as reports have them
 export const variable = (name) => getComputedStyle(root).getPropertyValue(name).trim();

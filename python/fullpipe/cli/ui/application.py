@@ -41,6 +41,8 @@ from fullpipe.scenario import Scenario
 from fullpipe.scenario.read.files import named_text
 
 _TYPES = {".js": "text/javascript", ".css": "text/css", ".html": "text/html"}
+_HTTP = "80"
+"""The port that clients leave out (RFC 9110, section 4.2.1)."""
 _Answer = Callable[[Request], Awaitable[Response]]
 
 
@@ -53,8 +55,9 @@ def guarded(store: Path, address: str, allow_python: bool) -> Guard:
         allow_python: Whether scenarios may name code of the user.
     """
     port = address.rpartition(":")[2]
-    hosts = frozenset({address, f"127.0.0.1:{port}", f"localhost:{port}"})
-    return Guard(Server(store, allow_python).application(), hosts, f"fullpipe-{port}")
+    hosts = {address, f"127.0.0.1:{port}", f"localhost:{port}"}
+    hosts |= {host.rpartition(":")[0] for host in hosts if port == _HTTP}
+    return Guard(Server(store, allow_python).application(), frozenset(hosts), f"fullpipe-{port}")
 
 
 class Server:
@@ -139,7 +142,9 @@ class Server:
         body = await self._body(request)
         seeds = seeds_of(body.get("seeds"), self._limits.seeds)
         scenarios = await to_thread.run_sync(self._several, body.get("scenarios"), seeds)
-        return StreamingResponse(comparison(scenarios, seeds, self._turns), media_type="text/event-stream")
+        return StreamingResponse(
+            comparison(scenarios, seeds, self._limits, self._turns), media_type="text/event-stream"
+        )
 
     async def _keep(self, request: Request) -> Response:
         body = await self._body(request)
@@ -147,7 +152,7 @@ class Server:
         seed, runs = seed_of(body.get("seed", 1)), []
         for scenario in scenarios:
             async with self._turns.turn():
-                runs.append(await to_thread.run_sync(kept, scenario, seed, self._store, self._limits.wall_s))
+                runs.append(await to_thread.run_sync(kept, scenario, seed, self._store, self._limits))
         return JSONResponse({"runs": runs})
 
     async def _report(self, request: Request) -> Response:
@@ -155,14 +160,14 @@ class Server:
         scenarios = await to_thread.run_sync(self._several, body.get("scenarios"))
         seed = seed_of(body.get("seed", 1))
         async with self._turns.turn():
-            page = await to_thread.run_sync(report_of, scenarios, seed, question_of(body))
+            page = await to_thread.run_sync(report_of, scenarios, seed, self._limits, question_of(body))
         return Response(page, media_type="text/html")
 
     async def _report_verdicts(self, request: Request) -> Response:
         body = await self._body(request)
         seeds = seeds_of(body.get("seeds"), self._limits.seeds)
         scenarios = await to_thread.run_sync(self._several, body.get("scenarios"), seeds)
-        page = await comparison_report(scenarios, seeds, self._turns, question_of(body))
+        page = await comparison_report(scenarios, seeds, self._limits, self._turns, question_of(body))
         return Response(page, media_type="text/html")
 
     async def _named(self, request: Request) -> Response:
@@ -225,7 +230,7 @@ class Server:
     def _several(self, sent: object, times: int = 1) -> list[Scenario]:
         if not isinstance(sent, list) or not 1 <= len(sent) <= 2:
             raise ScenarioError(["scenarios: expected one or two"])
-        return [self._bounded(each, times) for each in sent]
+        return [self._bounded(each, times * len(sent)) for each in sent]
 
     async def _body(self, request: Request) -> dict[str, Any]:
         """The body of a request, of which no more is read than there may be."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ipaddress
 import socket
 import sys
 import webbrowser
@@ -15,7 +16,6 @@ from fullpipe.cli.shared import AllowPython, Out, target
 from fullpipe.errors import FolderError, MissingExtraError
 
 _LOOPBACK = "127.0.0.1"
-_ALL = ("0.0.0.0", "::", "")
 _NAMES = ("127.0.0.1", "localhost")
 """What a browser on this machine may call it."""
 
@@ -48,15 +48,13 @@ def ui(
     if host not in (*_NAMES, "::1") and not expose:
         told = f'"{host}" is open to other machines, and nothing is encrypted; add --expose if you mean it'
         raise typer.BadParameter(told, param_hint="--host")
-    if host in _ALL:
-        told = (
-            f'"{host}" is every address, and a request must name this one; give the address that others use'
-        )
-        raise typer.BadParameter(told, param_hint="--host")
+    folder = store or out
+    if folder.exists() and not folder.is_dir():
+        raise FolderError(f"{folder}: is no folder; name the folder of runs")
     listening = _listening(host, port)
     shown = f"[{host}]" if ":" in host else host
     address = f"{shown}:{listening.getsockname()[1]}"
-    guard = guarded(store or out, address, allow_python)
+    guard = guarded(folder, address, allow_python)
     url = f"http://{address}/?token={guard.token}"
     try:
         echo(url)
@@ -86,4 +84,9 @@ def _listening(host: str, port: int) -> socket.socket:
     except OSError as error:
         listening.close()
         raise FolderError(f"{host}:{port}: cannot be listened on: {error.strerror or error}") from error
+    bound = ipaddress.ip_address(listening.getsockname()[0])
+    if (getattr(bound, "ipv4_mapped", None) or bound).is_unspecified:
+        listening.close()
+        told = f'"{host}" is every address, and a request must name one; give the address that others use'
+        raise typer.BadParameter(told, param_hint="--host")
     return listening

@@ -9,19 +9,22 @@ from typing import Any
 
 from anyio import to_thread
 
-from fullpipe import api
+from fullpipe.cli.ui import watch
 from fullpipe.cli.ui.export import verdicts_page
 from fullpipe.cli.ui.inputs import only_own_files
+from fullpipe.cli.ui.limits import Limits
 from fullpipe.cli.ui.live import Turns, event
 from fullpipe.cli.ui.names import files_of, names_of
 from fullpipe.errors import FullpipeError, ScenarioError
 from fullpipe.runs import Run
 from fullpipe.scenario import Scenario
-from fullpipe.sweeps import Job, jobs
+from fullpipe.sweeps import jobs
 from fullpipe.validation.over import Side, compared
 
 
-async def comparison(scenarios: Sequence[Scenario], seeds: int, turns: Turns) -> AsyncIterator[bytes]:
+async def comparison(
+    scenarios: Sequence[Scenario], seeds: int, limits: Limits, turns: Turns
+) -> AsyncIterator[bytes]:
     """The events of a comparison: `progress` after every run, and `end` or `problem`.
 
     It stops when the page reads no further.
@@ -31,7 +34,7 @@ async def comparison(scenarios: Sequence[Scenario], seeds: int, turns: Turns) ->
         runs: list[Run] = []
         for job in (job for side in sides for job in side.jobs):
             async with turns.turn():
-                runs.append(await to_thread.run_sync(_run, job))
+                runs.append(await to_thread.run_sync(watch.run, job.scenario, job.seed, limits))
             yield event("progress", {"done": len(runs)})
         yield event("end", await to_thread.run_sync(_judged, sides, runs))
     except FullpipeError as error:
@@ -39,18 +42,18 @@ async def comparison(scenarios: Sequence[Scenario], seeds: int, turns: Turns) ->
 
 
 async def comparison_report(
-    scenarios: Sequence[Scenario], seeds: int, turns: Turns, question: str = ""
+    scenarios: Sequence[Scenario], seeds: int, limits: Limits, turns: Turns, question: str = ""
 ) -> str:
     """The page of a report about a comparison: its verdicts, and all its runs.
 
     Raises:
-        ScenarioError: If the scenarios cannot be compared.
+        ScenarioError: If the scenarios cannot be compared, or a run takes more than it may.
     """
     sides = await to_thread.run_sync(_sides, scenarios, seeds)
     runs: list[Run] = []
     for job in (job for side in sides for job in side.jobs):
         async with turns.turn():
-            runs.append(await to_thread.run_sync(_run, job))
+            runs.append(await to_thread.run_sync(watch.run, job.scenario, job.seed, limits))
     async with turns.turn():
         return await to_thread.run_sync(_reported, sides, runs, question)
 
@@ -80,11 +83,6 @@ def _sides(scenarios: Sequence[Scenario], seeds: int) -> list[Side]:
     with only_own_files():
         named = zip(names_of(*scenarios), scenarios, strict=True)
         return [Side(name, jobs(scenario, chosen)) for name, scenario in named]
-
-
-def _run(job: Job) -> Run:
-    with only_own_files():
-        return api.run(job.scenario, job.seed)
 
 
 def _judged(sides: Sequence[Side], runs: Sequence[Run]) -> dict[str, Any]:

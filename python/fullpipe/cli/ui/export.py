@@ -6,8 +6,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from fullpipe import api
+from fullpipe.cli.ui import watch
 from fullpipe.cli.ui.inputs import only_own_files
+from fullpipe.cli.ui.limits import Limits
 from fullpipe.report.budget import Budget
 from fullpipe.report.from_file import file_of, page_of_file
 from fullpipe.report.html.page import html
@@ -17,10 +18,14 @@ from fullpipe.runs import Run
 from fullpipe.scenario import Scenario
 
 
-def report_of(scenarios: Sequence[Scenario], seed: int, question: str = "") -> str:
-    """The page that `fullpipe report` writes, about each scenario run once, as one HTML file."""
+def report_of(scenarios: Sequence[Scenario], seed: int, limits: Limits, question: str = "") -> str:
+    """The page that `fullpipe report` writes, about each scenario run once, as one HTML file.
+
+    Raises:
+        ScenarioError: If a run takes more than it may.
+    """
+    runs = [watch.run(scenario, seed, limits) for scenario in scenarios]
     with only_own_files():
-        runs = [api.run(scenario, seed) for scenario in scenarios]
         return html(page_of(runs, question=question, is_one=True), Budget().samples)
 
 

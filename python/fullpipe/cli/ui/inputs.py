@@ -102,6 +102,10 @@ def body_of(data: bytes) -> dict[str, Any]:
         body = json.loads(data)
     except (ValueError, RecursionError):
         raise ScenarioError(["the request is not JSON"]) from None
+    try:
+        json.dumps(body, ensure_ascii=False).encode()
+    except (UnicodeEncodeError, RecursionError):
+        raise ScenarioError(["the request has text that is no Unicode"]) from None
     if not isinstance(body, dict):
         raise ScenarioError(["the request is no JSON object"])
     return body

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from fullpipe.analysis.expected import narrow_hops
+from fullpipe.analysis.expected import datagrams_per_s, narrow_hops
 from fullpipe.errors import ScenarioError
 from fullpipe.scenario import Scenario, resolve
 from fullpipe.scenario.quantities import BITS
@@ -20,15 +20,20 @@ class Limits:
     duration_s: float = 600.0
     """Simulated time."""
     packets: int = 20_000_000
-    """Data packets that the narrowest links can carry in that time; a million takes about half a second."""
+    """Data packets that the narrowest links can carry in that time, and datagrams, sent in any case.
+    A million takes about half a second."""
     rows: int = 2_000_000
-    """Samples of all flows."""
+    """Samples of all flows of a run."""
+    rows_in_all: int = 20_000_000
+    """Of all runs of a comparison, which are in memory together; a million takes some 120 MB."""
     captured: int = 3_000_000
     """Packets that are captured, at all points together; the data alone are counted."""
     points: int = MOST_POINTS
     """At which packets are captured."""
     wall_s: float = 60.0
-    """Real time."""
+    """Real time of a run."""
+    memory_bytes: int = 4_000_000_000
+    """By which the process may grow in a run, whatever makes it grow."""
     seeds: int = 50
     """Of a comparison."""
     at_once: int = 2
@@ -58,11 +63,14 @@ class Limits:
         interval_s = scenario.record.interval_s
         if not interval_s:
             yield 'record.interval: is off, so there is nothing to draw; leave it out, or write "100 ms"'
-        elif len(network.flows) * scenario.duration_s / interval_s > self.rows:
-            yield f"record.interval: more than {self.rows:,} samples; make it longer, or {_WAY_OUT}"
+        else:
+            rows = len(network.flows) * scenario.duration_s / interval_s
+            most = min(self.rows, self.rows_in_all / times)
+            if rows > most:
+                yield f"record.interval: more than {most:,.0f} samples; make it longer, or {_WAY_OUT}"
         packet_bits = BITS * min((routed.tcp.segment_bytes for routed in network.flows), default=1514)
         rate_bps = sum(hop.limit_bps or 0 for hop in narrow_hops(network))
-        packets = times * rate_bps * scenario.duration_s / packet_bits
+        packets = times * scenario.duration_s * (rate_bps / packet_bits + datagrams_per_s(network))
         if packets > self.packets:
             yield (
                 f"duration: up to {packets:,.0f} packets, and the page simulates {self.packets:,} at most;"

@@ -18,6 +18,7 @@ from fullpipe.cli.ui.lanes import packets_of
 from fullpipe.cli.ui.limits import Limits
 from fullpipe.cli.ui.packed import packed
 from fullpipe.cli.ui.understood import understood
+from fullpipe.cli.ui.watch import Watch
 from fullpipe.engines.native.live import LiveRun
 from fullpipe.errors import FullpipeError
 from fullpipe.runs import Run
@@ -71,15 +72,11 @@ async def live(scenario: Scenario, seed: int, limits: Limits, turns: Turns) -> A
             told = await to_thread.run_sync(_understood, scenario, seed)
             yield event("begin", told)
             run = await to_thread.run_sync(LiveRun, scenario, seed)
-            began_s, reached_s = time.monotonic(), 0.0
+            watch, reached_s = Watch(limits), 0.0
             while reached_s < run.end_s:
                 reached_s, samples = await to_thread.run_sync(_step, run, told)
                 yield event("samples", samples)
-                if time.monotonic() - began_s > limits.wall_s:
-                    where = f"at {reached_s:.1f} s of {run.end_s:g} s"
-                    line = f"stopped {where}, after {limits.wall_s:g} s of computing; make it shorter"
-                    yield event("problem", {"problems": [line]})
-                    return
+                watch.check(reached_s, run.end_s)
             made = await to_thread.run_sync(run.finish)
             if told["lanes"]:
                 yield event("packets", await to_thread.run_sync(_packets, made, told))

@@ -8,8 +8,10 @@ from typing import Any
 
 from fullpipe.errors import ScenarioError
 
-_HEADER = re.compile(r"\s*(\[\[?)\s*([^\[\]]+?)\s*\]\]?\s*(#.*)?")
-_KEY = re.compile(r"""\s*((?:[\w-]+|"[^"]*"|'[^']*')(?:\s*\.\s*(?:[\w-]+|"[^"]*"))*)\s*=""")
+_HEADER = re.compile(r"(\[\[?)([^\[\]]+)\]\]?\s*(#.*)?")
+_KEY = re.compile(r"""((?:[\w-]+|"[^"]*"|'[^']*')(?:\s*\.\s*(?:[\w-]+|"[^"]*"))*)\s*=""")
+_DEEPEST = 32
+"""Words of the name of a table that are told apart."""
 _PATH = re.compile(r"([\w.\[\]*-]+): ")
 _SYNTAX = re.compile(r"\(at line (\d+), column (\d+)\)")
 
@@ -37,23 +39,28 @@ def lines_of(text: str) -> Iterator[tuple[str, int]]:
     """The dotted path that each line of TOML begins, with its number."""
     table, counts = "", dict[str, int]()
     for number, line in enumerate(text.splitlines(), 1):
-        header = _HEADER.fullmatch(line)
+        header = _HEADER.fullmatch(line.strip())
         if header:
-            table = _plain(header[2])
-            if header[1] == "[[":
-                counts[table] = counts.get(table, -1) + 1
-            table = _numbered(table, counts)
+            table = _numbered(_plain(header[2]), counts, is_list=header[1] == "[[")
             yield table, number
-        elif key := _KEY.match(line):
+        elif key := _KEY.match(line.strip()):
             yield ".".join(filter(None, [table, _plain(key[1])])), number
 
 
-def _numbered(table: str, counts: dict[str, int]) -> str:
-    """The path of a table, with the number of the last entry of the list that it is or is in."""
-    for name, count in counts.items():
-        if table == name or table.startswith(f"{name}."):
-            return f"{name}.{count}{table[len(name) :]}"
-    return table
+def _numbered(table: str, counts: dict[str, int], is_list: bool) -> str:
+    """The path of a table, with the numbers of the last entries of the lists that it is in.
+
+    Args:
+        table: Its dotted name.
+        counts: Of every list its last number; one more if this begins an entry.
+        is_list: Whether it does.
+    """
+    path, *words = table.split(".", _DEEPEST)
+    for word in words:
+        path = f"{path}.{counts[path]}.{word}" if path in counts else f"{path}.{word}"
+    if is_list:
+        counts[path] = counts.get(path, -1) + 1
+    return f"{path}.{counts[path]}" if path in counts else path
 
 
 def _plain(key: str) -> str:
