@@ -16,6 +16,7 @@ from scripts.check_dist import version
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+SITE = PROJECT["urls"]["Documentation"]
 TARGETS = {
     ("manylinux", "x86_64"),
     ("manylinux", "aarch64"),
@@ -139,10 +140,35 @@ def test_the_citation_says_what_the_package_says() -> None:
     assert {"message", "title", "type"} <= set(citation)
 
 
+def test_the_documentation_is_published_where_the_package_says() -> None:
+    assert f"site_url: {SITE}\n" in (ROOT / "mkdocs.yml").read_text(encoding="utf-8")
+    jobs = read(".github/workflows/docs.yml")["jobs"]
+    assert [step["run"] for step in jobs["build"]["steps"] if "run" in step][-1].startswith("make docs ")
+    assert jobs["publish"]["needs"] == "build"
+    assert jobs["publish"]["permissions"] == {"pages": "write", "id-token": "write"}
+    for step in (step for job in jobs.values() for step in job["steps"] if "uses" in step):
+        assert re.fullmatch(r"actions/[\w-]+@v\d+", step["uses"])
+
+
+@pytest.mark.parametrize("name", ["README.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "SECURITY.md"])
+def test_links_lead_to_files_of_the_repository_or_to_pages_of_its_site(name: str) -> None:
+    """Pages that are made from the code are in the site alone."""
+    text = (ROOT / name).read_text(encoding="utf-8")
+    start = re.compile(r"https://(github|raw\.githubusercontent)\.com/fullpipe/fullpipe/(blob/)?main/")
+    tracked = subprocess.run(["git", "ls-files"], cwd=ROOT, capture_output=True, text=True, check=True)
+    files = {path for file in tracked.stdout.splitlines() for path in (file, *map(str, Path(file).parents))}
+    targets = [start.sub("", link.partition("#")[0]) for link in re.findall(r"\]\(([^)]+)\)", text)]
+    own = [target for target in targets if target and not target.startswith("https://")]
+    assert own
+    assert [target for target in own if target.rstrip("/") not in files] == []
+    pages = {target.removeprefix(SITE).strip("/") for target in targets if target.startswith(SITE)}
+    assert pages <= {"", "reference/plan", "reference/results"}
+
+
 def test_the_urls_lead_to_files() -> None:
     start = f"{PROJECT['urls']['Source']}/blob/main/"
     files = [url.removeprefix(start) for url in PROJECT["urls"].values() if url.startswith(start)]
-    assert len(files) == 2
+    assert len(files) == 1
     assert all((ROOT / name).exists() for name in files)
 
 
