@@ -216,6 +216,3 @@ def _sentences(found: VariantComparison) -> Iterator[str]:
                 f"note: {row.metric} of {row.of}: {row.left_out.reference} of {found.reference},"
                 f" {row.left_out.other} of {found.other}; those that finish are the faster ones{told}"
             )
-    known = [row.assessment.correlation for row in found.rows if row.assessment.correlation is not None]
-    if known and max(map(abs, known)) < 0.3:
-        yield "note: the two sides vary independently of each other over seeds, so that pairs tell no more"
