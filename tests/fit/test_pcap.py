@@ -23,11 +23,17 @@ LINES = [
 
 def capture(folder: Path, way: str, point: str, link: dict[str, object], seconds: int = 30) -> Path:
     flow = {"name": "bulk", "cca": "cubic", **({"direction": "reverse"} if way == "up" else {})}
+    return captured(folder, [flow], point, link, seconds)
+
+
+def captured(
+    folder: Path, flows: list[dict[str, object]], point: str, link: dict[str, object], seconds: int = 30
+) -> Path:
     scenario = Scenario(
         name="x",
         duration=f"{seconds} s",
         topology={"kind": "dumbbell", "bottleneck": link},
-        flows=[flow],
+        flows=flows,
         record={"interval": "off", "packets": [point]},
     )
     file = folder / "a.pcapng"
@@ -50,6 +56,40 @@ def test_a_line_is_found_again_from_a_capture(
     rate_bps, buffer_s = scenario_values(found)[way]
     assert rate_bps == pytest.approx(rate_mbps * 1e6, rel=RATE)
     assert buffer_s == pytest.approx(buffer_ms / 1e3, rel=BUFFER)
+
+
+TWO_HOSTS = {
+    # when flows to a near host and to a far one run, in s, ms of access delay of the far one, ms of buffer,
+    # and whether a buffer is told for which one saw an empty queue
+    "one after the other": ((0, 6), (7, 30), 40, 60, True),
+    "the far one begins in a queue, and the near one stays": ((0, 30), (3, 30), 10, 200, True),
+    "the far one begins in a queue, and stays": ((0, 2), (1, 30), 10, 200, False),
+    "both begin at once": ((0, 6), (0, 30), 40, 60, False),
+}
+
+
+@pytest.mark.parametrize("name", list(TWO_HOSTS))
+def test_a_buffer_is_found_again_from_flows_to_near_and_far_hosts(tmp_path: Path, name: str) -> None:
+    near, far, access_ms, buffer_ms, is_known = TWO_HOSTS[name]
+    flows: list[dict[str, object]] = [
+        {"cca": "cubic", "start": f"{begin} s", "stop": f"{end} s", **access}
+        for (begin, end), access in ((near, {}), (far, {"access": {"delay": f"{access_ms} ms"}}))
+    ]
+    link: dict[str, object] = {
+        "rate": "10 Mbit/s",
+        "delay": "10 ms",
+        "queue": {"size": f"{buffer_ms} ms"},
+    }
+    found = fit(read([captured(tmp_path, flows, "receiver", link)]))
+    buffer = found.ways["down"].buffer
+    assert found.rtt_s == pytest.approx(0.02, rel=RTT)
+    assert buffer.wait_s is not None
+    assert buffer.is_least != is_known
+    if is_known:
+        assert buffer.wait_s == pytest.approx(buffer_ms / 1e3, rel=BUFFER)
+    else:
+        assert buffer.wait_s <= buffer_ms / 1e3
+        assert "may never have met an empty queue" in buffer.told
 
 
 def test_a_capture_that_is_too_short_is_told(tmp_path: Path) -> None:

@@ -68,7 +68,8 @@ def buffer_of(measured: Measured, way: Way, base: Base, rate_bps: float) -> Buff
     wait = wait_of(loaded.rtts_s, base)
     hidden_s = _SEEN * base.noise * base.rtt_s
     if wait_s < hidden_s or not wait.is_filled(rate_bps):
-        return _not_known(full, wait, rate_bps, hidden_s, is_timed=measured.one_clock)
+        is_timed = measured.one_clock and not measured.has_unsure
+        return _not_known(full, wait, rate_bps, hidden_s, is_timed=is_timed)
     if measured.one_clock and (first_s := _overshoot_s(measured, way, base, wait_s)):
         told = (
             f"pings took {first_s * 1e3:.3g} ms longer at first and {wait_s * 1e3:.3g} ms at most later: a"
@@ -105,6 +106,8 @@ def _first_in_first_out(
         doubts.append("it was seldom full")
     if resent is not None and resent < FEW_EVENTS:
         doubts.append(f"{resent} segments were sent again")
+    if measured.has_unsure:
+        doubts.append("for part of the time only flows tell of it that may never have met an empty queue")
     if not measured.one_clock and len(measured.rates) > 1:
         doubts.append("pings and rates have no common clock, so that it is that of either direction")
     if measured.both_at_once:
@@ -119,8 +122,11 @@ def _first_in_first_out(
 
 
 def _not_known(full: float, wait: Wait, rate_bps: float, hidden_s: float, *, is_timed: bool) -> Buffer:
-    """A buffer that pings hardly waited in. Without a common clock idle ones are among them, and their mean
-    sets no upper limit."""
+    """A buffer that pings hardly waited in.
+
+    Without a common clock idle ones are among them, and where they may never have met an empty queue they
+    waited for longer than is seen: then their mean sets no upper limit.
+    """
     most_s = wait.most_s if is_timed else None
     between = f"at least {wait.least_s * 1e3:.2g} ms"
     if most_s is not None:

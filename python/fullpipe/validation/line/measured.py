@@ -80,6 +80,8 @@ class Measured:
     """Rates and buffers, if they are known otherwise than by single directions."""
     echo: tuple[int, int] = (98, 98)
     """Bytes of what RTTs are of, there and back: a ping with all headers."""
+    has_unsure: bool = False
+    """Whether waits may be longer than pings show: some may never have met an empty queue."""
 
     @property
     def both_at_once(self) -> bool:

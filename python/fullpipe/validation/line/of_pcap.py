@@ -9,9 +9,10 @@ from fullpipe.engines.pcap import Flow, flows_of
 from fullpipe.engines.pcap.capture import read
 from fullpipe.errors import InputFileError
 from fullpipe.scenario.model.tcp import HEADERS_BYTES
-from fullpipe.validation.line.measured import WAYS, Measured, Pings, Rates, Way
+from fullpipe.validation.line.measured import WAYS, Measured, Rates, Way
+from fullpipe.validation.line.segment_rtts import segment_rtts
 
-_STEP_S, _RTT_STEP_S = 0.1, 0.05
+_STEP_S = 0.1
 _OF_SIDE: dict[str, Way] = {"sender": "up", "receiver": "down"}
 _LEAST_STEPS = 10
 
@@ -20,20 +21,22 @@ def measured_of(path: Path) -> Measured:
     """What a capture says of the line of the computer on which it was taken.
 
     Raises:
-        InputFileError: If it is no capture, or has no bulk flow whose data were acknowledged.
+        InputFileError: If it is no capture, or no ACK says how long data of a bulk flow took.
     """
     flows = [flow for flow in flows_of(read(path).connections)[0] if flow.has_acks and flow.least_rtt_s]
-    if not flows:
+    timed = [flow for flow in flows if flow.newest_rtts_s[1].size]
+    if not timed:
         raise InputFileError(
-            f"{path}: no bulk flow of TCP has data and ACKs; capture a download or an upload"
+            f"{path}: no bulk flow of TCP has data and ACKs that say an RTT; capture a download or an upload"
         )
     of_way = {way: [flow for flow in flows if _way(flow) == way] for way in WAYS}
-    rates = {way: found for way in WAYS if (found := _rates(of_way[way])) is not None}
+    rates = {way: of for way in WAYS if (of := _rates(of_way[way])) is not None}
     if not rates:
         raise InputFileError(
             f"{path}: no bulk flow lasts for {_LEAST_STEPS * _STEP_S:g} s; capture a longer one"
         )
-    nearest = min(flows, key=lambda flow: flow.least_rtt_s or np.inf)
+    found = segment_rtts(timed)
+    nearest = found.nearest
     handshake_s = nearest.side.handshake_s
     is_handshake = handshake_s is not None and handshake_s <= (nearest.least_rtt_s or 0.0)
     there = HEADERS_BYTES + (0 if is_handshake else nearest.mss)
@@ -43,12 +46,13 @@ def measured_of(path: Path) -> Measured:
             "direction: it is not seen on which side the capture was taken; taken for that of a receiver"
         )
     return Measured(
-        _pings(flows),
+        found.pings,
         rates,
         one_clock=True,
         told=told,
         least_rtt_s=nearest.least_rtt_s,
         echo=(there, HEADERS_BYTES),
+        has_unsure=found.has_unsure,
     )
 
 
@@ -76,17 +80,3 @@ def _rates(flows: Sequence[Flow]) -> Rates | None:
     resent = sum(known) if len(known) == len(counts) else None
     lasts_s = np.full(bps.size, _STEP_S)
     return Rates(edges_s[1:], lasts_s, bps, mss=flows[0].mss, resent=resent) if bps.any() else None
-
-
-def _pings(flows: Sequence[Flow]) -> Pings:
-    """The median RTT of segments in every step: hundreds of them say no more."""
-    times_s = np.concatenate([flow.newest_rtts_s[0] for flow in flows])
-    rtts_s = np.concatenate([flow.newest_rtts_s[1] for flow in flows])
-    kept = rtts_s > 0
-    times_s, rtts_s = times_s[kept], rtts_s[kept]
-    steps = np.floor(times_s / _RTT_STEP_S)
-    order = np.argsort(steps, kind="stable")
-    steps, times_s, rtts_s = steps[order], times_s[order], rtts_s[order]
-    begins = np.flatnonzero(np.diff(steps, prepend=-np.inf) > 0)
-    medians_s = np.array([np.median(part) for part in np.split(rtts_s, begins[1:])])
-    return Pings(times_s[begins] - medians_s, medians_s)
