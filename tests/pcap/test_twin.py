@@ -11,6 +11,21 @@ import pytest
 
 from fullpipe import Scenario, run
 from fullpipe.analysis.export import pcapng
+from tests.pcap.made import (
+    ACK,
+    CLIENT,
+    SERVER,
+    SYN,
+    Record,
+    Tcp,
+    ethernet,
+    ip4,
+    opening,
+    pcap,
+    record,
+    swapped,
+    written,
+)
 
 Cli = Callable[..., Any]
 
@@ -92,3 +107,27 @@ def test_a_capture_without_acks_says_no_length(fullpipe: Cli, tmp_path: Path) ->
     done = fullpipe("twin", exported(tmp_path, flows=[{"cca": "cubic"}], point="bottleneck"))
     assert done.exit_code == 2
     assert "no flow has both data and ACKs" in done.output
+
+
+def opened(count: int, times: int) -> list[Record]:
+    """A handshake, and segments that are sent so many times; ACKs only if more than once."""
+    syn, answer = Tcp(0, flags=SYN, options=opening()), Tcp(0, 1, SYN | ACK, options=opening())
+    found = [(0.0, syn, False), (0.02, answer, True), (0.021, Tcp(1, 1), False)]
+    for n in range(count):
+        data = Tcp(1 + 1460 * n, 1, payload=1460)
+        found += [(0.1 + 0.1 * n + 0.02 * again, data, False) for again in range(times)]
+        found += [(0.19 + 0.1 * n, Tcp(1, 1 + 1460 * (n + 1)), True)] * (times > 1)
+    return [
+        record(time_s, ethernet(ip4(swapped(tcp), (SERVER, CLIENT)) if back else ip4(tcp)), tcp.payload)
+        for time_s, tcp, back in found
+    ]
+
+
+@pytest.mark.parametrize("times", [1, 2], ids=["no ACK of data", "all data sent twice"])
+@pytest.mark.parametrize("command", ["twin", "fit"])
+def test_a_handshake_without_rtts_of_data_says_no_waits(
+    fullpipe: Cli, tmp_path: Path, command: str, times: int
+) -> None:
+    done = fullpipe(command, written(tmp_path, pcap(opened(40, times))))
+    assert done.exit_code == 2, done.output
+    assert "data and ACKs" in done.output

@@ -65,11 +65,13 @@ def twin_of(captured: Captured, path: Path, algorithms: Mapping[str, str]) -> Tw
         algorithms: What is said that flows have; `all` names those that are not said.
 
     Raises:
-        InputFileError: If data or ACKs of all flows are missing, so that nothing says how long the path is.
+        InputFileError: If of no flow data and their ACKs were captured, which say how long packets waited.
     """
-    flows = [flow for flow in captured.flows if flow.least_rtt_s is not None and flow.rows.size]
+    flows = [flow for flow in captured.flows if flow.newest_rtts_s[1].size]
     if not flows:
-        raise InputFileError(f"{path}: no flow has both data and ACKs, which say how long the path is")
+        raise InputFileError(
+            f"{path}: no flow has both data and ACKs of what was sent once, which say how long packets waited"
+        )
     forward = _forward(flows)
     ways = [[flow for flow in flows if (flow in forward) == is_forward] for is_forward in (True, False)]
     found = [_way(of_way) if of_way else None for of_way in ways]
@@ -87,6 +89,8 @@ def twin_of(captured: Captured, path: Path, algorithms: Mapping[str, str]) -> Tw
     if found[1] is None:
         twin.guessed.append("the other direction, in which only ACKs went, is taken to be like this one")
     _say_of_senders(flows, algorithms, twin)
+    if left_out := len(captured.flows) - len(flows):
+        twin.unknown.append(f"flows of which no RTT was captured: {left_out:,}, which are left out")
     return twin
 
 
@@ -174,7 +178,7 @@ def _lost(flow: Flow, cells: Cells, again: Retransmissions) -> tuple[Ints, Float
 def _base_s(flow: Flow, way: Way) -> float:
     """The RTT of a flow without the time that sending takes at the rate of the path."""
     data_s = (flow.mss + 2 * HEADERS_BYTES) * 8 / way.rate_bps
-    measured = [float(flow.newest_rtts_s[1].min()) - data_s] if flow.newest_rtts_s[1].size else []
+    measured = [float(flow.newest_rtts_s[1].min()) - data_s]
     if flow.side.handshake_s is not None:
         measured.append(flow.side.handshake_s - 2 * HEADERS_BYTES * 8 / way.rate_bps)
     return max(min(measured), 1e-6)
