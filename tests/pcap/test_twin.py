@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -131,3 +132,19 @@ def test_a_handshake_without_rtts_of_data_says_no_waits(
     done = fullpipe(command, written(tmp_path, pcap(opened(40, times))))
     assert done.exit_code == 2, done.output
     assert "data and ACKs" in done.output
+
+
+def slow(size: int) -> list[Record]:
+    """Segments that take 50 minutes each."""
+    found = []
+    for n in range(12):
+        data, ack = Tcp(1 + size * n, 1, payload=size), swapped(Tcp(1, 1 + size * (n + 1)))
+        found.append(record(6_000 * n, ethernet(ip4(data)), size))
+        found.append(record(6_000 * n + 3_000, ethernet(ip4(ack, (SERVER, CLIENT)))))
+    return found
+
+
+def test_a_round_trip_of_an_hour_takes_no_longer(fullpipe: Cli, tmp_path: Path) -> None:
+    began_s = time.process_time()
+    proposed(fullpipe, written(tmp_path, pcap(slow(1448))))
+    assert time.process_time() - began_s < 20

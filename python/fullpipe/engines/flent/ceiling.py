@@ -40,7 +40,8 @@ def busy_bps(rates_bps: Floats, step_s: float, window_s: float) -> float:
     window = max(math.ceil(window_s / step_s), 1)
     if rates_bps.size < window:
         return float(rates_bps.mean())
-    return float(np.percentile(np.convolve(rates_bps, np.ones(window) / window, mode="valid"), _BUSY))
+    sums = np.cumsum(np.concatenate([[0.0], rates_bps]))
+    return float(np.percentile((sums[window:] - sums[:-window]) / window, _BUSY))
 
 
 def ceiling_bps(rates_bps: Floats, step_s: float) -> float | None:
