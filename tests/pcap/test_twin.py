@@ -148,3 +148,10 @@ def test_a_round_trip_of_an_hour_takes_no_longer(fullpipe: Cli, tmp_path: Path) 
     began_s = time.process_time()
     proposed(fullpipe, written(tmp_path, pcap(slow(1448))))
     assert time.process_time() - began_s < 20
+
+
+def test_what_is_no_scenario_names_the_file(fullpipe: Cli, tmp_path: Path) -> None:
+    path = written(tmp_path, pcap(slow(1)))
+    done = fullpipe("twin", path)
+    assert done.exit_code == 2
+    assert f"{path}: what it has is no scenario: " in done.output

@@ -2,7 +2,8 @@
 
 import math
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 
 import numpy as np
@@ -10,7 +11,9 @@ import numpy as np
 from fullpipe.engines.flent.described import STAND_IN, UNKNOWN
 from fullpipe.engines.pcap.connections import Floats
 from fullpipe.engines.pcap.flow import Flow
+from fullpipe.errors import InputFileError, ScenarioError
 from fullpipe.scenario import Scenario
+from fullpipe.scenario.model.tcp import MOST_MSS_BYTES
 
 ALL = "all"
 """What names every flow where an algorithm is said."""
@@ -37,6 +40,19 @@ def algorithm_of(flow: Flow, algorithms: Mapping[str, str]) -> str | None:
     return algorithms.get(flow.name, algorithms.get(ALL))
 
 
+@contextmanager
+def of_file(path: Path) -> Iterator[None]:
+    """Let a refusal of what was made of a file name it.
+
+    Raises:
+        InputFileError: In place of a ScenarioError.
+    """
+    try:
+        yield
+    except ScenarioError as error:
+        raise InputFileError(f"{path}: what it has is no scenario: {error.problems[0]}") from error
+
+
 def scenario_of(
     path: Path, flows: Sequence[Flow], duration_s: float, algorithms: Mapping[str, str]
 ) -> Scenario:
@@ -53,7 +69,7 @@ def scenario_of(
                 "cca": algorithm_of(flow, algorithms) or STAND_IN,
                 "start": _seconds(flow.span_s[0]),
                 "stop": _seconds(max(flow.span_s[1], flow.span_s[0] + step_s(duration_s))),
-                "tcp": {"mss": f"{flow.mss} B", "timestamps": flow.has_timestamps},
+                "tcp": {"mss": f"{min(flow.mss, MOST_MSS_BYTES)} B", "timestamps": flow.has_timestamps},
             }
             for flow in flows
         ],

@@ -11,13 +11,12 @@ from fullpipe.engines.pcap.cells import Cells, TooFragmentedError, cells_of, hig
 from fullpipe.engines.pcap.connections import NO_ACK, Connection, Floats, Sent
 from fullpipe.engines.pcap.headers import NONE, RST, SYN
 from fullpipe.engines.pcap.holes import Arrivals
+from fullpipe.engines.pcap.mss import announced_mss, mss_of
 from fullpipe.engines.pcap.side import Side, echoes, side_of
 from fullpipe.engines.pcap.window import Window, window_of
 
 LEAST_SEGMENTS = 10
 """Of a direction that is taken for a flow: an initial window (RFC 6928)."""
-_DEFAULT_MSS = 536
-"""RFC 9293, section 3.7.1."""
 
 
 @dataclass(frozen=True)
@@ -51,6 +50,11 @@ class Flow:
     """Which of its ends sends: 0 or 1."""
     mss: int
     """Bytes of a full segment, without options."""
+
+    @property
+    def is_mss_guess(self) -> bool:
+        """Whether no handshake says them."""
+        return announced_mss(self.connection) is None
 
     @property
     def ends(self) -> tuple[str, str]:
@@ -363,27 +367,12 @@ def flows_of(connections: list[Connection]) -> tuple[list[Flow], int]:
     found, short = [], 0
     for connection in connections:
         for sender in (0, 1):
-            flow = _flow(connection, sender)
-            if flow is not None and _is_long(flow):
+            flow = Flow(connection, sender, mss_of(connection, sender))
+            if _is_long(flow):
                 found.append(flow)
             elif connection.sent[sender].payload_bytes:
                 short += 1
     return sorted(found, key=lambda flow: -_bytes(flow)), short
-
-
-def _flow(connection: Connection, sender: int) -> Flow | None:
-    """A direction, with the size of its full segments: the most frequent one, as super-packets have more."""
-    data, other = connection.sent[sender], connection.sent[1 - sender]
-    announced = [one.mss_bytes for one in (data, other) if one.mss_bytes]
-    limit = min(announced) if announced else None
-    options = 12 if (data.ts_val != NONE).any() else 0
-    sizes = data.payload[data.payload > 0]
-    if limit is not None and limit > options:
-        return Flow(connection, sender, limit - options)
-    if not sizes.size:
-        return Flow(connection, sender, _DEFAULT_MSS)
-    values, counts = np.unique(sizes, return_counts=True)
-    return Flow(connection, sender, int(values[np.argmax(counts)]))
 
 
 def _bytes(flow: Flow) -> int:

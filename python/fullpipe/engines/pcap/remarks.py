@@ -7,6 +7,7 @@ import numpy as np
 from fullpipe.engines.pcap.capture import Capture
 from fullpipe.engines.pcap.flow import Flow
 from fullpipe.engines.pcap.headers import ACK, CWR, ECE, FIN, RST, SYN
+from fullpipe.scenario.model.tcp import MOST_MSS_BYTES
 
 _DESCRIBED = 8
 """Flows that are described one by one."""
@@ -57,7 +58,15 @@ def _negotiated(flow: Flow) -> Iterator[str]:
     if _has_ecn(flow):
         options.append("ECN")
     handshake = "" if data.mss_bytes or acks.mss_bytes else " (without the handshake others are not seen)"
-    yield f"segments of {flow.mss:,} B, {', '.join(options) or 'no options'}{handshake}"
+    yield f"{mss_told(flow)}, {', '.join(options) or 'no options'}{handshake}"
+
+
+def mss_told(flow: Flow) -> str:
+    """The bytes of full segments, how they are known, and what scenarios have for them."""
+    guess = ", a guess by the sizes of packets" if flow.is_mss_guess else ""
+    most = MOST_MSS_BYTES
+    capped = f", of which scenarios have {most:,} B at most" if flow.mss > most else ""
+    return f"segments of {flow.mss:,} B{guess}{capped}"
 
 
 def _has_ecn(flow: Flow) -> bool:

@@ -10,11 +10,11 @@ from fullpipe import files
 from fullpipe.engines.flent.run import FILE, NAMES
 from fullpipe.engines.flent.tables import not_measured
 from fullpipe.engines.pcap.capture import Capture, read
-from fullpipe.engines.pcap.described import ALL, grid_s, scenario_of
+from fullpipe.engines.pcap.described import ALL, grid_s, of_file, scenario_of
 from fullpipe.engines.pcap.flow import Flow, flows_of
 from fullpipe.engines.pcap.remarks import remarks_of
 from fullpipe.engines.pcap.tables import tables_of
-from fullpipe.errors import InputFileError, ScenarioError, UnknownNameError, brief
+from fullpipe.errors import InputFileError, UnknownNameError, brief
 from fullpipe.runs import SCHEMA_VERSION, EngineId, Meta, Run
 
 ENGINE = "pcap"
@@ -66,10 +66,8 @@ def read_run(path: Path, algorithms: Mapping[str, str] | None = None) -> Run:
     """
     captured = read_flows(path, algorithms)
     capture, flows = captured.capture, captured.flows
-    try:
+    with of_file(path):
         scenario = scenario_of(path, flows, capture.duration_s, algorithms or {})
-    except ScenarioError as error:
-        raise InputFileError(f"{path}: what it has is no scenario: {error.problems[0]}") from error
     tables = tables_of(flows, grid_s(capture.duration_s), algorithms or {})
     said = " ".join(f"{name}={algorithm}" for name, algorithm in sorted((algorithms or {}).items()))
     meta = Meta(

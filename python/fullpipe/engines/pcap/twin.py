@@ -15,12 +15,13 @@ from fullpipe.engines.flent.twin import Twin
 from fullpipe.engines.pcap.blocks import Ints
 from fullpipe.engines.pcap.cells import Cells
 from fullpipe.engines.pcap.connections import Floats
-from fullpipe.engines.pcap.described import algorithm_of, scenario_of
+from fullpipe.engines.pcap.described import algorithm_of, of_file, scenario_of
 from fullpipe.engines.pcap.flow import Flow, Retransmissions
+from fullpipe.engines.pcap.remarks import mss_told
 from fullpipe.engines.pcap.run import Captured
 from fullpipe.errors import InputFileError
 from fullpipe.scenario import Scenario
-from fullpipe.scenario.model.tcp import HEADERS_BYTES
+from fullpipe.scenario.model.tcp import HEADERS_BYTES, MOST_MSS_BYTES
 
 _TAKEN = "cubic"
 """For an algorithm that is not said: what most hosts have."""
@@ -65,7 +66,8 @@ def twin_of(captured: Captured, path: Path, algorithms: Mapping[str, str]) -> Tw
         algorithms: What is said that flows have; `all` names those that are not said.
 
     Raises:
-        InputFileError: If of no flow data and their ACKs were captured, which say how long packets waited.
+        InputFileError: If of no flow data and their ACKs were captured, which say how long packets waited, or
+            if what they say is no scenario.
     """
     flows = [flow for flow in captured.flows if flow.newest_rtts_s[1].size]
     if not flows:
@@ -78,7 +80,8 @@ def twin_of(captured: Captured, path: Path, algorithms: Mapping[str, str]) -> Tw
     ahead = found[0]
     assert ahead is not None
     bases_s = [_base_s(flow, (ahead if flow in forward else found[1]) or ahead) for flow in flows]
-    twin = Twin(_scenario(captured, path, algorithms, flows, found, bases_s))
+    with of_file(path):
+        twin = Twin(_scenario(captured, path, algorithms, flows, found, bases_s))
     twin.guessed.append(
         f"RTT: {min(bases_s) * 1e3:.4g} ms, the smallest of a handshake or a segment, without the time that"
         " sending takes; both ways are taken to be as long"
@@ -89,6 +92,9 @@ def twin_of(captured: Captured, path: Path, algorithms: Mapping[str, str]) -> Tw
     if found[1] is None:
         twin.guessed.append("the other direction, in which only ACKs went, is taken to be like this one")
     _say_of_senders(flows, algorithms, twin)
+    doubtful = [flow for flow in flows if flow.is_mss_guess or flow.mss > MOST_MSS_BYTES]
+    if doubtful:
+        twin.guessed.append(f"{_first_of(doubtful)}: {mss_told(doubtful[0])}")
     if left_out := len(captured.flows) - len(flows):
         twin.unknown.append(f"flows of which no RTT was captured: {left_out:,}, which are left out")
     return twin
@@ -227,11 +233,10 @@ def _probability(way: Way) -> float | None:
 
 
 def _say_of_senders(flows: Sequence[Flow], algorithms: Mapping[str, str], twin: Twin) -> None:
-    unsaid = [flow.name for flow in flows if algorithm_of(flow, algorithms) is None]
+    unsaid = [flow for flow in flows if algorithm_of(flow, algorithms) is None]
     if unsaid:
         twin.unknown.append(
-            f"algorithm of {unsaid[0]}{f' and {len(unsaid) - 1} more' if len(unsaid) > 1 else ''}: taken for"
-            f" {_TAKEN}; say it with --cca all=NAME"
+            f"algorithm of {_first_of(unsaid)}: taken for {_TAKEN}; say it with --cca all=NAME"
         )
     if any(algorithm_of(flow, algorithms) not in {*FILLING, None} for flow in flows):
         twin.unknown.append("buffer: an algorithm that keeps queues short may never have filled it")
@@ -242,6 +247,10 @@ def _say_of_senders(flows: Sequence[Flow], algorithms: Mapping[str, str], twin: 
         )
     if any(flow.side.name in ("middle", "unknown") for flow in flows):
         twin.unknown.append("queues before the point of capture and behind it are taken for one")
+
+
+def _first_of(flows: Sequence[Flow]) -> str:
+    return f"{flows[0].name} and {len(flows) - 1} more" if len(flows) > 1 else flows[0].name
 
 
 def _scenario(

@@ -11,6 +11,8 @@ from fullpipe.scenario.quantities import Bytes, BytesOrOff, Seconds
 
 IP_AND_TCP_HEADERS_BYTES = 40
 TIMESTAMPS_BYTES = 12
+MOST_MSS_BYTES = 9_000
+"""Of jumbo frames."""
 
 
 def _ecn(value: object) -> object:
@@ -38,7 +40,9 @@ class Tcp(Model):
     """Sets other keys, each of which can be given beside it: "linux" leaves their defaults, under which no
     buffer is in the way; "linux-defaults" has the buffers that Linux 7.2 ships, which tune themselves on both
     sides; "ns3-like" finds losses, reduces, times out and acknowledges as ns-3 does. Left out: "linux"."""
-    mss_bytes: Annotated[Bytes, Field(ge=1, le=9_000)] = Field(1448, alias="mss", examples=["1448 B"])
+    mss_bytes: Annotated[Bytes, Field(ge=1, le=MOST_MSS_BYTES)] = Field(
+        1448, alias="mss", examples=["1448 B"]
+    )
     """Payload of a full segment."""
     timestamps: Switch = True
     """The timestamps option, 12 B in every packet."""
