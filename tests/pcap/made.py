@@ -7,6 +7,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+import numpy as np
+
 FIN, SYN, RST, PSH, ACK, ECE, CWR = 1, 2, 4, 8, 16, 64, 128
 CLIENT, SERVER = "192.0.2.1", "198.51.100.7"
 V4, V6 = 0x0800, 0x86DD
@@ -146,6 +148,29 @@ def packet(one: Record, order: str = "<", per_s: int = 10**6) -> bytes:
 def pcapng(records: Iterable[Record], link_type: int = 1, order: str = "<") -> bytes:
     """The second format, with one interface in microseconds."""
     return section(order) + interface(link_type, order) + b"".join(packet(one, order) for one in records)
+
+
+def many(count: int, size: int, step: int, *, is_acked: bool) -> bytes:
+    """A pcap of so many segments of a size, one step of bytes and 20 us behind the other."""
+    rows = np.arange(count, dtype=np.int64)
+    sent, ack = ip4(Tcp(0, 1, payload=size)), ip4(swapped(Tcp(1, 0)), (SERVER, CLIENT))
+    record_type = np.dtype(
+        [("head", "<u4", 4), ("ethernet", "S14"), ("ip", "V24"), ("numbers", ">u4", 2), ("rest", "V8")]
+    )
+    found = np.zeros((count, 1 + is_acked), record_type)
+    for column, (frame, numbers) in enumerate(
+        [(sent, (1 + step * rows, 1 + 0 * rows)), (ack, (1 + 0 * rows, 1 + step * rows + size))][
+            : 1 + is_acked
+        ]
+    ):
+        times_us = 20 * rows + 10 * column
+        one = np.frombuffer(bytes(16) + ethernet(frame), record_type)
+        found[:, column] = one
+        found["head"][:, column] = np.column_stack(
+            [times_us // 10**6, times_us % 10**6, 0 * rows + 54, 0 * rows + 54 + (0 if column else size)]
+        )
+        found["numbers"][:, column] = np.column_stack(numbers) % 2**32
+    return pcap([]) + found.tobytes()
 
 
 def written(folder: Path, data: bytes) -> Path:

@@ -25,6 +25,7 @@ from tests.pcap.made import (
     ethernet,
     interface,
     ip4,
+    many,
     packet,
     pcap,
     pcapng,
@@ -37,7 +38,7 @@ from tests.pcap.made import (
 )
 
 BACK = ("198.51.100.7", "192.0.2.1")
-MEMORY_BYTES, CPU_S = 500_000_000, 60
+MEMORY_BYTES, FULL_MEMORY_BYTES, CPU_S = 500_000_000, 700_000_000, 60
 
 
 def bulk(count: int = 40, **fields: int) -> list[Record]:
@@ -227,7 +228,8 @@ from pathlib import Path
 from fullpipe.engines.pcap import read_run
 from fullpipe.errors import FullpipeError
 try:
-    print(read_run(Path(sys.argv[1])).flows.height)
+    run = read_run(Path(sys.argv[1]))
+    print(run.flows.height, run.meta.remarks[0])
 except FullpipeError as error:
     print(error)
 status = dict(line.split(":", 1) for line in Path("/proc/self/status").read_text().splitlines())
@@ -236,9 +238,8 @@ print(int(status["VmHWM"].split()[0]) * 1024)
 """Its most memory is its own: `ru_maxrss` begins with its parent's."""
 
 
-@pytest.mark.parametrize("name", list(LARGE))
-def test_a_large_file_takes_little_memory_and_time(tmp_path: Path, name: str) -> None:
-    path = written(tmp_path, LARGE[name]())
+def read_apart(path: Path) -> tuple[str, int]:
+    """What a process of its own says of a file, and the most memory that it takes."""
     done = subprocess.run(
         [sys.executable, "-c", _CHILD, str(path)],
         check=False,
@@ -247,4 +248,25 @@ def test_a_large_file_takes_little_memory_and_time(tmp_path: Path, name: str) ->
         preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_CPU, (CPU_S, CPU_S)),
     )
     assert done.returncode == 0, done.stderr[-2000:]
-    assert int(done.stdout.split()[-1]) < MEMORY_BYTES, done.stdout
+    said, _, peak_bytes = done.stdout.rstrip().rpartition("\n")
+    return said, int(peak_bytes)
+
+
+@pytest.mark.parametrize("name", list(LARGE))
+def test_a_large_file_takes_little_memory_and_time(tmp_path: Path, name: str) -> None:
+    said, peak_bytes = read_apart(written(tmp_path, LARGE[name]()))
+    assert peak_bytes < MEMORY_BYTES, said
+
+
+@pytest.mark.parametrize(
+    ("count", "size", "is_acked", "is_followed"),
+    [(1_000_000, 30_000, False, False), (570_000, 6_000, True, True)],
+    ids=["more than is followed", "as much as is followed"],
+)
+def test_as_many_segments_as_are_read_take_as_much_memory_as_is_said(
+    tmp_path: Path, count: int, size: int, is_acked: bool, is_followed: bool
+) -> None:
+    path = written(tmp_path, many(count, size, 1_000, is_acked=is_acked))
+    said, peak_bytes = read_apart(path)
+    assert ("overlap in too many ways" in said) != is_followed
+    assert peak_bytes < FULL_MEMORY_BYTES

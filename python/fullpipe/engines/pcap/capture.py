@@ -11,7 +11,7 @@ from fullpipe.engines.pcap.headers import Left, Segments, decode
 from fullpipe.errors import InputFileError
 
 MOST_SEGMENTS = 1_100_000
-"""That are read of a file; it keeps memory under 500 MB."""
+"""That are read of a file; with the limit of `cells` it keeps memory under 700 MB."""
 LONGEST_S = 86_400.0
 _SET_BACK_NS = 1_000_000_000
 """A clock that goes back by more was set; by less, records are out of order."""

@@ -12,9 +12,10 @@ import numpy.typing as npt
 from fullpipe.engines.pcap.blocks import Ints
 from fullpipe.engines.pcap.connections import NO_ACK, Sent
 
-_MOST_PAIRS_EACH, _MOST_PAIRS = 32, 1_000_000
-"""A flow whose segments overlap so much that they have more cells for each segment is not followed: only a
-flow that is made up has."""
+_MOST_PAIRS_EACH = 3
+"""Transmissions of cells for each segment of either end. Segments and ACKs have an edge each, so that a flow
+has more only if everything is sent more than three times on average. It bounds memory by the number of
+segments."""
 
 
 class TooFragmentedError(Exception):
@@ -67,7 +68,7 @@ def cells_of(seq: Ints, payload: Ints, acks: Sent, highest: Ints) -> Cells:
     edges = edges[(edges >= low) & (edges <= high)]
     begins, ends = np.searchsorted(edges, seq), np.searchsorted(edges, seq + payload)
     counts = ends - begins
-    if counts.sum() > _MOST_PAIRS_EACH * (seq.size + highest.size) + _MOST_PAIRS:
+    if counts.sum() > _MOST_PAIRS_EACH * (seq.size + highest.size):
         raise TooFragmentedError
     segment = np.repeat(np.arange(seq.size), counts)
     cell = np.repeat(begins - np.cumsum(counts) + counts, counts) + np.arange(segment.size)

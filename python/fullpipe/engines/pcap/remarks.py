@@ -27,8 +27,6 @@ def _described(flow: Flow) -> str:
         parts.append(f"{flow.connection.twice:,} packets were captured twice and count once")
     if flow.connection.views > 1:
         parts.append(f"{flow.connection.views} interfaces saw it, and the nearest to the sender is used")
-    if flow.is_too_fragmented:
-        parts.append("its segments overlap in too many ways to be followed")
     return f"{flow.name}: {'; '.join(parts)}"
 
 
@@ -79,7 +77,8 @@ def _has_ecn(flow: Flow) -> bool:
 def _sent_again(flow: Flow) -> Iterator[str]:
     again = flow.retransmissions
     if again is None:
-        yield "what was sent again is not known, as data were not captured"
+        why = "segments overlap in too many ways" if flow.is_too_fragmented else "data were not captured"
+        yield f"what was sent again is not known, as {why}"
         return
     packets, spurious = int(again.packets.sum()), int(again.packets[again.is_spurious].sum())
     known = f", {spurious:,} of them for nothing" if spurious else ""
