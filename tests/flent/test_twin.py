@@ -4,6 +4,7 @@ import gzip
 import json
 import random
 import re
+import tomllib
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -279,6 +280,18 @@ def test_the_command_proposes_and_says_what_it_guessed(fullpipe: Cli) -> None:
         Scenario.from_file("t.toml").to_dict()
         == json.loads(fullpipe("twin", "a.flent.gz", "--json").stdout)["scenario"]
     )
+    text = Path("t.toml").read_text(encoding="utf-8")
+    assert text.startswith("# guessed: ")
+    assert "# not known: random loss" in text
+
+
+def test_a_name_in_a_file_stays_within_its_comment(fullpipe: Cli) -> None:
+    made.write(made.upload('x\nduration = "9 s"\n\x1b[31m'), "a.flent.gz")
+    assert fullpipe("twin", "a.flent.gz", "-o", "t.toml").exit_code == 0
+    text = Path("t.toml").read_text(encoding="utf-8")
+    assert r"x\nduration = " in text
+    assert r"\n\x1b[31m" in text
+    assert tomllib.loads(text)["duration"] != "9 s"
 
 
 def without(series: str) -> made.Tree:

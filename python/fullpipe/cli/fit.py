@@ -8,9 +8,9 @@ from typing import Annotated, Any
 import typer
 
 from fullpipe import files
+from fullpipe.cli.notes import notes_of
 from fullpipe.cli.output import echo
 from fullpipe.cli.shared import target
-from fullpipe.errors import visible
 from fullpipe.validation.line.fit import Fitted
 from fullpipe.validation.line.fit import fit as fitted_to
 from fullpipe.validation.line.read import read
@@ -46,7 +46,7 @@ def fit(
     It says what is a guess, and what the files cannot say.
     """
     found = fitted_to(read(list(dict.fromkeys(paths)), direction.value), out.stem[:100] if out else "line")
-    notes = "".join(f"# {line}\n" for line in _notes(found))
+    notes = notes_of(found.guessed, found.unknown)
     text = f"{notes}\n{found.scenario.to_toml()}"
     if out is not None:
         files.write(out, text.encode())
@@ -61,14 +61,6 @@ def fit(
                 err=out is None,
             )
     echo(text if out is None else f"{notes}{out}", nl=out is not None)
-
-
-def _notes(found: Fitted) -> list[str]:
-    """One line each, whatever the names in files are."""
-    return [
-        *(f"guessed: {visible(line)}" for line in found.guessed),
-        *(f"not known: {visible(line)}" for line in found.unknown),
-    ]
 
 
 def _told(found: Fitted) -> dict[str, Any]:

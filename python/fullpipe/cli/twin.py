@@ -7,6 +7,7 @@ from typing import Annotated
 import typer
 
 from fullpipe import files
+from fullpipe.cli.notes import notes_of
 from fullpipe.cli.output import echo
 from fullpipe.cli.shared import target
 from fullpipe.engines.flent.algorithms import given_names
@@ -15,7 +16,6 @@ from fullpipe.engines.flent.twin import Twin, twin_of
 from fullpipe.engines.pcap.blocks import is_capture
 from fullpipe.engines.pcap.run import read_flows
 from fullpipe.engines.pcap.twin import twin_of as twin_of_capture
-from fullpipe.errors import visible
 
 
 def twin(
@@ -42,16 +42,15 @@ def twin(
     It says what is a guess, and what a file cannot say.
     """
     found = _found(file, cca or [])
+    notes = notes_of(found.guessed, found.unknown)
+    text = f"{notes}\n{found.scenario.to_toml()}"
     if out is not None:
-        files.write(out, found.scenario.to_toml().encode())
+        files.write(out, text.encode())
     if as_json:
         told = {"guessed": found.guessed, "unknown": found.unknown, "scenario": found.scenario.to_dict()}
         echo(json.dumps(told))
         return
-    for word, lines in (("guessed", found.guessed), ("not known", found.unknown)):
-        for line in lines:
-            echo(f"# {word}: {visible(line)}")
-    echo(f"\n{found.scenario.to_toml()}" if out is None else out, nl=out is not None)
+    echo(text if out is None else f"{notes}{out}", nl=out is not None)
 
 
 def _found(file: Path, cca: list[str]) -> Twin:
