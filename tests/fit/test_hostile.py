@@ -125,6 +125,15 @@ def test_sequence_numbers_begin_anew_after_16_bits(tmp_path: Path) -> None:
     assert not found.one_clock
 
 
+def test_pings_without_a_reply_are_told(fullpipe: Cli) -> None:
+    replies = PINGS.splitlines(keepends=True)
+    Path("c.csv").write_text(CSV)
+    for kept, is_told in ((replies, False), ([*replies[:40], *replies[43:]], True)):
+        Path("p.txt").write_text("".join(kept))
+        told = json.loads(fullpipe("fit", "p.txt", "c.csv", "--json").stdout)["unknown"]
+        assert any("loss: 3 of 100 pings had no reply" in line for line in told) == is_told
+
+
 def changed(text: str, chance: random.Random) -> str:
     """The text with some characters changed, doubled or left out."""
     found = list(text)

@@ -139,6 +139,12 @@ def _say(found: Fitted, measured: Measured, base: Base) -> None:
         found.unknown.append(
             f"{rtt} at most: no ping is known to be of the idle line; begin them 10 s before the load"
         )
+    pings = measured.pings
+    if pings.lost:
+        sent = pings.lost + pings.rtts_s.size
+        found.unknown.append(
+            f"loss: {pings.lost:,} of {sent:,} pings had no reply, by full buffers or at random"
+        )
     found.unknown += [
         "random loss, reordering, changes of rate or route: such logs do not tell them from a full buffer",
         "what the other direction, the server, and other flows on the line did at the same time",

@@ -23,7 +23,7 @@ class Pings:
     rtts_s: Floats
     """Shape (n,), ascending in time."""
     lost: int = 0
-    """Those without a reply, as far as that is known."""
+    """Those without a reply between the first with one and the last, as far as that is known."""
 
 
 @dataclass(frozen=True)
