@@ -134,6 +134,18 @@ def test_pings_without_a_reply_are_told(fullpipe: Cli) -> None:
         assert any("loss: 3 of 100 pings had no reply" in line for line in told) == is_told
 
 
+@pytest.mark.parametrize(("mss", "is_taken"), [(1, False), (535, False), (536, True), (65_483, False)])
+def test_a_size_of_segments_that_no_path_has_counts_as_not_said(
+    tmp_path: Path, mss: int, is_taken: bool
+) -> None:
+    start = {"timestamp": {"timesecs": 1_700_000_005}, "test_start": {"reverse": 1}, "tcp_mss_default": mss}
+    (tmp_path / "p").write_text(PINGS)
+    (tmp_path / "i").write_text(iperf3(start=start))
+    found = read([tmp_path / "p", tmp_path / "i"])
+    assert found.rates["down"].mss == (mss if is_taken else None)
+    assert fit(found).ways["down"].rate_bps < 2.3e7
+
+
 def changed(text: str, chance: random.Random) -> str:
     """The text with some characters changed, doubled or left out."""
     found = list(text)

@@ -5,10 +5,8 @@ import numpy as np
 from fullpipe.engines.pcap.blocks import Ints
 from fullpipe.engines.pcap.connections import Connection
 from fullpipe.engines.pcap.headers import NONE, SYN
-from fullpipe.scenario.model.tcp import IP_AND_TCP_HEADERS_BYTES, TIMESTAMPS_BYTES
+from fullpipe.scenario.model.tcp import DEFAULT_MSS_BYTES, IP_AND_TCP_HEADERS_BYTES, TIMESTAMPS_BYTES
 
-_DEFAULT = 536
-"""RFC 9293, section 3.7.1."""
 _ETHERNET, _JUMBO, _LEAST_MTU = 1_500, 9_000, 1_280
 """MTUs: the usual ones, and the least that IPv6 allows (RFC 8200, section 5)."""
 _IP6_MORE_BYTES = 20
@@ -29,7 +27,7 @@ def mss_of(connection: Connection, sender: int) -> int:
     payload = connection.sent[sender].payload
     said = announced_mss(connection)
     if said is not None or not payload.any():
-        return said or _DEFAULT
+        return said or DEFAULT_MSS_BYTES
     ip_bytes = IP_AND_TCP_HEADERS_BYTES + (_IP6_MORE_BYTES if ":" in connection.ends[0] else 0)
     return _guessed(payload[payload > 0], ip_bytes + _options_bytes(connection))
 

@@ -11,6 +11,8 @@ from fullpipe.scenario.quantities import Bytes, BytesOrOff, Seconds
 
 IP_AND_TCP_HEADERS_BYTES = 40
 TIMESTAMPS_BYTES = 12
+DEFAULT_MSS_BYTES = 536
+"""Where no end announces one over IPv4 (RFC 9293, section 3.7.1)."""
 MOST_MSS_BYTES = 9_000
 """Of jumbo frames."""
 

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from fullpipe.errors import InputFileError, shown
+from fullpipe.scenario.model.tcp import DEFAULT_MSS_BYTES, MOST_MSS_BYTES
 from fullpipe.validation.line.measured import SINCE_1970_S, Floats, Rates, Way
 
 MOST_SAMPLES = 1_000_000
@@ -165,7 +166,7 @@ def _way(
             table[:, 1],
             table[:, 2],
             frozenset({said} if isinstance(said, str) and len(said) <= 100 else ()),
-            mss if isinstance(mss, int) and 1 <= mss <= 9_000 else None,
+            mss if isinstance(mss, int) and DEFAULT_MSS_BYTES <= mss <= MOST_MSS_BYTES else None,
             None if np.isnan(resent).any() else int(resent.sum()),
         )
     )
