@@ -105,12 +105,18 @@ def _busy(rates: Rates) -> Rates:
     return replace(rates, ends_s=rates.ends_s[kept], lasts_s=rates.lasts_s[kept], bps=rates.bps[kept])
 
 
-def of_iperf3(tree: Mapping[str, Any], where: object) -> dict[Way, Rates]:
+def of_iperf3(tree: Any, where: object) -> dict[Way, Rates]:
     """The rates of a test of iperf3, each way.
+
+    Args:
+        tree: What its JSON has.
+        where: The file.
 
     Raises:
         InputFileError: If it failed, is not of TCP or has no intervals.
     """
+    if not isinstance(tree, Mapping):
+        raise InputFileError(f"{where}: is a list in JSON, and not what iperf3 --json prints")
     if isinstance(tree.get("error"), str):
         raise InputFileError(f"{where}: iperf3 failed: {shown(tree['error'][:200])}")
     start = _table(tree, "start", where)

@@ -61,9 +61,8 @@ def _one(path: Path, way: Way) -> tuple[Pings, bool] | dict[Way, Rates]:
     text = _text(path)
     if ping_log.FIRST.search(text[:2_000]) or " bytes from " in text[:10_000]:
         return ping_log.pings_of(text, path)
-    if text.lstrip()[:1] == "{":
-        tree = rate_log.json_of(text, path)
-        return rate_log.of_iperf3(tree, path)
+    if text.lstrip()[:1] in ("{", "["):
+        return rate_log.of_iperf3(rate_log.json_of(text, path), path)
     return rate_log.of_csv(text, path, way)
 
 
