@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import os
+import shutil
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +16,7 @@ import pytest
 from fullpipe import Run, Scenario
 from fullpipe.analysis.export import pcapng
 from fullpipe.engines.linux.engine import LinuxEngine
+from fullpipe.engines.linux.install.guest_program import program
 from fullpipe.engines.linux.script import network_lines
 from fullpipe.engines.native import NativeEngine
 from fullpipe.engines.pcap import read
@@ -184,3 +189,36 @@ def test_too_many_packets_end_a_run(linux: LinuxEngine, monkeypatch: pytest.Monk
     monkeypatch.setattr(network_lines, "MOST_CAPTURED", 1000)
     with pytest.raises(EngineError, match="more than 1000 packets were captured by 0"):
         linux.run(brief(), seed=1)
+
+
+@pytest.mark.skipif(shutil.which("unshare") is None, reason="nothing may be mounted here")
+def test_a_capture_that_finds_no_room_ends_the_run(linux: LinuxEngine, tmp_path: Path) -> None:
+    linux.run(line("cubic").with_values({"duration": "1 s"}), seed=1)  # compiles the program of the guest
+    room, file = tmp_path / "room", tmp_path / "line.toml"
+    room.mkdir()
+    file.write_text(line("cubic").to_toml(), encoding="utf-8")
+    size = program().stat().st_size + 400_000
+    in_little = f'mount -t tmpfs -o size={size} tmpfs "$TMPDIR" || exit 77; exec "$@"'
+    command = [
+        sys.executable,
+        "-m",
+        "fullpipe",
+        "run",
+        str(file),
+        "--engine",
+        "linux",
+        "--out",
+        str(tmp_path),
+    ]
+    done = subprocess.run(
+        ["unshare", "-Urm", "sh", "-c", in_little, "sh", *command],
+        env={**os.environ, "TMPDIR": str(room)},
+        text=True,
+        capture_output=True,
+        check=False,
+    )
+    if done.returncode == 77 or "unshare failed" in done.stderr:
+        pytest.skip("nothing may be mounted here")
+    assert done.returncode == 1
+    assert f"B are left in {room}; free some" in done.stderr
+    assert not list(tmp_path.glob("*/linux-*"))

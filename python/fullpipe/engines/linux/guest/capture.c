@@ -17,7 +17,7 @@
 #define ETHERNET 1
 
 static struct point {
-	char name[32];
+	char name[32], path[64];
 	FILE *file;
 } points[MAX_POINTS];
 static int point_count;
@@ -38,10 +38,8 @@ static void begin_file(struct point *point)
 		uint16_t major, minor;
 		uint32_t reserved[2], snap, link_type;
 	} header = {0xa1b23c4d, 2, 4, {0}, SNAP, ETHERNET};
-	char path[64];
 
-	snprintf(path, sizeof(path), "/packets.%s", point->name);
-	point->file = result(path);
+	point->file = result(point->path);
 	fwrite(&header, sizeof(header), 1, point->file);
 }
 
@@ -53,6 +51,7 @@ static struct point *find_point(const char *name)
 	if (point_count == MAX_POINTS)
 		fail("more than %d points of capture", MAX_POINTS);
 	snprintf(points[point_count].name, sizeof(points[point_count].name), "%s", name);
+	snprintf(points[point_count].path, sizeof(points[point_count].path), "/packets.%s", name);
 	begin_file(&points[point_count]);
 	return &points[point_count++];
 }
@@ -83,7 +82,7 @@ void capture(char **words)
 void on_packets(uint64_t what)
 {
 	static unsigned char packet[SNAP];
-	FILE *file = taps[(uint32_t)what].point->file;
+	struct point *point = taps[(uint32_t)what].point;
 	int64_t now = run_ns();
 	ssize_t size;
 
@@ -94,9 +93,11 @@ void on_packets(uint64_t what)
 		if (++captured > most)
 			fail("record.packets: more than %lld packets were captured by %.3f s; shorten the run, or capture at "
 			     "fewer points", (long long)most, now / (double)SECOND);
-		fwrite(header, sizeof(header), 1, file);
-		fwrite(packet, kept, 1, file);
+		fwrite(header, sizeof(header), 1, point->file);
+		fwrite(packet, kept, 1, point->file);
 	}
+	if (ferror(point->file))
+		end_result(point->file, point->path);
 }
 
 /* Writes all to the files, and makes sure that nothing was missed. */
@@ -111,5 +112,5 @@ void end_capture(void)
 			fail("%u packets were not captured", stats.tp_drops);
 	}
 	for (int i = 0; i < point_count; i++)
-		fclose(points[i].file);
+		end_result(points[i].file, points[i].path);
 }

@@ -18,7 +18,9 @@ void fail(const char *format, ...) __attribute__((format(printf, 1, 2), noreturn
 /* Nanoseconds since the guest has booted, and since the run has begun. */
 int64_t clock_ns(void);
 int64_t run_ns(void);
+/* A file for the host to write to, and its end, which fails if not all of it could be written. */
 FILE *result(const char *name);
+void end_result(FILE *file, const char *name);
 int64_t whole(const char *text);
 
 /* network.c: each takes the words of a line of the script; namespaces, devices, addresses, routes and queue disciplines */

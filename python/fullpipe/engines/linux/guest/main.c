@@ -94,6 +94,14 @@ FILE *result(const char *name)
 	return file;
 }
 
+void end_result(FILE *file, const char *name)
+{
+	int failed = ferror(file);
+
+	if (fclose(file) || failed)
+		fail("%s: could not be written in full; is the disk full?", name);
+}
+
 static void plan(int64_t at, enum what what, int number, const char *line)
 {
 	if (agenda_size % 256 == 0)
@@ -340,17 +348,17 @@ int main(void)
 	out = result("/connections");
 	for (int i = 0; i < flow_count(); i++)
 		report_flow(out, i);
-	fclose(out);
+	end_result(out, "/connections");
 	out = result("/datagrams");
 	report_datagrams(out);
-	fclose(out);
+	end_result(out, "/datagrams");
 	out = result("/thrown-away");
 	fprintf(out, "%lld\n", thrown_away());
-	fclose(out);
-	fclose(flow_file);
-	fclose(link_file);
-	fclose(mark_file);
-	fclose(result("/finished"));
+	end_result(out, "/thrown-away");
+	end_result(flow_file, "/flows");
+	end_result(link_file, "/links");
+	end_result(mark_file, "/marks");
+	end_result(result("/finished"), "/finished");
 	power_off();
 	return 0;
 }

@@ -174,7 +174,11 @@ def _memory(memory_mb: int) -> str:
 
 def _obituary(folder: Path, said: str, code: int | None) -> str:
     failed, console = folder / "failed", folder / "console"
-    reason = failed.read_text(errors="replace").strip() if failed.exists() else f"it ended with code {code}"
+    told = failed.read_text(errors="replace").strip() if failed.exists() else ""
+    free = shutil.disk_usage(folder).free
+    if not told and free < MB:  # there is no room for words either
+        told = f"{free:,} B are left in {folder.parent}; free some, or name another folder in TMPDIR"
+    reason = told or f"it ended with code {code}"
     log = console.read_text(errors="replace").splitlines()[-_LOG_LINES:] if console.exists() else []
     return "\n".join(
         [f"the guest did not finish: {reason}", *(f"  {line}" for line in (*said.splitlines(), *log))]
