@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from functools import cache
 
 import numpy as np
-from scipy.stats import norm, t
+from scipy.special import ndtr, stdtrit
 
 from fullpipe.scenario.model.tcp import HEADERS_BYTES
 from fullpipe.validation.line.measured import Floats, Measured, Pings, Rates
@@ -134,8 +134,8 @@ def _quiet(rtts_s: Floats) -> Floats:
 def _rise(count: int) -> float:
     """As `_RISE`, if mean and standard deviation are known of so many values before only: the limit of
     Student's t distribution above which one more is as seldom."""
-    beyond = float(norm.sf(_RISE))
-    return float(t.isf(beyond, count - 1)) * math.sqrt(1 + 1 / count)
+    beyond = float(ndtr(-_RISE))
+    return -float(stdtrit(count - 1, beyond)) * math.sqrt(1 + 1 / count)
 
 
 def _is_beaten(stretch: Floats, every: Floats) -> bool:
