@@ -63,6 +63,19 @@ def row(of: str, metric: str, unit: str, means: tuple[float, float], verdict: st
     }
 
 
+def test_what_has_no_per_cent_is_named_below_the_figure(tmp_path: Path) -> None:
+    lost = {**row("call", "loss_rate", "1", (0, 0.002), "worse"), "difference": 0.002}
+    alike = {**row("call", "retransmitted", "packets", (0, 0), "equivalent"), "difference": 0.0}
+    fast = {**row("cubic", "rtt_mean", "s", (0.1, 0.02), "better"), "difference": -0.08}
+    fast["interval"] = {"low": -0.12, "high": -0.04, "level": 0.95}
+    found = page(tmp_path, json.dumps({"kind": "compare", "rows": [lost, alike, fast]}))
+    (figure,) = (block for block in found.sections[0].blocks if isinstance(block, Figure))
+    assert figure.caption.endswith("Not drawn, as the reference is 0: loss_rate call (worse).")
+    assert isinstance(figure.chart, Forest)
+    (drawn,) = figure.chart.differences
+    assert (drawn.low, drawn.high) == (-100.0, pytest.approx(-40.0))
+
+
 def test_what_a_user_notices_is_told_first_with_its_numbers(tmp_path: Path) -> None:
     rows = [
         row("all flows", "goodput", "bit/s", (10e6, 9e6), "worse"),
@@ -124,7 +137,7 @@ def test_rows_of_a_check_are_held_against_their_base(tmp_path: Path) -> None:
         "3.00",
     )
     assert cells["difference"] == "+50.0 % [+40.0, +60.0]"
-    assert found.answer[1] == "In detail: regressed in rtt_mean (1 of 2); not worse in 1 of 2 rows."
+    assert found.answer[1] == "In detail: regressed in mean RTT (1 of 2); not worse in 1 of 2 rows."
 
 
 def test_keys_that_are_not_known_are_columns(tmp_path: Path) -> None:

@@ -119,16 +119,48 @@ def test_all_runs_of_a_verdict_are_kept_and_their_report_answers_a_question(
     finished(tab)
     tab.get_by_role("button", name="Run 20 seeds of each").click()
     tab.get_by_role("button", name="Keep all 40 runs").click()
+    tab.get_by_label("Question that the report answers").first.fill("Does CoDel help <b>here</b>?")
     kept = tab.locator(".seeds", has_text="Kept in runs: 40 runs")
     kept.get_by_role("link", name="side by side").click(timeout=60_000)
     tab.wait_for_selector(".verdicts caption:has-text('20 seeds')")
-    tab.get_by_label("Question that the report answers").fill("Does CoDel help <b>here</b>?")
+    tab.get_by_role("link", name="What if").click()
+    finished(tab)
+    assert "20 seeds" in tab.locator(".seeds .verdicts caption").inner_text()
+    tab.go_back()
+    tab.wait_for_selector(".verdicts caption:has-text('20 seeds')")
     with tab.expect_download() as waiting:
         tab.get_by_role("button", name="Report of the comparison").click()
     assert waiting.value.suggested_filename == "codel-against-drop_tail-4-bdp.html"
     waiting.value.save_as(tmp_path / "report.html")
     page = (tmp_path / "report.html").read_text(encoding="utf-8")
     assert "Does CoDel help &lt;b&gt;here&lt;/b&gt;?" in page
+    assert "All runs are simulated by native; each side has the same 20 seeds." in page
+    assert page.count('download="codel.toml"') == page.count('download="drop_tail-4-bdp.toml"') == 1
+    assert "model version" in page
+
+
+def test_a_number_that_cannot_be_is_put_back(show: Open) -> None:
+    tab = show()
+    before = finished(tab)
+    for name in ("Rate, Mbit/s", "How many"):
+        field = tab.get_by_role("spinbutton", name=name).first
+        was = field.input_value()
+        field.fill("-5")
+        field.press("Enter")
+        assert field.input_value() == was
+    assert finished(tab) == before
+
+
+def test_of_nothing_there_is_no_per_cent(show: Open) -> None:
+    tab = show("#/what-if?a=50,20,20,drop_tail,0,0,bbr3*1@0&b=50,20,20,drop_tail,1,0,bbr3*1@0&time=6&seed=1")
+    finished(tab)
+    tab.get_by_role("button", name="Run 20 seeds of each").click()
+    tab.wait_for_selector(".verdicts", timeout=120_000)
+    row = tab.locator(".verdicts tr", has_text="share of packets lost").first
+    cells = row.locator("td").all_inner_texts()
+    assert cells[0] == "0 %"
+    assert re.fullmatch(r"\+\S+ % \[\+\S+ %, \+\S+ %\]", cells[2])
+    assert row.locator("svg").count() == 0
 
 
 def test_a_call_beside_the_flows_gets_a_score(show: Open, tmp_path: Path) -> None:

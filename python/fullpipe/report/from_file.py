@@ -29,6 +29,7 @@ from fullpipe.runs.meta import versions
 
 _TOP = ("kind", "title", "question", "verdict", "rows", "notes", "command", "versions")
 """Keys of a file that have a place of their own; all others are listed."""
+_MOST_NOT_DRAWN = 12
 _MOST_DIFFERENCES = 60
 _LARGEST = 50_000_000
 _DEEPEST = 32
@@ -190,7 +191,7 @@ def _blocks(rows: Sequence[Row], found: Mapping[str, Any], budget: Budget) -> It
     chart = _forest(rows)
     if chart:
         told = "Differences with their 95 % intervals, in per cent of the reference"
-        yield Figure(f"{told}.", chart, f"{told}; the numbers are in the table.")
+        yield Figure(f"{told}{_not_drawn(rows)}.", chart, f"{told}; the numbers are in the table.")
     if found.get("kind") in ("check", "compare"):
         yield Text(HOW[found["kind"]])
     if rows:
@@ -210,12 +211,26 @@ def _forest(rows: Sequence[Row]) -> Forest | None:
     return Forest("difference, % of the reference", [drawn for _, drawn in known])
 
 
+def _not_drawn(rows: Sequence[Row]) -> str:
+    """What has no per cent, with what is said of it."""
+    left = [
+        row for row in rows if row.get("difference") and is_real(row["difference"]) and not reference_of(row)
+    ]
+    names = [f"{_label(row)} ({row.get('verdict')})" for row in left]
+    more = [f"{len(names) - _MOST_NOT_DRAWN} more"] if len(names) > _MOST_NOT_DRAWN else []
+    told = listed([*names[:_MOST_NOT_DRAWN], *more])
+    return f". Not drawn, as the reference is 0: {told}" if left else ""
+
+
 def _difference(row: Row) -> Difference | None:
-    """A row of the figure; None without a difference and a reference that give numbers to draw."""
+    """A row of the figure; None without a difference and a reference that give numbers to draw.
+
+    No metric is negative, so that no interval goes below -100 %.
+    """
     if not is_real(row.get("difference")) or not reference_of(row):
         return None
     scale, ends = 100 / abs(reference_of(row)), interval_of(row)
-    low, high = (scale * ends.low, scale * ends.high) if ends else (None, None)
+    low, high = (max(scale * ends.low, -100.0), scale * ends.high) if ends else (None, None)
     value, verdict = scale * row["difference"], str(row.get("verdict") or "")
     if not all(end is None or abs(end) < _LARGEST_DRAWN for end in (value, low, high)):
         return None

@@ -86,7 +86,8 @@ def _told(word: str, rows: Sequence[Row]) -> str:
 
 def _share(metric: str, of: Sequence[Row], rows: Sequence[Row]) -> str:
     count, total = (sum(str(row.get("metric")) == metric for row in part) for part in (of, rows))
-    return metric if total == 1 else f"{metric} ({count} of {total})"
+    label = BY_NAME[metric].label or metric if metric in BY_NAME else metric
+    return label if total == 1 else f"{label} ({count} of {total})"
 
 
 def tally(rows: Iterable[Row]) -> list[tuple[str, int]]:

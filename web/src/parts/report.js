@@ -1,13 +1,14 @@
 // A report, with the question that it answers if one is asked.
-import { html, useState } from "./html.js";
+import { html, signal, useState } from "./html.js";
 import { download } from "./copy.js";
 import { Refused } from "./server.js";
 
 const LONGEST = 300; // question, as the server takes it
+const asked = signal(""); // the same for every report of the page
 
 // `name`: of the file. `make`: the text of the report, given the question. Other buttons are the children.
 export function Report({ label, name, make, children }) {
-  const [state, setState] = useState({ problem: "", isMaking: false }), [question, setQuestion] = useState("");
+  const [state, setState] = useState({ problem: "", isMaking: false }), question = asked.value;
   const save = async () => {
     setState({ problem: "", isMaking: true });
     try {
@@ -17,7 +18,7 @@ export function Report({ label, name, make, children }) {
       setState({ problem: error instanceof Refused ? error.problems[0] : "the server does not answer", isMaking: false });
     }
   };
-  return html`<label class="question">Question that the report answers<input type="text" maxlength=${LONGEST} placeholder="may be left out" value=${question} onInput=${(event) => setQuestion(event.target.value)} /></label>
+  return html`<label class="question">Question that the report answers<input type="text" maxlength=${LONGEST} placeholder="may be left out" value=${question} onInput=${(event) => { asked.value = event.target.value; }} /></label>
     <p class="buttons"><button type="button" disabled=${state.isMaking} onClick=${save}>${state.isMaking ? "Writing …" : label}</button>${children}</p>
     ${state.problem && html`<p class="problem" role="alert">${state.problem}</p>`}`;
 }

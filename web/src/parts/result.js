@@ -4,7 +4,7 @@ import { html, useMemo } from "./html.js";
 import { Lanes } from "../packets/lanes.js";
 import { mean } from "./numbers.js";
 import { zoom } from "./zoom.js";
-import { Figures, figuresOf, topsOf } from "../whatif/figures.js";
+import { Figures, figuresOf, topsOf, windowOf } from "../whatif/figures.js";
 import { Path } from "../whatif/path.js";
 import { Flows, Sentence, Theory } from "../whatif/said.js";
 
@@ -24,10 +24,17 @@ function Result({ state, title, figures, tops }) {
 }
 
 // Made anew only if the samples are: a render for another reason costs nothing.
-const made = new WeakMap();
-function figuresFor(state) {
-  if (!made.has(state.columns)) made.set(state.columns, figuresOf(state));
-  return made.get(state.columns);
+const windows = new WeakMap(), made = new WeakMap();
+function windowFor(state) {
+  if (!windows.has(state.columns)) windows.set(state.columns, windowOf(state));
+  return windows.get(state.columns);
+}
+function figuresFor(state, over) {
+  const before = made.get(state.columns);
+  if (before?.over === over) return before.figures;
+  const figures = figuresOf(state, over);
+  made.set(state.columns, { over, figures });
+  return figures;
 }
 
 // As many digits as tell both ends apart.
@@ -35,7 +42,7 @@ const shown = ([from, to]) => [from, to].map((value) => value.toFixed(Math.min(6
 
 // One result, or two beside each other with the same axes.
 export function Results({ states, titles }) {
-  const figures = states.map(figuresFor), tops = topsOf(figures);
+  const over = Math.max(...states.map(windowFor)), figures = states.map((state) => figuresFor(state, over)), tops = topsOf(figures);
   return html`<div class=${`beside of-${states.length}`}>
     ${zoom.value && html`<p class="zoomed">Seconds ${shown(zoom.value)[0]} to ${shown(zoom.value)[1]} <button type="button" onClick=${() => { zoom.value = null; }}>Show everything</button></p>`}
     <div class="side-by-side">

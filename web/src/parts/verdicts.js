@@ -4,16 +4,19 @@ import { Command, download } from "./copy.js";
 import { Report } from "./report.js";
 import { change, few, plain, rate, score, share, time } from "./numbers.js";
 
+const CODE_NAME = /\b[a-z]+(_[a-z0-9]+)+\b/g;
 const WIDTH = 220, HEIGHT = 18;
 const shownIn = { "bit/s": rate, s: time, packets: few };
 const shownAs = { call_score: score, loss_rate: share, utilisation: share };
 const shown = ({ metric, unit }, value) => (shownAs[metric] || shownIn[unit] || plain)(value, 3);
 
-// The interval of a difference as a share of the reference, within ± the limit; the margin is the band.
+// The interval of a difference as a share of the reference, within ± the limit; the margin is the band. Of a
+// reference of 0 there is no share.
 function Interval({ row, limit }) {
+  if (!row.reference) return null;
   const x = (value) => WIDTH / 2 + (Math.max(-1, Math.min(1, value / limit)) * (WIDTH - 12)) / 2;
-  const part = (value) => value / Math.abs(row.reference || 1);
-  const margin = row.margin.relative || (row.reference ? row.margin.absolute / Math.abs(row.reference) : 0) || 0;
+  const part = (value) => value / Math.abs(row.reference);
+  const margin = Math.max(row.margin.relative || 0, (row.margin.absolute || 0) / Math.abs(row.reference));
   return html`<svg class=${`interval v-${row.verdict}`} viewBox=${`0 0 ${WIDTH} ${HEIGHT}`} aria-hidden="true">
     <rect x=${x(-margin)} width=${x(margin) - x(-margin)} y="1" height=${HEIGHT - 2} class="warmup" />
     <path d=${`M${WIDTH / 2} 0V${HEIGHT}`} class="grid" />
@@ -22,15 +25,16 @@ function Interval({ row, limit }) {
   </svg>`;
 }
 
-// Scores are no ratios: their differences are in points.
-const plainly = ({ difference, interval }) => {
-  const said = (value) => `${value >= 0 ? "+" : "−"}${Math.abs(value).toFixed(1)}`;
+// Scores are no ratios, and of a reference of 0 there is none: their differences are as the values are.
+const plainly = (row) => {
+  const said = (value) => `${value > 0 ? "+" : value < 0 ? "−" : ""}${shown(row, Math.abs(value))}`;
+  const { difference, interval } = row;
   return interval ? `${said(difference)} [${said(interval.low)}, ${said(interval.high)}]` : said(difference);
 };
 
 const spread = (row) => {
-  if (shownAs[row.metric] === score) return plainly(row);
-  if (!row.interval || !row.reference) return change(row.reference, row.variant);
+  if (shownAs[row.metric] === score || !row.reference) return plainly(row);
+  if (!row.interval) return change(row.reference, row.variant);
   const within = (value) => Math.max(-1, value / row.reference); // no metric is negative
   const part = (value) => `${value >= 0 ? "+" : "−"}${share(Math.abs(within(value)), 2).replace(" %", "")}`;
   return `${change(row.reference, row.variant)} [${part(row.interval.low)}, ${part(row.interval.high)}]`;
@@ -38,21 +42,23 @@ const spread = (row) => {
 
 export function Verdicts({ result, known }) {
   const names = [result.reference, result.variant];
-  const limits = result.rows.map((row) => Math.abs(row.interval ? Math.max(Math.abs(row.interval.low), Math.abs(row.interval.high)) / (row.reference || 1) : 0)).filter((value) => value > 0 && Number.isFinite(value));
+  const limits = result.rows.filter((row) => row.reference && row.interval)
+    .map(({ reference, interval }) => Math.max(Math.abs(interval.low), Math.abs(interval.high)) / Math.abs(reference)).filter(Number.isFinite);
   const limit = Math.min(1, Math.max(0.05, ...limits)); // what more than doubles is drawn at the edge
   const groups = [...new Set(result.rows.map((row) => row.of))];
   return html`<div class="scroll" tabindex="0" role="group" aria-label="Verdicts"><table class="verdicts">
-    <caption>${names[1]} against ${names[0]}, ${result.seeds.length} seeds: differences with intervals of 95 %. The band is the margin within which a difference does not matter.</caption>
+    <caption>${names[1]} against ${names[0]}, ${result.seeds.length} seeds: differences with intervals of 95 %. The band is the margin within which a difference does not matter.
+      Equivalent: the interval of 90 % lies within the margin. Better or worse: it does not, and the interval of 95 % leaves out 0, after Holm's correction over all rows.</caption>
     <thead><tr><th scope="col">metric</th><th scope="col" class="n">${names[0]}</th><th scope="col" class="n">${names[1]}</th>
       <th scope="col" class="n">difference</th><th scope="col" class="wide">drawn from −${share(limit, 2)} to +${share(limit, 2)}</th><th scope="col">verdict for ${names[1]}</th></tr></thead>
     ${groups.map((name) => html`<tbody><tr class="group"><th colspan="6" scope="rowgroup">${name}</th></tr>
       ${result.rows.filter((row) => row.of === name).map((row) => html`<tr>
-        <th scope="row" title=${row.metric}>${known.metrics[row.metric] || row.metric}</th><td class="n">${shown(row, row.reference)}</td><td class="n">${shown(row, row.variant)}</td>
+        <th scope="row" title=${`${row.metric}: ${known.meanings[row.metric] || ""}`}>${known.metrics[row.metric] || row.metric}</th><td class="n">${shown(row, row.reference)}</td><td class="n">${shown(row, row.variant)}</td>
         <td class="n">${spread(row)}</td><td><${Interval} row=${row} limit=${limit} /></td>
         <td><span class=${`verdict v-${row.verdict}`}>${row.verdict}</span>${row.seeds_that_would_decide ? html` <span class="note">about ${row.seeds_that_would_decide} seeds decide</span>` : ""}</td>
       </tr>`)}</tbody>`)}
   </table></div>
-  ${result.notes.map((line) => html`<p class="note">${line}</p>`)}`;
+  ${result.notes.map((line) => html`<p class="note">${line.replace(CODE_NAME, (name) => known.metrics[name] || name)}</p>`)}`;
 }
 
 // A comparison as a report, as scenario files, and as the command that says the same of them.

@@ -98,7 +98,7 @@ export function RunList({ known, query }) {
     <aside aria-label="Filters">
       <label class="search">Name of the scenario<input type="search" value=${asked.get("name") || ""} onChange=${search} /></label>
       ${answer.filters.map((filter) => html`<${Filter} key=${filter.column} filter=${filter} asked=${asked} />`)}
-      ${query && html`<p><button type="button" onClick=${() => go("")}>Show all runs</button></p>`}
+      ${["where", "name"].some((key) => asked.get(key)) && html`<p><button type="button" onClick=${() => go("")}>Show all runs</button></p>`}
     </aside>
     <div class="results">
       <h1>Runs <small>${answer.matching < answer.total ? `${count(answer.matching)} of ` : ""}${count(answer.total)} in ${known.store}</small></h1>

@@ -15,6 +15,12 @@ const titleOf = (queue) => (queue.name === "drop_tail" ? "Drop tail" : queue.tit
 const clamp = (value, low, high) => Math.min(Math.max(value, low), high);
 const neat = (value) => Number(value.toPrecision(value < 10 ? 2 : 3));
 
+// What cannot be is not taken: the browser says what can be, and the number of before is there again.
+function putBack(field, value) {
+  field.reportValidity();
+  field.value = value;
+}
+
 // A slider, by default along a logarithmic scale, beside a field for the exact number.
 function Slider({ label, unit, value, low, high, onChange, isLinear, step, help, other }) {
   const place = isLinear ? (value - low) / (high - low) : Math.log(clamp(value, low, high) / low) / Math.log(high / low);
@@ -25,6 +31,7 @@ function Slider({ label, unit, value, low, high, onChange, isLinear, step, help,
   const typed = (event) => {
     const number = Number(event.target.value);
     if (event.target.value !== "" && number >= low && number <= high) onChange(number);
+    else putBack(event.target, value);
   };
   const id = `s-${label.replaceAll(" ", "-")}`;
   const differs = other !== undefined && other !== value;
@@ -43,6 +50,7 @@ function Flow({ flow, number, known, count, other }) {
   const whole = (key, low, high) => (event) => {
     const value = Number(event.target.value);
     if (event.target.value !== "" && value >= low && value <= high) changeFlow(number, { [key]: value });
+    else putBack(event.target, flow[key]);
   };
   const remove = () => change({ flows: now.value.flows.filter((_, n) => n !== number) });
   const differs = other !== undefined && told(other) !== told(flow);

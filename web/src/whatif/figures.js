@@ -19,14 +19,23 @@ function smoothed(values, window) {
 
 const scaled = (values, factor) => values.map((value) => value * factor);
 
-// The lines and axes of all figures of a run: what a chart needs, by name.
-export function figuresOf({ begin, columns, isRunning }) {
-  const times = columns.time_s;
-  if (!begin || !times || !times.length) return null;
-  const [link] = begin.expected;
-  const spacing = times.length > 1 ? times[1] - times[0] : 1;
+const isThere = ({ begin, columns }) => Boolean(begin && columns.time_s?.length);
+const spacingOf = (times) => (times.length > 1 ? times[1] - times[0] : 1);
+
+// Seconds that a point of goodput is the mean of.
+export function windowOf(state) {
+  if (!isThere(state)) return 0;
+  const { begin, columns } = state, spacing = spacingOf(columns.time_s);
   const slow = Math.max(...begin.flows.map((_, n) => percentile(columns[`srtt_s/${n}`], 0.95) || 0));
-  const window = Math.max(1, Math.ceil((SMOOTHED * slow) / spacing - 1e-6));
+  return Math.max(1, Math.ceil((SMOOTHED * slow) / spacing - 1e-6)) * spacing;
+}
+
+// The lines and axes of all figures of a run, goodput as means over some seconds: what a chart needs, by name.
+export function figuresOf(state, over) {
+  if (!isThere(state)) return null;
+  const { begin, columns, isRunning } = state, times = columns.time_s;
+  const [link] = begin.expected;
+  const window = Math.round(over / spacingOf(times));
   const mayHave = (key, flow, n) => (isRunning && flow.cca) || columns[`${key}/${n}`].some(Number.isFinite); // a call has no round trip and no window
   const lines = (key, make) => begin.flows.map((flow, n) => mayHave(key, flow, n) && {
     label: flow.name, colour: flow.colour, dash: flow.dash, values: make(columns[`${key}/${n}`], flow),
@@ -36,7 +45,7 @@ export function figuresOf({ begin, columns, isRunning }) {
   }));
   const mark = (value, label) => (value ? [{ value, label }] : []);
   const made = [
-    { title: "Goodput", unit: "Mbit/s", lines: lines("goodput_bps", (v) => smoothed(scaled(v, 1e-6), window)), over: window * spacing,
+    { title: "Goodput", unit: "Mbit/s", lines: lines("goodput_bps", (v) => smoothed(scaled(v, 1e-6), window)), over,
       marks: link && link.flows > 1 ? mark(link.fair_share_bps / 1e6, "fair share") : [] },
     { title: "Round trip", unit: "ms", lines: lines("srtt_s", (v) => scaled(v, 1e3)), marks: link ? mark(link.rtt_s * 1e3, "empty path") : [] },
     { title: "Waiting at the link", unit: "packets", lines: queue, marks: link ? mark(link.buffer_packets, "full") : [] },

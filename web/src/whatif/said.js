@@ -35,7 +35,7 @@ export function sentenceOf({ begin, end }) {
   const names = Object.keys(by), most = names.reduce((best, name) => (by[name] > by[best] ? name : best), names[0]);
   const isEven = Math.abs(by[most] / all - counts[most] / flows.length) < EVEN;
   const listed = names.length > MOST_NAMED ? `${names.length} flows or algorithms` : `${names.slice(0, -1).join(", ")} and ${names[names.length - 1]}`;
-  const shares = names.length === 1 ? `${flows.length > 1 ? "The flows carry" : "The flow carries"} ${rate(all)}`
+  const shares = names.length === 1 ? `${flows.length > 1 ? "The flows carry" : "The flow carries"} ${rate(all)}${callsOf(end).length ? " beside the call" : ""}`
     : isEven ? `${listed} share ${rate(all)} evenly` : `${most} takes ${share(by[most] / whole, 2)} of ${rate(whole)}`;
   const waits = link ? `; packets wait ${time(link.sojourn_mean_s)} on average` : "";
   const dropped = link ? (link.dropped_packets ? `, and ${count(link.dropped_packets)} are dropped` : ", and none is dropped") : "";
@@ -80,7 +80,7 @@ export function Flows({ begin, end }) {
   const all = sum(goodputs(end)), has = (valueOf) => end.flows.some((flow) => isKnown(valueOf(flow)));
   const ofSome = [OF_CALLS, OF_DATAGRAMS].filter(([first]) => has(first.valueOf)).flat();
   const columns = [...OF_ALL, ...ofSome, ...OF_SENDERS];
-  return html`<div class="scroll" tabindex="0" role="group" aria-label="Flows"><table>
+  return html`<div class="scroll" tabindex="0" role="group" aria-label="Flows"><table class="flows">
     <thead><tr><th scope="col">flow</th><th scope="col" class="n">share</th>${columns.map(({ name }) => html`<th scope="col" class="n">${name}</th>`)}</tr></thead>
     <tbody>${end.flows.slice(0, begin.flows.length).map((flow, n) => html`<tr>
       <th scope="row"><svg class=${`swatch c${begin.flows[n].colour}`} viewBox="0 0 22 8" aria-hidden="true"><path d="M0 4H22" class=${`line d${begin.flows[n].dash}`} /></svg>${flow.flow}</th>
@@ -89,6 +89,8 @@ export function Flows({ begin, end }) {
     </tr>`)}</tbody></table></div>
     ${begin.flows_in_all > begin.flows.length && html`<p class="note">The first ${begin.flows.length} of ${begin.flows_in_all} flows.</p>`}`;
 }
+
+const points = (from, to) => `${to > from ? "+" : to < from ? "−" : "±"}${score(Math.abs(to - from))}`; // scores are no ratios
 
 // What B does against A, of one run each.
 export function Difference({ a, b }) {
@@ -100,7 +102,7 @@ export function Difference({ a, b }) {
     ["goodput of all", sum(goodputs(a.end)), sum(goodputs(b.end)), rate],
     ["RTT, mean of flows", ...of(every, (flow) => flow.rtt_mean_s), time],
     ["RTT, 95th percentile", ...of(every, (flow) => flow.rtt_p95_s), time],
-    ["call score (MOS)", ...of(callsOf, (flow) => flow.call_score), score],
+    ["call score (MOS)", ...of(callsOf, (flow) => flow.call_score), score, points],
     ["one-way delay of calls", ...of(callsOf, (flow) => flow.owd_mean_s), time],
     ["packets of calls lost", ...of(callsOf, lost), (value) => share(value, 2)],
     ["wait in the queue", link(a).sojourn_mean_s, link(b).sojourn_mean_s, time],
@@ -109,6 +111,6 @@ export function Difference({ a, b }) {
   ].filter(([, from, to]) => isKnown(from) && isKnown(to));
   return html`<div class="scroll" tabindex="0" role="group" aria-label="Variant B against variant A"><table class="difference">
     <thead><tr><th scope="col">this run</th><th scope="col" class="n">A</th><th scope="col" class="n">B</th><th scope="col" class="n">B against A</th></tr></thead>
-    <tbody>${rows.map(([name, from, to, shown]) => html`<tr><th scope="row">${name}</th><td class="n">${shown(from)}</td><td class="n">${shown(to)}</td><td class="n">${change(from, to)}</td></tr>`)}</tbody>
+    <tbody>${rows.map(([name, from, to, shown, by = change]) => html`<tr><th scope="row">${name}</th><td class="n">${shown(from)}</td><td class="n">${shown(to)}</td><td class="n">${by(from, to)}</td></tr>`)}</tbody>
   </table></div>`;
 }

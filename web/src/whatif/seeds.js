@@ -1,5 +1,5 @@
 // Is the difference real? Both variants with many seeds, and a verdict for every metric.
-import { html, useEffect, useRef, useState } from "../parts/html.js";
+import { html, signal, useEffect, useRef, useState } from "../parts/html.js";
 import { Keep } from "../parts/keep.js";
 import { Refused, events, postText } from "../parts/server.js";
 import { TakeAlong, Verdicts } from "../parts/verdicts.js";
@@ -7,7 +7,8 @@ import { common, scenarioOf, variants } from "./settings.js";
 
 const SEEDS = 20;
 const FIRST_SEEDS = Array.from({ length: SEEDS }, (_, n) => n + 1);
-const NOTHING = { done: 0, result: null, problems: [], isRunning: false };
+const NOTHING = { done: 0, problems: [], isRunning: false };
+const last = signal({ of: "", result: null }); // stays while another part of the page is seen
 
 // Without capture, which changes no result.
 const scenarios = () => variants.value.map((one) => scenarioOf(one, { ...common.value, packets: false }));
@@ -15,11 +16,12 @@ const scenarios = () => variants.value.map((one) => scenarioOf(one, { ...common.
 // `tomls`: both scenarios as files.
 export function Seeds({ known, tomls }) {
   const [state, setState] = useState(NOTHING);
-  const stop = useRef(null);
+  const stop = useRef(null), of = JSON.stringify(scenarios());
   useEffect(() => {
-    stop.current?.abort();
     setState(NOTHING);
-  }, [variants.value, common.value.duration, common.value.call]);
+    return () => stop.current?.abort();
+  }, [of]);
+  const result = last.value.of === of ? last.value.result : null;
   const run = async () => {
     stop.current = new AbortController();
     const { signal } = stop.current;
@@ -28,7 +30,10 @@ export function Seeds({ known, tomls }) {
       for await (const [name, data] of events("/api/compare", { scenarios: scenarios(), seeds: SEEDS }, signal)) {
         const told = JSON.parse(data);
         if (name === "progress") setState((before) => ({ ...before, done: told.done }));
-        else if (name === "end") setState({ ...NOTHING, result: told });
+        else if (name === "end") {
+          last.value = { of, result: told };
+          setState(NOTHING);
+        }
         else setState({ ...NOTHING, problems: told.problems });
       }
     } catch (error) {
@@ -40,8 +45,8 @@ export function Seeds({ known, tomls }) {
       ${" "}<button type="button" disabled=${state.isRunning} onClick=${run}>${state.isRunning ? "Running …" : `Run ${SEEDS} seeds of each`}</button></p>
     ${state.isRunning && html`<progress max=${2 * SEEDS} value=${state.done} aria-label="Runs that are done"></progress>`}
     ${state.problems.map((line) => html`<p class="problem" role="alert">${line}</p>`)}
-    ${state.result && html`<${Verdicts} result=${state.result} known=${known} />
-      <${TakeAlong} command=${state.result.command} files=${tomls.map((toml, n) => [state.result.files[n], toml])}
+    ${result && !state.isRunning && html`<${Verdicts} result=${result} known=${known} />
+      <${TakeAlong} command=${result.command} files=${tomls.map((toml, n) => [result.files[n], toml])}
         report=${(question) => postText("/api/compare/report", { scenarios: scenarios(), seeds: SEEDS, question })} />
       <${Keep} known=${known} scenarios=${scenarios()} seeds=${FIRST_SEEDS} isSeen />`}
   </section>`;

@@ -1,4 +1,4 @@
-"""What can be chosen on the page: algorithms, queues and scenarios by name; and what metrics are called."""
+"""What can be chosen on the page by name, and what metrics are called and mean."""
 
 from __future__ import annotations
 
@@ -24,4 +24,5 @@ def catalogue() -> dict[str, Any]:
         ],
         "scenarios": scenario_names(),
         "metrics": {name: BY_NAME[name].label or name for name in HEADLINES},
+        "meanings": {name: BY_NAME[name].meaning for name in HEADLINES},
     }

@@ -369,7 +369,8 @@ def _sorted(runs: pl.DataFrame, by: str) -> pl.DataFrame:
         return runs
     if column not in runs.columns:
         raise ScenarioError([f"sort: no run has {column}"])
-    return runs.sort(column, descending=by.startswith("-"), nulls_last=True, maintain_order=True)
+    down = [by.startswith("-"), False]
+    return runs.sort([column, "seed"], descending=down, nulls_last=True, maintain_order=True)
 
 
 def _filter(runs: pl.DataFrame, column: str) -> dict[str, Any]:
