@@ -128,7 +128,8 @@ def _say(found: Fitted, measured: Measured, base: Base) -> None:
     if len(found.ways) == 1:
         other = "up" if "down" in found.ways else "down"
         found.unknown.append(
-            f"rate and buffer, {other}: nothing was tested {other}; taken to be like the other"
+            f"rate and buffer, {other}: nothing was tested {other}; taken to be like the other. The scenario"
+            f" loads both at once; without its {other}load it is what was tested"
         )
     rtt = f"RTT: {found.rtt_s * 1e3:.4g} ms"
     if measured.least_rtt_s is not None:
