@@ -99,7 +99,7 @@ def shortened(found: pl.DataFrame) -> tuple[pl.DataFrame, list[str]]:
         for of, metric in same
         if metric in HEADLINES and of not in TOTALS and any(d in by_group[of, metric][0] for d in "123456789")
     ]
-    return left, [f"shown as the same at every point: {', '.join(told)}"] if told else []
+    return left, [f"the same at every point, as shown: {', '.join(told)}"] if told else []
 
 
 def _by_group(found: pl.DataFrame) -> dict[tuple[str, str], list[str]]:

@@ -277,7 +277,7 @@ def test_what_is_the_same_at_every_point_is_said_once(fullpipe: Cli) -> None:
     shown = fullpipe("run", "rrul", *words).stdout
     lines = shown.splitlines()
     assert not [line for line in lines if re.match(r"fq_codel +call +0\.0", line)]
-    (same,) = [line for line in lines if line.startswith("the same at every point: ")]
+    (same,) = [line for line in lines if line.startswith("the same at every point, as shown: ")]
     assert "goodput of call 0.07 Mbit/s" in same
     assert any("jain is of 4 bulk flows" in line for line in lines)
     every = fullpipe("run", "rrul", *words, "--metric", "goodput").stdout
