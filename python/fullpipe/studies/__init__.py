@@ -62,7 +62,7 @@ def jobs(
     """Every run of a study with these seeds that the engine can make. Raises UnknownNameError."""
     settings = Settings(Path(name), Store(Path()), _chosen(seeds), quick=quick, engine=engine)
     todo = _study(name).jobs(settings)
-    return replace(settings, refused=frozenset(_refused(engine, todo))).possible(todo)
+    return replace(settings, refused=frozenset(_refused(engine, _by_digest(todo)))).possible(todo)
 
 
 def explain(
@@ -163,14 +163,14 @@ def run(
         data=_published(name, data),
     )
     todo = study.jobs(settings)
-    refused = _refused(engine, todo)
-    scenarios = len({job.scenario.digest for job in todo})
-    if scenarios and len(refused) == scenarios:
+    scenarios = _by_digest(todo)
+    refused = _refused(engine, scenarios)
+    if scenarios and len(refused) == len(scenarios):
         raise EngineError("\n".join(dict.fromkeys(why for _, why in refused.values())))
-    report = study.run(replace(settings, refused=frozenset(refused)))
+    report = study.run(replace(settings, refused=frozenset(refused)), todo)
     if engine != "native":
         lines = tuple(dict.fromkeys(f"{where}: {why}" for where, why in refused.values()))
-        report = replace(report, head=_head(engine, len(refused), scenarios), refused=lines)
+        report = replace(report, head=_head(engine, len(refused), len(scenarios)), refused=lines)
     page = report.folder / document.FILE
     write(document.of_report(report, engines.engine(engine), quick=quick), page)
     report = replace(report, files=(*report.files, page))
@@ -184,10 +184,15 @@ def _folder(out: Path, name: str, engine: str) -> Path:
     return out / "papers" / (name if engine == "native" else f"{name}-{engine}")
 
 
-def _refused(engine: str, todo: Iterable[Job]) -> Mapping[str, tuple[str, str]]:
+def _by_digest(todo: Iterable[Job]) -> dict[str, Job]:
+    """One job of every scenario."""
+    return {job.scenario.digest: job for job in todo}
+
+
+def _refused(engine: str, todo: Mapping[str, Job]) -> Mapping[str, tuple[str, str]]:
     """What an engine cannot run of a study: by its digest, which scenario it is, and why."""
     chosen, found = engines.engine(engine), {}
-    for digest, job in {job.scenario.digest: job for job in todo}.items():
+    for digest, job in todo.items():
         why = refusals(chosen, job.scenario)
         if why:
             where = ", ".join(f"{key} {value}" for key, value in job.point.items())

@@ -55,10 +55,11 @@ class Experiment:
 
     def jobs(self, algorithms: Mapping[str, Any], seeds: Sequence[int]) -> list[Job]:
         """Every algorithm under every condition with every seed."""
+        conditions = list(self._conditions())
         return [
             Job(chosen, seed, point={"experiment": self.name, "algorithm": name, **point})
             for name, cca in algorithms.items()
-            for scenario, point in self._conditions()
+            for scenario, point in conditions
             for chosen in [self._with(scenario, cca)]
             for seed in seeds
         ]

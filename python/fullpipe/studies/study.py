@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Protocol
 
 from fullpipe.studies.claim_checks import ClaimChecker
@@ -31,6 +32,6 @@ class Study(Protocol):
         """Every run of it."""
         ...
 
-    def run(self, settings: Settings) -> Report:
-        """Run what is missing and report."""
+    def run(self, settings: Settings, todo: Sequence[Job]) -> Report:
+        """Of its jobs, run what is missing, and report."""
         ...

@@ -90,9 +90,9 @@ def jobs(settings: Settings) -> list[Job]:
     return jobs_of(plan(quick=settings.quick, radio=radio), settings.seeds_or(SEEDS, QUICK_SEEDS))
 
 
-def run(settings: Settings) -> Report:
+def run(settings: Settings, todo: Sequence[Job]) -> Report:
     """Run what is missing, and write tables, verdicts and figures."""
-    source, todo = transcription(), jobs(settings)
+    source = transcription()
     runs = settings.run(todo)
     found = measured([experiment for experiment, _ in plan(quick=settings.quick)], todo, runs)
     checked = check_claims(source.claims, found)

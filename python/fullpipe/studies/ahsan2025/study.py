@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 from fullpipe.studies import tables
@@ -52,9 +53,9 @@ def jobs(settings: Settings) -> list[Job]:
     return jobs_of(plan(quick=settings.quick), seeds)
 
 
-def run(settings: Settings) -> Report:
+def run(settings: Settings, todo: Sequence[Job]) -> Report:
     """Run what is missing, compute from the published data, and write tables and verdicts."""
-    source, todo, data = transcription(), jobs(settings), published.in_folder(settings.data)
+    source, data = transcription(), published.in_folder(settings.data)
     runs = settings.run(todo)
     experiments = [experiment for experiment, _ in plan(quick=settings.quick)]
     found = measured(experiments, todo, map(rerun.unread, runs))

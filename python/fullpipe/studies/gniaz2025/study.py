@@ -152,9 +152,9 @@ def jobs(settings: Settings) -> list[Job]:
     return jobs_of(plan(readings=readings), settings.seeds_or(SEEDS, QUICK_SEEDS))
 
 
-def run(settings: Settings) -> Report:
+def run(settings: Settings, todo: Sequence[Job]) -> Report:
     """Run what is missing, and write tables, verdicts and figures."""
-    source, todo = transcription(), jobs(settings)
+    source = transcription()
     runs = settings.run(todo)
     found = measured([experiment for experiment, _ in plan()], todo, runs)
     checked = check_claims(source.claims, found)

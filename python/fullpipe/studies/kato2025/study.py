@@ -104,9 +104,8 @@ def check_claims(found: Measurements) -> list[ClaimResult]:
     return checker(found).check_all(transcription().claims)
 
 
-def run(settings: Settings) -> Report:
+def run(settings: Settings, todo: Sequence[Job]) -> Report:
     """Run what is missing, and write tables, verdicts and figures."""
-    todo = jobs(settings)
     runs = settings.run(todo)
     found = measured([experiment(), ported()], todo, runs)
     beside, checked = comparison(transcription(), found), check_claims(found)
