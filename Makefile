@@ -165,7 +165,7 @@ browser: build
 		|| echo "make: no chromium here (FULLPIPE_CHROMIUM says where one is); tests of reports in a browser are skipped"
 
 .PHONY: page
-page: ## Build the page of fullpipe ui from web/ into the package (needs npm)
+page: ## Build the page of fullpipe ui, and what reports run, from web/ into the package (needs npm)
 	npm ci --prefix web --ignore-scripts --silent
 	npm run --prefix web --silent build
 

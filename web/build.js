@@ -1,4 +1,4 @@
-// Builds the page into the package. The same sources give the same bytes.
+// Builds the page, and what reports run, into the package, or into a folder that is named. The same sources give the same bytes.
 import { createHash } from "node:crypto";
 import { cpSync, mkdirSync, readFileSync, readdirSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { dirname, join, relative } from "node:path";
@@ -7,8 +7,9 @@ import { build } from "esbuild";
 
 const HERE = dirname(fileURLToPath(import.meta.url));
 const PACKAGE = join(HERE, "../python/fullpipe");
-const OUT = process.argv[2] || join(PACKAGE, "cli/ui/static");
-const REPORT = join(PACKAGE, "report/assets");
+const TO = process.argv[2] || PACKAGE;
+const PAGE = join(TO, "cli/ui/static"), REPORT = join(TO, "report/static");
+const LOOKS = join(PACKAGE, "report/assets");
 const NOT_SHIPPED = ["esbuild", "axe-core"]; // what builds, and what tests
 const read = (path) => readFileSync(path, "utf8").trim();
 const walked = (folder) =>
@@ -17,34 +18,46 @@ const walked = (folder) =>
     return statSync(path).isDirectory() ? walked(path) : [path];
   });
 
-// The colours of algorithms, as every figure has them.
-const palette = read(join(PACKAGE, "palette.py")).match(/COLOURS = \(([^)]*)\)/)[1].match(/#\w{6}/g);
+// The colours and strokes of algorithms, as every figure has them.
+const palette = read(join(PACKAGE, "palette.py"));
+const COLOURS = palette.match(/^COLOURS = \((.*)\)$/m)[1].match(/#\w{6}/g);
+const DASHES = JSON.parse(palette.match(/^STROKES = (.*)$/m)[1].replaceAll("(", "[").replaceAll(")", "]"));
+
+const UPLOT_CSS = read(join(HERE, "node_modules/uplot/dist/uPlot.min.css"));
 
 function style() {
-  const colours = palette.map((colour, n) => `--c${n}:${colour};`).join("");
-  const light = read(join(REPORT, "light.css")), dark = read(join(REPORT, "dark.css"));
+  const colours = COLOURS.map((colour, n) => `--c${n}:${colour};`).join("");
+  const dashes = DASHES.map((dash, n) => dash.length ? `.d${n}.line{stroke-dasharray:${dash.join(" ")}}` : "").join("");
+  const light = read(join(LOOKS, "light.css")), dark = read(join(LOOKS, "dark.css"));
   const themes = `:root{${colours}${light}}:root[data-theme=dark]{${dark}}`
     + `@media (prefers-color-scheme:dark){:root:not([data-theme=light]){${dark}}}`;
   const own = walked(join(HERE, "src")).filter((path) => path.endsWith(".css")).map(read);
-  return [themes, read(join(HERE, "node_modules/uplot/dist/uPlot.min.css")), ...own].join("\n");
+  return [themes, UPLOT_CSS, ...own, dashes].join("\n");
 }
 
-function licences() {
+const OF_REPORT = ["@preact/signals-core", "uplot"];
+const aboutOf = (name) => JSON.parse(read(join(HERE, "node_modules", name, "package.json")));
+
+function ofPage() {
   const used = Object.keys(JSON.parse(read(join(HERE, "package.json"))).devDependencies).filter((name) => !NOT_SHIPPED.includes(name));
-  const all = [...new Set([...used, "@preact/signals-core", "@lezer/common", "@lezer/lr",
-    "@marijn/find-cluster-break", "crelt", "style-mod", "w3c-keyname"])].sort();
-  return all.map((name) => {
-    const folder = join(HERE, "node_modules", name);
-    const about = JSON.parse(read(join(folder, "package.json")));
-    const file = readdirSync(folder).find((entry) => /^licen[cs]e/i.test(entry));
-    return `${name} ${about.version} (${about.license})\n\n${file ? read(join(folder, file)) : ""}\n`;
-  }).join(`\n${"-".repeat(80)}\n\n`);
+  return [...new Set([...used, "@lezer/common", "@lezer/lr", "@marijn/find-cluster-break", "crelt", "style-mod", "w3c-keyname"])].sort();
 }
+
+function licenceOf(name) {
+  const folder = join(HERE, "node_modules", name), file = readdirSync(folder).find((entry) => /^licen[cs]e/i.test(entry));
+  return file ? read(join(folder, file)) : "";
+}
+
+const named = (name) => `${name} ${aboutOf(name).version} (${aboutOf(name).license})`;
+const licences = (names) => names.map((name) => `${named(name)}\n\n${licenceOf(name)}\n`).join(`\n${"-".repeat(80)}\n\n`);
+
+// A report goes without the licences beside it, so it says whose they are.
+const credits = OF_REPORT.map((name) => `${named(name)} ${licenceOf(name).match(/^Copyright.*$/m)[0]}`).join("; ");
 
 // What the bundle was made of, so that a stale one is found without npm.
 export function fingerprint() {
   const sources = [...walked(join(HERE, "src")), join(HERE, "build.js"), join(HERE, "package-lock.json"),
-    join(REPORT, "light.css"), join(REPORT, "dark.css"), join(PACKAGE, "palette.py")];
+    join(LOOKS, "light.css"), join(LOOKS, "dark.css"), join(PACKAGE, "palette.py")];
   const hash = createHash("sha256");
   for (const path of sources) {
     hash.update(`${relative(join(HERE, ".."), path)}\n`);
@@ -53,14 +66,24 @@ export function fingerprint() {
   return hash.digest("hex");
 }
 
-rmSync(OUT, { recursive: true, force: true });
-mkdirSync(OUT, { recursive: true });
+for (const folder of [PAGE, REPORT]) {
+  rmSync(folder, { recursive: true, force: true });
+  mkdirSync(folder, { recursive: true });
+}
+const options = {
+  bundle: true, minify: true, target: "es2022", charset: "utf8", legalComments: "none", absWorkingDir: HERE,
+  define: { DASHES: JSON.stringify(DASHES) },
+};
 await build({
-  entryPoints: { app: join(HERE, "src/main.js"), editor: join(HERE, "src/editor/code.js") },
-  bundle: true, minify: true, format: "esm", target: "es2022", charset: "utf8", legalComments: "none",
-  outdir: OUT, absWorkingDir: HERE, external: ["/static/*"],
+  ...options, entryPoints: { app: join(HERE, "src/main.js"), editor: join(HERE, "src/editor/code.js") },
+  format: "esm", outdir: PAGE, external: ["/static/*"],
 });
-writeFileSync(join(OUT, "app.css"), style() + "\n");
-writeFileSync(join(OUT, "third-party.txt"), licences());
-writeFileSync(join(OUT, "sources.sha256"), fingerprint() + "\n");
-cpSync(join(HERE, "src/index.html"), join(OUT, "index.html"));
+await build({
+  ...options, entryPoints: { report: join(HERE, "src/report/main.js") }, format: "iife", outdir: REPORT, banner: { js: `/*! With ${credits} */` },
+});
+const written = [
+  [PAGE, "app.css", style()], [PAGE, "third-party.txt", licences(ofPage())], [PAGE, "sources.sha256", fingerprint()],
+  [REPORT, "uplot.css", UPLOT_CSS], [REPORT, "third-party.txt", licences(OF_REPORT)],
+];
+for (const [folder, name, text] of written) writeFileSync(join(folder, name), `${text}\n`);
+cpSync(join(HERE, "src/index.html"), join(PAGE, "index.html"));

@@ -9,6 +9,8 @@ COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#56B4E9", "#E69F00", "#0
 """Okabe and Ito's palette in the order of its use, without its yellow, which is lost on paper."""
 Dash = Literal["-", "--", ":", "-."]
 DASHES: tuple[Dash, ...] = ("-", "--", ":", "-.")
+STROKES = ((), (7, 4), (2, 3), (8, 3, 2, 3))
+"""The same on a screen: lengths of strokes and of gaps in turn, in pixels."""
 
 _ALGORITHMS = (
     *("cubic", "bbr1", "bbr3", "reno", "bbr2", "prague", "dctcp"),

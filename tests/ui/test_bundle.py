@@ -12,6 +12,8 @@ import pytest
 ROOT = Path(__file__).resolve().parents[2]
 WEB, PACKAGE = ROOT / "web", ROOT / "python" / "fullpipe"
 STATIC = PACKAGE / "cli" / "ui" / "static"
+BUILT = ("cli/ui/static", "report/static")
+"""What the build writes, in the package."""
 BUDGET = 250_000
 """Bytes that a browser fetches, compressed, without the editor."""
 
@@ -45,12 +47,12 @@ def test_the_bundle_was_built_from_these_sources() -> None:
 @pytest.mark.skipif(shutil.which("npm") is None, reason="there is no npm")
 @pytest.mark.skipif(not (WEB / "node_modules").is_dir(), reason="make browser")
 def test_the_same_sources_give_the_same_bytes(tmp_path: Path) -> None:
-    built = tmp_path / "static"
-    subprocess.run(["node", "build.js", str(built)], cwd=WEB, check=True, capture_output=True)
-    names = {path.name for path in STATIC.iterdir()}
-    assert {path.name for path in built.iterdir()} == names
-    for name in sorted(names):
-        assert (built / name).read_bytes() == (STATIC / name).read_bytes(), name
+    subprocess.run(["node", "build.js", str(tmp_path)], cwd=WEB, check=True, capture_output=True)
+    for folder in BUILT:
+        names = {path.name for path in (PACKAGE / folder).iterdir()}
+        assert {path.name for path in (tmp_path / folder).iterdir()} == names
+        for name in sorted(names):
+            assert (tmp_path / folder / name).read_bytes() == (PACKAGE / folder / name).read_bytes(), name
 
 
 def test_the_page_is_light() -> None:

@@ -10,7 +10,7 @@ class Budget:
     """The most that a page has of everything that grows with the runs."""
 
     samples: int = 300_000
-    """Numbers in the finest levels of all time series; about 3 bytes each."""
+    """Numbers of all time series; 8/3 bytes each."""
     runs_over_time: int = 8
     """Runs of which time series are drawn."""
     traces: int = 12

@@ -1,5 +1,5 @@
 // Draws packets into a canvas: lines from lane to lane where there are few, and where there are many how many pass.
-import { DASHES, variable } from "../parts/theme.js";
+import { variable } from "../parts/theme.js";
 import { plain } from "../parts/numbers.js";
 
 export const TOP = 16, GAP = 84, FOOT = 24, SIDE = 10;

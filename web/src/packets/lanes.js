@@ -54,7 +54,8 @@ function Legend() {
 export function Lanes({ begin, packets, more }) {
   const place = useRef(null), canvas = useRef(null), drag = useRef(null), at = useRef(-1), live = useRef(null), counts = useRef(null);
   const [read, setRead] = useState(""), [flow, setFlow] = useState(-1), [selected, setSelected] = useState(null);
-  const view = () => viewOf(packets, zoom.peek() || [0, begin.duration_s], Math.max(200, place.current.clientWidth), flow);
+  const whole = [0, begin.duration_s];
+  const view = () => viewOf(packets, zoom.peek() || whole, Math.max(200, place.current.clientWidth), flow);
   live.current = () => { counts.current = draw(canvas.current, packets, view(), begin.lanes, begin.flows); };
   const losses = useMemo(() => packets.is_lost?.reduce((sum, one) => sum + one, 0) || 0, [packets]);
 
@@ -74,7 +75,7 @@ export function Lanes({ begin, packets, more }) {
     let n = start + by;
     while (n >= 0 && n < packets.length && !shown.isWanted(n)) n += by;
     if (n < 0 || n >= packets.length) return;
-    if (n < shown.inside || n >= shown.last) show(packets.times[n] - (shown.to - shown.from) / 2, shown.to - shown.from, begin.duration_s);
+    if (n < shown.inside || n >= shown.last) show(zoom, packets.times[n] - (shown.to - shown.from) / 2, shown.to - shown.from, whole);
     tell(n);
   };
   const toLoss = (by) => {
@@ -83,7 +84,7 @@ export function Lanes({ begin, packets, more }) {
     const n = packets.lost(start, by);
     if (n < 0) { setRead(by > 0 ? "No later loss." : "No earlier loss."); return; }
     const wide = Math.min(3 * (packets.longest || 0.05), begin.duration_s, 0.5);
-    show(packets.times[n] - wide / 3, wide, begin.duration_s);
+    show(zoom, packets.times[n] - wide / 3, wide, whole);
     tell(n);
   };
   const placeOf = (event) => { const box = canvas.current.getBoundingClientRect(); return [event.clientX - box.left, event.clientY - box.top]; };
@@ -99,12 +100,12 @@ export function Lanes({ begin, packets, more }) {
     setSelected(null);
     if (start === null || Math.abs(x - start) < 4) return;
     const [from, to] = [Math.min(start, x), Math.max(start, x)].map((one) => shown.from + (one - SIDE) / shown.scale);
-    show(Math.max(from, 0), to - Math.max(from, 0), begin.duration_s);
+    show(zoom, Math.max(from, 0), to - Math.max(from, 0), whole);
   };
   const pressed = onKeys(() => ({
-    ...zoomKeys(begin.duration_s), ArrowRight: () => go(1), ArrowLeft: () => go(-1), n: () => toLoss(1), p: () => toLoss(-1),
+    ...zoomKeys(zoom, whole), ArrowRight: () => go(1), ArrowLeft: () => go(-1), n: () => toLoss(1), p: () => toLoss(-1),
   }));
-  const told = `Packets by time at ${begin.lanes.join(", ")}. Left and right go from packet to packet, n and p to the next and the previous loss, plus and minus zoom, 0 shows everything.`;
+  const told = `Packets by time at ${begin.lanes.join(", ")}. Left and right go from packet to packet, n and p to the next and the previous loss, plus and minus zoom, page up and down move, 0 shows everything.`;
   return html`<div class="lanes" role="group" aria-label="Packets"><h2>Packets</h2>
     <p class="buttons"><span>${count(packets.length)} captured, ${losses ? `${count(losses)} did not arrive` : "none seen to be lost"}</span>
       ${losses > 0 && html`<button type="button" onClick=${() => toLoss(-1)}>Previous loss</button><button type="button" onClick=${() => toLoss(1)}>Next loss</button>`}

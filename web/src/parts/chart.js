@@ -1,16 +1,10 @@
 // A figure over time: lines, straight lines that mean something, and the values under the pointer.
-import uPlot from "uplot";
+import { axis, look, TimeFigure } from "./figure.js";
 import { html, useEffect, useMemo, useRef, useState } from "./html.js";
 import { Levels } from "./levels.js";
 import { plain } from "./numbers.js";
-import { DASHES, theme, variable } from "./theme.js";
-import { onKeys, zoom, zoomKeys } from "./zoom.js";
-
-const FONT = "12px system-ui, sans-serif";
-
-const axis = (more) => ({
-  font: FONT, ticks: { show: false }, stroke: () => variable("--soft"), grid: { stroke: () => variable("--rule"), width: 1 }, ...more,
-});
+import { variable } from "./theme.js";
+import { onKeys, zoom } from "./zoom.js";
 
 function drawMarks(u, marks) {
   const { ctx, bbox } = u;
@@ -39,58 +33,17 @@ function drawMarks(u, marks) {
   ctx.restore();
 }
 
-function options(props, live, onIndex) {
-  return {
-    width: 300, height: live.current.height, legend: { show: false }, padding: [8, 16, 0, 0],
-    cursor: {
-      sync: { key: "time", setSeries: false }, drag: { x: true, y: false, setScale: false }, points: { size: 6 },
-    },
-    scales: {
-      x: { time: false, range: () => zoom.peek() || [0, live.current.duration] },
-      y: { range: () => [0, 1.06 * (live.current.top || 1)] },
-    },
-    axes: [
-      axis({ size: 26, space: 60, values: (u, ticks) => ticks.map((tick) => `${plain(tick)} s`) }),
-      axis({ size: 46, space: 32, values: (u, ticks) => ticks.map((tick) => plain(tick)) }),
-    ],
-    series: [{}, ...props.lines.map((line) => ({
-      stroke: () => variable(line.colour === null ? "--fore" : `--c${line.colour}`), dash: DASHES[line.dash || 0],
-      width: 1.4, points: { show: false }, spanGaps: false,
-    }))],
-    hooks: {
-      drawClear: [(u) => {
-        const end = Math.min(u.valToPos(live.current.warmup, "x", true), u.bbox.left + u.bbox.width);
-        u.ctx.fillStyle = variable("--panel");
-        if (end > u.bbox.left) u.ctx.fillRect(u.bbox.left, u.bbox.top, end - u.bbox.left, u.bbox.height);
-      }],
-      draw: [(u) => drawMarks(u, live.current.marks)],
-      setCursor: [(u) => onIndex(u.cursor.idx ?? null)],
-      setSelect: [(u) => {
-        if (u.select.width < 4) return;
-        const from = u.posToVal(u.select.left, "x"), to = u.posToVal(u.select.left + u.select.width, "x");
-        u.setSelect({ left: 0, width: 0, top: 0, height: 0 }, false);
-        zoom.value = [Math.max(0, from), Math.min(to, live.current.duration)];
-      }],
-    },
-  };
-}
-
-const keysOf = (u, duration) => {
-  const [from] = zoom.peek() || [0];
-  const step = (by) => {
-    const at = Math.min(Math.max((u.cursor.idx ?? u.valToIdx(from)) + by, 0), u.data[0].length - 1);
-    u.setCursor({ left: u.valToPos(u.data[0][at], "x"), top: 10 });
-  };
-  return {
-    ...zoomKeys(duration), ArrowLeft: () => step(-1), ArrowRight: () => step(1),
-  };
-};
-
-// What is drawn of the samples: those between the ends that are shown.
-function seen({ current: { levels, duration } }) {
-  const [from, to] = zoom.peek() || [0, duration];
-  return levels.between(from, to);
-}
+const options = (props, live, onIndex) => ({
+  legend: { show: false }, padding: [8, 16, 0, 0],
+  cursor: { sync: { key: "time", setSeries: false } },
+  scales: { y: { range: () => [0, 1.06 * (live.current.top || 1)] } },
+  axes: [
+    axis({ size: 26, space: 60, values: (u, ticks) => ticks.map((tick) => `${plain(tick)} s`) }),
+    axis({ size: 46, space: 32, values: (u, ticks) => ticks.map((tick) => plain(tick)) }),
+  ],
+  series: [{}, ...props.lines.map(look)],
+  hooks: { draw: [(u) => drawMarks(u, live.current.marks)], setCursor: [(u) => onIndex(u.cursor.idx ?? null)] },
+});
 
 // `lines`: [{label, colour, dash, values}]; `marks`: [{value, label}]; `top`: the largest value of the axis.
 export function Chart(props) {
@@ -98,42 +51,26 @@ export function Chart(props) {
   const place = useRef(null), plot = useRef(null), live = useRef(null);
   const [index, setIndex] = useState(null);
   const levels = useMemo(() => new Levels(times, lines.map((line) => line.values)), [times]);
-  live.current = { duration, warmup, marks, top, height, levels };
+  live.current = { whole: [0, duration], warmup, marks, top, height, levels };
   const kind = JSON.stringify(lines.map((line) => [line.colour, line.dash]));
 
   useEffect(() => {
-    const room = place.current;
-    const u = new uPlot(options(props, live, setIndex), seen(live), room);
-    plot.current = u;
-    room.plot = u; // for a console, and for tests
+    const room = place.current, figure = new TimeFigure(room, zoom, () => live.current, options(props, live, setIndex));
+    plot.current = figure;
+    room.plot = figure.u; // for a console, and for tests
     room.zoom = (part) => { zoom.value = part; };
     room.show = (many, columns) => { live.current.levels = new Levels(many, columns); };
-    const fit = () => u.setSize({ width: Math.max(200, room.clientWidth), height: live.current.height });
-    fit();
-    const sizes = new ResizeObserver(fit);
-    sizes.observe(room);
-    // Not at once: figures that are selected in together read their ends from the scale of before.
-    const show = () => { u.setData(seen(live), false); u.setScale("x", {}); };
-    const undo = [zoom.subscribe(show), theme.subscribe(() => u.redraw(false))];
-    const all = () => { zoom.value = null; };
-    u.over.addEventListener("dblclick", all);
-    return () => {
-      sizes.disconnect();
-      undo.forEach((one) => one());
-      u.destroy();
-    };
+    return () => figure.destroy();
   }, [kind]);
-  useEffect(() => {
-    plot.current.setData(seen(live), true);
-  }, [times, top, duration, JSON.stringify(marks)]);
+  useEffect(() => plot.current.update(), [times, top, duration, JSON.stringify(marks)]);
 
-  const pressed = onKeys(() => keysOf(plot.current, duration));
-  const data = plot.current?.data, at = data && index !== null && index < data[0].length;
+  const pressed = onKeys(() => plot.current.keys());
+  const data = plot.current?.u.data, at = data && index !== null && index < data[0].length;
   return html`<figure class="chart">
     <figcaption><b>${title}</b>${" "}<span class="unit">${unit}</span>
       <span class="read">${at ? `${plain(data[0][index])} s: ${lines.slice(0, 5).map((line, n) => `${lines.length > 1 ? `${line.label} ` : ""}${plain(data[n + 1][index], 3)}`).join(", ")}` : ""}</span>
     </figcaption>
     <div class="plot" ref=${place} tabindex="0" role="img" onKeyDown=${pressed}
-      aria-label=${`${title}, ${unit}, over time. Left and right read values, plus and minus zoom, 0 shows everything.`}></div>
+      aria-label=${`${title}, ${unit}, over time. Left and right read values, plus and minus zoom, page up and down move, 0 shows everything.`}></div>
   </figure>`;
 }

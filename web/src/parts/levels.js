@@ -31,6 +31,9 @@ function place(times, value) {
   return low;
 }
 
+// What uPlot leaves out: it draws a line across NaN, and none across null.
+const gaps = (values) => (values.some(Number.isNaN) ? Array.from(values, (value) => (Number.isNaN(value) ? null : value)) : values);
+
 export class Levels {
   constructor(times, columns) {
     this.times = times;
@@ -51,12 +54,12 @@ export class Levels {
       level += 1;
       group *= FACTOR;
     }
-    if (level === 0) return [times.subarray(first, last), ...levels[0].map((values) => values.subarray(first, last))];
+    if (level === 0) return [times.subarray(first, last), ...levels[0].map((values) => gaps(values.subarray(first, last)))];
     const start = Math.floor(first / group), end = Math.ceil(last / group), shown = new Float32Array(2 * (end - start));
     for (let n = start; n < end; n += 1) {
       shown[2 * (n - start)] = times[n * group];
       shown[2 * (n - start) + 1] = times[Math.min(n * group + (group >> 1), times.length - 1)];
     }
-    return [shown, ...levels[level].map((values) => values.subarray(2 * start, 2 * end))];
+    return [shown, ...levels[level].map((values) => gaps(values.subarray(2 * start, 2 * end)))];
   }
 }

@@ -1,21 +1,29 @@
 // What lines look like. Light or dark: the system's, until one chooses. Kept for the next time.
-import { signal } from "./html.js";
+import { signal } from "@preact/signals-core";
 
 const KEY = "fullpipe-theme";
 const system = matchMedia("(prefers-color-scheme: dark)");
 const root = document.documentElement;
-const kept = localStorage.getItem(KEY);
+const kept = stored((storage) => storage.getItem(KEY));
 if (kept === "dark" || kept === "light") root.dataset.theme = kept;
 const now = () => root.dataset.theme || (system.matches ? "dark" : "light");
+
+// A report in a frame of somebody else's page may have no storage, and asking for it is an error.
+function stored(what) {
+  try {
+    return what(localStorage);
+  } catch {
+    return null;
+  }
+}
 
 export const theme = signal(now());
 system.addEventListener("change", () => { theme.value = now(); });
 
 export function turn() {
   root.dataset.theme = theme.value === "dark" ? "light" : "dark";
-  localStorage.setItem(KEY, root.dataset.theme);
+  stored((storage) => storage.setItem(KEY, root.dataset.theme));
   theme.value = now();
 }
 
-export const DASHES = [[], [7, 4], [2, 3], [8, 3, 2, 3]]; // as `.d1` to `.d3` of page.css, and as reports have them
 export const variable = (name) => getComputedStyle(root).getPropertyValue(name).trim();

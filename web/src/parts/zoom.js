@@ -1,22 +1,23 @@
-// The part of the time that all figures of a page show: [from, to] in seconds, or everything.
-import { signal } from "./html.js";
+// The part of the time that figures show: a signal of [from, to] in seconds, or of null for the whole.
+import { signal } from "@preact/signals-core";
 
-export const zoom = signal(null);
+export const zoom = signal(null); // of all figures of the page; those of a report have one each
 const FINEST = 1e-5; // of the whole
 
-export function show(start, length, duration) {
-  const least = Math.min(Math.max(length, duration * FINEST), duration);
-  const low = Math.min(Math.max(start, 0), duration - least);
-  zoom.value = least >= duration ? null : [low, low + least];
+export function show(zoom, low, length, [start, end]) {
+  const shown = Math.min(Math.max(length, (end - start) * FINEST), end - start);
+  const from = Math.min(Math.max(low, start), end - shown);
+  zoom.value = shown >= end - start ? null : [from, from + shown];
 }
 
 // What keys do in every figure.
-export function zoomKeys(duration) {
-  const [from, to] = zoom.peek() || [0, duration], length = to - from;
-  const nearer = () => show(from + length / 4, length / 2, duration);
+export function zoomKeys(zoom, whole) {
+  const [from, to] = zoom.peek() || whole, length = to - from;
+  const part = (low, share) => () => show(zoom, from + low * length, share * length, whole);
+  const nearer = part(0.25, 0.5);
   return {
-    "+": nearer, "=": nearer, "-": () => show(from - length / 2, length * 2, duration), 0: () => { zoom.value = null; },
-    PageUp: () => show(from - length / 4, length, duration), PageDown: () => show(from + length / 4, length, duration),
+    "+": nearer, "=": nearer, "-": part(-0.5, 2), 0: () => { zoom.value = null; },
+    PageUp: part(-0.25, 1), PageDown: part(0.25, 1),
   };
 }
 

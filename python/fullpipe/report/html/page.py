@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from base64 import b64encode
-from collections.abc import Sequence
 from functools import cache
 from hashlib import sha256
 from importlib.resources import files
 
-from fullpipe.palette import COLOURS
+from fullpipe.palette import COLOURS, STROKES
 from fullpipe.report.content import Document
 from fullpipe.report.html.tables import shown
 from fullpipe.report.html.writer import Writer
 
-_ASSETS = "assets"
+_ASSETS, _BUILT = "assets", "static"
+"""What is written by hand, and what `make page` builds of web/src/report."""
 
 
 def html(page: Document, samples: int) -> str:
@@ -21,16 +21,16 @@ def html(page: Document, samples: int) -> str:
 
     Args:
         page: What it says.
-        samples: The most numbers in the finest levels of all time series.
+        samples: The most numbers of all time series.
     """
-    style, scripts = _style(), (_asset("uplot.js"), _asset("report.js"))
+    style, script = _style(), _asset("report.js", _BUILT)
     writer = Writer(page, samples)
     parts = [
         "<!DOCTYPE html>",
         '<html lang="en">',
         "<head>",
         '<meta charset="utf-8">',
-        f'<meta http-equiv="Content-Security-Policy" content="{_policy(style, scripts)}">',
+        f'<meta http-equiv="Content-Security-Policy" content="{_policy(style, script)}">',
         '<meta name="viewport" content="width=device-width, initial-scale=1">',
         '<meta name="color-scheme" content="light dark">',
         '<meta name="referrer" content="no-referrer">',
@@ -40,7 +40,7 @@ def html(page: Document, samples: int) -> str:
         "<body>",
         '<a class="skip" href="#main">To the content</a>',
         *writer.body(),
-        *(f"<script>{script}</script>" for script in scripts),
+        f"<script>{script}</script>",
         "</body>",
         "</html>",
         "",
@@ -48,11 +48,10 @@ def html(page: Document, samples: int) -> str:
     return "\n".join(parts)
 
 
-def _policy(style: str, scripts: Sequence[str]) -> str:
-    """What the browser lets the page do: its own style and scripts, by their digests, and pictures in it."""
-    allowed = " ".join(map(_digest, scripts))
+def _policy(style: str, script: str) -> str:
+    """What the browser lets the page do: its own style and script, by their digests, and pictures in it."""
     return (
-        f"default-src 'none'; script-src {allowed}; style-src {_digest(style)}; "
+        f"default-src 'none'; script-src {_digest(script)}; style-src {_digest(style)}; "
         "img-src data:; base-uri 'none'; form-action 'none'"
     )
 
@@ -62,8 +61,8 @@ def _digest(text: str) -> str:
 
 
 @cache
-def _asset(name: str) -> str:
-    return files("fullpipe.report").joinpath(_ASSETS, name).read_text(encoding="utf-8").strip()
+def _asset(name: str, folder: str = _ASSETS) -> str:
+    return files("fullpipe.report").joinpath(folder, name).read_text(encoding="utf-8").strip()
 
 
 @cache
@@ -71,10 +70,12 @@ def _style() -> str:
     """The style sheet: colours of algorithms, then those of light, of dark and of print, then the rest."""
     colours = "".join(f"--c{n}:{colour};" for n, colour in enumerate(COLOURS))
     looks = "".join(f".c{n}{{--k:var(--c{n})}}" for n in range(len(COLOURS)))
+    dashes = [(n, " ".join(map(str, stroke))) for n, stroke in enumerate(STROKES) if stroke]
+    looks += "".join(f".d{n}.line{{stroke-dasharray:{dash}}}" for n, dash in dashes)
     light, dark = _asset("light.css"), _asset("dark.css")
     themes = (
         f":root{{{colours}{light}}}:root[data-theme=dark]{{{dark}}}"
         f"@media (prefers-color-scheme:dark){{:root:not([data-theme=light]){{{dark}}}}}"
         f"@media print{{:root,:root:not([data-theme=light]),:root[data-theme=dark]{{{colours}{light}}}}}"
     )
-    return themes + looks + _asset("uplot.css") + _asset("report.css")
+    return themes + looks + _asset("uplot.css", _BUILT) + _asset("report.css")

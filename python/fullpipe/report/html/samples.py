@@ -6,12 +6,12 @@ import json
 from typing import Any
 
 from fullpipe.report.content import Lines, Series
-from fullpipe.report.pyramid import FACTOR, NOTHING, quantised
+from fullpipe.report.quantised import NOTHING, quantised
 from fullpipe.report.text import lines_visible
 
 
 def smallest_group(numbers: int, samples: int) -> int:
-    """How many samples have one smallest and one largest value in the finest levels."""
+    """How many samples have one smallest and one largest value in a page."""
     size = 1
     while (numbers if size == 1 else 2 * numbers / size) > samples:
         size *= 2
@@ -30,7 +30,7 @@ def series_of(chart: Series, name: str, size: int) -> dict[str, Any]:
                 "dash": trace.look.dash,
                 "low": found.low,
                 "step": found.step,
-                "levels": found.levels,
+                "values": found.values,
             }
         )
     return {
@@ -40,7 +40,6 @@ def series_of(chart: Series, name: str, size: int) -> dict[str, Any]:
         "step": chart.step_s,
         "warmup": chart.warmup_s,
         "size": size,
-        "factor": FACTOR,
         "nothing": NOTHING,
         "traces": traces,
     }

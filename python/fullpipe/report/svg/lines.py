@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from fullpipe.report.content import Line, Lines, Series, Trace
-from fullpipe.report.pyramid import extremes
+from fullpipe.report.quantised import extremes
 from fullpipe.report.svg.marks import (
     BOTTOM,
     LEFT,

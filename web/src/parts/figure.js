@@ -1,0 +1,89 @@
+// Figures of the page and of reports: what they look like, and how one over time is zoomed.
+import uPlot from "uplot";
+import { theme, variable } from "./theme.js";
+import { zoomKeys } from "./zoom.js";
+
+const FONT = "12px system-ui, sans-serif";
+
+export const axis = (more) => ({
+  font: FONT, labelFont: FONT, ticks: { show: false },
+  stroke: () => variable("--soft"), grid: { stroke: () => variable("--rule"), width: 1 }, ...more,
+});
+
+// `colour` and `dash` are places in palette.py's lists, of which the build makes variables and DASHES.
+export const look = ({ colour, dash }) => ({
+  stroke: () => variable(colour === null ? "--fore" : `--c${colour}`), dash: DASHES[dash || 0],
+  width: 1.4, points: { show: false },
+});
+
+// Keeps a figure as wide as its room.
+export function fit(u, room, height) {
+  const resize = () => u.setSize({ width: Math.max(200, room.clientWidth), height: height() });
+  const sizes = new ResizeObserver(resize);
+  resize();
+  sizes.observe(room);
+  return () => sizes.disconnect();
+}
+
+function shadeWarmup(u, warmup) {
+  const { left, top, width, height } = u.bbox, end = Math.min(u.valToPos(warmup, "x", true), left + width);
+  u.ctx.fillStyle = variable("--panel");
+  if (end > left) u.ctx.fillRect(left, top, end - left, height);
+}
+
+// A figure over time in a room. `live()` is what it shows now: {whole: [start, end], warmup, levels, height}; `zoom` is a
+// signal; `options` are what uPlot is told besides.
+export class TimeFigure {
+  constructor(room, zoom, live, options) {
+    Object.assign(this, { zoom, live });
+    this.u = new uPlot({
+      width: 300, height: live().height, ...options,
+      cursor: { ...options.cursor, points: { size: 6 }, drag: { x: true, y: false, setScale: false } },
+      scales: { ...options.scales, x: { time: false, range: () => this.ends() } },
+      hooks: {
+        ...options.hooks, drawClear: [(u) => shadeWarmup(u, live().warmup)], setSelect: [(u) => this.select(u)],
+      },
+    }, this.seen(), room);
+    // Not at once: figures that are selected in together read their ends from the scale of before.
+    const show = () => { this.u.setData(this.seen(), false); this.u.setScale("x", {}); };
+    const redraw = () => this.u.redraw(false);
+    this.undo = [fit(this.u, room, () => live().height), zoom.subscribe(show), theme.subscribe(redraw)];
+    this.u.over.addEventListener("dblclick", () => { zoom.value = null; });
+  }
+
+  ends() {
+    return this.zoom.peek() || this.live().whole;
+  }
+
+  // What is drawn of the samples: those between the ends.
+  seen() {
+    return this.live().levels.between(...this.ends());
+  }
+
+  update() {
+    this.u.setData(this.seen(), true);
+  }
+
+  select(u) {
+    const { left, width } = u.select, [start, end] = this.live().whole;
+    if (width < 4) return;
+    u.setSelect({ left: 0, width: 0, top: 0, height: 0 }, false);
+    this.zoom.value = [Math.max(start, u.posToVal(left, "x")), Math.min(u.posToVal(left + width, "x"), end)];
+  }
+
+  // The pointer, some samples on.
+  step(by) {
+    const { u } = this, [times] = u.data;
+    const place = Math.min(Math.max((u.cursor.idx ?? u.valToIdx(this.ends()[0])) + by, 0), times.length - 1);
+    u.setCursor({ left: u.valToPos(times[place], "x"), top: 10 });
+  }
+
+  keys() {
+    return { ...zoomKeys(this.zoom, this.live().whole), ArrowLeft: () => this.step(-1), ArrowRight: () => this.step(1) };
+  }
+
+  destroy() {
+    this.undo.forEach((one) => one());
+    this.u.destroy();
+  }
+}

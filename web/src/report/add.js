@@ -1,0 +1,8 @@
+// An element at the end of another; text is only ever text.
+export function add(parent, tag, text, attributes = {}) {
+  const made = document.createElement(tag);
+  if (text) made.textContent = text;
+  for (const [key, value] of Object.entries(attributes)) made.setAttribute(key, value);
+  parent.append(made);
+  return made;
+}

@@ -1,0 +1,15 @@
+// Axes, values and height of the figures of a report.
+import { axis } from "../parts/figure.js";
+import { plain } from "../parts/numbers.js";
+
+export const HEIGHT = 280;
+export const told = (u, value) => plain(value);
+export const axes = (...labels) => labels.map((label, n) => axis({
+  label, labelSize: 18, size: n ? 58 : 34, space: n ? 36 : 70, values: (u, ticks) => ticks.map((tick) => plain(tick, 6)),
+}));
+
+// From nothing, unless all that is drawn is far from it.
+const from = (low, high) => (low > 0 && low < 0.6 * high ? 0 : low);
+export const upward = (rangeNum) => ({
+  range: (u, low, high) => (low === null ? [0, 1] : rangeNum(from(low, high), high, 0.05, true)),
+});

@@ -1,0 +1,33 @@
+// Means along an axis, with bands of their intervals; a click on a label hides its line and its band.
+import uPlot from "uplot";
+import { fit, look } from "../parts/figure.js";
+import { theme, variable } from "../parts/theme.js";
+import { add } from "./add.js";
+import { HEIGHT, axes, told, upward } from "./axes.js";
+
+const ASIDE = { class: "aside", width: 0, points: { show: false } };
+const isNone = (value) => value === null || value === undefined;
+const withInterval = ({ columns: [, low, high] }) => (u, value, series, place) =>
+  (isNone(value) ? told(u, value) : `${told(u, value)} [${told(u, low[place])}, ${told(u, high[place])}]`);
+const room = (u, low, high) => [low - 0.03 * (high - low || 1), high + 0.03 * (high - low || 1)];
+
+function hideBand(u, place, what) {
+  if (place === null || place % 3 !== 1 || what.show === undefined) return;
+  for (const other of [place + 1, place + 2]) u.setSeries(other, { show: what.show });
+}
+
+export function drawLines(figure, data) {
+  const live = add(figure, "div", "", { class: "live" });
+  const series = data.lines.flatMap((line) => [
+    { ...look(line), label: line.label, points: { show: true, size: 5 }, value: withInterval(line) }, ASIDE, ASIDE,
+  ]);
+  const bands = data.lines.map((line, n) => ({ series: [3 * n + 3, 3 * n + 2], fill: () => `${variable(`--c${line.colour}`)}29` }));
+  const u = new uPlot({
+    width: 300, height: HEIGHT, bands, axes: axes(data.x, data.label),
+    scales: { x: { time: false, range: room }, y: upward(uPlot.rangeNum) }, cursor: { drag: { x: false, y: false } },
+    series: [{ label: data.x, value: told }, ...series], hooks: { setSeries: [hideBand] },
+  }, [data.places, ...data.lines.flatMap((line) => line.columns)], live);
+  fit(u, live, () => HEIGHT);
+  theme.subscribe(() => u.redraw(false));
+  return u;
+}

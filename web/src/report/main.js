@@ -1,0 +1,35 @@
+// What a report does in a browser: figures come to life when they come into view, tables are sorted, and it prints whole.
+import { theme, turn } from "../parts/theme.js";
+import { add } from "./add.js";
+import { drawLines } from "./lines.js";
+import { drawSeries } from "./series.js";
+import { makeSortable } from "./tables.js";
+
+const draws = { series: drawSeries, lines: drawLines };
+const seen = new IntersectionObserver((entries) => {
+  for (const { target } of entries.filter((one) => one.isIntersecting)) {
+    const script = target.querySelector("script");
+    seen.unobserve(target);
+    target.plot = draws[script.className](target, JSON.parse(script.textContent)); // for a console, and for tests
+    target.classList.add("is-live");
+  }
+}, { rootMargin: "400px" });
+for (const script of document.querySelectorAll("figure script")) seen.observe(script.closest("figure"));
+
+const button = add(document.querySelector("header"), "button", "", { type: "button", class: "theme" });
+button.addEventListener("click", turn);
+theme.subscribe((now) => {
+  button.textContent = now === "dark" ? "Light" : "Dark";
+  button.setAttribute("aria-label", `${button.textContent} colours`);
+});
+
+document.querySelectorAll("thead th").forEach(makeSortable);
+
+// What is folded is printed, too.
+const MOST_ROWS = 200;
+let opened = [];
+addEventListener("beforeprint", () => {
+  opened = [...document.querySelectorAll("details:not([open])")].filter((one) => one.querySelectorAll("tr").length < MOST_ROWS);
+  opened.forEach((one) => { one.open = true; });
+});
+addEventListener("afterprint", () => opened.forEach((one) => { one.open = false; }));

@@ -1,0 +1,45 @@
+// Samples over time.
+import { signal } from "@preact/signals-core";
+import uPlot from "uplot";
+import { look, TimeFigure } from "../parts/figure.js";
+import { Levels } from "../parts/levels.js";
+import { onKeys } from "../parts/zoom.js";
+import { add } from "./add.js";
+import { HEIGHT, axes, told, upward } from "./axes.js";
+
+const BUTTONS = [["Zoom in", "+"], ["Zoom out", "-"], ["Earlier", "PageUp"], ["Later", "PageDown"], ["Everything", 0]];
+
+// Values as `report/quantised.py` packs them: numbers of two bytes, low byte first.
+function unpacked({ values, low, step }, nothing) {
+  const bytes = Uint8Array.from(atob(values), (one) => one.charCodeAt(0));
+  return Float32Array.from(new Uint16Array(bytes.buffer), (number) => (number === nothing ? NaN : low + step * number));
+}
+
+// Traces may end early: one that has less is followed by nothing.
+function longest(columns) {
+  const length = Math.max(...columns.map((values) => values.length));
+  return columns.map((values) => {
+    const whole = new Float32Array(length).fill(NaN);
+    whole.set(values);
+    return whole;
+  });
+}
+
+export function drawSeries(figure, data) {
+  const columns = longest(data.traces.map((trace) => unpacked(trace, data.nothing)));
+  const step = data.size > 1 ? (data.step * data.size) / 2 : data.step; // of a group, the smallest and the largest
+  const times = Float64Array.from(columns[0], (_, n) => data.start + n * step);
+  const whole = [data.start, Math.max(times.at(-1), data.start + step)];
+  const shown = { whole, warmup: data.warmup, height: HEIGHT, levels: new Levels(times, columns) };
+  const live = add(figure, "div", "", { class: "live", tabindex: "0", role: "group" });
+  live.setAttribute("aria-label", `${data.name} Left and right read values, plus and minus zoom, page up and down move, 0 shows everything.`);
+  const drawn = new TimeFigure(live, signal(null), () => shown, {
+    scales: { y: upward(uPlot.rangeNum) }, axes: axes("time, s", data.label),
+    series: [{ label: "time, s", value: told }, ...data.traces.map((trace) => ({ ...look(trace), label: trace.label, value: told }))],
+  });
+  live.addEventListener("keydown", onKeys(() => drawn.keys()));
+  const tools = add(figure, "div", "", { class: "tools" });
+  for (const [text, key] of BUTTONS) add(tools, "button", text, { type: "button" }).addEventListener("click", () => drawn.keys()[key]());
+  add(tools, "span", "or drag over a part of the figure", { class: "note" });
+  return drawn.u;
+}
