@@ -8,12 +8,13 @@ import polars as pl
 import pytest
 
 from fullpipe import studies
+from fullpipe.studies.kato2025 import study
 from fullpipe.studies.kato2025.text import LARGE, RECEIVE
 from fullpipe.sweeps import Update
 
 
 @pytest.mark.slow
-def test_the_study_with_one_seed(tmp_path: Path) -> None:
+def test_the_study_with_one_seed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     said: list[str] = []
     report = studies.run("kato2025", seeds=1, workers=2, out=tmp_path, echo=said.append)
     assert said[0].splitlines()[-3].startswith("Of 36 printed numbers and claims: ")
@@ -38,6 +39,7 @@ def test_the_study_with_one_seed(tmp_path: Path) -> None:
         if update.state != "running":
             states.append(update.state)
 
+    monkeypatch.setattr(study.figures, "draw", lambda *_, **__: [])  # once is enough
     again = studies.run("kato2025", seeds=1, out=tmp_path, progress=progress, echo=None)
     assert set(states) == {"stored"}
     assert again.text == report.text

@@ -34,6 +34,7 @@ def save_as(figure: Figure, data: pl.DataFrame | None, path: Path) -> list[Path]
         ResultError: If the file cannot be written.
     """
     check_format(path)
+    keep_apart(figure)
     _draw(figure, path)
     return [path] if data is None else [path, _numbers(data, path)]
 
@@ -51,6 +52,7 @@ def save(figure: Figure, data: pl.DataFrame, folder: Path, name: str) -> list[Pa
     if name in ("", ".", "..") or any(character in name for character in "/\\\0"):
         raise ValueError(f'"{name}" is no name of a figure: it must not be empty or lead to another folder')
     files.make_folder(folder)
+    keep_apart(figure)
     png, svg = (folder / f"{name}.{suffix}" for suffix in ("png", "svg"))
     _draw(figure, png)
     _draw(figure, svg)
@@ -59,7 +61,6 @@ def save(figure: Figure, data: pl.DataFrame, folder: Path, name: str) -> list[Pa
 
 def _draw(figure: Figure, path: Path) -> None:
     format = path.suffix.removeprefix(".")
-    keep_apart(figure)
     drawn = BytesIO()
     figure.savefig(drawn, format=format, metadata=dict.fromkeys(_VARYING[format]))
     written = drawn.getvalue()

@@ -7,6 +7,7 @@ import inspect
 import re
 from collections.abc import Iterator
 from copy import copy
+from functools import cache
 from textwrap import dedent
 from typing import Annotated, Any
 
@@ -44,6 +45,7 @@ def _described(field: FieldInfo, text: str | None) -> FieldInfo:
     return found
 
 
+@cache
 def _texts(cls: type) -> dict[str, str]:
     definition = ast.parse(dedent(inspect.getsource(cls))).body[0]
     assert isinstance(definition, ast.ClassDef)

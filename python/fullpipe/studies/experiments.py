@@ -88,14 +88,22 @@ class Measurements:
         init=False, default_factory=dict
     )
     """The same lists by experiment, quantity and algorithm."""
+    _choices: dict[tuple[str, str], dict[Value, None]] = field(init=False, default_factory=dict)
+    """The values of a condition, by experiment and condition, in the order in which they came."""
 
     def __post_init__(self) -> None:
-        for (*of, conditions), values in self._values.items():
-            self._under.setdefault((of[0], of[1], of[2]), {})[conditions] = values
+        for (experiment, quantity, algorithm, conditions), values in self._values.items():
+            self._note((experiment, quantity, algorithm), conditions, values)
 
     def _put(self, of: tuple[str, str, str], conditions: Conditions, values: list[float]) -> list[float]:
-        self._values[(*of, conditions)] = self._under.setdefault(of, {})[conditions] = values
+        self._values[(*of, conditions)] = values
+        self._note(of, conditions, values)
         return values
+
+    def _note(self, of: tuple[str, str, str], conditions: Conditions, values: list[float]) -> None:
+        self._under.setdefault(of, {})[conditions] = values
+        for key, value in conditions:
+            self._choices.setdefault((of[0], key), {}).setdefault(value)
 
     def add(self, job: Job, found: Mapping[str, float]) -> None:
         """What was measured of the run of a job."""
@@ -141,8 +149,7 @@ class Measurements:
 
     def choices(self, experiment: str, key: str) -> list[Value]:
         """The values of a condition, in the order of the runs."""
-        found = [dict(c)[key] for e, _, _, c in self._values if e == experiment and key in dict(c)]
-        return list(dict.fromkeys(found))
+        return list(self._choices.get((experiment, key), ()))
 
     def subtract(self, experiment: str, quantity: str, key: str, of: Value, less: Value, name: str) -> None:
         """Add a quantity: how much one under one value of a condition is above the same under another."""

@@ -33,6 +33,7 @@ def transcription(package: str) -> Transcription:
     return Transcription(data["title"], claims_in(package, "expected.toml"), tuple(data["setup"]))
 
 
+@cache
 def title_of(packages: str, study: str) -> str:
     """The title of a study in a package of studies."""
     text = files(packages).joinpath(study, "expected.toml").read_text(encoding="utf-8")
