@@ -20,7 +20,7 @@ export NO_MKDOCS_2_WARNING := 1
 
 RUST := Cargo.toml $(wildcard Cargo.lock) $(shell find crates -name '*.rs' -o -name Cargo.toml)
 
-.PHONY: help demo test test-long tsan pgo bench docs instructions instructions-check valgrind lint licences msrv publishable try-wheel try-sdist wheel print-msrv build rust-lint rust-test python-lint python-test browser engines linux-engine ns3-engine format clean FORCE
+.PHONY: help demo test test-long tsan pgo bench docs instructions instructions-check valgrind readers chromium lint licences msrv publishable try-wheel try-sdist wheel print-msrv build rust-lint rust-test python-lint python-test browser engines linux-engine ns3-engine format clean FORCE
 
 help: ## Say what each target does
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -28,10 +28,10 @@ help: ## Say what each target does
 demo: build ## Run the first study quickly: prints its verdicts, and which page to open
 	$(BIN)/fullpipe paper kato2025 --quick --jobs $(JOBS)
 
-test: lint rust-test instructions-check linux-engine ns3-engine browser python-test docs try-wheel ## Everything that continuous integration runs
+test: lint rust-test instructions-check linux-engine ns3-engine browser readers python-test docs try-wheel ## Everything that continuous integration runs
 	@echo "make test: everything passed"
 
-test-long: lint rust-test instructions-check linux-engine ns3-engine browser build docs try-wheel try-sdist ## The same, with all cases where it tries a tenth
+test-long: lint rust-test instructions-check linux-engine ns3-engine browser readers build docs try-wheel try-sdist ## The same, with all cases where it tries a tenth
 	cargo test --package fullpipe-network --test wifi --test cellular --quiet -- --ignored
 	$(BIN)/pytest -n $(JOBS) --long
 	@echo "make test-long: everything passed"
@@ -55,11 +55,19 @@ instructions: build valgrind ## Count instructions per packet of ten scenarios, 
 instructions-check: build valgrind
 	$(BIN)/python -m benches.instructions --check
 
-# Without it nothing is counted, and the check says so.
+# A program of the system for tests, installed where that can be done; without it they are skipped, with what is said.
+export DEBIAN_FRONTEND := noninteractive
+have = @command -v $(1) >/dev/null \
+	|| apt-get install --yes --quiet $(1) 2>/dev/null || sudo -n apt-get install --yes --quiet $(1) \
+	|| echo "make: no $(1) here; $(2)"
+
 valgrind:
-	@command -v valgrind >/dev/null \
-		|| apt-get install --yes --quiet valgrind 2>/dev/null || sudo -n apt-get install --yes --quiet valgrind \
-		|| echo "make: no valgrind here; instructions are not counted"
+	$(call have,valgrind,instructions are not counted)
+
+readers: ## Other readers of what is written: of captures, and of completions
+	$(call have,tshark,captures are read by ours alone)
+	$(call have,zsh,its completion is not tried)
+	$(call have,fish,its completion is not tried)
 
 docs: build $(VENV)/.docs ## Build the documentation into site/, strictly, and search in it where there is a browser
 	$(BIN)/python -m scripts.write_docs target/docs
@@ -160,9 +168,10 @@ browser: build
 	@$(BIN)/python -m pip install 'playwright>=1.40,<2' || echo "make: no playwright here, as said above"
 	@command -v npm >/dev/null && npm ci --prefix web --ignore-scripts --silent \
 		|| echo "make: no npm here; that the page is what its sources give is not tested"
-	@test -n "$${FULLPIPE_CHROMIUM:-}" || command -v chromium chromium-browser >/dev/null \
-		|| apt-get install --yes --quiet chromium 2>/dev/null || sudo -n apt-get install --yes --quiet chromium \
-		|| echo "make: no chromium here (FULLPIPE_CHROMIUM says where one is); tests of reports in a browser are skipped"
+	@test -n "$${FULLPIPE_CHROMIUM:-}" || command -v chromium-browser >/dev/null || $(MAKE) --no-print-directory chromium
+
+chromium:
+	$(call have,chromium,FULLPIPE_CHROMIUM says where one is; tests of reports in a browser are skipped)
 
 .PHONY: page
 page: ## Build the page of fullpipe ui, and what reports run, from web/ into the package (needs npm)
