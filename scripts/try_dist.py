@@ -2,7 +2,7 @@
 
     python scripts/try_dist.py dist/fullpipe-*.whl
 
-What a user of PyPI will have: the command, the scenarios, a figure, and what doctor says.
+What a user of PyPI will have: the command, the scenarios, a figure, what doctor says, and a report.
 """
 
 from __future__ import annotations
@@ -60,6 +60,7 @@ def try_dist(file: Path, folder: Path) -> None:
         sys.exit(f"doctor does not say that the native engine is ready:\n{doctor}")
     run([command, "init", "my.toml"], work)
     run([command, "run", "my.toml", "--set", "duration=6 s", "--json"], work)
+    run([command, "report", "runs"], work)
 
 
 def main() -> None:
