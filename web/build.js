@@ -27,12 +27,13 @@ const UPLOT_CSS = read(join(HERE, "node_modules/uplot/dist/uPlot.min.css"));
 
 function style() {
   const colours = COLOURS.map((colour, n) => `--c${n}:${colour};`).join("");
+  const looks = COLOURS.map((_, n) => `.c${n}{--k:var(--c${n})}`).join("");
   const dashes = DASHES.map((dash, n) => dash.length ? `.d${n}.line{stroke-dasharray:${dash.join(" ")}}` : "").join("");
   const light = read(join(LOOKS, "light.css")), dark = read(join(LOOKS, "dark.css"));
   const themes = `:root{${colours}${light}}:root[data-theme=dark]{${dark}}`
     + `@media (prefers-color-scheme:dark){:root:not([data-theme=light]){${dark}}}`;
   const own = walked(join(HERE, "src")).filter((path) => path.endsWith(".css")).map(read);
-  return [themes, UPLOT_CSS, ...own, dashes].join("\n");
+  return [themes, UPLOT_CSS, read(join(LOOKS, "shared.css")), looks + dashes, ...own].join("\n");
 }
 
 const OF_REPORT = ["@preact/signals-core", "uplot"];
@@ -57,7 +58,7 @@ const credits = OF_REPORT.map((name) => `${named(name)} ${licenceOf(name).match(
 // What the bundle was made of, so that a stale one is found without npm.
 export function fingerprint() {
   const sources = [...walked(join(HERE, "src")), join(HERE, "build.js"), join(HERE, "package-lock.json"),
-    join(LOOKS, "light.css"), join(LOOKS, "dark.css"), join(PACKAGE, "palette.py")];
+    join(LOOKS, "light.css"), join(LOOKS, "dark.css"), join(LOOKS, "shared.css"), join(PACKAGE, "palette.py")];
   const hash = createHash("sha256");
   for (const path of sources) {
     hash.update(`${relative(join(HERE, ".."), path)}\n`);

@@ -25,7 +25,7 @@ def sources() -> list[Path]:
         inner = sorted(folder.iterdir(), key=lambda path: path.name)
         return [found for path in inner for found in (walked(path) if path.is_dir() else [path])]
 
-    styles = [PACKAGE / "report/assets/light.css", PACKAGE / "report/assets/dark.css"]
+    styles = [PACKAGE / "report/assets" / f"{name}.css" for name in ("light", "dark", "shared")]
     return [
         *walked(WEB / "src"),
         WEB / "build.js",
