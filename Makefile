@@ -88,7 +88,7 @@ rust-lint:
 	RUSTDOCFLAGS="-D warnings" cargo doc --package fullpipe --no-deps --quiet
 
 rust-test: | rust-lint
-	cargo test --workspace --quiet
+	MAKEFLAGS= cargo test --workspace --quiet  # it would look for jobs of this make
 
 python-lint: build
 	$(BIN)/python scripts/check_crates.py
