@@ -23,10 +23,13 @@ __all__ = [
     "Undo",
     "cellular",
     "cellular_rate_bps",
+    "columns",
+    "joined",
     "judge",
     "plan_schema",
     "registry",
     "round_trips",
+    "stream",
     "tables",
     "wifi",
     "wifi_rate_bps",
@@ -565,6 +568,27 @@ def registry() -> dict[str, list[Description]]:
 
 def tables() -> list[TableSchema]:
     """Describe the tables of a run."""
+
+def columns(stream: bytes) -> dict[str, list[Any]]:
+    """Values of a table, a stream of Arrow IPC, by column; None where nothing was measured.
+
+    Raises ValueError if it is no such stream, or has a column that holds neither texts, whole numbers of
+    64 bits, reals of 64 bits nor flags.
+    """
+
+def joined(streams: list[bytes], ids: list[int]) -> bytes:
+    """Rows of tables with the same columns, one table after the other, as a stream of Arrow IPC.
+
+    The column `id` in front has the number of the table in `ids`. Releases the GIL.
+
+    Raises ValueError as `columns` does, and if the tables have different columns or there is none.
+    """
+
+def stream(columns: list[tuple[str, str, list[Any]]]) -> bytes:
+    """A table as a stream of Arrow IPC; each column has a name, a kind and values, None for null.
+
+    A kind is "text", "count", "real" or "flag". Raises TypeError if a value is of another kind.
+    """
 
 def cellular() -> dict[str, CellularLimits]:
     """What the generations of cellular networks have, by kind of cell."""

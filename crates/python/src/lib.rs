@@ -8,6 +8,7 @@ mod events;
 mod kit;
 mod plan_types;
 mod samples;
+mod streams;
 mod tables;
 mod wifi;
 
@@ -168,6 +169,9 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(plan_schema, module)?)?;
     module.add_function(wrap_pyfunction!(registry, module)?)?;
     module.add_function(wrap_pyfunction!(table_schemas, module)?)?;
+    module.add_function(wrap_pyfunction!(streams::columns, module)?)?;
+    module.add_function(wrap_pyfunction!(streams::joined, module)?)?;
+    module.add_function(wrap_pyfunction!(streams::stream, module)?)?;
     module.add_function(wrap_pyfunction!(cellular::cellular, module)?)?;
     module.add_function(wrap_pyfunction!(cellular::cellular_rate_bps, module)?)?;
     module.add_function(wrap_pyfunction!(wifi::wifi, module)?)?;

@@ -1,0 +1,183 @@
+//! Tables as streams of Arrow IPC, read and written without a library of data frames: such a library takes longer to
+//! import than a short run to simulate, and each small table takes it longer to parse than to write.
+
+use arrow_array::cast::AsArray;
+use arrow_array::types::{Float64Type, Int64Type};
+use arrow_array::{Array, ArrayRef, BooleanArray, Float64Array, Int64Array, RecordBatch, StringViewArray};
+use arrow_ipc::reader::StreamReader;
+use arrow_ipc::writer::StreamWriter;
+use arrow_schema::{ArrowError, DataType, Field, Schema};
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+use pyo3::pybacked::PyBackedBytes;
+use pyo3::types::{PyBytes, PyDict, PyList};
+use std::io::Cursor;
+use std::sync::Arc;
+
+/// The values of a column; none where nothing was measured.
+enum Values {
+    Text(Vec<Option<String>>),
+    Count(Vec<Option<i64>>),
+    Real(Vec<Option<f64>>),
+    Flag(Vec<Option<bool>>),
+}
+
+/// Named columns of equal length.
+struct Frame(Vec<(String, Values)>);
+
+/// The values of a table by column: lists with None where nothing was measured.
+#[pyfunction]
+pub fn columns(py: Python<'_>, stream: PyBackedBytes) -> PyResult<Bound<'_, PyDict>> {
+    let out = PyDict::new(py);
+    for (name, values) in Frame::read(&stream).map_err(refused)?.0 {
+        out.set_item(name, values.into_list(py)?)?;
+    }
+    Ok(out)
+}
+
+/// The rows of tables with the same columns one behind the other, and before them a column `id`: one number per table.
+#[pyfunction]
+pub fn joined<'py>(py: Python<'py>, streams: Vec<PyBackedBytes>, ids: Vec<i64>) -> PyResult<Bound<'py, PyBytes>> {
+    if streams.len() != ids.len() {
+        return Err(PyValueError::new_err("as many numbers as tables are needed"));
+    }
+    let made = py.detach(|| {
+        let mut all: Option<Frame> = None;
+        for (stream, id) in streams.iter().zip(ids) {
+            let mut table = Frame::read(stream)?;
+            let rows = table.0.first().map_or(0, |(_, values)| values.len());
+            table.0.insert(0, ("id".to_owned(), Values::Count(vec![Some(id); rows])));
+            match &mut all {
+                None => all = Some(table),
+                Some(all) => all.extend(table)?,
+            }
+        }
+        all.ok_or_else(|| ArrowError::SchemaError("no table".to_owned()))?.write()
+    });
+    Ok(PyBytes::new(py, &made.map_err(refused)?))
+}
+
+/// A table of which each column has a kind ("text", "count", "real" or "flag") and a list of values.
+#[pyfunction]
+pub fn stream<'py>(
+    py: Python<'py>,
+    columns: Vec<(String, String, Bound<'py, PyList>)>,
+) -> PyResult<Bound<'py, PyBytes>> {
+    let typed = columns.into_iter().map(|(name, kind, values)| {
+        let values = match kind.as_str() {
+            "text" => Values::Text(values.extract()?),
+            "count" => Values::Count(values.extract()?),
+            "real" => Values::Real(values.extract()?),
+            "flag" => Values::Flag(values.extract()?),
+            _ => return Err(PyValueError::new_err(format!("unknown kind \"{kind}\""))),
+        };
+        Ok((name, values))
+    });
+    let frame = Frame(typed.collect::<PyResult<_>>()?);
+    Ok(PyBytes::new(py, &frame.write().map_err(refused)?))
+}
+
+fn refused(error: ArrowError) -> PyErr {
+    PyValueError::new_err(format!("no table of texts, counts, reals and flags: {error}"))
+}
+
+impl Frame {
+    fn read(stream: &[u8]) -> Result<Frame, ArrowError> {
+        let reader = StreamReader::try_new(Cursor::new(stream), None)?;
+        let fields = reader.schema().fields().clone();
+        let empty = fields.iter().map(|field| Ok((field.name().clone(), Values::of(field.data_type())?)));
+        let mut frame = Frame(empty.collect::<Result<_, ArrowError>>()?);
+        for batch in reader {
+            for ((_, values), array) in frame.0.iter_mut().zip(batch?.columns()) {
+                values.append(array);
+            }
+        }
+        Ok(frame)
+    }
+
+    fn extend(&mut self, other: Frame) -> Result<(), ArrowError> {
+        let differ = || ArrowError::SchemaError("tables have different columns".to_owned());
+        if self.0.len() != other.0.len() {
+            return Err(differ());
+        }
+        for ((name, values), (same, more)) in self.0.iter_mut().zip(other.0) {
+            match (values, more) {
+                (Values::Text(all), Values::Text(more)) if *name == same => all.extend(more),
+                (Values::Count(all), Values::Count(more)) if *name == same => all.extend(more),
+                (Values::Real(all), Values::Real(more)) if *name == same => all.extend(more),
+                (Values::Flag(all), Values::Flag(more)) if *name == same => all.extend(more),
+                _ => return Err(differ()),
+            }
+        }
+        Ok(())
+    }
+
+    fn write(self) -> Result<Vec<u8>, ArrowError> {
+        let (names, arrays): (Vec<String>, Vec<ArrayRef>) =
+            self.0.into_iter().map(|(name, values)| (name, values.into_array())).unzip();
+        let typed = names.into_iter().zip(&arrays);
+        let fields: Vec<Field> =
+            typed.map(|(name, array)| Field::new(name, array.data_type().clone(), true)).collect();
+        let schema = Arc::new(Schema::new(fields));
+        let mut writer = StreamWriter::try_new(Vec::new(), &schema)?;
+        writer.write(&RecordBatch::try_new(schema, arrays)?)?;
+        writer.into_inner()
+    }
+}
+
+impl Values {
+    fn of(kind: &DataType) -> Result<Values, ArrowError> {
+        match kind {
+            DataType::Utf8View | DataType::Utf8 | DataType::LargeUtf8 => Ok(Values::Text(Vec::new())),
+            DataType::Int64 => Ok(Values::Count(Vec::new())),
+            DataType::Float64 => Ok(Values::Real(Vec::new())),
+            DataType::Boolean => Ok(Values::Flag(Vec::new())),
+            other => Err(ArrowError::SchemaError(format!("a column of {other}"))),
+        }
+    }
+
+    /// Appends an array of the type that `of` was given.
+    fn append(&mut self, array: &ArrayRef) {
+        match self {
+            Values::Count(all) => all.extend(array.as_primitive::<Int64Type>()),
+            Values::Real(all) => all.extend(array.as_primitive::<Float64Type>()),
+            Values::Flag(all) => all.extend(array.as_boolean()),
+            Values::Text(all) => match array.data_type() {
+                DataType::Utf8 => all.extend(texts(array.as_string::<i32>())),
+                DataType::LargeUtf8 => all.extend(texts(array.as_string::<i64>())),
+                _ => all.extend(texts(array.as_string_view())),
+            },
+        }
+    }
+
+    fn into_array(self) -> ArrayRef {
+        match self {
+            Values::Text(all) => Arc::new(StringViewArray::from_iter(all)),
+            Values::Count(all) => Arc::new(Int64Array::from(all)),
+            Values::Real(all) => Arc::new(Float64Array::from(all)),
+            Values::Flag(all) => Arc::new(BooleanArray::from(all)),
+        }
+    }
+
+    fn into_list(self, py: Python<'_>) -> PyResult<Bound<'_, PyList>> {
+        match self {
+            Values::Text(all) => PyList::new(py, all),
+            Values::Count(all) => PyList::new(py, all),
+            Values::Real(all) => PyList::new(py, all),
+            Values::Flag(all) => PyList::new(py, all),
+        }
+    }
+
+    fn len(&self) -> usize {
+        match self {
+            Values::Text(all) => all.len(),
+            Values::Count(all) => all.len(),
+            Values::Real(all) => all.len(),
+            Values::Flag(all) => all.len(),
+        }
+    }
+}
+
+fn texts<'a>(array: impl IntoIterator<Item = Option<&'a str>>) -> impl Iterator<Item = Option<String>> {
+    array.into_iter().map(|text| text.map(str::to_owned))
+}
