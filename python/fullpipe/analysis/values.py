@@ -7,7 +7,8 @@ from typing import Any
 
 import polars as pl
 
-from fullpipe.analysis.metrics import flow_groups, measured
+from fullpipe.analysis.metrics import flow_groups
+from fullpipe.analysis.metrics.table import measured_rows, schema
 from fullpipe.runs import Run
 
 IDENTITY = ("seed", "engine")
@@ -36,21 +37,19 @@ def values_of(
         `entry` (the place in the scenario's `flows`; null of all flows and of links), `of` (the name of the
         group or link), `metric`, `value` (null if there is none) and `unit`.
     """
-    parts, points = [], []
+    rows, points = list[tuple[Any, ...]](), list[dict[str, Any]]()
     for number, (point, run) in enumerate(runs):
         points.append({**point, "seed": run.meta.seed, "engine": run.meta.engine.name})
-        places = {name: place for place, name in enumerate(flow_groups(run))}
-        entry = pl.col("of").replace_strict(places, default=None, return_dtype=pl.Int64)
-        is_flow = pl.col("kind") == "flows"
-        parts.append(
-            measured(run, links, metrics).with_columns(
-                pl.when(is_flow).then(entry).alias("entry"), pl.lit(number, pl.Int64).alias(_RUN)
-            )
+        entries = {name: entry for entry, name in enumerate(flow_groups(run))}
+        rows += (
+            (*row, entries.get(row[1]) if row[0] == "flows" else None, number)
+            for row in measured_rows(run, links, metrics)
         )
-    if not parts:
+    if not points:
         return pl.DataFrame(schema=dict.fromkeys((*IDENTITY, *MEASURED), pl.String))
     told = _table(points)
-    table = pl.concat(parts).join(told, on=_RUN, how="left", maintain_order="left")
+    made = pl.DataFrame(rows, {**schema(), "entry": pl.Int64, _RUN: pl.Int64}, orient="row")
+    table = made.join(told, on=_RUN, how="left", maintain_order="left")
     return table.select(*(name for name in told.columns if name != _RUN), *MEASURED)
 
 

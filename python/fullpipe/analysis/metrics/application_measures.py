@@ -1,8 +1,9 @@
 """The measures of what the applications of a group of flows have done: transfers, web pages and videos."""
 
-from collections.abc import Callable
+from __future__ import annotations
 
-import polars as pl
+from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 from fullpipe.analysis.metrics.margins import BEGAN, DELAY, RATE, SHARE, Margin
 from fullpipe.analysis.metrics.measure import PART, Measure, Value
@@ -11,12 +12,19 @@ from fullpipe.analysis.metrics.samples import real
 from fullpipe.analysis.metrics.transfers import slowdowns
 from fullpipe.analysis.metrics.videos import stall_ratio, stalls, video_rate_bps
 
-_Times = Callable[[Group], pl.Series]
+if TYPE_CHECKING:
+    import polars as pl
+
+_Times = Callable[[Group], "pl.Series"]
 """Completion times, null where there was none before the end of the run."""
 
 
 def _percentile(times_s: _Times, percentile: float) -> Value:
-    return lambda group: real(times_s(group).drop_nulls().quantile(percentile / 100, "linear"))
+    def value(group: Group) -> float | None:
+        found = times_s(group)
+        return real(found.quantile(percentile / 100, "linear")) if len(found) else None
+
+    return value
 
 
 def _counted(name: str, unit: str, what: str, times_s: _Times, column: str) -> tuple[Measure, Measure]:
@@ -63,7 +71,7 @@ def _pages_s(group: Group) -> pl.Series:
 
 
 def _slowdown(group: Group) -> float | None:
-    return real(slowdowns(group.transfers)["slowdown"].median())
+    return real(slowdowns(group.transfers)["slowdown"].median()) if len(group.transfers) else None
 
 
 def _of_videos(metric: Callable[[pl.DataFrame], float | None]) -> Value:

@@ -1,9 +1,20 @@
 """Kinds of flows: with congestion control, without, and those that compete for throughput."""
 
-import polars as pl
+from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
+from fullpipe.analysis.metrics.samples import rows_where
+from fullpipe.lazy import Library
 from fullpipe.runs import Run
+from fullpipe.scenario import Scenario
 from fullpipe.scenario.model.flows import Flow, flow_names
+from fullpipe.scenario.remembered import Remembered
+
+if TYPE_CHECKING:
+    import polars as pl
+else:
+    pl = Library("polars")
 
 _DATAGRAMS = ["udp", "icmp"]
 
@@ -13,7 +24,9 @@ def connections(flows: pl.DataFrame) -> pl.DataFrame:
 
     An engine that does not say what carries a flow has connections only.
     """
-    return flows.filter(~are_datagrams()) if "protocol" in flows.columns else flows
+    if "protocol" not in flows.columns:
+        return flows
+    return rows_where(flows, [protocol not in _DATAGRAMS for protocol in flows["protocol"].to_list()])
 
 
 def datagrams(flows: pl.DataFrame) -> pl.DataFrame:
@@ -32,15 +45,18 @@ def bulk_flows(run: Run) -> pl.DataFrame:
     is one that the scenario does not name.
     """
     names, flows = frozenset(bulk_names(run)), run.flows
-    each = enumerate(zip(flows["flow"], flows["goodput_bps"], strict=True))
-    rows = [row for row, (name, rate) in each if name in names and rate is not None]
-    return flows if len(rows) == flows.height else flows[rows]  # a query takes polars several megabytes
+    each = zip(flows["flow"].to_list(), flows["goodput_bps"].to_list(), strict=True)
+    return rows_where(flows, [name in names and rate is not None for name, rate in each])
 
 
 def bulk_names(run: Run) -> list[str]:
     """The names of the bulk flows, those with no time of their own among them: see `bulk_flows`."""
-    flows = run.scenario.flows
-    entries = zip(flows, flow_names(flows), strict=True)
+    return _bulk_names(run.scenario)
+
+
+@Remembered
+def _bulk_names(scenario: Scenario) -> list[str]:
+    entries = zip(scenario.flows, flow_names(scenario.flows), strict=True)
     return [name for flow, of_entry in entries if _is_bulk(flow) for name in of_entry]
 
 

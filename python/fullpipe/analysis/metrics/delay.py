@@ -1,10 +1,18 @@
 """Delay: RTT, queueing, and throughput relative to delay. All functions take the tables of a run."""
 
+from __future__ import annotations
+
 from collections.abc import Sequence
+from math import inf
+from typing import TYPE_CHECKING
 
-import polars as pl
+from fullpipe.analysis.metrics.samples import EDGE_S, between, mean, real
+from fullpipe.lazy import Library
 
-from fullpipe.analysis.metrics.samples import between, real
+if TYPE_CHECKING:
+    import polars as pl
+else:
+    pl = Library("polars")
 
 
 def rtt_percentiles_s(
@@ -63,9 +71,23 @@ def srtt_percentile_s(
 
 def _smoothed_s(series: pl.DataFrame, flows: pl.DataFrame, flow: str, warmup_s: float) -> pl.Series:
     """The samples of a flow's smoothed RTT after the warm-up and until it ended."""
-    end_s = real(flows.filter(pl.col("flow") == flow)["end_s"].max())
-    own = between(series.filter(pl.col("flow") == flow), warmup_s, float("inf") if end_s is None else end_s)
-    return own["srtt_s"]
+    own = series.filter(pl.col("flow") == flow)
+    return smoothed_s(own, flows, warmup_s).get(flow, own["srtt_s"].clear())
+
+
+def _until(own: pl.DataFrame, end_s: float) -> pl.Series:
+    return own["srtt_s"].filter(own["time_s"] <= end_s + EDGE_S)
+
+
+def smoothed_s(series: pl.DataFrame, flows: pl.DataFrame, warmup_s: float = 0.0) -> dict[str, pl.Series]:
+    """The samples of every flow's smoothed RTT after the warm-up and until it ended, s, by its name."""
+    ends_s = dict(zip(flows["flow"].to_list(), flows["end_s"].to_list(), strict=True))
+    after = between(series.select("flow", "time_s", "srtt_s"), warmup_s, inf)
+    found = {}
+    for (flow,), own in after.partition_by("flow", as_dict=True).items():
+        end_s = ends_s.get(flow)
+        found[str(flow)] = own["srtt_s"] if end_s is None else _until(own, end_s)
+    return found
 
 
 def rtt_inflation(flows: pl.DataFrame, base_s: float | None = None) -> float | None:
@@ -86,9 +108,8 @@ def rtt_inflation(flows: pl.DataFrame, base_s: float | None = None) -> float | N
     >>> round(rtt_inflation(flows), 6), round(rtt_inflation(flows, base_s=0.02), 6)
     (2.25, 3.0)
     """
-    base = pl.col("rtt_min_s") if base_s is None else pl.lit(base_s)
-    ratios = flows.select(ratio=pl.col("rtt_p95_s") / base)["ratio"].drop_nulls()
-    return sum(ratios.to_list()) / len(ratios) if len(ratios) else None
+    ratios = flows["rtt_p95_s"] / (flows["rtt_min_s"] if base_s is None else base_s)
+    return mean(ratios.to_list())
 
 
 def queue_sojourn_s(links_summary: pl.DataFrame, link: str = "bottleneck") -> tuple[float, float] | None:

@@ -1,10 +1,17 @@
 """Dynamics: times to convergence, to full use of free capacity, and to recovery, from the given start."""
 
-from collections.abc import Sequence
+from __future__ import annotations
 
-import polars as pl
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from fullpipe.analysis.metrics.samples import between, means_over, spacing_s
+from fullpipe.lazy import Library
+
+if TYPE_CHECKING:
+    import polars as pl
+else:
+    pl = Library("polars")
 
 
 def settling_time_s(

@@ -1,10 +1,17 @@
 """Fairness: how evenly flows share, and how much one harms another."""
 
-from collections.abc import Iterable
+from __future__ import annotations
 
-import polars as pl
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
 
 from fullpipe.analysis.metrics.samples import spacing_s
+from fullpipe.lazy import Library
+
+if TYPE_CHECKING:
+    import polars as pl
+else:
+    pl = Library("polars")
 
 
 def jain(rates: Iterable[float | None]) -> float | None:

@@ -1,7 +1,9 @@
 """Flows that a scenario describes together: what values are given for, and engines are compared by."""
 
 from fullpipe.runs import Run
+from fullpipe.scenario import Scenario
 from fullpipe.scenario.model.flows import flow_names
+from fullpipe.scenario.remembered import Remembered
 
 ALL, DOWNLOADS, UPLOADS = "all flows", "all downloads", "all uploads"
 TOTALS = (ALL, DOWNLOADS, UPLOADS)
@@ -14,14 +16,20 @@ def flow_groups(run: Run) -> dict[str, list[str]]:
     A single flow keeps its name, and several have what is before their numbers, unless another entry has the
     same. Flows that the scenario does not name are groups of their own.
     """
-    entries = flow_names(run.scenario.flows)
+    found, known = _named_groups(run.scenario)
+    return found | {name: [name] for name in run.flows["flow"].to_list() if name not in known}
+
+
+@Remembered
+def _named_groups(scenario: Scenario) -> tuple[dict[str, list[str]], frozenset[str]]:
+    """The groups of flows that a scenario names, and all names in them."""
+    entries = flow_names(scenario.flows)
     bases = [names[0].rpartition("-")[0] if len(names) > 1 else names[0] for names in entries]
     found = {
         base if bases.count(base) == 1 else f"{names[0]}..{names[-1].rpartition('-')[2]}": names
         for base, names in zip(bases, entries, strict=True)
     }
-    known = {name for names in entries for name in names}
-    return found | {name: [name] for name in run.flows["flow"].to_list() if name not in known}
+    return found, frozenset(name for names in entries for name in names)
 
 
 def flow_directions(run: Run) -> dict[str, list[str]]:
@@ -30,8 +38,12 @@ def flow_directions(run: Run) -> dict[str, list[str]]:
     They compete for different links, so that what they get can be neither added nor shared. A graph has no
     two sides.
     """
-    flows = run.scenario.flows
+    return _directions(run.scenario)
+
+
+@Remembered
+def _directions(scenario: Scenario) -> dict[str, list[str]]:
     found: dict[str, list[str]] = {DOWNLOADS: [], UPLOADS: []}
-    for flow, names in zip(flows, flow_names(flows), strict=True):
+    for flow, names in zip(scenario.flows, flow_names(scenario.flows), strict=True):
         found[UPLOADS if flow.is_upload else DOWNLOADS] += names
     return found if all(found.values()) else {}

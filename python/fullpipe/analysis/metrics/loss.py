@@ -1,6 +1,15 @@
 """Loss: packets retransmitted, dropped and marked. All functions take the tables of a run."""
 
-import polars as pl
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from fullpipe.lazy import Library
+
+if TYPE_CHECKING:
+    import polars as pl
+else:
+    pl = Library("polars")
 
 
 def retransmission_rate(flows: pl.DataFrame) -> float | None:

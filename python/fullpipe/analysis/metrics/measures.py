@@ -1,12 +1,13 @@
 """The measures of groups of flows."""
 
+from __future__ import annotations
+
 from collections.abc import Callable, Mapping
 from dataclasses import replace
-
-import polars as pl
+from typing import TYPE_CHECKING
 
 from fullpipe.analysis.metrics.application_measures import OF_APPLICATIONS
-from fullpipe.analysis.metrics.delay import mean_srtt_s, power, rtt_inflation, srtt_percentile_s
+from fullpipe.analysis.metrics.delay import power, rtt_inflation
 from fullpipe.analysis.metrics.dynamics import convergence_time_s
 from fullpipe.analysis.metrics.fairness import jain_among, starved_flows
 from fullpipe.analysis.metrics.loss import loss_rate, marking_rate, retransmission_rate
@@ -23,6 +24,12 @@ from fullpipe.analysis.metrics.measure import PART, Better, Measure, Value
 from fullpipe.analysis.metrics.responsiveness import latency_increase_s, responsiveness
 from fullpipe.analysis.metrics.rows import Group
 from fullpipe.analysis.metrics.samples import mean, real
+from fullpipe.lazy import Library
+
+if TYPE_CHECKING:
+    import polars as pl
+else:
+    pl = Library("polars")
 
 _OWN_TIME = "each over its own time after the warm-up"
 _CONNECTIONS = "; of its connections alone, if it has any"
@@ -106,13 +113,11 @@ def _power(group: Group) -> float | None:
 
 
 def _srtt(group: Group) -> float | None:
-    series, warmup_s = group.whole.series, group.whole.warmup_s
-    return mean(mean_srtt_s(series, group.flows, flow, warmup_s) for flow in group.names)
+    return mean(real(samples_s.mean()) for samples_s in group.smoothed_s)
 
 
 def _srtt_p95(group: Group) -> float | None:
-    series, warmup_s = group.whole.series, group.whole.warmup_s
-    return mean(srtt_percentile_s(series, group.flows, flow, 95, warmup_s) for flow in group.names)
+    return mean(real(samples_s.quantile(0.95, "linear")) for samples_s in group.smoothed_s)
 
 
 def _convergence(group: Group) -> float | None:

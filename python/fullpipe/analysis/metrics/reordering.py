@@ -6,10 +6,15 @@ a retransmission looks like a packet that came late."""
 from __future__ import annotations
 
 from bisect import bisect_right
-
-import polars as pl
+from typing import TYPE_CHECKING
 
 from fullpipe.errors import ResultError
+from fullpipe.lazy import Library
+
+if TYPE_CHECKING:
+    import polars as pl
+else:
+    pl = Library("polars")
 
 _SAME = ("flow", "connection", "seq", "len", "ts_val", "copy")
 

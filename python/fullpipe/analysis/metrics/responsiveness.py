@@ -1,8 +1,16 @@
 """Latency under load: how many round trips fit into a minute, how much longer one takes, and its grade."""
 
-from collections.abc import Sequence
+from __future__ import annotations
 
-import polars as pl
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from fullpipe.lazy import Library
+
+if TYPE_CHECKING:
+    import polars as pl
+else:
+    pl = Library("polars")
 
 _KEPT = 0.95
 _MINUTE_S = 60.0

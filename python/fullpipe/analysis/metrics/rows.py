@@ -5,16 +5,22 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
-
-import polars as pl
+from typing import TYPE_CHECKING
 
 from fullpipe.analysis.metrics.connections import bulk_flows, connections
+from fullpipe.analysis.metrics.delay import smoothed_s
 from fullpipe.analysis.metrics.groups import flow_directions
 from fullpipe.analysis.metrics.responsiveness import under_load
-from fullpipe.analysis.metrics.samples import real
+from fullpipe.analysis.metrics.samples import real, rows_where
 from fullpipe.analysis.metrics.transfers import begun_pages_s, measured_transfers
 from fullpipe.analysis.metrics.voice import call_scores
+from fullpipe.lazy import Library
 from fullpipe.runs import Run
+
+if TYPE_CHECKING:
+    import polars as pl
+else:
+    pl = Library("polars")
 
 
 @dataclass(frozen=True)
@@ -37,6 +43,11 @@ class Whole:
     def warmup_s(self) -> float:
         """The time that is left out."""
         return self.run.scenario.warmup_s
+
+    @cached_property
+    def smoothed_s(self) -> Mapping[str, pl.Series]:
+        """The samples of every flow's smoothed RTT after the warm-up and until it ended."""
+        return smoothed_s(self.series, self.flows, self.warmup_s)
 
     @cached_property
     def transfers(self) -> pl.DataFrame:
@@ -117,6 +128,12 @@ class Group:
         return self._own(self.whole.transfers)
 
     @property
+    def smoothed_s(self) -> list[pl.Series]:
+        """The samples of the smoothed RTT of each of its flows that has any."""
+        found = self.whole.smoothed_s
+        return [found[flow] for flow in self.names if flow in found]
+
+    @property
     def transfers_s(self) -> pl.Series:
         """How long its transfers took; null of those that did not finish."""
         return self.transfers["fct_s"]
@@ -145,4 +162,5 @@ class Group:
         """The rows of its flows. Most runs have no transfers, and bulk flows only."""
         if rows.is_empty() or self.flows.height == self.whole.flows.height:
             return rows
-        return rows.filter(pl.col("flow").is_in(self.names))
+        names = frozenset(self.names)
+        return rows_where(rows, [flow in names for flow in rows["flow"].to_list()])

@@ -1,10 +1,18 @@
 """Samples along time: spans of them, their spacing, and means over longer intervals."""
 
-from collections.abc import Iterable
+from __future__ import annotations
 
-import polars as pl
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING
 
-_EDGE_S = 1e-9
+from fullpipe.lazy import Library
+
+if TYPE_CHECKING:
+    import polars as pl
+else:
+    pl = Library("polars")
+
+EDGE_S = 1e-9
 """Sums of decimal intervals miss their end by rounding."""
 
 
@@ -14,7 +22,17 @@ def between(samples: pl.DataFrame, start_s: float, end_s: float) -> pl.DataFrame
     >>> between(pl.DataFrame({"time_s": [1.0, 2.0, 3.0]}), 1, 3)["time_s"].to_list()
     [2.0, 3.0]
     """
-    return samples.filter((pl.col("time_s") > start_s + _EDGE_S) & (pl.col("time_s") <= end_s + _EDGE_S))
+    return samples.filter((pl.col("time_s") > start_s + EDGE_S) & (pl.col("time_s") <= end_s + EDGE_S))
+
+
+def rows_where(table: pl.DataFrame, are_chosen: Sequence[bool]) -> pl.DataFrame:
+    """Some rows of a small table, without a query, which takes polars a hundred times as long.
+
+    >>> rows_where(pl.DataFrame({"flow": ["a", "b", "c"]}), [True, False, True])["flow"].to_list()
+    ['a', 'c']
+    """
+    rows = [row for row, is_chosen in enumerate(are_chosen) if is_chosen]
+    return table if len(rows) == table.height else table[rows]
 
 
 def spacing_s(samples: pl.DataFrame) -> float | None:
@@ -29,7 +47,7 @@ def spacing_s(samples: pl.DataFrame) -> float | None:
 
 def means_over(samples: pl.DataFrame, actor: str, column: str, interval_s: float) -> pl.DataFrame:
     """Means of a column over longer intervals that begin at 0, per flow or link, stamped with their ends."""
-    end = (pl.col("time_s") / interval_s - _EDGE_S).floor() * interval_s + interval_s
+    end = (pl.col("time_s") / interval_s - EDGE_S).floor() * interval_s + interval_s
     return samples.group_by(actor, end.alias("time_s"), maintain_order=True).agg(pl.col(column).mean())
 
 

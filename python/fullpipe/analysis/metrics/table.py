@@ -1,17 +1,27 @@
 """The values measured of a run, per group of flows and per link, the same for every engine."""
 
-from collections.abc import Collection, Mapping
+from __future__ import annotations
 
-import polars as pl
+from collections.abc import Collection, Mapping
+from typing import TYPE_CHECKING, Any
 
 from fullpipe.analysis.metrics.groups import ALL, DOWNLOADS, UPLOADS, flow_directions, flow_groups
 from fullpipe.analysis.metrics.link_measures import LINK_MEASURES
 from fullpipe.analysis.metrics.measure import LinkMeasure, Measure
 from fullpipe.analysis.metrics.measures import MEASURES
 from fullpipe.analysis.metrics.rows import Group, Whole
+from fullpipe.analysis.metrics.samples import rows_where
+from fullpipe.lazy import Library
 from fullpipe.runs import Run
 
-SCHEMA = {"kind": pl.String, "of": pl.String, "metric": pl.String, "value": pl.Float64, "unit": pl.String}
+if TYPE_CHECKING:
+    import polars as pl
+else:
+    pl = Library("polars")
+
+COLUMNS = ("kind", "of", "metric", "value", "unit")
+Row = tuple[str, str, str, float | None, str]
+"""A value with the names of `COLUMNS`."""
 BY_NAME: Mapping[str, Measure | LinkMeasure] = {each.name: each for each in (*MEASURES, *LINK_MEASURES)}
 """All of them; none of a link has the name of one of flows."""
 _WAIT_S = 1e-4
@@ -33,22 +43,36 @@ def measured(
         run does not know, and what makes no sense of a group, has a null value; and what is said of all flows
         is not said of downloads and uploads again. See `Measure.is_of_connections`, too.
     """
+    return pl.DataFrame(measured_rows(run, links, metrics), schema=schema(), orient="row")
+
+
+def schema() -> dict[str, type[pl.DataType]]:
+    """Names and types of the columns of `measured`."""
+    return dict.fromkeys(COLUMNS, pl.String) | {"value": pl.Float64}
+
+
+def measured_rows(
+    run: Run, links: Collection[str] | None = None, metrics: Collection[str] | None = None
+) -> list[Row]:
+    """The rows of `measured`, of which a table of many runs is made at once: a table takes polars longer to
+    make than to fill."""
     whole = Whole(run)
     groups = {name: Group(flows, whole) for name, flows in _parts(run).items()}
-    of_flows = [
+    measures = [measure for measure in MEASURES if metrics is None or measure.name in metrics]
+    of_flows: list[Row] = [
         ("flows", name, measure.name, _value(name, group, measure), measure.unit)
         for name, group in groups.items()
-        for measure in MEASURES
-        if metrics is None or measure.name in metrics
+        for measure in measures
     ]
-    chosen = pl.col("link").is_in(list(busy_links(run) if links is None else links))
-    of_links = [
+    chosen = frozenset(busy_links(run) if links is None else links)
+    of_links = [measure for measure in LINK_MEASURES if metrics is None or measure.name in metrics]
+    rows = run.rows("links_summary") if chosen and of_links else ()
+    return of_flows + [
         ("link", str(row["link"]), measure.name, measure.value(row, run), measure.unit)
-        for row in run.links_summary.filter(chosen).iter_rows(named=True)
-        for measure in LINK_MEASURES
-        if metrics is None or measure.name in metrics
+        for row in rows
+        if row["link"] in chosen
+        for measure in of_links
     ]
-    return pl.DataFrame([*of_flows, *of_links], schema=SCHEMA, orient="row")
 
 
 def _value(name: str, group: Group, measure: Measure) -> float | None:
@@ -60,14 +84,18 @@ def _value(name: str, group: Group, measure: Measure) -> float | None:
 def busy_links(run: Run) -> list[str]:
     """The links that did something to packets: the mean wait is 0.1 ms or more, or some were dropped or
     marked."""
-    columns = ("sojourn_mean_s", "dropped_packets", "marked_packets")
-    waits, dropped, marked = (pl.col(name) for name in columns)
-    busy = run.links_summary.filter((waits >= _WAIT_S) | (dropped > 0) | (marked > 0))
-    return [str(name) for name in busy["link"]]
+    return [str(row["link"]) for row in run.rows("links_summary") if _is_busy(row)]
+
+
+def _is_busy(row: Mapping[str, Any]) -> bool:
+    is_slow = (row["sojourn_mean_s"] or 0.0) >= _WAIT_S
+    return is_slow or (row["dropped_packets"] or 0) > 0 or (row["marked_packets"] or 0) > 0
 
 
 def _parts(run: Run) -> dict[str, pl.DataFrame]:
-    groups = flow_groups(run)
-    parts = {name: run.flows.filter(pl.col("flow").is_in(flows)) for name, flows in groups.items()}
-    several = {ALL: run.flows["flow"].to_list(), **flow_directions(run)} if len(groups) > 1 else {}
-    return parts | {name: run.flows.filter(pl.col("flow").is_in(flows)) for name, flows in several.items()}
+    groups, names = flow_groups(run), run.flows["flow"].to_list()
+    several = {ALL: names, **flow_directions(run)} if len(groups) > 1 else {}
+    return {
+        name: rows_where(run.flows, [flow in chosen for flow in names])
+        for name, chosen in ((name, frozenset(flows)) for name, flows in (groups | several).items())
+    }

@@ -1,10 +1,17 @@
 """Throughput of flows and links. Goodput counts payload once; all functions take the tables of a run."""
 
-from collections.abc import Sequence
+from __future__ import annotations
 
-import polars as pl
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from fullpipe.analysis.metrics.samples import between, means_over, real
+from fullpipe.lazy import Library
+
+if TYPE_CHECKING:
+    import polars as pl
+else:
+    pl = Library("polars")
 
 
 def total_goodput_bps(flows: pl.DataFrame) -> float:

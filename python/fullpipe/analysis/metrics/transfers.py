@@ -2,11 +2,18 @@
 
 They take rows of the table of transfers: one per transfer, of which a flow may make one after the other."""
 
+from __future__ import annotations
+
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
-import polars as pl
-
+from fullpipe.lazy import Library
 from fullpipe.runs import Run
+
+if TYPE_CHECKING:
+    import polars as pl
+else:
+    pl = Library("polars")
 
 
 def measured_transfers(run: Run) -> pl.DataFrame:

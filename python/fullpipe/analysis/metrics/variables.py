@@ -1,8 +1,16 @@
 """Variables of algorithms and queues: numbers over time, and the time spent in each state."""
 
-import polars as pl
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
 
 from fullpipe.errors import UnknownNameError
+from fullpipe.lazy import Library
+
+if TYPE_CHECKING:
+    import polars as pl
+else:
+    pl = Library("polars")
 
 
 def states(variables: pl.DataFrame, flow: str, name: str = "state") -> pl.DataFrame:

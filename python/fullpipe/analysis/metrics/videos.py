@@ -1,8 +1,16 @@
 """Quality of videos: stalls and bit rates, over the whole run. They take rows of the table of videos."""
 
-import polars as pl
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
 
 from fullpipe.analysis.metrics.samples import real
+from fullpipe.lazy import Library
+
+if TYPE_CHECKING:
+    import polars as pl
+else:
+    pl = Library("polars")
 
 
 def stall_ratio(videos: pl.DataFrame) -> float | None:

@@ -1,16 +1,24 @@
 """Quality of calls by the E-model (ITU-T G.107, and G.107.1 for wideband speech)."""
 
+from __future__ import annotations
+
 import math
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
-import polars as pl
-
+from fullpipe.lazy import Library
 from fullpipe.runs import Run
+from fullpipe.scenario import Scenario
 from fullpipe.scenario.model.flows import Flow, flow_names
 from fullpipe.scenario.model.workloads.datagrams import Voip
+from fullpipe.scenario.remembered import Remembered
 
-Number = TypeVar("Number", float, pl.Expr)
+if TYPE_CHECKING:
+    import polars as pl
+else:
+    pl = Library("polars")
+
+Number = TypeVar("Number", float, "pl.Expr")
 """A number, or an expression of polars, for very many calls at once."""
 FRAME_S = 0.02
 """Time of speech in a packet of G.711 as it is usually sent."""
@@ -67,7 +75,7 @@ def opinion(rating: Number) -> Number:
 
 
 def _within(value: Number, low: float, high: float = math.inf) -> Number:
-    return value.clip(low, high) if isinstance(value, pl.Expr) else min(high, max(low, value))
+    return min(high, max(low, value)) if isinstance(value, int | float) else value.clip(low, high)
 
 
 def mos(delay_s: Number, loss: Number, *, ie: float = 0.0, bpl: float = 25.1) -> Number:
@@ -139,9 +147,14 @@ def call_scores(run: Run, *, wideband: bool = False) -> dict[str, float | None]:
     Source: as there.
     """
     model = mos_wideband if wideband else mos
-    frames_s = call_frames_s(run.scenario.flows)
-    rows = run.flows.iter_rows(named=True) if frames_s else ()
+    frames_s = _frames_s(run.scenario)
+    rows = run.rows("flows") if frames_s else ()
     return {row["flow"]: _score(model, row, frames_s[row["flow"]]) for row in rows if row["flow"] in frames_s}
+
+
+@Remembered
+def _frames_s(scenario: Scenario) -> Mapping[str, float]:
+    return call_frames_s(scenario.flows)
 
 
 def call_frames_s(flows: Sequence[Flow]) -> dict[str, float]:
