@@ -154,7 +154,7 @@ def _without_waiting(path: str, flags: int) -> int:
     return os.open(path, flags | os.O_NONBLOCK)
 
 
-def put(path: Path, data: "bytes | memoryview") -> None:
+def put(path: "Path | str", data: "bytes | memoryview") -> None:
     """Write a new file."""
     with open(path, "xb", buffering=0) as file:
         left = memoryview(data)

@@ -1,7 +1,8 @@
-"""Names of a package that are imported when they are first used: who asks for one does not wait for all."""
+"""Names of a package, and whole libraries, that are imported when they are first used."""
 
 from collections.abc import Callable, Mapping
 from importlib import import_module
+from types import ModuleType
 from typing import Any
 
 
@@ -19,3 +20,22 @@ def names(package: str, homes: Mapping[str, str]) -> Callable[[str], Any]:
         return getattr(import_module(f"{package}.{homes[name]}"), name)
 
     return get
+
+
+class Library:
+    """A library that is imported when the first of its names is used: polars takes longer than a short run.
+
+    if TYPE_CHECKING:
+        import polars as pl
+    else:
+        pl = Library("polars")
+    """
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+        self._module: ModuleType | None = None
+
+    def __getattr__(self, name: str) -> Any:
+        if self._module is None:
+            self._module = import_module(self._name)
+        return getattr(self._module, name)

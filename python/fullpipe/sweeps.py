@@ -1,24 +1,28 @@
 """Runs many jobs on engines: in parallel, with results in order, and no run twice."""
 
+from __future__ import annotations
+
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, field
-from typing import Any
-
-import polars as pl
+from typing import TYPE_CHECKING, Any
 
 from fullpipe import engines
-from fullpipe.analysis import precision
-from fullpipe.analysis.metrics import busy_links
-from fullpipe.analysis.precision import Known, Target
-from fullpipe.analysis.values import values_of
 from fullpipe.engines.overtime import limited
 from fullpipe.engines.threads import on_threads
+from fullpipe.lazy import Library
 from fullpipe.runs import EngineId, Run, Store
 from fullpipe.runs.executor import Executor, Outcome, Progress, RunSource, SweepError, Threads, Update
 from fullpipe.runs.jobs import Job, by_point, jobs
 from fullpipe.scenario import Scenario
 from fullpipe.scenario.model.flows import own_algorithms
+
+if TYPE_CHECKING:
+    import polars as pl
+
+    from fullpipe.analysis.precision import Known, Target
+else:
+    pl = Library("polars")
 
 __all__ = [
     "Enough",
@@ -65,7 +69,7 @@ class KeptRuns:
             return None
         at = self._address(job)
         found = self.store.find(job.scenario, at.engine, job.seed, at.digest, at.named)
-        return found and found.at(job.point)
+        return found and found.at(job.point, job.scenario)
 
     def make(self, job: Job, progress: engines.Progress | None) -> Run:
         """Run a job and keep the run; see `stream` for what is raised."""
@@ -75,7 +79,7 @@ class KeptRuns:
         is_own = bool(own_algorithms(job.scenario.flows))
         with limited(self.cca_timeout_s if is_own else None), on_threads(self.threads):
             made = chosen.run(job.scenario, seed=job.seed, progress=progress).at(job.point)
-        return self.store.save(made) if self.store else made
+        return (self.store.save(made) if self.store else made).at(job.point, job.scenario)
 
     def _address(self, job: Job) -> _Address:
         """Found once for all seeds of a scenario, which takes longer than to find a run."""
@@ -188,7 +192,7 @@ def until(
     make: Callable[[list[Job]], list[Outcome]],
     *,
     engine: str = "native",
-    most: int = precision.MOST,
+    most: int | None = None,
 ) -> Enough:
     """Run every point of a scenario with more and more seeds, the same of all points, until targets are
     reached.
@@ -204,14 +208,18 @@ def until(
         targets: See `fullpipe.analysis.precision.read_targets`.
         make: Runs jobs. It is called once per look; if a job fails, no more are made.
         engine: Name of the engine.
-        most: How many seeds there are at most.
+        most: How many seeds there are at most; left out, `fullpipe.analysis.precision.MOST`.
 
     Raises:
         ScenarioError: If no run has a metric that is asked for, or only some have it.
     """
+    from fullpipe.analysis import precision
+    from fullpipe.analysis.metrics import busy_links
+    from fullpipe.analysis.values import values_of
+
     found, parts, was_precise = Enough(), list[pl.DataFrame](), False
     links: Sequence[str] = ()
-    for seeds in precision.looks(most):
+    for seeds in precision.looks(precision.MOST if most is None else most):
         made = make(jobs(scenario, range(found.seeds + 1, seeds + 1), engine))
         found.outcomes += made
         found.seeds = seeds

@@ -11,7 +11,8 @@ import polars as pl
 
 from fullpipe import Run, Scenario, run
 from fullpipe.runs import Store
-from fullpipe.runs.entries import LISTED, RUNS
+from fullpipe.runs.encoding import encoded
+from fullpipe.runs.entries import LISTED, RUNS, schema_of
 from fullpipe.runs.segments import add
 from fullpipe.runs.writer import Writer
 from tests.report.pages import HOSTILE
@@ -54,13 +55,13 @@ def many(root: Path, runs: int) -> None:
         gone=pl.lit(False),
     )
     tables = {
-        "runs": index.select(list(RUNS)).cast(pl.Schema(RUNS)),
-        "listed": pl.DataFrame(listed, LISTED, orient="row"),
+        "runs": index.select(list(RUNS)).cast(schema_of(RUNS)),
+        "listed": pl.DataFrame(listed, schema_of(LISTED), orient="row"),
         "flows": index.select("id").join(one.flows, how="cross"),
         "links_summary": index.select("id").join(one.links_summary, how="cross"),
     }
     with closing(Writer(root)) as writer:
-        add(root, writer.open(), tables)
+        add(root, writer.open(), {name: encoded(table) for name, table in tables.items()})
 
 
 def hostile(root: Path) -> list[Run]:

@@ -5,6 +5,7 @@ import time
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from functools import lru_cache
 from pathlib import Path
 from typing import ClassVar, Protocol, runtime_checkable
 
@@ -22,6 +23,8 @@ Progress = Callable[[float], None]
 _digests = Remembered[dict[frozenset[str], str]](lambda _: {})
 """By the options of other engines that one reads."""
 _named = Remembered(Scenario.to_dict)
+
+_NOTHING: dict[str, str] = {}
 
 Say = Callable[[str], None]
 """Told in one line what an installation does."""
@@ -195,14 +198,16 @@ def identity(engine: Engine, scenario: Scenario) -> EngineId:
         EngineError: If the name of the engine cannot be that of a folder.
     """
     kinds = [kind for kind in own_algorithms(scenario.flows) if own.is_known(kind)]
-    if not re.fullmatch(ENGINE, engine.name):
-        raise EngineError(f'engine "{brief(engine.name)}": a name has letters, digits, "_", "-" and "." only')
-    return EngineId(
-        name=engine.name,
-        version=engine.version(),
-        model_version=engine.model_version(),
-        code=" ".join(own.fingerprint(kind) for kind in kinds),
-    )
+    code = " ".join(own.fingerprint(kind) for kind in kinds)
+    return _engine_id(engine.name, engine.version(), engine.model_version(), code)
+
+
+@lru_cache
+def _engine_id(name: str, version: str, model_version: str, code: str) -> EngineId:
+    """The same object for all runs of a sweep."""
+    if not re.fullmatch(ENGINE, name):
+        raise EngineError(f'engine "{brief(name)}": a name has letters, digits, "_", "-" and "." only')
+    return EngineId(name=name, version=version, model_version=model_version, code=code)
 
 
 def digest_of(engine: Engine, scenario: Scenario) -> str:
@@ -238,8 +243,13 @@ def not_measured(measured: Mapping[str, str]) -> frozenset[str]:
     """
     rest = set(TABLES) - set(measured)
     for name, columns in measured.items():
-        rest |= {f"{name}.{column}" for column in set(TABLES[name].schema) - set(columns.split())}
+        rest |= {f"{name}.{column}" for column in set(TABLES[name].names) - set(columns.split())}
     return frozenset(rest)
+
+
+@lru_cache
+def _in_order(names: frozenset[str]) -> tuple[str, ...]:
+    return tuple(sorted(names))
 
 
 def origin(
@@ -254,8 +264,11 @@ def origin(
     otherwise: Mapping[str, str] | None = None,
     remarks: Iterable[str] = (),
 ) -> Meta:
-    """Where a run comes from that has just finished; `hops` are packets times the links that they crossed."""
-    return Meta(
+    """Where a run comes from that has just finished; `hops` are packets times the links that they crossed.
+
+    What all runs of a scenario share is the same object in each, so that it is written as JSON only once.
+    """
+    return Meta.model_construct(
         schema_version=SCHEMA_VERSION,
         scenario=_named(scenario),
         digest=digest_of(engine, scenario),
@@ -266,8 +279,9 @@ def origin(
         cpu_s=cpu_s,
         data_packets=data_packets,
         packet_hops=hops,
-        not_measured=tuple(sorted(engine.capabilities().not_measured)),
-        otherwise=dict(otherwise or {}),
+        point=_NOTHING,
+        not_measured=_in_order(engine.capabilities().not_measured),
+        otherwise=dict(otherwise) if otherwise else _NOTHING,
         remarks=tuple(remarks),
         started=took.started,
         host=host(),

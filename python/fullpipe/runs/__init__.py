@@ -1,11 +1,16 @@
 """Runs: their tables, the store that keeps them, and the jobs and threads that make them."""
 
+from typing import TYPE_CHECKING
+
+from fullpipe import lazy
 from fullpipe.runs.entries import PACKED
-from fullpipe.runs.index import Index
 from fullpipe.runs.meta import EngineId, Meta, host, version, versions
 from fullpipe.runs.run import Run
 from fullpipe.runs.schema import SCHEMA_VERSION, TABLES, Column, Table, frame
 from fullpipe.runs.store import Store
+
+if TYPE_CHECKING:
+    from fullpipe.runs.index import Index
 
 __all__ = [
     "PACKED",
@@ -23,3 +28,5 @@ __all__ = [
     "version",
     "versions",
 ]
+
+__getattr__ = lazy.names(__name__, {"Index": "index"})

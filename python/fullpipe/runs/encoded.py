@@ -1,14 +1,18 @@
 """Tables of a run as an engine encoded them, which become frames when they are asked for."""
 
+from __future__ import annotations
+
 from collections.abc import Collection, Iterator, Mapping
+from typing import TYPE_CHECKING, Any
 
-import polars as pl
-
-from fullpipe.runs.encoding import decoded, empty, is_large
+from fullpipe.runs.encoding import as_schema, columns_of, decoded, empty, encoded, is_large
 from fullpipe.runs.schema import TABLES
 
+if TYPE_CHECKING:
+    import polars as pl
 
-class Encoded(Mapping[str, pl.DataFrame]):
+
+class Encoded(Mapping[str, "pl.DataFrame"]):
     """Tables with the columns of today, each a stream of Arrow IPC; one that is not there is empty.
 
     In a sweep most tables are kept, or dropped, without ever being a frame, which takes longer than to write
@@ -39,12 +43,23 @@ class Encoded(Mapping[str, pl.DataFrame]):
     def __contains__(self, name: object) -> bool:
         return name in self._names
 
+    def columns(self, name: str) -> Mapping[str, list[Any]]:
+        """The values of a table by column; of a small one without making a frame."""
+        if name in self._frames or is_large(len(self._streams.get(name, b""))):
+            return self[name].to_dict(as_series=False)
+        data = self._streams.get(name)
+        return columns_of(data) if data else no_rows(name)
+
     def small(self, name: str) -> bytes | None:
         """The stream of a table, unless it is large or has no rows."""
         data = self._streams.get(name)
         return None if data is None or is_large(len(data)) else data
 
-    def only(self, names: Collection[str]) -> "Encoded":
+    def has_no_rows(self, name: str) -> bool:
+        """Whether a table is known to be empty without making a frame."""
+        return name not in self._streams and name not in self._frames
+
+    def only(self, names: Collection[str]) -> Encoded:
         """These tables alone."""
         part = Encoded(self._streams, names)
         part._frames = {name: frame for name, frame in self._frames.items() if name in names}
@@ -56,3 +71,30 @@ def only(tables: Mapping[str, pl.DataFrame], names: Collection[str]) -> Mapping[
     if isinstance(tables, Encoded):
         return tables.only(names)
     return {name: tables[name].clone() for name in names}
+
+
+def columns(tables: Mapping[str, pl.DataFrame], name: str) -> Mapping[str, list[Any]]:
+    """The values of one of the tables of a run by column: what is encoded does not become a frame."""
+    of_stream = getattr(tables, "columns", None)
+    found: Mapping[str, list[Any]] = of_stream(name) if of_stream else tables[name].to_dict(as_series=False)
+    return found
+
+
+def stream(tables: Mapping[str, pl.DataFrame], name: str) -> bytes | memoryview | None:
+    """One of the tables of a run as bytes with the columns of today; None if it has no rows.
+
+    Raises:
+        ResultError: If a column has another type.
+    """
+    if isinstance(tables, Encoded):
+        if tables.has_no_rows(name):
+            return None
+        if (data := tables.small(name)) is not None:
+            return data
+    table = as_schema(name, tables[name])
+    return None if table.is_empty() else encoded(table)
+
+
+def no_rows(name: str) -> Mapping[str, list[Any]]:
+    """The columns of a table without rows."""
+    return {column: [] for column in TABLES[name].names}

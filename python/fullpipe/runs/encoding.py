@@ -1,17 +1,27 @@
 """Tables as bytes, and back: a small one as a stream of Arrow IPC, a large one as Parquet.
 
 Encoding two rows as Parquet takes half a millisecond, as long as some runs; as a stream of Arrow it takes a
-fortieth. Of many rows, Parquet is the smaller one.
+fortieth. Of many rows, Parquet is the smaller one. polars is imported when a frame is made: that takes longer
+than a short run, and `fullpipe run --json` needs none.
 """
 
+from __future__ import annotations
+
 import hashlib
+from collections.abc import Mapping
 from functools import cache
 from io import BytesIO
+from typing import TYPE_CHECKING, Any
 
-import polars as pl
-
+from fullpipe import _native
 from fullpipe.errors import ResultError
+from fullpipe.lazy import Library
 from fullpipe.runs.schema import TABLES
+
+if TYPE_CHECKING:
+    import polars as pl
+else:
+    pl = Library("polars")
 
 LARGE = 1 << 20
 """Bytes in memory from which on a table is Parquet."""
@@ -22,7 +32,7 @@ class UnreadableError(Exception):
     """Bytes that are no table."""
 
 
-def is_parquet(data: "bytes | memoryview") -> bool:
+def is_parquet(data: bytes | memoryview) -> bool:
     """Whether bytes are a large table."""
     return bytes(data[: len(_PARQUET)]) == _PARQUET
 
@@ -63,7 +73,21 @@ def decoded(data: bytes) -> pl.DataFrame:
         raise UnreadableError from error
 
 
-def checksum(data: "bytes | memoryview") -> str:
+def columns_of(data: bytes) -> Mapping[str, list[Any]]:
+    """The values of a table from bytes, by column: see `decoded`.
+
+    Raises:
+        UnreadableError: If they are no table.
+    """
+    if not is_parquet(data):
+        try:
+            return _native.columns(data)
+        except ValueError:  # a type of column that no version of ours has written
+            pass
+    return decoded(data).to_dict(as_series=False)
+
+
+def checksum(data: bytes | memoryview) -> str:
     """SHA-256 in hexadecimal digits."""
     return hashlib.sha256(data).hexdigest()
 
@@ -88,7 +112,7 @@ def as_schema(name: str, table: pl.DataFrame) -> pl.DataFrame:
     Raises:
         ResultError: If a column has another type.
     """
-    schema = empty(name).schema
+    schema = TABLES[name].schema
     if table.schema == schema:
         return table
     try:
@@ -97,13 +121,13 @@ def as_schema(name: str, table: pl.DataFrame) -> pl.DataFrame:
         raise ResultError(f"its table {name} has columns of other types") from None
 
 
-def has_schema(name: str, table: pl.DataFrame, data: "bytes | memoryview") -> bool:
+def has_schema(name: str, table: pl.DataFrame, data: bytes | memoryview) -> bool:
     """Whether a table that is encoded as `data` has the columns of today.
 
     A stream begins with its schema, which takes a tenth of the time to compare.
     """
     head = _head(name)
-    return bytes(data[: len(head)]) == head or table.schema == empty(name).schema
+    return bytes(data[: len(head)]) == head or table.schema == TABLES[name].schema
 
 
 @cache

@@ -1,45 +1,59 @@
 """What the index says of runs: a row for each, and their summaries."""
 
+from __future__ import annotations
+
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cache
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import polars as pl
-
-from fullpipe.runs.encoding import checksum, empty
+from fullpipe import _native
+from fullpipe.lazy import Library
+from fullpipe.runs.encoding import checksum, decoded, encoded
 from fullpipe.runs.kept import Kept
+from fullpipe.runs.schema import DTYPES, TABLES
 from fullpipe.runs.sums import META
 
+if TYPE_CHECKING:
+    import polars as pl
+else:
+    pl = Library("polars")
+
+Stream = bytes | memoryview
 PACKED = ("flows", "links_summary")
 """Tables of runs that are in the index, so that a question about many runs opens none."""
 ID = "id"
 """The column that tells runs apart, of every table of the index."""
-RUNS: Mapping[str, type[pl.DataType]] = {
-    ID: pl.Int64,
-    "digest": pl.String,
-    "engine": pl.String,
-    "seed": pl.Int64,
-    "version": pl.String,
-    "model_version": pl.String,
-    "scenario": pl.String,
-    "point": pl.String,
-    "spec": pl.String,
-    "duration_s": pl.Float64,
-    "wall_s": pl.Float64,
-    "cpu_s": pl.Float64,
-    "data_packets": pl.Int64,
-    "started": pl.String,
-    "bytes": pl.Int64,
-    "changed_ns": pl.Int64,
-    "noted_ns": pl.Int64,
-    "gone": pl.Boolean,
+RUNS: Mapping[str, str] = {
+    ID: "count",
+    "digest": "text",
+    "engine": "text",
+    "seed": "count",
+    "version": "text",
+    "model_version": "text",
+    "scenario": "text",
+    "point": "text",
+    "spec": "text",
+    "duration_s": "real",
+    "wall_s": "real",
+    "cpu_s": "real",
+    "data_packets": "count",
+    "started": "text",
+    "bytes": "count",
+    "changed_ns": "count",
+    "noted_ns": "count",
+    "gone": "flag",
 }
-"""Columns of the table of runs: `point` and `spec`, the scenario, are JSON; `changed_ns` is when meta.json
-was written, by which another run of the same name is noticed; the row that was noted last counts."""
-LISTED: Mapping[str, type[pl.DataType]] = {"digest": pl.String, "changed_ns": pl.Int64, "noted_ns": pl.Int64}
+"""Columns of the table of runs, each with the kind of its values: `point` and `spec`, the scenario, are JSON;
+`changed_ns` is when meta.json was written, by which another run of the same name is noticed; the row that was
+noted last counts."""
+LISTED: Mapping[str, str] = {"digest": "text", "changed_ns": "count", "noted_ns": "count"}
 """Columns of the table of folders of runs: when each was last changed, at the time that it was listed."""
+
+
+def schema_of(kinds: Mapping[str, str]) -> pl.Schema:
+    """Names and types of columns, as polars has them."""
+    return pl.Schema({name: getattr(pl, DTYPES[kind])() for name, kind in kinds.items()})
 
 
 @dataclass
@@ -48,39 +62,33 @@ class Entries:
 
     rows: list[dict[str, Any]] = field(default_factory=list)
     listed: list[dict[str, Any]] = field(default_factory=list)
-    _packed: dict[str, list[pl.DataFrame]] = field(default_factory=lambda: {name: [] for name in PACKED})
-    _ids: list[int] = field(default_factory=list)
+    _packed: dict[str, list[tuple[int, Stream]]] = field(
+        default_factory=lambda: {name: [] for name in PACKED}
+    )
+    """Number and bytes of a table of a run, if it has rows."""
     _specs: dict[tuple[str, str], str] = field(default_factory=dict)
 
-    def add(self, kept: Kept, tables: Mapping[str, pl.DataFrame], changed_ns: int, noted_ns: int) -> None:
-        """Add a run.
-
-        Raises:
-            ResultError: If a table of the run cannot be read.
-        """
-        summaries = {name: tables[name] for name in PACKED}
+    def add(self, kept: Kept, summaries: Mapping[str, Stream | None], changed_ns: int, noted_ns: int) -> None:
+        """Add a run, with its tables of `PACKED` as `fullpipe.runs.encoded.stream` gives them."""
         row = self._row(kept, changed_ns, noted_ns)
         self.rows.append(row)
-        self._ids.append(row[ID])
-        for name, table in summaries.items():
-            is_today = table.columns == _columns(name)
-            self._packed[name].append(table if is_today else table.select(_columns(name)))
+        for name, data in summaries.items():
+            if data is not None:
+                self._packed[name].append((row[ID], data))
 
     def add_gone(self, row: Mapping[str, Any], noted_ns: int) -> None:
         """Say that the run of a row is not there any more."""
         self.rows.append({**row, "noted_ns": noted_ns, "gone": True})
 
-    def tables(self) -> dict[str, pl.DataFrame]:
-        """The tables of the index: the runs, folders, and the summaries with the column `id` in front."""
-        told = {"runs": pl.DataFrame(self.rows, RUNS), "listed": pl.DataFrame(self.listed, LISTED)}
-        return told | {name: self._summaries(name) for name in PACKED}
+    def tables(self) -> dict[str, Stream]:
+        """The tables of the index as bytes: the runs, folders, and the summaries with the column `id` in
+        front.
 
-    def _summaries(self, name: str) -> pl.DataFrame:
-        import numpy as np  # here: it takes memory and time to import, and a run without a store has no index
-
-        tables = [empty(name), *self._packed[name]]
-        ids = np.repeat(np.array([0, *self._ids], np.int64), [table.height for table in tables])
-        return pl.DataFrame({ID: ids}).hstack(_together(tables))
+        Raises:
+            ResultError: If a table cannot be encoded.
+        """
+        told = {"runs": _stream(RUNS, self.rows), "listed": _stream(LISTED, self.listed)}
+        return told | {name: _together(name, self._packed[name]) for name in PACKED}
 
     def _row(self, kept: Kept, changed_ns: int, noted_ns: int) -> dict[str, Any]:
         meta = kept.meta
@@ -96,7 +104,7 @@ class Entries:
             "version": meta.engine.version,
             "model_version": meta.engine.model_version,
             "scenario": name,
-            "point": json.dumps(meta.point, default=str),
+            "point": json.dumps(meta.point, default=str) if meta.point else "{}",
             "spec": self._specs[meta.digest, name],
             "duration_s": meta.duration_s,
             "wall_s": meta.wall_s,
@@ -110,14 +118,23 @@ class Entries:
         }
 
 
-@cache
-def _columns(name: str) -> list[str]:
-    return empty(name).columns
+def _stream(kinds: Mapping[str, str], rows: Sequence[Mapping[str, Any]]) -> bytes:
+    """Rows as a table; a column that a row lacks is null."""
+    return _native.stream([(name, kind, [row.get(name) for row in rows]) for name, kind in kinds.items()])
 
 
-def _together(tables: Sequence[pl.DataFrame]) -> pl.DataFrame:
-    """The rows of tables with the same columns, in the types of the first, which most have."""
+def _together(name: str, tables: Sequence[tuple[int, Stream]]) -> Stream:
+    """The rows of a table of several runs, each with the number of its run in front."""
+    if not tables:
+        return _stream({ID: "count", **{column.name: column.kind for column in TABLES[name].columns}}, [])
     try:
-        return pl.concat(tables, rechunk=True)
-    except pl.exceptions.SchemaError:
-        return pl.concat(tables, how="vertical_relaxed").cast(tables[0].schema)
+        return _native.joined([bytes(data) for _, data in tables], [number for number, _ in tables])
+    except ValueError:  # one is Parquet, or has columns of other types
+        return _by_frames(name, tables)
+
+
+def _by_frames(name: str, tables: Sequence[tuple[int, Stream]]) -> Stream:
+    number = schema_of({ID: "count"})[ID]
+    frames = [decoded(bytes(data)).select(pl.lit(id_, number).alias(ID), pl.all()) for id_, data in tables]
+    schema = pl.Schema({ID: number, **TABLES[name].schema})
+    return encoded(pl.concat(frames, how="vertical_relaxed").cast(schema))

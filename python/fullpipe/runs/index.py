@@ -15,7 +15,8 @@ import polars as pl
 
 from fullpipe.errors import ResultError
 from fullpipe.runs import order
-from fullpipe.runs.entries import ID, LISTED, PACKED, RUNS
+from fullpipe.runs.encoding import decoded, encoded
+from fullpipe.runs.entries import ID, LISTED, PACKED, RUNS, schema_of
 from fullpipe.runs.kept import as_today
 from fullpipe.runs.listing import look
 from fullpipe.runs.meta import DIGEST, ENGINE
@@ -73,7 +74,7 @@ def up_to_date(root: Path, ignored: Collection[Path] = ()) -> Index:
     parts = _read(root, ignored)
     found = look(root, _latest(parts), _last([part.listed for part in parts], ["digest"]))
     tables = found.new.tables()
-    parts.append(_Part(tables["runs"], tables["listed"], tables.__getitem__))
+    parts.append(_in_memory({name: decoded(bytes(data)) for name, data in tables.items()}))
     with (
         suppress(OSError, ResultError, DamagedError),
         closing(Writer(root)) as writer,
@@ -84,6 +85,10 @@ def up_to_date(root: Path, ignored: Collection[Path] = ()) -> Index:
     there = pl.Series(found.there, dtype=pl.String)
     runs = _latest(parts).filter(~pl.col("gone"), pl.col("digest").is_in(there.implode()))
     return Index(root, _in_order(root, runs), tuple(found.damaged), parts, ignored)
+
+
+def _in_memory(tables: Mapping[str, pl.DataFrame], segment: Segment | None = None) -> _Part:
+    return _Part(tables["runs"], tables["listed"], tables.__getitem__, segment)
 
 
 def _in_order(root: Path, runs: pl.DataFrame) -> pl.DataFrame:
@@ -124,7 +129,7 @@ def _part(segment: Segment) -> _Part:
         DamagedError: If they are not what was written, or say what is no run: rows become paths.
     """
     runs, listed = segment.table("runs"), segment.table("listed")
-    if runs.schema != pl.Schema(RUNS) or listed.schema != pl.Schema(LISTED):
+    if runs.schema != schema_of(RUNS) or listed.schema != schema_of(LISTED):
         raise DamagedError(segment.path)
     is_run = pl.col("digest").str.contains(DIGEST) & pl.col("engine").str.contains(ENGINE)
     if not runs.select((is_run & pl.col("seed").is_not_null()).fill_null(False).all()).item():
@@ -134,14 +139,14 @@ def _part(segment: Segment) -> _Part:
 
 def _latest(parts: Sequence[_Part]) -> pl.DataFrame:
     """The row that counts of every run, those that are gone included, and the part that has it."""
-    empty = pl.DataFrame(schema=RUNS)
+    empty = pl.DataFrame(schema=schema_of(RUNS))
     rows = [part.runs.with_columns(pl.lit(n, pl.Int64).alias(_PART)) for n, part in enumerate(parts)]
     return _last(rows or [empty.with_columns(pl.lit(0, pl.Int64).alias(_PART))], _KEY)
 
 
 def _last(tables: Sequence[pl.DataFrame], key: Sequence[str]) -> pl.DataFrame:
     """Of the rows of the same key the one that was noted last."""
-    rows = pl.concat(tables) if tables else pl.DataFrame(schema=LISTED)
+    rows = pl.concat(tables) if tables else pl.DataFrame(schema=schema_of(LISTED))
     return rows.sort("noted_ns", maintain_order=True).unique(key, keep="last", maintain_order=True)
 
 
@@ -173,10 +178,10 @@ def _fewer(root: Path, writer: Writer, parts: list[_Part]) -> list[_Part]:
     latest = _latest(parts).filter(pl.col(_PART).is_in(list(numbers)))
     tables = {name: _packed(name, latest, parts) for name in PACKED}
     tables |= {"runs": latest.drop(_PART), "listed": _last([parts[n].listed for n in numbers], ["digest"])}
-    together = add(root, writer.open(), tables)
+    together = add(root, writer.open(), {name: encoded(table) for name, table in tables.items()})
     for n in numbers:
         old = parts[n].segment
         if old and old.path != together.path:
             old.path.unlink(missing_ok=True)
     rest = [part for n, part in enumerate(parts) if n not in numbers]
-    return [*rest, _Part(tables["runs"], tables["listed"], tables.__getitem__, together)]
+    return [*rest, _in_memory(tables, together)]

@@ -6,20 +6,30 @@ above it. No byte of a table reaches the parser before its checksum is right: po
 and changed bytes can become other numbers or end the process.
 """
 
+from __future__ import annotations
+
 import os
 import stat
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
-import polars as pl
 from pydantic_core import from_json
 
 from fullpipe import files
 from fullpipe.errors import NoRunError, ResultError
-from fullpipe.runs.encoding import UnreadableError, checksum, decoded, empty
+from fullpipe.lazy import Library
+from fullpipe.runs.encoded import no_rows
+from fullpipe.runs.encoding import UnreadableError, checksum, columns_of, decoded, empty
 from fullpipe.runs.meta import Meta
 from fullpipe.runs.schema import SCHEMA_VERSION, TABLES
 from fullpipe.runs.sums import META, Sum, Sums, columns_today, file_of, is_sealed, own_file
+
+if TYPE_CHECKING:
+    import polars as pl
+else:
+    pl = Library("polars")
 
 _ALWAYS_WRITTEN = ("flows", "series", "links", "links_summary")
 """Tables of runs whose meta.json does not list any: the versions that kept those had at least these."""
@@ -34,7 +44,7 @@ class Kept:
     sums: Sums
 
     @classmethod
-    def read(cls, folder: Path) -> "Kept":
+    def read(cls, folder: Path) -> Kept:
         """The run in a folder: meta.json is what was written, and all tables are there, as long as they were.
 
         Raises:
@@ -111,19 +121,50 @@ class Kept:
         Raises:
             ResultError: If it cannot be read or is not what was written.
         """
-        known = self.sums.tables.get(name)
-        path = self.folder / file_of(name, known)
-        if known is None and (self.has_checksums or not path.exists()):
+        data = self.stream(name)
+        if data is None:
             return empty(name)
         try:
-            data = _read(path, known)
-            if known and checksum(data) != known.sha256:
-                raise ResultError(_damaged(path))
             return as_today(name, decoded(data))
+        except UnreadableError as error:
+            raise ResultError(_damaged(self._file_of(name))) from error
+
+    def columns(self, name: str) -> Mapping[str, list[Any]]:
+        """The values of a table of the run by column: see `table`.
+
+        Raises:
+            ResultError: If it cannot be read or is not what was written.
+        """
+        data = self.stream(name)
+        if data is None:
+            return no_rows(name)
+        try:
+            found = columns_of(data)
+        except UnreadableError as error:
+            raise ResultError(_damaged(self._file_of(name))) from error
+        rows = len(next(iter(found.values()), ()))
+        missing = {column: [None] * rows for column in TABLES[name].names if column not in found}
+        return {**found, **missing}
+
+    def stream(self, name: str) -> bytes | None:
+        """The bytes of a table of the run; None if it was not written.
+
+        Raises:
+            ResultError: If they cannot be read or are not what was written.
+        """
+        known, path = self.sums.tables.get(name), self._file_of(name)
+        if known is None and (self.has_checksums or not path.exists()):
+            return None
+        try:
+            data = _read(path, known)
         except OSError as error:
             raise ResultError(f"{path}: cannot be read: {error.strerror or error}") from error
-        except UnreadableError as error:
-            raise ResultError(_damaged(path)) from error
+        if known and checksum(data) != known.sha256:
+            raise ResultError(_damaged(path))
+        return data
+
+    def _file_of(self, name: str) -> Path:
+        return self.folder / file_of(name, self.sums.tables.get(name))
 
 
 def _part(content: bytes, known: Sum) -> bytes:
@@ -158,10 +199,11 @@ def _content(path: Path | str) -> bytes:
 
 def as_today(name: str, table: pl.DataFrame) -> pl.DataFrame:
     """The table with null in the columns that it lacks, in the order of today; others come last."""
-    schema = empty(name).schema
-    missing = [pl.lit(None, kind).alias(n) for n, kind in schema.items() if n not in table.columns]
-    if not missing:
+    there = frozenset(table.columns)
+    if there.issuperset(TABLES[name].names):
         return table
+    schema = TABLES[name].schema
+    missing = [pl.lit(None, kind).alias(n) for n, kind in schema.items() if n not in there]
     return table.with_columns(missing).select(*schema, pl.exclude(list(schema)))
 
 

@@ -1,5 +1,7 @@
 """Looks at the folders of a store, and finds what its index does not say."""
 
+from __future__ import annotations
+
 import os
 import re
 import time
@@ -7,15 +9,20 @@ from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
-
-import polars as pl
+from typing import TYPE_CHECKING
 
 from fullpipe.errors import ResultError
-from fullpipe.runs.encoding import as_schema
-from fullpipe.runs.entries import PACKED, Entries
+from fullpipe.lazy import Library
+from fullpipe.runs.encoding import as_schema, encoded
+from fullpipe.runs.entries import PACKED, Entries, Stream
 from fullpipe.runs.kept import Kept
 from fullpipe.runs.meta import DIGEST
-from fullpipe.runs.sums import META
+from fullpipe.runs.sums import META, columns_today
+
+if TYPE_CHECKING:
+    import polars as pl
+else:
+    pl = Library("polars")
 
 _SETTLED_NS = 2_000_000_000
 """A folder that changed so short a time ago may change again without another date."""
@@ -95,10 +102,21 @@ def _add(folder: Path, found: Look, date_ns: int, now_ns: int) -> bool:
     try:
         kept = Kept.read(folder)
         if kept.has_its_name:
-            tables = {name: as_schema(name, kept.table(name)) for name in PACKED}
-            found.new.add(kept, tables, date_ns, now_ns)
+            found.new.add(kept, {name: _summary(kept, name) for name in PACKED}, date_ns, now_ns)
     except ResultError as error:
         told = str(error)
         found.damaged.append(told if str(folder) in told else f"{folder}: {told}")
         return False
     return True
+
+
+def _summary(kept: Kept, name: str) -> Stream | None:
+    """A table of a run with the columns of today, as bytes; None if it has no rows.
+
+    Raises:
+        ResultError: If it cannot be read or is not what was written.
+    """
+    table = as_schema(name, kept.table(name))
+    if table.is_empty():
+        return None
+    return kept.stream(name) if kept.sums.columns == columns_today() else encoded(table)

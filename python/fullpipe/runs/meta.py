@@ -72,6 +72,7 @@ class Meta(BaseModel):
         return scenario
 
 
+@cache
 def host() -> dict[str, str | int | None]:
     """The machine, for the record."""
     return {

@@ -1,21 +1,25 @@
 """A finished run: its tables and its origin."""
 
+from __future__ import annotations
+
 import json
 import warnings
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 from pathlib import Path
-from typing import Any
-
-import polars as pl
+from typing import TYPE_CHECKING, Any
 
 from fullpipe import accessors
 from fullpipe.errors import ResultError, ScenarioError
+from fullpipe.runs.encoded import columns
 from fullpipe.runs.kept import Kept
 from fullpipe.runs.meta import Meta
 from fullpipe.runs.schema import TABLES
 from fullpipe.scenario import Scenario
+
+if TYPE_CHECKING:
+    import polars as pl
 
 _SCENARIOS = 256
 _UNCHECKED = "an older version kept this run, without checksums: changed bytes would go unnoticed"
@@ -27,12 +31,13 @@ def _scenario(text: str) -> Scenario:
     return Scenario(**json.loads(text))
 
 
-class _Tables(Mapping[str, pl.DataFrame]):
+class _Tables(Mapping[str, "pl.DataFrame"]):
     """Tables in a folder, each read when it is first asked for, unless it is at hand."""
 
     def __init__(self, kept: Kept, at_hand: Mapping[str, pl.DataFrame]) -> None:
         self._kept = kept
-        self._at_hand, self._read = at_hand, dict[str, pl.DataFrame]()
+        self._at_hand = at_hand
+        self._read: dict[str, pl.DataFrame] = {}
 
     def __getitem__(self, name: str) -> pl.DataFrame:
         if name not in TABLES:
@@ -42,6 +47,12 @@ class _Tables(Mapping[str, pl.DataFrame]):
         if name not in self._read:
             self._read[name] = self._kept.table(name)
         return self._read[name]
+
+    def columns(self, name: str) -> Mapping[str, list[Any]]:
+        """The values of a table by column; one that is no frame yet does not become one."""
+        if name in self._at_hand:
+            return columns(self._at_hand, name)
+        return columns(self._read, name) if name in self._read else self._kept.columns(name)
 
     def __iter__(self) -> Iterator[str]:
         return iter(TABLES)
@@ -65,7 +76,7 @@ class Run:
     folder: Path | None = None
 
     @classmethod
-    def load(cls, folder: str | Path, at_hand: Mapping[str, pl.DataFrame] | None = None) -> "Run":
+    def load(cls, folder: str | Path, at_hand: Mapping[str, pl.DataFrame] | None = None) -> Run:
         """A finished run from its folder; tables are read when they are first used, but for those `at_hand`.
 
         Warns if an older version wrote it: without checksums, changed bytes go unnoticed.
@@ -79,15 +90,33 @@ class Run:
         return cls.from_kept(kept, at_hand)
 
     @classmethod
-    def from_kept(cls, kept: Kept, at_hand: Mapping[str, pl.DataFrame] | None = None) -> "Run":
+    def from_kept(cls, kept: Kept, at_hand: Mapping[str, pl.DataFrame] | None = None) -> Run:
         """The run that is kept somewhere."""
         return cls(kept.meta, _Tables(kept, at_hand or {}), kept.folder)
 
-    def at(self, point: Mapping[str, Any]) -> "Run":
-        """This run as one of another point of a sweep."""
-        if self.meta.point == point:
-            return self
-        return Run(self.meta.model_copy(update={"point": dict(point)}), self.tables, self.folder)
+    def at(self, point: Mapping[str, Any], scenario: Scenario | None = None) -> Run:
+        """This run as one of another point of a sweep.
+
+        Args:
+            point: The swept paths and their values.
+            scenario: Equal to the one that was run, if it is at hand: then it is not read again.
+        """
+        found = self
+        if self.meta.point != point:
+            found = replace(self, meta=self.meta.model_copy(update={"point": dict(point)}))
+        if scenario is not None:
+            vars(found)["scenario"] = scenario  # the value of the cached property
+        return found
+
+    def rows(self, table: str) -> list[dict[str, Any]]:
+        """The rows of a table, each by column; None where nothing was measured. For small tables: it makes no
+        frame, which takes longer than to read a few rows.
+
+        Raises:
+            KeyError: If there is no such table.
+        """
+        found = columns(self.tables, table)
+        return [dict(zip(found, row, strict=True)) for row in zip(*found.values(), strict=True)]
 
     @property
     def flows(self) -> pl.DataFrame:

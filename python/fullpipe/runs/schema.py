@@ -4,16 +4,24 @@ The native simulator declares them (`crates/simulation/src/tables`). Every engin
 column that an engine cannot measure is null throughout.
 """
 
+from __future__ import annotations
+
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
-
-import polars as pl
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
 
 from fullpipe import _native
 from fullpipe.errors import ResultError
+from fullpipe.lazy import Library
 
-_DTYPES: Mapping[str, pl.DataType] = {"text": pl.String(), "count": pl.Int64(), "real": pl.Float64()}
+if TYPE_CHECKING:
+    import polars as pl
+else:
+    pl = Library("polars")
+
+DTYPES: Mapping[str, str] = {"text": "String", "count": "Int64", "real": "Float64", "flag": "Boolean"}
+"""Names of the types that polars has for kinds of columns."""
 
 
 @dataclass(frozen=True)
@@ -21,11 +29,18 @@ class Column:
     """A column of a table."""
 
     name: str
-    dtype: pl.DataType
+    kind: str
+    """What its values are: "text", "count" (whole numbers) or "real"."""
     unit: str
     what: str
     span: str = ""
-    """The time that it is of, where that does not go without saying."""
+    """Time span, if not obvious."""
+
+    @property
+    def dtype(self) -> pl.DataType:
+        """The type of its values in polars."""
+        made: pl.DataType = getattr(pl, DTYPES[self.kind])()
+        return made
 
     @property
     def meaning(self) -> str:
@@ -42,16 +57,19 @@ class Table:
     """What one row stands for."""
     columns: tuple[Column, ...]
 
-    @property
+    @cached_property
+    def names(self) -> tuple[str, ...]:
+        """Names of the columns."""
+        return tuple(column.name for column in self.columns)
+
+    @cached_property
     def schema(self) -> pl.Schema:
         """Names and types, as polars has them."""
         return pl.Schema({column.name: column.dtype for column in self.columns})
 
 
-def _table(declared: "_native.TableSchema") -> Table:
-    columns = (
-        Column(c["name"], _DTYPES[c["kind"]], c["unit"], c["meaning"], c["span"]) for c in declared["columns"]
-    )
+def _table(declared: _native.TableSchema) -> Table:
+    columns = (Column(c["name"], c["kind"], c["unit"], c["meaning"], c["span"]) for c in declared["columns"])
     return Table(declared["name"], declared["row"], tuple(columns))
 
 

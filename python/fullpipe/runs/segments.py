@@ -4,23 +4,34 @@ A file begins with a line of JSON that says where its tables are and what they a
 checksum of that line, so that a file which is not what was written is noticed, whatever has changed.
 """
 
+from __future__ import annotations
+
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cache
 from io import BufferedReader
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-import polars as pl
 from pydantic import TypeAdapter
 
 from fullpipe import files
-from fullpipe.runs.encoding import UnreadableError, checksum, decoded, encoded
+from fullpipe.runs.encoding import UnreadableError, checksum, decoded
 from fullpipe.runs.sums import Sum
+
+if TYPE_CHECKING:
+    import polars as pl
 
 FOLDER = ".index"
 _SUFFIX = ".tables-1"
 """Ends in the version of these files; those of another one are left alone."""
 _LONGEST_LINE = 1 << 16
-_Sums = TypeAdapter(dict[str, Sum])
+
+
+@cache
+def _sums() -> TypeAdapter[dict[str, Sum]]:
+    """Reads and writes the first line."""
+    return TypeAdapter(dict[str, Sum])
 
 
 class DamagedError(Exception):
@@ -41,7 +52,7 @@ class Segment:
     _begin: int
 
     @classmethod
-    def read(cls, path: Path) -> "Segment":
+    def read(cls, path: Path) -> Segment:
         """What a file says that it holds.
 
         Raises:
@@ -52,7 +63,7 @@ class Segment:
                 line = file.readline(_LONGEST_LINE)
             if path.name != _name(line):
                 raise DamagedError(path)
-            return cls(path, path.stat().st_size, _Sums.validate_json(line), len(line))
+            return cls(path, path.stat().st_size, _sums().validate_json(line), len(line))
         except (OSError, ValueError) as error:
             raise DamagedError(path) from error
 
@@ -79,21 +90,20 @@ def paths(root: Path) -> list[Path]:
     return sorted((root / FOLDER).glob(f"*{_SUFFIX}"))
 
 
-def add(root: Path, place: Path, tables: Mapping[str, pl.DataFrame]) -> "Segment":
-    """Write a file into the index of a store; `place` is a hidden folder of ours in the store.
+def add(root: Path, place: Path, tables: Mapping[str, bytes | memoryview]) -> Segment:
+    """Write a file of encoded tables into the index of a store; `place` is a hidden folder of ours in the
+    store.
 
     Raises:
         OSError: If it cannot be written.
-        ResultError: If a table cannot be.
     """
-    parts = {name: encoded(table) for name, table in tables.items()}
     sums, offset = {}, 0
-    for name, data in parts.items():
+    for name, data in tables.items():
         sums[name] = Sum(bytes=len(data), sha256=checksum(data), offset=offset)
         offset += len(data)
-    line = _Sums.dump_json(sums) + b"\n"
+    line = _sums().dump_json(sums) + b"\n"
     draft, final = place / _name(line), root / FOLDER / _name(line)
-    files.put(draft, b"".join((line, *parts.values())))
+    files.put(draft, b"".join((line, *tables.values())))
     final.parent.mkdir(exist_ok=True)
     draft.replace(final)
     return Segment(final, len(line) + offset, sums, len(line))

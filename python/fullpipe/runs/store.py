@@ -1,23 +1,27 @@
 """Runs on disk: `<root>/<digest>/<engine>-<seed>/`. A folder of that name is always a finished run."""
 
+from __future__ import annotations
+
 import errno
 import re
 from collections.abc import Iterable, Iterator
 from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from fullpipe.errors import DiskFullError, FolderError, NoRunError, ResultError
 from fullpipe.runs import order
 from fullpipe.runs.encoded import only
-from fullpipe.runs.index import Index, up_to_date
 from fullpipe.runs.kept import Kept
 from fullpipe.runs.meta import DIGEST, EngineId
 from fullpipe.runs.run import Run
 from fullpipe.runs.sums import META
 from fullpipe.runs.writer import Writer, finished
 from fullpipe.scenario import Scenario
+
+if TYPE_CHECKING:
+    from fullpipe.runs.index import Index
 
 _SUMMARIES = ("flows", "links_summary", "transfers")
 _NO_ROOM = (errno.ENOSPC, errno.EDQUOT)
@@ -75,7 +79,7 @@ class Store:
         return _named(Run.from_kept(kept), named or scenario.to_dict()) if kept else None
 
     @contextmanager
-    def batch(self) -> "Iterator[Store]":
+    def batch(self) -> Iterator[Store]:
         """This store; what is saved in it is made durable together when the context ends, however it ends.
 
         A run that is saved outside of any is durable when `save` returns. A process that is killed loses
@@ -147,7 +151,7 @@ class Store:
         except OSError as error:
             raise FolderError(f"{self.root}: cannot be written: {error.strerror or error}") from error
 
-    def merge(self, other: "Store") -> Merged:
+    def merge(self, other: Store) -> Merged:
         """Copy the runs of another store into this one, byte for byte; a run that is here stays.
 
         Raises:
@@ -194,6 +198,8 @@ class Store:
         Raises:
             NoRunError: If there is no such folder.
         """
+        from fullpipe.runs.index import up_to_date  # here: it needs polars, and runs are found without
+
         try:
             return up_to_date(self.root)
         except OSError as error:

@@ -1,5 +1,7 @@
 """Writes finished runs into a store, and makes them durable together."""
 
+from __future__ import annotations
+
 import errno
 import os
 import shutil
@@ -10,20 +12,22 @@ from dataclasses import replace
 from itertools import count
 from pathlib import Path
 from threading import Lock
+from typing import TYPE_CHECKING
 from uuid import uuid4
-
-import polars as pl
 
 from fullpipe import files
 from fullpipe.errors import NoRunError, ResultError
 from fullpipe.runs import segments
-from fullpipe.runs.encoded import only
+from fullpipe.runs.encoded import only, stream
 from fullpipe.runs.entries import PACKED, Entries
 from fullpipe.runs.keep import keep
 from fullpipe.runs.kept import Kept
 from fullpipe.runs.meta import EngineId
 from fullpipe.runs.run import Run
 from fullpipe.runs.sums import META
+
+if TYPE_CHECKING:
+    import polars as pl
 
 _RACES = 10
 _WRITING = ".writing"
@@ -33,7 +37,7 @@ _FEW = 8
 of the store notes them when it is next asked for."""
 _MOST = 10_000
 """Runs that wait for the index."""
-Tables = Mapping[str, pl.DataFrame]
+Tables = Mapping[str, "pl.DataFrame"]
 
 
 class Writer:
@@ -107,7 +111,7 @@ class Writer:
         with self._draft() as complete:
             for name in kept.files:
                 with files.open_regular(kept.folder / name) as file:
-                    files.put(complete / name, file.readall())
+                    files.put(f"{complete}/{name}", file.readall())
             return self._publish(complete, replace(kept, folder=final), tables)
 
     def remove(self, folder: Path) -> None:
@@ -117,30 +121,30 @@ class Writer:
             OSError: If it cannot be removed.
         """
         with suppress(FileNotFoundError):
-            folder.rename(self._new_place())
+            os.rename(folder, self._new_place())
         with suppress(OSError):  # there are other runs of that digest
             folder.parent.rmdir()
 
-    def _new_place(self) -> Path:
-        return self.open() / str(next(self._numbers))
+    def _new_place(self) -> str:
+        return f"{self.open()}/{next(self._numbers)}"
 
     @contextmanager
-    def _draft(self) -> Iterator[Path]:
+    def _draft(self) -> Iterator[str]:
         """A new folder to write a run in, which goes unless it gets another name."""
         complete = self._new_place()
         try:
             try:
-                complete.mkdir()
+                os.mkdir(complete)
             except FileNotFoundError:  # no run for a day: another machine took it for abandoned
                 self._place = None
                 complete = self._new_place()
-                complete.mkdir()
+                os.mkdir(complete)
             yield complete
         except BaseException:
             shutil.rmtree(complete, ignore_errors=True)
             raise
 
-    def _publish(self, complete: Path, kept: Kept, tables: Tables) -> Kept | None:
+    def _publish(self, complete: str, kept: Kept, tables: Tables) -> Kept | None:
         written_ns = os.stat(f"{complete}/{META}").st_mtime_ns
         if not publish(complete, kept.folder, kept.meta.digest, kept.meta.engine):
             return None
@@ -167,11 +171,12 @@ class Writer:
 
     def _note(self) -> None:
         """Write what was made into the index; without, it is read from the runs."""
-        noted = Entries()
-        for kept, summaries, written_ns in self._made:
-            noted.add(kept, summaries, written_ns, time.time_ns())
+        noted, made = Entries(), self._made
         self._made, self._is_noted = [], True
-        with suppress(OSError, ResultError, pl.exceptions.PolarsError):
+        with suppress(OSError, ResultError):
+            for kept, tables, written_ns in made:
+                summaries = {name: stream(tables, name) for name in PACKED}
+                noted.add(kept, summaries, written_ns, time.time_ns())
             if self._place:
                 segments.add(self._root, self._place, noted.tables())
 
@@ -195,7 +200,7 @@ def finished(folder: Path, digest: str, engine: EngineId) -> Kept | None:
     return kept if is_it and kept.is_intact else None
 
 
-def publish(complete: Path, final: Path, digest: str, engine: EngineId) -> bool:
+def publish(complete: str, final: Path, digest: str, engine: EngineId) -> bool:
     """Give a complete folder its final name, unless an equal run has it; anything else there gives way.
 
     Returns:
@@ -203,7 +208,7 @@ def publish(complete: Path, final: Path, digest: str, engine: EngineId) -> bool:
     """
     for _ in range(_RACES):
         try:
-            complete.rename(final)
+            os.rename(complete, final)
             return True
         except FileNotFoundError:
             final.parent.mkdir(exist_ok=True)
@@ -214,9 +219,11 @@ def publish(complete: Path, final: Path, digest: str, engine: EngineId) -> bool:
         if finished(final, digest, engine):
             shutil.rmtree(complete, ignore_errors=True)
             return False
-        outdated = complete.with_name(f"outdated-{uuid4().hex}")
+        outdated = Path(complete).with_name(f"outdated-{uuid4().hex}")
         with suppress(FileNotFoundError):  # another process may have been quicker
-            if files.exchange(complete, final):  # an equal one that came since we looked is as good as ours
+            if files.exchange(
+                Path(complete), final
+            ):  # an equal one that came since we looked is as good as ours
                 shutil.rmtree(complete, ignore_errors=True)
                 return True
             final.rename(outdated)

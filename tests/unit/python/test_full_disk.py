@@ -42,7 +42,7 @@ def full_after(monkeypatch: pytest.MonkeyPatch) -> Callable[[int, int], None]:
 
         def limited(path: Path, data: bytes) -> None:
             if next(left, None) is None:
-                path.write_bytes(data[:10])
+                Path(path).write_bytes(data[:10])
                 raise OSError(number, os.strerror(number))
             put(path, data)
 

@@ -12,6 +12,7 @@ import fullpipe
 from fullpipe import Run, Scenario, sweeps
 from fullpipe.analysis.stored import StoredRuns
 from fullpipe.runs import EngineId, Store, index, listing, segments, writer
+from fullpipe.runs.encoding import encoded
 from fullpipe.runs.kept import Kept
 from tests.layouts import as_before
 
@@ -304,4 +305,5 @@ def forged(root: Path, change: Callable[[pl.DataFrame], pl.DataFrame]) -> None:
     row = {"digest": digest, "changed_ns": (root / digest).stat().st_mtime_ns, "noted_ns": noted_ns}
     listed = pl.DataFrame([row], tables["listed"].schema)
     path.unlink()
-    segments.add(root, root, tables | {"runs": change(runs), "listed": listed})
+    tables |= {"runs": change(runs), "listed": listed}
+    segments.add(root, root, {name: encoded(table) for name, table in tables.items()})
