@@ -15,7 +15,7 @@ from fullpipe.runs import EngineId, Run, Store
 from fullpipe.runs.executor import Executor, Outcome, Progress, RunSource, SweepError, Threads, Update
 from fullpipe.runs.jobs import Job, by_point, jobs
 from fullpipe.scenario import Scenario
-from fullpipe.scenario.model.flows import own_algorithms
+from fullpipe.scenario.remembered import own_algorithms_of
 
 if TYPE_CHECKING:
     import polars as pl
@@ -76,7 +76,7 @@ class KeptRuns:
         chosen = engines.engine(job.engine)
         if self.store:
             self.store.prepare(self._address(job).digest)
-        is_own = bool(own_algorithms(job.scenario.flows))
+        is_own = bool(own_algorithms_of(job.scenario))
         with limited(self.cca_timeout_s if is_own else None), on_threads(self.threads):
             made = chosen.run(job.scenario, seed=job.seed, progress=progress).at(job.point)
         return (self.store.save(made) if self.store else made).at(job.point, job.scenario)

@@ -14,8 +14,7 @@ from fullpipe.errors import EngineError, InstallOptionError, brief
 from fullpipe.runs import SCHEMA_VERSION, TABLES, EngineId, Meta, Run, host, versions
 from fullpipe.runs.meta import ENGINE
 from fullpipe.scenario import ENGINE_OPTIONS, Scenario
-from fullpipe.scenario.model.flows import own_algorithms
-from fullpipe.scenario.remembered import Remembered
+from fullpipe.scenario.remembered import Remembered, own_algorithms_of
 
 Progress = Callable[[float], None]
 """Told the simulated time reached, in seconds. May raise, which stops the run."""
@@ -23,8 +22,8 @@ Progress = Callable[[float], None]
 _digests = Remembered[dict[frozenset[str], str]](lambda _: {})
 """By the options of other engines that one reads."""
 _named = Remembered(Scenario.to_dict)
-
-_NOTHING: dict[str, str] = {}
+_metas = Remembered[dict[tuple[EngineId, frozenset[str]], Meta]](lambda _: {})
+"""By the engine, and the columns that it does not measure."""
 
 Say = Callable[[str], None]
 """Told in one line what an installation does."""
@@ -197,7 +196,7 @@ def identity(engine: Engine, scenario: Scenario) -> EngineId:
     Raises:
         EngineError: If the name of the engine cannot be that of a folder.
     """
-    kinds = [kind for kind in own_algorithms(scenario.flows) if own.is_known(kind)]
+    kinds = [kind for kind in own_algorithms_of(scenario) if own.is_known(kind)]
     code = " ".join(own.fingerprint(kind) for kind in kinds)
     return _engine_id(engine.name, engine.version(), engine.model_version(), code)
 
@@ -247,11 +246,6 @@ def not_measured(measured: Mapping[str, str]) -> frozenset[str]:
     return frozenset(rest)
 
 
-@lru_cache
-def _in_order(names: frozenset[str]) -> tuple[str, ...]:
-    return tuple(sorted(names))
-
-
 def origin(
     engine: Engine,
     scenario: Scenario,
@@ -268,22 +262,40 @@ def origin(
 
     What all runs of a scenario share is the same object in each, so that it is written as JSON only once.
     """
-    return Meta.model_construct(
-        schema_version=SCHEMA_VERSION,
-        scenario=_named(scenario),
-        digest=digest_of(engine, scenario),
-        engine=identity(engine, scenario),
-        seed=seed,
-        duration_s=scenario.duration_s,
-        wall_s=took.wall_s,
-        cpu_s=cpu_s,
-        data_packets=data_packets,
-        packet_hops=hops,
-        point=_NOTHING,
-        not_measured=_in_order(engine.capabilities().not_measured),
-        otherwise=dict(otherwise) if otherwise else _NOTHING,
-        remarks=tuple(remarks),
-        started=took.started,
-        host=host(),
-        versions=versions(),
-    )
+    of_run = {
+        "seed": seed,
+        "wall_s": took.wall_s,
+        "cpu_s": cpu_s,
+        "data_packets": data_packets,
+        "packet_hops": hops,
+        "started": took.started,
+    }
+    if otherwise:
+        of_run["otherwise"] = dict(otherwise)
+    if remarks := tuple(remarks):
+        of_run["remarks"] = remarks
+    return _shared(engine, scenario).model_copy(update=of_run)
+
+
+def _shared(engine: Engine, scenario: Scenario) -> Meta:
+    """What the runs of a scenario by an engine share, and 0 in place of the rest."""
+    known, who = _metas(scenario), identity(engine, scenario)
+    not_measured = engine.capabilities().not_measured
+    if (who, not_measured) not in known:
+        known[who, not_measured] = Meta(
+            schema_version=SCHEMA_VERSION,
+            scenario=_named(scenario),
+            digest=digest_of(engine, scenario),
+            engine=who,
+            seed=0,
+            duration_s=scenario.duration_s,
+            wall_s=0.0,
+            cpu_s=0.0,
+            data_packets=0,
+            packet_hops=0,
+            not_measured=tuple(sorted(not_measured)),
+            started="",
+            host=host(),
+            versions=versions(),
+        )
+    return known[who, not_measured]

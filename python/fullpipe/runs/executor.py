@@ -16,7 +16,7 @@ from fullpipe.errors import CancelledError, DiskFullError, FolderError, Fullpipe
 from fullpipe.runs.interrupt import Interruptible
 from fullpipe.runs.jobs import Job
 from fullpipe.runs.run import Run
-from fullpipe.scenario.model.flows import own_algorithms
+from fullpipe.scenario.remembered import own_algorithms_of
 
 _AHEAD = 1_000
 """How many jobs are handed out at a time: all of a sweep would be a million."""
@@ -173,7 +173,7 @@ class Attempt:
         if stored:
             self._tell(self.job.scenario.duration_s, "stored")
             return stored
-        with self.own.thread(bool(own_algorithms(self.job.scenario.flows))):
+        with self.own.thread(bool(own_algorithms_of(self.job.scenario))):
             made = self.source.make(self.job, self._advanced)
         self._tell(self.job.scenario.duration_s, "finished")
         return made

@@ -4,6 +4,7 @@ from collections import OrderedDict
 from collections.abc import Callable
 from typing import Generic, TypeVar
 
+from fullpipe.scenario.model.flows import own_algorithms
 from fullpipe.scenario.scenario import Scenario
 
 T = TypeVar("T")
@@ -29,3 +30,7 @@ class Remembered(Generic[T]):
         while len(self._kept) > _KEPT:
             self._kept.popitem(last=False)
         return value
+
+
+own_algorithms_of = Remembered(lambda scenario: own_algorithms(scenario.flows))
+"""The algorithms of users that a scenario names."""

@@ -19,10 +19,9 @@ from fullpipe.runs import Run, version
 from fullpipe.runs.encoded import Encoded
 from fullpipe.scenario import Scenario, catalogue, resolve
 from fullpipe.scenario.checks.limits import check_grown
-from fullpipe.scenario.model.flows import own_algorithms
 from fullpipe.scenario.model.route_control import Policy
 from fullpipe.scenario.model.workloads import workload_models
-from fullpipe.scenario.remembered import Remembered
+from fullpipe.scenario.remembered import Remembered, own_algorithms_of
 
 if TYPE_CHECKING:
     from fullpipe._native import Results
@@ -166,6 +165,6 @@ def simulation_of(scenario: Scenario, seed: int, *, samples: bool = False) -> Si
     Raises:
         PlanError: If its plan is refused.
     """
-    kinds = [kind for kind in own_algorithms(scenario.flows) if own.is_known(kind)]
+    kinds = [kind for kind in own_algorithms_of(scenario) if own.is_known(kind)]
     makers = {kind: own.maker(kind) for kind in kinds}
     return Simulation(_plan(scenario), seed, makers, threads(), samples)
