@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from operator import is_
 from typing import TYPE_CHECKING
 
 from pydantic_core import to_jsonable_python
@@ -18,8 +19,11 @@ from fullpipe.runs.sums import META, PACKED, Sum, Sums, columns_today, own_file,
 if TYPE_CHECKING:
     import polars as pl
 
-_last: dict[str, tuple[object, str]] = {}
-"""The last value of every member of meta.json that runs of a sweep share, and its JSON."""
+_OF_RUN = ("seed", "wall_s", "cpu_s", "data_packets", "packet_hops", "started")
+_SHARED = tuple(name for name in Meta.model_fields if name not in _OF_RUN)
+"""Members of meta.json that are the same objects in all runs of a scenario."""
+_last: list[tuple[list[object], str]] = [([], "")]
+"""The last values of these, and their JSON; a list, so that threads replace both at once."""
 
 _json = json.JSONEncoder(ensure_ascii=False, separators=(",\n", ": ")).encode
 
@@ -62,10 +66,11 @@ def keep(folder: str, meta: Meta, tables: Mapping[str, pl.DataFrame]) -> Sums:
 
 def _text(meta: Meta, columns: str, sums: Mapping[str, Sum]) -> bytes:
     """The beginning of meta.json. Line breaks as separators are quick, and indentation is not."""
-    members = [f'"{name}": {_member(name, getattr(meta, name))}' for name in Meta.model_fields]
+    values = vars(meta)
+    of_run = {name: values[name] for name in _OF_RUN}
     tables = {name: _of_table(known) for name, known in sums.items()}
-    members += [f'"columns": "{columns}"', f'"tables": {_json(tables)}']
-    return ("{" + ",\n".join(members) + ",\n").encode()
+    rest = _json({**of_run, "columns": columns, "tables": tables})
+    return f"{_shared(values)},\n{rest[1:-1]},\n".encode()
 
 
 def _of_table(known: Sum) -> Mapping[str, int | str]:
@@ -73,11 +78,11 @@ def _of_table(known: Sum) -> Mapping[str, int | str]:
     return told if known.offset is None else {**told, "offset": known.offset}
 
 
-def _member(name: str, value: object) -> str:
-    """The JSON of a member. What is not a number is often the same object in run after run."""
-    if type(value) is int or type(value) is float:
-        return repr(value)
-    known = _last.get(name)
-    if known is None or known[0] is not value:
-        known = _last[name] = value, _json(to_jsonable_python(value))
-    return known[1]
+def _shared(values: Mapping[str, object]) -> str:
+    """The JSON of what runs of a scenario share, without its last brace. A sweep makes it once per point."""
+    shared = [values[name] for name in _SHARED]
+    known, text = _last[0]
+    if len(known) != len(shared) or not all(map(is_, known, shared)):
+        text = _json(to_jsonable_python(dict(zip(_SHARED, shared, strict=True))))[:-1]
+        _last[0] = shared, text
+    return text

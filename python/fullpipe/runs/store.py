@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import os
 import re
 from collections.abc import Iterable, Iterator
 from contextlib import closing, contextmanager, suppress
@@ -75,6 +76,8 @@ class Store:
         is not finished: every byte is held against its checksum.
         """
         digest = digest or scenario.digest
+        if not os.path.exists(f"{self.root}/{digest}/{engine.name}-{seed}/{META}"):
+            return None  # most often, and much quicker than an exception
         kept = finished(self.folder(digest, engine.name, seed), digest, engine)
         return _named(Run.from_kept(kept), named or scenario.to_dict()) if kept else None
 

@@ -190,8 +190,6 @@ def _make_durable(root: Path, folders: Sequence[Path]) -> None:
 
 def finished(folder: Path, digest: str, engine: EngineId) -> Kept | None:
     """The run in a folder, if it is whole and of this scenario by this engine."""
-    if not os.path.exists(f"{folder}/{META}"):  # most often, and much quicker than an exception
-        return None
     try:
         kept = Kept.read(folder)
     except NoRunError:
