@@ -10,6 +10,7 @@ from fullpipe.engines import engine as engine_named
 from fullpipe.engines.written import as_written
 from fullpipe.errors import EngineError, FolderError, ScenarioError, shown
 from fullpipe.runs import Run, Store
+from fullpipe.runs.jobs import points_of
 from fullpipe.scenario import Scenario
 from fullpipe.scenario.checks import check_seed
 from fullpipe.scenario.model.flows import own_algorithms
@@ -136,7 +137,7 @@ def run_all(
     on: str | sweeps.Executor = "local",
 ) -> list[Run]:
     """Run jobs, in their order; nothing is run if an engine cannot run one of them. See `sweep`."""
-    points = list({(job.engine, job.scenario.digest): job for job in todo}.values())
+    points = points_of(todo)
     for job in points if allow_python else ():
         import_algorithms(job.scenario)
     used = {name: engine_named(name) for name in {job.engine for job in points}}

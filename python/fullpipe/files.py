@@ -131,8 +131,9 @@ def open_regular(path: "Path | str") -> FileIO:
     return file
 
 
-def read_regular(path: "Path | str") -> bytes:
-    """What a file holds, in as few calls of the system as that takes; otherwise as `open_regular`.
+def read_regular(path: "Path | str", offset: int = 0, most: int | None = None) -> bytes:
+    """The bytes of a file from `offset` on, `most` of them at most, in as few calls of the system as that
+    takes; otherwise as `open_regular`.
 
     Raises:
         OSError: If it cannot be read, or is no regular file.
@@ -142,8 +143,11 @@ def read_regular(path: "Path | str") -> bytes:
         found = os.fstat(descriptor)
         if not stat.S_ISREG(found.st_mode):
             raise OSError(errno.EINVAL, "not a regular file")
-        content = os.read(descriptor, found.st_size)
-        while len(content) < found.st_size and (more := os.read(descriptor, found.st_size - len(content))):
+        size = found.st_size - offset if most is None else min(most, found.st_size - offset)
+        content = os.pread(descriptor, max(size, 0), offset)
+        while len(content) < size and (
+            more := os.pread(descriptor, size - len(content), offset + len(content))
+        ):
             content += more  # a call reads 2 GB at most
         return content
     finally:

@@ -16,6 +16,7 @@ from fullpipe.cli.output import complain
 from fullpipe.engines import engine
 from fullpipe.errors import NoRunError, ScenarioError
 from fullpipe.runs import Run, Store
+from fullpipe.runs.jobs import points_of
 from fullpipe.sweeps import Job
 
 
@@ -77,7 +78,7 @@ def warn_of_short(points: Sequence[Mapping[str, Any]], runs: Sequence[Run]) -> N
 def bring_all(todo: list[Job], scenario: str) -> None:
     """Bring algorithms of your own; they are found beside the scenario's file and in this folder."""
     look_in(Path(scenario).parent, Path())
-    for job in todo:
+    for job in points_of(todo):
         import_algorithms(job.scenario)
 
 
@@ -86,15 +87,13 @@ def check_all(todo: list[Job]) -> None:
 
     With several engines, every line begins with the name of the one that refuses.
     """
-    points = {(job.engine, job.scenario.digest): job for job in todo}
-    used = {name: engines.engine(name) for name, _ in points}
-    refused = [
-        (job.engine, line) for job in points.values() for line in refusals(used[job.engine], job.scenario)
-    ]
+    points = points_of(todo)
+    used = {name: engines.engine(name) for name in dict.fromkeys(job.engine for job in points)}
+    refused = [(job.engine, line) for job in points for line in refusals(used[job.engine], job.scenario)]
     lines = [f"{name}: {line}" if len(used) > 1 else line for name, line in refused]
     if lines:
         raise ScenarioError(list(dict.fromkeys(lines)))
-    for note in dict.fromkeys(note for job in points.values() for note in job.scenario.notes()):
+    for note in dict.fromkeys(note for job in points for note in job.scenario.notes()):
         complain(f"note: {note}")
 
 

@@ -37,6 +37,8 @@ from fullpipe.runs import Store
 from fullpipe.scenario.checks import MAX_SEED
 from fullpipe.sweeps import Job, Outcome, jobs, stream
 
+_encode = json.JSONEncoder(allow_nan=False).encode
+
 
 def run(
     scenario: ScenarioName,
@@ -180,4 +182,4 @@ def _line(outcome: Outcome) -> str:
     """The JSON object of a run; in a sweep, `point` says which one it is, and `folder` where it is kept."""
     point = {"point": dict(outcome.job.point)} if outcome.job.point else {}
     folder = {"folder": str(outcome.run.folder)} if outcome.run.folder else {}
-    return json.dumps(outcome.run.summary() | point | folder, allow_nan=False)
+    return _encode(outcome.run.summary() | point | folder)

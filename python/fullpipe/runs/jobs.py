@@ -40,6 +40,12 @@ def jobs(scenario: Scenario, seeds: Iterable[int] = (1,), engine: str = "native"
     return [Job(expanded, seed, engine, point) for expanded, point in points for seed in seeds]
 
 
+def points_of(todo: Iterable[Job]) -> list[Job]:
+    """One of the jobs of every engine and scenario: seeds of a point share the scenario."""
+    found = {(job.engine, id(job.scenario)): job for job in todo}
+    return list({(job.engine, job.scenario.digest): job for job in found.values()}.values())
+
+
 def _few(seeds: Iterable[int], points: int) -> list[int]:
     """The seeds, unless that makes too many jobs: they are counted before any is made."""
     chosen = list(islice(seeds, MAX_JOBS + 1))

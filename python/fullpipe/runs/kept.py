@@ -152,15 +152,16 @@ class Kept:
         Raises:
             ResultError: If they cannot be read or are not what was written.
         """
-        known, path = self.sums.tables.get(name), self._file_of(name)
-        if known is None and (self.has_checksums or not path.exists()):
+        known = self.sums.tables.get(name)
+        if known is None and (self.has_checksums or not self._file_of(name).exists()):
             return None
         try:
-            data = _read(path, known)
+            data = _read(f"{self.folder}/{file_of(name, known)}", known)
         except OSError as error:
+            path = self._file_of(name)
             raise ResultError(f"{path}: cannot be read: {error.strerror or error}") from error
         if known and checksum(data) != known.sha256:
-            raise ResultError(_damaged(path))
+            raise ResultError(_damaged(self._file_of(name)))
         return data
 
     def _file_of(self, name: str) -> Path:
@@ -171,13 +172,11 @@ def _part(content: bytes, known: Sum) -> bytes:
     return content if known.offset is None else content[known.offset : known.offset + known.bytes]
 
 
-def _read(path: Path, known: Sum | None) -> bytes:
+def _read(path: str, known: Sum | None) -> bytes:
     """What a file holds of a table."""
     if known is None or known.offset is None:
-        return _content(path)
-    with files.open_regular(path) as file:
-        file.seek(known.offset)
-        return file.read(known.bytes)
+        return files.read_regular(path)
+    return files.read_regular(path, known.offset, known.bytes)
 
 
 def _look_at(folder: Path, name: str, size: int | None) -> None:
