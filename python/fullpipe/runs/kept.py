@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import os
 import stat
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -20,7 +20,7 @@ from pydantic_core import from_json
 from fullpipe import files
 from fullpipe.errors import NoRunError, ResultError
 from fullpipe.lazy import Library
-from fullpipe.runs.encoded import no_rows
+from fullpipe.runs.encoded import Encoded, no_rows
 from fullpipe.runs.encoding import UnreadableError, checksum, columns_of, decoded, empty
 from fullpipe.runs.meta import Meta
 from fullpipe.runs.schema import SCHEMA_VERSION, TABLES
@@ -95,20 +95,43 @@ class Kept:
     @property
     def is_whole(self) -> bool:
         """Whether every table is byte for byte what was written, as far as its version says."""
-        try:
-            names = {file_of(name, known) for name, known in self.sums.tables.items()}
-            contents = {name: _content(f"{self.folder}/{name}") for name in names}
-        except OSError:
-            return False
-        return all(
-            checksum(_part(contents[file_of(name, known)], known)) == known.sha256
-            for name, known in self.sums.tables.items()
-        )
+        return self._streams() is not None
 
     @property
-    def is_intact(self) -> bool:
-        """Whether it is whole, and has the columns of today."""
-        return self.sums.columns == columns_today() and self.is_whole
+    def has_columns_of_today(self) -> bool:
+        """Whether its tables have the columns of today."""
+        return self.sums.columns == columns_today()
+
+    def small(self, names: Collection[str]) -> Encoded | None:
+        """Some of its tables as they are in memory, those left out that are not small; None if any of its
+        tables is not byte for byte what was written.
+
+        Raises:
+            ValueError: If its tables have not the columns of today.
+        """
+        if not self.has_columns_of_today:
+            raise ValueError(f"{self.folder}: tables of another version")
+        found = self._streams()
+        if found is None:
+            return None
+        large = [name for name, known in self.sums.tables.items() if known.offset is None]
+        return Encoded(found, [name for name in names if name not in large])
+
+    def _streams(self) -> dict[str, bytes] | None:
+        """The bytes of every table, if all are what was written."""
+        found, contents = {}, dict[str, bytes]()
+        for name, known in self.sums.tables.items():
+            file = file_of(name, known)
+            try:
+                content = contents.get(file) or files.read_regular(f"{self.folder}/{file}")
+            except OSError:
+                return None
+            if known.offset is not None:
+                contents[file] = content
+            found[name] = _part(content, known)
+            if checksum(found[name]) != known.sha256:
+                return None
+        return found
 
     def _own_path(self, name: str) -> Path:
         return self.folder / own_file(name)

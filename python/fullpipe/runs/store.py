@@ -18,13 +18,12 @@ from fullpipe.runs.kept import Kept
 from fullpipe.runs.meta import DIGEST, EngineId
 from fullpipe.runs.run import Run
 from fullpipe.runs.sums import META
-from fullpipe.runs.writer import Writer, finished
+from fullpipe.runs.writer import SUMMARIES, Writer, finished
 from fullpipe.scenario import Scenario
 
 if TYPE_CHECKING:
     from fullpipe.runs.index import Index
 
-_SUMMARIES = ("flows", "links_summary", "transfers")
 _NO_ROOM = (errno.ENOSPC, errno.EDQUOT)
 
 
@@ -78,8 +77,8 @@ class Store:
         digest = digest or scenario.digest
         if not os.path.exists(f"{self.root}/{digest}/{engine.name}-{seed}/{META}"):
             return None  # most often, and much quicker than an exception
-        kept = finished(self.folder(digest, engine.name, seed), digest, engine)
-        return _named(Run.from_kept(kept), named or scenario.to_dict()) if kept else None
+        found = finished(self.folder(digest, engine.name, seed), digest, engine)
+        return found and _named(found, named or scenario.to_dict())
 
     @contextmanager
     def batch(self) -> Iterator[Store]:
@@ -129,8 +128,7 @@ class Store:
         except OSError as error:
             reason = error.strerror or error
             raise self._full(error) or ResultError(f"{final}: cannot be written: {reason}") from error
-        # Summaries are small and wanted next; the rest is read again if it is wanted.
-        summaries = only(run.tables, _SUMMARIES)
+        summaries = only(run.tables, SUMMARIES)  # the rest is read again if it is wanted
         if written:
             return Run.from_kept(written, summaries)
         try:

@@ -37,6 +37,8 @@ _FEW = 8
 of the store notes them when it is next asked for."""
 _MOST = 10_000
 """Runs that wait for the index."""
+SUMMARIES = (*PACKED, "transfers")
+"""Tables that are small in most runs, and wanted next where a run is made or found."""
 Tables = Mapping[str, "pl.DataFrame"]
 
 
@@ -188,14 +190,15 @@ def _make_durable(root: Path, folders: Sequence[Path]) -> None:
                 files.sync(path)
 
 
-def finished(folder: Path, digest: str, engine: EngineId) -> Kept | None:
-    """The run in a folder, if it is whole and of this scenario by this engine."""
+def finished(folder: Path, digest: str, engine: EngineId) -> Run | None:
+    """The run in a folder, if it is whole and of this scenario by this engine. Its summaries are at hand."""
     try:
         kept = Kept.read(folder)
     except NoRunError:
         return None
     is_it = (kept.meta.digest, kept.meta.engine) == (digest, engine)
-    return kept if is_it and kept.is_intact else None
+    at_hand = kept.small(SUMMARIES) if is_it and kept.has_columns_of_today else None
+    return None if at_hand is None else Run.from_kept(kept, at_hand)
 
 
 def publish(complete: str, final: Path, digest: str, engine: EngineId) -> bool:
