@@ -36,7 +36,7 @@ rust-and-build:
 	@$(MAKE) --no-print-directory --jobs=2 --output-sync=target rust-test python-lint
 
 test-long: rust-and-build instructions-check linux-engine ns3-engine browser readers docs try-wheel try-sdist ## The same, with all cases where it tries a tenth
-	cargo test --package fullpipe-network --test wifi --test cellular --quiet -- --ignored
+	cargo test --package fullpipe-network --test all --quiet -- --ignored
 	$(BIN)/pytest -n $(JOBS) --long
 	@echo "make test-long: everything passed"
 
@@ -103,7 +103,7 @@ python-lint: build
 tsan: ## Run windows on threads under ThreadSanitizer: rustup toolchain install nightly --component rust-src
 	RUSTFLAGS=-Zsanitizer=thread CARGO_PROFILE_TEST_OPT_LEVEL=1 cargo +nightly test -Zbuild-std --quiet \
 		--target $(shell rustc -vV | sed -n 's/^host: //p') --target-dir target/tsan \
-		--package fullpipe-simulation --test windows
+		--package fullpipe-simulation --test all windows::
 
 # What `build` compiled, packed: cargo has nothing to do.
 try-wheel: build ## Install a wheel into a bare environment outside the clone, and use it there

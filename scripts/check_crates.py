@@ -1,4 +1,7 @@
-"""Check that crates depend on each other along the arrows of ARCHITECTURE.md, and files in no wide circle."""
+"""Check that crates depend on each other along the arrows of ARCHITECTURE.md, and files in no wide circle.
+
+Each crate has one program of tests; files in `tests` that are not among its modules are found, too.
+"""
 
 from __future__ import annotations
 
@@ -55,6 +58,18 @@ def wide_circles() -> list[str]:
         found += [
             f"{source.parent.name}: {len(circle)} files in a circle: {', '.join(circle)}" for circle in wide
         ]
+    return found
+
+
+def left_out(tests: Path) -> list[str]:
+    """Files of a crate's one program of tests that it does not have as modules, so that nothing runs them."""
+    found = []
+    for path in sorted(tests.rglob("*.rs")):
+        root = path.parent if path.stem not in ("main", "mod") else path.parent.parent
+        above = next((root / name for name in ("main.rs", "mod.rs") if (root / name).exists()), None)
+        module = path.parent.name if path.stem == "mod" else path.stem
+        if path.stem != "main" and not (above and re.search(rf"\bmod {module};", above.read_text("utf-8"))):
+            found.append(path.relative_to(tests).as_posix())
     return found
 
 
@@ -193,12 +208,19 @@ def main() -> int:
     answer = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True)
     found = violations(json.loads(answer.stdout))
     wide = wide_circles()
+    lost = [
+        f"{tests.relative_to(ROOT)}/{name}"
+        for tests in sorted((ROOT / "crates").glob("*/tests"))
+        for name in left_out(tests)
+    ]
     for line in found:
         print(f"arrow broken: {line}", file=sys.stderr)
     for line in wide:
         print(f"circle: {line}", file=sys.stderr)
+    for line in lost:
+        print(f"never run: {line} is no module of its crate's tests", file=sys.stderr)
     print(f"crates: {len(found)} broken arrows, {len(wide)} circles of more than {MOST_FILES} files")
-    return 1 if found or wide else 0
+    return 1 if found or wide or lost else 0
 
 
 if __name__ == "__main__":

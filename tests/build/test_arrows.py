@@ -98,3 +98,19 @@ def test_methods_beside_their_type_are_no_circle(check_crates: ModuleType, tmp_p
         "use super::Whole;\npub struct Part;\nimpl Whole {\n    fn f() {}\n}", encoding="utf-8"
     )
     assert check_crates.circles(tmp_path) == []
+
+
+def test_files_of_tests_that_nothing_runs_are_found(check_crates: ModuleType, tmp_path: Path) -> None:
+    files = {
+        "main.rs": "mod a;\nmod b;",
+        "a.rs": "",
+        "b/mod.rs": "mod c;",
+        "b/c.rs": "",
+        "b/lost.rs": "",
+        "lost.rs": "",
+        "d/mod.rs": "",
+    }
+    for name, text in files.items():
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text(text, encoding="utf-8")
+    assert check_crates.left_out(tmp_path) == ["b/lost.rs", "d/mod.rs", "lost.rs"]

@@ -26,7 +26,7 @@ NETWORK = ("crates/params", "crates/units", "crates/network")
 def test_an_algorithm() -> None:
     root = copy("algorithm", ("crates/params", "crates/units", "crates/congestion"))
     assert perform(root, steps(*RECIPES[0])) == printed("Algorithm")
-    tests = ("--test", "conformance", "--test", "rounds", "--test", "allocation")
+    tests = ("--test", "all", "--", "conformance::", "rounds::", "allocation::")
     cargo_test(root, "-p", "fullpipe-congestion", *tests)
     assert (root / "crates/congestion/tests/snapshots/rounds__still.snap").exists()
 
@@ -34,17 +34,17 @@ def test_an_algorithm() -> None:
 def test_a_queue() -> None:
     root = copy("queue", NETWORK)
     assert perform(root, steps(*RECIPES[1])) == printed("Queue")
-    shown = cargo_test(root, "-p", "fullpipe-network", "--lib", "--test", "elements", "queue")
+    shown = cargo_test(root, "-p", "fullpipe-network", "--lib", "--test", "all", "queue")
     assert "test queue::head_drop::tests::the_oldest_makes_room ... ok" in shown
-    assert "test a_link_with_any_queue_conforms ... ok" in shown
+    assert "test elements::a_link_with_any_queue_conforms ... ok" in shown
 
 
 def test_an_impairment() -> None:
     root = copy("impairment", (*NETWORK, "python"))
     assert perform(root, steps(*RECIPES[2])) == printed("Impairment")
-    shown = cargo_test(root, "-p", "fullpipe-network", "--lib", "--test", "elements", "impairment")
+    shown = cargo_test(root, "-p", "fullpipe-network", "--lib", "--test", "all", "impairment")
     assert "test impairments::interruption::" in shown
-    assert "test a_link_with_any_impairment_conforms ... ok" in shown
+    assert "test elements::a_link_with_any_impairment_conforms ... ok" in shown
     program = """
 import json
 from fullpipe.scenario.model.link.impairments import Impairments, given

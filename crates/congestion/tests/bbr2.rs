@@ -1,9 +1,7 @@
 //! BBRv2 where it differs from BBRv3, step by step.
 
-mod flow;
-
+use crate::flow::{BDP, Flow};
 use congestion::Congestion;
-use flow::{BDP, Flow};
 use serde_json::{Value, json};
 use units::Duration;
 

@@ -1,9 +1,7 @@
 //! BBRv3 step by step. For its behaviour on paths see `tests/theory/test_bbr3.py`.
 
-mod flow;
-
+use crate::flow::{BDP, Flow};
 use congestion::{CaState, Congestion, Sent};
-use flow::{BDP, Flow};
 use serde_json::{Value, json};
 use units::Duration;
 

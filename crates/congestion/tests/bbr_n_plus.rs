@@ -1,9 +1,7 @@
 //! BBR-n+ where it differs from BBRv3, step by step.
 
-mod flow;
-
+use crate::flow::{BDP, Flow};
 use congestion::EcnMode;
-use flow::{BDP, Flow};
 use serde_json::{Value, json};
 use units::Duration;
 

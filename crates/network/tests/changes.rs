@@ -1,8 +1,6 @@
 //! Each kind of change of a link, worked out by hand, and traces against Mahimahi's link shell.
 
-mod common;
-
-use common::{Payload, arrivals, both, config, impairment, loss, ms, packet, run};
+use crate::common::{Payload, arrivals, both, config, impairment, loss, ms, packet, run};
 use network::queue::{DropTail, Limit, build};
 use network::{Link, LinkConfig, Opportunities, Packet, SamplingTimes, Train, Trains};
 use proptest::collection::vec;

@@ -1,8 +1,6 @@
 //! Every kind of link with every kind of impairment: what must always hold, over random cases.
 
-mod common;
-
-use common::{Payload, config, impairment, loss, ms, packet, run};
+use crate::common::{Payload, config, impairment, loss, ms, packet, run};
 use network::queue::{Limit, build, descriptors};
 use network::{Impairment, Impairments, Link, LinkConfig, Opportunities, Packet, Train, Trains};
 use proptest::collection::vec;

@@ -1,8 +1,6 @@
 //! What CAKE does for flows that respond to it.
 
-mod common;
-
-use common::{flow, link, plan, run};
+use crate::common::{flow, link, plan, run};
 use serde_json::{Value, json};
 
 const RATE: u64 = 20_000_000;
@@ -43,7 +41,7 @@ fn flows_of_different_algorithms_share_equally() {
 fn five_flows_wait_for_less_than_ten_milliseconds_and_use_the_link() {
     let plan = cake(json!({}), flows(&["cubic"; 5]));
     let results = run(&plan, 1);
-    let wait = common::first(&results.links_summary, "sojourn_mean_s");
+    let wait = crate::common::first(&results.links_summary, "sojourn_mean_s");
     assert!(wait < 0.010, "{wait}");
     let sum: f64 = results.flows.numbers("goodput_bps").iter().sum();
     assert!(sum > 0.93 * RATE as f64 * 1448.0 / 1514.0, "{sum}");
@@ -75,7 +73,7 @@ fn the_ack_filter_thins_out_acknowledgements_on_a_narrow_way_back() {
         let mut plan = cake(json!({}), flows(&["cubic"]));
         plan["links"][1]["queue"] = json!({ "kind": "cake", "bandwidth_bps": 300_000, "ack_filter": choice });
         let results = run(&plan, 1);
-        let goodput = common::first(&results.flows, "goodput_bps");
+        let goodput = crate::common::first(&results.flows, "goodput_bps");
         (goodput, results.links_summary.numbers("dropped_packets")[1])
     };
     let (without, with) = (forwarded("no-ack-filter"), forwarded("ack-filter"));

@@ -1,8 +1,6 @@
 //! Flows of datagrams, against arithmetic done by hand.
 
-mod common;
-
-use common::{datagrams, first, flow, link, plan, run};
+use crate::common::{datagrams, first, flow, link, plan, run};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 use simulation::{Column, Plan};
@@ -191,7 +189,7 @@ proptest! {
     #[test]
     fn one_link_at_a_time_gives_the_same_mixes(plan in mixes()) {
         let read = Plan::from_json(&plan.to_string()).expect("a valid plan");
-        let behind = common::one_link_at_a_time(read, 1).finish();
+        let behind = crate::common::one_link_at_a_time(read, 1).finish();
         prop_assert_eq!(format!("{behind:?}"), format!("{:?}", run(&plan, 1)));
     }
 

@@ -3,9 +3,7 @@
 //! The exchanges are those of two sockets of Linux 6.18 between a client that asks and closes, and a server that answers
 //! and closes at once; there they were captured.
 
-mod common;
-
-use common::{first, flow, link, plan, run};
+use crate::common::{first, flow, link, plan, run};
 use serde_json::{Value, json};
 use simulation::{Column, Results};
 

@@ -1,8 +1,6 @@
 //! Algorithms that the caller provides.
 
-mod common;
-
-use common::{first, single};
+use crate::common::{first, single};
 use serde_json::json;
 use simulation::{Controllers, Plan, Simulation};
 use std::sync::Arc;

@@ -1,8 +1,6 @@
 //! Same plan, same seed: same results, however the run is stepped and sampled.
 
-mod common;
-
-use common::{datagrams, flow, link, plan, run, simulation};
+use crate::common::{datagrams, flow, link, plan, run, simulation};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 use simulation::{Column, Plan, Results, Simulation};
@@ -120,7 +118,7 @@ proptest! {
         let mut plan = plan;
         plan["record"]["packets"] = json!(["receiver", "core", "access 0", "access 1"]);
         let read = || Plan::from_json(&plan.to_string()).expect("a valid plan");
-        let behind = common::one_link_at_a_time(read(), 1).finish();
+        let behind = crate::common::one_link_at_a_time(read(), 1).finish();
         prop_assert_eq!(digest(&behind), digest(&run(&plan, 1)));
     }
 

@@ -1,8 +1,6 @@
 //! Runs of many flows, whose senders set the records of delivered packets aside, give what they give with few flows.
 
-mod common;
-
-use common::{flow, link, plan, run};
+use crate::common::{flow, link, plan, run};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 use simulation::{Column, Results, Table};

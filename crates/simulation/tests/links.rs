@@ -1,8 +1,6 @@
 //! Links that change, follow a trace, duplicate, replay losses and filter acknowledgements, under TCP.
 
-mod common;
-
-use common::{first, run, single};
+use crate::common::{first, run, single};
 use serde_json::{Value, json};
 use simulation::{Plan, Simulation};
 
@@ -144,7 +142,7 @@ fn changes_are_the_same_ahead_of_the_clock() {
     let plan = with(0, &[("changes", changes)], 4_000);
     let plan = || Plan::from_json(&plan.to_string()).unwrap();
     let (cut_through, one_by_one) =
-        (Simulation::new(plan(), 1).unwrap().finish(), common::one_link_at_a_time(plan(), 1).finish());
+        (Simulation::new(plan(), 1).unwrap().finish(), crate::common::one_link_at_a_time(plan(), 1).finish());
     for column in ["sent_packets", "delivered_bytes", "lost_packets"] {
         assert_eq!(cut_through.flows.numbers(column), one_by_one.flows.numbers(column), "{column}");
     }

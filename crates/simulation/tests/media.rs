@@ -1,8 +1,6 @@
 //! Media under TCP: turns, counters, captures, routes that change, and what a plan may say of them.
 
-mod common;
-
-use common::{first, flow, link, plan, run};
+use crate::common::{first, flow, link, plan, run};
 use serde_json::{Value, json};
 use simulation::{Plan, Simulation};
 
@@ -82,7 +80,7 @@ fn stepping_and_cut_through_change_nothing() {
     plan["record"]["interval_ns"] = json!(10_000_000);
     let parsed = || Plan::from_json(&plan.to_string()).unwrap();
     let whole = Simulation::new(parsed(), 7).unwrap().finish();
-    let single = common::one_link_at_a_time(parsed(), 7).finish();
+    let single = crate::common::one_link_at_a_time(parsed(), 7).finish();
     let mut stepped = Simulation::new(parsed(), 7).unwrap();
     (1..500).for_each(|n| {
         stepped.advance(units::Time::from_nanos(n * 9_999_999));

@@ -1,8 +1,6 @@
 //! Network interfaces of hosts: their flows share one, and a sender fills it no further than TCP small queues allow.
 
-mod common;
-
-use common::{first, flow, link, plan, run};
+use crate::common::{first, flow, link, plan, run};
 use serde_json::{Value, json};
 use simulation::{Plan, Results};
 

@@ -1,8 +1,6 @@
 //! Plans that cannot be simulated are refused with a reason, and nothing panics.
 
-mod common;
-
-use common::{flow, single};
+use crate::common::{flow, single};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 use simulation::{Plan, Simulation};

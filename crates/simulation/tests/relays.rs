@@ -1,8 +1,6 @@
 //! Hosts that end TCP: two connections back to back with a finite buffer between them.
 
-mod common;
-
-use common::{flow, link, plan, run};
+use crate::common::{flow, link, plan, run};
 use serde_json::{Value, json};
 use simulation::Results;
 

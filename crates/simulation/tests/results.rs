@@ -1,8 +1,6 @@
 //! What a run must give, against arithmetic done by hand.
 
-mod common;
-
-use common::{first, flow, link, plan, run, single};
+use crate::common::{first, flow, link, plan, run, single};
 use serde_json::json;
 
 #[test]

@@ -1,8 +1,6 @@
 //! Controllers of routes: what they decide, when routers are told, and what a plan may say of them.
 
-mod common;
-
-use common::{flow, link, plan, run};
+use crate::common::{flow, link, plan, run};
 use serde_json::{Value, json};
 use simulation::{Plan, Simulation};
 
@@ -104,7 +102,7 @@ fn stepping_and_cut_through_change_nothing() {
         format!("{:?} {:?} {:?}", results.flows, results.links, results.series)
     };
     let whole = shown(Simulation::new(parsed(), 7).unwrap());
-    assert_eq!(whole, shown(common::one_link_at_a_time(parsed(), 7)));
+    assert_eq!(whole, shown(crate::common::one_link_at_a_time(parsed(), 7)));
     let mut stepped = Simulation::new(parsed(), 7).unwrap();
     (1..500).for_each(|n| {
         stepped.advance(units::Time::from_nanos(n * 9_999_999));

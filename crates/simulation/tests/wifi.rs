@@ -1,8 +1,6 @@
 //! Wi-Fi under TCP and UDP: a cell in a plan.
 
-mod common;
-
-use common::{first, flow, link, plan, run};
+use crate::common::{first, flow, link, plan, run};
 use serde_json::{Value, json};
 use simulation::{Plan, Simulation};
 

@@ -1,8 +1,6 @@
 //! Windows give what one event after the other gives, to the bit.
 
-mod common;
-
-use common::{datagrams, flow, link, plan};
+use crate::common::{datagrams, flow, link, plan};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 use simulation::{Execution, External, Plan, Simulation};

@@ -1,8 +1,6 @@
 //! Flows of many connections.
 
-mod common;
-
-use common::{first, flow, link, plan, run, simulation};
+use crate::common::{first, flow, link, plan, run, simulation};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 use simulation::{Plan, Results};

@@ -1,9 +1,7 @@
 //! Whatever the network does to data and ACKs for a while, a transfer completes once it behaves, and the counters are
 //! right all along (their arithmetic is checked in test builds).
 
-mod pipe;
-
-use pipe::{Fate, Pipe, config, seconds};
+use crate::pipe::{Fate, Pipe, config, seconds};
 use proptest::prelude::*;
 use tcp::{AckPolicy, Feedback, Pacing, ReceiveBuffer, ReceiveMemory, SendBuffer, SendMemory, SenderConfig};
 use units::{Bytes, Duration, Rng};

@@ -1,10 +1,8 @@
 //! The interface between transport and algorithm: what the one reports, and what the other may request.
 
-mod pipe;
-
+use crate::pipe::spy::Spy;
+use crate::pipe::{Fate, Pipe, config, seconds};
 use congestion::{CaState, Congestion};
-use pipe::spy::Spy;
-use pipe::{Fate, Pipe, config, seconds};
 use tcp::AckPolicy;
 use units::{Duration, Rate};
 

@@ -1,10 +1,8 @@
 //! ECN: what algorithms are told of marks, and how often they reduce.
 
-mod pipe;
-
+use crate::pipe::spy::{Seen, Spy};
+use crate::pipe::{Fate, Pipe, config, seconds};
 use congestion::Congestion;
-use pipe::spy::{Seen, Spy};
-use pipe::{Fate, Pipe, config, seconds};
 use std::sync::{Arc, Mutex};
 use tcp::{AckPolicy, Feedback, SenderConfig};
 use units::Duration;

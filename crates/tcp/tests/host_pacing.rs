@@ -1,8 +1,6 @@
 //! Pacing by the transport and by `sch_fq` at the host: the same departures, decided earlier.
 
-mod pipe;
-
-use pipe::{Pipe, config, seconds};
+use crate::pipe::{Pipe, config, seconds};
 use tcp::{AckPolicy, Pacing, SenderConfig};
 use units::{Duration, Time};
 

@@ -1,8 +1,6 @@
 //! A sender whose records take less memory does the same.
 
-mod pipe;
-
-use pipe::{Fate, Pipe, config, seconds};
+use crate::pipe::{Fate, Pipe, config, seconds};
 use tcp::{AckPolicy, SenderConfig};
 use units::{Duration, Time};
 

@@ -1,8 +1,6 @@
 //! Losses found by RACK or by duplicates, the smallest timeout, and probes for lost tails.
 
-mod pipe;
-
-use pipe::{Fate, Pipe, config, seconds};
+use crate::pipe::{Fate, Pipe, config, seconds};
 use tcp::{AckPolicy, LossDetection, SenderConfig};
 use units::{Duration, Time};
 

@@ -1,9 +1,7 @@
 //! What an algorithm that watches losses is told.
 
-mod pipe;
-
+use crate::pipe::{Fate, Pipe, config, seconds};
 use congestion::{Ack, Congestion, CongestionControl, Control, LostPacket, Path, Probe, Traits, Undo};
-use pipe::{Fate, Pipe, config, seconds};
 use std::sync::{Arc, Mutex};
 use tcp::{AckPolicy, SenderConfig};
 use units::Duration;

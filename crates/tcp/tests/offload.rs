@@ -1,9 +1,7 @@
 //! Offloads of network cards: TSO and GRO.
 
-mod pipe;
-
-use pipe::spy::Spy;
-use pipe::{Pipe, config, seconds};
+use crate::pipe::spy::Spy;
+use crate::pipe::{Pipe, config, seconds};
 use tcp::{AckPolicy, Pacing, SenderConfig};
 use units::Duration;
 

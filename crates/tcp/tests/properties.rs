@@ -1,9 +1,7 @@
 //! Checkable properties of the transport, each as a test that names it.
 
-mod pipe;
-
+use crate::pipe::{Fate, Pipe, config, seconds};
 use congestion::CaState;
-use pipe::{Fate, Pipe, config, seconds};
 use tcp::{AckPolicy, Feedback, ReceiveBuffer, SendBuffer, SendMemory, SenderConfig};
 use units::{Bytes, Duration};
 

@@ -1,9 +1,7 @@
 //! What ns-3, or Google's kernel, does otherwise than Linux, when a sender is told to.
 
-mod pipe;
-
-use pipe::spy::Spy;
-use pipe::{Fate, Pipe, config, seconds};
+use crate::pipe::spy::Spy;
+use crate::pipe::{Fate, Pipe, config, seconds};
 use std::collections::BTreeMap;
 use tcp::{
     AckPolicy, FullSendBuffer, IdleApplication, LostInFlight, Proportion, Quirks, Rescue, SendBuffer,

@@ -1,9 +1,7 @@
 //! Applications that write now and then.
 
-mod pipe;
-
-use pipe::spy::Spy;
-use pipe::{Fate, Pipe, config};
+use crate::pipe::spy::Spy;
+use crate::pipe::{Fate, Pipe, config};
 use tcp::{AckPolicy, SenderConfig};
 use units::{Duration, Time};
 

@@ -1,8 +1,6 @@
 //! A receiver that closes its window for long.
 
-mod pipe;
-
-use pipe::{config, seconds};
+use crate::pipe::{config, seconds};
 use tcp::{SackBlocks, Segment, Sender, SenderConfig};
 use units::{Duration, Time};
 

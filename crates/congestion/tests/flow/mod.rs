@@ -1,7 +1,5 @@
 //! A BBR flow on a path without a network: the test says what every round trip delivers.
 
-#![allow(dead_code)] // every test binary uses its own part
-
 use congestion::kit::ideal;
 use congestion::{
     Ack, CaState, Congestion, CongestionControl, LostPacket, Path, Probe, RateSample, Reading, Undo, build,

@@ -1,6 +1,6 @@
 //! How long packets take.
 
-use crate::driver::{Passage, SIZE, cell, lte, passing, steady, us};
+use super::driver::{Passage, SIZE, cell, lte, passing, steady, us};
 use network::PortId;
 use serde_json::{Value, json};
 use units::{Duration, Time};

@@ -1,6 +1,6 @@
 //! The way up.
 
-use crate::driver::{Passage, cell, lte, passing, steady, us};
+use super::driver::{Passage, cell, lte, passing, steady, us};
 use serde_json::json;
 use units::{Duration, Time};
 

@@ -1,6 +1,6 @@
 //! How users share a cell.
 
-use crate::driver::{SIZE, cell, lte, number, passing, steady, us};
+use super::driver::{SIZE, cell, lte, number, passing, steady, us};
 use serde_json::json;
 use units::{Duration, Time};
 
@@ -47,7 +47,7 @@ fn who_wants_little_gets_it_and_others_get_the_rest() {
     arrivals.sort_by_key(|p| p.at);
     let left = passing(&mut *made, arrivals, SIZE, END);
     let thin: Vec<_> = left.iter().filter(|p| p.port == 2).collect();
-    let delay = |p: &&&crate::driver::Passage| p.at.since(us(2 + 5_000 * u64::from(p.number)));
+    let delay = |p: &&&super::driver::Passage| p.at.since(us(2 + 5_000 * u64::from(p.number)));
     assert!(thin.len() > 1_990 && thin.iter().all(|p| delay(&p) <= Duration::from_micros(4_000)));
     let rest = left.iter().filter(|p| p.port == 0).count() as f64;
     assert!((rest + 2_000.0) / 65_800.0 > 0.99, "{rest}");

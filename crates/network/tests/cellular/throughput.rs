@@ -1,6 +1,6 @@
 //! How much a cell carries.
 
-use crate::driver::{SIZE, cell, lte, number, packet, passing, steady, us};
+use super::driver::{SIZE, cell, lte, number, packet, passing, steady, us};
 use network::PortId;
 use network::cellular::{Generation, Lte, Nr};
 use serde_json::json;

@@ -1,5 +1,7 @@
 //! Packets, and a link that is driven until everything has left it.
-#![allow(dead_code)]
+
+pub mod cells;
+pub mod limits;
 
 use network::queue::{DropTail, Limit};
 use network::{

@@ -1,7 +1,7 @@
 //! What every discipline must do: conserve packets, keep their order and its rate.
 
-use super::limits::limits;
 use super::*;
+use crate::common::limits::limits;
 use network::queue::descriptors;
 use proptest::prelude::*;
 use std::collections::{BTreeMap, VecDeque};

@@ -1,6 +1,6 @@
 //! What the time of a cell is spent on.
 
-use crate::saturated::{carried, cell, packet, shown, up, within};
+use super::saturated::{carried, cell, packet, shown, up, within};
 use network::PortId;
 use serde_json::json;
 use units::{Duration, Time};
@@ -97,6 +97,6 @@ fn wake_ups_are_those_of_ppdus() {
             None => wakes += 1,
         }
     }
-    let ppdus: f64 = up(10).iter().map(|&port| crate::saturated::number(&*element, port, end, "ppdus")).sum();
+    let ppdus: f64 = up(10).iter().map(|&port| super::saturated::number(&*element, port, end, "ppdus")).sum();
     assert!(packets > 10_000 && f64::from(wakes) <= ppdus, "{wakes} for {ppdus} PPDUs");
 }

@@ -1,6 +1,6 @@
 //! The performance anomaly (Heusse et al., INFOCOM 2003): behind first in, first out, stations get equal packets.
 
-use crate::saturated::{cell_with, number, packet, within};
+use super::saturated::{cell_with, number, packet, within};
 use network::kit::Tag;
 use network::queue::{self, QueueDiscipline};
 use network::{Element, PortId};

@@ -1,6 +1,6 @@
 //! One saturated station: the mean cycle is AIFS, half the least window, a PPDU, SIFS and its answer.
 
-use crate::saturated::{carried, cell, mbps, within};
+use super::saturated::{carried, cell, mbps, within};
 use serde_json::{Value, json};
 use units::Duration;
 

@@ -1,6 +1,6 @@
 //! Saturated stations: Bianchi's model, and an exact model with one event per access.
 
-use crate::saturated::{carried, cell, mbps, number, up, within};
+use super::saturated::{carried, cell, mbps, number, up, within};
 use serde_json::{Value, json};
 use units::{Duration, Rng, Time};
 

@@ -1,7 +1,7 @@
 //! A station that hears nothing: what is sent to it is given up, and others are served meanwhile.
 
-use crate::anomaly::downloads;
-use crate::saturated::{cell_with, number, within};
+use super::anomaly::downloads;
+use super::saturated::{cell_with, number, within};
 use network::kit::Tag;
 use network::queue::{self, QueueDiscipline};
 use serde_json::{Value, json};

@@ -1,7 +1,7 @@
 //! Linux's queues for Wi-Fi: airtime fairness, limits on queued airtime, the limit that stations share.
 
-use crate::anomaly::downloads;
-use crate::saturated::{cell_with, number, packet, within};
+use super::anomaly::downloads;
+use super::saturated::{cell_with, number, packet, within};
 use network::kit::Tag;
 use network::queue::{self, QueueDiscipline};
 use network::{Ecn, Element, Packet, PortId, Released, StreamId};

@@ -86,7 +86,7 @@ fn mistakes_are_named() {
 #[test]
 fn a_station_has_two_ports() {
     let never = SamplingTimes::new(None, Time::ZERO, Time::ZERO);
-    let queues = (0..3).map(|_| crate::saturated::endless()).collect();
+    let queues = (0..3).map(|_| super::saturated::endless()).collect();
     let said =
         medium::build::<Tag>("wifi", &json!({ "station_mcs": [1, 2] }), queues, never, 1).err().unwrap();
     assert_eq!(said.to_string(), "wifi: its parameters ask for 4 ports, not 3");

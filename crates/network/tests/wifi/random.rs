@@ -1,6 +1,6 @@
 //! Random cells under random traffic, in the conformance kit of elements.
 
-use crate::cells::{self, Conditions, bytes};
+use crate::common::cells::{self, Conditions, bytes};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 

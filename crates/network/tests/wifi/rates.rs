@@ -1,6 +1,6 @@
 //! Noise, and rates that are chosen: one station of 802.11n at 20 MHz, always with something to send.
 
-use crate::saturated::{carried, cell, mbps, number, within};
+use super::saturated::{carried, cell, mbps, number, within};
 use serde_json::{Value, json};
 use units::{Duration, Time};
 

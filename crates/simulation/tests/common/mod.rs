@@ -1,5 +1,4 @@
 //! Plans to test with, as JSON in which a test changes what it is about.
-#![allow(dead_code)]
 
 use serde_json::{Map, Value, json};
 use simulation::plan::{

@@ -1,7 +1,5 @@
 //! A sender and a receiver joined by one bottleneck and a constant delay: the smallest network there is.
 
-#![allow(dead_code)] // every test binary uses its own part
-
 pub mod spy;
 
 use congestion::CongestionControl;

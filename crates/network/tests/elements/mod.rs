@@ -1,11 +1,9 @@
 //! Every element under the conformance kit, and the kit under faulty elements.
 
 mod faulty;
-#[path = "../common/limits.rs"]
-mod limits;
 mod shared;
 
-use limits::limits;
+use crate::common::limits::limits;
 use network::kit::{Script, Tag, judge};
 use network::queue::{self, QueueDiscipline};
 use network::{

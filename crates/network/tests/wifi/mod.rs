@@ -1,8 +1,5 @@
 //! Wi-Fi cells against closed forms, against Bianchi's model, and under random traffic.
 
-#[path = "../common/cells.rs"]
-mod cells;
-
 mod airtime;
 mod anomaly;
 mod closed_form;

@@ -6,8 +6,6 @@ mod device;
 mod dualpi2;
 mod fair;
 mod fq;
-#[path = "../common/limits.rs"]
-mod limits;
 mod pie;
 mod red;
 mod tbf;
