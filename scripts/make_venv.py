@@ -1,8 +1,8 @@
 """Make a virtual environment with pip in it, or leave a healthy one alone.
 
-A distribution may ship Python without `ensurepip`; then pip comes from the host's pip or from its bootstrap
-script. What comes with Python may be years old: pip is brought up to date, and setuptools, which nothing here
-uses, goes. The file `.created` in the environment changes only when it is made anew, so that make sees it.
+The pip that comes with Python may be years old: it runs from its own wheel and installs the newest that can
+be had. A distribution may ship Python without it; then pip comes from the host's pip or from its bootstrap
+script. The file `.created` in the environment changes only when it is made anew, so that make sees it.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ from __future__ import annotations
 import shutil
 import subprocess
 import sys
+import sysconfig
 import urllib.request
 import venv
 from pathlib import Path
@@ -33,25 +34,34 @@ def healthy(folder: Path) -> bool:
     return answer.stdout.strip() == expected
 
 
+def bundled() -> Path | None:
+    """The wheel of pip that comes with Python, in the folder that `ensurepip` would take it from."""
+    own = Path(venv.__file__).parents[1] / "ensurepip" / "_bundled"
+    folder = Path(sysconfig.get_config_var("WHEEL_PKG_DIR") or own)
+    return next(folder.glob("pip-*.whl"), None)
+
+
 def install_pip(folder: Path) -> None:
-    """Put pip into an environment that was made without it."""
+    """Put the newest pip that can be had into an environment that was made without it."""
     python = str(folder / "bin" / "python")
-    bundled = [python, "-m", "ensurepip", "--upgrade", "--default-pip"]
-    host = [sys.executable, "-m", "pip", "--python", python, "install", "--quiet", "pip"]
-    for command in (bundled, host):
+    options = [
+        "install",
+        "--quiet",
+        "--disable-pip-version-check",
+        "--no-compile",
+        "--retries",
+        "1",
+        "--upgrade",
+    ]
+    commands = [[sys.executable, "-m", "pip", "--python", python, *options, "pip"]]
+    if wheel := bundled():
+        commands.insert(0, [python, f"{wheel}/pip", *options, "--find-links", str(wheel.parent), "pip"])
+    for command in commands:
         if subprocess.run(command, capture_output=True, check=False).returncode == 0:
             return
     print(f"fetching pip from {BOOTSTRAP}")
     with urllib.request.urlopen(BOOTSTRAP, timeout=60) as answer:
         subprocess.run([python, "-"], input=answer.read(), check=True)
-
-
-def renew_pip(folder: Path) -> None:
-    """Take the newest pip that can be had, and no setuptools; with what is there if none can be had."""
-    pip = [str(folder / "bin" / "python"), "-m", "pip", "--disable-pip-version-check", "--quiet"]
-    subprocess.run([*pip, "uninstall", "--yes", "setuptools"], capture_output=True, check=False)
-    if subprocess.run([*pip, "install", "--upgrade", "pip"], capture_output=True, check=False).returncode:
-        print("pip stays as it came with Python: no newer one can be had now")
 
 
 def main() -> int:
@@ -63,7 +73,6 @@ def main() -> int:
     shutil.rmtree(folder, ignore_errors=True)
     venv.EnvBuilder(with_pip=False, symlinks=True).create(folder)
     install_pip(folder)
-    renew_pip(folder)
     (folder / ".created").write_text(str(folder), encoding="utf-8")
     return 0
 
