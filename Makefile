@@ -10,37 +10,60 @@ PYTHON ?= $(shell scripts/find-python.sh)
 VENV := .venv
 BIN := $(VENV)/bin
 JOBS ?= 2
+# Of cargo: dev compiles in a third of the time, release is for speed. Results are the same to the byte.
+PROFILE ?= dev
+SUFFIX := $(filter-out -dev,-$(PROFILE))
 MATURIN := maturin>=1.16,<2
-DEVELOP = VIRTUAL_ENV="$(if $(filter /%,$(VENV)),,$(CURDIR)/)$(VENV)" $(BIN)/maturin develop --release --quiet
+# Without the jobs of make, which cargo would look for, and as maturin calls it, or PyO3 would be compiled anew in turns.
+PYO3 = $(firstword $(wildcard target/maturin/pyo3-config-*-abi3.txt))
+CARGO = MAKEFLAGS= $(PYO3:%=PYO3_CONFIG_FILE="$(CURDIR)/%") cargo
+HERE = MAKEFLAGS= VIRTUAL_ENV="$(if $(filter /%,$(VENV)),,$(CURDIR)/)$(VENV)"
+PIP = $(BIN)/python -m pip install --no-compile
+SIDE_BY_SIDE = --no-print-directory --jobs=2
 MSRV := $(shell sed -n 's/^rust-version = "\(.*\)"/\1/p' Cargo.toml)
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 export PIP_NO_INPUT := 1
 export PIP_QUIET := 1
 export NO_MKDOCS_2_WARNING := 1
 
-RUST := Cargo.toml $(wildcard Cargo.lock) $(shell find crates -name '*.rs' -o -name Cargo.toml)
+RUST := $(shell find crates -name '*.rs')
+SIMULATOR := Cargo.toml Cargo.lock $(wildcard crates/*/Cargo.toml crates/*/build.rs) $(shell find crates/*/src -type f)
 
-.PHONY: help demo test test-long tsan pgo bench docs instructions instructions-check rust-and-build valgrind readers chromium lint licences msrv publishable try-wheel try-sdist wheel print-msrv build rust-lint rust-test python-lint python-test browser engines linux-engine ns3-engine format clean FORCE
+.PHONY: help demo test test-long check tsan pgo bench docs instructions instructions-check programs valgrind readers chromium lint licences msrv publishable try-wheel try-sdist wheel print-msrv build fast dev everything only alone rust-lint rust-test python-lint python-test browser engines linux-engine ns3-engine format clean FORCE
 
 help: ## Say what each target does
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
-demo: build ## Run the first study quickly: prints its verdicts, and which page to open
+demo: $(VENV)/.tools ## Run the first study quickly: prints its verdicts, and which page to open
+	@$(MAKE) $(SIDE_BY_SIDE) $(VENV)/.built$(SUFFIX)
 	$(BIN)/fullpipe paper kato2025 --quick --jobs $(JOBS)
 
-test: rust-and-build instructions-check linux-engine ns3-engine browser readers python-test docs try-wheel ## Everything that continuous integration runs
-	@echo "make test: everything passed"
+test: $(if $(ONLY),only,everything) ## Everything that continuous integration runs; ONLY=tests/compare, crates/tcp or a word: what belongs to it
+	@echo "make test: $(or $(ONLY),everything) passed"
 
-# Side by side, as optimising the extension keeps one processor busy.
-rust-and-build:
-	@$(MAKE) --no-print-directory --jobs=2 --output-sync=target rust-test python-lint
+everything: build programs
+	@$(MAKE) $(SIDE_BY_SIDE) --output-sync=target alone
+	@$(MAKE) --no-print-directory python-test
 
-test-long: rust-and-build instructions-check linux-engine ns3-engine browser readers docs try-wheel try-sdist ## The same, with all cases where it tries a tenth
-	cargo test --package fullpipe-network --test all --quiet -- --ignored
+# Each keeps one processor busy, or is little; pytest has as many processes as there are JOBS.
+alone: rust-lint rust-test python-lint docs instructions-check try-wheel
+
+programs: linux-engine ns3-engine browser readers valgrind
+
+PLACE = $(wildcard $(firstword $(subst ::, ,$(ONLY))))
+only: dev
+	$(if $(wildcard $(ONLY)/Cargo.toml),$(CARGO) test --quiet --manifest-path $(ONLY)/Cargo.toml,$(BIN)/pytest -n $(JOBS) $(if $(PLACE),$(ONLY),-k "$(ONLY)"))
+
+check: dev ## What belongs to your change alone, in under two minutes: formatting, lints, types, tests
+	@$(BIN)/python -m scripts.changed
+
+test-long: build programs try-sdist ## The same, with all cases where it tries a tenth
+	@$(MAKE) $(SIDE_BY_SIDE) --output-sync=target alone
+	$(CARGO) test --package fullpipe-network --test all --quiet -- --ignored
 	$(BIN)/pytest -n $(JOBS) --long
 	@echo "make test-long: everything passed"
 
-bench: build ## Benchmarks: criterion, the first study beside a bare packet mover and ns-3 in turns, sweeps, the store
+bench: fast ## Benchmarks: criterion, the first study beside a bare packet mover and ns-3 in turns, sweeps, the store
 	cargo bench --workspace --bench '*'
 	$(BIN)/python -m benches.whole_process
 	$(BIN)/python -m benches.python_algorithms
@@ -53,10 +76,10 @@ bench: build ## Benchmarks: criterion, the first study beside a bare packet move
 	$(BIN)/python -m benches.sweeps
 	$(BIN)/python -m benches.startup
 
-instructions: build valgrind ## Count instructions per packet of ten scenarios, which do not depend on the machine's load
+instructions: fast valgrind ## Count instructions per packet of ten scenarios, which do not depend on the machine's load
 	$(BIN)/python -m benches.instructions
 
-instructions-check: build valgrind
+instructions-check: dev valgrind
 	$(BIN)/python -m benches.instructions --check
 
 # A program of the system for tests, installed where that can be done; without it they are skipped, with what is said.
@@ -73,24 +96,30 @@ readers: ## Other readers of what is written: of captures, and of completions
 	$(call have,zsh,its completion is not tried)
 	$(call have,fish,its completion is not tried)
 
-docs: build $(VENV)/.docs ## Build the documentation into site/, strictly, and search in it where there is a browser
+docs: dev $(VENV)/.docs ## Build the documentation into site/, strictly, and search in it where there is a browser
 	$(BIN)/python -m scripts.write_docs target/docs
 	$(BIN)/python -m mkdocs build --strict --quiet --site-dir site
 	FULLPIPE_SITE=site $(BIN)/pytest --quiet tests/docs/test_site.py
 
 lint: rust-lint python-lint ## Formatting, clippy, types and the arrows between the parts
 
-build: $(VENV)/.built ## Make .venv and build the extension (release) into it
+build: $(VENV)/.tools ## Make .venv and build the extension into it: at once, or for speed with PROFILE=release
+	@$(MAKE) $(SIDE_BY_SIDE) dev
+
+fast:
+	@$(MAKE) --no-print-directory build PROFILE=release
+
+dev: $(VENV)/.built$(SUFFIX) $(VENV)/.dev
 
 rust-lint:
-	rustfmt --check --edition 2024 $(filter %.rs,$(RUST))  # cargo fmt does not see what macros declare
-	cargo clippy --workspace --all-targets --quiet -- -D warnings
-	RUSTDOCFLAGS="-D warnings" cargo doc --package fullpipe --no-deps --quiet
+	rustfmt --check --edition 2024 $(RUST)  # cargo fmt does not see what macros declare
+	$(CARGO) clippy --workspace --all-targets --quiet -- -D warnings
+	RUSTDOCFLAGS="-D warnings" $(CARGO) doc --package fullpipe --no-deps --quiet
 
 rust-test: | rust-lint
-	MAKEFLAGS= cargo test --workspace --quiet  # it would look for jobs of this make
+	$(CARGO) test --workspace --quiet
 
-python-lint: build
+python-lint: dev
 	$(BIN)/python scripts/check_crates.py
 	$(BIN)/python scripts/check_citations.py
 	$(BIN)/lint-imports --no-cache --no-logo
@@ -105,15 +134,16 @@ tsan: ## Run windows on threads under ThreadSanitizer: rustup toolchain install 
 		--target $(shell rustc -vV | sed -n 's/^host: //p') --target-dir target/tsan \
 		--package fullpipe-simulation --test all windows::
 
-# What `build` compiled, packed: cargo has nothing to do.
-try-wheel: build ## Install a wheel into a bare environment outside the clone, and use it there
+# What is compiled already, packed: cargo has nothing to do.
+IN_USE = $$($(BIN)/python -c 'from fullpipe._native import PROFILE; print(PROFILE)')
+try-wheel: dev ## Install a wheel into a bare environment outside the clone, and use it there
 	@rm -rf target/wheels/here
-	$(BIN)/maturin build --release --quiet --interpreter $(BIN)/python --compatibility linux --out target/wheels/here
+	$(HERE) $(BIN)/maturin build --profile $(IN_USE) --quiet --interpreter $(BIN)/python --compatibility linux --out target/wheels/here
 	$(BIN)/python scripts/check_dist.py target/wheels/here/*
 	$(BIN)/python scripts/try_dist.py target/wheels/here/*
 
 # Optimised less, as it is compiled to be tried and not to be timed.
-try-sdist: build ## Compile the sdist outside the clone, install it into a bare environment, and use it there
+try-sdist: dev ## Compile the sdist outside the clone, install it into a bare environment, and use it there
 	@rm -rf target/wheels/sdist target/sdist/release/.fingerprint/fullpipe-*  # files of an sdist are old, so cargo takes them for compiled
 	$(BIN)/maturin sdist --out target/wheels/sdist
 	$(BIN)/python scripts/check_dist.py target/wheels/sdist/*
@@ -123,7 +153,7 @@ try-sdist: build ## Compile the sdist outside the clone, install it into a bare 
 # With a profile, unless the compiler's llvm-profdata is neither here nor to be had.
 PROFDATA = $(shell rustc --print sysroot)/lib/rustlib/$(shell rustc -vV | sed -n 's/^host: //p')/bin/llvm-profdata
 wheel: $(VENV)/.created ## Build the wheel for manylinux in dist/, with a profile of itself, and check it
-	$(BIN)/python -m pip install '$(MATURIN)' 'ziglang>=0.12' 'auditwheel>=6,<7'
+	$(PIP) '$(MATURIN)' 'ziglang>=0.12' 'auditwheel>=6,<7'
 	@test -x "$(PROFDATA)" || rustup component add llvm-tools \
 		|| echo "make: no llvm-profdata here, as said above; the wheel is built without a profile"
 	PATH="$(CURDIR)/$(BIN):$$PATH" CARGO_ZIGBUILD_PYTHON_PATH="$(CURDIR)/scripts/zig.sh" \
@@ -131,8 +161,8 @@ wheel: $(VENV)/.created ## Build the wheel for manylinux in dist/, with a profil
 		--out dist $$(test ! -x "$(PROFDATA)" || echo --pgo)
 	$(BIN)/python scripts/check_dist.py dist/*.whl
 
-pgo: build ## Build the extension anew with a profile of itself: rustup component add llvm-tools
-	$(DEVELOP) --pgo
+pgo: fast ## Build the extension anew with a profile of itself: rustup component add llvm-tools
+	$(HERE) $(BIN)/maturin develop --release --quiet --pgo
 
 licences: ## Check licences, versions and sources of all crates: cargo install --locked cargo-deny
 	cargo deny --locked --all-features check licenses bans sources
@@ -146,10 +176,10 @@ publishable: ## Check that every crate of the library can be packed and built fr
 print-msrv:
 	@echo $(MSRV)
 
-python-test: build
+python-test: dev
 	$(BIN)/pytest -n $(JOBS)
 
-engines: build ## Install the engines, test them, compare them over the whole catalogue, and write the page of it
+engines: fast ## Install the engines, test them, compare them over the whole catalogue, and write the page of it
 	@$(BIN)/fullpipe engines list | grep -q '^linux *ready' || $(BIN)/fullpipe engines install linux --jobs $(JOBS)
 	@$(BIN)/fullpipe engines list | grep -q '^ns3 *ready' || $(BIN)/fullpipe engines install ns3
 	$(BIN)/pytest -n $(JOBS) tests/engines
@@ -157,19 +187,19 @@ engines: build ## Install the engines, test them, compare them over the whole ca
 		--page docs/explanation/agreement.md --plot docs/assets/agreement.svg
 
 # Once for all clones of a user, in a cache (docs/how-to/engines.md). Without it its tests are skipped.
-linux-engine: build
+linux-engine: dev
 	@$(BIN)/fullpipe engines list | grep -q '^linux *ready' \
 		|| $(BIN)/fullpipe engines install linux --jobs $(JOBS) \
 		|| echo "make: no linux engine here, as said above; its tests are skipped"
 
-ns3-engine: build
+ns3-engine: dev
 	@$(BIN)/fullpipe engines list | grep -q '^ns3 *ready' \
 		|| $(BIN)/fullpipe engines install ns3 \
 		|| echo "make: no ns3 engine here, as said above; its tests are skipped"
 
 # For the tests of reports and of the page: what builds the page, where npm is, to compare; Playwright, and Chromium where it is or can be had. Without it they are skipped.
-browser: build
-	@$(BIN)/python -m pip install 'playwright>=1.40,<2' || echo "make: no playwright here, as said above"
+browser: dev
+	@$(PIP) 'playwright>=1.40,<2' || echo "make: no playwright here, as said above"
 	@command -v npm >/dev/null && npm ci --prefix web --ignore-scripts --silent \
 		|| echo "make: no npm here; that the page is what its sources give is not tested"
 	@test -n "$${FULLPIPE_CHROMIUM:-}" || command -v chromium-browser >/dev/null || $(MAKE) --no-print-directory chromium
@@ -182,8 +212,8 @@ page: ## Build the page of fullpipe ui, and what reports run, from web/ into the
 	npm ci --prefix web --ignore-scripts --silent
 	npm run --prefix web --silent build
 
-format: build ## Format everything in place
-	rustfmt --edition 2024 $(filter %.rs,$(RUST))
+format: dev ## Format everything in place
+	rustfmt --edition 2024 $(RUST)
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
@@ -196,15 +226,30 @@ $(VENV)/.created: FORCE
 	@test -n "$(PYTHON)"
 	@$(PYTHON) scripts/make_venv.py $(VENV)
 
-# maturin installs the dependencies of pyproject.toml and the extension, linked to the sources under python/.
-$(VENV)/.built: $(VENV)/.created pyproject.toml $(RUST)
-	$(BIN)/python -m pip install '$(MATURIN)'
-	@echo "compiling the simulator: a few minutes the first time, in silence"
-	$(DEVELOP) --extras dev
+$(VENV)/.tools: $(VENV)/.created
+	$(PIP) '$(MATURIN)'
 	@touch $@
 
-$(VENV)/.docs: $(VENV)/.created pyproject.toml
-	$(BIN)/python -m pip install 'mkdocs>=1.6,<2' 'mkdocs-material>=9.6,<10'
+$(VENV)/.packages: $(VENV)/.tools pyproject.toml
+	$(BIN)/python scripts/requirements.py | $(PIP) -r /dev/stdin
+	@touch $@
+
+$(VENV)/.compiled$(SUFFIX): $(VENV)/.tools $(SIMULATOR)
+	@$(HERE) $(BIN)/python scripts/compile.py $(BIN)/maturin develop --profile $(PROFILE) --skip-install
+	@touch $@
+
+# Linked to the sources under python/. A release build serves where one of dev is wanted, until sources change.
+$(VENV)/.built$(SUFFIX): $(VENV)/.packages $(VENV)/.compiled$(SUFFIX)
+	$(HERE) $(BIN)/maturin develop --profile $(PROFILE) --quiet
+	@rm -f $(VENV)/.compiled-* $(VENV)/.built-*
+	@touch $(VENV)/.compiled $(VENV)/.compiled$(SUFFIX) $(VENV)/.built $@
+
+$(VENV)/.dev: $(VENV)/.tools pyproject.toml | $(VENV)/.built$(SUFFIX)
+	$(BIN)/python scripts/requirements.py dev | $(PIP) -r /dev/stdin
+	@touch $@
+
+$(VENV)/.docs: $(VENV)/.created pyproject.toml | $(VENV)/.dev
+	$(BIN)/python scripts/requirements.py docs | $(PIP) -r /dev/stdin
 	@touch $@
 
 FORCE:

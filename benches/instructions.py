@@ -1,9 +1,10 @@
 """Instructions per data packet of ten scenarios: a measure of speed that does not depend on the load.
 
 `python -m benches.instructions` counts them (valgrind) and prints them beside those in instructions.json;
-`--check` fails where one is more than 3 % above, `--write` keeps the new ones. A whole process is counted:
-reading the plan, building the network, running it. Other compilers and processors make other instructions, so
-numbers are compared with stored ones of the same compiler only.
+`--check` fails where one is more than 3 % above, `--write` stores new ones of both profiles. The profile is
+that of the build in use, dev or release, so that nothing is compiled for it alone. A whole process is
+counted: reading the plan, building the network, running it. Other compilers and processors make other
+instructions, so numbers are compared with stored ones of the same compiler only.
 """
 
 from __future__ import annotations
@@ -16,16 +17,19 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Mapping
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from tempfile import TemporaryDirectory
+from tempfile import NamedTemporaryFile
 from typing import Any
 
 from benches.programs import example
 from fullpipe import Scenario
+from fullpipe._native import PROFILE
 from fullpipe.engines.native.plan import plan
 
 STORED = Path(__file__).with_name("instructions.json")
 MARGIN = 0.03
+PROFILES = ("dev", "release")
 
 
 CCA, COUNT, QUEUE = "flows.0.cca", "flows.0.count", "topology.bottleneck.queue"
@@ -68,11 +72,12 @@ def count(program: list[str]) -> tuple[int, dict[str, Any]]:
     return int(found[1].replace(",", "")), json.loads(done.stdout)
 
 
-def per_packet(program: str, text: str, folder: Path) -> int:
+def per_packet(program: str, text: str) -> int:
     """Instructions of the whole process per data packet sent."""
-    file = folder / "plan.json"
-    file.write_text(text)
-    instructions, result = count([program, str(file)])
+    with NamedTemporaryFile("w", suffix=".json") as file:
+        file.write(text)
+        file.flush()
+        instructions, result = count([program, file.name])
     return round(instructions / int(result["data_packets"]))
 
 
@@ -82,14 +87,12 @@ def compiler() -> str:
     return f"{version.strip()}, {platform.machine()}"
 
 
-def measure() -> dict[str, int]:
-    """Count all scenarios."""
-    program = example("plan")
-    with TemporaryDirectory() as folder:
-        return {
-            name: per_packet(program, planned(*scenario), Path(folder))
-            for name, scenario in SCENARIOS.items()
-        }
+def measure(profile: str) -> dict[str, int]:
+    """Count all scenarios, two at once, with the simulator built in a profile."""
+    program = example("plan", profile)
+    plans = [planned(*scenario) for scenario in SCENARIOS.values()]
+    with ThreadPoolExecutor(2) as pool:
+        return dict(zip(SCENARIOS, pool.map(lambda text: per_packet(program, text), plans), strict=True))
 
 
 def slower(counts: Mapping[str, int], stored: Mapping[str, int]) -> list[str]:
@@ -109,15 +112,17 @@ def main() -> None:
         print("instructions: not counted, there is no valgrind here (apt-get install valgrind)")
         return
     kept: dict[str, Any] = json.loads(STORED.read_text())
-    counts, made_by = measure(), compiler()
-    print("instructions per data packet, a whole process (stored):", flush=True)
-    for name, number in counts.items():
-        print(f"  {name:28s} {number:7,d}  ({kept['per_packet'].get(name, 0):,d})")
+    made_by, stored = compiler(), kept["per_packet"]
+    found = {profile: measure(profile) for profile in (PROFILES if options.write else [PROFILE])}
+    for profile, counts in found.items():
+        print(f"instructions per data packet, a whole process, profile {profile} (stored):", flush=True)
+        for name, number in counts.items():
+            print(f"  {name:28s} {number:7,d}  ({stored[profile].get(name, 0):,d})")
     if options.write:
-        STORED.write_text(json.dumps({"compiler": made_by, "per_packet": counts}, indent=2) + "\n")
+        STORED.write_text(json.dumps({"compiler": made_by, "per_packet": found}, indent=2) + "\n")
     elif made_by != kept["compiler"]:
         print(f"not compared: stored numbers are of {kept['compiler']}, these of {made_by}")
-    elif options.check and (dearer := slower(counts, kept["per_packet"])):
+    elif options.check and (dearer := slower(found[PROFILE], stored[PROFILE])):
         sys.exit(
             f"instructions: more than {MARGIN:.0%} above the stored: {', '.join(dearer)}; make it cheaper, or"
             f" store the new ones with a reason: python -m benches.instructions --write ({STORED.name})"

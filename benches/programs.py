@@ -40,12 +40,13 @@ def measured(command: list[str]) -> Cost:
     return Cost(usage.ru_utime + usage.ru_stime, usage.ru_maxrss * unit / 1e6, output)
 
 
-def example(name: str) -> str:
-    """The path of a program, built for speed."""
-    build = ["cargo", "build", "--release", "--quiet", "-p", "fullpipe-simulation", "--example", name]
+def example(name: str, profile: str = "release") -> str:
+    """The path of a program, built for speed unless another profile is named."""
+    # Of the workspace: for a package alone, crates of others have other features and are compiled anew.
+    build = ["cargo", "build", "--profile", profile, "--quiet", "--workspace", "--example", name]
     subprocess.run(build, cwd=ROOT, check=True)
     target = Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target"))
-    return str(target / "release" / "examples" / name)
+    return str(target / {"dev": "debug"}.get(profile, profile) / "examples" / name)
 
 
 def simulated(scenario: Scenario, from_s: int = 0) -> dict[str, Any]:

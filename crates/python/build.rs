@@ -1,4 +1,5 @@
-//! Fingerprints the sources of the simulator, so that a result can tell which code it came from even between releases.
+//! Fingerprints the sources of the simulator, so that a result can tell which code it came from even between releases,
+//! and passes on the profile of the build.
 
 use std::path::{Path, PathBuf};
 use std::{env, fs};
@@ -10,6 +11,8 @@ const ALGORITHMS: &[&str] = &["units", "params", "congestion", "capi"];
 fn main() {
     println!("cargo:rustc-env=FULLPIPE_SOURCES={:08x}", fingerprint(SIMULATOR));
     println!("cargo:rustc-env=FULLPIPE_ALGORITHMS={:08x}", fingerprint(ALGORITHMS));
+    let profile = env::var("PROFILE").expect("cargo sets it");
+    println!("cargo:rustc-env=FULLPIPE_PROFILE={}", if profile == "release" { "release" } else { "dev" });
 }
 
 /// FNV-1a over the contents in the order of their paths: not secret, only different when the code is.

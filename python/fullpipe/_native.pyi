@@ -8,6 +8,7 @@ __all__ = [
     "CONGESTION_HEADER",
     "MAX_ROWS",
     "MODEL_VERSION",
+    "PROFILE",
     "SCHEMA_VERSION",
     "SOURCES",
     "VERSION",
@@ -46,6 +47,8 @@ SOURCES: str
 """Changes whenever the results of some plan may."""
 ALGORITHMS: str
 """Changes whenever the algorithms may, or their C interface."""
+PROFILE: Literal["dev", "release"]
+"""Cargo profile of the build; results are the same."""
 CONGESTION_HEADER: str
 """The C header of the algorithms; the symbol that it declares is in this module's shared library."""
 

@@ -4,11 +4,16 @@ import json
 
 import pytest
 
-from benches.instructions import MARGIN, SCENARIOS, STORED, planned, slower
+from benches.instructions import MARGIN, PROFILES, SCENARIOS, STORED, planned, slower
 
 
-def test_every_scenario_is_stored_and_nothing_else() -> None:
-    assert list(json.loads(STORED.read_text())["per_packet"]) == list(SCENARIOS)
+@pytest.mark.parametrize("profile", PROFILES)
+def test_every_scenario_is_stored_and_nothing_else(profile: str) -> None:
+    assert list(json.loads(STORED.read_text())["per_packet"][profile]) == list(SCENARIOS)
+
+
+def test_both_profiles_are_stored_and_nothing_else() -> None:
+    assert tuple(json.loads(STORED.read_text())["per_packet"]) == PROFILES
 
 
 @pytest.mark.parametrize(("now", "dearer"), [(1029, []), (1031, ["one"]), (900, [])])

@@ -9,6 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from fullpipe import _native
+
 ROOT = Path(__file__).resolve().parent.parent.parent
 
 
@@ -17,7 +19,7 @@ ROOT = Path(__file__).resolve().parent.parent.parent
 def test_the_environment_may_be_anywhere(venv: str, told: str) -> None:
     command = ["make", "--dry-run", "build", f"VENV={venv}"]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True)
-    assert re.findall('VIRTUAL_ENV="(.*?)"', done.stdout) == [told]
+    assert set(re.findall('VIRTUAL_ENV="(.*?)"', done.stdout)) == {told}
 
 
 @pytest.mark.skipif(shutil.which("make") is None, reason="there is no make")
@@ -46,9 +48,40 @@ def test_the_wheel_that_is_tried_is_of_what_is_compiled_already() -> None:
     done = subprocess.run(["make", "--dry-run", "test"], cwd=ROOT, capture_output=True, text=True, check=True)
     commands = done.stdout.splitlines()
     [packed] = [line for line in commands if "maturin build" in line]
-    assert {"--release", "--compatibility linux"} <= set(
-        re.findall(r"--release|--compatibility linux", packed)
-    )
-    assert "--interpreter .venv/bin/python" in packed
-    assert not {"--zig", "--target", "--profile"} & set(packed.split())
+    assert "--interpreter .venv/bin/python --compatibility linux" in packed
+    assert not {"--release", "--zig", "--target"} & set(packed.split())
+    [profile] = re.findall(r"--profile \$\((.*?)\) ", packed)
+    asked = subprocess.run(["bash", "-c", profile], cwd=ROOT, capture_output=True, text=True, check=True)
+    assert asked.stdout.strip() == _native.PROFILE
     assert any("scripts/try_dist.py" in line for line in commands[commands.index(packed) :])
+
+
+@pytest.mark.skipif(shutil.which("make") is None, reason="there is no make")
+@pytest.mark.parametrize(
+    ("only", "command"),
+    [
+        ("tests/compare", ".venv/bin/pytest -n 2 tests/compare"),
+        (
+            "tests/build/test_makefile.py::test_a",
+            ".venv/bin/pytest -n 2 tests/build/test_makefile.py::test_a",
+        ),
+        ("not slow", '.venv/bin/pytest -n 2 -k "not slow"'),
+        ("crates/tcp", "cargo test --quiet --manifest-path crates/tcp/Cargo.toml"),
+    ],
+)
+def test_a_part_of_the_tests_can_be_asked_for(only: str, command: str) -> None:
+    asked = ["make", "--dry-run", "test", f"ONLY={only}"]
+    done = subprocess.run(asked, cwd=ROOT, capture_output=True, text=True, check=True)
+    [tests] = [line for line in done.stdout.splitlines() if "pytest" in line or "cargo test" in line]
+    assert tests.endswith(command)
+
+
+@pytest.mark.skipif(shutil.which("make") is None, reason="there is no make")
+@pytest.mark.parametrize(
+    ("target", "profiles"), [("demo", {"dev"}), ("bench", {"release"}), ("instructions", {"release"})]
+)
+def test_what_is_timed_is_compiled_for_speed(target: str, profiles: set[str], tmp_path: Path) -> None:
+    asked = ["make", "--dry-run", target, f"VENV={tmp_path}/venv"]
+    done = subprocess.run(asked, cwd=ROOT, capture_output=True, text=True, check=True)
+    assert set(re.findall(r"maturin develop --profile (\w+)", done.stdout)) == profiles
+    assert ("requirements.py dev" in done.stdout) == (target != "demo")

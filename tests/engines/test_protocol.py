@@ -102,3 +102,15 @@ def test_what_makes_no_sense_to_install_is_misuse(fullpipe: Cli, options: list[s
     result = fullpipe("engines", "install", *options)
     assert (result.exit_code, len(result.stderr.splitlines())) == (2, 1)
     assert result.stderr.startswith(f"fullpipe: {told}")
+
+
+@pytest.mark.parametrize(("profile", "told"), [("release", []), ("dev", ["fast build"])])
+def test_doctor_says_that_a_build_is_not_the_fast_one(
+    profile: str, told: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("fullpipe.engines.native.engine.PROFILE", profile)
+    found = engines.engine("native").doctor()
+    lacking = [requirement for requirement in found if not requirement.present]
+    assert [requirement.what for requirement in lacking] == told
+    assert all("make build PROFILE=release" in requirement.detail for requirement in lacking)
+    assert not any(requirement.is_missing for requirement in lacking)

@@ -152,6 +152,7 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("SCHEMA_VERSION", SCHEMA_VERSION)?;
     module.add("SOURCES", env!("FULLPIPE_SOURCES"))?;
     module.add("ALGORITHMS", env!("FULLPIPE_ALGORITHMS"))?;
+    module.add("PROFILE", env!("FULLPIPE_PROFILE"))?;
     // A program that compiles against this header finds the symbol that it declares in this library.
     module.add("CONGESTION_HEADER", capi::HEADER)?;
     module.add("PlanError", module.py().get_type::<errors::PlanError>())?;

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from functools import cache
 from typing import TYPE_CHECKING, ClassVar, get_args
 
-from fullpipe._native import MODEL_VERSION, SOURCES, PlanError, Simulation, SimulationPanic
+from fullpipe._native import MODEL_VERSION, PROFILE, SOURCES, PlanError, Simulation, SimulationPanic
 from fullpipe.algorithms import own
 from fullpipe.engines.base import Capabilities, Problem, Progress, Requirement, Stopwatch, digest_of, origin
 from fullpipe.engines.native.plan import plan
@@ -25,6 +25,13 @@ from fullpipe.scenario.remembered import Remembered, own_algorithms_of
 
 if TYPE_CHECKING:
     from fullpipe._native import Results
+
+_SLOWER = Requirement(
+    "fast build",
+    present=False,
+    detail="compiled in short time, runs take longer; for a fast one: make build PROFILE=release",
+    needed=False,
+)
 
 _plan = Remembered(lambda scenario: json.dumps(plan(scenario)))
 """As text, which takes as long as some runs."""
@@ -48,8 +55,9 @@ class NativeEngine:
         return _capabilities()
 
     def doctor(self) -> list[Requirement]:
-        """The compiled simulator, which comes with the package."""
-        return [Requirement("simulator", present=True, detail=f"model {MODEL_VERSION}, sources {SOURCES}")]
+        """The compiled simulator, which comes with the package, and whether it is the fast build."""
+        simulator = Requirement("simulator", present=True, detail=f"model {MODEL_VERSION}, sources {SOURCES}")
+        return [simulator] if PROFILE == "release" else [simulator, _SLOWER]
 
     def check(self, scenario: Scenario) -> list[Problem]:
         """Why the plan of a scenario is refused."""
