@@ -73,6 +73,22 @@ def in_house_style(draw: Callable[P, R]) -> Callable[P, R]:
     return styled
 
 
+class _Figure(Figure):
+    """A figure that is laid out, and not drawn as well, where matplotlib draws it to no effect.
+
+    Before it writes a figure, matplotlib lays it out by drawing it with methods that do nothing; half of the
+    time of a figure was theirs.
+    """
+
+    def draw(self, renderer: Any) -> None:
+        """See matplotlib. Methods that do nothing wrap those that they stand for."""
+        layout = self.get_layout_engine()
+        if layout is not None and hasattr(renderer.draw_path, "__wrapped__"):
+            layout.execute(self)
+        else:
+            super().draw(renderer)
+
+
 @in_house_style
 def new_figure(
     rows: int = 1,
@@ -83,7 +99,7 @@ def new_figure(
     share_y: bool | Literal["row"] = False,
 ) -> tuple[Figure, list[Axes]]:
     """A figure in the house style and its axes, row by row. Sizes in inches."""
-    figure = Figure(figsize=(_INCHES[width], row_height * rows), layout="constrained")
+    figure = _Figure(figsize=(_INCHES[width], row_height * rows), layout="constrained")
     FigureCanvasAgg(figure)
     grid = figure.subplots(rows, columns, squeeze=False, sharey=share_y)
     return figure, list(np.asarray(grid).ravel())
