@@ -60,18 +60,17 @@ def paper(
         echo(found.text())
         return
     report = list[str]()
-    with progress_bar(studies.jobs(name, seeds=seeds, quick=quick, engine=engine)) as progress:
-        made = studies.run(
-            name,
-            seeds=seeds,
-            workers=workers or processors(),
-            out=out,
-            quick=quick,
-            engine=engine,
-            data=data,
-            progress=progress,
-            echo=report.append,
-        )
+    study = studies.prepare(
+        name,
+        seeds=seeds,
+        workers=workers or processors(),
+        out=out,
+        quick=quick,
+        engine=engine,
+        data=data,
+    )
+    with progress_bar(study.jobs) as progress:
+        made = study.run(progress, report.append)
     for line in made.refused:
         complain(f"left out: {line}")
     echo("\n".join(report))

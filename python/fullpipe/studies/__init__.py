@@ -8,32 +8,32 @@
 from __future__ import annotations
 
 import pkgutil
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 from importlib import import_module
 from pathlib import Path
 
-from fullpipe import engines
-from fullpipe.api import refusals
-from fullpipe.errors import EngineError, InputFileError, UnknownNameError
-from fullpipe.report.write import write
+from fullpipe.errors import InputFileError, UnknownNameError
 from fullpipe.runs import Store
-from fullpipe.studies import document, explanations, tables
+from fullpipe.studies import explanations, tables
 from fullpipe.studies.claims import Claim
 from fullpipe.studies.explanations import Explanation
+from fullpipe.studies.prepared import Prepared, prepared
 from fullpipe.studies.report import Report, Settings
-from fullpipe.studies.study import Study
+from fullpipe.studies.study import PublishedStudy, Study
 from fullpipe.studies.transcription import title_of
 from fullpipe.sweeps import Job, Progress
 
 __all__ = [
     "Explanation",
+    "Prepared",
     "Report",
     "Settings",
     "explain",
     "explaining",
     "jobs",
     "names",
+    "prepare",
     "printed",
     "run",
     "title",
@@ -60,9 +60,31 @@ def jobs(
     name: str, *, seeds: int | Iterable[int] | None = None, quick: bool = False, engine: str = "native"
 ) -> list[Job]:
     """Every run of a study with these seeds that the engine can make. Raises UnknownNameError."""
-    settings = Settings(Path(name), Store(Path()), _chosen(seeds), quick=quick, engine=engine)
-    todo = _study(name).jobs(settings)
-    return replace(settings, refused=frozenset(_refused(engine, _by_digest(todo)))).possible(todo)
+    return prepare(name, seeds=seeds, quick=quick, engine=engine).jobs
+
+
+def prepare(
+    name: str,
+    *,
+    seeds: int | Iterable[int] | None = None,
+    workers: int = 1,
+    out: Path = Path("runs"),
+    quick: bool = False,
+    engine: str = "native",
+    data: Path | None = None,
+) -> Prepared:
+    """A study ready to run, with the jobs that `run` would run; arguments and errors are those of `run`."""
+    study, out = _study(name), Path(out)
+    settings = Settings(
+        _folder(out, name, engine),
+        Store(out),
+        _chosen(seeds),
+        workers,
+        quick,
+        engine=engine,
+        data=_published(name, data),
+    )
+    return prepared(name, study, settings)
 
 
 def explain(
@@ -150,33 +172,9 @@ def run(
         InputFileError: If the published data are not what they should be, or nothing is computed from any.
         SweepError: If a run failed.
     """
-    study = _study(name)
-    out = Path(out)
-    settings = Settings(
-        _folder(out, name, engine),
-        Store(out),
-        _chosen(seeds),
-        workers,
-        quick,
-        progress,
-        engine,
-        data=_published(name, data),
+    return prepare(name, seeds=seeds, workers=workers, out=out, quick=quick, engine=engine, data=data).run(
+        progress, echo
     )
-    todo = study.jobs(settings)
-    scenarios = _by_digest(todo)
-    refused = _refused(engine, scenarios)
-    if scenarios and len(refused) == len(scenarios):
-        raise EngineError("\n".join(dict.fromkeys(why for _, why in refused.values())))
-    report = study.run(replace(settings, refused=frozenset(refused)), todo)
-    if engine != "native":
-        lines = tuple(dict.fromkeys(f"{where}: {why}" for where, why in refused.values()))
-        report = replace(report, head=_head(engine, len(refused), len(scenarios)), refused=lines)
-    page = report.folder / document.FILE
-    write(document.of_report(report, engines.engine(engine), quick=quick), page)
-    report = replace(report, files=(*report.files, page))
-    if echo is not None:
-        echo(f"{report.text}\n\n{document.ending(name, report, quick=quick)}")
-    return report
 
 
 def _folder(out: Path, name: str, engine: str) -> Path:
@@ -184,33 +182,15 @@ def _folder(out: Path, name: str, engine: str) -> Path:
     return out / "papers" / (name if engine == "native" else f"{name}-{engine}")
 
 
-def _by_digest(todo: Iterable[Job]) -> dict[str, Job]:
-    """One job of every scenario."""
-    return {job.scenario.digest: job for job in todo}
-
-
-def _refused(engine: str, todo: Mapping[str, Job]) -> Mapping[str, tuple[str, str]]:
-    """What an engine cannot run of a study: by its digest, which scenario it is, and why."""
-    chosen, found = engines.engine(engine), {}
-    for digest, job in todo.items():
-        why = refusals(chosen, job.scenario)
-        if why:
-            where = ", ".join(f"{key} {value}" for key, value in job.point.items())
-            found[digest] = f"{job.scenario.name}, {where}", "; ".join(why)
-    return found
-
-
-def _head(engine: str, refused: int, scenarios: int) -> str:
-    left_out = f"; it cannot run {refused} of {scenarios} scenarios" if refused else ""
-    return f"What is called ours is by the {engine} engine, {engines.engine(engine).version()}{left_out}."
-
-
-def _published(name: str, data: Path | None) -> Path | None:
-    """The folder of published data, for a study that computes from them. Raises InputFileError."""
-    if data is not None and not any(claim.published for claim in printed(name)):
+def _published(name: str, folder: Path | None) -> object:
+    """The published data of a study that computes from them; None without a folder. Raises InputFileError."""
+    if folder is None:
+        return None
+    if not any(claim.published for claim in printed(name)):
         known = [study for study in names() if any(claim.published for claim in printed(study))]
         raise InputFileError(f"--data: {name} computes nothing from published data; {', '.join(known)} does")
-    return None if data is None else Path(data)
+    study: PublishedStudy = import_module(f"{__name__}.{name}")
+    return study.published_in(Path(folder))
 
 
 def _chosen(seeds: int | Iterable[int] | None) -> tuple[int, ...] | None:

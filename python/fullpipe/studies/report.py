@@ -8,8 +8,12 @@ from pathlib import Path
 
 from fullpipe import sweeps
 from fullpipe.runs import Run, Store
+from fullpipe.scenario.remembered import Remembered
 from fullpipe.studies.told import Told
 from fullpipe.sweeps import Job, Progress
+
+digest_of = Remembered[str](lambda scenario: scenario.digest)
+"""The seeds of a study share one scenario, and its digest takes as long as to validate it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,8 +29,8 @@ class Settings:
     engine: str = "native"
     refused: frozenset[str] = frozenset()
     """Digests of the scenarios that the engine cannot run."""
-    data: Path | None = None
-    """The folder of the paper's published data, if they are at hand."""
+    data: object = None
+    """The paper's published data as the study has read them, if they are at hand."""
 
     def seeds_or(self, count: int, quick: int) -> tuple[int, ...]:
         """The seeds asked for, or the first `count` of them, in a quick run the first `quick`."""
@@ -36,7 +40,7 @@ class Settings:
 
     def possible(self, jobs: Iterable[Job]) -> list[Job]:
         """The jobs of a study that its engine can run, by that engine."""
-        return [replace(job, engine=self.engine) for job in jobs if job.scenario.digest not in self.refused]
+        return [replace(job, engine=self.engine) for job in jobs if not self._is_refused(job)]
 
     def run(self, jobs: Sequence[Job]) -> list[Run | None]:
         """Run what is missing; `None` for what the engine refuses.
@@ -46,7 +50,10 @@ class Settings:
         """
         possible = self.possible(jobs)
         made = iter(sweeps.run(possible, workers=self.workers, store=self.store, progress=self.progress))
-        return [None if job.scenario.digest in self.refused else next(made) for job in jobs]
+        return [None if self._is_refused(job) else next(made) for job in jobs]
+
+    def _is_refused(self, job: Job) -> bool:
+        return bool(self.refused) and digest_of(job.scenario) in self.refused
 
 
 @dataclass(frozen=True, slots=True)

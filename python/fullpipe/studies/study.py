@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Protocol
 
 from fullpipe.studies.claim_checks import ClaimChecker
@@ -34,4 +35,12 @@ class Study(Protocol):
 
     def run(self, settings: Settings, todo: Sequence[Job]) -> Report:
         """Of its jobs, run what is missing, and report."""
+        ...
+
+
+class PublishedStudy(Study, Protocol):
+    """A study that computes from the published data of its paper."""
+
+    def published_in(self, folder: Path) -> object:
+        """The published data in a folder, as `run` finds them in `Settings.data`. Raises InputFileError."""
         ...

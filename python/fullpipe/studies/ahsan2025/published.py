@@ -38,14 +38,12 @@ class Published:
 NOTHING = Published({}, {}, {})
 
 
-def in_folder(folder: Path | None) -> Published:
-    """What a folder and those below it have; nothing if none is given.
+def in_folder(folder: Path) -> Published:
+    """What a folder and those below it have.
 
     Raises:
         InputFileError: If there is no such folder, nothing is in it, or a file is not what it should be.
     """
-    if folder is None:
-        return NOTHING
     if not folder.is_dir():
         raise InputFileError(f'--data: "{brief(str(folder))}" is no folder')
     of = printed.results()

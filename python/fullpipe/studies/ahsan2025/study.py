@@ -55,7 +55,8 @@ def jobs(settings: Settings) -> list[Job]:
 
 def run(settings: Settings, todo: Sequence[Job]) -> Report:
     """Run what is missing, compute from the published data, and write tables and verdicts."""
-    source, data = transcription(), published.in_folder(settings.data)
+    source = transcription()
+    data = settings.data if isinstance(settings.data, published.Published) else published.NOTHING
     runs = settings.run(todo)
     experiments = [experiment for experiment, _ in plan(quick=settings.quick)]
     found = measured(experiments, todo, map(rerun.unread, runs))
