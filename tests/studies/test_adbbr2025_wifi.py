@@ -8,9 +8,10 @@ from typing import Any
 
 import pytest
 
-from fullpipe import Scenario, run, studies
+from fullpipe import Scenario, run
 from fullpipe.studies.adbbr2025 import grid, mobile, radio, study, wifi
 from fullpipe.studies.experiments import Measurements
+from tests.studies.todo import jobs
 
 UDP = {
     "duration": "3 s",
@@ -39,7 +40,7 @@ def test_buffers_are_multiples_of_nominal_rate_and_rtt() -> None:
         (job.point["experiment"], job.point.get("rtt", "50 ms"), job.point["buffer"]): job.scenario.cells[
             0
         ].queue
-        for job in studies.jobs("adbbr2025", seeds=1)
+        for job in jobs("adbbr2025", seeds=1)
         if job.point.get("cell") == "n 20 MHz 1x1"
     }
     sizes = {key: queue.limit_bytes for key, queue in every.items() if queue is not None}
@@ -81,7 +82,7 @@ def cycle_share(packets: int) -> float:
 def test_the_grid_has_a_row_per_point_and_says_what_is_as_printed() -> None:
     """The share of the short flow is a third with 1 % of errors behind 5 BDP, and half elsewhere."""
     found = Measurements()
-    for job in studies.jobs("adbbr2025", seeds=5):
+    for job in jobs("adbbr2025", seeds=5):
         if job.point["experiment"] == wifi.FAIRNESS:
             third = (job.point["errors"], job.point["buffer"]) == (0.01, "5 bdp")
             found.add(job, {"short_share": 1 / 3 if third else 0.5, "jain": 0.9})
@@ -97,6 +98,6 @@ def test_the_grid_has_a_row_per_point_and_says_what_is_as_printed() -> None:
 
 
 def test_other_engines_have_the_wired_part_and_lte() -> None:
-    names = {job.point["experiment"] for job in studies.jobs("adbbr2025", seeds=1, engine="ns3")}
+    names = {job.point["experiment"] for job in jobs("adbbr2025", seeds=1, engine="ns3")}
     assert not names & {wifi.DOWNLOAD, wifi.FAIRNESS, mobile.DOWNLOAD, mobile.FAIRNESS}
     assert {mobile.LTE_DOWNLOAD, mobile.LTE_FAIRNESS, "latency"} <= names

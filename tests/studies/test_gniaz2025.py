@@ -21,6 +21,7 @@ from fullpipe.studies.gniaz2025 import measures, study
 from fullpipe.studies.gniaz2025.measures import PHASES, WITH_HEADERS, Phases
 from fullpipe.studies.verdicts import Verdict
 from fullpipe.sweeps import Job
+from tests.studies.todo import jobs
 
 
 def series(rates: list[float], windows: list[int], flow: str = "one", step_s: float = 1.0) -> pl.DataFrame:
@@ -56,7 +57,7 @@ def made(**tables: pl.DataFrame) -> Run:
 
 def test_every_claim_that_is_not_of_wifi_can_be_judged_under_every_setting() -> None:
     found = Measurements()
-    for job in studies.jobs("gniaz2025", seeds=2):
+    for job in jobs("gniaz2025", seeds=2):
         found.add(job, dict.fromkeys(quantities(job), 1.0 + 0.01 * job.seed))
     claims = study.transcription().claims
     checked = study.check_claims(claims, found)
@@ -80,7 +81,7 @@ def test_five_per_cent_are_not_the_least_of_the_table() -> None:
 
 
 def test_jobs_cover_scenarios_settings_delays_and_algorithms() -> None:
-    todo = studies.jobs("gniaz2025", seeds=5)
+    todo = jobs("gniaz2025", seeds=5)
     counts = {name: sum(job.point["experiment"] == name for job in todo) for name in PHASES}
     # Seven settings, five seeds, and twice as much for two delays and for two algorithms.
     assert counts == {
@@ -95,7 +96,7 @@ def test_jobs_cover_scenarios_settings_delays_and_algorithms() -> None:
 
 def test_over_wifi_data_passes_a_cell_before_the_bottleneck_and_one_behind_it() -> None:
     wired, wireless = (
-        next(j.scenario for j in studies.jobs("gniaz2025", seeds=1) if j.point[study.SETTING] == reading)
+        next(j.scenario for j in jobs("gniaz2025", seeds=1) if j.point[study.SETTING] == reading)
         for reading in (study.CODED, study.WIFI)
     )
     network, link = resolve(wireless), resolve(wired).links[0]
@@ -108,20 +109,20 @@ def test_over_wifi_data_passes_a_cell_before_the_bottleneck_and_one_behind_it() 
 
 
 def test_on_another_engine_the_study_is_as_coded_wired_and_over_wifi() -> None:
-    todo = studies.jobs("gniaz2025", seeds=1, engine="ns3")
+    todo = jobs("gniaz2025", seeds=1, engine="ns3")
     assert {job.point[study.SETTING] for job in todo} == {study.CODED, study.WIFI}
 
 
 def test_ns3_refuses_nothing_of_what_was_coded() -> None:
     can = Ns3Engine().capabilities()
-    todo = studies.jobs("gniaz2025", seeds=1, engine="ns3")
+    todo = jobs("gniaz2025", seeds=1, engine="ns3")
     assert [str(problem) for job in todo for problem in problems(job.scenario, can)] == []
 
 
 def test_queues_hold_what_was_coded() -> None:
     """2 x rate x one-way delay, in packets of 1024 B."""
     held: dict[tuple[Any, ...], set[int]] = {}
-    for job in studies.jobs("gniaz2025", seeds=1):
+    for job in jobs("gniaz2025", seeds=1):
         queue = resolve(job.scenario).links[0].queue
         assert isinstance(queue, Discipline)
         reading, where = job.point[study.SETTING], (job.point["experiment"], job.point.get("delay"))
@@ -144,13 +145,13 @@ def test_queues_hold_what_was_coded() -> None:
 
 
 def test_without_a_device_the_bucket_is_all_there_is() -> None:
-    of = [j for j in studies.jobs("gniaz2025", seeds=1) if j.point[study.SETTING] == study.NO_DEVICE]
+    of = [j for j in jobs("gniaz2025", seeds=1) if j.point[study.SETTING] == study.NO_DEVICE]
     links = [link for job in of for link in resolve(job.scenario).links]
     assert {(link.rate_bps, link.device_packets) for link in links} == {(None, None)}
 
 
 def test_phases_of_the_measures_are_those_of_the_scenarios() -> None:
-    firsts = {job.point["experiment"]: job.scenario for job in reversed(studies.jobs("gniaz2025", seeds=1))}
+    firsts = {job.point["experiment"]: job.scenario for job in reversed(jobs("gniaz2025", seeds=1))}
     for name, phases in PHASES.items():
         changes = resolve(firsts[name]).links[0].changes
         assert tuple(change.at_s for change in changes) == phases.edges[1:-1]

@@ -15,6 +15,7 @@ from fullpipe.studies.kato2025 import figures, measures, study
 from fullpipe.studies.kato2025.table import EXPERIMENT, ROWS, comparison, jain, printed_cell, table_text
 from fullpipe.studies.kato2025.text import BOTH, LARGE, NS3_340, RECEIVE, cap_text
 from fullpipe.studies.verdicts import Expectation
+from tests.studies.todo import jobs
 
 SOCKETS = (LARGE, RECEIVE)
 
@@ -205,7 +206,7 @@ def test_figures_come_with_their_numbers(tmp_path: Path) -> None:
 
 
 def test_jobs_cover_all_conditions_and_sample_the_smallest_buffer() -> None:
-    todo = studies.jobs("kato2025", seeds=2)
+    todo = jobs("kato2025", seeds=2)
     assert len(todo) == (4 * 5 + 3) * 2
     assert len({job.scenario.digest for job in todo}) == 4 * 5 + 2, "one of the three is the fourth setting"
     sampled = [job for job in todo if job.scenario.record.interval_s]
@@ -219,7 +220,7 @@ def test_jobs_cover_all_conditions_and_sample_the_smallest_buffer() -> None:
 
 def test_the_fourth_setting_has_the_switches_of_the_ablation_and_ported_code_all_but_one() -> None:
     ablation = Scenario.named("kato2025-ablation")
-    points = {job.point.get("transport"): job.scenario.tcp for job in studies.jobs("kato2025", seeds=1)}
+    points = {job.point.get("transport"): job.scenario.tcp for job in jobs("kato2025", seeds=1)}
     assert points[study.NS3_340] == ablation.expand()[-1].tcp
     left = {path: getattr(points[study.PORTED], path.removeprefix("tcp.")) for path in study.SWITCHES}
     assert left == {**study.SWITCHES, study.IN_PORTED_FILES: None}

@@ -17,6 +17,7 @@ from fullpipe.studies.experiments import Measurements
 from fullpipe.studies.sologon2025 import measures, study, text
 from fullpipe.studies.sologon2025.measures import MBPS, WITH_HEADERS
 from fullpipe.studies.verdicts import Verdict
+from tests.studies.todo import jobs
 
 STEP_S = 0.5
 
@@ -39,7 +40,7 @@ def sampled(scenario: Scenario, mbps: float = 1.0, window: int = 1000) -> Run:
 
 def test_every_claim_can_be_judged_as_stated() -> None:
     found, measure = Measurements(), {e.name: e.measure for e in study.experiments(quick=False)}
-    for job in studies.jobs("sologon2025", seeds=1):
+    for job in jobs("sologon2025", seeds=1):
         if job.point.get(study.SETTING) == study.STATED:
             found.add(job, measure[job.point["experiment"]](sampled(job.scenario)))
     claims = study.transcription().claims
@@ -64,7 +65,7 @@ def test_half_is_not_what_the_printed_rates_lose() -> None:
 
 
 def test_jobs_cover_intervals_settings_and_algorithms() -> None:
-    todo = studies.jobs("sologon2025", seeds=5)
+    todo = jobs("sologon2025", seeds=5)
     counts = Counter(job.point["experiment"] for job in todo)
     # Two algorithms, five seeds; four intervals by five settings; five settings; three policies.
     assert counts == {"routes": 10 * 4 * 5, "links": 10 * 5, "controller": 10 * 3}

@@ -75,6 +75,7 @@ def compared(claim: Claim) -> set[str]:
 
 def test_no_claim_that_counts_is_a_part_of_another(study: tuple[Transcription, str, set[int]]) -> None:
     counted = [c for c in study[0].claims if not c.uncounted and c.kind not in UNMEASURED]
-    for claim in counted:
-        holders = [other.id for other in counted if other is not claim and compared(claim) <= compared(other)]
+    each = [(claim, compared(claim)) for claim in counted]
+    for claim, mine in each:
+        holders = [other.id for other, theirs in each if other is not claim and mine <= theirs]
         assert not holders, f"{claim.id}: part of {holders[0]}"
