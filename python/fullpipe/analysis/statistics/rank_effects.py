@@ -34,13 +34,11 @@ def epsilon_squared(groups: Groups, level: float = 0.95, *, resamples: int = 2_0
     of = np.repeat(range(len(values)), [x.size for x in values])
     distinct, places = np.unique(together, return_inverse=True)
     random = np.random.Generator(np.random.PCG64(seed))
-    counts = np.stack(
-        [
-            random.multinomial(x.size, np.full(x.size, 1 / x.size), size=resamples)
-            @ (places[of == n, None] == range(distinct.size)).astype(np.float64)
-            for n, x in enumerate(values)
-        ]
-    )
+    counts = np.zeros((len(values), resamples, distinct.size))
+    for n, x in enumerate(values):
+        drawn = random.multinomial(x.size, np.full(x.size, 1 / x.size), size=resamples)
+        at, firsts = np.unique(np.sort(places[of == n]), return_index=True)
+        counts[n][:, at] = np.add.reduceat(drawn[:, np.argsort(places[of == n])], firsts, axis=1)
     shares, unbiased = _explained(counts), together.size - len(values)
     k = len(values)
     drawn_values = (shares * (together.size - 1) - (k - 1)) / unbiased
