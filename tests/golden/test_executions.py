@@ -25,18 +25,19 @@ def without_captures(tree: Mapping[str, Any]) -> dict[str, Any]:
     return {**tree, "record": record}
 
 
-def tables(tree: Mapping[str, Any], threads: int) -> dict[str, pl.DataFrame]:
+def tables(scenario: fullpipe.Scenario, threads: int) -> dict[str, pl.DataFrame]:
     """The tables of a run, but for captured packets."""
-    run = fullpipe.run(fullpipe.Scenario(**tree), seed=7, threads=threads)
+    run = fullpipe.run(scenario, seed=7, threads=threads)
     return {name: table for name, table in run.tables.items() if name != "packets"}
 
 
 @pytest.mark.parametrize("name", CASES)
 def test_results_are_the_same_however_a_run_is_executed(name: str) -> None:
     tree = without_captures(CASES[name])
-    capture = resolve(fullpipe.Scenario(**tree)).links[0].name
-    event_by_event = tables({**tree, "record": {**tree["record"], "packets": [capture]}}, 1)
+    scenario = fullpipe.Scenario(**tree)
+    captured = {**tree["record"], "packets": [resolve(scenario).links[0].name]}
+    event_by_event = tables(fullpipe.Scenario(**{**tree, "record": captured}), 1)
     for threads in (1, 2, 3, 8):
-        found = tables(tree, threads)
+        found = tables(scenario, threads)
         differing = [table for table, rows in event_by_event.items() if not rows.equals(found[table])]
         assert not differing, threads

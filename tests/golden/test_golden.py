@@ -7,6 +7,7 @@ and renews the table with `FULLPIPE_RENEW_GOLDEN=1 pytest tests/golden`. The sam
 import hashlib
 import json
 import os
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -31,6 +32,7 @@ COLUMNS = {name: [column.name for column in table.columns] for name, table in TA
 """All of them."""
 
 
+@cache
 def kept() -> dict[str, Any]:
     """The table: the version of the model, the columns that are hashed, and the results of every case."""
     return dict(json.loads(FILE.read_text(encoding="utf-8")))

@@ -69,7 +69,7 @@ def test_no_text_of_a_saved_figure_lies_upon_another(
     plots.save(figure, data, tmp_path, "queues")
     assert overlaps(figure) == []
     height = figure.get_figheight()
-    plots.save(figure, data, tmp_path, "again")
+    plots.save_as(figure, None, tmp_path / "again.svg")
     assert figure.get_figheight() == height
 
 
