@@ -20,10 +20,10 @@ from fullpipe.plots.pauses import deliveries
 
 ENDS = ["sender", "receiver"]
 PHONE = {
-    "duration": "3 s",
+    "duration": "1.6 s",
     "warmup": "0 s",
     "record": {"interval": "20 ms", "packets": ENDS, "variables": True},
-    "cells.0.users.0.handovers": [{"at": "2 s", "gap": "60 ms"}],
+    "cells.0.users.0.handovers": [{"at": "1 s", "gap": "60 ms"}],
     "cells.0.users.0.snr": "20 dB",
     "cells.0.background.users": 0,
 }
@@ -107,7 +107,7 @@ def test_the_longest_pause_is_the_handover(phone: Run) -> None:
     _, data = plots.PACKET_FIGURES["pauses"](plots.presented(phone))
     longest = data.sort("pause_ms", descending=True, nulls_last=True).row(0, named=True)
     assert 60 <= longest["pause_ms"] <= 80
-    assert 2.0 < longest["time_s"] < 2.1
+    assert 1.0 < longest["time_s"] < 1.1
     figure, around = plots.PACKET_FIGURES["handover"](plots.presented(phone))
     late = around.filter(pl.col("quantity") == "delay_ms", pl.col("flow") == "probe")
     assert float(late["value"].to_numpy().max()) >= 60 - 20  # a probe every 20 ms
@@ -115,10 +115,10 @@ def test_the_longest_pause_is_the_handover(phone: Run) -> None:
 
 
 def test_the_pause_at_a_time_is_drawn_if_one_is_chosen(phone: Run, tmp_path: Path) -> None:
-    _, at = plots.handover(plots.presented(phone), 2.03)
-    assert 2.0 < float(at["time_s"].to_numpy().mean()) < 2.5
-    _, early = plots.handover(plots.presented(phone), 1.0)
-    assert 0.9 < float(early["time_s"].to_numpy().mean()) < 1.1
+    _, at = plots.handover(plots.presented(phone), 1.03)
+    assert 1.0 < float(at["time_s"].to_numpy().mean()) < 1.5
+    _, early = plots.handover(plots.presented(phone), 0.5)
+    assert 0.4 < float(early["time_s"].to_numpy().mean()) < 0.6
     wrong = (("9 s", "handover", "nothing came at 9 s"), ("1 s", "pauses", "--kind handover"))
     for time, kind, told in wrong:
         command = ["plot", str(phone.folder), "--kind", kind, "--at", time, "--out", str(tmp_path)]
