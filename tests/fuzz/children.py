@@ -21,7 +21,8 @@ from .inputs import made
 from .trial import CPU_S, start_clock, tried
 
 MEMORY_BYTES = 500_000_000
-_BATCH = 25
+_BATCH = 250
+"""Inputs of one child, which imports what commands need once."""
 _WALL_S = 120
 """Of one input, on a machine that is busy with others; only for what sleeps."""
 
