@@ -1,5 +1,7 @@
 """What all tests share: command line, browser, steady property tests, how many cases a long test tries.
 
+No process is left at the end of a run (`tests.children`).
+
 Property tests draw the same cases every time, and have as long as they need on a busy machine.
 """
 
@@ -12,6 +14,7 @@ from hypothesis import settings
 from typer.testing import CliRunner
 
 from fullpipe.cli import app
+from tests import children
 from tests.chromium import PATH
 
 settings.register_profile("steady", derandomize=True, deadline=None)
@@ -21,6 +24,20 @@ settings.load_profile("steady")
 def pytest_addoption(parser: pytest.Parser) -> None:
     """`--long`, which `make test-long` gives."""
     parser.addoption("--long", action="store_true", help="try all cases of tests that otherwise try a tenth")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Mark the processes of this run; workers of xdist have the mark of the process that started them."""
+    if not hasattr(config, "workerinput"):
+        children.begin()
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_sessionfinish(session: pytest.Session) -> Iterator[None]:
+    """Fail a run that leaves processes behind, after workers of xdist have ended."""
+    yield
+    if not hasattr(session.config, "workerinput") and (left := children.left()):
+        pytest.exit("processes are left:\n" + "\n".join(left), returncode=1)
 
 
 @pytest.fixture

@@ -5,65 +5,87 @@ import os
 import signal
 import subprocess
 import sys
-import time
+from collections.abc import Callable
+from contextlib import ExitStack
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from fullpipe import Scenario
 from fullpipe.runs import TABLES, Store
+from tests.children import started
+
+Cli = Callable[..., Any]
 
 COMMAND = [sys.executable, "-m", "fullpipe", "run"]
+NAMES = ["single-reno", "single-cubic", "single-bbr1"]
+WAIT_S = 60.0
+"""Time that an interrupted process has to end, on a busy machine."""
 
 
 def tables(root: Path) -> dict[Path, bytes]:
     return {path.relative_to(root): path.read_bytes() for path in root.rglob("tables.arrow")}
 
 
-def run(folder: Path, *arguments: str, hash_seed: str = "0") -> None:
-    environment = os.environ | {"PYTHONHASHSEED": hash_seed}
-    subprocess.run([*COMMAND, *arguments], cwd=folder, env=environment, check=True, capture_output=True)
+@pytest.fixture(scope="module")
+def fresh(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
+    """Stores of two processes that hash differently; each has made one run of every name."""
+    settings = ["--set", "duration=2 s", "--set", "record.variables=true", "--seed", "5"]
+    lines = [
+        "from typer.testing import CliRunner",
+        "from fullpipe.cli import app",
+        *(
+            f"assert CliRunner().invoke(app, {['run', name, '--out', name, *settings]}).exit_code == 0"
+            for name in NAMES
+        ),
+    ]
+    folders = [tmp_path_factory.mktemp(f"hashed-{seed}") for seed in (1, 2)]
+    for seed, folder in enumerate(folders, 1):
+        environment = os.environ | {"PYTHONHASHSEED": str(seed)}
+        subprocess.run([sys.executable, "-c", "\n".join(lines)], cwd=folder, env=environment, check=True)
+    return folders
 
 
-@pytest.mark.parametrize("name", ["single-reno", "single-cubic", "single-bbr1"])
-def test_the_same_seed_gives_the_same_bytes_in_fresh_processes(tmp_path: Path, name: str) -> None:
-    for hash_seed in ("1", "2"):
-        settings = ("--set", "duration=2 s", "--set", "record.variables=true")
-        run(tmp_path, name, "--out", hash_seed, "--seed", "5", *settings, hash_seed=hash_seed)
-    first, second = tables(tmp_path / "1"), tables(tmp_path / "2")
+@pytest.mark.parametrize("name", NAMES)
+def test_the_same_seed_gives_the_same_bytes_in_fresh_processes(fresh: list[Path], name: str) -> None:
+    first, second = (tables(folder / name) for folder in fresh)
     assert len(first) == 1
     assert first == second
 
 
-def test_another_seed_gives_other_bytes(tmp_path: Path, small_file: Path) -> None:
+def test_another_seed_gives_other_bytes(fullpipe: Cli, tmp_path: Path, small_file: Path) -> None:
     for seed in ("1", "2"):
-        run(tmp_path, str(small_file), "--out", seed, "--seed", seed)
+        assert fullpipe("run", small_file, "--out", seed, "--seed", seed).exit_code == 0
     first, second = (next((tmp_path / seed).rglob("tables.arrow")).read_bytes() for seed in ("1", "2"))
     assert first != second
 
 
-def test_a_killed_sweep_keeps_its_finished_runs_and_continues(tmp_path: Path, small: Scenario) -> None:
-    scenario = small.with_values({"duration": "20 s", "sweep": {"tcp.initial_window": list(range(1, 201))}})
+def times(store: Store) -> dict[Path | None, int]:
+    """When the metadata of every run was written."""
+    return {run.folder: (run.folder / "meta.json").stat().st_mtime_ns for run in store if run.folder}
+
+
+def test_a_killed_sweep_keeps_its_finished_runs_and_continues(
+    tmp_path: Path, small: Scenario, fullpipe: Cli
+) -> None:
+    scenario = small.with_values({"duration": "60 s", "sweep": {"tcp.initial_window": list(range(1, 41))}})
     (tmp_path / "sweep.toml").write_text(scenario.to_toml(), encoding="utf-8")
-    command = [*COMMAND, "sweep.toml", "--jobs", "2", "--json"]
-    sweep = subprocess.Popen(command, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
-    assert sweep.stdout
-    sweep.stdout.readline()  # the first run is finished, most are not
-    sweep.send_signal(signal.SIGKILL)
-    sweep.communicate()
+    with started([*COMMAND, "sweep.toml", "--jobs", "2", "--json"], cwd=tmp_path) as sweep:
+        sweep.stdout.readline()  # the first run is finished, most are not
+        sweep.send_signal(signal.SIGKILL)
     store = Store(tmp_path / "runs")
-    finished = {run.folder: run.meta.started for run in store}
-    assert 0 < len(finished) < 200
+    finished = times(store)
+    assert 0 < len(finished) < 40
     assert {store.index().folder(row) for row in store.index().runs.iter_rows(named=True)} == set(finished)
     for kept in store:
         assert {name: kept.tables[name].schema for name in TABLES} == {n: t.schema for n, t in TABLES.items()}
 
-    time.sleep(1)  # so that a run made again would say so
-    run(tmp_path, "sweep.toml", "--jobs", "2")
-    again = {run.folder: run.meta.started for run in store}
-    assert len(again) == 200
+    assert fullpipe("run", "sweep.toml", "--jobs", "2").exit_code == 0
+    again = times(store)
+    assert len(again) == 40
     assert {folder: again[folder] for folder in finished} == finished
-    assert store.index().runs.height == 200
+    assert store.index().runs.height == 40
 
 
 def interrupted(folder: Path, small: Scenario, *options: str) -> tuple[int, str]:
@@ -71,14 +93,11 @@ def interrupted(folder: Path, small: Scenario, *options: str) -> tuple[int, str]
     scenario = small.with_values({"record.interval": "off", "sweep": {"duration": ["1 s", "80000 s"]}})
     (folder / "long.toml").write_text(scenario.to_toml(), encoding="utf-8")
     command = [*COMMAND, "long.toml", "--jobs", "1", "--json", *options]
-    sweep = subprocess.Popen(
-        command, cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, encoding="utf-8"
-    )
-    assert sweep.stdout
-    sweep.stdout.readline()
-    sweep.send_signal(signal.SIGINT)
-    _, complaint = sweep.communicate()
-    return sweep.returncode, complaint
+    with started(command, cwd=folder) as sweep:
+        sweep.stdout.readline()
+        sweep.send_signal(signal.SIGINT)
+        _, complaint = sweep.communicate(timeout=WAIT_S)
+        return sweep.returncode, complaint
 
 
 def test_an_interrupted_sweep_says_how_to_continue(tmp_path: Path, small: Scenario) -> None:
@@ -109,23 +128,23 @@ def test_an_interrupt_ends_an_algorithm_that_loops_for_ever(tmp_path: Path, smal
     scenario = small.with_values({"flows.0.cca": "python:stuck:Stuck"})
     (tmp_path / "stuck.toml").write_text(scenario.to_toml(), encoding="utf-8")
     command = [*COMMAND, "stuck.toml", "--allow-python", "--jobs", "1"]
-    stuck = subprocess.Popen(command, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-    assert stuck.stdout
-    assert stuck.stdout.readline() == "stuck\n"
-    stuck.send_signal(signal.SIGINT)
-    _, complaint = stuck.communicate(timeout=60)
-    assert stuck.returncode == 1
-    assert "interrupted" in complaint
+    with started(command, cwd=tmp_path) as stuck:
+        assert stuck.stdout.readline() == "stuck\n"
+        stuck.send_signal(signal.SIGINT)
+        _, complaint = stuck.communicate(timeout=WAIT_S)
+        assert stuck.returncode == 1
+        assert "interrupted" in complaint
 
 
 def test_two_processes_share_a_store(tmp_path: Path, small_file: Path) -> None:
     command = [*COMMAND, str(small_file), "--json", "--jobs", "1"]
     several = [[*command, "--seeds", "30"], [*command, "--seeds", "30", "--set", "flows.0.cca=reno"]]
-    processes = [
-        subprocess.Popen(each, cwd=tmp_path, stdout=subprocess.PIPE, text=True)
-        for each in (*several, several[0])  # two of them make the same runs
-    ]
-    printed = [process.communicate()[0].splitlines() for process in processes]
+    with ExitStack() as stack:
+        processes = [
+            stack.enter_context(started(each, cwd=tmp_path))
+            for each in (*several, several[0])  # two of them make the same runs
+        ]
+        printed = [process.communicate()[0].splitlines() for process in processes]
     assert [len(lines) for lines in printed] == [30, 30, 30]
     found = Store(tmp_path / "runs").index()
     assert found.runs.height == found.packed("flows").height == 60
@@ -143,11 +162,9 @@ def test_a_sweep_that_is_killed_again_and_again_is_in_the_index_as_far_as_it_cam
     printed: list[str] = []
     for wanted in (5, 15, 25):  # so many runs are finished when it is killed
         command = [*COMMAND, "sweep.toml", "--seeds", "200", "--jobs", "2", "--json"]
-        sweep = subprocess.Popen(command, cwd=tmp_path, stdout=subprocess.PIPE, text=True)
-        assert sweep.stdout
-        printed = [sweep.stdout.readline() for _ in range(wanted)]
-        sweep.send_signal(signal.SIGKILL)
-        sweep.communicate()
+        with started(command, cwd=tmp_path) as sweep:
+            printed = [sweep.stdout.readline() for _ in range(wanted)]
+            sweep.send_signal(signal.SIGKILL)
         runs = Store(tmp_path / "runs").index().runs
         assert {json.loads(line)["seed"] for line in printed} <= set(runs["seed"])
         assert runs.height == len(list(Store(tmp_path / "runs")))
