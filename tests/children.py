@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import signal
 import subprocess
 import time
@@ -13,6 +14,7 @@ from typing import Any
 
 MARK = "FULLPIPE_TESTED_BY"
 """Environment variable of every process below a run of pytest; its value names the run."""
+_HELPERS = re.compile(r"multiprocessing\.(resource_tracker|forkserver)")
 _GRACE_S = 10.0
 """Time that a process has to end by itself after the last test."""
 
@@ -49,13 +51,19 @@ def left() -> list[str]:
 
 
 def _marked() -> dict[int, str]:
-    """Command lines of running processes with this run's mark. Linux only: others have no /proc."""
-    mark, found = f"{MARK}={os.environ[MARK]}".encode(), {}
+    """Command lines of running processes with this run's mark. Linux only: others have no /proc.
+
+    Helpers of multiprocessing end with the process that started them, which is this one or has ended.
+    """
+    mark, parent, found = f"{MARK}={os.environ[MARK]}", f"PPid:\t{os.getpid()}", {}
     for folder in Path("/proc").glob("[0-9]*"):
         try:
-            if mark in (folder / "environ").read_bytes().split(b"\0"):
-                line = (folder / "cmdline").read_bytes()
-                found[int(folder.name)] = line.replace(b"\0", b" ").decode(errors="replace").strip()
+            environment, line = (
+                (folder / name).read_text(errors="replace") for name in ("environ", "cmdline")
+            )
+            is_ours = parent in (folder / "status").read_text().splitlines()
         except OSError:  # it has just ended, or belongs to another user
             continue
+        if mark in environment.split("\0") and not (is_ours and _HELPERS.search(line)):
+            found[int(folder.name)] = line.replace("\0", " ").strip()
     return found

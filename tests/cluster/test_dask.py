@@ -181,8 +181,9 @@ def command(folder: Path, *arguments: Any, **environment: str) -> list[dict[str,
     return [json.loads(text) for text in done.stdout.splitlines()]
 
 
-def test_a_cluster_on_this_machine(small_file: Path, tmp_path: Path) -> None:
-    here = command(tmp_path, "run", small_file, "--seeds", 3, "--out", "here")
+def test_a_cluster_on_this_machine(fullpipe: Callable[..., Any], small_file: Path, tmp_path: Path) -> None:
+    shown = fullpipe("run", small_file, "--seeds", 3, "--out", "here", "--json").stdout
+    here = [json.loads(line) for line in shown.splitlines()]
     there = command(tmp_path, "run", small_file, "--seeds", 3, "--out", "there", "--on", "dask", "--jobs", 2)
     assert [plain(line) for line in there] == [plain(line) for line in here]
 

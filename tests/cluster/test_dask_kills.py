@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import multiprocessing
 import os
 import random
 import shutil
@@ -13,6 +14,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, nullcontext
+from multiprocessing import forkserver
 from pathlib import Path
 from threading import Event
 from typing import Any
@@ -23,10 +25,12 @@ from fullpipe import Scenario, sweeps
 from fullpipe.cluster.connect import connection
 from fullpipe.cluster.dask import Dask
 from fullpipe.runs import Store
+from tests.children import started
 from tests.cluster.test_kills import made_twice
-from tests.kills.warm import noted
+from tests.kills.noted import noted
 
 distributed = pytest.importorskip("distributed", reason="pip install 'fullpipe[dask]'")
+dask_config = pytest.importorskip("dask.config")
 
 KILLS = 100
 RUNS = 60
@@ -71,6 +75,19 @@ def killer(client: Any, most: int, chosen: random.Random) -> Iterator[Counter[st
             killing.result()
 
 
+@pytest.fixture
+def warm_workers() -> Iterator[None]:
+    """Workers are forks of a process that has imported what they need: others replace them at once."""
+    fork = "forkserver"
+    multiprocessing.get_context(fork).set_forkserver_preload(
+        ["distributed", "tests.kills.noted", "fullpipe.cluster.remote", "fullpipe.engines.native"]
+    )
+    forkserver.ensure_running()
+    with dask_config.set({"distributed.worker.multiprocessing-method": fork}):
+        yield
+
+
+@pytest.mark.usefixtures("warm_workers")
 def test_workers(small: Scenario, tmp_path: Path, cases: Callable[[int], int]) -> None:
     long = small.with_values({"duration": "60 s"})
     todo, chosen, killed, rounds = sweeps.jobs(long, range(1, RUNS // 2 + 1)), random.Random(1), 0, 0
@@ -97,19 +114,12 @@ def test_commands(small: Scenario, tmp_path: Path, cases: Callable[[int], int]) 
     command = [sys.executable, "-m", "fullpipe", "run", "small.toml", "--on", "dask", "--jobs", "2"]
     chosen, kept = random.Random(1), dict[Path, bytes]()
     for number in range(cases(KILLS // 5)):
-        process = subprocess.Popen(
-            [*command, "--seeds", str(RUNS * (number + 1)), "--json"],
-            cwd=tmp_path,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.DEVNULL,
-            process_group=0,
-        )
-        assert process.stdout
-        for _ in range(len(kept) + 1):  # until it has made a run
-            process.stdout.readline()
-        time.sleep(chosen.uniform(0, 0.2))
-        os.kill(process.pid, signal.SIGKILL)
-        process.communicate()
+        seeds = ["--seeds", str(RUNS * (number + 1)), "--json"]
+        with started([*command, *seeds], cwd=tmp_path, stderr=subprocess.DEVNULL) as process:
+            for _ in range(len(kept) + 1):  # until it has made a run
+                process.stdout.readline()
+            time.sleep(chosen.uniform(0, 0.2))
+            process.send_signal(signal.SIGKILL)
         found = {
             run.folder: (run.folder / "meta.json").read_bytes()
             for run in Store(tmp_path / "runs")

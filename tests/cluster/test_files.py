@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import errno
 import json
-import subprocess
 import sys
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
@@ -22,6 +21,7 @@ from fullpipe.cluster.work import Counts, Worker
 from fullpipe.errors import FolderError, UnknownNameError
 from fullpipe.runs import TABLES, Store
 from fullpipe.sweeps import SweepError
+from tests.children import started
 from tests.cluster.conftest import Unlucky
 
 
@@ -161,11 +161,8 @@ def test_workers_of_two_machines_with_folders_of_their_own_share_a_store(
     todo = sweeps.jobs(small.with_values({"duration": "5 s"}), range(1, 41))
     planned(tmp_path / "store", todo)
     command = [sys.executable, "-m", "fullpipe", "work", str(tmp_path / "store"), "--jobs", "1", "--scratch"]
-    workers = [
-        subprocess.Popen([*command, str(tmp_path / name)], stdout=subprocess.PIPE, text=True)
-        for name in ("one", "two")
-    ]
-    told = [worker.communicate()[0] for worker in workers]
+    with started([*command, str(tmp_path / "one")]) as one, started([*command, str(tmp_path / "two")]) as two:
+        told = [worker.communicate()[0] for worker in (one, two)]
     assert sum(int(text.split()[0]) for text in told) == len(todo)
     sweeps.run(todo, store=Store(tmp_path / "alone"))
     assert same(tmp_path / "store", tmp_path / "alone")

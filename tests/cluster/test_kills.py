@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.kills.test_kills import Warm, finished
+from tests.kills.test_kills import Warm, finished, warmed
 from tests.kills.test_kills import files as final_files
 
 KILLS = 100
@@ -20,9 +20,8 @@ SWEEP = ["run", "small.toml", "--seeds", "5", "--jobs", str(JOBS), "--on", "file
 
 @pytest.fixture(scope="module")
 def warm() -> Iterator[Warm]:
-    process = Warm()
-    yield process
-    process.end()
+    with warmed() as process:
+        yield process
 
 
 def made_twice(log: Path, kills: int) -> list[str]:

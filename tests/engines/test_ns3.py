@@ -6,7 +6,6 @@ import ctypes
 import os
 import shutil
 import signal
-import subprocess
 import sys
 import time
 from collections.abc import Callable
@@ -21,6 +20,7 @@ from fullpipe.engines.ns3 import Ns3Engine, build, process, wheel
 from fullpipe.errors import CancelledError, EngineError
 from fullpipe.runs import Run
 from fullpipe.scenario import Scenario
+from tests.children import started
 
 Cli = Callable[..., Any]
 NATIVE = engines.engine("native")
@@ -380,18 +380,16 @@ def test_a_cancelled_run_leaves_no_process() -> None:
 def test_killing_fullpipe_leaves_no_process_and_no_half_result(how: signal.Signals, tmp_path: Path) -> None:
     command = ["-m", "fullpipe", "run", "single-cubic", "--engine", "ns3", "--set", "duration=600 s"]
     environment = {**os.environ, "TMPDIR": str(tmp_path)}
-    started = subprocess.Popen(
-        [sys.executable, *command], cwd=tmp_path, env=environment, stdout=-3, stderr=-3
-    )
-    deadline = time.monotonic() + 60
-    while not _processes_of(str(tmp_path)) and time.monotonic() < deadline:
-        time.sleep(0.1)
-    assert _processes_of(str(tmp_path))
-    started.send_signal(how)
-    started.wait(timeout=30)
+    with started([sys.executable, *command], cwd=tmp_path, env=environment) as running:
+        deadline = time.monotonic() + 60
+        while not _processes_of(str(tmp_path)) and time.monotonic() < deadline:
+            time.sleep(0.02)
+        assert _processes_of(str(tmp_path))
+        running.send_signal(how)
+        running.communicate(timeout=60)
     deadline = time.monotonic() + 10
     while _processes_of(str(tmp_path)) and time.monotonic() < deadline:
-        time.sleep(0.1)
+        time.sleep(0.02)
     assert _processes_of(str(tmp_path)) == []
     assert list(tmp_path.glob("runs/*/*/meta.json")) == []
 

@@ -13,11 +13,13 @@ import tempfile
 import threading
 import time
 from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager
 from pathlib import Path
 
 import pytest
 
 from fullpipe.engines.linux.install import toolchain
+from tests.children import started
 
 PACKAGE = bytes(8_000_000)
 SENT = 2_500_000
@@ -84,7 +86,9 @@ def stalls() -> Iterator[type[Stalls]]:
         server.shutdown()
 
 
-def install(name: str, folder: Path, port: int, *options: str, also: str = "") -> subprocess.Popen[str]:
+def install(
+    name: str, folder: Path, port: int, *options: str, also: str = ""
+) -> AbstractContextManager[subprocess.Popen[str]]:
     """Begin to install; programs are found in the folder `also`, too."""
     address = f"http://127.0.0.1:{port}"
     environment = {
@@ -96,13 +100,7 @@ def install(name: str, folder: Path, port: int, *options: str, also: str = "") -
         "PIP_NO_CACHE_DIR": "1",
         "PATH": f"{os.environ['PATH']}:{also}",
     }
-    return subprocess.Popen(
-        [sys.executable, "-m", "fullpipe", "engines", "install", name, *options],
-        env=environment,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-    )
+    return started([sys.executable, "-m", "fullpipe", "engines", "install", name, *options], env=environment)
 
 
 def until(condition: Callable[[], object]) -> None:
@@ -112,11 +110,11 @@ def until(condition: Callable[[], object]) -> None:
         time.sleep(0.05)
 
 
-def stopped(started: subprocess.Popen[str], how: signal.Signals) -> list[str]:
+def stopped(installing: subprocess.Popen[str], how: signal.Signals) -> list[str]:
     """What an installation says that is stopped; it ends with status 1."""
-    started.send_signal(how)
-    _, said = started.communicate(timeout=60)
-    assert started.returncode == 1
+    installing.send_signal(how)
+    _, said = installing.communicate(timeout=60)
+    assert installing.returncode == 1
     assert "Traceback" not in said
     return said.splitlines()
 
@@ -131,9 +129,9 @@ def test_a_download_that_is_stopped_is_continued(
 
     sizes = [0]
     for _ in range(2):
-        started = install("linux", tmp_path, stalls.port, "--insecure", "--unverified")
-        until(lambda: size() > sizes[-1])
-        assert stopped(started, how)[-1] == LINE
+        with install("linux", tmp_path, stalls.port, "--insecure", "--unverified") as installing:
+            until(lambda: size() > sizes[-1])
+            assert stopped(installing, how)[-1] == LINE
         sizes.append(size())
     assert stalls.asked == ["all", f"bytes={sizes[1]}-"]
 
@@ -142,9 +140,9 @@ def test_a_download_that_is_stopped_is_continued(
 def test_a_wheel_that_is_stopped_leaves_nothing_half(
     how: signal.Signals, tmp_path: Path, stalls: type[Stalls]
 ) -> None:
-    started = install("ns3", tmp_path, stalls.port)
-    assert stalls.coming.wait(120)
-    assert stopped(started, how)[-1] == LINE
+    with install("ns3", tmp_path, stalls.port) as installing:
+        assert stalls.coming.wait(120)
+        assert stopped(installing, how)[-1] == LINE
     assert not list(tmp_path.rglob("*.whl"))
 
 
@@ -157,8 +155,8 @@ def test_a_build_that_is_stopped_leaves_no_compiler(how: signal.Signals, tmp_pat
     (tree / "Makefile").write_text(f"mrproper:\n\techo $$PPID > {begun}; sleep 600\n")
     for name in ("flex", "bison"):
         (tmp_path / name).touch(mode=0o755)
-    started = install("linux", tmp_path / "cache", 9, "--source", str(tree), also=str(tmp_path))
-    until(begun.exists)
-    make = int(begun.read_text())
-    assert stopped(started, how)[-1] == LINE
+    with install("linux", tmp_path / "cache", 9, "--source", str(tree), also=str(tmp_path)) as installing:
+        until(begun.exists)
+        make = int(begun.read_text())
+        assert stopped(installing, how)[-1] == LINE
     assert not Path(f"/proc/{make}").exists()

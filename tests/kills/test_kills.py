@@ -9,6 +9,7 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +17,9 @@ import pytest
 
 import fullpipe
 from fullpipe.runs import TABLES, Store, order
+from tests.children import started
 
+ROOT = Path(__file__).resolve().parents[2]
 KILLS = 200
 MOST_DELAY_S = 0.004
 SCENARIO = """
@@ -42,12 +45,8 @@ Answer = dict[str, Any]
 class Warm:
     """A process that runs commands, and kills them; see warm.py."""
 
-    def __init__(self) -> None:
-        path = str(Path(__file__).with_name("warm.py"))
-        settings = os.environ | {"OPENBLAS_NUM_THREADS": "1", "MPLBACKEND": "agg"}
-        self._process = subprocess.Popen(
-            [sys.executable, path], stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=settings, text=True
-        )
+    def __init__(self, process: subprocess.Popen[str]) -> None:
+        self._process = process
 
     def __call__(self, folder: Path, arguments: list[str], **how: float | str) -> Answer:
         order: Answer = {"folder": str(folder), "arguments": arguments} | how
@@ -58,15 +57,20 @@ class Warm:
         answer: Answer = json.loads(self._process.stdout.readline())
         return answer
 
-    def end(self) -> None:
-        self._process.communicate()
+
+@contextmanager
+def warmed() -> Iterator[Warm]:
+    """Such a process."""
+    command = [sys.executable, "-m", "tests.kills.warm"]
+    settings = os.environ | {"OPENBLAS_NUM_THREADS": "1", "MPLBACKEND": "agg"}
+    with started(command, cwd=ROOT, stdin=subprocess.PIPE, stderr=None, env=settings) as process:
+        yield Warm(process)
 
 
 @pytest.fixture(scope="module")
 def warm() -> Iterator[Warm]:
-    process = Warm()
-    yield process
-    process.end()
+    with warmed() as process:
+        yield process
 
 
 @pytest.fixture

@@ -24,7 +24,8 @@ from fullpipe.engines import native  # noqa: F401
 from fullpipe.plots import style
 from fullpipe.scenario import Scenario
 from fullpipe.studies.kato2025 import figures, study
-from fullpipe.sweeps import Job, KeptRuns
+
+from .noted import noted
 
 _CHANGES = {"os.mkdir", "os.rename", "os.remove", "os.rmdir", "os.chmod"}
 _WRITING = os.O_WRONLY | os.O_RDWR
@@ -39,19 +40,6 @@ def shorten() -> None:
     style._STYLE["savefig.dpi"] = 40
     for name in ("figure_2", "figure_3", "figure_4", "figure_6"):
         setattr(figures, name, lambda *_: [])
-
-
-def noted(log: str) -> None:
-    """Write a line when a run is begun, and one when it is kept."""
-    file, make = os.open(log, os.O_WRONLY | os.O_CREAT | os.O_APPEND), KeptRuns.make
-
-    def made(runs: KeptRuns, job: Job, progress: Any) -> Any:
-        os.write(file, f"begun {job.scenario.digest} {job.seed}\n".encode())
-        run = make(runs, job, progress)
-        os.write(file, f"kept {job.scenario.digest} {job.seed}\n".encode())
-        return run
-
-    KeptRuns.make = made  # type: ignore[method-assign]
 
 
 def command(order: dict[str, Any], event: int, reached: int, counted: int) -> None:

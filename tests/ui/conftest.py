@@ -6,6 +6,7 @@ import json
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, ExitStack
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -19,6 +20,7 @@ from starlette.testclient import TestClient
 
 from fullpipe.cli.ui.application import guarded
 from fullpipe.cli.ui.guard import Guard
+from tests.children import started
 from tests.chromium import WATCH
 
 ADDRESS = "127.0.0.1:4321"
@@ -67,45 +69,35 @@ def event_named(text: str, name: str) -> Any:
     return json.loads([data for found, data in events_of(text) if found == name][-1])
 
 
-def _started(folder: Path, *options: str) -> tuple[str, subprocess.Popen[str]]:
-    """`fullpipe ui` as a process of its own: the address that it prints, and the process."""
+def _serving(folder: Path, *options: str) -> AbstractContextManager[subprocess.Popen[str]]:
+    """`fullpipe ui` as a process of its own, which prints an address first."""
     command = [sys.executable, "-m", "fullpipe", "ui", "--no-browser", *options]
-    process = subprocess.Popen(command, cwd=folder, stdout=subprocess.PIPE, text=True)
-    assert process.stdout is not None
-    return process.stdout.readline().strip(), process
-
-
-def _ended(process: subprocess.Popen[str]) -> None:
-    process.kill()
-    process.wait()
+    return started(command, cwd=folder, stderr=None)
 
 
 @pytest.fixture
 def served(tmp_path: Path) -> Iterator[Served]:
     """Starts a page in a process; gives the address that it prints, and the process."""
-    started: list[subprocess.Popen[str]] = []
+    with ExitStack() as stack:
 
-    def start(*options: str) -> tuple[str, subprocess.Popen[str]]:
-        url, process = _started(tmp_path, *options)
-        started.append(process)
-        return url, process
+        def start(*options: str) -> tuple[str, subprocess.Popen[str]]:
+            process = stack.enter_context(_serving(tmp_path, *options))
+            return process.stdout.readline().strip(), process
 
-    yield start
-    for process in started:
-        _ended(process)
+        yield start
 
 
 @pytest.fixture(scope="module")
 def empty(tmp_path_factory: pytest.TempPathFactory, browser: Any) -> Iterator[tuple[str, Any]]:
     """One page with an empty store, for all tests that need no other: its address without the token, and
     what a browser keeps of it."""
-    url, process = _started(tmp_path_factory.mktemp("empty"))
-    context = browser.new_context()
-    context.new_page().goto(url)
-    state = context.storage_state()
-    context.close()
-    yield url.partition("?")[0], state
-    _ended(process)
+    with _serving(tmp_path_factory.mktemp("empty")) as process:
+        url = process.stdout.readline().strip()
+        context = browser.new_context()
+        context.new_page().goto(url)
+        state = context.storage_state()
+        context.close()
+        yield url.partition("?")[0], state
 
 
 @pytest.fixture

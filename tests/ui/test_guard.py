@@ -1,7 +1,6 @@
 """Only the browser that has shown the token gets anything, and it gets nothing that could harm it."""
 
 import signal
-import subprocess
 import sys
 from pathlib import Path
 
@@ -11,6 +10,7 @@ from starlette.testclient import TestClient
 
 from fullpipe.cli.ui.application import guarded
 from fullpipe.cli.ui.guard import Guard
+from tests.children import started
 from tests.ui.conftest import ADDRESS, Served, what_if
 from tests.ui.test_server import Cli
 
@@ -157,24 +157,13 @@ def test_two_servers_do_not_share_a_cookie(served: Served) -> None:
             assert browser.get(httpx.URL(url).copy_with(path="/api/about", query=None)).status_code == 200
 
 
-HEEDS_CTRL_C = (
-    "import signal; signal.signal(signal.SIGINT, signal.default_int_handler);"
-    " from fullpipe.cli import main; main()"
-)
-"""As in a terminal; what runs in the background of a shell inherits that SIGINT is ignored."""
-
-
 @pytest.mark.parametrize("again", [False, True])
 def test_ctrl_c_says_that_the_server_was_stopped(tmp_path: Path, again: bool) -> None:
-    command = [sys.executable, "-c", HEEDS_CTRL_C, "ui", "--no-browser"]
-    process = subprocess.Popen(
-        command, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
-    )
-    assert process.stdout is not None
-    url = process.stdout.readline().strip()
-    if again:
-        assert httpx.get(url).status_code == 303
-    process.send_signal(signal.SIGINT)
-    _, told = process.communicate(timeout=60)
-    assert told == "fullpipe: stopped; the page is not served any more\n"
-    assert process.returncode == 1
+    with started([sys.executable, "-m", "fullpipe", "ui", "--no-browser"], cwd=tmp_path) as process:
+        url = process.stdout.readline().strip()
+        if again:
+            assert httpx.get(url).status_code == 303
+        process.send_signal(signal.SIGINT)
+        _, told = process.communicate(timeout=60)
+        assert told == "fullpipe: stopped; the page is not served any more\n"
+        assert process.returncode == 1

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import signal
-import subprocess
 import sys
 import time
 from collections.abc import Callable
@@ -17,6 +16,7 @@ from fullpipe.engines.linux.engine import LinuxEngine
 from fullpipe.engines.native import NativeEngine
 from fullpipe.errors import CancelledError, EngineError
 from fullpipe.runs import TABLES, Run
+from tests.children import started
 
 
 def share(run: Run) -> float:
@@ -187,10 +187,10 @@ def test_a_killed_fullpipe_leaves_nothing(
     work.mkdir()
     file.write_text(small.with_values({"duration": "3000 s"}).to_toml(), encoding="utf-8")
     command = [sys.executable, "-m", "fullpipe", "run", str(file), "--engine", "linux", "--out", "runs"]
-    process = subprocess.Popen(command, env={**os.environ, "TMPDIR": str(work)}, cwd=tmp_path)
-    wait_until(lambda: bool(guests(work)))
-    process.send_signal(sign)
-    process.wait()
+    with started(command, env={**os.environ, "TMPDIR": str(work)}, cwd=tmp_path) as process:
+        wait_until(lambda: bool(guests(work)))
+        process.send_signal(sign)
+        process.communicate(timeout=60)
     wait_until(lambda: not guests(work) and not list(work.iterdir()))
     assert not list(tmp_path.glob("runs/*/linux-*"))
 
