@@ -3,7 +3,9 @@
 import os
 import shutil
 
-PATH = os.environ.get("FULLPIPE_CHROMIUM") or shutil.which("chromium") or shutil.which("chromium-browser")
+NAMES = ("chromium-headless-shell", "chromium", "chromium-browser")
+"""The first has no windows: it opens a page in a quarter of the time of the others."""
+PATH = os.environ.get("FULLPIPE_CHROMIUM") or next(filter(None, map(shutil.which, NAMES)), None)
 WATCH = """
 window.violations = [];
 document.addEventListener("securitypolicyviolation", (event) => violations.push(event.violatedDirective));

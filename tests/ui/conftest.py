@@ -6,8 +6,9 @@ import json
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, ExitStack
+from contextlib import AbstractContextManager, ExitStack, contextmanager
 from pathlib import Path
+from threading import Thread
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -16,9 +17,11 @@ import pytest
 pytest.importorskip("starlette", reason="pip install 'fullpipe[ui]'")
 pytest.importorskip("uvicorn", reason="pip install 'fullpipe[ui]'")
 
+import uvicorn
 from starlette.testclient import TestClient
 
 from fullpipe.cli.ui.application import guarded
+from fullpipe.cli.ui.command import _listening
 from fullpipe.cli.ui.guard import Guard
 from tests.children import started
 from tests.chromium import WATCH
@@ -87,17 +90,44 @@ def served(tmp_path: Path) -> Iterator[Served]:
         yield start
 
 
-@pytest.fixture(scope="module")
-def empty(tmp_path_factory: pytest.TempPathFactory, browser: Any) -> Iterator[tuple[str, Any]]:
-    """One page with an empty store, for all tests that need no other: its address without the token, and
-    what a browser keeps of it."""
-    with _serving(tmp_path_factory.mktemp("empty")) as process:
-        url = process.stdout.readline().strip()
+@contextmanager
+def _serving_here(folder: Path) -> Iterator[str]:
+    """The page in a thread of this process: its address with the token."""
+    listening = _listening("127.0.0.1", 0)
+    address = f"127.0.0.1:{listening.getsockname()[1]}"
+    guard = guarded(folder, address, False)
+    server = uvicorn.Server(
+        uvicorn.Config(guard, log_level="warning", ws="none", timeout_graceful_shutdown=1)
+    )
+    thread = Thread(target=server.run, kwargs={"sockets": [listening]})
+    thread.start()
+    yield f"http://{address}/?token={guard.token}"
+    server.should_exit = True
+    thread.join()
+
+
+@pytest.fixture(scope="session")
+def empty_url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """A page with an empty store, for all tests that need no other: its address with the token."""
+    with _serving_here(tmp_path_factory.mktemp("empty") / "runs") as url:
+        yield url
+
+
+@pytest.fixture(scope="session")
+def empty_state() -> dict[str, Any]:
+    """What a browser keeps of it, once one has opened it."""
+    return {}
+
+
+@pytest.fixture
+def empty(empty_url: str, empty_state: dict[str, Any], browser: Any) -> tuple[str, dict[str, Any]]:
+    """Its address without the token, and what a browser keeps of it."""
+    if not empty_state:
         context = browser.new_context()
-        context.new_page().goto(url)
-        state = context.storage_state()
+        context.new_page().goto(empty_url)
+        empty_state.update(context.storage_state())
         context.close()
-        yield url.partition("?")[0], state
+    return empty_url.partition("?")[0], empty_state
 
 
 @pytest.fixture
@@ -108,10 +138,17 @@ def told() -> list[str]:
 
 @pytest.fixture
 def show(
-    browser: Any, served: Served, told: list[str], request: pytest.FixtureRequest
+    browser: Any,
+    served: Served,
+    told: list[str],
+    request: pytest.FixtureRequest,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> Iterator[Callable[..., Any]]:
     """Opens the page. A request to another machine, a message of the console, an error or a breach of the
     policy fails the test."""
+    monkeypatch.chdir(tmp_path)
+    servers = ExitStack()
     requests: list[str] = []
     contexts: list[Any] = []
     starts: list[str] = []
@@ -119,16 +156,20 @@ def show(
     def opened(
         view: str = "",
         wait: str = ".sentence:not(:empty)",
-        serving: tuple[str, ...] | None = None,
+        store: str | None = None,
+        alone: bool = False,
         **options: Any,
     ) -> Any:
-        """`serving`: options of a server of its own; left out, one with an empty store is shared."""
+        """`store`: a server of its own shows this folder, `alone` in a process of its own; left out, one
+        with an empty store is shared."""
         process = None
-        if serving is None:
+        if store is None:
             url, kept = request.getfixturevalue("empty")
             options = {"storage_state": kept, **options}
+        elif alone:
+            url, process = served(store)
         else:
-            url, process = served(*serving)
+            url = servers.enter_context(_serving_here(Path(store)))
         starts.append(urlsplit(url).netloc)
         context = browser.new_context(**options)
         context.process = process
@@ -140,9 +181,9 @@ def show(
         tab.on("pageerror", lambda error: told.append(str(error)))
         tab.on("dialog", lambda dialog: told.append(f"dialog {dialog.message}"))
         tab.on("dialog", lambda dialog: dialog.dismiss())
-        if serving is not None:
+        if store is not None:
             tab.goto(url)
-        if view or serving is None:
+        if view or store is None:
             tab.goto(f"http://{starts[-1]}/{view}")
         tab.wait_for_selector(wait)
         return tab
@@ -153,6 +194,7 @@ def show(
     ]
     for context in contexts:
         context.close()
+    servers.close()
     foreign = [url for url in requests if url.startswith("http") and urlsplit(url).netloc not in starts]
     assert foreign == []
     assert told == []

@@ -43,7 +43,7 @@ def store(tmp_path: Path) -> Path:
 @pytest.mark.skipif(not AXE.is_file(), reason="make browser")
 def test_nothing_stands_in_the_way_of_anyone(show: Open, store: Path) -> None:
     script = AXE.read_text(encoding="utf-8")
-    tab: Any = show(serving=(str(store),))
+    tab: Any = show(store=str(store))
     finished(tab)
     (digest,) = (entry.name for entry in store.iterdir() if len(entry.name) == 16)
     views = {**VIEWS, f"#/compare/{digest}/1/native/{digest}/2/native": ".variant:nth-child(2) canvas"}

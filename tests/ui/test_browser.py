@@ -10,6 +10,10 @@ from typing import Any
 
 import pytest
 
+pytest.importorskip("playwright.sync_api", reason="pip install 'fullpipe[e2e]'")
+
+from playwright.sync_api import expect
+
 from fullpipe import Scenario
 from tests.ui.browsing import Open, drawn, finished, moved, samples, written
 from tests.ui.test_server import counts_of_runs
@@ -115,7 +119,7 @@ def test_all_runs_of_a_verdict_are_kept_and_their_report_answers_a_question(
     show: Open, tmp_path: Path
 ) -> None:
     both = "#/what-if?a=5,10,4,drop_tail,0,0,cubic*1@0&b=5,10,4,codel,0,0,cubic*1@0&time=2&seed=1"
-    tab = show(both, accept_downloads=True, serving=())
+    tab = show(both, accept_downloads=True, store="runs")
     finished(tab)
     tab.get_by_role("button", name="Run 20 seeds of each").click()
     tab.get_by_role("button", name="Keep all 40 runs").click()
@@ -225,7 +229,7 @@ def test_what_is_seen_is_kept_and_shows_up_under_runs(show: Open) -> None:
     both = (
         "#/what-if?a=10,20,4,drop_tail,0,0,cubic*1@0&b=10,20,4,codel,0,0,cubic*2@0-bbr1*1@2.5&time=3&seed=1"
     )
-    tab = show(both, serving=())
+    tab = show(both, store="runs")
     finished(tab)
     tab.get_by_role("button", name="Keep both runs").click()
     tab.wait_for_selector("text=Kept in runs")
@@ -234,8 +238,8 @@ def test_what_is_seen_is_kept_and_shows_up_under_runs(show: Open) -> None:
     finished(tab)
     tab.get_by_role("button", name="Keep both runs").click()
     tab.get_by_role("link", name="the run of B").click()
+    expect(tab.locator("h1")).to_have_text("what-if 10M 20ms codel 2cubic + bbr1 from 2.5s 3s")
     tab.wait_for_selector(".chart canvas")
-    assert tab.locator("h1").inner_text() == "what-if 10M 20ms codel 2cubic + bbr1 from 2.5s 3s"
     tab.get_by_role("link", name="Runs").first.click()
     tab.wait_for_selector("tbody tr:nth-child(4)")
     names = tab.locator("tbody tr").all_inner_texts()
@@ -243,13 +247,13 @@ def test_what_is_seen_is_kept_and_shows_up_under_runs(show: Open) -> None:
 
 
 def test_a_run_of_the_editor_is_kept(show: Open) -> None:
-    tab = show("#/editor", wait=".cm-content", serving=())
+    tab = show("#/editor", wait=".cm-content", store="runs")
     tab.get_by_role("button", name="Run the first point").or_(tab.get_by_role("button", name="Run")).click()
     finished(tab)
     tab.get_by_role("button", name="Keep this run").click()
     tab.get_by_role("link", name="the run", exact=True).click()
+    expect(tab.locator("h1")).to_have_text("cubic-vs-bbr1")
     tab.wait_for_selector(".chart canvas")
-    assert tab.locator("h1").inner_text() == "cubic-vs-bbr1"
 
 
 def test_a_part_of_the_time_is_shown_in_all_figures(show: Open) -> None:
@@ -343,7 +347,7 @@ def test_ten_tabs_all_get_their_picture(show: Open) -> None:
 
 
 def test_a_server_that_ends_is_told_and_the_work_goes_on_with_the_next(show: Open, told: list[str]) -> None:
-    tab = show(serving=())
+    tab = show(store="runs", alone=True)
     moved(tab, lambda: tab.get_by_label("Algorithm").first.select_option("vegas"))
     before, state = finished(tab), tab.url.partition("#")[2]
     process = tab.context.process
@@ -358,7 +362,7 @@ def test_a_server_that_ends_is_told_and_the_work_goes_on_with_the_next(show: Ope
 
 
 def test_an_address_that_was_used_opens_nothing_elsewhere(show: Open, browser: Any) -> None:
-    tab = show(serving=())
+    tab = show(store="runs")
     stranger = browser.new_context()
     page = stranger.new_page()
     answer = page.goto(tab.url)

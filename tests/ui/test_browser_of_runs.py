@@ -28,7 +28,9 @@ def kept(folder: Path) -> Path:
 
 
 def test_runs_are_filtered_opened_and_compared(show: Open, tmp_path: Path) -> None:
-    tab = show("#/runs", wait="tbody tr", serving=(str(kept(tmp_path)),))
+    from playwright.sync_api import expect
+
+    tab = show("#/runs", wait="tbody tr", store=str(kept(tmp_path)))
     assert tab.locator("tbody tr").count() == 6
     tab.get_by_label("5 Mbit/s").check()
     tab.wait_for_selector("text=3 of 6")
@@ -37,7 +39,7 @@ def test_runs_are_filtered_opened_and_compared(show: Open, tmp_path: Path) -> No
     tab.wait_for_selector("tbody tr:nth-child(6)")
     tab.get_by_role("button", name="goodput of all").click()
     tab.wait_for_selector("th[aria-sort=ascending]")
-    assert "5 Mbit/s" in tab.locator("tbody tr").first.inner_text()
+    expect(tab.locator("tbody tr").first).to_contain_text("5 Mbit/s")
     tab.get_by_role("link", name="what-if").first.click()
     tab.wait_for_selector(".chart canvas")
     assert drawn(tab) > 300
@@ -66,7 +68,7 @@ def test_runs_are_filtered_opened_and_compared(show: Open, tmp_path: Path) -> No
 def test_the_list_says_what_applications_scored(show: Open, tmp_path: Path) -> None:
     flows = [{"cca": "cubic"}, {"workload": "voip"}, {"name": "site", "cca": "cubic", "workload": "web"}]
     sweep(Scenario(**what_if(duration="40 s", flows=flows)), (1, 2), out=tmp_path / "runs")
-    tab = show("#/runs", wait="tbody tr:nth-child(2)", serving=(str(tmp_path / "runs"),))
+    tab = show("#/runs", wait="tbody tr:nth-child(2)", store="runs")
     heads = tab.locator("thead th").all_inner_texts()
     place = heads.index("call score (MOS)")
     assert heads[place + 1] == "page load, median"
@@ -80,7 +82,7 @@ def test_a_call_has_no_part_in_the_mean_rtt_of_flows(show: Open, tmp_path: Path)
     flows = [{"name": "upload", "cca": "cubic"}, {"name": "call", "workload": "voip"}]
     rates = {"topology.bottleneck.rate": ["5 Mbit/s", "10 Mbit/s"]}
     sweep(Scenario(**what_if(duration="3 s", flows=flows, sweep=rates)), (1, 2), out=tmp_path / "runs")
-    tab = show("#/runs", wait="tbody tr:nth-child(4)", serving=(str(tmp_path / "runs"),))
+    tab = show("#/runs", wait="tbody tr:nth-child(4)", store="runs")
     boxes = tab.get_by_label("Choose for a comparison")
     boxes.nth(0).check()
     boxes.nth(3).check()
@@ -94,7 +96,7 @@ def test_a_call_has_no_part_in_the_mean_rtt_of_flows(show: Open, tmp_path: Path)
 
 
 def test_a_report_of_a_kept_run_is_taken_along(show: Open, tmp_path: Path) -> None:
-    tab = show("#/runs", wait="tbody tr", serving=(str(kept(tmp_path)),), accept_downloads=True)
+    tab = show("#/runs", wait="tbody tr", store=str(kept(tmp_path)), accept_downloads=True)
     tab.get_by_role("link", name="what-if").first.click()
     with tab.expect_download() as waiting:
         tab.get_by_role("button", name="Report").click()
@@ -111,7 +113,7 @@ def test_an_empty_store_says_how_to_fill_it(show: Open) -> None:
 
 def test_hostile_names_are_shown_as_text(show: Open, tmp_path: Path) -> None:
     runs = hostile(tmp_path / "runs")
-    tab = show("#/runs", wait="tbody tr", serving=(str(tmp_path / "runs"),))
+    tab = show("#/runs", wait="tbody tr", store="runs")
     assert tab.locator("tbody tr").count() == 3
     assert "<img src=x onerror=alert(3)>" in tab.locator("table").inner_text()
     assert "<script>alert(1)" in tab.locator("table").inner_text()
@@ -132,7 +134,7 @@ def test_a_store_of_very_many_runs_opens_at_once(show: Open, tmp_path: Path) -> 
     from playwright.sync_api import expect
 
     many(tmp_path / "runs", RUNS)
-    tab = show(serving=(str(tmp_path / "runs"),))
+    tab = show(store="runs", alone=True)
     finished(tab)
     began_s = time.monotonic()
     tab.get_by_role("link", name="Runs").click()
@@ -164,7 +166,7 @@ def test_a_study_shows_what_is_printed_and_its_figures(show: Open, tmp_path: Pat
     folder = tmp_path / "runs" / "papers" / "kato2025"
     folder.mkdir(parents=True)
     (folder / "figure-2.png").write_bytes(DOT)
-    tab: Any = show("#/studies", wait=".study", serving=(str(tmp_path / "runs"),))
+    tab: Any = show("#/studies", wait=".study", store="runs")
     assert tab.locator(".study").count() >= 4
     tab.get_by_role("link", name="Sixteen BBR flows").click()
     tab.wait_for_selector("table")

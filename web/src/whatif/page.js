@@ -13,6 +13,7 @@ const lives = [new Live(), new Live()];
 function useRuns() {
   const before = useRef([]);
   useEffect(() => {
+    const shown = location.hash;
     const timer = setTimeout(() => {
       variants.value.forEach((one, n) => {
         const scenario = scenarioOf(one, common.value), key = JSON.stringify([scenario, common.value.seed]);
@@ -21,7 +22,7 @@ function useRuns() {
         lives[n].run(scenario, common.value.seed);
       });
       before.current.length = variants.value.length;
-      history.replaceState(null, "", address());
+      if (location.hash === shown) history.replaceState(null, "", address()); // else a link was followed
     }, PAUSE_MS);
     return () => clearTimeout(timer);
   }, [variants.value, common.value]);

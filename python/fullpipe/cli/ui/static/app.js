@@ -279,7 +279,7 @@ var X=[[],[7,4],[2,3],[8,3,2,3]];var ce,Gi,Zs,bn,Ys,Wo,Ki,Fo,Yi,Qs,Js,Xf,Zl=Symb
       <${ws} command=${r.command} files=${t.map((f,p)=>[r.files[p],f])}
         report=${f=>jn("/api/compare/report",{scenarios:Ss(),seeds:zl,question:f})} />
       <${Ml} known=${e} scenarios=${Ss()} seeds=${Dm} isSeen />`}
-  </section>`}var Fm=40,hi=[new Xn,new Xn];function Vm(){let e=Ne([]);_e(()=>{let t=setTimeout(()=>{he.value.forEach((n,l)=>{let o=xo(n,st.value),s=JSON.stringify([o,st.value.seed]);e.current[l]!==s&&(e.current[l]=s,hi[l].run(o,st.value.seed))}),e.current.length=he.value.length,history.replaceState(null,"",cf())},Fm);return()=>clearTimeout(t)},[he.value,st.value])}function _f({known:e,query:t}){yt(()=>uf(t,e),[t]),Vm();let n=he.value.map((o,s)=>hi[s].state.value),l=n.length>1?n.map((o,s)=>`Variant ${el(s)}`):[""];return v`<div class="what-if">
+  </section>`}var Fm=40,hi=[new Xn,new Xn];function Vm(){let e=Ne([]);_e(()=>{let t=location.hash,n=setTimeout(()=>{he.value.forEach((l,o)=>{let s=xo(l,st.value),r=JSON.stringify([s,st.value.seed]);e.current[o]!==r&&(e.current[o]=r,hi[o].run(s,st.value.seed))}),e.current.length=he.value.length,location.hash===t&&history.replaceState(null,"",cf())},Fm);return()=>clearTimeout(n)},[he.value,st.value])}function _f({known:e,query:t}){yt(()=>uf(t,e),[t]),Vm();let n=he.value.map((o,s)=>hi[s].state.value),l=n.length>1?n.map((o,s)=>`Variant ${el(s)}`):[""];return v`<div class="what-if">
     <div class="at-once" aria-hidden="true">${n.map((o,s)=>v`<p>${l[s]&&v`<b>${el(s)}:</b> `}${o.end?ni(o):"Running …"}</p>`)}</div>
     <${df} known=${e} lives=${hi} />
     <div class="results">
