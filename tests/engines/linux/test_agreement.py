@@ -23,7 +23,7 @@ CHOSEN = (
 
 @pytest.fixture(scope="module")
 def errors(linux: LinuxEngine) -> pl.DataFrame:
-    chosen = [replace(case, seeds=2) for case in cases() if case.name in CHOSEN]
+    chosen = [replace(case, seeds=1) for case in cases() if case.name in CHOSEN]
     return run(job_list(chosen, ["linux", "native"])).errors
 
 

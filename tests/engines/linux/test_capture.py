@@ -33,7 +33,7 @@ def line(cca: str, **values: Any) -> Scenario:
     bottleneck = {"rate": "20 Mbit/s", "delay": "15 ms", "queue": {"kind": "drop_tail", "packets": 50}}
     return Scenario(
         name="captured",
-        duration="8 s",
+        duration="4 s",
         topology={"kind": "dumbbell", "bottleneck": bottleneck | values.pop("bottleneck", {})},
         flows=[{"cca": cca}],
         record={"interval": "10 ms", "packets": BOTH},

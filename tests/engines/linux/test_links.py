@@ -20,7 +20,7 @@ POLICER = {"kind": "police", "rate_bps": 5_000_000, "burst_bytes": 30_000}
 
 def both(linux: LinuxEngine, small: Scenario, values: dict[str, Any], seed: int = 1) -> tuple[Run, Run]:
     """The run of a kernel, and that of the simulator."""
-    scenario = small.with_values({"duration": "20 s", "warmup": "5 s", **values})
+    scenario = small.with_values({"duration": "8 s", "warmup": "2 s", **values})
     lacking = [str(problem) for problem in linux.check(scenario) if INSTALL in problem.message]
     if lacking:
         pytest.skip(lacking[0])

@@ -17,11 +17,18 @@ from fullpipe.engines.native import NativeEngine
 from fullpipe.errors import CancelledError, EngineError
 from fullpipe.runs import TABLES, Run
 from tests.children import started
+from tests.engines.linux.conftest import SMALL
 
 
 def share(run: Run) -> float:
     """The goodput of the first flow over 10 Mbit/s of payload with headers."""
     return float(run.flows["goodput_bps"][0]) / (10e6 * 1448 / 1514)
+
+
+@pytest.fixture(scope="module")
+def plain(linux: LinuxEngine) -> Run:
+    """One flow for four seconds, for all tests that read it."""
+    return linux.run(Scenario.from_toml(SMALL), seed=1)
 
 
 def test_the_same_seed_gives_the_same_tables(linux: LinuxEngine, small: Scenario) -> None:
@@ -30,25 +37,24 @@ def test_the_same_seed_gives_the_same_tables(linux: LinuxEngine, small: Scenario
     assert all(one.tables[name].equals(other.tables[name]) for name in TABLES)
 
 
-def test_a_flow_fills_the_bottleneck(linux: LinuxEngine, small: Scenario) -> None:
-    assert share(linux.run(small, seed=1)) == pytest.approx(0.98, abs=0.02)
+def test_a_flow_fills_the_bottleneck(plain: Run) -> None:
+    assert share(plain) == pytest.approx(0.98, abs=0.02)
 
 
-def test_the_smallest_rtt_is_that_of_the_path(linux: LinuxEngine, small: Scenario) -> None:
+def test_the_smallest_rtt_is_that_of_the_path(plain: Run) -> None:
     """20 ms and the serialisation of a handshake, 74 B each way."""
-    assert linux.run(small, seed=1).flows["rtt_min_s"][0] == pytest.approx(0.0201, abs=1e-4)
+    assert plain.flows["rtt_min_s"][0] == pytest.approx(0.0201, abs=1e-4)
 
 
-def test_what_is_not_measured_is_null(linux: LinuxEngine, small: Scenario) -> None:
-    run = linux.run(small, seed=1)
-    columns = [name.split(".") for name in run.meta.not_measured if "." in name]
+def test_what_is_not_measured_is_null(plain: Run) -> None:
+    columns = [name.split(".") for name in plain.meta.not_measured if "." in name]
     assert all(
-        run.tables[table][column].null_count() == run.tables[table].height for table, column in columns
+        plain.tables[table][column].null_count() == plain.tables[table].height for table, column in columns
     )
 
 
-def test_a_run_says_what_its_rtts_are(linux: LinuxEngine, small: Scenario) -> None:
-    assert linux.run(small, seed=1).meta.otherwise["flows.rtt_mean_s"] == "its RTT samples are smoothed"
+def test_a_run_says_what_its_rtts_are(plain: Run) -> None:
+    assert plain.meta.otherwise["flows.rtt_mean_s"] == "its RTT samples are smoothed"
 
 
 def test_a_sized_flow_ends_with_its_last_acknowledgement(linux: LinuxEngine, small: Scenario) -> None:
@@ -117,10 +123,9 @@ def test_flows_of_one_host_share_its_interface_as_in_the_simulator(
     assert runs[1].links_summary.filter(link="laptop-nic")["dropped_packets"].to_list() == [0]
 
 
-def test_drops_are_those_that_are_sent_again(linux: LinuxEngine, small: Scenario) -> None:
-    run = linux.run(small, seed=1)
-    assert run.links_summary["dropped_packets"][0] > 0
-    assert run.flows["retransmitted_packets"][0] >= run.links_summary["dropped_packets"][0] - 20
+def test_drops_are_those_that_are_sent_again(plain: Run) -> None:
+    assert plain.links_summary["dropped_packets"][0] > 0
+    assert plain.flows["retransmitted_packets"][0] >= plain.links_summary["dropped_packets"][0] - 20
 
 
 @pytest.mark.parametrize("kind", ["codel", "fq_codel", "pie", "fq_pie", "dualpi2", "cake"])
