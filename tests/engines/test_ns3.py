@@ -21,7 +21,9 @@ from fullpipe.errors import CancelledError, EngineError
 from fullpipe.runs import Run
 from fullpipe.scenario import Scenario
 from tests.children import started
+from tests.once import once
 
+ROOT = Path(__file__).resolve().parents[2]
 Cli = Callable[..., Any]
 NATIVE = engines.engine("native")
 NS3 = engines.engine("ns3")
@@ -33,7 +35,7 @@ def scenario(cca: object = "cubic", **values: Any) -> Scenario:
     """One flow over 20 Mbit/s and 40 ms with a bottleneck queue of one bandwidth-delay product."""
     bottleneck = {"rate": "20 Mbit/s", "delay": "20 ms", "queue": {"packets": 66}}
     topology = {"kind": "dumbbell", "bottleneck": bottleneck}
-    base = Scenario(name="test", duration="10 s", topology=topology, flows=[{"cca": cca}])
+    base = Scenario(name="test", duration="5 s", topology=topology, flows=[{"cca": cca}])
     return base.with_values({"record.interval": "off", **values})
 
 
@@ -155,24 +157,24 @@ def test_a_flow_of_a_given_size_ends_when_all_is_acknowledged() -> None:
 
 @needs_ns3
 def test_a_flow_that_stops_is_measured_up_to_then() -> None:
-    flow = NS3.run(scenario(**{"flows.0.stop": "4 s"}), seed=1).flows.row(0, named=True)
-    assert flow["end_s"] == 4.0
+    flow = NS3.run(scenario(**{"flows.0.stop": "2 s"}), seed=1).flows.row(0, named=True)
+    assert flow["end_s"] == 2.0
 
 
 @needs_ns3
 def test_a_rate_that_falls_to_a_quarter_takes_the_goodput_with_it() -> None:
     changes = [{"at": "5 s", "rate": "5 Mbit/s"}]
-    made = scenario(**{"topology.bottleneck.changes": changes, "record.interval": "1 s"})
+    made = scenario(duration="10 s", **{"topology.bottleneck.changes": changes, "record.interval": "1 s"})
     series = NS3.run(made, seed=1).series.sort("time_s")["goodput_bps"]
     assert series[-2:].mean() == pytest.approx(series[3:5].mean() / 4, rel=0.05)
 
 
 @needs_ns3
 def test_a_longer_delay_is_seen_in_the_rtt() -> None:
-    changes = [{"at": "5 s", "delay": "60 ms"}]
+    changes = [{"at": "2 s", "delay": "60 ms"}]
     run = NS3.run(ours("bbr1", **{"topology.bottleneck.changes": changes, "record.interval": "1 s"}), seed=1)
     srtt = run.series.sort("time_s")["srtt_s"]
-    assert srtt[-1] - srtt[3] > 0.03
+    assert srtt[-1] - srtt[1] > 0.03
 
 
 @needs_ns3
@@ -295,8 +297,12 @@ def test_sockets_that_never_limit_are_as_those_with_buffers_that_never_fill() ->
 @pytest.mark.slow
 @pytest.mark.parametrize("more", [{"ns3.sack": True}, {"ns3.sack": False}, PARTIAL])
 def test_our_searches_of_ns3_s_buffers_find_what_ns3_s_find(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, more: dict[str, Any]
+    monkeypatch: pytest.MonkeyPatch,
+    tmp_path: Path,
+    tmp_path_factory: pytest.TempPathFactory,
+    more: dict[str, Any],
 ) -> None:
+    """The program without our searches is in target/, compiled when sources have changed."""
     made = scenario("bbr1", **RECOVERING, **more, **{"record.interval": "100 ms"})
     ours = NS3.run(made, seed=1)
     found = wheel.find("3.44")
@@ -306,9 +312,10 @@ def test_our_searches_of_ns3_s_buffers_find_what_ns3_s_find(
             shutil.copy(file, tmp_path / "cpp")
     monkeypatch.setattr(build, "_SOURCES", tmp_path / "cpp")
     monkeypatch.setattr(wheel, "find", lambda version: found)
-    monkeypatch.setenv("FULLPIPE_CACHE", str(tmp_path))
+    monkeypatch.setenv("FULLPIPE_CACHE", str(ROOT / "target" / "ns3-searches"))
     build.fingerprint.cache_clear()
     try:
+        once(tmp_path_factory, "ns3-searches", lambda _: build.program(found))
         theirs = NS3.run(made, seed=1)
     finally:
         build.fingerprint.cache_clear()
@@ -320,14 +327,14 @@ def test_every_algorithm_of_ns3_by_our_names_carries_data() -> None:
     from fullpipe.engines.ns3.algorithms import COUNTERPARTS
 
     for kind in COUNTERPARTS:
-        made = scenario(kind, **{"duration": "3 s", "tcp.ecn": kind == "dctcp"})
+        made = scenario(kind, **{"duration": "1500 ms", "tcp.ecn": kind == "dctcp"})
         assert goodput(NS3.run(made, seed=1)) > 5e5, kind
 
 
 @needs_ns3
 def test_every_algorithm_of_ours_runs_on_ns3_s_stack() -> None:
     for kind in sorted(NS3.capabilities().ccas):
-        made = ours(kind, **{"duration": "3 s", "tcp.ecn": kind == "dctcp"})
+        made = ours(kind, **{"duration": "1500 ms", "tcp.ecn": kind == "dctcp"})
         assert goodput(NS3.run(made, seed=1)) > 1e6, kind
 
 
@@ -410,11 +417,12 @@ def test_ns3_s_last_words_are_in_the_error(monkeypatch: pytest.MonkeyPatch) -> N
 
 @needs_ns3
 def test_nothing_is_sent_during_an_outage() -> None:
-    changes = [{"at": "4 s", "rate": "0 bit/s"}, {"at": "5 s", "rate": "20 Mbit/s"}]
+    changes = [{"at": "2 s", "rate": "0 bit/s"}, {"at": "3 s", "rate": "20 Mbit/s"}]
     made = scenario("bbr1", **{"topology.bottleneck.changes": changes, "record.interval": "1 s"})
-    links = NS3.run(made, seed=1).links.filter(pl.col("link") == "bottleneck").sort("time_s")
-    assert links["backlog_packets"][4] > 0
-    assert NS3.run(made, seed=1).series.sort("time_s")["goodput_bps"][4] < 0.1 * 20e6
+    run = NS3.run(made, seed=1)
+    links = run.links.filter(pl.col("link") == "bottleneck").sort("time_s")
+    assert links["backlog_packets"][2] > 0
+    assert run.series.sort("time_s")["goodput_bps"][2] < 0.1 * 20e6
 
 
 @needs_ns3

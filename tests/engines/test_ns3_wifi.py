@@ -37,7 +37,7 @@ def saturated(described: dict[str, Any], rate: str, *, upload: bool = False, **m
         for n, s in stations
     ]
     topology = {"kind": "dumbbell", "bottleneck": {"cell": "home"}}
-    run = {"name": "test", "duration": "3 s", "warmup": "1 s", "record": {"interval": "off"}}
+    run = {"name": "test", "duration": "2 s", "warmup": "500 ms", "record": {"interval": "off"}}
     return Scenario(**{**run, "topology": topology, "cells": [described], "flows": flows, **more})
 
 
@@ -158,7 +158,7 @@ def test_without_beacons_it_is_the_closed_form() -> None:
     """AIFS, 7.5 slots, 28 frames of 1544 B less padding, SIFS and a block ACK; IEEE 802.11, 10.23.2."""
     ppdu_us = 36 + 4 * -(-(16 + 6 + 8 * (28 * 1544 - 2)) // 260)
     cycle_us = 43 + 7.5 * 9 + ppdu_us + 16 + 32
-    found = NS3.run(saturated(cell(7, **HT20, beacons=False), "78 Mbit/s", duration="6 s"), seed=1)
+    found = NS3.run(saturated(cell(7, **HT20, beacons=False), "78 Mbit/s", duration="4 s"), seed=1)
     assert mbps(found) == pytest.approx(28 * 1472 * 8 / cycle_us, rel=0.005)
 
 
@@ -178,7 +178,7 @@ def test_frames_that_are_lost_are_repeated_in_order_and_nothing_is_lost_to_tcp()
     described = cell(7, **HT20)
     described["stations"][0]["errors"] = 0.1
     clean, lossy = (
-        NS3.run(tcp(one, "cubic", duration="4 s", warmup="2 s", tcp={"receive_buffer": "300 kB"}), seed=1)
+        NS3.run(tcp(one, "cubic", duration="3 s", warmup="1500 ms", tcp={"receive_buffer": "300 kB"}), seed=1)
         for one in (cell(7, **HT20), described)
     )
     assert lossy.flows["retransmitted_packets"].to_list() == [0]
@@ -192,7 +192,7 @@ def test_our_algorithms_fill_a_cell_in_which_their_acks_contend(cca: str, upload
     """128.3 Mbit/s of datagrams; ACKs in a third of an aggregate's accesses leave 100 to 120."""
     described = cell(11, **HE20, max_ampdu="65535 B")
     access = {"kind": "dumbbell", "bottleneck": {"cell": "home"}, "access": {"delay": "10 ms"}}
-    made = tcp(described, cca, upload=upload, duration="6 s", warmup="3 s", topology=access)
+    made = tcp(described, cca, upload=upload, duration="3 s", warmup="1500 ms", topology=access)
     assert 95 < mbps(NS3.run(made, seed=1)) < 120
 
 
@@ -210,7 +210,7 @@ def test_a_frame_is_given_up_after_as_many_retries_as_natively(retries: int) -> 
 
 @needs_ns3
 def test_fair_queues_keep_a_station_s_delay_low() -> None:
-    made = tcp(cell(7, **HT20), "cubic", duration="5 s", warmup="2 s")
+    made = tcp(cell(7, **HT20), "cubic", duration="3 s", warmup="1 s")
     deep, fair = (
         NS3.run(made.with_values({"cells.0.queue": queue}), seed=1)
         for queue in ({"packets": 1000}, {"kind": "fq_codel"})
@@ -245,6 +245,6 @@ def test_noise_and_chosen_rates_carry_what_they_do_natively(rate: Any, snr: str,
     """The law of errors is the same; ideal rates and Minstrel are ns-3's own. MCS 4 loses a fifth of its
     frames."""
     described = cell(None, **HT20, bar=False, stations=[{"node": "s0", "rate": rate, "snr": snr}])
-    made = saturated(described, "80 Mbit/s", duration="6 s", warmup="2 s")
+    made = saturated(described, "80 Mbit/s", duration="5 s", warmup="2 s")
     native, found = (mbps(engines.engine(name).run(made, seed=1)) for name in ("native", "ns3"))
     assert native == pytest.approx(found, rel=share)

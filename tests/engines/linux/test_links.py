@@ -55,7 +55,7 @@ def test_a_queue_does_what_it_does_in_the_simulator(
     assert goodput(ours) == pytest.approx(goodput(theirs), rel=0.03)
     assert ours.flows["rtt_mean_s"].mean() == pytest.approx(theirs.flows["rtt_mean_s"].mean(), rel=0.05)
     for column in ("dropped_packets", "marked_packets"):
-        assert of_link(ours, column) == pytest.approx(of_link(theirs, column), rel=0.15, abs=5)
+        assert of_link(ours, column) == pytest.approx(of_link(theirs, column), rel=0.15, abs=2)
 
 
 def test_bbr_behind_a_policer_loses_what_it_loses_in_the_simulator(
