@@ -18,6 +18,7 @@ MATURIN := maturin>=1.16,<2
 PYO3 = $(firstword $(wildcard target/maturin/pyo3-config-*-abi3.txt))
 CARGO = MAKEFLAGS= $(PYO3:%=PYO3_CONFIG_FILE="$(CURDIR)/%") cargo
 HERE = MAKEFLAGS= VIRTUAL_ENV="$(if $(filter /%,$(VENV)),,$(CURDIR)/)$(VENV)"
+PYTEST = $(BIN)/pytest -n $(JOBS) --dist worksteal
 PIP = $(BIN)/python -m pip install --no-compile
 SIDE_BY_SIDE = --no-print-directory --jobs=2
 MSRV := $(shell sed -n 's/^rust-version = "\(.*\)"/\1/p' Cargo.toml)
@@ -52,7 +53,7 @@ programs: linux-engine ns3-engine browser readers valgrind
 
 PLACE = $(wildcard $(firstword $(subst ::, ,$(ONLY))))
 only: dev
-	$(if $(wildcard $(ONLY)/Cargo.toml),$(CARGO) test --quiet --manifest-path $(ONLY)/Cargo.toml,$(BIN)/pytest -n $(JOBS) $(if $(PLACE),$(ONLY),-k "$(ONLY)"))
+	$(if $(wildcard $(ONLY)/Cargo.toml),$(CARGO) test --quiet --manifest-path $(ONLY)/Cargo.toml,$(PYTEST) $(if $(PLACE),$(ONLY),-k "$(ONLY)"))
 
 check: dev ## What belongs to your change alone, in under two minutes: formatting, lints, types, tests
 	@$(BIN)/python -m scripts.changed
@@ -60,7 +61,7 @@ check: dev ## What belongs to your change alone, in under two minutes: formattin
 test-long: build programs try-sdist ## The same, with all cases where it tries a tenth
 	@$(MAKE) $(SIDE_BY_SIDE) --output-sync=target alone
 	$(CARGO) test --package fullpipe-network --test all --quiet -- --ignored
-	$(BIN)/pytest -n $(JOBS) --long
+	$(PYTEST) --long
 	@echo "make test-long: everything passed"
 
 bench: fast ## Benchmarks: criterion, the first study beside a bare packet mover and ns-3 in turns, sweeps, the store
@@ -177,12 +178,12 @@ print-msrv:
 	@echo $(MSRV)
 
 python-test: dev
-	$(BIN)/pytest -n $(JOBS)
+	$(PYTEST)
 
 engines: fast ## Install the engines, test them, compare them over the whole catalogue, and write the page of it
 	@$(BIN)/fullpipe engines list | grep -q '^linux *ready' || $(BIN)/fullpipe engines install linux --jobs $(JOBS)
 	@$(BIN)/fullpipe engines list | grep -q '^ns3 *ready' || $(BIN)/fullpipe engines install ns3
-	$(BIN)/pytest -n $(JOBS) tests/engines
+	$(PYTEST) tests/engines
 	$(BIN)/fullpipe agree --engines linux,native,ns3 --jobs $(JOBS) \
 		--page docs/explanation/agreement.md --plot docs/assets/agreement.svg
 

@@ -78,7 +78,7 @@ def commands(names: list[str]) -> list[list[str]]:
         for file in (ROOT / "tests").rglob("test_*.py")
     }
     if chosen := of_change(names, sources):
-        todo.append([f"{BIN}/pytest", "--quiet", "-n", "2", "-m", "not slow", *chosen])
+        todo.append([f"{BIN}/pytest", "--quiet", "-n", "2", "--dist", "worksteal", "-m", "not slow", *chosen])
     return todo
 
 
