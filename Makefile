@@ -52,8 +52,9 @@ alone: rust-lint rust-test python-lint docs instructions-check try-wheel
 programs: linux-engine ns3-engine browser readers valgrind
 
 PLACE = $(wildcard $(firstword $(subst ::, ,$(ONLY))))
-only: dev
-	$(if $(wildcard $(ONLY)/Cargo.toml),$(CARGO) test --quiet --manifest-path $(ONLY)/Cargo.toml,$(PYTEST) $(if $(PLACE),$(ONLY),-k "$(ONLY)"))
+CRATE = fullpipe$(patsubst %,-%,$(filter-out fullpipe,$(notdir $(ONLY))))
+only: dev  # with the extension's package, or crates of others have other features and are compiled anew
+	$(if $(wildcard $(ONLY)/Cargo.toml),$(CARGO) test --quiet --package $(CRATE) --package fullpipe-python,$(PYTEST) $(if $(PLACE),$(ONLY),-k "$(ONLY)"))
 
 check: dev ## What belongs to your change alone, in under two minutes: formatting, lints, types, tests
 	@$(BIN)/python -m scripts.changed

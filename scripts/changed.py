@@ -71,6 +71,7 @@ def commands(names: list[str]) -> list[list[str]]:
     if rust := [name for name in names if name.endswith(".rs")]:
         todo.append(["rustfmt", "--check", "--edition", "2024", *rust])
     if packages := [part for crate in crates(names) for part in ("--package", package_of(crate))]:
+        packages += ["--package", "fullpipe-python"]  # or crates of others have other features, compiled anew
         todo.append(["cargo", "clippy", *packages, "--all-targets", "--quiet", "--", "-D", "warnings"])
         todo.append(["cargo", "test", *packages, "--quiet"])
     sources = {

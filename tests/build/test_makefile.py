@@ -66,7 +66,8 @@ def test_the_wheel_that_is_tried_is_of_what_is_compiled_already() -> None:
             ".venv/bin/pytest -n 2 --dist worksteal tests/build/test_makefile.py::test_a",
         ),
         ("not slow", '.venv/bin/pytest -n 2 --dist worksteal -k "not slow"'),
-        ("crates/tcp", "cargo test --quiet --manifest-path crates/tcp/Cargo.toml"),
+        ("crates/tcp", "cargo test --quiet --package fullpipe-tcp --package fullpipe-python"),
+        ("crates/fullpipe", "cargo test --quiet --package fullpipe --package fullpipe-python"),
     ],
 )
 def test_a_part_of_the_tests_can_be_asked_for(only: str, command: str) -> None:
