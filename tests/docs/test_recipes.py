@@ -1,50 +1,35 @@
-"""Recipes of CONTRIBUTING.md, performed on copies: they compile, work, and touch the files that it prints."""
+"""Recipes of CONTRIBUTING.md, performed on copies: they touch the files that it prints, compile, and work."""
 
 from __future__ import annotations
 
 import json
 import shutil
+from pathlib import Path
 
 import pytest
 
-from tests.docs.recipes import cargo_test, copy, perform, printed, python, steps
+from tests.docs.recipes import TARGET, cargo_test, copy, perform, printed, python, steps
 
-pytestmark = [
-    pytest.mark.slow,
-    pytest.mark.skipif(shutil.which("cargo") is None, reason="cargo is not installed"),
-]
-RECIPES = (
-    ("add-an-algorithm.md", "In Rust"),
-    ("extend.md", "A queue"),
-    ("extend.md", "An impairment"),
-    ("extend.md", "An application"),
-)
+ALGORITHM = ("add-an-algorithm.md", "In Rust")
+QUEUE = ("extend.md", "A queue")
+IMPAIRMENT = ("extend.md", "An impairment")
+APPLICATION = ("extend.md", "An application")
 """Pages and headings whose steps are performed here."""
-NETWORK = ("crates/params", "crates/units", "crates/network")
 
 
-def test_an_algorithm() -> None:
-    root = copy("algorithm", ("crates/params", "crates/units", "crates/congestion"))
-    assert perform(root, steps(*RECIPES[0])) == printed("Algorithm")
-    tests = ("--test", "all", "--", "conformance::", "rounds::", "allocation::")
-    cargo_test(root, "-p", "fullpipe-congestion", *tests)
-    assert (root / "crates/congestion/tests/snapshots/rounds__still.snap").exists()
+def test_an_algorithm(tmp_path: Path) -> None:
+    root = copy(tmp_path / "copy", ["crates/congestion"])
+    assert perform(root, steps(*ALGORITHM)) == printed("Algorithm")
 
 
-def test_a_queue() -> None:
-    root = copy("queue", NETWORK)
-    assert perform(root, steps(*RECIPES[1])) == printed("Queue")
-    shown = cargo_test(root, "-p", "fullpipe-network", "--lib", "--test", "all", "queue")
-    assert "test queue::head_drop::tests::the_oldest_makes_room ... ok" in shown
-    assert "test elements::a_link_with_any_queue_conforms ... ok" in shown
+def test_a_queue(tmp_path: Path) -> None:
+    root = copy(tmp_path / "copy", ["crates/network"])
+    assert perform(root, steps(*QUEUE)) == printed("Queue")
 
 
-def test_an_impairment() -> None:
-    root = copy("impairment", (*NETWORK, "python"))
-    assert perform(root, steps(*RECIPES[2])) == printed("Impairment")
-    shown = cargo_test(root, "-p", "fullpipe-network", "--lib", "--test", "all", "impairment")
-    assert "test impairments::interruption::" in shown
-    assert "test elements::a_link_with_any_impairment_conforms ... ok" in shown
+def test_an_impairment(tmp_path: Path) -> None:
+    root = copy(tmp_path / "copy", ["crates/network", "python"])
+    assert perform(root, steps(*IMPAIRMENT)) == printed("Impairment")
     program = """
 import json
 from fullpipe.scenario.model.link.impairments import Impairments, given
@@ -55,12 +40,9 @@ print(json.dumps([[one.name, one.params] for one in given(Impairments.model_vali
     assert json.loads(python(root, program)) == [["interruption", params]]
 
 
-def test_an_application() -> None:
-    crates = ("crates/congestion", "crates/tcp", "crates/simulation", *NETWORK)
-    root = copy("application", (*crates, "python"))
-    assert perform(root, steps(*RECIPES[3])) == printed("Application")
-    shown = cargo_test(root, "-p", "fullpipe-simulation", "--lib", "applications")
-    assert "test applications::messages::" in shown
+def test_an_application(tmp_path: Path) -> None:
+    root = copy(tmp_path / "copy", ["crates/simulation", "python"])
+    assert perform(root, steps(*APPLICATION)) == printed("Application")
     program = """
 import json
 from fullpipe import Scenario
@@ -71,3 +53,34 @@ print(json.dumps(plan(scenario)["flows"][0]["workload"]))
 """
     expected = {"kind": "messages", "interval_ns": 1_000_000_000, "bytes": 500}
     assert json.loads(python(root, program)) == expected
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(shutil.which("cargo") is None, reason="cargo is not installed")
+def test_what_the_recipes_make_passes_its_tests_and_the_conformance_kits() -> None:
+    """All in one copy, which is compiled once."""
+    root = copy(TARGET / "recipes", ["crates"])
+    for step in (step for recipe in (ALGORITHM, QUEUE, IMPAIRMENT, APPLICATION) for step in steps(*recipe)):
+        if step.path.startswith("crates/"):
+            step.perform(root)
+    (root / "crates/simulation/tests/main.rs").write_text(
+        ""
+    )  # they take long to compile; none is of a recipe
+    # The last has no tests: with it, crates of others have the features with which they are compiled already.
+    names = ("congestion", "network", "simulation", "python")
+    packages = [part for name in names for part in ("-p", f"fullpipe-{name}")]
+    of_algorithms = ("conformance::", "rounds::", "allocation::")
+    others = ("queue::", "impairment", "elements::", "applications::")
+    shown = cargo_test(root, *packages, "--tests", "--", *of_algorithms, *others)
+    for passed in (
+        "conformance::nothing_that_happens_breaks_an_algorithm",
+        "rounds::every_algorithm_goes_its_way",
+        "allocation::no_algorithm_allocates_once_it_is_built",
+        "queue::head_drop::tests::the_oldest_makes_room",
+        "elements::a_link_with_any_queue_conforms",
+        "elements::a_link_with_any_impairment_conforms",
+    ):
+        assert f"test {passed} ... ok" in shown
+    assert "test impairments::interruption::" in shown
+    assert "test applications::messages::" in shown
+    assert (root / "crates/congestion/tests/snapshots/rounds__still.snap").exists()
