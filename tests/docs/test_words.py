@@ -99,12 +99,20 @@ WORDS = [
 def misused(where: str, text: str) -> list[str]:
     """Lines "file:line: word: what to write instead" for every word of a text that is not used."""
     return [
-        f"{where}:{number}: {match.group()}: write {word.instead}"
-        for number, line in enumerate(text.splitlines(), 1)
+        f"{where}:{line_number(text, match.start())}: {match.group()}: write {word.instead}"
         for word in WORDS
-        for match in re.finditer(word.pattern, line)
-        if not re.search(word.allowed, line)
+        for match in re.finditer(word.pattern, text)
+        if not re.search(word.allowed, line_of(text, match.start()))
     ]
+
+
+def line_number(text: str, place: int) -> int:
+    return text.count("\n", 0, place) + 1
+
+
+def line_of(text: str, place: int) -> str:
+    """The line in which a place is."""
+    return text[text.rfind("\n", 0, place) + 1 :].partition("\n")[0]
 
 
 def documents() -> list[Path]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
-from functools import partial
+from functools import cache, partial
 from typing import TYPE_CHECKING, Any
 
 from fullpipe.scenario import catalogue
@@ -86,7 +86,8 @@ def presets() -> dict[str, Preset]:
     return {name: Preset(name, algorithms) for name, algorithms in found.items()}
 
 
-def scenarios() -> dict[str, str]:
+@cache
+def scenarios() -> Mapping[str, str]:
     """The scenarios that come with fullpipe, each in short."""
     from fullpipe.scenario import Scenario, scenario_names  # here: models take longer to build than a list
 
