@@ -87,7 +87,8 @@ COUNTS = st.integers(1, 1_000)
 
 def chosen(entries: dict[str, catalogue.Entry], span: Span) -> Tree:
     """An algorithm or a queue of the registry with some of its parameters."""
-    return st.sampled_from(sorted(entries)).flatmap(lambda name: _entry(entries[name], span))
+    each = {name: _entry(entry, span) for name, entry in entries.items()}  # built once, not per example
+    return st.sampled_from(sorted(entries)).flatmap(each.__getitem__)
 
 
 def _entry(entry: catalogue.Entry, span: Span) -> Tree:
@@ -212,7 +213,8 @@ def links(span: Span, folder: Path) -> Tree:
         "detour": table({"from": span.moments}, every=COUNTS, extra=delays),
         "jitter": table({"shape": shape, "reorder": st.booleans()}, spread=delays),
     }
-    fixed = services(span, folder).flatmap(lambda service: table(others, delay=span.delays, **service))
+    plain = st.tuples(services(span, folder), table(others, delay=span.delays))
+    fixed = plain.map(lambda both: both[0] | both[1])
     changing = table(
         {
             **others,
@@ -377,7 +379,8 @@ def dumbbells(span: Span, folder: Path) -> Tree:
 
 def graphs(span: Span, folder: Path) -> Tree:
     """A ring of three to five nodes, so that everything has two routes, and flows across it."""
-    return st.integers(3, 5).flatmap(lambda size: _ring([f"n{i}" for i in range(size)], span, folder))
+    each = {size: _ring([f"n{i}" for i in range(size)], span, folder) for size in range(3, 6)}
+    return st.integers(3, 5).flatmap(each.__getitem__)
 
 
 def _ring(nodes: list[str], span: Span, folder: Path) -> Tree:
