@@ -26,6 +26,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 export PIP_NO_INPUT := 1
 export PIP_QUIET := 1
 export NO_MKDOCS_2_WARNING := 1
+unexport PYTHONDONTWRITEBYTECODE  # else each of a thousand processes compiles the whole package
 
 RUST := $(shell find crates -name '*.rs')
 SIMULATOR := Cargo.toml Cargo.lock $(wildcard crates/*/Cargo.toml crates/*/build.rs) $(shell find crates/*/src -type f)

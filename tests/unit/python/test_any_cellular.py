@@ -2,6 +2,7 @@
 order, and the same seed gives the same bytes."""
 
 from collections.abc import Callable
+from functools import cache
 from typing import Any
 
 from hypothesis import strategies as st
@@ -20,6 +21,7 @@ def times_ms(least: int, most: int) -> st.SearchStrategy[str]:
     return st.integers(least, most).map("{} ms".format)
 
 
+@cache
 def queues() -> st.SearchStrategy[dict[str, Any]]:
     """Of all users, or of one."""
     return st.one_of(
@@ -40,6 +42,7 @@ def carriers(draw: st.DrawFn) -> dict[str, Any]:
     return {**said, "spacing": spacing, "width": f"{draw(st.sampled_from(list(NR_WIDTHS[spacing])))} MHz"}
 
 
+@cache
 def changes() -> st.SearchStrategy[dict[str, Any]]:
     """What a cell may say of itself beside its carrier."""
     return st.fixed_dictionaries(
@@ -67,6 +70,7 @@ def changes() -> st.SearchStrategy[dict[str, Any]]:
     )
 
 
+@cache
 def users(kind: str) -> st.SearchStrategy[dict[str, Any]]:
     """One but for its name."""
     ratio = st.sampled_from(["14 dB", {"mean": "18 dB", "spread": "4 dB", "memory": "100 ms"}])

@@ -2,6 +2,7 @@
 the same seed gives the same bytes."""
 
 from collections.abc import Callable
+from functools import cache
 from typing import Any
 
 from hypothesis import strategies as st
@@ -13,6 +14,7 @@ from tests.random_cells import around, check_all, flows
 CELLS = 1_000
 
 
+@cache
 def queues() -> st.SearchStrategy[dict[str, Any]]:
     """Of the access point, or of a station."""
     return st.one_of(
