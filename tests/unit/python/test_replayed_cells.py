@@ -86,29 +86,40 @@ AT_ONCE = {"request_period": "1 us", "grant_delay": "0 ms", "first_grant": "1 MB
 """A user may send all that it has, at any time."""
 
 
+SEEDS = range(1, 7)
+
+
+def over_a_quick_cell(flow: dict[str, Any], uplink: dict[str, Any], **more: Any) -> Scenario:
+    """Blocks that fail are sent again within a slot or two, so that the way down has no other delays than
+    those of its queue."""
+    mast = {"name": "mast", "kind": "lte", "users": [USER], "queue": {"bytes": "1.5 MB"}}
+    mast |= {"uplink": uplink, "harq": {"round_trip": "1 ms"}}
+    return over({"cell": "mast"}, flow, 10, cells=[mast], **{"duration": "64 s", **more})
+
+
+def record_deliveries(folder: Path) -> None:
+    """Traces of the way down; datagrams ask nothing of the way up."""
+    record = {"interval": "off", "packets": ["mast-phone-down"]}
+    busy = over_a_quick_cell(MORE_THAN_IT_CARRIES, {}, warmup="0 s", record=record)
+    for seed in SEEDS:
+        (folder / f"{seed}.down").write_bytes(deliveries(run(busy, seed)))
+
+
 def bulk_bbr(folder: Path, uplink: dict[str, Any], *reverse: dict[str, Any]) -> list[float]:
     """Goodput of BBRv1 over a cell, and over its trace with each of these ways back, the sum of six seeds.
 
-    Recording and replay begin together, so that both have the same rate at any time. Blocks that fail are
-    sent again within a slot or two, so that the way down has no other delays than those of its queue.
+    Recording and replay begin together, so that both have the same rate at any time.
     """
-    mast = {"name": "mast", "kind": "lte", "users": [USER], "queue": {"bytes": "1.5 MB"}}
-    mast |= {"uplink": uplink, "harq": {"round_trip": "1 ms"}}
     flow = {"cca": "bbr1"}
-
-    def cell(flow: dict[str, Any], **more: Any) -> Scenario:
-        return over({"cell": "mast"}, flow, 10, cells=[mast], **{"duration": "64 s", **more})
-
-    access_ms = 1e3 * float(run(cell(PROBE, duration="12 s")).flows["rtt_min_s"][0]) / 4
-    record = {"interval": "off", "packets": ["mast-phone-down"]}
+    probed = run(over_a_quick_cell(PROBE, uplink, duration="12 s"))
+    access_ms = 1e3 * float(probed.flows["rtt_min_s"][0]) / 4
     sums = [0.0] * (1 + len(reverse))
-    for seed in range(1, 7):
+    for seed in SEEDS:
         trace = folder / f"{seed}.down"
-        trace.write_bytes(deliveries(run(cell(MORE_THAN_IT_CARRIES, warmup="0 s", record=record), seed)))
         link = {"delay": "0 ms", "trace": {"file": str(trace)}, "queue": {"bytes": "1.5 MB"}}
         replayed = over(link, flow, access_ms, tcp={"link_overhead": "4 B"}, duration="64 s")
         ways_back = [replayed.with_values({"topology.reverse": way}) for way in reverse]
-        for place, scenario in enumerate((cell(flow), *ways_back)):
+        for place, scenario in enumerate((over_a_quick_cell(flow, uplink), *ways_back)):
             sums[place] += float(run(scenario, seed).flows["goodput_bps"][0])
     return sums
 
@@ -116,6 +127,7 @@ def bulk_bbr(folder: Path, uplink: dict[str, Any], *reverse: dict[str, Any]) -> 
 def test_bulk_bbr_gets_from_a_trace_what_the_cell_gives_where_acks_come_alike(tmp_path: Path) -> None:
     """A trace of the way down knows nothing of the way up, where ACKs wait for grants and come in clumps.
     With neither of these, or with both, BBRv1 gets the same; it gets more from a trace without them."""
+    record_deliveries(tmp_path)
     at_once: dict[str, Any] = {"delay": "0 ms"}
     clumps = {"delay": "0 ms", "batch": "8 ms"}  # so long a grant takes
     cell, replayed = bulk_bbr(tmp_path, AT_ONCE, at_once)
