@@ -3,17 +3,16 @@
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
-from fullpipe import cluster, sweeps
+from fullpipe import sweeps
 from fullpipe.algorithms import own
 from fullpipe.engines import Engine, Progress
 from fullpipe.engines import engine as engine_named
-from fullpipe.engines.written import as_written
 from fullpipe.errors import EngineError, FolderError, ScenarioError, shown
 from fullpipe.runs import Run, Store
 from fullpipe.runs.jobs import points_of
 from fullpipe.scenario import Scenario
-from fullpipe.scenario.checks import check_seed
 from fullpipe.scenario.model.flows import own_algorithms
+from fullpipe.scenario.seeds import check_seed
 from fullpipe.sweeps import Job, KeptRuns
 
 
@@ -147,6 +146,8 @@ def run_all(
     store = _store(out)
     if isinstance(on, str):
         root = store.root if store else None
+        from fullpipe import cluster  # here: a single run needs none
+
         on = cluster.executor(
             on, root=root, workers=workers, cca_timeout_s=cca_timeout_s, allow_python=allow_python
         )
@@ -171,8 +172,12 @@ def import_algorithms(scenario: Scenario) -> None:
 
 def refusals(engine: Engine, scenario: Scenario) -> list[str]:
     """Why an engine cannot run a scenario, one line each, with paths as they stand in the scenario."""
-    found = (str(as_written(problem, scenario)) for problem in engine.check(scenario))
-    return list(dict.fromkeys(found))
+    problems = engine.check(scenario)
+    if not problems:
+        return []
+    from fullpipe.engines.written import as_written  # here: most scenarios run
+
+    return list(dict.fromkeys(str(as_written(problem, scenario)) for problem in problems))
 
 
 def _no_scenario(given: object) -> str:

@@ -10,16 +10,17 @@ import typer
 from fullpipe import files
 from fullpipe.api import run as run_one
 from fullpipe.cli import tables
+from fullpipe.cli.asked import read_scenario, values_of
 from fullpipe.cli.forms import Form
 from fullpipe.cli.jobs import check_all
 from fullpipe.cli.output import echo
-from fullpipe.cli.shared import Assignments, Out, read_scenario, seconds_of, target, values_of
+from fullpipe.cli.shared import Assignments, Out, seconds_of, target
 from fullpipe.scenario import Scenario
-from fullpipe.scenario.checks import MAX_SEED
 from fullpipe.scenario.flent.build import Choices, scenario_of
 from fullpipe.scenario.flent.declared import COUNTED, declared, with_streams
 from fullpipe.scenario.flent.families import DELAY_S, LENGTH_S, FlentTest
 from fullpipe.scenario.flent.path import DEFAULT, PRESETS, path_of
+from fullpipe.scenario.seeds import MAX_SEED
 from fullpipe.sweeps import Outcome, jobs
 
 MOST_STREAMS = 1_000

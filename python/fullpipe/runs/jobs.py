@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 
 from fullpipe.errors import ScenarioError
 from fullpipe.scenario import Scenario
-from fullpipe.scenario.checks import check_seed
+from fullpipe.scenario.seeds import check_seed
 
 MAX_JOBS = 1_000_000
 T = TypeVar("T")

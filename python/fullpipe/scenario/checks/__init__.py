@@ -4,24 +4,19 @@ from collections import Counter
 from collections.abc import Iterator
 from itertools import chain, islice
 
-from fullpipe.errors import ScenarioError, shown, suggestion
+from fullpipe.errors import shown, suggestion
 from fullpipe.scenario.checks.cells import cell_problems
 from fullpipe.scenario.checks.flows import arrival_problems, flow_problems, time_problems
 from fullpipe.scenario.checks.hosts import host_problems
 from fullpipe.scenario.checks.limits import too_many_reroutes, too_many_rows, too_many_steps
 from fullpipe.scenario.checks.links import change_problems, limit_problems
-from fullpipe.scenario.checks.mobility import idle_mobility_problems, mobility_problems
 from fullpipe.scenario.checks.reroutes import moved_link_problems
-from fullpipe.scenario.checks.route_control import route_controller_problems
 from fullpipe.scenario.checks.routes import route_problems
 from fullpipe.scenario.model.base import ProblemsError
 from fullpipe.scenario.model.flows import flow_names
 from fullpipe.scenario.model.scenario import ScenarioModel
 from fullpipe.scenario.network import resolve
 from fullpipe.scenario.network.parts import Network
-from fullpipe.scenario.read.problems import first_lines
-
-MAX_SEED = 2**63 - 1
 
 
 def problems_of(scenario: ScenarioModel) -> list[str]:
@@ -32,13 +27,14 @@ def problems_of(scenario: ScenarioModel) -> list[str]:
         *moved_link_problems(scenario),
         *host_problems(scenario),
         *cell_problems(scenario),
-        *mobility_problems(scenario),
-        *route_controller_problems(scenario),
+        *_of_rare_parts(scenario),
         *limit_problems(scenario.topology),
         *too_many_steps(scenario),
         *too_many_reroutes(scenario),
     ]
     if lines:
+        from fullpipe.scenario.read.problems import first_lines  # here: most scenarios are right
+
         return first_lines(lines, len(lines))
     try:
         # Flows of an entry are alike but for their names, which matter where packets are captured.
@@ -50,16 +46,29 @@ def problems_of(scenario: ScenarioModel) -> list[str]:
         *route_problems(network),
         *change_problems(scenario, network),
         *arrival_problems(scenario, network),
-        *idle_mobility_problems(scenario, network),
+        *_of_idle_mobility(scenario, network),
         *_of_capture(scenario, network),
         *too_many_rows(scenario, network),
     ]
 
 
-def check_seed(seed: int) -> None:
-    """Refuse a seed that no engine takes. Raises ScenarioError."""
-    if not 0 <= seed <= MAX_SEED:
-        raise ScenarioError([f"seed: {seed} is out of range; from 0 to {MAX_SEED}"])
+def _of_rare_parts(scenario: ScenarioModel) -> Iterator[str]:
+    """The checks of what most scenarios do not have are imported for those that do."""
+    if scenario.mobility:
+        from fullpipe.scenario.checks.mobility import mobility_problems
+
+        yield from mobility_problems(scenario)
+    if scenario.route_controllers:
+        from fullpipe.scenario.checks.route_control import route_controller_problems
+
+        yield from route_controller_problems(scenario)
+
+
+def _of_idle_mobility(scenario: ScenarioModel, network: Network) -> Iterator[str]:
+    if scenario.mobility:
+        from fullpipe.scenario.checks.mobility import idle_mobility_problems
+
+        yield from idle_mobility_problems(scenario, network)
 
 
 def _of_names(scenario: ScenarioModel, network: Network) -> Iterator[str]:
