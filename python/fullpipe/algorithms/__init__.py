@@ -1,9 +1,14 @@
 """Algorithms of your own, written in Python: subclass `Controller` and name it as the `cca` of a flow."""
 
+from typing import TYPE_CHECKING
+
+from fullpipe import lazy
 from fullpipe._native import Ack, Episode, LostPacket, Path, RateSample, Sent, Undo
-from fullpipe.algorithms.classes import find, fingerprint, import_class, name
-from fullpipe.algorithms.controller import Controller
-from fullpipe.algorithms.kit import judge, round_trips
+
+if TYPE_CHECKING:
+    from fullpipe.algorithms.classes import find, fingerprint, import_class, name
+    from fullpipe.algorithms.controller import Controller
+    from fullpipe.algorithms.kit import judge, round_trips
 
 __all__ = [
     "Ack",
@@ -21,3 +26,13 @@ __all__ = [
     "name",
     "round_trips",
 ]
+
+# A scenario without algorithms of one's own needs neither their base class nor the kit.
+__getattr__ = lazy.names(
+    __name__,
+    {
+        **dict.fromkeys(("find", "fingerprint", "import_class", "name"), "classes"),
+        **dict.fromkeys(("judge", "round_trips"), "kit"),
+        "Controller": "controller",
+    },
+)

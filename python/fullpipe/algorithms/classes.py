@@ -5,20 +5,23 @@ was imported by `import_class`, which is called only where the user allows it: a
 runs no code.
 """
 
-import hashlib
-import inspect
+from __future__ import annotations
+
 import re
 import sys
-from collections.abc import Callable
 from importlib import import_module
 from pathlib import Path
-from random import Random
-from typing import Any
-from uuid import uuid4
+from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
 
-from fullpipe.algorithms.controller import Controller
 from fullpipe.errors import ScenarioError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from fullpipe.algorithms.controller import Controller
+
+    Factory = Callable[[dict[str, Any], int], Controller]
 
 PREFIX = "python:"
 _NAME = re.compile(r"python:[^\W\d]\w*(\.[^\W\d]\w*)*:[\w.<>]+")
@@ -26,8 +29,6 @@ _DIGITS = 16
 
 _known: dict[str, type[Controller]] = {}
 _fingerprints: WeakKeyDictionary[type, str] = WeakKeyDictionary()
-
-Factory = Callable[[dict[str, Any], int], Controller]
 
 
 def is_name(text: str) -> bool:
@@ -43,6 +44,8 @@ def name(cls: type[Controller]) -> str:
     Raises:
         ScenarioError: If it is no subclass of `Controller`.
     """
+    from fullpipe.algorithms.controller import Controller  # here, as below: most scenarios name no class
+
     if not (isinstance(cls, type) and issubclass(cls, Controller) and cls is not Controller):
         raise ScenarioError([f"{cls!r} is no subclass of fullpipe.algorithms.Controller"])
     text = f"{PREFIX}{cls.__module__}:{cls.__qualname__}"
@@ -62,6 +65,8 @@ def import_class(kind: str) -> None:
     Raises:
         ScenarioError: If it cannot be imported, or has no such class.
     """
+    from fullpipe.algorithms.controller import Controller
+
     if kind in _known:
         return
     _, module, attribute = kind.split(":")
@@ -80,6 +85,8 @@ def import_class(kind: str) -> None:
 
 def factory(kind: str) -> Factory:
     """What makes the algorithm of a flow from its parameters and seed."""
+    from random import Random
+
     cls = _known[kind]
     return lambda params, seed: cls(Random(seed), **params)
 
@@ -90,6 +97,8 @@ def fingerprint(kind: str) -> str:
     A class without a file, such as one of an interactive session, has a new one every time: nothing stored is
     taken for its result. What the files import in their turn has no part in it.
     """
+    from uuid import uuid4
+
     cls = _known[kind]
     if cls not in _fingerprints:
         _fingerprints[cls] = _source_digest(cls)
@@ -97,6 +106,11 @@ def fingerprint(kind: str) -> str:
 
 
 def _source_digest(cls: type[Controller]) -> str:
+    import hashlib
+    import inspect
+
+    from fullpipe.algorithms.controller import Controller
+
     digest = hashlib.sha256()
     for base in cls.__mro__:
         if base in Controller.__mro__:

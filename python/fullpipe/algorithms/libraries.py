@@ -4,7 +4,6 @@ A scenario only ever holds the name. A file is loaded once it was allowed, which
 says so: a scenario from elsewhere runs no code. The header `fullpipe_congestion.h` says what it exports.
 """
 
-import hashlib
 import re
 from pathlib import Path
 
@@ -54,6 +53,8 @@ def fingerprint(kind: str) -> str:
         ScenarioError: If the file has changed since this process first looked at it: a library that is loaded
             stays what it was.
     """
+    import hashlib  # here: most scenarios name no library
+
     path = _allowed[kind]
     with path.open("rb") as file:
         found = hashlib.file_digest(file, "sha256").hexdigest()[:_DIGITS]

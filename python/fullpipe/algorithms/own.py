@@ -1,10 +1,15 @@
 """Algorithms that the registry does not have: Python classes, and shared objects with a C interface."""
 
+from __future__ import annotations
+
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from fullpipe.algorithms import classes, libraries
-from fullpipe.algorithms.classes import Factory
 from fullpipe.errors import brief
+
+if TYPE_CHECKING:
+    from fullpipe.algorithms.classes import Factory
 
 
 def is_own(kind: str) -> bool:

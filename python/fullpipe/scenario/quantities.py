@@ -11,9 +11,9 @@ durations as seconds (`delay_s`), because that is what tables and people use; na
 
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
 from decimal import Decimal
-from typing import Annotated, Any, Literal
+from types import MappingProxyType
+from typing import Annotated, Any, Literal, NamedTuple
 
 from pydantic import BeforeValidator, PlainSerializer
 
@@ -27,8 +27,7 @@ _LONGEST = 40
 _TEXT = re.compile(r"\s*([+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]{1,3})?)\s*(\S*)\s*")
 
 
-@dataclass(frozen=True)
-class Dimension:
+class Dimension(NamedTuple):
     """A kind of quantity: its units, its limit, and the spelling that its error messages teach."""
 
     noun: str
@@ -39,7 +38,7 @@ class Dimension:
     """The largest value that makes sense, in base units."""
     zero: str
     only_read: frozenset[str] = frozenset()
-    misspellings: Mapping[str, str] = field(default_factory=dict)
+    misspellings: Mapping[str, str] = MappingProxyType({})
 
     def parse(self, value: object) -> int:
         """Turn text such as "20 ms" into base units, rounded to a whole number of them.
@@ -227,8 +226,7 @@ def _text(write: Any) -> PlainSerializer:
     return PlainSerializer(write, return_type=str, when_used="json-unless-none")
 
 
-@dataclass(frozen=True)
-class Written:
+class Written(NamedTuple):
     """A note on a type whose values files write as text: how, for the schema that editors read."""
 
     noun: str
@@ -243,8 +241,7 @@ def _written(dimension: Dimension, write: Callable[[Any], str]) -> Written:
     return Written(dimension.noun, dimension.example, tuple(dimension.units), write)
 
 
-@dataclass(frozen=True)
-class OrWritten:
+class OrWritten(NamedTuple):
     """A note on a type: what else a file may give, which is turned into that type."""
 
     type: Any

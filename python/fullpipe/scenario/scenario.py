@@ -8,19 +8,15 @@ from itertools import islice
 from pathlib import Path
 from typing import Any, Self
 
-import tomli_w
 from pydantic import ValidationError, field_validator, model_validator
 
 from fullpipe.algorithms import classes
 from fullpipe.errors import ScenarioError, shown
 from fullpipe.scenario.checks import problems_of
-from fullpipe.scenario.checks.notes import notes_of
-from fullpipe.scenario.checks.sweep import sweep_problems
 from fullpipe.scenario.model.base import ProblemsError
 from fullpipe.scenario.model.flows import MAX_GROUPS, Flow
 from fullpipe.scenario.model.scenario import ScenarioModel
 from fullpipe.scenario.read import axes, dotted, files, overlay
-from fullpipe.scenario.read.problems import MOST_LINES, problems
 
 _DIGEST_DIGITS = 16
 
@@ -50,6 +46,8 @@ class Scenario(ScenarioModel):
         try:
             super().__init__(**data)
         except ValidationError as error:
+            from fullpipe.scenario.read.problems import problems  # here: most scenarios are right
+
             raise ScenarioError(problems(error, type(self))) from None
 
     @classmethod
@@ -82,6 +80,8 @@ class Scenario(ScenarioModel):
 
     def to_toml(self) -> str:
         """The scenario as TOML, without what was left to its default: `from_toml(to_toml(s)) == s`."""
+        import tomli_w  # here: most scenarios are read only
+
         return re.sub(r"[^\n -~]", _escaped, tomli_w.dumps(self.to_dict()))
 
     def with_values(self, values: Mapping[str, Any]) -> Self:
@@ -130,10 +130,9 @@ class Scenario(ScenarioModel):
 
     def digest_without(self, keys: Iterable[str]) -> str:
         """The digest of this scenario with some keys left out: for an engine that does not read them."""
-        tree = self.model_dump(exclude={"name", "sweep", "tcp", "flows", *keys}, exclude_none=True)
-        tree["flows"] = [
-            flow.model_copy(update=self._settled(flow)).model_dump(exclude_none=True) for flow in self.flows
-        ]
+        flows = tuple(flow.model_copy(update=self._settled(flow)) for flow in self.flows)
+        settled = self.model_copy(update={"flows": flows})
+        tree = settled.model_dump(exclude={"name", "sweep", "tcp", *keys}, exclude_none=True)
         canonical = json.dumps(tree, sort_keys=True, separators=(",", ":"), ensure_ascii=True)
         return hashlib.sha256(canonical.encode()).hexdigest()[:_DIGEST_DIGITS]
 
@@ -144,6 +143,8 @@ class Scenario(ScenarioModel):
 
     def notes(self) -> list[str]:
         """What is allowed and yet may not be meant, such as a change after the end; one line each."""
+        from fullpipe.scenario.checks.notes import notes_of  # here: only commands tell them
+
         return notes_of(self)
 
     @field_validator("sweep", mode="before")
@@ -166,11 +167,20 @@ class Scenario(ScenarioModel):
 
     @model_validator(mode="after")
     def _consistent(self) -> Self:
-        base = self.model_copy(update={"sweep": {}})
-        lines = problems_of(self) or list(islice(sweep_problems(self.sweep, base.with_values), MOST_LINES))
+        lines = problems_of(self) or self._of_sweep()
         if lines:
             raise ProblemsError(*lines)
         return self
+
+    def _of_sweep(self) -> list[str]:
+        """What is wrong with its points, up to a readable number of lines."""
+        if not self.sweep:
+            return []
+        from fullpipe.scenario.checks.sweep import sweep_problems  # here: most scenarios have no sweep
+        from fullpipe.scenario.read.problems import MOST_LINES
+
+        base = self.model_copy(update={"sweep": {}})
+        return list(islice(sweep_problems(self.sweep, base.with_values), MOST_LINES))
 
 
 def _spelt(value: Any) -> Any:

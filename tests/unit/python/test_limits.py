@@ -31,7 +31,9 @@ TRIANGLE = {
 @pytest.fixture
 def no_steps(small: Scenario, monkeypatch: pytest.MonkeyPatch) -> None:
     """From then on no link may be laid out."""
-    monkeypatch.setattr("fullpipe.scenario.network.links.timeline", lambda *_: pytest.fail("a step was made"))
+    monkeypatch.setattr(
+        "fullpipe.scenario.network.timeline.timeline", lambda *_: pytest.fail("a step was made")
+    )
 
 
 def csv(folder: Path, rows: str) -> dict[str, Any]:

@@ -1,13 +1,18 @@
 """Checks of cells: the nodes that they join exist, and flows name stations that there are."""
 
+from __future__ import annotations
+
 from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
 
 from fullpipe.errors import shown, suggestion
 from fullpipe.scenario.checks.hosts import twice
-from fullpipe.scenario.model.cells import Cell
-from fullpipe.scenario.model.flows import Flow
-from fullpipe.scenario.model.scenario import ScenarioModel
 from fullpipe.scenario.model.topology import Dumbbell, Graph
+
+if TYPE_CHECKING:
+    from fullpipe.scenario.model.cells import Cell
+    from fullpipe.scenario.model.flows import Flow
+    from fullpipe.scenario.model.scenario import ScenarioModel
 
 
 def cell_problems(scenario: ScenarioModel) -> Iterator[str]:

@@ -1,6 +1,9 @@
 """Checks of flows: their times, their applications, and what fits their topology."""
 
+from __future__ import annotations
+
 from collections.abc import Collection, Iterator, Sequence
+from typing import TYPE_CHECKING
 
 from fullpipe.errors import shown, suggestion
 from fullpipe.scenario.checks.order import in_order
@@ -10,11 +13,10 @@ from fullpipe.scenario.model.flows import MAX_FLOWS, Flow, flow_names
 from fullpipe.scenario.model.scenario import ScenarioModel
 from fullpipe.scenario.model.tcp import Tcp
 from fullpipe.scenario.model.topology import Graph
-from fullpipe.scenario.model.workloads import Bulk
-from fullpipe.scenario.model.workloads.transfers import MAX_ARRIVALS, Transfers
-from fullpipe.scenario.model.workloads.writers import Writer
-from fullpipe.scenario.network.context import flow_context
-from fullpipe.scenario.network.parts import Network
+
+if TYPE_CHECKING:
+    from fullpipe.scenario.model.workloads.writers import Writer
+    from fullpipe.scenario.network.parts import Network
 
 MAX_OVERHEAD_BYTES = 1_000
 
@@ -87,17 +89,19 @@ def _of_workload(flow: Flow, tcp: Tcp) -> Iterator[str]:
     workload = flow.workload
     if flow.datagrams is None and flow.cca is None:
         yield 'cca: missing, as in cca = "cubic"'
-    if workload is None or isinstance(workload, Bulk):
+    if workload is None or workload.kind == "bulk":
         return
     if flow.datagrams is not None and flow.cca is not None:
         yield f"cca: {workload.kind} has no congestion control; leave it out"
     if flow.size_bytes is not None:
-        if isinstance(workload, Transfers):
+        if flow.is_of_transfers:
             yield f"size: {workload.kind} says itself what is sent; leave it out"
         else:
             yield f'size: {workload.kind} has no end of its own; give it a stop, as in stop = "30 s"'
     if flow.application is not None:
         yield f"application: {workload.kind} says itself when it sends; leave it out"
+    from fullpipe.scenario.model.workloads.writers import Writer  # here: it is there by now
+
     if isinstance(workload, Writer):
         yield from _of_writer(workload, tcp)
 
@@ -113,6 +117,11 @@ def _of_writer(writer: Writer, tcp: Tcp) -> Iterator[str]:
 
 def arrival_problems(scenario: ScenarioModel, network: Network) -> Iterator[str]:
     """Every entry of `flows` whose transfers would come too often, or whose load is relative to nothing."""
+    if all(flow.workload is None for flow in scenario.flows):
+        return
+    from fullpipe.scenario.model.workloads.transfers import MAX_ARRIVALS  # here: most flows have none
+    from fullpipe.scenario.network.context import flow_context
+
     names = flow_names(scenario.flows)
     routes = {routed.name: routed for routed in network.flows}
     for i, flow in enumerate(scenario.flows):

@@ -1,20 +1,27 @@
 """How large a scenario may be. What it makes is counted before it is made."""
 
-from collections.abc import Callable, Iterator
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
 
 from fullpipe import _native
 from fullpipe.algorithms import classes
 from fullpipe.errors import ScenarioError
-from fullpipe.scenario.model.flows import Flow
-from fullpipe.scenario.model.link import LinkModel
 from fullpipe.scenario.model.link.queues import Discipline
 from fullpipe.scenario.model.rerouting import reroute_count
-from fullpipe.scenario.model.scenario import ScenarioModel
 from fullpipe.scenario.model.topology import Dumbbell, Graph
 from fullpipe.scenario.network.parts import Hop, Network, Port
-from fullpipe.scenario.network.timeline import MAX_STEPS, step_counts
 from fullpipe.scenario.quantities import NANOSECONDS
 
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from fullpipe.scenario.model.flows import Flow
+    from fullpipe.scenario.model.link import LinkModel
+    from fullpipe.scenario.model.scenario import ScenarioModel
+
+MAX_STEPS = 1_000_000
+"""Of all links of a scenario."""
 MAX_REROUTES = 200_000
 MAX_MOVED = 100_000_000
 """Moves, times the hops of the graph, times the ends of flows: a shortest path to find for each."""
@@ -130,7 +137,12 @@ def _reroutes(scenario: ScenarioModel) -> int:
 
 def _steps(scenario: ScenarioModel) -> Iterator[tuple[float, str]]:
     """How many steps each part of a link makes, and its place."""
-    for where, link in links_of(scenario.topology):
+    changing = [(where, link) for where, link in links_of(scenario.topology) if link.is_changing]
+    if not changing:
+        return
+    from fullpipe.scenario.network.timeline import step_counts  # here: most links stay as they are
+
+    for where, link in changing:
         yield from ((n, f"{where}.{part}") for part, n in step_counts(link, scenario.duration_s))
 
 

@@ -1,14 +1,20 @@
 """Checks of links: their changes and the limits of their queues."""
 
-from collections.abc import Iterator
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
 
 from fullpipe.scenario.checks.limits import links_of
 from fullpipe.scenario.checks.order import in_order
-from fullpipe.scenario.model.link import LinkModel
-from fullpipe.scenario.model.link.changes import State, states_of
-from fullpipe.scenario.model.scenario import ScenarioModel
-from fullpipe.scenario.model.topology import Dumbbell, Graph
-from fullpipe.scenario.network.parts import Link, Network
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from fullpipe.scenario.model.link import LinkModel
+    from fullpipe.scenario.model.link.changes import State
+    from fullpipe.scenario.model.scenario import ScenarioModel
+    from fullpipe.scenario.model.topology import Dumbbell, Graph
+    from fullpipe.scenario.network.parts import Link, Network
 
 
 def change_problems(scenario: ScenarioModel, network: Network) -> Iterator[str]:
@@ -61,5 +67,9 @@ def limit_problems(topology: Dumbbell | Graph) -> Iterator[str]:
 def named_states(link: LinkModel | Link) -> Iterator[tuple[str, State]]:
     """What a link becomes in its changes and shapes, each with its place."""
     yield from ((f"changes[{i}]", change) for i, change in enumerate(link.changes or ()))
-    for i, shape in enumerate(link.shapes or ()):
+    if not link.shapes:
+        return
+    from fullpipe.scenario.model.link.changes import states_of  # here: most links have none
+
+    for i, shape in enumerate(link.shapes):
         yield from ((f"shapes[{i}].{place}", state) for place, state in states_of(shape))

@@ -3,7 +3,6 @@
 from collections.abc import Iterator
 
 from fullpipe.errors import shown
-from fullpipe.scenario.model.workloads.transfers import Transfers
 from fullpipe.scenario.network.parts import Network, RoutedFlow
 
 
@@ -41,7 +40,7 @@ def _is_boundless(network: Network, routed: RoutedFlow) -> bool:
 
     Loss is no limit, since some algorithms pass over it, and neither is a slow route of ACKs.
     """
-    if routed.flow.datagrams or isinstance(routed.flow.workload, Transfers):
+    if routed.flow.datagrams or routed.flow.is_of_transfers:
         return False
     if routed.relayed:
         return False

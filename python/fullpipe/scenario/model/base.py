@@ -3,21 +3,35 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
-from typing import Annotated, TypeVar
+from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ModelWrapValidatorHandler
+from pydantic.fields import FieldInfo
+
+from fullpipe.scenario.model.later import declared, fields_of
+from fullpipe.scenario.quantities import Seconds
 
 MAX_PACKETS = 1_000_000_000
 
 
+class _Fields:
+    def __get__(self, model: object, owner: Any = None) -> dict[str, FieldInfo]:
+        return fields_of(owner)
+
+
 class Model(BaseModel):
     """A part of a scenario: frozen, with no unknown keys, and with its fields documented below them."""
+
+    if not TYPE_CHECKING:
+        model_fields = _Fields()
+        """With the types for which others stand (`later`): it imports all of them."""
 
     model_config = ConfigDict(
         frozen=True,
         extra="forbid",
         allow_inf_nan=False,
         hide_input_in_errors=True,
+        ignored_types=(_Fields,),
         defer_build=True,  # checks are built once, those of a whole scenario, when the first one is read
     )
 
@@ -28,7 +42,7 @@ _Made = TypeVar("_Made", bound=BaseModel)
 @cache
 def fields_by_key(model: type[BaseModel]) -> Mapping[str, str]:
     """The fields of a model by their keys in scenarios."""
-    return {field.alias or name: name for name, field in model.model_fields.items()}
+    return {field.alias or name: name for name, field in declared(model).items()}
 
 
 def laid_under(values: object, preset: Mapping[str, object], make: ModelWrapValidatorHandler[_Made]) -> _Made:
@@ -73,6 +87,9 @@ class WithinError(ValueError):
 
 Name = Annotated[str, Field(strict=True, min_length=1, max_length=100, pattern=r"^[\w.+ -]+$")]
 """A name that is safe in a file, a table and a figure: letters, digits, space, `_`, `-`, `.` and `+`."""
+Delay = Annotated[Seconds, Field(le=3_600)]
+"""Of a link, one way."""
+Probability = Annotated[float, Field(strict=True, ge=0, le=1)]
 Packets = Annotated[int, Field(strict=True, ge=1, le=MAX_PACKETS)]
 """A whole number of packets."""
 Switch = Annotated[bool, Field(strict=True)]

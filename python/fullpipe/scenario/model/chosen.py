@@ -8,6 +8,7 @@ from pydantic import Field, model_validator
 from fullpipe.errors import UnknownNameError, shown, suggestion
 from fullpipe.scenario import catalogue
 from fullpipe.scenario.model.base import Model, WithinError
+from fullpipe.scenario.model.later import declared
 
 
 class Chosen(Model):
@@ -51,7 +52,7 @@ class Chosen(Model):
             entry = cls._entry(value["kind"])
         except UnknownNameError as error:
             raise ValueError(str(error)) from None
-        own = {field.alias or name for name, field in cls.model_fields.items()} - {"params"}
+        own = {field.alias or name for name, field in declared(cls).items()} - {"params"}
         params = {key: v for key, v in value.items() if key not in own}
         problems = [problem for key, v in params.items() if entry and (problem := _problem(entry, key, v))]
         if problems:

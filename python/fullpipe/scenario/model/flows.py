@@ -3,23 +3,27 @@
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import count
-from typing import Annotated, Any, Literal, Self
+from typing import TYPE_CHECKING, Annotated, Any, Literal, Self
 
 from pydantic import Field, model_serializer, model_validator
 
 from fullpipe.algorithms import classes, own
-from fullpipe.algorithms.controller import parameters
 from fullpipe.errors import ScenarioError
 from fullpipe.scenario import catalogue
 from fullpipe.scenario.model.base import Model, Name, Switch, WithinError
 from fullpipe.scenario.model.chosen import Chosen
 from fullpipe.scenario.model.dscp import Dscp
+from fullpipe.scenario.model.later import later
 from fullpipe.scenario.model.link import Access
 from fullpipe.scenario.model.rerouting import Alternation, RerouteModel
 from fullpipe.scenario.model.tcp import Tcp
-from fullpipe.scenario.model.workloads import Workload
-from fullpipe.scenario.model.workloads.datagrams import Datagrams
 from fullpipe.scenario.quantities import BitsPerSecond, Bytes, Seconds
+
+if TYPE_CHECKING:
+    from fullpipe.scenario.model.workloads import Workload
+    from fullpipe.scenario.model.workloads.datagrams import Datagrams
+else:
+    Workload = later("fullpipe.scenario.model.workloads", "Workload")
 
 MAX_FLOWS = 100_000
 MAX_GROUPS = 10_000
@@ -83,6 +87,8 @@ def _own_entry(name: str) -> catalogue.Entry | None:
     cls = classes.find(name)
     if cls is None:
         return None
+    from fullpipe.algorithms.controller import parameters  # here: most scenarios name no class
+
     params = {key: catalogue.Param(key, default, "", "") for key, default in parameters(cls).items()}
     return catalogue.Entry(name, title="", source="", aliases=(), params=params)
 
@@ -162,9 +168,22 @@ class Flow(Model):
         return self.direction == "reverse" or self.upload is True
 
     @property
-    def datagrams(self) -> Datagrams | None:
+    def datagrams(self) -> "Datagrams | None":
         """The workload, if it is one of datagrams."""
+        if self.workload is None:
+            return None
+        from fullpipe.scenario.model.workloads.datagrams import Datagrams  # here: it is there by now
+
         return self.workload if isinstance(self.workload, Datagrams) else None
+
+    @property
+    def is_of_transfers(self) -> bool:
+        """Whether the workload is one of transfers."""
+        if self.workload is None:
+            return False
+        from fullpipe.scenario.model.workloads.transfers import Transfers  # here, as above
+
+        return isinstance(self.workload, Transfers)
 
     @model_validator(mode="after")
     def _one_direction(self) -> Self:

@@ -1,21 +1,33 @@
 """The fields of a scenario."""
 
 from collections.abc import Collection
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 from pydantic import BeforeValidator, Field
 
 from fullpipe.errors import shown
 from fullpipe.scenario.model.base import Model, Name, Switch
-from fullpipe.scenario.model.cells import Cell
 from fullpipe.scenario.model.flows import Flow
-from fullpipe.scenario.model.hosts import Host
-from fullpipe.scenario.model.mobility import Move
-from fullpipe.scenario.model.ns3 import Ns3
-from fullpipe.scenario.model.route_control import RouteController
+from fullpipe.scenario.model.later import later
 from fullpipe.scenario.model.tcp import Tcp
-from fullpipe.scenario.model.topology import Graph, Topology
+from fullpipe.scenario.model.topology import Graph
 from fullpipe.scenario.quantities import Seconds, SecondsOrOff
+
+if TYPE_CHECKING:
+    from fullpipe.scenario.model.cells import Cell
+    from fullpipe.scenario.model.hosts import Host
+    from fullpipe.scenario.model.mobility import Move
+    from fullpipe.scenario.model.ns3 import Ns3
+    from fullpipe.scenario.model.route_control import RouteController
+    from fullpipe.scenario.model.topology import Topology
+else:
+    _HERE = __name__.rpartition(".")[0]
+    Cell = later(f"{_HERE}.cells", "Cell")
+    Host = later(f"{_HERE}.hosts", "Host")
+    Move = later(f"{_HERE}.mobility", "Move")
+    Ns3 = later(f"{_HERE}.ns3", "Ns3")
+    RouteController = later(f"{_HERE}.route_control", "RouteController")
+    Topology = later(f"{_HERE}.topology", "Topology")
 
 MAX_HOSTS = 10_000
 MAX_CELLS = 1_000
@@ -62,7 +74,7 @@ class ScenarioModel(Model):
     warmup_s: Seconds = Field(0.0, alias="warmup")
     """Summaries cover warmup..duration; samples cover everything."""
     topology: Topology = Field(examples=['{ kind = "dumbbell", ... }'])
-    tcp: Tcp = Tcp()
+    tcp: Tcp = Tcp.model_construct()
     """The transport of every flow, which a flow may override."""
     hosts: Annotated[tuple[Host, ...], Field(min_length=1, max_length=MAX_HOSTS)] | None = Field(
         None, examples=['[{ name = "laptop", nic = { rate = "1 Gbit/s" } }]']
@@ -81,7 +93,7 @@ class ScenarioModel(Model):
     ) = Field(None, examples=['[{ every = "3 s", policy = "least_loaded", via = [["slow"], ["fast"]] }]'])
     """What chooses the routes of flows of a graph in the course of a run. Left out: nothing does."""
     flows: Annotated[tuple[Flow, ...], Field(min_length=1)] = Field(examples=['[{ cca = "cubic" }]'])
-    record: Record = Record()
+    record: Record = Record.model_construct()
     ns3: Ns3 | None = Field(None, examples=['{ algorithms = "fullpipe" }'])
     """Options of the ns3 engine. Left out: its defaults."""
     sweep: dict[str, Axis] = Field(default_factory=dict)

@@ -7,6 +7,7 @@ from pydantic import BeforeValidator, Field, ModelWrapValidatorHandler, model_va
 from fullpipe.errors import shown
 from fullpipe.scenario.model.base import Model, Switch, fields_by_key, laid_under
 from fullpipe.scenario.model.host_profiles import PROFILES, profile_of
+from fullpipe.scenario.model.later import declared
 from fullpipe.scenario.quantities import Bytes, BytesOrOff, Seconds
 
 IP_AND_TCP_HEADERS_BYTES = 40
@@ -177,9 +178,9 @@ class Tcp(Model):
         if other is None:
             return self
         left = self._by_host - self.model_fields_set if other.host else set()
-        usual = {name: type(self).model_fields[name].get_default() for name in left}
+        usual = {name: declared(type(self))[name].get_default() for name in left}
         return self.model_copy(update=usual | {name: getattr(other, name) for name in other.said})
 
 
-HEADERS_BYTES = Tcp().overhead_bytes
+HEADERS_BYTES = Tcp.model_construct().overhead_bytes
 """Around the payload on the wire, unless told otherwise: Ethernet, IPv4 and TCP with timestamps."""

@@ -7,6 +7,7 @@ from pydantic import Field, model_validator
 
 from fullpipe.errors import shown
 from fullpipe.scenario.model.base import Model, Name, ProblemsError, Switch, WithinError
+from fullpipe.scenario.model.later import declared
 from fullpipe.scenario.model.link import Access, LinkModel
 from fullpipe.scenario.model.rerouting import Alternation, RerouteModel
 
@@ -46,7 +47,7 @@ class Dumbbell(Model):
     reverse: Bottleneck | None = None
     """The direction of ACKs and uploads. Left out: rate, delay and queue of the bottleneck, nothing else; of
     one without a rate that follows a recording or sends in frames, the delay alone."""
-    access: Access = Access()
+    access: Access = Access.model_construct()
     """Both access links of every flow, which a flow may override."""
 
     @property
@@ -55,7 +56,7 @@ class Dumbbell(Model):
         there = self.bottleneck
         recorded = there.rate_bps is None and (there.trace is not None or there.frames is not None)
         kept = {"rate_bps", "delay_s"} if recorded else {"rate_bps", "delay_s", "queue"}
-        return self.reverse or there.model_copy(update=dict.fromkeys(Bottleneck.model_fields.keys() - kept))
+        return self.reverse or there.model_copy(update=dict.fromkeys(declared(Bottleneck).keys() - kept))
 
 
 class GraphLink(LinkModel):

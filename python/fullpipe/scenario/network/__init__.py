@@ -2,9 +2,7 @@
 
 from fullpipe.scenario.model.scenario import ScenarioModel
 from fullpipe.scenario.model.topology import Dumbbell
-from fullpipe.scenario.network.around_cell import cell_of, from_cell
 from fullpipe.scenario.network.dumbbell import from_dumbbell
-from fullpipe.scenario.network.graph import from_graph
 from fullpipe.scenario.network.parts import (
     HandOver,
     Hop,
@@ -46,8 +44,13 @@ def resolve(scenario: ScenarioModel, each: int | None = None) -> Network:
     """
     topology = scenario.topology
     if isinstance(topology, Dumbbell):
-        cell = cell_of(scenario, topology)
+        name = topology.bottleneck.cell
+        cell = next((cell for cell in scenario.cells or () if cell.name == name), None)
         if cell is not None:
+            from fullpipe.scenario.network.around_cell import from_cell  # here, as below: most have none
+
             return sized(from_cell(scenario, topology, cell, each))
         return sized(from_dumbbell(scenario, topology, each))
+    from fullpipe.scenario.network.graph import from_graph
+
     return sized(from_graph(scenario, topology, each))

@@ -23,12 +23,6 @@ class _Wired(NamedTuple):
     back: tuple[int, ...]
 
 
-def cell_of(scenario: ScenarioModel, topology: Dumbbell) -> Cell | None:
-    """The cell that stands in place of the bottleneck, if one does."""
-    name = topology.bottleneck.cell
-    return next((cell for cell in scenario.cells or () if cell.name == name), None)
-
-
 def from_cell(scenario: ScenarioModel, topology: Dumbbell, cell: Cell, each: int | None) -> Network:
     """The hub and the stations of a cell, and for every flow a host that a wire joins to the hub."""
     layout = _Layout(scenario, topology, cell)

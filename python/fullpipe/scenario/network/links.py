@@ -1,18 +1,19 @@
 """One link, from what a scenario says of it."""
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from fullpipe.scenario.model.link import LinkModel
-from fullpipe.scenario.model.link.losses import Bernoulli, plan_of
 from fullpipe.scenario.model.link.queues import Discipline, DropTail
 from fullpipe.scenario.network.parts import Link
-from fullpipe.scenario.network.timeline import timeline
 from fullpipe.scenario.quantities import NANOSECONDS, to_nanoseconds
+
+if TYPE_CHECKING:
+    from fullpipe.scenario.network.timeline import Step
 
 
 def link_of(described: LinkModel, name: str, ends: tuple[str, str], where: str, duration_s: float) -> Link:
     rate_bps, delay_s = described.rate_bps, described.delay_s
-    steps = timeline(described, _known(described), duration_s, where)
+    steps = _steps(described, duration_s, where) if described.is_changing else []
     if described.trace is not None and steps and steps[0][0] == 0:
         beginning = steps[0][1]  # the recording says what the link does not
         rate_bps = rate_bps or beginning.get("rate_bps") or None
@@ -37,8 +38,16 @@ def link_of(described: LinkModel, name: str, ends: tuple[str, str], where: str, 
     )
 
 
+def _steps(described: LinkModel, duration_s: float, where: str) -> "list[Step]":
+    from fullpipe.scenario.network.timeline import timeline  # here: most links stay as they are
+
+    return timeline(described, _known(described), duration_s, where)
+
+
 def _known(described: LinkModel) -> dict[str, Any]:
     """What a link is like at the beginning, as far as the scenario says it, in the words of the plan."""
+    from fullpipe.scenario.model.link.losses import Bernoulli, plan_of
+
     queue, rate_bps = described.queue, described.rate_bps
     if isinstance(queue, Discipline) and (rate_bps is None or described.device_queue):
         rate_bps = queue.rate_bps or rate_bps

@@ -1,9 +1,15 @@
 """The network interfaces of hosts."""
 
-from collections.abc import Container, Iterable
+from __future__ import annotations
 
-from fullpipe.scenario.model.hosts import Host
+from typing import TYPE_CHECKING
+
 from fullpipe.scenario.network.parts import Link, unused
+
+if TYPE_CHECKING:
+    from collections.abc import Container, Iterable
+
+    from fullpipe.scenario.model.hosts import Host
 
 
 def nics_of(hosts: Iterable[Host], taken: Container[str]) -> dict[str, Link]:

@@ -1,20 +1,26 @@
 """A network: nodes, links and routes, as every engine lays it out."""
 
-from collections.abc import Container, Mapping
+from __future__ import annotations
+
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import chain
-from typing import Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
-from fullpipe.scenario.model.flows import Cca, Flow
-from fullpipe.scenario.model.link.changes import Change, Shape
 from fullpipe.scenario.model.link.impairments import Impairments
-from fullpipe.scenario.model.link.losses import Loss
-from fullpipe.scenario.model.link.queues import Discipline, DropTail
-from fullpipe.scenario.model.link.service import Frames, Trace
-from fullpipe.scenario.model.tcp import Tcp
-from fullpipe.scenario.network.timeline import Step
+from fullpipe.scenario.model.link.queues import Discipline
 from fullpipe.scenario.quantities import NANOSECONDS, to_nanoseconds
+
+if TYPE_CHECKING:
+    from collections.abc import Container, Mapping
+
+    from fullpipe.scenario.model.flows import Cca, Flow
+    from fullpipe.scenario.model.link.changes import Change, Shape
+    from fullpipe.scenario.model.link.losses import Loss
+    from fullpipe.scenario.model.link.queues import DropTail
+    from fullpipe.scenario.model.link.service import Frames, Trace
+    from fullpipe.scenario.model.tcp import Tcp
+    from fullpipe.scenario.network.timeline import Step
 
 
 class Node(NamedTuple):
@@ -145,8 +151,7 @@ class HandOver(NamedTuple):
     target: int
 
 
-@dataclass(frozen=True)
-class Reroute:
+class Reroute(NamedTuple):
     """Other routes of data and of ACKs from a time on; `None`: as before."""
 
     at_s: float
@@ -154,24 +159,21 @@ class Reroute:
     reverse: Route | None
 
 
-@dataclass(frozen=True)
-class Way:
+class Way(NamedTuple):
     """Routes of data and of ACKs that a controller may choose; `None`: as before."""
 
     forward: Route | None
     reverse: Route | None
 
 
-@dataclass(frozen=True)
-class Steering:
+class Steering(NamedTuple):
     """The controller that chooses the route of a flow, by its number, and the ways."""
 
     controller: int
     ways: tuple[Way, ...]
 
 
-@dataclass(frozen=True)
-class Relayed:
+class Relayed(NamedTuple):
     """What a host does with the data of a connection that ends there: it sends it on over another one."""
 
     buffer_bytes: int
@@ -207,7 +209,7 @@ class RoutedFlow:
     """Whether other flows may begin or end where it does although it does not say so itself."""
 
     @property
-    def later(self) -> tuple["Reroute | Way", ...]:
+    def later(self) -> tuple[Reroute | Way, ...]:
         """Every other route that it takes or may take."""
         return (*self.reroutes, *(self.steering.ways if self.steering else ()))
 

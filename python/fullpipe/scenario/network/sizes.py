@@ -1,9 +1,9 @@
 """Sizes of queues relative to a link or a path, such as "50 ms" and "1 bdp", made absolute."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import count
-from typing import TypeVar
+from typing import NamedTuple, TypeVar
 
 from fullpipe.scenario.model.base import MAX_PACKETS, ProblemsError
 from fullpipe.scenario.model.link.queues import Discipline, DropTail
@@ -41,8 +41,7 @@ def _with_queue(hop: H, queue: DropTail | Discipline | None) -> H:
     return hop if queue is None else replace(hop, queue=queue)
 
 
-@dataclass(frozen=True)
-class _Crossing:
+class _Crossing(NamedTuple):
     """A flow that crosses a link for at least a part of the run."""
 
     rtt_ns: int

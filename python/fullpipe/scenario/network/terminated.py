@@ -6,7 +6,6 @@ from dataclasses import replace
 from fullpipe.errors import shown
 from fullpipe.scenario.model.base import ProblemsError
 from fullpipe.scenario.model.hosts import Host
-from fullpipe.scenario.model.workloads.transfers import Transfers
 from fullpipe.scenario.network.parts import Hop, Port, Relayed, Route, RoutedFlow
 
 _BUFFER_BYTES = 256 << 10
@@ -62,7 +61,7 @@ def connections(
 
 def _check(routed: RoutedFlow, relayed: Relayed, host: str) -> None:
     who = f"{shown(routed.name)} passes {shown(host)}"
-    if isinstance(routed.flow.workload, Transfers):
+    if routed.flow.is_of_transfers:
         raise ProblemsError(f"{relayed.where}: {who}, which passes on streams alone; use workload bulk")
     if routed.later:
         raise ProblemsError(f"{relayed.where}: {who} and its routes change; leave out one of the two")

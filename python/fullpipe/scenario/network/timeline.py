@@ -15,8 +15,6 @@ from fullpipe.scenario.model.link.losses import plan_of
 from fullpipe.scenario.model.link.service import Trace
 from fullpipe.scenario.quantities import to_nanoseconds
 
-MAX_STEPS = 1_000_000
-"""Of all links of a scenario."""
 Values = Mapping[str, Any]
 """Quantities of a link as the plan has them: rate_bps, delay_ns, loss, limit."""
 Step = tuple[int, Values]
@@ -56,8 +54,6 @@ def timeline(link: LinkModel, first: Values, duration_s: float, where: str) -> l
     Raises:
         ProblemsError: If a shape needs to know what is not known.
     """
-    if link.trace is None and not link.changes and not link.shapes:
-        return []
     end = to_nanoseconds(duration_s)
     steps = [(to_nanoseconds(change.at_s), values_of(change)) for change in link.changes or ()]
     if link.trace is not None:

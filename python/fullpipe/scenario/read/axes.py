@@ -1,9 +1,8 @@
 """The axes of a sweep: a path with its values, linked paths, and named variants."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import product
-from typing import Any
+from typing import Any, NamedTuple
 
 from fullpipe.errors import ScenarioError, shown, suggestion
 from fullpipe.scenario.read import dotted
@@ -13,8 +12,7 @@ Axis = Sequence[Any] | Mapping[str, Mapping[str, Any]]
 Sweep = Mapping[str, Axis]
 
 
-@dataclass(frozen=True)
-class Step:
+class Step(NamedTuple):
     """A place on an axis, or, of all axes together, a point of the sweep."""
 
     named: Mapping[str, Any]

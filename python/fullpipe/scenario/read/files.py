@@ -1,8 +1,8 @@
 """Reading scenario files, with everything refused early that cannot be one."""
 
 import tomllib
+from codecs import BOM_UTF8
 from collections.abc import Mapping
-from importlib.resources import files
 from itertools import chain
 from pathlib import Path
 from typing import Any
@@ -45,7 +45,7 @@ def read_text(path: Path) -> str:
     if len(data) > MAX_FILE_BYTES:
         raise ScenarioError([f"{path}: larger than 1 MB; a scenario is a short TOML file"])
     try:
-        return data.decode("utf-8-sig")  # some editors begin a file with a mark
+        return data.removeprefix(BOM_UTF8).decode()  # some editors begin a file with a mark
     except UnicodeDecodeError as error:
         raise ScenarioError(
             [f"{path}: byte {error.start} is not UTF-8; save the file as UTF-8 text"]
@@ -164,4 +164,4 @@ def named_text(name: str) -> str:
 
 def _data(kind: str) -> Path:
     """The folder of the scenarios, or of the recorded links, that come with fullpipe."""
-    return Path(str(files("fullpipe") / "data" / kind))
+    return Path(__file__).parents[2] / "data" / kind

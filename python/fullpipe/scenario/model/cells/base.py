@@ -7,8 +7,7 @@ from typing import Annotated, Any, ClassVar, NamedTuple
 from pydantic import Field, field_validator, model_validator
 
 from fullpipe.errors import shown
-from fullpipe.scenario.model.base import Model, Name
-from fullpipe.scenario.model.link.changes import Delay
+from fullpipe.scenario.model.base import Delay, Model, Name
 from fullpipe.scenario.model.link.queues import Queue
 
 MAX_STATIONS = 10_000

@@ -5,9 +5,9 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
+from fullpipe.scenario.model.base import Delay
 from fullpipe.scenario.model.cells.base import CellModel, CellPort
 from fullpipe.scenario.model.link import Rate
-from fullpipe.scenario.model.link.changes import Delay
 from fullpipe.scenario.quantities import Bytes, to_nanoseconds
 
 

@@ -1,16 +1,23 @@
 """Links as a scenario describes them. Sizes relative to the path stay relative here."""
 
-from typing import Annotated, Self
+from typing import TYPE_CHECKING, Annotated, Self
 
 from pydantic import Field, model_validator
 
-from fullpipe.scenario.model.base import Model
-from fullpipe.scenario.model.link.changes import Change, Delay, MarkovChannel, Shape
+from fullpipe.scenario.model.base import Delay, Model
+from fullpipe.scenario.model.later import declared, later
 from fullpipe.scenario.model.link.impairments import Impairments
-from fullpipe.scenario.model.link.losses import Loss
 from fullpipe.scenario.model.link.queues import DeviceQueue, Queue
-from fullpipe.scenario.model.link.service import Frames, Trace
 from fullpipe.scenario.quantities import BitsPerSecond, OrWritten
+
+if TYPE_CHECKING:
+    from fullpipe.scenario.model.link.changes import Change, Shape
+    from fullpipe.scenario.model.link.losses import Loss
+    from fullpipe.scenario.model.link.service import Frames, Trace
+else:
+    Change, Shape = (later(f"{__name__}.changes", name) for name in ("Change", "Shape"))
+    Loss = later(f"{__name__}.losses", "Loss")
+    Frames, Trace = (later(f"{__name__}.service", name) for name in ("Frames", "Trace"))
 
 Rate = Annotated[BitsPerSecond, Field(gt=0)]
 
@@ -67,9 +74,14 @@ class LinkModel(Impairments, _Wire):
     """One direction of a wire, with the queue in front of it, wherever it stands."""
 
     @property
+    def is_changing(self) -> bool:
+        """Whether it has changes, shapes, or a recording."""
+        return bool(self.trace is not None or self.changes or self.shapes)
+
+    @property
     def impairments(self) -> Impairments:
         """What it does to single packets."""
-        given = {name: getattr(self, name) for name in Impairments.model_fields}
+        given = {name: getattr(self, name) for name in declared(Impairments)}
         return Impairments.model_construct(**given)
 
     @model_validator(mode="after")
@@ -81,6 +93,6 @@ class LinkModel(Impairments, _Wire):
             raise ValueError(f"{given[0]}: stands in place of a rate; leave out {given[1]}")
         if self.device_queue and self.rate_bps is None:
             raise ValueError("device_queue: a device has a rate; add rate, or leave it out")
-        if sum(isinstance(shape, MarkovChannel) for shape in self.shapes or ()) > 1:
+        if sum(shape.kind == "wander" for shape in self.shapes or ()) > 1:
             raise ValueError("shapes: a link has one Markov channel (wander) at most")
         return self

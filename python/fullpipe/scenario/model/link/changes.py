@@ -5,11 +5,10 @@ from typing import Annotated, Literal, Self
 
 from pydantic import Field, model_validator
 
-from fullpipe.scenario.model.base import Model, Packets, Switch
+from fullpipe.scenario.model.base import Delay, Model, Packets, Switch
 from fullpipe.scenario.model.link.losses import Loss
 from fullpipe.scenario.quantities import BitsPerSecond, Bytes, Seconds, to_nanoseconds
 
-Delay = Annotated[Seconds, Field(le=3_600)]
 _Positive = Annotated[Seconds, Field(gt=0)]
 
 

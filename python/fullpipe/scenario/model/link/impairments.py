@@ -5,14 +5,12 @@ impairment is one field of `Impairments` here, with a model if it has several pa
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Annotated, Any, Literal, NamedTuple
 
 from pydantic import AliasChoices, Field
 
-from fullpipe.scenario.model.base import Model, Switch
-from fullpipe.scenario.model.link.changes import Delay
-from fullpipe.scenario.model.link.losses import Probability
+from fullpipe.scenario.model.base import Delay, Model, Probability, Switch
+from fullpipe.scenario.model.later import declared
 from fullpipe.scenario.quantities import Seconds, to_nanoseconds
 
 
@@ -58,8 +56,7 @@ class Registered(NamedTuple):
     """The parameter that a bare value sets; "": the key holds a model of the parameters."""
 
 
-@dataclass(frozen=True)
-class Given:
+class Given(NamedTuple):
     """An impairment that a link has."""
 
     key: str
@@ -105,13 +102,13 @@ class Impairments(Model):
 
 def registered(name: str) -> Registered:
     """The impairment that a field of `Impairments` is."""
-    found = (part for part in Impairments.model_fields[name].metadata if isinstance(part, Registered))
-    return next(found)
+    notes = declared(Impairments)[name].metadata
+    return next(note for note in notes if isinstance(note, Registered))
 
 
 def given(impairments: Impairments) -> Iterator[Given]:
     """Those that a link has."""
-    for name, field in Impairments.model_fields.items():
+    for name, field in declared(Impairments).items():
         value, entry = getattr(impairments, name), registered(name)
         if value is not None:
             params = {entry.param: value} if entry.param else dict(value)

@@ -6,11 +6,10 @@ from typing import Annotated, Any, Literal, Self
 
 from pydantic import Field, PrivateAttr, model_serializer, model_validator
 
-from fullpipe.scenario.model.base import Model, Switch
+from fullpipe.scenario.model.base import Model, Probability, Switch
 from fullpipe.scenario.model.content import Content, written
 from fullpipe.scenario.traces.files import TraceError
 
-Probability = Annotated[float, Field(strict=True, ge=0, le=1)]
 _Count = Annotated[int, Field(strict=True, ge=1, le=2**63 - 1)]
 _MOST_LOST = 5_000_000
 """That a file may name."""

@@ -1,0 +1,143 @@
+"""Types of models that are imported, and whose checks are built, when the first value of one is read.
+
+Checks of all cells, workloads, losses and shapes take longer to build than a short run. A scenario has few.
+"""
+
+from __future__ import annotations
+
+from copy import copy
+from functools import cache, reduce
+from importlib import import_module
+from operator import or_
+from threading import RLock
+from types import UnionType
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Union, get_args, get_origin
+
+from pydantic import BaseModel, ValidationError
+from pydantic_core import core_schema
+
+if TYPE_CHECKING:
+    from pydantic import GetCoreSchemaHandler, SerializationInfo, TypeAdapter
+    from pydantic.fields import FieldInfo
+    from pydantic_core import CoreSchema
+
+
+class Later:
+    """Stands for a model, or a union of models. Its values, messages and TOML are those of that type.
+
+    Of a union of kinds, only the checks of the kind that a value has are built.
+    """
+
+    home: ClassVar[tuple[str, str]]
+    """The module and the name of the type."""
+
+    @classmethod
+    def __get_pydantic_core_schema__(cls, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
+        written = core_schema.plain_serializer_function_ser_schema(_written, info_arg=True)
+        return core_schema.no_info_plain_validator_function(cls._read, serialization=written)
+
+    @classmethod
+    def _read(cls, value: object) -> Any:
+        kind = value.get("kind") if isinstance(value, dict) else None
+        model = _kinds(*cls.home).get(kind) if isinstance(kind, str) else None
+        if model is not None:
+            try:
+                return _built(model).model_validate(value)
+            except ValidationError:
+                pass  # the whole type says of which kind the mistake is
+        return _adapter(*cls.home).validate_python(value)
+
+
+def later(module: str, name: str) -> Any:
+    """What stands for a type of a module."""
+    return type(name, (Later,), {"home": (module, name), "__module__": module})
+
+
+def _written(value: BaseModel, info: SerializationInfo) -> dict[str, Any]:
+    return value.model_dump(
+        mode=info.mode,
+        by_alias=info.by_alias,
+        exclude_unset=info.exclude_unset,
+        exclude_defaults=info.exclude_defaults,
+        exclude_none=info.exclude_none,
+    )
+
+
+_building = RLock()
+"""Threads that read scenarios wait for each other while checks are built."""
+
+
+def _built(model: type[BaseModel]) -> type[BaseModel]:
+    if not model.__pydantic_complete__:
+        with _building:
+            model.model_rebuild()
+    return model
+
+
+@cache
+def _type(module: str, name: str) -> Any:
+    return getattr(import_module(module), name)
+
+
+@cache
+def _adapter(module: str, name: str) -> TypeAdapter[Any]:
+    from pydantic import TypeAdapter  # here: a value of a known kind needs none
+
+    with _building:
+        return TypeAdapter(_type(module, name))
+
+
+@cache
+def _kinds(module: str, name: str) -> dict[str, type[BaseModel]]:
+    """The models of a union that are told apart by their kind; none of a single model."""
+    models = [model for model in _models(_type(module, name)) if "kind" in declared(model)]
+    if len(models) < 2:
+        return {}
+    return {kind: m for m in models for kind in get_args(declared(m)["kind"].annotation)}
+
+
+def _models(annotation: Any) -> list[type[BaseModel]]:
+    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
+        return [annotation]
+    return [model for part in get_args(annotation) for model in _models(part)]
+
+
+def declared(model: type[BaseModel]) -> dict[str, FieldInfo]:
+    """The fields of a model, with what stands for types: nothing is imported."""
+    return model.__pydantic_fields__
+
+
+@cache
+def fields_of(model: type[BaseModel]) -> dict[str, FieldInfo]:
+    """The fields of a model with the types themselves, all of which are imported."""
+    return {name: _resolved(field) for name, field in declared(model).items()}
+
+
+def _resolved(field: FieldInfo) -> FieldInfo:
+    from pydantic.fields import FieldInfo
+
+    annotation = _with_types(field.annotation)
+    if annotation is field.annotation:
+        return field
+    found = copy(field)
+    found.annotation = annotation
+    if get_origin(annotation) is Annotated:  # which pydantic takes apart at the outermost place
+        found.annotation, *notes = get_args(annotation)
+        for note in notes:
+            if isinstance(note, FieldInfo):
+                found.discriminator = note.discriminator
+    return found
+
+
+def _with_types(annotation: Any) -> Any:
+    """An annotation with types in place of what stands for them."""
+    if isinstance(annotation, type) and issubclass(annotation, Later):
+        return _type(*annotation.home)
+    args = get_args(annotation)
+    made = tuple(map(_with_types, args))
+    if all(new is old for new, old in zip(made, args, strict=True)):
+        return annotation
+    origin = get_origin(annotation)
+    if origin is Annotated:
+        return Annotated[made]
+    return reduce(or_, made) if origin in (Union, UnionType) else origin[made]
