@@ -5,7 +5,6 @@ lives holds a lock, which only processes on the same running kernel are sure to 
 after a day, which no writer takes.
 """
 
-import ctypes
 import errno
 import fcntl
 import os
@@ -174,6 +173,8 @@ def sync(path: Path) -> None:
 
 def sync_disk(path: Path) -> None:
     """Wait until everything is on disk that was written to the file system that holds a path."""
+    import ctypes  # here, as below: most commands write nothing that has to last
+
     syncfs = getattr(ctypes.CDLL(None, use_errno=True), "syncfs", None)
     if syncfs is None:  # not on macOS
         os.sync()
@@ -189,6 +190,8 @@ def exchange(one: Path, other: Path) -> bool:
     Raises:
         OSError: If it fails for another reason.
     """
+    import ctypes
+
     swap = getattr(ctypes.CDLL(None, use_errno=True), "renameat2", None)
     if swap is None:  # only on Linux
         return False

@@ -1,10 +1,14 @@
 """Many runs on many machines: executors that share a store."""
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from fullpipe.cluster.files import Files
+from fullpipe import lazy
 from fullpipe.errors import FolderError, UnknownNameError
 from fullpipe.runs.executor import Executor, Threads
+
+if TYPE_CHECKING:
+    from fullpipe.cluster.files import Files
 
 PLACES = ("local", "files", "dask", "dask://HOST:PORT", "slurm")
 """What `--on` takes."""
@@ -41,6 +45,8 @@ def executor(
     if root is None:
         raise FolderError(f"{on}: runs of other processes are found in a store; name its folder")
     if on == "files":
+        from fullpipe.cluster.files import Files  # here, as below: threads need none of it
+
         return Files(root, workers, cca_timeout_s)
     from fullpipe.cluster.connect import connection
     from fullpipe.cluster.dask import Dask
@@ -52,3 +58,5 @@ def executor(
 
 
 __all__ = ["PLACES", "Executor", "Files", "Threads", "executor"]
+
+__getattr__ = lazy.names(__name__, {"Files": "files"})

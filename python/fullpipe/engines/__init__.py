@@ -7,25 +7,33 @@ an entry point of the group `fullpipe.engines`, whose value names what makes the
     testbed = "their_package:TestbedEngine"
 """
 
-import functools
-from collections.abc import Callable, Mapping
-from importlib import import_module, metadata
+from __future__ import annotations
 
-from fullpipe.engines.base import (
-    Capabilities,
-    Engine,
-    Installable,
-    InstallOptions,
-    Problem,
-    Progress,
-    Requirement,
-    Say,
-    digest_of,
-    identity,
-    missing,
-)
-from fullpipe.engines.lacking import lacking
+import functools
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+from fullpipe import lazy
 from fullpipe.errors import EngineError, UnknownNameError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+    from importlib import metadata
+
+    from fullpipe.engines.base import (
+        Capabilities,
+        Engine,
+        Installable,
+        InstallOptions,
+        Problem,
+        Progress,
+        Requirement,
+        Say,
+        digest_of,
+        identity,
+        missing,
+    )
+    from fullpipe.engines.lacks import lacking
 
 
 def _lazily(module: str, made: str) -> Callable[[], Engine]:
@@ -54,6 +62,8 @@ GROUP = "fullpipe.engines"
 @functools.cache
 def _entry_points() -> dict[str, metadata.EntryPoint]:
     """Engines of other packages, in the order of the names. No name of ours can be taken."""
+    from importlib import metadata  # here: our engines need none of it
+
     found = sorted(metadata.entry_points(group=GROUP), key=lambda entry: entry.name)
     return {entry.name: entry for entry in found if entry.name not in ENGINES}
 
@@ -105,3 +115,10 @@ __all__ = [
     "missing",
     "names",
 ]
+
+_OF_BASE = (
+    *("Capabilities", "Engine", "InstallOptions", "Installable", "Problem", "Progress", "Requirement", "Say"),
+    *("digest_of", "identity", "missing"),
+)
+# The names of engines take no scenario.
+__getattr__ = lazy.names(__name__, {"lacking": "lacks", **dict.fromkeys(_OF_BASE, "base")})

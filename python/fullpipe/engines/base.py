@@ -1,20 +1,26 @@
 """The protocol of engines: what one supports, what it refuses, and how it runs a scenario into tables."""
 
+from __future__ import annotations
+
 import re
 import time
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import lru_cache
-from pathlib import Path
-from typing import ClassVar, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, ClassVar, Protocol, runtime_checkable
 
 from fullpipe.algorithms import own
 from fullpipe.errors import EngineError, InstallOptionError, brief
-from fullpipe.runs import SCHEMA_VERSION, TABLES, EngineId, Meta, Run, host, versions
-from fullpipe.runs.meta import ENGINE
-from fullpipe.scenario import ENGINE_OPTIONS, Scenario
+from fullpipe.runs.meta import ENGINE, EngineId, Meta, host, versions
+from fullpipe.scenario.model.scenario import ENGINE_OPTIONS
 from fullpipe.scenario.remembered import Remembered, own_algorithms_of
+from fullpipe.scenario.scenario import Scenario
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from fullpipe.runs import Run
 
 Progress = Callable[[float], None]
 """Told the simulated time reached, in seconds. May raise, which stops the run."""
@@ -171,7 +177,7 @@ class Engine(Protocol):
 class Installable(Protocol):
     """An engine that has to be installed, with `fullpipe engines install`."""
 
-    def install(self, options: InstallOptions, say: Say) -> "Engine | None":
+    def install(self, options: InstallOptions, say: Say) -> Engine | None:
         """Install it, or continue an installation that was interrupted.
 
         Returns:
@@ -240,10 +246,19 @@ def not_measured(measured: Mapping[str, str]) -> frozenset[str]:
 
     A column that is new in the schema is in it until an engine says that it measures it.
     """
+    from fullpipe.runs import TABLES  # here: only engines that do not measure everything ask
+
     rest = set(TABLES) - set(measured)
     for name, columns in measured.items():
         rest |= {f"{name}.{column}" for column in set(TABLES[name].names) - set(columns.split())}
     return frozenset(rest)
+
+
+def _not_measured(engine: Engine) -> frozenset[str]:
+    """The columns that an engine does not measure: its attribute of that name, for which not all capabilities
+    have to be known, or else what these say."""
+    known: frozenset[str] | None = getattr(engine, "not_measured", None)
+    return engine.capabilities().not_measured if known is None else known
 
 
 def origin(
@@ -279,8 +294,10 @@ def origin(
 
 def _shared(engine: Engine, scenario: Scenario) -> Meta:
     """What the runs of a scenario by an engine share, and 0 in place of the rest."""
+    from fullpipe.runs.schema import SCHEMA_VERSION  # here: whoever checks a scenario needs no tables
+
     known, who = _metas(scenario), identity(engine, scenario)
-    not_measured = engine.capabilities().not_measured
+    not_measured = _not_measured(engine)
     if (who, not_measured) not in known:
         known[who, not_measured] = Meta(
             schema_version=SCHEMA_VERSION,

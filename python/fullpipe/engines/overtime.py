@@ -1,19 +1,9 @@
 """Ends an algorithm written in Python that takes too long over one call, which may be one that never ends."""
 
-import ctypes
 import math
-import sys
-import threading
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from types import FrameType
-
-from fullpipe.algorithms.controller import Controller
-
-_SAMPLES = 10
-"""Sampling times within the limit: a call may last longer by that part of it."""
-_LONGEST_INTERVAL_S = 0.2
+from threading import get_ident
 
 
 @contextmanager
@@ -32,58 +22,11 @@ def limited(limit_s: float | None) -> Iterator[None]:
         return
     if not 0 < limit_s < math.inf:
         raise ValueError(f"cca_timeout_s: {limit_s} is no limit; give seconds, more than 0")
-    watch = _Watch(threading.get_ident(), limit_s)
+    from fullpipe.engines.watch import Watch  # here: most runs have no limit
+
+    watch = Watch(get_ident(), limit_s)
     watch.start()
     try:
         yield
     finally:
         watch.end()
-
-
-class _Watch(threading.Thread):
-    """Samples from time to time which code a thread is running."""
-
-    def __init__(self, watched: int, limit_s: float) -> None:
-        super().__init__(daemon=True, name="overtime")
-        self._watched, self._limit_s = ctypes.c_ulong(watched), limit_s
-        words = f"took longer than the {limit_s:g} s that a call may take"
-        self._raised = type("Overtime", (BaseException,), {"__str__": lambda _: words})
-        self._over = threading.Event()
-
-    def run(self) -> None:
-        seen, since_s = None, 0.0
-        while not self._over.wait(min(self._limit_s / _SAMPLES, _LONGEST_INTERVAL_S)):
-            call, now_s = _call(self._watched.value), time.monotonic()
-            if call is not seen:
-                seen, since_s = call, now_s
-            elif call is not None and now_s - since_s >= self._limit_s:
-                self._set(ctypes.py_object(self._raised))
-
-    def end(self) -> None:
-        """Stops, and takes back what the watched thread has not noticed yet."""
-        self._over.set()
-        self.join()
-        self._set(None)
-
-    def _set(self, raised: "ctypes.py_object[type[BaseException]] | None") -> None:
-        ctypes.pythonapi.PyThreadState_SetAsyncExc(self._watched, raised)
-
-
-def _call(thread: int) -> FrameType | None:
-    """The call into an algorithm in which a thread is: the outermost method of one.
-
-    Other code that runs in the thread, such as a callback for progress, or an import, is no algorithm.
-    """
-    frame, found = sys._current_frames().get(thread), None
-    while frame is not None:
-        if _is_method(frame):
-            found = frame
-        frame = frame.f_back
-    return found
-
-
-def _is_method(frame: FrameType) -> bool:
-    """Whether it is code of a user's on an instance of an algorithm."""
-    names = frame.f_code.co_varnames[: frame.f_code.co_argcount]
-    is_ours = str(frame.f_globals.get("__name__")).startswith("fullpipe.algorithms.")
-    return bool(names) and not is_ours and isinstance(frame.f_locals.get(names[0]), Controller)

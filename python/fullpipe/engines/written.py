@@ -1,12 +1,17 @@
 """Refusals as a scenario spells what they are about, with the profile that a value of `tcp` comes from."""
 
+from __future__ import annotations
+
 import re
+from typing import TYPE_CHECKING
 
 from fullpipe.engines.base import Problem
-from fullpipe.scenario import Scenario
 from fullpipe.scenario.model.base import fields_by_key
 from fullpipe.scenario.model.host_profiles import PROFILES
 from fullpipe.scenario.model.tcp import Tcp
+
+if TYPE_CHECKING:
+    from fullpipe.scenario import Scenario
 
 _OF_TCP = re.compile(r"(?:flows\[(\d+)\]\.)?tcp\.(\w+)")
 _NAMES = fields_by_key(Tcp)

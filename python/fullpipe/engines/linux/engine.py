@@ -24,7 +24,6 @@ from fullpipe.engines.linux.machine.boot import Guest, available_mb, boot
 from fullpipe.engines.linux.machine.memory import needed_mb
 from fullpipe.engines.linux.script.flow_lines import departures
 from fullpipe.engines.linux.script.script import script
-from fullpipe.engines.linux.tables import tables
 from fullpipe.errors import EngineError
 from fullpipe.runs import Run
 from fullpipe.scenario import Scenario, resolve
@@ -106,6 +105,8 @@ class LinuxEngine:
         Raises:
             EngineError: If it cannot be run, or the guest dies.
         """
+        from fullpipe.engines.linux.tables import tables  # here: whoever lists engines needs no tables
+
         found = installed.find()
         reasons = self.check(scenario)
         if reasons or not found:

@@ -1,10 +1,10 @@
 """The native engine: the Rust simulator behind `fullpipe._native`."""
 
+from __future__ import annotations
+
 import json
 import re
 import time
-import traceback
-from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import cache
 from typing import TYPE_CHECKING, ClassVar, get_args
@@ -15,16 +15,18 @@ from fullpipe.engines.base import Capabilities, Problem, Progress, Requirement, 
 from fullpipe.engines.native.plan import plan
 from fullpipe.engines.threads import threads
 from fullpipe.errors import ControllerError, EngineError
-from fullpipe.runs import Run, version
-from fullpipe.runs.encoded import Encoded
-from fullpipe.scenario import Scenario, catalogue, resolve
+from fullpipe.runs.meta import version
+from fullpipe.scenario import catalogue
 from fullpipe.scenario.checks.limits import check_grown
-from fullpipe.scenario.model.route_control import Policy
-from fullpipe.scenario.model.workloads import workload_models
+from fullpipe.scenario.network import resolve
 from fullpipe.scenario.remembered import Remembered, own_algorithms_of
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from fullpipe._native import Results
+    from fullpipe.runs import Run
+    from fullpipe.scenario import Scenario
 
 _SLOWER = Requirement(
     "fast build",
@@ -41,6 +43,8 @@ class NativeEngine:
     """Packet-level simulation in Rust, on one thread per run or several."""
 
     name: ClassVar[str] = "native"
+    not_measured: ClassVar[frozenset[str]] = frozenset()
+    """Nothing; its capabilities say so, too, but name all workloads, which takes a while."""
 
     def version(self) -> str:
         """Version of the package and a fingerprint of the simulator's sources: no change hides in a store."""
@@ -74,6 +78,9 @@ class NativeEngine:
             EngineError: If the plan is refused, or the simulator stops on an error of its own.
             ScenarioError: If it captures too many packets.
         """
+        from fullpipe.runs import Run  # here: whoever checks a scenario needs no tables
+        from fullpipe.runs.encoded import Encoded
+
         # Of the whole process if the run has several threads: then other runs beside it count, too.
         cpu_clock = time.process_time if threads() > 1 else time.thread_time
         took, cpu_s = Stopwatch(), cpu_clock()
@@ -92,6 +99,9 @@ class NativeEngine:
 
 @cache
 def _capabilities() -> Capabilities:
+    from fullpipe.scenario.model.route_control import Policy  # here: this engine runs whatever there is
+    from fullpipe.scenario.model.workloads import workload_models
+
     return Capabilities(
         ccas=frozenset(catalogue.controllers()),
         queues=frozenset(catalogue.queues()),
@@ -124,7 +134,7 @@ def _as_described(path: str, scenario: Scenario) -> str:
     return link.where + (path[found.end() :] if written else "")
 
 
-def _measure(scenario: Scenario, seed: int, progress: Progress | None) -> "Results":
+def _measure(scenario: Scenario, seed: int, progress: Progress | None) -> Results:
     with described(scenario, seed):
         simulation = simulation_of(scenario, seed)
         _advance(simulation, progress)
@@ -144,6 +154,8 @@ def described(scenario: Scenario, seed: int) -> Iterator[None]:
     except PlanError as error:
         raise EngineError(str(error)) from error
     except ControllerError as error:
+        import traceback
+
         cause = error.__cause__
         trace = "".join(traceback.format_exception(cause)) if cause else ""
         message = f"scenario {digest_of(NativeEngine(), scenario)}, seed {seed}: {error}\n{trace}".rstrip()

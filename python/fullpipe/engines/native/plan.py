@@ -1,12 +1,10 @@
 """From a scenario to the plan of the native engine: integers in base units. docs/reference/plan.md has it."""
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from __future__ import annotations
 
-from fullpipe.scenario import Link, Medium, Network, RoutedFlow, Scenario, resolve
-from fullpipe.scenario.model.link.changes import MarkovChannel
+from typing import TYPE_CHECKING, Any
+
 from fullpipe.scenario.model.link.impairments import given
-from fullpipe.scenario.model.link.losses import plan_of
 from fullpipe.scenario.model.link.queues import Discipline, DropTail
 from fullpipe.scenario.model.tcp import (
     LARGEST_MEMORY_BYTES,
@@ -15,10 +13,16 @@ from fullpipe.scenario.model.tcp import (
     SEND_MEMORY_BYTES,
     Tcp,
 )
-from fullpipe.scenario.network import HandOver, Hop, Reroute, Way
-from fullpipe.scenario.network.context import flow_context
-from fullpipe.scenario.network.timeline import values_of
+from fullpipe.scenario.network import resolve
 from fullpipe.scenario.quantities import to_nanoseconds
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from fullpipe.scenario import Link, Medium, Network, RoutedFlow, Scenario
+    from fullpipe.scenario.model.link.changes import MarkovChannel
+    from fullpipe.scenario.model.link.losses import Loss
+    from fullpipe.scenario.network import HandOver, Hop, Reroute, Way
 
 Plan = dict[str, Any]
 _MIN_RTO_S = 0.2
@@ -75,12 +79,18 @@ def _link(link: Link) -> Plan:
         "delay_ns": link.own_delay_ns,
         "queue": _queue(link.queue),
         "device_packets": link.device_packets,
-        "loss": plan_of(link.loss) if link.loss else None,
+        "loss": _loss(link.loss) if link.loss else None,
         "changes": [{"at_ns": at_ns, **values} for at_ns, values in link.steps],
         "impairments": [{"kind": one.name, **one.params} for one in given(link.impairments)],
         "opportunities": _opportunities(link),
-        "markov_channel": next((_markov(s) for s in link.shapes if isinstance(s, MarkovChannel)), None),
+        "markov_channel": next((_markov(s) for s in link.shapes if s.kind == "wander"), None),
     }
+
+
+def _loss(loss: Loss) -> Plan:
+    from fullpipe.scenario.model.link.losses import plan_of  # here, as below: most links have none
+
+    return plan_of(loss)
 
 
 def _medium(medium: Medium) -> Plan:
@@ -114,6 +124,8 @@ def _rounds(times: list[int], unit_ns: int, size_bytes: int) -> Plan:
 
 
 def _markov(channel: MarkovChannel) -> Plan:
+    from fullpipe.scenario.network.timeline import values_of
+
     return {
         "from_ns": to_nanoseconds(channel.at_s),
         "mean_ns": to_nanoseconds(channel.mean_s),
@@ -147,7 +159,7 @@ def _flow(routed: RoutedFlow, hosts: Mapping[str, int], hops: Sequence[Hop]) -> 
         "application": [
             {"at_ns": to_nanoseconds(pace.at_s), "rate_bps": pace.rate_bps} for pace in flow.application or ()
         ],
-        "workload": flow.workload.plan(flow_context(routed, hops)) if flow.workload else None,
+        "workload": _workload(routed, hops),
         "forward": list(routed.forward),
         "reverse": list(routed.reverse),
         "reroutes": [_reroute(reroute) for reroute in routed.reroutes],
@@ -155,6 +167,14 @@ def _flow(routed: RoutedFlow, hosts: Mapping[str, int], hops: Sequence[Hop]) -> 
         "hosts": [hosts[name] for name in routed.hosts] if routed.hosts else None,
         "tcp": _tcp(routed.tcp),
     }
+
+
+def _workload(routed: RoutedFlow, hops: Sequence[Hop]) -> Plan | None:
+    if routed.flow.workload is None:
+        return None
+    from fullpipe.scenario.network.context import flow_context  # here: most flows send one stream of data
+
+    return routed.flow.workload.plan(flow_context(routed, hops))
 
 
 def _relayed(routed: RoutedFlow, number: int) -> Plan:

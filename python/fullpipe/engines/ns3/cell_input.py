@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from fullpipe.engines.base import Problem
-from fullpipe.engines.lacking import NATIVE
+from fullpipe.engines.lacks import NATIVE
 from fullpipe.engines.ns3.lte_input import lte_lines, lte_problems, scheduled_blocks
 from fullpipe.engines.ns3.queues import ns3_queue
 from fullpipe.engines.ns3.wifi_input import wifi_lines, wifi_problems

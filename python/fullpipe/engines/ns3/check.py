@@ -9,7 +9,7 @@ from typing import Any
 
 from fullpipe.algorithms import own
 from fullpipe.engines.base import Capabilities, Problem
-from fullpipe.engines.lacking import lacking
+from fullpipe.engines.lacks import lacking
 from fullpipe.engines.ns3.algorithms import Counterpart, counterpart
 from fullpipe.engines.ns3.cell_input import cell_problems, remedy
 from fullpipe.engines.ns3.program_input import NO_LIMIT_BYTES

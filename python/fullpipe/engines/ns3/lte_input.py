@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from fullpipe.engines.base import Problem
-from fullpipe.engines.lacking import NATIVE
+from fullpipe.engines.lacks import NATIVE
 from fullpipe.scenario.model.base import Model
 from fullpipe.scenario.model.cells.lte import RESOURCE_BLOCKS, Lte
 from fullpipe.scenario.model.link.queues import DropTail

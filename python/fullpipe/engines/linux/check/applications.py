@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from fullpipe.engines.base import Problem
-from fullpipe.engines.lacking import NATIVE
+from fullpipe.engines.lacks import NATIVE
 from fullpipe.engines.linux.layout.paces import MOST_PACES, paces
 from fullpipe.scenario import Scenario
 from fullpipe.scenario.model.flows import Flow

@@ -1,10 +1,9 @@
 """What a kernel has of the registry, and what to do about the rest."""
 
 from fullpipe.engines.base import Capabilities, not_measured
-from fullpipe.engines.lacking import NATIVE
+from fullpipe.engines.lacks import NATIVE
 from fullpipe.engines.linux.install import algorithms
 from fullpipe.engines.linux.install.installed import INSTALL, PERIODIC, Installed
-from fullpipe.engines.linux.tables import tables
 from fullpipe.engines.linux.tc import queues
 
 LOSSES = frozenset({"bernoulli", "gilbert_elliott"})
@@ -15,6 +14,8 @@ _NEWER = frozenset({*queues.MAKERS, PERIODIC})
 
 def capabilities(installed: Installed) -> Capabilities:
     """What the guest has with a kernel."""
+    from fullpipe.engines.linux.tables import tables  # here: whoever lists engines needs no tables
+
     return Capabilities(
         ccas=frozenset(ours for ours in algorithms.OURS if algorithms.in_kernel(ours, installed.ccas)),
         queues=frozenset(("drop_tail", *(kind for kind in queues.MAKERS if kind in installed.qdiscs))),

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 
 from fullpipe.engines.base import Problem
-from fullpipe.engines.lacking import NATIVE
+from fullpipe.engines.lacks import NATIVE
 from fullpipe.engines.linux.check.capabilities import LOSSES
 from fullpipe.engines.linux.check.unsupported import unknown
 from fullpipe.engines.linux.layout.sizes import mtu_bytes

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from fullpipe.engines.base import Problem
-from fullpipe.engines.lacking import NATIVE, lacking
+from fullpipe.engines.lacks import NATIVE, lacking
 from fullpipe.engines.linux.check import applications, links
 from fullpipe.engines.linux.check.capabilities import capabilities, remedy
 from fullpipe.engines.linux.check.unsupported import unknown

@@ -1,11 +1,16 @@
 """Refuses what a scenario names of the registry and an engine does not have: one rule for all engines."""
 
+from __future__ import annotations
+
 from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING
 
 from fullpipe.algorithms import classes, own
 from fullpipe.engines.base import Capabilities, Problem
-from fullpipe.scenario import Network, Scenario
 from fullpipe.scenario.model.link.impairments import given
+
+if TYPE_CHECKING:
+    from fullpipe.scenario import Network, Scenario
 
 NATIVE = "use --engine native"
 KINDS = {"media": "cells of kind {}", "route_policies": "{} controller of routes"}
