@@ -127,7 +127,8 @@ def comment(module: Any, name: str) -> str:
         return said
     imports = [statement for statement in ast.walk(tree) if isinstance(statement, ast.ImportFrom)]
     for statement in imports:
-        if statement.module and name in {alias.asname or alias.name for alias in statement.names}:
+        names = {alias.asname or alias.name for alias in statement.names}
+        if statement.module and not names.isdisjoint((name, "*")):
             return comment(import_module(statement.module), name)
     return ""
 

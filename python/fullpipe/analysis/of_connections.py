@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from fullpipe.analysis.metrics import MEASURES
 from fullpipe.analysis.metrics.groups import TOTALS
+from fullpipe.analysis.metrics.measures import MEASURES
 from fullpipe.scenario import Scenario
 
 _NAMES = tuple(measure.name for measure in MEASURES if measure.is_of_connections)

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import polars as pl
 
-from fullpipe.analysis.metrics import MEASURES
+from fullpipe.analysis.metrics.measures import MEASURES
 
 TIMES: Mapping[str, str] = {measure.name: measure.times for measure in MEASURES if measure.times}
 """How the names of the metrics begin that count what a metric of times leaves out: see `Measure.times`."""

@@ -33,13 +33,6 @@ def transcription(package: str) -> Transcription:
     return Transcription(data["title"], claims_in(package, "expected.toml"), tuple(data["setup"]))
 
 
-@cache
-def title_of(packages: str, study: str) -> str:
-    """The title of a study in a package of studies."""
-    text = files(packages).joinpath(study, "expected.toml").read_text(encoding="utf-8")
-    return str(tomllib.loads(text)["title"])
-
-
 def claims_in(package: str, name: str, **default: Any) -> tuple[Claim, ...]:
     """The claims of a file of a study; `default` holds for those that do not say it themselves."""
     data = _parsed(package, name)

@@ -10,7 +10,6 @@ from fullpipe.lazy import Library
 from fullpipe.runs import Run
 from fullpipe.scenario import Scenario
 from fullpipe.scenario.model.flows import Flow, flow_names
-from fullpipe.scenario.model.workloads.datagrams import Voip
 from fullpipe.scenario.remembered import Remembered
 
 if TYPE_CHECKING:
@@ -160,6 +159,10 @@ def _frames_s(scenario: Scenario) -> Mapping[str, float]:
 def call_frames_s(flows: Sequence[Flow]) -> dict[str, float]:
     """The time of speech in a packet of every call that entries of `flows` describe, by the name of its
     flow."""
+    if all(flow.workload is None for flow in flows):
+        return {}
+    from fullpipe.scenario.model.workloads.datagrams import Voip  # here: most flows have no workload
+
     return {
         name: flow.workload.frame_s
         for flow, names in zip(flows, flow_names(flows), strict=True)

@@ -7,8 +7,9 @@ from typing import NamedTuple
 
 import polars as pl
 
-from fullpipe.analysis.metrics import LINK_MEASURES, MEASURES
+from fullpipe.analysis.metrics.link_measures import LINK_MEASURES
 from fullpipe.analysis.metrics.measure import LinkMeasure, Measure
+from fullpipe.analysis.metrics.measures import MEASURES
 from fullpipe.validation.compare.pairs import Key, Pairs, Side
 
 

@@ -7,9 +7,10 @@ from dataclasses import dataclass
 
 import polars as pl
 
-from fullpipe.analysis.metrics import LINK_MEASURES, MEASURES
+from fullpipe.analysis.metrics.link_measures import LINK_MEASURES
 from fullpipe.analysis.metrics.margins import Margin
 from fullpipe.analysis.metrics.measure import LinkMeasure, Measure
+from fullpipe.analysis.metrics.measures import MEASURES
 from fullpipe.analysis.unfinished import TIMES, UNFINISHED, Counts, counted, with_counts
 from fullpipe.analysis.values import values_of
 from fullpipe.runs import Run
