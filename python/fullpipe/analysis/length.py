@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from math import cbrt, ceil, inf, log2
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from fullpipe.analysis.metrics.connections import bulk_names
 from fullpipe.analysis.metrics.groups import flow_directions
-from fullpipe.analysis.points import short_names, varying
-from fullpipe.analysis.regions import region
-from fullpipe.runs import Run
 from fullpipe.scenario import resolve
 from fullpipe.scenario.model.flows import flow_names
 from fullpipe.scenario.model.link.queues import Discipline
+
+if TYPE_CHECKING:
+    from fullpipe.runs import Run
 
 CYCLES = 3
 """Of the slowest flow that a mean is of at least, if flows compete."""
@@ -163,7 +163,7 @@ def shortfall(points: Sequence[Mapping[str, Any]], runs: Sequence[Run]) -> str |
     worst = max(short, key=lambda number: short[number].missing_s + short[number].early_s)
     scenario = runs[firsts[worst]].scenario
     distinct = [points[place] for place in firsts]
-    where = region(distinct, short, short_names(varying(distinct)))
+    where = _where(distinct, short) if len(distinct) > 1 else ""
     verb = "is" if len(short) == 1 else "are"
     some = f"{len(short)} of {len(places)} points {verb}" if len(places) > 1 else "the run is"
     warmup_s = _rounded(scenario.warmup_s + short[worst].early_s)
@@ -175,6 +175,14 @@ def shortfall(points: Sequence[Mapping[str, Any]], runs: Sequence[Run]) -> str |
     )
 
 
+def _where(points: Sequence[Mapping[str, Any]], chosen: Collection[int]) -> str:
+    """Some of several points in words."""
+    from fullpipe.analysis.points import short_names, varying  # here: a single run is nowhere
+    from fullpipe.analysis.regions import region
+
+    return region(points, chosen, short_names(varying(points)))
+
+
 def _needs_of(runs: Sequence[Run]) -> Iterator[Need | None]:
     """Of some runs of one point, which differ little."""
     is_shared = waits_for_others(runs[0])
@@ -183,8 +191,7 @@ def _needs_of(runs: Sequence[Run]) -> Iterator[Need | None]:
 
 def _competing(run: Run) -> Iterator[list[dict[str, Any]]]:
     """The rows of the bulk flows that go the same way."""
-    columns = (run.flows[name].to_list() for name in _COLUMNS)
-    rows = {values[0]: dict(zip(_COLUMNS, values, strict=True)) for values in zip(*columns, strict=True)}
+    rows = {row["flow"]: {name: row[name] for name in _COLUMNS} for row in run.rows("flows")}
     bulk = (flow for flow in bulk_names(run) if flow in rows)
     known = {flow: rows[flow] for flow in bulk if None not in rows[flow].values()}
     ways = flow_directions(run).values() or [list(known)]
@@ -211,8 +218,7 @@ def _mss(run: Run) -> dict[str, int]:
 
 def waits_for_others(run: Run) -> bool:
     """Whether flows wait for each other in the queue in which packets wait longest."""
-    summary = run.links_summary
-    waits = dict(zip(summary["link"].to_list(), summary["sojourn_mean_s"].to_list(), strict=True))
+    waits = {row["link"]: row["sojourn_mean_s"] for row in run.rows("links_summary")}
     longest = max(resolve(run.scenario).hops, key=lambda hop: waits.get(hop.name) or 0.0)
     return not isinstance(longest.queue, Discipline) or longest.queue.kind not in _FAIR
 

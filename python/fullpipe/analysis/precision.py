@@ -8,13 +8,11 @@ from dataclasses import dataclass
 from math import ceil
 from typing import TYPE_CHECKING, Any
 
-import polars as pl
-
-from fullpipe.analysis.metrics import BY_NAME
-from fullpipe.analysis.over_seeds import paths_of
 from fullpipe.errors import ScenarioError, brief, suggestion
 
 if TYPE_CHECKING:  # they take a while to import, and most commands never look
+    import polars as pl
+
     from fullpipe.analysis.statistics import Interval, TwoModes
 
 PILOT = 20
@@ -85,6 +83,8 @@ def _target(text: str) -> Target:
         raise ScenarioError(
             [f'--until "{brief(text)}": write METRIC ci<X%, as in "goodput ci<2%, rtt_p95 ci<5%"']
         )
+    from fullpipe.analysis.metrics import BY_NAME
+
     name = parts[1] or "goodput"
     if name not in BY_NAME:
         raise ScenarioError(
@@ -120,6 +120,10 @@ def known(values: pl.DataFrame, targets: Sequence[Target]) -> list[Known]:
 
 
 def _of_target(values: pl.DataFrame, target: Target) -> Iterator[Known]:
+    import polars as pl
+
+    from fullpipe.analysis.over_seeds import paths_of
+
     rows = values.filter(pl.col("metric") == target.metric)
     if rows["value"].is_null().all():
         raise ScenarioError([f"{target.metric}: no run has a value of it; choose another metric"])
@@ -174,6 +178,9 @@ def how_precise(
 
 def modes_of(values: pl.DataFrame, metrics: Iterable[str]) -> Iterator[tuple[dict[str, Any], TwoModes]]:
     """What of a table of values is of two kinds over seeds: the columns that say what, and the modes."""
+    import polars as pl
+
+    from fullpipe.analysis.over_seeds import paths_of
     from fullpipe.analysis.statistics import two_modes
 
     keys = [*paths_of(values), "kind", "of", "metric", "unit"]

@@ -1,0 +1,33 @@
+"""Many runs as a table: a row per point of a sweep and group of flows."""
+
+from collections.abc import Sequence
+
+from fullpipe.analysis.subjects import Subject
+from fullpipe.cli import forms, summary
+from fullpipe.cli.console import led, styled, terminal
+from fullpipe.cli.forms import Form
+from fullpipe.cli.jobs import warn_of_short
+from fullpipe.cli.output import complain
+from fullpipe.sweeps import Outcome
+
+
+def show_points(outcomes: Sequence[Outcome], metrics: Sequence[str] | None, form: str) -> None:
+    """Print the metrics of every point of a sweep."""
+    form, console, first = Form(form), terminal(), outcomes[0]
+    subjects = [Subject.read(text) for text in metrics or ()]
+    found, modes = summary.summary_of([(outcome.job.point, outcome.run) for outcome in outcomes], subjects)
+    metrics = list(dict.fromkeys(each.metric for each in subjects))
+    if form == Form.TABLE:
+        seeds = len({outcome.job.seed for outcome in outcomes})
+        over = f", means of {seeds} seeds [95 % intervals]" if seeds > 1 else ""
+        about = f", {first.run.meta.duration_s:g} s, engine {first.run.meta.engine.name}{over}"
+        console.print(led(first.run.name, "bold", about))
+    shown, once = summary.shortened(found) if form == Form.TABLE and not metrics else (found, [])
+    forms.show(summary.grid(shown, metrics, form), form)
+    told = [*once, *summary.jain_is_of(found), *summary.cut(shown, metrics), *modes]
+    told += summary.leaves_out([outcome.run for outcome in outcomes], shown, metrics)
+    for line in told if form == Form.TABLE else ():
+        console.print(styled(line, "dim"), soft_wrap=True)
+    for note in summary.equal_seeds(found, first.job.scenario):
+        complain(note)
+    warn_of_short([outcome.job.point for outcome in outcomes], [outcome.run for outcome in outcomes])

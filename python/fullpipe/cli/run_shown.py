@@ -1,0 +1,226 @@
+"""One run as tables on a terminal. Rows are few, and data frames take longer to import than to simulate."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from fullpipe.analysis.metrics.connections import bulk_names
+from fullpipe.analysis.metrics.fairness import jain
+from fullpipe.analysis.metrics.groups import flow_directions
+from fullpipe.analysis.metrics.shapers import shaper_bps, shaper_utilisation
+from fullpipe.cli.console import led, styled, table, terminal
+from fullpipe.cli.jobs import warn_of_short
+
+if TYPE_CHECKING:
+    from fullpipe.runs import Run
+
+Row = Mapping[str, Any]
+_DATAGRAMS = ("udp", "icmp")
+"""Protocols without congestion control."""
+_MOST_ROWS = 40
+_MOST_LINES_OF_TRANSFERS = 10
+_RTTS = {"rtt_min": "RTT min", "rtt_mean": "RTT mean", "rtt_p95": "RTT p95"}
+_LIMITS = ("cwnd", "pacing", "application", "receiver", "send_buffer")
+
+
+def show_run(run: Run) -> None:
+    """Print all that a terminal shows of a run."""
+    console, meta, warmup_s = terminal(), run.meta, run.scenario.warmup_s
+    flows, links = run.rows("flows"), list(filter(_is_busy, run.rows("links_summary")))[:_MOST_ROWS]
+    connections = [row for row in flows if row.get("protocol") not in _DATAGRAMS]
+    datagrams = [row for row in flows if row.get("protocol") in _DATAGRAMS]
+    measured = f" without the first {warmup_s:g} s (warm-up)" if warmup_s else ""
+    about = f", {meta.duration_s:g} s{measured}, seed {meta.seed}, engine {meta.engine.name}"
+    console.print(led(run.name, "bold", about))
+    if connections:
+        console.print(_flows(connections))
+        for line in _otherwise(run):
+            console.print(line, soft_wrap=True)
+    if datagrams:
+        console.print(_datagrams(run, datagrams))
+    if run.rows("transfers"):
+        console.print(_transfers(run))
+    if videos := run.rows("videos"):
+        console.print(_videos(run, videos))
+    console.print(_links(links))
+    for line in _shapers(run, links):
+        console.print(styled(line, "dim"), soft_wrap=True)
+    for line in _totals(run, flows):
+        console.print(line)
+    warn_of_short([{}], [run])
+    everything = ", those of the warm-up included," if warmup_s else ""
+    console.print(f"{meta.data_packets:,} data packets{everything} in {meta.wall_s:.2f} s")
+
+
+def _totals(run: Run, flows: Iterable[Row]) -> Iterator[str]:
+    """Goodput and fairness of all flows; of downloads and of uploads if there are both."""
+    rows = {row["flow"]: row for row in flows}
+    bulk = frozenset(bulk_names(run))
+    for name, own in (flow_directions(run) or {"total": list(rows)}).items():
+        there = [rows[flow] for flow in own if flow in rows]
+        goodput_bps = sum(row["goodput_bps"] or 0.0 for row in there)
+        competing = [row for row in there if row["flow"] in bulk and row["goodput_bps"] is not None]
+        yield ", ".join([f"{name} {_mbps(goodput_bps)} Mbit/s", *_fairness(run, competing)])
+
+
+def _fairness(run: Run, bulk: Sequence[Row]) -> list[str]:
+    """Jain's index and what it is of, if there are flows that share."""
+    index = jain(row["goodput_bps"] for row in bulk) if len(bulk) > 1 else None
+    spans = {(max(row["start_s"] or 0.0, run.scenario.warmup_s), row["end_s"]) for row in bulk}
+    own_time = ", each over its own time" if len(spans) > 1 else ""
+    return [] if index is None else [f"Jain {index:.3f} of {len(bulk)} bulk flows{own_time}"]
+
+
+def _otherwise(run: Run) -> Iterator[Any]:
+    """What is to be said of the columns of connections that are something else than they seem."""
+    shown = {key: run.meta.otherwise.get(f"flows.{key}_s") for key in _RTTS}
+    for why in dict.fromkeys(why for why in shown.values() if why):
+        columns = [_RTTS[key] for key in shown if shown[key] == why]
+        yield styled(f"{', '.join(columns)} of {run.meta.engine.name}: {why}", "dim")
+
+
+def _transfers(run: Run) -> Any:
+    """Completion times of what began after the warm-up: a line for each of a few flows, and one for all."""
+    from fullpipe.analysis.metrics.transfers import completion_percentiles_s, measured_transfers
+
+    made = table("transfers", "began", "finished", "unfinished", "mean\nms", "p50\nms", "p95\nms", "p99\nms")
+    transfers = measured_transfers(run)
+    of_flows = completion_percentiles_s(transfers, by="flow")
+    if 1 < of_flows.height <= _MOST_LINES_OF_TRANSFERS:
+        for row in of_flows.iter_rows(named=True):
+            made.add_row(row["flow"], *_completion(row))
+    made.add_row("all", *_completion(completion_percentiles_s(transfers).row(0, named=True)))
+    return made
+
+
+def _completion(row: dict[str, Any]) -> list[str]:
+    counts = (row["finished"] + row["unfinished"], row["finished"], row["unfinished"])
+    return [*map(_number, counts), *(_ms(row[f"{key}_s"]) for key in ("mean", "p50", "p95", "p99"))]
+
+
+def _videos(run: Run, videos: Sequence[Row]) -> Any:
+    name = "video (with\nthe warm-up)" if run.scenario.warmup_s else "video"
+    made = table(
+        name, "startup\ns", "played\ns", "stalled\ns", "stalls", "bit rate\nMbit/s", "switches", "pieces"
+    )
+    for row in videos[:_MOST_ROWS]:
+        made.add_row(
+            row["flow"],
+            *(_number(row[key], 2) for key in ("startup_s", "played_s", "stalled_s")),
+            _number(row["stalls"]),
+            _mbps(row["bitrate_bps"]),
+            *(_number(row[key]) for key in ("switches", "chunks")),
+        )
+    if len(videos) > _MOST_ROWS:
+        made.add_row(f"and {len(videos) - _MOST_ROWS} more")
+    return made
+
+
+def _flows(flows: Sequence[Row]) -> Any:
+    made = table(
+        "flow",
+        "goodput\nMbit/s",
+        "wire\nMbit/s",
+        "sent",
+        "retrans-\nmitted",
+        "RTT min\nms",
+        "mean\nms",
+        "p95\nms",
+        last="limited by\n% of time",
+    )
+    for row in flows[:_MOST_ROWS]:
+        made.add_row(
+            row["flow"],
+            *(_mbps(row[key]) for key in ("goodput_bps", "wire_bps")),
+            *(_number(row[key]) for key in ("sent_packets", "retransmitted_packets")),
+            *(_ms(row[key]) for key in ("rtt_min_s", "rtt_mean_s", "rtt_p95_s")),
+            _limits(row),
+        )
+    if len(flows) > _MOST_ROWS:
+        made.add_row(f"and {len(flows) - _MOST_ROWS} more")
+    return made
+
+
+def _datagrams(run: Run, rows: Sequence[Row]) -> Any:
+    """Flows without congestion control. A call has an opinion score."""
+    from fullpipe.analysis.metrics.voice import call_scores  # here: most runs have connections only
+    from fullpipe.cli.shown import number_shown
+
+    scores = call_scores(run)
+    made = table(
+        "datagrams",
+        "goodput\nMbit/s",
+        "sent",
+        "lost\n%",
+        "RTT p50\nms",
+        "p95\nms",
+        "one-way p50\nms",
+        "p95\nms",
+        "jitter\nms",
+        "MOS",
+    )
+    for row in rows[:_MOST_ROWS]:
+        made.add_row(
+            row["flow"],
+            _number(row["goodput_bps"] and row["goodput_bps"] / 1e6, 3),
+            _number(row["sent_packets"]),
+            _number(100 * row["lost_packets"] / row["sent_packets"] if row["sent_packets"] else None, 2),
+            *(_ms(row[key]) for key in ("rtt_p50_s", "rtt_p95_s", "owd_p50_s", "owd_p95_s", "jitter_s")),
+            number_shown(scores.get(row["flow"]), "1", "call_score"),
+        )
+    if len(rows) > _MOST_ROWS:
+        made.add_row(f"and {len(rows) - _MOST_ROWS} more")
+    return made
+
+
+def _limits(row: Row) -> str:
+    """The two largest shares of time, in words, and what the application lost at a full send buffer."""
+    shares = sorted(((row[f"limited_{limit}"] or 0.0, limit) for limit in _LIMITS), reverse=True)
+    found = [f"{limit.replace('_', ' ')} {100 * share:.0f}" for share, limit in shares[:2] if share >= 0.005]
+    refused = row["refused_bytes"]
+    return ", ".join([*found, f"{refused / 1e6:,.1f} MB refused"] if refused else found)
+
+
+def _links(links: Sequence[Row]) -> Any:
+    """Links that did something worth a line: they dropped, marked, or made packets wait."""
+    made = table("link", "dropped", "marked", "used\n%", "wait mean\nms", "p95\nms", "backlog max\npackets")
+    for row in links:
+        made.add_row(
+            row["link"],
+            _number(row["dropped_packets"]),
+            _number(row["marked_packets"]),
+            _number(None if row["utilisation"] is None else 100 * row["utilisation"], 1),
+            _ms(row["sojourn_mean_s"]),
+            _ms(row["sojourn_p95_s"]),
+            _number(row["backlog_max_packets"]),
+        )
+    return made
+
+
+def _is_busy(link: Row) -> bool:
+    """Whether it dropped, marked, or made packets wait; what was not measured says nothing."""
+    lost, marked, backlog = (link[f"{key}_packets"] for key in ("dropped", "marked", "backlog_max"))
+    is_lossy = lost is not None and marked is not None and lost + marked > 0
+    return is_lossy or (backlog is not None and backlog > 1)
+
+
+def _shapers(run: Run, links: Sequence[Row]) -> Iterator[str]:
+    """What queues leave of the rate of their link, and how much of that is used."""
+    for row in links:
+        rate_bps, used = shaper_bps(run, row["link"]), shaper_utilisation(run, row)
+        if rate_bps is not None and used is not None:
+            rate = f"{_mbps(rate_bps)} Mbit/s"
+            yield f"{row['link']}: its queue leaves {rate}, of which {100 * used:.1f} % are used"
+
+
+def _number(value: float | None, digits: int = 0) -> str:
+    return "-" if value is None else f"{value:,.{digits}f}"
+
+
+def _mbps(value: float | None) -> str:
+    return _number(None if value is None else value / 1e6, 2)
+
+
+def _ms(value: float | None) -> str:
+    return _number(None if value is None else value * 1e3, 2)
