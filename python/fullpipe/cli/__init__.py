@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 import fullpipe
 from fullpipe import lazy
+from fullpipe.cli import plain
 
 if TYPE_CHECKING:
     from fullpipe.cli.application import app
@@ -47,12 +48,27 @@ def _obey(arguments: list[str]) -> None:
         case ["--version"]:
             print(f"fullpipe {fullpipe.__version__}", flush=True)
             return
-        case ["list", ("ccas" | "queues" | "losses" | "impairments" | "media") as kind]:
+        case ["list", kind] if kind in plain.KINDS:
             from fullpipe.cli.kinds import KINDS, Kind
             from fullpipe.cli.listed import print_all
 
             print_all(KINDS[Kind(kind)]())
             return
+        case ["show", name] if plain.is_plain(name):
+            from fullpipe.cli.endings import ended
+
+            with ended():
+                from fullpipe.cli.shown_by_name import show
+
+                show(name)
+            return
+        case ["run", *words] if (asked := plain.of_run(words)) is not None:
+            from fullpipe.cli.endings import ended
+
+            with ended():
+                from fullpipe.cli.running import run
+
+                sys.exit(run(**asked))
     from fullpipe.cli.application import app
 
     app()

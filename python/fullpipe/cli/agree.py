@@ -11,10 +11,11 @@ from typing import Annotated
 import typer
 
 from fullpipe import files
+from fullpipe.cli.asked import processors
 from fullpipe.cli.jobs import engine_names
 from fullpipe.cli.output import complain, echo
 from fullpipe.cli.progress import progress_bar
-from fullpipe.cli.shared import Jobs, Out, processors, target
+from fullpipe.cli.shared import Jobs, Out, target
 from fullpipe.errors import UnknownNameError
 from fullpipe.plots import check_format, save_as
 from fullpipe.runs import Store

@@ -9,20 +9,9 @@ from typer.core import TyperGroup
 
 import fullpipe
 from fullpipe.cli.commands import COMMANDS, LazyCommand
-from fullpipe.cli.output import ARGUMENTS, complain, echo
-from fullpipe.errors import (
-    ClusterError,
-    FolderError,
-    FullpipeError,
-    InputFileError,
-    InstallOptionError,
-    MissingExtraError,
-    NoRunError,
-    QueryError,
-    ScenarioError,
-    UnknownNameError,
-    brief,
-)
+from fullpipe.cli.endings import ended
+from fullpipe.cli.output import ARGUMENTS, echo
+from fullpipe.errors import brief
 
 EXAMPLES = (
     ("fullpipe run single-bbr1", "a named scenario"),
@@ -43,17 +32,6 @@ EXAMPLES = (
     ('fullpipe import-tc "tc qdisc add dev eth0 root pie"', "a queue, from Linux's tc"),
     ("fullpipe conformance bbr3 preset=draft", "the example tests of the BBR draft"),
     ("fullpipe paper kato2025 --quick", "a published study"),
-)
-_MISUSE = (
-    ScenarioError,
-    UnknownNameError,
-    NoRunError,
-    FolderError,
-    InputFileError,
-    InstallOptionError,
-    MissingExtraError,
-    QueryError,
-    ClusterError,
 )
 _LONGEST = 400
 _UsageError: Any = typer.BadParameter.__base__
@@ -76,15 +54,8 @@ class _Group(TyperGroup):
         return context
 
     def invoke(self, ctx: Any) -> Any:
-        try:
-            with _readable():
-                return super().invoke(ctx)
-        except FullpipeError as error:
-            complain(error)
-            raise typer.Exit(2 if isinstance(error, _MISUSE) else 1) from None
-        except KeyboardInterrupt:
-            complain("interrupted; the same command continues where this one stopped")
-            raise typer.Exit(1) from None
+        with ended(), _readable():
+            return super().invoke(ctx)
 
 
 @contextmanager

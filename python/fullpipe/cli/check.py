@@ -11,11 +11,11 @@ from typing import Annotated
 import typer
 
 from fullpipe import files
+from fullpipe.cli.asked import processors, values_of
 from fullpipe.cli.check_shown import show
-from fullpipe.cli.compare import finished_runs
-from fullpipe.cli.jobs import bring_all, check_all
+from fullpipe.cli.jobs import bring_all, check_all, finished_runs
 from fullpipe.cli.output import command_line, complain, echo
-from fullpipe.cli.shared import AllowPython, Assignments, Jobs, Out, processors, target, values_of
+from fullpipe.cli.shared import AllowPython, Assignments, Jobs, Out, target
 from fullpipe.cluster import Threads
 from fullpipe.errors import FullpipeError
 from fullpipe.runs import Run, Store

@@ -1,42 +1,12 @@
 """`fullpipe compare`: variants of a scenario, a baseline, or one scenario by several engines."""
 
-import json
-from collections.abc import Mapping, Sequence
-from functools import partial
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
-from fullpipe.cli.compare_baseline import against, keep, points_of, seeds_of
-from fullpipe.cli.compare_engines import by_engine, draw, show
-from fullpipe.cli.compare_kept import compared as kept_compared
-from fullpipe.cli.compare_kept import sides_in
-from fullpipe.cli.compare_variants import axes_of, draw_forest, report
-from fullpipe.cli.jobs import bring_all, check_all, engine_names
-from fullpipe.cli.output import command_line, complain, echo
-from fullpipe.cli.progress import progress_bar
-from fullpipe.cli.shared import (
-    MAX_SEEDS,
-    AllowPython,
-    Assignments,
-    Jobs,
-    On,
-    Out,
-    processors,
-    read_scenario,
-    target,
-    values_of,
-)
-from fullpipe.cli.shown import label
-from fullpipe.cluster import Executor, executor
-from fullpipe.errors import UnknownNameError
-from fullpipe.runs import Store
-from fullpipe.sweeps import Job, Outcome, jobs, stream
-from fullpipe.validation import compare as comparing
-from fullpipe.validation.over import HEADLINES, compared, sides_of
-
-_SEEDS, _SEEDS_OF_VARIANTS = 5, 20
+from fullpipe.cli.output import command_line
+from fullpipe.cli.shared import MAX_SEEDS, AllowPython, Assignments, Jobs, On, Out, target
 
 
 def compare(
@@ -127,82 +97,24 @@ def compare(
     Of a folder of kept runs, those of its engines are compared: what `fullpipe import` read, say, with what
     was simulated.
     """
-    for wanted in metric or ():
-        if wanted not in comparing.MARGINS:
-            raise UnknownNameError("metric", wanted, comparing.MARGINS)
-    margins, metrics = dict(comparing.read_margin(text) for text in margin or ()), metric or HEADLINES
-    if Path(scenario).is_dir():
-        if over or baseline or engines or assignments:
-            told_how = "runs that are kept are compared as they are; name a scenario to run others"
-            raise typer.BadParameter(told_how, param_hint="SCENARIO")
-        kept_sides = sides_in(Path(scenario))
-        found = kept_compared(Path(scenario), kept_sides, reference, margins)
-        _tell_engines(found, metrics, {}, as_json=as_json)
-        if figures:
-            draw(figures, kept_sides, found.scenario, {}, quiet=as_json)
-        return
-    chosen = read_scenario(scenario).with_values(values_of(assignments or [], None))
-    if over and baseline:
-        raise typer.BadParameter("give one of --over and --baseline")
-    if file and not (over or baseline):
-        raise typer.BadParameter("goes with --over or --baseline", param_hint="--file")
-    if reference is not None and (over or baseline):
-        told_how = "goes with --engines; of --over the first value is the reference"
-        raise typer.BadParameter(told_how, param_hint="--reference")
-    told = partial(report, as_json=as_json, file=file, command=command_line(context))
+    from fullpipe.cli import comparing  # here: help needs none of it
 
-    def finished(todo: Sequence[Job]) -> list[Outcome]:
-        if allow_python:
-            bring_all(list(todo), scenario)
-        check_all(list(todo))
-        place = executor(on, root=out, workers=workers or processors(), allow_python=allow_python)
-        return finished_runs(todo, place, Store(out), 2 if over or baseline else 1)
-
-    if over:
-        several = range(1, (seeds or _SEEDS_OF_VARIANTS) + 1)
-        sides = sides_of(chosen, axes_of(over), several, engines or "native")
-        runs = (outcome.run for outcome in finished([job for side in sides for job in side.jobs]))
-        every = compared(sides, runs, metrics, margins)
-        if figures:
-            draw_forest(figures, every, quiet=as_json)
-        told(every)
-    elif baseline:
-        kept = seeds_of(baseline, seeds, _SEEDS_OF_VARIANTS)
-        points = points_of(finished(jobs(chosen, kept, engines or "native")))
-        if baseline.exists():
-            told(against(baseline, points, metrics, margins))
-        else:
-            keep(baseline, points)
-    else:
-        names = engine_names(engines or "native,linux")
-        if reference is not None and reference not in names:
-            raise UnknownNameError("reference", reference, names)
-        several = range(1, (seeds or _SEEDS) + 1)
-        outcomes = finished([job for name in names for job in jobs(chosen, several, name)])
-        first = reference or ("linux" if "linux" in names else names[0])
-        for point, sides_at_point in by_engine(outcomes):
-            found = comparing.compare(sides_at_point, first, margins)
-            _tell_engines(found, metrics, point, as_json=as_json)
-            if figures:
-                draw(figures, sides_at_point, found.scenario, point, quiet=as_json)
-
-
-def _tell_engines(
-    found: comparing.Comparison, metrics: Sequence[str], point: Mapping[str, Any], *, as_json: bool
-) -> None:
-    if as_json:
-        echo(json.dumps(found.to_dict() | {"point": dict(point)}, allow_nan=False))
-    else:
-        show(found, metrics, point)
-
-
-def finished_runs(todo: Sequence[Job], place: Executor, store: Store, status: int = 1) -> list[Outcome]:
-    """What became of jobs. Stops with an exit code if a run failed."""
-    with progress_bar(todo) as progress:
-        outcomes = list(stream(todo, executor=place, store=store, progress=progress))
-    failed = [outcome for outcome in outcomes if outcome.error]
-    for outcome in failed:
-        complain(f"{label(outcome.job)}, {outcome.job.engine}: {outcome.error!s}")
-    if failed:
-        raise typer.Exit(status)
-    return outcomes
+    comparing.compare(
+        scenario,
+        command_line(context),
+        over=over,
+        baseline=baseline,
+        engines=engines,
+        seeds=seeds,
+        reference=reference,
+        margin=margin or (),
+        metric=metric or (),
+        assignments=assignments or (),
+        workers=workers,
+        on=on,
+        out=out,
+        figures=figures,
+        file=file,
+        allow_python=allow_python,
+        as_json=as_json,
+    )

@@ -12,9 +12,9 @@ import polars as pl
 import typer
 
 from fullpipe import files, plots
+from fullpipe.cli.asked import read_scenario
 from fullpipe.cli.console import led, styled, table, terminal
 from fullpipe.cli.output import complain, echo
-from fullpipe.cli.shared import read_scenario
 from fullpipe.cli.shown import (
     INTERVAL,
     MARGIN,

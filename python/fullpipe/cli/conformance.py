@@ -10,9 +10,10 @@ import typer
 from fullpipe import files
 from fullpipe.algorithms import own
 from fullpipe.api import refusals
+from fullpipe.cli.asked import processors
 from fullpipe.cli.console import terminal
 from fullpipe.cli.output import echo
-from fullpipe.cli.shared import AllowPython, Jobs, processors, target
+from fullpipe.cli.shared import AllowPython, Jobs, target
 from fullpipe.engines import engine
 from fullpipe.errors import ScenarioError, UnknownNameError
 from fullpipe.runs import Store

@@ -7,9 +7,10 @@ from typing import Annotated
 
 import typer
 
+from fullpipe.cli.asked import processors
 from fullpipe.cli.console import listing, terminal
 from fullpipe.cli.output import echo
-from fullpipe.cli.shared import processors, stoppable
+from fullpipe.cli.shared import stoppable
 from fullpipe.engines import Installable, InstallOptions, Requirement, engine, names
 from fullpipe.errors import InstallOptionError
 

@@ -15,15 +15,7 @@ from fullpipe.cli.factors_read import made as made_of
 from fullpipe.cli.factors_shown import show
 from fullpipe.cli.forms import Form
 from fullpipe.cli.output import command_line, complain, echo
-from fullpipe.cli.shared import (
-    MAX_SEEDS,
-    AllowPython,
-    Assignments,
-    FormOption,
-    Jobs,
-    Out,
-    target,
-)
+from fullpipe.cli.shared import MAX_SEEDS, AllowPython, Assignments, FormOption, Jobs, Out, target
 from fullpipe.errors import ScenarioError, UnknownNameError
 from fullpipe.runs.schema import TABLES
 from fullpipe.validation.compare import read_margin

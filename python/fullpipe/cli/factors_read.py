@@ -6,9 +6,8 @@ from typing import Any
 
 from fullpipe.analysis.points import points_of
 from fullpipe.analysis.values import value_text
-from fullpipe.cli.compare import finished_runs
-from fullpipe.cli.jobs import bring_all, check_all
-from fullpipe.cli.shared import processors, read_scenario, values_of
+from fullpipe.cli.asked import processors, read_scenario, values_of
+from fullpipe.cli.jobs import bring_all, check_all, finished_runs
 from fullpipe.cluster import Threads
 from fullpipe.errors import NoRunError, ScenarioError
 from fullpipe.runs import Run, Store

@@ -7,8 +7,9 @@ import tomli_w
 import typer
 
 from fullpipe import files
+from fullpipe.cli.asked import read_scenario
 from fullpipe.cli.output import echo
-from fullpipe.cli.shared import read_scenario, target
+from fullpipe.cli.shared import target
 from fullpipe.errors import InputFileError, visible
 from fullpipe.scenario.shaped import scenario_of
 from fullpipe.scenario.tc import script, sqm

@@ -1,23 +1,26 @@
 """Functions of several commands for engines, jobs and finished runs."""
 
+from __future__ import annotations
+
 import warnings
-from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
-
-import typer
+from typing import TYPE_CHECKING, Any
 
 from fullpipe import engines
 from fullpipe.algorithms.own import look_in
-from fullpipe.analysis.length import shortfall
 from fullpipe.api import import_algorithms, refusals
 from fullpipe.cli.output import complain
 from fullpipe.engines import engine
 from fullpipe.errors import NoRunError, ScenarioError
 from fullpipe.runs import Run, Store
 from fullpipe.runs.jobs import points_of
-from fullpipe.sweeps import Job
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+    from fullpipe.cluster import Executor
+    from fullpipe.sweeps import Job, Outcome
 
 
 @contextmanager
@@ -70,6 +73,8 @@ def each_once(runs: Sequence[Run]) -> list[Run]:
 
 def warn_of_short(points: Sequence[Mapping[str, Any]], runs: Sequence[Run]) -> None:
     """Say on standard error which points have runs that are too short for their means, if any have."""
+    from fullpipe.analysis.length import shortfall  # here: JSON says nothing of it
+
     told = shortfall(points, runs) if runs else None
     if told:
         complain(f"warning: {told}")
@@ -97,6 +102,24 @@ def check_all(todo: list[Job]) -> None:
         complain(f"note: {note}")
 
 
+def finished_runs(todo: Sequence[Job], place: Executor, store: Store, status: int = 1) -> list[Outcome]:
+    """What became of jobs. Stops with an exit code if a run failed."""
+    from fullpipe.cli.progress import progress_bar
+    from fullpipe.cli.shown import label
+    from fullpipe.sweeps import stream
+
+    with progress_bar(todo) as progress:
+        outcomes = list(stream(todo, executor=place, store=store, progress=progress))
+    failed = [outcome for outcome in outcomes if outcome.error]
+    for outcome in failed:
+        complain(f"{label(outcome.job)}, {outcome.job.engine}: {outcome.error!s}")
+    if failed:
+        import typer  # here: jobs are run without
+
+        raise typer.Exit(status)
+    return outcomes
+
+
 def engine_names(text: str) -> list[str]:
     """The engines of a list with commas, each once.
 
@@ -107,5 +130,7 @@ def engine_names(text: str) -> list[str]:
     for name in names:
         engine(name)
     if len(names) < 2:
+        import typer  # here: jobs are run without
+
         raise typer.BadParameter("name two engines or more, as in --engines linux,native")
     return names

@@ -13,7 +13,6 @@ from fullpipe.scenario import catalogue
 if TYPE_CHECKING:
     from fullpipe.analysis.metrics.measure import LinkMeasure, Measure
     from fullpipe.runs import Table
-    from fullpipe.scenario import Scenario
 
 
 class Kind(StrEnum):
@@ -89,9 +88,12 @@ def presets() -> dict[str, Preset]:
 @cache
 def scenarios() -> Mapping[str, str]:
     """The scenarios that come with fullpipe, each in short."""
-    from fullpipe.scenario import Scenario, scenario_names  # here: models take longer to build than a list
+    from fullpipe.scenario.read import files, overlay  # here: the other kinds need no scenarios
 
-    return {name: _in_short(Scenario.named(name)) for name in scenario_names()}
+    def tree(name: str) -> dict[str, Any]:
+        return overlay.resolved(files.parse_toml(files.named_text(name)), files.folder_of_names())
+
+    return {name: _in_short(tree(name)) for name in files.scenario_names()}
 
 
 def papers() -> dict[str, str]:
@@ -154,7 +156,18 @@ def known_names() -> list[str]:
     return list(dict.fromkeys([*of_registry, *(name for names in others for name in names())]))
 
 
-def _in_short(scenario: Scenario) -> str:
-    flows = " + ".join(f"{flow.count} x {flow.described}" for flow in scenario.flows)
-    sweep = f", {len(scenario.points())} points" if scenario.sweep else ""
-    return f"{flows}, {scenario.duration_s:g} s{sweep}"
+def _in_short(tree: Mapping[str, Any]) -> str:
+    """A scenario of ours as its file has it: to read it, and the traces that it names, takes longer."""
+    from fullpipe.scenario.quantities import DURATION, NANOSECONDS
+    from fullpipe.scenario.read import axes
+
+    flows = " + ".join(f"{flow.get('count', 1)} x {_described(flow)}" for flow in tree["flows"])
+    sweep = f", {len(list(axes.points(tree['sweep'])))} points" if tree.get("sweep") else ""
+    return f"{flows}, {DURATION.parse(tree['duration']) / NANOSECONDS:g} s{sweep}"
+
+
+def _described(flow: Mapping[str, Any]) -> str:
+    """The name of a flow's algorithm or, without one, of its workload."""
+    kind = flow.get("cca") or flow.get("workload", "")
+    name = kind if isinstance(kind, str) else kind["kind"]
+    return catalogue.controller(name).name if "cca" in flow else name

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-import shlex
+import sys
 from typing import TYPE_CHECKING
 
 from fullpipe.errors import visible
@@ -17,14 +17,20 @@ ARGUMENTS = "fullpipe.arguments"
 
 def command_line(context: typer.Context) -> str:
     """The command as it can be typed again."""
+    import shlex  # here: most commands never say themselves
+
     return shlex.join(["fullpipe", *context.meta.get(ARGUMENTS, ())])
 
 
 def echo(text: object, *, err: bool = False, nl: bool = True) -> None:
     """Print lines of text; control characters in them are escapes."""
-    import typer  # here: `list` is there without
+    said = plain(str(text))
+    if said.isascii():
+        print(said, end="\n" if nl else "", file=sys.stderr if err else sys.stdout, flush=True)
+        return
+    import typer  # here: it finds an encoding for what a terminal may not take, and takes a while to import
 
-    typer.echo(plain(str(text)), err=err, nl=nl)
+    typer.echo(said, err=err, nl=nl)
 
 
 def plain(text: str) -> str:

@@ -6,9 +6,10 @@ from typing import Annotated
 import typer
 
 from fullpipe import studies
+from fullpipe.cli.asked import processors
 from fullpipe.cli.output import complain, echo
 from fullpipe.cli.progress import progress_bar
-from fullpipe.cli.shared import MAX_SEEDS, Jobs, Out, processors
+from fullpipe.cli.shared import MAX_SEEDS, Jobs, Out
 
 
 def paper(

@@ -11,22 +11,14 @@ import typer
 from fullpipe.analysis.metrics import busy_links
 from fullpipe.analysis.values import values_of
 from fullpipe.cli import forms
-from fullpipe.cli.compare import finished_runs
+from fullpipe.cli.asked import processors, read_scenario
+from fullpipe.cli.asked import values_of as values_set
 from fullpipe.cli.compare_variants import axes_of
 from fullpipe.cli.console import led, terminal
 from fullpipe.cli.forms import NOTHING, Form, Grid
-from fullpipe.cli.jobs import bring_all, check_all
+from fullpipe.cli.jobs import bring_all, check_all, finished_runs
 from fullpipe.cli.output import command_line, complain, echo
-from fullpipe.cli.shared import (
-    AllowPython,
-    Assignments,
-    Jobs,
-    Out,
-    ScenarioName,
-    processors,
-    read_scenario,
-)
-from fullpipe.cli.shared import values_of as values_set
+from fullpipe.cli.shared import AllowPython, Assignments, Jobs, Out, ScenarioName
 from fullpipe.cli.shown import number_shown, point_shown, unit_shown
 from fullpipe.cli.summary import check_metrics
 from fullpipe.cluster import Threads

@@ -1,18 +1,22 @@
 """Progress of many runs: a bar on a terminal, and a line now and then in a pipe or a log."""
 
+from __future__ import annotations
+
 import sys
-from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from threading import Lock
 from time import monotonic
 from typing import TYPE_CHECKING
 
 from fullpipe.cli.output import complain
-from fullpipe.sweeps import Job, Update
-from fullpipe.sweeps import Progress as Listener
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
     from rich.progress import Progress
+
+    from fullpipe.sweeps import Job, Update
+    from fullpipe.sweeps import Progress as Listener
 
 EVERY_S = 10.0
 """Between two lines; work that takes less has none."""
@@ -58,7 +62,7 @@ def progress_bar(todo: Sequence[Job]) -> Iterator[Listener]:
         yield report
 
 
-def _bar() -> "Progress":
+def _bar() -> Progress:
     from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn  # here: pipes need no bar
 
     from fullpipe.cli.console import terminal

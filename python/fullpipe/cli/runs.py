@@ -8,10 +8,11 @@ import polars as pl
 import typer
 
 from fullpipe.analysis.stored import StoredRuns
+from fullpipe.cli.asked import assignment
 from fullpipe.cli.frames import as_json, as_table
 from fullpipe.cli.jobs import noted
 from fullpipe.cli.output import complain, echo
-from fullpipe.cli.shared import Out, assignment, target
+from fullpipe.cli.shared import Out, target
 from fullpipe.errors import visible
 from fullpipe.runs import Store
 

@@ -1,18 +1,14 @@
 """Options of several commands, and how they are checked and converted before anything runs."""
 
-import os
 import signal
-import tomllib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
 from fullpipe.cli.forms import Form
-from fullpipe.errors import ScenarioError
-from fullpipe.scenario import Scenario, scenario_names
 from fullpipe.scenario.quantities import DURATION, NANOSECONDS
 
 
@@ -66,24 +62,6 @@ AllowPython = Annotated[
 ]
 
 
-def read_scenario(text: str) -> Scenario:
-    """A scenario by name, or from a file if `text` looks like a path or is one.
-
-    Raises:
-        UnknownNameError: If it is neither.
-        ScenarioError: If the file does not hold a scenario.
-    """
-    looks_like_path = text.endswith(".toml") or os.sep in text or text in (".", "..")
-    if text in scenario_names() or not (looks_like_path or os.path.exists(text)):
-        return Scenario.named(text)
-    return Scenario.from_file(text)
-
-
-def processors() -> int:
-    """Processors that this process may use."""
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-
-
 def seconds_of(time: str | None, option: str) -> float | None:
     """The seconds of a time such as "10 s" that an option gives."""
     if time is None:
@@ -113,20 +91,3 @@ def stoppable() -> Iterator[None]:
     finally:
         for number, handler in before.items():
             signal.signal(number, handler)
-
-
-def values_of(assignments: list[str], interval: str | None) -> dict[str, Any]:
-    """Values by their paths: those that are set, and the time between samples if it is given."""
-    values = dict(assignment(text) for text in assignments)
-    return values | ({} if interval is None else {"record.interval": interval})
-
-
-def assignment(text: str, option: str = "--set") -> tuple[str, Any]:
-    """Split `path=value`; the value is TOML; what is not TOML is text, so that quotes are rarely needed."""
-    path, equals, value = text.partition("=")
-    if not equals:
-        raise ScenarioError([f'{option} "{text}": write it as PATH=VALUE, as in tcp.mss=1420 B'])
-    try:
-        return path, tomllib.loads(f"value = {value}")["value"]
-    except (tomllib.TOMLDecodeError, RecursionError, ValueError):
-        return path, value.strip()

@@ -6,8 +6,9 @@ from typing import Annotated
 import typer
 
 from fullpipe.algorithms.own import look_in
+from fullpipe.cli.asked import processors
 from fullpipe.cli.output import complain, echo
-from fullpipe.cli.shared import AllowPython, Jobs, processors, seconds_of, stoppable, target
+from fullpipe.cli.shared import AllowPython, Jobs, seconds_of, stoppable, target
 from fullpipe.cluster.work import Counts, Worker
 
 

@@ -1,0 +1,51 @@
+"""What words of a command line stand for: scenarios, and values at their paths."""
+
+from __future__ import annotations
+
+import os
+import tomllib
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from fullpipe.errors import ScenarioError
+from fullpipe.scenario.read.files import scenario_names
+
+if TYPE_CHECKING:
+    from fullpipe.scenario import Scenario
+
+
+def read_scenario(text: str) -> Scenario:
+    """A scenario by name, or from a file if `text` looks like a path or is one.
+
+    Raises:
+        UnknownNameError: If it is neither.
+        ScenarioError: If the file does not hold a scenario.
+    """
+    from fullpipe.scenario import Scenario  # here: a scenario of ours is shown as its file is
+
+    looks_like_path = text.endswith(".toml") or os.sep in text or text in (".", "..")
+    if text in scenario_names() or not (looks_like_path or os.path.exists(text)):
+        return Scenario.named(text)
+    return Scenario.from_file(text)
+
+
+def processors() -> int:
+    """Processors that this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def values_of(assignments: Sequence[str], interval: str | None) -> dict[str, Any]:
+    """Values by their paths: those that are set, and the time between samples if it is given."""
+    values = dict(assignment(text) for text in assignments)
+    return values | ({} if interval is None else {"record.interval": interval})
+
+
+def assignment(text: str, option: str = "--set") -> tuple[str, Any]:
+    """Split `path=value`; the value is TOML; what is not TOML is text, so that quotes are rarely needed."""
+    path, equals, value = text.partition("=")
+    if not equals:
+        raise ScenarioError([f'{option} "{text}": write it as PATH=VALUE, as in tcp.mss=1420 B'])
+    try:
+        return path, tomllib.loads(f"value = {value}")["value"]
+    except (tomllib.TOMLDecodeError, RecursionError, ValueError):
+        return path, value.strip()

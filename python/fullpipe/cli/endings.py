@@ -1,0 +1,56 @@
+"""How commands end that cannot do what is asked: a line on standard error, and an exit code."""
+
+from __future__ import annotations
+
+import sys
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+from fullpipe.cli.output import complain
+from fullpipe.errors import (
+    ClusterError,
+    FolderError,
+    FullpipeError,
+    InputFileError,
+    InstallOptionError,
+    MissingExtraError,
+    NoRunError,
+    QueryError,
+    ScenarioError,
+    UnknownNameError,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+_MISUSE = (
+    ScenarioError,
+    UnknownNameError,
+    NoRunError,
+    FolderError,
+    InputFileError,
+    InstallOptionError,
+    MissingExtraError,
+    QueryError,
+    ClusterError,
+)
+
+
+@contextmanager
+def ended() -> Iterator[None]:
+    """Errors that are meant for the user become a message and an exit code: 2 for bad input, 1 for a failure.
+
+    Raises:
+        SystemExit: If there is one.
+    """
+    try:
+        yield
+    except FullpipeError as error:
+        complain(error)
+        code = 2 if isinstance(error, _MISUSE) else 1
+    except KeyboardInterrupt:
+        complain("interrupted; the same command continues where this one stopped")
+        code = 1
+    else:
+        return
+    sys.exit(code)

@@ -1,0 +1,77 @@
+"""Reads plain arguments of `run`: the library that reads all others takes longer to import than a short run.
+
+What it does not read, it leaves to that library, which also says what is wrong.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+KINDS = (
+    *("ccas", "queues", "losses", "impairments", "media", "workloads", "metrics", "scenarios", "papers"),
+    *("flent-tests", "tables"),
+)
+"""What `list` prints in one way; engines take another one."""
+_MOST_DIGITS = 9
+
+
+def of_run(words: Sequence[str]) -> dict[str, Any] | None:
+    """The arguments of `running.run` for the words behind `run`; None for anything but a scenario and, each
+    once at most, --json, --no-store, --seed N, --out DIR and, again and again, --set PATH=VALUE.
+
+    >>> of_run(["my.toml", "--json", "--seed", "3"])
+    {'scenario': 'my.toml', 'as_json': True, 'seeds': (3,)}
+    >>> of_run(["my.toml", "--jsn"]), of_run(["my.toml", "--seed", "three"])
+    (None, None)
+    """
+    if not all(word and word.isascii() and word.isprintable() for word in words):
+        return None
+    found: dict[str, Any] = {}
+    left = iter(words)
+    for word in left:
+        if word == "--set":
+            value = _value(left)
+            found.setdefault("assignments", []).append(value)
+        else:
+            key, value = _read(word, left)
+            if key in found:
+                return None
+            found[key] = value
+        if value is None:
+            return None
+    if "scenario" not in found:
+        return None
+    if found.pop("no_store", False):
+        found["out"] = None
+    return found
+
+
+def is_plain(word: str) -> bool:
+    """Whether a word is no option."""
+    return word.isascii() and word.isprintable() and not word.startswith("-") and bool(word)
+
+
+def _read(word: str, left: Iterator[str]) -> tuple[str, Any]:
+    """The name and the value of an argument; None for what is not plain."""
+    match word:
+        case "--json":
+            return "as_json", True
+        case "--no-store":
+            return "no_store", True
+        case "--out":
+            folder = _value(left)
+            return "out", folder and Path(folder)
+        case "--seed":
+            number = _value(left) or ""
+            is_plain = number.isdigit() and len(number) <= _MOST_DIGITS and number == str(int(number))
+            return "seeds", (int(number),) if is_plain else None
+        case _:
+            return "scenario", None if word.startswith("-") else word
+
+
+def _value(left: Iterator[str]) -> str | None:
+    """The word behind an option."""
+    word = next(left, "-")
+    return None if word.startswith("-") else word

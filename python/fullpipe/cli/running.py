@@ -1,0 +1,183 @@
+"""Does what `fullpipe run` is asked for. It is imported without the reader of arguments."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from fullpipe import sweeps
+from fullpipe.cli.asked import processors, read_scenario, values_of
+from fullpipe.cli.jobs import bring_all, check_all
+from fullpipe.cli.output import complain
+from fullpipe.cli.progress import progress_bar
+from fullpipe.cluster import executor
+from fullpipe.errors import ScenarioError
+from fullpipe.runs import Store
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Sequence
+
+    from fullpipe.analysis.precision import Target
+    from fullpipe.cluster import Executor
+    from fullpipe.scenario import Scenario
+    from fullpipe.sweeps import Enough, Job, Outcome
+
+STORE = Path("runs")
+"""Where runs are kept unless another folder is named."""
+_encode = json.JSONEncoder(allow_nan=False).encode
+
+
+def check_metrics(names: Iterable[str]) -> None:
+    """Refuse what is no metric.
+
+    Raises:
+        UnknownNameError: If there is no metric of a name.
+    """
+    for text in names:
+        from fullpipe.analysis.subjects import Subject  # here: most runs show the usual metrics
+
+        Subject.read(text)
+
+
+def run(
+    scenario: str,
+    *,
+    engine: str = "native",
+    seeds: Iterable[int] = (1,),
+    assignments: Sequence[str] = (),
+    interval: str | None = None,
+    targets: Sequence[Target] = (),
+    max_seeds: int | None = None,
+    workers: int | None = None,
+    threads: int = 1,
+    out: Path | None = STORE,
+    allow_python: bool = False,
+    cca_timeout_s: float | None = None,
+    on: str = "local",
+    metrics: Sequence[str] | None = None,
+    form: str = "table",
+    as_json: bool = False,
+) -> int:
+    """Run a scenario and print what came out; the exit code.
+
+    Args:
+        scenario: A file, or the name of one that comes with fullpipe.
+        engine: What runs it.
+        seeds: Of every point, unless there are targets.
+        assignments: PATH=VALUE, each.
+        interval: Time between samples.
+        targets: What seeds are added for.
+        max_seeds: How many there are at most with targets.
+        workers: Runs at the same time; all processors unless given.
+        threads: Within each run.
+        out: Folder of finished runs; None keeps nothing.
+        allow_python: Run the code of algorithms that are not of the registry.
+        cca_timeout_s: Longest call into one.
+        on: Where it is run.
+        metrics: What is shown; the usual ones unless given.
+        form: Of a table of several runs.
+        as_json: A line per run in place of tables.
+
+    Raises:
+        FullpipeError: If it cannot be run.
+        KeyboardInterrupt: If it was interrupted and runs are kept.
+    """
+    place = executor(
+        on,
+        root=out,
+        workers=workers or max(1, processors() // threads),
+        cca_timeout_s=cca_timeout_s,
+        allow_python=allow_python,
+    )
+    chosen = read_scenario(scenario).with_values(values_of(assignments, interval))
+    todo = sweeps.jobs(chosen, seeds, engine)
+    if allow_python:
+        bring_all(todo, scenario)
+    check_all(todo)
+
+    store = None if out is None else Store(out)
+
+    def make(each: list[Job]) -> list[Outcome]:
+        return _made(each, place, store, as_json, cca_timeout_s, threads)
+
+    try:
+        enough = _until(chosen, targets, make, engine, max_seeds) if targets else None
+        outcomes = enough.outcomes if enough else make(todo)
+    except KeyboardInterrupt:
+        if store is not None:
+            raise
+        complain("interrupted; nothing was kept")
+        return 1
+    if not as_json:
+        from fullpipe.cli import tables  # here, as below: JSON needs none of it
+
+        shown = metrics or (_columns(targets) if targets else None)
+        tables.show([outcome for outcome in outcomes if outcome.error is None], shown, form)
+    if enough:
+        from fullpipe.cli.until import tell
+
+        tell(enough)
+    return _failures(outcomes)
+
+
+def _made(
+    todo: list[Job],
+    place: Executor,
+    store: Store | None,
+    as_json: bool,
+    cca_timeout_s: float | None,
+    threads: int,
+) -> list[Outcome]:
+    outcomes = []
+    with progress_bar(todo) as progress:
+        made = sweeps.stream(
+            todo,
+            executor=place,
+            store=store,
+            progress=progress,
+            cca_timeout_s=cca_timeout_s,
+            threads=threads,
+        )
+        for outcome in made:
+            outcomes.append(outcome)
+            if as_json and outcome.error is None:
+                print(_line(outcome), flush=True)
+    return outcomes
+
+
+def _until(
+    scenario: Scenario,
+    targets: Sequence[Target],
+    make: Callable[[list[Job]], list[Outcome]],
+    engine: str,
+    most: int | None,
+) -> Enough:
+    from fullpipe.analysis.precision import MOST  # here: most runs have no targets
+
+    return sweeps.until(scenario, targets, make, engine=engine, most=most or MOST)
+
+
+def _columns(targets: Sequence[Target]) -> list[str] | None:
+    from fullpipe.cli.until import shown_until
+
+    return shown_until(targets)
+
+
+def _line(outcome: Outcome) -> str:
+    """The JSON object of a run; in a sweep, `point` says which one it is, and `folder` where it is kept."""
+    point = {"point": dict(outcome.job.point)} if outcome.job.point else {}
+    folder = {"folder": str(outcome.run.folder)} if outcome.run.folder else {}
+    return _encode(outcome.run.summary() | point | folder)
+
+
+def _failures(outcomes: Iterable[Outcome]) -> int:
+    """Say which runs failed; the exit code."""
+    failed = [outcome for outcome in outcomes if outcome.error]
+    if failed:
+        from fullpipe.cli.shown import label  # here: most runs do not fail
+
+        for outcome in failed:
+            complain(f"{label(outcome.job)}: {outcome.error!s}")
+    wrong = any(isinstance(outcome.error, ScenarioError) for outcome in failed)
+    return (2 if wrong else 1) if failed else 0

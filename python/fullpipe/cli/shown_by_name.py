@@ -1,0 +1,115 @@
+"""What `fullpipe show` prints of a name. It is imported without the reader of arguments."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from fullpipe.cli import show_run
+from fullpipe.cli.asked import read_scenario
+from fullpipe.cli.output import echo
+from fullpipe.errors import NoRunError, UnknownNameError
+from fullpipe.scenario.read.files import named_text, scenario_names
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from fullpipe.scenario import Network
+
+MOST_PATHS = 100
+"""Flows, and routes of one flow, that a terminal shows."""
+
+
+def show(name: str, *, paths: bool = False, as_json: bool = False) -> None:
+    """Print a scenario, a run, or anything else that is declared by name.
+
+    Args:
+        name: Of the scenario or anything else, a file, or the folder of a run.
+        paths: Of a scenario, the links that each flow crosses.
+        as_json: As one JSON object.
+
+    Raises:
+        UnknownNameError: If there is nothing of that name.
+        NoRunError: If it is a folder without a run.
+    """
+    if paths:
+        from fullpipe.scenario import resolve  # here: most questions need no network
+
+        network = resolve(read_scenario(name))
+        _print(_paths(network)) if as_json else _show_paths(network)
+    elif name in scenario_names() and not as_json:
+        echo(named_text(name), nl=False)
+    elif name in scenario_names() or name.endswith(".toml"):
+        scenario = read_scenario(name)
+        if as_json:
+            _print(scenario.to_dict())
+        else:
+            echo(scenario.to_toml(), nl=False)
+    elif show_run.is_run(name):
+        _print(show_run.origin(name)) if as_json else echo(show_run.as_toml(name), nl=False)
+    elif found := _called(name):
+        from fullpipe.cli import described
+
+        several = len(found) > 1
+        if as_json:
+            known = {family: described.as_json(one) for family, one in found.items()}
+            _print(known if several else next(iter(known.values())))
+            return
+        for family, one in found.items():
+            described.show(name, one, family if several else "")
+    elif Path(name).is_dir():
+        raise NoRunError(
+            f"{name}: no finished run; there is no meta.json. `fullpipe runs --out {name}` lists what is in a"
+            " folder of runs"
+        )
+    else:
+        from fullpipe.cli.kinds import known_names
+
+        raise UnknownNameError("name", name, known_names())
+
+
+def _called(name: str) -> dict[str, Any]:
+    from fullpipe.cli.kinds import called  # here: a scenario needs nothing else that has a name
+
+    return called(name)
+
+
+def _print(found: Mapping[str, Any]) -> None:
+    echo(json.dumps(found, allow_nan=False))
+
+
+def _paths(network: Network) -> dict[str, Any]:
+    """By flow, the links of data and ACKs, and every route that it takes later; null: as before."""
+
+    def named(links: tuple[int, ...] | None) -> list[str] | None:
+        return None if links is None else [network.hops[i].name for i in links]
+
+    return {
+        routed.name: {
+            "base_rtt_s": network.base_rtt_s(routed),
+            "data": named(routed.forward),
+            "acks": named(routed.reverse),
+            "later": [
+                {"at_s": reroute.at_s, "data": named(reroute.forward), "acks": named(reroute.reverse)}
+                for reroute in routed.reroutes
+            ],
+        }
+        for routed in network.flows
+    }
+
+
+def _show_paths(network: Network) -> None:
+    """A line per flow and direction, and one for every change of them."""
+    found = _paths(network)
+    for flow, routes in list(found.items())[:MOST_PATHS]:
+        echo(f"{flow}: base RTT {routes['base_rtt_s'] * 1e3:g} ms")
+        echo(f"  data  {' > '.join(routes['data'])}\n  ACKs  {' > '.join(routes['acks'])}")
+        for later in routes["later"][:MOST_PATHS]:
+            both = (("data", later["data"]), ("ACKs", later["acks"]))
+            lines = [f"{what}  {' > '.join(links)}" for what, links in both if links is not None]
+            echo(f"  from {later['at_s']:g} s: {'; '.join(lines)}")
+        if len(routes["later"]) > MOST_PATHS:
+            echo(f"  and {len(routes['later']) - MOST_PATHS} more")
+    if len(found) > MOST_PATHS:
+        echo(f"and {len(found) - MOST_PATHS} more flows")
