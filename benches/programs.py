@@ -6,6 +6,7 @@ import json
 import os
 import subprocess
 import sys
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -26,9 +27,9 @@ class Cost:
     output: str
 
 
-def measured(command: list[str]) -> Cost:
+def measured(command: list[str], cwd: Path = ROOT, env: Mapping[str, str] | None = None) -> Cost:
     """Run a process to its end and ask the system what it used."""
-    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, cwd=ROOT) as process:
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, cwd=cwd, env=env) as process:
         assert process.stdout is not None
         output = process.stdout.read()
         _, status, usage = os.wait4(process.pid, 0)

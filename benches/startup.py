@@ -1,39 +1,84 @@
-"""What it costs to start: CPU of the interpreter, of the import, and of commands that do little.
+"""CPU time of starting: the interpreter, the import, and commands that do little.
 
-The programs take turns, each in a fresh process, and of each the least of several times counts. The bare
-interpreter is the yardstick: on a busy machine everything takes longer, and so does that.
+The programs take turns, each in a fresh process in a folder of its own, and the least of several times is
+printed. The bare interpreter is the yardstick: on a busy machine all take longer. `--against DIR` measures
+another source tree in the same turns, such as one of before, and prints the ratio. Python files are compiled
+once, as they are for an installed package.
 """
 
 from __future__ import annotations
 
 import argparse
+import os
+import shutil
 import sys
+from pathlib import Path
+from tempfile import TemporaryDirectory
 
 from benches.programs import measured
 
+TINY = """
+name = "tiny"
+duration = "2 s"
+
+[topology]
+kind = "dumbbell"
+[topology.bottleneck]
+rate = "10 Mbit/s"
+delay = "20 ms"
+queue = { kind = "drop_tail", packets = 50 }
+
+[[flows]]
+cca = "cubic"
+start_jitter = "100 ms"
+"""
+COMMANDS = (
+    *("--version", "--help", "run --help", "compare --help"),
+    *("list ccas", "list scenarios", "list metrics", "list tables", "list papers", "list engines"),
+    *("show single-cubic", "show tiny.toml", "show cubic"),
+    *("run tiny.toml", "run tiny.toml --json", "run tiny.toml --json --no-store"),
+)
 PROGRAMS = {
     "python -c pass": ["-c", "pass"],
     "import fullpipe": ["-c", "import fullpipe"],
-    "fullpipe --version": ["-m", "fullpipe", "--version"],
-    "fullpipe --help": ["-m", "fullpipe", "--help"],
-    "fullpipe list ccas": ["-m", "fullpipe", "list", "ccas"],
-    "fullpipe show single-cubic": ["-m", "fullpipe", "show", "single-cubic"],
-    "fullpipe run --help": ["-m", "fullpipe", "run", "--help"],
+    **{f"fullpipe {command}": ["-m", "fullpipe", *command.split()] for command in COMMANDS},
 }
+
+
+def cpu_ms(program: list[str], tree: Path, folder: Path) -> float:
+    """CPU milliseconds of a program by the package in a source tree, in a folder with a scenario alone."""
+    there = folder / "there"
+    shutil.rmtree(there, ignore_errors=True)
+    there.mkdir()
+    (there / "tiny.toml").write_text(TINY, encoding="utf-8")
+    environment = {key: value for key, value in os.environ.items() if key != "PYTHONDONTWRITEBYTECODE"}
+    environment |= {"PYTHONPATH": str(tree / "python"), "PYTHONPYCACHEPREFIX": str(folder / "compiled")}
+    return 1e3 * measured([sys.executable, *program], there, environment).cpu_s
 
 
 def main() -> None:
     """Run what was asked for."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--repeats", type=int, default=10)
+    parser.add_argument("--against", type=Path, help="another source tree")
+    parser.add_argument("--only", default="", help="programs whose name holds this")
     options = parser.parse_args()
-    times: dict[str, list[float]] = {name: [] for name in PROGRAMS}
-    for _ in range(options.repeats):
-        for name, arguments in PROGRAMS.items():
-            times[name].append(measured([sys.executable, *arguments]).cpu_s)
-    print(f"start, least of {options.repeats}:")
-    for name, found in times.items():
-        print(f"  {name:<27} {1e3 * min(found):6.0f} CPU-ms")
+    trees = [Path(__file__).resolve().parent.parent]
+    if options.against:
+        trees.append(options.against.resolve())
+    programs = {name: program for name, program in PROGRAMS.items() if options.only in name}
+    times: dict[tuple[str, Path], list[float]] = {(name, tree): [] for name in programs for tree in trees}
+    with TemporaryDirectory(prefix="fullpipe-bench-") as folder:
+        for number in range(options.repeats + 1):
+            for (name, tree), found in times.items():
+                took_ms = cpu_ms(programs[name], tree, Path(folder))
+                if number:  # before, files are compiled
+                    found.append(took_ms)
+    print(f"CPU-ms to start, least of {options.repeats}:")
+    for name in programs:
+        here, *other = (min(times[name, tree]) for tree in trees)
+        against = f" {here / other[0]:5.2f} of {other[0]:.0f}" if other else ""
+        print(f"  {name:<43} {here:6.0f}{against}")
 
 
 if __name__ == "__main__":

@@ -2,6 +2,7 @@
 
 import os
 import platform
+import re
 from functools import cache
 from importlib import metadata
 from typing import Annotated, Any
@@ -94,6 +95,9 @@ def versions() -> dict[str, str]:
 def version(package: str) -> str:
     """The installed version of a package, "unknown" if it is not installed."""
     try:
-        return metadata.version(package)
+        found = metadata.distribution(package)
     except metadata.PackageNotFoundError:
         return "unknown"
+    # The first line of that name says it; to parse all lines takes longer than some runs.
+    line = re.search(r"^Version: *(.+?)\s*$", found.read_text("METADATA") or "", re.MULTILINE)
+    return line[1] if line else found.version

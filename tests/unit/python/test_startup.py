@@ -1,8 +1,14 @@
 """What starts imports no more than it uses: counted by modules, which no load of the machine changes."""
 
+import json
+import os
+import pkgutil
 import subprocess
 import sys
+from importlib import import_module
 from pathlib import Path
+from types import ModuleType
+from typing import Any
 
 import pytest
 
@@ -19,13 +25,13 @@ def imported(program: str) -> set[str]:
     """The modules that there are when a program ends."""
     lines = [
         "import atexit, os, sys",
-        "atexit.register(lambda: os.write(2, ' '.join(sys.modules).encode()))",
+        "atexit.register(lambda: os.write(2, ('\\0' + ' '.join(sys.modules)).encode()))",
         program,
     ]
     made = subprocess.run(
         [sys.executable, "-c", "\n".join(lines)], capture_output=True, text=True, check=True
     )
-    return set(made.stderr.split())
+    return set(made.stderr.rpartition("\0")[2].split())
 
 
 @pytest.mark.parametrize(
@@ -70,3 +76,71 @@ def test_what_is_used_is_imported() -> None:
     assert "scipy.stats" in imported(
         "import fullpipe; fullpipe.statistics.friedman([[1, 2], [3, 1], [2, 2]])"
     )
+
+
+@pytest.mark.parametrize(
+    "package", ["algorithms", "analysis.metrics", "cluster", "engines", "scenario", "studies"]
+)
+def test_no_module_takes_the_place_of_a_name(package: str) -> None:
+    """A module that is imported becomes an attribute of its package."""
+    found = import_module(f"fullpipe.{package}")
+    for module in pkgutil.iter_modules(found.__path__):
+        if module.name != "header":
+            import_module(f"{found.__name__}.{module.name}")
+    assert not [name for name in found.__all__ if isinstance(getattr(found, name), ModuleType)]
+
+
+KEPT = Path(__file__).with_name("imports.json")
+"""What each command imports: modules of ours, and other packages that are not of Python's library."""
+RENEW = os.environ.get("FULLPIPE_RENEW_IMPORTS") == "1"
+SLOW = {"asyncio", "matplotlib", "multiprocessing", "scipy", "unittest"}
+NO_READER = {*SLOW, "typer"}
+NO_FRAMES = {"numpy"}
+"""Beside polars, which the metrics of a run still import."""
+COMMANDS: dict[str, set[str]] = {
+    "--version": {*NO_READER, *BARE},
+    "--help": {*SLOW, *NUMBERS, "pydantic"},
+    "run --help": {*SLOW, *NUMBERS, "fullpipe.runs", "fullpipe.scenario.model"},
+    "compare --help": {*SLOW, *NUMBERS, "fullpipe.runs", "fullpipe.scenario.model"},
+    "list ccas": {*NO_READER, *NUMBERS, "pydantic"},
+    "list scenarios": {*NO_READER, *NUMBERS, "fullpipe.scenario.model"},
+    "list papers": {*NO_READER, *NUMBERS, "pydantic"},
+    "list metrics": {*NO_READER},
+    "list tables": {*NO_READER},
+    "list engines": SLOW,
+    "show single-cubic": {*NO_READER, *NUMBERS, "rich", "pydantic"},
+    "show small.toml": {*NO_READER, *NUMBERS, "rich", "fullpipe.runs"},
+    "run small.toml": {*NO_READER, *NO_FRAMES},
+    "run small.toml --json": {*NO_READER, *NO_FRAMES, "rich"},
+    "run small.toml --json --no-store": {*NO_READER, *NO_FRAMES, "rich"},
+}
+"""What must not be imported, by command."""
+
+
+def said(modules: set[str]) -> dict[str, str]:
+    """Modules of ours, and other packages that do not come with Python."""
+    ours = sorted(name.partition(".")[2] for name in modules if name.startswith("fullpipe."))
+    tops = {name.partition(".")[0] for name in modules} - sys.stdlib_module_names
+    others = sorted(name for name in tops if name not in ("fullpipe", "__main__") and name.isidentifier())
+    return {"ours": " ".join(ours), "others": " ".join(name for name in others if name[0] != "_")}
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_a_command_imports_no_more_modules_than_before(
+    command: str, small_file: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(small_file.parent)
+    found = imported(COMMAND.format(repr(command)))
+    assert "fullpipe" in found
+    assert not COMMANDS[command] & found
+    kept: dict[str, Any] = json.loads(KEPT.read_text(encoding="utf-8"))
+    if RENEW:
+        kept = {name: kept[name] for name in COMMANDS if name in kept} | {command: said(found)}
+        KEPT.write_text(json.dumps(kept, indent=1) + "\n", encoding="utf-8")
+    for whose, names in said(found).items():
+        new = sorted(set(names.split()) - set(kept[command][whose].split()))
+        assert not new, (
+            f"`fullpipe {command}` imports {', '.join(new)} as well ({len(names.split())} modules, before "
+            f"{len(kept[command][whose].split())}): import it where it is used, or keep the new list with "
+            "FULLPIPE_RENEW_IMPORTS=1"
+        )
