@@ -85,6 +85,7 @@ def served(tmp_path: Path) -> Iterator[Served]:
 
         def start(*options: str) -> tuple[str, subprocess.Popen[str]]:
             process = stack.enter_context(_serving(tmp_path, *options))
+            assert process.stdout is not None
             return process.stdout.readline().strip(), process
 
         yield start
