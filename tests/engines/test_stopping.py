@@ -110,6 +110,14 @@ def until(condition: Callable[[], object]) -> None:
         time.sleep(0.05)
 
 
+def runs(pid: str) -> bool:
+    """Whether a process has not ended."""
+    try:
+        return bool(Path(f"/proc/{pid}/cmdline").read_bytes())
+    except OSError:
+        return False
+
+
 def stopped(installing: subprocess.Popen[str], how: signal.Signals) -> list[str]:
     """What an installation says that is stopped; it ends with status 1."""
     installing.send_signal(how)
@@ -152,11 +160,13 @@ def test_a_build_that_is_stopped_leaves_no_compiler(how: signal.Signals, tmp_pat
     tree, begun = tmp_path / "tree", tmp_path / "begun"
     (tree / "arch/um").mkdir(parents=True)
     (tree / "arch/um/Kconfig").touch()
-    (tree / "Makefile").write_text(f"mrproper:\n\techo $$PPID > {begun}; sleep 600\n")
+    (tree / "Makefile").write_text(f"mrproper:\n\tsleep 600 & echo $$PPID $$! > {begun}; wait\n")
     for name in ("flex", "bison"):
         (tmp_path / name).touch(mode=0o755)
     with install("linux", tmp_path / "cache", 9, "--source", str(tree), also=str(tmp_path)) as installing:
         until(begun.exists)
-        make = int(begun.read_text())
+        until(begun.read_text)
+        make, compiler = begun.read_text().split()
         assert stopped(installing, how)[-1] == LINE
-    assert not Path(f"/proc/{make}").exists()
+    assert not runs(make)
+    until(lambda: not runs(compiler))

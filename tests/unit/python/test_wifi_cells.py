@@ -317,6 +317,6 @@ def test_a_mistake_has_one_line(more: dict[str, Any], message: str) -> None:
     assert str(told.value).startswith(message)
 
 
-def test_a_million_stations_are_refused_at_once() -> None:
-    with pytest.raises(ScenarioError, match=r"^cells\[0\].stations: has 1000000, must have at most 2007$"):
-        scenario(cell={"stations": [{"node": "phone"}] * 1_000_000})
+def test_a_hundred_thousand_stations_are_refused_at_once() -> None:
+    with pytest.raises(ScenarioError, match=r"^cells\[0\].stations: has 100000, must have at most 2007$"):
+        scenario(cell={"stations": [{"node": "phone"}] * 100_000})

@@ -41,6 +41,7 @@ def make(tree: Path, environment: Mapping[str, str], targets: list[str], say: Sa
         stderr=subprocess.STDOUT,
         text=True,
         errors="replace",
+        process_group=0,
         preexec_fn=partial(_end_with, os.getpid()),  # noqa: PLW1509 (no threads)
     ) as process:
         try:
@@ -50,7 +51,7 @@ def make(tree: Path, environment: Mapping[str, str], targets: list[str], say: Sa
                 if say and line.startswith("  CC ") and compiled % 100 == 0:
                     say(f"  {compiled:,} files")
         except BaseException:
-            process.terminate()
+            os.killpg(process.pid, signal.SIGTERM)  # compilers, too
             raise
     if process.returncode:
         raise EngineError("\n".join([f"{' '.join(command)} failed in {tree}:", *said]))
