@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import fullpipe
 from fullpipe import lazy
-from fullpipe.cli import plain
+from fullpipe.cli import garbage
 
 if TYPE_CHECKING:
     from fullpipe.cli.application import app
@@ -23,10 +23,12 @@ __getattr__ = lazy.names(__name__, {"app": "application"})
 
 def main() -> None:
     """Entry point of the command."""
+    garbage.pause()
     try:
         try:
             _obey(sys.argv[1:])
         finally:
+            garbage.resume()
             sys.stdout.flush()
     except BrokenPipeError:
         _end_by_pipe()
@@ -44,10 +46,12 @@ def main() -> None:
 
 def _obey(arguments: list[str]) -> None:
     """Do what is asked for. Where there is nothing to read in the arguments, their reader is not imported."""
+    if arguments == ["--version"]:
+        print(f"fullpipe {fullpipe.__version__}", flush=True)
+        return
+    from fullpipe.cli import plain  # here: the version is there without
+
     match arguments:
-        case ["--version"]:
-            print(f"fullpipe {fullpipe.__version__}", flush=True)
-            return
         case ["list", kind] if kind in plain.KINDS:
             from fullpipe.cli.kinds import KINDS, Kind
             from fullpipe.cli.listed import print_all

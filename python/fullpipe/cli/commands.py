@@ -7,6 +7,8 @@ from typing import Any
 import typer
 from typer.core import TyperCommand
 
+from fullpipe.cli import garbage
+
 
 @dataclass(frozen=True)
 class Entry:
@@ -179,4 +181,6 @@ class LazyCommand(TyperCommand):
     def make_context(self, *arguments: Any, **more: Any) -> Any:
         """The context of the command itself, which takes the place of this one."""
         assert self.name is not None
-        return load(self.name).make_context(*arguments, **more)
+        command = load(self.name)
+        garbage.resume()
+        return command.make_context(*arguments, **more)

@@ -6,7 +6,6 @@ What it does not read, it leaves to that library, which also says what is wrong.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from pathlib import Path
 from typing import Any
 
 KINDS = (
@@ -61,6 +60,8 @@ def _read(word: str, left: Iterator[str]) -> tuple[str, Any]:
         case "--no-store":
             return "no_store", True
         case "--out":
+            from pathlib import Path  # here: it takes longer to import than all of this
+
             folder = _value(left)
             return "out", folder and Path(folder)
         case "--seed":

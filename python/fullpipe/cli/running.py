@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from fullpipe import sweeps
+from fullpipe.cli import garbage
 from fullpipe.cli.asked import processors, read_scenario, values_of
 from fullpipe.cli.jobs import bring_all, check_all
 from fullpipe.cli.output import complain
@@ -95,6 +96,7 @@ def run(
     if allow_python:
         bring_all(todo, scenario)
     check_all(todo)
+    garbage.resume()  # the engine is imported by now
 
     store = None if out is None else Store(out)
 
