@@ -101,6 +101,7 @@ def test_both_readers_print_and_end_alike(
     monkeypatch.chdir(small_file.parent)
     by_typer = typer.testing.CliRunner().invoke(app, words)
     monkeypatch.setattr(sys, "argv", ["fullpipe", *words])
+    monkeypatch.setattr(sys.modules["__main__"], "__package__", None)  # in help, `python -m pytest` is a name
     code = 0
     try:
         main()
