@@ -14,6 +14,7 @@ ALGORITHM = ("add-an-algorithm.md", "In Rust")
 QUEUE = ("extend.md", "A queue")
 IMPAIRMENT = ("extend.md", "An impairment")
 APPLICATION = ("extend.md", "An application")
+RECIPES = (ALGORITHM, QUEUE, IMPAIRMENT, APPLICATION)
 """Pages and headings whose steps are performed here."""
 
 

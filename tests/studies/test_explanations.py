@@ -13,6 +13,7 @@ from fullpipe.cli import app
 from fullpipe.engines import Problem
 from fullpipe.engines.native import NativeEngine
 from fullpipe.errors import EngineError, UnknownNameError
+from fullpipe.runs import Store
 from fullpipe.studies import elsewhere, tables, transcription
 from fullpipe.studies.causes import Cause
 from fullpipe.studies.claim_checks import ClaimChecker
@@ -63,11 +64,11 @@ def claim(**more: Any) -> Claim:
 
 
 def explain(tmp_path: Path, one: Claim) -> Explanation:
-    return explained(SMALL, one, Settings(tmp_path, studies.Store(tmp_path), (1, 2)))
+    return explained(SMALL, one, Settings(tmp_path, Store(tmp_path), (1, 2)))
 
 
 def todo(tmp_path: Path, one: Claim) -> list[Job]:
-    return jobs_of_explanation(SMALL, one, Settings(tmp_path, studies.Store(tmp_path), (1, 2)))
+    return jobs_of_explanation(SMALL, one, Settings(tmp_path, Store(tmp_path), (1, 2)))
 
 
 FASTER = {"key": "topology.bottleneck.rate", "value": "40 Mbit/s"}
@@ -122,7 +123,7 @@ def test_what_is_not_counted_has_the_reason_in_place_of_a_cause(tmp_path: Path) 
 def test_few_seeds_are_said_to_leave_a_rule_out(tmp_path: Path) -> None:
     few = " ".join(explain(tmp_path, claim(setting=FASTER)).text().split())
     assert few.endswith("verdicts may differ from those of the full form.")
-    enough = Settings(tmp_path, studies.Store(tmp_path), (1, 2, 3, 4, 5))
+    enough = Settings(tmp_path, Store(tmp_path), (1, 2, 3, 4, 5))
     assert explained(SMALL, claim(setting=FASTER), enough).text().endswith("turns the verdict.")
 
 
@@ -170,7 +171,7 @@ def test_a_setting_may_be_an_engine(tmp_path: Path, monkeypatch: pytest.MonkeyPa
         "Kept of ns3 3.44, 2026-11-22: 77 Mbit/s: reproduced (fq_codel).",
     ]
     with pytest.raises(EngineError, match="not installed"):
-        explained(SMALL, one, Settings(tmp_path, studies.Store(tmp_path), (1,), engine="other"))
+        explained(SMALL, one, Settings(tmp_path, Store(tmp_path), (1,), engine="other"))
 
 
 def test_a_setting_reads_as_it_is_written() -> None:

@@ -9,6 +9,7 @@ import pytest
 
 from fullpipe import Scenario, studies
 from fullpipe.errors import UnknownNameError
+from fullpipe.runs import Store
 from fullpipe.studies import tables
 from fullpipe.studies.experiments import Measurements
 from fullpipe.studies.kato2025 import figures, measures, study
@@ -49,7 +50,7 @@ def series() -> pl.DataFrame:
 def ours(seeds: int = 3) -> Measurements:
     """What the study measures of such runs, with the rates of `series` where a receive buffer limits."""
     found = Measurements()
-    for job in study.jobs(studies.Settings(Path(), studies.Store(Path()), tuple(range(1, seeds + 1)))):
+    for job in study.jobs(studies.Settings(Path(), Store(Path()), tuple(range(1, seeds + 1)))):
         if job.point["experiment"] != EXPERIMENT:
             continue
         buffer, sockets = job.point["buffer"], job.point["sockets"]

@@ -85,7 +85,7 @@ impl Frame {
     fn read(stream: &[u8]) -> Result<Frame, ArrowError> {
         let reader = StreamReader::try_new(Cursor::new(stream), None)?;
         let fields = reader.schema().fields().clone();
-        let empty = fields.iter().map(|field| Ok((field.name().clone(), Values::of(field.data_type())?)));
+        let empty = fields.iter().map(|field| Ok((field.name().clone(), Values::empty(field.data_type())?)));
         let mut frame = Frame(empty.collect::<Result<_, ArrowError>>()?);
         for batch in reader {
             for ((_, values), array) in frame.0.iter_mut().zip(batch?.columns()) {
@@ -126,7 +126,7 @@ impl Frame {
 }
 
 impl Values {
-    fn of(kind: &DataType) -> Result<Values, ArrowError> {
+    fn empty(kind: &DataType) -> Result<Values, ArrowError> {
         match kind {
             DataType::Utf8View | DataType::Utf8 | DataType::LargeUtf8 => Ok(Values::Text(Vec::new())),
             DataType::Int64 => Ok(Values::Count(Vec::new())),
@@ -136,7 +136,7 @@ impl Values {
         }
     }
 
-    /// Appends an array of the type that `of` was given.
+    /// Appends an array of the type that `empty` was given.
     fn append(&mut self, array: &ArrayRef) {
         match self {
             Values::Count(all) => all.extend(array.as_primitive::<Int64Type>()),

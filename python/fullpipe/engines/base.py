@@ -294,7 +294,7 @@ def origin(
 
 def _shared(engine: Engine, scenario: Scenario) -> Meta:
     """What the runs of a scenario by an engine share, and 0 in place of the rest."""
-    from fullpipe.runs.schema import SCHEMA_VERSION  # here: whoever checks a scenario needs no tables
+    from fullpipe.runs.schema import SCHEMA_VERSION  # here: a scenario is checked without tables
 
     known, who = _metas(scenario), identity(engine, scenario)
     not_measured = _not_measured(engine)

@@ -105,7 +105,7 @@ class LinuxEngine:
         Raises:
             EngineError: If it cannot be run, or the guest dies.
         """
-        from fullpipe.engines.linux.tables import tables  # here: whoever lists engines needs no tables
+        from fullpipe.engines.linux.tables import tables  # here: engines are listed without tables
 
         found = installed.find()
         reasons = self.check(scenario)

@@ -78,7 +78,7 @@ class NativeEngine:
             EngineError: If the plan is refused, or the simulator stops on an error of its own.
             ScenarioError: If it captures too many packets.
         """
-        from fullpipe.runs import Run  # here: whoever checks a scenario needs no tables
+        from fullpipe.runs import Run  # here: a scenario is checked without tables
         from fullpipe.runs.encoded import Encoded
 
         # Of the whole process if the run has several threads: then other runs beside it count, too.

@@ -14,7 +14,7 @@ _NEWER = frozenset({*queues.MAKERS, PERIODIC})
 
 def capabilities(installed: Installed) -> Capabilities:
     """What the guest has with a kernel."""
-    from fullpipe.engines.linux.tables import tables  # here: whoever lists engines needs no tables
+    from fullpipe.engines.linux.tables import tables  # here: engines are listed without tables
 
     return Capabilities(
         ccas=frozenset(ours for ours in algorithms.OURS if algorithms.in_kernel(ours, installed.ccas)),
