@@ -32,7 +32,7 @@ def pytest_configure(config: pytest.Config) -> None:
         children.begin()
 
 
-@pytest.hookimpl(wrapper=True)
+@pytest.hookimpl(wrapper=True, tryfirst=True)  # after what has failed is printed
 def pytest_sessionfinish(session: pytest.Session) -> Iterator[None]:
     """Fail a run that leaves processes behind, after workers of xdist have ended."""
     yield
