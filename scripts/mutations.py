@@ -1,0 +1,194 @@
+"""Break one place of the sources after the other, and count how many breaks the tests notice.
+
+    python -m scripts.mutations --count 40 --seed 1 --against ../before
+
+A mutation turns a comparison, an operator, a number or a constant of the code into another one. It is drawn
+from files that are the same in all trees, and each tree runs its own tests of the crate or package that has
+the file. A tree is changed and put back; nobody else may work in it. Rust that no longer compiles is drawn
+again. The trees must be built (`make build`).
+"""
+
+from __future__ import annotations
+
+import argparse
+import io
+import keyword
+import random
+import re
+import subprocess
+import tokenize
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+MOST_S = 1_800
+OTHERS = {
+    "<": "<=",
+    "<=": "<",
+    ">": ">=",
+    ">=": ">",
+    "==": "!=",
+    "!=": "==",
+    "+": "-",
+    "-": "+",
+    "*": "/",
+    "/": "*",
+    "&&": "||",
+    "||": "&&",
+    "and": "or",
+    "or": "and",
+    "True": "False",
+    "False": "True",
+    "true": "false",
+    "false": "true",
+    "min": "max",
+    "max": "min",
+}
+_RUST = re.compile(r"(?<= )(<=|>=|==|!=|<|>|\+|-|\*|/|&&|\|\|)(?= )|\b(true|false|min|max)\b|\b\d+\b")
+TESTS = {
+    "algorithms": [
+        "unit/python/test_cca.py",
+        "unit/python/test_cca_failures.py",
+        "unit/python/test_libraries.py",
+    ],
+    "analysis": ["metrics", "statistics", "precision", "export", "theory"],
+    "cli": ["unit/python", "metrics", "compare/test_command.py", "plots/test_command.py", "runs"],
+    "cluster": ["cluster"],
+    "engines": ["engines", "flent", "pcap", "unit/python/test_native_engine.py", "unit/python/test_plan.py"],
+    "plots": ["plots"],
+    "report": ["report"],
+    "runs": ["runs", "unit/python"],
+    "scenario": ["unit/python"],
+    "studies": ["studies"],
+    "validation": ["compare", "agree", "conformance", "fit", "factors"],
+}
+"""Tests of each Python package, below `tests`."""
+
+
+@dataclass(frozen=True)
+class Mutation:
+    """A place in a file, and what stands there instead."""
+
+    file: str
+    start: int
+    end: int
+    instead: str
+
+    def text(self, tree: Path) -> str:
+        """The file of a tree with the mutation."""
+        text = (tree / self.file).read_text(encoding="utf-8")
+        return text[: self.start] + self.instead + text[self.end :]
+
+    def told(self, tree: Path) -> str:
+        """Where it is, and what it changes."""
+        text = (tree / self.file).read_text(encoding="utf-8")
+        line = text.count("\n", 0, self.start) + 1
+        return f"{self.file}:{line}: {text[self.start : self.end]} -> {self.instead}"
+
+
+def sources(trees: list[Path]) -> list[str]:
+    """Files of code that are the same in all trees."""
+    found = sorted(
+        str(path.relative_to(trees[0]))
+        for pattern in ("crates/*/src/**/*.rs", "python/fullpipe/*/**/*.py")
+        for path in trees[0].glob(pattern)
+    )
+    first = trees[0]
+    return [
+        name
+        for name in found
+        if "crates/python/" not in name
+        and all((tree / name).is_file() for tree in trees)
+        and len({(tree / name).read_bytes() for tree in (first, *trees)}) == 1
+    ]
+
+
+def places(file: str, text: str) -> Iterator[Mutation]:
+    """Every place of a file that can be changed."""
+    found = of_python(text) if file.endswith(".py") else of_rust(text)
+    for start, end in found:
+        word = text[start:end]
+        instead = OTHERS.get(word) or (str(int(word) + 1) if word.isdigit() else "")
+        if instead:
+            yield Mutation(file, start, end, instead)
+
+
+def of_rust(text: str) -> Iterator[tuple[int, int]]:
+    """Operators, numbers and constants before the tests of a file, not those in comments and texts."""
+    code = re.sub(r'//[^\n]*|"(?:\\.|[^"\\])*"', lambda found: " " * len(found[0]), text)
+    for found in _RUST.finditer(code.partition("#[cfg(test)]")[0]):
+        yield found.span()
+
+
+def of_python(text: str) -> Iterator[tuple[int, int]]:
+    """Operators, whole numbers and constants of code."""
+    starts = [0]
+    for line in text.splitlines(keepends=True):
+        starts.append(starts[-1] + len(line))
+    for token in tokenize.generate_tokens(io.StringIO(text).readline):
+        is_word = token.type == tokenize.NAME and (
+            keyword.iskeyword(token.string) or token.string in ("min", "max")
+        )
+        if token.type in (tokenize.OP, tokenize.NUMBER) or is_word:
+            (row, column), (_, end) = token.start, token.end
+            yield starts[row - 1] + column, starts[row - 1] + end
+
+
+def is_caught(mutation: Mutation, tree: Path) -> bool | None:
+    """Whether the tests of a tree fail with a mutation; None if it does not compile."""
+    path = tree / mutation.file
+    before = path.read_text(encoding="utf-8")
+    path.write_text(mutation.text(tree), encoding="utf-8")
+    try:
+        if path.suffix == ".py":
+            chosen = [f"tests/{name}" for name in TESTS.get(Path(mutation.file).parts[2], ["unit/python"])]
+            return not _passes([".venv/bin/pytest", "-q", "-x", "-n", "2", *chosen], tree)
+        crate = Path(mutation.file).parts[1]
+        package = "fullpipe" if crate == "fullpipe" else f"fullpipe-{crate}"
+        test = ["cargo", "test", "--quiet", "--package", package, "--package", "fullpipe-python"]
+        if not _passes([*test, "--no-run"], tree):
+            return None
+        return not _passes(test, tree)
+    finally:
+        path.write_text(before, encoding="utf-8")
+
+
+def _passes(command: list[str], tree: Path) -> bool:
+    try:
+        done = subprocess.run(command, cwd=tree, capture_output=True, check=False, timeout=MOST_S)
+    except subprocess.TimeoutExpired:
+        return False
+    return done.returncode == 0
+
+
+def main() -> None:
+    """Draw mutations until so many have been tried, half of them of Rust."""
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("--count", type=int, default=40)
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--against", type=Path, help="another source tree, whose tests are tried, too")
+    options = parser.parse_args()
+    trees = [ROOT, *([options.against.resolve()] if options.against else [])]
+    drawn, names = random.Random(options.seed), sources(trees)
+    caught, tried = [0] * len(trees), 0
+    while tried < options.count:
+        suffix = (".rs", ".py")[tried % 2]
+        file = drawn.choice([name for name in names if name.endswith(suffix)])
+        found = list(places(file, (ROOT / file).read_text(encoding="utf-8")))
+        if not found:
+            continue
+        mutation = drawn.choice(found)
+        results = [is_caught(mutation, tree) for tree in trees]
+        if None in results:
+            continue
+        tried += 1
+        caught = [count + bool(result) for count, result in zip(caught, results, strict=True)]
+        told = ", ".join("caught" if result else "missed" for result in results)
+        print(f"{tried:3d} {mutation.told(ROOT)}: {told}", flush=True)
+    for tree, count in zip(trees, caught, strict=True):
+        print(f"{tree}: {count} of {tried} are caught")
+
+
+if __name__ == "__main__":
+    main()
