@@ -115,7 +115,7 @@ fast:
 dev: $(VENV)/.built$(SUFFIX) $(VENV)/.dev
 
 rust-lint:
-	rustfmt --check --edition 2024 $(RUST)  # cargo fmt does not see what macros declare
+	@rustfmt --check --edition 2024 $(RUST)  # cargo fmt does not see what macros declare
 	$(CARGO) clippy --workspace --all-targets --quiet -- -D warnings
 	RUSTDOCFLAGS="-D warnings" $(CARGO) doc --package fullpipe --no-deps --quiet
 

@@ -37,7 +37,11 @@ pub fn columns(py: Python<'_>, stream: PyBackedBytes) -> PyResult<Bound<'_, PyDi
 
 /// The rows of tables with the same columns one behind the other, and before them a column `id`: one number per table.
 #[pyfunction]
-pub fn joined<'py>(py: Python<'py>, streams: Vec<PyBackedBytes>, ids: Vec<i64>) -> PyResult<Bound<'py, PyBytes>> {
+pub fn joined<'py>(
+    py: Python<'py>,
+    streams: Vec<PyBackedBytes>,
+    ids: Vec<i64>,
+) -> PyResult<Bound<'py, PyBytes>> {
     if streams.len() != ids.len() {
         return Err(PyValueError::new_err("as many numbers as tables are needed"));
     }
