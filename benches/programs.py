@@ -60,3 +60,22 @@ def simulated(scenario: Scenario, from_s: int = 0) -> dict[str, Any]:
         file = Path(folder) / "plan.json"
         file.write_text(json.dumps(plan(scenario)))
         return dict(json.loads(measured([example("plan"), str(file), "1", str(from_s)]).output))
+
+
+def one_flow(duration: str) -> str:
+    """A scenario of one CUBIC flow at 10 Mbit/s, as TOML: seeds differ by when it starts."""
+    return f"""
+name = "short"
+duration = "{duration}"
+
+[topology]
+kind = "dumbbell"
+[topology.bottleneck]
+rate = "10 Mbit/s"
+delay = "20 ms"
+queue = {{ kind = "drop_tail", packets = 50 }}
+
+[[flows]]
+cca = "cubic"
+start_jitter = "100 ms"
+"""

@@ -15,23 +15,8 @@ import sys
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from benches.programs import measured
+from benches.programs import measured, one_flow
 
-TINY = """
-name = "tiny"
-duration = "2 s"
-
-[topology]
-kind = "dumbbell"
-[topology.bottleneck]
-rate = "10 Mbit/s"
-delay = "20 ms"
-queue = { kind = "drop_tail", packets = 50 }
-
-[[flows]]
-cca = "cubic"
-start_jitter = "100 ms"
-"""
 COMMANDS = (
     *("--version", "--help", "run --help", "compare --help"),
     *("list ccas", "list scenarios", "list metrics", "list tables", "list papers", "list engines"),
@@ -50,7 +35,7 @@ def cpu_ms(program: list[str], tree: Path, folder: Path) -> float:
     there = folder / "there"
     shutil.rmtree(there, ignore_errors=True)
     there.mkdir()
-    (there / "tiny.toml").write_text(TINY, encoding="utf-8")
+    (there / "tiny.toml").write_text(one_flow("2 s"), encoding="utf-8")
     environment = {key: value for key, value in os.environ.items() if key != "PYTHONDONTWRITEBYTECODE"}
     environment |= {"PYTHONPATH": str(tree / "python"), "PYTHONPYCACHEPREFIX": str(folder / "compiled")}
     return 1e3 * measured([sys.executable, *program], there, environment).cpu_s

@@ -15,21 +15,8 @@ import sys
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-SCENARIO = """
-name = "short"
-duration = "10 s"
+from benches.programs import one_flow
 
-[topology]
-kind = "dumbbell"
-[topology.bottleneck]
-rate = "10 Mbit/s"
-delay = "20 ms"
-queue = { kind = "drop_tail", packets = 50 }
-
-[[flows]]
-cca = "cubic"
-start_jitter = "100 ms"
-"""
 SWEEP = """
 import sys, time
 from pathlib import Path
@@ -52,7 +39,7 @@ WAYS = {"not kept": "without the store", "kept": "with a new store", "again": "t
 def swept(tree: Path, runs: int, out: str) -> tuple[float, float]:
     """CPU seconds of a sweep, and those of the simulations in it, by the package in a source tree."""
     environment = {**os.environ, "PYTHONPATH": str(tree / "python")}
-    command = [sys.executable, "-c", SWEEP, SCENARIO, str(runs), out]
+    command = [sys.executable, "-c", SWEEP, one_flow("10 s"), str(runs), out]
     made = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True, env=environment)
     cpu_s, simulated_s = map(float, made.stdout.split())
     return cpu_s, simulated_s

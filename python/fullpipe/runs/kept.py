@@ -10,10 +10,10 @@ from __future__ import annotations
 
 import os
 import stat
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from pydantic_core import from_json
 
@@ -31,6 +31,7 @@ if TYPE_CHECKING:
 else:
     pl = Library("polars")
 
+T = TypeVar("T")
 _ALWAYS_WRITTEN = ("flows", "series", "links", "links_summary")
 """Tables of runs whose meta.json does not list any: the versions that kept those had at least these."""
 
@@ -144,13 +145,8 @@ class Kept:
         Raises:
             ResultError: If it cannot be read or is not what was written.
         """
-        data = self.stream(name)
-        if data is None:
-            return empty(name)
-        try:
-            return as_today(name, decoded(data))
-        except UnreadableError as error:
-            raise ResultError(_damaged(self._file_of(name))) from error
+        found = self._read(name, decoded)
+        return empty(name) if found is None else as_today(name, found)
 
     def columns(self, name: str) -> Mapping[str, list[Any]]:
         """The values of a table of the run by column: see `table`.
@@ -158,16 +154,19 @@ class Kept:
         Raises:
             ResultError: If it cannot be read or is not what was written.
         """
-        data = self.stream(name)
-        if data is None:
+        found = self._read(name, columns_of)
+        if found is None:
             return no_rows(name)
-        try:
-            found = columns_of(data)
-        except UnreadableError as error:
-            raise ResultError(_damaged(self._file_of(name))) from error
         rows = len(next(iter(found.values()), ()))
         missing = {column: [None] * rows for column in TABLES[name].names if column not in found}
         return {**found, **missing}
+
+    def _read(self, name: str, parse: Callable[[bytes], T]) -> T | None:
+        data = self.stream(name)
+        try:
+            return None if data is None else parse(data)
+        except UnreadableError as error:
+            raise ResultError(_damaged(self._file_of(name))) from error
 
     def stream(self, name: str) -> bytes | None:
         """The bytes of a table of the run; None if it was not written.
@@ -179,7 +178,7 @@ class Kept:
         if known is None and (self.has_checksums or not self._file_of(name).exists()):
             return None
         try:
-            data = _read(f"{self.folder}/{file_of(name, known)}", known)
+            data = _content_of(f"{self.folder}/{file_of(name, known)}", known)
         except OSError as error:
             path = self._file_of(name)
             raise ResultError(f"{path}: cannot be read: {error.strerror or error}") from error
@@ -195,7 +194,7 @@ def _part(content: bytes, known: Sum) -> bytes:
     return content if known.offset is None else content[known.offset : known.offset + known.bytes]
 
 
-def _read(path: str, known: Sum | None) -> bytes:
+def _content_of(path: str, known: Sum | None) -> bytes:
     """What a file holds of a table."""
     if known is None or known.offset is None:
         return files.read_regular(path)
