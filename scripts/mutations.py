@@ -4,8 +4,8 @@
 
 A mutation turns a comparison, an operator, a number or a constant of the code into another one. It is drawn
 from files that are the same in all trees, and each tree runs its own tests of the crate or package that has
-the file. A tree is changed and put back; nobody else may work in it. Rust that no longer compiles is drawn
-again. The trees must be built (`make build`).
+the file. A tree is changed and put back, so nothing else may change it meanwhile. Rust that does not compile
+is drawn again. The trees must be built (`make build`).
 """
 
 from __future__ import annotations
