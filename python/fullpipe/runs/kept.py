@@ -98,21 +98,10 @@ class Kept:
         """Whether every table is byte for byte what was written, as far as its version says."""
         return self._streams() is not None
 
-    @property
-    def has_columns_of_today(self) -> bool:
-        """Whether its tables have the columns of today."""
-        return self.sums.columns == columns_today()
-
     def small(self, names: Collection[str]) -> Encoded | None:
-        """Some of its tables as they are in memory, those left out that are not small; None if any of its
-        tables is not byte for byte what was written.
-
-        Raises:
-            ValueError: If its tables have not the columns of today.
-        """
-        if not self.has_columns_of_today:
-            raise ValueError(f"{self.folder}: tables of another version")
-        found = self._streams()
+        """Return the small ones of some tables; None if any table of the run is not byte for byte what was
+        written, or has other columns than those of today."""
+        found = self._streams() if self.sums.columns == columns_today() else None
         if found is None:
             return None
         large = [name for name, known in self.sums.tables.items() if known.offset is None]

@@ -197,7 +197,7 @@ def finished(folder: Path, digest: str, engine: EngineId) -> Run | None:
     except NoRunError:
         return None
     is_it = (kept.meta.digest, kept.meta.engine) == (digest, engine)
-    at_hand = kept.small(SUMMARIES) if is_it and kept.has_columns_of_today else None
+    at_hand = kept.small(SUMMARIES) if is_it else None
     return None if at_hand is None else Run.from_kept(kept, at_hand)
 
 

@@ -51,7 +51,7 @@ def bulk_flows(run: Run) -> pl.DataFrame:
 
 def bulk_names(run: Run) -> list[str]:
     """The names of the bulk flows, those with no time of their own among them: see `bulk_flows`."""
-    return _bulk_names(run.scenario)
+    return [*_bulk_names(run.scenario)]
 
 
 @Remembered

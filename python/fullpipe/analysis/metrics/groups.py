@@ -17,7 +17,8 @@ def flow_groups(run: Run) -> dict[str, list[str]]:
     same. Flows that the scenario does not name are groups of their own.
     """
     found, known = _named_groups(run.scenario)
-    return found | {name: [name] for name in run.flows["flow"].to_list() if name not in known}
+    groups = {name: [*flows] for name, flows in found.items()}  # a caller may change its own
+    return groups | {name: [name] for name in run.flows["flow"].to_list() if name not in known}
 
 
 @Remembered
@@ -38,7 +39,7 @@ def flow_directions(run: Run) -> dict[str, list[str]]:
     They compete for different links, so that what they get can be neither added nor shared. A graph has no
     two sides.
     """
-    return _directions(run.scenario)
+    return {way: [*flows] for way, flows in _directions(run.scenario).items()}
 
 
 @Remembered
