@@ -10,7 +10,7 @@ PYTHON ?= $(shell scripts/find-python.sh)
 VENV := .venv
 BIN := $(VENV)/bin
 JOBS ?= 2
-# Of cargo: dev compiles in a third of the time, release is for speed. Results are the same to the byte.
+# Of cargo: dev compiles in less than half of the CPU time, release is for speed. Results are the same to the byte.
 PROFILE ?= dev
 SUFFIX := $(filter-out -dev,-$(PROFILE))
 MATURIN := maturin>=1.16,<2
@@ -57,7 +57,7 @@ CRATE = fullpipe$(patsubst %,-%,$(filter-out fullpipe,$(notdir $(ONLY))))
 only: dev  # with the extension's package, or crates of others have other features and are compiled anew
 	$(if $(wildcard $(ONLY)/Cargo.toml),$(CARGO) test --quiet --package $(CRATE) --package fullpipe-python,$(PYTEST) $(if $(PLACE),$(ONLY),-k "$(ONLY)"))
 
-check: dev ## What belongs to your change alone, in under two minutes: formatting, lints, types, tests
+check: dev ## What belongs to your change alone: formatting, lints, types, tests
 	@$(BIN)/python -m scripts.changed
 
 test-long: build programs try-sdist ## The same, with all cases where it tries a tenth

@@ -1,4 +1,4 @@
-"""What words of a command line stand for: scenarios, and values at their paths."""
+"""Scenarios, and values at their paths, from the words of a command line."""
 
 from __future__ import annotations
 

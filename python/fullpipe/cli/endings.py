@@ -1,4 +1,4 @@
-"""How commands end that cannot do what is asked: a line on standard error, and an exit code."""
+"""Errors of commands: a line on standard error and an exit code."""
 
 from __future__ import annotations
 

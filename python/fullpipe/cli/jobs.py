@@ -103,7 +103,7 @@ def check_all(todo: list[Job]) -> None:
 
 
 def finished_runs(todo: Sequence[Job], place: Executor, store: Store, status: int = 1) -> list[Outcome]:
-    """What became of jobs. Stops with an exit code if a run failed."""
+    """Run jobs and return their outcomes; end with an exit code if a run failed."""
     from fullpipe.cli.progress import progress_bar
     from fullpipe.cli.shown import label
     from fullpipe.sweeps import stream

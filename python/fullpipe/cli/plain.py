@@ -12,7 +12,7 @@ KINDS = (
     *("ccas", "queues", "losses", "impairments", "media", "workloads", "metrics", "scenarios", "papers"),
     *("flent-tests", "tables"),
 )
-"""What `list` prints in one way; engines take another one."""
+"""Kinds that `list` prints the same way; engines have a printer of their own."""
 _MOST_DIGITS = 9
 
 

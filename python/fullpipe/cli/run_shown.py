@@ -73,7 +73,7 @@ def _fairness(run: Run, bulk: Sequence[Row]) -> list[str]:
 
 
 def _otherwise(run: Run) -> Iterator[Any]:
-    """What is to be said of the columns of connections that are something else than they seem."""
+    """Notes on columns of connections whose values differ from their headings."""
     shown = {key: run.meta.otherwise.get(f"flows.{key}_s") for key in _RTTS}
     for why in dict.fromkeys(why for why in shown.values() if why):
         columns = [_RTTS[key] for key in shown if shown[key] == why]
@@ -206,7 +206,7 @@ def _is_busy(link: Row) -> bool:
 
 
 def _shapers(run: Run, links: Sequence[Row]) -> Iterator[str]:
-    """What queues leave of the rate of their link, and how much of that is used."""
+    """Rates to which queues shape their links, and the utilisation of these rates."""
     for row in links:
         rate_bps, used = shaper_bps(run, row["link"]), shaper_utilisation(run, row)
         if rate_bps is not None and used is not None:

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from fullpipe.sweeps import Enough, Job, Outcome
 
 STORE = Path("runs")
-"""Where runs are kept unless another folder is named."""
+"""Default folder of stored runs."""
 _encode = json.JSONEncoder(allow_nan=False).encode
 
 

@@ -1,4 +1,4 @@
-"""What `fullpipe show` prints of a name. It is imported without the reader of arguments."""
+"""Output of `fullpipe show NAME`. Imports no reader of arguments."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ def _print(found: Mapping[str, Any]) -> None:
 
 
 def _paths(network: Network) -> dict[str, Any]:
-    """By flow, the links of data and ACKs, and every route that it takes later; null: as before."""
+    """Links of data and ACKs and every later route, by flow; null: unchanged."""
 
     def named(links: tuple[int, ...] | None) -> list[str] | None:
         return None if links is None else [network.hops[i].name for i in links]

@@ -29,7 +29,7 @@ _digests = Remembered[dict[frozenset[str], str]](lambda _: {})
 """By the options of other engines that one reads."""
 _named = Remembered(Scenario.to_dict)
 _metas = Remembered[dict[tuple[EngineId, frozenset[str]], Meta]](lambda _: {})
-"""By the engine, and the columns that it does not measure."""
+"""Keys: the engine and the columns that it does not measure."""
 
 Say = Callable[[str], None]
 """Told in one line what an installation does."""
@@ -273,7 +273,7 @@ def origin(
     otherwise: Mapping[str, str] | None = None,
     remarks: Iterable[str] = (),
 ) -> Meta:
-    """Where a run comes from that has just finished; `hops` are packets times the links that they crossed.
+    """Return the origin of a finished run; `hops` are packets times the links that they crossed.
 
     What all runs of a scenario share is the same object in each, so that it is written as JSON only once.
     """
@@ -293,7 +293,7 @@ def origin(
 
 
 def _shared(engine: Engine, scenario: Scenario) -> Meta:
-    """What the runs of a scenario by an engine share, and 0 in place of the rest."""
+    """Return the origin that runs of a scenario by an engine share; seed, times and packets are 0."""
     from fullpipe.runs.schema import SCHEMA_VERSION  # here: a scenario is checked without tables
 
     known, who = _metas(scenario), identity(engine, scenario)
