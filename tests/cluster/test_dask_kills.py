@@ -25,8 +25,10 @@ from fullpipe import Scenario, sweeps
 from fullpipe.cluster.connect import connection
 from fullpipe.cluster.dask import Dask
 from fullpipe.runs import Store
+from fullpipe.runs.executor import Update
 from tests.children import started
 from tests.cluster.test_kills import made_twice
+from tests.engines.test_stopping import until
 from tests.kills.noted import noted
 
 distributed = pytest.importorskip("distributed", reason="pip install 'fullpipe[dask]'")
@@ -107,6 +109,30 @@ def test_workers(small: Scenario, tmp_path: Path, cases: Callable[[int], int]) -
             killed, rounds = killed + hits["workers"], rounds + 1
             shutil.rmtree(root)
     print(f"{killed} workers killed in {rounds} sweeps of {len(todo)} runs")
+
+
+@pytest.mark.usefixtures("warm_workers")
+def test_a_result_that_is_lost_before_it_is_read_is_computed_again(small: Scenario, tmp_path: Path) -> None:
+    todo, root, lost = sweeps.jobs(small, [1]), tmp_path / "runs", list[int]()
+    connect = connection("dask", 1)
+    assert connect
+    with connect() as client:
+
+        def states() -> set[str]:
+            return {future.status for future in list(client.futures.values())}
+
+        def lose_the_others(_: Update) -> None:
+            if lost:
+                return
+            until(lambda: states() == {"finished"})
+            lost.extend(workers(client))
+            os.kill(lost[0], signal.SIGKILL)
+            until(lambda: states() == {"lost"})
+
+        runs = Dask(lambda: nullcontext(client), root)
+        outcomes = list(sweeps.stream(todo, store=Store(root), executor=runs, progress=lose_the_others))
+    assert lost
+    assert [outcome.error for outcome in outcomes] == [None] * len(todo)
 
 
 def test_commands(small: Scenario, tmp_path: Path, cases: Callable[[int], int]) -> None:

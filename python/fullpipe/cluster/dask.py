@@ -28,6 +28,8 @@ Connect = Callable[[], AbstractContextManager[Any]]
 _PULSE_S = 0.2
 _AHEAD = 2
 """Chunks per thread of a worker that are handed out: one that runs, and one that waits."""
+_COMPUTED_AGAIN = ("lost", "pending")
+"""A result whose worker ended before it was read: the scheduler gives the task to another worker."""
 
 
 @dataclass(frozen=True)
@@ -101,6 +103,9 @@ class _Sweep:
         try:
             future = self._done.get(timeout=_PULSE_S)
         except Empty:
+            return []
+        if future.status in _COMPUTED_AGAIN:
+            future.add_done_callback(self._done.put)
             return []
         indices = self._out.pop(future)
         if future.status == "finished":
