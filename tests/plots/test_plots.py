@@ -253,3 +253,16 @@ def test_a_figure_stays_in_its_folder(tmp_path: Path) -> None:
     (tmp_path / "file").touch()
     with pytest.raises(ResultError, match="not a folder"):
         plots.save(figure, pl.DataFrame(), tmp_path / "file", "x")
+
+
+@pytest.mark.parametrize("kind", ["eps", "pdf", "png", "ps", "svg"])
+def test_a_figure_that_is_saved_has_what_was_drawn(kind: str, tmp_path: Path) -> None:
+    sizes = []
+    for drawn in (False, True):
+        figure, (axes,) = plots.new_figure()
+        axes.set_axis_off()
+        if drawn:
+            axes.plot([0, 1, 2, 3], [3, 1, 2, 0], [0, 1], [1, 1])
+        figure.savefig(tmp_path / f"{drawn}.{kind}")
+        sizes.append((tmp_path / f"{drawn}.{kind}").stat().st_size)
+    assert sizes[1] > sizes[0] + 100
