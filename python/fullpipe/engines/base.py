@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import lru_cache
+from operator import index
 from typing import TYPE_CHECKING, ClassVar, Protocol, runtime_checkable
 
 from fullpipe.algorithms import own
@@ -257,8 +258,8 @@ def not_measured(measured: Mapping[str, str]) -> frozenset[str]:
 def _not_measured(engine: Engine) -> frozenset[str]:
     """The columns that an engine does not measure: its attribute of that name, for which not all capabilities
     have to be known, or else what these say."""
-    known: frozenset[str] | None = getattr(engine, "not_measured", None)
-    return engine.capabilities().not_measured if known is None else known
+    known = getattr(engine, "not_measured", None)
+    return engine.capabilities().not_measured if known is None else frozenset(known)
 
 
 def origin(
@@ -273,23 +274,24 @@ def origin(
     otherwise: Mapping[str, str] | None = None,
     remarks: Iterable[str] = (),
 ) -> Meta:
-    """Return the origin of a finished run; `hops` are packets times the links that they crossed.
-
-    What all runs of a scenario share is the same object in each, so that it is written as JSON only once.
-    """
+    """Return the origin of a finished run; `hops` are packets times the links that they crossed."""
+    shared = _shared(engine, scenario)
+    # Numbers may be numpy's, and a copy is not checked. Of a dictionary each run has its own.
     of_run = {
-        "seed": seed,
+        "scenario": dict(shared.scenario),
+        "seed": index(seed),
+        "point": {},
         "wall_s": took.wall_s,
-        "cpu_s": cpu_s,
-        "data_packets": data_packets,
-        "packet_hops": hops,
+        "cpu_s": float(cpu_s),
+        "data_packets": index(data_packets),
+        "packet_hops": index(hops),
+        "otherwise": dict(otherwise or {}),
+        "remarks": tuple(remarks),
         "started": took.started,
+        "host": dict(shared.host),
+        "versions": dict(shared.versions),
     }
-    if otherwise:
-        of_run["otherwise"] = dict(otherwise)
-    if remarks := tuple(remarks):
-        of_run["remarks"] = remarks
-    return _shared(engine, scenario).model_copy(update=of_run)
+    return shared.model_copy(update=of_run)
 
 
 def _shared(engine: Engine, scenario: Scenario) -> Meta:

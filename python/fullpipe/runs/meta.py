@@ -73,9 +73,18 @@ class Meta(BaseModel):
         return scenario
 
 
-@cache
 def host() -> dict[str, str | int | None]:
     """The machine, for the record."""
+    return dict(_host())
+
+
+def versions() -> dict[str, str]:
+    """Versions of Python and of the packages that a result could depend on, for the record."""
+    return dict(_versions())
+
+
+@cache
+def _host() -> dict[str, str | int | None]:
     return {
         "name": platform.node(),
         "system": f"{platform.system()} {platform.release()}",
@@ -85,8 +94,7 @@ def host() -> dict[str, str | int | None]:
 
 
 @cache
-def versions() -> dict[str, str]:
-    """Versions of Python and of the packages that a result could depend on, for the record."""
+def _versions() -> dict[str, str]:
     packages = ("fullpipe", "numpy", "polars", "pydantic")
     return {"python": platform.python_version()} | {package: version(package) for package in packages}
 

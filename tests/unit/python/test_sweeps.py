@@ -5,13 +5,14 @@ from itertools import count
 from pathlib import Path
 from typing import ClassVar
 
+import numpy as np
 import pytest
 
-from fullpipe import EngineError, Run, Scenario, sweeps
+from fullpipe import EngineError, Run, Scenario, sweep, sweeps
 from fullpipe.engines import ENGINES, Capabilities, Problem, Progress, Requirement
 from fullpipe.engines.native import NativeEngine
 from fullpipe.errors import CancelledError
-from fullpipe.runs import TABLES, Store
+from fullpipe.runs import TABLES, Store, keep
 from fullpipe.sweeps import Job, SweepError, Update, jobs, run, stream
 
 
@@ -145,3 +146,41 @@ def test_jobs_are_handed_out_as_they_are_needed(small: Scenario) -> None:
     assert next(outcomes).job.seed == 1
     outcomes.close()  # type: ignore[attr-defined]
     assert len(asked) <= 2_000
+
+
+def test_seeds_may_be_those_of_numpy(small: Scenario, tmp_path: Path) -> None:
+    made = sweep(small, seeds=np.arange(1, 3), out=tmp_path)
+    assert [type(each.meta.seed) for each in made] == [int] * len(made)
+    assert {each.summary()["seed"] for each in Store(tmp_path)} == {1, 2}
+
+
+def test_no_run_changes_the_origin_of_another(small: Scenario, tmp_path: Path) -> None:
+    first, second = run(jobs(small, [1, 2]), store=Store(tmp_path))
+    first.meta.host["note"] = "of the first alone"
+    first.meta.scenario["name"] = "renamed"
+    (third,) = run(jobs(small, [3]), store=Store(tmp_path))
+    for other in (second, third, *Store(tmp_path)):
+        assert "note" not in other.meta.host
+        assert other.meta.scenario["name"] == small.name
+
+
+def test_what_runs_of_a_point_share_is_written_as_it_is(small: Scenario, tmp_path: Path) -> None:
+    (made,) = run(jobs(small, [1]))
+    made.meta.host["note"] = "kept"
+    Store(tmp_path / "a").save(made)
+    made.meta.host["note"] = "kept later"
+    kept = Store(tmp_path / "b").save(made)
+    assert kept.folder
+    assert Run.load(kept.folder).meta.host["note"] == "kept later"
+
+
+def test_what_runs_of_a_point_share_is_encoded_once(
+    small: Scenario, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    encoded: list[object] = []
+    encode = keep.to_jsonable_python
+    monkeypatch.setattr(keep, "to_jsonable_python", lambda value: encoded.append(value) or encode(value))
+    monkeypatch.setattr(keep, "_last", [(None, "")])
+    points = small.with_values({"sweep": {"flows.0.cca": ["cubic", "reno"]}})
+    run(jobs(points, range(1, 6)), store=Store(tmp_path))
+    assert len(encoded) == 2
