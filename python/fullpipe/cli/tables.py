@@ -10,7 +10,7 @@ from fullpipe.sweeps import Outcome
 def show(outcomes: Sequence[Outcome], metrics: Sequence[str] | None = None, form: str = "table") -> None:
     """Print one run in full, or, of several, or if metrics are named, a row per point and group of flows."""
     if len(outcomes) == 1 and not metrics and form == "table":
-        from fullpipe.cli.run_shown import show_run  # here: it needs no data frames
+        from fullpipe.cli.run_tables import show_run  # here: it needs no data frames
 
         show_run(outcomes[0].run)
     elif outcomes:

@@ -56,8 +56,8 @@ class Encoded(Mapping[str, "pl.DataFrame"]):
         return None if data is None or is_large(len(data)) else data
 
     def has_no_rows(self, name: str) -> bool:
-        """Whether a table is known to be empty without making a frame."""
-        return name not in self._streams and name not in self._frames
+        """Whether a table is empty; engines make no stream of one that is."""
+        return name not in self._streams and (name not in self._frames or self._frames[name].is_empty())
 
     def only(self, names: Collection[str]) -> Encoded:
         """These tables alone."""
@@ -78,6 +78,12 @@ def columns(tables: Mapping[str, pl.DataFrame], name: str) -> Mapping[str, list[
     of_stream = getattr(tables, "columns", None)
     found: Mapping[str, list[Any]] = of_stream(name) if of_stream else tables[name].to_dict(as_series=False)
     return found
+
+
+def has_no_rows(tables: Mapping[str, pl.DataFrame], name: str) -> bool:
+    """Whether one of the tables of a run is empty; to know it, nothing is read that can be large."""
+    known = getattr(tables, "has_no_rows", None)
+    return bool(known(name) if known else tables[name].is_empty())
 
 
 def stream(tables: Mapping[str, pl.DataFrame], name: str) -> bytes | memoryview | None:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from fullpipe import accessors
 from fullpipe.errors import ResultError, ScenarioError
-from fullpipe.runs.encoded import columns
+from fullpipe.runs.encoded import columns, has_no_rows
 from fullpipe.runs.kept import Kept
 from fullpipe.runs.meta import Meta
 from fullpipe.runs.schema import TABLES
@@ -53,6 +53,12 @@ class _Tables(Mapping[str, "pl.DataFrame"]):
         if name in self._at_hand:
             return columns(self._at_hand, name)
         return columns(self._read, name) if name in self._read else self._kept.columns(name)
+
+    def has_no_rows(self, name: str) -> bool:
+        """Whether a table is empty, which meta.json says."""
+        if name in self._at_hand or not self._kept.has_checksums:
+            return has_no_rows(self._at_hand, name) if name in self._at_hand else self[name].is_empty()
+        return name not in self._kept.sums.tables
 
     def __iter__(self) -> Iterator[str]:
         return iter(TABLES)
@@ -107,6 +113,14 @@ class Run:
         if scenario is not None:
             vars(found)["scenario"] = scenario  # the value of the cached property
         return found
+
+    def is_empty(self, table: str) -> bool:
+        """Whether a table has no rows; it is not read for that.
+
+        Raises:
+            KeyError: If there is no such table.
+        """
+        return has_no_rows(self.tables, table)
 
     def rows(self, table: str) -> list[dict[str, Any]]:
         """The rows of a table, each by column; None where nothing was measured. For small tables: it makes no

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import reduce
+from operator import add
 from typing import TYPE_CHECKING, Any
 
 from fullpipe.analysis.metrics.connections import bulk_names
@@ -57,7 +59,7 @@ def summary(run: Run) -> dict[str, Any]:
     fewer than two. Totals are of all flows, be they downloads or uploads; `measured` has both apart.
     """
     meta, scores = run.meta, call_scores(run)
-    flows, links, transfers = run.rows("flows"), run.rows("links_summary"), run.rows("transfers")
+    flows, links = run.rows("flows"), run.rows("links_summary")
     bulk = frozenset(bulk_names(run))
     rates = [row["goodput_bps"] for row in flows if row["flow"] in bulk and row["goodput_bps"] is not None]
     return {
@@ -80,15 +82,19 @@ def summary(run: Run) -> dict[str, Any]:
             "bulk_flows": len(rates),
             "dropped_packets": sum(row["dropped_packets"] or 0 for row in links) if links else None,
         },
-        "transfers": _transfers(measured_transfers(run)) if transfers else None,
+        "transfers": None if run.is_empty("transfers") else _transfers(measured_transfers(run)),
         "videos": run.rows("videos"),
     }
 
 
 def _total_bps(run: Run, rates: Sequence[float | None]) -> float:
-    """Total goodput, without polars where it adds in the same order: it takes numbers in blocks of 128."""
-    few = len(rates) < _BLOCK
-    return float(sum(rate for rate in rates if rate is not None)) if few else total_goodput_bps(run.flows)
+    """Total goodput, without polars where it adds in the same order: it takes numbers in blocks of 128.
+
+    `sum` adds otherwise from Python 3.12 on.
+    """
+    if len(rates) >= _BLOCK:
+        return total_goodput_bps(run.flows)
+    return reduce(add, (rate for rate in rates if rate is not None), 0.0)
 
 
 def _transfers(transfers: pl.DataFrame) -> dict[str, Any] | None:

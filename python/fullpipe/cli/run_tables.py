@@ -39,7 +39,7 @@ def show_run(run: Run) -> None:
             console.print(line, soft_wrap=True)
     if datagrams:
         console.print(_datagrams(run, datagrams))
-    if run.rows("transfers"):
+    if not run.is_empty("transfers"):
         console.print(_transfers(run))
     if videos := run.rows("videos"):
         console.print(_videos(run, videos))
