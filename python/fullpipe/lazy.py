@@ -1,13 +1,15 @@
-"""Names of a package, and whole libraries, that are imported when they are first used."""
+"""Names of a package, and polars, that are imported when they are first used."""
 
 from collections.abc import Callable, Mapping
 from importlib import import_module
 from types import ModuleType
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+__all__ = ["names", "pl"]
 
 
-def names(package: str, homes: Mapping[str, str]) -> Callable[[str], Any]:
-    """The `__getattr__` of a package.
+def names(package: str, homes: Mapping[str, str]) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
+    """The `__getattr__` and the `__dir__` of a package.
 
     Args:
         package: Its name.
@@ -19,17 +21,14 @@ def names(package: str, homes: Mapping[str, str]) -> Callable[[str], Any]:
             raise AttributeError(f"module {package!r} has no attribute {name!r}")
         return getattr(import_module(f"{package}.{homes[name]}"), name)
 
-    return get
+    def known() -> list[str]:
+        return sorted({*vars(import_module(package)), *homes})
+
+    return get, known
 
 
-class Library:
-    """A library that is imported when the first of its names is used: polars takes longer than a short run.
-
-    if TYPE_CHECKING:
-        import polars as pl
-    else:
-        pl = Library("polars")
-    """
+class _Library:
+    """A library that is imported when the first of its names is used."""
 
     def __init__(self, name: str) -> None:
         self._name = name
@@ -39,3 +38,9 @@ class Library:
         if self._module is None:
             self._module = import_module(self._name)
         return getattr(self._module, name)
+
+
+if TYPE_CHECKING:
+    import polars as pl
+else:
+    pl = _Library("polars")  # it takes longer to import than a short run

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from fullpipe import engines
 from fullpipe.engines.overtime import limited
 from fullpipe.engines.threads import on_threads
-from fullpipe.lazy import Library
+from fullpipe.lazy import pl
 from fullpipe.runs import EngineId, Run, Store
 from fullpipe.runs.executor import Executor, Outcome, Progress, RunSource, SweepError, Threads, Update
 from fullpipe.runs.jobs import Job, by_point, jobs
@@ -18,11 +18,7 @@ from fullpipe.scenario import Scenario
 from fullpipe.scenario.remembered import own_algorithms_of
 
 if TYPE_CHECKING:
-    import polars as pl
-
     from fullpipe.analysis.precision import Known, Target
-else:
-    pl = Library("polars")
 
 __all__ = [
     "Enough",

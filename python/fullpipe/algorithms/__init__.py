@@ -28,7 +28,7 @@ __all__ = [
 ]
 
 # A scenario without algorithms of one's own needs neither their base class nor the kit.
-__getattr__ = lazy.names(
+__getattr__, __dir__ = lazy.names(
     __name__,
     {
         **dict.fromkeys(("find", "fingerprint", "import_class", "name"), "classes"),

@@ -59,4 +59,4 @@ def executor(
 
 __all__ = ["PLACES", "Executor", "Files", "Threads", "executor"]
 
-__getattr__ = lazy.names(__name__, {"Files": "files"})
+__getattr__, __dir__ = lazy.names(__name__, {"Files": "files"})

@@ -121,4 +121,4 @@ _OF_BASE = (
     *("digest_of", "identity", "missing"),
 )
 # The names of engines take no scenario.
-__getattr__ = lazy.names(__name__, {"lacking": "lacks", **dict.fromkeys(_OF_BASE, "base")})
+__getattr__, __dir__ = lazy.names(__name__, {"lacking": "lacks", **dict.fromkeys(_OF_BASE, "base")})

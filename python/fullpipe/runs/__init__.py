@@ -29,4 +29,4 @@ __all__ = [
     "versions",
 ]
 
-__getattr__ = lazy.names(__name__, {"Index": "index"})
+__getattr__, __dir__ = lazy.names(__name__, {"Index": "index"})

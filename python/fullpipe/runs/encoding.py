@@ -11,17 +11,12 @@ import hashlib
 from collections.abc import Mapping
 from functools import cache
 from io import BytesIO
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from fullpipe import _native
 from fullpipe.errors import ResultError
-from fullpipe.lazy import Library
+from fullpipe.lazy import pl
 from fullpipe.runs.schema import TABLES
-
-if TYPE_CHECKING:
-    import polars as pl
-else:
-    pl = Library("polars")
 
 LARGE = 1 << 20
 """Bytes in memory from which on a table is Parquet."""

@@ -5,19 +5,14 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from fullpipe import _native
-from fullpipe.lazy import Library
+from fullpipe.lazy import pl
 from fullpipe.runs.encoding import checksum, decoded, encoded
 from fullpipe.runs.kept import Kept
 from fullpipe.runs.schema import DTYPES, TABLES
 from fullpipe.runs.sums import META
-
-if TYPE_CHECKING:
-    import polars as pl
-else:
-    pl = Library("polars")
 
 Stream = bytes | memoryview
 PACKED = ("flows", "links_summary")

@@ -13,23 +13,18 @@ import stat
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 
 from pydantic_core import from_json
 
 from fullpipe import files
 from fullpipe.errors import NoRunError, ResultError
-from fullpipe.lazy import Library
+from fullpipe.lazy import pl
 from fullpipe.runs.encoded import Encoded, no_rows
 from fullpipe.runs.encoding import UnreadableError, checksum, columns_of, decoded, empty
 from fullpipe.runs.meta import Meta
 from fullpipe.runs.schema import SCHEMA_VERSION, TABLES
 from fullpipe.runs.sums import META, Sum, Sums, columns_today, file_of, is_sealed, own_file
-
-if TYPE_CHECKING:
-    import polars as pl
-else:
-    pl = Library("polars")
 
 T = TypeVar("T")
 _ALWAYS_WRITTEN = ("flows", "series", "links", "links_summary")

@@ -9,20 +9,14 @@ from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from fullpipe.errors import ResultError
-from fullpipe.lazy import Library
+from fullpipe.lazy import pl
 from fullpipe.runs.encoding import as_schema, encoded
 from fullpipe.runs.entries import PACKED, Entries, Stream
 from fullpipe.runs.kept import Kept
 from fullpipe.runs.meta import DIGEST
 from fullpipe.runs.sums import META, columns_today
-
-if TYPE_CHECKING:
-    import polars as pl
-else:
-    pl = Library("polars")
 
 _SETTLED_NS = 2_000_000_000
 """A folder that changed so short a time ago may change again without another date."""

@@ -9,16 +9,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from fullpipe import _native
 from fullpipe.errors import ResultError
-from fullpipe.lazy import Library
-
-if TYPE_CHECKING:
-    import polars as pl
-else:
-    pl = Library("polars")
+from fullpipe.lazy import pl
 
 DTYPES: Mapping[str, str] = {"text": "String", "count": "Int64", "real": "Float64", "flag": "Boolean"}
 """Names of the types that polars has for kinds of columns."""

@@ -29,7 +29,7 @@ __all__ = [
 ]
 
 # The registry alone (`catalogue`) needs no models.
-__getattr__ = lazy.names(
+__getattr__, __dir__ = lazy.names(
     __name__,
     {
         "ENGINE_OPTIONS": "model.scenario",

@@ -56,7 +56,7 @@ def check(name: str) -> None:
 
 
 # Their titles take nothing of what runs them.
-__getattr__ = lazy.names(
+__getattr__, __dir__ = lazy.names(
     __name__,
     {
         "Explanation": "explanations",

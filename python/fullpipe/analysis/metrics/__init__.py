@@ -18,3 +18,7 @@ def __getattr__(name: str) -> Any:
     if name != "__all__" and name not in every.__all__:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     return getattr(every, name)
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *import_module(f"{__name__}.every").__all__})

@@ -2,19 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from fullpipe.analysis.metrics.samples import rows_where
-from fullpipe.lazy import Library
+from fullpipe.lazy import pl
 from fullpipe.runs import Run
 from fullpipe.scenario import Scenario
 from fullpipe.scenario.model.flows import Flow, flow_names
 from fullpipe.scenario.remembered import Remembered
-
-if TYPE_CHECKING:
-    import polars as pl
-else:
-    pl = Library("polars")
 
 _DATAGRAMS = ["udp", "icmp"]
 

@@ -4,15 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from math import inf
-from typing import TYPE_CHECKING
 
 from fullpipe.analysis.metrics.samples import EDGE_S, between, mean, real
-from fullpipe.lazy import Library
-
-if TYPE_CHECKING:
-    import polars as pl
-else:
-    pl = Library("polars")
+from fullpipe.lazy import pl
 
 
 def rtt_percentiles_s(

@@ -3,15 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING
 
 from fullpipe.analysis.metrics.samples import spacing_s
-from fullpipe.lazy import Library
-
-if TYPE_CHECKING:
-    import polars as pl
-else:
-    pl = Library("polars")
+from fullpipe.lazy import pl
 
 
 def jain(rates: Iterable[float | None]) -> float | None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 from fullpipe.analysis.metrics.application_measures import OF_APPLICATIONS
 from fullpipe.analysis.metrics.delay import power, rtt_inflation
@@ -24,12 +23,7 @@ from fullpipe.analysis.metrics.measure import PART, Better, Measure, Value
 from fullpipe.analysis.metrics.responsiveness import latency_increase_s, responsiveness
 from fullpipe.analysis.metrics.rows import Group
 from fullpipe.analysis.metrics.samples import mean, real
-from fullpipe.lazy import Library
-
-if TYPE_CHECKING:
-    import polars as pl
-else:
-    pl = Library("polars")
+from fullpipe.lazy import pl
 
 _OWN_TIME = "each over its own time after the warm-up"
 _CONNECTIONS = "; of its connections alone, if it has any"

@@ -6,15 +6,9 @@ a retransmission looks like a packet that came late."""
 from __future__ import annotations
 
 from bisect import bisect_right
-from typing import TYPE_CHECKING
 
 from fullpipe.errors import ResultError
-from fullpipe.lazy import Library
-
-if TYPE_CHECKING:
-    import polars as pl
-else:
-    pl = Library("polars")
+from fullpipe.lazy import pl
 
 _SAME = ("flow", "connection", "seq", "len", "ts_val", "copy")
 

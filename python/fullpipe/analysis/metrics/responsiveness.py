@@ -3,14 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
-from fullpipe.lazy import Library
-
-if TYPE_CHECKING:
-    import polars as pl
-else:
-    pl = Library("polars")
+from fullpipe.lazy import pl
 
 _KEPT = 0.95
 _MINUTE_S = 60.0

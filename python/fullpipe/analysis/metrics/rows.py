@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING
 
 from fullpipe.analysis.metrics.connections import bulk_flows, connections
 from fullpipe.analysis.metrics.delay import smoothed_s
@@ -14,13 +13,8 @@ from fullpipe.analysis.metrics.responsiveness import under_load
 from fullpipe.analysis.metrics.samples import real, rows_where
 from fullpipe.analysis.metrics.transfers import begun_pages_s, measured_transfers
 from fullpipe.analysis.metrics.voice import call_scores
-from fullpipe.lazy import Library
+from fullpipe.lazy import pl
 from fullpipe.runs import Run
-
-if TYPE_CHECKING:
-    import polars as pl
-else:
-    pl = Library("polars")
 
 
 @dataclass(frozen=True)

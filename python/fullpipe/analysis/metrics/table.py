@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from fullpipe.analysis.metrics.groups import ALL, DOWNLOADS, UPLOADS, flow_directions, flow_groups
 from fullpipe.analysis.metrics.link_measures import LINK_MEASURES
@@ -11,13 +11,8 @@ from fullpipe.analysis.metrics.measure import LinkMeasure, Measure
 from fullpipe.analysis.metrics.measures import MEASURES
 from fullpipe.analysis.metrics.rows import Group, Whole
 from fullpipe.analysis.metrics.samples import rows_where
-from fullpipe.lazy import Library
+from fullpipe.lazy import pl
 from fullpipe.runs import Run
-
-if TYPE_CHECKING:
-    import polars as pl
-else:
-    pl = Library("polars")
 
 COLUMNS = ("kind", "of", "metric", "value", "unit")
 Row = tuple[str, str, str, float | None, str]

@@ -5,15 +5,9 @@ They take rows of the table of transfers: one per transfer, of which a flow may 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
-from fullpipe.lazy import Library
+from fullpipe.lazy import pl
 from fullpipe.runs import Run
-
-if TYPE_CHECKING:
-    import polars as pl
-else:
-    pl = Library("polars")
 
 
 def measured_transfers(run: Run) -> pl.DataFrame:

@@ -2,15 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from fullpipe.errors import UnknownNameError
-from fullpipe.lazy import Library
-
-if TYPE_CHECKING:
-    import polars as pl
-else:
-    pl = Library("polars")
+from fullpipe.lazy import pl
 
 
 def states(variables: pl.DataFrame, flow: str, name: str = "state") -> pl.DataFrame:

@@ -4,18 +4,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 
-from fullpipe.lazy import Library
+from fullpipe.lazy import pl
 from fullpipe.runs import Run
 from fullpipe.scenario import Scenario
 from fullpipe.scenario.model.flows import Flow, flow_names
 from fullpipe.scenario.remembered import Remembered
-
-if TYPE_CHECKING:
-    import polars as pl
-else:
-    pl = Library("polars")
 
 Number = TypeVar("Number", float, "pl.Expr")
 """A number, or an expression of polars, for very many calls at once."""

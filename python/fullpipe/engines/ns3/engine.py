@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
 
 from fullpipe import _native
 from fullpipe.engines.base import (
@@ -27,14 +27,9 @@ from fullpipe.engines.ns3.check import problems
 from fullpipe.engines.ns3.program_input import program_input
 from fullpipe.engines.ns3.queues import QUEUES
 from fullpipe.errors import EngineError, InstallOptionError
-from fullpipe.lazy import Library
+from fullpipe.lazy import pl
 from fullpipe.runs import TABLES, Run, Table, frame
 from fullpipe.scenario import Scenario, catalogue
-
-if TYPE_CHECKING:
-    import polars as pl
-else:
-    pl = Library("polars")
 
 _MEASURED: Mapping[str, str] = {
     "flows": "flow cca start_s end_s delivered_bytes goodput_bps wire_bps sent_packets retransmitted_packets "

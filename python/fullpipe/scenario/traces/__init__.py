@@ -41,7 +41,7 @@ __all__ = [
 # Packet-delivery traces and trains need numpy, which most scenarios do not.
 _MAHIMAHI = ("Mahimahi", "from_deliveries", "from_rates", "parse_mahimahi", "read_mahimahi", "to_rates",
              "write_mahimahi")  # fmt: skip
-__getattr__ = lazy.names(
+__getattr__, __dir__ = lazy.names(
     __name__,
     dict.fromkeys(_MAHIMAHI, "mahimahi") | dict.fromkeys(("Trains", "parse_trains", "read_trains"), "trains"),
 )
