@@ -1,5 +1,7 @@
 """Scenarios: defaults, digests, other values, sweeps."""
 
+import json
+
 import pytest
 
 from fullpipe import Scenario, ScenarioError, UnknownNameError
@@ -123,3 +125,17 @@ def test_a_value_inside_a_swept_one_is_refused(small: Scenario) -> None:
         ScenarioError, match=r"flows\.0\.cca\.beta: the scenario sweeps flows\.0\.cca as a whole"
     ):
         swept.with_values({"flows.0.cca.beta": 0.5})
+
+
+def test_a_part_of_a_part_is_dumped(small: Scenario) -> None:
+    link = small.topology.bottleneck
+    rate_bps = {"topology": {"bottleneck": {"rate_bps": link.rate_bps}}}
+    assert small.model_dump(include={"topology": {"bottleneck": {"rate_bps"}}}) == rate_bps
+    others = small.model_dump(exclude={"topology": {"bottleneck": {"rate_bps"}}})["topology"]["bottleneck"]
+    assert set(link.model_dump()) - set(others) == {"rate_bps"}
+
+
+def test_the_json_schema_of_the_model_has_every_part() -> None:
+    schema = json.dumps(Scenario.model_json_schema())
+    for part in ("rate_bps", "gilbert_elliott", "duplicate", "lte", "satellites", "request_response"):
+        assert part in schema

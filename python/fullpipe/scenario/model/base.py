@@ -24,7 +24,7 @@ class Model(BaseModel):
 
     if not TYPE_CHECKING:
         model_fields = _Fields()
-        """With the types for which others stand (`later`): it imports all of them."""
+        """The fields with their types in place of the stand-ins of `later`; it imports all types."""
 
     model_config = ConfigDict(
         frozen=True,

@@ -17,8 +17,9 @@ from pydantic import BaseModel, ValidationError
 from pydantic_core import core_schema
 
 if TYPE_CHECKING:
-    from pydantic import GetCoreSchemaHandler, SerializationInfo, TypeAdapter
+    from pydantic import GetCoreSchemaHandler, GetJsonSchemaHandler, SerializationInfo, TypeAdapter
     from pydantic.fields import FieldInfo
+    from pydantic.json_schema import JsonSchemaValue
     from pydantic_core import CoreSchema
 
 
@@ -35,6 +36,10 @@ class Later:
     def __get_pydantic_core_schema__(cls, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
         written = core_schema.plain_serializer_function_ser_schema(_written, info_arg=True)
         return core_schema.no_info_plain_validator_function(cls._read, serialization=written)
+
+    @classmethod
+    def __get_pydantic_json_schema__(cls, _: CoreSchema, handler: GetJsonSchemaHandler) -> JsonSchemaValue:
+        return handler(_adapter(*cls.home).core_schema)
 
     @classmethod
     def _read(cls, value: object) -> Any:
@@ -56,6 +61,9 @@ def later(module: str, name: str) -> Any:
 def _written(value: BaseModel, info: SerializationInfo) -> dict[str, Any]:
     return value.model_dump(
         mode=info.mode,
+        include=info.include,  # type: ignore[arg-type]  # of the same kind, which pydantic writes in two ways
+        exclude=info.exclude,  # type: ignore[arg-type]
+        context=info.context,
         by_alias=info.by_alias,
         exclude_unset=info.exclude_unset,
         exclude_defaults=info.exclude_defaults,
