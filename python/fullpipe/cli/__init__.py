@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 __all__ = ["app", "main"]
 
-__getattr__ = lazy.names(__name__, {"app": "application"})
+__getattr__, __dir__ = lazy.names(__name__, {"app": "application"})
 
 
 def main() -> None:
@@ -53,10 +53,13 @@ def _obey(arguments: list[str]) -> None:
 
     match arguments:
         case ["list", kind] if kind in plain.KINDS:
-            from fullpipe.cli.kinds import KINDS, Kind
-            from fullpipe.cli.listed import print_all
+            from fullpipe.cli.endings import ended
 
-            print_all(KINDS[Kind(kind)]())
+            with ended():
+                from fullpipe.cli.kinds import KINDS, Kind
+                from fullpipe.cli.listed import print_all
+
+                print_all(KINDS[Kind(kind)]())
             return
         case ["show", name] if plain.is_plain(name):
             from fullpipe.cli.endings import ended

@@ -1,4 +1,4 @@
-"""The collector of garbage while a command starts: imports leave none, and to look for some takes a while."""
+"""Turns the garbage collector off while a command imports: imports leave no garbage."""
 
 import gc
 
@@ -9,7 +9,7 @@ def pause() -> None:
 
 
 def resume() -> None:
-    """Collect again, but never among what there is by now, which stays to the end. Nothing, unless paused."""
+    """Collect again what is made from now on, unless nothing was paused. What was imported stays."""
     if not gc.isenabled():
         gc.freeze()
         gc.enable()

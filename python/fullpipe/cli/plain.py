@@ -1,6 +1,6 @@
-"""Reads plain arguments of `run`: the library that reads all others takes longer to import than a short run.
+"""Reads the plain arguments of `run`. Typer takes longer to import than a short run.
 
-What it does not read, it leaves to that library, which also says what is wrong.
+Typer reads all other arguments, and says what is wrong with them.
 """
 
 from __future__ import annotations
@@ -17,8 +17,10 @@ _MOST_DIGITS = 9
 
 
 def of_run(words: Sequence[str]) -> dict[str, Any] | None:
-    """The arguments of `running.run` for the words behind `run`; None for anything but a scenario and, each
-    once at most, --json, --no-store, --seed N, --out DIR and, again and again, --set PATH=VALUE.
+    """The arguments of `running.run` for the words behind `run`; None unless all are plain.
+
+    Plain are a scenario, --json, --no-store, --seed N and --out DIR, each at most once, and --set PATH=VALUE
+    any number of times.
 
     >>> of_run(["my.toml", "--json", "--seed", "3"])
     {'scenario': 'my.toml', 'as_json': True, 'seeds': (3,)}

@@ -63,22 +63,22 @@ def run(
     """Run a scenario and print what came out; the exit code.
 
     Args:
-        scenario: A file, or the name of one that comes with fullpipe.
-        engine: What runs it.
-        seeds: Of every point, unless there are targets.
-        assignments: PATH=VALUE, each.
-        interval: Time between samples.
-        targets: What seeds are added for.
-        max_seeds: How many there are at most with targets.
-        workers: Runs at the same time; all processors unless given.
-        threads: Within each run.
-        out: Folder of finished runs; None keeps nothing.
-        allow_python: Run the code of algorithms that are not of the registry.
-        cca_timeout_s: Longest call into one.
-        on: Where it is run.
-        metrics: What is shown; the usual ones unless given.
-        form: Of a table of several runs.
-        as_json: A line per run in place of tables.
+        scenario: A file, or the name of a scenario that comes with fullpipe.
+        engine: The name of the engine.
+        seeds: The seeds of every point. They are not used if there are targets.
+        assignments: Changes of the scenario, each PATH=VALUE.
+        interval: The time between samples, such as "10 ms".
+        targets: Seeds are added until the intervals of these metrics are narrow enough.
+        max_seeds: The most seeds that targets may take.
+        workers: How many runs at the same time; None for one per processor.
+        threads: The threads of each run.
+        out: The folder of finished runs; None keeps nothing.
+        allow_python: Run the code of algorithms that are not in the registry.
+        cca_timeout_s: The longest time that a call into such an algorithm may take.
+        on: The place where runs are made: see `fullpipe.cluster.executor`.
+        metrics: The metrics to show; None for the usual ones.
+        form: The form of the table of several runs.
+        as_json: Print a line of JSON per run in place of tables.
 
     Raises:
         FullpipeError: If it cannot be run.

@@ -1,5 +1,6 @@
 """The functions of the top level: sweeps, and the methods of a run that other packages provide."""
 
+import importlib
 from pathlib import Path
 
 import pytest
@@ -45,3 +46,15 @@ def test_a_run_has_the_methods_that_metrics_and_plots_provide(swept: Scenario) -
     assert run.summary() == fullpipe.metrics.summary(run)
     (axes,) = run.plot("goodput").axes
     assert axes.get_ylabel()
+
+
+@pytest.mark.parametrize(
+    ("package", "name"),
+    [("metrics", "loss_rate"), ("studies", "run"), ("algorithms", "Controller"), ("scenario", "Scenario")],
+)
+def test_names_that_are_imported_late_are_listed(package: str, name: str) -> None:
+    module = importlib.import_module(
+        f"fullpipe.{package}" if package != "metrics" else "fullpipe.analysis.metrics"
+    )
+    assert name in dir(module)
+    assert all(hasattr(module, each) for each in dir(module))

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 import typer.testing
 
-from fullpipe.cli import app, main, plain, running
+from fullpipe.cli import app, listed, main, plain, running
 
 PLAIN = [
     ["my.toml"],
@@ -109,3 +109,17 @@ def test_both_readers_print_and_end_alike(
         code = int(end.code or 0)
     said = capsys.readouterr()
     assert (code, said.out, said.err) == (by_typer.exit_code, by_typer.stdout, by_typer.stderr)
+
+
+def test_an_interrupted_list_ends_in_one_line(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def interrupted(_: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(listed, "print_all", interrupted)
+    monkeypatch.setattr(sys, "argv", ["fullpipe", "list", "metrics"])
+    with pytest.raises(SystemExit) as end:
+        main()
+    assert end.value.code == 1
+    assert capsys.readouterr().err.count("\n") == 1
