@@ -12,7 +12,7 @@ import pytest
 
 from fullpipe import Scenario
 from fullpipe.analysis.metrics import LINK_MEASURES, MEASURES
-from fullpipe.cli.kinds import Kind
+from fullpipe.cli.kinds import Kind, scenarios
 from fullpipe.scenario import catalogue
 
 Cli = Callable[..., Any]
@@ -160,3 +160,11 @@ def test_show_refuses_an_unknown_name_with_a_suggestion(fullpipe: Cli) -> None:
         2,
         'fullpipe: unknown name "kato"; did you mean "kato2025"?\n',
     )
+
+
+@pytest.mark.parametrize("name", scenarios())
+def test_a_scenario_is_listed_as_it_is_read(name: str) -> None:
+    scenario = Scenario.named(name)
+    flows = " + ".join(f"{flow.count} x {flow.described}" for flow in scenario.flows)
+    points = f", {len(list(scenario.points()))} points" if scenario.sweep else ""
+    assert scenarios()[name] == f"{flows}, {scenario.duration_s:g} s{points}"
