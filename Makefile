@@ -16,9 +16,10 @@ SUFFIX := $(filter-out -dev,-$(PROFILE))
 MATURIN := maturin>=1.16,<2
 # Without the jobs of make, which cargo would look for, and as maturin calls it, or PyO3 would be compiled anew in turns.
 PYO3 = $(firstword $(wildcard target/maturin/pyo3-config-*-abi3.txt))
-CARGO = MAKEFLAGS= $(PYO3:%=PYO3_CONFIG_FILE="$(CURDIR)/%") cargo
+FOR_CARGO = MAKEFLAGS= $(PYO3:%=PYO3_CONFIG_FILE="$(CURDIR)/%")
+CARGO = $(FOR_CARGO) cargo
 HERE = MAKEFLAGS= VIRTUAL_ENV="$(if $(filter /%,$(VENV)),,$(CURDIR)/)$(VENV)"
-PYTEST = $(BIN)/pytest -n $(JOBS) --dist worksteal
+PYTEST = $(FOR_CARGO) $(BIN)/pytest -n $(JOBS) --dist worksteal
 PIP = $(BIN)/python -m pip install --no-compile
 SIDE_BY_SIDE = --no-print-directory --jobs=2
 MSRV := $(shell sed -n 's/^rust-version = "\(.*\)"/\1/p' Cargo.toml)
@@ -58,7 +59,7 @@ only: dev  # with the extension's package, or crates of others have other featur
 	$(if $(wildcard $(ONLY)/Cargo.toml),$(CARGO) test --quiet --package $(CRATE) --package fullpipe-python,$(PYTEST) $(if $(PLACE),$(ONLY),-k "$(ONLY)"))
 
 check: dev ## What belongs to your change alone: formatting, lints, types, tests
-	@$(BIN)/python -m scripts.changed
+	@$(FOR_CARGO) $(BIN)/python -m scripts.changed
 
 test-long: build programs try-sdist ## The same, with all cases where it tries a tenth
 	@$(MAKE) $(SIDE_BY_SIDE) --output-sync=target alone
@@ -80,10 +81,10 @@ bench: fast ## Benchmarks: criterion, the first study beside a bare packet mover
 	$(BIN)/python -m benches.startup
 
 instructions: fast valgrind ## Count instructions per packet of ten scenarios, which do not depend on the machine's load
-	$(BIN)/python -m benches.instructions
+	$(FOR_CARGO) $(BIN)/python -m benches.instructions
 
 instructions-check: dev valgrind
-	$(BIN)/python -m benches.instructions --check
+	$(FOR_CARGO) $(BIN)/python -m benches.instructions --check
 
 # A program of the system for tests, installed where that can be done; without it they are skipped, with what is said.
 export DEBIAN_FRONTEND := noninteractive
