@@ -13,11 +13,14 @@ from __future__ import annotations
 import argparse
 import io
 import keyword
+import os
 import random
 import re
+import signal
 import subprocess
 import tokenize
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -155,11 +158,15 @@ def is_caught(mutation: Mutation, tree: Path) -> bool | None:
 
 
 def _passes(command: list[str], tree: Path) -> bool:
-    try:
-        done = subprocess.run(command, cwd=tree, capture_output=True, check=False, timeout=MOST_S)
-    except subprocess.TimeoutExpired:
-        return False
-    return done.returncode == 0
+    null = subprocess.DEVNULL
+    with subprocess.Popen(command, cwd=tree, stdout=null, stderr=null, start_new_session=True) as process:
+        try:
+            return process.wait(MOST_S) == 0
+        except subprocess.TimeoutExpired:
+            return False
+        finally:
+            with suppress(ProcessLookupError):  # a test that hangs outlives what started it
+                os.killpg(process.pid, signal.SIGKILL)
 
 
 def main() -> None:
