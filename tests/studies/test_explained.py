@@ -30,8 +30,9 @@ EXPLAINED = {
 @pytest.mark.slow
 @pytest.mark.parametrize("name", EXPLAINED)
 def test_the_setting_that_is_named_turns_the_verdict(name: str, tmp_path: Path) -> None:
-    for claim in EXPLAINED[name]:
-        found = studies.explain(name, claim, seeds=1, out=tmp_path, workers=2, quick=True)
+    for place, claim in enumerate(EXPLAINED[name]):
+        seeds = 1 if place else None  # the first is judged by its interval
+        found = studies.explain(name, claim, seeds=seeds, out=tmp_path, workers=2, quick=True)
         assert found.turns, found.text()
         assert found.claim.why not in (None, Cause.UNKNOWN)
         assert "The setting turns the verdict." in found.text().splitlines()

@@ -100,11 +100,13 @@ def _serving_here(folder: Path) -> Iterator[str]:
     server = uvicorn.Server(
         uvicorn.Config(guard, log_level="warning", ws="none", timeout_graceful_shutdown=1)
     )
-    thread = Thread(target=server.run, kwargs={"sockets": [listening]})
+    thread = Thread(target=server.run, kwargs={"sockets": [listening]}, daemon=True)
     thread.start()
-    yield f"http://{address}/?token={guard.token}"
-    server.should_exit = True
-    thread.join()
+    try:
+        yield f"http://{address}/?token={guard.token}"
+    finally:
+        server.should_exit = True
+        thread.join()
 
 
 @pytest.fixture(scope="session")
@@ -189,13 +191,13 @@ def show(
         tab.wait_for_selector(wait)
         return tab
 
-    yield opened
-    violations = [
-        line for context in contexts for tab in context.pages for line in tab.evaluate("violations")
-    ]
-    for context in contexts:
-        context.close()
-    servers.close()
+    with servers:
+        yield opened
+        violations = [
+            line for context in contexts for tab in context.pages for line in tab.evaluate("violations")
+        ]
+        for context in contexts:
+            context.close()
     foreign = [url for url in requests if url.startswith("http") and urlsplit(url).netloc not in starts]
     assert foreign == []
     assert told == []

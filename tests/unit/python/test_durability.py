@@ -30,18 +30,14 @@ def tables(root: Path) -> dict[Path, bytes]:
 
 @pytest.fixture(scope="module")
 def fresh(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
-    """Stores of two processes that hash differently; each has made one run of every name."""
+    """Stores of two processes that hash differently; each has made one run of every name, in its order."""
     settings = ["--set", "duration=2 s", "--set", "record.variables=true", "--seed", "5"]
-    lines = [
-        "from typer.testing import CliRunner",
-        "from fullpipe.cli import app",
-        *(
-            f"assert CliRunner().invoke(app, {['run', name, '--out', name, *settings]}).exit_code == 0"
-            for name in NAMES
-        ),
-    ]
     folders = [tmp_path_factory.mktemp(f"hashed-{seed}") for seed in (1, 2)]
-    for seed, folder in enumerate(folders, 1):
+    for seed, (folder, names) in enumerate(zip(folders, (NAMES, NAMES[::-1]), strict=True), 1):
+        lines = ["from typer.testing import CliRunner", "from fullpipe.cli import app"]
+        for name in names:
+            words = ["run", name, "--out", name, *settings]
+            lines.append(f"assert CliRunner().invoke(app, {words}).exit_code == 0")
         environment = os.environ | {"PYTHONHASHSEED": str(seed)}
         subprocess.run([sys.executable, "-c", "\n".join(lines)], cwd=folder, env=environment, check=True)
     return folders
