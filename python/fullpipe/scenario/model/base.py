@@ -11,6 +11,11 @@ from pydantic.fields import FieldInfo
 from fullpipe.scenario.model.later import declared, fields_of
 from fullpipe.scenario.quantities import Seconds
 
+if TYPE_CHECKING:
+    from pydantic import GetJsonSchemaHandler
+    from pydantic.json_schema import JsonSchemaValue
+    from pydantic_core import CoreSchema
+
 MAX_PACKETS = 1_000_000_000
 
 
@@ -34,6 +39,13 @@ class Model(BaseModel):
         ignored_types=(_Fields,),
         defer_build=True,  # checks are built once, those of a whole scenario, when the first one is read
     )
+
+    @classmethod
+    def __get_pydantic_json_schema__(
+        cls, schema: "CoreSchema", handler: "GetJsonSchemaHandler"
+    ) -> "JsonSchemaValue":
+        cls.model_rebuild()  # where it is a default, its serializer writes it
+        return handler(schema)
 
 
 _Made = TypeVar("_Made", bound=BaseModel)
