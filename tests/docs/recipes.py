@@ -59,7 +59,7 @@ def steps(page: str, heading: str) -> list[Step]:
 
 
 def copy(root: Path, parts: Sequence[str]) -> Path:
-    """A fresh copy of some folders. It keeps the times of files: what was compiled once stays compiled."""
+    """A fresh copy of some folders. It keeps the times of files."""
     shutil.rmtree(root, ignore_errors=True)
     root.mkdir(parents=True)
     for file in ("Cargo.toml", "Cargo.lock", "clippy.toml"):
@@ -67,6 +67,21 @@ def copy(root: Path, parts: Sequence[str]) -> Path:
     for part in (".cargo", *parts):
         shutil.copytree(ROOT / part, root / part, ignore=shutil.ignore_patterns("__pycache__"))
     return root
+
+
+def replace(old: Path, new: Path) -> None:
+    """Put the folder `new` in the place of `old`. Files that are the same keep their times, others have now.
+
+    So cargo compiles what changed, and that alone, as it does in the project itself.
+    """
+    for path in (path for path in new.rglob("*") if path.is_file()):
+        before = old / path.relative_to(new)
+        if before.is_file() and before.read_bytes() == path.read_bytes():
+            shutil.copystat(before, path)
+        else:
+            path.touch()
+    shutil.rmtree(old, ignore_errors=True)
+    new.rename(old)
 
 
 def perform(root: Path, todo: Sequence[Step]) -> list[str]:
@@ -99,15 +114,15 @@ def printed(kind: str) -> list[str]:
     return [re.sub(r" +\| +", " | ", line) for line in block.splitlines()]
 
 
-def cargo_test(root: Path, *arguments: str) -> str:
-    """Compile and run tests of a copy in the target folder of the project, which has crates of others.
+def cargo(root: Path, *arguments: str) -> str:
+    """What cargo prints for a copy, in the target folder of the project, which has crates of others.
 
-    Unoptimised, as tests are few, but the network, whose kit tries many cases.
+    Tests are few, so nothing is optimised but what has a kit that tries many cases.
     """
     quick = {"CARGO_PROFILE_TEST_OPT_LEVEL": "0"}
-    network = "profile.test.package.fullpipe-network.opt-level=1"
+    kits = [f"profile.test.package.fullpipe-{name}.opt-level=1" for name in ("congestion", "network")]
     shown = subprocess.run(
-        ["cargo", "test", "--config", network, *arguments],
+        ["cargo", *(part for kit in kits for part in ("--config", kit)), *arguments],
         cwd=root,
         env={**os.environ, **quick, "CARGO_TARGET_DIR": str(TARGET), "INSTA_UPDATE": "always"},
         check=False,

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.docs.recipes import TARGET, cargo_test, copy, perform, printed, python, steps
+from tests.docs.recipes import TARGET, cargo, copy, perform, printed, python, replace, steps
 
 ALGORITHM = ("add-an-algorithm.md", "In Rust")
 QUEUE = ("extend.md", "A queue")
@@ -16,6 +16,12 @@ IMPAIRMENT = ("extend.md", "An impairment")
 APPLICATION = ("extend.md", "An application")
 RECIPES = (ALGORITHM, QUEUE, IMPAIRMENT, APPLICATION)
 """Pages and headings whose steps are performed here."""
+WITH_TESTS_OF_RECIPES = {
+    "congestion": ("allocation", "conformance", "rounds"),
+    "network": ("common", "elements", "impairments"),
+    "simulation": (),
+}
+"""Modules of tests from outside by their crate. The others take long to compile, and none is of a recipe."""
 
 
 def test_an_algorithm(tmp_path: Path) -> None:
@@ -56,23 +62,36 @@ print(json.dumps(plan(scenario)["flows"][0]["workload"]))
     assert json.loads(python(root, program)) == expected
 
 
+@pytest.mark.skipif(shutil.which("cargo") is None, reason="cargo is not installed")
+@pytest.mark.parametrize("recipe", RECIPES, ids=lambda recipe: recipe[1])
+def test_a_recipe_needs_no_other(recipe: tuple[str, str], request: pytest.FixtureRequest) -> None:
+    if not request.config.getoption("--long"):
+        pytest.skip("--long compiles it")
+    root = copy(TARGET / "recipe", ["crates"])
+    for step in (step for step in steps(*recipe) if step.path.startswith("crates/")):
+        step.perform(root)
+    cargo(root, "check", "--workspace", "--all-targets")
+
+
 @pytest.mark.slow
 @pytest.mark.skipif(shutil.which("cargo") is None, reason="cargo is not installed")
 def test_what_the_recipes_make_passes_its_tests_and_the_conformance_kits() -> None:
-    """All in one copy, which is compiled once."""
-    root = copy(TARGET / "recipes", ["crates"])
-    for step in (step for recipe in (ALGORITHM, QUEUE, IMPAIRMENT, APPLICATION) for step in steps(*recipe)):
+    """All in one copy, of which is compiled what changed since the last time."""
+    root = copy(TARGET / "recipes.new", ["crates"])
+    for step in (step for recipe in RECIPES for step in steps(*recipe)):
         if step.path.startswith("crates/"):
             step.perform(root)
-    (root / "crates/simulation/tests/main.rs").write_text(
-        ""
-    )  # they take long to compile; none is of a recipe
+    for crate, modules in WITH_TESTS_OF_RECIPES.items():
+        lines = [f"mod {name};\n" for name in modules]
+        (root / f"crates/{crate}/tests/main.rs").write_text("".join(lines), encoding="utf-8")
+    replace(TARGET / "recipes", root)
+    root = TARGET / "recipes"
     # The last has no tests: with it, crates of others have the features with which they are compiled already.
     names = ("congestion", "network", "simulation", "python")
     packages = [part for name in names for part in ("-p", f"fullpipe-{name}")]
     of_algorithms = ("conformance::", "rounds::", "allocation::")
     others = ("queue::", "impairment", "elements::", "applications::")
-    shown = cargo_test(root, *packages, "--tests", "--", *of_algorithms, *others)
+    shown = cargo(root, "test", *packages, "--tests", "--", *of_algorithms, *others)
     for passed in (
         "conformance::nothing_that_happens_breaks_an_algorithm",
         "rounds::every_algorithm_goes_its_way",
