@@ -56,10 +56,11 @@ def sdist(folder: Path, change: Callable[[Contents], object]) -> list[str]:
     names = [*tracked("python/fullpipe"), *tracked("crates"), "pyproject.toml", "Cargo.toml", "Cargo.lock"]
     contents = {**dict.fromkeys((*names, *LICENCES), b""), "PKG-INFO": METADATA.encode()}
     change(contents)
-    path = folder / f"fullpipe-{version()}.tar.gz"
+    name = f"fullpipe-{version()}"
+    path = folder / f"{name}.tar.gz"
     with tarfile.open(path, "w:gz") as archive:
         for file, data in contents.items():
-            member = tarfile.TarInfo(f"fullpipe-{version()}/{file}")
+            member = tarfile.TarInfo(f"{name}/{file}")
             member.size = len(data)
             archive.addfile(member, io.BytesIO(data))
     return problems(path)

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+import polars as pl
 import pytest
 
 ROOT = Path(__file__).parents[2]
@@ -96,11 +98,14 @@ WORDS = [
 ]
 
 
-def misused(where: str, text: str) -> list[str]:
-    """Lines "file:line: word: what to write instead" for every word of a text that is not used."""
+def misused(texts: Mapping[str, str]) -> list[str]:
+    """Lines "file:line: word: what to write instead" for every word of these files that is not used."""
+    table = pl.DataFrame({"file": [*texts], "text": [*texts.values()]})
     return [
         f"{where}:{line_number(text, match.start())}: {match.group()}: write {word.instead}"
         for word in WORDS
+        # That is ten times as fast as to try the pattern of Python on all of them.
+        for where, text in table.filter(pl.col("text").str.contains(word.pattern)).iter_rows()
         for match in re.finditer(word.pattern, text)
         if not re.search(word.allowed, line_of(text, match.start()))
     ]
@@ -128,11 +133,8 @@ def documents() -> list[Path]:
 
 
 def test_words_are_those_of_the_glossary() -> None:
-    found = [
-        line
-        for path in documents()
-        for line in misused(path.relative_to(ROOT).as_posix(), path.read_text(encoding="utf-8"))
-    ]
+    texts = {path.relative_to(ROOT).as_posix(): path.read_text(encoding="utf-8") for path in documents()}
+    found = misused(texts)
     assert not found, "\n".join(sorted(found))
 
 
@@ -143,7 +145,7 @@ def test_the_project_is_read() -> None:
 
 @pytest.mark.parametrize("word", WORDS, ids=lambda word: word.instead)
 def test_a_word_that_is_not_used_is_found_with_its_line(word: Word) -> None:
-    found = misused("made/up.rs", f"// plain words\n{word.example}\n")
+    found = misused({"made/up.rs": f"// plain words\n{word.example}\n"})
     assert any(line.startswith("made/up.rs:2: ") and line.endswith(f"write {word.instead}") for line in found)
 
 
@@ -158,4 +160,4 @@ def test_a_word_that_is_not_used_is_found_with_its_line(word: Word) -> None:
     ],
 )
 def test_keys_and_everyday_words_may_stand(line: str) -> None:
-    assert misused("made/up.toml", line) == []
+    assert misused({"made/up.toml": line}) == []
