@@ -48,7 +48,10 @@ def counted(values: pl.DataFrame) -> pl.DataFrame:
     began, and how many of those did not finish; they are null of all else.
     """
     keys = values.columns[: values.columns.index("metric")]
-    starts = sorted(set(TIMES.values()))
+    known = set(values["metric"].unique())
+    starts = [s for s in sorted(set(TIMES.values())) if {f"{s}{BEGAN}", f"{s}{UNFINISHED}"} <= known]
+    if not starts:
+        return values.with_columns(pl.lit(None, pl.Int64).alias(column) for column in ("began", "unfinished"))
     counts = pl.concat([_counts(values, keys, start) for start in starts])
     return values.join(counts, on=[*keys, "metric"], how="left", nulls_equal=True, maintain_order="left")
 

@@ -17,7 +17,8 @@ from fullpipe.scenario.model.topology import Dumbbell
 from fullpipe.sweeps import Job
 
 Value = str | int | float
-Conditions = tuple[tuple[str, Value], ...]
+Condition = tuple[str, Value]
+Conditions = tuple[Condition, ...]
 Variants = Mapping[Value, Mapping[str, Any]]
 """By the value of a condition, values at paths of a scenario."""
 
@@ -31,6 +32,11 @@ MEASURED = {
     "low": pl.Float64,
     "high": pl.Float64,
 }
+
+_Of = tuple[str, str, str]
+"""Experiment, quantity and algorithm."""
+_Row = tuple[frozenset[Condition], list[float]]
+"""Conditions, and a value per seed."""
 
 
 @dataclass(frozen=True)
@@ -84,10 +90,14 @@ class Measurements:
     NaN is what was not measured; infinity is the time of what never happened."""
 
     _values: dict[tuple[str, str, str, Conditions], list[float]] = field(default_factory=dict)
-    _under: dict[tuple[str, str, str], dict[Conditions, list[float]]] = field(
-        init=False, default_factory=dict
-    )
+    _under: dict[_Of, dict[Conditions, _Row]] = field(init=False, default_factory=dict)
     """The same lists by experiment, quantity and algorithm."""
+    _asked: dict[tuple[_Of, frozenset[Condition]], list[_Row]] = field(
+        init=False, default_factory=dict, compare=False
+    )
+    """Rows that were looked up before: claims read the same rows many times."""
+    _parts: dict[frozenset[Condition], Measurements] = field(init=False, default_factory=dict, compare=False)
+    """Results of `under`."""
     _choices: dict[tuple[str, str], dict[Value, None]] = field(init=False, default_factory=dict)
     """The values of a condition, by experiment and condition, in the order in which they came."""
 
@@ -95,13 +105,15 @@ class Measurements:
         for (experiment, quantity, algorithm, conditions), values in self._values.items():
             self._note((experiment, quantity, algorithm), conditions, values)
 
-    def _put(self, of: tuple[str, str, str], conditions: Conditions, values: list[float]) -> list[float]:
+    def _put(self, of: _Of, conditions: Conditions, values: list[float]) -> list[float]:
         self._values[(*of, conditions)] = values
         self._note(of, conditions, values)
         return values
 
-    def _note(self, of: tuple[str, str, str], conditions: Conditions, values: list[float]) -> None:
-        self._under.setdefault(of, {})[conditions] = values
+    def _note(self, of: _Of, conditions: Conditions, values: list[float]) -> None:
+        self._under.setdefault(of, {})[conditions] = frozenset(conditions), values
+        self._asked.clear()
+        self._parts.clear()
         for key, value in conditions:
             self._choices.setdefault((of[0], key), {}).setdefault(value)
 
@@ -126,26 +138,32 @@ class Measurements:
     def at(self, experiment: str, quantity: str, algorithm: str, where: Mapping[str, Value]) -> list[float]:
         """One number per seed: the mean over all conditions that `where` leaves open, infinite where one of
         them is; empty if there are none, or a run of one of them is missing."""
-        rows = [values for _, values in self._rows(experiment, quantity, algorithm, where)]
+        rows = [values for _, values in self._rows((experiment, quantity, algorithm), where)]
         means = [sum(column) / len(column) for column in zip(*rows, strict=True)]
         return [] if any(map(math.isnan, means)) else means
 
     def open(self, experiment: str, quantity: str, algorithm: str, where: Mapping[str, Value]) -> set[str]:
         """The conditions that `where` leaves open and that have several values."""
-        rows = [dict(c) for c, _ in self._rows(experiment, quantity, algorithm, where)]
-        return {key for row in rows for key in row if any(other.get(key) != row[key] for other in rows)}
+        rows = [dict(conditions) for conditions, _ in self._rows((experiment, quantity, algorithm), where)]
+        keys = {key for row in rows for key in row}
+        return {key for key in keys if len({row.get(key) for row in rows}) > 1}
 
-    def _rows(
-        self, experiment: str, quantity: str, algorithm: str, where: Mapping[str, Value]
-    ) -> Iterator[tuple[Conditions, list[float]]]:
-        for conditions, values in self._under.get((experiment, quantity, algorithm), {}).items():
-            if where.items() <= dict(conditions).items():
-                yield conditions, values
+    def _rows(self, of: _Of, where: Mapping[str, Value]) -> list[_Row]:
+        wanted = frozenset(where.items())
+        rows = self._asked.get((of, wanted))
+        if rows is None:
+            rows = [row for row in self._under.get(of, {}).values() if wanted <= row[0]]
+            self._asked[of, wanted] = rows
+        return rows
 
     def under(self, where: Mapping[str, Value]) -> Measurements:
-        """Those under these conditions."""
-        chosen = {key: v for key, v in self._values.items() if where.items() <= dict(key[3]).items()}
-        return Measurements(chosen)
+        """Those under these conditions; only to be read."""
+        wanted = frozenset(where.items())
+        if wanted not in self._parts:
+            self._parts[wanted] = Measurements(
+                {key: values for key, values in self._values.items() if wanted <= {*key[3]}}
+            )
+        return self._parts[wanted]
 
     def choices(self, experiment: str, key: str) -> list[Value]:
         """The values of a condition, in the order of the runs."""

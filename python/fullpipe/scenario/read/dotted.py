@@ -1,7 +1,7 @@
 """Dotted paths into a scenario as it is written: `topology.bottleneck.queue.packets`, `flows.0.cca`."""
 
 import re
-from copy import deepcopy
+from copy import copy
 from typing import Any
 
 from fullpipe.errors import ScenarioError, brief
@@ -48,6 +48,8 @@ def _is_within(part: str, other: str) -> bool:
 def replaced(tree: Tree, path: str, value: object) -> Tree:
     """A copy of `tree` with `value` at `path`; tables on the way are made when they are missing.
 
+    The copy shares with `tree` all that is not on the way.
+
     What is written as a name, such as an algorithm, becomes a table when one of its parameters is set. `*`
     in place of the number of an entry is every entry.
 
@@ -57,7 +59,7 @@ def replaced(tree: Tree, path: str, value: object) -> Tree:
     parts = normal(path).split(".")
     if not all(parts) or len(parts) > MAX_PARTS:
         raise ScenarioError([f'"{brief(path)}": not a path; write it as in topology.bottleneck.rate'])
-    tree = deepcopy(tree)
+    tree = copy(tree)
     nodes: list[Any] = [tree]
     for part in parts[:-1]:
         nodes = [_step(node, key, path) for node in nodes for key in _keys(node, part, path)]
@@ -75,12 +77,14 @@ def _keys(node: Any, part: str, path: str) -> list[Any]:
 
 
 def _step(node: Any, key: Any, path: str) -> Any:
+    """A copy of the table or list at a key, which takes its place."""
     if isinstance(node, dict):
         node.setdefault(key, {})
     if key in _SHORT and isinstance(node[key], str):
         node[key] = {_SHORT[key]: node[key]}
     if not isinstance(node[key], dict | list):
         raise ScenarioError([f'{brief(path)}: "{brief(key)}" is a single value and has no parts'])
+    node[key] = copy(node[key])
     return node[key]
 
 

@@ -16,6 +16,8 @@ MAX_DEPTH = 50
 MAX_BITS = 1_024
 """Of a number. Python writes no much larger ones."""
 _SUFFIX = ".toml"
+_HARMLESS = frozenset({bool, float, type(None)})
+"""Types of which `check_plain` refuses nothing."""
 _FILES = ("file", "trace", "light")
 """Keys whose text names a file."""
 
@@ -80,15 +82,17 @@ def check_plain(data: object, where: str = "") -> None:
     left: list[tuple[object, int]] = [(data, 0)]
     while left:
         item, depth = left.pop()
+        if type(item) in _HARMLESS:
+            continue
         if isinstance(item, str):
             _check_text(item, where)
         elif isinstance(item, int) and item.bit_length() > MAX_BITS:
             raise ScenarioError([f"{where}a number of {item.bit_length():,} bits is too large"])
-        elif isinstance(item, Mapping | list | tuple):
+        elif isinstance(item, dict | list | tuple | Mapping):
             if depth >= MAX_DEPTH:
                 raise ScenarioError([f"{where}too deeply nested; a scenario has at most {MAX_DEPTH} levels"])
-            parts = chain(item.keys(), item.values()) if isinstance(item, Mapping) else item
-            left += ((part, depth + 1) for part in parts)
+            parts = chain(item.keys(), item.values()) if isinstance(item, dict | Mapping) else item
+            left += [(part, depth + 1) for part in parts]
 
 
 def holds_none(data: object) -> bool:
@@ -99,6 +103,8 @@ def holds_none(data: object) -> bool:
 
 
 def _check_text(text: str, where: str) -> None:
+    if text.isascii():
+        return
     try:
         text.encode()
     except UnicodeEncodeError:

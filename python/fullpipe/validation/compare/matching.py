@@ -25,6 +25,10 @@ _MEASURES: Mapping[tuple[str, str], Measure | LinkMeasure] = {
 }
 Key = tuple[str, int | str, str]
 """Kind, place among the reference's `flows` or name, and metric."""
+_Of = tuple[str, int | None, str, str]
+_Measured = tuple[float | None, int | None, int | None]
+_COLUMNS = ("kind", "entry", "of", "metric", "value", "began", "unfinished")
+"""Those of `_Of`, and of `_Measured`."""
 
 
 @dataclass(frozen=True)
@@ -131,22 +135,23 @@ class _Side:
 def _by_key(values: pl.DataFrame, metrics: Sequence[str], found: Sequence[int] | None) -> dict[Key, _Side]:
     """The values of a side by what they are of; `found` has the places of its entries on the other side."""
     ordered = counted(values).filter(pl.col("metric").is_in(metrics)).sort("seed", maintain_order=True)
+    parts: dict[_Of, list[_Measured]] = {}
+    for kind, entry, name, metric, *measured in ordered.select(_COLUMNS).iter_rows():
+        parts.setdefault((kind, entry, name, metric), []).append((measured[0], measured[1], measured[2]))
     sides: dict[Key, _Side] = {}
-    for (kind, entry, of, metric), part in ordered.group_by(
-        "kind", "entry", "of", "metric", maintain_order=True
-    ):
-        place = str(of) if entry is None else int(str(entry)) if found is None else found[int(str(entry))]
-        known = part["value"].drop_nulls().to_list()
-        sides[str(kind), place, str(metric)] = _Side(str(of), known, part.height, _counts(part))
+    for (kind, entry, name, metric), part in parts.items():
+        place = name if entry is None else entry if found is None else found[entry]
+        known = [value for value, *_ in part if value is not None]
+        sides[kind, place, metric] = _Side(name, known, len(part), _counts(part))
     groups = list(dict.fromkeys(key[:2] for key in sides))
     order = sorted(sides, key=lambda key: (groups.index(key[:2]), metrics.index(key[2])))
     return {key: sides[key] for key in order}
 
 
-def _counts(rows: pl.DataFrame) -> Counts | None:
-    if rows["began"].null_count() == rows.height:
+def _counts(rows: Sequence[_Measured]) -> Counts | None:
+    if all(began is None for _, began, _ in rows):
         return None
-    return Counts(int(rows["unfinished"].sum()), int(rows["began"].sum()))
+    return Counts(sum(unfinished or 0 for *_, unfinished in rows), sum(began or 0 for _, began, _ in rows))
 
 
 def _left_out(metric: str, theirs: _Side, ours: _Side, margins: Mapping[str, Margin]) -> LeftOut | None:
