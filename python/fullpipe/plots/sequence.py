@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numpy as np
 import polars as pl
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
@@ -66,7 +67,12 @@ def _draw(axes: Axes, found: pl.DataFrame) -> dict[str, object]:
                 times_s, to_kb, drawstyle="steps-post", color=colour, linewidth=0.6, rasterized=dense
             )
         else:
-            entries[what] = axes.vlines(
-                times_s, rows["from_byte"].to_numpy() / 1e3, to_kb, color=colour, label=what, rasterized=dense
+            from_kb = rows["from_byte"].to_numpy() / 1e3
+            lines = axes.vlines(
+                times_s[:1], from_kb[:1], to_kb[:1], color=colour, label=what, rasterized=dense
             )
+            # As vlines sets them, without a masked array for each.
+            lines.set_segments(list(np.stack([times_s, from_kb, times_s, to_kb], axis=1).reshape(-1, 2, 2)))
+            axes.update_datalim([(times_s.min(), from_kb.min()), (times_s.max(), to_kb.max())])
+            entries[what] = lines
     return entries
