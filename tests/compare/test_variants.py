@@ -32,6 +32,7 @@ BASE: dict[str, Any] = {
     "flows": [{"cca": "cubic", "start_jitter": "1 s"}, {"cca": "cubic", "start_jitter": "1 s"}],
     "record": {"interval": "off"},
 }
+TWO = Scenario(**BASE)
 
 
 def variant(name: str, values: dict[str, Any] | None = None, seeds: range = range(1, 5)) -> Variant:
@@ -131,7 +132,7 @@ def made(name: str, draw: np.random.Generator, metrics: Sequence[str]) -> Varian
         for entry in (0, 1)
         for seed, value in enumerate(draw.normal(10, 1, 8).tolist(), 1)
     ]
-    return Variant(name, Scenario(**BASE), pl.DataFrame(rows, schema=COLUMNS, orient="row"))
+    return Variant(name, TWO, pl.DataFrame(rows, schema=COLUMNS, orient="row"))
 
 
 def test_a_metric_that_seeds_do_not_change_is_judged_where_they_change_others() -> None:

@@ -14,6 +14,7 @@ from fullpipe.cli.commands import load
 from fullpipe.cli.plot import ONE_RUN
 from fullpipe.cli.plot_drawn import Kind
 from fullpipe.cli.plot_options import ALWAYS, OPTIONS
+from tests.quick_figures import make_figures_quick
 
 
 @pytest.fixture(scope="module")
@@ -88,7 +89,10 @@ def test_every_option_is_declared() -> None:
 
 
 @pytest.mark.parametrize("kind", [kind for kind in Kind if kind not in ONE_RUN])
-def test_what_goes_with_a_kind_over_many_runs_is_taken(kind: Kind, store: Path, tmp_path: Path) -> None:
+def test_what_goes_with_a_kind_over_many_runs_is_taken(
+    kind: Kind, store: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    make_figures_quick(monkeypatch)
     values = {
         "--metric": "goodput",
         "--x": "rtt_mean" if kind == Kind.DELAY else "size",

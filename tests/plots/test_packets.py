@@ -17,6 +17,7 @@ from fullpipe.plots import cells
 from fullpipe.plots.clumps import in_clumps
 from fullpipe.plots.handover import on_the_way
 from fullpipe.plots.pauses import deliveries
+from tests.quick_figures import make_figures_quick
 
 ENDS = ["sender", "receiver"]
 PHONE = {
@@ -138,7 +139,10 @@ def test_channel_and_waits_are_of_mobile_cells_too(phone: Run) -> None:
 
 
 @pytest.mark.parametrize("kind", plots.PACKET_FIGURES)
-def test_the_command_draws_them(kind: str, phone: Run, tmp_path: Path) -> None:
+def test_the_command_draws_them(
+    kind: str, phone: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    make_figures_quick(monkeypatch)
     told = CliRunner().invoke(app, ["plot", str(phone.folder), "--kind", kind, "--out", str(tmp_path)])
     assert told.exit_code == 0, told.output
     assert {path.suffix for path in tmp_path.iterdir()} == {".png", ".svg", ".csv"}

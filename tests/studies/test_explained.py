@@ -10,7 +10,7 @@ from fullpipe import studies
 from fullpipe.studies.causes import Cause
 
 EXPLAINED = {
-    "kato2025": ("Table II, 100: standard deviation", "Fig. 2, 100: starved flows", "Fig. 4: the slow flow"),
+    "kato2025": ("Fig. 4: the slow flow", "Table II, 100: standard deviation", "Fig. 2, 100: starved flows"),
     "sologon2025": (
         "4.1: CUBIC, faster route",
         "Fig. 11: CUBIC, 5 s, longer flows",

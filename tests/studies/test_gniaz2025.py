@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +23,6 @@ from fullpipe.studies.gniaz2025 import measures, study
 from fullpipe.studies.gniaz2025.measures import PHASES, WITH_HEADERS, Phases
 from fullpipe.studies.plan import Plan
 from fullpipe.studies.verdicts import Verdict
-from fullpipe.sweeps import Job
 from tests.studies.todo import jobs
 
 
@@ -35,9 +35,9 @@ def series(rates: list[float], windows: list[int], flow: str = "one", step_s: fl
     )
 
 
-def quantities(job: Job) -> list[str]:
-    """Every quantity that the measure of a job's experiment gives, from a run that only looks like one."""
-    experiment = job.point["experiment"]
+@cache
+def quantities(experiment: str) -> list[str]:
+    """Every quantity that the measure of an experiment gives, from a run that only looks like one."""
     if experiment == study.GOING_ON:
         return ["cubic_on", "bbr_on"]
     phases = PHASES[experiment]
@@ -60,7 +60,7 @@ def made(**tables: pl.DataFrame) -> Run:
 def test_every_claim_that_is_not_of_wifi_can_be_judged_under_every_setting() -> None:
     found = Measurements()
     for job in jobs("gniaz2025", seeds=2):
-        found.add(job, dict.fromkeys(quantities(job), 1.0 + 0.01 * job.seed))
+        found.add(job, dict.fromkeys(quantities(job.point["experiment"]), 1.0 + 0.01 * job.seed))
     claims = study.transcription().claims
     checked = study.check_claims(claims, found)
     assert {j.claim.id for j in checked if j.verdict is Verdict.NOT_TESTABLE} == {"3.1, 4.2: wireless"}

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import polars as pl
 import pytest
@@ -14,7 +16,7 @@ from fullpipe.runs import Run
 from fullpipe.scenario import Scenario
 from fullpipe.scenario.network import resolve
 from fullpipe.studies import tables
-from fullpipe.studies.experiments import Measurements, Variants
+from fullpipe.studies.experiments import Experiment, Measurements, Variants
 from fullpipe.studies.sologon2025 import measures, study, text
 from fullpipe.studies.sologon2025.measures import MBPS, WITH_HEADERS
 from fullpipe.studies.verdicts import Verdict
@@ -139,9 +141,19 @@ def only(names: Collection[str], settings: Callable[..., Variants]) -> Callable[
     return lambda **how: {name: values for name, values in settings(**how).items() if name in names}
 
 
+def lasting(seconds: Mapping[str, float], experiments: Callable[..., list[Experiment]]) -> Any:
+    """Experiments of other durations."""
+    return lambda **how: [
+        replace(each, scenario=each.scenario.with_values({"duration": f"{seconds[each.name]} s"}))
+        for each in experiments(**how)
+    ]
+
+
 @pytest.mark.slow
 def test_the_study_on_tiny_durations(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(study, "QUICK_S", 21)
+    tiny = {"routes": 21, "links": 60, "controller": 21}  # every route changes twice, in both directions
+    monkeypatch.setattr(study, "QUICK_S", tiny["routes"])
+    monkeypatch.setattr(study, "experiments", lasting(tiny, study.experiments))
     some = (study.STATED, study.ACKS_TOO, study.DUPLICATES)  # the other two have queues that these have
     for settings in ("_routes", "_links"):
         monkeypatch.setattr(study, settings, only(some, getattr(study, settings)))

@@ -1,0 +1,13 @@
+"""Figures of studies are quick in these tests: `tests.quick_figures`."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.quick_figures import make_figures_quick
+
+
+@pytest.fixture(autouse=True)
+def quick_figures(monkeypatch: pytest.MonkeyPatch) -> None:
+    """For every test: most of the time of a study on short runs was the layout of its figures."""
+    make_figures_quick(monkeypatch)
