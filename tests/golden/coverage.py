@@ -1,6 +1,7 @@
 """Everything that a scenario can say: its keys, their kinds and their choices."""
 
 from collections.abc import Collection, Iterator
+from functools import cache
 from inspect import get_annotations
 from typing import Any, Literal, get_args, get_origin
 
@@ -42,6 +43,7 @@ def keys_of(value: object) -> Iterator[str]:
             yield from keys_of(held)
 
 
+@cache
 def _key(cls: type[BaseModel], name: str) -> str:
     """A key as it is spelt in TOML, behind the class that declares it."""
     where = next(base for base in reversed(cls.__mro__) if name in get_annotations(base))

@@ -2,11 +2,16 @@
 
 A change that moves them on purpose says so in CHANGELOG.md under *Simulation results*, bumps MODEL_VERSION
 and renews the table with `FULLPIPE_RENEW_GOLDEN=1 pytest tests/golden`. The same adds what new cases give.
+
+They are the same event by event, in windows, and on any number of threads, too. A run that captures packets
+or records variables is executed event by event (docs/explanation/windows.md); everything else that it records
+must then be as it is without.
 """
 
 import hashlib
 import json
 import os
+from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -16,7 +21,8 @@ import pytest
 
 import fullpipe
 from fullpipe._native import MODEL_VERSION
-from fullpipe.runs import TABLES
+from fullpipe.runs import TABLES, Run
+from fullpipe.scenario import resolve
 from tests.golden.cases import cases
 from tests.golden.coverage import keys_of, keys_that_exist
 
@@ -25,6 +31,9 @@ RENEW = "FULLPIPE_RENEW_GOLDEN" in os.environ
 RENEWING = "renew the table with `FULLPIPE_RENEW_GOLDEN=1 pytest tests/golden` and commit it"
 SUMMARIES = ("flows", "links_summary")
 """Tables of which the integers are kept themselves."""
+CAPTURED = ("packets", "variables")
+"""Tables, and keys of `record`, of a run that is executed event by event."""
+THREADS = (1, 2, 3, 8)
 UNHEARD = {"ScenarioModel.sweep", "ScenarioModel.ns3"}
 """What no native simulation of one point hears of."""
 CASES = cases()
@@ -38,9 +47,13 @@ def kept() -> dict[str, Any]:
     return dict(json.loads(FILE.read_text(encoding="utf-8")))
 
 
-def measure(tree: dict[str, Any], columns: dict[str, list[str]]) -> dict[str, Any]:
+def run_of(tree: Mapping[str, Any], threads: int = 1) -> Run:
+    """A run of a case."""
+    return fullpipe.run(fullpipe.Scenario(**tree), seed=7, threads=threads)
+
+
+def measure(run: Run, columns: dict[str, list[str]]) -> dict[str, Any]:
     """Integers of a run's summaries, and a hash of each table that is not empty, over given columns."""
-    run = fullpipe.run(fullpipe.Scenario(**tree), seed=7)
     found: dict[str, Any] = {table: integers(run.tables[table], columns[table]) for table in SUMMARIES}
     found["sha256"] = {
         table: digest(rows, columns[table])
@@ -73,14 +86,44 @@ def differences(found: dict[str, Any], wanted: dict[str, Any]) -> list[str]:
     return lines + [f"table {t} differs" for t in tables if found["sha256"].get(t) != wanted["sha256"].get(t)]
 
 
+def recording(tree: Mapping[str, Any], **captured: Any) -> dict[str, Any]:
+    """A case that captures nothing but what is given."""
+    record = {key: value for key, value in tree.get("record", {}).items() if key not in CAPTURED}
+    return {**tree, "record": {**record, **captured}}
+
+
+@pytest.fixture(scope="module", params=CASES)
+def name(request: pytest.FixtureRequest) -> str:
+    """A case: of the module, so that its tests come one after the other."""
+    return request.param  # type: ignore[no-any-return]
+
+
+@pytest.fixture(scope="module")
+def run(name: str) -> Run:
+    """The run of a case, for its tests."""
+    return run_of(CASES[name])
+
+
 @pytest.mark.skipif(RENEW, reason="the table is being renewed")
-@pytest.mark.parametrize("name", CASES)
-def test_results_have_not_moved(name: str) -> None:
+def test_results_have_not_moved(name: str, run: Run) -> None:
     table = kept()
     if name not in table["cases"]:
         pytest.fail(f"{name}: no results are kept yet; {RENEWING}")
-    moved = differences(measure(CASES[name], table["columns"]), table["cases"][name])
+    moved = differences(measure(run, table["columns"]), table["cases"][name])
     assert not moved, "\n".join([f"{name}: results have moved", *moved])
+
+
+def test_results_are_the_same_however_a_run_is_executed(name: str, run: Run) -> None:
+    tree = recording(CASES[name])
+    network = resolve(fullpipe.Scenario(**tree))
+    is_captured = any(CASES[name].get("record", {}).get(key) for key in CAPTURED)
+    by_events = run if is_captured else run_of(recording(tree, packets=[network.links[0].name]))
+    wanted = {table: rows for table, rows in by_events.tables.items() if table not in CAPTURED}
+    # A flow has one thread at the most, so of numbers that come to the same one is enough: the largest.
+    for threads in {min(threads, len(network.flows)): threads for threads in THREADS}.values():
+        found = run_of(tree, threads).tables
+        differing = [table for table, rows in wanted.items() if not rows.equals(found[table])]
+        assert not differing, threads
 
 
 @pytest.mark.skipif(RENEW, reason="the table is being renewed")
@@ -103,9 +146,9 @@ def test_every_key_of_a_scenario_has_a_case() -> None:
 def test_renew() -> None:
     """Write the table, unless a case would move without another version of the model."""
     old = kept()
-    new = {name: measure(tree, COLUMNS) for name, tree in CASES.items()}
+    new = {name: measure(run_of(tree), COLUMNS) for name, tree in CASES.items()}
     if old["model_version"] == MODEL_VERSION:
-        again = {name: measure(CASES[name], old["columns"]) for name in CASES if name in old["cases"]}
+        again = {name: measure(run_of(CASES[name]), old["columns"]) for name in CASES if name in old["cases"]}
         moved = [name for name, found in again.items() if differences(found, old["cases"][name])]
         assert moved == [], "bump MODEL_VERSION or, if the case itself is another one, delete its old results"
     lines = [f'"model_version": {json.dumps(MODEL_VERSION)}', f'"columns": {rows_of(COLUMNS)}']
