@@ -43,23 +43,26 @@ class Preset:
 
 def workloads() -> dict[str, catalogue.Entry]:
     """The workloads, with the keys of a scenario as parameters."""
-    from fullpipe.scenario.documented import default_of, documented  # here: the other kinds need no models
+    from fullpipe.scenario.model.workloads import workload_models  # here: the other kinds need no models
+
+    return {kind: _workload(kind) for kind in workload_models()}
+
+
+def _workload(kind: str) -> catalogue.Entry:
+    from fullpipe.scenario.documented import default_of, documented
     from fullpipe.scenario.model.workloads import workload_models
 
-    def entry(kind: str) -> catalogue.Entry:
-        model = workload_models()[kind]
-        fields = {field.serialization_alias or name: field for name, field in documented(model).items()}
-        params = {
-            key: catalogue.Param(
-                key, None if field.is_required() else default_of(field), "", field.description or ""
-            )
-            for key, field in fields.items()
-            if key != "kind"
-        }
-        title = " ".join((model.__doc__ or "").partition("\n\n")[0].split())
-        return catalogue.Entry(kind, title, "", (), params)
-
-    return {kind: entry(kind) for kind in workload_models()}
+    model = workload_models()[kind]
+    fields = {field.serialization_alias or name: field for name, field in documented(model).items()}
+    params = {
+        key: catalogue.Param(
+            key, None if field.is_required() else default_of(field), "", field.description or ""
+        )
+        for key, field in fields.items()
+        if key != "kind"
+    }
+    title = " ".join((model.__doc__ or "").partition("\n\n")[0].split())
+    return catalogue.Entry(kind, title, "", (), params)
 
 
 def metrics() -> dict[str, Measure | LinkMeasure]:
@@ -134,13 +137,17 @@ KINDS: Mapping[Kind, Callable[[], Mapping[str, Any]]] = {
 
 def called(name: str) -> dict[str, Any]:
     """Everything of that name but scenarios, by family."""
+    from fullpipe import studies
+    from fullpipe.scenario.model.workloads import workload_models
+
+    # Of workloads and studies only what is meant: all of them take far longer than the rest.
     families: dict[str, Mapping[str, Any]] = {
-        "workloads": workloads(),
+        "workloads": {name: _workload(name)} if name in workload_models() else {},
         **{family: {name: entry} for family, entry in catalogue.entries(name).items()},
         "metrics": metrics(),
         "tables": tables(),
         "presets": presets(),
-        "papers": papers(),
+        "papers": {name: studies.title(name)} if name in studies.names() else {},
         "engines": engines(),
     }
     found = {family: known[name] for family, known in families.items() if name in known}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from itertools import takewhile
 
 import numpy as np
 
@@ -51,13 +52,15 @@ def integrated_autocorrelation_time(values: Iterable[float]) -> float:
     """
     x = vector(values, at_least=3)
     deviation = x - x.mean()
-    products = np.correlate(deviation, deviation, mode="full")[x.size - 1 :]
-    if products[0] == 0:
+    square = np.correlate(deviation, deviation)[0]
+    if square == 0:
         return 1.0
-    r = products[: x.size // 2 * 2] / products[0]
-    pairs = r[0::2] + r[1::2]
-    ends = np.flatnonzero(pairs <= 0)
-    positive = pairs[: ends[0]] if ends.size else pairs
+
+    def r(lag: int) -> float:
+        return float(np.dot(deviation[: x.size - lag], deviation[lag:]) / square) if lag else 1.0
+
+    pairs = (r(lag) + r(lag + 1) for lag in range(0, x.size // 2 * 2, 2))
+    positive = np.fromiter(takewhile(lambda pair: not pair <= 0, pairs), float)
     return max(1.0, float(2 * positive.sum()) - 1)
 
 
