@@ -5,6 +5,7 @@ No process is left at the end of a run (`tests.children`).
 Property tests draw the same cases every time, and have as long as they need on a busy machine.
 """
 
+import gc
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -27,9 +28,19 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Mark the processes of this run; workers of xdist have the mark of the process that started them."""
+    """Mark the processes of this run; workers of xdist have the mark of the process that started them.
+
+    Collecting tests leaves no garbage to look for.
+    """
+    gc.disable()
     if not hasattr(config, "workerinput"):
         children.begin()
+
+
+def pytest_collection_finish() -> None:
+    """Look for garbage again, but not among the ten thousand tests and all that they import, which stay."""
+    gc.freeze()
+    gc.enable()
 
 
 @pytest.hookimpl(wrapper=True, tryfirst=True)  # after what has failed is printed

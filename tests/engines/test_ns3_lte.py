@@ -144,8 +144,8 @@ def test_datagrams_fill_transport_blocks_as_in_a_program_of_ns3_alone(rlc: str) 
 @pytest.mark.parametrize("cca", ["cubic", "bbr1", "bbr3"])
 def test_our_algorithms_carry_what_they_do_natively(cca: str) -> None:
     """72.5 Mbit/s with ns-3 3.44 alone, of its CUBIC and BBR alike, 1.5 MB in RLC."""
-    settled = {"duration": "10 s", "warmup": "4 s"} if cca == "cubic" else {}
-    made = tcp(cell(), cca, **settled)
+    times = {"cubic": ("7 s", "4 s"), "bbr1": ("4500 ms", "3 s"), "bbr3": ("6 s", "3 s")}[cca]
+    made = tcp(cell(), cca, **dict(zip(("duration", "warmup"), times, strict=True)))
     found = mbps(NS3.run(made, seed=1))
     if cca != "bbr3":
         assert found == pytest.approx(72.5, rel=0.015)

@@ -148,9 +148,8 @@ def test_one_station_carries_what_a_program_of_ns3_alone_does(
     described: dict[str, Any], wanted: float
 ) -> None:
     """Measured with ns-3 3.44 alone: its devices, ARP, sockets and applications."""
-    assert mbps(NS3.run(saturated(described, f"{int(1.3 * wanted)} Mbit/s"), seed=1)) == pytest.approx(
-        wanted, rel=0.005
-    )
+    made = saturated(described, f"{int(1.3 * wanted)} Mbit/s", duration="1250 ms")
+    assert mbps(NS3.run(made, seed=1)) == pytest.approx(wanted, rel=0.005)
 
 
 @needs_ns3
@@ -192,7 +191,7 @@ def test_our_algorithms_fill_a_cell_in_which_their_acks_contend(cca: str, upload
     """128.3 Mbit/s of datagrams; ACKs in a third of an aggregate's accesses leave 100 to 120."""
     described = cell(11, **HE20, max_ampdu="65535 B")
     access = {"kind": "dumbbell", "bottleneck": {"cell": "home"}, "access": {"delay": "10 ms"}}
-    made = tcp(described, cca, upload=upload, duration="3 s", warmup="1500 ms", topology=access)
+    made = tcp(described, cca, upload=upload, duration="2250 ms", warmup="1500 ms", topology=access)
     assert 95 < mbps(NS3.run(made, seed=1)) < 120
 
 

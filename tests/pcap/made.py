@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import struct
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
+from numpy.typing import NDArray
 
 FIN, SYN, RST, PSH, ACK, ECE, CWR = 1, 2, 4, 8, 16, 64, 128
 CLIENT, SERVER = "192.0.2.1", "198.51.100.7"
@@ -150,27 +151,31 @@ def pcapng(records: Iterable[Record], link_type: int = 1, order: str = "<") -> b
     return section(order) + interface(link_type, order) + b"".join(packet(one, order) for one in records)
 
 
+SEQ, ACKED, PORTS, OPTIONS = 38, 42, 34, 54
+"""Where these are in a frame of Ethernet and IPv4."""
+
+
+def repeated(
+    one: Record, times_us: NDArray[np.int64], numbers: Mapping[int, NDArray[np.int64]]
+) -> NDArray[np.uint8]:
+    """A row of bytes for each time: a record of a pcap, with other 32-bit numbers at places of its data."""
+    rows = np.tile(np.frombuffer(pcap([one])[24:], np.uint8), (len(times_us), 1))
+    rows[:, :8] = np.column_stack(np.divmod(times_us, 10**6)).astype("<u4").view(np.uint8)
+    for place, values in numbers.items():
+        written = (values % 2**32).astype(">u4").view(np.uint8)
+        rows[:, 16 + place : 20 + place] = written.reshape(-1, 4)
+    return rows
+
+
 def many(count: int, size: int, step: int, *, is_acked: bool) -> bytes:
     """A pcap of so many segments of a size, one step of bytes and 20 us behind the other."""
-    rows = np.arange(count, dtype=np.int64)
-    sent, ack = ip4(Tcp(0, 1, payload=size)), ip4(swapped(Tcp(1, 0)), (SERVER, CLIENT))
-    record_type = np.dtype(
-        [("head", "<u4", 4), ("ethernet", "S14"), ("ip", "V24"), ("numbers", ">u4", 2), ("rest", "V8")]
-    )
-    found = np.zeros((count, 1 + is_acked), record_type)
-    for column, (frame, numbers) in enumerate(
-        [(sent, (1 + step * rows, 1 + 0 * rows)), (ack, (1 + 0 * rows, 1 + step * rows + size))][
-            : 1 + is_acked
-        ]
-    ):
-        times_us = 20 * rows + 10 * column
-        one = np.frombuffer(bytes(16) + ethernet(frame), record_type)
-        found[:, column] = one
-        found["head"][:, column] = np.column_stack(
-            [times_us // 10**6, times_us % 10**6, 0 * rows + 54, 0 * rows + 54 + (0 if column else size)]
-        )
-        found["numbers"][:, column] = np.column_stack(numbers) % 2**32
-    return pcap([]) + found.tobytes()
+    rows = np.arange(count)
+    sent = record(0, ethernet(ip4(Tcp(0, 1, payload=size))), size)
+    found = [repeated(sent, 20 * rows, {SEQ: 1 + step * rows})]
+    if is_acked:
+        ack = record(0, ethernet(ip4(swapped(Tcp(1, 0)), (SERVER, CLIENT))))
+        found.append(repeated(ack, 20 * rows + 10, {ACKED: 1 + step * rows + size}))
+    return pcap([]) + np.stack(found, axis=1).tobytes()
 
 
 def written(folder: Path, data: bytes) -> Path:

@@ -12,12 +12,16 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 from fullpipe.engines.pcap import read, read_run
 from fullpipe.errors import FullpipeError, InputFileError
 from tests.pcap.made import (
     ACK,
+    OPTIONS,
+    PORTS,
+    SEQ,
     SYN,
     Record,
     Tcp,
@@ -30,6 +34,7 @@ from tests.pcap.made import (
     pcap,
     pcapng,
     record,
+    repeated,
     sacks,
     section,
     stamps,
@@ -185,33 +190,34 @@ def overlapping(count: int) -> bytes:
 
 def reporting(count: int) -> bytes:
     """Selective acknowledgements of everything, again and again."""
-    dice = random.Random(1)
-    made = [record(0, ethernet(ip4(Tcp(n * 9, payload=9))), 9) for n in range(count)]
-    for _ in range(count):
-        left = dice.randrange(9 * count)
-        ack = swapped(Tcp(0, 0, options=sacks((left, 9 * count), (0, left))))
-        made.append(record(1, ethernet(ip4(ack, BACK))))
-    return pcap(made)
+    dice, rows = random.Random(1), np.arange(count)
+    data = repeated(record(0, ethernet(ip4(Tcp(0, payload=9))), 9), 0 * rows, {SEQ: 9 * rows})
+    left = np.array([dice.randrange(9 * count) for _ in range(count)])
+    ack = swapped(Tcp(0, 0, options=sacks((0, 9 * count), (0, 0))))
+    numbers = {OPTIONS + 4: left, OPTIONS + 16: left}
+    acks = repeated(record(0, ethernet(ip4(ack, BACK))), 0 * rows + 1_000_000, numbers)
+    return pcap([]) + data.tobytes() + acks.tobytes()
 
 
 def reported_twice(count: int) -> bytes:
     """Everything sent twice, and a DSACK of each segment."""
-    made = [record(0.001 * n, ethernet(ip4(Tcp(1 + n % count, 1, payload=1))), 1) for n in range(2 * count)]
-    for n in range(count):
-        ack = swapped(Tcp(1, 1 + count, options=sacks((1 + n, 2 + n))))
-        made.append(record(0.002 * count + 1e-5 * n, ethernet(ip4(ack, BACK))))
-    return pcap(made)
+    rows, twice = np.arange(count), np.arange(2 * count)
+    data = record(0, ethernet(ip4(Tcp(1, 1, payload=1))), 1)
+    ack = record(0, ethernet(ip4(swapped(Tcp(1, 1 + count, options=sacks((0, 0)))), BACK)))
+    edges = {OPTIONS + 4: 1 + rows, OPTIONS + 8: 2 + rows}
+    return (
+        pcap([])
+        + repeated(data, 1_000 * twice, {SEQ: 1 + twice % count}).tobytes()
+        + repeated(ack, 2_000 * count + 10 * rows, edges).tobytes()
+    )
 
 
 def opening(count: int) -> bytes:
     """As many connections as packets."""
-    return (
-        pcap(
-            record(0, ethernet(ip4(Tcp(n, flags=SYN, ports=(n % 65_536, 1 + n // 65_536)))), 0)
-            for n in range(count)
-        )
-        + pcap(bulk())[24:]
-    )
+    rows = np.arange(count)
+    syn = record(0, ethernet(ip4(Tcp(0, flags=SYN))))
+    ports = rows % 65_536 << 16 | 1 + rows // 65_536
+    return pcap([]) + repeated(syn, 0 * rows, {PORTS: ports, SEQ: rows}).tobytes() + pcap(bulk())[24:]
 
 
 LARGE = {
