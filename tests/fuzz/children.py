@@ -17,6 +17,9 @@ import traceback
 from collections import Counter
 from pathlib import Path
 
+import numpy  # noqa: F401  # they reserve memory, which is not that of the input that needs them first
+import polars  # noqa: F401
+
 from .inputs import made
 from .trial import CPU_S, start_clock, tried
 
