@@ -19,7 +19,7 @@ PYO3 = $(firstword $(wildcard target/maturin/pyo3-config-*-abi3.txt))
 FOR_CARGO = MAKEFLAGS= $(PYO3:%=PYO3_CONFIG_FILE="$(CURDIR)/%")
 CARGO = $(FOR_CARGO) cargo
 HERE = MAKEFLAGS= VIRTUAL_ENV="$(if $(filter /%,$(VENV)),,$(CURDIR)/)$(VENV)"
-PYTEST = $(FOR_CARGO) $(BIN)/pytest -n $(JOBS) --dist worksteal
+PYTEST = $(FOR_CARGO) $(BIN)/pytest -n $(shell expr $(JOBS) + 1) --dist worksteal  # some tests wait
 PIP = $(BIN)/python -m pip install --no-compile
 SIDE_BY_SIDE = --no-print-directory --jobs=2
 MSRV := $(shell sed -n 's/^rust-version = "\(.*\)"/\1/p' Cargo.toml)
@@ -48,7 +48,7 @@ everything: build programs
 	@$(MAKE) $(SIDE_BY_SIDE) --output-sync=target alone
 	@$(MAKE) --no-print-directory python-test
 
-# Each keeps one processor busy, or is little; pytest has as many processes as there are JOBS.
+# Each keeps one processor busy, or is little.
 alone: rust-lint rust-test python-lint docs instructions-check try-wheel
 
 programs: linux-engine ns3-engine browser readers valgrind
