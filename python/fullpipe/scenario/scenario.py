@@ -4,9 +4,10 @@ import hashlib
 import json
 import re
 from collections.abc import Iterable, Mapping
+from functools import cache
 from itertools import islice
 from pathlib import Path
-from typing import Any, Self
+from typing import Any, Self, TypeVar
 
 from pydantic import ValidationError, field_validator, model_validator
 
@@ -18,6 +19,7 @@ from fullpipe.scenario.model.flows import MAX_GROUPS, Flow
 from fullpipe.scenario.model.scenario import ScenarioModel
 from fullpipe.scenario.read import axes, dotted, files, overlay
 
+_S = TypeVar("_S", bound="Scenario")
 _DIGEST_DIGITS = 16
 
 
@@ -76,7 +78,8 @@ class Scenario(ScenarioModel):
         Raises:
             UnknownNameError: If there is none of that name.
         """
-        return cls(**overlay.resolved(files.parse_toml(files.named_text(name)), files.folder_of_names()))
+        scenario: Self = _read_once(cls, files.named_text(name))
+        return scenario.model_copy(deep=True)
 
     def to_toml(self) -> str:
         """The scenario as TOML, without what was left to its default: `from_toml(to_toml(s)) == s`."""
@@ -181,6 +184,12 @@ class Scenario(ScenarioModel):
 
         base = self.model_copy(update={"sweep": {}})
         return list(islice(sweep_problems(self.sweep, base.with_values), MOST_LINES))
+
+
+@cache
+def _read_once(cls: type[_S], text: str) -> _S:
+    """The scenario of a text that comes with fullpipe; studies name the same ones hundreds of times."""
+    return cls(**overlay.resolved(files.parse_toml(text), files.folder_of_names()))
 
 
 def _spelt(value: Any) -> Any:

@@ -59,13 +59,20 @@ class Experiment:
             point.get(key) in values for key, values in self.variants.items()
         )
 
-    def jobs(self, algorithms: Mapping[str, Any], seeds: Sequence[int]) -> list[Job]:
-        """Every algorithm under every condition with every seed."""
+    def jobs(
+        self,
+        algorithms: Mapping[str, Any],
+        seeds: Sequence[int],
+        is_needed: Callable[[Mapping[str, Value]], bool] = lambda _: True,
+    ) -> list[Job]:
+        """Every algorithm under every condition with every seed, at the points that are needed."""
         conditions = list(self._conditions())
         return [
-            Job(chosen, seed, point={"experiment": self.name, "algorithm": name, **point})
+            Job(chosen, seed, point=dict(point))
             for name, cca in algorithms.items()
-            for scenario, point in conditions
+            for scenario, condition in conditions
+            for point in [{"experiment": self.name, "algorithm": name, **condition}]
+            if is_needed(point)
             for chosen in [self._with(scenario, cca)]
             for seed in seeds
         ]

@@ -146,7 +146,8 @@ def _jobs(study: Study, claim: Claim, settings: Settings) -> tuple[list[Job], li
 
 def _refused(todo: Sequence[Job]) -> str:
     """Why the engine of these runs cannot make them; empty if it can."""
-    lines = (line for job in todo for line in refusals(engines.engine(job.engine), job.scenario))
+    different = {(job.engine, id(job.scenario)): job for job in todo}.values()  # seeds share a scenario
+    lines = (line for job in different for line in refusals(engines.engine(job.engine), job.scenario))
     return next(lines, "")
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from fullpipe.scenario.remembered import Remembered
 from fullpipe.studies.claim_checks import ClaimChecker
 from fullpipe.studies.claims import Claim
 from fullpipe.studies.experiments import Experiment, Value
@@ -33,6 +34,11 @@ def jobs_for(
         seeds: The seeds of every run.
     """
     needed = _needed(claim, setting.reading or next(iter(checker.readings), ""), checker)
+    on = Remembered(setting.on)  # seeds share a scenario
+
+    def is_needed(point: Mapping[str, Value]) -> bool:
+        return all(point[key] in values for key, values in needed.items() if key in point)
+
     for experiment, algorithms in plan:
         if experiment.name != claim.experiment:
             continue
@@ -40,9 +46,8 @@ def jobs_for(
             name: cca for name, cca in algorithms.items() if name in needed.get("algorithm", algorithms)
         }
         chosen |= {name: cca for name, cca in setting.algorithms.items() if name in chosen}
-        for job in experiment.jobs(chosen, seeds):
-            if all(job.point[key] in values for key, values in needed.items() if key in job.point):
-                yield Job(setting.on(job.scenario), job.seed, point=job.point)
+        for job in experiment.jobs(chosen, seeds, is_needed):
+            yield Job(on(job.scenario), job.seed, point=job.point)
 
 
 def _needed(claim: Claim, reading: str, checker: ClaimChecker) -> dict[str, set[Value]]:
