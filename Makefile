@@ -19,7 +19,8 @@ PYO3 = $(firstword $(wildcard target/maturin/pyo3-config-*-abi3.txt))
 FOR_CARGO = MAKEFLAGS= $(PYO3:%=PYO3_CONFIG_FILE="$(CURDIR)/%")
 CARGO = $(FOR_CARGO) cargo
 HERE = MAKEFLAGS= VIRTUAL_ENV="$(if $(filter /%,$(VENV)),,$(CURDIR)/)$(VENV)"
-PYTEST = $(FOR_CARGO) $(BIN)/pytest -n $(shell expr $(JOBS) + 1) --dist worksteal  # some tests wait
+# One worker more than jobs, as some tests wait.
+PYTEST = $(FOR_CARGO) $(BIN)/pytest -n $(shell expr $(JOBS) + 1) --dist worksteal
 PIP = $(BIN)/python -m pip install --no-compile
 SIDE_BY_SIDE = --no-print-directory --jobs=2
 MSRV := $(shell sed -n 's/^rust-version = "\(.*\)"/\1/p' Cargo.toml)

@@ -60,12 +60,12 @@ def test_the_wheel_that_is_tried_is_of_what_is_compiled_already() -> None:
 @pytest.mark.parametrize(
     ("only", "command"),
     [
-        ("tests/compare", ".venv/bin/pytest -n 2 --dist worksteal tests/compare"),
+        ("tests/compare", ".venv/bin/pytest -n 3 --dist worksteal tests/compare"),
         (
             "tests/build/test_makefile.py::test_a",
-            ".venv/bin/pytest -n 2 --dist worksteal tests/build/test_makefile.py::test_a",
+            ".venv/bin/pytest -n 3 --dist worksteal tests/build/test_makefile.py::test_a",
         ),
-        ("not slow", '.venv/bin/pytest -n 2 --dist worksteal -k "not slow"'),
+        ("not slow", '.venv/bin/pytest -n 3 --dist worksteal -k "not slow"'),
         ("crates/tcp", "cargo test --quiet --package fullpipe-tcp --package fullpipe-python"),
         ("crates/fullpipe", "cargo test --quiet --package fullpipe --package fullpipe-python"),
     ],
