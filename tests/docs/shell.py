@@ -20,6 +20,8 @@ from fullpipe.cli import app
 ROOT = Path(__file__).resolve().parent.parent.parent
 VERDICTS = ("compare", "check")
 """Commands whose exit status 1 is an answer."""
+SHORT = "10 s"
+"""A run of another engine for which the page gives no time, unless `--long` asks for all."""
 
 
 def lines(text: str) -> list[str]:
@@ -100,7 +102,10 @@ def _has_operators(line: str) -> bool:
 
 
 def _shorter(words: list[str], most_seeds: int | None) -> list[str]:
-    """The same command with fewer seeds."""
+    """The same command with fewer seeds, or a shorter run of another engine, whose time is that of Linux or
+    ns-3."""
+    if most_seeds is not None and words[0] == "run" and "--engine" in words and "--set" not in words:
+        words = [*words, "--set", f"duration={SHORT}"]
     if most_seeds is None or "--seeds" not in words:
         return words
     at = words.index("--seeds") + 1

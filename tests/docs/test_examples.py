@@ -20,6 +20,7 @@ from tests.docs import shell
 from tests.docs.blocks import ELSEWHERE, ENGINES, PAGES, REASONS, ROOT, RUN, SHOWN, Block, blocks, every_block
 from tests.docs.recipes import steps
 from tests.docs.test_recipes import RECIPES
+from tests.quick_figures import make_figures_quick
 
 HERE = "|".join(
     re.escape(f"https://{start}/")
@@ -77,6 +78,7 @@ def test_every_block_of_a_page_runs_by_itself(
     """In their order, in a folder of the page. A block that needs a file of an earlier one says which."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.syspath_prepend(tmp_path)
+    make_figures_quick(monkeypatch)
     most_seeds = None if request.config.getoption("--long") else FEW_SEEDS
     made: set[str] = set()
     said = ""
@@ -103,6 +105,7 @@ def test_blocks_of_other_engines_run_where_these_are_installed(
     if lacking:
         pytest.skip(f"not installed: {', '.join(lacking)}")
     monkeypatch.chdir(tmp_path)
+    make_figures_quick(monkeypatch)
     shell.run(block.text, None if is_long else FEW_SEEDS)
 
 

@@ -181,7 +181,8 @@ def test_users_share_alike(scheduler: str, bits: float) -> None:
 
 @needs_ns3
 def test_an_upload_fills_the_way_up() -> None:
-    found = NS3.run(tcp(cell(), "cubic", upload=True), seed=1)
+    made = tcp(cell(), "cubic", upload=True, duration="3 s", warmup="1500 ms")
+    found = NS3.run(made, seed=1)
     used = dict(zip(found.links_summary["link"], found.links_summary["forwarded_bytes"], strict=True))
     assert used["mast-u0-up"] > 20 * used["mast-u0-down"]
     assert mbps(found) > 30

@@ -22,7 +22,8 @@ import pytest
 import fullpipe
 from fullpipe._native import MODEL_VERSION
 from fullpipe.runs import TABLES, Run
-from fullpipe.scenario import resolve
+from fullpipe.runs.encoded import stream
+from fullpipe.scenario import Scenario, resolve
 from tests.golden.cases import cases
 from tests.golden.coverage import keys_of, keys_that_exist
 
@@ -47,9 +48,9 @@ def kept() -> dict[str, Any]:
     return dict(json.loads(FILE.read_text(encoding="utf-8")))
 
 
-def run_of(tree: Mapping[str, Any], threads: int = 1) -> Run:
+def run_of(scenario: Scenario, threads: int = 1) -> Run:
     """A run of a case."""
-    return fullpipe.run(fullpipe.Scenario(**tree), seed=7, threads=threads)
+    return fullpipe.run(scenario, seed=7, threads=threads)
 
 
 def measure(run: Run, columns: dict[str, list[str]]) -> dict[str, Any]:
@@ -101,7 +102,7 @@ def name(request: pytest.FixtureRequest) -> str:
 @pytest.fixture(scope="module")
 def run(name: str) -> Run:
     """The run of a case, for its tests."""
-    return run_of(CASES[name])
+    return run_of(Scenario(**CASES[name]))
 
 
 @pytest.mark.skipif(RENEW, reason="the table is being renewed")
@@ -115,14 +116,16 @@ def test_results_have_not_moved(name: str, run: Run) -> None:
 
 def test_results_are_the_same_however_a_run_is_executed(name: str, run: Run) -> None:
     tree = recording(CASES[name])
-    network = resolve(fullpipe.Scenario(**tree))
+    scenario = Scenario(**tree)
+    network = resolve(scenario)
     is_captured = any(CASES[name].get("record", {}).get(key) for key in CAPTURED)
-    by_events = run if is_captured else run_of(recording(tree, packets=[network.links[0].name]))
-    wanted = {table: rows for table, rows in by_events.tables.items() if table not in CAPTURED}
+    packets = [network.links[0].name]
+    by_events = run if is_captured else run_of(Scenario(**recording(tree, packets=packets)))
+    wanted = {table: stream(by_events.tables, table) for table in TABLES if table not in CAPTURED}
     # A flow has one thread at the most, so of numbers that come to the same one is enough: the largest.
     for threads in {min(threads, len(network.flows)): threads for threads in THREADS}.values():
-        found = run_of(tree, threads).tables
-        differing = [table for table, rows in wanted.items() if not rows.equals(found[table])]
+        found = run_of(scenario, threads).tables
+        differing = [table for table, data in wanted.items() if stream(found, table) != data]
         assert not differing, threads
 
 
@@ -137,8 +140,8 @@ def test_no_results_are_kept_of_what_is_no_case() -> None:
 
 
 def test_every_key_of_a_scenario_has_a_case() -> None:
-    said = {key for tree in CASES.values() for key in keys_of(fullpipe.Scenario(**tree))}
-    missing = sorted(keys_that_exist(fullpipe.Scenario, without=UNHEARD) - said)
+    said = {key for tree in CASES.values() for key in keys_of(Scenario(**tree))}
+    missing = sorted(keys_that_exist(Scenario, without=UNHEARD) - said)
     assert missing == [], f"add a case for each to tests/golden/cases.py, then {RENEWING}"
 
 
@@ -146,9 +149,11 @@ def test_every_key_of_a_scenario_has_a_case() -> None:
 def test_renew() -> None:
     """Write the table, unless a case would move without another version of the model."""
     old = kept()
-    new = {name: measure(run_of(tree), COLUMNS) for name, tree in CASES.items()}
+    scenarios = {name: Scenario(**tree) for name, tree in CASES.items()}
+    new = {name: measure(run_of(scenario), COLUMNS) for name, scenario in scenarios.items()}
     if old["model_version"] == MODEL_VERSION:
-        again = {name: measure(run_of(CASES[name]), old["columns"]) for name in CASES if name in old["cases"]}
+        kept_ones = {name: scenario for name, scenario in scenarios.items() if name in old["cases"]}
+        again = {name: measure(run_of(scenario), old["columns"]) for name, scenario in kept_ones.items()}
         moved = [name for name, found in again.items() if differences(found, old["cases"][name])]
         assert moved == [], "bump MODEL_VERSION or, if the case itself is another one, delete its old results"
     lines = [f'"model_version": {json.dumps(MODEL_VERSION)}', f'"columns": {rows_of(COLUMNS)}']

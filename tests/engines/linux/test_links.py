@@ -15,6 +15,8 @@ from fullpipe.runs import Run
 QUEUE, LOSS = "topology.bottleneck.queue", "topology.bottleneck.loss"
 PROBE = [{"workload": {"kind": "probe", "interval": "3 ms"}}]
 RED = {"kind": "red", "limit": 120_000, "min": 15_000, "max": 60_000, "burst": 20}
+BRIEF = {"duration": "2 s", "warmup": "500 ms"}
+"""Long enough where hundreds of packets are compared one by one."""
 POLICER = {"kind": "police", "rate_bps": 5_000_000, "burst_bytes": 30_000}
 
 
@@ -85,7 +87,8 @@ def test_fq_spaces_as_in_the_simulator(linux: LinuxEngine, small: Scenario) -> N
 
 
 @pytest.mark.parametrize(
-    "values", [{LOSS: {"kind": "periodic", "every": 7}}, {QUEUE: {**POLICER, "rate_bps": 150_000}}]
+    "values",
+    [{LOSS: {"kind": "periodic", "every": 7}, **BRIEF}, {QUEUE: {**POLICER, "rate_bps": 150_000}}],
 )
 def test_the_same_packets_are_lost(linux: LinuxEngine, small: Scenario, values: dict[str, Any]) -> None:
     ours, theirs = both(linux, small, {**values, "flows": PROBE})
@@ -103,7 +106,7 @@ def test_a_connection_loses_the_same_packets(linux: LinuxEngine, small: Scenario
 
 def test_a_copy_arrives_with_what_it_is_of(linux: LinuxEngine, small: Scenario) -> None:
     plain, copied = (
-        both(linux, small, {"topology.bottleneck.duplicate": share, "flows": PROBE})[0].probes
+        both(linux, small, {"topology.bottleneck.duplicate": share, "flows": PROBE, **BRIEF})[0].probes
         for share in (0.0, 1.0)
     )
     assert copied["owd_s"].to_list() == pytest.approx(plain["owd_s"].to_list(), abs=1e-6)

@@ -165,9 +165,9 @@ def test_a_longer_delay_holds_from_its_time_on(linux: LinuxEngine, small: Scenar
 
 def test_progress_is_virtual_time(linux: LinuxEngine, small: Scenario) -> None:
     told: list[float] = []
-    linux.run(small.with_values({"duration": "30 s"}), seed=1, progress=told.append)
+    linux.run(small.with_values({"duration": "12 s"}), seed=1, progress=told.append)
     assert told == sorted(told)
-    assert 0 <= told[-1] <= 30
+    assert 0 <= told[-1] <= 12
 
 
 def test_an_interrupted_run_leaves_nothing(
