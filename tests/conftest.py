@@ -7,6 +7,7 @@ Property tests draw the same cases every time, and have as long as they need on 
 
 import gc
 from collections.abc import Callable, Iterator
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +17,7 @@ from typer.testing import CliRunner
 
 from fullpipe.cli import app
 from tests import children
-from tests.chromium import PATH
+from tests.chromium import ARGUMENTS, PATH
 
 settings.register_profile("steady", derandomize=True, deadline=None)
 settings.load_profile("steady")
@@ -47,6 +48,7 @@ def pytest_collection_finish() -> None:
 def pytest_sessionfinish(session: pytest.Session) -> Iterator[None]:
     """Fail a run that leaves processes behind, after workers of xdist have ended."""
     yield
+    _BROWSER.end()  # of a run that was stopped
     if not hasattr(session.config, "workerinput") and (left := children.left()):
         pytest.exit("processes are left:\n" + "\n".join(left), returncode=1)
 
@@ -57,16 +59,47 @@ def cases(request: pytest.FixtureRequest) -> Callable[[int], int]:
     return lambda n: n if request.config.getoption("--long") else n // 10
 
 
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Any]:
-    """Chromium: that of FULLPIPE_CHROMIUM, or the one on the path."""
-    playwright = pytest.importorskip("playwright.sync_api", reason="pip install 'fullpipe[e2e]'")
-    if PATH is None:
-        pytest.skip("there is no chromium; say where one is in FULLPIPE_CHROMIUM")
-    with playwright.sync_playwright() as started:
-        launched = started.chromium.launch(executable_path=PATH, args=["--no-sandbox"])
-        yield launched
-        launched.close()
+class _Browser:
+    """Chromium, which is started when a test first needs it."""
+
+    def __init__(self) -> None:
+        self._running = ExitStack()
+        self._launched: Any = None
+
+    def launched(self) -> Any:
+        """That of FULLPIPE_CHROMIUM, or the one on the path."""
+        playwright = pytest.importorskip("playwright.sync_api", reason="pip install 'fullpipe[e2e]'")
+        if PATH is None:
+            pytest.skip("there is no chromium; say where one is in FULLPIPE_CHROMIUM")
+        if self._launched is None:
+            chromium = self._running.enter_context(playwright.sync_playwright()).chromium
+            self._launched = chromium.launch(executable_path=PATH, args=ARGUMENTS)
+            self._running.callback(self._launched.close)
+        return self._launched
+
+    def end(self) -> None:
+        """End it, if it was started."""
+        self._launched = None
+        self._running.close()
+
+
+_BROWSER = _Browser()
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_teardown(item: pytest.Item, nextitem: pytest.Item | None) -> Iterator[None]:
+    """End the browser after the last test of a folder: elsewhere, tests look for processes and threads."""
+    try:
+        yield
+    finally:
+        if nextitem is None or nextitem.path.parent != item.path.parent:
+            _BROWSER.end()
+
+
+@pytest.fixture
+def browser() -> Any:
+    """Chromium, of which the tests of a folder share one."""
+    return _BROWSER.launched()
 
 
 @pytest.fixture
