@@ -62,7 +62,7 @@ def belongs(test: Path, text: str, module: Path) -> bool:
 
 
 def commands(names: list[str]) -> list[list[str]]:
-    """What to run, the quickest first."""
+    """The commands to run, the quickest first."""
     todo: list[list[str]] = []
     python = [name for name in names if name.endswith((".py", ".pyi"))]
     if python or "pyproject.toml" in names:

@@ -84,7 +84,7 @@ class Mutation:
         return text[: self.start] + self.instead + text[self.end :]
 
     def told(self, tree: Path) -> str:
-        """Where it is, and what it changes."""
+        """Name the file and line, and the change."""
         text = (tree / self.file).read_text(encoding="utf-8")
         line = text.count("\n", 0, self.start) + 1
         return f"{self.file}:{line}: {text[self.start : self.end]} -> {self.instead}"
@@ -170,7 +170,7 @@ def _passes(command: list[str], tree: Path) -> bool:
 
 
 def main() -> None:
-    """Draw mutations until so many have been tried, half of them of Rust."""
+    """Try so many mutations, half of them of Rust, and print how many the tests catch."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--count", type=int, default=40)
     parser.add_argument("--seed", type=int, default=1)

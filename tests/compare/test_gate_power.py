@@ -65,7 +65,7 @@ OF_BASES = remembering()
 
 
 def against_bbr3(number: int, change: dict[str, Any], most_seeds: int = 80) -> Checked:
-    """What is said of a change of the first entry of every case."""
+    """The verdicts on a change of the first entry of every case."""
     base = suite(number, most_seeds)
     ours, theirs = Here(base.with_values(change), "native", remembering()), Here(base, "native", OF_BASES)
     return check(base.with_free(change), theirs, ours)

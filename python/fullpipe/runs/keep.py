@@ -23,7 +23,7 @@ _OF_RUN = ("seed", "wall_s", "cpu_s", "data_packets", "packet_hops", "started")
 _SHARED = tuple(name for name in Meta.model_fields if name not in _OF_RUN)
 """Members of meta.json that are equal in all runs of a scenario."""
 _last: list[tuple[object, str]] = [(None, "")]
-"""What the last values of these are known by, and their JSON: one object, so that no thread sees only one."""
+"""The content of the last of these, and its JSON: one tuple, so that threads replace both at once."""
 
 _json = json.JSONEncoder(ensure_ascii=False, separators=(",\n", ": ")).encode
 

@@ -56,9 +56,11 @@ class _Tables(Mapping[str, "pl.DataFrame"]):
 
     def has_no_rows(self, name: str) -> bool:
         """Whether a table is empty, which meta.json says."""
-        if name in self._at_hand or not self._kept.has_checksums:
-            return has_no_rows(self._at_hand, name) if name in self._at_hand else self[name].is_empty()
-        return name not in self._kept.sums.tables
+        if name in self._at_hand:
+            return has_no_rows(self._at_hand, name)
+        if self._kept.has_checksums:
+            return name not in self._kept.sums.tables
+        return self[name].is_empty()
 
     def __iter__(self) -> Iterator[str]:
         return iter(TABLES)

@@ -176,7 +176,7 @@ class Scenario(ScenarioModel):
         return self
 
     def _of_sweep(self) -> list[str]:
-        """What is wrong with its points, up to a readable number of lines."""
+        """The mistakes in its points, up to a readable number of lines."""
         if not self.sweep:
             return []
         from fullpipe.scenario.checks.sweep import sweep_problems  # here: most scenarios have no sweep

@@ -145,7 +145,7 @@ def run(
 
 
 def _folder(out: Path, name: str, engine: str) -> Path:
-    """Where tables and figures go."""
+    """The folder of tables and figures."""
     return out / "papers" / (name if engine == "native" else f"{name}-{engine}")
 
 

@@ -26,7 +26,7 @@ class Prepared:
     """Every run of the study, also those that the engine refuses."""
     scenarios: int
     refused: Mapping[str, tuple[str, str]]
-    """By digest, the scenarios that the engine refuses, and why."""
+    """The scenarios that the engine refuses, by digest, and why."""
 
     @property
     def jobs(self) -> list[Job]:

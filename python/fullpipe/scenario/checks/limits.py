@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from fullpipe.scenario.model.scenario import ScenarioModel
 
 MAX_STEPS = 1_000_000
-"""Of all links of a scenario."""
+"""The limit for all links of a scenario together."""
 MAX_REROUTES = 200_000
 MAX_MOVED = 100_000_000
 """Moves, times the hops of the graph, times the ends of flows: a shortest path to find for each."""

@@ -100,7 +100,7 @@ class WithinError(ValueError):
 Name = Annotated[str, Field(strict=True, min_length=1, max_length=100, pattern=r"^[\w.+ -]+$")]
 """A name that is safe in a file, a table and a figure: letters, digits, space, `_`, `-`, `.` and `+`."""
 Delay = Annotated[Seconds, Field(le=3_600)]
-"""Of a link, one way."""
+"""Propagation delay of a link, one way."""
 Probability = Annotated[float, Field(strict=True, ge=0, le=1)]
 Packets = Annotated[int, Field(strict=True, ge=1, le=MAX_PACKETS)]
 """A whole number of packets."""

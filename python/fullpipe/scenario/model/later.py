@@ -54,7 +54,7 @@ class Later:
 
 
 def later(module: str, name: str) -> Any:
-    """What stands for a type of a module."""
+    """A stand-in for a type of a module."""
     return type(name, (Later,), {"home": (module, name), "__module__": module})
 
 

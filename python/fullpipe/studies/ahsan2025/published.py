@@ -39,7 +39,7 @@ NOTHING = Published({}, {}, {})
 
 
 def in_folder(folder: Path) -> Published:
-    """What a folder and those below it have.
+    """Read the published data in a folder and those below it.
 
     Raises:
         InputFileError: If there is no such folder, nothing is in it, or a file is not what it should be.
