@@ -7,6 +7,7 @@ Engines release the interpreter, so that threads compute at the same time and no
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import suppress
 from dataclasses import dataclass
 from itertools import islice
 from threading import Event
@@ -19,7 +20,7 @@ from fullpipe.runs.run import Run
 from fullpipe.scenario.remembered import own_algorithms_of
 
 _AHEAD = 1_000
-"""How many jobs are handed out at a time: all of a sweep would be a million."""
+"""How many jobs are handed out before their turn: all of a sweep would be a million."""
 _PULSE_S = 0.1
 
 State = Literal["running", "stored", "finished", "failed"]
@@ -117,27 +118,29 @@ class Threads:
         self, jobs: Iterable[Job], source: RunSource, progress: Progress | None = None
     ) -> Iterator[Outcome]:
         """What became of every job: see `Executor`."""
-        stop, own = Event(), Interruptible()
-        with ThreadPoolExecutor(max_workers=max(1, self.workers)) as pool:
+        stop, own, workers = Event(), Interruptible(), max(1, self.workers)
+        with ThreadPoolExecutor(workers) as pool:
             try:
-                waiting, futures = iter(enumerate(jobs)), deque[Future[Outcome]]()
+                waiting, begun = iter(enumerate(jobs)), deque[Outcome | Future[Outcome]]()
                 while True:  # none is kept longer than it is needed: its run may be large
-                    futures.extend(
-                        pool.submit(Attempt(index, job, source, progress, stop, own))
-                        for index, job in islice(waiting, _AHEAD - len(futures))
-                    )
-                    if not futures:
+                    for index, job in islice(waiting, min(2 * workers, _AHEAD - len(begun))):
+                        attempt = Attempt(index, job, source, progress, stop, own)
+                        # Here, as to hand it to another thread takes as long as to find its run.
+                        begun.append(attempt.found() or pool.submit(attempt))
+                    if not begun:
                         break
-                    yield _result(futures.popleft())
+                    yield _result(begun.popleft())
             finally:
                 stop.set()
                 pool.shutdown(wait=False, cancel_futures=True)
                 own.interrupt()
 
 
-def _result(future: "Future[Outcome]") -> Outcome:
+def _result(future: "Outcome | Future[Outcome]") -> Outcome:
     """Wait with a pulse: polars makes system calls go on after a signal, so a long wait would miss Ctrl-C."""
     while True:
+        if isinstance(future, Outcome):
+            return future
         try:
             return future.result(timeout=_PULSE_S)
         except TimeoutError:
@@ -156,6 +159,13 @@ class Attempt:
     stop: Event
     own: Interruptible
 
+    def found(self) -> Outcome | None:
+        """What became of the job, if its run is kept. An error waits for the attempt itself."""
+        with suppress(Exception):
+            if stored := self._kept():
+                return Outcome(self.job, stored)
+        return None
+
     def __call__(self) -> Outcome:
         try:
             return Outcome(self.job, self._run())
@@ -167,12 +177,17 @@ class Attempt:
             self._tell(0.0, "failed")
             return Outcome(self.job, error)
 
-    def _run(self) -> Run:
-        self._advanced(0.0)
+    def _kept(self) -> Run | None:
         stored = self.source.find(self.job)
         if stored:
+            self._advanced(0.0)
             self._tell(self.job.scenario.duration_s, "stored")
+        return stored
+
+    def _run(self) -> Run:
+        if stored := self._kept():
             return stored
+        self._advanced(0.0)
         with self.own.thread(bool(own_algorithms_of(self.job.scenario))):
             made = self.source.make(self.job, self._advanced)
         self._tell(self.job.scenario.duration_s, "finished")

@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from itertools import count
 from pathlib import Path
+from threading import get_ident
 from typing import ClassVar
 
 import numpy as np
@@ -13,7 +14,8 @@ from fullpipe.engines import ENGINES, Capabilities, Problem, Progress, Requireme
 from fullpipe.engines.native import NativeEngine
 from fullpipe.errors import CancelledError
 from fullpipe.runs import TABLES, Store, keep
-from fullpipe.sweeps import Job, SweepError, Update, jobs, run, stream
+from fullpipe.runs.executor import Threads
+from fullpipe.sweeps import Job, KeptRuns, SweepError, Update, jobs, run, stream
 
 
 class Fake:
@@ -146,6 +148,22 @@ def test_jobs_are_handed_out_as_they_are_needed(small: Scenario) -> None:
     assert next(outcomes).job.seed == 1
     outcomes.close()  # type: ignore[attr-defined]
     assert len(asked) <= 2_000
+
+
+def test_a_kept_run_is_found_here_when_it_is_needed(small: Scenario, tmp_path: Path) -> None:
+    made = run(jobs(small, range(12), "fake"), store=Store(tmp_path))
+    looked: list[int] = []
+
+    class Kept(KeptRuns):
+        def find(self, job: Job) -> Run | None:
+            looked.append(get_ident())
+            return made[job.seed]
+
+    outcomes = Threads(3).stream(jobs(small, range(12), "fake"), Kept(Store(tmp_path)))
+    assert next(iter(outcomes)).run.meta.seed == 0
+    assert looked == [get_ident()] * 6
+    assert [outcome.run.meta.seed for outcome in outcomes] == [*range(1, 12)]
+    assert looked == [get_ident()] * 12
 
 
 def test_seeds_may_be_those_of_numpy(small: Scenario, tmp_path: Path) -> None:
