@@ -31,6 +31,7 @@ export NO_MKDOCS_2_WARNING := 1
 unexport PYTHONDONTWRITEBYTECODE  # else each of a thousand processes compiles the whole package
 
 RUST := $(shell find crates -name '*.rs')
+files = $(shell find $(1) -mindepth 1 -not -path '*/__pycache__*' -not -name '*.so')
 SIMULATOR := Cargo.toml Cargo.lock $(wildcard crates/*/Cargo.toml crates/*/build.rs) $(shell find crates/*/src -type f)
 
 .PHONY: help demo test test-long check tsan pgo bench docs instructions instructions-check programs valgrind readers chromium chromium-headless-shell lint licences msrv publishable try-wheel try-sdist wheel print-msrv build fast dev everything only alone rust-lint rust-test python-lint python-test browser engines linux-engine ns3-engine format clean FORCE
@@ -101,10 +102,15 @@ readers: ## Other readers of what is written: of captures, and of completions
 	$(call have,zsh,its completion is not tried)
 	$(call have,fish,its completion is not tried)
 
-docs: dev $(VENV)/.docs ## Build the documentation into site/, strictly, and search in it where there is a browser
+docs: dev site/.passed ## Build the documentation into site/, strictly, and search in it where there is a browser
+
+# What has passed is tried again when a file of it has changed.
+OF_ROOT := mkdocs.yml $(wildcard *.md)
+site/.passed: $(OF_ROOT) $(call files,docs python scripts tests/docs) $(VENV)/.built$(SUFFIX) $(VENV)/.docs
 	$(BIN)/python -m scripts.write_docs target/docs
 	$(BIN)/python -m mkdocs build --strict --quiet --site-dir site
 	FULLPIPE_SITE=site $(BIN)/pytest --quiet tests/docs/test_site.py
+	@touch $@
 
 lint: rust-lint python-lint ## Formatting, clippy, types and the arrows between the parts
 
@@ -131,7 +137,11 @@ python-lint: dev
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
+	@$(MAKE) --no-print-directory $(VENV)/.stubs
+
+$(VENV)/.stubs: python/fullpipe/_native.pyi $(VENV)/.built$(SUFFIX)
 	$(BIN)/stubtest --concise fullpipe._native
+	@touch $@
 
 # Its last result is in docs/reference/validation.md.
 tsan: ## Run windows on threads under ThreadSanitizer: rustup toolchain install nightly --component rust-src
@@ -141,11 +151,14 @@ tsan: ## Run windows on threads under ThreadSanitizer: rustup toolchain install 
 
 # What is compiled already, packed: cargo has nothing to do.
 IN_USE = $$($(BIN)/python -c 'from fullpipe._native import PROFILE; print(PROFILE)')
-try-wheel: dev ## Install a wheel into a bare environment outside the clone, and use it there
+try-wheel: dev target/wheels/here/.passed ## Install a wheel into a bare environment outside the clone, and use it there
+
+target/wheels/here/.passed: pyproject.toml README.md $(call files,python scripts) $(VENV)/.built$(SUFFIX) $(VENV)/.dev
 	@rm -rf target/wheels/here
 	$(HERE) $(BIN)/maturin build --profile $(IN_USE) --quiet --interpreter $(BIN)/python --compatibility linux --out target/wheels/here
 	$(BIN)/python scripts/check_dist.py target/wheels/here/*
 	$(BIN)/python scripts/try_dist.py target/wheels/here/*
+	@touch $@
 
 # Optimised less, as it is compiled to be tried and not to be timed.
 try-sdist: dev ## Compile the sdist outside the clone, install it into a bare environment, and use it there

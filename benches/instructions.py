@@ -4,12 +4,14 @@
 `--check` fails where one is more than 3 % above, `--write` stores new ones of both profiles. The profile is
 that of the build in use, dev or release, so that nothing is compiled for it alone. A whole process is
 counted: reading the plan, building the network, running it. Other compilers and processors make other
-instructions, so numbers are compared with stored ones of the same compiler only.
+instructions, so numbers are compared with stored ones of the same compiler only. What a program takes with a
+plan is counted once, and kept beside the program.
 """
 
 from __future__ import annotations
 
 import argparse
+import hashlib
 import json
 import platform
 import re
@@ -73,12 +75,19 @@ def count(program: list[str]) -> tuple[int, dict[str, Any]]:
 
 
 def per_packet(program: str, text: str) -> int:
-    """Instructions of the whole process per data packet sent."""
+    """Instructions of the whole process per data packet sent. Those of the same program and plan are kept."""
+    counted = hashlib.sha256(Path(program).read_bytes() + text.encode()).hexdigest()
+    kept = Path(program).parent / "instructions" / counted
+    if kept.exists():
+        return int(kept.read_text())
     with NamedTemporaryFile("w", suffix=".json") as file:
         file.write(text)
         file.flush()
         instructions, result = count([program, file.name])
-    return round(instructions / int(result["data_packets"]))
+    answer = round(instructions / int(result["data_packets"]))
+    kept.parent.mkdir(exist_ok=True)
+    kept.write_text(str(answer))
+    return answer
 
 
 def compiler() -> str:

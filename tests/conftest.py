@@ -96,7 +96,7 @@ def pytest_runtest_teardown(item: pytest.Item, nextitem: pytest.Item | None) -> 
             _BROWSER.end()
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def browser() -> Any:
     """Chromium, of which the tests of a folder share one."""
     return _BROWSER.launched()
