@@ -31,7 +31,7 @@ pub(crate) struct Windows {
     shared: Vec<Mutex<SharedLink>>,
     /// Where each hop is.
     places: Vec<Place>,
-    /// Shared links feed others, so that they have to be served one after the other.
+    /// Shared links are served one after the other: some feed others, or there is one only.
     in_sequence: bool,
     /// The longest window.
     window: Duration,

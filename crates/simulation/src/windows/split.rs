@@ -226,7 +226,7 @@ impl Split {
             (!share.is_empty()).then(|| Mutex::new(IslandShare::new(share, shared.len())))
         });
         let feeds = |path: &[HopId]| path.iter().all(|&hop| self.number(hop).is_some());
-        let in_sequence = self.routes.iter().any(|path| path.windows(2).any(feeds));
+        let in_sequence = shared.len() < 2 || self.routes.iter().any(|path| path.windows(2).any(feeds));
         let (shares, window, done): (Vec<_>, _, _) = (shares.collect(), self.window, Time::ZERO);
         let threads = threads.clamp(1, shares.len().max(1));
         Windows { shares, threads, shared, places, in_sequence, window, done }

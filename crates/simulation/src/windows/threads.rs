@@ -1,12 +1,13 @@
-//! Windows on several threads: shared links, then islands, and all threads wait for each other in between.
+//! Windows on several threads: shared links, then islands, and all threads meet in between.
 //!
-//! Threads take the next share of the islands when they are done with one: how long one takes is not known beforehand.
+//! To meet costs more than to run a short window. The last one that comes to a meeting therefore does what one thread
+//! does alone, so that the others need not meet again to wait for it. Threads take the next share of the islands when they are done with one: how long one takes is not known beforehand.
 
 use super::{NANOSECOND, Windows, lock};
 use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Barrier, Mutex};
+use std::sync::{Condvar, Mutex};
 use std::thread;
 use units::Time;
 
@@ -14,8 +15,10 @@ use units::Time;
 struct Workers<'a> {
     windows: &'a Windows,
     until: Time,
-    /// Where threads wait for each other.
-    barrier: Barrier,
+    /// How many threads wait in the present meeting, and the number of meetings before it.
+    meeting: Mutex<(usize, usize)>,
+    /// A meeting is over.
+    met: Condvar,
     /// The window that is run.
     window: Mutex<Window>,
     /// The share of the islands that is run next.
@@ -45,7 +48,8 @@ impl Windows {
         let workers = Workers {
             windows: self,
             until,
-            barrier: Barrier::new(self.threads),
+            meeting: Mutex::default(),
+            met: Condvar::new(),
             window: Mutex::new(first),
             next_share: AtomicUsize::new(0),
             turns: AtomicUsize::new(0),
@@ -82,31 +86,52 @@ impl Windows {
 impl Workers<'_> {
     /// The work of a thread.
     fn work(&self, thread: usize) {
+        if lock(&self.window).over {
+            return;
+        }
+        self.meet(|| self.serve_in_sequence());
         loop {
             let window = *lock(&self.window);
             if window.over {
                 return;
             }
-            self.serve(thread, window.done);
-            self.barrier.wait();
+            if !self.windows.in_sequence {
+                self.serve(window.done, (thread..self.windows.shared.len()).step_by(self.windows.threads));
+                self.meet(|| ());
+            }
             self.run(window.done);
-            if self.barrier.wait().is_leader() {
+            self.meet(|| {
                 self.guard(usize::MAX, || self.next_window());
                 lock(&self.window).over |= lock(&self.panic).is_some();
-            }
-            self.barrier.wait();
+                self.serve_in_sequence();
+            });
         }
     }
 
-    /// Threads take shared links in turns, if none of them feeds another.
-    fn serve(&self, thread: usize, done: Time) {
-        let all = self.windows.shared.len();
-        let (links, step) = match (self.windows.in_sequence, thread) {
-            (true, 0) => (0..all, 1),
-            (true, _) => (0..0, 1),
-            (false, _) => (thread..all, self.windows.threads),
-        };
-        links.step_by(step).for_each(|n| self.guard(n, || self.windows.serve(n, done)));
+    /// Waits until all threads are here. The last one does something before they go on.
+    fn meet(&self, act: impl FnOnce()) {
+        let mut meeting = lock(&self.meeting);
+        meeting.0 += 1;
+        if meeting.0 == self.windows.threads {
+            act();
+            *meeting = (0, meeting.1.wrapping_add(1));
+            self.met.notify_all();
+        } else {
+            let number = meeting.1;
+            drop(self.met.wait_while(meeting, |meeting| meeting.1 == number));
+        }
+    }
+
+    /// One thread serves all shared links that others could not serve beside it.
+    fn serve_in_sequence(&self) {
+        let window = *lock(&self.window);
+        if self.windows.in_sequence && !window.over {
+            self.serve(window.done, 0..self.windows.shared.len());
+        }
+    }
+
+    fn serve(&self, done: Time, links: impl Iterator<Item = usize>) {
+        links.for_each(|n| self.guard(n, || self.windows.serve(n, done)));
     }
 
     /// Runs shares of the islands, as long as there are any.
