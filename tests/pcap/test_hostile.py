@@ -4,11 +4,8 @@ memory."""
 from __future__ import annotations
 
 import random
-import resource
 import struct
-import subprocess
-import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +14,7 @@ import pytest
 
 from fullpipe.engines.pcap import read, read_run
 from fullpipe.errors import FullpipeError, InputFileError
+from tests.forks import Forks, forks
 from tests.pcap.made import (
     ACK,
     OPTIONS,
@@ -244,23 +242,24 @@ print(int(status["VmHWM"].split()[0]) * 1024)
 """Its most memory is its own: `ru_maxrss` begins with its parent's."""
 
 
-def read_apart(path: Path) -> tuple[str, int]:
+@pytest.fixture(scope="module")
+def reader() -> Iterator[Forks]:
+    """A process that reads files in forks."""
+    with forks("fullpipe.engines.pcap") as process:
+        yield process
+
+
+def read_apart(reader: Forks, path: Path) -> tuple[str, int]:
     """What a process of its own says of a file, and the most memory that it takes."""
-    done = subprocess.run(
-        [sys.executable, "-c", _CHILD, str(path)],
-        check=False,
-        text=True,
-        capture_output=True,
-        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_CPU, (CPU_S, CPU_S)),
-    )
-    assert done.returncode == 0, done.stderr[-2000:]
+    done = reader(_CHILD, path.parent, path, cpu_s=CPU_S)
+    assert done.status == 0, done.stderr[-2000:]
     said, _, peak_bytes = done.stdout.rstrip().rpartition("\n")
     return said, int(peak_bytes)
 
 
 @pytest.mark.parametrize("name", list(LARGE))
-def test_a_large_file_takes_little_memory_and_time(tmp_path: Path, name: str) -> None:
-    said, peak_bytes = read_apart(written(tmp_path, LARGE[name]()))
+def test_a_large_file_takes_little_memory_and_time(reader: Forks, tmp_path: Path, name: str) -> None:
+    said, peak_bytes = read_apart(reader, written(tmp_path, LARGE[name]()))
     assert peak_bytes < MEMORY_BYTES, said
 
 
@@ -270,9 +269,9 @@ def test_a_large_file_takes_little_memory_and_time(tmp_path: Path, name: str) ->
     ids=["more than is followed", "as much as is followed"],
 )
 def test_as_many_segments_as_are_read_take_as_much_memory_as_is_said(
-    tmp_path: Path, count: int, size: int, is_acked: bool, is_followed: bool
+    reader: Forks, tmp_path: Path, count: int, size: int, is_acked: bool, is_followed: bool
 ) -> None:
     path = written(tmp_path, many(count, size, 1_000, is_acked=is_acked))
-    said, peak_bytes = read_apart(path)
+    said, peak_bytes = read_apart(reader, path)
     assert ("overlap in too many ways" in said) != is_followed
     assert peak_bytes < FULL_MEMORY_BYTES

@@ -155,6 +155,8 @@ class _Found:
     def __init__(self) -> None:
         self.rows: list[tuple[int, int, int, int, int, int]] = []
         """Place, captured, on the wire, high and low half of the time, interface."""
+        self.headers: list[int] = []
+        """Places of records that are read later, all at once."""
 
     def batch(self, data: bytes, times_ns: "Ints", columns: "Ints") -> Batch:
         """Them as arrays."""
@@ -162,10 +164,6 @@ class _Found:
         padded[: len(data)] = np.frombuffer(data, dtype=np.uint8)
         captured = np.minimum(columns[:, 1], MOST_HEADERS_BYTES)
         return Batch(padded, columns[:, 0], captured, columns[:, 2], times_ns, columns[:, 5])
-
-    def columns(self) -> Ints:
-        """Shape (n, 6)."""
-        return np.array(self.rows, dtype=np.int64).reshape(-1, 6)
 
 
 class _Format:
@@ -184,7 +182,7 @@ class _Format:
             self._pieces.move(place)
             found = _Found()
             place = self._scan(found)
-            columns = found.columns()
+            columns = self._columns(found)
             if columns.size:
                 self._records.count += len(columns)
                 yield found.batch(self._pieces.data, self._times_ns(columns), columns)
@@ -196,6 +194,10 @@ class _Format:
     def _scan(self, found: _Found) -> int:
         """Take what is whole in the window; the place of the file where the next record begins."""
         raise NotImplementedError
+
+    def _columns(self, found: _Found) -> Ints:
+        """Rows of all that was found, shape (n, 6)."""
+        return np.array(found.rows, dtype=np.int64).reshape(-1, 6)
 
     def _times_ns(self, columns: Ints) -> Ints:
         """Since 1970, of every row."""
@@ -215,26 +217,35 @@ class _Pcap(_Format):
             raise InputFileError(f"{records.path}: ends within its header")
         (link_type,) = struct.unpack_from(f"{order}I", pieces.data, 20)
         records.interfaces.append(Interface(link_type & 0xFFFF))
-        self._record = struct.Struct(f"{order}IIII")
+        self._order, self._captured = order, struct.Struct(f"{order}I")
 
     def _scan(self, found: _Found) -> int:
-        data, at, unpack = self._pieces.data, 0, self._record.unpack_from
-        end = len(data)
-        add = found.rows.append
+        data, at, unpack = self._pieces.data, 0, self._captured.unpack_from
+        end, add = len(data), found.headers.append
         while at + 16 <= end:
-            second, fraction, captured, length = unpack(data, at)
+            (captured,) = unpack(data, at + 8)
             if captured > _LONGEST_PACKET:
-                self._records.damage = _says(self._records.count + len(found.rows), captured)
+                self._records.damage = _says(self._records.count + len(found.headers), captured)
                 break
             if at + 16 + (captured if captured < MOST_HEADERS_BYTES else MOST_HEADERS_BYTES) > end:
                 break
-            add((at + 16, captured, length if length > captured else captured, second, fraction, 0))
+            add(at)
             at += 16 + captured
         place, size = self._pieces.base + at, self._pieces.size
         if not self._records.damage and (place > size or (self._pieces.is_last and at < end)):
-            number = self._records.count + len(found.rows) + (place < size)
+            number = self._records.count + len(found.headers) + (place < size)
             self._records.damage = f"it is cut within packet {number:,}"
         return place
+
+    def _columns(self, found: _Found) -> Ints:
+        at = np.array(found.headers, dtype=np.int64)
+        columns = np.zeros((len(at), 6), dtype=np.int64)
+        if len(at):
+            every = np.lib.stride_tricks.sliding_window_view(np.frombuffer(self._pieces.data, np.uint8), 16)
+            second, fraction, captured, length = every[at].view(f"{self._order}u4").T
+            columns[:, 0], columns[:, 1], columns[:, 2] = at + 16, captured, np.maximum(length, captured)
+            columns[:, 3], columns[:, 4] = second, fraction
+        return columns
 
     def _times_ns(self, columns: Ints) -> Ints:
         fractions_ns = np.minimum(columns[:, 4] * self._unit_ns, 999_999_999)
