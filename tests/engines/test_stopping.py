@@ -18,7 +18,7 @@ from pathlib import Path
 
 import pytest
 
-from fullpipe.engines.linux.install import toolchain
+from fullpipe.engines.linux.install import guest_program, toolchain
 from tests.children import started
 
 PACKAGE = bytes(8_000_000)
@@ -86,6 +86,16 @@ def stalls() -> Iterator[type[Stalls]]:
         server.shutdown()
 
 
+@pytest.fixture
+def cache(tmp_path: Path) -> Path:
+    """A cache of engines with nothing but the program of the guest, if this machine has compiled it."""
+    folder, compiled = tmp_path / "cache", guest_program.program()
+    (folder / "linux").mkdir(mode=0o700, parents=True)
+    if compiled.is_file():
+        shutil.copy(compiled, folder / "linux")
+    return folder
+
+
 def install(
     name: str, folder: Path, port: int, *options: str, also: str = ""
 ) -> AbstractContextManager[subprocess.Popen[str]]:
@@ -130,14 +140,14 @@ def stopped(installing: subprocess.Popen[str], how: signal.Signals) -> list[str]
 @BUILDS
 @pytest.mark.parametrize("how", HOW, ids=lambda how: how.name)
 def test_a_download_that_is_stopped_is_continued(
-    how: signal.Signals, tmp_path: Path, stalls: type[Stalls]
+    how: signal.Signals, cache: Path, stalls: type[Stalls]
 ) -> None:
     def size() -> int:
-        return sum(path.stat().st_size for path in tmp_path.rglob("*.part"))
+        return sum(path.stat().st_size for path in cache.rglob("*.part"))
 
     sizes = [0]
     for _ in range(2):
-        with install("linux", tmp_path, stalls.port, "--insecure", "--unverified") as installing:
+        with install("linux", cache, stalls.port, "--insecure", "--unverified") as installing:
             until(lambda: size() > sizes[-1])
             assert stopped(installing, how)[-1] == LINE
         sizes.append(size())
@@ -156,14 +166,14 @@ def test_a_wheel_that_is_stopped_leaves_nothing_half(
 
 @BUILDS
 @pytest.mark.parametrize("how", HOW, ids=lambda how: how.name)
-def test_a_build_that_is_stopped_leaves_no_compiler(how: signal.Signals, tmp_path: Path) -> None:
+def test_a_build_that_is_stopped_leaves_no_compiler(how: signal.Signals, tmp_path: Path, cache: Path) -> None:
     tree, begun = tmp_path / "tree", tmp_path / "begun"
     (tree / "arch/um").mkdir(parents=True)
     (tree / "arch/um/Kconfig").touch()
     (tree / "Makefile").write_text(f"mrproper:\n\tsleep 600 & echo $$PPID $$! > {begun}; wait\n")
     for name in ("flex", "bison"):
         (tmp_path / name).touch(mode=0o755)
-    with install("linux", tmp_path / "cache", 9, "--source", str(tree), also=str(tmp_path)) as installing:
+    with install("linux", cache, 9, "--source", str(tree), also=str(tmp_path)) as installing:
         until(begun.exists)
         until(begun.read_text)
         make, compiler = begun.read_text().split()

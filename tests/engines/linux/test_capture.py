@@ -16,7 +16,7 @@ import pytest
 from fullpipe import Run, Scenario
 from fullpipe.analysis.export import pcapng
 from fullpipe.engines.linux.engine import LinuxEngine
-from fullpipe.engines.linux.install.guest_program import program
+from fullpipe.engines.linux.install.guest_program import compile_program, program
 from fullpipe.engines.linux.script import network_lines
 from fullpipe.engines.native import NativeEngine
 from fullpipe.engines.pcap import read
@@ -103,9 +103,9 @@ def test_no_packet_takes_less_than_the_path(captured: tuple[Run, Flow, float]) -
     assert took_ns.min() == pytest.approx(15e6 + 1514 * 8 / 20e6 * 1e9, abs=1000)
 
 
-def brief(cca: str = "cubic", **values: Any) -> Scenario:
-    """Two seconds of it."""
-    return line(cca, **values).with_values({"duration": "2 s"})
+def brief(cca: str = "cubic", duration: str = "1 s", **values: Any) -> Scenario:
+    """A second of it, or as much as is said."""
+    return line(cca, **values).with_values({"duration": duration})
 
 
 def test_a_capture_hardly_changes_the_run(linux: LinuxEngine) -> None:
@@ -127,7 +127,7 @@ def test_the_same_seed_captures_the_same(linux: LinuxEngine) -> None:
 
 
 def test_headers_of_the_opening_are_those_of_the_simulator(linux: LinuxEngine) -> None:
-    scenario = brief()
+    scenario = brief(duration="100 ms")
     columns = ("point", "flow", "connection", "source", "kind", "seq", "len", "ack", "sacks", "ecn", "size")
     ours, theirs = (engine.run(scenario, seed=1).packets for engine in (linux, NativeEngine()))
     opening = (pl.col("kind").is_in(["syn", "syn_ack", "handshake_ack"])) | (
@@ -142,7 +142,7 @@ def test_headers_of_the_opening_are_those_of_the_simulator(linux: LinuxEngine) -
 
 def test_marks_are_counted_as_the_kernel_does(linux: LinuxEngine) -> None:
     bottleneck = {"queue": {"kind": "step", "mark_ms": 2.0}}
-    made = linux.run(brief("dctcp", bottleneck=bottleneck, tcp={"ecn": "accecn"}), seed=1)
+    made = linux.run(brief("dctcp", "2 s", bottleneck=bottleneck, tcp={"ecn": "accecn"}), seed=1)
     marked = made.packets.filter(pl.col("point") == "receiver", pl.col("ecn") == "ce").height
     counted = made.packets.filter(pl.col("source") == "receiver", pl.col("point") == "receiver")["ce_count"]
     assert counted[-1] == marked == made.flows["marked_packets"][0] > 100
@@ -161,7 +161,7 @@ def test_echoes_of_marks_and_answers_to_them(linux: LinuxEngine) -> None:
 
 
 def test_copies_arrive_twice(linux: LinuxEngine) -> None:
-    made = linux.run(brief("reno", bottleneck={"duplicate": 0.02}), seed=1)
+    made = linux.run(brief("reno", "2 s", bottleneck={"duplicate": 0.02}), seed=1)
     data = made.packets.filter(pl.col("kind") == "data", pl.col("point") == "receiver")
     assert data.height > 1.01 * data["seq"].n_unique()
     assert "dsack" in " ".join(made.packets["flags"])
@@ -193,7 +193,7 @@ def test_too_many_packets_end_a_run(linux: LinuxEngine, monkeypatch: pytest.Monk
 
 @pytest.mark.skipif(shutil.which("unshare") is None, reason="nothing may be mounted here")
 def test_a_capture_that_finds_no_room_ends_the_run(linux: LinuxEngine, tmp_path: Path) -> None:
-    linux.run(line("cubic").with_values({"duration": "1 s"}), seed=1)  # compiles the program of the guest
+    compile_program()
     room, file = tmp_path / "room", tmp_path / "line.toml"
     room.mkdir()
     file.write_text(line("cubic").to_toml(), encoding="utf-8")

@@ -9,7 +9,7 @@ from fullpipe.engines.linux.check.capabilities import capabilities, remedy
 from fullpipe.engines.linux.check.unsupported import unknown
 from fullpipe.engines.linux.install.installed import Installed
 from fullpipe.engines.linux.layout.sizes import crossing, has_accecn, routes_of
-from fullpipe.engines.linux.tables.packets import POINTS
+from fullpipe.engines.linux.script.network_lines import POINTS
 from fullpipe.scenario import Network, RoutedFlow, Scenario
 from fullpipe.scenario.model.tcp import Tcp
 

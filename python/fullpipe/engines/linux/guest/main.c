@@ -267,7 +267,7 @@ static void run(void)
 {
 	struct epoll_event events[MAX_EVENTS];
 	struct itimerspec due = {0};
-	int64_t sample = every, links = links_every, told = told_every;
+	int64_t sample = every, links = links_every, told = told_every, set = NEVER;
 	int timer = timerfd_create(CLOCK_MONOTONIC, TFD_NONBLOCK);
 	struct epoll_event alarm = {.events = EPOLLIN, .data.u64 = ~0ULL};
 
@@ -302,9 +302,12 @@ static void run(void)
 		next = first_of(next, next_datagram());
 		if (agenda_at < agenda_size)
 			next = first_of(next, agenda[agenda_at].at);
-		due.it_value.tv_sec = (begins + next) / SECOND;
-		due.it_value.tv_nsec = (begins + next) % SECOND;
-		timerfd_settime(timer, TFD_TIMER_ABSTIME, &due, 0);
+		if (next != set) { /* calls of the kernel are most of what a run costs */
+			due.it_value.tv_sec = (begins + next) / SECOND;
+			due.it_value.tv_nsec = (begins + next) % SECOND;
+			timerfd_settime(timer, TFD_TIMER_ABSTIME, &due, 0);
+			set = next;
+		}
 		count = epoll_wait(poll_set, events, MAX_EVENTS, -1);
 		for (int i = 0; i < count; i++)
 			if (events[i].data.u64 == ~0ULL)

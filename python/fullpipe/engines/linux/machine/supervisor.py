@@ -6,7 +6,6 @@ catch: the kernel then tells this process, which ends the guest and removes the 
 
 import ctypes
 import os
-import shutil
 import signal
 import sys
 from contextlib import suppress
@@ -64,6 +63,8 @@ def main(folder: str, memory: str, command: list[str]) -> int:
     _, status = os.waitpid(guest, 0)
     _end(guest)
     if ended:
+        import shutil  # here: other guests need none of what it imports
+
         shutil.rmtree(folder, ignore_errors=True)
         return 128 + ended[0]
     code = os.waitstatus_to_exitcode(status)

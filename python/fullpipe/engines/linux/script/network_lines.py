@@ -8,6 +8,8 @@ from fullpipe.scenario.model.tcp import RECEIVE_MEMORY_BYTES, SEND_MEMORY_BYTES,
 _LEAST_BYTES = 4_096
 MOST_CAPTURED = 2_000_000
 """Packets of a run; then it ends."""
+POINTS = ("sender", "receiver")
+"""Where packets are captured; in the order of rows of one time."""
 _MOST_BYTES = 134_217_728
 """Memory of a socket that is never in the way."""
 

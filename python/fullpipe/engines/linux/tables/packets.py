@@ -11,7 +11,7 @@ import polars as pl
 
 from fullpipe.engines.linux.layout.network import FlowLayout, NetworkLayout
 from fullpipe.engines.linux.layout.sizes import has_accecn
-from fullpipe.engines.linux.script.network_lines import MOST_CAPTURED
+from fullpipe.engines.linux.script.network_lines import MOST_CAPTURED, POINTS
 from fullpipe.engines.linux.tables.datagrams import ProbeRecords
 from fullpipe.engines.pcap.blocks import Ints
 from fullpipe.engines.pcap.capture import segments_of
@@ -23,8 +23,6 @@ from fullpipe.runs import TABLES, frame
 from fullpipe.scenario import Scenario
 from fullpipe.scenario.quantities import to_nanoseconds
 
-POINTS = ("sender", "receiver")
-"""Where packets are captured; in the order of rows of one time."""
 _TABLE = TABLES["packets"]
 _ETHERNET_BYTES = 14
 _ECN = ("not_ect", "ect1", "ect0", "ce")
