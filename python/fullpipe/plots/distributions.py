@@ -52,14 +52,15 @@ def boxes(axes: Axes, groups: Groups, *, label: str, reach: float = inf) -> pl.D
     drawn = [
         {
             "label": group,
-            "whislo": min(v for v in groups[group] if v >= s.q1 - _beyond(s, reach)),
+            "whislo": min(v for v in groups[group] if v >= low),
             "q1": s.q1,
             "med": s.median,
             "q3": s.q3,
-            "whishi": max(v for v in groups[group] if v <= s.q3 + _beyond(s, reach)),
+            "whishi": max(v for v in groups[group] if v <= high),
             "mean": s.mean,
         }
         for group, s in found.items()
+        for low, high in [(s.q1 - _beyond(s, reach), s.q3 + _beyond(s, reach))]
     ]
     axes.bxp(
         drawn,

@@ -65,8 +65,17 @@ class Experiment:
         seeds: Sequence[int],
         is_needed: Callable[[Mapping[str, Value]], bool] = lambda _: True,
     ) -> list[Job]:
-        """Every algorithm under every condition with every seed, at the points that are needed."""
-        conditions = list(self._conditions())
+        """Every algorithm under every condition with every seed, at the points that are needed.
+
+        `is_needed` is also asked before all conditions of a point are known: no scenario is made in vain.
+        """
+
+        def is_used(condition: Mapping[str, Value]) -> bool:
+            return any(
+                is_needed({"experiment": self.name, "algorithm": name, **condition}) for name in algorithms
+            )
+
+        conditions = list(self._conditions(is_used))
         return [
             Job(chosen, seed, point=dict(point))
             for name, cca in algorithms.items()
@@ -77,9 +86,13 @@ class Experiment:
             for seed in seeds
         ]
 
-    def _conditions(self) -> Iterator[tuple[Scenario, dict[str, Value]]]:
+    def _conditions(
+        self, is_used: Callable[[Mapping[str, Value]], bool]
+    ) -> Iterator[tuple[Scenario, dict[str, Value]]]:
         for values in product(*self.variants.values()):
             point = dict(zip(self.variants, values, strict=True))
+            if not is_used(point):
+                continue
             laid_over = [self.variants[key][value] for key, value in point.items()]
             base = self.scenario.with_values({path: v for paths in laid_over for path, v in paths.items()})
             for scenario, swept in zip(base.expand(), base.points(), strict=True):

@@ -14,7 +14,7 @@ from fullpipe.studies.causes import Cause
 from fullpipe.studies.claim_checks import ClaimResult
 from fullpipe.studies.claims import Claim
 from fullpipe.studies.experiments import Measurements, measured
-from fullpipe.studies.plan import jobs_for
+from fullpipe.studies.plan import Plan, jobs_for
 from fullpipe.studies.report import Settings
 from fullpipe.studies.settings import Setting
 from fullpipe.studies.study import Study
@@ -91,7 +91,7 @@ class Explanation:
 
 def jobs(study: Study, claim: Claim, settings: Settings) -> list[Job]:
     """Every run of an explanation. Raises EngineError if the engine cannot run it as the study has it."""
-    plain, changed, _ = _jobs(study, claim, settings)
+    plain, changed, _ = _jobs(study, study.plan(quick=settings.quick), claim, settings)
     return plain + changed
 
 
@@ -102,13 +102,14 @@ def explain(study: Study, claim: Claim, settings: Settings) -> Explanation:
         EngineError: If the engine cannot run it as the study has it.
         SweepError: If a run failed.
     """
-    plain, changed, refused = _jobs(study, claim, settings)
+    plan = study.plan(quick=settings.quick)
+    plain, changed, refused = _jobs(study, plan, claim, settings)
+    experiments = [experiment for experiment, _ in plan]
     runs = sweeps.run(
         plain + changed, workers=settings.workers, store=settings.store, progress=settings.progress
     )
 
     def check(todo: Sequence[Job], made: Sequence[Run], setting: Setting) -> ClaimResult:
-        experiments = [experiment for experiment, _ in study.plan(quick=settings.quick)]
         checker = study.checker(measured(experiments, todo, made))
         reading = setting.reading or next(iter(checker.readings), "")
         return next(r for r in checker.check(claim) if r.reading in (reading, ""))
@@ -124,13 +125,9 @@ def seeds_for(settings: Settings) -> tuple[int, ...]:
     return settings.seeds_or(SEEDS, QUICK_SEEDS)
 
 
-def _jobs(study: Study, claim: Claim, settings: Settings) -> tuple[list[Job], list[Job], str]:
+def _jobs(study: Study, plan: Plan, claim: Claim, settings: Settings) -> tuple[list[Job], list[Job], str]:
     """The runs as the study has them, those with the setting, and why its engine makes none of these."""
-    plan, checker, seeds = (
-        study.plan(quick=settings.quick),
-        study.checker(Measurements()),
-        seeds_for(settings),
-    )
+    checker, seeds = study.checker(Measurements()), seeds_for(settings)
 
     def under(setting: Setting) -> list[Job]:
         found = jobs_for(claim, setting, plan, checker, seeds)

@@ -143,10 +143,10 @@ def check_comparison(differences: Sequence[float], *, strict: bool = True) -> Pa
     """
     if not _measured(differences):
         return NO_VALUE
-    if is_above_zero(differences, strict=strict):
+    low, high = _ends(differences)
+    if _is_above(low, strict=strict):
         return PartResult(Verdict.REPRODUCED)
-    opposite = is_above_zero([-difference for difference in differences], strict=not strict)
-    return PartResult(Verdict.NOT_REPRODUCED, opposite=opposite)
+    return PartResult(Verdict.NOT_REPRODUCED, opposite=_is_above(-high, strict=not strict))
 
 
 def verdict_of_all(part_results: Sequence[PartResult]) -> Verdict:
@@ -168,11 +168,7 @@ def verdict_in_words(part_results: Sequence[PartResult]) -> Verdict:
 def is_above_zero(differences: Sequence[float], *, strict: bool = True) -> bool:
     """Whether the 95 % interval of the mean lies above zero, or begins there if that is enough; of a single
     run, and of runs in which something never happened, whether each does."""
-    if len(differences) > 1 and not any(map(isinf, differences)):
-        low = t_interval(differences, LEVEL).low
-    else:
-        low = min(differences)
-    return low > 0 or (low == 0 and not strict)
+    return _is_above(_ends(differences)[0], strict=strict)
 
 
 def differences(above: Sequence[float], below: Sequence[float]) -> list[float]:
@@ -190,6 +186,19 @@ def prediction_interval(values: Sequence[float], level: float = LEVEL) -> tuple[
         raise ValueError("values: one run says nothing of the next")
     half = float(stdtrit(found.n - 1, (1 + level) / 2)) * found.sd * (1 + 1 / found.n) ** 0.5
     return found.mean - half, found.mean + half
+
+
+def _ends(differences: Sequence[float]) -> tuple[float, float]:
+    """The 95 % interval of the mean; of a single run, and of runs in which something never happened, the
+    least and the largest."""
+    if len(differences) > 1 and not any(map(isinf, differences)):
+        interval = t_interval(differences, LEVEL)
+        return interval.low, interval.high
+    return min(differences), max(differences)
+
+
+def _is_above(low: float, *, strict: bool) -> bool:
+    return low > 0 or (low == 0 and not strict)
 
 
 def _measured(values: Sequence[float]) -> bool:

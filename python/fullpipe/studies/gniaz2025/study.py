@@ -77,8 +77,9 @@ def plan(
     They are short: a quick form has fewer seeds only."""
     del quick
     found = []
-    for (number, (name, phases)), reading in product(enumerate(PHASES.items(), start=1), readings):
-        scenario = _read(Scenario.named(f"gniaz2025-{number}"), reading)
+    named = {name: Scenario.named(f"gniaz2025-{number}") for number, name in enumerate(PHASES, start=1)}
+    for (name, phases), reading in product(PHASES.items(), readings):
+        scenario = _read(named[name], reading)
         together = name == TWO_FLOWS
         measure = partial(two_flows if together else lone_flow, phases=phases)
         of = OF_LINUX if reading == LINUX else ALGORITHMS

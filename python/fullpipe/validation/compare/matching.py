@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
+from operator import itemgetter
+from typing import Any
 
 import polars as pl
 
@@ -54,7 +56,7 @@ class Variant:
     @property
     def seeds(self) -> list[int]:
         """In ascending order."""
-        return sorted(self.values["seed"].unique().to_list())
+        return sorted(set(self.values["seed"].to_list()))
 
     @property
     def is_one_run(self) -> bool:
@@ -63,9 +65,13 @@ class Variant:
 
 
 def _are_alike(values: pl.DataFrame) -> bool:
-    return bool(
-        values.group_by("kind", "entry", "of", "metric").agg(pl.n_unique("value"))["value"].max() == 1
-    )
+    """Stops at the first value that differs. Tables are small, and a query takes longer than rows."""
+    firsts: dict[tuple[Any, ...], float | None] = {}
+    for *key, value in zip(*(values[name].to_list() for name in _COLUMNS[:5]), strict=True):
+        first = firsts.setdefault(tuple(key), value)
+        if first != value and not (first != first and value != value):  # NaN is alike
+            return False
+    return bool(firsts)
 
 
 @dataclass(frozen=True)
@@ -134,9 +140,8 @@ class _Side:
 
 def _by_key(values: pl.DataFrame, metrics: Sequence[str], found: Sequence[int] | None) -> dict[Key, _Side]:
     """The values of a side by what they are of; `found` has the places of its entries on the other side."""
-    ordered = counted(values).filter(pl.col("metric").is_in(metrics)).sort("seed", maintain_order=True)
     parts: dict[_Of, list[_Measured]] = {}
-    for kind, entry, name, metric, *measured in ordered.select(_COLUMNS).iter_rows():
+    for _, kind, entry, name, metric, *measured in _ordered(values, metrics):
         parts.setdefault((kind, entry, name, metric), []).append((measured[0], measured[1], measured[2]))
     sides: dict[Key, _Side] = {}
     for (kind, entry, name, metric), part in parts.items():
@@ -146,6 +151,21 @@ def _by_key(values: pl.DataFrame, metrics: Sequence[str], found: Sequence[int] |
     groups = list(dict.fromkeys(key[:2] for key in sides))
     order = sorted(sides, key=lambda key: (groups.index(key[:2]), metrics.index(key[2])))
     return {key: sides[key] for key in order}
+
+
+def _ordered(values: pl.DataFrame, metrics: Sequence[str]) -> list[tuple[Any, ...]]:
+    """The seed and `_COLUMNS` of the rows of some metrics, in the order of seeds.
+
+    Tables are small, and a query takes longer than rows.
+    """
+    if not TIMES.keys().isdisjoint(metrics):
+        columns = [column.to_list() for column in counted(values).select("seed", *_COLUMNS)]
+    else:
+        columns = [values[name].to_list() for name in ("seed", *_COLUMNS[:5])]
+        columns += [[None] * values.height] * 2
+    asked = set(metrics)
+    rows = [row for row in zip(*columns, strict=True) if row[4] in asked]
+    return sorted(rows, key=itemgetter(0))
 
 
 def _counts(rows: Sequence[_Measured]) -> Counts | None:
