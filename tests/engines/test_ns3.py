@@ -322,19 +322,26 @@ def test_our_searches_of_ns3_s_buffers_find_what_ns3_s_find(
     assert all(ours.tables[name].equals(theirs.tables[name]) for name in ours.tables)
 
 
+SLOW = {
+    "topology.bottleneck.rate": "5 Mbit/s",
+    "topology.bottleneck.queue.packets": 17,
+    "duration": "1500 ms",
+}
+
+
 @needs_ns3
 def test_every_algorithm_of_ns3_by_our_names_carries_data() -> None:
     from fullpipe.engines.ns3.algorithms import COUNTERPARTS
 
     for kind in COUNTERPARTS:
-        made = scenario(kind, **{"duration": "1500 ms", "tcp.ecn": kind == "dctcp"})
+        made = scenario(kind, **SLOW, **{"tcp.ecn": kind == "dctcp"})
         assert goodput(NS3.run(made, seed=1)) > 5e5, kind
 
 
 @needs_ns3
 def test_every_algorithm_of_ours_runs_on_ns3_s_stack() -> None:
     for kind in sorted(NS3.capabilities().ccas):
-        made = ours(kind, **{"duration": "1500 ms", "tcp.ecn": kind == "dctcp"})
+        made = ours(kind, **SLOW, **{"tcp.ecn": kind == "dctcp"})
         assert goodput(NS3.run(made, seed=1)) > 1e6, kind
 
 

@@ -148,7 +148,7 @@ def test_one_station_carries_what_a_program_of_ns3_alone_does(
     described: dict[str, Any], wanted: float
 ) -> None:
     """Measured with ns-3 3.44 alone: its devices, ARP, sockets and applications."""
-    made = saturated(described, f"{int(1.3 * wanted)} Mbit/s", duration="1250 ms")
+    made = saturated(described, f"{int(1.3 * wanted)} Mbit/s", duration="1 s")
     assert mbps(NS3.run(made, seed=1)) == pytest.approx(wanted, rel=0.005)
 
 
@@ -177,7 +177,7 @@ def test_frames_that_are_lost_are_repeated_in_order_and_nothing_is_lost_to_tcp()
     described = cell(7, **HT20)
     described["stations"][0]["errors"] = 0.1
     clean, lossy = (
-        NS3.run(tcp(one, "cubic", duration="3 s", warmup="1500 ms", tcp={"receive_buffer": "300 kB"}), seed=1)
+        NS3.run(tcp(one, "cubic", duration="2 s", warmup="1 s", tcp={"receive_buffer": "300 kB"}), seed=1)
         for one in (cell(7, **HT20), described)
     )
     assert lossy.flows["retransmitted_packets"].to_list() == [0]
@@ -191,7 +191,7 @@ def test_our_algorithms_fill_a_cell_in_which_their_acks_contend(cca: str, upload
     """128.3 Mbit/s of datagrams; ACKs in a third of an aggregate's accesses leave 100 to 120."""
     described = cell(11, **HE20, max_ampdu="65535 B")
     access = {"kind": "dumbbell", "bottleneck": {"cell": "home"}, "access": {"delay": "10 ms"}}
-    made = tcp(described, cca, upload=upload, duration="2250 ms", warmup="1500 ms", topology=access)
+    made = tcp(described, cca, upload=upload, duration="1750 ms", warmup="1250 ms", topology=access)
     assert 95 < mbps(NS3.run(made, seed=1)) < 120
 
 
@@ -209,7 +209,7 @@ def test_a_frame_is_given_up_after_as_many_retries_as_natively(retries: int) -> 
 
 @needs_ns3
 def test_fair_queues_keep_a_station_s_delay_low() -> None:
-    made = tcp(cell(7, **HT20), "cubic", duration="3 s", warmup="1 s")
+    made = tcp(cell(7, **HT20), "cubic", duration="2 s", warmup="500 ms")
     deep, fair = (
         NS3.run(made.with_values({"cells.0.queue": queue}), seed=1)
         for queue in ({"packets": 1000}, {"kind": "fq_codel"})
@@ -220,7 +220,7 @@ def test_fair_queues_keep_a_station_s_delay_low() -> None:
 
 @needs_ns3
 def test_the_same_seed_gives_the_same_tables_and_another_one_others() -> None:
-    made = tcp(cell(7, 2, **HT20), "cubic", upload=True, record={"interval": "100 ms"})
+    made = tcp(cell(7, 2, **HT20), "cubic", upload=True, duration="1 s", record={"interval": "100 ms"})
     first, second, other = (NS3.run(made, seed=seed) for seed in (3, 3, 4))
     assert all(first.tables[name].equals(second.tables[name]) for name in first.tables)
     assert not first.flows.equals(other.flows)

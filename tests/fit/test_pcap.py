@@ -50,7 +50,7 @@ def test_a_line_is_found_again_from_a_capture(
         "delay": f"{rtt_ms / 2} ms",
         "queue": {"size": f"{buffer_ms} ms"},
     }
-    found = fit(read([capture(tmp_path, way, point, link)]))
+    found = fit(read([capture(tmp_path, way, point, link, seconds=15)]))
     assert list(found.ways) == [way]
     assert found.rtt_s == pytest.approx(rtt_ms / 1e3, rel=RTT)
     rate_bps, buffer_s = scenario_values(found)[way]

@@ -2,15 +2,14 @@
 
 import gzip
 import json
-import subprocess
-import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from tests.flent import made
+from tests.forks import Forks, forks
 
 Cli = Callable[..., Any]
 MEMORY_MB = 500
@@ -83,11 +82,18 @@ def test_what_is_no_file_is_told(fullpipe: Cli, name: str) -> None:
     assert "cannot be read" in done.stderr
 
 
+@pytest.fixture(scope="module")
+def importer() -> Iterator[Forks]:
+    """A process that imports files in forks."""
+    with forks("fullpipe.cli", "fullpipe.engines.flent") as process:
+        yield process
+
+
 @pytest.mark.skipif(
     not Path("/proc/self/status").exists(), reason="only Linux says how much memory was taken"
 )
 @pytest.mark.parametrize("name", ["large", "many", "deep"])
-def test_what_is_large_is_refused_in_little_memory(tmp_path: Path, name: str) -> None:
+def test_what_is_large_is_refused_in_little_memory(importer: Forks, tmp_path: Path, name: str) -> None:
     path = tmp_path / "broken.flent.gz"
     path.write_bytes(BROKEN[name][0]())
     code = (
@@ -96,9 +102,7 @@ def test_what_is_large_is_refused_in_little_memory(tmp_path: Path, name: str) ->
         "except BaseException as done: print(type(done).__name__)\n"
         "print(re.search(r'VmHWM:\\s*(\\d+) kB', Path('/proc/self/status').read_text())[1])"
     )
-    done = subprocess.run(
-        [sys.executable, "-c", code, path, tmp_path / "runs"], capture_output=True, text=True, check=False
-    )
+    done = importer(code, tmp_path, path, tmp_path / "runs")
     assert BROKEN[name][1] in done.stderr
     assert 50 < int(done.stdout.split()[-1]) / 1024 < MEMORY_MB
 

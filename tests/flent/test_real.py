@@ -1,7 +1,8 @@
 """Flent itself opens what is written: it draws each test's default plot, and computes the sums that we do.
 
-Flent is a program of its own, in a virtual environment of its own; nothing of it is imported. It draws an
-empty picture, or none, without saying so: what is drawn is looked at.
+Flent is a program of its own, in a virtual environment of its own; nothing of it is imported here. It draws
+an empty picture, or none, without saying so: what is drawn is looked at. Each call of it is a fork of a
+process of its Python that has imported what it imports.
 """
 
 import csv
@@ -13,7 +14,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from random import Random
 
@@ -29,6 +30,7 @@ from fullpipe.scenario.flent.build import Choices, scenario_of
 from fullpipe.scenario.flent.declared import TESTS
 from fullpipe.scenario.flent.names import COMPUTED
 from fullpipe.scenario.flent.path import path_of
+from tests.forks import Forks, forks
 
 pytestmark = pytest.mark.slow
 NAMES = sorted(TESTS)
@@ -45,11 +47,21 @@ LEAST_OF_MARKS = {"udp_flood": 50}
 MOST_APART = 0.005
 
 
+_MAIN = "import sys; from flent import run_flent; sys.argv[0] = 'flent'; sys.exit(run_flent())"
+"""As the script of Flent has it."""
+_MODULES = ("flent.batch", "flent.formatters", "flent.plotters", "matplotlib.backends.backend_agg")
+
+
 @pytest.fixture(scope="session")
-def program() -> Path:
+def program() -> Iterator[Forks]:
     """Flent, which `FULLPIPE_FLENT` names, or which is installed, or which pip can get."""
     known = os.environ.get("FULLPIPE_FLENT") or shutil.which("flent")
-    return Path(known) if known else installed(Path(tempfile.gettempdir()) / "flentvenv")
+    script = Path(known) if known else installed(Path(tempfile.gettempdir()) / "flentvenv")
+    with script.open(encoding="utf-8") as lines:
+        python = lines.readline().removeprefix("#!").split()
+    env = {"PATH": os.environ["PATH"], "HOME": tempfile.gettempdir(), "MPLBACKEND": "agg"}
+    with forks(*_MODULES, "matplotlib.pyplot", python=python, env=env) as process:
+        yield process
 
 
 def installed(folder: Path) -> Path:
@@ -74,17 +86,9 @@ def run_of(name: str) -> Run:
     return library.run(scenario_of(TESTS[name], path, Choices(("cubic", "bbr3"))))
 
 
-def call(program: Path, *arguments: str | Path) -> str:
-    done = subprocess.run(
-        [program, *arguments],
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=300,
-        env={"PATH": os.environ["PATH"], "HOME": tempfile.gettempdir(), "MPLBACKEND": "agg"},
-    )
-    assert done.returncode == 0, done.stderr
-    return done.stdout
+def call(program: Forks, folder: Path, *arguments: str | Path) -> None:
+    done = program(_MAIN, folder, *arguments, cpu_s=300)
+    assert done.status == 0, done.stderr
 
 
 def coloured(path: Path) -> int:
@@ -93,26 +97,26 @@ def coloured(path: Path) -> int:
     return int((pixels.max(axis=-1) - pixels.min(axis=-1) > 0.15).sum())
 
 
-def check_picture(program: Path, name: str, folder: Path) -> None:
+def check_picture(program: Forks, name: str, folder: Path) -> None:
     file, picture = folder / f"{name}.flent.gz", folder / f"{name}.png"
     file.write_bytes(flent(run_of(name), name))
-    call(program, "-i", file, "-p", TESTS[name].plot, "-o", picture)
+    call(program, folder, "-i", file, "-p", TESTS[name].plot, "-o", picture)
     assert picture.stat().st_size > 0, name
     assert coloured(picture) > LEAST_OF_MARKS.get(name, LEAST_COLOURED), name
 
 
-def test_every_default_plot_is_drawn(program: Path, tmp_path: Path, cases: Callable[[int], int]) -> None:
+def test_every_default_plot_is_drawn(program: Forks, tmp_path: Path, cases: Callable[[int], int]) -> None:
     for name in NAMES[: max(cases(len(NAMES)), 1)]:
         check_picture(program, name, tmp_path)
 
 
-def test_a_plot_without_values_is_seen_to_be_empty(program: Path, tmp_path: Path) -> None:
+def test_a_plot_without_values_is_seen_to_be_empty(program: Forks, tmp_path: Path) -> None:
     tree = json.loads(gzip.decompress(flent(run_of("tcp_1up"))))
     empty = {name: [] for name in tree["raw_values"]}
     tree |= {"raw_values": empty, "results": {name: [None] * len(tree["x_values"]) for name in empty}}
     file, picture = tmp_path / "a.flent.gz", tmp_path / "a.png"
     file.write_bytes(gzip.compress(json.dumps(tree).encode()))
-    subprocess.run([program, "-i", file, "-p", "totals", "-o", picture], capture_output=True, check=False)
+    program(_MAIN, tmp_path, "-i", file, "-p", "totals", "-o", picture)
     assert not picture.exists() or picture.stat().st_size == 0 or coloured(picture) <= LEAST_COLOURED
 
 
@@ -125,10 +129,10 @@ def without_computed(run: Run) -> bytes:
     return gzip.compress(json.dumps(tree).encode())
 
 
-def means_by_flent(program: Path, file: Path) -> dict[str, float]:
+def means_by_flent(program: Forks, file: Path) -> dict[str, float]:
     """The means of all series, those among them that Flent computes."""
     table = file.with_suffix(".csv")
-    call(program, "-i", file, "-f", "csv", "-o", table)
+    call(program, file.parent, "-i", file, "-f", "csv", "-o", table)
     with open(table, encoding="utf-8", newline="") as lines:
         _, *columns = zip(*csv.reader(lines), strict=True)  # the first one has the times
     found = {name: [float(value) for value in values if value] for name, *values in columns}
@@ -144,7 +148,7 @@ def jain_of(run: Run, way: str) -> float:
     return float(np.mean(found["jain"].drop_nans().to_numpy()))
 
 
-def check_sums(program: Path, name: str, folder: Path) -> None:
+def check_sums(program: Forks, name: str, folder: Path) -> None:
     run = run_of(name)
     file = folder / f"{name}.flent.gz"
     file.write_bytes(without_computed(run))
@@ -159,7 +163,7 @@ def check_sums(program: Path, name: str, folder: Path) -> None:
 
 
 def test_flent_computes_the_sums_means_and_fairness_that_we_do(
-    program: Path, tmp_path: Path, cases: Callable[[int], int]
+    program: Forks, tmp_path: Path, cases: Callable[[int], int]
 ) -> None:
     for name in SEVERAL[: cases(len(SEVERAL))]:
         check_sums(program, name, tmp_path)

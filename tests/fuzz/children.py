@@ -1,7 +1,8 @@
 """Tries inputs in children of one warm process: one that hangs, eats memory or aborts is known by its number.
 
 `python -m tests.fuzz.children KIND FIRST COUNT` prints a line of JSON for every input that failed, and then
-how many of each outcome there were. With a number that failed and a count of 1 it fails again.
+how many of each outcome there were. With a number that failed and a count of 1 it fails again. Without
+arguments it does so for each line `KIND FIRST COUNT` of its input.
 """
 
 from __future__ import annotations
@@ -19,6 +20,8 @@ from pathlib import Path
 
 import numpy  # noqa: F401  # they reserve memory, which is not that of the input that needs them first
 import polars  # noqa: F401
+
+from fullpipe import Scenario
 
 from .inputs import made
 from .trial import CPU_S, start_clock, tried
@@ -103,5 +106,14 @@ def _limit() -> None:
     resource.setrlimit(resource.RLIMIT_AS, (most, resource.getrlimit(resource.RLIMIT_AS)[1]))
 
 
+def _obey(kind: str, first: str, count: str) -> None:
+    main(kind, int(first), int(count))
+
+
 if __name__ == "__main__":
-    main(sys.argv[1], int(sys.argv[2]), int(sys.argv[3]))
+    Scenario.model_json_schema()  # builds all checks once, and not in each child
+    if len(sys.argv) > 1:
+        _obey(*sys.argv[1:])
+    else:
+        for line in sys.stdin:
+            _obey(*line.split())

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import tomllib
 from collections.abc import Callable, Iterator
+from functools import cache
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -68,8 +69,7 @@ def _sweep(tree: Tree, rng: Random) -> Tree:
 
 def mutated(rng: Random, _: Path) -> Tree:
     """One of the scenarios that come with fullpipe, with something else here and there."""
-    name = rng.choice(scenario_names())
-    tree: Tree = located(tomllib.loads(named_text(name)), folder_of_names())
+    tree: Tree = _copy(_named(rng.choice(_names())))
     for _n in range(rng.choice((1, 1, 2, 4))):
         _mutate(tree, rng)
     if rng.random() < 0.1:
@@ -79,7 +79,7 @@ def mutated(rng: Random, _: Path) -> Tree:
 
 def texts(rng: Random, _: Path) -> bytes:
     """TOML in which letters, lines or bytes are missing, moved or added."""
-    data = bytearray(named_text(rng.choice(scenario_names())).encode())
+    data = bytearray(named_text(rng.choice(_names())).encode())
     for _n in range(rng.choice((1, 2, 5, 20))):
         at = rng.randrange(len(data))
         much = rng.choice((1, 1, 3, 20))
@@ -208,6 +208,16 @@ def made(kind: str, number: int, folder: Path) -> Any:
     if kind == "itself":
         return number
     return KINDS[kind](Random(f"{kind}/{number}"), folder)
+
+
+_names = cache(scenario_names)
+
+
+@cache
+def _named(name: str) -> Tree:
+    """A scenario that comes with fullpipe, with its files found; not to be changed."""
+    tree: Tree = located(tomllib.loads(named_text(name)), folder_of_names())
+    return tree
 
 
 def _copy(tree: Any) -> Any:

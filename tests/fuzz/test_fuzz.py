@@ -6,12 +6,15 @@ import json
 import os
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from tests.children import started
+
+Try = Callable[[str, int, int], list[dict[str, Any]]]
 ROOT = Path(__file__).resolve().parent.parent.parent
 INPUTS = {"generated": 7_000, "mutated": 6_000, "texts": 2_500, "recorded": 2_500, "arguments": 2_000}
 """How many of each kind."""
@@ -19,8 +22,29 @@ RIGHT = {"ran", "ended", "large", "exit 0"}
 """What becomes of inputs that are not refused."""
 
 
+@pytest.fixture(scope="module")
+def tried() -> Iterator[Try]:
+    """What a process of its own says of inputs: no memory and no thread of other tests is in it."""
+    command = [sys.executable, "-m", "tests.fuzz.children"]
+    environment = {**os.environ, "POLARS_MAX_THREADS": "1"}
+    with started(command, cwd=ROOT, stdin=subprocess.PIPE, stderr=None, env=environment) as process:
+        assert process.stdin
+        assert process.stdout
+        sent, answers = process.stdin, process.stdout
+
+        def order(kind: str, first: int, count: int) -> list[dict[str, Any]]:
+            sent.write(f"{kind} {first} {count}\n")
+            sent.flush()
+            lines: list[dict[str, Any]] = []
+            while not lines or "outcomes" not in lines[-1]:
+                lines.append(json.loads(answers.readline()))
+            return lines
+
+        yield order
+
+
 @pytest.mark.parametrize("kind", INPUTS)
-def test_every_input_ends_well(kind: str, cases: Callable[[int], int]) -> None:
+def test_every_input_ends_well(tried: Try, kind: str, cases: Callable[[int], int]) -> None:
     count = cases(INPUTS[kind])
     *failed, last = tried(kind, 0, count)
     assert not failed, "\n".join(
@@ -31,7 +55,7 @@ def test_every_input_ends_well(kind: str, cases: Callable[[int], int]) -> None:
     assert sum(outcomes.get(right, 0) for right in RIGHT) > count / 30, outcomes
 
 
-def test_what_hangs_eats_memory_or_aborts_is_found() -> None:
+def test_what_hangs_eats_memory_or_aborts_is_found(tried: Try) -> None:
     found = {line["number"]: line["what"] for line in tried("itself", 0, 6)[:-1]}
     assert found[0].startswith("died: more than 2.0 s of the processor")
     assert found[1] == "broke: more than 500 MB"
@@ -39,18 +63,3 @@ def test_what_hangs_eats_memory_or_aborts_is_found() -> None:
     assert "ZeroDivisionError" in found[3]
     assert "not printable" in found[4]
     assert 5 not in found
-
-
-def tried(kind: str, first: int, count: int) -> list[dict[str, Any]]:
-    """What a process of its own prints: no memory and no thread of other tests is in it."""
-    command = [sys.executable, "-m", "tests.fuzz.children", kind, str(first), str(count)]
-    done = subprocess.run(
-        command,
-        cwd=ROOT,
-        env={**os.environ, "POLARS_MAX_THREADS": "1"},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert done.returncode == 0, done.stderr
-    return [json.loads(line) for line in done.stdout.splitlines()]

@@ -11,6 +11,7 @@ from typer.testing import CliRunner, Result
 from fullpipe import Run, Scenario, plots, run
 from fullpipe.cli import app
 from fullpipe.plots import cells
+from tests.quick_figures import make_figures_quick
 
 NOISY = {
     "duration": "1 s",
@@ -76,7 +77,10 @@ def told(*words: str) -> Result:
     return CliRunner().invoke(app, list(words))
 
 
-def test_kinds_of_a_cell_are_drawn_by_the_command(noisy: Run, tmp_path: Path) -> None:
+def test_kinds_of_a_cell_are_drawn_by_the_command(
+    noisy: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    make_figures_quick(monkeypatch)
     folder = noisy.folder
     for kind in cells.CELL_FIGURES:
         result = told("plot", str(folder), "--kind", kind, "--out", str(tmp_path / "figures"))

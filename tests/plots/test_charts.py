@@ -24,6 +24,7 @@ from fullpipe.palette import look_of
 from fullpipe.plots import charts
 from fullpipe.scenario.quantities import as_numbers
 from fullpipe.statistics import dkw_half_width, t_interval
+from tests.quick_figures import draw_figures_once, make_figures_quick
 
 BASE: dict[str, Any] = {
     "name": "charts",
@@ -61,8 +62,16 @@ def drawn(store: Path, out: Path, *words: str) -> pl.DataFrame:
     return pl.read_csv(numbers)
 
 
+def numbers_of(store: Path, out: Path, *words: str) -> pl.DataFrame:
+    """The numbers of a figure of which nothing else is read."""
+    with pytest.MonkeyPatch.context() as patch:
+        make_figures_quick(patch)
+        draw_figures_once(patch)
+        return drawn(store, out, *words)
+
+
 def test_lines_are_means_over_seeds_per_algorithm(store: Path, tmp_path: Path) -> None:
-    data = drawn(store, tmp_path, "--metric", "goodput", "--x", "rate")
+    data = numbers_of(store, tmp_path, "--metric", "goodput", "--x", "rate")
     assert data.select("colour", "x", "runs").rows() == [
         ("cubic", 5.0, 2), ("cubic", 20.0, 2), ("bbr3", 5.0, 2), ("bbr3", 20.0, 2),
     ]  # fmt: skip
@@ -70,7 +79,7 @@ def test_lines_are_means_over_seeds_per_algorithm(store: Path, tmp_path: Path) -
 
 def test_a_heat_map_has_a_cell_per_pair(store: Path, tmp_path: Path) -> None:
     words = ("--kind", "heatmap", "--x", "rate", "--y", "cca", "--metric", "share", "--of", "mine")
-    assert drawn(store, tmp_path, *words).height == 4
+    assert numbers_of(store, tmp_path, *words).height == 4
 
 
 @pytest.mark.parametrize("kind", ["delay", "cdf", "ecdf", "box", "violin", "means"])
@@ -80,7 +89,7 @@ def test_every_other_kind_is_drawn(store: Path, tmp_path: Path, kind: str) -> No
 
 
 def test_a_share_is_of_every_group_of_flows(store: Path, tmp_path: Path) -> None:
-    data = drawn(store, tmp_path, "--metric", "share", "--x", "rate", "--where", "cca=bbr3")
+    data = numbers_of(store, tmp_path, "--metric", "share", "--x", "rate", "--where", "cca=bbr3")
     assert data["colour"].unique(maintain_order=True).to_list() == ["mine", "other"]
 
 
@@ -108,10 +117,10 @@ def test_what_cannot_be_drawn_is_refused(
 
 def test_several_metrics_have_a_panel_each_and_groups_of_their_own(store: Path, tmp_path: Path) -> None:
     words = ("--metric", "goodput of mine", "--metric", "jain", "--x", "rate")
-    data = drawn(store, tmp_path, *words)
+    data = numbers_of(store, tmp_path, *words)
     assert data["metric"].unique(maintain_order=True).to_list() == ["goodput of mine", "jain"]
     assert data.height == 2 * 2 * 2
-    alone = drawn(store, tmp_path, "--metric", "goodput", "--of", "mine", "--x", "rate")
+    alone = numbers_of(store, tmp_path, "--metric", "goodput", "--of", "mine", "--x", "rate")
     assert data.filter(metric="goodput of mine")["mean"].to_list() == alone["mean"].to_list()
 
 
@@ -125,9 +134,9 @@ def test_several_metrics_and_values_are_a_grid(store: Path) -> None:
 
 def test_the_delay_may_be_of_another_group(store: Path, tmp_path: Path) -> None:
     words = ("--kind", "delay", "--of", "mine", "--panel", "rate")
-    apart = drawn(store, tmp_path, *words, "--x-of", "other")
-    own = drawn(store, tmp_path, *words)
-    other = drawn(store, tmp_path, "--metric", "rtt_mean of other", "--x", "rate", "--colour", "cca")
+    apart = numbers_of(store, tmp_path, *words, "--x-of", "other")
+    own = numbers_of(store, tmp_path, *words)
+    other = numbers_of(store, tmp_path, "--metric", "rtt_mean of other", "--x", "rate", "--colour", "cca")
     assert apart["value"].to_list() == own["value"].to_list()
     assert sorted(apart["x"].to_list()) == pytest.approx(sorted(other["mean"].to_list()))
 
@@ -244,7 +253,7 @@ def test_intervals_end_at_the_bounds_of_what_is_measured() -> None:
 
 
 def test_figure_and_table_have_the_same_intervals(store: Path, tmp_path: Path) -> None:
-    data = drawn(store, tmp_path, "--metric", "jain", "--x", "rate", "--where", "cca=cubic")
+    data = numbers_of(store, tmp_path, "--metric", "jain", "--x", "rate", "--where", "cca=cubic")
     runs = [Run.load(folder.parent) for folder in sorted(store.glob("*/*/meta.json"))]
     of_cubic = [run for run in runs if run.flows["cca"][0] == "cubic"]
     table = over_seeds(values_of(zip(points_of(of_cubic), of_cubic, strict=True), ["jain"]))
@@ -253,7 +262,7 @@ def test_figure_and_table_have_the_same_intervals(store: Path, tmp_path: Path) -
 
 
 def test_the_band_of_shares_is_that_of_dvoretzky_kiefer_and_wolfowitz(store: Path, tmp_path: Path) -> None:
-    data = drawn(store, tmp_path, "--kind", "ecdf", "--panel", "rate", "--metric", "goodput")
+    data = numbers_of(store, tmp_path, "--kind", "ecdf", "--panel", "rate", "--metric", "goodput")
     assert (data["high"] - data["low"]).max() <= 1
     half = dkw_half_width(2)
     assert data["low"].to_list() == pytest.approx((data["share"] - half).clip(0).to_list(), abs=1e-6)
@@ -359,9 +368,9 @@ def test_a_heat_map_shows_the_mean_of_a_cell() -> None:
 def test_names_stand_in_the_order_of_the_file(store: Path, tmp_path: Path) -> None:
     for kind in ("lines", "box"):
         words = ("--kind", kind, "--metric", "goodput", "--x", "cca", "--panel", "rate")
-        assert drawn(store, tmp_path / kind, *words)["x"].unique(maintain_order=True).to_list() == [
+        assert numbers_of(store, tmp_path / kind, *words)["x"].unique(maintain_order=True).to_list() == [
             "cubic",
             "bbr3",
         ]
-    panels = drawn(store, tmp_path, "--metric", "goodput", "--x", "rate", "--panel", "cca")["panel"]
+    panels = numbers_of(store, tmp_path, "--metric", "goodput", "--x", "rate", "--panel", "cca")["panel"]
     assert panels.unique(maintain_order=True).to_list() == ["cubic", "bbr3"]

@@ -11,6 +11,7 @@ from typer.testing import CliRunner
 
 from fullpipe import Scenario, run
 from fullpipe.cli import app
+from tests.quick_figures import make_figures_quick
 
 
 @pytest.fixture(scope="module")
@@ -21,13 +22,17 @@ def folders(tmp_path_factory: pytest.TempPathFactory) -> list[str]:
     return [str(run(scenario, seed=seed, out=out).folder) for seed in (1, 2)]
 
 
-def test_labels_say_what_differs(folders: list[str], tmp_path: Path) -> None:
+def test_labels_say_what_differs(folders: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    make_figures_quick(monkeypatch)
     done = CliRunner().invoke(app, ["plot", *folders, "--out", str(tmp_path), "--name", "both"])
     assert done.exit_code == 0, done.output
     assert set(pl.read_csv(tmp_path / "both.csv")["run"]) == {"seed 1", "seed 2"}
 
 
-def test_a_program_gets_the_files_that_were_written(folders: list[str], tmp_path: Path) -> None:
+def test_a_program_gets_the_files_that_were_written(
+    folders: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    make_figures_quick(monkeypatch)
     done = CliRunner().invoke(app, ["plot", folders[0], "--out", str(tmp_path), "--json"])
     files = [Path(name) for name in json.loads(done.output)["files"]]
     assert sorted(files) == sorted(tmp_path.iterdir())

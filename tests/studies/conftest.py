@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from tests.quick_figures import make_figures_quick
+from tests.quick_figures import draw_figures_once, make_figures_quick
 
 
 @pytest.fixture(autouse=True)
 def quick_figures(monkeypatch: pytest.MonkeyPatch) -> None:
-    """For every test: most of the time of a study on short runs was the layout of its figures."""
+    """For every test: most of the time of a study on short runs was the drawing of its figures."""
     make_figures_quick(monkeypatch)
+    draw_figures_once(monkeypatch)

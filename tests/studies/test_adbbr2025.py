@@ -191,7 +191,8 @@ def test_the_study_on_tiny_durations(tmp_path: Path, monkeypatch: pytest.MonkeyP
     readings = ("Ad-BBR faithful", "Ad-BBR sane counters")  # two of eight, which differ in parameters only
     some = {name: study.READINGS[name] for name in readings} | study.OTHERS
     monkeypatch.setattr(study, "ALGORITHMS", some)
-    report = studies.run("adbbr2025", seeds=1, workers=2, out=tmp_path, quick=True, echo=None)
+    prepared = studies.prepare("adbbr2025", seeds=1, workers=2, out=tmp_path, quick=True)
+    report = prepared.run()
     names = {path.name for path in report.files}
     figures = {f"figure-{n}.{suffix}" for n in FIGURES for suffix in ("png", "svg", "csv")}
     assert names == figures | {"measured.csv", "points.md", "verdicts.csv", "verdicts.md", "report.html"}
@@ -204,7 +205,7 @@ def test_the_study_on_tiny_durations(tmp_path: Path, monkeypatch: pytest.MonkeyP
             states.add(update.state)
 
     monkeypatch.setattr(study.figures, "draw", lambda *_: [])  # once is enough
-    again = studies.run("adbbr2025", seeds=1, out=tmp_path, quick=True, progress=progress, echo=None)
+    again = prepared.run(progress)
     assert states == {"stored"}
     assert again.text == report.text
 

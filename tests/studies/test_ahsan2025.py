@@ -20,6 +20,7 @@ from fullpipe.studies.ahsan2025 import effective, misprints, printed, published,
 from fullpipe.studies.ahsan2025.exports import NAMES
 from fullpipe.studies.claim_checks import ClaimChecker, ClaimResult
 from fullpipe.studies.digits import as_printed
+from fullpipe.studies.experiments import Measurements
 from fullpipe.studies.verdicts import Verdict
 from tests.studies import published_data as made
 
@@ -34,10 +35,10 @@ WRONG = {
 }
 
 
-def judged(data: published.Published) -> list[ClaimResult]:
+def judged(found: Measurements) -> list[ClaimResult]:
     """Every claim about published data."""
     claims = [claim for claim in study.transcription().claims if claim.published]
-    return ClaimChecker(data.measure(), ()).check_all(claims)
+    return ClaimChecker(found, ()).check_all(claims)
 
 
 def by_id(checked: list[ClaimResult]) -> dict[str, ClaimResult]:
@@ -53,13 +54,24 @@ def test_every_printed_result_is_one_claim() -> None:
     assert sum(claim.id.startswith("Tukey") for claim in claims) == 36
 
 
+@pytest.fixture(scope="module")
+def theirs() -> published.Published:
+    """The published data."""
+    return published.in_folder(THEIR_DATA)
+
+
+@pytest.fixture(scope="module")
+def measured_of_theirs(theirs: published.Published) -> Measurements:
+    """All that is measured of them."""
+    return theirs.measure()
+
+
 @with_their_data
-def test_305_of_320_come_out_to_the_printed_digit_and_15_are_named() -> None:
-    data = published.in_folder(THEIR_DATA)
-    checked = ClaimChecker(data.measure(), ()).check_all(printed.claims())
+def test_305_of_320_come_out_to_the_printed_digit_and_15_are_named(measured_of_theirs: Measurements) -> None:
+    checked = ClaimChecker(measured_of_theirs, ()).check_all(printed.claims())
     assert Counter(one.verdict for one in checked) == {Verdict.RECOMPUTED: 305, Verdict.CONTRADICTED: 15}
     assert {one.claim.id for one in checked if one.verdict is Verdict.CONTRADICTED} == WRONG
-    notes = by_id(misprints.named(printed.results(), data.measure(), checked))
+    notes = by_id(misprints.named(printed.results(), measured_of_theirs, checked))
     assert all(notes[where].note for where in WRONG)
     for table in ("Table 6", "Table 7"):
         for quantity in SWAPPED:
@@ -71,8 +83,8 @@ def test_305_of_320_come_out_to_the_printed_digit_and_15_are_named() -> None:
 
 
 @with_their_data
-def test_what_is_said_of_their_data_is_held_against_them() -> None:
-    found = by_id(judged(published.in_folder(THEIR_DATA)))
+def test_what_is_said_of_their_data_is_held_against_them(measured_of_theirs: Measurements) -> None:
+    found = by_id(judged(measured_of_theirs))
 
     def verdict(where: str) -> Verdict:
         return found[f"{where}, by their data"].verdict
@@ -116,9 +128,19 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return there
 
 
-def test_made_tables_have_the_sums_and_tests_of_scipy(folder: Path) -> None:
-    data = published.in_folder(folder)
-    found = data.measure()
+@pytest.fixture(scope="module")
+def data(folder: Path) -> published.Published:
+    """All that is in them."""
+    return published.in_folder(folder)
+
+
+@pytest.fixture(scope="module")
+def found(data: published.Published) -> Measurements:
+    """All that is measured of them."""
+    return data.measure()
+
+
+def test_made_tables_have_the_sums_and_tests_of_scipy(found: Measurements) -> None:
 
     def one(place: str, algorithm: str, quantity: str) -> float:
         (value,) = found.at("published data", quantity, algorithm, {"in": place})
@@ -142,8 +164,7 @@ def test_made_tables_have_the_sums_and_tests_of_scipy(folder: Path) -> None:
     assert one("Table 3a", "all", "critical F") == pytest.approx(scipy.stats.f.ppf(0.95, 8, 9 * 302))
 
 
-def test_made_pairs_are_those_of_scipy(folder: Path) -> None:
-    found = published.in_folder(folder).measure()
+def test_made_pairs_are_those_of_scipy(found: Measurements) -> None:
     order = list(dict.fromkeys(name for pair in printed.results().pairs for name in pair))
     groups = [made.values("TCP upload sum", name)[made.FIRST : made.FIRST + 300] for name in order]
     theirs = scipy.stats.tukey_hsd(*groups)
@@ -170,9 +191,10 @@ def test_hotelling_is_the_t_test_of_one_metric() -> None:
         hotelling(np.eye(3))
 
 
-def test_made_prints_are_recomputed_and_wrong_ones_are_named(folder: Path) -> None:
+def test_made_prints_are_recomputed_and_wrong_ones_are_named(
+    data: published.Published, found: Measurements
+) -> None:
     """A table printed of made data, two rows of it swapped, a sum misprinted and a variance cut off."""
-    data = published.in_folder(folder)
     table, groups = printed.results().tables[5], data.groups["Table 7"]
     rows = {}
     for name, values in groups.items():
@@ -191,7 +213,6 @@ def test_made_prints_are_recomputed_and_wrong_ones_are_named(folder: Path) -> No
     def notes(of: printed.Table) -> dict[str, str]:
         results = dataclasses.replace(printed.results(), tables=(of,))
         claims = [c for c in printed.claims_of(results) if c.id.startswith("Table 7:")]
-        found = data.measure()
         checked = misprints.named(results, found, ClaimChecker(found, ()).check_all(claims))
         assert all(j.verdict in (Verdict.RECOMPUTED, Verdict.CONTRADICTED) for j in checked)
         return {j.claim.id: j.note for j in checked if j.verdict is Verdict.CONTRADICTED}
@@ -209,11 +230,11 @@ def product(row: dict[str, str]) -> str:
     return as_printed(float(row["average"]) * float(row["count"]), row["sum"])
 
 
-def test_files_of_flent_decide_what_is_said_of_figures(folder: Path) -> None:
-    found = by_id(judged(published.in_folder(folder)))
-    assert found["4.3: latency, by their data"].verdict is Verdict.RECOMPUTED
-    assert found["4.3: throughput, by their data"].verdict is Verdict.CONTRADICTED
-    assert found["4.2: latency of one stream, by their data"].verdict is Verdict.NOT_JUDGED
+def test_files_of_flent_decide_what_is_said_of_figures(found: Measurements) -> None:
+    told = by_id(judged(found))
+    assert told["4.3: latency, by their data"].verdict is Verdict.RECOMPUTED
+    assert told["4.3: throughput, by their data"].verdict is Verdict.CONTRADICTED
+    assert told["4.2: latency of one stream, by their data"].verdict is Verdict.NOT_JUDGED
 
 
 def test_files_of_flent_say_what_the_testbed_was(tmp_path: Path) -> None:
@@ -237,7 +258,7 @@ def test_one_export_is_enough_for_its_tables(tmp_path: Path) -> None:
     made.write_export(tmp_path, "test-fig20.csv")
     data = published.in_folder(tmp_path)
     assert list(data.groups) == ["Table 5", "Table 6", "Table 7"]
-    verdicts = {j.claim.id: j.verdict for j in judged(data)}
+    verdicts = {j.claim.id: j.verdict for j in judged(data.measure())}
     assert verdicts["Table 2: BBRv3, sum"] is Verdict.NOT_JUDGED
     assert verdicts["Table 5: BBRv3, count"] is Verdict.RECOMPUTED
 
@@ -355,10 +376,9 @@ def test_an_export_without_hosts_has_no_figures_of_them(tmp_path: Path) -> None:
 
 
 @pytest.fixture(scope="module")
-def one(folder: Path) -> effective.Analysis:
+def one(data: published.Published) -> effective.Analysis:
     """Both analyses of the made Table 2."""
-    groups = published.in_folder(folder).groups
-    (found,) = effective.analyses({"Table 2": groups["Table 2"]})
+    (found,) = effective.analyses({"Table 2": data.groups["Table 2"]})
     return found
 
 
@@ -378,8 +398,10 @@ def test_a_pair_is_turned_with_its_interval(one: effective.Analysis) -> None:
 
 
 @with_their_data
-def test_with_effective_sample_sizes_bbr_n_plus_is_nowhere_told_from_bbr3() -> None:
-    found = effective.analyses(published.in_folder(THEIR_DATA).groups)
+def test_with_effective_sample_sizes_bbr_n_plus_is_nowhere_told_from_bbr3(
+    theirs: published.Published,
+) -> None:
+    found = effective.analyses(theirs.groups)
     assert [effective.differing(one.as_independent) for one in found] == [8, 30, 25, 26, 33, 25]
     assert [effective.differing(one.effective) for one in found] == [0, 9, 0, 20, 28, 0]
     assert found[0].printed.p < 1e-11

@@ -141,11 +141,15 @@ def only(names: Collection[str], settings: Callable[..., Variants]) -> Callable[
     return lambda **how: {name: values for name, values in settings(**how).items() if name in names}
 
 
-def lasting(seconds: Mapping[str, float], experiments: Callable[..., list[Experiment]]) -> Any:
-    """Experiments of other durations."""
+def small(seconds: Mapping[str, float], experiments: Callable[..., list[Experiment]]) -> Any:
+    """Experiments of other durations, on links of a fifth of the rate with queues that are as long."""
+
+    def values(name: str) -> dict[str, str]:
+        links = range(study.FLOWS if name == "routes" else study.LINKS)
+        return {f"topology.links.{i}.rate": "20 Mbit/s" for i in links} | {"duration": f"{seconds[name]} s"}
+
     return lambda **how: [
-        replace(each, scenario=each.scenario.with_values({"duration": f"{seconds[each.name]} s"}))
-        for each in experiments(**how)
+        replace(each, scenario=each.scenario.with_values(values(each.name))) for each in experiments(**how)
     ]
 
 
@@ -153,7 +157,7 @@ def lasting(seconds: Mapping[str, float], experiments: Callable[..., list[Experi
 def test_the_study_on_tiny_durations(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     tiny = {"routes": 21, "links": 60, "controller": 21}  # every route changes twice, in both directions
     monkeypatch.setattr(study, "QUICK_S", tiny["routes"])
-    monkeypatch.setattr(study, "experiments", lasting(tiny, study.experiments))
+    monkeypatch.setattr(study, "experiments", small(tiny, study.experiments))
     some = (study.STATED, study.ACKS_TOO, study.DUPLICATES)  # the other two have queues that these have
     for settings in ("_routes", "_links"):
         monkeypatch.setattr(study, settings, only(some, getattr(study, settings)))

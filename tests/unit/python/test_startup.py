@@ -5,6 +5,7 @@ import os
 import pkgutil
 import subprocess
 import sys
+from functools import cache
 from importlib import import_module
 from pathlib import Path
 from types import ModuleType
@@ -21,8 +22,9 @@ COMMAND = "import sys; sys.argv = ['fullpipe', *{}.split()]; from fullpipe.cli i
 RUN = COMMAND.format("'run single-reno --set duration=1s --no-store --json'")
 
 
-def imported(program: str) -> set[str]:
-    """The modules that there are when a program ends."""
+@cache
+def imported(program: str) -> frozenset[str]:
+    """The modules that there are when a program ends. Several tests ask the same of one program."""
     lines = [
         "import atexit, os, sys",
         "atexit.register(lambda: os.write(2, ('\\0' + ' '.join(sys.modules)).encode()))",
@@ -31,7 +33,7 @@ def imported(program: str) -> set[str]:
     made = subprocess.run(
         [sys.executable, "-c", "\n".join(lines)], capture_output=True, text=True, check=True
     )
-    return set(made.stderr.rpartition("\0")[2].split())
+    return frozenset(made.stderr.rpartition("\0")[2].split())
 
 
 @pytest.mark.parametrize(
@@ -116,7 +118,7 @@ COMMANDS: dict[str, set[str]] = {
 """What must not be imported, by command."""
 
 
-def said(modules: set[str]) -> dict[str, str]:
+def said(modules: frozenset[str]) -> dict[str, str]:
     """Modules of ours, and other packages that do not come with Python."""
     ours = sorted(name.partition(".")[2] for name in modules if name.startswith("fullpipe."))
     tops = {name.partition(".")[0] for name in modules} - sys.stdlib_module_names
