@@ -39,8 +39,9 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def pytest_collection_finish() -> None:
-    """Look for garbage again, but not among the ten thousand tests and all that they import, which stay."""
+    """Look for garbage again, seldom, and not among the ten thousand tests and all that they import."""
     gc.freeze()
+    gc.set_threshold(20_000, 10, 20)
     gc.enable()
 
 
