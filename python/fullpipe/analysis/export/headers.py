@@ -1,20 +1,25 @@
-"""Ethernet, IPv4 and TCP, UDP or ICMP headers of a captured packet.
+"""Ethernet, IPv4 and TCP, UDP or ICMP headers of captured packets, for whole batches at once.
 
 Layouts: RFC 791, 9293, 7323, 2018, 3168 and 9768; 768; 792."""
 
-import struct
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+import polars as pl
 
 ETHERNET_BYTES = 14
 SNAP_BYTES = 128
 """What is captured of a packet at most: any header fits."""
+FRAME_BYTES = 96
+"""Room for the longest headers, a multiple of 4: those of TCP with 40 B of options end at 94 B."""
 
 _SHIFT = 14
-"""Window scale, the largest one allowed, because windows in a simulation may be of any size."""
+"""Window scale: the largest one (RFC 7323, section 2.3), because simulated windows may be of any size."""
 _FIN, _SYN, _RST, _PSH, _ACK, _URG, _ECE, _CWR = (1 << bit for bit in range(8))
-_AE = 1 << 8
+_FLAGS = {"psh": _PSH, "ece": _ECE, "cwr": _CWR, "fin": _FIN}
 _ECN = {"not_ect": 0, "ect1": 1, "ect0": 2, "ce": 3}
 _SENDER_NET, _RECEIVER_NET = 10 << 24, (10 << 24) + (1 << 23)
 _FROM_SENDER = ("syn", "handshake_ack", "data", "datagram")
@@ -22,6 +27,38 @@ _FROM_SENDER = ("syn", "handshake_ack", "data", "datagram")
 _PORTS = (49_152, 5_201)
 _TTL = 64
 _PROTOCOLS = {"icmp": 1, "tcp": 6, "udp": 17}
+_NUMBERS = ("identity", "connection", "seq", "len", "ack", "window", "ts_val", "ts_ecr", "ce_count")
+"""Columns in which null counts as 0: engines leave them out where a packet has no such number."""
+
+_LINK_AND_IP = np.dtype(
+    [
+        *(("target_prefix", ">u2"), ("target_mac", ">u4"), ("source_prefix", ">u2"), ("source_mac", ">u4")),
+        *(("type", ">u2"), ("version", "u1"), ("ecn", "u1"), ("length", ">u2"), ("identity", ">u2")),
+        *(("fragment", ">u2"), ("ttl", "u1"), ("protocol", "u1"), ("checksum", ">u2")),
+        *(("source", ">u4"), ("target", ">u4")),
+    ]
+)
+_TCP = np.dtype(
+    [
+        *(("source", ">u2"), ("target", ">u2"), ("sequence", ">u4"), ("acknowledgement", ">u4")),
+        *(("offset_and_flags", ">u2"), ("window", ">u2"), ("checksum", ">u2"), ("urgent", ">u2")),
+        ("options", ">u4", (10,)),
+    ]
+)
+_UDP = np.dtype([("source", ">u2"), ("target", ">u2"), ("length", ">u2"), ("checksum", ">u2")])
+_ICMP = np.dtype([("type_and_code", ">u2"), ("checksum", ">u2"), ("identifier", ">u2"), ("sequence", ">u2")])
+_IP_WORDS = slice(ETHERNET_BYTES // 2, _LINK_AND_IP.itemsize // 2)
+
+# Options as words of 32 bits, where 01 is a no-operation.
+_MSS = 0x0204_0000  # RFC 9293, section 3.2
+_SACK_PERMITTED, _SACK_PERMITTED_AND_STAMPS = 0x0402_0101, 0x0402_080A  # RFC 2018, section 2
+_SCALE = 0x0103_0300 | _SHIFT  # RFC 7323, section 2.2
+_STAMPS = 0x0101_080A  # RFC 7323, section 3.2
+_SACKS = 0x0101_0500  # RFC 2018, section 3
+
+Ints = npt.NDArray[np.int64]
+Bools = npt.NDArray[np.bool_]
+Headers = npt.NDArray[np.void]
 
 
 @dataclass(frozen=True)
@@ -35,120 +72,239 @@ class Flow:
     protocol: Literal["tcp", "udp", "icmp"] = "tcp"
 
 
-def frame(row: Mapping[str, Any], flow: Flow) -> tuple[bytes, int]:
-    """The headers of a row of `packets`, and the length of the packet on the wire with its payload.
+class Frames(NamedTuple):
+    """Captured packets, one per row."""
+
+    headers: npt.NDArray[np.uint8]
+    """Shape (n, FRAME_BYTES), zeros behind the headers."""
+    captured_bytes: Ints
+    """Length of the headers."""
+    wire_bytes: Ints
+    """Length on the wire, with the payload."""
+
+
+@dataclass(frozen=True)
+class _Packets:
+    """Packets of one protocol."""
+
+    table: pl.DataFrame
+    numbers: Mapping[str, Ints]
+    """Columns of the table, and what the flow of each packet has for all its packets."""
+    is_from_sender: Bools
+    source: Ints
+    """IPv4 address."""
+    target: Ints
+
+    def __getitem__(self, name: str) -> Ints:
+        return self.numbers[name]
+
+    def is_kind(self, *kinds: str) -> Bools:
+        """Packets of one of these kinds."""
+        return self.table["kind"].is_in(kinds).to_numpy()
+
+    def pseudo_sum(self, protocol: str, header_bytes: Ints | int) -> Ints:
+        """Sum of the pseudo header that checksums of TCP and UDP cover (RFC 9293, section 3.1; RFC 768)."""
+        total = header_bytes + self["len"] + _PROTOCOLS[protocol]
+        for address in (self.source, self.target):
+            total = total + (address >> 16) + (address & 0xFFFF)
+        return total
+
+
+def frames(packets: pl.DataFrame, flows: Mapping[str, Flow]) -> Frames:
+    """The headers of rows of `packets`, and the lengths of the packets.
 
     Args:
-        row: With the `identity` that its packet has in the header of IP.
-        flow: What the headers of its flow have in common.
+        packets: With the `identity` that every packet has in the header of IP.
+        flows: What the headers of every flow have in common, by name.
     """
-    from_sender = _is_from_sender(row)
-    protocol = _PROTOCOLS[flow.protocol]
-    source, target = _SENDER_NET + flow.number + 1, _RECEIVER_NET + flow.number + 1
-    if not from_sender:
-        source, target = target, source
-    pseudo = struct.pack("!IIBB", source, target, 0, protocol)
-    inner = {"tcp": _tcp, "udp": _udp, "icmp": _icmp}[flow.protocol](row, flow, pseudo)
-    length = 20 + len(inner) + row["len"]
-    fields = (0x45, _ECN[row["ecn"]], length, row["identity"], 0x4000, _TTL, protocol, 0, source, target)
-    ip = struct.pack("!BBHHHBBHII", *fields)
-    ip = ip[:10] + struct.pack("!H", _checksum(ip)) + ip[12:]
-    ethernet = _mac(target) + _mac(source) + b"\x08\x00"
-    return ethernet + ip + inner, ETHERNET_BYTES + length
+    table = packets.join(_table(flows), on="flow", how="left", maintain_order="left")
+    found = Frames(
+        np.zeros((table.height, FRAME_BYTES), np.uint8),
+        np.zeros(table.height, np.int64),
+        np.zeros(table.height, np.int64),
+    )
+    for protocol, build in (("tcp", _tcp), ("udp", _udp), ("icmp", _icmp)):
+        chosen = (table["protocol"] == protocol).arg_true().to_numpy()
+        if chosen.size:
+            part = _packets(table if chosen.size == table.height else table[chosen])
+            inner, inner_bytes = build(part)
+            outer = _link_and_ip(part, protocol, inner_bytes)
+            both = (_bytes(outer), _bytes(inner))
+            width = _LINK_AND_IP.itemsize + inner.itemsize
+            found.headers[chosen, :width] = np.concatenate(both, axis=1)
+            found.captured_bytes[chosen] = _LINK_AND_IP.itemsize + inner_bytes
+            found.wire_bytes[chosen] = _LINK_AND_IP.itemsize + inner_bytes + part["len"]
+    return found
 
 
-def _ports(row: Mapping[str, Any]) -> tuple[int, int]:
-    """Every connection of a flow has one of its own at the flow's sender."""
+def _table(flows: Mapping[str, Flow]) -> pl.DataFrame:
+    """A row for each flow."""
+    known = flows.values()
+    return pl.DataFrame(
+        {
+            "flow": list(flows),
+            "protocol": [flow.protocol for flow in known],
+            "number": [flow.number for flow in known],
+            "mss": [flow.mss_bytes + 12 * flow.timestamps for flow in known],
+            "timestamps": [int(flow.timestamps) for flow in known],
+            "classic_ecn": [int(flow.ecn is True) for flow in known],
+            "accurate_ecn": [int(flow.ecn == "accecn") for flow in known],
+        }
+    )
+
+
+def _packets(table: pl.DataFrame) -> _Packets:
+    flags = {text: sum(_FLAGS.get(name, 0) for name in text.split()) for text in table["flags"].unique()}
+    columns = table.select(
+        pl.col(*_NUMBERS).cast(pl.Int64).fill_null(0),
+        pl.col("number", "mss", "timestamps", "classic_ecn", "accurate_ecn"),
+        pl.col("ecn").replace_strict(_ECN, return_dtype=pl.Int64),
+        pl.col("flags").replace_strict(flags, return_dtype=pl.Int64),
+        pl.when(pl.col("source").fill_null("") != "")
+        .then(pl.col("source") == "sender")
+        .otherwise(pl.col("kind").is_in(_FROM_SENDER))
+        .alias("is_from_sender"),
+    )
+    numbers = {column.name: column.to_numpy() for column in columns.drop("is_from_sender")}
+    is_from_sender = columns["is_from_sender"].to_numpy()
+    ends = (_SENDER_NET + numbers["number"] + 1, _RECEIVER_NET + numbers["number"] + 1)
+    return _Packets(table, numbers, is_from_sender, *_directed(is_from_sender, *ends))
+
+
+def _link_and_ip(packets: _Packets, protocol: str, inner_bytes: Ints) -> Headers:
+    """Ethernet and IPv4 (RFC 791, section 3.1); addresses of Ethernet are locally administered."""
+    header = np.zeros(packets.source.size, _LINK_AND_IP)
+    header["target_prefix"] = header["source_prefix"] = 0x0200
+    header["target_mac"] = header["target"] = packets.target
+    header["source_mac"] = header["source"] = packets.source
+    header["type"], header["version"], header["fragment"], header["ttl"] = 0x0800, 0x45, 0x4000, _TTL
+    header["ecn"] = packets["ecn"]
+    header["length"] = 20 + inner_bytes + packets["len"]
+    header["identity"] = packets["identity"]
+    header["protocol"] = _PROTOCOLS[protocol]
+    header["checksum"] = _checksum(_words(header)[:, _IP_WORDS])
+    return header
+
+
+def _udp(packets: _Packets) -> tuple[Headers, Ints]:
+    header = np.zeros(packets.source.size, _UDP)
+    header["source"], header["target"] = _directed(packets.is_kind("datagram"), *_PORTS)
+    header["length"] = _UDP.itemsize + packets["len"]
+    checksum = _checksum(_words(header), packets.pseudo_sum("udp", _UDP.itemsize))
+    header["checksum"] = np.where(checksum == 0, 0xFFFF, checksum)  # RFC 768: 0 means that there is none
+    return header, np.full(header.size, _UDP.itemsize)
+
+
+def _icmp(packets: _Packets) -> tuple[Headers, Ints]:
+    """An echo request or reply (RFC 792); its identifier is the number of the flow."""
+    header = np.zeros(packets.source.size, _ICMP)
+    header["type_and_code"] = np.where(packets.is_kind("datagram"), 8 << 8, 0)
+    header["identifier"], header["sequence"] = packets["number"] & 0xFFFF, packets["seq"] & 0xFFFF
+    header["checksum"] = _checksum(_words(header))
+    return header, np.full(header.size, _ICMP.itemsize)
+
+
+def _tcp(packets: _Packets) -> tuple[Headers, Ints]:
+    """TCP headers and their lengths. The SYN takes number 0, so the first byte of payload is 1."""
+    header = np.zeros(packets.source.size, _TCP)
+    is_syn, is_opening = packets.is_kind("syn"), packets.is_kind("syn", "syn_ack")
     first, other = _PORTS
-    return first + ((row.get("connection") or 1) - 1) % (2**16 - first), other
+    # Every connection of a flow has a port of its own at the flow's sender.
+    ports = first + (np.maximum(packets["connection"], 1) - 1) % (2**16 - first)
+    header["source"], header["target"] = _directed(packets.is_from_sender, ports, other)
+    header["sequence"] = np.where(is_opening, 0, packets["seq"] + 1) & 0xFFFFFFFF
+    header["acknowledgement"] = np.where(is_syn, 0, packets["ack"] + 1) & 0xFFFFFFFF
+    option_words = _options(header["options"], packets, is_opening)
+    header["offset_and_flags"] = (5 + option_words) << 12 | _flag_bits(packets, is_syn, is_opening)
+    header["window"] = _window(packets, is_opening)
+    lengths = 20 + 4 * option_words
+    header["checksum"] = _checksum(_words(header), packets.pseudo_sum("tcp", lengths))
+    return header, lengths
 
 
-def _is_from_sender(row: Mapping[str, Any]) -> bool:
-    source = row.get("source")
-    return source == "sender" if source else row["kind"] in _FROM_SENDER
+def _flag_bits(packets: _Packets, is_syn: Bools, is_opening: Bools) -> Ints:
+    bits = packets["flags"] | np.where(is_syn, 0, _ACK) | np.where(is_opening, _SYN, 0)
+    # RFC 3168, section 6.1.1: ECE and CWR on the SYN, ECE alone on the SYN-ACK.
+    agreed = np.where(is_syn, _ECE | _CWR, np.where(is_opening, _ECE, 0))
+    bits |= np.where(packets["classic_ecn"] != 0, agreed, 0)
+    counted = bits & ~(_ECE | _CWR) | _accurate(packets, is_syn)
+    return np.where(packets["accurate_ecn"] != 0, counted, bits)
 
 
-def _udp(row: Mapping[str, Any], flow: Flow, pseudo: bytes) -> bytes:
-    ports = _PORTS if row["kind"] == "datagram" else _PORTS[::-1]
-    length = 8 + row["len"]
-    sum_over = pseudo + struct.pack("!H", length) + struct.pack("!HHHH", *ports, length, 0)
-    return struct.pack("!HHHH", *ports, length, _checksum(sum_over) or 0xFFFF)
-
-
-def _icmp(row: Mapping[str, Any], flow: Flow, pseudo: bytes) -> bytes:
-    """An echo request or reply; its identifier is the number of the flow."""
-    kind = 8 if row["kind"] == "datagram" else 0
-    rest = struct.pack("!HH", flow.number & 0xFFFF, row["seq"] & 0xFFFF)
-    return struct.pack("!BBH", kind, 0, _checksum(struct.pack("!BBH", kind, 0, 0) + rest)) + rest
-
-
-def _tcp(row: Mapping[str, Any], flow: Flow, pseudo: bytes) -> bytes:
-    header = _tcp_header(row, flow)
-    summed = pseudo + struct.pack("!H", len(header) + row["len"]) + header
-    return header[:16] + struct.pack("!H", _checksum(summed)) + header[18:]
-
-
-def _tcp_header(row: Mapping[str, Any], flow: Flow) -> bytes:
-    """A TCP header with an empty checksum. The SYN takes number 0, so the first byte of payload is 1."""
-    from_sender, ports = _is_from_sender(row), _ports(row)
-    kind, flags = row["kind"], row["flags"].split()
-    sequence = (0 if kind in ("syn", "syn_ack") else row["seq"] + 1) & 0xFFFFFFFF
-    acknowledged = (0 if kind == "syn" else row["ack"] + 1) & 0xFFFFFFFF
-    bits = {"syn": _SYN, "syn_ack": _SYN | _ACK}.get(kind, _ACK)
-    for name, bit in {"psh": _PSH, "ece": _ECE, "cwr": _CWR, "fin": _FIN}.items():
-        bits |= bit if name in flags else 0
-    if flow.ecn is True:
-        bits |= {"syn": _ECE | _CWR, "syn_ack": _ECE}.get(kind, 0)
-    elif flow.ecn:
-        bits = bits & ~(_ECE | _CWR) | _accurate(row)
-    opening = kind in ("syn", "syn_ack")
-    window = row["window"] if opening else row["window"] >> _SHIFT
-    if from_sender and not row["window"]:
-        window = 0xFFFF  # one that receives no data says nothing of it
-    options = _opening(row, flow) if opening else _stamps(row, flow) + _sacks(row["sacks"])
-    source, target = ports if from_sender else ports[::-1]
-    offset = (20 + len(options)) // 4 << 4 | bits >> 8
-    fields = (source, target, sequence, acknowledged, offset, bits & 0xFF, min(window, 0xFFFF), 0, 0)
-    return struct.pack("!HHIIBBHHH", *fields) + options
-
-
-def _accurate(row: Mapping[str, Any]) -> int:
+def _accurate(packets: _Packets, is_syn: Bools) -> Ints:
     """AE, CWR and ECE of AccECN: the handshake, and from then on a counter that begins at 5."""
-    opening = {"syn": 7, "syn_ack": 2, "handshake_ack": 2}
-    counter = opening.get(row["kind"], (5 + row["ce_count"]) & 7)
-    return (_AE if counter & 4 else 0) | (_CWR if counter & 2 else 0) | (_ECE if counter & 1 else 0)
+    counter = (5 + packets["ce_count"]) & 7  # RFC 9768, sections 3.2.1 and 3.2.2
+    counter = np.where(is_syn, 7, counter)  # RFC 9768, section 3.1.1
+    counter = np.where(packets.is_kind("syn_ack", "handshake_ack"), 2, counter)
+    return counter * _ECE  # AE, CWR and ECE side by side (RFC 9768, section 3.2)
 
 
-def _opening(row: Mapping[str, Any], flow: Flow) -> bytes:
-    """MSS, SACK permitted, timestamps and window scale, as Linux orders them."""
-    segment = struct.pack("!BBH", 2, 4, flow.mss_bytes + 12 * flow.timestamps)
-    permitted = b"\x04\x02"
-    stamps = _stamps(row, flow)[2:] if flow.timestamps else b"\x01\x01"
-    return segment + permitted + stamps + struct.pack("!BBBB", 1, 3, 3, _SHIFT)
+def _window(packets: _Packets, is_opening: Bools) -> Ints:
+    """The window, unscaled in a SYN or SYN-ACK (RFC 7323, section 2.2)."""
+    window = np.where(is_opening, packets["window"], packets["window"] >> _SHIFT)
+    # The table has no window of an end that receives no data.
+    is_silent = packets.is_from_sender & (packets["window"] == 0)
+    return np.where(is_silent, 0xFFFF, np.minimum(window, 0xFFFF))
 
 
-def _stamps(row: Mapping[str, Any], flow: Flow) -> bytes:
-    if not flow.timestamps:
-        return b""
-    return struct.pack("!BBBBII", 1, 1, 8, 10, row["ts_val"] & 0xFFFFFFFF, row["ts_ecr"] & 0xFFFFFFFF)
+def _options(words: npt.NDArray[np.uint32], packets: _Packets, is_opening: Bools) -> Ints:
+    """Fill in the options as words, and return how many words each header has."""
+    is_stamped = packets["timestamps"] != 0
+    counts = np.where(is_stamped, 3, 0)
+    _put(words, is_stamped & ~is_opening, _STAMPS, packets["ts_val"], packets["ts_ecr"])
+    # MSS, SACK permitted, timestamps and window scale, as Linux orders them.
+    opening = (_SACK_PERMITTED_AND_STAMPS, packets["ts_val"], packets["ts_ecr"], _SCALE)
+    for chosen, more in (
+        (is_opening & is_stamped, opening),
+        (is_opening & ~is_stamped, (_SACK_PERMITTED, _SCALE)),
+    ):
+        _put(words, chosen, _MSS | packets["mss"], *more)
+        counts[chosen] = 1 + len(more)
+    return counts + _sacks(words, packets, is_opening, counts)
 
 
-def _sacks(text: str) -> bytes:
-    if not text:
-        return b""
-    edges = [(int(edge) + 1) & 0xFFFFFFFF for block in text.split() for edge in block.split("-")]
-    return struct.pack(f"!BBBB{len(edges)}I", 1, 1, 5, 2 + 4 * len(edges), *edges)
+def _put(words: npt.NDArray[np.uint32], chosen: Bools, *values: Ints | int) -> None:
+    """Write words into the chosen rows, from the first option on."""
+    rows = np.flatnonzero(chosen)
+    for place, value in enumerate(values):
+        words[rows, place] = (value if isinstance(value, int) else value[rows]) & 0xFFFFFFFF
 
 
-def _mac(address: int) -> bytes:
-    """Locally administered, from the IPv4 address."""
-    return b"\x02\x00" + struct.pack("!I", address)
+def _sacks(words: npt.NDArray[np.uint32], packets: _Packets, is_opening: Bools, begins: Ints) -> Ints:
+    """Fill in selective acknowledgements (RFC 2018, section 3), and return how many words each header has."""
+    counts = np.zeros(begins.size, np.int64)
+    texts = packets.table["sacks"].fill_null("")
+    rows = np.flatnonzero((texts != "").to_numpy() & ~is_opening)
+    if rows.size:
+        edges = texts[rows].str.replace_all("-", " ", literal=True).str.split(" ")
+        edge_counts = edges.list.len().cast(pl.Int64).to_numpy()
+        words[rows, begins[rows]] = _SACKS | (2 + 4 * edge_counts)
+        ends = np.cumsum(edge_counts)
+        places = np.arange(ends[-1]) - np.repeat(ends - edge_counts, edge_counts)
+        numbers = edges.explode().cast(pl.Int64).to_numpy()
+        places += np.repeat(begins[rows] + 1, edge_counts)
+        words[np.repeat(rows, edge_counts), places] = (numbers + 1) & 0xFFFFFFFF
+        counts[rows] = 1 + edge_counts
+    return counts
 
 
-def _checksum(data: bytes) -> int:
-    """The Internet checksum (RFC 1071)."""
-    data += bytes(len(data) % 2)
-    total: int = sum(struct.unpack(f"!{len(data) // 2}H", data))
-    while total >> 16:
+def _directed(is_forward: Bools, one: Ints | int, other: Ints | int) -> tuple[Ints, Ints]:
+    """Source and target, which are `one` and `other` of a packet that goes forward."""
+    return np.where(is_forward, one, other), np.where(is_forward, other, one)
+
+
+def _bytes(headers: Headers) -> npt.NDArray[np.uint8]:
+    return headers.view(np.uint8).reshape(headers.size, -1)
+
+
+def _words(headers: Headers) -> npt.NDArray[Any]:
+    """Words of 16 bits, shape (n, words)."""
+    return headers.view(">u2").reshape(headers.size, -1)
+
+
+def _checksum(words: npt.NDArray[Any], more: Ints | int = 0) -> Ints:
+    """The Internet checksum (RFC 1071, section 1) of each row and of what sums to `more`."""
+    total: Ints = words.sum(axis=1, dtype=np.int64) + more
+    for _ in range(2):  # the second adds the carry of the first
         total = (total & 0xFFFF) + (total >> 16)
     return ~total & 0xFFFF

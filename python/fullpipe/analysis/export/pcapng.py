@@ -6,9 +6,11 @@ and TCP, UDP or ICMP; the payload, all zeros, is cut off by the snap length, so 
 import struct
 from collections.abc import Iterator, Sequence
 
+import numpy as np
+import numpy.typing as npt
 import polars as pl
 
-from fullpipe.analysis.export.headers import SNAP_BYTES, Flow, frame
+from fullpipe.analysis.export.headers import FRAME_BYTES, SNAP_BYTES, Flow, Frames, frames
 from fullpipe.analysis.export.identities import identities
 from fullpipe.errors import ResultError, UnknownNameError
 from fullpipe.runs import Run
@@ -19,6 +21,16 @@ _BYTE_ORDER = 0x1A2B3C4D
 _ETHERNET = 1
 _NAME, _RESOLUTION, _APPLICATION = 2, 9, 4
 _NANOSECONDS = 9
+_PACKET_BLOCK = np.dtype(
+    [
+        *(("kind", "<u4"), ("length", "<u4"), ("interface", "<u4"), ("high", "<u4"), ("low", "<u4")),
+        *(("captured", "<u4"), ("wire", "<u4"), ("headers", "u1", (FRAME_BYTES,)), ("last", "<u4")),
+    ]
+)
+"""An Enhanced Packet Block of the longest headers; with shorter ones its last word, the length, moves up."""
+_FIXED_BYTES = _PACKET_BLOCK.itemsize - FRAME_BYTES
+_BATCH = 16_384
+"""Packets whose blocks are built at once, about 10 MB."""
 
 
 def pcapng(run: Run, points: Sequence[str] = ()) -> bytes:
@@ -53,12 +65,27 @@ def _blocks(run: Run, points: list[str]) -> Iterator[bytes]:
         )
         for number, routed in enumerate(resolve(run.scenario).flows)
     }
+    numbers = {point: number for number, point in enumerate(points)}
     packets = run.packets.with_columns(identities(run.packets).alias("identity"))
-    for row in packets.filter(pl.col("point").is_in(points)).iter_rows(named=True):
-        headers, length = frame(row, flows[row["flow"]])
-        time_ns = row["time_ns"]
-        fields = (points.index(row["point"]), time_ns >> 32, time_ns & 0xFFFFFFFF, len(headers), length)
-        yield _block(_PACKET, struct.pack("<IIIII", *fields) + _padded(headers))
+    chosen = packets.filter(pl.col("point").is_in(points))
+    for batch in chosen.iter_slices(_BATCH):
+        interfaces = batch["point"].replace_strict(numbers, return_dtype=pl.Int64).to_numpy()
+        yield _packet_blocks(interfaces, batch["time_ns"].to_numpy(), frames(batch, flows))
+
+
+def _packet_blocks(
+    interfaces: npt.NDArray[np.int64], times_ns: npt.NDArray[np.int64], packets: Frames
+) -> bytes:
+    """An Enhanced Packet Block for every packet."""
+    blocks = np.zeros(times_ns.size, _PACKET_BLOCK)
+    words = blocks.view("<u4").reshape(blocks.size, -1)
+    sizes = (_FIXED_BYTES + packets.captured_bytes + 3) // 4
+    blocks["kind"], blocks["interface"], blocks["length"] = _PACKET, interfaces, 4 * sizes
+    blocks["high"], blocks["low"] = times_ns >> 32, times_ns & 0xFFFFFFFF
+    blocks["captured"], blocks["wire"] = packets.captured_bytes, packets.wire_bytes
+    blocks["headers"] = packets.headers
+    words[np.arange(blocks.size), sizes - 1] = 4 * sizes
+    return words[np.arange(words.shape[1]) < sizes[:, np.newaxis]].tobytes()
 
 
 def _block(kind: int, body: bytes) -> bytes:
