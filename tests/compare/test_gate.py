@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import shutil
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree as Xml
@@ -12,11 +12,15 @@ from xml.etree import ElementTree as Xml
 import numpy as np
 import pytest
 
+from fullpipe import Run, api
 from fullpipe.errors import FullpipeError
+from fullpipe.sweeps import Job
 from fullpipe.validation.compare.judge import Contrast
 from fullpipe.validation.gate import forms
 from fullpipe.validation.gate import suite as suites
 from fullpipe.validation.gate.check import Checked, Row
+from fullpipe.validation.gate.measured import measure
+from fullpipe.validation.gate.sides import Here
 from fullpipe.validation.gate.verdicts import verdicts
 
 Cli = Callable[..., Any]
@@ -180,6 +184,19 @@ class TestLacking:
 
 
 class TestSides:
+    def test_a_later_look_runs_its_new_seeds_only_and_measures_the_same(self, suite: Path) -> None:
+        made: list[int] = []
+
+        def runner(todo: Sequence[Job]) -> list[Run]:
+            made.extend(job.seed for job in todo)
+            return api.run_all(todo)
+
+        read = suites.read(suite)
+        here = Here(read, "native", runner)
+        looks = [here.measured(["small"], seeds) for seeds in (2, 4, 4, 3)]
+        assert made == [1, 2, 3, 4]
+        assert looks == [measure(read, seeds, "native", api.run_all) for seeds in (2, 4, 4, 3)]
+
     def test_a_file_that_was_kept(self, fullpipe: Cli, suite: Path) -> None:
         assert fullpipe("check", suite, "--keep", "base.json").exit_code == 0
         assert found(fullpipe, suite, "--against", "base.json")["identical"]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from functools import lru_cache
+from functools import cache, lru_cache
 
 import numpy as np
 from scipy.special import chdtri, ndtr
@@ -40,12 +40,13 @@ def studentized_range(q: float, groups: int, freedom: float) -> float:
     return float(weights @ (groups * (inner @ density)))
 
 
-@lru_cache(maxsize=256)
+@lru_cache(maxsize=1024)
 def studentized_range_quantile(level: float, groups: int, freedom: float) -> float:
     """The q with P(Q <= q) = level."""
 
+    @cache  # the search begins with both ends, of which the upper one is known by then
     def beyond(q: float) -> float:
-        return studentized_range(q, groups, freedom) - level
+        return (studentized_range(q, groups, freedom) if q else 0.0) - level
 
     high = 10.0
     while beyond(high) < 0:

@@ -47,11 +47,11 @@ class Measured(BaseModel):
         return f"fullpipe {self.fullpipe}, {self.engine} {self.version}"
 
 
-def measure(suite: Suite, seeds: int, engine: str, runner: Runner) -> Measured:
-    """Run every point of every case of a suite with the seeds 1 to `seeds`."""
+def measure(suite: Suite, seeds: int, engine: str, runner: Runner, after: int = 0) -> Measured:
+    """Run every point of every case of a suite with the seeds 1 to `seeds`, or those `after` a seed only."""
     from fullpipe import __version__
 
-    several = range(1, seeds + 1)
+    several = range(after + 1, seeds + 1)
     todo = {case.name: jobs(case.scenario, several, engine) for case in suite.cases}
     runs = runner([job for of_case in todo.values() for job in of_case])
     made = iter(runs)

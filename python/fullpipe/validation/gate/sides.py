@@ -5,13 +5,13 @@ from __future__ import annotations
 import subprocess
 import tempfile
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Protocol
 
 from fullpipe.errors import FullpipeError, ScenarioError, brief
 from fullpipe.validation.baseline import read_as
-from fullpipe.validation.gate.measured import Measured, Runner, measure
+from fullpipe.validation.gate.measured import Measured, Point, Runner, measure
 from fullpipe.validation.gate.suite import Suite
 
 
@@ -34,10 +34,35 @@ class Here:
     engine: str
     runner: Runner
     most_seeds: int = 0
+    _seen: dict[str, Measured] = field(init=False, repr=False, compare=False, default_factory=dict)
+    """By case, all seeds so far: a look runs and measures only its new seeds."""
 
     def measured(self, cases: Collection[str], seeds: int) -> Measured:
         """See `Side`."""
-        return measure(self.suite.only(cases), seeds, self.engine, self.runner)
+        names = [case.name for case in self.suite.only(cases).cases]
+        by_seeds: dict[int, list[str]] = {}
+        for name in names:
+            seen = self._seen.get(name)
+            by_seeds.setdefault(len(seen.points[0].sums) if seen else 0, []).append(name)
+        for before, some in by_seeds.items():
+            if before < seeds:
+                self._add(measure(self.suite.only(some), seeds, self.engine, self.runner, before), some)
+        points = [point for name in names for point in self._seen[name].points]
+        return Stored(self._seen[names[0]].model_copy(update={"points": points})).measured(names, seeds)
+
+    def _add(self, made: Measured, names: Collection[str]) -> None:
+        """Join new seeds to those of earlier looks."""
+        for name in names:
+            points = [point for point in made.points if point.case == name]
+            if name in self._seen:
+                pairs = zip(self._seen[name].points, points, strict=True)
+                points = [_joined(first, second) for first, second in pairs]
+            self._seen[name] = made.model_copy(update={"points": points})
+
+
+def _joined(first: Point, second: Point) -> Point:
+    """A point with the seeds of both."""
+    return first.model_copy(update={"rows": first.rows + second.rows, "sums": first.sums | second.sums})
 
 
 @dataclass(frozen=True)
