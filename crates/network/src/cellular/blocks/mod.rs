@@ -6,6 +6,8 @@ mod nr;
 pub use lte::Lte;
 pub use nr::Nr;
 
+use std::cell::OnceCell;
+
 /// Subcarriers of a resource block: TS 36.211 6.2.3, TS 38.211 4.4.4.1.
 const SUBCARRIERS: u64 = 12;
 
@@ -59,26 +61,28 @@ pub struct Sizes {
     /// Numbers of symbols that occur.
     symbols: Vec<u64>,
     schemes: u64,
-    resource_blocks: usize,
-    bytes: Vec<u32>,
+    resource_blocks: u64,
+    layers: u64,
+    bits: fn(u64, u64, u64, u64) -> u64,
+    /// By number of resource blocks, from one on. A row is filled when it is first used: most runs use few of them.
+    rows: Vec<OnceCell<Box<[u32]>>>,
 }
 
 impl Sizes {
     /// Of schemes below `schemes` over up to so many resource blocks.
     pub fn new<G: Generation>(symbols: Vec<u64>, schemes: u64, resource_blocks: u64, layers: u64) -> Sizes {
-        let all = symbols.iter().flat_map(|&symbols| (0..schemes).map(move |mcs| (symbols, mcs)));
-        let sizes = |(symbols, mcs)| {
-            (1..=resource_blocks).map(move |n| (G::bits(mcs, n, symbols, layers) / 8) as u32)
-        };
-        let bytes = all.flat_map(sizes).collect();
-        Sizes { symbols, schemes, resource_blocks: resource_blocks as usize, bytes }
+        let rows = vec![OnceCell::new(); symbols.len() * schemes as usize];
+        Sizes { symbols, schemes, resource_blocks, layers, bits: G::bits, rows }
     }
 
     /// By number of resource blocks, from one on.
     fn row(&self, mcs: u64, symbols: u64) -> &[u32] {
-        let place = self.symbols.partition_point(|&known| known < symbols) as u64;
-        let first = (place * self.schemes + mcs) as usize * self.resource_blocks;
-        &self.bytes[first..first + self.resource_blocks]
+        let place = self.symbols.partition_point(|&known| known < symbols);
+        self.rows[place * self.schemes as usize + mcs as usize].get_or_init(|| {
+            (1..=self.resource_blocks)
+                .map(|n| ((self.bits)(mcs, n, self.symbols[place], self.layers) / 8) as u32)
+                .collect()
+        })
     }
 
     /// The highest scheme.
