@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import partial
 from itertools import islice
 from threading import Event
 from typing import Literal, Protocol
@@ -123,10 +124,12 @@ class Threads:
             try:
                 waiting, begun = iter(enumerate(jobs)), deque[Outcome | Future[Outcome]]()
                 while True:  # none is kept longer than it is needed: its run may be large
-                    for index, job in islice(waiting, min(2 * workers, _AHEAD - len(begun))):
+                    for given, (index, job) in enumerate(islice(waiting, _AHEAD - len(begun)), start=1):
                         attempt = Attempt(index, job, source, progress, stop, own)
-                        # Here, as to hand it to another thread takes as long as to find its run.
+                        # A kept run is found in this thread: a hand-over takes as long as the lookup.
                         begun.append(attempt.found() or pool.submit(attempt))
+                        if given >= 2 * workers and _is_over(begun[0]):
+                            break
                     if not begun:
                         break
                     yield _result(begun.popleft())
@@ -136,15 +139,19 @@ class Threads:
                 own.interrupt()
 
 
-def _result(future: "Outcome | Future[Outcome]") -> Outcome:
+def _is_over(begun: "Outcome | Future[Outcome]") -> bool:
+    return isinstance(begun, Outcome) or begun.done()
+
+
+def _result(begun: "Outcome | Future[Outcome]") -> Outcome:
     """Wait with a pulse: polars makes system calls go on after a signal, so a long wait would miss Ctrl-C."""
+    if isinstance(begun, Outcome):
+        return begun
     while True:
-        if isinstance(future, Outcome):
-            return future
         try:
-            return future.result(timeout=_PULSE_S)
+            return begun.result(timeout=_PULSE_S)
         except TimeoutError:
-            if future.done():  # it is the job that raised it
+            if begun.done():  # it is the job that raised it
                 raise
 
 
@@ -160,15 +167,18 @@ class Attempt:
     own: Interruptible
 
     def found(self) -> Outcome | None:
-        """What became of the job, if its run is kept. An error waits for the attempt itself."""
+        """What became of the job, if its run is kept. What cannot be looked up is told by the attempt."""
+        stored = None
         with suppress(Exception):
-            if stored := self._kept():
-                return Outcome(self.job, stored)
-        return None
+            stored = self.source.find(self.job)
+        return self._as_outcome(partial(self._stored, stored)) if stored else None
 
     def __call__(self) -> Outcome:
+        return self._as_outcome(self._run)
+
+    def _as_outcome(self, run: Callable[[], Run]) -> Outcome:
         try:
-            return Outcome(self.job, self._run())
+            return Outcome(self.job, run())
         except (FolderError, DiskFullError):  # no other run could be kept either
             self.stop.set()
             self._tell(0.0, "failed")
@@ -177,17 +187,16 @@ class Attempt:
             self._tell(0.0, "failed")
             return Outcome(self.job, error)
 
-    def _kept(self) -> Run | None:
-        stored = self.source.find(self.job)
-        if stored:
-            self._advanced(0.0)
-            self._tell(self.job.scenario.duration_s, "stored")
-        return stored
+    def _stored(self, run: Run) -> Run:
+        self._tell(0.0, "running")
+        self._tell(self.job.scenario.duration_s, "stored")
+        return run
 
     def _run(self) -> Run:
-        if stored := self._kept():
-            return stored
         self._advanced(0.0)
+        if stored := self.source.find(self.job):  # by another process, or as the same job twice
+            self._tell(self.job.scenario.duration_s, "stored")
+            return stored
         with self.own.thread(bool(own_algorithms_of(self.job.scenario))):
             made = self.source.make(self.job, self._advanced)
         self._tell(self.job.scenario.duration_s, "finished")

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from itertools import count
 from pathlib import Path
-from threading import get_ident
+from threading import Event, get_ident
 from typing import ClassVar
 
 import numpy as np
@@ -148,6 +148,21 @@ def test_jobs_are_handed_out_as_they_are_needed(small: Scenario) -> None:
     assert next(outcomes).job.seed == 1
     outcomes.close()  # type: ignore[attr-defined]
     assert len(asked) <= 2_000
+
+
+def test_a_job_that_takes_long_does_not_hold_up_others(small: Scenario) -> None:
+    is_last = Event()
+
+    class Slow(KeptRuns):
+        def make(self, job: Job, progress: Progress | None) -> Run:
+            if job.seed == 0:
+                assert is_last.wait(30)
+            elif job.seed == 9:
+                is_last.set()
+            return super().make(job, progress)
+
+    outcomes = Threads(2).stream(jobs(small, range(10), "fake"), Slow(None))
+    assert [outcome.run.meta.seed for outcome in outcomes] == [*range(10)]
 
 
 def test_a_kept_run_is_found_here_when_it_is_needed(small: Scenario, tmp_path: Path) -> None:
