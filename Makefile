@@ -31,7 +31,8 @@ export NO_MKDOCS_2_WARNING := 1
 unexport PYTHONDONTWRITEBYTECODE  # else each of a thousand processes compiles the whole package
 
 RUST := $(shell find crates -name '*.rs')
-files = $(shell find $(1) -mindepth 1 -not -path '*/__pycache__*' -not -name '*.so')
+# Files and folders below some folders. A folder changes when a file of it comes or goes; docs/. is not the target docs.
+files = $(shell find $(1:%=%/.) -not -path '*/__pycache__*' -not -name '*.so')
 SIMULATOR := Cargo.toml Cargo.lock $(wildcard crates/*/Cargo.toml crates/*/build.rs) $(shell find crates/*/src -type f)
 
 .PHONY: help demo test test-long check tsan pgo bench docs instructions instructions-check programs valgrind readers chromium chromium-headless-shell lint licences msrv publishable try-wheel try-sdist wheel print-msrv build fast dev everything only alone rust-lint rust-test python-lint python-test browser engines linux-engine ns3-engine format clean FORCE
@@ -104,13 +105,17 @@ readers: ## Other readers of what is written: of captures, and of completions
 
 docs: dev site/.passed ## Build the documentation into site/, strictly, and search in it where there is a browser
 
-# What has passed is tried again when a file of it has changed.
-OF_ROOT := mkdocs.yml $(wildcard *.md)
-site/.passed: $(OF_ROOT) $(call files,docs python scripts tests/docs) $(VENV)/.built$(SUFFIX) $(VENV)/.docs
+# What has passed is tried again when a file of it is newer than the beginning of the try.
+BEGIN = @mkdir -p $(@D) && touch $(@D)/.begun
+PASS = mv $(@D)/.begun $@
+OF_SITE := Makefile mkdocs.yml ARCHITECTURE.md DETERMINISM.md CONTRIBUTING.md CHANGELOG.md tests/conftest.py tests/chromium.py
+HAS_BROWSER = $(BIN)/python -c 'import playwright; from tests.chromium import PATH; exit(PATH is None)' 2>/dev/null
+site/.passed: $(OF_SITE) $(call files,docs python scripts tests/docs) $(VENV)/.built$(SUFFIX) $(VENV)/.docs
+	$(BEGIN)
 	$(BIN)/python -m scripts.write_docs target/docs
 	$(BIN)/python -m mkdocs build --strict --quiet --site-dir site
 	FULLPIPE_SITE=site $(BIN)/pytest --quiet tests/docs/test_site.py
-	@touch $@
+	@if $(HAS_BROWSER); then $(PASS); fi  # else it was not tried whole
 
 lint: rust-lint python-lint ## Formatting, clippy, types and the arrows between the parts
 
@@ -140,8 +145,9 @@ python-lint: dev
 	@$(MAKE) --no-print-directory $(VENV)/.stubs
 
 $(VENV)/.stubs: python/fullpipe/_native.pyi $(VENV)/.built$(SUFFIX)
+	$(BEGIN)
 	$(BIN)/stubtest --concise fullpipe._native
-	@touch $@
+	@$(PASS)
 
 # Its last result is in docs/reference/validation.md.
 tsan: ## Run windows on threads under ThreadSanitizer: rustup toolchain install nightly --component rust-src
@@ -153,12 +159,14 @@ tsan: ## Run windows on threads under ThreadSanitizer: rustup toolchain install 
 IN_USE = $$($(BIN)/python -c 'from fullpipe._native import PROFILE; print(PROFILE)')
 try-wheel: dev target/wheels/here/.passed ## Install a wheel into a bare environment outside the clone, and use it there
 
-target/wheels/here/.passed: pyproject.toml README.md $(call files,python scripts) $(VENV)/.built$(SUFFIX) $(VENV)/.dev
+OF_WHEEL := Makefile pyproject.toml README.md LICENSE-APACHE LICENSE-MIT .gitignore
+target/wheels/here/.passed: $(OF_WHEEL) $(call files,python scripts) $(VENV)/.built$(SUFFIX) $(VENV)/.dev
 	@rm -rf target/wheels/here
+	$(BEGIN)
 	$(HERE) $(BIN)/maturin build --profile $(IN_USE) --quiet --interpreter $(BIN)/python --compatibility linux --out target/wheels/here
 	$(BIN)/python scripts/check_dist.py target/wheels/here/*
 	$(BIN)/python scripts/try_dist.py target/wheels/here/*
-	@touch $@
+	@$(PASS)
 
 # Optimised less, as it is compiled to be tried and not to be timed.
 try-sdist: dev ## Compile the sdist outside the clone, install it into a bare environment, and use it there

@@ -20,12 +20,13 @@ import subprocess
 import sys
 from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
+from functools import cache
 from pathlib import Path
 from tempfile import NamedTemporaryFile
 from typing import Any
 
 from benches.programs import example
-from fullpipe import Scenario
+from fullpipe import Scenario, files
 from fullpipe._native import PROFILE
 from fullpipe.engines.native.plan import plan
 
@@ -76,7 +77,7 @@ def count(program: list[str]) -> tuple[int, dict[str, Any]]:
 
 def per_packet(program: str, text: str) -> int:
     """Instructions of the whole process per data packet sent. Those of the same program and plan are kept."""
-    counted = hashlib.sha256(Path(program).read_bytes() + text.encode()).hexdigest()
+    counted = hashlib.sha256(f"{system()}\n{text}\n".encode() + Path(program).read_bytes()).hexdigest()
     kept = Path(program).parent / "instructions" / counted
     if kept.exists():
         return int(kept.read_text())
@@ -86,8 +87,15 @@ def per_packet(program: str, text: str) -> int:
         instructions, result = count([program, file.name])
     answer = round(instructions / int(result["data_packets"]))
     kept.parent.mkdir(exist_ok=True)
-    kept.write_text(str(answer))
+    files.replace(kept, str(answer).encode())
     return answer
+
+
+@cache
+def system() -> str:
+    """What has part in the instructions of a process besides the program: the C library, and who counts."""
+    version = subprocess.run(["valgrind", "--version"], capture_output=True, text=True, check=True).stdout
+    return f"{' '.join(platform.libc_ver())}, {version.strip()}"
 
 
 def compiler() -> str:

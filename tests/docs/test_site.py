@@ -65,7 +65,8 @@ def test_a_search_finds_first_what_explains_a_word(word: str, address: str, sear
     searched.locator(".md-search-result__list").evaluate("found => found.replaceChildren()")
     searched.locator("input.md-search__input").fill(word)
     searched.keyboard.press("End")  # it searches when a key comes up
-    searched.wait_for_selector(".md-search-result__link")
+    named = word.split(maxsplit=1)[0].lower()
+    searched.wait_for_selector(f'.md-search-result__link[href*="?h={named}" i]')
     links = searched.locator(".md-search-result__link").evaluate_all("links => links.map(link => link.href)")
     shown = [re.sub(r"\?h=[^#]*", "", link.removeprefix(address)) for link in links[:FIRST]]
     assert EXPLAINED[word] in shown
