@@ -10,7 +10,10 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
+from fullpipe.errors import ResultError
+
 ETHERNET_BYTES = 14
+_LONGEST_BYTES = ETHERNET_BYTES + 65_535
 SNAP_BYTES = 128
 """What is captured of a packet at most: any header fits."""
 FRAME_BYTES = 96
@@ -134,6 +137,10 @@ def frames(packets: pl.DataFrame, flows: Mapping[str, Flow]) -> Frames:
             found.headers[chosen, :width] = np.concatenate(both, axis=1)
             found.captured_bytes[chosen] = _LINK_AND_IP.itemsize + inner_bytes
             found.wire_bytes[chosen] = _LINK_AND_IP.itemsize + inner_bytes + part["len"]
+    if not found.captured_bytes.all():
+        raise ResultError("packets of a flow that the scenario does not have cannot be exported")
+    if (longest := int(found.wire_bytes.max(initial=0))) > _LONGEST_BYTES:
+        raise ResultError(f"a packet of {longest:,} bytes is longer than IP can say ({_LONGEST_BYTES:,})")
     return found
 
 
