@@ -11,6 +11,7 @@ import importlib
 import json
 import os
 import resource
+import signal
 import subprocess
 import sys
 import traceback
@@ -19,7 +20,11 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from tests.children import MARK, started
+
 ROOT = Path(__file__).resolve().parent.parent
+_WALL_S = 300
+"""Time that a fork has, also one that waits."""
 
 
 class Done(NamedTuple):
@@ -45,7 +50,10 @@ class Forks:
         order["printed"] = [str(path) for path in printed]
         self._process.stdin.write(f"{json.dumps(order)}\n")
         self._process.stdin.flush()
-        status = int(self._process.stdout.readline())
+        answer = self._process.stdout.readline()
+        assert answer, f"the process of forks ended with status {self._process.wait()}"
+        status = int(answer)
+        assert status != -signal.SIGALRM, f"{code} {order['arguments']}: not done in {_WALL_S} s"
         return Done(status, *(path.read_text(encoding="utf-8") for path in printed))
 
 
@@ -54,19 +62,16 @@ def forks(
     *modules: str, python: Sequence[str] = (sys.executable,), env: Mapping[str, str] | None = None
 ) -> Iterator[Forks]:
     """A process that has imported modules, of this Python or of another that has them."""
-    with subprocess.Popen(
-        [*python, "-m", "tests.forks", *modules],
-        cwd=ROOT,
-        env=env,
-        text=True,
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-    ) as process:
+    marked = None if env is None else {**env, MARK: os.environ[MARK]}
+    command = [*python, "-m", "tests.forks", *modules]
+    with started(command, cwd=ROOT, env=marked, stdin=subprocess.PIPE, stderr=None) as process:
         yield Forks(process)
 
 
 def run(order: dict[str, Any]) -> None:
-    """Run an order in this process, which ends with it."""
+    """Run an order in this process, which ends with it, and at the latest when its time is over."""
+    signal.signal(signal.SIGALRM, signal.SIG_DFL)
+    signal.alarm(_WALL_S)
     os.dup2(os.open(os.devnull, os.O_RDONLY), 0)  # the orders are not its input
     for descriptor, path in enumerate(order["printed"], 1):
         os.dup2(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC), descriptor)

@@ -59,6 +59,7 @@ def program() -> Iterator[Forks]:
     script = Path(known) if known else installed(Path(tempfile.gettempdir()) / "flentvenv")
     with script.open(encoding="utf-8") as lines:
         python = lines.readline().removeprefix("#!").split()
+    assert "python" in python[-1], f"{script}: its first line does not name a Python"
     env = {"PATH": os.environ["PATH"], "HOME": tempfile.gettempdir(), "MPLBACKEND": "agg"}
     with forks(*_MODULES, "matplotlib.pyplot", python=python, env=env) as process:
         yield process

@@ -33,10 +33,10 @@ _WALL_S = 120
 """Of one input, on a machine that is busy with others; only for what sleeps."""
 
 
-def main(kind: str, first: int, count: int) -> None:
+def main(kind: str, first: str, count: str) -> None:
     """Try inputs and print what became of them."""
     outcomes: Counter[str] = Counter()
-    number, end = first, first + count
+    number, end = int(first), int(first) + int(count)
     while number < end:
         results = _batch(kind, number, min(number + _BATCH, end))
         for result in results:
@@ -44,7 +44,7 @@ def main(kind: str, first: int, count: int) -> None:
             if result.startswith(("broke", "died", "failed")):
                 print(json.dumps({"kind": kind, "number": number, "what": result}), flush=True)
             number += 1
-    print(json.dumps({"outcomes": outcomes}), flush=True)
+    print(json.dumps({"kind": kind, "outcomes": outcomes}), flush=True)
 
 
 def _batch(kind: str, first: int, end: int) -> list[str]:
@@ -106,14 +106,10 @@ def _limit() -> None:
     resource.setrlimit(resource.RLIMIT_AS, (most, resource.getrlimit(resource.RLIMIT_AS)[1]))
 
 
-def _obey(kind: str, first: str, count: str) -> None:
-    main(kind, int(first), int(count))
-
-
 if __name__ == "__main__":
     Scenario.model_json_schema()  # builds all checks once, and not in each child
     if len(sys.argv) > 1:
-        _obey(*sys.argv[1:])
+        main(*sys.argv[1:])
     else:
         for line in sys.stdin:
-            _obey(*line.split())
+            main(*line.split())

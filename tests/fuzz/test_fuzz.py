@@ -37,10 +37,15 @@ def tried() -> Iterator[Try]:
             sent.flush()
             lines: list[dict[str, Any]] = []
             while not lines or "outcomes" not in lines[-1]:
-                lines.append(json.loads(answers.readline()))
+                answer = answers.readline()
+                assert answer, f"the process of trials ended with status {process.wait()}"
+                lines.append(json.loads(answer))
+            assert lines[-1]["kind"] == kind
             return lines
 
         yield order
+        sent.close()
+        assert process.wait() == 0
 
 
 @pytest.mark.parametrize("kind", INPUTS)

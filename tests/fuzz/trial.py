@@ -125,7 +125,7 @@ def _misbehaves(how: int) -> str:
         case 0:
             left_s, _ = signal.getitimer(signal.ITIMER_PROF)
             assert CPU_S / 2 < left_s < 1.05 * CPU_S, "the clock runs, by ticks of the kernel"
-            signal.setitimer(signal.ITIMER_PROF, CPU_S / 10)  # the rest of it takes as long and shows no more
+            signal.setitimer(signal.ITIMER_PROF, CPU_S / 10)  # shorter, as its length is checked above
             while True:
                 pass
         case 1:

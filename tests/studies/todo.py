@@ -19,7 +19,7 @@ SEEDS = 5
 def _all(study: str, engine: str) -> tuple[Job, ...]:
     if engine != "native":
         return tuple(studies.jobs(study, seeds=SEEDS, engine=engine))
-    # The native engine refuses none, which `test_the_native_engine_refuses_nothing` checks at length.
+    # Without asking the engine about each: `test_the_native_engine_refuses_nothing` does.
     module: Study = import_module(f"fullpipe.studies.{study}")
     return tuple(module.jobs(Settings(Path(), Store(Path()), tuple(range(1, SEEDS + 1)))))
 

@@ -20,7 +20,7 @@ CHOSEN = {
     "cubic-20m-40ms-1bdp-rate-down": {**BRIEF, "topology.bottleneck.changes.0.at": "6 s"},
     "cubic-1MB-20m-40ms-1bdp": {"duration": "5 s"},
 }
-"""Values of each case: as much of it is measured, before and after its change, as shows how it goes on."""
+"""What each case has instead: it is shorter, with the change of the rate in the middle."""
 
 
 def shortened(case: Case) -> Case:
