@@ -67,7 +67,8 @@ class Experiment:
     ) -> list[Job]:
         """Every algorithm under every condition with every seed, at the points that are needed.
 
-        `is_needed` is also asked before all conditions of a point are known: no scenario is made in vain.
+        `is_needed` must accept a point of which it would accept any completion: it is also asked before all
+        conditions are known, so that no scenario is made in vain.
         """
 
         def is_used(condition: Mapping[str, Value]) -> bool:

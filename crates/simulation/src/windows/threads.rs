@@ -1,7 +1,9 @@
 //! Windows on several threads: shared links, then islands, and all threads meet in between.
 //!
-//! To meet costs more than to run a short window. The last one that comes to a meeting therefore does what one thread
-//! does alone, so that the others need not meet again to wait for it. Threads take the next share of the islands when they are done with one: how long one takes is not known beforehand.
+//! A meeting costs more than a short window. The last thread that comes therefore does what one thread does alone, and the
+//! others wait once.
+//!
+//! Threads take the next share of the islands when they are done with one: how long one takes is not known beforehand.
 
 use super::{NANOSECOND, Windows, lock};
 use std::any::Any;
@@ -15,8 +17,7 @@ use units::Time;
 struct Workers<'a> {
     windows: &'a Windows,
     until: Time,
-    /// How many threads wait in the present meeting, and the number of meetings before it.
-    meeting: Mutex<(usize, usize)>,
+    meeting: Mutex<Meeting>,
     /// A meeting is over.
     met: Condvar,
     /// The window that is run.
@@ -27,6 +28,15 @@ struct Workers<'a> {
     turns: AtomicUsize,
     /// What ended the work on the first link or share, of those that panicked in this window, and its number.
     panic: Mutex<Option<(usize, Box<dyn Any + Send>)>>,
+}
+
+/// Where all threads wait for the last one.
+#[derive(Default)]
+struct Meeting {
+    /// How many are here.
+    waiting: usize,
+    /// Of all meetings.
+    number: usize,
 }
 
 /// A window.
@@ -89,7 +99,9 @@ impl Workers<'_> {
         if lock(&self.window).over {
             return;
         }
-        self.meet(|| self.serve_in_sequence());
+        if self.windows.in_sequence {
+            self.meet(|| self.serve_in_sequence());
+        }
         loop {
             let window = *lock(&self.window);
             if window.over {
@@ -111,18 +123,18 @@ impl Workers<'_> {
     /// Waits until all threads are here. The last one does something before they go on.
     fn meet(&self, act: impl FnOnce()) {
         let mut meeting = lock(&self.meeting);
-        meeting.0 += 1;
-        if meeting.0 == self.windows.threads {
+        meeting.waiting += 1;
+        if meeting.waiting == self.windows.threads {
             act();
-            *meeting = (0, meeting.1.wrapping_add(1));
+            *meeting = Meeting { waiting: 0, number: meeting.number.wrapping_add(1) };
             self.met.notify_all();
         } else {
-            let number = meeting.1;
-            drop(self.met.wait_while(meeting, |meeting| meeting.1 == number));
+            let number = meeting.number;
+            drop(self.met.wait_while(meeting, |meeting| meeting.number == number));
         }
     }
 
-    /// One thread serves all shared links that others could not serve beside it.
+    /// Serves all shared links, if they cannot be served side by side.
     fn serve_in_sequence(&self) {
         let window = *lock(&self.window);
         if self.windows.in_sequence && !window.over {

@@ -44,9 +44,9 @@ def studentized_range(q: float, groups: int, freedom: float) -> float:
 def studentized_range_quantile(level: float, groups: int, freedom: float) -> float:
     """The q with P(Q <= q) = level."""
 
-    @cache  # the search begins with both ends, of which the upper one is known by then
+    @cache  # the search begins with both ends, and the upper one is known by then
     def beyond(q: float) -> float:
-        return (studentized_range(q, groups, freedom) if q else 0.0) - level
+        return (studentized_range(q, groups, freedom) if q else 0.0) - level  # P(Q <= 0) = 0
 
     high = 10.0
     while beyond(high) < 0:

@@ -55,7 +55,8 @@ pub trait Generation: Send + 'static {
     fn bits(mcs: u64, resource_blocks: u64, symbols: u64, layers: u64) -> u64;
 }
 
-/// The sizes of all blocks that there can be, in bytes, for each number of symbols and each scheme.
+/// The sizes of blocks in bytes, for each number of symbols and each scheme. Those of a scheme are worked out when it is
+/// first used, as most runs use few.
 #[derive(Clone, Debug)]
 pub struct Sizes {
     /// Numbers of symbols that occur.
@@ -63,8 +64,9 @@ pub struct Sizes {
     schemes: u64,
     resource_blocks: u64,
     layers: u64,
+    /// [`Generation::bits`].
     bits: fn(u64, u64, u64, u64) -> u64,
-    /// By number of resource blocks, from one on. A row is filled when it is first used: most runs use few of them.
+    /// By number of resource blocks, from one on.
     rows: Vec<OnceCell<Box<[u32]>>>,
 }
 
