@@ -31,8 +31,8 @@ export NO_MKDOCS_2_WARNING := 1
 unexport PYTHONDONTWRITEBYTECODE  # else each of a thousand processes compiles the whole package
 
 RUST := $(shell find crates -name '*.rs')
-# Files and folders below some folders. A folder changes when a file of it comes or goes; docs/. is not the target docs.
-files = $(shell find $(1:%=%/.) -not -path '*/__pycache__*' -not -name '*.so')
+FIND = find $(1) -type f -not -path '*/__pycache__/*' -not -name '*.so'
+files = $(shell $(call FIND,$(1))) target/names
 SIMULATOR := Cargo.toml Cargo.lock $(wildcard crates/*/Cargo.toml crates/*/build.rs) $(shell find crates/*/src -type f)
 
 .PHONY: help demo test test-long check tsan pgo bench docs instructions instructions-check programs valgrind readers chromium chromium-headless-shell lint licences msrv publishable try-wheel try-sdist wheel print-msrv build fast dev everything only alone rust-lint rust-test python-lint python-test browser engines linux-engine ns3-engine format clean FORCE
@@ -104,6 +104,11 @@ readers: ## Other readers of what is written: of captures, and of completions
 	$(call have,fish,its completion is not tried)
 
 docs: dev site/.passed ## Build the documentation into site/, strictly, and search in it where there is a browser
+
+# A file that comes or goes makes it newer.
+target/names: FORCE
+	@mkdir -p $(@D) && $(call FIND,docs python scripts tests/docs) | sort > $@.new
+	@cmp --quiet $@.new $@ || cp $@.new $@
 
 # What has passed is tried again when a file of it is newer than the beginning of the try.
 BEGIN = @mkdir -p $(@D) && touch $(@D)/.begun
