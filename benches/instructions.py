@@ -93,7 +93,7 @@ def per_packet(program: str, text: str) -> int:
 
 @cache
 def system() -> str:
-    """What has part in the instructions of a process besides the program: the C library, and who counts."""
+    """Versions of the C library and of valgrind, which change the count of the same program."""
     version = subprocess.run(["valgrind", "--version"], capture_output=True, text=True, check=True).stdout
     return f"{' '.join(platform.libc_ver())}, {version.strip()}"
 

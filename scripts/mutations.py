@@ -170,7 +170,7 @@ def _passes(command: list[str], tree: Path) -> bool:
 
 
 def main() -> None:
-    """Try so many mutations, half of them of Rust, and print how many the tests catch."""
+    """Try `--count` mutations, half of them of Rust, and print how many the tests catch."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--count", type=int, default=40)
     parser.add_argument("--seed", type=int, default=1)

@@ -68,7 +68,7 @@ class _Browser:
         self._launched: Any = None
 
     def launched(self) -> Any:
-        """That of FULLPIPE_CHROMIUM, or the one on the path."""
+        """Start the Chromium of FULLPIPE_CHROMIUM, or the one on the path."""
         playwright = pytest.importorskip("playwright.sync_api", reason="pip install 'fullpipe[e2e]'")
         if PATH is None:
             pytest.skip("there is no chromium; say where one is in FULLPIPE_CHROMIUM")

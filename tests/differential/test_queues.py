@@ -22,7 +22,7 @@ PACKET_BITS = 8 * 1514
 
 
 def seeds_of(queue: str, flows: int, rate_mbps: int) -> range:
-    """As many that the median scatters by less than a tenth of the tolerances with 3, a seventh with 7.
+    """Seeds of a case: 3 if the median scatters by under a tenth of the tolerance, 7 if by under a seventh.
 
     fq_codel and cake scatter by 60 % of a tolerance at most at higher rates, with 7. One flow behind a queue
     that draws nothing at random depends on its start alone.

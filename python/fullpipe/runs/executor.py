@@ -21,7 +21,7 @@ from fullpipe.runs.run import Run
 from fullpipe.scenario.remembered import own_algorithms_of
 
 _AHEAD = 1_000
-"""How many jobs are handed out before their turn: all of a sweep would be a million."""
+"""Limit of jobs that are handed out and not yielded: a sweep may have a million."""
 _PULSE_S = 0.1
 
 State = Literal["running", "stored", "finished", "failed"]
@@ -167,7 +167,7 @@ class Attempt:
     own: Interruptible
 
     def found(self) -> Outcome | None:
-        """What became of the job, if its run is kept. What cannot be looked up is told by the attempt."""
+        """Look the run up: its outcome if it is kept, else None. Errors are left to the attempt."""
         stored = None
         with suppress(Exception):
             stored = self.source.find(self.job)

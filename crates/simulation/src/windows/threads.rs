@@ -30,12 +30,12 @@ struct Workers<'a> {
     panic: Mutex<Option<(usize, Box<dyn Any + Send>)>>,
 }
 
-/// Where all threads wait for the last one.
+/// A barrier that all threads reach before any goes on.
 #[derive(Default)]
 struct Meeting {
-    /// How many are here.
+    /// Threads that have reached it.
     waiting: usize,
-    /// Of all meetings.
+    /// Meetings before this one.
     number: usize,
 }
 

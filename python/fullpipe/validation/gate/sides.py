@@ -35,7 +35,7 @@ class Here:
     runner: Runner
     most_seeds: int = 0
     _seen: dict[str, Measured] = field(init=False, repr=False, compare=False, default_factory=dict)
-    """By case, all seeds so far: a look runs and measures only its new seeds."""
+    """Values of all seeds so far, by case: a look runs and measures only its new seeds."""
 
     def measured(self, cases: Collection[str], seeds: int) -> Measured:
         """See `Side`."""

@@ -66,7 +66,7 @@ pub struct Sizes {
     layers: u64,
     /// [`Generation::bits`].
     bits: fn(u64, u64, u64, u64) -> u64,
-    /// By number of resource blocks, from one on.
+    /// Block sizes of each number of symbols and scheme; entry n - 1 is that of n resource blocks.
     rows: Vec<OnceCell<Box<[u32]>>>,
 }
 

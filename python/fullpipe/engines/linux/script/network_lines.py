@@ -9,7 +9,7 @@ _LEAST_BYTES = 4_096
 MOST_CAPTURED = 2_000_000
 """Packets of a run; then it ends."""
 POINTS = ("sender", "receiver")
-"""Where packets are captured; in the order of rows of one time."""
+"""Ends of a connection that can capture packets; rows of the same time are in this order."""
 _MOST_BYTES = 134_217_728
 """Memory of a socket that is never in the way."""
 
