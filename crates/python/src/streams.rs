@@ -4,15 +4,21 @@
 use arrow_array::cast::AsArray;
 use arrow_array::types::{Float64Type, Int64Type};
 use arrow_array::{Array, ArrayRef, BooleanArray, Float64Array, Int64Array, RecordBatch, StringViewArray};
-use arrow_ipc::reader::StreamReader;
+use arrow_buffer::Buffer;
+use arrow_ipc::convert::try_schema_from_flatbuffer_bytes;
+use arrow_ipc::reader::read_record_batch;
+use arrow_ipc::root_as_message;
 use arrow_ipc::writer::StreamWriter;
-use arrow_schema::{ArrowError, DataType, Field, Schema};
+use arrow_schema::{ArrowError, DataType, Field, Schema, SchemaRef};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedBytes;
 use pyo3::types::{PyBytes, PyDict, PyList};
-use std::io::Cursor;
+use std::mem::discriminant;
 use std::sync::Arc;
+
+/// What stands before each message of a stream; the length of the message follows.
+const MARK: [u8; 4] = [0xff; 4];
 
 /// The values of a column; none where nothing was measured.
 enum Values {
@@ -46,17 +52,16 @@ pub fn joined<'py>(
         return Err(PyValueError::new_err("as many numbers as tables are needed"));
     }
     let made = py.detach(|| {
+        let mut reader = Reader::default();
         let mut all: Option<Frame> = None;
+        let mut numbers = Vec::new();
         for (stream, id) in streams.iter().zip(ids) {
-            let mut table = Frame::read(stream)?;
-            let rows = table.0.first().map_or(0, |(_, values)| values.len());
-            table.0.insert(0, ("id".to_owned(), Values::Count(vec![Some(id); rows])));
-            match &mut all {
-                None => all = Some(table),
-                Some(all) => all.extend(table)?,
-            }
+            reader.read(stream, &mut all)?;
+            numbers.resize(all.as_ref().map_or(0, Frame::rows), Some(id));
         }
-        all.ok_or_else(|| ArrowError::SchemaError("no table".to_owned()))?.write()
+        let mut all = all.ok_or_else(|| ArrowError::SchemaError("no table".to_owned()))?;
+        all.0.insert(0, ("id".to_owned(), Values::Count(numbers)));
+        all.write()
     });
     Ok(PyBytes::new(py, &made.map_err(refused)?))
 }
@@ -85,35 +90,98 @@ fn refused(error: ArrowError) -> PyErr {
     PyValueError::new_err(format!("no table of texts, counts, reals and flags: {error}"))
 }
 
-impl Frame {
-    fn read(stream: &[u8]) -> Result<Frame, ArrowError> {
-        let reader = StreamReader::try_new(Cursor::new(stream), None)?;
-        let fields = reader.schema().fields().clone();
-        let empty = fields.iter().map(|field| Ok((field.name().clone(), Values::empty(field.data_type())?)));
-        let mut frame = Frame(empty.collect::<Result<_, ArrowError>>()?);
-        for batch in reader {
-            for ((_, values), array) in frame.0.iter_mut().zip(batch?.columns()) {
-                values.append(array);
-            }
-        }
-        Ok(frame)
-    }
+/// Reads tables. Many have the same schema, which takes longer to read than their rows: it is read once.
+#[derive(Default)]
+struct Reader {
+    /// The messages that schemas were read from.
+    known: Vec<(Vec<u8>, SchemaRef)>,
+}
 
-    fn extend(&mut self, other: Frame) -> Result<(), ArrowError> {
-        let differ = || ArrowError::SchemaError("tables have different columns".to_owned());
-        if self.0.len() != other.0.len() {
-            return Err(differ());
-        }
-        for ((name, values), (same, more)) in self.0.iter_mut().zip(other.0) {
-            match (values, more) {
-                (Values::Text(all), Values::Text(more)) if *name == same => all.extend(more),
-                (Values::Count(all), Values::Count(more)) if *name == same => all.extend(more),
-                (Values::Real(all), Values::Real(more)) if *name == same => all.extend(more),
-                (Values::Flag(all), Values::Flag(more)) if *name == same => all.extend(more),
-                _ => return Err(differ()),
+impl Reader {
+    /// Appends the rows of a table to those of others with the same columns, if there are any.
+    fn read(&mut self, stream: &[u8], all: &mut Option<Frame>) -> Result<(), ArrowError> {
+        let (head, mut rest) = message(stream)?;
+        let schema = match self.known.iter().find(|(known, _)| known == head) {
+            Some((_, schema)) => Arc::clone(schema),
+            None => {
+                let found = try_schema_from_flatbuffer_bytes(head)?;
+                all.get_or_insert(Frame::empty(&found)?).check(&found)?;
+                let found = Arc::new(found);
+                self.known.push((head.to_vec(), Arc::clone(&found)));
+                found
             }
+        };
+        while !rest.is_empty() {
+            let (head, after) = message(rest)?;
+            if head.is_empty() {
+                break;
+            }
+            let head = root_as_message(head).map_err(|error| ArrowError::IpcError(error.to_string()))?;
+            let batch = head.header_as_record_batch().ok_or_else(no_table)?;
+            let length = usize::try_from(head.bodyLength()).map_err(|_| no_table())?;
+            let (body, after) = after.split_at_checked(length).ok_or_else(no_table)?;
+            let schema = Arc::clone(&schema);
+            let rows = read_record_batch(
+                &Buffer::from(body),
+                batch,
+                schema,
+                &Default::default(),
+                None,
+                &head.version(),
+            )?;
+            all.iter_mut().for_each(|all| all.append(&rows));
+            rest = after;
         }
         Ok(())
+    }
+}
+
+/// The first message of a stream, which is empty at its end, and what comes after it.
+fn message(stream: &[u8]) -> Result<(&[u8], &[u8]), ArrowError> {
+    let length = stream.strip_prefix(&MARK).and_then(|rest| rest.split_first_chunk()).ok_or_else(no_table)?;
+    let (&length, rest) = length;
+    let length = usize::try_from(u32::from_le_bytes(length)).map_err(|_| no_table())?;
+    rest.split_at_checked(length).ok_or_else(no_table)
+}
+
+fn no_table() -> ArrowError {
+    ArrowError::IpcError("a message is missing, or is cut off".to_owned())
+}
+
+impl Frame {
+    fn read(stream: &[u8]) -> Result<Frame, ArrowError> {
+        let mut read = None;
+        Reader::default().read(stream, &mut read)?;
+        Ok(read.expect("a table was read"))
+    }
+
+    fn empty(schema: &Schema) -> Result<Frame, ArrowError> {
+        let columns = schema.fields().iter();
+        let empty = columns.map(|field| Ok((field.name().clone(), Values::empty(field.data_type())?)));
+        Ok(Frame(empty.collect::<Result<_, ArrowError>>()?))
+    }
+
+    /// Refuses a schema of other columns.
+    fn check(&self, schema: &Schema) -> Result<(), ArrowError> {
+        let other = Frame::empty(schema)?;
+        let kinds = |frame: &Frame| -> Vec<_> {
+            frame.0.iter().map(|(name, values)| (name.clone(), discriminant(values))).collect()
+        };
+        if kinds(self) == kinds(&other) {
+            return Ok(());
+        }
+        Err(ArrowError::SchemaError("tables have different columns".to_owned()))
+    }
+
+    /// Appends rows with the columns of this one.
+    fn append(&mut self, batch: &RecordBatch) {
+        for ((_, values), array) in self.0.iter_mut().zip(batch.columns()) {
+            values.append(array);
+        }
+    }
+
+    fn rows(&self) -> usize {
+        self.0.first().map_or(0, |(_, values)| values.len())
     }
 
     fn write(self) -> Result<Vec<u8>, ArrowError> {

@@ -45,6 +45,17 @@ def test_tables_are_joined_in_order_with_their_numbers() -> None:
     assert joined.drop("id").equals(pl.concat([FRAME, FRAME]))
 
 
+def test_each_row_has_the_number_of_its_table_whatever_the_parts_of_its_stream() -> None:
+    twice = pl.concat([FRAME, FRAME], rechunk=False)
+    older = FRAME.write_ipc_stream(None, compat_level=pl.CompatLevel.oldest()).getvalue()
+    frames = [FRAME, twice, FRAME.clear(), FRAME, FRAME.head(1)]
+    streams = [_native.stream(COLUMNS), *(bytes(encoded(each)) for each in frames[1:3]), older]
+    streams.append(bytes(encoded(frames[4])))
+    joined = pl.read_ipc_stream(_native.joined(streams, [*range(5)]))
+    assert joined["id"].to_list() == [0] * 3 + [1] * 6 + [3] * 3 + [4]
+    assert joined.drop("id").equals(pl.concat(frames))
+
+
 @pytest.mark.parametrize(
     "frame",
     [FRAME.rename({"flow": "link"}), FRAME.drop("gone"), FRAME.with_columns(pl.col("packets").cast(float))],
