@@ -37,9 +37,13 @@ if TYPE_CHECKING:
 
 
 def _lazily(module: str, made: str) -> Callable[[], Engine]:
-    def make() -> Engine:
-        found: Engine = getattr(import_module(f"{__name__}.{module}"), made)()
+    @functools.cache
+    def kind() -> Callable[[], Engine]:
+        found: Callable[[], Engine] = getattr(import_module(f"{__name__}.{module}"), made)
         return found
+
+    def make() -> Engine:
+        return kind()()
 
     return make
 

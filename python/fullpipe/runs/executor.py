@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from functools import partial
 from itertools import islice
 from threading import Event
+from time import sleep
 from typing import Literal, Protocol
 
 from fullpipe.errors import CancelledError, DiskFullError, FolderError, FullpipeError
@@ -23,6 +24,9 @@ from fullpipe.scenario.remembered import own_algorithms_of
 _AHEAD = 1_000
 """Limit of jobs that are handed out and not yielded: a sweep may have a million."""
 _PULSE_S = 0.1
+_NAP_S = 0.005
+"""How long a job is left alone before its thread has to wake this one, which takes as long as to write a run:
+by then several short jobs are over."""
 
 State = Literal["running", "stored", "finished", "failed"]
 
@@ -147,6 +151,8 @@ def _result(begun: "Outcome | Future[Outcome]") -> Outcome:
     """Wait with a pulse: polars makes system calls go on after a signal, so a long wait would miss Ctrl-C."""
     if isinstance(begun, Outcome):
         return begun
+    if not begun.done():
+        sleep(_NAP_S)
     while True:
         try:
             return begun.result(timeout=_PULSE_S)
