@@ -25,7 +25,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
-MOST_S = 1_800
+MOST_S = 600
 OTHERS = {
     "<": "<=",
     "<=": "<",
