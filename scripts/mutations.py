@@ -3,9 +3,10 @@
     python -m scripts.mutations --count 40 --seed 1 --against ../before
 
 A mutation turns a comparison, an operator, a number or a constant of the code into another one. It is drawn
-from files that are the same in all trees, and each tree runs its own tests of the crate or package that has
-the file. A tree is changed and put back, so nothing else may change it meanwhile. Rust that does not compile
-is drawn again. The trees must be built (`make build`).
+from files that are the same in both trees. The tests of its crate or package are run here, and those of the
+other tree if it is missed here: that shows whether fewer are caught here. A tree is changed and put back, so
+nothing else may change it meanwhile. Rust that does not compile is drawn again. The trees must be built
+(`make build`).
 """
 
 from __future__ import annotations
@@ -67,6 +68,10 @@ TESTS = {
     "validation": ["compare", "agree", "conformance", "fit", "factors"],
 }
 """Tests of each Python package, below `tests`."""
+
+
+class DoesNotCompileError(Exception):
+    """A mutation that makes no program."""
 
 
 @dataclass(frozen=True)
@@ -138,8 +143,12 @@ def of_python(text: str) -> Iterator[tuple[int, int]]:
             yield starts[row - 1] + column, starts[row - 1] + end
 
 
-def is_caught(mutation: Mutation, tree: Path) -> bool | None:
-    """Whether the tests of a tree fail with a mutation; None if it does not compile."""
+def is_caught(mutation: Mutation, tree: Path) -> bool:
+    """Whether the tests of a tree fail with a mutation.
+
+    Raises:
+        DoesNotCompileError: If it does not compile.
+    """
     path = tree / mutation.file
     before = path.read_text(encoding="utf-8")
     path.write_text(mutation.text(tree), encoding="utf-8")
@@ -151,7 +160,7 @@ def is_caught(mutation: Mutation, tree: Path) -> bool | None:
         package = "fullpipe" if crate == "fullpipe" else f"fullpipe-{crate}"
         test = ["cargo", "test", "--quiet", "--package", package, "--package", "fullpipe-python"]
         if not _passes([*test, "--no-run"], tree):
-            return None
+            raise DoesNotCompileError
         return not _passes(test, tree)
     finally:
         path.write_text(before, encoding="utf-8")
@@ -170,7 +179,7 @@ def _passes(command: list[str], tree: Path) -> bool:
 
 
 def main() -> None:
-    """Try `--count` mutations, half of them of Rust, and print how many the tests catch."""
+    """Try `--count` mutations, half of them of Rust, and print which tests catch them."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--count", type=int, default=40)
     parser.add_argument("--seed", type=int, default=1)
@@ -178,7 +187,8 @@ def main() -> None:
     options = parser.parse_args()
     trees = [ROOT, *([options.against.resolve()] if options.against else [])]
     drawn, names = random.Random(options.seed), sources(trees)
-    caught, tried = [0] * len(trees), 0
+    caught = [0] * len(trees)
+    tried = 0
     while tried < options.count:
         suffix = (".rs", ".py")[tried % 2]
         file = drawn.choice([name for name in names if name.endswith(suffix)])
@@ -186,15 +196,18 @@ def main() -> None:
         if not found:
             continue
         mutation = drawn.choice(found)
-        results = [is_caught(mutation, tree) for tree in trees]
-        if None in results:
+        try:
+            by = next((number for number, tree in enumerate(trees) if is_caught(mutation, tree)), None)
+        except DoesNotCompileError:
             continue
         tried += 1
-        caught = [count + bool(result) for count, result in zip(caught, results, strict=True)]
-        told = ", ".join("caught" if result else "missed" for result in results)
+        if by is not None:
+            caught[by] += 1
+        told = "missed" if by is None else f"caught by {trees[by]}"
         print(f"{tried:3d} {mutation.told(ROOT)}: {told}", flush=True)
-    for tree, count in zip(trees, caught, strict=True):
-        print(f"{tree}: {count} of {tried} are caught")
+    print(f"{ROOT}: {caught[0]} of {tried} are caught")
+    for tree, count in zip(trees[1:], caught[1:], strict=True):
+        print(f"{tree}: catches {count} of those missed here")
 
 
 if __name__ == "__main__":
