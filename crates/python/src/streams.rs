@@ -17,7 +17,7 @@ use pyo3::types::{PyBytes, PyDict, PyList};
 use std::mem::discriminant;
 use std::sync::Arc;
 
-/// What stands before each message of a stream; the length of the message follows.
+/// The mark before each message of a stream; the length of the message follows.
 const MARK: [u8; 4] = [0xff; 4];
 
 /// The values of a column; none where nothing was measured.

@@ -25,8 +25,8 @@ _AHEAD = 1_000
 """Limit of jobs that are handed out and not yielded: a sweep may have a million."""
 _PULSE_S = 0.1
 _NAP_S = 0.005
-"""How long a job is left alone before its thread has to wake this one, which takes as long as to write a run:
-by then several short jobs are over."""
+"""Sleep before a worker has to wake the thread that yields. A wake-up takes as long as to write a run, and several
+short runs end meanwhile."""
 
 State = Literal["running", "stored", "finished", "failed"]
 
