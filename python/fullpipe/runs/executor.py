@@ -25,8 +25,8 @@ _AHEAD = 1_000
 """Limit of jobs that are handed out and not yielded: a sweep may have a million."""
 _PULSE_S = 0.1
 _NAP_S = 0.005
-"""Sleep before a worker has to wake the thread that yields. A wake-up takes as long as to write a run, and several
-short runs end meanwhile."""
+"""Sleep before a worker has to wake the thread that yields. A wake-up takes as long as to write a run, and
+several short runs end meanwhile."""
 
 State = Literal["running", "stored", "finished", "failed"]
 

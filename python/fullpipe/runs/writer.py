@@ -18,8 +18,8 @@ from uuid import uuid4
 from fullpipe import files
 from fullpipe.errors import NoRunError, ResultError
 from fullpipe.runs import segments
-from fullpipe.runs.encoded import only, stream
-from fullpipe.runs.entries import PACKED, Entries
+from fullpipe.runs.encoded import stream
+from fullpipe.runs.entries import PACKED, Entries, Stream
 from fullpipe.runs.keep import keep
 from fullpipe.runs.kept import Kept
 from fullpipe.runs.meta import EngineId
@@ -54,7 +54,8 @@ class Writer:
         self._lock = Lock()
         self._stack = ExitStack()
         self._place: Path | None = None
-        self._made: list[tuple[Kept, Tables, int]] = []
+        self._made = Entries()
+        self._folders: list[Path] = []
         self._is_noted = False
         self._prepared: set[str] = set()
         self._numbers = count()
@@ -150,21 +151,24 @@ class Writer:
         written_ns = os.stat(f"{complete}/{META}").st_mtime_ns
         if not publish(complete, kept.folder, kept.meta.digest, kept.meta.engine):
             return None
-        summaries = only(tables, PACKED)
+        summaries = _streams(tables)
         with self._lock:
-            self._made.append((kept, summaries, written_ns))
-            if len(self._made) >= _MOST:
+            if len(self._folders) <= _FEW:
+                self._folders.append(kept.folder)
+            if summaries is not None:
+                self._made.add(kept, summaries, written_ns, time.time_ns())
+            if len(self._made.rows) >= _MOST:
                 self._note()
         return kept
 
     def close(self) -> None:
         """Wait until all that was written is on disk, and remove the hidden folder."""
         with self._lock:
-            few = [kept.folder for kept, _, _ in self._made]
+            few = self._folders
             if len(few) > _FEW:
                 self._note()
             self._stack.close()
-            self._made, self._place = [], None
+            self._made, self._folders, self._place = Entries(), [], None
         with suppress(OSError):  # some file systems have no such thing
             if self._is_noted:
                 files.sync_disk(self._root)
@@ -173,14 +177,17 @@ class Writer:
 
     def _note(self) -> None:
         """Write what was made into the index; without, it is read from the runs."""
-        noted, made = Entries(), self._made
-        self._made, self._is_noted = [], True
+        noted, self._made, self._is_noted = self._made, Entries(), True
         with suppress(OSError, ResultError):
-            for kept, tables, written_ns in made:
-                summaries = {name: stream(tables, name) for name in PACKED}
-                noted.add(kept, summaries, written_ns, time.time_ns())
             if self._place:
                 segments.add(self._root, self._place, noted.tables())
+
+
+def _streams(tables: Tables) -> Mapping[str, Stream | None] | None:
+    """Tables for the index; None if one cannot be encoded: then the index reads them from the run."""
+    with suppress(ResultError):
+        return {name: stream(tables, name) for name in PACKED}
+    return None
 
 
 def _make_durable(root: Path, folders: Sequence[Path]) -> None:
