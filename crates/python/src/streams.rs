@@ -15,6 +15,7 @@ use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedBytes;
 use pyo3::types::{PyBytes, PyDict, PyList};
 use std::mem::discriminant;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
 /// The mark before each message of a stream; the length of the message follows.
@@ -29,6 +30,7 @@ enum Values {
 }
 
 /// Named columns of equal length.
+#[derive(Default)]
 struct Frame(Vec<(String, Values)>);
 
 /// The values of a table by column: lists with None where nothing was measured.
@@ -51,17 +53,19 @@ pub fn joined<'py>(
     if streams.len() != ids.len() {
         return Err(PyValueError::new_err("as many numbers as tables are needed"));
     }
+    if streams.is_empty() {
+        return Err(PyValueError::new_err("no table to join"));
+    }
     let made = py.detach(|| {
         let mut reader = Reader::default();
-        let mut all: Option<Frame> = None;
         let mut numbers = Vec::new();
         for (stream, id) in streams.iter().zip(ids) {
-            reader.read(stream, &mut all)?;
-            numbers.resize(all.as_ref().map_or(0, Frame::rows), Some(id));
+            reader.read(stream)?;
+            numbers.resize(reader.frame.rows(), Some(id));
         }
-        let mut all = all.ok_or_else(|| ArrowError::SchemaError("no table".to_owned()))?;
-        all.0.insert(0, ("id".to_owned(), Values::Count(numbers)));
-        all.write()
+        let mut joined = reader.frame;
+        joined.0.insert(0, ("id".to_owned(), Values::Count(numbers)));
+        joined.write()
     });
     Ok(PyBytes::new(py, &made.map_err(refused)?))
 }
@@ -90,27 +94,20 @@ fn refused(error: ArrowError) -> PyErr {
     PyValueError::new_err(format!("no table of texts, counts, reals and flags: {error}"))
 }
 
-/// Reads tables. Many have the same schema, which takes longer to read than their rows: it is read once.
+/// Reads tables with the same columns, one behind the other. Many have the same schema, which takes longer to read than
+/// their rows: it is read once.
 #[derive(Default)]
 struct Reader {
+    /// The rows of all tables so far.
+    frame: Frame,
     /// The messages that schemas were read from.
     known: Vec<(Vec<u8>, SchemaRef)>,
 }
 
 impl Reader {
-    /// Appends the rows of a table to those of others with the same columns, if there are any.
-    fn read(&mut self, stream: &[u8], all: &mut Option<Frame>) -> Result<(), ArrowError> {
+    fn read(&mut self, stream: &[u8]) -> Result<(), ArrowError> {
         let (head, mut rest) = message(stream)?;
-        let schema = match self.known.iter().find(|(known, _)| known == head) {
-            Some((_, schema)) => Arc::clone(schema),
-            None => {
-                let found = try_schema_from_flatbuffer_bytes(head)?;
-                all.get_or_insert(Frame::empty(&found)?).check(&found)?;
-                let found = Arc::new(found);
-                self.known.push((head.to_vec(), Arc::clone(&found)));
-                found
-            }
-        };
+        let schema = self.schema(head)?;
         while !rest.is_empty() {
             let (head, after) = message(rest)?;
             if head.is_empty() {
@@ -120,19 +117,30 @@ impl Reader {
             let batch = head.header_as_record_batch().ok_or_else(no_table)?;
             let length = usize::try_from(head.bodyLength()).map_err(|_| no_table())?;
             let (body, after) = after.split_at_checked(length).ok_or_else(no_table)?;
-            let schema = Arc::clone(&schema);
-            let rows = read_record_batch(
-                &Buffer::from(body),
-                batch,
-                schema,
-                &Default::default(),
-                None,
-                &head.version(),
-            )?;
-            all.iter_mut().for_each(|all| all.append(&rows));
+            let (body, schema, none) = (Buffer::from(body), Arc::clone(&schema), Default::default());
+            let read = || read_record_batch(&body, batch, schema, &none, None, &head.version());
+            // Arrow panics on some buffers that are not in the body, or have half a value.
+            let rows = catch_unwind(AssertUnwindSafe(read)).map_err(|_| no_table())??;
+            self.frame.append(&rows);
             rest = after;
         }
         Ok(())
+    }
+
+    /// The schema of a message, with the columns of the tables before, if there are any.
+    fn schema(&mut self, message: &[u8]) -> Result<SchemaRef, ArrowError> {
+        if let Some((_, schema)) = self.known.iter().find(|(known, _)| known == message) {
+            return Ok(Arc::clone(schema));
+        }
+        let schema = Arc::new(try_schema_from_flatbuffer_bytes(message)?);
+        let empty = Frame::empty(&schema)?;
+        if self.known.is_empty() {
+            self.frame = empty;
+        } else if !self.frame.has_columns_of(&empty) {
+            return Err(ArrowError::SchemaError("tables have different columns".to_owned()));
+        }
+        self.known.push((message.to_vec(), Arc::clone(&schema)));
+        Ok(schema)
     }
 }
 
@@ -150,9 +158,9 @@ fn no_table() -> ArrowError {
 
 impl Frame {
     fn read(stream: &[u8]) -> Result<Frame, ArrowError> {
-        let mut read = None;
-        Reader::default().read(stream, &mut read)?;
-        Ok(read.expect("a table was read"))
+        let mut reader = Reader::default();
+        reader.read(stream)?;
+        Ok(reader.frame)
     }
 
     fn empty(schema: &Schema) -> Result<Frame, ArrowError> {
@@ -161,16 +169,11 @@ impl Frame {
         Ok(Frame(empty.collect::<Result<_, ArrowError>>()?))
     }
 
-    /// Refuses a schema of other columns.
-    fn check(&self, schema: &Schema) -> Result<(), ArrowError> {
-        let other = Frame::empty(schema)?;
-        let kinds = |frame: &Frame| -> Vec<_> {
-            frame.0.iter().map(|(name, values)| (name.clone(), discriminant(values))).collect()
+    fn has_columns_of(&self, other: &Frame) -> bool {
+        let alike = |((name, values), (same, others)): (&(String, Values), &(String, Values))| {
+            name == same && discriminant(values) == discriminant(others)
         };
-        if kinds(self) == kinds(&other) {
-            return Ok(());
-        }
-        Err(ArrowError::SchemaError("tables have different columns".to_owned()))
+        self.0.len() == other.0.len() && self.0.iter().zip(&other.0).all(alike)
     }
 
     /// Appends rows with the columns of this one.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 from typing import Any
 
 import polars as pl
@@ -91,6 +92,20 @@ def test_every_truncated_stream_is_refused_or_has_fewer_rows() -> None:
         except ValueError:
             continue
         assert {len(values) for values in found.values()} <= {0, 3}
+
+
+def test_changed_bytes_are_refused_or_are_a_table() -> None:
+    whole, drawn = bytes(encoded(FRAME)), random.Random(1)
+    refused = 0
+    for _ in range(1_000):
+        changed = bytearray(whole)
+        for _ in range(drawn.randrange(1, 4)):
+            changed[drawn.randrange(len(changed))] = drawn.randrange(256)
+        try:
+            _native.joined([whole, bytes(changed)], [1, 2])
+        except ValueError:
+            refused += 1
+    assert 0 < refused < 1_000
 
 
 def test_a_value_of_another_kind_is_refused() -> None:
