@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import OrderedDict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, field
@@ -37,7 +38,9 @@ __all__ = [
     "until",
 ]
 
-_MOST_ADDRESSES = 1_000
+_MOST_ADDRESSES = 4_000
+"""Addresses that are remembered, more than the jobs that executors hand out before they are made: an address
+is used then, and again when the run is made."""
 
 
 @dataclass(frozen=True)
@@ -57,7 +60,9 @@ class KeptRuns:
     store: Store | None = None
     cca_timeout_s: float | None = None
     threads: int = 1
-    _addresses: dict[tuple[str, int], _Address] = field(default_factory=dict, init=False, repr=False)
+    _addresses: OrderedDict[tuple[str, int], _Address] = field(
+        default_factory=OrderedDict, init=False, repr=False
+    )
 
     def find(self, job: Job) -> Run | None:
         """The run of a job, if the store has it."""
@@ -82,11 +87,11 @@ class KeptRuns:
         key = (job.engine, id(job.scenario))
         known = self._addresses.get(key)
         if known is None:
-            if len(self._addresses) >= _MOST_ADDRESSES:
-                self._addresses.clear()
             chosen, scenario = engines.engine(job.engine), job.scenario
             engine, digest = engines.identity(chosen, scenario), engines.digest_of(chosen, scenario)
             known = self._addresses[key] = _Address(scenario, engine, digest, scenario.to_dict())
+            if len(self._addresses) > _MOST_ADDRESSES:
+                self._addresses.popitem(last=False)
         return known
 
 

@@ -128,15 +128,18 @@ class Threads:
             try:
                 waiting, begun = iter(enumerate(jobs)), deque[Outcome | Future[Outcome]]()
                 while True:  # none is kept longer than it is needed: its run may be large
-                    for given, (index, job) in enumerate(islice(waiting, _AHEAD - len(begun)), start=1):
+                    for index, job in islice(waiting, _AHEAD - len(begun)):
                         attempt = Attempt(index, job, source, progress, stop, own)
                         # A kept run is found in this thread: a hand-over takes as long as the lookup.
                         begun.append(attempt.found() or pool.submit(attempt))
-                        if given >= 2 * workers and _is_over(begun[0]):
+                        if len(begun) >= 2 * workers and _is_over(begun[0]):
                             break
                     if not begun:
                         break
-                    yield _result(begun.popleft())
+                    first = begun.popleft()
+                    if begun and not _is_over(first):
+                        sleep(_NAP_S)
+                    yield _result(first)
             finally:
                 stop.set()
                 pool.shutdown(wait=False, cancel_futures=True)
@@ -151,8 +154,6 @@ def _result(begun: "Outcome | Future[Outcome]") -> Outcome:
     """Wait with a pulse: polars makes system calls go on after a signal, so a long wait would miss Ctrl-C."""
     if isinstance(begun, Outcome):
         return begun
-    if not begun.done():
-        sleep(_NAP_S)
     while True:
         try:
             return begun.result(timeout=_PULSE_S)

@@ -156,7 +156,8 @@ class Writer:
             if len(self._folders) <= _FEW:
                 self._folders.append(kept.folder)
             if summaries is not None:
-                self._made.add(kept, summaries, written_ns, time.time_ns())
+                with suppress(OSError):  # where an older version wrote the run, its file is read
+                    self._made.add(kept, summaries, written_ns, time.time_ns())
             if len(self._made.rows) >= _MOST:
                 self._note()
         return kept
@@ -165,7 +166,7 @@ class Writer:
         """Wait until all that was written is on disk, and remove the hidden folder."""
         with self._lock:
             few = self._folders
-            if len(few) > _FEW:
+            if len(few) > _FEW and self._made.rows:
                 self._note()
             self._stack.close()
             self._made, self._folders, self._place = Entries(), [], None

@@ -13,8 +13,9 @@ from fullpipe import EngineError, Run, Scenario, sweep, sweeps
 from fullpipe.engines import ENGINES, Capabilities, Problem, Progress, Requirement
 from fullpipe.engines.native import NativeEngine
 from fullpipe.errors import CancelledError
-from fullpipe.runs import TABLES, Store, keep
+from fullpipe.runs import TABLES, Store, executor, keep, writer
 from fullpipe.runs.executor import Threads
+from fullpipe.runs.segments import Segment, paths
 from fullpipe.sweeps import Job, KeptRuns, SweepError, Update, jobs, run, stream
 
 
@@ -179,6 +180,29 @@ def test_a_kept_run_is_found_here_when_it_is_needed(small: Scenario, tmp_path: P
     assert looked == [get_ident()] * 6
     assert [outcome.run.meta.seed for outcome in outcomes] == [*range(1, 12)]
     assert looked == [get_ident()] * 12
+
+
+def test_the_address_of_a_point_is_worked_out_once(
+    small: Scenario, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    worked_out: list[Scenario] = []
+    identity = sweeps.engines.identity
+    monkeypatch.setattr(
+        sweeps.engines, "identity", lambda who, what: worked_out.append(what) or identity(who, what)
+    )
+    monkeypatch.setattr(executor, "_AHEAD", 10)
+    monkeypatch.setattr(sweeps, "_MOST_ADDRESSES", 40)
+    points = small.with_values({"sweep": {"flows.0.start": [f"{n} ms" for n in range(100)]}})
+    run(jobs(points, [1], "fake"), store=Store(tmp_path))
+    assert len(worked_out) == 100
+
+
+def test_no_file_of_the_index_is_without_runs(
+    small: Scenario, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(writer, "_MOST", 10)
+    run(jobs(small, range(20, 40), "fake"), store=Store(tmp_path))
+    assert [Segment.read(path).table("runs").height for path in paths(tmp_path)] == [10, 10]
 
 
 def test_seeds_may_be_those_of_numpy(small: Scenario, tmp_path: Path) -> None:
