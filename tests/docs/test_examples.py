@@ -78,8 +78,10 @@ def test_every_block_of_a_page_runs_by_itself(
     """In their order, in a folder of the page. A block that needs a file of an earlier one says which."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.syspath_prepend(tmp_path)
-    make_figures_quick(monkeypatch)
-    most_seeds = None if request.config.getoption("--long") else FEW_SEEDS
+    is_long = request.config.getoption("--long")
+    if not is_long:
+        make_figures_quick(monkeypatch)
+    most_seeds = None if is_long else FEW_SEEDS
     made: set[str] = set()
     said = ""
     for block in blocks(page):
@@ -105,7 +107,8 @@ def test_blocks_of_other_engines_run_where_these_are_installed(
     if lacking:
         pytest.skip(f"not installed: {', '.join(lacking)}")
     monkeypatch.chdir(tmp_path)
-    make_figures_quick(monkeypatch)
+    if not is_long:
+        make_figures_quick(monkeypatch)
     shell.run(block.text, None if is_long else FEW_SEEDS)
 
 

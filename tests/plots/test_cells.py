@@ -80,7 +80,7 @@ def told(*words: str) -> Result:
 def test_kinds_of_a_cell_are_drawn_by_the_command(
     noisy: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    make_figures_quick(monkeypatch)
+    make_figures_quick(monkeypatch, layouts=1)
     folder = noisy.folder
     for kind in cells.CELL_FIGURES:
         result = told("plot", str(folder), "--kind", kind, "--out", str(tmp_path / "figures"))

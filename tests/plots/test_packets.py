@@ -142,7 +142,7 @@ def test_channel_and_waits_are_of_mobile_cells_too(phone: Run) -> None:
 def test_the_command_draws_them(
     kind: str, phone: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    make_figures_quick(monkeypatch)
+    make_figures_quick(monkeypatch, layouts=1)
     told = CliRunner().invoke(app, ["plot", str(phone.folder), "--kind", kind, "--out", str(tmp_path)])
     assert told.exit_code == 0, told.output
     assert {path.suffix for path in tmp_path.iterdir()} == {".png", ".svg", ".csv"}

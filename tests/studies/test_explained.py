@@ -27,7 +27,7 @@ EXPLAINED = {
     "adbbr2025": ("5.3.2: at 30 s, Ad-BBR", "5.5: one flow", "5.2: BBRv1, throughput"),
 }
 SEEDS = {"kato2025": 2, "sologon2025": 2}
-"""Of the first claim, which is judged by its interval; other studies have their own number."""
+"""Seeds of studies whose first claim is judged by its interval; other studies have their own number."""
 ROUTES_S = 45
 """Four changes of the route; the study goes on as before."""
 
