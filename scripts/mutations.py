@@ -20,9 +20,10 @@ import re
 import signal
 import subprocess
 import tokenize
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -148,25 +149,39 @@ def is_caught(mutation: Mutation, tree: Path) -> bool:
 
     Raises:
         DoesNotCompileError: If it does not compile.
+        SystemExit: If the tests fail without it, too.
     """
-    path = tree / mutation.file
+    path, test = tree / mutation.file, _tests_of(mutation.file)
+    is_rust = path.suffix == ".rs"
     before = path.read_text(encoding="utf-8")
     path.write_text(mutation.text(tree), encoding="utf-8")
     try:
-        if path.suffix == ".py":
-            chosen = [f"tests/{name}" for name in TESTS.get(Path(mutation.file).parts[2], ["unit/python"])]
-            return not _passes([".venv/bin/pytest", "-q", "-x", "-n", "2", *chosen], tree)
-        crate = Path(mutation.file).parts[1]
-        package = "fullpipe" if crate == "fullpipe" else f"fullpipe-{crate}"
-        test = ["cargo", "test", "--quiet", "--package", package, "--package", "fullpipe-python"]
-        if not _passes([*test, "--no-run"], tree):
+        if is_rust and not _passes((*test, "--no-run"), tree):
             raise DoesNotCompileError
-        return not _passes(test, tree)
+        is_passed = _passes(test, tree)
     finally:
         path.write_text(before, encoding="utf-8")
+    if not is_passed and not _pass_unchanged(test, tree):
+        raise SystemExit(f"{tree}: these fail without a mutation: {' '.join(test)}")
+    return not is_passed
 
 
-def _passes(command: list[str], tree: Path) -> bool:
+def _tests_of(file: str) -> tuple[str, ...]:
+    """The command that runs the tests of the crate or the package that has a file."""
+    parts = Path(file).parts
+    if file.endswith(".py"):
+        chosen = [f"tests/{name}" for name in TESTS.get(parts[2], ["unit/python"])]
+        return (".venv/bin/pytest", "-q", "-x", "-n", "2", *chosen)
+    package = "fullpipe" if parts[1] == "fullpipe" else f"fullpipe-{parts[1]}"
+    return ("cargo", "test", "--quiet", "--package", package, "--package", "fullpipe-python")
+
+
+@cache
+def _pass_unchanged(test: tuple[str, ...], tree: Path) -> bool:
+    return _passes(test, tree)
+
+
+def _passes(command: Sequence[str], tree: Path) -> bool:
     null = subprocess.DEVNULL
     with subprocess.Popen(command, cwd=tree, stdout=null, stderr=null, start_new_session=True) as process:
         try:

@@ -2,7 +2,8 @@
 
 Orders are lines of JSON on standard input; the answers, one line each, are exit statuses. Nothing has been
 computed here, so polars has no workers yet that a fork would miss, and the most memory of a fork begins with
-that of the imports.
+that of the imports. Unlike a process of its own, a fork ends without its handlers of `atexit`, and without
+waiting for threads.
 """
 
 from __future__ import annotations
@@ -83,6 +84,8 @@ def run(order: dict[str, Any]) -> None:
         exec(compile(order["code"], "-c", "exec"), {"__name__": "__main__"})
     except SystemExit as end:
         status = end.code if isinstance(end.code, int) else int(end.code is not None)
+        if isinstance(end.code, str):
+            print(end.code, file=sys.stderr)
     except BaseException:
         traceback.print_exc()
         status = 1
