@@ -110,7 +110,7 @@ target/names: FORCE
 	@mkdir -p $(@D) && $(call FIND,docs python scripts tests/docs) | sort > $@.new
 	@cmp --quiet $@.new $@ || cp $@.new $@
 
-# What has passed is tried again when a file of it is newer than the beginning of the try.
+# A try that passed is repeated when one of its files is newer than the beginning of the try.
 BEGIN = @mkdir -p $(@D) && touch $(@D)/.begun
 PASS = mv $(@D)/.begun $@
 OF_SITE := Makefile mkdocs.yml ARCHITECTURE.md DETERMINISM.md CONTRIBUTING.md CHANGELOG.md tests/conftest.py tests/chromium.py
@@ -149,7 +149,7 @@ python-lint: dev
 	$(BIN)/mypy
 	@$(MAKE) --no-print-directory $(VENV)/.stubs
 
-$(VENV)/.stubs: python/fullpipe/_native.pyi $(VENV)/.built$(SUFFIX)
+$(VENV)/.stubs: python/fullpipe/_native.pyi $(VENV)/.built$(SUFFIX) $(VENV)/.dev
 	$(BEGIN)
 	$(BIN)/stubtest --concise fullpipe._native
 	@$(PASS)

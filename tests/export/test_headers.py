@@ -35,7 +35,7 @@ ROW: dict[str, Any] = {
 
 
 def inner(row: dict[str, Any], **flow: Any) -> bytes:
-    """What follows the header of IP, with an empty checksum if it is of TCP."""
+    """Return the bytes after the header of IP, with an empty checksum if it is of TCP."""
     table = pl.DataFrame([ROW | row], schema_overrides={"source": pl.String, "ce_count": pl.Int64})
     found = frames(table, {"it": Flow(0, **(TCP | flow))})
     data = found.headers[0, 34 : found.captured_bytes[0]].tobytes()

@@ -48,7 +48,7 @@ MOST_APART = 0.005
 
 
 _MAIN = "import sys; from flent import run_flent; sys.argv[0] = 'flent'; sys.exit(run_flent())"
-"""As the script of Flent has it."""
+"""The script of Flent."""
 _MODULES = ("flent.batch", "flent.formatters", "flent.plotters", "matplotlib.backends.backend_agg")
 
 

@@ -24,7 +24,7 @@ RIGHT = {"ran", "ended", "large", "exit 0"}
 
 @pytest.fixture(scope="module")
 def tried() -> Iterator[Try]:
-    """What a process of its own says of inputs: no memory and no thread of other tests is in it."""
+    """Try inputs in a process of its own, which has no memory and no thread of other tests."""
     command = [sys.executable, "-m", "tests.fuzz.children"]
     environment = {**os.environ, "POLARS_MAX_THREADS": "1"}
     with started(command, cwd=ROOT, stdin=subprocess.PIPE, stderr=None, env=environment) as process:

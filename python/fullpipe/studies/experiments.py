@@ -67,8 +67,8 @@ class Experiment:
     ) -> list[Job]:
         """Every algorithm under every condition with every seed, at the points that are needed.
 
-        `is_needed` must accept a point of which it would accept any completion: it is also asked before all
-        conditions are known, so that no scenario is made in vain.
+        `is_needed` is also called with points that lack some conditions, so that no scenario is made in vain.
+        It must accept such a point unless it would refuse all points with these values.
         """
 
         def is_used(condition: Mapping[str, Value]) -> bool:

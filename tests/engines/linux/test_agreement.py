@@ -20,11 +20,11 @@ CHOSEN = {
     "cubic-20m-40ms-1bdp-rate-down": {**BRIEF, "topology.bottleneck.changes.0.at": "6 s"},
     "cubic-1MB-20m-40ms-1bdp": {"duration": "5 s"},
 }
-"""What each case has instead: it is shorter, with the change of the rate in the middle."""
+"""Values that make each case shorter, with the change of the rate in the middle."""
 
 
 def shortened(case: Case) -> Case:
-    """It, with one seed and in less time."""
+    """Return the case with one seed and in less time."""
     return replace(case, seeds=1, scenario=case.scenario.with_values(CHOSEN[case.name]))
 
 
