@@ -23,6 +23,7 @@ __getattr__, __dir__ = lazy.names(__name__, {"app": "application"})
 
 def main() -> None:
     """Entry point of the command."""
+    _open_closed_streams()
     garbage.pause()
     try:
         try:
@@ -42,6 +43,13 @@ def main() -> None:
         _say_no_more()
         print(f"fullpipe: the output cannot be written: {error.strerror}", file=sys.stderr)
         sys.exit(1)
+
+
+def _open_closed_streams() -> None:
+    """Replace standard streams that were closed when the process began, as some daemons start programs."""
+    for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
+        if getattr(sys, name) is None:
+            setattr(sys, name, open(os.devnull, mode, encoding="utf-8"))  # noqa: SIM115 (open to the end)
 
 
 def _obey(arguments: list[str]) -> None:

@@ -197,3 +197,11 @@ def test_an_output_that_is_full_is_one_line() -> None:
         done = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, text=True, check=False)
     assert done.returncode == 1
     assert done.stderr == "fullpipe: the output cannot be written: No space left on device\n"
+
+
+@pytest.mark.parametrize("closed", ["<&-", ">&-", "2>&-", "<&- >&- 2>&-"])
+def test_a_run_is_kept_whatever_standard_streams_are_closed(closed: str, tmp_path: Path) -> None:
+    run = f"{sys.executable} -m fullpipe run single-cubic --set duration=1s --set warmup=0s --out {tmp_path}"
+    done = subprocess.run(["sh", "-c", f"{run} {closed}"], capture_output=True, text=True, check=False)
+    assert (done.returncode, "Traceback" in done.stderr) == (0, False)
+    assert len(list(Store(tmp_path))) == 1
