@@ -6,7 +6,6 @@ from typing import Any
 
 import typer
 
-from fullpipe import plots
 from fullpipe.analysis.values import value_text
 from fullpipe.cli.console import led, styled, table, terminal
 from fullpipe.cli.output import echo
@@ -91,6 +90,8 @@ def draw(
     series = overlay(runs)
     if series.is_empty():
         raise typer.BadParameter("--plot: there are no samples to draw; give the scenario a record.interval")
+    from fullpipe import plots  # here: most comparisons draw nothing
+
     figure, data = plots.engines(series)
     stem = "-".join([name, *(value_text(v).replace("/", "-").replace(" ", "") for v in point.values())])
     for path in plots.save(figure, data, folder, stem):

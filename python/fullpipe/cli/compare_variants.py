@@ -11,7 +11,7 @@ from typing import Any
 import polars as pl
 import typer
 
-from fullpipe import files, plots
+from fullpipe import files
 from fullpipe.cli.asked import read_scenario
 from fullpipe.cli.console import led, styled, table, terminal
 from fullpipe.cli.output import complain, echo
@@ -116,6 +116,8 @@ def draw_forest(folder: Path, found: Sequence[VariantComparison], *, quiet: bool
         for row in each.rows
     ]
     units = {row.metric: _axis_label(row) for each in found for row in each.rows}
+    from fullpipe import plots  # here: most comparisons draw nothing
+
     figure, data = plots.forest(pl.DataFrame(rows, infer_schema_length=None), units)
     for path in plots.save(figure, data, folder, f"{found[0].scenario}-forest"):
         echo(path, err=quiet)
