@@ -35,7 +35,7 @@ FIND = find $(1) -type f -not -path '*/__pycache__/*' -not -name '*.so'
 files = $(shell $(call FIND,$(1))) target/names
 SIMULATOR := Cargo.toml Cargo.lock $(wildcard crates/*/Cargo.toml crates/*/build.rs) $(shell find crates/*/src -type f)
 
-.PHONY: help demo test test-long check tsan pgo bench docs instructions instructions-check programs valgrind readers chromium chromium-headless-shell lint licences msrv publishable try-wheel try-sdist wheel print-msrv build fast dev everything only alone rust-lint rust-test python-lint python-test browser engines linux-engine ns3-engine format clean FORCE
+.PHONY: help demo test test-long check tsan pgo bench docs instructions instructions-check programs valgrind readers chromium chromium-headless-shell lint licences msrv publishable try-wheel try-sdist wheel print-msrv build fast dev everything only absent alone rust-lint rust-test python-lint python-test browser engines linux-engine ns3-engine format clean FORCE
 
 help: ## Say what each target does
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -57,9 +57,13 @@ alone: rust-lint rust-test python-lint docs instructions-check try-wheel
 programs: linux-engine ns3-engine browser readers valgrind
 
 PLACE = $(wildcard $(firstword $(subst ::, ,$(ONLY))))
+ABSENT = $(if $(PLACE),,$(findstring /,$(ONLY))$(filter %.py,$(ONLY)))
 CRATE = fullpipe$(patsubst %,-%,$(filter-out fullpipe,$(notdir $(ONLY))))
-only: dev  # with the extension's package, or crates of others have other features and are compiled anew
-	$(if $(wildcard $(ONLY)/Cargo.toml),$(CARGO) test --quiet --package $(CRATE) --package fullpipe-python,$(PYTEST) $(if $(PLACE),$(ONLY),-k "$(ONLY)"))
+only: $(if $(ABSENT),absent,dev)  # with the extension's package, or crates of others have other features and are compiled anew
+	$(if $(wildcard $(ONLY)/Cargo.toml),$(CARGO) test --quiet --package $(CRATE) --package fullpipe-python,$(PYTEST) $(if $(PLACE),$(ONLY),-k "$(ONLY)" || { status=$$?; [ $$status != 5 ] || echo 'ONLY=$(ONLY): no test has that in its name' >&2; exit $$status; }))
+
+absent:
+	@echo "ONLY=$(ONLY): no such file or folder; give one, or a word in the name of tests" >&2; exit 2
 
 check: dev ## What belongs to your change alone: formatting, lints, types, tests
 	@$(FOR_CARGO) $(BIN)/python -m scripts.changed

@@ -2,20 +2,26 @@
 
 The change is what differs from the commit at which the branch left main; on main, from the last commit. A
 test file belongs to a changed module if it imports the module, has its name, or is in the folder of tests
-with its name. Changed crates run all their tests. Tests marked slow are left to `make test`.
+with its name. Changed crates run all their tests, and those of the simulator the golden tables, too. Tests
+marked slow are left to `make test`, and so are those that reach a module by way of another one.
 """
 
 from __future__ import annotations
 
+import os
 import re
 import subprocess
 import sys
+import time
 from collections.abc import Iterable
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 BIN = Path(sys.executable).parent
 MAIN = ("origin/main", "main")
+GOLDEN = "tests/golden/test_golden.py"
+"""Tables that change with any result of the simulator."""
+_OF_SIMULATOR = re.compile(r"crates/(capi|congestion|network|params|simulation|tcp|units)/(src/|Cargo)")
 
 
 def git(*arguments: str) -> list[str]:
@@ -43,6 +49,8 @@ def of_change(names: Iterable[str], sources: dict[str, str]) -> list[str]:
         path = Path(name)
         if name in sources:
             found.add(name)
+        elif _OF_SIMULATOR.match(name):
+            found |= {GOLDEN} & sources.keys()
         elif path.suffix == ".py" and path.parts[0] in ("python", "scripts", "benches", "tests"):
             found |= {test for test, text in sources.items() if belongs(Path(test), text, path)}
     return sorted(found)
@@ -89,17 +97,24 @@ def package_of(crate: str) -> str:
 
 
 def main() -> int:
-    """Run each command; stop at the first that fails."""
+    """Run each command, and say at the end which failed."""
     names = changed()
     todo = commands(names)
     print(f"{len(names)} files differ from main: {len(todo)} checks", flush=True)
+    failed: list[str] = []
+    environment = {**os.environ, "PATH": f"{BIN}{os.pathsep}{os.environ.get('PATH', '')}"}
     for command in todo:
         shown = " ".join(part.removeprefix(f"{BIN}/") for part in command)
-        print(f"+ {shown if len(shown) < 200 else shown[:200] + ' ...'}", flush=True)
-        done = subprocess.run(command, cwd=ROOT, check=False)
+        shown = shown if len(shown) < 200 else shown[:200] + " ..."
+        print(f"+ {shown}", flush=True)
+        began_s = time.monotonic()
+        done = subprocess.run(command, cwd=ROOT, check=False, env=environment)
+        print(f"  {time.monotonic() - began_s:.0f} s", flush=True)
         if done.returncode not in (0, 5):  # pytest: nothing but slow tests
-            return done.returncode
-    return 0
+            failed.append(shown)
+    for shown in failed:
+        print(f"failed: {shown}")
+    return int(bool(failed))
 
 
 if __name__ == "__main__":

@@ -11,6 +11,7 @@ SOURCES = {
     "tests/runs/test_order.py": "from fullpipe import runs",
     "tests/compare/test_pairs.py": "from fullpipe.analysis.compare import pairs",
     "tests/report/test_html.py": "import fullpipe",
+    "tests/golden/test_golden.py": "import fullpipe",
 }
 
 
@@ -24,7 +25,9 @@ SOURCES = {
         ("python/fullpipe/analysis/compare/pairs.py", ["tests/compare/test_pairs.py"]),
         ("python/fullpipe/__init__.py", []),
         ("docs/index.md", []),
-        ("crates/tcp/src/lib.rs", []),
+        ("crates/tcp/src/lib.rs", ["tests/golden/test_golden.py"]),
+        ("crates/tcp/tests/ecn.rs", []),
+        ("crates/python/src/lib.rs", []),
     ],
 )
 def test_tests_belong_to_what_they_import_or_are_called_after(changed: str, expected: list[str]) -> None:
@@ -44,7 +47,8 @@ def test_rust_is_compiled_only_if_it_changed() -> None:
 
     assert programs("docs/index.md") == set()
     assert programs("scripts/pgo.py") == {"ruff", "lint-imports", "mypy"}
-    assert programs("crates/tcp/src/lib.rs") == {"rustfmt", "cargo"}
+    assert programs("crates/tcp/src/lib.rs") == {"rustfmt", "cargo", "pytest"}
+    assert programs("crates/tcp/tests/ecn.rs") == {"rustfmt", "cargo"}
 
 
 def test_a_crate_is_linted_and_tested_by_the_name_of_its_package() -> None:
