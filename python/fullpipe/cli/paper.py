@@ -70,7 +70,7 @@ def paper(
         engine=engine,
         data=data,
     )
-    with progress_bar(study.jobs) as progress:
+    with progress_bar(study.jobs, then=", drawing figures") as progress:
         made = study.run(progress, report.append)
     for line in made.refused:
         complain(f"left out: {line}")

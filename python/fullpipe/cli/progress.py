@@ -34,6 +34,11 @@ class Reached:
         self._is_done = [False] * len(todo)
         self._lock = Lock()
 
+    @property
+    def is_over(self) -> bool:
+        """Whether all jobs have ended."""
+        return self.finished == self.runs
+
     def update(self, update: Update) -> None:
         """Take in what a job says; called from any thread."""
         is_done = update.state != "running"
@@ -45,8 +50,9 @@ class Reached:
 
 
 @contextmanager
-def progress_bar(todo: Sequence[Job]) -> Iterator[Listener]:
-    """Progress on standard error over all jobs, as something to report updates to."""
+def progress_bar(todo: Sequence[Job], *, then: str = "") -> Iterator[Listener]:
+    """Progress on standard error over all jobs, as something to report updates to; `then` says what goes on
+    after the last."""
     reached = Reached(todo)
     if not sys.stderr.isatty():
         yield lines(reached, monotonic)
@@ -56,7 +62,7 @@ def progress_bar(todo: Sequence[Job]) -> Iterator[Listener]:
 
         def report(update: Update) -> None:
             reached.update(update)
-            said = f"{reached.finished}/{reached.runs} runs"
+            said = f"{reached.finished}/{reached.runs} runs{then if reached.is_over else ''}"
             bar.update(task, completed=reached.simulated_s, description=said)
 
         yield report
@@ -84,7 +90,7 @@ def lines(reached: Reached, now_s: Callable[[], float], say: Callable[[str], Non
         nonlocal said_s
         reached.update(update)
         passed_s = now_s() - begun_s
-        if now_s() - said_s < EVERY_S or reached.finished == reached.runs:
+        if now_s() - said_s < EVERY_S or reached.is_over:
             return
         said_s = now_s()
         share = reached.simulated_s / reached.total_s if reached.total_s else 1.0
