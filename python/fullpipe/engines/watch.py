@@ -20,7 +20,7 @@ class Watch(threading.Thread):
         super().__init__(daemon=True, name="overtime")
         self._watched, self._limit_s = ctypes.c_ulong(watched), limit_s
         words = f"took longer than the {limit_s:g} s that a call may take"
-        self._raised = type("Overtime", (BaseException,), {"__str__": lambda _: words})
+        self._raised: type[BaseException] = type("Overtime", (BaseException,), {"__str__": lambda _: words})
         self._over = threading.Event()
 
     def run(self) -> None:
@@ -30,16 +30,23 @@ class Watch(threading.Thread):
             if call is not seen:
                 seen, since_s = call, now_s
             elif call is not None and now_s - since_s >= self._limit_s:
-                self._set(ctypes.py_object(self._raised))
+                ctypes.pythonapi.PyThreadState_SetAsyncExc(self._watched, ctypes.py_object(self._raised))
 
     def end(self) -> None:
-        """Stops, and takes back what the watched thread has not noticed yet."""
-        self._over.set()
-        self.join()
-        self._set(None)
+        """Stop. An exception that the watched thread, which calls this, has not noticed yet ends here.
 
-    def _set(self, raised: "ctypes.py_object[type[BaseException]] | None") -> None:
-        ctypes.pythonapi.PyThreadState_SetAsyncExc(self._watched, raised)
+        It is not taken back by a null exception: Python 3.11 then looks for one at every step for ever, and
+        never gets on where the thread is traced.
+        """
+        while True:
+            try:
+                self._over.set()
+                self.join()
+                for _ in range(2):
+                    pass  # where a loop goes back, a pending exception is raised
+                return
+            except self._raised:
+                continue
 
 
 def _call(thread: int) -> FrameType | None:

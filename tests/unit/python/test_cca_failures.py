@@ -182,6 +182,18 @@ class TestOvertime:
         done = subprocess.run([sys.executable, "-c", words], capture_output=True, text=True, check=False)
         assert (done.stdout, done.stderr) == ("1\n", "")
 
+    def test_a_traced_thread_goes_on_after_a_limit(self) -> None:
+        words = (
+            "import sys\n"
+            "from fullpipe.engines.overtime import limited\n"
+            "with limited(5.0): pass\n"
+            "sys.settrace(lambda *_: None)\n"
+            "print(sum(map(lambda n: n, range(3))))\n"
+        )
+        command = [sys.executable, "-c", words]
+        done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=30)
+        assert (done.stdout, done.stderr) == ("3\n", "")
+
     def test_whoever_is_told_of_progress_has_no_limit(self, ten: Scenario) -> None:
         waits = iter([1.5])
         scenario = ten.with_values({"flows.0.cca": Reno})
