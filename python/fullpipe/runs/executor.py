@@ -24,7 +24,7 @@ from fullpipe.scenario.remembered import own_algorithms_of
 _AHEAD = 1_000
 """Limit of jobs that are handed out and not yielded: a sweep may have a million."""
 _PULSE_S = 0.1
-_NAP_S = 0.005
+_NAP_S = 0.02
 """Sleep before a worker has to wake the thread that yields. A wake-up takes as long as to write a run, and
 several short runs end meanwhile."""
 

@@ -75,7 +75,7 @@ class Store:
         is not finished: every byte is held against its checksum.
         """
         digest = digest or scenario.digest
-        if not os.path.exists(f"{self.root}/{digest}/{engine.name}-{seed}/{META}"):
+        if not os.access(f"{self.root}/{digest}/{engine.name}-{seed}/{META}", os.F_OK):
             return None  # most often, and much quicker than an exception
         found = finished(self.folder(digest, engine.name, seed), digest, engine)
         return found and _named(found, named or scenario.to_dict())
