@@ -45,6 +45,14 @@ def pytest_collection_finish() -> None:
     gc.enable()
 
 
+def pytest_terminal_summary(
+    terminalreporter: pytest.TerminalReporter, exitstatus: int, config: pytest.Config
+) -> None:
+    """Say why there were no tests: pytest alone only fails."""
+    if exitstatus == pytest.ExitCode.NO_TESTS_COLLECTED and (word := config.getoption("keyword")):
+        terminalreporter.write_line(f"no test has {word!r} in its name")
+
+
 @pytest.hookimpl(wrapper=True, tryfirst=True)  # after what has failed is printed
 def pytest_sessionfinish(session: pytest.Session) -> Iterator[None]:
     """Fail a run that leaves processes behind, after workers of xdist have ended."""

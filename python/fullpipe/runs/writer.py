@@ -160,10 +160,10 @@ class Writer:
                 self._folders.append(kept.folder)
             if summaries is not None:
                 self._waiting.append((kept, summaries, written_ns, time.time_ns()))
-            if len(self._waiting) >= _TOGETHER:
-                self._add_waiting()
-            if len(self._made.rows) >= _MOST:
+            if len(self._made.rows) + len(self._waiting) >= _MOST:
                 self._note()
+            elif len(self._waiting) >= _TOGETHER:
+                self._add_waiting()
         return kept
 
     def close(self) -> None:
@@ -171,7 +171,6 @@ class Writer:
         with self._lock:
             few = self._folders
             if len(few) > _FEW:
-                self._add_waiting()
                 self._note()
             self._stack.close()
             self._waiting, self._folders, self._place = [], [], None
@@ -190,6 +189,7 @@ class Writer:
 
     def _note(self) -> None:
         """Write what was made into the index; without, it is read from the runs."""
+        self._add_waiting()
         noted, self._made, self._is_noted = self._made, Entries(), True
         with suppress(OSError, ResultError):
             if self._place and noted.rows:

@@ -201,7 +201,6 @@ def test_no_file_of_the_index_is_without_runs(
     small: Scenario, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(writer, "_MOST", 10)
-    monkeypatch.setattr(writer, "_TOGETHER", 5)
     run(jobs(small, range(20, 40), "fake"), store=Store(tmp_path))
     assert [Segment.read(path).table("runs").height for path in paths(tmp_path)] == [10, 10]
 
