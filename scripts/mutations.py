@@ -28,6 +28,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 MOST_S = 600
+"""Seconds after which tests are stopped, and count as failed."""
 OTHERS = {
     "<": "<=",
     "<=": "<",

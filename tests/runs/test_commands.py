@@ -237,9 +237,9 @@ def test_the_writer_keeps_no_frame_of_the_run(root: Path) -> None:
     with Store(root.with_name("new")).batch() as batch:
         saved = batch.save(run)
         assert batch._writer
-        ((_, noted, _, _),) = batch._writer._waiting
+        noted = batch._writer._made._packed
         assert [*noted] == ["flows", "links_summary"]
-        for name, data in noted.items():
+        for name, ((_, data),) in noted.items():
             assert isinstance(data, bytes | memoryview)
             assert saved.tables[name] is not run.tables[name]
 

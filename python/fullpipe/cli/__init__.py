@@ -49,7 +49,7 @@ def _open_closed_streams() -> None:
     """Replace standard streams that were closed when the process began, as some daemons start programs."""
     for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
         if getattr(sys, name) is None:
-            setattr(sys, name, open(os.devnull, mode, encoding="utf-8"))  # noqa: SIM115 (open to the end)
+            setattr(sys, name, os.fdopen(os.open(os.devnull, os.O_RDWR), mode, encoding="utf-8"))
 
 
 def _obey(arguments: list[str]) -> None:

@@ -35,8 +35,6 @@ _WRITING = ".writing"
 _FEW = 8
 """So many runs are made durable one by one, for all that others write to a disk may take long; and the index
 of the store notes them when it is next asked for."""
-_TOGETHER = 100
-"""Runs of which rows of the index are made at once."""
 _MOST = 10_000
 """Runs that wait for the index."""
 SUMMARIES = (*PACKED, "transfers")
@@ -57,7 +55,6 @@ class Writer:
         self._stack = ExitStack()
         self._place: Path | None = None
         self._made = Entries()
-        self._waiting: list[tuple[Kept, Mapping[str, Stream | None], int, int]] = []
         self._folders: list[Path] = []
         self._is_noted = False
         self._prepared: set[str] = set()
@@ -159,11 +156,10 @@ class Writer:
             if len(self._folders) <= _FEW:
                 self._folders.append(kept.folder)
             if summaries is not None:
-                self._waiting.append((kept, summaries, written_ns, time.time_ns()))
-            if len(self._made.rows) + len(self._waiting) >= _MOST:
+                with suppress(OSError):  # where an older version wrote the run, its file is read
+                    self._made.add(kept, summaries, written_ns, time.time_ns())
+            if len(self._made.rows) >= _MOST:
                 self._note()
-            elif len(self._waiting) >= _TOGETHER:
-                self._add_waiting()
         return kept
 
     def close(self) -> None:
@@ -173,23 +169,15 @@ class Writer:
             if len(few) > _FEW:
                 self._note()
             self._stack.close()
-            self._waiting, self._folders, self._place = [], [], None
+            self._made, self._folders, self._place = Entries(), [], None
         with suppress(OSError):  # some file systems have no such thing
             if self._is_noted:
                 files.sync_disk(self._root)
             else:
                 _make_durable(self._root, few)
 
-    def _add_waiting(self) -> None:
-        """Make rows of the index: of many runs in a loop, in a fifth of the time that each takes alone."""
-        for made in self._waiting:
-            with suppress(OSError):  # where an older version wrote the run, its file is read
-                self._made.add(*made)
-        self._waiting.clear()
-
     def _note(self) -> None:
         """Write what was made into the index; without, it is read from the runs."""
-        self._add_waiting()
         noted, self._made, self._is_noted = self._made, Entries(), True
         with suppress(OSError, ResultError):
             if self._place and noted.rows:
