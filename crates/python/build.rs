@@ -1,7 +1,8 @@
 //! Fingerprints the sources of the simulator, so that a result can tell which code it came from even between releases,
-//! and passes on the profile of the build.
+//! and passes on the profile and the commit of the build.
 
 use std::path::{Path, PathBuf};
+use std::process::Command;
 use std::{env, fs};
 
 const SIMULATOR: &[&str] = &["units", "params", "congestion", "tcp", "network", "simulation"];
@@ -13,6 +14,27 @@ fn main() {
     println!("cargo:rustc-env=FULLPIPE_ALGORITHMS={:08x}", fingerprint(ALGORITHMS));
     let profile = env::var("PROFILE").expect("cargo sets it");
     println!("cargo:rustc-env=FULLPIPE_PROFILE={}", if profile == "release" { "release" } else { "dev" });
+    // Not of a dev build, which a commit would have to link again: there the package reads it from the clone.
+    println!("cargo:rustc-env=FULLPIPE_COMMIT={}", if profile == "release" { commit() } else { String::new() });
+}
+
+/// The commit of the clone that holds these sources; empty of sources without one, such as those of a release.
+fn commit() -> String {
+    let clone = Path::new(&env::var("CARGO_MANIFEST_DIR").expect("cargo sets it")).join("../..");
+    if !clone.join(".git").exists() {
+        return String::new();
+    }
+    let git = |words: &[&str]| {
+        let made = Command::new("git").arg("-C").arg(&clone).args(words).output().ok()?;
+        made.status.success().then(|| String::from_utf8_lossy(&made.stdout).trim().to_owned())
+    };
+    for name in ["HEAD", "packed-refs"].into_iter().map(str::to_owned).chain(git(&["symbolic-ref", "-q", "HEAD"])) {
+        let path = git(&["rev-parse", "--git-path", &name]).map(|path| clone.join(path));
+        if let Some(path) = path.filter(|path| path.exists()) {
+            println!("cargo:rerun-if-changed={}", path.display());
+        }
+    }
+    git(&["rev-parse", "HEAD"]).unwrap_or_default()
 }
 
 /// FNV-1a over the contents in the order of their paths: not secret, only different when the code is.

@@ -5,6 +5,7 @@ from typing import Any, Literal, NotRequired, TypedDict, final, type_check_only
 
 __all__ = [
     "ALGORITHMS",
+    "COMMIT",
     "CONGESTION_HEADER",
     "MAX_ROWS",
     "MODEL_VERSION",
@@ -47,6 +48,8 @@ SOURCES: str
 """Changes whenever the results of some plan may."""
 ALGORITHMS: str
 """Changes whenever the algorithms may, or their C interface."""
+COMMIT: str
+"""Commit of the clone that a release build was made from; empty if it is not known."""
 PROFILE: Literal["dev", "release"]
 """Cargo profile of the build; results are the same."""
 CONGESTION_HEADER: str

@@ -151,6 +151,7 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("MAX_ROWS", simulation::plan::MAX_ROWS)?;
     module.add("SCHEMA_VERSION", SCHEMA_VERSION)?;
     module.add("SOURCES", env!("FULLPIPE_SOURCES"))?;
+    module.add("COMMIT", env!("FULLPIPE_COMMIT"))?;
     module.add("ALGORITHMS", env!("FULLPIPE_ALGORITHMS"))?;
     module.add("PROFILE", env!("FULLPIPE_PROFILE"))?;
     // A program that compiles against this header finds the symbol that it declares in this library.

@@ -11,6 +11,7 @@ import fullpipe
 from fullpipe.cli.commands import COMMANDS, LazyCommand
 from fullpipe.cli.endings import ended
 from fullpipe.cli.output import ARGUMENTS, echo
+from fullpipe.commit import with_commit
 from fullpipe.errors import brief
 
 EXAMPLES = (
@@ -82,7 +83,7 @@ app = typer.Typer(
 
 def _version(asked: bool) -> None:
     if asked:
-        echo(f"fullpipe {fullpipe.__version__}")
+        echo(f"fullpipe {with_commit(fullpipe.__version__)}")
         raise typer.Exit
 
 

@@ -9,6 +9,8 @@ from typing import Annotated, Any
 
 from pydantic import BaseModel, ConfigDict, Field, field_validator
 
+from fullpipe.commit import commit
+
 DIGEST = "^[0-9a-f]{16}$"
 """What a digest is. Digests and names of engines are parts of paths, and a store may be a stranger's."""
 ENGINE = "^[A-Za-z0-9_-][A-Za-z0-9_.-]*$"
@@ -96,7 +98,8 @@ def _host() -> dict[str, str | int | None]:
 @cache
 def _versions() -> dict[str, str]:
     packages = ("fullpipe", "numpy", "polars", "pydantic")
-    return {"python": platform.python_version()} | {package: version(package) for package in packages}
+    known = {"commit": commit()} if commit() else {}
+    return {"python": platform.python_version(), **known} | {name: version(name) for name in packages}
 
 
 @cache

@@ -1,0 +1,53 @@
+"""Commit that this version was built from. It is told with versions, and is part of no digest."""
+
+from contextlib import suppress
+from functools import cache
+from pathlib import Path
+
+_CLONE = Path(__file__).parents[2]
+_DIGITS = 40
+
+
+@cache
+def commit() -> str:
+    """Return the commit of the clone that holds this package, or the one that the build noted.
+
+    Empty if neither is known, as in a package of a release, whose version is its tag.
+    """
+    found = _head(_CLONE) if (_CLONE / "crates" / "python").is_dir() else ""
+    if found:
+        return found
+    from fullpipe import _native  # here: a clone needs none of it
+
+    return str(getattr(_native, "COMMIT", ""))
+
+
+def with_commit(version: str) -> str:
+    """Return a version with the commit, if it is known: "0.1.0 (commit 4a0414dc...)"."""
+    found = commit()
+    return f"{version} (commit {found})" if found else version
+
+
+def _head(clone: Path) -> str:
+    """Return what HEAD of a clone points to; see gitrepository-layout(5)."""
+    with suppress(OSError, ValueError):
+        git = clone / ".git"
+        if git.is_file():  # of a worktree
+            git = clone / git.read_text(encoding="utf-8").removeprefix("gitdir:").strip()
+        text = (git / "HEAD").read_text(encoding="utf-8").strip()
+        if not text.startswith("ref:"):
+            return _checked(text)
+        name = text.removeprefix("ref:").strip()
+        shared = git / "commondir"
+        common = git / shared.read_text(encoding="utf-8").strip() if shared.is_file() else git
+        for place in (git, common):
+            if (place / name).is_file():
+                return _checked((place / name).read_text(encoding="utf-8").strip())
+        for line in (common / "packed-refs").read_text(encoding="utf-8").splitlines():
+            if line.endswith(f" {name}"):
+                return _checked(line.split()[0])
+    return ""
+
+
+def _checked(text: str) -> str:
+    return text if len(text) == _DIGITS and int(text, 16) >= 0 else ""
