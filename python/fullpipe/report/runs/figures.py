@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
+from fullpipe.analysis.metrics import BY_NAME
 from fullpipe.analysis.neutral import neutral_of
 from fullpipe.analysis.shown import axis_shown, metric_shown
 from fullpipe.analysis.values import value_text
@@ -109,7 +110,8 @@ def _of_metric(
     neutral = neutral_of(metric, found.values, rows["of"].unique().to_list())
     named = metric_shown(metric, of)
     if along:
-        chart: Chart = _lines(found, rows, along, others, label)
+        least, most = BY_NAME[metric].bounds
+        chart: Chart = _lines(found, rows, along, others, label, (least * scale, most * scale))
         over = titles_of(found.paths)[along]
         yield _figure(f"{named} over {over}: means and 95 % intervals", chart, found)
         if others and rows[others[0]].n_unique() > 3:
@@ -138,7 +140,14 @@ def _figure(caption: str, chart: Chart, found: Points) -> Figure:
     return Figure(f"{caption}.", chart, f"{caption}, scenario {found.name}. The numbers are in the tables.")
 
 
-def _lines(found: Points, rows: pl.DataFrame, along: str, others: Sequence[str], label: str) -> Lines:
+def _lines(
+    found: Points,
+    rows: pl.DataFrame,
+    along: str,
+    others: Sequence[str],
+    label: str,
+    bounds: tuple[float, float],
+) -> Lines:
     values = ordered(rows[along].to_list())
     numbers, unit = _numbers(values) or ([], "")
     places = dict(zip(values, numbers, strict=True))
@@ -146,22 +155,22 @@ def _lines(found: Points, rows: pl.DataFrame, along: str, others: Sequence[str],
     names = [value_text(part[others[0]][0]) if others else "" for part in parts][:_MOST_LINES]
     lines = []
     for name, look, part in zip(names, distinct(names), parts, strict=False):
-        points = [_mean(places[key[0]], group["value"].to_numpy()) for key, group in part.group_by(along)]
+        groups = part.group_by(along)
+        points = [_mean(places[key[0]], group["value"].to_numpy(), bounds) for key, group in groups]
         lines.append(Line(name, look, sorted(points)))
     word = titles_of(found.paths)[along]
     return Lines(f"{word}, {unit}" if unit else word, label, lines)
 
 
-def _mean(place: float, values: Any) -> tuple[float, float, float, float]:
-    """A point of a line; what is never negative has no interval that reaches below 0."""
+def _mean(place: float, values: Any, bounds: tuple[float, float]) -> tuple[float, float, float, float]:
+    """A point of a line, with its interval truncated at the bounds of the metric."""
     from fullpipe.analysis.statistics import t_interval
 
     mean = float(np.mean(values))
     if len(values) < 2:
         return place, mean, mean, mean
     found = t_interval(values)
-    is_negative = bool(np.min(values) < 0)
-    return place, mean, found.low if is_negative else max(found.low, 0.0), found.high
+    return place, mean, max(found.low, bounds[0]), min(found.high, bounds[1])
 
 
 def _heat(found: Points, rows: pl.DataFrame, across: str, up: str, neutral: float | None) -> Heat:
