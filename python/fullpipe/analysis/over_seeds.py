@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
 from fullpipe.analysis.metrics import BY_NAME
 from fullpipe.analysis.unfinished import counted
 from fullpipe.analysis.values import MEASURED
+
+if TYPE_CHECKING:
+    from fullpipe.runs import Run
 
 LEVEL = 0.95
 _BOUNDS = {name: measure.bounds for name, measure in BY_NAME.items()}
@@ -61,6 +65,26 @@ def bounded(found: pl.DataFrame) -> list[str]:
         if ((rows["low"] == least) | (rows["high"] == most)).any():
             names.append(name)
     return names
+
+
+def are_equal_over_seeds(runs: Iterable[tuple[Mapping[str, Any], Run]]) -> bool:
+    """Whether several seeds were run at a point, and all runs of every point are equal.
+
+    Runs are equal if they have the same packets and the same rows of flows and links.
+
+    Args:
+        runs: Every run with its point.
+    """
+    first: dict[tuple[str, str], tuple[object, ...]] = {}
+    is_several = False
+    for point, run in runs:
+        meta = run.meta
+        found = meta.data_packets, meta.packet_hops, run.rows("flows"), run.rows("links_summary")
+        key = (str(point), meta.engine.name)
+        is_several |= key in first
+        if first.setdefault(key, found) != found:
+            return False
+    return is_several
 
 
 def sums(column: str) -> pl.Expr:

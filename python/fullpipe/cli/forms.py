@@ -75,7 +75,8 @@ def _drawn(grid: Grid, chosen: Sequence[int]) -> Any:
     for column in made.columns[:left]:
         column.justify, column.min_width = "left", None
     for row in grid.rows:
-        if any(row[n] != NOTHING for n in chosen):
+        is_elsewhere = any(cell != NOTHING for cell in row[left:])
+        if any(row[n] != NOTHING for n in chosen) or not is_elsewhere:
             made.add_row(*row[:left], *(row[n] for n in chosen))
     return made
 

@@ -15,7 +15,8 @@ def show_points(outcomes: Sequence[Outcome], metrics: Sequence[str] | None, form
     """Print the metrics of every point of a sweep."""
     form, console, first = Form(form), terminal(), outcomes[0]
     subjects = [Subject.read(text) for text in metrics or ()]
-    found, modes = summary.summary_of([(outcome.job.point, outcome.run) for outcome in outcomes], subjects)
+    runs = [(outcome.job.point, outcome.run) for outcome in outcomes]
+    found, modes = summary.summary_of(runs, subjects)
     metrics = list(dict.fromkeys(each.metric for each in subjects))
     if form == Form.TABLE:
         seeds = len({outcome.job.seed for outcome in outcomes})
@@ -28,6 +29,6 @@ def show_points(outcomes: Sequence[Outcome], metrics: Sequence[str] | None, form
     told += summary.leaves_out([outcome.run for outcome in outcomes], shown, metrics)
     for line in told if form == Form.TABLE else ():
         console.print(styled(line, "dim"), soft_wrap=True)
-    for note in summary.equal_seeds(found, first.job.scenario):
+    for note in (*summary.without_values(found, metrics), *summary.equal_seeds(runs, first.job.scenario)):
         complain(note)
     warn_of_short([outcome.job.point for outcome in outcomes], [outcome.run for outcome in outcomes])

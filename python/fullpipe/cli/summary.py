@@ -8,7 +8,7 @@ import polars as pl
 from fullpipe.analysis.metrics import BY_NAME
 from fullpipe.analysis.metrics.groups import TOTALS
 from fullpipe.analysis.of_connections import of_connections
-from fullpipe.analysis.over_seeds import bounded, over_seeds, paths_of
+from fullpipe.analysis.over_seeds import are_equal_over_seeds, bounded, over_seeds, paths_of
 from fullpipe.analysis.shown import mean_shown
 from fullpipe.analysis.subjects import Subject, check_groups, groups_asked
 from fullpipe.analysis.unfinished import BEGAN, TIMES, UNFINISHED, unfinished_shown, with_counts
@@ -66,16 +66,19 @@ def summary_of(
 def grid(found: pl.DataFrame, metrics: Sequence[str] | None, form: Form) -> Grid:
     """The rows of a table: a column per swept path, and per metric the mean and its interval.
 
-    As CSV they are numbers in base units, with columns of their own for the ends of the interval.
+    Every metric that is asked for has a column, of dashes if no run has a value. As CSV they are numbers in
+    base units, with columns of their own for the ends of the interval.
     """
-    wanted = [name for name in metrics or HEADLINES if _is_known(_of_metric(found, name))]
+    wanted = list(metrics or [name for name in HEADLINES if _is_known(_of_metric(found, name))])
+    is_any_known = any(_is_known(_of_metric(found, name)) for name in wanted)
     keys = [*_telling(found, form), "of"]
     cells = _numbers if form == Form.CSV else _cells
     rows = []
     for row in found.select(*keys).unique(maintain_order=True).iter_rows(named=True):
         of_row = found.filter(pl.col(key).eq_missing(pl.lit(value)) for key, value in row.items())
         by_metric = {part["metric"]: part for part in of_row.iter_rows(named=True)}
-        if not any(_is_known(of_row.filter(pl.col("metric") == name)) for name in wanted):
+        is_known = any(_is_known(of_row.filter(pl.col("metric") == name)) for name in wanted)
+        if is_any_known and not is_known:
             continue
         rows.append([*(value_text(row[key]) for key in keys), *cells(by_metric, wanted)])
     headings = [key if form == Form.CSV else _short(key, keys) for key in keys]
@@ -142,10 +145,15 @@ def cut(found: pl.DataFrame, metrics: Sequence[str] | None) -> list[str]:
     return [f"intervals of {', '.join(names)} end at the least or most that there can be"] if names else []
 
 
-def equal_seeds(found: pl.DataFrame, scenario: Scenario) -> list[str]:
-    """What is to be said if seeds changed nothing."""
-    several = found.filter(pl.col("n") > 1)
-    if several.is_empty() or not several["alike"].all():
+def without_values(found: pl.DataFrame, metrics: Sequence[str]) -> list[str]:
+    """Return a line for every metric that is asked for and has no value, with its meaning."""
+    missing = [name for name in metrics if not _is_known(_of_metric(found, name))]
+    return [f"note: no run has a value of {name} ({BY_NAME[name].meaning})" for name in missing]
+
+
+def equal_seeds(runs: Sequence[tuple[Mapping[str, Any], Run]], scenario: Scenario) -> list[str]:
+    """Return a line if the runs of every point are equal for all of several seeds."""
+    if not are_equal_over_seeds(runs):
         return []
     if all(flow.start_jitter_s == 0 for flow in scenario.flows):
         how = 'give flows a start_jitter, such as "100 ms"'

@@ -375,6 +375,30 @@ def test_a_file_for_a_folder_is_refused_before_anything_runs(
     assert result.stderr.startswith("fullpipe: file: cannot be written")
 
 
+def test_a_metric_without_a_value_is_a_column_of_dashes(fullpipe: Cli, small_file: Path) -> None:
+    """Jain's index takes two flows."""
+    asked = ("--metric", "goodput", "--metric", "jain")
+    result = fullpipe("run", small_file, "--seeds", 2, *asked, "--no-store")
+    assert result.exit_code == 0, result.output
+    assert "jain" in result.stdout
+    assert "-" in result.stdout.splitlines()[-1].split()
+    assert "note: no run has a value of jain (Jain's index of its bulk flows" in result.stderr
+
+
+def test_a_metric_without_a_value_says_nothing_of_seeds(fullpipe: Cli, small_file: Path) -> None:
+    """Runs of these seeds differ, and have no value of the metric alike."""
+    result = fullpipe("run", small_file, "--seeds", 2, "--metric", "jain", "--no-store")
+    assert "cubic-1" in result.stdout or "cubic" in result.stdout
+    assert "all seeds gave the same run" not in result.stderr
+
+
+def test_equal_values_of_unlike_runs_are_no_equal_runs(fullpipe: Cli, small_file: Path) -> None:
+    """No packet is marked in any run, and the runs differ."""
+    result = fullpipe("run", small_file, "--seeds", 2, "--metric", "marking_rate", "--no-store")
+    assert "0.0000" in result.stdout
+    assert "all seeds gave the same run" not in result.stderr
+
+
 def test_the_version_is_shown(fullpipe: Cli) -> None:
     import fullpipe as library
 
