@@ -67,6 +67,8 @@ def run(
     job = Job(scenario, seed, engine)
     stored = runs.find(job)
     if stored:
+        if runs.store:
+            runs.store.note_content([stored.meta])
         return stored
     lines = refusals(engine_named(engine), scenario)
     if lines:
@@ -74,6 +76,7 @@ def run(
     made = runs.make(job, progress)
     if runs.store:
         runs.store.note_order([made.meta.digest])
+        runs.store.note_content([made.meta])
     return made
 
 

@@ -12,7 +12,7 @@ from fullpipe import engines
 from fullpipe.engines.overtime import limited
 from fullpipe.engines.threads import on_threads
 from fullpipe.lazy import pl
-from fullpipe.runs import EngineId, Run, Store
+from fullpipe.runs import EngineId, Meta, Run, Store
 from fullpipe.runs.executor import Executor, Outcome, Progress, RunSource, SweepError, Threads, Update
 from fullpipe.runs.jobs import Job, by_point, jobs
 from fullpipe.scenario import Scenario
@@ -125,17 +125,21 @@ def stream(
         FolderError: If a run is to be made and the folder of the store cannot be written.
         DiskFullError: If a run cannot be kept because the disk is full.
     """
-    named = dict[str, None]()
+    named, of_files = dict[str, None](), dict[tuple[str, ...], Meta]()
     with store.batch() if store else nullcontext() as batch:
         source = KeptRuns(batch, cca_timeout_s, threads)
         try:
             for outcome in (executor or Threads(workers)).stream(jobs, source, progress):
                 if isinstance(outcome.result, Run):
-                    named[outcome.result.meta.digest] = None
+                    meta = outcome.result.meta
+                    named[meta.digest] = None
+                    if meta.files:
+                        of_files[outcome.result.name, meta.digest, meta.engine.code] = meta
                 yield outcome
         finally:
             if batch:
                 batch.note_order(named)
+                batch.note_content(of_files.values())
 
 
 def run(

@@ -54,8 +54,8 @@ def own(root: Path, scenario: Scenario, seeds: range = range(1, 3)) -> Path:
 
 def test_a_row_says_which_run_it_is_of(root: Path, swept: Scenario) -> None:
     flows = fullpipe.table("flows", out=root)
-    assert flows.columns[:5] == [*swept.sweep, "scenario", "engine", "seed"]
-    assert flows.columns[5:] == list(TABLES["flows"].schema)
+    assert flows.columns[:6] == [*swept.sweep, "scenario", "engine", "seed", "content"]
+    assert flows.columns[6:] == list(TABLES["flows"].schema)
     assert flows.height == 12
     assert (flows["flows.0.cca"] == flows["cca"]).all()
     assert flows.schema["topology.bottleneck.queue.packets"] == pl.Int64

@@ -20,15 +20,17 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from fullpipe.algorithms.controller import Controller
+    from fullpipe.algorithms.source import Source
 
     Factory = Callable[[dict[str, Any], int], Controller]
 
 PREFIX = "python:"
 _NAME = re.compile(r"python:[^\W\d]\w*(\.[^\W\d]\w*)*:[\w.<>]+")
-_DIGITS = 16
+DIGITS = 16
+"""Hexadecimal digits of a fingerprint."""
 
 _known: dict[str, type[Controller]] = {}
-_fingerprints: WeakKeyDictionary[type, str] = WeakKeyDictionary()
+_sources: WeakKeyDictionary[type, Source] = WeakKeyDictionary()
 
 
 def is_name(text: str) -> bool:
@@ -92,35 +94,38 @@ def factory(kind: str) -> Factory:
 
 
 def fingerprint(kind: str) -> str:
-    """What results depend on: a digest of the source files of a class and its bases, as it came.
+    """What results depend on: a digest of the source files of a class and its bases, as it came, and of the
+    modules beside them that they import.
 
     A class without a file, such as one of an interactive session, has a new one every time: nothing stored is
-    taken for its result. What the files import in their turn has no part in it.
+    taken for its result.
     """
-    from uuid import uuid4
+    from uuid import uuid4  # here, as below: most scenarios name no class
 
+    return _source(kind).fingerprint or uuid4().hex[:DIGITS]
+
+
+def digests(kind: str) -> dict[str, str]:
+    """Return the SHA-256 of every source file of a class by its path below the folder of its modules.
+
+    A class without a file has its name, with a digest that is the same for as long as the class exists.
+    """
+    return dict(_source(kind).digests)
+
+
+def paths(kind: str) -> dict[str, Path]:
+    """Return the source files of a class by their names in `digests`; none of a class without a file."""
+    return dict(_source(kind).paths)
+
+
+def _source(kind: str) -> Source:
     cls = _known[kind]
-    if cls not in _fingerprints:
-        _fingerprints[cls] = _source_digest(cls)
-    return _fingerprints[cls] or uuid4().hex[:_DIGITS]
+    if cls not in _sources:
+        from fullpipe.algorithms.controller import Controller
+        from fullpipe.algorithms.source import source_of
 
-
-def _source_digest(cls: type[Controller]) -> str:
-    import hashlib
-    import inspect
-
-    from fullpipe.algorithms.controller import Controller
-
-    digest = hashlib.sha256()
-    for base in cls.__mro__:
-        if base in Controller.__mro__:
-            continue
-        try:
-            digest.update(Path(inspect.getfile(base)).read_bytes())
-        except (OSError, TypeError):
-            return ""
-        digest.update(f"{base.__module__}:{base.__qualname__}".encode())
-    return digest.hexdigest()[:_DIGITS]
+        _sources[cls] = source_of(kind, [base for base in cls.__mro__ if base not in Controller.__mro__])
+    return _sources[cls]
 
 
 def look_in(*folders: Path) -> None:

@@ -53,11 +53,16 @@ def fingerprint(kind: str) -> str:
         ScenarioError: If the file has changed since this process first looked at it: a library that is loaded
             stays what it was.
     """
+    return digest(kind)[:_DIGITS]
+
+
+def digest(kind: str) -> str:
+    """Return the SHA-256 of the file; raises as `fingerprint`."""
     import hashlib  # here: most scenarios name no library
 
     path = _allowed[kind]
     with path.open("rb") as file:
-        found = hashlib.file_digest(file, "sha256").hexdigest()[:_DIGITS]
+        found = hashlib.file_digest(file, "sha256").hexdigest()
     if _seen.setdefault(path, found) != found:
         raise ScenarioError([f"{path}: has changed since it was loaded; start Python again to use it"])
     return found

@@ -60,6 +60,19 @@ def fingerprint(kind: str) -> str:
     return classes.fingerprint(kind) if libraries.find(kind) is None else libraries.fingerprint(kind)
 
 
+def digests(kind: str) -> dict[str, str]:
+    """Return the SHA-256 of every file of an algorithm whose code may run, by its name."""
+    if libraries.find(kind) is None:
+        return classes.digests(kind)
+    return {kind.split(":")[1]: libraries.digest(kind)}
+
+
+def paths(kind: str) -> dict[str, Path]:
+    """Return the files of an algorithm whose code may run, by their names in `digests`."""
+    path = libraries.find(kind)
+    return classes.paths(kind) if path is None else {kind.split(":")[1]: path}
+
+
 def look_in(*folders: Path) -> None:
     """Let modules and files be found in these folders first, in their order."""
     classes.look_in(*folders)

@@ -6,9 +6,12 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from fullpipe.runs import Run
+from fullpipe.runs.population import content_of, files_of
 from fullpipe.scenario.quantities import natural
 from fullpipe.scenario.titles import told_apart
 
+CONTENT, MODEL = "content", "model_version"
+"""Paths of points that no scenario has: the files that a run rests on, and the version of its model."""
 _ASIDE = ("name", "sweep", "record")
 """What has no part in what is simulated, or in what is measured."""
 
@@ -18,7 +21,8 @@ def points_of(runs: Sequence[Run]) -> list[dict[str, Any]]:
 
     A table of which the kind differs is one path, with the table as its value. Of paths that tell the same
     runs apart, such as linked ones, the first is there. Runs of one sweep with named variants have the names
-    instead of what those set.
+    instead of what those set. Runs of one point that rest on other files, or are of another model, differ in
+    `content` or `model_version`.
 
     >>> from fullpipe import Scenario, run
     >>> base = Scenario.named("single-cubic").with_values({"duration": "1 s"})
@@ -26,14 +30,37 @@ def points_of(runs: Sequence[Run]) -> list[dict[str, Any]]:
     [{'flows.0.cca': 'cubic'}, {'flows.0.cca': 'reno'}]
     """
     if _have_variants(runs):
-        trees = [dict(run.meta.point) for run in runs]
+        trees = told_by_origin([run.meta.point for run in runs], runs)
         paths = _distinct([(key,) for key in trees[0]], trees)
     else:
-        trees = [
-            {key: value for key, value in run.meta.scenario.items() if key not in _ASIDE} for run in runs
-        ]
+        scenarios = (run.meta.scenario.items() for run in runs)
+        trees = [{key: value for key, value in each if key not in _ASIDE} for each in scenarios]
+        trees = told_by_origin(trees, runs)
         paths = _distinct(list(dict.fromkeys(_paths(trees, ()))), trees)
     return [{".".join(map(str, path)): _natural(at(tree, path)) for path in paths} for tree in trees]
+
+
+def told_by_origin(points: Sequence[Mapping[str, Any]], runs: Sequence[Run]) -> list[dict[str, Any]]:
+    """Add `content` and `model_version` to points of which an engine has runs that differ in it.
+
+    No point then has runs of two contents or models, so that nothing averages them.
+    """
+    contents = [content_of(files_of(run.meta)) for run in runs]
+    models = [run.meta.engine.model_version for run in runs]
+    found = [dict(point) for point in points]
+    for name, values in ((CONTENT, contents), (MODEL, models)):
+        if len(set(values)) > 1 and _differ_within(found, runs, values):
+            found = [{**point, name: value} for point, value in zip(found, values, strict=True)]
+    return found
+
+
+def _differ_within(points: Sequence[Mapping[str, Any]], runs: Sequence[Run], values: Sequence[str]) -> bool:
+    """Whether the runs of a point by one engine have several values."""
+    first: dict[tuple[str, str], str] = {}
+    return any(
+        first.setdefault((repr(point), run.meta.engine.name), value) != value
+        for point, run, value in zip(points, runs, values, strict=True)
+    )
 
 
 def shape_of(run: Run) -> tuple[object, ...]:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from fullpipe.analysis.stored import NAMES, StoredRuns
 from fullpipe.errors import MissingExtraError, QueryError
+from fullpipe.runs.population import NEWEST
 
 if TYPE_CHECKING:
     import polars as pl
@@ -22,7 +23,7 @@ _CONFIG = {
 }
 
 
-def query(sql: str, out: str | Path = "runs") -> pl.DataFrame:
+def query(sql: str, out: str | Path = "runs", content: str = NEWEST) -> pl.DataFrame:
     """The answer to a question in SQL about all runs of a store.
 
     Args:
@@ -30,6 +31,7 @@ def query(sql: str, out: str | Path = "runs") -> pl.DataFrame:
             `series`, `transfers` and so on. A column with a dot in its name stands in double quotes, as in
             `select "flows.0.cca", avg(goodput_bps) from flows group by 1`.
         out: The store.
+        content: As of `fullpipe.table`.
 
     Raises:
         MissingExtraError: If DuckDB is not installed.
@@ -43,7 +45,7 @@ def query(sql: str, out: str | Path = "runs") -> pl.DataFrame:
             statements = connection.extract_statements(sql)
             if [statement.type for statement in statements] != [duckdb.StatementType.SELECT]:
                 raise QueryError("not one SELECT; a query reads, and that once")
-            stored, words = StoredRuns(out), set(re.findall(r"\w+", sql.casefold()))
+            stored, words = StoredRuns(out, content=content), set(re.findall(r"\w+", sql.casefold()))
             for name in words.intersection(NAMES):  # the others are not read
                 connection.register(name, stored.table(name).to_arrow())
             return _frame(connection.sql(sql).to_arrow_table())

@@ -10,17 +10,17 @@ from typing import Any
 
 import polars as pl
 
-from fullpipe.analysis.points import at, path_called
+from fullpipe.analysis.points import CONTENT, at, path_called
 from fullpipe.analysis.values import column, value_text
 from fullpipe.errors import ResultError, UnknownNameError, suggestion
-from fullpipe.runs import PACKED, TABLES, Index, Run, Store
+from fullpipe.runs import PACKED, TABLES, Index, Run, Store, population
 from fullpipe.runs.encoding import as_schema
 
 RUNS = "runs"
 NAMES = (RUNS, *TABLES)
 """The tables that there are: one row per run, and those of a run, each of all runs together."""
 _ID, _FOLDER = "id", "folder"
-_IDENTITY = ("scenario", "engine", "seed")
+_IDENTITY = ("scenario", "engine", "seed", "content")
 """Columns of every table; those of swept paths come before."""
 _OF_RUNS = (
     "digest",
@@ -31,6 +31,7 @@ _OF_RUNS = (
     "cpu_s",
     "data_packets",
     "started",
+    "files",
     "bytes",
 )
 """Columns that only the table of runs has; `folder` comes last."""
@@ -48,17 +49,33 @@ class StoredRuns:
         where: What the runs have: values of columns, or lists of them. A column is one of the table of runs,
             or a path in their scenarios; the end of a path is enough where no other ends so. Values are
             spelt as in the scenario.
+        content: "newest" leaves out runs whose files or model are not the newest of their scenario, with a
+            warning, unless `where` names a content; "all" has every run.
 
     Raises:
         NoRunError: If there is no such folder.
         UnknownNameError: If no run has such a path.
+        ValueError: If `content` is something else.
     """
 
-    def __init__(self, out: str | Path = "runs", where: Mapping[str, Any] | None = None) -> None:
+    def __init__(
+        self,
+        out: str | Path = "runs",
+        where: Mapping[str, Any] | None = None,
+        content: str = population.NEWEST,
+    ) -> None:
+        if content not in population.CHOICES:
+            raise ValueError(f"content: expected one of {', '.join(population.CHOICES)}, got {content!r}")
         self._index = Store(Path(out)).index()
         for line in self._index.damaged:
             warnings.warn(f"{line}; it is left out", stacklevel=2)
         self._runs = _told(self._index, where or {})
+        counted, self.left_out = _of_newest(Path(out), self._runs)
+        """The number of runs of other content, by file; empty if there are none."""
+        if content == population.NEWEST and CONTENT not in (where or {}):
+            self._runs = counted
+            if self.left_out:
+                warnings.warn(self.left_out, stacklevel=2)
         known, self.hints = _known(self._runs), list[str]()
         for name, wanted in (where or {}).items():
             left = _chosen(self._runs, name, wanted, known)
@@ -132,25 +149,47 @@ def _of(folder: str, name: str) -> pl.DataFrame:
         raise ResultError(told if folder in told else f"{folder}: {told}") from None
 
 
-def table(name: str, where: Mapping[str, Any] | None = None, out: str | Path = "runs") -> pl.DataFrame:
+def table(
+    name: str,
+    where: Mapping[str, Any] | None = None,
+    out: str | Path = "runs",
+    content: str = population.NEWEST,
+) -> pl.DataFrame:
     """One table over all runs of a store, as a polars frame.
 
     Args:
         name: "runs", one row per run; or a table of a run, such as "flows", "links", "series" or "transfers".
         where: Only of runs that have these values: a path or a column with a value, or a list of values.
         out: The store, such as the folder that `run` and `sweep` were given.
+        content: "newest" leaves out runs whose files (algorithms, recordings) or model are not the newest of
+            their scenario, with a warning; "all" has every run.
 
     Returns:
-        The columns of the table, and before them one per path that was swept, `scenario`, `engine` and
-        `seed`. A swept path that has the name of another column begins with "swept.". Values of several
-        types are text.
+        The columns of the table, and before them one per path that was swept, `scenario`, `engine`, `seed`
+        and `content`, which stands for the files that a run rests on and is empty without any. A swept path
+        that has the name of another column begins with "swept.". Values of several types are text.
 
     Raises:
         NoRunError: If there is no such folder.
         UnknownNameError: If there is no such table, or no run has such a path.
         ResultError: If a table of a run is damaged.
     """
-    return StoredRuns(out, where).table(name)
+    return StoredRuns(out, where, content).table(name)
+
+
+def _of_newest(root: Path, runs: pl.DataFrame) -> tuple[pl.DataFrame, str]:
+    """Return the runs that count, and a sentence about the others."""
+    keys = ["scenario", "engine", "model_version", "files"]
+    groups = runs.group_by(keys, maintain_order=True).agg(pl.col("started").max(), pl.len())
+    sources = [
+        population.Source(scenario, engine, model, json.loads(files), started, count)
+        for scenario, engine, model, files, started, count in groups.iter_rows()
+    ]
+    found = population.newest(sources, population.read_asked(root))
+    if not found.left_out:
+        return runs, ""
+    counted = groups.filter(pl.Series(found.counts)).select(keys)
+    return runs.join(counted, on=keys, how="semi", maintain_order="left"), found.left_out
 
 
 def _told(index: Index, where: Mapping[str, Any]) -> pl.DataFrame:

@@ -6,7 +6,17 @@ from typing import Annotated
 import typer
 
 from fullpipe.cli.output import command_line
-from fullpipe.cli.shared import MAX_SEEDS, AllowPython, Assignments, Jobs, On, Out, target
+from fullpipe.cli.shared import (
+    MAX_SEEDS,
+    AllowPython,
+    Assignments,
+    Content,
+    ContentOption,
+    Jobs,
+    On,
+    Out,
+    target,
+)
 
 
 def compare(
@@ -60,6 +70,7 @@ def compare(
     workers: Jobs = None,
     on: On = "local",
     out: Out = Path("runs"),
+    content: ContentOption = Content.NEWEST,
     figures: Annotated[
         Path | None,
         typer.Option(
@@ -113,6 +124,7 @@ def compare(
         workers=workers,
         on=on,
         out=out,
+        content=content,
         figures=figures,
         file=file,
         allow_python=allow_python,

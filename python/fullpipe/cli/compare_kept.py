@@ -9,14 +9,14 @@ from fullpipe.runs import Run
 from fullpipe.validation.compare import Comparison, Margin, by_engine, closest_to_the_world, compare
 
 
-def sides_in(folder: Path) -> dict[str, list[Run]]:
-    """The runs in a folder by engine.
+def sides_in(folder: Path, content: str) -> dict[str, list[Run]]:
+    """The runs in a folder by engine; `content` as of `fullpipe.cli.jobs.runs_in`.
 
     Raises:
         NoRunError: If there are none.
         ScenarioError: If they are of one engine.
     """
-    found = by_engine(read_runs(runs_in([folder])))
+    found = by_engine(read_runs(runs_in([folder], content)))
     if len(found) < 2:
         raise ScenarioError(
             [

@@ -19,6 +19,7 @@ from fullpipe.cli.output import echo
 from fullpipe.cluster import executor
 from fullpipe.errors import UnknownNameError
 from fullpipe.runs import Store
+from fullpipe.runs.population import NEWEST
 from fullpipe.sweeps import Job, Outcome, jobs
 from fullpipe.validation import compare as comparison
 from fullpipe.validation.over import HEADLINES, compared, sides_of
@@ -41,6 +42,7 @@ def compare(
     workers: int | None,
     on: str,
     out: Path,
+    content: str,
     figures: Path | None,
     file: Path | None,
     allow_python: bool,
@@ -62,12 +64,14 @@ def compare(
         if over or baseline or engines or assignments:
             told_how = "runs that are kept are compared as they are; name a scenario to run others"
             raise typer.BadParameter(told_how, param_hint="SCENARIO")
-        kept_sides = sides_in(Path(scenario))
+        kept_sides = sides_in(Path(scenario), content)
         found = kept_compared(Path(scenario), kept_sides, reference, margins)
         _tell_engines(found, metrics, {}, as_json=as_json)
         if figures:
             draw(figures, kept_sides, found.scenario, {}, quiet=as_json)
         return
+    if content != NEWEST:
+        raise typer.BadParameter("goes with a folder of runs", param_hint="--content")
     chosen = read_scenario(scenario).with_values(values_of(assignments, None))
     if over and baseline:
         raise typer.BadParameter("give one of --over and --baseline")

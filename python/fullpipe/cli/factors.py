@@ -15,7 +15,17 @@ from fullpipe.cli.factors_read import made as made_of
 from fullpipe.cli.factors_shown import show
 from fullpipe.cli.forms import Form
 from fullpipe.cli.output import command_line, complain, echo
-from fullpipe.cli.shared import MAX_SEEDS, AllowPython, Assignments, FormOption, Jobs, Out, target
+from fullpipe.cli.shared import (
+    MAX_SEEDS,
+    AllowPython,
+    Assignments,
+    Content,
+    ContentOption,
+    FormOption,
+    Jobs,
+    Out,
+    target,
+)
 from fullpipe.errors import ScenarioError, UnknownNameError
 from fullpipe.runs.schema import TABLES
 from fullpipe.validation.compare import read_margin
@@ -72,6 +82,7 @@ def factors(
     manova: Annotated[
         bool, typer.Option("--manova", help="Also all metrics of a family at once, by Pillai's trace.")
     ] = False,
+    content: ContentOption = Content.NEWEST,
     seeds: Annotated[
         int | None,
         typer.Option(min=1, max=MAX_SEEDS, metavar="N", help="Of a scenario, the seeds 1 to N; 20."),
@@ -103,7 +114,9 @@ def factors(
     if Path(what).is_dir():
         if seeds or assignments:
             raise typer.BadParameter("--seeds and --set are for scenarios; these runs are finished")
-        points = stored(Path(what))
+        points = stored(Path(what), content)
+    elif content != Content.NEWEST:
+        raise typer.BadParameter("goes with a folder of runs", param_hint="--content")
     else:
         points = made_of(what, assignments, seeds or _SEEDS, workers, out, allow_python)
     metrics = [name for each in asked.values() for name in each.metrics]

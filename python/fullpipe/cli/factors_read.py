@@ -4,26 +4,27 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from fullpipe.analysis.points import points_of
+from fullpipe.analysis.points import points_of, told_by_origin
 from fullpipe.analysis.values import value_text
 from fullpipe.cli.asked import processors, read_scenario, values_of
-from fullpipe.cli.jobs import bring_all, check_all, finished_runs
+from fullpipe.cli.jobs import bring_all, check_all, finished_runs, stored_runs
 from fullpipe.cluster import Threads
 from fullpipe.errors import NoRunError, ScenarioError
 from fullpipe.runs import Run, Store
+from fullpipe.runs.population import NEWEST
 from fullpipe.sweeps import jobs
 
 Points = list[tuple[Mapping[str, Any], Run]]
 """Runs, each with what it differs in from others."""
 
 
-def stored(folder: Path) -> Points:
-    """The runs of a store, by what they differ in."""
+def stored(folder: Path, content: str = NEWEST) -> Points:
+    """The runs of a store, by what they differ in; `content` as of `fullpipe.cli.jobs.stored_runs`."""
     if (folder / "meta.json").exists():
         raise NoRunError(
             f"{folder}: is one run, of which no spread is known; give a folder of runs of several seeds"
         )
-    runs = list(Store(folder))
+    runs = stored_runs(folder, content)
     if not runs:
         raise NoRunError(f"{folder}: no finished run there; give a folder that --out named")
     names = {run.name for run in runs}
@@ -35,8 +36,11 @@ def stored(folder: Path) -> Points:
 
 def _points(runs: Sequence[Run]) -> list[dict[str, Any]]:
     """As the sweep says that made the runs, if it was one; else what differs between their scenarios."""
-    swept = [run.meta.point for run in runs]
-    keys = [(run.name, run.meta.engine.name, run.meta.seed, value_text(run.meta.point)) for run in runs]
+    swept = told_by_origin([run.meta.point for run in runs], runs)
+    keys = [
+        (run.name, run.meta.engine.name, run.meta.seed, value_text(point))
+        for run, point in zip(runs, swept, strict=True)
+    ]
     is_one = bool(swept[0]) and all(point.keys() == swept[0].keys() for point in swept)
     return swept if is_one and len(set(keys)) == len(keys) else points_of(runs)
 

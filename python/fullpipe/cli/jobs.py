@@ -13,11 +13,11 @@ from fullpipe.api import import_algorithms, refusals
 from fullpipe.cli.output import complain
 from fullpipe.engines import engine
 from fullpipe.errors import NoRunError, ScenarioError
-from fullpipe.runs import Run, Store
+from fullpipe.runs import Run, Store, population
 from fullpipe.runs.jobs import points_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     from fullpipe.cluster import Executor
     from fullpipe.sweeps import Job, Outcome
@@ -33,19 +33,40 @@ def noted() -> Iterator[None]:
         complain(f"note: {warning.message}")
 
 
-def runs_in(folders: Iterable[Path]) -> list[Path]:
-    """The folders of runs: those that are given, and those in a folder of finished runs."""
+def runs_in(
+    folders: Iterable[Path], content: str = population.NEWEST, tell: Callable[[str], object] = lambda _: None
+) -> list[Path]:
+    """The folders of runs: those that are given, and those in a folder of finished runs.
+
+    Of such a folder, runs of other content are left out unless `content` is "all": a note on standard error
+    says so, and `tell` is called with it.
+    """
     found: list[Path] = []
     for folder in folders:
         if not folder.exists():
             raise NoRunError(f"{folder}: no such folder; give one of runs, or one that --out named")
-        own = [folder] if (folder / "meta.json").exists() else [run.folder for run in Store(folder)]
+        is_run = (folder / "meta.json").exists()
+        own = [folder] if is_run else [run.folder for run in stored_runs(folder, content, tell)]
         if not own:
             raise NoRunError(
                 f"{folder}: no finished run there; give a folder of runs, or one that --out named"
             )
         found += [each for each in own if each]
     return found
+
+
+def stored_runs(
+    folder: Path, content: str = population.NEWEST, tell: Callable[[str], object] = lambda _: None
+) -> list[Run]:
+    """The runs of a store; those of other content are left out as by `runs_in`."""
+    runs = list(Store(folder))
+    if content == population.ALL:
+        return runs
+    found = population.of_runs([run.meta for run in runs], [folder])
+    if found.left_out:
+        complain(f"note: {found.left_out}")
+        tell(found.left_out)
+    return [run for run, counts in zip(runs, found.counts, strict=True) if counts]
 
 
 def read_runs(folders: Iterable[Path]) -> list[Run]:
@@ -64,7 +85,7 @@ def each_once(runs: Sequence[Run]) -> list[Run]:
     for run in runs:
         engine = run.meta.engine
         version = (engine.name, engine.version, str(engine.model_version))
-        key = (run.name, run.meta.digest, *version, str(run.meta.seed))
+        key = (run.name, run.meta.digest, *version, engine.code, str(run.meta.seed))
         found.setdefault(key, run)
     if len(found) < len(runs):
         complain(f"note: runs in several folders are counted once; {len(runs) - len(found)} left out")

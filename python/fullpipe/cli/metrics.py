@@ -17,7 +17,7 @@ from fullpipe.analysis.unfinished import counted, unfinished_shown
 from fullpipe.cli.console import led, styled, table, terminal
 from fullpipe.cli.jobs import read_runs, runs_in
 from fullpipe.cli.output import echo
-from fullpipe.cli.shared import target
+from fullpipe.cli.shared import Content, ContentOption, target
 from fullpipe.cli.shown import LONGEST, heading, number_shown, unit_shown
 from fullpipe.runs import Run
 
@@ -37,6 +37,7 @@ def metrics(
             parser=target, metavar="DIR", help="Every run of this folder; runs unless RUN is given."
         ),
     ] = None,
+    content: ContentOption = Content.NEWEST,
     as_json: Annotated[bool, typer.Option("--json", help="One JSON object per run, one per line.")] = False,
 ) -> None:
     """Measure finished runs: values per group of flows and per link, and means that should not be trusted.
@@ -46,7 +47,7 @@ def metrics(
     """
     console = terminal()
     stores = [out or Path("runs")] if out or not folders else []
-    for run in read_runs(runs_in([*(folders or []), *stores])):
+    for run in read_runs(runs_in([*(folders or []), *stores], content)):
         values = counted(measured(run))
         doubts = doubtful_means(run.series, run.flows, run.scenario.warmup_s)
         if as_json:

@@ -15,7 +15,7 @@ from fullpipe.cli.output import complain, echo
 from fullpipe.cli.plot_drawn import Kind, Log
 from fullpipe.cli.plot_options import check_options, refused
 from fullpipe.cli.plot_points import Chosen, figure_of, of_one_scenario
-from fullpipe.cli.shared import seconds_of, target
+from fullpipe.cli.shared import Content, ContentOption, seconds_of, target
 from fullpipe.errors import ResultError, UnknownNameError
 from fullpipe.plots.style import Width
 from fullpipe.runs import Run
@@ -88,6 +88,7 @@ def plot(
         list[str] | None,
         typer.Option(metavar="PATH=VALUE", help="Only these runs; may be repeated."),
     ] = None,
+    content: ContentOption = Content.NEWEST,
     width: Annotated[
         str, typer.Option(metavar="WIDTH", help="Over many runs: page or column, as wide as one in a paper.")
     ] = "page",
@@ -136,7 +137,7 @@ def plot(
         axes = (x, y, colour, panel, of, where or ())
         axis = None if log is None else [each.value for each in log if each != Log.NONE]
         asked = Chosen(kind, metric or (), *axes, wide, x_of, x_label, y_label, axis)
-        runs, asked = of_one_scenario(each_once(read_runs(runs_in(folders))), asked)
+        runs, asked = of_one_scenario(each_once(read_runs(runs_in(folders, content))), asked)
         figure, data = figure_of(runs, asked)
         warn_of_short(points_of(runs), runs)
         return _write(figure, data, out, f"{runs[0].name}-{asked.kind}" if name is None else name, as_json)

@@ -12,7 +12,7 @@ from fullpipe.cli.plot_drawn import Kind
 ALWAYS = ("--kind", "--out", "--name", "--json")
 """They go with every figure."""
 _OVER_TIME = "runs over time"
-_OF_MANY = "--metric --panel --of --where --width --xlabel --ylabel"
+_OF_MANY = "--metric --panel --of --where --content --width --xlabel --ylabel"
 _ALONG_X = f"{_OF_MANY} --x --colour --log=none"
 _SHARES = f"{_OF_MANY} --colour --log=none --log=x"
 _OF_KIND: Mapping[Kind, str] = {

@@ -11,7 +11,7 @@ from fullpipe.analysis.query import query as ask
 from fullpipe.cli.frames import as_csv, as_json, as_table
 from fullpipe.cli.jobs import noted
 from fullpipe.cli.output import complain
-from fullpipe.cli.shared import Out
+from fullpipe.cli.shared import Content, ContentOption, Out
 
 
 class Shape(StrEnum):
@@ -25,6 +25,7 @@ class Shape(StrEnum):
 def query(
     sql: Annotated[str, typer.Argument(metavar="SQL", help="One SELECT.")],
     out: Out = Path("runs"),
+    content: ContentOption = Content.NEWEST,
     shape: Annotated[
         Shape, typer.Option("--format", help="How the answer is printed; json is an object per row.")
     ] = Shape.TABLE,
@@ -36,7 +37,7 @@ def query(
     stands in double quotes. This needs DuckDB, which the extra query brings.
     """
     with noted():
-        answer = ask(sql, out)
+        answer = ask(sql, out, content)
     if shape == Shape.TABLE:
         as_table(answer, "--format csv")
         if answer.is_empty():

@@ -8,7 +8,7 @@ import typer
 from fullpipe.analysis.subjects import Subject
 from fullpipe.cli.jobs import each_once, read_runs, runs_in
 from fullpipe.cli.output import command_line, echo
-from fullpipe.cli.shared import target
+from fullpipe.cli.shared import Content, ContentOption, target
 from fullpipe.errors import NoRunError
 from fullpipe.report.budget import Budget
 from fullpipe.report.content import Document
@@ -41,6 +41,7 @@ def report(
     of: Annotated[
         str, typer.Option("--of", metavar="NAME", help="Say it of this group of flows or link.")
     ] = "",
+    content: ContentOption = Content.NEWEST,
     samples: Annotated[
         int,
         typer.Option(min=1_000, metavar="N", help="Samples of time series in the page; about 3 bytes each."),
@@ -56,7 +57,8 @@ def report(
         Subject.read(text)
     budget = Budget(samples=samples)
     try:
-        write(_page(what, question, metric or [], of, command_line(context), budget), out, budget)
+        page = _page(what, question, metric or [], of, content, command_line(context), budget)
+        write(page, out, budget)
     except (ArithmeticError, LookupError, RecursionError, TypeError, ValueError) as error:
         if not what[0].is_file():
             raise
@@ -65,12 +67,21 @@ def report(
 
 
 def _page(
-    what: list[Path], question: str, metrics: list[str], of: str, command: str, budget: Budget
+    what: list[Path],
+    question: str,
+    metrics: list[str],
+    of: str,
+    content: str,
+    command: str,
+    budget: Budget,
 ) -> Document:
     files = [path for path in what if path.is_file()]
     if files and len(what) > 1:
         raise typer.BadParameter(f"{files[0]} is a file: give it alone, or folders only", param_hint="WHAT")
     if files:
         return page_of_file(read(files[0]), question=question, budget=budget)
-    runs = each_once(read_runs(runs_in(what)))
-    return page_of(runs, question=question, metrics=metrics, of=of, command=command, budget=budget)
+    told: list[str] = []
+    runs = each_once(read_runs(runs_in(what, content, told.append)))
+    return page_of(
+        runs, question=question, metrics=metrics, of=of, command=command, budget=budget, notes=told
+    )

@@ -14,7 +14,7 @@ from fullpipe.cli.jobs import noted
 from fullpipe.cli.output import complain, echo
 from fullpipe.cli.shared import Out, target
 from fullpipe.errors import visible
-from fullpipe.runs import Store
+from fullpipe.runs import Store, population
 
 _SHOWN = ("scenario", "engine", "seed", "started", "folder")
 """On a terminal, behind the swept paths."""
@@ -46,9 +46,11 @@ def runs(
     for other in merge or ():
         _merge(place, other)
     with noted():
-        found = StoredRuns(place, _conditions(where or []))
+        found = StoredRuns(place, _conditions(where or []), population.ALL)
     for hint in found.hints:
         complain(f"note: --where {hint}")
+    if found.left_out and not delete:
+        complain(f"note: where runs are averaged, {found.left_out}; --where content=HASH chooses them here")
     if delete:
         _delete(Store(place), found.folders, yes)
     elif as_lines:
@@ -68,7 +70,8 @@ def _conditions(where: Sequence[str]) -> dict[str, list[Any]]:
 
 def _show(found: pl.DataFrame) -> None:
     swept = found.columns[: found.columns.index("scenario")]
-    as_table(found.select(*swept, *_SHOWN), "--json")
+    content = ["content"] if found["content"].n_unique() > 1 else []
+    as_table(found.select(*swept, *_SHOWN[:-1], *content, _SHOWN[-1]), "--json")
     echo(f"{found.height:,} runs, {sum(found['bytes']) / 1e6:,.1f} MB of tables")
 
 

@@ -3,12 +3,14 @@
 import signal
 from collections.abc import Iterator
 from contextlib import contextmanager
+from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from fullpipe.cli.forms import Form
+from fullpipe.runs import population
 from fullpipe.scenario.quantities import DURATION, NANOSECONDS
 
 
@@ -31,6 +33,22 @@ def target(text: str | Path) -> Path:
 
 Out = Annotated[Path, typer.Option(parser=target, help="Folder of finished runs.", metavar="DIR")]
 MAX_SEEDS = 100_000
+
+
+class Content(StrEnum):
+    """Runs that a command reads of a store in which files or models have changed."""
+
+    NEWEST = population.NEWEST
+    ALL = population.ALL
+
+
+ContentOption = Annotated[
+    Content,
+    typer.Option(
+        "--content",
+        help="newest: leave out runs of older algorithms, recordings or models; all: content is a factor.",
+    ),
+]
 Jobs = Annotated[
     int | None,
     typer.Option("--jobs", min=1, metavar="N", help="Runs at the same time; all processors unless given."),

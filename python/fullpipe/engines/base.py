@@ -208,6 +208,21 @@ def identity(engine: Engine, scenario: Scenario) -> EngineId:
     return _engine_id(engine.name, engine.version(), engine.model_version(), code)
 
 
+def _files(scenario: Scenario) -> dict[str, str]:
+    """Return the SHA-256 of every file that results depend on besides the scenario, by its name."""
+    found: dict[str, str] = {}
+    for kind in own_algorithms_of(scenario):
+        found |= own.digests(kind) if own.is_known(kind) else {}
+    return found | (scenario.recordings() if _names_a_file(_named(scenario)) else {})
+
+
+def _names_a_file(tree: object) -> bool:
+    """Whether a table has the key `file`; most scenarios have none, and are not written for that."""
+    if isinstance(tree, dict):
+        return "file" in tree or any(map(_names_a_file, tree.values()))
+    return isinstance(tree, list) and any(map(_names_a_file, tree))
+
+
 @lru_cache
 def _engine_id(name: str, version: str, model_version: str, code: str) -> EngineId:
     """The same object for all runs of a sweep."""
@@ -279,6 +294,7 @@ def origin(
     # Numbers may be numpy's, and a copy is not checked. Of a dictionary each run has its own.
     of_run = {
         "scenario": dict(shared.scenario),
+        "files": dict(shared.files),
         "seed": index(seed),
         "point": {},
         "wall_s": took.wall_s,
@@ -306,6 +322,7 @@ def _shared(engine: Engine, scenario: Scenario) -> Meta:
             scenario=_named(scenario),
             digest=digest_of(engine, scenario),
             engine=who,
+            files=_files(scenario),
             seed=0,
             duration_s=scenario.duration_s,
             wall_s=0.0,

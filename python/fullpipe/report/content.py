@@ -201,6 +201,16 @@ class Section:
 
 
 @dataclass(frozen=True)
+class Basis:
+    """Runs that a report rests on."""
+
+    store: str
+    """Last name of the folder that has them."""
+    runs: Sequence[tuple[str, str]]
+    """Folder below the store, and when the run was made."""
+
+
+@dataclass(frozen=True)
 class Document:
     """A report."""
 
@@ -211,3 +221,5 @@ class Document:
     sections: Sequence[Section]
     facts: Sequence[tuple[str, str]] = field(default=())
     """What it rests on: names and values, such as versions."""
+    basis: Basis | None = None
+    """The runs by their places, for `fullpipe pack`."""

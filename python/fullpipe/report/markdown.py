@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from typing import assert_never
 
 from fullpipe.markdown import escaped, table
+from fullpipe.report.basis import markdown_of
 from fullpipe.report.content import Block, Code, Document, Download, Figure, Items, Section, Table, Text
 from fullpipe.report.narrow import narrowed
 from fullpipe.report.text import lines_visible
@@ -20,6 +21,8 @@ def markdown(page: Document) -> str:
     if page.facts:
         facts = [f"{name}: {value}" for name, value in page.facts]
         parts += _section(Section("What this rests on", [Items(facts)]), 2)
+    if page.basis:
+        parts.append(markdown_of(page.basis))
     return "\n\n".join(part for part in parts if part) + "\n"
 
 

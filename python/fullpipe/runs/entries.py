@@ -11,6 +11,7 @@ from fullpipe import _native
 from fullpipe.lazy import pl
 from fullpipe.runs.encoding import checksum, decoded, encoded
 from fullpipe.runs.kept import Kept
+from fullpipe.runs.population import content_of, files_of
 from fullpipe.runs.schema import DTYPES, TABLES
 from fullpipe.runs.sums import META
 
@@ -34,12 +35,15 @@ RUNS: Mapping[str, str] = {
     "cpu_s": "real",
     "data_packets": "count",
     "started": "text",
+    "content": "text",
+    "files": "text",
     "bytes": "count",
     "changed_ns": "count",
     "noted_ns": "count",
     "gone": "flag",
 }
-"""Columns of the table of runs, each with the kind of its values: `point` and `spec`, the scenario, are JSON;
+"""Columns of the table of runs, each with the kind of its values: `point`, `spec` (the scenario) and `files`
+are JSON; `content` is `fullpipe.runs.population.content_of` the files;
 `changed_ns` is when meta.json was written, by which another run of the same name is noticed; the row that was
 noted last counts."""
 LISTED: Mapping[str, str] = {"digest": "text", "changed_ns": "count", "noted_ns": "count"}
@@ -88,7 +92,7 @@ class Entries:
     def _row(self, kept: Kept, changed_ns: int, noted_ns: int) -> dict[str, Any]:
         meta = kept.meta
         seal = kept.sums.sha256 or checksum((kept.folder / META).read_bytes())
-        name = str(meta.scenario["name"])
+        name, found = str(meta.scenario["name"]), files_of(meta)
         if (meta.digest, name) not in self._specs:
             self._specs[meta.digest, name] = json.dumps(meta.scenario)
         return {
@@ -106,6 +110,8 @@ class Entries:
             "cpu_s": meta.cpu_s,
             "data_packets": meta.data_packets,
             "started": meta.started,
+            "content": content_of(found),
+            "files": json.dumps(dict(found)) if found else "{}",
             "bytes": sum(kept.sums.files().values()),
             "changed_ns": changed_ns,
             "noted_ns": noted_ns,

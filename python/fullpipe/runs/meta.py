@@ -43,6 +43,9 @@ class Meta(BaseModel):
     """Stands for what the engine reads of the scenario: without the options of other engines."""
     engine: EngineId
     seed: int
+    files: dict[str, str] = {}
+    """SHA-256 of every file that the run rests on besides its scenario: source files and shared objects of
+    algorithms, and recordings by their paths in the scenario."""
     point: dict[str, Any] = {}
     """The swept paths and names of variants with their values, in the sweep that made the run."""
     duration_s: float

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import json
 import os
 import re
 from collections.abc import Iterable, Iterator
@@ -12,10 +13,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from fullpipe.errors import DiskFullError, FolderError, NoRunError, ResultError
-from fullpipe.runs import order
+from fullpipe.runs import order, population
 from fullpipe.runs.encoded import only
 from fullpipe.runs.kept import Kept
-from fullpipe.runs.meta import DIGEST, EngineId
+from fullpipe.runs.meta import DIGEST, EngineId, Meta
 from fullpipe.runs.run import Run
 from fullpipe.runs.sums import META
 from fullpipe.runs.writer import SUMMARIES, Writer, finished
@@ -224,6 +225,13 @@ class Store:
         if after != before:
             with suppress(OSError), self._writing() as writer:
                 order.write(self.root, writer.open(), after)
+
+    def note_content(self, metas: Iterable[Meta]) -> None:
+        """Note which content of files was asked for, if any run has files and the store can be written."""
+        named = {json.dumps([meta.scenario["name"], meta.files]): meta for meta in metas if meta.files}
+        if named:
+            with suppress(OSError), self._writing() as writer:
+                population.note_asked(self.root, writer.open(), named.values())
 
     def _check(self, folder: Path) -> None:
         """Raise FolderError unless a folder is where runs of this store are, and not behind a link."""

@@ -38,6 +38,7 @@ from fullpipe.report.runs.page import page_of
 from fullpipe.report.runs.repeat import READ
 from fullpipe.runs import Run, Store
 from fullpipe.runs.meta import DIGEST, ENGINE
+from fullpipe.runs.population import ALL
 from fullpipe.runs.sums import own_file
 from fullpipe.validation.compare.matching import Variant
 from fullpipe.validation.compare.variants import compare_variants
@@ -229,10 +230,14 @@ class KeptRuns:
         runs = [self._load(*_parts(each)) for each in ids]
         return html(page_of(runs, question=question, is_one=True), Budget().samples)
 
-    def _seeds(self, digest: str, _seed: str, engine: str) -> dict[int, Run]:
-        """The runs of a scenario by an engine, by their seeds."""
+    def _seeds(self, digest: str, seed: str, engine: str) -> dict[int, Run]:
+        """The runs of a scenario by an engine, by their seeds: those of the content and model of one seed."""
         runs, _ = self._table()
         rows = runs.filter(pl.col("digest") == digest, pl.col("engine") == engine)
+        alike = ["content", "model_version"]
+        rows = rows.join(
+            rows.filter(pl.col("seed").cast(pl.String) == seed).select(alike), on=alike, how="semi"
+        )
         return {seed: self._load(digest, str(seed), engine) for seed in rows["seed"]}
 
     def _load(self, digest: str, seed: str, engine: str) -> Run:
@@ -346,7 +351,7 @@ def _of_store(root: Path) -> pl.DataFrame:
         schema = dict.fromkeys(("scenario", "engine", "started", *_HIDDEN), pl.String)
         of_none = {"seed": pl.Int64, **dict.fromkeys(_SUMMED, pl.Float64), **SCORES}
         return pl.DataFrame(schema={**schema, **of_none})
-    stored = StoredRuns(root)
+    stored = StoredRuns(root, content=ALL)
     return with_scores(stored.per_run("flows", _SUMMED), stored)
 
 

@@ -8,6 +8,7 @@ from hashlib import sha256
 from importlib.resources import files
 
 from fullpipe.palette import COLOURS, STROKES
+from fullpipe.report.basis import html_of
 from fullpipe.report.content import Document
 from fullpipe.report.html.tables import shown
 from fullpipe.report.html.writer import Writer
@@ -40,6 +41,7 @@ def html(page: Document, samples: int) -> str:
         "<body>",
         '<a class="skip" href="#main">To the content</a>',
         *writer.body(),
+        *([html_of(page.basis)] if page.basis else []),
         f"<script>{script}</script>",
         "</body>",
         "</html>",

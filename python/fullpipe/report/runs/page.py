@@ -4,18 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 
-import polars as pl
-
 from fullpipe.analysis.of_connections import of_connections
+from fullpipe.analysis.over_seeds import are_equal_over_seeds
 from fullpipe.analysis.points import shape_of
 from fullpipe.analysis.subjects import Subject, check_groups
 from fullpipe.analysis.values import value_text
+from fullpipe.report.basis import basis_of
 from fullpipe.report.budget import Budget
 from fullpipe.report.content import Block, Document, Items, Section
 from fullpipe.report.runs import answer, engines, figures, over_time, repeat, tables, verdicts
 from fullpipe.report.runs.points import Points
 from fullpipe.report.text import counted, left_out, listed
 from fullpipe.runs import Run
+from fullpipe.runs.population import file_shown
+
+_DIGITS = 16
+"""Of a SHA-256."""
 
 
 def page_of(
@@ -27,6 +31,7 @@ def page_of(
     of: str = "",
     command: str = "",
     budget: Budget | None = None,
+    notes: Sequence[str] = (),
 ) -> Document:
     """What finished runs say: a part for every name of a scenario.
 
@@ -39,6 +44,7 @@ def page_of(
         of: The group of flows or link that it is asked of. Left out: all flows, or the only one that has it.
         command: What makes the page; it stands below what makes the runs.
         budget: How much the page may hold.
+        notes: Sentences about runs that are left out.
 
     Raises:
         ValueError: If there is no run.
@@ -62,6 +68,7 @@ def page_of(
         for sentence in _answer(each, made)
     ]
     told += filter(None, [left_out(len(shown), len(found), "scenarios")])
+    told += [f"{note}." for note in notes]
     beside = engines.section([run for each in shown for run in each.runs], metrics, budget)
     sections = [list(_sections(each, made, command, budget)) for each, made in parts]
     whole = sections[0] if len(shown) == 1 else [
@@ -71,9 +78,8 @@ def page_of(
         f" and {len(found) - 3} more" if len(found) > 3 else ""
     )
     whole = [beside, *whole] if beside else whole
-    return Document(
-        title, question or _question(shown), told, whole, _facts([r for each in found for r in each.runs])
-    )
+    every = [run for each in found for run in each.runs]
+    return Document(title, question or _question(shown), told, whole, _facts(every), basis_of(every))
 
 
 def _names(found: Sequence[Points]) -> list[str]:
@@ -97,8 +103,7 @@ def _question(found: Sequence[Points]) -> str:
 
 def _answer(found: Points, made: verdicts.Comparisons) -> Iterator[str]:
     yield from answer.answer(found, made)
-    several = found.means.filter(pl.col("n") > 1)
-    if several.height and several["alike"].all():
+    if are_equal_over_seeds(list(zip(found.points, found.runs, strict=True))):
         yield "All seeds gave the same run, so no mean has an interval: nothing is random there."
 
 
@@ -139,6 +144,15 @@ def _notes(found: Points) -> list[str]:
     return [*lines, *dict.fromkeys(note for scenario in distinct.values() for note in scenario.notes())]
 
 
+def _files(runs: Sequence[Run]) -> dict[str, str]:
+    """Return the files that runs rest on, each with the beginning of its digests."""
+    found: dict[str, dict[str, None]] = {}
+    for run in runs:
+        for name, digest in run.meta.files.items():
+            found.setdefault(file_shown(name), {})[digest[:_DIGITS]] = None
+    return {name: ", ".join(digests) for name, digests in found.items()}
+
+
 def _facts(runs: Sequence[Run]) -> list[tuple[str, str]]:
     """Engines, versions and when it was run; nothing of the machine."""
     engines = dict.fromkeys(
@@ -156,5 +170,6 @@ def _facts(runs: Sequence[Run]) -> list[tuple[str, str]]:
         *((name, ", ".join(sorted(found))) for name, found in versions.items()),
         ("Run on", when),
         ("Intervals", "Student's t, 95 %, over seeds; the run is the unit"),
-        ("Scenarios", value_text(len({run.scenario.digest for run in runs})) + " by content"),
+        ("Scenarios", value_text(len({run.meta.digest for run in runs})) + " by content"),
+        *((name, f"SHA-256 {digests}...") for name, digests in _files(runs).items()),
     ]

@@ -10,7 +10,9 @@ from fullpipe.engines import flent, pcap
 from fullpipe.errors import FullpipeError
 from fullpipe.report.content import Code, Download, Section, Text
 from fullpipe.report.runs.points import Points
+from fullpipe.report.text import listed
 from fullpipe.runs import Run
+from fullpipe.runs.population import file_shown
 from fullpipe.scenario import Scenario, scenario_names
 
 _POINT = "point"
@@ -33,6 +35,9 @@ def section(found: Points, command: str = "") -> Section:
     named = _name_of(found, scenario)
     simulated = any(run.meta.engine.name not in READ for run in found.runs)
     told = "" if named or not simulated else f"Save the scenario as {file}. "
+    beside = dict.fromkeys(name for run in found.runs for name in run.meta.files)
+    if beside and not named:
+        told += f"Put {listed(map(file_shown, beside))} beside it; `fullpipe pack` writes all into one file. "
     return Section(
         "Scenario and repetition",
         [
@@ -54,7 +59,8 @@ def _commands(found: Points, scenario: str) -> Iterator[str]:
             yield from _imports(found, engine)
             continue
         by = [] if engine == "native" else ["--engine", engine]
-        words = ["fullpipe", "run", scenario]
+        code = ["--allow-python"] if any(run.meta.engine.code for run in found.runs) else []
+        words = ["fullpipe", "run", scenario, *code]
         yield from (shlex.join([*words, *seed, *by, *_store(found)]) for seed in seeds)
 
 

@@ -5,6 +5,8 @@ from collections import OrderedDict
 from collections.abc import Callable
 from typing import Any, Generic, TypeVar
 
+from pydantic import SerializationInfo
+
 from fullpipe.scenario.traces.files import TraceError, read_bytes
 
 T = TypeVar("T")
@@ -51,8 +53,15 @@ class Content(Generic[T]):
         return digest
 
 
-def written(tree: dict[str, Any], mode: str, digest: str) -> dict[str, Any]:
-    """A model as TOML has it, with the file's name; or as the scenario's digest has it, with its content."""
-    if mode == "json" or not digest:
+def written(tree: dict[str, Any], info: SerializationInfo, digest: str) -> dict[str, Any]:
+    """A model as TOML has it, with the file's name; or as the scenario's digest has it, with its content.
+
+    A context that is a dictionary collects the digest of every file by its name.
+    """
+    if not digest:
+        return tree
+    if info.mode == "json":
+        if isinstance(info.context, dict):
+            info.context[tree["file"]] = digest
         return tree
     return {key: value for key, value in tree.items() if key != "file"} | {"sha256": digest}

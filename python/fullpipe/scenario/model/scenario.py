@@ -113,6 +113,12 @@ class ScenarioModel(Model):
         """The scenario as plain data, spelt as in TOML: `Scenario(**s.to_dict()) == s`."""
         return self.model_dump(mode="json", by_alias=True, exclude_unset=True, exclude_none=True)
 
+    def recordings(self) -> dict[str, str]:
+        """Return the SHA-256 of every file that the scenario names, when it was read, by its path there."""
+        found: dict[str, str] = {}
+        self.model_dump(mode="json", context=found)
+        return found
+
     def tcp_of(self, flow: Flow) -> Tcp:
         """The transport of a flow, its own settings over those of the scenario."""
         return self.tcp.overridden_by(flow.tcp)

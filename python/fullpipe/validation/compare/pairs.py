@@ -9,6 +9,7 @@ from functools import cached_property
 from fullpipe.analysis.metrics import connections, flow_groups
 from fullpipe.analysis.metrics.groups import ALL, TOTALS, flow_directions
 from fullpipe.runs import Run
+from fullpipe.runs.population import content_of, files_of
 from fullpipe.scenario import Scenario
 
 Runs = Mapping[str, Sequence[Run]]
@@ -108,6 +109,7 @@ def _check(side: str, runs: Sequence[Run]) -> None:
     for what, found in (
         ("scenarios", {run.meta.digest for run in runs}),
         ("engines", {run.meta.engine.name for run in runs}),
+        ("contents", {content_of(files_of(run.meta)) for run in runs}),
     ):
         if len(found) > 1:
             listed = ", ".join(sorted(found))

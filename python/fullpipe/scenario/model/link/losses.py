@@ -94,7 +94,7 @@ class Replay(Model):
 
     @model_serializer(mode="wrap")
     def _write(self, write: Any, info: Any) -> dict[str, Any]:
-        return written(write(self), info.mode, self._digest)
+        return written(write(self), info, self._digest)
 
 
 def losses(data: bytes, where: str) -> tuple[list[int], int]:

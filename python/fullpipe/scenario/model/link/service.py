@@ -66,7 +66,7 @@ class Light(Model):
 
     @model_serializer(mode="wrap")
     def _write(self, write: Any, info: Any) -> dict[str, Any]:
-        return written(write(self), info.mode, self._digest)
+        return written(write(self), info, self._digest)
 
 
 class Trace(Model):
@@ -162,7 +162,7 @@ class Trace(Model):
 
     @model_serializer(mode="wrap")
     def _write(self, write: Any, info: Any) -> dict[str, Any]:
-        return written(write(self), info.mode, self._digest)
+        return written(write(self), info, self._digest)
 
 
 class Frames(Model):

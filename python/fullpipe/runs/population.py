@@ -1,0 +1,238 @@
+"""Runs that may be averaged: those of the newest content of every file, by the newest model.
+
+A run rests on files besides its scenario: the code of its algorithms and its recordings. A file has one
+content in a scenario, that of the run that was asked for last. See docs/explanation/content.md.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+from uuid import uuid4
+
+from fullpipe import files
+from fullpipe.algorithms import own
+from fullpipe.runs.meta import Meta
+
+FILE = ".content"
+"""The note of a store: which content was asked for last."""
+ALL = "all"
+NEWEST = "newest"
+CHOICES = (NEWEST, ALL)
+"""Runs of the newest content, or of every content, which is a factor then."""
+_MODEL = "model"
+_SHORT = 8
+_POINT = "\0"
+"""Between the name of a recording and the scenario that names it."""
+
+Key = tuple[str, str, str]
+"""Scenario, "file" or "model", and the name of the file or the engine."""
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """Origin that some runs share, as far as it decides their results besides the scenario."""
+
+    scenario: str
+    engine: str
+    model: str
+    files: Mapping[str, str]
+    """Digest of every file by its name."""
+    started: str
+    """Date and time of the newest of these runs, ISO 8601."""
+    runs: int = 1
+
+    @classmethod
+    def of(cls, meta: Meta) -> Source:
+        """Return the source of one run."""
+        engine = meta.engine
+        return cls(
+            str(meta.scenario["name"]), engine.name, engine.model_version, files_of(meta), meta.started
+        )
+
+    def parts(self) -> Iterable[tuple[Key, str]]:
+        """Return the digest of every file and the version of the model."""
+        yield (self.scenario, _MODEL, self.engine), self.model
+        yield from (((self.scenario, "file", name), digest) for name, digest in self.files.items())
+
+
+@dataclass(frozen=True)
+class Population:
+    """Sources whose runs count, and a sentence about the others."""
+
+    counts: Sequence[bool]
+    """Whether the runs of each source count."""
+    left_out: str
+    """Number of runs that do not count, by file; empty if all count."""
+
+
+def content_of(digests: Mapping[str, str]) -> str:
+    """Return a name for the content of files: 8 hexadecimal digits, empty if there are no files.
+
+    Names and folders of files have no part in it.
+
+    >>> content_of({})
+    ''
+    """
+    if not digests:
+        return ""
+    import hashlib  # here: most runs rest on their scenario only
+
+    return hashlib.sha256(" ".join(sorted(digests.values())).encode()).hexdigest()[:_SHORT]
+
+
+def files_of(meta: Meta) -> Mapping[str, str]:
+    """Return the digest of every file of a run by its name.
+
+    Runs of versions that did not list files have the fingerprint of their algorithms instead; those of an
+    interactive session had another one in every run. The digest of the scenario stands for recordings: it
+    tells contents of the same scenario apart and not which file changed.
+    """
+    if meta.files:
+        return meta.files
+    kinds = " ".join(_own(meta.scenario))
+    found = {kinds: meta.engine.code} if meta.engine.code and ":__main__:" not in kinds else {}
+    recordings = list(dict.fromkeys(_recordings(meta.scenario)))
+    if recordings:
+        spec = json.dumps({**meta.scenario, "name": ""}, sort_keys=True)
+        found |= {f"{name}{_POINT}{spec}": meta.digest for name in recordings}
+    return found
+
+
+def file_shown(name: str) -> str:
+    """Return the name of a file as reports have it: without the folders of this machine."""
+    return Path(name).name if Path(name).is_absolute() else name
+
+
+def newest(sources: Sequence[Source], asked: Mapping[Key, tuple[str, datetime]] | None = None) -> Population:
+    """Return which sources count: those whose files and model all are the newest of their scenario.
+
+    Args:
+        sources: The sources of all runs that would be averaged.
+        asked: Contents that were asked for after their runs had been made; see `read_asked`.
+    """
+    latest: dict[Key, tuple[datetime, str]] = {}
+    known: dict[Key, set[str]] = {}
+    for source in sources:
+        time = _time(source.started)
+        for key, value in source.parts():
+            known.setdefault(key, set()).add(value)
+            if key not in latest or time >= latest[key][0]:
+                latest[key] = time, value
+    for key, (value, time) in (asked or {}).items():
+        if value in known.get(key, ()) and time >= latest[key][0]:
+            latest[key] = time, value
+    other = [next((k for k, value in source.parts() if latest[k][1] != value), None) for source in sources]
+    return Population([key is None for key in other], _told(sources, other))
+
+
+def of_runs(metas: Sequence[Meta], roots: Iterable[Path]) -> Population:
+    """Return which of some runs count.
+
+    Args:
+        metas: The origins of the runs.
+        roots: The stores that have them.
+    """
+    asked: dict[Key, tuple[str, datetime]] = {}
+    for root in roots:
+        for key, (value, time) in read_asked(root).items():
+            if key not in asked or time > asked[key][1]:
+                asked[key] = value, time
+    return newest([Source.of(meta) for meta in metas], asked)
+
+
+def read_asked(root: Path) -> dict[Key, tuple[str, datetime]]:
+    """Return the digest that was last asked for of every file, and when; nothing if the note is damaged."""
+    try:
+        tree = json.loads(files.read_regular(root / FILE, most=_MOST_BYTES))
+        return {
+            (scenario, "file", name): (str(digest), _time(time))
+            for scenario, of_scenario in tree.items()
+            for name, (digest, time) in of_scenario.items()
+        }
+    except (OSError, ValueError, TypeError, AttributeError, RecursionError):
+        return {}
+
+
+_MOST_BYTES = 16_000_000
+
+
+def note_asked(root: Path, place: Path, metas: Iterable[Meta]) -> None:
+    """Note the files of runs that were asked for, made or found; `place` is a hidden folder of the store.
+
+    Raises:
+        OSError: If the note cannot be written.
+    """
+    now = datetime.now(UTC).isoformat()
+    tree: dict[str, dict[str, Any]] = {}
+    for (scenario, _, name), (digest, time) in read_asked(root).items():
+        tree.setdefault(scenario, {})[name] = digest, time.isoformat()
+    for meta in metas:
+        for name, digest in meta.files.items():
+            tree.setdefault(str(meta.scenario["name"]), {})[name] = digest, now
+    draft = place / f"content-{uuid4().hex}"
+    files.put(draft, json.dumps(tree).encode())
+    draft.replace(root / FILE)
+
+
+def _told(sources: Sequence[Source], other: Sequence[Key | None]) -> str:
+    """Say how many runs are left out, of which file, and how to have them."""
+    counts: dict[tuple[str, str], int] = {}
+    for source, key in zip(sources, other, strict=True):
+        if key is not None:
+            counts[key[1:]] = counts.get(key[1:], 0) + source.runs
+    if not counts:
+        return ""
+    parts = [f"{n:,} of {_called(*which)}" for which, n in counts.items()]
+    total = sum(counts.values())
+    return (
+        f"{total:,} run{'' if total == 1 else 's'} of other content left out ({', '.join(parts)});"
+        " --content all includes them as a factor"
+    )
+
+
+def _called(kind: str, name: str) -> str:
+    if kind == _MODEL:
+        return f"an older model of {name}"
+    return f"another {file_shown(name.partition(_POINT)[0])}"
+
+
+def _time(text: str) -> datetime:
+    """Return a date, the earliest one if it is none: a store may be a stranger's."""
+    with suppress(ValueError):
+        found = datetime.fromisoformat(text)
+        return found if found.tzinfo else found.replace(tzinfo=UTC)
+    return datetime.min.replace(tzinfo=UTC)
+
+
+def _own(tree: Any) -> list[str]:
+    """Return the names of algorithms in a scenario that are not of the registry, each once."""
+    return list(dict.fromkeys(text for text in _texts(tree) if own.is_own(text)))
+
+
+def _texts(tree: Any) -> Iterable[str]:
+    if isinstance(tree, str):
+        yield tree
+    elif isinstance(tree, Mapping):
+        for part in tree.values():
+            yield from _texts(part)
+    elif isinstance(tree, list):
+        for part in tree:
+            yield from _texts(part)
+
+
+def _recordings(tree: Any) -> Iterable[str]:
+    """Return the files that the tables of a scenario name."""
+    if isinstance(tree, Mapping):
+        if isinstance(tree.get("file"), str):
+            yield tree["file"]
+        for part in tree.values():
+            yield from _recordings(part)
+    elif isinstance(tree, list):
+        for part in tree:
+            yield from _recordings(part)

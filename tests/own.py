@@ -1,0 +1,50 @@
+"""Algorithms in files that change while a test runs, as an author changes them between two commands."""
+
+import sys
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+from fullpipe.algorithms import classes, libraries
+
+_CODE = '''"""An algorithm whose window grows by {increase} per round trip."""
+from fullpipe.algorithms import Controller
+
+
+class Brake(Controller):
+    slow_start = 1.0
+    increase = {increase}
+    beta: float = 0.5
+
+    def on_congestion(self, episode, path):
+        if episode.first:
+            self.ssthresh = self.cwnd * self.beta
+'''
+
+
+def brake(folder: Path, increase: float, module: str = "brake") -> type:
+    """Write an algorithm into a file and import it, in place of one that the file had before."""
+    path = folder / f"{module}.py"
+    path.write_text(_CODE.format(increase=increase), encoding="utf-8")
+    return imported(path, "Brake")
+
+
+def imported(path: Path, name: str) -> type:
+    """Import a class from a file as a new process would; no byte code is read or written."""
+    module = ModuleType(path.stem)
+    module.__file__ = str(path)
+    sys.modules[path.stem] = module
+    exec(compile(path.read_text(encoding="utf-8"), str(path), "exec"), vars(module))
+    found: Any = vars(module)[name]
+    classes.name(found)
+    return found  # type: ignore[no-any-return]
+
+
+def forget(*modules: str) -> None:
+    """Forget algorithms, as the end of a process does."""
+    for module in modules:
+        sys.modules.pop(module, None)
+    for kind in [kind for kind in classes._known if kind.split(":")[1] in modules]:
+        del classes._known[kind]
+    libraries._seen.clear()
+    libraries._allowed.clear()
