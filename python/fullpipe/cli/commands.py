@@ -85,6 +85,17 @@ COMMANDS = {
         "List the kept runs of a folder; delete some, or bring in those of other folders.",
     ),
     "query": Entry("query", "query", "Ask all kept runs in SQL."),
+    "pack": Entry(
+        "pack",
+        "pack",
+        "Write a study into one file: scenarios, algorithms, recordings, seeds, versions, checksums and"
+        " runs.",
+    ),
+    "rerun": Entry(
+        "rerun",
+        "rerun",
+        "Run a packed study again, and with --compare say whether every table is equal to the byte.",
+    ),
     "export": Entry(
         "export",
         "export",

@@ -1,0 +1,83 @@
+"""`fullpipe rerun`: the runs of a pack, made again, and what differs."""
+
+from collections.abc import Sequence
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from fullpipe import files
+from fullpipe.cli.asked import processors
+from fullpipe.cli.jobs import check_all, finished_runs
+from fullpipe.cli.output import complain, echo
+from fullpipe.cli.shared import AllowPython, Jobs, target
+from fullpipe.cluster import Threads
+from fullpipe.commit import with_commit
+from fullpipe.packs.again import Again
+from fullpipe.packs.archive import Pack, opened
+from fullpipe.packs.differences import difference
+from fullpipe.packs.manifest import RUNS
+from fullpipe.runs import Store, version
+from fullpipe.sweeps import Outcome
+
+_MOST_LINES = 20
+
+
+def rerun(
+    study: Annotated[Path, typer.Argument(metavar="FILE", help="A file that fullpipe pack wrote.")],
+    out: Annotated[
+        Path, typer.Option("--out", "-o", parser=target, metavar="DIR", help="Folder of files and runs.")
+    ] = Path("rerun"),
+    compare: Annotated[
+        bool, typer.Option("--compare", help="Say whether the runs are equal to those of the pack.")
+    ] = False,
+    workers: Jobs = None,
+    allow_python: AllowPython = False,
+) -> None:
+    """Run a packed study again, and with --compare say whether every table is equal to the byte.
+
+    Exit status with --compare: 0 if all are equal, 1 if something differs or fails, 2 if the file is no pack
+    or a damaged one. An interrupted command continues when it is given again.
+    """
+    with ExitStack() as stack:
+        pack = stack.enter_context(opened(study))
+        again = Again(pack, out, allow_python=allow_python, must_compare=compare)
+        again.unpack()
+        todo = again.jobs()
+        check_all(todo)
+        outcomes = finished_runs(todo, Threads(workers or processors()), Store(out))
+        if not compare:
+            echo(f"{out}: {len(outcomes):,} runs made of {study}")
+            return
+        folder = None
+        if pack.has(RUNS):
+            folder = stack.enter_context(files.hidden(out))
+            pack.extract(RUNS, folder)
+        lines = _differences(pack, outcomes, folder)
+    _tell(pack, lines, len(outcomes))
+    if lines:
+        raise typer.Exit(1)
+
+
+def _differences(pack: Pack, outcomes: Sequence[Outcome], folder: Path | None) -> list[str]:
+    found = []
+    for packed, outcome in zip(pack.manifest.runs, outcomes, strict=True):
+        there = folder and folder / packed.folder
+        if told := difference(outcome.run, packed, there):
+            found.append(f"{outcome.run.name}, {packed.folder}: {told}")
+    return found
+
+
+def _tell(pack: Pack, lines: Sequence[str], count: int) -> None:
+    if not lines:
+        echo(f"{count:,} of {count:,} runs are equal to those of {pack.path}, byte for byte")
+    else:
+        echo(f"{len(lines):,} of {count:,} runs differ from those of {pack.path}")
+        for line in lines[:_MOST_LINES]:
+            echo(f"  {line}")
+        if len(lines) > _MOST_LINES:
+            echo(f"  and {len(lines) - _MOST_LINES:,} others")
+    here = with_commit(version("fullpipe"))
+    if pack.manifest.fullpipe != here:
+        complain(f"note: packed by fullpipe {pack.manifest.fullpipe}; this is {here}")
