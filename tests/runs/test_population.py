@@ -15,6 +15,7 @@ from fullpipe.algorithms import libraries
 from fullpipe.analysis.points import points_of
 from fullpipe.analysis.query import query
 from fullpipe.analysis.stored import StoredRuns
+from fullpipe.cli.shared import Content
 from fullpipe.cli.ui.stored import KeptRuns
 from fullpipe.runs import Run, Store, population
 from fullpipe.runs.jobs import jobs
@@ -303,6 +304,10 @@ def test_a_note_that_is_damaged_is_no_note(tmp_path: Path) -> None:
     for text in ("", "[]", '{"mixed": 1}', '{"mixed": {"lte.down": [1]}}', "{" * 100_000):
         (tmp_path / "runs" / population.FILE).write_text(text, encoding="utf-8")
         assert population.read_asked(tmp_path / "runs") == {}
+
+
+def test_the_choices_of_commands_are_those_of_readers() -> None:
+    assert tuple(Content) == population.CHOICES
 
 
 def test_runs_without_files_have_no_content(tmp_path: Path) -> None:

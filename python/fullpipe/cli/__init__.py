@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING
 import fullpipe
 from fullpipe import lazy
 from fullpipe.cli import garbage
-from fullpipe.commit import with_commit
 
 if TYPE_CHECKING:
     from fullpipe.cli.application import app
@@ -56,6 +55,8 @@ def _open_closed_streams() -> None:
 def _obey(arguments: list[str]) -> None:
     """Do what is asked for. Where there is nothing to read in the arguments, their reader is not imported."""
     if arguments == ["--version"]:
+        from fullpipe.commit import with_commit  # here: only this and reports name it
+
         print(f"fullpipe {with_commit(fullpipe.__version__)}", flush=True)
         return
     from fullpipe.cli import plain  # here: the version is there without

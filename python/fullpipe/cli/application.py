@@ -11,7 +11,6 @@ import fullpipe
 from fullpipe.cli.commands import COMMANDS, LazyCommand
 from fullpipe.cli.endings import ended
 from fullpipe.cli.output import ARGUMENTS, echo
-from fullpipe.commit import with_commit
 from fullpipe.errors import brief
 
 EXAMPLES = (
@@ -83,6 +82,8 @@ app = typer.Typer(
 
 def _version(asked: bool) -> None:
     if asked:
+        from fullpipe.commit import with_commit  # here: only this and reports name it
+
         echo(f"fullpipe {with_commit(fullpipe.__version__)}")
         raise typer.Exit
 

@@ -10,7 +10,6 @@ from typing import Annotated
 import typer
 
 from fullpipe.cli.forms import Form
-from fullpipe.runs import population
 from fullpipe.scenario.quantities import DURATION, NANOSECONDS
 
 
@@ -36,10 +35,10 @@ MAX_SEEDS = 100_000
 
 
 class Content(StrEnum):
-    """Runs that a command reads of a store in which files or models have changed."""
+    """Runs that a command reads of a store in which files or models have changed: `population.CHOICES`."""
 
-    NEWEST = population.NEWEST
-    ALL = population.ALL
+    NEWEST = "newest"
+    ALL = "all"
 
 
 ContentOption = Annotated[

@@ -47,14 +47,6 @@ class Source:
     """Date and time of the newest of these runs, ISO 8601."""
     runs: int = 1
 
-    @classmethod
-    def of(cls, meta: Meta) -> Source:
-        """Return the source of one run."""
-        engine = meta.engine
-        return cls(
-            str(meta.scenario["name"]), engine.name, engine.model_version, files_of(meta), meta.started
-        )
-
     def parts(self) -> Iterable[tuple[Key, str]]:
         """Return the digest of every file and the version of the model."""
         yield (self.scenario, _MODEL, self.engine), self.model
@@ -69,6 +61,12 @@ class Population:
     """Whether the runs of each source count."""
     left_out: str
     """Number of runs that do not count, by file; empty if all count."""
+
+
+def source_of(meta: Meta) -> Source:
+    """Return the source of one run."""
+    name, engine = str(meta.scenario["name"]), meta.engine
+    return Source(name, engine.name, engine.model_version, files_of(meta), meta.started)
 
 
 def content_of(digests: Mapping[str, str]) -> str:
@@ -143,7 +141,7 @@ def of_runs(metas: Sequence[Meta], roots: Iterable[Path]) -> Population:
         for key, (value, time) in read_asked(root).items():
             if key not in asked or time > asked[key][1]:
                 asked[key] = value, time
-    return newest([Source.of(meta) for meta in metas], asked)
+    return newest([source_of(meta) for meta in metas], asked)
 
 
 def read_asked(root: Path) -> dict[Key, tuple[str, datetime]]:
