@@ -130,12 +130,68 @@ LINES: list[tuple[str, Table]] = [
     ("cake pppoe-vcmux", {"kind": "cake", "overhead": 32, "framing": "atm"}),
     ("cake overhead 18 mpu 64 noatm", {"kind": "cake", "overhead": 18, "mpu": 64, "framing": "noatm"}),
     ("cake ethernet raw", {"kind": "cake"}),
+    ("cake diffserv", {"kind": "cake", "diffserv": "diffserv4"}),
+    ("cake_mq bandwidth 1gbit", {"kind": "cake", "bandwidth_bps": 10**9}),
+    ("pfifo_fast", {"kind": "drop_tail", "packets": 1000}),
+    ("fq pacing", {"kind": "fq"}),
 ]
 
 
 @pytest.mark.parametrize(("line", "table"), LINES, ids=[line for line, _ in LINES])
 def test_a_line_becomes_a_queue(line: str, table: Table) -> None:
     assert queue_of(f"tc qdisc add dev eth0 root {line}") == table
+
+
+POLICED = "tc filter add dev eth0 ingress matchall action police rate 1mbit burst 10k"
+PRINTED: list[tuple[str, Table]] = [
+    (
+        "pfifo_fast 0: root refcnt 2 bands 3 priomap 1 2 2 2 1 2 0 0 1 1 1 1 1 1 1 1",
+        {"kind": "drop_tail", "packets": 1000},
+    ),
+    (
+        "fq 8001: dev eth0 root refcnt 2 limit 10000p flow_limit 100p buckets 1024 orphan_mask 1023"
+        " quantum 3028b initial_quantum 15140b low_rate_threshold 550Kbit refill_delay 40ms"
+        " timer_slack 10us horizon 10.0s horizon_drop",
+        {
+            "kind": "fq",
+            "limit": 10_000,
+            "flow_limit": 100,
+            "orphan_mask": 1023,
+            "quantum": 3028,
+            "initial_quantum": 15_140,
+            "low_rate_threshold_bps": 550_000,
+            "refill_delay_ms": 40.0,
+        },
+    ),
+    (
+        "fq_codel 0: dev eth0 parent :1 limit 10240p flows 1024 quantum 1514 target 5.0ms interval 100.0ms"
+        " memory_limit 4Mb ecn drop_batch 64",
+        {
+            "kind": "fq_codel",
+            "limit": 10_240,
+            "flows": 1024,
+            "quantum": 1514,
+            "target_ms": 5.0,
+            "interval_ms": 100.0,
+            "memory_limit_bytes": 4 << 20,
+            "ecn": True,
+        },
+    ),
+    (
+        "tbf 1: root refcnt 2 rate 8Mbit burst 10Kb lat 50ms",
+        {"kind": "tbf", "rate_bps": 8_000_000, "burst_bytes": 10_240, "limit_bytes": 60_240},
+    ),
+    (
+        "cake 1: root offloaded refcnt 9 bandwidth unlimited besteffort nonat nowash no-ack-filter raw"
+        " overhead 0",
+        {"kind": "cake", "diffserv": "besteffort", "wash": False, "ack_filter": "no-ack-filter"},
+    ),
+]
+
+
+@pytest.mark.parametrize(("line", "table"), PRINTED, ids=[line.split()[0] for line, _ in PRINTED])
+def test_what_tc_prints_becomes_the_queue_of_the_line_that_set_it_up(line: str, table: Table) -> None:
+    assert queue_of(f"qdisc {line}") == table
 
 
 def test_every_queue_of_the_catalogue_has_its_line() -> None:
@@ -153,6 +209,16 @@ def test_every_parameter_that_an_option_sets_exists() -> None:
 def test_a_policer_is_found_in_a_filter() -> None:
     line = "tc filter add dev eth0 parent ffff: matchall police rate 1mbit burst 10k drop flowid :1"
     assert queue_of(line) == {"kind": "police", "rate_bps": 1_000_000, "burst_bytes": 10_240}
+
+
+@pytest.mark.parametrize("action", ["drop", "drop/ok", "drop/pipe"])
+def test_a_policer_may_say_that_it_drops_what_exceeds(action: str) -> None:
+    assert queue_of(f"{POLICED} conform-exceed {action}")["rate_bps"] == 1_000_000
+
+
+def test_a_policer_that_marks_what_exceeds_is_refused() -> None:
+    with pytest.raises(ScenarioError, match="conform-exceed is not modelled; what exceeds"):
+        queue_of(f"{POLICED} conform-exceed pipe")
 
 
 @pytest.mark.parametrize(
@@ -189,6 +255,13 @@ def test_where_it_is_attached_does_not_matter(prefix: str) -> None:
             'horizon is not modelled; sockets are not seen at a router: a flow has tcp.pacing = "fq"',
         ),
         ("netem delay 10ms", "a link has delay"),
+        ("fq drop_batch 32", 'unknown option "drop_batch" of fq'),
+        ("fq_codel drop_batch 32", "drop_batch is not modelled; it is always 64"),
+        ("sfq perturb 10", "sfq is not a queue here; write fq with its limit"),
+        ("mq", "mq is not a queue here; it has a queue for each processor"),
+        ("prio", "prio is not a queue here; packets have no bands by filters"),
+        ("htb default 10", "give all lines in a file"),
+        ("hfsc default 1", "packets have no classes by filters"),
     ],
 )
 def test_what_cannot_be_had_is_refused_by_name(line: str, message: str) -> None:

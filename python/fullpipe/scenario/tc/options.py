@@ -1,11 +1,11 @@
 """What `tc` can say of each queue discipline, and what that is called here. Source: its manual pages."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from fullpipe.scenario.quantities import BITS, SIZE
-from fullpipe.scenario.tc.units import burst, milliseconds, number, percent, rate, size, whole
+from fullpipe.scenario.tc.units import burst, milliseconds, number, packets, percent, rate, size, whole
 
 Table = dict[str, Any]
 MS = 1e3
@@ -30,15 +30,21 @@ class Qdisc:
     """Words without one: the parameters that they set; none: what is the case anyway."""
     not_modelled: Mapping[str, str] = field(default_factory=dict)
     """Words that `tc` knows and no queue here: what to do instead."""
+    usual: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    """Words and values that change nothing here, such as defaults that `tc qdisc show` prints."""
     needed: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     """What `tc` insists on, by parameters of which one must be there."""
     defaults: Table = field(default_factory=dict)
     finish: Callable[[Table], Table] = _as_it_is
     """What depends on several options."""
+    note: str = ""
+    """Note on a feature without a counterpart; empty: there is none."""
 
 
 _LEAVE_OUT = "leave it out"
 _PACING = 'sockets are not seen at a router: a flow has tcp.pacing = "fq"'
+_BANDS = {"bands": ("3",), "priomap": ("1 2 2 2 1 2 0 0 1 1 1 1 1 1 1 1",)}
+"""Bands of pfifo_fast and fq (Linux `prio2band`, `fq_prio2band`)."""
 _ECN: dict[str, Table] = {"ecn": {"ecn": True}, "noecn": {"ecn": False}}
 _BYTEMODE: dict[str, Table] = {"bytemode": {"bytemode": True}, "nobytemode": {"bytemode": False}}
 _ADAPTIVE: dict[str, Table] = {word: {"adaptive": True} for word in ("adaptive", "adaptative")}
@@ -46,13 +52,13 @@ _SOJOURN: dict[str, Table] = {"no_dq_rate_estimator": {}}
 _ESTIMATOR = {"dq_rate_estimator": "the delay is measured packet by packet"}
 _LINK = dict.fromkeys(("mpu", "overhead", "linklayer"), "tcp.link_overhead is counted for every packet")
 _CODEL = {
-    "limit": ("limit", whole),
+    "limit": ("limit", packets),
     "target": ("target_ms", milliseconds),
     "interval": ("interval_ms", milliseconds),
     "ce_threshold": ("ce_threshold_ms", milliseconds),
 }
 _PIE = {
-    "limit": ("limit", whole),
+    "limit": ("limit", packets),
     "target": ("target_ms", milliseconds),
     "tupdate": ("tupdate_ms", milliseconds),
     "alpha": ("alpha", whole),
@@ -92,8 +98,13 @@ def _bfifo(found: Table) -> Table:
     return {"bytes": SIZE.format(found["bytes"])}
 
 
+def _bandwidth(text: str) -> int | None:
+    """A rate, or "unlimited", as `tc qdisc show` prints it."""
+    return None if text == "unlimited" else rate(text)
+
+
 def _cake(found: Table) -> Table:
-    if found.pop("raw", False) and "overhead" in found:
+    if found.pop("raw", False) and found.pop("overhead", 0):
         raise ValueError("raw together with another overhead is not modelled; give the sum as overhead")
     return found
 
@@ -126,6 +137,7 @@ _CAKE_FLAGS: dict[str, Table] = {
         word: {"diffserv": word}
         for word in ("besteffort", "precedence", "diffserv3", "diffserv4", "diffserv8")
     },
+    "diffserv": {"diffserv": "diffserv4"},
     **{word: {"isolation": word} for word in ("flowblind", "srchost", "dsthost", "hosts", "flows")},
     **{word: {"isolation": word} for word in ("dual-srchost", "dual-dsthost", "triple-isolate")},
     **{word: {"ack_filter": word} for word in ("ack-filter", "ack-filter-aggressive", "no-ack-filter")},
@@ -141,16 +153,31 @@ _CAKE_FLAGS: dict[str, Table] = {
     "nowash": {"wash": False},
     "ingress": {"ingress": True},
     "egress": {"ingress": False},
-    **{word: {} for word in ("nat", "nonat", "split-gso")},
+    **{word: {} for word in ("nat", "nonat", "split-gso", "via-ethernet")},
 }
 
 ELSEWHERE = {
     "netem": "a link has delay, jitter and loss of its own in a scenario",
+    "htb": "its rate is in lines of classes, as tc class show prints; give all lines in a file",
+    "mq": "it has a queue for each processor; write the one below it",
+    "noqueue": "a link without a queue leaves it out",
+    "sfq": "write fq with its limit: it drops what arrives, where sfq drops from the longest flow",
+    "prio": "packets have no bands by filters; write the queue of the band that counts",
+    **dict.fromkeys(
+        ("hfsc", "drr", "qfq", "ets", "cbq"),
+        "packets have no classes by filters; write the queue of the class that counts",
+    ),
 }
-"""Queue disciplines of Linux that are no queues here."""
+"""Queue disciplines of Linux that are no queues here: what to write instead."""
 
 QDISCS: dict[str, Qdisc] = {
-    "pfifo": Qdisc("drop_tail", {"limit": ("packets", whole)}, defaults={"packets": TX_QUEUE_PACKETS}),
+    "pfifo": Qdisc("drop_tail", {"limit": ("packets", packets)}, defaults={"packets": TX_QUEUE_PACKETS}),
+    "pfifo_fast": Qdisc(
+        "drop_tail",
+        defaults={"packets": TX_QUEUE_PACKETS},
+        usual=_BANDS,
+        note="pfifo_fast: the band of unmarked packets is taken for all three",
+    ),
     "bfifo": Qdisc(
         "drop_tail",
         {"limit": ("bytes", size)},
@@ -163,6 +190,7 @@ QDISCS: dict[str, Qdisc] = {
             **_BUCKET,
             "limit": ("limit_bytes", size),
             "latency": ("latency_ms", milliseconds),
+            "lat": ("latency_ms", milliseconds),
             "peakrate": ("peak_bps", rate),
             "mtu": ("mtu_bytes", burst),
             "minburst": ("mtu_bytes", burst),
@@ -177,11 +205,13 @@ QDISCS: dict[str, Qdisc] = {
         {"drop": {}},
         not_modelled={
             **_LINK,
-            **dict.fromkeys(("mtu", "peakrate", "avrate", "conform-exceed"), _LEAVE_OUT),
+            **dict.fromkeys(("mtu", "peakrate", "avrate"), _LEAVE_OUT),
             **dict.fromkeys(
-                ("pass", "ok", "pipe", "continue", "reclassify"), "what exceeds the rate is dropped"
+                ("pass", "ok", "pipe", "continue", "reclassify", "conform-exceed"),
+                "what exceeds the rate is dropped",
             ),
         },
+        usual={"conform-exceed": ("drop", *(f"drop/{word}" for word in ("ok", "pass", "pipe", "continue")))},
         needed=_BUCKET_NEEDS,
     ),
     "red": Qdisc(
@@ -200,8 +230,8 @@ QDISCS: dict[str, Qdisc] = {
     "fq": Qdisc(
         "fq",
         {
-            "limit": ("limit", whole),
-            "flow_limit": ("flow_limit", whole),
+            "limit": ("limit", packets),
+            "flow_limit": ("flow_limit", packets),
             "quantum": ("quantum", size),
             "initial_quantum": ("initial_quantum", size),
             "maxrate": ("maxrate_bps", rate),
@@ -210,12 +240,20 @@ QDISCS: dict[str, Qdisc] = {
             "ce_threshold": ("ce_threshold_ms", milliseconds),
             "orphan_mask": ("orphan_mask", whole),
         },
+        {"pacing": {}},
         not_modelled={
-            "pacing": _PACING,
             "nopacing": "leave maxrate out",
             **dict.fromkeys(("horizon", "horizon_cap", "horizon_drop", "offload_horizon"), _PACING),
             **dict.fromkeys(("bands", "priomap", "weights"), "they are always the kernel's own"),
             **dict.fromkeys(("buckets", "timer_slack", "defrate"), _LEAVE_OUT),
+        },
+        usual={
+            **_BANDS,
+            "weights": ("589824 196608 65536",),
+            "buckets": ("1024",),
+            "timer_slack": ("10us",),
+            "horizon": ("10s",),
+            "horizon_drop": ("",),
         },
     ),
     "fq_codel": Qdisc(
@@ -226,6 +264,7 @@ QDISCS: dict[str, Qdisc] = {
             "ce_threshold_selector": "ce_threshold is for all packets",
             "drop_batch": "it is always 64",
         },
+        usual={"drop_batch": ("64",)},
     ),
     "pie": Qdisc("pie", _PIE, {**_ECN, **_BYTEMODE, **_SOJOURN}, not_modelled=_ESTIMATOR),
     "fq_pie": Qdisc(
@@ -237,7 +276,7 @@ QDISCS: dict[str, Qdisc] = {
     "dualpi2": Qdisc(
         "dualpi2",
         {
-            "limit": ("limit", whole),
+            "limit": ("limit", packets),
             "coupling_factor": ("coupling_factor", number),
             "step_thresh": ("step_thresh_ms", milliseconds),
             "classic_protection": ("classic_protection_percent", percent),
@@ -264,7 +303,7 @@ QDISCS: dict[str, Qdisc] = {
     "cake": Qdisc(
         "cake",
         {
-            "bandwidth": ("bandwidth_bps", rate),
+            "bandwidth": ("bandwidth_bps", _bandwidth),
             "rtt": ("rtt_ms", milliseconds),
             "overhead": ("overhead", whole),
             "mpu": ("mpu", whole),
@@ -279,3 +318,6 @@ QDISCS: dict[str, Qdisc] = {
         finish=_cake,
     ),
 }
+QDISCS["cake_mq"] = replace(
+    QDISCS["cake"], note="cake_mq: the queues of all processors, which share the rate, are one here"
+)

@@ -6,8 +6,11 @@
 What `tc` does not say has the kernel's default, which is also that of the queue here.
 """
 
-from collections.abc import Iterator
-from itertools import takewhile
+import re
+from collections import deque
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from itertools import islice, takewhile
 from typing import Any
 
 from pydantic import TypeAdapter, ValidationError
@@ -15,12 +18,80 @@ from pydantic import TypeAdapter, ValidationError
 from fullpipe.errors import ScenarioError, UnknownNameError, shown, suggestion
 from fullpipe.scenario.model.link.queues import Queue
 from fullpipe.scenario.tc.options import ELSEWHERE, QDISCS, Qdisc
+from fullpipe.scenario.tc.units import whole
 
+Table = dict[str, Any]
 MAX_LINE = 2_000
-_WITH_VALUE = {"dev", "parent", "handle"}
+ADDED = ("add", "replace", "change")
+"""Actions of `tc` that set something up."""
+_WITH_VALUE = ("dev", "parent", "handle", "refcnt", "ingress_block", "egress_block")
+_ALONE = ("root", "offloaded")
+_STAB = ("mtu", "tsize", "mpu", "overhead", "linklayer")
+_ETHERNET_BYTES = 14
+"""Header that the size of a packet includes at a qdisc of a device that has one (Linux `skb->len`)."""
+_FORM = "tc: expected a line such as: tc qdisc add dev eth0 root codel limit 1000"
 
 
-def queue_of(line: str) -> dict[str, Any]:
+@dataclass(frozen=True)
+class Line:
+    """A queue discipline as a line sets it up, or as `tc qdisc show` prints it."""
+
+    kind: str
+    options: tuple[str, ...] = ()
+    device: str = ""
+    parent: str = ""
+    """Empty at the root of the device."""
+    handle: str = ""
+    stab: tuple[str, ...] = ()
+    """Words behind `stab`, which say how sizes of packets are counted."""
+
+    @property
+    def stab_left_out(self) -> str:
+        """Note for a queue discipline that has no counterpart of it."""
+        return f"stab {' '.join(self.stab)} is left out: links count tcp.link_overhead"
+
+
+def line_of(words: Iterable[str]) -> Line:
+    """Split the words behind `tc qdisc add` into their parts.
+
+    Raises:
+        ScenarioError: If it names no queue discipline.
+    """
+    rest = deque(words)
+    head, stab = _head(rest)
+    if not rest:
+        raise ScenarioError(["tc: the line names no queue; it goes on as in: root codel limit 1000"])
+    return Line(rest.popleft(), tuple(rest), stab=stab, **head)
+
+
+def printed(words: Sequence[str]) -> Line:
+    """Split a line that `print_qdisc` of iproute2 prints: qdisc cake 8001: dev eth0 root bandwidth 18Mbit."""
+    rest = deque(words[3:])
+    head, stab = _head(rest)
+    return Line(words[1], tuple(rest), stab=stab, **{**head, "handle": words[2]})
+
+
+def is_printed(words: Sequence[str]) -> bool:
+    """Whether words are a line of `tc qdisc show`."""
+    return len(words) > 2 and words[0] == "qdisc" and re.fullmatch("[0-9a-f]*:", words[2]) is not None
+
+
+def _head(rest: deque[str]) -> tuple[dict[str, str], tuple[str, ...]]:
+    """Take the words in front of the kind, and those of `stab`."""
+    said: dict[str, str] = {}
+    stab: list[str] = []
+    while rest and rest[0] in (*_WITH_VALUE, *_ALONE, "stab"):
+        word = rest.popleft()
+        if word in _WITH_VALUE:
+            said[word] = rest.popleft() if rest else ""
+        while word == "stab" and len(rest) > 1 and rest[0] in _STAB:
+            stab += (rest.popleft(), rest.popleft())
+    parent = said.get("parent", "")
+    head = {"device": said.get("dev", ""), "parent": "" if parent == "root" else parent}
+    return {**head, "handle": said.get("handle", "")}, tuple(stab)
+
+
+def queue_of(line: str) -> Table:
     """The queue of a scenario that does what a line of `tc` sets up.
 
     Args:
@@ -33,56 +104,87 @@ def queue_of(line: str) -> dict[str, Any]:
         ScenarioError: If the line is not of that form, or an option is unknown, malformed or not modelled.
         UnknownNameError: If there is no such queue.
     """
+    return queue(read(line))[0]
+
+
+def read(line: str) -> Line:
+    """Split a line of `tc` into its parts, whatever the queue discipline.
+
+    Raises:
+        ScenarioError: If it is not of that form.
+    """
     if len(line) > MAX_LINE:
         raise ScenarioError([f"tc: the line is longer than {MAX_LINE} characters"])
-    kind, words = _qdisc(line.split())
+    words = line.split()
+    if is_printed(words):
+        return printed(words)
+    rest = iter(words)
+    if "filter" in words and "police" in words:
+        next(word for word in rest if word == "police")
+        return policer(rest)
+    if not any(word == "qdisc" for word in rest) or next(rest, "") not in ADDED:
+        raise ScenarioError([_FORM])
+    return line_of(rest)
+
+
+def policer(words: Iterable[str]) -> Line:
+    """The policer that the words behind `police` set up."""
+    return Line("police", tuple(takewhile(lambda word: word != "flowid", words)))
+
+
+def queue(line: Line, has_ethernet: bool = True) -> tuple[Table, list[str]]:
+    """Make the table `queue` of a link, with notes on what has no counterpart.
+
+    Args:
+        line: The queue discipline.
+        has_ethernet: The device sends Ethernet frames.
+
+    Raises:
+        ScenarioError: If an option is unknown, malformed or not modelled.
+        UnknownNameError: If there is no such queue.
+    """
+    kind = line.kind
+    if kind in ELSEWHERE:
+        raise ScenarioError([f"tc: {kind} is not a queue here; {ELSEWHERE[kind]}"])
+    if kind not in QDISCS:
+        raise UnknownNameError("qdisc", kind, QDISCS)
     qdisc = QDISCS[kind]
+    notes = [qdisc.note] if qdisc.note else []
     try:
-        table = {"kind": qdisc.queue, **_parameters(kind, qdisc, words)}
+        table = {"kind": qdisc.queue, **_parameters(kind, qdisc, line.options)}
+        if line.stab and qdisc.queue == "cake":
+            table |= _counted(table, line.stab, has_ethernet)
+        elif line.stab:
+            notes.append(line.stab_left_out)
         TypeAdapter[Any](Queue).validate_python(table)
     except ValidationError as error:
         lines = [problem["msg"].removeprefix("Value error, ") for problem in error.errors()]
         raise ScenarioError([f"tc {kind}: {problem}" for problem in lines]) from None
     except ValueError as error:
         raise ScenarioError([f"tc {kind}: {error}"]) from None
-    return table
+    return table, notes
 
 
-def _qdisc(words: list[str]) -> tuple[str, Iterator[str]]:
-    """The kind of queue, and what is said of it."""
-    rest = iter(words)
-    if "filter" in words and "police" in words:
-        next(word for word in rest if word == "police")
-        return "police", takewhile(lambda word: word != "flowid", rest)
-    if not any(word == "qdisc" for word in rest) or next(rest, "") not in ("add", "replace", "change"):
-        raise ScenarioError(["tc: expected a line such as: tc qdisc add dev eth0 root codel limit 1000"])
-    for word in rest:
-        if word in _WITH_VALUE:
-            next(rest, "")
-        elif word != "root":
-            if word in ELSEWHERE:
-                raise ScenarioError([f"tc: {word} is not a queue here; {ELSEWHERE[word]}"])
-            if word not in QDISCS:
-                raise UnknownNameError("qdisc", word, QDISCS)
-            return word, rest
-    raise ScenarioError(["tc: the line names no queue; it goes on as in: root codel limit 1000"])
-
-
-def _parameters(kind: str, qdisc: Qdisc, words: Iterator[str]) -> dict[str, Any]:
-    found: dict[str, Any] = dict(qdisc.defaults)
-    for word in words:
+def _parameters(kind: str, qdisc: Qdisc, options: Sequence[str]) -> Table:
+    found: Table = dict(qdisc.defaults)
+    words = deque(options)
+    while words:
+        word = words.popleft()
         if word in qdisc.flags:
             for key, value in qdisc.flags[word].items():
                 _set(found, key, value)
         elif word in qdisc.options:
-            key, read = qdisc.options[word]
-            text = next(words, None)
-            if text is None:
+            key, read_value = qdisc.options[word]
+            if not words:
                 raise ValueError(f"{word} needs a value")
             try:
-                found[key] = read(text)
+                value = read_value(words.popleft())
             except ValueError as error:
                 raise ValueError(f"{word}: {error}") from None
+            found.pop(key, None)
+            _set(found, key, value)
+        elif any(_takes(words, usual) for usual in qdisc.usual.get(word, ())):
+            continue
         elif word in qdisc.not_modelled:
             raise ValueError(f"{word} is not modelled; {qdisc.not_modelled[word]}")
         else:
@@ -94,7 +196,18 @@ def _parameters(kind: str, qdisc: Qdisc, words: Iterator[str]) -> dict[str, Any]
     return qdisc.finish(found)
 
 
-def _set(found: dict[str, Any], key: str, value: Any) -> None:
+def _takes(words: deque[str], usual: str) -> bool:
+    """Take the values of an option if they are these. Older versions print "10s" as "10.0s"."""
+    values = usual.split()
+    there = [re.sub(r"\.0(?=[a-z])", "", word) for word in islice(words, len(values))]
+    if there != values:
+        return False
+    for _ in values:
+        words.popleft()
+    return True
+
+
+def _set(found: Table, key: str, value: Any) -> None:
     """None takes a parameter back; overheads add up, as in `ethernet ether-vlan`."""
     if value is None:
         found.pop(key, None)
@@ -102,3 +215,23 @@ def _set(found: dict[str, Any], key: str, value: Any) -> None:
         found[key] = found.get(key, 0) + value
     else:
         found[key] = value
+
+
+def _counted(cake: Table, stab: Sequence[str], has_ethernet: bool) -> Table:
+    """Parameters of a CAKE whose packets a size table makes larger.
+
+    CAKE takes the size from there (Linux `cake_overhead`, `qdisc_calculate_pkt_len`). It includes the header
+    of the device, while CAKE's own overhead counts from the IP header on.
+    """
+    if cake.keys() & {"overhead", "mpu", "framing"}:
+        raise ValueError("stab together with an overhead of CAKE is not modelled; give one of them")
+    said = dict(zip(stab[::2], stab[1::2], strict=True))
+    layer = said.get("linklayer", "ethernet")
+    if layer not in ("ethernet", "atm", "adsl"):
+        raise ValueError(f"stab linklayer: expected ethernet, atm or adsl, got {shown(layer)}")
+    header = _ETHERNET_BYTES if has_ethernet else 0
+    return {
+        "overhead": whole(said.get("overhead", "0")) + header,
+        "mpu": whole(said.get("mpu", "0")),
+        **({} if layer == "ethernet" else {"framing": "atm"}),
+    }

@@ -44,6 +44,11 @@ def burst(text: str) -> int:
     return size(text.partition("/")[0])
 
 
+def nanoseconds(text: str) -> int:
+    """Nanoseconds."""
+    return int(_read(text, "time", _TIMES))
+
+
 def milliseconds(text: str) -> float:
     """Milliseconds."""
     return float(_read(text, "time", _TIMES) / 10**6)
@@ -56,6 +61,11 @@ def whole(text: str) -> int:
     return int(text)
 
 
+def packets(text: str) -> int:
+    """A whole number, which `tc qdisc show` prints with a "p" behind it."""
+    return whole(text.removesuffix("p"))
+
+
 def number(text: str) -> float:
     """A number."""
     return float(_read(text, "number", {"": 1}))
@@ -64,6 +74,14 @@ def number(text: str) -> float:
 def percent(text: str) -> int:
     """A percentage, with or without its sign."""
     return whole(text.removesuffix("%"))
+
+
+def probability(text: str) -> float:
+    """A percentage, with or without its sign, as a number from 0 to 1 (iproute2 `parse_percent`)."""
+    value = _read(text.removesuffix("%"), "percentage", {"": 1}) / 100
+    if value > 1:
+        raise ValueError(f"expected at most 100%, got {shown(text)}")
+    return float(value)
 
 
 def _read(text: str, noun: str, units: Mapping[str, int | Decimal]) -> Decimal:
