@@ -1,4 +1,4 @@
-"""`fullpipe import-tc`: a queue from a line of Linux's tc, or a router from its configuration."""
+"""`fullpipe import-tc`: a link from a line of Linux's tc, or a router from its configuration."""
 
 from pathlib import Path
 from typing import Annotated
@@ -11,11 +11,15 @@ from fullpipe.cli.asked import read_scenario
 from fullpipe.cli.output import echo
 from fullpipe.cli.shared import target
 from fullpipe.errors import InputFileError, visible
-from fullpipe.scenario.shaped import scenario_of
-from fullpipe.scenario.tc import script, sqm
-from fullpipe.scenario.tc.qdiscs import queue_of
+from fullpipe.scenario.quantities import natural
+from fullpipe.scenario.shaped import has_rate, scenario_of
+from fullpipe.scenario.tc import qdiscs, script, sqm
+from fullpipe.scenario.tc.devices import link_of
+from fullpipe.scenario.tc.router import Router, Shaper
 
 _MOST_BYTES = 1_000_000
+_FLOWS = {"download": "comes", "upload": "leaves"}
+"""What there is a flow of, if something limits it."""
 
 
 def import_tc(
@@ -23,8 +27,8 @@ def import_tc(
         list[str],
         typer.Argument(
             metavar="LINE|FILE",
-            help='Such as "tc qdisc add dev eth0 root codel limit 1000"; or a file of such lines, or'
-            " OpenWrt's /etc/config/sqm.",
+            help='Such as "tc qdisc add dev eth0 root codel limit 1000"; or a file of such lines, of what'
+            " `tc -s qdisc show` prints, or OpenWrt's /etc/config/sqm.",
         ),
     ],
     behind: Annotated[
@@ -43,8 +47,8 @@ def import_tc(
     """Print the queue of a scenario that does what a line of Linux's `tc` sets up, or the scenario of a
     router.
 
-    Of a file it is a scenario with both directions shaped. It names what is left out; what is unknown is
-    refused.
+    For a line of netem it is the link. For a file it is a scenario, with a flow each way that something
+    limits. Comments name what is left out; what is unknown is refused.
     """
     file = Path(line[0])
     if len(line) == 1 and " " not in line[0]:
@@ -52,16 +56,43 @@ def import_tc(
     else:
         if behind is not None:
             raise typer.BadParameter("goes with a file", param_hint="--line")
-        text = tomli_w.dumps({"topology": {"bottleneck": {"queue": queue_of(" ".join(line))}}})
+        text = _link(link_of(qdiscs.read(" ".join(line))))
     if out is not None:
         files.write(out, text.encode())
     echo(text if out is None else out, nl=out is not None)
 
 
+def _link(found: Router) -> str:
+    """The only link of a router, as the bottleneck of a scenario."""
+    (shaper,) = _shapers(found)
+    link = shaper.link
+    if "rate" in link:
+        link["rate"] = natural(link["rate"])
+    return _comments(found.notes) + tomli_w.dumps({"topology": {"bottleneck": link}})
+
+
 def _router(text: str, behind: str | None) -> str:
     found = sqm.router_of(text) if sqm.is_sqm(text) else script.router_of(text)
+    shapers = _shapers(found)
+    if behind is None and len(shapers) == 1 and not has_rate(shapers[0].link):
+        found.notes.append("a link without a rate is no scenario; with a line it is, as with --line dsl")
+        return _link(found)
     scenario = scenario_of(found, None if behind is None else read_scenario(behind))
-    return "".join(f"# {visible(note)}\n" for note in found.notes) + scenario.to_toml()
+    there = {flow.name for flow in scenario.flows}
+    missing = [
+        f"there is no {flow}: nothing limits what {verb}; give the line behind the router, as in --line dsl"
+        for flow, verb in _FLOWS.items()
+        if flow not in there
+    ]
+    return _comments([*found.notes, *missing]) + scenario.to_toml()
+
+
+def _shapers(found: Router) -> list[Shaper]:
+    return [shaper for shaper in (found.up, found.down) if shaper is not None]
+
+
+def _comments(notes: list[str]) -> str:
+    return "".join(f"# {visible(note)}\n" for note in notes)
 
 
 def _text(file: Path) -> str:

@@ -1,55 +1,70 @@
-"""A line behind a router that shapes both of its directions, as a scenario."""
+"""A line behind a router that shapes both of its directions, or one, as a scenario."""
 
 from collections.abc import Sequence
+from typing import Any
+
+from pydantic import TypeAdapter
 
 from fullpipe.errors import ScenarioError
+from fullpipe.scenario.model.link.queues import Discipline, Queue
 from fullpipe.scenario.model.topology import Dumbbell
 from fullpipe.scenario.scenario import Scenario
 from fullpipe.scenario.tc.router import Router, Table
 
 _DELAY_S = 0.01
-"""One way, of a line that is not said."""
+"""One-way delay of a line that is not given."""
 _OF_LINE = ("rate", "delay", "queue", "device_queue")
 
 
 def scenario_of(router: Router, line: Scenario | None = None) -> Scenario:
-    """A download, an upload and a ping through a router and a line.
+    """A download, an upload and a ping through a router and a line; a direction without a rate has no flow.
 
     Args:
         router: What the router does.
-        line: The line behind it, as a dumbbell. Left out: one that is never the bottleneck.
+        line: The line behind it, as a dumbbell. Left out: one that is never the bottleneck, with 20 ms there
+            and back unless the router delays packets.
 
     Raises:
-        ScenarioError: If the line is no dumbbell of two links.
+        ScenarioError: If the line is no dumbbell of two links, or nothing limits either direction.
     """
-    down, up = _line(line)
+    shaped_down: Table = router.down.link if router.down else {}
+    shaped_up: Table = router.up.link if router.up else {}
+    down, up = _line(line, "delay" in shaped_down or "delay" in shaped_up)
     links: Sequence[Table] = [
         {"name": "line-down", "from": "server", "to": "router", **down},
-        {
-            "name": "shaper-down",
-            "from": "router",
-            "to": "client",
-            **(router.down.link if router.down else {}),
-        },
-        {"name": "shaper-up", "from": "client", "to": "router", **(router.up.link if router.up else {})},
+        {"name": "shaper-down", "from": "router", "to": "client", **shaped_down},
+        {"name": "shaper-up", "from": "client", "to": "router", **shaped_up},
         {"name": "line-up", "from": "router", "to": "server", **up},
     ]
     ends = {"from": "client", "to": "server"}
+    flows: list[Table] = []
+    if any(map(has_rate, (down, shaped_down))):
+        flows.append({"name": "download", "cca": "cubic", "from": "server", "to": "client"})
+    if any(map(has_rate, (shaped_up, up))):
+        flows.append({"name": "upload", "cca": "cubic", **ends})
+    if not flows:
+        raise ScenarioError(
+            ["tc: nothing has a rate, so that nothing limits a flow; add the line, as in --line dsl"]
+        )
     return Scenario(
         name="shaped",
         duration="30 s",
         warmup="5 s",
         topology={"kind": "graph", "nodes": ["server", "router", "client"], "links": links},
-        flows=[
-            {"name": "download", "cca": "cubic", "from": "server", "to": "client"},
-            {"name": "upload", "cca": "cubic", **ends},
-            {"name": "ping", "workload": {"kind": "ping", "interval": "200 ms"}, **ends},
-        ],
+        flows=[*flows, {"name": "ping", "workload": {"kind": "ping", "interval": "200 ms"}, **ends}],
     )
 
 
-def _line(line: Scenario | None) -> tuple[Table, Table]:
-    """Both directions."""
+def has_rate(link: Table) -> bool:
+    """Whether a link limits what crosses it, by itself or by its queue."""
+    queue = TypeAdapter[Any](Queue).validate_python(link["queue"]) if "queue" in link else None
+    return "rate" in link or (isinstance(queue, Discipline) and queue.rate_bps is not None)
+
+
+def _line(line: Scenario | None, has_delay: bool) -> tuple[Table, Table]:
+    """Both directions. Without a line, a router that delays is the whole path."""
+    if line is None and has_delay:
+        return {}, {}
     if line is None:
         return {"delay": f"{_DELAY_S} s"}, {"delay": f"{_DELAY_S} s"}
     topology = line.topology

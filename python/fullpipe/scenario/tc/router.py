@@ -1,4 +1,4 @@
-"""What a router does to packets before it sends them on, each way."""
+"""Shapers of a router, one for each direction."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -9,18 +9,22 @@ Table = dict[str, Any]
 
 @dataclass(frozen=True)
 class Shaper:
-    """What a router does before it sends on."""
+    """A queue, its rate and the wire behind it, as a router has them in one direction."""
 
-    queue: Mapping[str, Any]
+    queue: Mapping[str, Any] = field(default_factory=dict)
+    """Empty: it never holds a packet."""
     rate_bps: int | None = None
-    """At which it sends, if its queue does not shape."""
+    """Rate at which the queue is served, if it does not shape by itself."""
+    wire: Mapping[str, Any] = field(default_factory=dict)
+    """Delay, jitter, loss and the like behind the queue, by the keys of a link."""
 
     @property
     def link(self) -> Table:
-        """A link without a delay."""
+        """A link that does the same."""
         return {
             **({} if self.rate_bps is None else {"rate": f"{self.rate_bps} bit/s"}),
-            "queue": dict(self.queue),
+            **self.wire,
+            **({"queue": dict(self.queue)} if self.queue else {}),
         }
 
 

@@ -1,38 +1,56 @@
-"""Lines of a script that sets up a router: the root queues of its devices, and where it sends what comes.
+"""Lines of a script that sets up a router: the queues of its devices, and where it sends what comes.
 
-tc qdisc replace dev eth0 root cake bandwidth 9mbit
-tc qdisc add dev eth0 handle ffff: ingress
-tc filter add dev eth0 parent ffff: matchall action mirred egress redirect dev ifb0
+IF=eth0
+tc qdisc replace dev $IF root cake bandwidth 9mbit
+tc qdisc add dev $IF handle ffff: ingress
+tc filter add dev $IF parent ffff: matchall action mirred egress redirect dev ifb0
 tc qdisc replace dev ifb0 root cake bandwidth 90mbit ingress
+
+Nothing of it is run. Variables with plain values are written out; what decides which lines run is refused.
 """
 
 import re
 import shlex
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Sequence
 
-from fullpipe.errors import FullpipeError, ScenarioError, shown
-from fullpipe.scenario.tc.qdiscs import queue_of
-from fullpipe.scenario.tc.router import Router, Shaper
-from fullpipe.scenario.tc.units import rate
+from fullpipe.errors import ScenarioError, shown
+from fullpipe.scenario.tc import show
+from fullpipe.scenario.tc.assembly import Assembly, after
+from fullpipe.scenario.tc.devices import at_line
+from fullpipe.scenario.tc.qdiscs import ADDED, MAX_LINE, line_of
+from fullpipe.scenario.tc.router import Router
 
-_ADDED = ("add", "replace", "change")
-_HOOKS = ("ingress", "clsact")
 _MOST_LINES = 1_000
-
-
-@dataclass
-class _Device:
-    """What lines say of a device."""
-
-    shapers: list[Shaper] = field(default_factory=list)
-    rates_bps: dict[str, int] = field(default_factory=dict)
-    """Of the classes of an HTB."""
-    is_htb: bool = False
-    redirects_to: str = ""
+_KINDS = ("qdisc", "class", "filter")
+_OTHER_ACTIONS = ("del", "delete", "show", "list", "ls", "get")
+_IGNORED = frozenset(
+    ("modprobe", "insmod", "rmmod", "set", "echo", "printf", "true", "false", ":", "logger", "sleep", "exit")
+)
+"""Commands without an effect on queues; "exit" ends the script."""
+_LEFT_OUT = frozenset(("ethtool", "sysctl"))
+_WITH_EFFECT = frozenset(("mtu", "txqueuelen", "txqlen", "qlen"))
+"""Words of `ip` and `ifconfig` that change a queue or the size of packets."""
+_DECIDES = frozenset(
+    (
+        *("if", "then", "else", "elif", "fi", "for", "while", "until", "do", "done", "case", "esac"),
+        *("select", "function", "{", "}", "[", "[[", "test", "eval", "source", "."),
+        *("trap", "return", "shift", "read"),
+    )
+)
+_DECLARES = frozenset(("export", "readonly", "local", "declare", "typeset"))
+_NAME = "[A-Za-z_][A-Za-z0-9_]*"
+_ASSIGNMENT = re.compile(rf"({_NAME})=(.*)", re.DOTALL)
+_VARIABLE = re.compile(rf"\$(?:\{{({_NAME})\}}|({_NAME})|)")
+_COMPUTED = re.compile(r"\$\(|`")
+_COMPUTED_VARIABLE = re.compile(rf"\s*(?:(?:{'|'.join(sorted(_DECLARES))})\s+)?({_NAME})=")
+_PLAIN = re.compile(r"[\w./:,%+@=\- ]*")
+"""Values that a shell would leave as they are."""
+_REDIRECTION = re.compile(r"(?:(?<!\S)\d+|&)?>{1,2}\s*(?:&\s*\d|[^\s;&|]+)")
+_OPERATORS = ";&|"
 
 
 def router_of(text: str) -> Router:
-    """What a script sets up.
+    """Make the router that a script sets up, or that `tc qdisc show` prints.
 
     Raises:
         ScenarioError: If a line is not understood, or it is not said which device is towards the line.
@@ -40,117 +58,156 @@ def router_of(text: str) -> Router:
     lines = text.replace("\\\n", " ").splitlines()
     if len(lines) > _MOST_LINES:
         raise ScenarioError([f"tc: the file has more than {_MOST_LINES:,} lines"])
-    devices: dict[str, _Device] = {}
-    router = Router()
+    assembly = Assembly()
+    if show.is_printed(lines):
+        show.read(lines, assembly)
+        return assembly.router()
+    script = _Script(assembly)
     for number, line in enumerate(lines, 1):
+        with at_line(number):
+            script.read(number, line)
+    return assembly.router()
+
+
+class _Script:
+    """Reads lines of a shell, with the variables that are known by then."""
+
+    def __init__(self, assembly: Assembly) -> None:
+        self._assembly = assembly
+        self._variables: dict[str, str | None] = {}
+        """None: the value is not plain."""
+        self._has_ended = False
+
+    def read(self, number: int, line: str) -> None:
+        """Take a line."""
+        line = line.strip()
+        if self._has_ended or not line or line.startswith("#"):
+            return
+        if len(line) > MAX_LINE:
+            raise ScenarioError([f"tc: the line is longer than {MAX_LINE} characters"])
+        if _COMPUTED.search(line):
+            self._computed(line)
+            return
+        for operator, words in _commands(line):
+            self._command(number, operator, words)
+
+    def _computed(self, line: str) -> None:
+        """A line with the output of a command, or arithmetic, in it."""
+        if found := _COMPUTED_VARIABLE.match(line):
+            self._variables[found[1]] = None
+        elif line.split(maxsplit=1)[0] not in _IGNORED:
+            raise ScenarioError(
+                ["tc: the output of a command, and arithmetic, are not computed; write the value"]
+            )
+
+    def _command(self, number: int, operator: str, words: Sequence[str]) -> None:
+        assigned = [found for word in words if (found := _ASSIGNMENT.fullmatch(word))]
+        if words[0] in _DECLARES or len(assigned) == len(words):
+            for found in assigned:
+                self._variables[found[1]] = self._plain(found[2])
+            return
+        while _ASSIGNMENT.fullmatch(words[0]):
+            words = words[1:]  # of the environment of this command
+        first = words[0]
+        if first in _IGNORED:
+            self._has_ended |= first == "exit" and operator == ""
+            return
+        if first in _DECIDES or "(" in first:
+            raise ScenarioError(
+                [f"tc: {shown(first)} decides what is run; write out the lines of tc that it runs"]
+            )
+        words = [part for word in words for part in self._expanded(word)]
+        if sum(map(len, words)) > MAX_LINE:
+            raise ScenarioError([f"tc: the line is longer than {MAX_LINE} characters"])
+        if words:
+            self._run(number, operator, words)
+
+    def _plain(self, text: str) -> str | None:
+        """The value of a variable, if a shell need not be run to know it."""
         try:
-            _read(line, devices, router)
-        except FullpipeError as error:
-            told = error.problems if isinstance(error, ScenarioError) else [str(error)]
-            raise ScenarioError([f"line {number}: {problem}" for problem in told]) from None
-    shaped = {name: _only(name, of) for name, of in devices.items()}
-    for name, of in devices.items():
-        if of.redirects_to and of.redirects_to in shaped:
-            router.up, router.down = shaped[name], shaped[of.redirects_to]
-            return router
-    names = [name for name, shaper in shaped.items() if shaper]
-    if len(names) > 1:
-        raise ScenarioError(
-            [f"tc: no filter redirects what comes, so that {' and '.join(names)} are not told apart"]
-        )
-    if not names:
-        raise ScenarioError(
-            ["tc: no line sets up a queue, as in: tc qdisc replace dev eth0 root cake bandwidth 9mbit"]
-        )
-    router.up = shaped[names[0]]
-    comes = "" if router.down else "; nothing shapes what comes"
-    router.notes.append(f"{names[0]} is taken for the device towards the line{comes}")
-    return router
+            value = " ".join(self._expanded(text))
+        except ScenarioError:
+            return None
+        return value if _PLAIN.fullmatch(value) and len(value) <= MAX_LINE else None
+
+    def _expanded(self, word: str) -> list[str]:
+        """A word with the values of its variables, which may be several words."""
+        return _VARIABLE.sub(self._value, word).split() if "$" in word else [word]
+
+    def _value(self, found: re.Match[str]) -> str:
+        name = found[1] or found[2]
+        if name is None:
+            raise ScenarioError([f"tc: {shown(found.string)} is no plain variable; write its value"])
+        value = self._variables.get(name)
+        if value is None:
+            raise ScenarioError(
+                [f"tc: ${name} has no plain value before this line; write it, as in {name}=eth0"]
+            )
+        return value
+
+    def _run(self, number: int, operator: str, words: Sequence[str], space: str = "") -> None:
+        """Take one command. `space`: the network namespace that it is run in."""
+        while words[0] == "sudo":
+            words = words[1:]
+            while words and words[0].startswith("-"):
+                words = words[1:]
+            if not words:
+                return
+        command = words[0].rpartition("/")[2]
+        if command in ("ip", "ifconfig") and list(words[1:3]) == ["netns", "exec"] and len(words) > 4:
+            self._run(number, operator, words[4:], f"{words[3]}/")
+        elif command == "tc" or (command in _KINDS and len(words) > 1 and words[1] in ADDED):
+            if operator in ("|", "||"):
+                raise ScenarioError(
+                    [f'tc: "{operator}" decides what is run; write the lines of tc that are run']
+                )
+            self._tc(number, words[1:] if command == "tc" else words, space)
+        elif command in _LEFT_OUT or (command in ("ip", "ifconfig") and _WITH_EFFECT.intersection(words)):
+            self._assembly.notes.append(f"line {number} is left out: {' '.join(words)[:100]}")
+        elif command not in (*_IGNORED, "ip", "ifconfig") and operator != "|":
+            raise ScenarioError([f"{shown(' '.join(words)[:80])} is no line of tc"])
+
+    def _tc(self, number: int, words: Sequence[str], space: str) -> None:
+        while words and words[0].startswith("-"):
+            if words[0].startswith(("-b", "-force")):
+                raise ScenarioError(["tc: a batch is not read from elsewhere; write its lines"])
+            if words[0] in ("-n", "-net", "-netns"):
+                space, words = f"{''.join(words[1:2])}/", words[1:]
+            words = words[1:]
+        if len(words) < 2 or words[1] in _OTHER_ACTIONS:
+            return
+        kind, action = words[:2]
+        if action not in ADDED or kind not in _KINDS:
+            raise ScenarioError([f"tc: {shown(f'{kind} {action}'[:80])} is not understood"])
+        name = after(words, "dev")
+        if not name:
+            raise ScenarioError(["tc: the line names no device"])
+        name = f"{space}{name}"
+        match kind:
+            case "qdisc":
+                self._assembly.add_qdisc(number, name, line_of(words[2:]), action == "change")
+            case "class":
+                self._assembly.add_class(name, words[2:])
+            case _:
+                self._assembly.add_filter(name, words[2:], f"tc {' '.join(words)}")
 
 
-def _read(line: str, devices: dict[str, _Device], router: Router) -> None:
+def _commands(line: str) -> Iterator[tuple[str, list[str]]]:
+    """The commands of a line, each with the operator before it unless that is ";" or "&"."""
+    if "<<" in line:
+        raise ScenarioError(["tc: a text within the script is not read; write its lines as lines of tc"])
+    lexer = shlex.shlex(_REDIRECTION.sub(" ", line), posix=True, punctuation_chars=_OPERATORS)
+    lexer.whitespace_split = True
+    operator, words = "", list[str]()
     try:
-        words = shlex.split(line, comments=True)
+        for token in lexer:
+            if token.strip(_OPERATORS) or not token:
+                words.append(token)
+                continue
+            if words:
+                yield operator, words
+            operator, words = token if token in ("|", "||", "&&") else "", []
     except ValueError:
         raise ScenarioError(["a quote is not closed"]) from None
-    words = [word for n, word in enumerate(words) if n or word != "sudo"]
-    if not words or words[0] in ("modprobe", "ip", "ifconfig", "#!/bin/sh", "set"):
-        return
-    if words[0].rpartition("/")[2] != "tc" or len(words) < 3:
-        raise ScenarioError([f"{shown(line.strip()[:80])} is no line of tc"])
-    kind, action = words[1:3]
-    if action in ("del", "delete", "show"):
-        return
-    if action not in _ADDED or kind not in ("qdisc", "class", "filter"):
-        raise ScenarioError([f"tc: {shown(f'{kind} {action}'[:80])} is not understood"])
-    name = _after(words, "dev")
-    if not name:
-        raise ScenarioError(["tc: the line names no device"])
-    device = devices.setdefault(name, _Device())
-    {"qdisc": _qdisc, "class": _class, "filter": _filter}[kind](line, words, device, router)
-
-
-def _qdisc(line: str, words: list[str], device: _Device, router: Router) -> None:
-    if any(hook in words for hook in _HOOKS) and "root" not in words:
-        return
-    if "stab" in words:
-        at = words.index("stab")
-        kept = next((n for n in range(at + 1, len(words), 2) if words[n] not in _STAB), len(words))
-        router.notes.append(f"{' '.join(words[at:kept])} is left out: links count tcp.link_overhead")
-        words = [*words[:at], *words[kept:]]
-    if "htb" in words:
-        device.is_htb = True
-        return
-    parent = _after(words, "parent")
-    if parent and parent != "root" and not device.is_htb:
-        raise ScenarioError(
-            [f"tc: a queue below {parent} is not modelled, unless that is the only class of htb"]
-        )
-    rate_bps = device.rates_bps.get(parent) if parent else None
-    if parent and device.is_htb and rate_bps is None:
-        raise ScenarioError([f"tc: class {shown(parent)} has no line with a rate"])
-    device.shapers.append(Shaper(queue_of(" ".join(words)), rate_bps))
-
-
-_STAB = ("mtu", "tsize", "mpu", "overhead", "linklayer")
-
-
-def _class(line: str, words: list[str], device: _Device, router: Router) -> None:
-    """What a class may send: its parent lends up to its ceiling, and one without a parent cannot borrow."""
-    name, text = _after(words, "classid"), _after(words, "rate")
-    if "htb" not in words or not name or not text:
-        raise ScenarioError(["tc: a class is of htb and has a classid and a rate"])
-    try:
-        lent_bps = device.rates_bps.get(_after(words, "parent"))
-        own_bps, most_bps = rate(text), rate(_after(words, "ceil") or text)
-        device.rates_bps[name] = own_bps if lent_bps is None else max(own_bps, min(most_bps, lent_bps))
-    except ValueError as error:
-        raise ScenarioError([f"tc: {error}"]) from None
-
-
-def _filter(line: str, words: list[str], device: _Device, router: Router) -> None:
-    if "redirect" in words:
-        device.redirects_to = _after(words[words.index("redirect") :], "dev")
-    elif "police" in words:
-        router.down = Shaper(queue_of(line))
-    else:
-        router.notes.append(
-            f"{re.sub(r'[^ -~]', '?', line.strip())[:100]} is left out: packets have no classes by filters"
-        )
-
-
-def _after(words: list[str], word: str) -> str:
-    """The word behind another; empty without."""
-    at = words.index(word) + 1 if word in words else len(words)
-    return words[at] if at < len(words) else ""
-
-
-def _only(name: str, device: _Device) -> Shaper | None:
-    if len(device.shapers) > 1:
-        raise ScenarioError(
-            [
-                f"tc: {name} has {len(device.shapers)} queues; classes with queues of their own are not"
-                " modelled"
-            ]
-        )
-    return device.shapers[0] if device.shapers else None
+    if words:
+        yield operator, words

@@ -1,0 +1,151 @@
+"""A router put together from the lines of `tc` for all of its devices."""
+
+import re
+from collections.abc import Sequence
+
+from fullpipe.errors import ScenarioError, brief, visible
+from fullpipe.scenario.tc.devices import Class, Device, id_of
+from fullpipe.scenario.tc.qdiscs import Line, policer, queue
+from fullpipe.scenario.tc.router import Router, Shaper
+from fullpipe.scenario.tc.units import rate
+
+_NO_QUEUE = ("ingress", "clsact", "noqueue")
+_COUNTED = ("overhead", "mpu", "linklayer")
+"""Words of a class that change the sizes of packets."""
+_SOME_PACKETS = frozenset(("match", "flower", "fw", "basic", "bpf", "route"))
+"""Words of filters that choose packets."""
+_ALL_PACKETS = re.compile(r"match (u32 0 0|ip (src|dst) 0\.0\.0\.0/0|ip protocol 0 0(x00)?)\b")
+"""Matches that every packet of IPv4 passes."""
+
+
+class Assembly:
+    """Collects lines of `tc` in their order, and makes a router of them."""
+
+    def __init__(self) -> None:
+        self.notes: list[str] = []
+        self._devices: dict[str, Device] = {}
+        self._policers: dict[str, tuple[str, Shaper]] = {}
+        """Policers with the names of their devices, by direction."""
+
+    def add_qdisc(self, number: int, name: str, line: Line, changes: bool = False) -> None:
+        """Take a queue discipline of a device. `changes`: it stays, with what is below it."""
+        if line.kind in _NO_QUEUE:
+            return
+        device = self._device(name)
+        at = id_of(line.parent) if line.parent else None
+        if at in device.qdiscs:
+            before, _ = device.qdiscs[at]
+            self.notes.append(f"line {number} replaces line {before}")
+            if at is None and not changes:
+                device.qdiscs.clear()
+                device.classes.clear()
+        device.qdiscs[at] = (number, line)
+
+    def add_class(self, name: str, words: Sequence[str]) -> None:
+        """Take a class of HTB by the words behind `tc class add`."""
+        classid, text = after(words, "classid"), after(words, "rate")
+        if "htb" not in words or not classid or not text:
+            raise ScenarioError(["tc: a class is of htb and has a classid and a rate"])
+        parent = after(words, "parent")
+        try:
+            rate_bps, ceil_bps = rate(text), rate(after(words, "ceil") or text)
+        except ValueError as error:
+            raise ScenarioError([f"tc: {error}"]) from None
+        if left := [word for word in _COUNTED if word in words]:
+            said = ", ".join(left)
+            self.notes.append(f"{said} of class {brief(classid)}: left out, links count tcp.link_overhead")
+        above = id_of(parent) if parent else None
+        self._device(name).classes[id_of(classid)] = Class(rate_bps, ceil_bps, above)
+
+    def add_filter(self, name: str, words: Sequence[str], text: str) -> None:
+        """Take a filter: one that redirects what comes, or one that polices."""
+        if "redirect" in words:
+            space = name[: name.rfind("/") + 1]
+            self.redirect(name, space + after(words[words.index("redirect") :], "dev"))
+        elif "police" in words:
+            at = words.index("police")
+            self.police(name, policer(words[at + 1 :]), words[:at])
+        else:
+            self.notes.append(f"{_quoted(text)} is left out: packets have no classes by filters")
+
+    def redirect(self, name: str, target: str) -> None:
+        """Send what comes over a device through another one first."""
+        self._device(name).redirects_to = target
+
+    def police(self, name: str, line: Line, words: Sequence[str] = ()) -> None:
+        """Take a policer, with the words of its filter."""
+        parent = after(words, "parent")
+        leaves = "egress" in words or (parent != "" and id_of(parent)[0] != 0xFFFF)
+        if _SOME_PACKETS.intersection(words) and not _ALL_PACKETS.search(" ".join(words)):
+            self.notes.append(f"the policer of {name} is taken for all packets, whatever its filter matches")
+        self._policers["up" if leaves else "down"] = (name, Shaper(queue(line)[0]))
+
+    def router(self) -> Router:
+        """The router of all lines.
+
+        Raises:
+            ScenarioError: If a line is not understood, or it is not said which device is towards the line.
+        """
+        router = Router(notes=self.notes)
+        assumed = self._shape(router)
+        for direction, (name, shaper) in self._policers.items():
+            if getattr(router, direction) is None:
+                setattr(router, direction, shaper)
+                assumed = assumed or f"{name} is taken for the device towards the line"
+            else:
+                router.notes.append(f"the policer of {name} is left out: a queue shapes what it polices")
+        if router.up is None and router.down is None:
+            raise ScenarioError(
+                ["tc: no line sets up a queue, as in: tc qdisc replace dev eth0 root cake bandwidth 9mbit"]
+            )
+        if assumed:
+            missing = "comes" if router.down is None else "leaves" if router.up is None else ""
+            router.notes.append(assumed + (f"; nothing shapes what {missing}" if missing else ""))
+        return router
+
+    def _shape(self, router: Router) -> str:
+        """Give the router the shapers of its devices. Returns the roles that no line says."""
+        there = [device for device in self._devices.values() if device.qdiscs]
+        for device in self._devices.values():
+            target = self._devices.get(device.redirects_to)
+            if target is not None and target.qdiscs:
+                router.up = device.shaper(self.notes, device.name)
+                router.down = target.shaper(self.notes, device.name)
+                self._leave_out([one for one in there if one not in (device, target)])
+                return ""
+        if shapers := [device for device in there if device.shapes]:
+            self._leave_out([device for device in there if not device.shapes])
+            there = shapers
+        leaving = [device for device in there if not device.is_ifb]
+        coming = [device for device in there if device.is_ifb]
+        if len(leaving) > 1 or len(coming) > 1:
+            names = brief(" and ".join(device.name for device in there))
+            raise ScenarioError(
+                [f"tc: no filter redirects what comes, so that {names} are not told apart; keep one"]
+            )
+        assumed = []
+        for device in leaving:
+            router.up = device.shaper(self.notes, device.name)
+            assumed.append(f"{device.name} is taken for the device towards the line")
+        for device in coming:
+            router.down = device.shaper(self.notes, device.name)
+            assumed.append(f"{device.name} is taken for what comes")
+        return ", ".join(assumed)
+
+    def _leave_out(self, devices: Sequence[Device]) -> None:
+        if devices:
+            names = brief(", ".join(device.name for device in devices))
+            self.notes.append(f"queues of {names} are left out: they shape nothing, or are of other ports")
+
+    def _device(self, name: str) -> Device:
+        return self._devices.setdefault(name, Device(name))
+
+
+def after(words: Sequence[str], word: str) -> str:
+    """The word behind another; empty without."""
+    at = words.index(word) + 1 if word in words else len(words)
+    return words[at] if at < len(words) else ""
+
+
+def _quoted(line: str) -> str:
+    return visible(line.strip())[:100]
