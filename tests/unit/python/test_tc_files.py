@@ -62,10 +62,119 @@ def test_options_of_the_link_layer_reach_cake() -> None:
             assert (queue["overhead"], queue["mpu"], queue.get("framing")) == (44, 84, framing)
     for off in (
         {"linklayer": "none"},
-        {"linklayer": "ethernet", "linklayer_adaptation_mechanism": "tc_stab"},
+        {"linklayer": "ethernet", "linklayer_adaptation_mechanism": "htb_private"},
     ):
         for queue in queues(script="piece_of_cake.qos", **layer, **off):
             assert not queue.keys() & {"overhead", "mpu"}
+
+
+@pytest.mark.parametrize(("interface", "overhead"), [("ppp0", 44), ("pppoe-wan", 44), ("eth1", 58)])
+def test_a_size_table_counts_below_cake_with_the_header_of_the_device(interface: str, overhead: int) -> None:
+    layer = {"linklayer": "atm", "overhead": 44, "linklayer_adaptation_mechanism": "tc_stab"}
+    for queue in queues(script="piece_of_cake.qos", interface=interface, **layer):
+        assert (queue["overhead"], queue["mpu"], queue["framing"]) == (overhead, 0, "atm")
+
+
+def test_a_mechanism_that_does_nothing_for_cake_is_named() -> None:
+    layer = {"linklayer": "atm", "overhead": 44, "linklayer_adaptation_mechanism": "htb_private"}
+    notes = "\n".join(sqm.router_of(section(script="piece_of_cake.qos", **layer)).notes)
+    assert 'linklayer and overhead have no effect: sqm-scripts ignore "htb_private" with cake' in notes
+
+
+def test_cells_of_adsl_are_counted_by_a_size_table_only() -> None:
+    layer: dict[str, object] = {"script": "piece_of_cake.qos", "linklayer": "adsl", "overhead": 40}
+    assert all("framing" not in queue for queue in queues(**layer))
+    assert any("adsl adds no cells" in note for note in sqm.router_of(section(**layer)).notes)
+    layer["linklayer_adaptation_mechanism"] = "tc_stab"
+    assert all(queue["framing"] == "atm" for queue in queues(**layer))
+
+
+def simplest(**options: object) -> tuple[Any, Any]:
+    """Queues below shapers, each direction at 10 Mbit/s unless the options say otherwise."""
+    usual = {"qdisc": "fq_codel", "script": "simplest.qos", "download": 10_000, "upload": 10_000}
+    return queues(**{**usual, **options})
+
+
+def test_a_target_that_is_not_given_fits_a_packet_of_a_slow_link() -> None:
+    down, up = simplest(upload=400)
+    assert (up["target_ms"], up["interval_ms"]) == (34.98, 129.98)
+    assert not down.keys() & {"target_ms", "interval_ms"}
+
+
+@pytest.mark.parametrize(
+    ("kbit", "target_ms", "interval_ms"),
+    [(16, 874.5, 969.5), (2_000, 6.996, 101.996), (2_797, 5.002, 100.002), (2_798, None, None)],
+)
+def test_a_target_grows_with_the_time_that_33_cells_take(
+    kbit: int, target_ms: float | None, interval_ms: float | None
+) -> None:
+    _, up = simplest(upload=kbit)
+    assert (up.get("target_ms"), up.get("interval_ms")) == (target_ms, interval_ms)
+
+
+@pytest.mark.parametrize(
+    ("text", "target_ms", "interval_ms"),
+    [
+        ("auto", 34.98, 129.98),
+        ("", 34.98, 129.98),
+        ("default", None, None),
+        ("8ms", 8.0, None),
+        ("5", None, None),
+    ],
+)
+def test_a_target_is_read_as_sqm_scripts_read_it(
+    text: str, target_ms: float | None, interval_ms: float | None
+) -> None:
+    _, up = simplest(upload=400, etarget=text)
+    assert (up.get("target_ms"), up.get("interval_ms")) == (target_ms, interval_ms)
+
+
+def test_pie_has_the_target_of_fast_links_and_no_interval() -> None:
+    down, up = simplest(qdisc="pie", upload=400)
+    assert (down["target_ms"], up["target_ms"]) == (5.0, 34.98)
+
+
+def test_a_target_that_was_computed_or_is_no_time_is_named() -> None:
+    options = {"qdisc": "fq_codel", "script": "simplest.qos", "upload": 400, "itarget": "5"}
+    notes = "\n".join(sqm.router_of(section(**options)).notes)
+    assert "etarget is automatic: 34.98 ms, interval 129.98 ms for 400 kbit/s" in notes
+    assert 'itarget "5" is no time such as 5ms: fq_codel has its own target' in notes
+
+
+@pytest.mark.parametrize(("squash", "down"), [(1, None), (0, 1500)])
+def test_the_class_of_unmarked_packets_has_the_quantum_of_simple_qos(squash: int, down: int | None) -> None:
+    found = queues(qdisc="fq_codel", script="simple.qos", squash_ingress=squash)
+    assert [queue.get("quantum") for queue in found] == [down, 300]
+    found = queues(qdisc="codel", script="simple.qos", squash_ingress=squash)
+    assert all("quantum" not in queue for queue in found)
+
+
+def test_a_quantum_of_a_section_replaces_that_of_the_script() -> None:
+    assert queues(qdisc="fq_codel", script="simple.qos", eqdisc_opts="quantum 600")[1]["quantum"] == 600
+
+
+def test_cake_by_simplest_qos_keeps_marks() -> None:
+    assert queues(script="simplest.qos")[0] == CAKE
+
+
+def test_a_rate_that_is_not_set_is_that_of_the_scripts() -> None:
+    text = section(script="piece_of_cake.qos").replace("\toption upload '9000'\n", "")
+    found = sqm.router_of(text)
+    assert found.up is not None
+    assert found.up.queue["bandwidth_bps"] == 2_302_000
+    assert "upload is not set: sqm-scripts take 2302 kbit/s" in found.notes
+
+
+def test_rates_that_a_program_changes_stay_as_they_are() -> None:
+    text = section(script="piece_of_cake.qos", autorate=1, max_download=90_000, min_upload=100)
+    notes = sqm.router_of(text).notes
+    assert notes[1:] == ["autorate is left out: the rates stay at download and upload"]
+    assert len(sqm.router_of(text.replace("autorate '1'", "autorate '0'")).notes) == 1
+
+
+def test_a_section_that_is_not_started_says_so() -> None:
+    text = section(script="piece_of_cake.qos").replace("\toption enabled '1'\n", "")
+    assert any("start it with option enabled '1' only" in note for note in sqm.router_of(text).notes)
 
 
 def test_further_words_reach_their_direction() -> None:
@@ -113,7 +222,8 @@ def test_what_is_left_out_is_named() -> None:
         (section(script="simplest.qos", qdisc="sfq"), "known are cake, fq_codel, codel, pie"),
         (section(script="piece_of_cake.qos", download="fast"), "expected kbit/s as a whole number"),
         (section(script="piece_of_cake.qos", linklayer="token-ring"), "linklayer: expected none"),
-        (section(enabled=0), "0 of 1 sections are enabled"),
+        (section(enabled=0), "0 of 1 sections are enabled; write option enabled '1' in section \"wan\""),
+        (section(enabled=0) * 2, "write option enabled '1' in one of the sections"),
         (section() + section(), "2 of 2 sections are enabled"),
         ("config queue\noption x 'y\n", "line 2: a quote is not closed"),
         ("config queue\nconfig interface wan\n", "line 2: expected config queue NAME"),

@@ -1,28 +1,49 @@
-"""A section of OpenWrt's `/etc/config/sqm`, read as what the scripts of sqm-scripts set up by it.
+"""A section of OpenWrt's `/etc/config/sqm`, read as the queues that sqm-scripts set up for it.
 
-The options and what they do: openwrt.org, "SQM configuration /etc/config/sqm", and the scripts themselves.
+The options and what they do: openwrt.org, "SQM configuration /etc/config/sqm", and the scripts themselves,
+whose files and functions are named where they are followed.
 """
 
 import re
 import shlex
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 
-from fullpipe.errors import ScenarioError, shown, suggestion
-from fullpipe.scenario.tc.qdiscs import queue_of
+from fullpipe.errors import ScenarioError, brief, shown, suggestion
+from fullpipe.scenario.tc.devices import link_of
+from fullpipe.scenario.tc.qdiscs import Line
 from fullpipe.scenario.tc.router import Router, Shaper
 
 _SECTION = re.compile(r"^\s*config\s+queue\b", re.MULTILINE)
-_KBIT = 1_000
-_NO_EFFECT: Mapping[str, str] = {
-    "debug_logging": "",
-    "verbosity": "",
-    "qdisc_advanced": "",
-    "qdisc_really_really_advanced": "",
-    "linklayer_advanced": "",
-    "tcMTU": "",
-    "tcTSIZE": "",
+_DEFAULTS: Mapping[str, str] = {
+    "enabled": "",
+    "interface": "",
+    "upload": "2302",
+    "download": "14698",
+    "script": "simple.qos",
+    "qdisc": "fq_codel",
+    "linklayer": "none",
+    "linklayer_adaptation_mechanism": "default",
+    "overhead": "0",
+    "tcMPU": "0",
+    "elimit": "1001",
+    "ilimit": "1001",
+    "etarget": "",
+    "itarget": "",
+    "egress_ecn": "ECN",
+    "ingress_ecn": "ECN",
+    "eqdisc_opts": "",
+    "iqdisc_opts": "",
+    "squash_dscp": "1",
+    "squash_ingress": "1",
+    "autorate": "0",
 }
-"""What says how much is logged, what the page of the router shows, or how large tables of `tc` are."""
+"""Values of options that are missing or empty (defaults.sh, which has no script)."""
+_NO_EFFECT = (
+    *("debug_logging", "verbosity", "tcMTU", "tcTSIZE"),
+    *("qdisc_advanced", "qdisc_really_really_advanced", "linklayer_advanced"),
+)
+"""Options for logs, for the page of the router and for the size of tables of `tc`."""
 _LEFT_OUT: Mapping[str, str] = {
     "use_mq": "the queues of one processor each",
     "shaper_burst": "the burst of HTB",
@@ -32,19 +53,48 @@ _LEFT_OUT: Mapping[str, str] = {
     "eshaper_quantum_dur_us": "the quantum of HTB",
     "htb_quantum_function": "the quantum of HTB",
 }
-_READ = (
-    *("enabled", "interface", "download", "upload", "qdisc", "script", "linklayer", "overhead", "tcMPU"),
-    *("linklayer_adaptation_mechanism", "squash_dscp", "squash_ingress", "iqdisc_opts", "eqdisc_opts"),
-    *("ilimit", "elimit", "itarget", "etarget", "ingress_ecn", "egress_ecn"),
+_AUTORATE = (
+    *("min_download", "max_download", "min_upload", "max_upload", "delay_thr_ms", "pinger", "no_pingers"),
+    *("reflector_ping_interval_s", "enable_sleep_function", "enable_sleep_functions", "startup_wait_s"),
+    *("connection_active_thr_kbps", "connection_active_thr_kpbs", "sustained_idle_sleep_thr"),
+    *("substained_idle_sleep_thr_s", "min_shaper_rates_enforcement", "sss_compensation", "debug"),
+    *("output_processing_stats", "output_load_stats", "output_reflector_stats", "output_cake_changes"),
 )
+"""Options of the program that changes the rates of a section while it runs (OpenMPTCProuter sqm-autorate)."""
 _CAKE = ("piece_of_cake.qos", "layer_cake.qos")
 _SHAPERS = ("simplest.qos", "simplest_tbf.qos", "simple.qos")
-_LIMIT = "1001"
-"""Packets, of queues other than CAKE unless a limit is given: LIMIT of sqm-scripts' defaults."""
 _SLOP_KBIT = 16
-"""By which the ceiling of best effort is below the rate: BE_CEIL of simple.qos."""
-_YES = ("1", "on", "true", "yes", "enabled")
-Options = Mapping[str, str]
+"""Difference between the rate and the ceiling of best effort (BE_CEIL of simple.qos)."""
+_LONGEST_PACKET_BITS = 33 * 53 * 8
+"""Size of a packet in 33 cells of ATM (MAX_DELAY of `adapt_target_to_slow_link`)."""
+_LEAST_TARGET_US = 5_000
+_INTERVAL_ABOVE_TARGET_US = (100 - 5) * 1_000
+_TIMES = ("s", "sec", "secs", "ms", "msec", "msecs", "us", "usec", "usecs")
+_KBIT = 1_000
+
+
+@dataclass(frozen=True)
+class _Section:
+    name: str
+    options: dict[str, str] = field(default_factory=dict)
+    """Options that are written, as text."""
+
+    def __getitem__(self, key: str) -> str:
+        return self.options.get(key) or _DEFAULTS[key]
+
+
+@dataclass(frozen=True)
+class _Direction:
+    rate: str
+    letter: str
+    """First letter of its options."""
+    ecn: str
+    quantum: str
+    """Bytes for the class of unmarked packets, if simple.qos has three classes (egress, ingress there)."""
+
+
+_UP = _Direction("upload", "e", "egress_ecn", "300")
+_DOWN = _Direction("download", "i", "ingress_ecn", "1500")
 
 
 def is_sqm(text: str) -> bool:
@@ -53,29 +103,42 @@ def is_sqm(text: str) -> bool:
 
 
 def router_of(text: str) -> Router:
-    """What the one enabled section of a file sets up.
+    """Make the router that the one enabled section of a file sets up.
 
     Raises:
         ScenarioError: If there is none or more than one, or an option is unknown, malformed or not modelled.
     """
-    sections = _sections(text)
-    enabled = [of for of in sections if of.get("enabled", "1") in _YES]
-    if len(enabled) != 1:
-        raise ScenarioError([f"sqm: {len(enabled)} of {len(sections)} sections are enabled; keep one"])
-    (options,) = enabled
-    known = [*_READ, *_NO_EFFECT, *_LEFT_OUT]
+    section = _enabled(_sections(text))
+    known = [*_DEFAULTS, *_NO_EFFECT, *_LEFT_OUT, *_AUTORATE]
     if wrong := [
-        f"sqm: unknown option {shown(key)}{suggestion(key, known)}" for key in options if key not in known
+        f"sqm: unknown option {shown(key)}{suggestion(key, known)}"
+        for key in section.options
+        if key not in known
     ]:
         raise ScenarioError(wrong)
-    router = Router(up=_shaper(options, "upload", _words_up), down=_shaper(options, "download", _words_down))
-    router.notes += [f"{key} is left out: {_LEFT_OUT[key]}" for key in options if key in _LEFT_OUT]
-    router.notes += _notes(options)
+    router = Router()
+    router.up, router.down = (_shaper(section, direction, router.notes) for direction in (_UP, _DOWN))
+    router.notes += [f"{key} is left out: {_LEFT_OUT[key]}" for key in section.options if key in _LEFT_OUT]
+    router.notes += _notes(section)
+    router.notes = list(dict.fromkeys(router.notes))
     return router
 
 
-def _sections(text: str) -> list[dict[str, str]]:
-    found: list[dict[str, str]] = []
+def _enabled(sections: Sequence[_Section]) -> _Section:
+    """The section that is not switched off. sqm-scripts start one only with a 1 (`start_sqm_section`)."""
+    enabled = [one for one in sections if one["enabled"] not in ("0", "off", "false", "no", "disabled")]
+    if len(enabled) == 1:
+        return enabled[0]
+    count = f"sqm: {len(enabled)} of {len(sections)} sections are enabled"
+    if enabled:
+        raise ScenarioError([f"{count}; keep one, and write option enabled '0' in the others"])
+    names = brief(", ".join(shown(one.name) for one in sections))
+    which = f"section {names}" if len(sections) == 1 else f"one of the sections {names}"
+    raise ScenarioError([f"{count}; write option enabled '1' in {which}"])
+
+
+def _sections(text: str) -> list[_Section]:
+    found: list[_Section] = []
     for number, line in enumerate(text.splitlines(), 1):
         try:
             words = shlex.split(line, comments=True)
@@ -84,9 +147,9 @@ def _sections(text: str) -> list[dict[str, str]]:
         if not words:
             continue
         if words[0] == "config" and len(words) in (2, 3) and words[1] == "queue":
-            found.append({})
+            found.append(_Section(words[2] if len(words) == 3 else ""))
         elif words[0] in ("option", "list") and len(words) == 3 and found:
-            found[-1][words[1]] = words[2].strip()
+            found[-1].options[words[1]] = words[2].strip()
         else:
             raise ScenarioError(
                 [
@@ -97,90 +160,183 @@ def _sections(text: str) -> list[dict[str, str]]:
     return found
 
 
-def _shaper(options: Options, key: str, words: Callable[[Options], str]) -> Shaper | None:
-    """That of a direction; None if it is switched off."""
-    text = options.get(key, "0")
+def _shaper(section: _Section, direction: _Direction, notes: list[str]) -> Shaper | None:
+    """Make the shaper of a direction; None if it is switched off."""
+    key, script = direction.rate, section["script"]
+    text = section[key]
     if not (text.isascii() and text.isdecimal() and len(text) < 12):
         raise ScenarioError([f"sqm: {key}: expected kbit/s as a whole number, got {shown(text[:80])}"])
     if int(text) == 0:
         return None
-    qdisc, script = options.get("qdisc", "fq_codel"), options.get("script", "simple.qos")
     if script not in (*_CAKE, *_SHAPERS):
         names = ", ".join((*_CAKE, *_SHAPERS))
         raise ScenarioError([f"sqm: script {shown(script[:80])} is not modelled; known are {names}"])
-    if script in _CAKE or (qdisc == "cake" and script == "simplest.qos"):
-        line = f"tc qdisc add dev x root cake bandwidth {text}kbit {_link_layer(options)} {words(options)}"
-        return Shaper(queue_of(line))
-    if qdisc == "cake":
-        raise ScenarioError(
-            [f"sqm: {script} with cake is not modelled; take piece_of_cake.qos or layer_cake.qos"]
-        )
-    kbit = int(text) - (_SLOP_KBIT if _has_classes(options, key) else 0)
+    if _is_cake(section):
+        words = ("bandwidth", f"{text}kbit", *_link_layer(section), *_cake_words(section, direction))
+        stab = _stab(section)
+        return _made(Line("cake", words, section["interface"], stab=stab), notes)
+    qdisc = _leaf(section)
+    kbit = int(text) - (_SLOP_KBIT if _has_classes(section, direction) else 0)
     if kbit <= 0:
         raise ScenarioError([f"sqm: {key}: simple.qos needs more than {_SLOP_KBIT} kbit/s, got {text}"])
-    return Shaper(queue_of(f"tc qdisc add dev x root {qdisc} {_leaf(options, key, qdisc)}"), kbit * _KBIT)
+    return Shaper(_made(Line(qdisc, _leaf_words(section, direction, qdisc)), notes).queue, kbit * _KBIT)
 
 
-def _has_classes(options: Options, key: str) -> bool:
-    """Whether a direction has the three classes of simple.qos; what comes has one if marks are squashed."""
-    if options.get("script", "simple.qos") != "simple.qos":
-        return False
-    return key == "upload" or options.get("squash_ingress", "1") not in _YES
+def _made(line: Line, notes: list[str]) -> Shaper:
+    found = link_of(line)
+    notes += found.notes
+    return found.up or Shaper()
 
 
-def _words_up(options: Options) -> str:
-    """What CAKE is told of what leaves. The last of words that exclude each other counts."""
-    classes = "besteffort" if options.get("script") != "layer_cake.qos" else "diffserv3 nat"
-    return f"{classes} {options.get('eqdisc_opts', '')}"
+def _is_cake(section: _Section) -> bool:
+    """Whether CAKE shapes: by the name of the script, or as cake_egress() of simplest.qos."""
+    script = section["script"]
+    return script in _CAKE or (section["qdisc"] == "cake" and script == "simplest.qos")
 
 
-def _words_down(options: Options) -> str:
-    """What CAKE is told of what comes."""
-    classes = "diffserv3 nat"
-    if options.get("script") != "layer_cake.qos" or options.get("squash_ingress", "1") in _YES:
-        classes = "besteffort nat"
-    wash = "wash" if options.get("squash_dscp", "1") in _YES else ""
-    return f"{classes} {wash} {options.get('iqdisc_opts', '')}"
+def _has_classes(section: _Section, direction: _Direction) -> bool:
+    """Whether a direction has the three classes of simple.qos. Downloads have one if marks are ignored."""
+    is_simple = section["script"] == "simple.qos"
+    return is_simple and (direction is _UP or section["squash_ingress"] != "1")
 
 
-def _link_layer(options: Options) -> str:
-    """What CAKE counts beside the packet; the option `linklayer` "none" switches that off."""
-    kind = options.get("linklayer", "none")
-    if kind == "none" or options.get("linklayer_adaptation_mechanism", "default") not in ("default", "cake"):
-        return ""
-    if kind not in ("ethernet", "adsl", "atm"):
+def _cake_words(section: _Section, direction: _Direction) -> list[str]:
+    """Classes of CAKE and further words, of which the last counts (egress, ingress of each script)."""
+    ignores = direction is _DOWN and section["squash_ingress"] == "1"
+    words = ["diffserv3" if section["script"] == "layer_cake.qos" and not ignores else "besteffort"]
+    if direction is _DOWN and section["squash_dscp"] == "1" and section["script"] in _CAKE:
+        words.append("wash")
+    return [*words, *section[f"{direction.letter}qdisc_opts"].split()]
+
+
+def _layer(section: _Section) -> str:
+    kind = section["linklayer"]
+    if kind not in ("none", "ethernet", "adsl", "atm"):
         raise ScenarioError([f"sqm: linklayer: expected none, ethernet, adsl or atm, got {shown(kind[:80])}"])
-    cells = "atm " if kind != "ethernet" else ""
-    return f"{cells}overhead {options.get('overhead', '0')} mpu {options.get('tcMPU', '0')}"
+    return kind
 
 
-def _leaf(options: Options, key: str, qdisc: str) -> str:
-    """What the queue below a shaper is told."""
-    i = "i" if key == "download" else "e"
+def _link_layer(section: _Section) -> list[str]:
+    """Overhead that CAKE adds to packets itself (`get_cake_lla_string` of functions.sh)."""
+    layer = _layer(section)
+    if layer == "none" or section["linklayer_adaptation_mechanism"] not in ("default", "cake"):
+        return []
+    cells = ["atm"] if layer == "atm" else []
+    return [*cells, "overhead", section["overhead"], "mpu", section["tcMPU"]]
+
+
+def _stab(section: _Section) -> tuple[str, ...]:
+    """Overhead that the kernel adds to the size that CAKE reads (`get_stab_string` of functions.sh)."""
+    layer = _layer(section)
+    if layer == "none" or section["linklayer_adaptation_mechanism"] != "tc_stab":
+        return ()
+    return ("mpu", section["tcMPU"], "overhead", section["overhead"], "linklayer", layer)
+
+
+def _leaf(section: _Section) -> str:
+    """The queue below a shaper."""
+    qdisc = section["qdisc"]
+    if qdisc == "cake":
+        raise ScenarioError(
+            [f"sqm: {section['script']} with cake is not modelled; take piece_of_cake.qos or layer_cake.qos"]
+        )
     if qdisc not in ("fq_codel", "codel", "pie"):
         raise ScenarioError(
             [f"sqm: qdisc {shown(qdisc[:80])} is not modelled; known are cake, fq_codel, codel, pie"]
         )
-    words = [f"limit {options.get(f'{i}limit') or _LIMIT}"]
-    target = options.get(f"{i}target", "")
-    words += [f"target {target}"] if target not in ("", "auto", "default") else []
-    ecn = options.get("ingress_ecn" if i == "i" else "egress_ecn", "ECN")
-    words += ["noecn" if ecn.upper() == "NOECN" else "ecn", options.get(f"{i}qdisc_opts", "")]
-    return " ".join(words)
+    return qdisc
 
 
-def _notes(options: Options) -> list[str]:
-    notes = [f"interface {options.get('interface', 'of the section')} is taken for the one towards the line"]
-    shapes = options.get("script") not in _CAKE
-    classed = [key for key in ("upload", "download") if _has_classes(options, key)]
-    if classed:
+def _leaf_words(section: _Section, direction: _Direction, qdisc: str) -> tuple[str, ...]:
+    """Options of that queue in the order of the scripts (`get_limit` to `get_quantum` of functions.sh)."""
+    i = direction.letter
+    has_quantum = qdisc == "fq_codel" and _has_classes(section, direction)
+    return (
+        *("limit", section[f"{i}limit"]),
+        *_target(section[f"{i}target"], qdisc, int(section[direction.rate])),
+        section[direction.ecn].lower(),
+        *(("quantum", direction.quantum) if has_quantum else ()),
+        *section[f"{i}qdisc_opts"].split(),
+    )
+
+
+def _target(text: str, qdisc: str, kbit: int) -> list[str]:
+    """Target and interval that `get_target` of functions.sh makes of leading digits and trailing letters."""
+    number, unit = re.match("[0-9]+", text), re.search("[A-Za-z]+$", text)
+    if number and unit and unit[0] in _TIMES:
+        return ["target", f"{number[0]}{unit[0]}"]
+    if not _is_auto(text):
+        return []
+    target_us, interval_us = _adapted_us(kbit)
+    if qdisc == "pie":
+        return ["target", f"{target_us}us"]
+    is_default = target_us == _LEAST_TARGET_US
+    return [] if is_default else ["target", f"{target_us}us", "interval", f"{interval_us}us"]
+
+
+def _adapted_us(kbit: int) -> tuple[int, int]:
+    """Target and interval that fit a rate (`adapt_target_to_slow_link`, `adapt_interval_to_slow_link`)."""
+    target_us = max(_LEAST_TARGET_US, _LONGEST_PACKET_BITS * 1_000 // kbit)
+    return target_us, _INTERVAL_ABOVE_TARGET_US + target_us
+
+
+def _is_auto(text: str) -> bool:
+    return text in ("auto", "Auto", "AUTO") or not re.search("^[0-9]|[A-Za-z]$", text)
+
+
+def _notes(section: _Section) -> list[str]:
+    notes = [f"interface {section['interface'] or 'of the section'} is taken for the one towards the line"]
+    notes += _of_defaults(section)
+    if section["autorate"] == "1":
+        notes.append("autorate is left out: the rates stay at download and upload")
+    layer, how = section["linklayer"], section["linklayer_adaptation_mechanism"]
+    if _is_cake(section):
+        notes += _of_layer(layer, how)
+        return notes
+    if layer != "none":
+        notes.append("linklayer, overhead and tcMPU are left out: links count tcp.link_overhead")
+    shaped = [one for one in (_UP, _DOWN) if int(section[one.rate])]
+    if classed := [one.rate for one in shaped if _has_classes(section, one)]:
         notes.append(
             f"simple.qos, {' and '.join(classed)}: of its three classes that of unmarked packets is taken for"
             f" all, {_SLOP_KBIT} kbit/s below the rate; left out are those of EF, CS6, AF42 and of CS1, ICMP;"
             " to try classes, take layer_cake.qos with cake"
         )
-    if shapes and options.get("qdisc") != "cake" and options.get("linklayer", "none") != "none":
-        notes.append("linklayer, overhead and tcMPU are left out: links count tcp.link_overhead")
-    if shapes and "auto" in (options.get("itarget"), options.get("etarget")):
-        notes.append("itarget and etarget: auto is taken for the target of the queue, whatever the rate")
+    return [*notes, *(note for one in shaped if (note := _of_target(section, one)))]
+
+
+def _of_defaults(section: _Section) -> list[str]:
+    """Notes on options that are missing."""
+    notes = [
+        f"{key} is not set: sqm-scripts take {_DEFAULTS[key]} kbit/s"
+        for key in ("upload", "download")
+        if not section.options.get(key)
+    ]
+    if section["enabled"] != "1":
+        notes.append("the section is read as enabled; sqm-scripts start it with option enabled '1' only")
+    if not section.options.get("script"):
+        notes.append("script is not set: simple.qos is taken, while sqm-scripts start nothing")
     return notes
+
+
+def _of_layer(layer: str, how: str) -> list[str]:
+    if layer == "none":
+        return []
+    if how not in ("default", "cake", "tc_stab"):
+        return [f"linklayer and overhead have no effect: sqm-scripts ignore {shown(how)} with cake"]
+    if layer == "adsl" and how != "tc_stab":
+        return ["linklayer adsl adds no cells with cake: sqm-scripts do that for atm only"]
+    return []
+
+
+def _of_target(section: _Section, direction: _Direction) -> str:
+    """Note on a target that is computed, or that is no time; empty: the section has one."""
+    key, qdisc = f"{direction.letter}target", _leaf(section)
+    text, kbit = section[key], section[direction.rate]
+    if _is_auto(text):
+        target_us, interval_us = _adapted_us(int(kbit))
+        interval = "" if qdisc == "pie" else f", interval {interval_us / 1e3:g} ms"
+        return f"{key} is automatic: {target_us / 1e3:g} ms{interval} for {kbit} kbit/s, as in sqm-scripts"
+    if not _target(text, qdisc, int(kbit)) and text.lower() != "default":
+        return f"{key} {shown(text)} is no time such as 5ms: {qdisc} has its own target, as in sqm-scripts"
+    return ""
