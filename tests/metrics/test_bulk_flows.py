@@ -116,11 +116,11 @@ def test_a_run_shows_of_how_many_flows_its_fairness_is(tmp_path: Path) -> None:
 
 def test_flows_of_other_times_are_said_to_be(tmp_path: Path) -> None:
     text = shown(tmp_path, scenario({"cca": "cubic"}, {"cca": "cubic", "start": "1 s"}))
-    assert "of 2 bulk flows, each over its own time" in text
+    assert "of 2 bulk flows while all are active" in text
 
 
 def test_starts_within_the_warm_up_are_the_same_time(tmp_path: Path) -> None:
-    assert "own time" not in shown(tmp_path, scenario(BULK, warmup="1 s"))
+    assert "while all are active" not in shown(tmp_path, scenario(BULK, warmup="1 s"))
 
 
 def test_a_run_without_bulk_flows_shows_no_fairness(tmp_path: Path) -> None:

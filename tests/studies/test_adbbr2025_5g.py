@@ -80,7 +80,7 @@ def test_a_rate_is_held_against_what_its_own_cell_carries() -> None:
 def at_mbps(rate: float) -> Run:
     """What is looked at of a run with one flow of this goodput."""
     flows = pl.DataFrame({"goodput_bps": [rate * 1e6], "rtt_mean_s": [0.01]})
-    return cast("Run", SimpleNamespace(flows=flows))
+    return cast("Run", SimpleNamespace(scenario=SimpleNamespace(warmup_s=0.0), flows=flows))
 
 
 def test_lte_is_a_cell_that_ns3_can_run() -> None:

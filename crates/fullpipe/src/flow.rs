@@ -49,6 +49,7 @@ impl Flow {
             forward: Vec::new(),
             reverse: Vec::new(),
             reroutes: Vec::new(),
+            upload: false,
             dscp: 0,
             hosts: None,
             relayed: None,

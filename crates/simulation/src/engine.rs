@@ -10,6 +10,7 @@ use crate::media::build_medium;
 use crate::net::{HandOver, Net};
 use crate::plan::{HandOverPlan, Plan, PlanError, Relays, WorkloadPlan};
 use crate::record::{Grown, Recorder};
+use crate::rivals::Rivals;
 use crate::route_control::{self, RouteController};
 use crate::routes::{HopId, Reroute};
 use crate::tables::links::LinkRow;
@@ -30,10 +31,11 @@ pub(crate) struct Engine<R> {
     seed: u64,
     world: World,
     sampling: SamplingTimes,
+    rivals: Rivals,
     controllers: Vec<RouteController>,
     recorder: R,
     now: Time,
-    /// When a sample is due next, if it is run in windows.
+    /// When a sample is due next, or a span of rivals begins or ends, if it is run in windows.
     sample_at: Time,
     /// Segments between an endpoint and its first link; empty between events.
     segments: Vec<Segment>,
@@ -68,6 +70,8 @@ impl<R: Recorder> Engine<R> {
         let flows =
             flows.map(|n| build_flow(n, &plan, streams, sampling, seed, &relays, (&controllers, &external)));
         let flows = flows.collect::<Result<Vec<_>, PlanError>>()?;
+        let rivals = Rivals::new(&plan, &flows, sampling);
+        let first = sampling.after(Time::ZERO).min(rivals.after(Time::ZERO));
         let routes: Vec<Vec<HopId>> = plan.routes().map(|path| hops(path)).collect();
         let steering = route_control::controllers(&plan);
         let changes = reroutes(&plan).into_iter().chain(route_control::alternatives(&steering)).collect();
@@ -90,7 +94,7 @@ impl<R: Recorder> Engine<R> {
                 for planned in &plan.hand_overs {
                     net.hand_over_at(time(planned.at_ns), hand_over(&plan, planned));
                 }
-                net.schedule.request(net.actors.sampler(), sampling.after(Time::ZERO));
+                net.schedule.request(net.actors.sampler(), first);
                 World::Events(Box::new(Island::new(net, flows, 0).relaying(relays)))
             }
         };
@@ -99,10 +103,11 @@ impl<R: Recorder> Engine<R> {
             seed,
             world,
             sampling,
+            rivals,
             controllers: steering,
             recorder,
             now: Time::ZERO,
-            sample_at: sampling.after(Time::ZERO),
+            sample_at: first,
             segments: Vec::new(),
         })
     }
@@ -125,8 +130,8 @@ impl<R: Recorder> Engine<R> {
             let World::Events(island) = &mut self.world else { break };
             let Some((now, actor)) = island.net.schedule.next(until) else { return until };
             if actor == island.net.actors.sampler() {
-                island.net.schedule.end(actor, self.sampling.after(now));
-                self.take_samples(now);
+                island.net.schedule.end(actor, self.sampling.after(now).min(self.rivals.after(now)));
+                self.take_note(now);
             } else {
                 island.turn(actor, now, &mut self.recorder, &mut self.segments);
             }
@@ -144,8 +149,8 @@ impl<R: Recorder> Engine<R> {
             let World::Windows(windows) = &mut self.world else { return until };
             let reached = windows.advance(until.min(self.sample_at), &mut left);
             if reached == self.sample_at {
-                self.take_samples(reached);
-                self.sample_at = self.sampling.after(reached);
+                self.take_note(reached);
+                self.sample_at = self.sampling.after(reached).min(self.rivals.after(reached));
             }
             if reached >= until || left == 0 {
                 return reached;
@@ -179,7 +184,24 @@ impl<R: Recorder> Engine<R> {
             }
         };
         let (plan, recorded) = (&*self.plan, self.recorder.recorded());
-        Results::from_run(Finished { plan, seed: self.seed, flows: &flows, net: &net, recorded })
+        let rivals = &self.rivals;
+        Results::from_run(Finished { plan, seed: self.seed, flows: &flows, rivals, net: &net, recorded })
+    }
+
+    /// Does what is due at a time at which no actor of the network acts.
+    fn take_note(&mut self, now: Time) {
+        let Engine { plan, world, rivals, sampling, .. } = self;
+        if rivals.is_end(now) {
+            let mut planned = plan.flows.iter().enumerate();
+            world.for_each_flow(|flow| {
+                if let Some((number, plan)) = planned.next() {
+                    rivals.note(now, number, plan, flow);
+                }
+            });
+        }
+        if sampling.is_due(now) {
+            self.take_samples(now);
+        }
     }
 
     /// Reads the counters of links and flows.

@@ -15,6 +15,7 @@ mod payload;
 mod periods;
 pub mod plan;
 mod record;
+mod rivals;
 mod route_control;
 mod routes;
 pub mod samples;

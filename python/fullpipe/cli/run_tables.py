@@ -9,6 +9,7 @@ from fullpipe.analysis.metrics.connections import bulk_names
 from fullpipe.analysis.metrics.fairness import jain
 from fullpipe.analysis.metrics.groups import flow_directions
 from fullpipe.analysis.metrics.shapers import shaper_bps, shaper_utilisation
+from fullpipe.analysis.metrics.spans import compared, span_of, together_bps
 from fullpipe.cli.console import led, styled, table, terminal
 from fullpipe.cli.jobs import warn_of_short
 
@@ -59,17 +60,22 @@ def _totals(run: Run, flows: Iterable[Row]) -> Iterator[str]:
     bulk = frozenset(bulk_names(run))
     for name, own in (flow_directions(run) or {"total": list(rows)}).items():
         there = [rows[flow] for flow in own if flow in rows]
-        goodput_bps = sum(row["goodput_bps"] or 0.0 for row in there)
+        spans = [span_of(row, run.scenario.warmup_s) for row in there]
+        goodput_bps = together_bps([row["goodput_bps"] for row in there], spans)
         competing = [row for row in there if row["flow"] in bulk and row["goodput_bps"] is not None]
         yield ", ".join([f"{name} {_mbps(goodput_bps)} Mbit/s", *_fairness(run, competing)])
 
 
 def _fairness(run: Run, bulk: Sequence[Row]) -> list[str]:
     """Jain's index and what it is of, if there are flows that share."""
-    index = jain(row["goodput_bps"] for row in bulk) if len(bulk) > 1 else None
-    spans = {(max(row["start_s"] or 0.0, run.scenario.warmup_s), row["end_s"]) for row in bulk}
-    own_time = ", each over its own time" if len(spans) > 1 else ""
-    return [] if index is None else [f"Jain {index:.3f} of {len(bulk)} bulk flows{own_time}"]
+    if len(bulk) < 2:
+        return []
+    warmup_s, names = run.scenario.warmup_s, [str(row["flow"]) for row in bulk]
+    index = jain(compared(bulk, names, lambda: run.series, warmup_s).values())
+    spans = {span_of(row, warmup_s) for row in bulk}
+    while_all = " while all are active" if len(spans) > 1 else ""
+    shown = "-" if index is None else f"{index:.3f}"
+    return [f"Jain {shown} of {len(bulk)} bulk flows{while_all}"]
 
 
 def _otherwise(run: Run) -> Iterator[Any]:

@@ -256,6 +256,7 @@ def test_the_summary_has_the_keys_of_the_contract(small: Scenario) -> None:
         "owd_p95_s",
         "owd_p99_s",
         "jitter_s",
+        "share",
         "call_score",
         "limited",
     ]

@@ -46,6 +46,11 @@ impl SamplingTimes {
         self.interval.is_some_and(|i| time.as_nanos() % i.as_nanos() == 0)
     }
 
+    /// `time` is one of these times.
+    pub fn is_due(&self, time: Time) -> bool {
+        self.is_sample(time) || time == self.warmup || time == self.end
+    }
+
     /// `time` belongs to what summaries cover: after the warm-up (or from 0 if there is none), up to the end.
     pub fn measures(&self, time: Time) -> bool {
         (self.from..=self.end).contains(&time)

@@ -94,6 +94,11 @@ impl Endpoints {
         either!(self, ends => ends.sent_packets())
     }
 
+    /// Payload delivered since the start of the run, of connections in order.
+    pub fn delivered_bytes(&self) -> u64 {
+        either!(self, ends => ends.delivered_bytes())
+    }
+
     /// The warm-up is over.
     pub fn on_warmup(&mut self, now: Time) {
         either!(self, ends => ends.on_warmup(now));

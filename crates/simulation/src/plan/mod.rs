@@ -180,6 +180,9 @@ pub struct FlowPlan {
     /// Other routes from given times on.
     #[serde(default)]
     pub reroutes: Vec<ReroutePlan>,
+    /// Its data cross a path with two sides the other way than those of downloads, with which it does not compete.
+    #[serde(default)]
+    pub upload: bool,
     /// Differentiated services code point of data and acknowledgements.
     #[serde(default)]
     pub dscp: u8,

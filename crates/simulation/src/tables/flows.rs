@@ -81,17 +81,23 @@ table! {
         limited_receiver: f64, "1", UNTIL_END;
         /// share of the time in which the send buffer held it back
         limited_send_buffer: f64, "1", UNTIL_END;
+        /// how long all bulk flows of its direction were active at once; null if they never were, or if there is none
+        shared_s: Option<Duration>, "s", "after the warm-up";
+        /// payload delivered in that time, in order
+        shared_bytes: Option<u64>, "bytes", "after the warm-up";
     }
 }
 
 impl Made for FlowRow {
     fn rows(run: &mut Finished<'_>) -> Rows<FlowRow> {
         let flows = (0u32..).zip(&run.plan.flows).zip(run.flows);
-        flows.map(|((n, plan), flow)| row(n, plan, &Measured::new(flow))).collect()
+        flows
+            .map(|((n, plan), flow)| row(n, plan, &Measured::new(flow), run.rivals.shared(n as usize, plan)))
+            .collect()
     }
 }
 
-fn row(n: u32, plan: &FlowPlan, flow: &Measured<'_>) -> FlowRow {
+fn row(n: u32, plan: &FlowPlan, flow: &Measured<'_>, shared: Option<(Duration, u64)>) -> FlowRow {
     let (stats, delivered_bytes) = (flow.stats, flow.count(|mark| mark.delivered_bytes));
     FlowRow {
         flow: FlowName(n),
@@ -124,6 +130,8 @@ fn row(n: u32, plan: &FlowPlan, flow: &Measured<'_>) -> FlowRow {
         limited_application: flow.limited(|limited| limited.application),
         limited_receiver: flow.limited(|limited| limited.receiver),
         limited_send_buffer: flow.limited(|limited| limited.send_buffer),
+        shared_s: shared.map(|(time, _)| time),
+        shared_bytes: shared.map(|(_, bytes)| bytes),
     }
 }
 

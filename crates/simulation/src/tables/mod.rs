@@ -16,6 +16,7 @@ use crate::net::Net;
 use crate::payload::Payload;
 use crate::plan::Plan;
 use crate::record::Columns;
+use crate::rivals::Rivals;
 use declare::Row;
 
 /// Changes whenever a column changes its name, its type or its meaning. A new table or a new column does not change it.
@@ -29,6 +30,8 @@ pub(crate) struct Finished<'a> {
     pub seed: u64,
     /// Its flows.
     pub flows: &'a [Endpoints],
+    /// What they delivered while all their rivals were active.
+    pub rivals: &'a Rivals,
     /// Its network.
     pub net: &'a Net<Payload>,
     /// What was written down during the run.

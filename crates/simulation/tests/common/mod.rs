@@ -42,6 +42,7 @@ pub fn flow(name: &str, cca: &str, forward: &[u32], reverse: &[u32]) -> Value {
         forward: forward.to_vec(),
         reverse: reverse.to_vec(),
         reroutes: Vec::new(),
+        upload: false,
         dscp: 0,
         hosts: None,
         relayed: None,

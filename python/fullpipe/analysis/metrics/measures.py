@@ -8,7 +8,7 @@ from dataclasses import replace
 from fullpipe.analysis.metrics.application_measures import OF_APPLICATIONS
 from fullpipe.analysis.metrics.delay import power, rtt_inflation
 from fullpipe.analysis.metrics.dynamics import convergence_time_s
-from fullpipe.analysis.metrics.fairness import jain_among, starved_flows
+from fullpipe.analysis.metrics.fairness import jain, starved_flows
 from fullpipe.analysis.metrics.loss import loss_rate, marking_rate, retransmission_rate
 from fullpipe.analysis.metrics.margins import (
     DELAY,
@@ -20,12 +20,13 @@ from fullpipe.analysis.metrics.margins import (
     Margin,
 )
 from fullpipe.analysis.metrics.measure import PART, Better, Measure, Value
-from fullpipe.analysis.metrics.responsiveness import latency_increase_s, responsiveness
+from fullpipe.analysis.metrics.responsiveness import responsiveness
 from fullpipe.analysis.metrics.rows import Group
 from fullpipe.analysis.metrics.samples import mean, real
 from fullpipe.lazy import pl
 
-_OWN_TIME = "each over its own time after the warm-up"
+_ONE_SPAN = "from the end of the warm-up, or the first start if that is later, to the last end"
+_ALL_ACTIVE = "over the time in which all bulk flows are active; none if there is no such time"
 _CONNECTIONS = "; of its connections alone, if it has any"
 
 
@@ -37,6 +38,11 @@ def _of(metric: Callable[[pl.DataFrame], float | None]) -> Value:
 def _of_bulk(metric: Callable[[pl.DataFrame], float | None]) -> Value:
     """A metric of the bulk flows, if there are any."""
     return lambda group: None if group.bulk.is_empty() else metric(group.bulk)
+
+
+def _of_bulk_group(metric: Value) -> Value:
+    """A metric of a group that has bulk flows."""
+    return lambda group: None if group.bulk.is_empty() else metric(group)
 
 
 def _summed(
@@ -87,12 +93,30 @@ def _sum(values: pl.Series) -> float | None:
     return real(values.sum()) if values.null_count() < len(values) else None
 
 
+def _rate(name: str, meaning: str, column: str, better: Better, label: str = "") -> Measure:
+    """A rate of several flows together."""
+    return Measure(
+        name,
+        "bit/s",
+        better,
+        RATE,
+        f"{meaning} of its flows together, {_ONE_SPAN}",
+        lambda group: group.whole.together_bps(group.names, column),
+        f"flows.{column}",
+        is_of_one_way=True,
+        label=label,
+    )
+
+
 def _share(group: Group) -> float | None:
-    flows, rivals = group.whole.flows, group.rivals
-    if len(rivals) < flows.height:
-        flows = flows.filter(pl.col("flow").is_in(rivals))
-    total = float(flows["goodput_bps"].sum())
-    return float(group.flows["goodput_bps"].sum()) / total if total else None
+    delivered = group.whole.compared(group.rivals)
+    total = sum(delivered.values())
+    return sum(delivered.get(name, 0.0) for name in group.names) / total if total else None
+
+
+def _jain(group: Group) -> float | None:
+    rates = group.whole.compared([str(name) for name in group.bulk["flow"]])
+    return jain(rates.values()) if len(rates) > 1 else None
 
 
 def _equal_share(group: Group) -> float | None:
@@ -101,9 +125,15 @@ def _equal_share(group: Group) -> float | None:
     return len(group.names) / len(group.rivals)
 
 
+def _share_ratio(group: Group) -> float | None:
+    share, equal = _share(group), _equal_share(group)
+    return share / equal if share is not None and equal else None
+
+
 def _power(group: Group) -> float | None:
     rtt_s = mean(group.flows["rtt_mean_s"].to_list())
-    return power(float(group.flows["goodput_bps"].sum()), rtt_s) if rtt_s else None
+    rate_bps = group.whole.together_bps(group.names, "goodput_bps")
+    return power(rate_bps, rtt_s) if rtt_s and rate_bps is not None else None
 
 
 def _srtt(group: Group) -> float | None:
@@ -141,36 +171,18 @@ def _responsiveness(group: Group) -> float | None:
 
 
 def _latency_increase(group: Group) -> float | None:
-    least_s = group.least_rtt_s
-    return None if least_s is None else latency_increase_s(group.rtts_under_load_s.to_list(), least_s)
+    return mean(group.increases_s())
 
 
 MEASURES = (
-    _summed(
-        "goodput",
-        "bit/s",
-        "higher",
-        RATE,
-        f"sum over its flows, {_OWN_TIME}",
-        "goodput_bps",
-        is_of_one_way=True,
-    ),
-    _summed(
-        "wire",
-        "bit/s",
-        "",
-        RATE,
-        f"with headers and retransmissions, sum over its flows, {_OWN_TIME}",
-        "wire_bps",
-        "rate on the wire",
-        is_of_one_way=True,
-    ),
+    _rate("goodput", "payload delivered", "goodput_bps", "higher"),
+    _rate("wire", "all that is sent, with headers and retransmissions,", "wire_bps", "", "rate on the wire"),
     Measure(
         "share",
         "1",
         "",
         SHARE,
-        "of the goodput of all flows whose data go the same way",
+        f"of the goodput of all flows whose data go the same way, {_ALL_ACTIVE}",
         _share,
         "flows.goodput_bps",
         is_of_one_way=True,
@@ -190,6 +202,19 @@ MEASURES = (
         is_of_one_way=True,
     ),
     Measure(
+        "share_ratio",
+        "1",
+        "",
+        Margin(0.03),
+        "its share over its equal share: 1 is fair; none unless all flows whose data go the same way are bulk"
+        " flows",
+        _share_ratio,
+        "flows.goodput_bps",
+        is_of_one_way=True,
+        label="share over fair share",
+        neutral=1.0,
+    ),
+    Measure(
         "bulk",
         "flows",
         "",
@@ -205,8 +230,8 @@ MEASURES = (
         "1",
         "higher",
         SHARE,
-        f"Jain's index of its bulk flows, {_OWN_TIME}; none for fewer than two",
-        _of_bulk(jain_among),
+        f"Jain's index of its bulk flows, {_ALL_ACTIVE}, or for fewer than two",
+        _of_bulk_group(_jain),
         "flows.goodput_bps",
         is_of_one_way=True,
         label="Jain's index",
@@ -276,7 +301,7 @@ MEASURES = (
         "lower",
         Margin(0.10, 0.005),
         "mean RTT of its pings and probes while bulk flows ran, less their smallest: what grades of"
-        " bufferbloat are of",
+        " bufferbloat are of; of several flows of pings or probes the mean over flows",
         _latency_increase,
         "probes.rtt_s",
         label="latency increase under load",
@@ -326,7 +351,7 @@ MEASURES = (
         "packets",
         "lower",
         PACKETS,
-        "data packets sent again",
+        "data packets retransmitted",
         "retransmitted_packets",
         "packets retransmitted",
     ),
@@ -347,11 +372,12 @@ MEASURES = (
         "1",
         "lower",
         SHARE_OF_PACKETS,
-        f"data packets marked as lost, of all{_CONNECTIONS}",
+        "share of data packets that the sender marked lost, those marked in error included; of datagrams that"
+        f" were dropped{_CONNECTIONS}",
         _of(loss_rate),
         "flows.lost_packets",
         is_of_connections=True,
-        label="share of packets lost",
+        label="share of packets marked lost",
     ),
     Measure(
         "marking_rate",

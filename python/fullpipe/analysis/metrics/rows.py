@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
-from fullpipe.analysis.metrics.connections import bulk_flows, connections
+from fullpipe.analysis.metrics.connections import bulk_flows, bulk_names, connections
 from fullpipe.analysis.metrics.delay import smoothed_s
 from fullpipe.analysis.metrics.groups import flow_directions
-from fullpipe.analysis.metrics.responsiveness import under_load
+from fullpipe.analysis.metrics.responsiveness import latency_increase_s, under_load
 from fullpipe.analysis.metrics.samples import real, rows_where
+from fullpipe.analysis.metrics.spans import compared, span_of, together_bps
 from fullpipe.analysis.metrics.transfers import begun_pages_s, measured_transfers
 from fullpipe.analysis.metrics.voice import call_scores
 from fullpipe.lazy import pl
@@ -37,6 +39,20 @@ class Whole:
     def warmup_s(self) -> float:
         """The time that is left out."""
         return self.run.scenario.warmup_s
+
+    @cached_property
+    def _rows(self) -> Mapping[str, dict[str, Any]]:
+        return {row["flow"]: row for row in self.run.rows("flows")}
+
+    def together_bps(self, flows: Sequence[str], column: str) -> float | None:
+        """The rate of several flows together over one span: see `spans.together_bps`."""
+        rows = [self._rows[name] for name in flows]
+        return together_bps([row[column] for row in rows], [span_of(row, self.warmup_s) for row in rows])
+
+    def compared(self, flows: Sequence[str]) -> Mapping[str, float]:
+        """What each of several flows delivered over the same time: see `spans.compared`."""
+        rows, bulk = [self._rows[name] for name in flows], bulk_names(self.run)
+        return compared(rows, bulk, lambda: self.series, self.warmup_s)
 
     @cached_property
     def smoothed_s(self) -> Mapping[str, pl.Series]:
@@ -147,10 +163,13 @@ class Group:
         """Of its pings and probes while bulk flows ran."""
         return self._own(self.whole.under_load)["rtt_s"]
 
-    @property
-    def least_rtt_s(self) -> float | None:
-        """The smallest of its pings and probes, whenever they were sent."""
-        return real(self._own(self.whole.run.probes)["rtt_s"].min())
+    def increases_s(self) -> Iterator[float | None]:
+        """Yield the latency increase of each of its flows of pings or probes, which may have unlike paths."""
+        loaded, every = self._own(self.whole.under_load), self._own(self.whole.run.probes)
+        for name in loaded["flow"].unique(maintain_order=True):
+            least_s = real(every.filter(pl.col("flow") == name)["rtt_s"].min())
+            rtts_s = loaded.filter(pl.col("flow") == name)["rtt_s"].to_list()
+            yield None if least_s is None else latency_increase_s(rtts_s, least_s)
 
     def _own(self, rows: pl.DataFrame) -> pl.DataFrame:
         """The rows of its flows. Most runs have no transfers, and bulk flows only."""

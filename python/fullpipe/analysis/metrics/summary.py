@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import reduce
-from operator import add
 from typing import TYPE_CHECKING, Any
 
 from fullpipe.analysis.metrics.connections import bulk_names
 from fullpipe.analysis.metrics.fairness import jain
-from fullpipe.analysis.metrics.throughput import total_goodput_bps
+from fullpipe.analysis.metrics.groups import flow_directions
+from fullpipe.analysis.metrics.spans import compared, span_of, together_bps
 from fullpipe.analysis.metrics.transfers import completion_percentiles_s, measured_transfers
 from fullpipe.analysis.metrics.voice import call_scores
 from fullpipe.runs import Run
@@ -38,7 +37,6 @@ _FLOW = (
     "owd_p99_s",
     "jitter_s",
 )
-_BLOCK = 128
 _LIMITED = ("cwnd", "pacing", "application", "receiver", "send_buffer")
 _LINK = (
     "link",
@@ -57,11 +55,12 @@ def summary(run: Run) -> dict[str, Any]:
     Flows, links, totals and transfers leave out the warm-up. `videos`, `data_packets` and `packet_hops` are
     of the whole run. `totals.jain` is of the bulk flows, of which there are `totals.bulk_flows`, and None for
     fewer than two. Totals are of all flows, be they downloads or uploads; `measured` has both apart.
+    `totals.goodput_bps` is what all flows deliver from the first start or the end of the warm-up to the last
+    end. `share` and `totals.jain` are of the time in which all bulk flows are active, None if there is none.
     """
     meta, scores = run.meta, call_scores(run)
     flows, links = run.rows("flows"), run.rows("links_summary")
-    bulk = frozenset(bulk_names(run))
-    rates = [row["goodput_bps"] for row in flows if row["flow"] in bulk and row["goodput_bps"] is not None]
+    of_bulk, shares = _bulk_rates(run, flows), _shares(run, flows)
     return {
         "scenario": run.name,
         "digest": meta.digest,
@@ -74,12 +73,12 @@ def summary(run: Run) -> dict[str, Any]:
         "cpu_s": meta.cpu_s,
         "data_packets": meta.data_packets,
         "packet_hops": meta.packet_hops,
-        "flows": [_flow(row, scores.get(row["flow"])) for row in flows],
+        "flows": [_flow(row, scores.get(row["flow"]), shares.get(row["flow"])) for row in flows],
         "links": [{key: row[key] for key in _LINK} for row in links],
         "totals": {
-            "goodput_bps": _total_bps(run, [row["goodput_bps"] for row in flows]),
-            "jain": jain(rates) if len(rates) > 1 else None,
-            "bulk_flows": len(rates),
+            "goodput_bps": _total_bps(run, flows),
+            "jain": jain(of_bulk.values()) if len(of_bulk) > 1 else None,
+            "bulk_flows": _bulk_count(run, flows),
             "dropped_packets": sum(row["dropped_packets"] or 0 for row in links) if links else None,
         },
         "transfers": None if run.is_empty("transfers") else _transfers(measured_transfers(run)),
@@ -87,14 +86,36 @@ def summary(run: Run) -> dict[str, Any]:
     }
 
 
-def _total_bps(run: Run, rates: Sequence[float | None]) -> float:
-    """Total goodput, without polars where it adds in the same order: it takes numbers in blocks of 128.
+def _total_bps(run: Run, flows: Sequence[dict[str, Any]]) -> float | None:
+    """Payload that all flows deliver together, over one span; 0 if none delivers anything."""
+    rates = [row["goodput_bps"] for row in flows]
+    found = together_bps(rates, [span_of(row, run.scenario.warmup_s) for row in flows])
+    return found if any(rate is not None for rate in rates) else 0.0
 
-    `sum` adds otherwise from Python 3.12 on.
-    """
-    if len(rates) >= _BLOCK:
-        return total_goodput_bps(run.flows)
-    return reduce(add, (rate for rate in rates if rate is not None), 0.0)
+
+def _bulk(run: Run, flows: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
+    names = frozenset(bulk_names(run))
+    return [row for row in flows if row["flow"] in names and row["goodput_bps"] is not None]
+
+
+def _bulk_count(run: Run, flows: Sequence[dict[str, Any]]) -> int:
+    return len(_bulk(run, flows))
+
+
+def _bulk_rates(run: Run, flows: Sequence[dict[str, Any]]) -> dict[str, float]:
+    return compared(_bulk(run, flows), bulk_names(run), lambda: run.series, run.scenario.warmup_s)
+
+
+def _shares(run: Run, flows: Sequence[dict[str, Any]]) -> dict[str, float]:
+    """The share of every flow of what all flows of its direction deliver over the same time."""
+    found: dict[str, float] = {}
+    for way in flow_directions(run).values() or [[row["flow"] for row in flows]]:
+        names = frozenset(way)
+        rows = [row for row in flows if row["flow"] in names]
+        delivered = compared(rows, bulk_names(run), lambda: run.series, run.scenario.warmup_s)
+        total = sum(delivered.values())
+        found |= {name: amount / total for name, amount in delivered.items()} if total else {}
+    return found
 
 
 def _transfers(transfers: pl.DataFrame) -> dict[str, Any] | None:
@@ -107,6 +128,6 @@ def _transfers(transfers: pl.DataFrame) -> dict[str, Any] | None:
     }
 
 
-def _flow(row: dict[str, Any], score: float | None) -> dict[str, Any]:
+def _flow(row: dict[str, Any], score: float | None, share: float | None) -> dict[str, Any]:
     limited = {key: row[f"limited_{key}"] for key in _LIMITED}
-    return {key: row[key] for key in _FLOW} | {"call_score": score, "limited": limited}
+    return {key: row[key] for key in _FLOW} | {"share": share, "call_score": score, "limited": limited}

@@ -5,16 +5,24 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from fullpipe.analysis.metrics.samples import between, means_over, real
+from fullpipe.analysis.metrics.spans import span_of, together_bps
 from fullpipe.lazy import pl
 
 
-def total_goodput_bps(flows: pl.DataFrame) -> float:
-    """Goodput of all flows together, bit/s.
+def total_goodput_bps(flows: pl.DataFrame, warmup_s: float = 0.0) -> float:
+    """Goodput of all flows together over one span, bit/s; 0 if none is known.
 
-    Formula: Σ delivered payload_i / time_i over all flows i.
+    Formula: Σ delivered payload_i / (last end - first start), the warm-up left out.
     Source: RFC 2647, section 3.17, goodput.
+
+    Args:
+        flows: Table of flows; without the columns of their times, these are taken to be equal.
+        warmup_s: The time that is left out.
     """
-    return float(flows["goodput_bps"].sum())
+    if not {"start_s", "end_s"} <= set(flows.columns):
+        return float(flows["goodput_bps"].sum())
+    rows = flows.to_dicts()
+    return together_bps([row["goodput_bps"] for row in rows], [span_of(row, warmup_s) for row in rows]) or 0.0
 
 
 def mean_goodput_bps(flows: pl.DataFrame) -> float | None:

@@ -17,6 +17,7 @@ import polars as pl
 
 from fullpipe.analysis.metrics import busy_links, summary
 from fullpipe.analysis.metrics.connections import are_datagrams
+from fullpipe.analysis.metrics.spans import together_of_rows
 from fullpipe.analysis.stored import StoredRuns
 from fullpipe.analysis.values import value_text
 from fullpipe.cli.ui.compare import taken_along
@@ -65,7 +66,7 @@ _READ_ID = re.compile(rf"/({'|'.join(READ)})$", re.MULTILINE)
 _MOST_SEEDS = 200
 """Runs of each side of a comparison."""
 _SUMMED = {
-    "goodput_bps": pl.col("goodput_bps").sum(),
+    "goodput_bps": together_of_rows(),
     "rtt_mean_s": pl.col("rtt_mean_s").filter(~are_datagrams() | are_datagrams().all()).mean(),
     "retransmitted_packets": pl.col("retransmitted_packets").sum(),
 }

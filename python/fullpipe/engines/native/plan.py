@@ -163,6 +163,7 @@ def _flow(routed: RoutedFlow, hosts: Mapping[str, int], hops: Sequence[Hop]) -> 
         "forward": list(routed.forward),
         "reverse": list(routed.reverse),
         "reroutes": [_reroute(reroute) for reroute in routed.reroutes],
+        **({"upload": True} if flow.is_upload else {}),
         "dscp": flow.dscp or 0,
         "hosts": [hosts[name] for name in routed.hosts] if routed.hosts else None,
         "tcp": _tcp(routed.tcp),

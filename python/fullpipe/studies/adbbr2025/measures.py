@@ -44,7 +44,7 @@ SPANS_S = {
 def lone_flow(run: Run) -> dict[str, float]:
     """Goodput and mean RTT."""
     return {
-        "goodput_mbps": total_goodput_bps(run.flows) * MBPS,
+        "goodput_mbps": total_goodput_bps(run.flows, run.scenario.warmup_s) * MBPS,
         "rtt_ms": MS * float(run.flows["rtt_mean_s"][0]),
     }
 

@@ -138,7 +138,7 @@ impl Datagrams {
         let before = self.stats.begin.map_or(0, |begin| begin.stats.lost_packets);
         CounterSnapshot {
             time,
-            delivered_bytes: self.there.count() * u64::from(self.len),
+            delivered_bytes: self.delivered_bytes(),
             wire_bytes: sent * u64::from(self.size),
             stats: SenderStats {
                 sent_packets: sent,
@@ -153,6 +153,11 @@ impl Datagrams {
 }
 
 impl Datagrams {
+    /// Payload that has arrived since the start of the run.
+    pub fn delivered_bytes(&self) -> u64 {
+        self.there.count() * u64::from(self.len)
+    }
+
     /// When it wants to run.
     pub fn next(&self) -> Time {
         if self.is_over() { Time::NEVER } else { self.departures.next().min(self.stop.max(self.stats.start)) }

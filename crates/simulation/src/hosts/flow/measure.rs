@@ -87,6 +87,11 @@ impl Flow {
         &self.stats
     }
 
+    /// Payload delivered in order since the start of the run.
+    pub fn delivered_bytes(&self) -> u64 {
+        self.totals(Time::ZERO).delivered_bytes
+    }
+
     /// Data packets sent since the start of the run.
     pub fn sent_packets(&self) -> u64 {
         self.totals(Time::ZERO).stats.sent_packets

@@ -1,0 +1,230 @@
+"""Totals, shares and indices over one span of time: never above the links, and dashes where there is none."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+import fullpipe
+from fullpipe import Run, Scenario
+from fullpipe.analysis.metrics import measured, summary
+from fullpipe.analysis.metrics.spans import compared, span_of, together_bps
+
+ONE_AFTER_THE_OTHER = {
+    "name": "one-after-the-other",
+    "duration": "40 s",
+    "topology": {
+        "kind": "dumbbell",
+        "bottleneck": {"rate": "20 Mbit/s", "delay": "10 ms", "queue": {"size": "1 bdp"}},
+    },
+    "flows": [
+        {"name": "first", "cca": "cubic", "stop": "20 s"},
+        {"name": "second", "cca": "cubic", "start": "20 s"},
+    ],
+}
+TWO_SERVERS = {
+    "name": "two-servers",
+    "duration": "20 s",
+    "warmup": "2 s",
+    "topology": {"kind": "dumbbell", "bottleneck": {"rate": "100 Mbit/s", "delay": "5 ms"}},
+    "flows": [
+        {"name": "load", "cca": "cubic", "tcp": {"receive_buffer": "20 kB"}, "start": "5 s", "stop": "15 s"},
+        {"name": "near", "workload": "ping"},
+        {"name": "far", "workload": "ping", "access": {"delay": "100 ms"}},
+    ],
+}
+
+
+_LATE = [{"name": "long", "cca": "cubic"}, {"name": "late", "cca": "cubic", "start": "3 s"}]
+
+
+def value(run: Run, metric: str, of: str = "all flows") -> float | None:
+    rows = measured(run, metrics=[metric]).rows()
+    return next(number for _, group, name, number, _ in rows if (group, name) == (of, metric))
+
+
+@pytest.fixture(scope="module")
+def in_turns() -> Run:
+    return fullpipe.run(Scenario(**ONE_AFTER_THE_OTHER))
+
+
+def test_flows_in_turns_get_what_the_link_carries(in_turns: Run) -> None:
+    """20 Mbit/s of packets of 1514 B with 1448 B of payload are 19.1 Mbit/s."""
+    total = value(in_turns, "goodput")
+    assert total == pytest.approx(19.1e6, rel=0.01)
+    assert summary(in_turns)["totals"]["goodput_bps"] == total
+
+
+def test_flows_in_turns_share_nothing(in_turns: Run) -> None:
+    assert value(in_turns, "share", "first") is None
+    assert value(in_turns, "jain") is None
+    found = summary(in_turns)
+    assert [flow["share"] for flow in found["flows"]] == [None, None]
+    assert found["totals"]["jain"] is None
+
+
+def test_the_terminal_says_the_same(in_turns: Run, capsys: pytest.CaptureFixture[str]) -> None:
+    from fullpipe.cli.run_tables import show_run
+
+    show_run(in_turns)
+    assert "total 19.07 Mbit/s, Jain - of 2 bulk flows" in capsys.readouterr().out
+
+
+def test_latency_increases_are_of_each_server() -> None:
+    run = fullpipe.run(Scenario(**TWO_SERVERS))
+    assert value(run, "latency_increase") == pytest.approx(0.0, abs=1e-3)
+    assert value(run, "latency_increase", "near") == pytest.approx(0.0, abs=1e-3)
+
+
+def test_shares_are_of_the_time_in_which_all_are_active() -> None:
+    """A flow alone for half of the time has no larger share than in the half that it shares."""
+    tree = dict(
+        ONE_AFTER_THE_OTHER,
+        flows=[{"name": "long", "cca": "cubic"}, {"name": "late", "cca": "cubic", "start": "20 s"}],
+    )
+    run = fullpipe.run(Scenario(**tree))
+    row = {row["flow"]: row for row in run.rows("flows")}
+    assert row["long"]["shared_s"] == row["late"]["shared_s"] == pytest.approx(20.0)
+    assert row["late"]["shared_bytes"] == row["late"]["delivered_bytes"]
+    total = sum(each["shared_bytes"] for each in row.values())
+    assert value(run, "share", "long") == row["long"]["shared_bytes"] / total
+    assert value(run, "share", "long") < row["long"]["goodput_bps"] / sum(
+        r["goodput_bps"] for r in row.values()
+    )
+
+
+def test_a_flow_of_the_warm_up_has_no_part_in_shares() -> None:
+    early = {"name": "early", "cca": "cubic", "stop": "1 s"}
+    tree = dict(ONE_AFTER_THE_OTHER, duration="6 s", warmup="2 s", flows=[early, *_LATE])
+    run = fullpipe.run(Scenario(**tree))
+    assert [row["shared_s"] for row in run.rows("flows")] == pytest.approx([3.0, 3.0, 3.0])
+    assert value(run, "jain") is not None
+
+
+def test_samples_say_the_same_where_an_engine_does_not_count() -> None:
+    tree = dict(ONE_AFTER_THE_OTHER, record={"interval": "100 ms"})
+    tree["flows"] = [{"name": "long", "cca": "cubic"}, {"name": "late", "cca": "cubic", "start": "20 s"}]
+    run = fullpipe.run(Scenario(**tree))
+    rows = run.rows("flows")
+    without = [row | {"shared_bytes": None} for row in rows]
+    names = ["long", "late"]
+    counted, sampled = (compared(each, names, lambda: run.series, 0.0) for each in (rows, without))
+    assert sampled["long"] / sum(sampled.values()) == pytest.approx(
+        counted["long"] / sum(counted.values()), abs=1e-3
+    )
+
+
+def test_rates_over_unknown_times_are_not_added() -> None:
+    assert together_bps([1e6, 2e6], [(0.0, 1.0), None]) is None
+    assert together_bps([None, None], [None, None]) is None
+    assert span_of({"start_s": 1.0, "end_s": None}, 0.0) is None
+
+
+def test_totals_never_exceed_the_links(cases: Callable[[int], int]) -> None:
+    """Random starts, stops, warm-ups and directions: what is delivered in a span was carried in it, or waited
+    at its start."""
+    for number in range(cases(10_000)):
+        scenario = _random(random.Random(number))
+        run = fullpipe.run(scenario)
+        problem = _problem(scenario, run)
+        assert not problem, f"{number}: {problem}\n{scenario.to_toml()}"
+
+
+def _random(rng: random.Random) -> Scenario:
+    duration, has_warmup = rng.uniform(0.5, 1.5), rng.random() < 0.5
+
+    def flow(number: int) -> dict[str, Any]:
+        made: dict[str, Any] = {"name": f"f{number}", "cca": rng.choice(["cubic", "reno", "bbr1", "vegas"])}
+        if rng.random() < 0.6:
+            made["start"] = f"{rng.uniform(0, 0.8 * duration):.4f} s"
+        if rng.random() < 0.4:
+            start = float(made.get("start", "0 s").split()[0])
+            made["stop"] = f"{rng.uniform(start + 1e-3, 1.1 * duration + 2e-3):.4f} s"
+        if not has_warmup and rng.random() < 0.3:
+            made["start_jitter"] = f"{rng.uniform(0.001, 0.1 * duration):.4f} s"
+            made.pop("stop", None)
+        if rng.random() < 0.3:
+            made["upload"] = True
+        if rng.random() < 0.2:
+            made["size"] = f"{rng.randint(1, 300)} kB"
+            made.pop("stop", None)
+        return made
+
+    tree: dict[str, Any] = {
+        "name": "random",
+        "duration": f"{duration:.4f} s",
+        "topology": {
+            "kind": "dumbbell",
+            "bottleneck": {
+                "rate": f"{rng.uniform(1, 10):.3f} Mbit/s",
+                "delay": f"{rng.uniform(0.5, 20):.3f} ms",
+                "queue": {"kind": "drop_tail", "packets": rng.randint(3, 60)},
+            },
+        },
+        "flows": [flow(number) for number in range(rng.randint(1, 4))],
+        "record": {"interval": "off"},
+    }
+    if has_warmup:
+        tree["warmup"] = f"{rng.uniform(0, 0.8 * duration):.4f} s"
+    return Scenario(**tree)
+
+
+def _problem(scenario: Scenario, run: Run) -> str:
+    """What is impossible in the values of a run; empty if nothing is."""
+    rows, held = run.rows("flows"), _held_bytes(scenario)
+    rate_bps = scenario.topology.bottleneck.rate_bps  # type: ignore[union-attr]
+    for ways in (
+        [row for row, flow in zip(rows, scenario.flows, strict=True) if flow.is_upload is up]
+        for up in (False, True)
+    ):
+        spans = [span for row in ways if (span := span_of(row, scenario.warmup_s))]
+        total = together_bps(
+            [row["goodput_bps"] for row in ways], [span_of(row, scenario.warmup_s) for row in ways]
+        )
+        if total is None:
+            continue
+        length_s = max(end for _, end in spans) - min(start for start, _ in spans)
+        most = rate_bps * length_s * 1448 / 1514 + 8 * (held + 1514)
+        if total * length_s > most:
+            return f"total {total:.0f} bit/s over {length_s} s is more than {most / length_s:.0f}"
+    values = measured(run)
+    for _, of, metric, number, _ in values.rows():
+        if number is not None and metric in ("share", "jain") and not 0 <= number <= 1 + 1e-12:
+            return f"{metric} of {of} is {number}"
+    shares = [flow["share"] for flow in summary(run)["flows"]]
+    for up in (False, True):
+        own = [
+            s
+            for s, flow in zip(shares, scenario.flows, strict=True)
+            if flow.is_upload is up and s is not None
+        ]
+        if own and abs(sum(own) - 1) > 1e-9:
+            return f"shares add up to {sum(own)}"
+    for row in rows:
+        is_counted = row["goodput_bps"] is not None and row["shared_bytes"] is not None
+        if is_counted and row["shared_bytes"] > row["delivered_bytes"]:
+            return f"{row['flow']} shared {row['shared_bytes']} of {row['delivered_bytes']} bytes"
+    return ""
+
+
+def _held_bytes(scenario: Scenario) -> float:
+    """What queues and reassembly hold at most at the end of the warm-up: sent before, and not delivered."""
+    if not scenario.warmup_s:
+        return 0.0
+    tree = scenario.to_dict()
+    flows = [
+        {"stream": str(n), **flow}
+        for n, (flow, read) in enumerate(zip(tree["flows"], scenario.flows, strict=True))
+        if read.start_s < scenario.warmup_s
+    ]
+    if not flows:
+        return 0.0
+    for flow in flows:
+        if float(flow.get("stop", "0 s").split()[0]) >= scenario.warmup_s:
+            del flow["stop"]
+    shorter = {"duration": f"{scenario.warmup_s} s", "warmup": "0 s", "flows": flows}
+    before = fullpipe.run(Scenario(**{**tree, **shorter}))
+    return sum(1514 * row["sent_packets"] - row["delivered_bytes"] for row in before.rows("flows"))
