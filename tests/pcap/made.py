@@ -188,3 +188,34 @@ def written(folder: Path, data: bytes) -> Path:
 def swapped(segment: Tcp) -> Tcp:
     """From the other end."""
     return replace(segment, ports=segment.ports[::-1])
+
+
+def acknowledged(
+    times_s: Iterable[float],
+    rtt_s: float = 0.04,
+    size: int = 1000,
+    ends: tuple[str, str] = (CLIENT, SERVER),
+    ports: tuple[int, int] = (40_000, 5_201),
+) -> list[Record]:
+    """A handshake and segments at times, each acknowledged an RTT later, captured at the sender."""
+    said = [
+        (0.0, Tcp(1000, 0, SYN, options=opening()), False),
+        (rtt_s, Tcp(5000, 1001, SYN | ACK, options=opening()), True),
+        (rtt_s + 1e-4, Tcp(1001, 5001), False),
+    ]
+    for n, time_s in enumerate(times_s):
+        said.append((time_s, Tcp(1001 + size * n, 5001, payload=size), False))
+        said.append((time_s + rtt_s, Tcp(5001, 1001 + size * (n + 1)), True))
+    found = []
+    for time_s, segment, is_back in said:
+        sent = replace(segment, ports=ports)
+        packet = ip4(swapped(sent), (ends[1], ends[0])) if is_back else ip4(sent, ends)
+        found.append(record(time_s, ethernet(packet), segment.payload))
+    return sorted(found, key=lambda one: one.time_ns)
+
+
+def download(rate_bps: float, seconds: float, *later_s: float) -> list[Record]:
+    """Full segments at a constant rate, and single ones at later times, over a path of 40 ms."""
+    step_s = 1514 * 8 / rate_bps
+    times_s = [0.1 + n * step_s for n in range(int(seconds / step_s))]
+    return acknowledged([*times_s, *later_s], size=1448)

@@ -29,7 +29,7 @@ def fit(
         typer.Argument(
             metavar="FILE...",
             help="A log of ping, and throughput: CSV of t,bit/s, or iperf3 --json, a file for each"
-            " direction; or one file that Flent wrote, or a capture (pcap, pcapng).",
+            " direction; or one file that Flent wrote, or a capture (pcap, pcapng, also as .gz).",
         ),
     ],
     out: Annotated[

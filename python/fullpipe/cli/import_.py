@@ -18,7 +18,9 @@ from fullpipe.runs import Run, Store
 def import_files(
     files: Annotated[
         list[Path],
-        typer.Argument(metavar="FILE...", help="Files that Flent wrote, and captures: pcap, pcapng."),
+        typer.Argument(
+            metavar="FILE...", help="Files that Flent wrote, and captures: pcap, pcapng, also as .gz."
+        ),
     ],
     out: Out = Path("runs"),
     cca: Annotated[

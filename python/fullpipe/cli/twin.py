@@ -20,7 +20,10 @@ from fullpipe.engines.pcap.twin import twin_of as twin_of_capture
 
 def twin(
     file: Annotated[
-        Path, typer.Argument(metavar="FILE", help="A file that Flent wrote, or a capture: pcap, pcapng.")
+        Path,
+        typer.Argument(
+            metavar="FILE", help="A file that Flent wrote, or a capture: pcap, pcapng, also as .gz."
+        ),
     ],
     out: Annotated[
         Path | None,

@@ -2,27 +2,26 @@
 
 Formats: draft-ietf-opsawg-pcap (either byte order, microseconds or nanoseconds) and draft-ietf-opsawg-pcapng
 (sections of either byte order, several interfaces, any resolution). A file is read in pieces and never as a
-whole, and of each packet only its beginning, so that memory does not depend on what lengths claim.
+whole, and of each packet only its beginning, so that memory does not depend on what lengths claim. A gzip file
+is unpacked (`pieces`).
 """
 
-import os
 import struct
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from io import FileIO
 from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
 
 from fullpipe import files
+from fullpipe.engines.pcap.pieces import Pieces, source_of
 from fullpipe.errors import InputFileError, brief
 
 Ints = npt.NDArray[np.int64]
 MOST_HEADERS_BYTES = 320
 """What is looked at of a packet: any headers of Ethernet, IP with extensions and TCP fit."""
 MOST_INTERFACES = 4_096
-_PIECE = 1 << 22
 _LONGEST_PACKET = 1 << 24
 """No packet is longer; a length beyond is damage."""
 _LONGEST_SHORT_BLOCK = 1 << 16
@@ -92,15 +91,16 @@ class Records:
         """
         try:
             with files.open_regular(self.path) as file:
-                magic = file.read(4)
+                pieces = Pieces(file)
+                pieces.move(0)
+                magic = pieces.data[:4]
                 if magic in _PCAP:
-                    yield from _Pcap(self, _Pieces(file), *_PCAP[magic]).batches()
+                    yield from _Pcap(self, pieces, *_PCAP[magic]).batches()
                 elif magic == _SECTION_MAGIC:
-                    yield from _Pcapng(self, _Pieces(file)).batches()
+                    yield from _Pcapng(self, pieces).batches()
                 else:
-                    raise InputFileError(
-                        f"{self.path}: is no pcap or pcapng: its magic number is {magic.hex()}"
-                    )
+                    why = pieces.damage or f"is no pcap or pcapng: its magic number is {magic.hex()}"
+                    raise InputFileError(f"{self.path}: {why}")
         except OSError as error:
             raise InputFileError(f"{self.path}: cannot be read: {error.strerror or error}") from None
 
@@ -115,38 +115,12 @@ def same_as(interfaces: Sequence[Interface]) -> Ints:
 
 
 def is_capture(path: Path) -> bool:
-    """Whether a file begins like a pcap or a pcapng; False if it cannot be read."""
+    """Whether a file, unpacked if it is gzip, begins like a pcap or a pcapng; False if it cannot be read."""
     try:
         with files.open_regular(path) as file:
-            magic = file.read(4)
+            return source_of(file).read(4) in MAGICS
     except OSError:
         return False
-    return magic in MAGICS
-
-
-class _Pieces:
-    """A file through a window that moves forward."""
-
-    def __init__(self, file: FileIO) -> None:
-        self._file = file
-        self.size = os.fstat(file.fileno()).st_size
-        self.data = b""
-        self.base = 0
-        """Where the window begins in the file."""
-
-    def move(self, to: int) -> None:
-        """Let the window begin at a place of the file."""
-        self._file.seek(to)
-        parts, missing = [], _PIECE
-        while missing and (part := self._file.read(missing)):
-            parts.append(part)
-            missing -= len(part)
-        self.data, self.base = b"".join(parts), to
-
-    @property
-    def is_last(self) -> bool:
-        """Whether there is nothing behind the window."""
-        return len(self.data) < _PIECE
 
 
 class _Found:
@@ -171,25 +145,30 @@ class _Format:
 
     begin = 0
     """Where the first record is in the file."""
+    where_cut = "behind"
+    """Where a file is cut, seen from its last packet, if the last record reaches beyond the end."""
 
-    def __init__(self, records: Records, pieces: _Pieces) -> None:
+    def __init__(self, records: Records, pieces: Pieces) -> None:
         self._records, self._pieces = records, pieces
 
     def batches(self) -> Iterator[Batch]:
         """All packets."""
         place = self.begin
-        while True:
-            self._pieces.move(place)
+        while self._pieces.move(place):
             found = _Found()
             place = self._scan(found)
             columns = self._columns(found)
             if columns.size:
                 self._records.count += len(columns)
                 yield found.batch(self._pieces.data, self._times_ns(columns), columns)
-            if place > self._pieces.size and not self._records.damage:
-                self._records.damage = f"it is cut behind packet {self._records.count:,}"
-            if self._records.damage or place == self._pieces.size:
+            if self._records.damage:
                 return
+        if self._pieces.is_beyond or self._pieces.damage:
+            self._cut(f"{self.where_cut} packet {self._records.count:,}")
+
+    def _cut(self, where: str) -> None:
+        """Note that the file ends too early."""
+        self._records.damage = self._pieces.damage or f"it is cut {where}"
 
     def _scan(self, found: _Found) -> int:
         """Take what is whole in the window; the place of the file where the next record begins."""
@@ -208,13 +187,13 @@ class _Pcap(_Format):
     """The first format: a header, and records."""
 
     begin = 24
+    where_cut = "within"
 
-    def __init__(self, records: Records, pieces: _Pieces, order: str, unit_ns: int) -> None:
+    def __init__(self, records: Records, pieces: Pieces, order: str, unit_ns: int) -> None:
         super().__init__(records, pieces)
         self._unit_ns = unit_ns
-        pieces.move(0)
         if len(pieces.data) < 24:
-            raise InputFileError(f"{records.path}: ends within its header")
+            raise InputFileError(f"{records.path}: {pieces.damage or 'ends within its header'}")
         (link_type,) = struct.unpack_from(f"{order}I", pieces.data, 20)
         records.interfaces.append(Interface(link_type & 0xFFFF))
         self._order, self._captured = order, struct.Struct(f"{order}I")
@@ -231,11 +210,9 @@ class _Pcap(_Format):
                 break
             add(at)
             at += 16 + captured
-        place, size = self._pieces.base + at, self._pieces.size
-        if not self._records.damage and (place > size or (self._pieces.is_last and at < end)):
-            number = self._records.count + len(found.headers) + (place < size)
-            self._records.damage = f"it is cut within packet {number:,}"
-        return place
+        if not self._records.damage and self._pieces.is_last and at < end:
+            self._cut(f"within packet {self._records.count + len(found.headers) + 1:,}")
+        return self._pieces.base + at
 
     def _columns(self, found: _Found) -> Ints:
         at = np.array(found.headers, dtype=np.int64)
@@ -259,7 +236,7 @@ def _says(before: int, length: int) -> str:
 class _Pcapng(_Format):
     """The second format: blocks."""
 
-    def __init__(self, records: Records, pieces: _Pieces) -> None:
+    def __init__(self, records: Records, pieces: Pieces) -> None:
         super().__init__(records, pieces)
         self._order = "<"
         self._first = 0
@@ -280,7 +257,7 @@ class _Pcapng(_Format):
             wanted = min(length, MOST_HEADERS_BYTES + 32 if kind == _PACKET else _LONGEST_SHORT_BLOCK)
             if at + wanted > len(data) and kind in (_SECTION, _INTERFACE, _OLD_PACKET, _SIMPLE, _PACKET):
                 if is_last:
-                    self._records.damage = f"it is cut behind packet {self._seen(found):,}"
+                    self._cut(f"behind packet {self._seen(found):,}")
                 break
             self._take(kind, data, at, length, found)
             if self._records.damage:
@@ -288,7 +265,7 @@ class _Pcapng(_Format):
             at += length
         else:
             if is_last and at < len(data):
-                self._records.damage = f"it is cut behind packet {self._seen(found):,}"
+                self._cut(f"behind packet {self._seen(found):,}")
         return self._pieces.base + at
 
     def _seen(self, found: _Found) -> int:

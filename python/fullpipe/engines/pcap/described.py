@@ -79,7 +79,7 @@ def scenario_of(
 
 def _name(path: Path) -> str:
     """The name of a file, as a scenario may be called."""
-    return re.sub(r"[^\w.+ -]", "-", path.stem)[:100] or "capture"
+    return re.sub(r"[^\w.+ -]", "-", Path(path.name.removesuffix(".gz")).stem)[:100] or "capture"
 
 
 def _seconds(time_s: float) -> str:

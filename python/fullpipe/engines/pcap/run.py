@@ -12,6 +12,7 @@ from fullpipe.engines.flent.tables import not_measured
 from fullpipe.engines.pcap.capture import Capture, read
 from fullpipe.engines.pcap.described import ALL, grid_s, of_file, scenario_of
 from fullpipe.engines.pcap.flow import Flow, flows_of
+from fullpipe.engines.pcap.pieces import PIECE, source_of
 from fullpipe.engines.pcap.remarks import remarks_of
 from fullpipe.engines.pcap.tables import tables_of
 from fullpipe.errors import InputFileError, UnknownNameError, brief
@@ -19,7 +20,6 @@ from fullpipe.runs import SCHEMA_VERSION, EngineId, Meta, Run
 
 ENGINE = "pcap"
 MOST_FLOWS = 64
-_PIECE = 1 << 20
 
 
 @dataclass(frozen=True)
@@ -57,7 +57,7 @@ def read_run(path: Path, algorithms: Mapping[str, str] | None = None) -> Run:
     """A capture as a run of the engine `pcap`, seed 1.
 
     Args:
-        path: A pcap or a pcapng.
+        path: A pcap or a pcapng, also as gzip.
         algorithms: What algorithm flows have, by their names; `all` names those that are not said.
 
     Raises:
@@ -91,9 +91,10 @@ def read_run(path: Path, algorithms: Mapping[str, str] | None = None) -> Run:
 
 
 def _fingerprint(path: Path) -> str:
-    """What tells files apart is their content."""
+    """A hash of the content, unpacked if it is gzip, which tells files apart."""
     digest = hashlib.sha256()
     with files.open_regular(path) as file:
-        while part := file.read(_PIECE):
+        source = source_of(file)
+        while part := source.some(PIECE):
             digest.update(part)
     return digest.hexdigest()[:16]

@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 
 from fullpipe import files
-from fullpipe.engines.pcap.blocks import MAGICS
+from fullpipe.engines.pcap.blocks import is_capture
 from fullpipe.errors import InputFileError
 from fullpipe.validation.line import ping_log, rate_log
 from fullpipe.validation.line.measured import SINCE_1970_S, Measured, Pings, Rates, Way
@@ -74,7 +74,7 @@ def _whole(path: Path) -> Callable[[Path], Measured] | None:
             head = file.read(4_096)
     except OSError as error:
         raise InputFileError(f"{path}: cannot be read: {error.strerror or error}") from None
-    if head.startswith(MAGICS):
+    if is_capture(path):
         return of_pcap
     is_flent = head[:2] == _GZIP or b'"x_values"' in head or b'"raw_values"' in head
     return of_flent if is_flent else None

@@ -1,0 +1,139 @@
+"""A capture file through a window that moves forward; gzip is unpacked on the way.
+
+Only the window is in memory, and nothing is written to disk, whatever a file unpacks to.
+"""
+
+import os
+import zlib
+from io import FileIO
+
+PIECE = 1 << 22
+"""Bytes of a window."""
+MOST_UNPACKED_BYTES = 2_000_000_000
+"""Unpacked bytes that are read of a gzip file. 1.1 million full frames of Ethernet, captured whole,
+have 1.7 GB."""
+_MOST_MEMBERS = 1 << 17
+"""Members of a gzip file that are read: four times as many as bgzip makes, with 64 kB in each."""
+_PACKED_BYTES = 1 << 16
+"""Packed bytes that are read at once."""
+_GZIP = b"\x1f\x8b"
+"""RFC 1952, section 2.3.1."""
+_WITH_GZIP_HEADER = zlib.MAX_WBITS | 16
+
+
+class Source:
+    """The bytes of a capture in their order."""
+
+    damage = ""
+    """Why they end too early; empty if they do not."""
+
+    def some(self, most: int) -> bytes:
+        """Return the next bytes, at least one and up to `most`; none at the end."""
+        raise NotImplementedError
+
+    def read(self, size: int) -> bytes:
+        """Return the next `size` bytes, or fewer at the end."""
+        parts = []
+        while size and (part := self.some(size)):
+            parts.append(part)
+            size -= len(part)
+        return b"".join(parts)
+
+    def skip(self, size: int) -> int:
+        """Leave out the next `size` bytes and return how many of them there are."""
+        left = size
+        while left and (part := self.some(min(left, PIECE))):
+            left -= len(part)
+        return size - left
+
+
+class _Plain(Source):
+    """A file as it is."""
+
+    def __init__(self, file: FileIO) -> None:
+        self._file = file
+
+    def some(self, most: int) -> bytes:
+        return self._file.read(most)
+
+    def skip(self, size: int) -> int:
+        there = max(min(size, os.fstat(self._file.fileno()).st_size - self._file.tell()), 0)
+        self._file.seek(there, os.SEEK_CUR)
+        return there
+
+
+class _Gzip(Source):
+    """The content of a gzip file, one member behind the other (RFC 1952, section 2.2)."""
+
+    def __init__(self, file: FileIO) -> None:
+        self._file = file
+        self._member = zlib.decompressobj(_WITH_GZIP_HEADER)
+        self._members = 1
+        self._left = MOST_UNPACKED_BYTES
+
+    def some(self, most: int) -> bytes:
+        found = b""
+        while not found and not self._is_bounded():
+            known = self._member.unconsumed_tail or self._member.unused_data
+            packed = known or self._file.read(_PACKED_BYTES)
+            if self._member.eof:
+                if not packed.startswith(_GZIP[:1]):  # nothing, or padding, which gzip(1) leaves out, too
+                    return b""
+                self._member, self._members = zlib.decompressobj(_WITH_GZIP_HEADER), self._members + 1
+            try:
+                found = self._member.decompress(packed, min(most, self._left))
+            except zlib.error:
+                self.damage = "its gzip data are damaged"
+            if not packed and not found and not self._member.eof:
+                self.damage = "its gzip data are cut"
+        self._left -= len(found)
+        return found
+
+    def _is_bounded(self) -> bool:
+        """Whether no more is read of the file, and why in `damage`."""
+        if not self._left:
+            most = f"{MOST_UNPACKED_BYTES / 1e9:g} GB"
+            self.damage = f"it unpacks to more than {most}; only the first ones are read"
+        elif self._members > _MOST_MEMBERS:
+            self.damage = f"it has more than {_MOST_MEMBERS:,} members of gzip; only the first ones are read"
+        return bool(self.damage)
+
+
+def source_of(file: FileIO) -> Source:
+    """The bytes of an open file, unpacked if they are gzip.
+
+    Raises:
+        OSError: If it cannot be read, also later.
+    """
+    is_packed = file.read(len(_GZIP)) == _GZIP
+    file.seek(0)
+    return _Gzip(file) if is_packed else _Plain(file)
+
+
+class Pieces:
+    """A capture through a window that moves forward."""
+
+    def __init__(self, file: FileIO) -> None:
+        self._source = source_of(file)
+        self.data = b""
+        """The bytes in the window."""
+        self.base = 0
+        """Where the window begins in the capture."""
+        self.is_last = False
+        """Whether there is nothing behind the window."""
+        self.is_beyond = False
+        """Whether the window begins behind the end of the capture."""
+
+    @property
+    def damage(self) -> str:
+        """Why the bytes end too early, as far as they were read; empty if they do not."""
+        return self._source.damage
+
+    def move(self, to: int) -> bool:
+        """Let the window begin at a later place, and return whether anything is there."""
+        left = self.data[to - self.base :]
+        ahead = max(to - self.base - len(self.data), 0)
+        self.is_beyond = self._source.skip(ahead) < ahead
+        self.data, self.base = left + self._source.read(PIECE - len(left)), to
+        self.is_last = len(self.data) < PIECE
+        return bool(self.data)
