@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from fullpipe.engines.pcap import Capture, read
+from fullpipe.engines.pcap import Capture, read, read_run
 from fullpipe.engines.pcap.connections import NO_ACK
 from tests.pcap.made import (
     ACK,
@@ -19,6 +19,7 @@ from tests.pcap.made import (
     V6,
     Record,
     Tcp,
+    acknowledged,
     block,
     ethernet,
     interface,
@@ -180,6 +181,14 @@ def test_a_super_packet_whose_length_ip_cannot_say(tmp_path: Path) -> None:
     segment = Tcp(1, payload=100_000)
     data = pcap([record(0, ethernet(ip4(segment, total=0)), segment.payload)])
     assert read(written(tmp_path, data)).connections[0].sent[0].payload.tolist() == [100_000]
+
+
+def test_payload_that_its_frame_cannot_hold_does_not_count(tmp_path: Path) -> None:
+    sent = acknowledged(0.1 + 0.05 * n for n in range(20))
+    cut = record(0.1001, ethernet(ip4(Tcp(1001, 5001), total=1040)))
+    made = read_run(written(tmp_path, pcap(sorted([*sent, cut], key=lambda one: one.time_ns))))
+    assert made.flows["retransmitted_packets"].to_list() == [0]
+    assert any("1 with lengths that contradict each other" in remark for remark in made.meta.remarks)
 
 
 def test_padding_of_ethernet_is_no_payload(tmp_path: Path) -> None:

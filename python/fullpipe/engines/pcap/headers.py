@@ -238,27 +238,29 @@ class _Packets:
         return cls(_joined([part.rows for part in parts], rows), **joined)
 
 
-def _rest(rows: _Rows, batch: Batch, said: Ints) -> Ints:
-    """The length of a packet from its IP header on: as IP says, else as far as it goes on the wire."""
+def _rest(rows: _Rows, batch: Batch, said: Ints) -> tuple[Ints, npt.NDArray[np.bool_]]:
+    """The length of a packet from its IP header on, as IP says, else as far as it goes on the wire; and
+    whether its frame holds as much: not where a tool cut the packet and its record."""
     on_wire = batch.at[rows.number] + batch.wire_bytes[rows.number] - rows.at
-    return np.where(said > 0, said, on_wire)
+    return np.where(said > 0, said, on_wire), said <= on_wire
 
 
 def _ip4(rows: _Rows, batch: Batch, left: Left) -> _Packets:
     header, total = (rows.u8(0) & 15) * 4, rows.u16(2)
-    is_sound = (header >= 20) & ((total == 0) | (total >= header))
+    length, is_held = _rest(rows, batch, total)
+    is_sound = (header >= 20) & (length >= header) & is_held
     is_fragment = (rows.u16(6) & 0x3FFF) != 0
     is_tcp = rows.u8(9) == _TCP
     left.damaged += int((~is_sound).sum())
     left.not_tcp += int((is_sound & ~is_tcp).sum())
     left.fragments += int((is_sound & is_tcp & is_fragment).sum())
     chosen = is_sound & is_tcp & ~is_fragment
-    rows, header, total = rows.among(chosen), header[chosen], total[chosen]
+    rows, header, length = rows.among(chosen), header[chosen], length[chosen]
     source, target = (
         np.column_stack([np.zeros(header.size, np.uint64), rows.u32(offset).astype(np.uint64) | _MAPPED])
         for offset in (12, 16)
     )
-    found = _Packets(rows, source, target, rows.u8(1) & 3, rows.u16(4), _rest(rows, batch, total) - header)
+    found = _Packets(rows, source, target, rows.u8(1) & 3, rows.u16(4), length - header)
     found.rows.at += header
     return found
 
@@ -267,7 +269,9 @@ def _ip6(rows: _Rows, batch: Batch, left: Left) -> _Packets:
     enough = rows.has(40)
     left.cut += int((~enough).sum())
     rows = rows.among(enough)
-    length = _rest(rows, batch, np.where(rows.u16(4) > 0, rows.u16(4) + 40, 0)) - 40
+    length, is_held = _rest(rows, batch, np.where(rows.u16(4) > 0, rows.u16(4) + 40, 0))
+    left.damaged += int((~is_held).sum())
+    rows, length = rows.among(is_held), length[is_held] - 40
     source, target = (np.column_stack([rows.u64(at), rows.u64(at + 8)]) for at in (8, 24))
     ecn, following = (rows.u16(0) >> 4) & 3, rows.u8(6)
     rows.at += 40
