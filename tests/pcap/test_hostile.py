@@ -4,6 +4,7 @@ memory."""
 from __future__ import annotations
 
 import random
+import re
 import struct
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -17,21 +18,23 @@ from fullpipe.errors import FullpipeError, InputFileError
 from tests.forks import Forks, forks
 from tests.pcap.made import (
     ACK,
+    CLIENT,
     OPTIONS,
     PORTS,
     SEQ,
     SYN,
+    V6,
     Record,
     Tcp,
-    V6,
+    acknowledged,
     block,
     ethernet,
     interface,
     ip4,
+    ip6,
     many,
     packet,
     pcap,
-    ip6,
     pcapng,
     record,
     repeated,
@@ -74,9 +77,6 @@ NOTHING = {
     "fragments": (pcap([record(0, ethernet(ip4(Tcp(1), fragment=0x2000)))]), "1 are fragments"),
     "another link type": (pcap([record(0, b"\0" * 90)], 147), "link types that are not read"),
     "lengths within IP that lie": (pcap([record(0, ethernet(ip4(Tcp(1), total=30)))]), "contradict"),
-    "a record of 4 GB": (pcap([]) + struct.pack("<IIII", 0, 0, 2**32 - 1, 1), "packet 1 says that it has"),
-    "a block of 4 GB": (section() + interface() + struct.pack("<II", 6, 2**32 - 4), "it is cut"),
-    "a block of nothing": (section() + interface() + struct.pack("<III", 6, 0, 0), "it has 0 bytes"),
     "more in a packet of IPv4 than in its frame": (
         pcap([record(0, ethernet(ip4(Tcp(1, payload=900))))]),
         "contradict",
@@ -85,6 +85,9 @@ NOTHING = {
         pcap([record(0, ethernet(ip6(Tcp(1, payload=900)), V6))]),
         "contradict",
     ),
+    "a record of 4 GB": (pcap([]) + struct.pack("<IIII", 0, 0, 2**32 - 1, 1), "packet 1 says that it has"),
+    "a block of 4 GB": (section() + interface() + struct.pack("<II", 6, 2**32 - 4), "it is cut"),
+    "a block of nothing": (section() + interface() + struct.pack("<III", 6, 0, 0), "it has 0 bytes"),
     "an odd block": (section() + struct.pack("<III", 6, 13, 0), "it has 13 bytes"),
     "no byte order": (section()[:8] + b"\0" * 20, "no byte order"),
     "no interface": (section() + packet(record(0, b"\0" * 60)), "not described"),
@@ -118,10 +121,22 @@ def test_what_is_cut_is_read_as_far_as_it_goes(tmp_path: Path, made: Callable[..
     assert any("it is cut" in remark for remark in run.meta.remarks)
 
 
-def test_a_capture_of_more_than_a_day(tmp_path: Path) -> None:
+def test_a_connection_of_more_than_a_day_names_the_cut(tmp_path: Path) -> None:
     far = record(200_000, ethernet(ip4(Tcp(1, payload=9))), 9)
-    with pytest.raises(InputFileError, match="span 200,000 s"):
+    with pytest.raises(InputFileError, match="span 200,000 s") as caught:
         read(written(tmp_path, pcap([*bulk(), far])))
+    command = r'editcap -A "[-0-9]+ [:0-9]+" -B "[-0-9]+ [:0-9]+" made\.pcap part\.pcapng$'
+    assert re.search(command, str(caught.value))
+
+
+def test_connections_that_are_days_apart_are_read(tmp_path: Path) -> None:
+    times_s = [0.1 + n / 1000 for n in range(50)]
+    later = acknowledged(times_s, ends=(CLIENT, "192.0.2.3"))
+    days = [Record(one.time_ns + 172_800 * 10**9, one.data, one.length) for one in later]
+    made = read_run(written(tmp_path, pcap([*acknowledged(times_s), *days])))
+    assert made.flows["delivered_bytes"].to_list() == [50_000, 50_000]
+    assert made.flows["start_s"].to_list() == pytest.approx([0.0, 0.189 + 1.0], abs=1e-6)
+    assert any("span more than a day" in remark for remark in made.meta.remarks)
 
 
 def test_times_that_go_back_and_forth(tmp_path: Path) -> None:

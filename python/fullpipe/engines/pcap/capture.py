@@ -1,18 +1,22 @@
 """A pcap or pcapng as TCP connections."""
 
 from dataclasses import dataclass, fields
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import numpy as np
 
 from fullpipe.engines.pcap.blocks import Interface, Ints, Records, same_as
-from fullpipe.engines.pcap.connections import Connection, Floats, connections_of
+from fullpipe.engines.pcap.connections import Connection, Floats, connections_of, keys_of
 from fullpipe.engines.pcap.headers import Left, Segments, decode
-from fullpipe.errors import InputFileError
+from fullpipe.errors import InputFileError, brief
 
 MOST_SEGMENTS = 1_100_000
 """That are read of a file; with the limit of `cells` it keeps memory under 700 MB."""
 LONGEST_S = 86_400.0
+"""Of times in which connections are open, in captures that are longer."""
+_BETWEEN_NS = 1_000_000_000
+"""Longer times without an open connection are shortened to it in captures of more than a day."""
 _SET_BACK_NS = 1_000_000_000
 """A clock that goes back by more was set; by less, records are out of order."""
 
@@ -40,6 +44,8 @@ class Capture:
     """Why reading ended before the end of the file, in one line; empty if it did not."""
     set_back_s: Floats
     """By how much the clock was set back, each time; the times of packets behind go on from there."""
+    left_out_s: float
+    """Times without an open connection that were left out of a capture of more than a day."""
 
 
 def read(path: Path) -> Capture:
@@ -50,8 +56,8 @@ def read(path: Path) -> Capture:
     with what their senders did: RTT, bytes in flight, estimate of the congestion window, retransmissions.
 
     Args:
-        path: A pcap of either byte order, in microseconds or nanoseconds, or a pcapng. Snap lengths may be as
-            small as the headers: payload is never looked at.
+        path: A pcap of either byte order, in microseconds or nanoseconds, or a pcapng; also as gzip. Snap
+            lengths may be as small as the headers: payload is never looked at.
 
     Raises:
         InputFileError: If it cannot be read, is no capture, or has no TCP, in one line.
@@ -60,13 +66,12 @@ def read(path: Path) -> Capture:
     if segments is None:
         raise InputFileError(f"{path}: {_nothing(records, left)}")
     set_back_s = _in_order(segments)
-    began_ns = int(segments.time_ns[0])
+    began_ns, span_s = int(segments.time_ns[0]), float(np.ptp(segments.time_ns)) * 1e-9
+    left_out_s = _close_up(segments) if span_s > LONGEST_S else 0.0
     segments.time_ns -= began_ns
     duration_s = float(segments.time_ns[-1]) * 1e-9
     if duration_s > LONGEST_S:
-        raise InputFileError(
-            f"{path}: its packets span {duration_s:,.0f} s; captures of up to a day are read"
-        )
+        raise InputFileError(f"{path}: its packets span {span_s:,.0f} s, and {_cut(path, began_ns)}")
     found = connections_of(segments)
     return Capture(
         found.found,
@@ -79,6 +84,7 @@ def read(path: Path) -> Capture:
         left,
         records.damage,
         set_back_s,
+        left_out_s,
     )
 
 
@@ -147,6 +153,30 @@ def _in_order(segments: Segments) -> Floats:
     if (np.diff(segments.time_ns) < 0).any():
         _reorder(segments, np.argsort(segments.time_ns, kind="stable"))
     return np.array(found)
+
+
+def _close_up(segments: Segments) -> float:
+    """Shorten times in which no connection is open, and return by how much together, in s.
+
+    The ends of a connection are taken to be its first and its last segment.
+    """
+    keys = keys_of(segments)
+    last = np.zeros(keys.max() + 1, dtype=np.int64)
+    np.maximum.at(last, keys, np.arange(keys.size))
+    is_between = np.maximum.accumulate(last[keys])[:-1] == np.arange(keys.size - 1)
+    excess_ns = np.where(is_between, np.maximum(np.diff(segments.time_ns) - _BETWEEN_NS, 0), 0)
+    segments.time_ns[1:] -= np.cumsum(excess_ns)
+    return float(excess_ns.sum()) * 1e-9
+
+
+def _cut(path: Path, began_ns: int) -> str:
+    """What to do about a capture that is too long: the command that cuts out its first day (editcap(1))."""
+    begin = datetime.fromtimestamp(began_ns // 10**9, UTC).astimezone()  # editcap takes local times
+    first, last = (f"{time:%Y-%m-%d %H:%M:%S}" for time in (begin, begin + timedelta(seconds=LONGEST_S)))
+    return (
+        "connections are open for more than a day of it, which is as much as is read; cut it, as in"
+        f' editcap -A "{first}" -B "{last}" {brief(path.name)} part.pcapng'
+    )
 
 
 def _reorder(segments: Segments, order: Ints) -> None:

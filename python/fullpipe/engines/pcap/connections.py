@@ -95,7 +95,7 @@ def connections_of(segments: Segments) -> Connections:
 
     A pair of ends that opens a connection anew, with another sequence number, has several.
     """
-    keys = _keys(segments)
+    keys = keys_of(segments)
     payload = np.bincount(keys, weights=segments.payload)
     chosen = np.argsort(-payload, kind="stable")[:MOST_CONNECTIONS]
     order = np.argsort(keys, kind="stable")
@@ -109,7 +109,7 @@ def connections_of(segments: Segments) -> Connections:
     return Connections(found, payload.size - chosen.size)
 
 
-def _keys(segments: Segments) -> Ints:
+def keys_of(segments: Segments) -> Ints:
     """A number for every pair of ends, in the order in which they are first seen, shape (n,)."""
     mine, other = (
         (address[:, 0], address[:, 1], segments.ports[:, n])

@@ -143,3 +143,8 @@ def _of_file(capture: Capture, flows: Sequence[Flow], left_out: int) -> Iterator
     yield "cwnd is an estimate: what was in flight whenever something had been sent"
     yield "timeouts are seen as bytes that are sent again after a silence of 200 ms or more"
     yield "the path is not known: rate and delay of the scenario stand for any; `fullpipe twin` proposes some"
+    if capture.left_out_s:
+        yield (
+            "the packets span more than a day: times without an open connection are shortened to 1 s each, by"
+            f" {capture.left_out_s:,.0f} s together, and times behind go on from there"
+        )
