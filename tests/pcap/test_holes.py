@@ -17,6 +17,21 @@ from fullpipe.analysis.export import pcapng
 from fullpipe.analysis.export.identities import identities
 from fullpipe.engines.pcap import read, read_run
 from fullpipe.engines.pcap.flow import Flow, flows_of
+from tests.pcap.made import (
+    ACK,
+    CLIENT,
+    SERVER,
+    SYN,
+    Record,
+    Tcp,
+    ethernet,
+    ip4,
+    opening,
+    pcap,
+    record,
+    swapped,
+    written,
+)
 
 CASES = 10
 """Of paths drawn at random; no rule was made on these."""
@@ -123,3 +138,52 @@ def test_packets_are_numbered_as_their_sender_counts_them(tmp_path: Path) -> Non
     assert sent["identity"].to_list() == [n % 2**16 for n in range(1, sent.height + 1)]
     stamped = packets.with_columns(ts_val=pl.lit(None, dtype=pl.Int64))
     assert set(identities(stamped)) == {0}
+
+
+def probed(waits_s: list[float], step: int) -> list[Record]:
+    """Data to a receiver that closes its window, and probes of it after waits, captured at the receiver.
+
+    The sender's host numbers the packets of all its connections: `step` for each segment while data flow, and
+    5,000 in a second while the window is closed.
+    """
+    said: list[tuple[float, Tcp, int | None]] = [
+        (0.0, Tcp(1000, 0, SYN, options=opening(scale=None)), None),
+        (0.05, Tcp(5000, 1001, SYN | ACK, options=opening(scale=None)), 100),
+        (0.0501, Tcp(1001, 5001), None),
+    ]
+    time_s, seq, number = 0.1, 5001, 200
+    for n in range(60):
+        said.append((time_s, Tcp(seq, 1001, payload=1000), number))
+        seq, number, window = seq + 1000, number + step, 64_000 - max(0, n - 30) * 2_300
+        said.append((time_s + 1e-4, Tcp(1001, seq, window=max(window, 0)), None))
+        time_s += 0.002
+    for wait_s in waits_s:
+        time_s, number = time_s + wait_s, number + int(5_000 * wait_s)
+        said.append((time_s, Tcp(seq, 1001, payload=1000), number))
+        said.append((time_s + 1e-4, Tcp(1001, seq, window=0), None))
+    said.append((time_s + 0.1, Tcp(1001, seq, window=64_000), None))
+    time_s, number = time_s + 0.15, number + 750
+    for _ in range(20):
+        said.append((time_s, Tcp(seq, 1001, payload=1000), number))
+        seq, number = seq + 1000, number + step
+        said.append((time_s + 1e-4, Tcp(1001, seq, window=64_000), None))
+        time_s += 0.002
+    return [
+        record(
+            at_s,
+            ethernet(
+                ip4(one) if back is None else ip4(swapped(one), (SERVER, CLIENT), identity=back % 2**16)
+            ),
+            one.payload,
+        )
+        for at_s, one, back in said
+    ]
+
+
+@pytest.mark.parametrize("step", [3, 1], ids=["others send, too", "others send in the pause"])
+def test_a_counter_of_the_whole_host_may_wrap_in_a_pause(tmp_path: Path, step: int) -> None:
+    path = written(tmp_path, pcap(probed([0.25 * 2**n for n in range(8)], step)))
+    (flow,), _ = flows_of(read(path).connections)
+    assert flow.retransmissions is not None
+    assert flow.retransmissions.total == 8
+    assert not flow.retransmissions.is_late.any()

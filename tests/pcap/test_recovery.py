@@ -131,9 +131,9 @@ class Talk:
         frame = ethernet(ip4(one, BACK if is_back else (CLIENT, SERVER)))
         self.records.append(record(time_s, frame, segment.payload))
 
-    def data(self, time_s: float, n: int) -> None:
-        """The n-th full segment, with the time in ms as its timestamp."""
-        stamp = self.stamp + round(time_s * 1e3)
+    def data(self, time_s: float, n: int, sent_s: float | None = None) -> None:
+        """The n-th full segment, with the time in ms at which it was sent as its timestamp."""
+        stamp = self.stamp + round((time_s if sent_s is None else sent_s) * 1e3)
         self._add(time_s, Tcp(self.isn + 1 + n * SIZE, 71, payload=SIZE, options=stamps(stamp, 9)))
 
     def ack(self, time_s: float, n: int, echo_s: float, *blocks: tuple[int, int]) -> None:
@@ -185,6 +185,16 @@ def test_a_duplicate_that_is_reported(tmp_path: Path) -> None:
     talk.ack(0.19, 12, 0.16)
     talk.ack(0.20, 12, 0.16, (3, 4))
     assert needless(talk.flow(tmp_path)) == [13]
+
+
+def test_a_retransmission_that_another_overtook_is_no_original(tmp_path: Path) -> None:
+    talk = repaired()
+    talk.ack(0.19, 12, 0.16)
+    talk.data(0.21, 3, sent_s=0.205)
+    talk.data(0.22, 3, sent_s=0.201)
+    again = talk.flow(tmp_path).retransmissions
+    assert again is not None
+    assert (int(again.packets.sum()), int(again.is_late.sum())) == (4, 0)
 
 
 @pytest.mark.parametrize(

@@ -238,18 +238,18 @@ class Flow:
         if cells is None:
             return None
         count, size, copies = self.rows.size, cells.length[cells.cell], np.flatnonzero(cells.nth > 0)
-        before = np.full(count, -1)
-        before[cells.segment[copies]] = cells.segment[copies - 1]
+        first = np.full(count, -1)
+        first[cells.segment[copies]] = cells.segment[cells.first[cells.cell[copies]]]
         side = self.side
         rtt_s = None if side.sender_s is None else side.sender_s + (side.receiver_s or 0.0)
-        arrivals = Arrivals(self.data, self.rows, self.packets, self.overtaking, before)
+        arrivals = Arrivals(self.data, self.rows, self.packets, self.overtaking, first)
         holes = arrivals.told(rtt_s)
         again = np.bincount(cells.segment, size * (cells.nth > 0), count).astype(np.int64)
         again[holes.is_original] = 0
         resent = np.where(holes.is_again, self.data.payload[self.rows], again)
         is_late = holes.is_original | (arrivals.fills & ~holes.is_again & ~holes.is_doubtful)
         is_spurious = self._spurious(cells)
-        is_spurious[before[holes.is_original]] |= is_spurious[holes.is_original]
+        is_spurious[first[holes.is_original]] |= is_spurious[holes.is_original]
         is_spurious &= ~holes.is_original
         return Retransmissions(resent, -(-resent // self.mss), is_late, holes.is_doubtful, is_spurious)
 

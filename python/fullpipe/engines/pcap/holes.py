@@ -19,6 +19,9 @@ Booleans = npt.NDArray[np.bool_]
 _STEPS, _BACK = 23, 0.05
 """Numbers that are drawn at random go back at most once in so many steps three times in a million. What was
 sent again and reaches beyond all before may be ahead of what it overtook, which is seldom."""
+_LEAST_OWN = 0.5
+"""Share of the numbers that are of packets that came by, if the packets of the connection are counted. The others
+were lost before the point of capture."""
 _HALF = 1 << 15
 """Of two numbers of 16 bits the later one is ahead by less (RFC 1982, section 3.2)."""
 _STEP = 1 / 4
@@ -51,8 +54,8 @@ class Arrivals:
     """That each of them makes, shape (n,)."""
     overtaking: Ints
     """Of every segment the first one that reaches beyond it, shape (n,)."""
-    before: Ints
-    """Of every segment the last one before it with some of its bytes, shape (n,); -1 without one."""
+    first: Ints
+    """Of every segment the first one with some of its bytes, shape (n,); -1 if there is none before it."""
 
     @cached_property
     def ends(self) -> Ints:
@@ -63,23 +66,38 @@ class Arrivals:
     def fills(self) -> Booleans:
         """Below what was seen before, and not seen before."""
         known = np.concatenate([self.ends[:1], np.maximum.accumulate(self.ends)[:-1]])
-        return np.asarray((self.ends < known) & (self.before < 0))
+        return np.asarray((self.ends < known) & (self.first < 0))
+
+    @cached_property
+    def came(self) -> Ints:
+        """Packets of the sender that had come by with every segment, shape (n,)."""
+        packets = np.ones(self.data.identity.size, dtype=np.int64)
+        packets[self.rows] = self.packets
+        return np.cumsum(packets)[self.rows]
 
     @cached_property
     def counts(self) -> bool:
-        """Whether identifications count packets, as Linux counts those of every connection (`inet_id`). RFC
-        6864 leaves them open, so it is looked at: what reaches beyond all before was sent in that order."""
+        """Whether identifications count the packets of the connection, as Linux does (`inet_id`). RFC 6864
+        leaves them open, so it is looked at: what reaches beyond all before was sent in that order, and most
+        of the numbers of 23 such steps are of packets that came by. A counter of all connections of a host
+        may wrap while this one pauses, so that it tells no order."""
         advances = np.diff(np.maximum.accumulate(self.ends), prepend=-1) > 0
-        steps = np.diff(self.data.identity[self.rows][advances])
-        return steps.size >= _STEPS and float((~_is_ahead(steps)).mean()) <= _BACK
+        numbers, came = self.data.identity[self.rows][advances], self.came[advances]
+        steps = np.diff(numbers)
+        if steps.size < _STEPS or float((~_is_ahead(steps)).mean()) > _BACK:
+            return False
+        counted = _signed(numbers[_STEPS:] - numbers[:-_STEPS])
+        return float(np.median(counted * _LEAST_OWN - (came[_STEPS:] - came[:-_STEPS]))) <= 0
 
     def sent_after(self, one: Ints, other: Ints) -> tuple[Booleans, Booleans]:
         """Whether segments were sent after others, by their places, and whether that is known."""
         stamps, numbers = self.data.ts_val[self.rows], self.data.identity[self.rows]
         stamped = (stamps[one] != NONE) & (stamps[other] != NONE)
         by_stamp = (stamps[one] - stamps[other]).astype(np.int32) > 0
-        behind = np.cumsum(self.packets)
-        numbered = self.counts & (np.abs(behind[one] - behind[other]) < _HALF)
+        early, late = np.minimum(one, other), np.maximum(one, other)
+        numbered = self.counts & (self.came[late] - self.came[early] < _HALF)
+        overtaken_by = _signed(numbers[early] - numbers[late])
+        numbered &= overtaken_by * _LEAST_OWN <= self.came[late]  # by no more than came by until then
         return np.where(stamped, by_stamp, _is_ahead(numbers[one] - numbers[other])), stamped | numbered
 
     def told(self, rtt_s: float | None) -> Holes:
@@ -93,26 +111,31 @@ class Arrivals:
         by_time = self.fills & ~known
         is_again = self.fills & np.where(known, newer, waited_s >= (rtt_s or 0.0))
         is_original = self._is_original()
-        is_again[self.before[is_original]] = True
+        is_again[self.first[is_original]] = True
         is_doubtful = np.zeros_like(by_time)
         if rtt_s is None or rtt_s <= 0:
             is_doubtful = by_time
-        elif _most_wrong(waited_s[by_time] / rtt_s) > _FEW * (is_again | (self.before >= 0)).sum():
+        elif _most_wrong(waited_s[by_time] / rtt_s) > _FEW * (is_again | (self.first >= 0)).sum():
             is_doubtful = by_time & (waited_s >= (1 - _STEP) * rtt_s)
         return Holes(is_again & ~is_doubtful, is_doubtful, is_original)
 
     def _is_original(self) -> Booleans:
         """Copies that were sent before the one that came first."""
-        copies = np.flatnonzero(self.before >= 0)
-        is_older, known = self.sent_after(self.before[copies], copies)
+        copies = np.flatnonzero(self.first >= 0)
+        is_older, known = self.sent_after(self.first[copies], copies)
         found = np.zeros(self.rows.size, dtype=bool)
         found[copies] = is_older & known
         return found
 
 
+def _signed(steps: Ints) -> Ints:
+    """Differences of numbers of 16 bits, from -32,768 to 32,767."""
+    return (steps + _HALF & 0xFFFF) - _HALF
+
+
 def _is_ahead(steps: Ints) -> Booleans:
     """Whether a number of 16 bits is later than another, by how much larger it is."""
-    return np.asarray(((steps & 0xFFFF) > 0) & ((steps & 0xFFFF) < _HALF))
+    return np.asarray(_signed(steps) > 0)
 
 
 def _most_wrong(waits: Floats) -> int:
