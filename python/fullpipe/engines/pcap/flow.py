@@ -12,7 +12,7 @@ from fullpipe.engines.pcap.connections import NO_ACK, Connection, Floats, Sent
 from fullpipe.engines.pcap.headers import NONE, RST, SYN
 from fullpipe.engines.pcap.holes import Arrivals
 from fullpipe.engines.pcap.mss import announced_mss, mss_of
-from fullpipe.engines.pcap.side import Side, echoes, side_of
+from fullpipe.engines.pcap.side import Side, echoes_of, side_of
 from fullpipe.engines.pcap.window import Window, window_of
 
 LEAST_SEGMENTS = 10
@@ -174,14 +174,16 @@ class Flow:
     def to_sender_s(self) -> Floats:
         """Of every segment of the receiver: from the point of capture to the sender and back, shape (m,); 0
         at the sender. On the way there may be a queue, so echoes of timestamps are followed if there are
-        any."""
-        acks = self.acks
-        if self.side.name in ("sender", "unknown") or not acks.time_s.size:
+        any. Those of a sender that was idle say only that it took no longer."""
+        acks, side = self.acks, self.side
+        if side.name in ("sender", "unknown") or not acks.time_s.size:
             return np.zeros(acks.time_s.size)
-        seen_s, took_s = echoes(self.data, acks)
-        if not seen_s.size:
-            return np.full(acks.time_s.size, self.side.sender_s or 0.0)
-        return np.interp(acks.time_s, seen_s, took_s)
+        echoes = echoes_of(self.data, acks)
+        prompt = echoes.is_prompt
+        if not prompt.any():
+            return np.full(acks.time_s.size, side.sender_s or 0.0)
+        known_s = np.interp(echoes.seen_s, echoes.seen_s[prompt], echoes.took_s[prompt])
+        return np.interp(acks.time_s, echoes.seen_s, np.minimum(known_s, echoes.took_s))
 
     @cached_property
     def acked_s(self) -> Floats:
@@ -191,7 +193,9 @@ class Flow:
     @cached_property
     def rtts_s(self) -> tuple[Floats, Floats]:
         """Times and RTTs, each of the oldest segment that an ACK reports, as TCP measures it; where Karn's
-        rule forbids that, by timestamps."""
+        rule forbids that, by timestamps. None if nothing says how long the way to the sender is."""
+        if self.side.is_idle:
+            return np.array([]), np.array([])
         seen_s, oldest_s, _ = self.answers_s
         echoed = ~np.isin(self.echoed_s[0], seen_s)
         times_s = np.concatenate([seen_s, self.echoed_s[0][echoed]])
@@ -203,6 +207,8 @@ class Flow:
     @cached_property
     def newest_rtts_s(self) -> tuple[Floats, Floats]:
         """Times and RTTs of the newest segment that an ACK reports: without what a delayed ACK waits."""
+        if self.side.is_idle:
+            return np.array([]), np.array([])
         seen_s, _, newest_s = self.answers_s
         return seen_s, newest_s + self._back_s(seen_s)
 

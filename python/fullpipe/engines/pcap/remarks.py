@@ -32,7 +32,12 @@ def _described(flow: Flow) -> str:
 
 def _place(flow: Flow) -> Iterator[str]:
     side = flow.side
-    if side.name == "unknown" or side.sender_s is None or side.receiver_s is None:
+    if side.is_idle:
+        yield (
+            "where it was captured is not known, and so no RTT: the sender was idle at every ACK that it"
+            " echoes, and the handshake was not captured"
+        )
+    elif side.name == "unknown" or side.sender_s is None or side.receiver_s is None:
         yield "where it was captured is not known: one direction says nothing of the other"
     else:
         where = {"middle": "between the ends"}.get(side.name, f"at the {side.name}")
@@ -140,11 +145,11 @@ def _of_file(capture: Capture, flows: Sequence[Flow], left_out: int) -> Iterator
             f"the clock was set back {capture.set_back_s.size:,} times, by up to"
             f" {capture.set_back_s.max():,.4g} s; times behind go on from there"
         )
-    yield "cwnd is an estimate: what was in flight whenever something had been sent"
-    yield "timeouts are seen as bytes that are sent again after a silence of 200 ms or more"
-    yield "the path is not known: rate and delay of the scenario stand for any; `fullpipe twin` proposes some"
     if capture.left_out_s:
         yield (
             "the packets span more than a day: times without an open connection are shortened to 1 s each, by"
             f" {capture.left_out_s:,.0f} s together, and times behind go on from there"
         )
+    yield "cwnd is an estimate: what was in flight whenever something had been sent"
+    yield "timeouts are seen as bytes that are sent again after a silence of 200 ms or more"
+    yield "the path is not known: rate and delay of the scenario stand for any; `fullpipe twin` proposes some"

@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 
 import numpy as np
+import numpy.typing as npt
 
 from fullpipe.engines.pcap.connections import NO_ACK, Floats, Sent
 from fullpipe.engines.pcap.headers import ACK, NONE, RST, SYN
@@ -23,6 +24,22 @@ class Side:
     """Likewise to the receiver."""
     handshake_s: float | None
     """RTT of the handshake: from the SYN to the ACK of the SYN-ACK."""
+    is_idle: bool = False
+    """Whether nothing tells the time to the sender: it was idle at every ACK that it echoes, and the
+    handshake was not captured."""
+
+
+@dataclass(frozen=True)
+class Echoes:
+    """Timestamps of ACKs that come back with data (RFC 7323, section 4.1), in the order of time; shape (n,)."""
+
+    seen_s: Floats
+    """When the ACKs came by."""
+    took_s: Floats
+    """How long after it the first data with an echo came by: at least as long as to the sender and back."""
+    is_prompt: npt.NDArray[np.bool_]
+    """Whether the sender had data in flight at every ACK with that timestamp. Otherwise it was idle, or all
+    that it might send was acknowledged, and the next data may be of a later time."""
 
 
 def side_of(data: Sent, acks: Sent, answers_s: Floats) -> Side:
@@ -34,26 +51,35 @@ def side_of(data: Sent, acks: Sent, answers_s: Floats) -> Side:
         answers_s: From data to its ACK, as captured, shape (n,).
     """
     of_sender, of_receiver, handshake_s = _handshake_s(data, acks)
-    _, echoes_s = echoes(data, acks)
-    sender_s, receiver_s = _least(of_sender, echoes_s), _least(of_receiver, answers_s)
+    echoes = echoes_of(data, acks)
+    sender_s, receiver_s = _least(of_sender, echoes.took_s), _least(of_receiver, answers_s)
     if sender_s is None or receiver_s is None or sender_s + receiver_s <= 0:
         return Side("unknown", sender_s, receiver_s, handshake_s)
     share = sender_s / (sender_s + receiver_s)
-    name = "sender" if share <= _NEAR else "receiver" if share >= 1 - _NEAR else "middle"
-    return Side(name, sender_s, receiver_s, handshake_s)
+    if share <= _NEAR:
+        return Side("sender", sender_s, receiver_s, handshake_s)
+    if not of_sender and not echoes.is_prompt.any():
+        return Side("unknown", None, receiver_s, handshake_s, is_idle=True)
+    return Side("receiver" if share >= 1 - _NEAR else "middle", sender_s, receiver_s, handshake_s)
 
 
-def echoes(data: Sent, acks: Sent) -> tuple[Floats, Floats]:
-    """When ACKs came by, and how long after it the first data with an echo of their timestamp (RFC 7323)."""
+def echoes_of(data: Sent, acks: Sent) -> Echoes:
+    """The timestamps of ACKs that came back with data."""
     stamped = np.flatnonzero((acks.ts_val != NONE) & (acks.ack != NO_ACK))
-    values, first = np.unique(acks.ts_val[stamped], return_index=True)
+    values, first, place = np.unique(acks.ts_val[stamped], return_index=True, return_inverse=True)
+    acked = np.full(values.size, NO_ACK)
+    np.maximum.at(acked, place, acks.ack[stamped])
     chosen = np.flatnonzero((data.ts_ecr != NONE) & (data.payload > 0) & ((data.flags & SYN) == 0))
+    ends = data.seq[chosen] + data.payload[chosen]
+    sent = np.concatenate([ends[:1], np.maximum.accumulate(ends)[:-1]])
     echoed, answer = np.unique(data.ts_ecr[chosen], return_index=True)
     _, here, there = np.intersect1d(values, echoed, assume_unique=True, return_indices=True)
-    seen_s, took_s = acks.time_s[stamped[first[here]]], data.time_s[chosen[answer[there]]]
+    seen_s, answer = acks.time_s[stamped[first[here]]], answer[there]
+    took_s = data.time_s[chosen[answer]] - seen_s
+    is_prompt = (acked[here] < sent[answer]) & (ends[answer] > sent[answer])  # a timer may retransmit
     order = np.argsort(seen_s, kind="stable")
-    took_s = (took_s - seen_s)[order]
-    return seen_s[order][took_s >= 0], took_s[took_s >= 0]
+    order = order[took_s[order] >= 0]
+    return Echoes(seen_s[order], took_s[order], is_prompt[order])
 
 
 def _least(of_handshake: list[float], others: Floats) -> float | None:
