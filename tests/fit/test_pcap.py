@@ -1,6 +1,10 @@
 """A line found again from a capture of a bulk flow."""
 
+import random
+from collections.abc import Callable
+from itertools import accumulate
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -13,6 +17,7 @@ from fullpipe.validation.line.read import read
 from tests.fit.test_fit import BUFFER, RATE, RTT, scenario_values
 from tests.pcap import made
 
+Cli = Callable[..., Any]
 LINES = [
     # direction, point of capture, Mbit/s, ms there and back, ms of buffer
     ("up", "sender", 10, 40, 100),
@@ -105,3 +110,45 @@ def test_a_broken_capture_is_told(tmp_path: Path, data: bytes) -> None:
     file.write_bytes(data)
     with pytest.raises(InputFileError, match="pcap: "):
         read([file])
+
+
+def test_the_rtt_of_a_line_that_is_not_full_is_that_of_the_handshake(tmp_path: Path) -> None:
+    seldom = made.acknowledged(1 + 0.2 * n for n in range(60))
+    found = fit(read([made.written(tmp_path, made.pcap(seldom))]))
+    assert found.rtt_s == pytest.approx(0.0401, rel=0.01)
+    assert any("with the time that sending takes" in line for line in found.guessed)
+
+
+def test_a_pause_does_not_hide_the_rate_of_a_line(tmp_path: Path) -> None:
+    file = made.written(tmp_path, made.pcap(made.download(20e6, 5, 105.0)))
+    assert fit(read([file])).ways["up"].rate_bps == pytest.approx(20e6, rel=RATE)
+
+
+def test_a_burst_before_a_pause_is_refused_in_one_line(fullpipe: Cli, tmp_path: Path) -> None:
+    times_s = [start_s + n / 1000 for start_s, count in ((1, 12), (60, 3)) for n in range(count)]
+    done = fullpipe("fit", made.written(tmp_path, made.pcap(made.acknowledged(times_s))))
+    assert (done.exit_code, done.stderr.count("\n")) == (2, 1), done.stderr
+    assert "no bulk flow lasts for 1 s" in done.stderr
+
+
+def test_a_capture_of_loopback_is_read(fullpipe: Cli, tmp_path: Path) -> None:
+    ends = ("127.0.0.1", "127.0.0.1")
+    times_s = [0.1 + n / 1000 for n in range(2_000)]
+    path = made.written(tmp_path, made.pcap(made.acknowledged(times_s, 0.0002, ends=ends)))
+    assert fullpipe("fit", path).exit_code == 0
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_a_capture_of_any_pace_is_fitted_or_refused(fullpipe: Cli, seed: int, tmp_path: Path) -> None:
+    chance = random.Random(seed)
+    gaps_s = [chance.choice([1e-4, 1e-3, 0.02, 0.3, 5, 200]) * chance.random() for _ in range(60)]
+    path = made.written(tmp_path, made.pcap(made.acknowledged(accumulate(gaps_s, initial=0.1))))
+    done = fullpipe("fit", path)
+    assert done.exit_code == 0 or (done.exit_code, done.stderr.count("\n")) == (2, 1), done.output
+
+
+def test_a_rate_that_no_scenario_has_names_the_file(fullpipe: Cli, tmp_path: Path) -> None:
+    path = made.written(tmp_path, made.pcap(made.acknowledged((0.5 + 900 * n for n in range(12)), 800.0, 1)))
+    done = fullpipe("fit", path)
+    assert (done.exit_code, done.stderr.count("\n")) == (2, 1), done.stderr
+    assert f"{path}: what it has is no scenario: " in done.stderr

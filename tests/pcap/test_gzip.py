@@ -121,9 +121,7 @@ def test_a_gzip_file_without_a_capture_is_told_in_one_line(tmp_path: Path, data:
 
 @pytest.mark.parametrize("command", ["import", "twin", "fit"])
 @pytest.mark.parametrize("made", [pcap, pcapng])
-def test_commands_read_gzip(
-    fullpipe: Cli, tmp_path: Path, command: str, made: Callable[..., bytes]
-) -> None:
+def test_commands_read_gzip(fullpipe: Cli, tmp_path: Path, command: str, made: Callable[..., bytes]) -> None:
     path = packed(tmp_path, gzip.compress(made(download(4e6, 1.5)), 1), "line.pcapng.gz")
     done = fullpipe(command, path)
     assert done.exit_code == 0, done.output

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+import random
 import time
 from collections.abc import Callable
+from itertools import accumulate
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +14,8 @@ import pytest
 
 from fullpipe import Scenario, run
 from fullpipe.analysis.export import pcapng
+from fullpipe.engines.pcap.run import read_flows
+from fullpipe.engines.pcap.twin import twin_of
 from tests.pcap.made import (
     ACK,
     CLIENT,
@@ -19,6 +23,8 @@ from tests.pcap.made import (
     SYN,
     Record,
     Tcp,
+    acknowledged,
+    download,
     ethernet,
     ip4,
     opening,
@@ -62,7 +68,8 @@ def proposed(fullpipe: Cli, path: Path, *options: str) -> dict[str, Any]:
 
 def number(text: str) -> float:
     value, unit = text.split()
-    return float(value) * {"bit/s": 1, "s": 1, "B": 1, "ms": 1e-3, "us": 1e-6, "ns": 1e-9}[unit]
+    scale = {"Mbit/s": 1e6, "kbit/s": 1e3, "bit/s": 1, "s": 1, "B": 1, "ms": 1e-3, "us": 1e-6, "ns": 1e-9}
+    return float(value) * scale[unit]
 
 
 @pytest.mark.parametrize("point", ["sender", "receiver"])
@@ -155,3 +162,65 @@ def test_what_is_no_scenario_names_the_file(fullpipe: Cli, tmp_path: Path) -> No
     done = fullpipe("twin", path)
     assert done.exit_code == 2
     assert f"{path}: what it has is no scenario: " in done.output
+
+
+def test_a_pause_behind_a_download_does_not_hide_its_path(fullpipe: Cli, tmp_path: Path) -> None:
+    told = proposed(fullpipe, written(tmp_path, pcap(download(20e6, 5, 105.0))))
+    link = told["scenario"]["topology"]["bottleneck"]
+    assert number(link["rate"]) == pytest.approx(20e6, rel=0.01)
+    assert 2 * number(link["delay"]) == pytest.approx(0.040, rel=0.01)
+    assert any(line.startswith("rate: ") for line in told["guessed"])
+
+
+def test_a_burst_before_a_pause_says_the_least_rate(fullpipe: Cli, tmp_path: Path) -> None:
+    times_s = [start_s + n / 1000 for start_s, count in ((1, 12), (60, 3)) for n in range(count)]
+    told = proposed(fullpipe, written(tmp_path, pcap(acknowledged(times_s))))
+    assert 2 * number(told["scenario"]["topology"]["bottleneck"]["delay"]) == pytest.approx(0.040, rel=0.01)
+    assert any(line.startswith("rate: at least") for line in told["unknown"])
+
+
+def test_the_rtt_of_a_path_that_is_not_full_is_that_of_the_handshake(fullpipe: Cli, tmp_path: Path) -> None:
+    seldom = acknowledged(1 + 0.2 * n for n in range(60))
+    told = proposed(fullpipe, written(tmp_path, pcap(seldom)))
+    assert 2 * number(told["scenario"]["topology"]["bottleneck"]["delay"]) == pytest.approx(0.0401, rel=0.01)
+    words = "with the time that sending takes, as the link was not seen to be full"
+    assert any(words in line for line in told["guessed"])
+
+
+LOOPBACK = ("127.0.0.1", "127.0.0.1")
+
+
+def test_both_ends_may_have_one_address(fullpipe: Cli, tmp_path: Path) -> None:
+    quick = acknowledged((0.1 + n / 1000 for n in range(200)), rtt_s=0.0002, ends=LOOPBACK)
+    told = proposed(fullpipe, written(tmp_path, pcap(quick)))
+    assert 2 * number(told["scenario"]["topology"]["bottleneck"]["delay"]) == pytest.approx(0.0003, rel=0.01)
+    assert [flow.get("direction", "forward") for flow in told["scenario"]["flows"]] == ["forward"]
+
+
+def test_ports_tell_directions_on_loopback(fullpipe: Cli, tmp_path: Path) -> None:
+    to_server = acknowledged((0.1 + n / 1000 for n in range(200)), ends=LOOPBACK)
+    to_client = acknowledged((0.1 + n / 500 for n in range(90)), ends=LOOPBACK, ports=(5_201, 40_001))
+    both = sorted(to_server + to_client, key=lambda one: one.time_ns)
+    told = proposed(fullpipe, written(tmp_path, pcap(both)))
+    directions = {flow["name"]: flow.get("direction", "forward") for flow in told["scenario"]["flows"]}
+    assert directions == {
+        "127.0.0.1.40000 - 127.0.0.1.5201": "forward",
+        "127.0.0.1.5201 - 127.0.0.1.40001": "reverse",
+    }
+
+
+def test_everything_acknowledged_at_once_has_a_rate(fullpipe: Cli, tmp_path: Path) -> None:
+    burst = acknowledged([0.1 + n / 10_000 for n in range(12)])
+    once = [one for one in burst if one.time_ns < 130_000_000] + burst[-1:]
+    told = proposed(fullpipe, written(tmp_path, pcap(once)))
+    assert number(told["scenario"]["topology"]["bottleneck"]["rate"]) > 0
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_a_twin_of_any_pace_has_a_rate_and_an_rtt(seed: int, tmp_path: Path) -> None:
+    chance = random.Random(seed)
+    gaps_s = [chance.choice([1e-4, 1e-3, 0.02, 0.3, 5, 200]) * chance.random() for _ in range(60)]
+    path = written(tmp_path, pcap(acknowledged(accumulate(gaps_s, initial=0.1))))
+    link = twin_of(read_flows(path), path, {}).scenario.to_dict()["topology"]["bottleneck"]
+    assert number(link["rate"]) > 0
+    assert 2 * number(link["delay"]) == pytest.approx(0.040, rel=0.01)

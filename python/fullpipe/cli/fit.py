@@ -11,6 +11,7 @@ from fullpipe import files
 from fullpipe.cli.notes import notes_of
 from fullpipe.cli.output import echo
 from fullpipe.cli.shared import target
+from fullpipe.engines.pcap.described import of_file
 from fullpipe.validation.line.fit import Fitted
 from fullpipe.validation.line.fit import fit as fitted_to
 from fullpipe.validation.line.read import read
@@ -45,7 +46,9 @@ def fit(
 
     It says what is a guess, and what the files cannot say.
     """
-    found = fitted_to(read(list(dict.fromkeys(paths)), direction.value), out.stem[:100] if out else "line")
+    measured = read(list(dict.fromkeys(paths)), direction.value)
+    with of_file(paths[0]):
+        found = fitted_to(measured, out.stem[:100] if out else "line")
     notes = notes_of(found.guessed, found.unknown)
     text = f"{notes}\n{found.scenario.to_toml()}"
     if out is not None:

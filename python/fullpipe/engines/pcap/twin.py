@@ -17,6 +17,7 @@ from fullpipe.engines.pcap.cells import Cells
 from fullpipe.engines.pcap.connections import Floats
 from fullpipe.engines.pcap.described import algorithm_of, of_file, scenario_of
 from fullpipe.engines.pcap.flow import Flow, Retransmissions
+from fullpipe.engines.pcap.pauses import is_running
 from fullpipe.engines.pcap.remarks import mss_told
 from fullpipe.engines.pcap.run import Captured
 from fullpipe.errors import InputFileError
@@ -56,6 +57,11 @@ class Way:
     """Segments that were lost or overtaken, which cannot be told."""
     sent: int
 
+    @property
+    def is_full(self) -> bool:
+        """Whether the link was seen to be full: at its ceiling, with packets that waited for others."""
+        return self.is_ceiling and self.longest_s * self.rate_bps / 8 >= _LEAST_BUFFER_BYTES
+
 
 def twin_of(captured: Captured, path: Path, algorithms: Mapping[str, str]) -> Twin:
     """The scenario that would reproduce a capture.
@@ -75,21 +81,21 @@ def twin_of(captured: Captured, path: Path, algorithms: Mapping[str, str]) -> Tw
             f"{path}: no flow has both data and ACKs of what was sent once, which say how long packets waited"
         )
     forward = _forward(flows)
-    ways = [[flow for flow in flows if (flow in forward) == is_forward] for is_forward in (True, False)]
-    found = [_way(of_way) if of_way else None for of_way in ways]
-    ahead = found[0]
-    assert ahead is not None
-    bases_s = [_base_s(flow, (ahead if flow in forward else found[1]) or ahead) for flow in flows]
+    backward = [flow for flow in flows if flow not in forward]
+    ahead, back = _way(forward), _way(backward) if backward else None
+    bases_s = [_base_s(flow, back if back and flow in backward else ahead) for flow in flows]
     with of_file(path):
-        twin = Twin(_scenario(captured, path, algorithms, flows, found, bases_s))
+        twin = Twin(_scenario(captured, path, algorithms, flows, (ahead, back), bases_s))
+    unknown = "" if ahead.is_full else ", as the link was not seen to be full"
     twin.guessed.append(
-        f"RTT: {min(bases_s) * 1e3:.4g} ms, the smallest of a handshake or a segment, without the time that"
-        " sending takes; both ways are taken to be as long"
+        f"RTT: {min(bases_s) * 1e3:.4g} ms, the smallest of a handshake or a segment,"
+        f" {'without' if ahead.is_full else 'with'} the time that sending takes{unknown};"
+        " both ways are taken to be as long"
     )
-    for word, way in zip(("forward", "backward"), found, strict=True):
-        if way is not None:
-            _say(f", {word}" if None not in found else "", way, twin)
-    if found[1] is None:
+    _say(", forward" if back else "", ahead, twin)
+    if back:
+        _say(", backward", back, twin)
+    else:
         twin.guessed.append("the other direction, in which only ACKs went, is taken to be like this one")
     _say_of_senders(flows, algorithms, twin)
     doubtful = [flow for flow in flows if flow.is_mss_guess or flow.mss > MOST_MSS_BYTES]
@@ -101,17 +107,23 @@ def twin_of(captured: Captured, path: Path, algorithms: Mapping[str, str]) -> Tw
 
 
 def _forward(flows: Sequence[Flow]) -> list[Flow]:
-    """The flows that go the way of the largest: from the host that most of them have, or to it."""
-    hosts = Counter(end.rpartition(".")[0] for flow in flows for end in flow.ends)
-    first = [end.rpartition(".")[0] for end in flows[0].ends]
+    """The flows that go the way of the largest: from the host that most of them have, or to it. On loopback
+    there is one host, and ports stand for hosts."""
+    hosts = Counter(host for flow in flows for host in _hosts(flow))
+    first = _hosts(flows[0])
     near = max(first, key=lambda host: hosts[host])
-    is_sender = near == first[0]
-    return [flow for flow in flows if (flow.ends[int(is_sender)].rpartition(".")[0] != near)]
+    return [flow for flow in flows if _hosts(flow)[1 - first.index(near)] != near]
+
+
+def _hosts(flow: Flow) -> tuple[str, str]:
+    """Addresses of sender and receiver, with ports if it is the same one."""
+    sender, receiver = (end.rpartition(".")[0] for end in flow.ends)
+    return flow.ends if sender == receiver else (sender, receiver)
 
 
 def _way(flows: Sequence[Flow]) -> Way:
     longest_s = max(float(flow.newest_rtts_s[1].max()) for flow in flows)
-    rates_bps = _rates_bps(flows)
+    rates_bps = _rates_bps(flows, longest_s)
     ceiling = ceiling_bps(rates_bps, _STEP_S)
     losses = [(rises_s, packets) for rises_s, packets in map(_losses, flows) if rises_s.size]
     full_s = [float(np.percentile(rises_s, _AT_LOSS)) for rises_s, _ in losses]
@@ -119,7 +131,7 @@ def _way(flows: Sequence[Flow]) -> Way:
         ceiling or busy_bps(rates_bps, _STEP_S, _WINDOW_RTTS * longest_s),
         ceiling is not None,
         max(full_s, default=None),
-        max(float(np.ptp(flow.newest_rtts_s[1])) for flow in flows),
+        round(max(float(np.ptp(flow.newest_rtts_s[1])) for flow in flows), 9),
         sum(int(packets.sum()) for _, packets in losses),
         sum(
             int(packets[rises_s < _NOT_FULL * full].sum())
@@ -130,17 +142,17 @@ def _way(flows: Sequence[Flow]) -> Way:
     )
 
 
-def _rates_bps(flows: Sequence[Flow]) -> Floats:
-    """What arrived in every step while a flow ran, with headers, whatever the order: bit/s, shape (n,)."""
+def _rates_bps(flows: Sequence[Flow], longest_s: float) -> Floats:
+    """What arrived in every step while a flow ran, without its pauses, with headers, whatever the order:
+    bit/s, shape (n,)."""
     arrived = [_arrivals(flow) for flow in flows]
     end_s = max(float(times_s[-1]) for times_s, _ in arrived)
     begin_s = min(float(times_s[0]) for times_s, _ in arrived)
-    steps = max(int((end_s - begin_s) / _STEP_S), 1)
-    total = np.zeros(steps)
+    total = np.zeros(int((end_s - begin_s) / _STEP_S) + 1)
     for times_s, bytes_ in arrived:
         place = ((times_s - begin_s) / _STEP_S).astype(np.int64)
-        total += np.bincount(place[place < steps], bytes_[place < steps], steps)
-    return np.asarray(total * 8 / _STEP_S)
+        total += np.bincount(place, bytes_, total.size)
+    return np.asarray(total[is_running(total, _STEP_S, longest_s)] * 8 / _STEP_S)
 
 
 def _arrivals(flow: Flow) -> tuple[Floats, Floats]:
@@ -182,11 +194,12 @@ def _lost(flow: Flow, cells: Cells, again: Retransmissions) -> tuple[Ints, Float
 
 
 def _base_s(flow: Flow, way: Way) -> float:
-    """The RTT of a flow without the time that sending takes at the rate of the path."""
-    data_s = (flow.mss + 2 * HEADERS_BYTES) * 8 / way.rate_bps
-    measured = [float(flow.newest_rtts_s[1].min()) - data_s]
+    """The RTT of a flow, without the time that sending takes if the rate of the path is known. A flow that does
+    not fill the path says the least rate only, at which sending would take the longest."""
+    byte_s = 8 / way.rate_bps if way.is_full else 0.0
+    measured = [float(flow.newest_rtts_s[1].min()) - (flow.mss + 2 * HEADERS_BYTES) * byte_s]
     if flow.side.handshake_s is not None:
-        measured.append(flow.side.handshake_s - 2 * HEADERS_BYTES * 8 / way.rate_bps)
+        measured.append(flow.side.handshake_s - 2 * HEADERS_BYTES * byte_s)
     return max(min(measured), 1e-6)
 
 
@@ -258,14 +271,13 @@ def _scenario(
     path: Path,
     algorithms: Mapping[str, str],
     flows: Sequence[Flow],
-    ways: Sequence[Way | None],
+    ways: tuple[Way, Way | None],
     bases_s: Sequence[float],
 ) -> Scenario:
     """The flows of the capture with a path."""
     said = {flow.name: algorithm_of(flow, algorithms) or _TAKEN for flow in flows}
     tree = scenario_of(path, flows, captured.capture.duration_s, said).to_dict()
-    base_s, ahead, back = min(bases_s), ways[0], ways[1]
-    assert ahead is not None
+    base_s, (ahead, back) = min(bases_s), ways
     topology: dict[str, Any] = {"kind": "dumbbell", "bottleneck": _link(ahead, base_s)}
     if back is not None:
         topology["reverse"] = _link(back, base_s)

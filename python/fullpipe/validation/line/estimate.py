@@ -78,7 +78,8 @@ def rate_bps(rates: Rates, longest_s: float) -> float:
 
 
 def _windows(rates: Rates, window_s: float) -> Floats:
-    """Means over windows in the order of time, without the start and without what stands still."""
+    """Means over windows in the order of time, without the start and without what stands still; the mean of
+    all if nothing is left."""
     begun = rates.ends_s - rates.lasts_s >= rates.begin_s + _STARTS_S
     bps, lasts_s = (
         (rates.bps[begun], rates.lasts_s[begun]) if begun.sum() >= _FEW else (rates.bps, rates.lasts_s)
@@ -89,6 +90,8 @@ def _windows(rates: Rates, window_s: float) -> Floats:
     if len(bps) >= each:
         bits, times_s = bits.reshape(-1, each).sum(axis=1), times_s.reshape(-1, each).sum(axis=1)
     found: Floats = bits / times_s
+    if not (found > 0).any():
+        return np.array([np.average(rates.bps, weights=rates.lasts_s)])
     return found[found > 0]
 
 

@@ -58,9 +58,10 @@ def fit(measured: Measured, name: str = "line") -> Fitted:
     base = base_of(measured)
     ways = {way: _direction(measured, way, base) for way in WAYS if way in measured.rates}
     only = next(iter(ways.values()))
-    down_bps, up_bps = (ways.get(way, only).rate_bps for way in WAYS)
+    down, up = (ways.get(way, only) for way in WAYS)
     there, back = measured.echo if "up" in ways else measured.echo[::-1]
-    rtt_s = max(base.rtt_s - there * 8 / up_bps - back * 8 / down_bps, 1e-6)
+    sending_s = [size * 8 / of.rate_bps for size, of in ((there, up), (back, down)) if not of.is_least_rate]
+    rtt_s = max(base.rtt_s - sum(sending_s), 1e-6)
     found = Fitted(_scenario(name, ways, rtt_s), rtt_s, ways)
     _say(found, measured, base)
     return found
@@ -132,10 +133,12 @@ def _say(found: Fitted, measured: Measured, base: Base) -> None:
             f" loads both at once; without its {other}load it is what was tested"
         )
     rtt = f"RTT: {found.rtt_s * 1e3:.4g} ms"
+    is_known = not any(of.is_least_rate for of in found.ways.values())
+    ends = "both ways as long" if is_known else "with the time that sending takes; both ways as long"
     if measured.least_rtt_s is not None:
-        found.guessed.append(f"{rtt}, that of the handshake or of the fastest segment; both ways as long")
+        found.guessed.append(f"{rtt}, that of the handshake or of the fastest segment; {ends}")
     elif base.idle:
-        found.guessed.append(f"{rtt}, what {base.idle} pings of the idle line take; both ways as long")
+        found.guessed.append(f"{rtt}, what {base.idle} pings of the idle line take; {ends}")
     else:
         found.unknown.append(
             f"{rtt} at most: no ping is known to be of the idle line; begin them 10 s before the load"

@@ -7,6 +7,7 @@ import numpy as np
 
 from fullpipe.engines.pcap import Flow, flows_of
 from fullpipe.engines.pcap.capture import read
+from fullpipe.engines.pcap.pauses import is_running
 from fullpipe.errors import InputFileError
 from fullpipe.scenario.model.tcp import HEADERS_BYTES
 from fullpipe.validation.line.measured import WAYS, Measured, Rates, Way
@@ -61,22 +62,25 @@ def _way(flow: Flow) -> Way:
 
 
 def _rates(flows: Sequence[Flow]) -> Rates | None:
-    """What flows of one direction had delivered together, in steps."""
+    """What flows of one direction had delivered together, in steps without their pauses."""
     if not flows:
         return None
     begin_s = min(flow.span_s[0] for flow in flows)
     end_s = max(flow.span_s[1] for flow in flows)
     edges_s = np.arange(begin_s, end_s, _STEP_S)
-    if edges_s.size <= _LEAST_STEPS:
-        return None
-    arrived = np.zeros(edges_s.size)
+    arrived, seen = np.zeros(edges_s.size), np.zeros(edges_s.size)
     for flow in flows:
         times_s, front = flow.delivered
         place = np.searchsorted(times_s, edges_s, side="right")
         arrived += np.concatenate([[0.0], np.maximum.accumulate(front)])[place]
-    bps = np.diff(arrived) * 8 / _STEP_S
+        seen += np.searchsorted(flow.sent_s, edges_s, side="right")
+    longest_s = max((float(flow.rtts_s[1].max()) for flow in flows if flow.rtts_s[1].size), default=0.0)
+    # Nothing is delivered while a hole is open, though data arrive.
+    runs = is_running(np.diff(arrived + seen), _STEP_S, longest_s)
+    bps = np.diff(arrived)[runs] * 8 / _STEP_S
+    if bps.size < _LEAST_STEPS or not bps.any():
+        return None
     counts = [None if flow.retransmissions is None else flow.retransmissions.total for flow in flows]
     known = [count for count in counts if count is not None]
     resent = sum(known) if len(known) == len(counts) else None
-    lasts_s = np.full(bps.size, _STEP_S)
-    return Rates(edges_s[1:], lasts_s, bps, mss=flows[0].mss, resent=resent) if bps.any() else None
+    return Rates(edges_s[1:][runs], np.full(bps.size, _STEP_S), bps, mss=flows[0].mss, resent=resent)
