@@ -2,8 +2,8 @@
 
 Formats: draft-ietf-opsawg-pcap (either byte order, microseconds or nanoseconds) and draft-ietf-opsawg-pcapng
 (sections of either byte order, several interfaces, any resolution). A file is read in pieces and never as a
-whole, and of each packet only its beginning, so that memory does not depend on what lengths claim. A gzip file
-is unpacked (`pieces`).
+whole, and of each packet only its beginning, so that memory does not depend on what lengths claim. A gzip
+file is unpacked (`pieces`).
 """
 
 import struct

@@ -14,7 +14,7 @@ from fullpipe.errors import InputFileError, brief
 MOST_SEGMENTS = 1_100_000
 """That are read of a file; with the limit of `cells` it keeps memory under 700 MB."""
 LONGEST_S = 86_400.0
-"""Of times in which connections are open, in captures that are longer."""
+"""Longest time in which connections of a capture may be open."""
 _BETWEEN_NS = 1_000_000_000
 """Longer times without an open connection are shortened to it in captures of more than a day."""
 _SET_BACK_NS = 1_000_000_000

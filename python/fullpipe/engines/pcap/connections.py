@@ -58,6 +58,8 @@ class Sent:
     """The MSS that its SYN announces; None if there is none. Likewise the next two."""
     scale: int | None
     sack_permitted: bool | None
+    zero: int
+    """Sequence number of byte 0 on the wire, modulo 2**32."""
 
     @property
     def payload_bytes(self) -> int:
@@ -80,6 +82,8 @@ class Connection:
     """Packets that the capture has twice, which are counted once."""
     number: int = 1
     """Of those between the same ends, in the order of time."""
+    far: "Connection | None" = None
+    """As the interface saw it to which its data came last; None if no other one saw both directions."""
 
 
 @dataclass(frozen=True)
@@ -166,9 +170,17 @@ def _best_view(segments: Segments, rows: Ints, sack_begins: Ints) -> Connection:
             or np.unique(segments.source[view], axis=0).shape[0] > 1
         )
         data = view[segments.payload[view] > 0]
-        return is_both, data.size, -float(segments.time_ns[data].sum()) / max(data.size, 1)
+        return is_both, data.size, -float(segments.time_ns[data].mean()) if data.size else 0.0
 
-    return _connection(segments, max(views, key=merit), sack_begins, seen.size)
+    best = max(views, key=merit)
+    found = _connection(segments, best, sack_begins, seen.size)
+    others = [view for view in views if view is not best and merit(view)[0]]
+    if not others:
+        return found
+    far = _connection(segments, min(others, key=lambda view: merit(view)[2]), sack_begins, seen.size)
+    if far.ends != found.ends:
+        far = replace(far, ends=found.ends, sent=(far.sent[1], far.sent[0]))
+    return replace(found, far=far)
 
 
 def _connection(segments: Segments, rows: Ints, sack_begins: Ints, views: int) -> Connection:
@@ -307,6 +319,7 @@ def _sent(
         mss_bytes=said(segments.mss),
         scale=said(segments.scale),
         sack_permitted=bool(segments.sack_permitted[opening[0]]) if opening.size else None,
+        zero=int(segments.seq[chosen[0]] - seq[0]) % 2**32 if chosen.size else 0,
     )
 
 

@@ -20,7 +20,7 @@ _STEPS, _BACK = 23, 0.05
 """Numbers that are drawn at random go back at most once in so many steps three times in a million. What was
 sent again and reaches beyond all before may be ahead of what it overtook, which is seldom."""
 _LEAST_OWN = 0.5
-"""Share of the numbers that are of packets that came by, if the packets of the connection are counted. The others
+"""Share of the numbers that are of packets that came by, if the packets of the connection are counted. Others
 were lost before the point of capture."""
 _HALF = 1 << 15
 """Of two numbers of 16 bits the later one is ahead by less (RFC 1982, section 3.2)."""

@@ -11,9 +11,9 @@ from fullpipe.engines.pcap.connections import Floats
 def is_running(arrived: Floats, step_s: float, longest_rtt_s: float) -> npt.NDArray[np.bool_]:
     """Whether flows were running in each of consecutive steps, shape (n,).
 
-    A sender with data in flight has an ACK within an RTT, and data that this ACK releases arrive within the
-    next. Of a longer time without arrivals only the first RTT counts. So no more steps without arrivals than
-    an RTT has are left one behind the other.
+    A sender with data in flight has an ACK within an RTT, and the data that this ACK releases arrive within
+    the next. Only the first RTT of a longer time without arrivals counts, so that no more steps without
+    arrivals than an RTT has are left between two with arrivals.
 
     Args:
         arrived: What arrived in each step, shape (n,).
@@ -21,5 +21,5 @@ def is_running(arrived: Floats, step_s: float, longest_rtt_s: float) -> npt.NDAr
         longest_rtt_s: The longest RTT of the flows.
     """
     place = np.arange(arrived.size, dtype=np.int32)
-    last = np.maximum.accumulate(np.where(arrived > 0, place, 0).astype(np.int32))
+    last = np.maximum.accumulate(np.where(arrived > 0, place, 0))
     return np.asarray(place - last <= math.ceil(longest_rtt_s / step_s))

@@ -7,6 +7,7 @@ import numpy as np
 from fullpipe.engines.pcap.capture import Capture
 from fullpipe.engines.pcap.flow import Flow
 from fullpipe.engines.pcap.headers import ACK, CWR, ECE, FIN, RST, SYN
+from fullpipe.engines.pcap.one_way import one_way_of
 from fullpipe.scenario.model.tcp import MOST_MSS_BYTES
 
 _DESCRIBED = 8
@@ -20,7 +21,8 @@ def remarks_of(capture: Capture, flows: Sequence[Flow], left_out: int) -> tuple[
 
 
 def _described(flow: Flow) -> str:
-    parts = [*_place(flow), *_negotiated(flow), *_sent_again(flow), *_receiver(flow), *_marks(flow)]
+    parts = [*_place(flow), *_one_way(flow), *_negotiated(flow), *_sent_again(flow), *_receiver(flow)]
+    parts += _marks(flow)
     if flow.unseen_bytes:
         parts.append(f"{flow.unseen_bytes:,} B that were acknowledged are not in the capture")
     if flow.connection.twice:
@@ -47,6 +49,23 @@ def _place(flow: Flow) -> Iterator[str]:
         )
     if side.handshake_s is not None:
         yield f"the handshake took {side.handshake_s * 1e3:.4g} ms"
+
+
+def _one_way(flow: Flow) -> Iterator[str]:
+    one_way = one_way_of(flow)
+    if one_way is None:
+        return
+    if one_way.early_s:
+        yield (
+            f"packets arrive up to {one_way.early_s * 1e3:,.4g} ms before they were sent: the clocks of the"
+            " two captures differ, and one-way delays are not given"
+        )
+        return
+    least = f"{one_way.there_s.min() * 1e3:.4g} ms to the receiver"
+    if one_way.back_s.size:
+        least += f" and {one_way.back_s.min() * 1e3:.4g} ms back"
+    count = one_way.there_s.size
+    yield f"one-way delays of {count:,} segments, by the clocks of both captures: at least {least}"
 
 
 def _negotiated(flow: Flow) -> Iterator[str]:

@@ -6,6 +6,8 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
+import polars as pl
+
 from fullpipe import files
 from fullpipe.engines.flent.run import FILE, NAMES
 from fullpipe.engines.flent.tables import not_measured
@@ -20,6 +22,7 @@ from fullpipe.runs import SCHEMA_VERSION, EngineId, Meta, Run
 
 ENGINE = "pcap"
 MOST_FLOWS = 64
+_BY_TWO_CLOCKS = "that of TCP segments from one capture to the other, by the clocks of both"
 
 
 @dataclass(frozen=True)
@@ -82,12 +85,19 @@ def read_run(path: Path, algorithms: Mapping[str, str] | None = None) -> Run:
         data_packets=sum(int(flow.packets.sum()) for flow in flows),
         packet_hops=capture.segments,
         not_measured=not_measured(tables),
+        otherwise=_otherwise(tables),
         remarks=remarks_of(capture, flows, captured.left_out),
         started=datetime.fromtimestamp(capture.began_ns // 10**9, UTC).isoformat(timespec="seconds"),
         host={FILE: brief(path.name), **({NAMES: brief(said)} if said else {})},
         versions={},
     )
     return Run(meta, tables)
+
+
+def _otherwise(tables: Mapping[str, pl.DataFrame]) -> dict[str, str]:
+    """Columns that are something else than their meaning says."""
+    names = [f"owd_{which}_s" for which in ("mean", "p50", "p95", "p99")]
+    return {f"flows.{name}": _BY_TWO_CLOCKS for name in names if tables["flows"][name].count()}
 
 
 def _fingerprint(path: Path) -> str:

@@ -31,12 +31,12 @@ class Side:
 
 @dataclass(frozen=True)
 class Echoes:
-    """Timestamps of ACKs that come back with data (RFC 7323, section 4.1), in the order of time; shape (n,)."""
+    """Timestamps of ACKs that come back with data (RFC 7323, section 4.1), ordered by time, shape (n,)."""
 
     seen_s: Floats
-    """When the ACKs came by."""
+    """Times at which the ACKs came by."""
     took_s: Floats
-    """How long after it the first data with an echo came by: at least as long as to the sender and back."""
+    """Time from then to the first data with an echo: at least as long as to the sender and back."""
     is_prompt: npt.NDArray[np.bool_]
     """Whether the sender had data in flight at every ACK with that timestamp. Otherwise it was idle, or all
     that it might send was acknowledged, and the next data may be of a later time."""

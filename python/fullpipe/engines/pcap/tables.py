@@ -12,6 +12,7 @@ from fullpipe.engines.pcap.blocks import Ints
 from fullpipe.engines.pcap.connections import Floats
 from fullpipe.engines.pcap.described import algorithm_of
 from fullpipe.engines.pcap.flow import Flow
+from fullpipe.engines.pcap.one_way import one_way_of
 from fullpipe.runs import TABLES
 from fullpipe.runs.encoding import empty
 from fullpipe.runs.schema import frame
@@ -46,6 +47,7 @@ def _flow(flow: Flow, algorithms: Mapping[str, str]) -> Columns:
     took_s = end_s - begin_s
     again = flow.retransmissions
     _, rtts_s = flow.rtts_s
+    one_way = one_way_of(flow)
     return {
         "flow": [flow.name],
         "cca": [algorithm_of(flow, algorithms)],
@@ -59,7 +61,8 @@ def _flow(flow: Flow, algorithms: Mapping[str, str]) -> Columns:
         "retransmitted_packets": [None if again is None else again.total],
         "timeouts": [_timeouts(flow)],
         "limited_receiver": [flow.receiver_share],
-        **(_spread(rtts_s, flow.least_rtt_s) if rtts_s.size else {}),
+        **({"rtt_min_s": [flow.least_rtt_s], **_spread("rtt", rtts_s)} if rtts_s.size else {}),
+        **(_spread("owd", one_way.there_s) if one_way and not one_way.early_s else {}),
     }
 
 
@@ -76,9 +79,9 @@ def _wire_bytes(flow: Flow) -> int:
     return int((data.payload[flow.rows] + headers * flow.packets).sum())
 
 
-def _spread(rtts_s: Floats, least_s: float | None) -> Columns:
-    percentiles = {f"rtt_p{n}_s": [float(np.percentile(rtts_s, n))] for n in (50, 95, 99)}
-    return {"rtt_min_s": [least_s], "rtt_mean_s": [float(rtts_s.mean())], **percentiles}
+def _spread(word: str, values: Floats) -> Columns:
+    percentiles = {f"{word}_p{n}_s": [float(np.percentile(values, n))] for n in (50, 95, 99)}
+    return {f"{word}_mean_s": [float(values.mean())], **percentiles}
 
 
 def _series(flow: Flow, grid_s: Floats) -> Columns:

@@ -107,8 +107,8 @@ def twin_of(captured: Captured, path: Path, algorithms: Mapping[str, str]) -> Tw
 
 
 def _forward(flows: Sequence[Flow]) -> list[Flow]:
-    """The flows that go the way of the largest: from the host that most of them have, or to it. On loopback
-    there is one host, and ports stand for hosts."""
+    """The flows that go the way of the largest: from the host that most of them have, or to it. Ports replace
+    hosts on loopback, where both ends have one address."""
     hosts = Counter(host for flow in flows for host in _hosts(flow))
     first = _hosts(flows[0])
     near = max(first, key=lambda host: hosts[host])
@@ -194,8 +194,8 @@ def _lost(flow: Flow, cells: Cells, again: Retransmissions) -> tuple[Ints, Float
 
 
 def _base_s(flow: Flow, way: Way) -> float:
-    """The RTT of a flow, without the time that sending takes if the rate of the path is known. A flow that does
-    not fill the path says the least rate only, at which sending would take the longest."""
+    """The RTT of a flow, without the time that sending takes if the rate of the path is known. A flow that
+    does not fill the path says the least rate only, at which sending would take the longest."""
     byte_s = 8 / way.rate_bps if way.is_full else 0.0
     measured = [float(flow.newest_rtts_s[1].min()) - (flow.mss + 2 * HEADERS_BYTES) * byte_s]
     if flow.side.handshake_s is not None:
