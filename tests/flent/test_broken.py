@@ -50,7 +50,12 @@ BROKEN: dict[str, tuple[Callable[[], bytes], str]] = {
     "no raw values": (lambda: changed(raw_values=None), "raw_values: is missing"),
     "huge": (lambda: raw([{"t": 1e300, "val": 1, "dur": 1}]), "is no number that a test could have"),
     "no time": (lambda: raw([{"val": 1.0}]), "a value has no time t"),
-    "text as value": (lambda: raw([{"t": 1.0, "val": "9"}]), 'val: 9 is no number'),
+    "text as value": (lambda: raw([{"t": 1.0, "val": "9"}]), 'val: "9" is no number'),
+    "list in version 1": (lambda: changed(version=1, raw_values=[1]), "raw_values: should be a table"),
+    "more than a run holds": (
+        lambda: changed(raw_values={"TCP other": [{"t": n, "val": 1e14, "dur": 1e4} for n in range(2)]}),
+        "what it measured is no run",
+    ),
     "no table": (lambda: raw([7]), "should be a table"),
     "long": (
         lambda: raw([{"t": n * 1e9, "val": 1.0, "dur": 1.0} for n in range(3)]),

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from fullpipe.engines.flent.algorithms import Names
-from fullpipe.engines.flent.document import Document, number
+from fullpipe.engines.flent.document import Document, number, text
 from fullpipe.engines.flent.qdisc import queue_of
 from fullpipe.engines.flent.series import RATES, Series
 from fullpipe.engines.flent.timing import Timing
@@ -40,7 +40,7 @@ def hosts_of(document: Document) -> dict[str, Any]:
     queue = queue_of(document)
     if queue is None:
         return {}
-    speed = str(document.table("EGRESS_INFO", "link_params").get("speed", ""))
+    speed = text(document.table("EGRESS_INFO", "link_params"), "speed")
     mbps = number(speed.removesuffix("Mb/s")) or 0.0
     rate = {"rate": f"{mbps:.0f} Mbit/s"} if 1 <= mbps <= 1e6 else {}
     return {"hosts": [{"name": CLIENT, "nic": {**rate, "queue": {"kind": queue}}}]}

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 from fullpipe import files
-from fullpipe.errors import InputFileError, brief
+from fullpipe.errors import InputFileError, brief, shown
 
 MOST_BYTES = 64_000_000
 """Unpacked."""
@@ -23,6 +23,8 @@ _CHUNK = 1 << 20
 _GZIP = b"\x1f\x8b"
 _LARGEST = 1e15
 """No number of a test is beyond that; times since 1970 are below 1e11 s."""
+_NEEDED = ("t", "val", "dur")
+"""Keys of a point that are numbers wherever they are."""
 
 Point = Mapping[str, Any]
 
@@ -43,8 +45,14 @@ class Document:
 
     def text(self, key: str) -> str:
         """Text of the metadata, safe to print; empty if there is none."""
-        value = self.metadata.get(key)
-        return brief(value) if isinstance(value, str) else ""
+        return brief(text(self.metadata, key))
+
+    @property
+    def hosts(self) -> Sequence[str]:
+        """Names of the servers, as the test was told them."""
+        several = self.metadata.get("HOSTS")
+        named = several if isinstance(several, list) else [self.metadata.get("HOST")]
+        return [name for name in named if isinstance(name, str) and name]
 
     def table(self, *keys: str) -> Mapping[str, Any]:
         """A table within the metadata; empty if there is none."""
@@ -67,6 +75,12 @@ def number(value: object) -> float | None:
     except (ValueError, OverflowError):
         return None
     return found if math.isfinite(found) and abs(found) < _LARGEST else None
+
+
+def text(table: Mapping[str, Any], key: str) -> str:
+    """A value of a table if it is text; empty if not."""
+    value = table.get(key)
+    return value if isinstance(value, str) else ""
 
 
 def read(path: Path) -> Document:
@@ -128,19 +142,18 @@ def _checked(tree: Any) -> Document:
         raise _WrongError("is not a file of Flent's: there is no table at its top")
     version = tree.get("version", 1)
     if not isinstance(version, int) or isinstance(version, bool) or version < 1:
-        raise _WrongError(f"version: {brief(repr(version))} is no version of the format")
+        raise _WrongError(f"version: {shown(version)} is no version of the format")
     if version > NEWEST:
-        raise _WrongError(f"version: {brief(str(version))} of the format is unknown; known are 1 to {NEWEST}")
+        raise _WrongError(f"version: {shown(version)} of the format is unknown; known are 1 to {NEWEST}")
     metadata = _table(tree, "metadata")
-    if not isinstance(metadata.get("NAME"), str) or not metadata["NAME"].strip():
+    if not text(metadata, "NAME").strip():
         raise _WrongError("metadata.NAME: is missing; it says which test this is")
     x_values = _numbers(tree, "x_values")
     results = {
         name: _results(name, values, len(x_values)) for name, values in _table(tree, "results").items()
     }
-    raw = tree.get("raw_values", {}) if version == 1 else _table(tree, "raw_values")
-    if version == 1 and not raw:
-        raw = _raw_of_old(metadata)
+    is_old = version == 1 and tree.get("raw_values") in (None, {})
+    raw = _raw_of_old(metadata) if is_old else _table(tree, "raw_values")
     checked = {name: _points(name, points) for name, points in raw.items()}
     return Document(version, metadata, x_values, results, checked)
 
@@ -176,27 +189,40 @@ def _results(name: str, values: Any, length: int) -> list[float | None]:
 
 
 def _points(name: str, points: Any) -> list[dict[str, Any]]:
-    """The points of a series: `t` is a time, and what is called like a value is a number or nothing."""
     where = f"raw_values of {_quoted(name)}"
     if not isinstance(points, list):
         raise _WrongError(f"{where}: should be a list")
-    for point in points:
-        if not isinstance(point, dict):
-            raise _WrongError(f"{where}: {brief(str(point))} should be a table")
-        if point and "t" not in point:
-            raise _WrongError(f"{where}: a value has no time t")
-        for key, value in point.items():
-            if isinstance(value, int | float) and not isinstance(value, bool):
-                _number(f"{where}, {_quoted(key)}", value)
-            elif key in ("t", "val", "dur") and (value is not None or key == "t"):
-                raise _WrongError(f"{where}, {key}: {brief(str(value))} is no number")
-    return [point for point in points if point]
+    return [found for found in (_point(where, point) for point in points) if found]
+
+
+def _point(where: str, point: Any) -> dict[str, Any]:
+    """The numbers of a point, null where there is none, and whether its packet was lost.
+
+    Runners of Flent add text and tables of their own, which are left out.
+    """
+    if not isinstance(point, dict):
+        raise _WrongError(f"{where}: {shown(point)} should be a table")
+    if point and "t" not in point:
+        raise _WrongError(f"{where}: a value has no time t")
+    found: dict[str, Any] = {}
+    for key, value in point.items():
+        if key == "lost":
+            found[key] = bool(value)
+        elif isinstance(value, int | float) and not isinstance(value, bool):
+            found[key] = _number(f"{where}, {_quoted(key)}", value)
+        elif value is None and key != "t":
+            found[key] = None
+        elif key in _NEEDED:
+            raise _WrongError(f"{where}, {key}: {shown(value)} is no number")
+        elif isinstance(value, str) and number(value) is not None:
+            found[key] = number(value)
+    return found
 
 
 def _number(where: str, value: Any) -> float:
     found = None if isinstance(value, str) else number(value)
     if found is None:
-        raise _WrongError(f"{where}: {brief(str(value)[:200])} is no number that a test could have")
+        raise _WrongError(f"{where}: {shown(value)} is no number that a test could have")
     return found
 
 

@@ -13,7 +13,7 @@ from fullpipe.engines.flent.remarks import Test, remarks_of
 from fullpipe.engines.flent.series import series_of
 from fullpipe.engines.flent.tables import not_measured, tables_of
 from fullpipe.engines.flent.timing import timing_of
-from fullpipe.errors import InputFileError, NoRunError, ScenarioError, brief
+from fullpipe.errors import InputFileError, NoRunError, ResultError, ScenarioError, brief
 from fullpipe.runs import SCHEMA_VERSION, EngineId, Meta, Run, Store
 from fullpipe.runs.kept import Kept
 
@@ -40,9 +40,11 @@ def read_run(path: Path, algorithms: Mapping[str, str] | None = None) -> Run:
     test = read_test(path, algorithms)
     try:
         scenario = scenario_of(test.document, test.series, test.timing, test.names)
+        tables = tables_of(test.series, test.timing, test.names)
     except ScenarioError as error:
         raise InputFileError(f"{path}: what it measured is no scenario: {error.problems[0]}") from error
-    tables = tables_of(test.series, test.timing, test.names)
+    except ResultError as error:
+        raise InputFileError(f"{path}: what it measured is no run: {error}") from error
     streams = any(one.kind == "tcp" for one in test.series)
     meta = Meta(
         schema_version=SCHEMA_VERSION,
@@ -124,4 +126,8 @@ def _host(document: Document) -> dict[str, str | int | None]:
         **{key: egress.get(key) for key in ("iface", "driver")},
         **dict(sorted(sysctls.items())[:50]),
     }
-    return {brief(key): brief(str(value)) for key, value in said.items() if value not in ("", None)}
+    return {
+        brief(key): brief(str(value))
+        for key, value in said.items()
+        if value != "" and isinstance(value, str | int | float)
+    }

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from fullpipe.engines.flent.document import text
 from fullpipe.engines.flent.remarks import Test
 from fullpipe.engines.flent.series import Series
 from fullpipe.engines.flent.totals import retransmissions, totals_of
@@ -38,7 +39,7 @@ class SendMemory:
 
 def send_memory_of(test: Test) -> SendMemory | None:
     """What the test host gives a sending socket; None if the file does not say it."""
-    words = str(test.document.table("SYSCTLS").get("net.ipv4.tcp_wmem", "")).split()
+    words = text(test.document.table("SYSCTLS"), "net.ipv4.tcp_wmem").split()
     if len(words) != 3 or not all(word.isascii() and word.isdecimal() and len(word) < 11 for word in words):
         return None
     _, first, most = map(int, words)

@@ -10,7 +10,7 @@ from typing import Any, Literal
 import numpy as np
 import numpy.typing as npt
 
-from fullpipe.engines.flent.document import Document, Point, number
+from fullpipe.engines.flent.document import Document, Point, number, text
 from fullpipe.errors import brief
 from fullpipe.scenario.flent.names import COMPUTED, flow_of, mark_of
 
@@ -55,7 +55,7 @@ class Series:
     @property
     def is_upload(self) -> bool:
         """Whether the test host sends: by the test of netperf, else by its name."""
-        command = str(self.meta.get("COMMAND", ""))
+        command = text(self.meta, "COMMAND")
         if "TCP_MAERTS" in command:
             return False
         return "TCP_STREAM" in command or "download" not in self.name
@@ -134,7 +134,7 @@ def _alone(name: str, taken: set[str]) -> str:
 def _kind(name: str, document: Document) -> Kind | None:
     if COMPUTED.search(name):
         return None
-    runner = str(document.series_meta(name).get("RUNNER", ""))
+    runner = text(document.series_meta(name), "RUNNER")
     if name.startswith("Ping (ms)"):
         return "probe" if "UDP" in name else "ping"
     if name == (_CALL_PACKETS if _has_packets(document) else _CALL):
