@@ -11,6 +11,7 @@ import pytest
 
 from fullpipe import Run
 from fullpipe.engines.flent import read_run
+from fullpipe.engines.flent.run import read_test
 from fullpipe.runs import TABLES
 from tests.flent import made
 
@@ -65,6 +66,62 @@ def test_a_packet_that_the_file_calls_lost_is_one(tmp_path: Path) -> None:
     assert probes["rtt_s"].to_list() == [*[0.01] * 9, None]
     assert probes["owd_s"].to_list() == [*[0.004] * 9, None]
     assert run.scenario.flows[-1].dscp == 46
+
+
+def netperf(version: int, *samples: tuple[float, float]) -> made.Tree:
+    """Samples of netperf's UDP_RR: their duration in s, and transactions per second, since version 4 ms."""
+    tree, time_s = made.upload(), 0.0
+    points = []
+    for lasts_s, value in samples:
+        time_s += lasts_s
+        points.append({"t": made.T0 + time_s, "dur": lasts_s, "val": value})
+    tree["raw_values"]["Ping (ms) UDP BE1"] = points
+    tree["version"] = version
+    return tree
+
+
+@pytest.mark.parametrize(("version", "usual", "stalled"), [(3, 50.0, 0.07), (4, 20.0, 14_286.0)])
+def test_a_test_that_stalls_after_a_loss_has_no_rtt_of_that_time(
+    tmp_path: Path, version: int, usual: float, stalled: float
+) -> None:
+    run = read(tmp_path, netperf(version, *[(0.2, usual)] * 50, (15.0, stalled)))
+    assert run.probes.filter(flow="Ping UDP BE1")["rtt_s"].to_list() == pytest.approx([0.02] * 50)
+    assert row(run, "Ping UDP BE1")["rtt_p99_s"] == pytest.approx(0.02)
+
+
+def test_an_rtt_that_grows_lasts_as_long_as_its_samples(tmp_path: Path) -> None:
+    samples = [(0.2, 50.0), (0.5, 2.0), (1.2, 1 / 1.2), (2.5, 0.4)]
+    run = read(tmp_path, netperf(3, *samples))
+    rtts_s = run.probes.filter(flow="Ping UDP BE1")["rtt_s"].to_list()
+    assert rtts_s == pytest.approx([0.02, 0.5, 1.2, 2.5])
+
+
+def test_a_sample_without_a_transaction_has_no_rtt(tmp_path: Path) -> None:
+    run = read(tmp_path, netperf(3, (0.2, 50.0), (0.2, 0.0), (0.2, 50.0)))
+    assert run.probes.filter(flow="Ping UDP BE1")["rtt_s"].to_list() == pytest.approx([0.02, 0.02])
+
+
+def hosts(tmp_path: Path, tree: made.Tree) -> dict[str, str]:
+    return {one.name: one.host for one in read_test(made.write(tree, tmp_path / "a.flent.gz")).series}
+
+
+def test_the_host_of_a_series_is_that_of_its_name_else_of_its_command(tmp_path: Path) -> None:
+    tree = made.upload()
+    meta = tree["metadata"]["SERIES_META"]
+    meta["TCP upload"]["COMMAND"] = "netperf -H control.example -t TCP_STREAM -l 60 -- -H 192.0.2.7 -k A,B"
+    assert hosts(tmp_path, tree) == {"TCP upload": "192.0.2.7", "Ping (ms) ICMP": "192.0.2.1"}
+    for table in (tree["raw_values"], tree["results"], meta):
+        table["TCP upload BE1 host-a"] = table.pop("TCP upload")
+        table["Ping (ms) ICMP1 host-ab"] = table.pop("Ping (ms) ICMP")
+    tree["metadata"]["HOSTS"] = ["host-a", "host-ab"]
+    assert hosts(tmp_path, tree) == {"TCP upload BE1 host-a": "host-a", "Ping (ms) ICMP1 host-ab": "host-ab"}
+
+
+def test_the_only_server_of_a_test_is_that_of_every_series(tmp_path: Path) -> None:
+    tree = made.upload()
+    for one in tree["metadata"]["SERIES_META"].values():
+        del one["COMMAND"]
+    assert set(hosts(tmp_path, tree).values()) == {"192.0.2.1"}
 
 
 def test_the_scenario_has_flows_and_host_and_no_path(tmp_path: Path) -> None:

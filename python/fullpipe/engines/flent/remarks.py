@@ -160,9 +160,14 @@ def _no_number(test: Test) -> Iterator[str]:
 
 
 def _means_as_probes(test: Test) -> Iterator[str]:
-    flows = [one.flow for one in test.series if one.kind == "probe" and "dur" in one.points[0]]
-    if flows:
-        yield f"{named(flows)}: netperf's UDP_RR: each value is a mean over a while, and loss is not known"
+    probes = [one for one in test.series if one.kind == "probe" and "dur" in one.points[0]]
+    stalled = sum(one.stalled for one in probes)
+    if probes:
+        left = f"; samples of stalls that are left out: {stalled}" if stalled else ""
+        yield (
+            f"{named([one.flow for one in probes])}: netperf's UDP_RR: each value is a mean over a while, and"
+            f" loss is not known{left}"
+        )
 
 
 def _names(test: Test) -> Iterator[str]:

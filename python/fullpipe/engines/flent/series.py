@@ -20,6 +20,8 @@ RATES = ("tcp", "udp")
 ECHOES = ("ping", "probe")
 _RTT_S = 1e-3
 _MOST_SERIES = 1_000
+_UNUSUAL = 10
+"""A sample that lasts for so many times the usual duration, or for such a part of it, is no RTT."""
 _CALL, _CALL_PACKETS = "VoIP::delay", "VoIP"
 """The delays of a call, and all that irtt says of its packets."""
 
@@ -34,8 +36,12 @@ class Series:
     kind: Kind
     points: Sequence[Point]
     meta: Mapping[str, Any]
+    host: str = ""
+    """The host at the other end; empty if the file does not say it."""
     is_interpolated: bool = False
     """Whether there are no raw points, and values of Flent's grid stand in their place."""
+    stalled: int = 0
+    """Samples of netperf's UDP_RR that are left out of the points, as they are no RTTs."""
 
     def column(self, key: str, points: Sequence[Point] | None = None) -> Floats:
         """A value of every point; NaN where there is none."""
@@ -63,17 +69,7 @@ class Series:
     @property
     def algorithm(self) -> str:
         """What the kernel of the sender calls its algorithm; empty if that is not said."""
-        said = self.meta.get("CONG_CONTROL")
-        return brief(said.strip()) if isinstance(said, str) else ""
-
-    @property
-    def host(self) -> str:
-        """The host at the other end, if the command says it."""
-        words = str(self.meta.get("COMMAND", "")).split()
-        by_option = [after for word, after in pairwise(words) if word == "-H"]
-        if by_option:
-            return by_option[0]
-        return words[-1] if words and self.kind == "ping" else ""
+        return brief(text(self.meta, "CONG_CONTROL").strip())
 
     @property
     def mark(self) -> int | str | None:
@@ -160,15 +156,56 @@ def _one(name: str, kind: Kind, document: Document) -> Series:
     points = sorted(document.raw_values.get(name, ()), key=lambda point: point["t"])
     meta = document.series_meta(name)
     flow = "VoIP" if kind == "call" else "qdisc" if kind == "qdisc" else flow_of(name)
+    stalled = 0
+    if kind == "probe":
+        answered = [*_answered(points)]
+        stalled, points = len(points) - len(answered), answered
     if document.version < 4:
-        points = [*_as_today(points, name, kind)]
+        points = [*_as_today(points, kind)]
     if name == _CALL_PACKETS:
         points = [{**point, "val": point["owd_up"]} if "owd_up" in point else point for point in points]
+    host = _host(document, name, kind)
     if points or name not in document.results:
-        return Series(name, flow, kind, points, meta)
+        return Series(name, flow, kind, points, meta, host, stalled=stalled)
     first_s = min((point["t"] for of in document.raw_values.values() for point in of), default=0.0)
     grid = list(_of_grid(document, name, first_s))
-    return Series(name, flow, kind, grid, meta, is_interpolated=True)
+    return Series(name, flow, kind, grid, meta, host, is_interpolated=True)
+
+
+def _host(document: Document, name: str, kind: Kind) -> str:
+    """The host at the other end of a series.
+
+    Tests with several servers end the name of a series with that of its server. Else the command names it:
+    netperf after its last -H, as the first is that of the control connection, and ping at its end. Else it is
+    the only server of the test.
+    """
+    named = [host for host in document.hosts if name.endswith(f" {host}")]
+    if named:
+        return max(named, key=len)
+    words = text(document.series_meta(name), "COMMAND").split()
+    by_option = [after for word, after in pairwise(words) if word == "-H"]
+    if by_option:
+        return by_option[-1]
+    if words and kind == "ping":
+        return words[-1]
+    return document.hosts[0] if len(document.hosts) == 1 else ""
+
+
+def _answered(points: Sequence[Point]) -> Iterator[Point]:
+    """The samples of netperf's UDP_RR that are means of RTTs, and every packet of irtt.
+
+    netperf waits for an answer that was lost until its timeout or the end of the test, and divides the
+    transactions of a sample by that time. Law: a sample counts if its duration is within a factor of ten of
+    the moving average of those before, with weight 1/2. Source: flent/runners.py, NetperfDemoRunner.parse.
+    """
+    usual_s = math.nan
+    for point in points:
+        lasts_s = point.get("dur")
+        if lasts_s is None:
+            yield point
+        elif lasts_s > 0 and not (lasts_s >= usual_s * _UNUSUAL or lasts_s <= usual_s / _UNUSUAL):
+            usual_s = lasts_s if math.isnan(usual_s) else (usual_s + lasts_s) / 2
+            yield point
 
 
 def _of_grid(document: Document, name: str, first_s: float) -> Iterator[Point]:
@@ -179,14 +216,14 @@ def _of_grid(document: Document, name: str, first_s: float) -> Iterator[Point]:
             yield {"t": first_s + x, "val": value, "dur": step_s}
 
 
-def _as_today(points: Sequence[Point], name: str, kind: Kind) -> Iterator[Point]:
+def _as_today(points: Sequence[Point], kind: Kind) -> Iterator[Point]:
     """Raw values as version 4 of the format has them: before, some are as the program printed them."""
     before: dict[str, float] = {}
     for point in points:
         changed = dict(point)
         value = point.get("val")
-        if kind == "probe" and "dur" in point and value:
-            changed["val"] = 1e3 / value  # transactions per second
+        if kind == "probe" and "dur" in point:
+            changed["val"] = number(1e3 / value) if value else None  # transactions per second
         elif kind == "http" and value is not None:
             changed["val"] = value * 1e3  # seconds
         for key in ("dropped", "ecn_mark") if kind == "qdisc" else ():
