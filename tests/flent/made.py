@@ -29,12 +29,14 @@ def stream(rate_mbps: float = RATE_MBPS, begin_s: float = 5.0, end_s: float = 65
     return points
 
 
-def pings(loaded_ms: float = LOADED_MS, lost: tuple[int, ...] = ()) -> list[Tree]:
-    """Replies every 200 ms, as fping has them: the time is that of the reply."""
+def pings(
+    loaded_ms: float = LOADED_MS, lost: tuple[int, ...] = (), *, idle_ms: float = PING_MS, end_s: float = 70.0
+) -> list[Tree]:
+    """Replies every 200 ms, as fping has them: the time is that of the reply. 5 s at either end are idle."""
     found: list[Tree] = []
-    for n in range(350):
+    for n in range(round(end_s / STEP_S)):
         sent_s = n * STEP_S
-        value = loaded_ms if 5 <= sent_s < 65 else PING_MS
+        value = loaded_ms if 5 <= sent_s < end_s - 5 else idle_ms
         if n not in lost:
             found.append({"t": T0 + sent_s + value / 1e3, "val": value, "seq": float(n)})
     return found

@@ -5,16 +5,19 @@ import json
 import random
 import re
 import tomllib
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+import polars as pl
 import pytest
 
 import fullpipe as library
 from fullpipe import Scenario
 from fullpipe.analysis.export import flent
+from fullpipe.engines.flent.drop_tail import least_wait_s
 from fullpipe.engines.flent.run import read_test
 from fullpipe.engines.flent.twin import Twin, twin_of
 from fullpipe.scenario import resolve
@@ -22,6 +25,8 @@ from fullpipe.scenario.flent.build import Choices, scenario_of
 from fullpipe.scenario.flent.declared import declared
 from fullpipe.scenario.flent.path import path_of
 from fullpipe.scenario.model.link.queues import DropTail
+from fullpipe.validation.line.fit import fit
+from fullpipe.validation.line.read import read
 from tests.flent import made
 from tests.flent.test_remarks import ends_early
 
@@ -179,6 +184,101 @@ def test_each_server_is_as_far_as_its_pings_say(tmp_path: Path) -> None:
     assert rtts_ms[::3] == pytest.approx([10, 30, 50, 90], rel=RTT)
 
 
+def of_servers(rtts_ms: Sequence[float], rise_ms: float, **said: str) -> made.Tree:
+    """rtt_fair_up with servers host-a and so on, pings that rise while streams run, and no commands."""
+    names = [f"host-{letter}" for letter in "abcd"[: len(rtts_ms)]]
+    raw: dict[str, list[made.Tree]] = {}
+    meta: dict[str, made.Tree] = {}
+    for n, (name, rtt_ms) in enumerate(zip(names, rtts_ms, strict=True), 1):
+        upload, ping = f"TCP upload BE{n} {name}", f"Ping (ms) ICMP{n} {name}"
+        raw[upload] = made.stream(20.0, 5.0, 15.0)
+        raw[ping] = made.pings(rtt_ms + rise_ms, idle_ms=rtt_ms, end_s=20.0)
+        meta[upload] = {"RUNNER": "NetperfDemoRunner", "TCP_MSS": made.MSS, **said}
+        meta[ping] = {"RUNNER": "PingRunner"}
+    said_of_test = {"HOSTS": names, "HOST": names[0], "LENGTH": 10, "TOTAL_LENGTH": 20, "SYSCTLS": {}}
+    return made.whole("rtt_fair_up", raw, meta, **said_of_test)
+
+
+def twin_of_tree(folder: Path, tree: made.Tree) -> Twin:
+    file = made.write(tree, folder / "a.flent.gz")
+    return twin_of(read_test(file), file)
+
+
+def test_servers_are_told_apart_by_the_names_of_the_test(tmp_path: Path) -> None:
+    rtts_ms = [41.5, 191.5, 491.5, 41.5]
+    found = twin_of_tree(tmp_path, of_servers(rtts_ms, 30.0, CONG_CONTROL="cubic"))
+    network = resolve(found.scenario)
+    of_flows_ms = [network.base_rtt_s(routed) * 1e3 for routed in network.flows]
+    assert of_flows_ms == pytest.approx([*rtts_ms, *rtts_ms], rel=RTT)  # pings, then streams
+    assert any("farther: host-b 150 ms, host-c 450 ms" in line for line in found.guessed)
+
+
+def test_a_server_without_pings_is_told(tmp_path: Path) -> None:
+    tree = of_servers([41.5, 191.5], 30.0, CONG_CONTROL="cubic")
+    for table in (tree["raw_values"], tree["results"]):
+        del table["Ping (ms) ICMP2 host-b"]
+    found = twin_of_tree(tmp_path, tree)
+    assert "RTT to host-b: no ping says it; that of the nearest is taken" in found.unknown
+
+
+@pytest.mark.parametrize(
+    ("said", "sysctls", "told", "cca"),
+    [
+        ({}, {}, "not said; cubic stands for it", "cubic"),
+        ({}, {"net.ipv4.tcp_congestion_control": "reno"}, "not said; reno stands for it", "reno"),
+        ({"CONG_CONTROL": "fancycc"}, {}, "fancycc is not known here; cubic stands for it", "cubic"),
+    ],
+)
+def test_an_algorithm_that_is_not_known_is_told_and_may_fill_buffers(
+    tmp_path: Path, said: dict[str, str], sysctls: dict[str, str], told: str, cca: str
+) -> None:
+    tree = of_servers([41.5], 60.0, **said)
+    tree["metadata"]["SYSCTLS"] = sysctls
+    found = twin_of_tree(tmp_path, tree)
+    assert f"algorithm of TCP upload BE1 host-a: {told}" in found.unknown
+    assert [flow.cca.kind for flow in found.scenario.flows if flow.cca] == [cca]
+    assert not any("keeps queues short" in line for line in found.unknown)
+    link = resolve(found.scenario).links[0]
+    assert isinstance(link.queue, DropTail)
+    assert link.queue.limit_bytes is not None
+    assert link.rate_bps is not None
+    assert link.queue.limit_bytes * 8e3 / link.rate_bps == pytest.approx(60, rel=BUFFER)
+
+
+def test_pings_that_do_not_wait_for_streams_do_not_wait_in_the_twin(tmp_path: Path) -> None:
+    found = twin_of_tree(tmp_path, of_servers([41.5, 191.5], 0.4))
+    (line,) = [line for line in found.unknown if line.startswith("buffer, up")]
+    assert "pings waited for 0.4 ms at most while streams ran; fq_codel stands for" in line
+    run = library.run(found.scenario)
+    pings = run.flows.filter(pl.col("flow").str.starts_with("Ping"))
+    assert ((pings["rtt_p95_s"] - pings["rtt_min_s"]) < 0.001).all()
+    assert run.flows["goodput_bps"].sum() == pytest.approx(40e6, rel=0.1)
+
+
+def test_the_least_queue_keeps_a_link_busy_for_95_percent(tmp_path: Path) -> None:
+    test = read_test(made.write(of_servers([40.0], 0.4), tmp_path / "a.flent.gz"))
+    least = least_wait_s(test, test.streams, {"host-a": 1.0})
+    windows = np.linspace(0.7 * (1 + least), 1 + least, 100_000)  # in round trips of the rate
+    assert np.minimum(windows, 1.0).mean() == pytest.approx(0.95, abs=1e-4)
+
+
+def test_streams_to_farther_servers_need_a_larger_queue_and_many_a_smaller_one(tmp_path: Path) -> None:
+    test = read_test(made.write(of_servers([40.0] * 4, 0.4), tmp_path / "a.flent.gz"))
+    far = {f"host-{letter}": rtt_s for letter, rtt_s in zip("abcd", (1.0, 2.0, 3.0, 6.0), strict=True)}
+    one = least_wait_s(test, test.streams[:1], {"host-a": 1.0})
+    assert least_wait_s(test, test.streams, {"host-a": 1.0}) == pytest.approx(one / 2)
+    assert least_wait_s(test, test.streams, far) == pytest.approx(3 * one / 2)  # their rates are the same
+
+
+def test_a_line_of_streams_both_ways_has_the_same_queue(tmp_path: Path) -> None:
+    tree = of_servers([41.5], 0.4)
+    tree["raw_values"]["TCP download BE1 host-a"] = made.stream(20.0, 5.0, 15.0)
+    file = tmp_path / "unpacked.flent"
+    file.write_text(json.dumps(tree, sort_keys=True, indent=2))
+    topology = fit(read([file])).scenario.to_dict()["topology"]
+    assert [topology[way]["queue"]["kind"] for way in ("bottleneck", "reverse")] == ["fq_codel", "fq_codel"]
+
+
 def test_what_keeps_queues_short_shows_no_buffer(tmp_path: Path) -> None:
     found = twin(tmp_path, "tcp_1up", "vegas", path(20, 30, 200))
     assert any("buffer, up: vegas keeps queues short" in line for line in found.unknown)
@@ -292,6 +392,24 @@ def test_a_name_in_a_file_stays_within_its_comment(fullpipe: Cli) -> None:
     assert r"x\nduration = " in text
     assert r"\n\x1b[31m" in text
     assert tomllib.loads(text)["duration"] != "9 s"
+
+
+def test_streams_that_delivered_nothing_say_no_rate(fullpipe: Cli) -> None:
+    tree = made.upload()
+    tree["raw_values"]["TCP upload"] = made.stream(0.0)
+    made.write(tree, "a.flent.gz")
+    done = fullpipe("twin", "a.flent.gz")
+    assert (done.exit_code, done.stderr.count("\n")) == (2, 1)
+    assert "a.flent.gz: its streams delivered nothing, which says no rate" in done.stderr
+
+
+def test_what_is_no_scenario_is_told_with_its_file(fullpipe: Cli) -> None:
+    tree = made.upload()
+    tree["raw_values"]["TCP upload"] = made.stream(1e9)
+    made.write(tree, "a.flent.gz")
+    done = fullpipe("twin", "a.flent.gz")
+    assert (done.exit_code, done.stderr.count("\n")) == (2, 1)
+    assert "a.flent.gz: what it measured is no scenario: topology" in done.stderr
 
 
 def without(series: str) -> made.Tree:

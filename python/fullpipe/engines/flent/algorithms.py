@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from fullpipe.engines.flent.document import Document
+from fullpipe.engines.flent.document import Document, text
 from fullpipe.engines.flent.series import Series
 from fullpipe.errors import ScenarioError, UnknownNameError
 from fullpipe.scenario import catalogue
@@ -20,6 +20,8 @@ class Names:
     """Kernels call all versions of BBR so."""
     given: Mapping[str, str] = field(default_factory=dict)
     """What the user says that names mean."""
+    default: str = ""
+    """The kernel's name of what the test host uses unless it is told otherwise; empty if not said."""
 
     def known(self, name: str) -> str | None:
         """The algorithm of a name, if there is one here."""
@@ -39,7 +41,8 @@ class Names:
 def names_of(document: Document, given: Mapping[str, str]) -> Names:
     """What the names in a file mean: the releases of Google's kernels with BBRv3 say so."""
     release = document.text("KERNEL_RELEASE")
-    return Names("bbr3" if "v3" in release.replace("-", "+").split("+") else "bbr1", given)
+    bbr = "bbr3" if "v3" in release.replace("-", "+").split("+") else "bbr1"
+    return Names(bbr, given, text(document.table("SYSCTLS"), "net.ipv4.tcp_congestion_control"))
 
 
 def given_names(words: list[str]) -> dict[str, str]:

@@ -16,8 +16,9 @@ CLIENT = "client"
 UNKNOWN = {"rate": "1 Tbit/s", "delay": "1 us"}
 """A scenario has a rate and a delay somewhere. These stand for what is not known, and are no values of a path
 that is tested."""
-STAND_IN = "reno"
-"""In the place of an algorithm that is not known here."""
+STAND_IN = "cubic"
+"""In the place of an algorithm that is not said, or not known here: the default of Linux since 2.6.19
+(net/ipv4/Kconfig)."""
 
 
 def scenario_of(document: Document, series: Sequence[Series], timing: Timing, names: Names) -> Scenario:
@@ -61,12 +62,22 @@ def _flow(one: Series, timing: Timing, names: Names, server: str) -> dict[str, A
     return {"name": one.flow, **ends, **mark, **_OF_KIND[one.kind](one, timing, names)}
 
 
+def cca_of(one: Series, names: Names) -> str:
+    """The algorithm that a scenario has for a stream.
+
+    An upload whose algorithm is not said has the default of the test host, if that is known here.
+    """
+    own = names.known(one.algorithm)
+    if own is None and one.is_upload and not one.algorithm:
+        own = names.known(names.default)
+    return own or STAND_IN
+
+
 def _stream(one: Series, timing: Timing, names: Names) -> dict[str, Any]:
     begin_s, end_s = timing.span_of(one)
     mss = mss_of(one)
     said = {"tcp": {"mss": f"{mss} B"}} if mss else {}
-    cca = names.known(one.algorithm) or STAND_IN
-    return {"cca": cca, "start": _seconds(begin_s), "stop": _seconds(end_s), **said}
+    return {"cca": cca_of(one, names), "start": _seconds(begin_s), "stop": _seconds(end_s), **said}
 
 
 def _datagrams(one: Series, timing: Timing, names: Names) -> dict[str, Any]:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from fullpipe.engines.flent.algorithms import Names
+from fullpipe.engines.flent.described import STAND_IN, cca_of
 from fullpipe.engines.flent.document import Document, number
 from fullpipe.engines.flent.qdisc import discipline, queue_of
 from fullpipe.engines.flent.series import Series
@@ -74,12 +75,13 @@ def _servers_algorithm(test: Test) -> Iterator[str]:
     """What sends a download is the server."""
     downloads = [one for one in test.streams if not one.is_upload]
     uploads = {one.algorithm for one in test.streams if one.is_upload and one.algorithm}
-    own = uploads or {str(test.document.table("SYSCTLS").get("net.ipv4.tcp_congestion_control", ""))}
+    own = uploads or {test.names.default}
     used = sorted({one.algorithm for one in downloads if one.algorithm})
     if not downloads:
         return
     if not used:
-        yield f"{named([one.flow for one in downloads])}: the server's algorithm is not said"
+        flows = named([one.flow for one in downloads])
+        yield f"{flows}: the server's algorithm is not said; the scenario has {STAND_IN} in its place"
     elif set(used) != own:
         mine = brief(", ".join(sorted(filter(None, own)))) or "another"
         yield (
@@ -178,7 +180,12 @@ def _names(test: Test) -> Iterator[str]:
         yield f"kernels call all versions of BBR bbr; by its release, {release}, it is {test.names.bbr}"
     unknown = sorted(name for name in called if name and test.names.known(name) is None)
     if unknown:
-        yield f"{', '.join(unknown)}: no algorithm here; the scenario has reno in its place"
+        yield f"{', '.join(unknown)}: no algorithm here; the scenario has {STAND_IN} in its place"
+    unsaid = [one for one in test.streams if one.is_upload and not one.algorithm]
+    if unsaid:
+        ccas = ", ".join(sorted({cca_of(one, test.names) for one in unsaid}))
+        flows = named([one.flow for one in unsaid])
+        yield f"{flows}: the algorithm is not said; the scenario has {ccas} in its place"
 
 
 def _interpolated(test: Test) -> Iterator[str]:

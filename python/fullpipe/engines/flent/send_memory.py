@@ -25,6 +25,11 @@ _LEAST_PAYLOAD = 0.5
 """Of the memory of a full buffer: a packet takes less than as much again as its payload of an MSS."""
 
 
+def may_fill(test: Test, one: Series) -> bool:
+    """Whether a stream may fill a buffer: its algorithm does, or is not known."""
+    return test.names.known(one.algorithm) in {*FILLING, None}
+
+
 @dataclass(frozen=True)
 class SendMemory:
     """What net.ipv4.tcp_wmem of the test host says, in bytes."""

@@ -1,21 +1,23 @@
 """The path that would give what a test measured: what the data say of it, and what is a guess."""
 
 import math
-from collections.abc import Collection, Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 import numpy as np
 
 from fullpipe.engines.flent.ceiling import busy_bps, ceiling_bps
-from fullpipe.engines.flent.described import scenario_of
+from fullpipe.engines.flent.described import cca_of, scenario_of
+from fullpipe.engines.flent.drop_tail import least_wait_s
 from fullpipe.engines.flent.remarks import Test, ended_on_the_way, named
 from fullpipe.engines.flent.samples import rates_bps
-from fullpipe.engines.flent.send_memory import FEW_EVENTS, FILLING, is_held_back, send_memory_of
+from fullpipe.engines.flent.send_memory import FEW_EVENTS, is_held_back, may_fill, send_memory_of
 from fullpipe.engines.flent.series import ECHOES, Floats, Series
 from fullpipe.engines.flent.totals import mss_of, retransmissions
 from fullpipe.engines.flent.two_way import full_wait_s
-from fullpipe.errors import InputFileError
+from fullpipe.errors import InputFileError, ScenarioError, brief
 from fullpipe.scenario import Scenario
 from fullpipe.scenario.model.tcp import HEADERS_BYTES
 
@@ -32,6 +34,8 @@ _FINE_SHARE = 0.005
 """Of a rate: no ceiling is further below what windows were seen to deliver, as a packet makes that much."""
 _FULL_SHARE = 0.05
 """Queues that add less than this to the RTT are not seen to fill."""
+_PER_FLOW = "fq_codel"
+"""Stands for any queue in which pings do not wait for streams."""
 
 
 @dataclass
@@ -56,32 +60,40 @@ class Direction:
     """What the streams got with headers, and the ACKs of others, while any of them ran."""
     queue_s: float | None
     """The longest wait that probes saw; None if they saw none that says how long the queue is."""
+    stands_for: str = ""
+    """A queue that stands for what is not known, if one does."""
 
 
 def twin_of(test: Test, where: object) -> Twin:
     """The scenario that would reproduce a test.
 
     Raises:
-        InputFileError: If there is no ping or probe to tell the RTT, or no stream to tell the rate.
+        InputFileError: If there is no ping or probe to tell the RTT, no stream to tell the rate, or what is
+            found is no scenario.
     """
-    if not test.streams:
+    if not any(one.values for one in test.streams):
         raise InputFileError(f"{where}: no stream of TCP says what rate the path has")
     rtts_s = _base_rtts_s(test)
     if not rtts_s:
         raise InputFileError(f"{where}: no ping or probe says how long the path is")
     held_back = _held_back(test)
-    base_s = min(rtts_s.values())
     ways, guessed, unknown = directions_of(test, held_back)
+    if not ways or not all(of.rate_bps > 0 for of in ways.values()):
+        raise InputFileError(f"{where}: its streams delivered nothing, which says no rate")
     slowest_bps = min(of.rate_bps for of in ways.values())
-    base_s = max(base_s - 2 * _ECHO_BYTES * 8 / slowest_bps, 1e-6)
-    guessed.append(f"RTT: {base_s * 1e3:.4g} ms, the smallest ping; both ways are taken to be as long")
-    unknown += [*_ended(test), *_losses(test, ways, base_s)]
+    base_s = max(min(rtts_s.values()) - 2 * _ECHO_BYTES * 8 / slowest_bps, 1e-6)
+    guessed.append(_rtt_line(base_s, rtts_s))
+    unknown += [*_algorithms(test), *_unasked(test, rtts_s), *_ended(test), *_losses(test, ways, base_s)]
     guessed += [
         f"send buffer, {flow}: its memory ({keys['send_memory_most']}, tcp_wmem) bounds it, as its window"
         " stayed the same and hardly a packet was lost"
         for flow, keys in held_back.items()
     ]
-    return Twin(_scenario(test, ways, base_s, rtts_s, held_back), guessed, unknown)
+    try:
+        scenario = _scenario(test, ways, base_s, rtts_s, held_back)
+    except ScenarioError as error:
+        raise InputFileError(f"{where}: what it measured is no scenario: {error.problems[0]}") from error
+    return Twin(scenario, guessed, unknown)
 
 
 def directions_of(
@@ -97,17 +109,45 @@ def directions_of(
     unknown: list[str] = []
     ways: dict[Way, Direction] = {}
     for way in ("up", "down"):
-        of_way = [one for one in test.streams if one.is_upload == (way == "up")]
-        if of_way:
-            rates_bps = _running_bps(test, of_way)
+        of_way = [one for one in test.streams if one.values and one.is_upload == (way == "up")]
+        if of_way and (rates_bps := _running_bps(test, of_way)).size:
             rate_bps, window_s = _rate_bps(test, rates_bps)
-            ways[way] = Direction(
-                rate_bps, window_s, float(rates_bps.mean()), _queue_s(test, way, guessed, unknown)
-            )
+            of = Direction(rate_bps, window_s, float(rates_bps.mean()), None)
+            ways[way] = _with_queue(test, way, of, guessed, unknown)
             if all(one.flow in held_back for one in of_way):
                 ways[way] = _without_queue(way, ways[way], unknown)
     _say_of_paths(test, ways, guessed, unknown)
     return ways, guessed, unknown
+
+
+def _rtt_line(base_s: float, rtts_s: Mapping[str, float]) -> str:
+    nearest_s = min(rtts_s.values())
+    farther = [
+        f"{brief(host)} {(rtt_s - nearest_s) * 1e3:.4g} ms"
+        for host, rtt_s in rtts_s.items()
+        if host and rtt_s - nearest_s > _FULL_SHARE * base_s
+    ]
+    more = f"; farther: {', '.join(farther)}" if farther else ""
+    return f"RTT: {base_s * 1e3:.4g} ms, the smallest ping{more}; both ways are taken to be as long"
+
+
+def _algorithms(test: Test) -> Iterator[str]:
+    """Streams that have another algorithm than the test had, or may have."""
+    taken = defaultdict[tuple[str, str], list[str]](list)
+    for one in test.streams:
+        if test.names.known(one.algorithm) is None:
+            taken[one.algorithm, cca_of(one, test.names)].append(one.flow)
+    for (name, cca), flows in taken.items():
+        said = f"{name} is not known here" if name else "not said"
+        yield f"algorithm of {named(flows)}: {said}; {cca} stands for it"
+
+
+def _unasked(test: Test, rtts_s: Mapping[str, float]) -> list[str]:
+    """The servers to which no ping says an RTT, in tests of several."""
+    hosts = dict.fromkeys(one.host for one in test.streams if one.host and one.host not in rtts_s)
+    if len(rtts_s.keys() | hosts.keys()) < 2:
+        return []
+    return [f"RTT to {brief(host)}: no ping says it; that of the nearest is taken" for host in hosts]
 
 
 def _ended(test: Test) -> list[str]:
@@ -139,25 +179,50 @@ def _without_queue(way: Way, of: Direction, unknown: list[str]) -> Direction:
     return replace(of, queue_s=None)
 
 
+def _with_queue(test: Test, way: Way, of: Direction, guessed: list[str], unknown: list[str]) -> Direction:
+    """A direction with the queue in which pings waited for its streams, or with one that stands for it."""
+    streams = [one for one in test.streams if one.is_upload == (way == "up")]
+    others = [one for one in test.streams if one not in streams]
+    if not any(may_fill(test, one) for one in streams):
+        names = sorted({test.names.algorithm(one) or "" for one in streams})
+        unknown.append(
+            f"buffer, {way}: {', '.join(names)} keeps queues short; only what fills buffers shows one"
+        )
+        return of
+    owds_s = _rises_s(test, "owd_up" if way == "up" else "owd_down")
+    is_of_both = bool(others) and not owds_s.size
+    rises_s = owds_s if owds_s.size else _rises_s(test, "val")
+    most_s = float(rises_s.max()) if rises_s.size else None
+    queue_s = full_wait_s(test) if is_of_both else most_s
+    if queue_s is None or queue_s < least_wait_s(test, streams, _base_rtts_s(test)):
+        waited = "no unmarked ping was sent"
+        if queue_s is not None:
+            waited = f"pings waited for {queue_s * 1e3:.2g} ms at most"
+        unknown.append(
+            f"buffer, {way}: {waited} while streams ran; {_PER_FLOW} stands for queues per flow, a managed"
+            " queue, or streams that never filled the path"
+        )
+        return replace(of, stands_for=_PER_FLOW)
+    if is_of_both and any(may_fill(test, one) for one in others):
+        guessed.append(
+            f"buffer, {way}: pings waited in both directions, whose queues fill in turn; both are taken to be"
+            " as long"
+        )
+    return replace(of, queue_s=queue_s)
+
+
 def _base_rtts_s(test: Test) -> Mapping[str, float]:
     """The smallest RTT to every host that was asked."""
     found: dict[str, float] = {}
     for one in _echoes(test):
         least_s = float(one.column("val", one.values).min()) * 1e-3
-        host = _host(one)
-        found[host] = min(least_s, found.get(host, math.inf))
+        found[one.host] = min(least_s, found.get(one.host, math.inf))
     return found
 
 
 def _echoes(test: Test) -> Sequence[Series]:
     """Pings and probes that saw an RTT."""
     return [one for one in test.series if one.kind in ECHOES and one.values]
-
-
-def _host(one: Series) -> str:
-    """The host that a series is of: by its command, else the last word of its name in tests with several."""
-    last = one.name.rsplit(" ", 1)[-1]
-    return one.host or (last if "." in last or last.startswith("server") else "")
 
 
 def _running_bps(test: Test, streams: Sequence[Series]) -> Floats:
@@ -213,28 +278,6 @@ def goodput_bps(test: Test, one: Series) -> Floats:
     lasts_s = np.nan_to_num(one.column("dur", one.values), nan=test.timing.step_s)
     ends_s = test.timing.since(one.column("t", one.values))
     return rates_bps(ends_s, lasts_s, one.column("val", one.values), test.timing.grid_s)
-
-
-def _queue_s(test: Test, way: Way, guessed: list[str], unknown: list[str]) -> float | None:
-    """The longest wait in the queue of a direction; None where it is not that of a full buffer."""
-    streams = [one for one in test.streams if one.is_upload == (way == "up")]
-    others = {test.names.algorithm(one) or "?" for one in test.streams if one not in streams}
-    names = {test.names.algorithm(one) or "?" for one in streams}
-    if not names & FILLING:
-        unknown.append(
-            f"buffer, {way}: {', '.join(sorted(names))} keeps queues short; only what fills buffers shows one"
-        )
-        return None
-    owds = _rises_s(test, "owd_up" if way == "up" else "owd_down")
-    if others and not owds.size:
-        if others & {*FILLING, "?"}:
-            guessed.append(
-                f"buffer, {way}: pings waited in both directions, whose queues fill in turn; both are taken"
-                " to be as long"
-            )
-        return full_wait_s(test)
-    rises = owds if owds.size else _rises_s(test, "val")
-    return float(rises.max()) if rises.size else None
 
 
 def _rises_s(test: Test, key: str) -> Floats:
@@ -317,7 +360,7 @@ def _scenario(
     for flow, one in zip(tree["flows"], flows, strict=True):
         if one.flow in held_back:
             flow["tcp"] = {**flow.get("tcp", {}), **held_back[one.flow]}
-        further_s = rtts_s.get(_host(one), nearest_s) - nearest_s
+        further_s = rtts_s.get(one.host, nearest_s) - nearest_s
         if further_s > _FULL_SHARE * base_s:
             flow["access"] = {"delay": f"{further_s / 4:.6g} s"}  # four access links in a round trip
     return Scenario(**{**tree, "name": f"{tree['name']} twin", "topology": topology})
@@ -325,6 +368,8 @@ def _scenario(
 
 def _link(of: Direction, base_s: float) -> dict[str, Any]:
     link: dict[str, Any] = {"rate": f"{of.rate_bps:.0f} bit/s", "delay": f"{base_s / 2:.6g} s"}
-    if of.queue_s is not None and of.queue_s > 0:
+    if of.stands_for:
+        link["queue"] = {"kind": of.stands_for}
+    elif of.queue_s is not None and of.queue_s > 0:
         link["queue"] = {"kind": "drop_tail", "bytes": f"{max(of.queue_s * of.rate_bps / 8, 1514):.0f} B"}
     return link

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from fullpipe.engines.flent.remarks import Test
-from fullpipe.engines.flent.send_memory import FEW_EVENTS, FILLING
+from fullpipe.engines.flent.send_memory import FEW_EVENTS, may_fill
 from fullpipe.engines.flent.series import ECHOES, Floats, Series
 
 _FALLEN = 0.9
@@ -36,7 +36,7 @@ def full_wait_s(test: Test) -> float | None:
     loaded = (sent_s >= begin_s) & (sent_s <= end_s)
     if not loaded.any():
         return None
-    filling = [one for one in test.streams if (test.names.algorithm(one) or "?") in {*FILLING, "?"}]
+    filling = [one for one in test.streams if may_fill(test, one)]
     uploads = [one for one in filling if one.is_upload]
     seen_s = np.array([time_s for one in uploads for time_s in _falls_s(test, one)])
     seen_s = seen_s[(seen_s >= begin_s) & (seen_s <= end_s)]

@@ -75,8 +75,8 @@ def _direction(measured: Measured, way: Way, base: Base) -> Direction:
     buffer = buffer_of(measured, way, base, rate)
     is_least_rate = not rtts_s.size or not wait_of(rtts_s, base).is_filled(rate)
     if measured.known and way in measured.known.values:
-        rate, wait_s = measured.known.values[way]
-        buffer = Buffer(buffer.full_s, wait_s, "", is_least=wait_s is None)
+        rate, wait_s, stands_for = measured.known.values[way]
+        buffer = Buffer(buffer.full_s, wait_s, "", is_least=wait_s is None, stands_for=stands_for)
     known = measured.one_clock and rtts_s.size > 0
     increase_s = float(rtts_s.mean()) - base.rtt_s if known else None
     rpm = responsiveness(rtts_s.tolist()) if known else None

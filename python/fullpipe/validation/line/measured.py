@@ -58,8 +58,9 @@ class Rates:
 class Known:
     """What the reader of a file knows of its directions by itself."""
 
-    values: Mapping[Way, tuple[float, float | None]]
-    """Rate in bit/s with headers, and the wait in a full buffer in s; None if that is not known."""
+    values: Mapping[Way, tuple[float, float | None, str]]
+    """Rate in bit/s with headers, the wait in a full buffer in s, None if that is not known, and a queue that
+    stands for what is not known, empty if none does."""
     guessed: Sequence[str]
     unknown: Sequence[str]
 

@@ -31,7 +31,7 @@ def measured_of(path: Path) -> Measured:
     if not measured.both_at_once:
         return measured
     ways, guessed, unknown = directions_of(test)  # as ACKs of either direction wait in the queue of the other
-    values = {way: (of.rate_bps, of.queue_s) for way, of in ways.items()}
+    values = {way: (of.rate_bps, of.queue_s, of.stands_for) for way, of in ways.items()}
     return replace(measured, known=Known(values, guessed, unknown))
 
 

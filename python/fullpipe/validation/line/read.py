@@ -14,7 +14,10 @@ from fullpipe.validation.line.of_flent import measured_of as of_flent
 from fullpipe.validation.line.of_pcap import measured_of as of_pcap
 
 MOST_BYTES = 64_000_000
+MOST_LINES = 2_000_000
+"""A line of a few bytes becomes a hundred in memory."""
 _GZIP = b"\x1f\x8b"
+_OF_FLENT = (b'"metadata"', b'"raw_values"', b'"x_values"')
 
 
 def read(paths: Sequence[Path], way: Way = "down") -> Measured:
@@ -76,8 +79,7 @@ def _whole(path: Path) -> Callable[[Path], Measured] | None:
         raise InputFileError(f"{path}: cannot be read: {error.strerror or error}") from None
     if is_capture(path):
         return of_pcap
-    is_flent = head[:2] == _GZIP or b'"x_values"' in head or b'"raw_values"' in head
-    return of_flent if is_flent else None
+    return of_flent if head[:2] == _GZIP or any(key in head for key in _OF_FLENT) else None
 
 
 def _text(path: Path) -> str:

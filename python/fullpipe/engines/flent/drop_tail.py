@@ -1,0 +1,37 @@
+"""The smallest drop-tail queue with which streams keep a link busy."""
+
+import math
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+
+from fullpipe.engines.flent.remarks import Test
+from fullpipe.engines.flent.series import Series
+from fullpipe.engines.flent.totals import totals_of
+
+_UNUSED = 0.05
+"""Share of a link that is unused at the most while it is called busy."""
+_KEPT = 0.7
+"""Share of its window that CUBIC keeps after a loss (RFC 9438, section 4.6)."""
+
+
+def least_wait_s(test: Test, streams: Sequence[Series], rtts_s: Mapping[str, float]) -> float:
+    """The wait in the smallest full drop-tail queue with which streams of CUBIC keep a link busy.
+
+    Formula: a window that falls to the share b of r + q, and then rises evenly, leaves
+    (r - b (r + q))^2 / (2 (1 - b) (r + q) r) of the link unused. Solved for q, over sqrt(n) for n streams. r
+    is the mean RTT of all bytes.
+    Source: Appenzeller, Keslassy and McKeown 2004, "Sizing router buffers", for sqrt(n).
+
+    Args:
+        test: That of the streams.
+        streams: Those of one direction, at least one.
+        rtts_s: The RTT to every host without a queue; a stream to another has the smallest.
+    """
+    nearest_s = min(rtts_s.values())
+    weights = np.array([totals_of(one, test.timing).goodput_bps or 0.0 for one in streams])
+    each_s = np.array([rtts_s.get(one.host, nearest_s) for one in streams])
+    mean_s = float(np.average(each_s, weights=weights)) if weights.sum() > 0 else nearest_s
+    linear = 2 * _KEPT + 2 * _UNUSED * (1 - _KEPT)
+    full = (linear - math.sqrt(linear**2 - 4 * _KEPT**2)) / (2 * _KEPT**2)
+    return (full - 1) * mean_s / math.sqrt(len(streams))
