@@ -43,16 +43,36 @@ def of_netperf(tree: made.Tree) -> None:
     tree["raw_values"]["Ping (ms) UDP BE"] = points
 
 
+def stalls(tree: made.Tree) -> None:
+    """netperf as of_netperf has it, and its last sample after a loss."""
+    of_netperf(tree)
+    tree["raw_values"]["Ping (ms) UDP BE"].append({"t": made.T0 + 69, "dur": 9.0, "val": 4_500.0})
+
+
+def at_unlike_times(tree: made.Tree) -> None:
+    """Two streams of 30 s, one after the other, and the sum that Flent would have if they ran at one time."""
+    half = {"BYTES_RECVD": round(made.RATE_MBPS * 1e6 / 8 * 30), "ELAPSED_TIME": 30.0}
+    meta, raw, results = tree["metadata"]["SERIES_META"], tree["raw_values"], tree["results"]
+    for name, begin_s in (("TCP upload", 5.0), ("TCP upload::2", 35.0)):
+        meta[name] = made.meta() | half
+        raw[name] = made.stream(begin_s=begin_s, end_s=begin_s + 30)
+        results[name] = results["TCP upload"]
+    results["TCP upload sum"] = [2 * made.RATE_MBPS] * 350
+
+
 CASES = [
     ("is not goodput, which is 9.6 Mbit/s", with_gaps, "cubic"),
+    ("its mean of 19.2 Mbit/s is not goodput, which is 9.6", at_unlike_times, "cubic"),
     ("DCTCP ran as Reno, because ECN was not negotiated", lambda tree: None, "dctcp-reno"),
     ("congestion control of the server, cubic, not that of the test host, reno", as_download, "reno"),
     ("a proxy or NAT ends these connections: the RTT of TCP is 0.3 ms", ends_early, "cubic"),
     ("the MSS of 1460 B leaves no room", lambda tree: of_stream(tree).update(TCP_MSS=1460), "cubic"),
     ("is no number of packets", lambda tree: of_stream(tree).update(TCP_RETRANSMIT=1114990368), "cubic"),
     ("each value is a mean over a while", of_netperf, "cubic"),
+    ("samples of stalls that are left out: 1", stalls, "cubic"),
     ("all versions of BBR bbr; by its release, 6.8.0, it is bbr1", lambda tree: None, "bbr"),
-    ("fancycc: no algorithm here", lambda tree: None, "fancycc"),
+    ("fancycc: no algorithm here; the scenario has cubic", lambda tree: None, "fancycc"),
+    ("the algorithm is not said; the scenario has cubic", lambda tree: None, ""),
     ("the path is not known", lambda tree: None, "cubic"),
 ]
 

@@ -12,7 +12,7 @@ from fullpipe.engines.flent.document import Document, number
 from fullpipe.engines.flent.qdisc import discipline, queue_of
 from fullpipe.engines.flent.series import Series
 from fullpipe.engines.flent.timing import Timing
-from fullpipe.engines.flent.totals import mss_of, retransmissions, totals_of
+from fullpipe.engines.flent.totals import mss_of, retransmissions, together_bps, totals_of
 from fullpipe.errors import brief
 
 _NAMED = 4
@@ -54,14 +54,14 @@ def _sums(test: Test) -> Iterator[str]:
     for word, is_upload in (("upload", True), ("download", False)):
         name = f"TCP {word} sum"
         sums = [value for value in test.document.results.get(name, ()) if value is not None]
-        of_way = [one for one in test.streams if one.is_upload == is_upload]
-        rates = [totals_of(one, test.timing).goodput_bps for one in of_way]
-        goodput = sum(rate for rate in rates if rate is not None) / 1e6
+        of_way = [totals_of(one, test.timing) for one in test.streams if one.is_upload == is_upload]
+        goodput = together_bps(of_way) / 1e6
         mean = float(np.mean(sums)) if sums else 0.0
         if goodput and sums and abs(mean - goodput) > _APART * goodput:
             yield (
-                f'"{name}": its mean of {mean:.4g} Mbit/s is not goodput, which is {goodput:.4g} Mbit/s by'
-                " bytes over time: sums skip streams that have no value at a time"
+                f'"{name}": its mean of {mean:.4g} Mbit/s is not goodput, which is {goodput:.4g} Mbit/s,'
+                " all bytes over the time from the first start to the last end: sums skip streams that have"
+                " no value at a time"
             )
 
 
