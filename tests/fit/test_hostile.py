@@ -27,6 +27,12 @@ def iperf3(**changed: Any) -> str:
     return json.dumps({"start": start, "intervals": intervals, "end": {}, **changed})
 
 
+IPERF_TEXT = """Connecting to host 192.0.2.1, port 5201
+[  5] local 192.0.2.2 port 43210 connected to 192.0.2.1 port 5201
+[ ID] Interval           Transfer     Bitrate         Retr  Cwnd
+[  5]   0.00-1.00   sec  2.38 MBytes  19.9 Mbits/sec    0    141 KBytes
+"""
+
 BROKEN = [
     ("", "is empty"),
     ("PING x\nRequest timeout for icmp_seq 0\n", "no line is a reply as ping prints it"),
@@ -46,7 +52,7 @@ BROKEN = [
     ("[" * 100_000, "is not JSON as iperf3 --json prints it"),
     ("[1,2]", "is a list in JSON, and not what iperf3 --json prints"),
     ("{}", "start: is missing"),
-    (iperf3(error="unable to connect to server"), "iperf3 failed: "),
+    (iperf3(error="unable to connect to server", intervals=[]), "iperf3 failed: "),
     (iperf3(intervals=[]), "intervals: has fewer than two"),
     (iperf3(intervals=[{}, {}]), "intervals[0].sum: should be a table"),
     (iperf3(intervals=[{"sum": {"end": "x"}}] * 3), "is no number of a test"),
@@ -57,9 +63,19 @@ BROKEN = [
     ),
     ("a\0b", "is no text"),
 ]
+FOREIGN = [
+    (IPERF_TEXT, "is the text that iperf prints; run iperf3 --json"),
+    ('{"version": {"irtt": "0.9.1"}, "stats": {}, "round_trips": []}', "is of irtt"),
+    ("[192.0.2.1:2112] [ConnectOK]\nseq=0 rtt=20.1ms rd=10.1ms sd=10.0ms ipdv=n/a\n", "is of irtt"),
+    ("ESTAB 0 0 192.0.2.1:22\n\t cubic wscale:7,7 rto:204 rtt:3.2/1.1 cwnd:10\n", "is of ss"),
+    ("Reply from 192.0.2.1: bytes=32 time=23ms TTL=57\n", "is of Windows' ping"),
+    ("Antwort von 192.0.2.1: Bytes=32 Zeit<1ms TTL=57\n", "is of Windows' ping"),
+]
 
 
-@pytest.mark.parametrize(("text", "message"), BROKEN, ids=[message for _, message in BROKEN])
+@pytest.mark.parametrize(
+    ("text", "message"), [*BROKEN, *FOREIGN], ids=[message for _, message in [*BROKEN, *FOREIGN]]
+)
 def test_a_broken_log_is_told_in_one_line(fullpipe: Cli, text: str, message: str) -> None:
     Path("bad.log").write_text(text)
     Path("ping.txt").write_text(PINGS)
@@ -67,6 +83,19 @@ def test_a_broken_log_is_told_in_one_line(fullpipe: Cli, text: str, message: str
     assert (done.exit_code, done.stderr.count("\n")) == (2, 1), done.stderr
     assert message in done.stderr
     assert "bad.log" in done.stderr
+
+
+@pytest.mark.parametrize("text", ["a\0b", *(text for text, _ in FOREIGN)])
+def test_a_refused_log_says_which_are_read(tmp_path: Path, text: str) -> None:
+    (tmp_path / "bad.log").write_text(text)
+    with pytest.raises(InputFileError, match=r"or --json-stream, \.flent\.gz and captures are read"):
+        read([tmp_path / "bad.log"])
+
+
+def test_a_log_that_powershell_wrote_is_read(tmp_path: Path) -> None:
+    (tmp_path / "p").write_text(PINGS, encoding="utf-16")
+    (tmp_path / "i").write_text(iperf3(), encoding="utf-16")
+    assert read([tmp_path / "p", tmp_path / "i"]).pings.rtts_s.size == 100
 
 
 @pytest.mark.parametrize(
@@ -102,6 +131,13 @@ def test_a_large_file_is_refused(tmp_path: Path) -> None:
     with file.open("wb") as out:
         out.truncate(64_000_001)
     with pytest.raises(InputFileError, match="more than 64 MB"):
+        read([file])
+
+
+def test_a_file_of_many_lines_is_refused_before_they_are_apart(tmp_path: Path) -> None:
+    file = tmp_path / "long.csv"
+    file.write_text("1,2\n" * 2_000_001)
+    with pytest.raises(InputFileError, match="has more than 2,000,000 lines"):
         read([file])
 
 

@@ -1,7 +1,9 @@
-"""What `ping` prints, of iputils and of macOS: a line for every reply.
+"""What `ping` and `fping` print: a line for every reply.
 
 [1700000000.123456] 64 bytes from 192.0.2.1: icmp_seq=1 ttl=57 time=23.4 ms     (iputils, ping -D)
-64 bytes from 192.0.2.1: icmp_seq=0 ttl=57 time=23.412 ms                       (macOS, and iputils)
+64 Bytes von 192.0.2.1: icmp_seq=1 ttl=57 Zeit=23.4 ms                          (iputils, po/de.po)
+64 bytes from 192.0.2.1: icmp_seq=0 ttl=57 time=23.412 ms                       (macOS)
+[1700000000.123456] 192.0.2.1 : [0], 64 bytes, 23.4 ms (23.4 avg, 0% loss)      (fping -D -l)
 """
 
 import re
@@ -10,44 +12,65 @@ from itertools import pairwise
 import numpy as np
 
 from fullpipe.errors import InputFileError, shown
-from fullpipe.validation.line.measured import Pings
+from fullpipe.validation.line.measured import SINCE_1970_S, Pings
 
-_REPLY = re.compile(
-    r"(?:\[(?P<at>[0-9]{1,12}(?:\.[0-9]{1,9})?)\] |[0-9]{2}:[0-9]{2}:[0-9]{2}\.[0-9]{1,9} )?"
-    r"[0-9]{1,6} bytes from .{1,300}?[ :](?:icmp_seq|icmp_req|seq)=(?P<number>[0-9]{1,9}) .{0,40}?"
-    r"time[=<](?P<ms>[0-9]{1,9}(?:\.[0-9]{1,9})?) ms"
+_MS = r"(?P<ms>[0-9]{1,9}(?:[.,][0-9]{1,9})?)"
+_REPLIES = (
+    re.compile(
+        r"\b(?:icmp_seq|icmp_req|seq)=(?P<number>[0-9]{1,9}) "
+        r"(?:(?:[^\W\d_]{1,8}=[0-9]{1,9} ){1,3}[^\s=<0-9]{1,20}|time)[=<]" + _MS + r" ?[^\W\d_]{1,8}\b(?!=)"
+    ),
+    re.compile(
+        r"(?<!\S)(?P<host>\S{1,255}) +: \[(?P<number>[0-9]{1,9})\], [0-9]{1,6} bytes, " + _MS + r" ms\b"
+    ),
 )
-FIRST = re.compile(r"^PING ", re.MULTILINE)
+"""The words of other languages differ, and the keys `icmp_seq` and `ttl` do not (iputils, po)."""
+_STAMP = re.compile(r"\[([0-9]{1,12}(?:\.[0-9]{1,9})?)\] |([0-9]{1,12}\.[0-9]{1,9}) ")
+"""Seconds since 1970, of `ping -D` and `fping -D`, and of `ts %.s`."""
+_FIRST = re.compile(r"^PING ", re.MULTILINE)
 _AGAIN = 30_000
 """A sequence number that is smaller by so much has begun anew: it has 16 bits (RFC 792)."""
 _WRAP = 1 << 16
 _LONGEST_MS = 600_000.0
 
 
+def is_log(text: str) -> bool:
+    """Whether a text begins as a log of pings does."""
+    head = text[:10_000]
+    is_begun = _FIRST.search(head[:2_000]) is not None or " bytes from " in head
+    return is_begun or any(map(_reply, head.split("\n")))
+
+
 def pings_of(text: str, where: object) -> tuple[Pings, bool]:
-    """The pings of a log, and whether their times count from 1970. Without `-D` they count in pings.
+    """The pings of a log, and whether their times count from 1970. Without times they count in pings.
 
     Raises:
-        InputFileError: If no line is a reply, or a time of one is no time that a reply takes.
+        InputFileError: If no line is a reply, a reply takes no time or too long, or there are several hosts.
     """
     stamps: list[float] = []
     numbers: list[int] = []
     rtts_ms: list[float] = []
-    for line, content in enumerate(text.splitlines(), 1):
-        found = _REPLY.match(content)
-        if found is None or content.endswith("(DUP!)"):
+    hosts: set[str] = set()
+    for line, content in enumerate(text.split("\n"), 1):
+        found = _reply(content)
+        if found is None or content.rstrip().endswith("!)"):  # (DUP!), (BAD CHECKSUM!), (DIFFERENT ADDRESS!)
             continue
-        ms = float(found["ms"])
+        ms = float(found["ms"].replace(",", "."))
         if not 0 < ms < _LONGEST_MS:
             raise InputFileError(f"{where}: line {line}: a reply after {shown(found['ms'])} ms is no reply")
         rtts_ms.append(ms)
         numbers.append(int(found["number"]))
-        stamps += [float(found["at"])] if found["at"] else []
+        stamp = _STAMP.match(content)
+        time_s = float(stamp[1] or stamp[2]) if stamp else 0.0
+        stamps += [time_s] if time_s > SINCE_1970_S else []
+        hosts.add(found.groupdict().get("host") or "")
     if not rtts_ms:
         raise InputFileError(
             f"{where}: no line is a reply as ping prints it: 64 bytes from 192.0.2.1: icmp_seq=1 ttl=57"
-            " time=23.4 ms"
+            " time=23.4 ms; run LC_ALL=C ping -D"
         )
+    if len(hosts) > 1:
+        raise InputFileError(f"{where}: has pings to {len(hosts)} hosts; give those to one that is near")
     sequence = np.array(_unwrapped(numbers), dtype=np.float64)
     rtts_s = np.array(rtts_ms) * 1e-3
     one_clock = len(stamps) == len(rtts_ms)
@@ -55,6 +78,10 @@ def pings_of(text: str, where: object) -> tuple[Pings, bool]:
     order = np.argsort(sent_s, kind="stable")
     lost = round(sequence.max() - sequence.min()) + 1 - np.unique(sequence).size
     return Pings(sent_s[order], rtts_s[order], int(lost)), one_clock
+
+
+def _reply(line: str) -> re.Match[str] | None:
+    return next(filter(None, (kind.search(line) for kind in _REPLIES)), None)
 
 
 def _unwrapped(numbers: list[int]) -> list[int]:

@@ -8,7 +8,7 @@ import numpy as np
 from fullpipe import files
 from fullpipe.engines.pcap.blocks import is_capture
 from fullpipe.errors import InputFileError
-from fullpipe.validation.line import ping_log, rate_log
+from fullpipe.validation.line import foreign, ping_log, rate_log
 from fullpipe.validation.line.measured import SINCE_1970_S, Measured, Pings, Rates, Way
 from fullpipe.validation.line.of_flent import measured_of as of_flent
 from fullpipe.validation.line.of_pcap import measured_of as of_pcap
@@ -21,8 +21,8 @@ _OF_FLENT = (b'"metadata"', b'"raw_values"', b'"x_values"')
 
 
 def read(paths: Sequence[Path], way: Way = "down") -> Measured:
-    """What files say of a line: ping logs, throughput as CSV or of iperf3, or one
-    file that has all: of Flent's, pcap or pcapng.
+    """What files say of a line: logs of ping or fping, throughput as CSV or of iperf3, or one file that has
+    all: of Flent's, pcap or pcapng.
 
     Args:
         paths: The files, in any order.
@@ -62,8 +62,9 @@ def read(paths: Sequence[Path], way: Way = "down") -> Measured:
 
 def _one(path: Path, way: Way) -> tuple[Pings, bool] | dict[Way, Rates]:
     text = _text(path)
-    if ping_log.FIRST.search(text[:2_000]) or " bytes from " in text[:10_000]:
+    if ping_log.is_log(text):
         return ping_log.pings_of(text, path)
+    foreign.refuse(text, path)
     if text.lstrip()[:1] in ("{", "["):
         return rate_log.of_iperf3(rate_log.json_of(text, path), path)
     return rate_log.of_csv(text, path, way)
@@ -90,13 +91,15 @@ def _text(path: Path) -> str:
         raise InputFileError(f"{path}: cannot be read: {error.strerror or error}") from None
     if len(data) > MOST_BYTES:
         raise InputFileError(f"{path}: has more than {MOST_BYTES // 10**6} MB; no log of a test is as large")
+    if data.count(b"\n") > MOST_LINES:
+        raise InputFileError(f"{path}: has more than {MOST_LINES:,} lines; no log of a test has as many")
     if not data.strip():
         raise InputFileError(f"{path}: is empty")
+    if data.startswith((b"\xff\xfe", b"\xfe\xff")):  # what PowerShell redirects
+        return data.decode("utf-16", errors="replace")
     if b"\0" in data[:10_000]:
-        raise InputFileError(
-            f"{path}: is no text; logs of ping, CSV, iperf3 --json, .flent.gz and captures are read"
-        )
-    return bytes(data).decode("utf-8", errors="replace").lstrip("\ufeff")
+        raise InputFileError(f"{path}: is no text; {foreign.READ}")
+    return data.decode("utf-8", errors="replace").lstrip("\ufeff")
 
 
 def _together(pings: Sequence[tuple[Pings, bool]], rates: Mapping[Way, Rates]) -> Measured:
