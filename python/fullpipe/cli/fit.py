@@ -29,8 +29,9 @@ def fit(
         list[Path],
         typer.Argument(
             metavar="FILE...",
-            help="A log of ping, and throughput: CSV of t,bit/s, or iperf3 --json, a file for each"
-            " direction; or one file that Flent wrote, or a capture (pcap, pcapng, also as .gz).",
+            help="A log of ping or fping, and throughput: CSV of t,bit/s, or iperf3 --json or --json-stream,"
+            " a file for each direction; or one file that Flent wrote, or a capture (pcap, pcapng, also as"
+            " .gz).",
         ),
     ],
     out: Annotated[

@@ -69,7 +69,8 @@ def rate_bps(rates: Rates, longest_s: float) -> float:
         longest_s: The longest RTT: what waits for a loss to be repaired is delivered late and at once.
     """
     mss = rates.mss or _DEFAULT_MSS
-    found = _windows(rates, max(_WINDOW_S, _WINDOW_RTTS * longest_s))
+    held_s = rates.held_bits / (_LEFT * float(np.average(rates.bps, weights=rates.lasts_s)))
+    found = _windows(rates, max(_WINDOW_S, _WINDOW_RTTS * longest_s, held_s))
     noise = noise_of_steps(found)
     spread = without_noise(found, noise)
     top = spread.quantile(_BUSY)
@@ -84,12 +85,10 @@ def _windows(rates: Rates, window_s: float) -> Floats:
     bps, lasts_s = (
         (rates.bps[begun], rates.lasts_s[begun]) if begun.sum() >= _FEW else (rates.bps, rates.lasts_s)
     )
-    each = max(1, round(window_s / float(np.median(lasts_s))))
-    whole = max(len(bps) // each, 1) * each
+    each = min(max(1, round(window_s / float(np.median(lasts_s)))), len(bps))
+    whole = len(bps) // each * each
     bits, times_s = (bps * lasts_s)[:whole], lasts_s[:whole]
-    if len(bps) >= each:
-        bits, times_s = bits.reshape(-1, each).sum(axis=1), times_s.reshape(-1, each).sum(axis=1)
-    found: Floats = bits / times_s
+    found: Floats = bits.reshape(-1, each).sum(axis=1) / times_s.reshape(-1, each).sum(axis=1)
     if not (found > 0).any():
         return np.array([np.average(rates.bps, weights=rates.lasts_s)])
     return found[found > 0]

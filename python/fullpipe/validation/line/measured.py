@@ -1,7 +1,7 @@
 """What was measured of a line, whichever program wrote it."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Literal
 
 import numpy as np
@@ -41,7 +41,11 @@ class Rates:
     mss: int | None = None
     """Payload of a segment, bytes; None if that is not said."""
     resent: int | None = None
-    """Segments that were sent again; None if that is not said."""
+    """Segments that were retransmitted; None if that is not said."""
+    told: tuple[str, ...] = ()
+    """One line each: what reading had to take for granted."""
+    held_bits: float = 0.0
+    """What a socket held, so that samples of what is written to it differ by as much from what arrived."""
 
     @property
     def begin_s(self) -> float:
@@ -52,6 +56,14 @@ class Rates:
     def end_s(self) -> float:
         """When the last ended."""
         return float(self.ends_s[-1])
+
+    def busy(self) -> "Rates":
+        """From the first sample that delivered something to the last."""
+        busy = np.flatnonzero(self.bps > 0)
+        if not busy.size:
+            return self
+        kept = slice(busy[0], busy[-1] + 1)
+        return replace(self, ends_s=self.ends_s[kept], lasts_s=self.lasts_s[kept], bps=self.bps[kept])
 
 
 @dataclass(frozen=True)

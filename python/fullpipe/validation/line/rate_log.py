@@ -1,16 +1,12 @@
-"""Throughput over time: CSV, and what `iperf3 --json` prints."""
+"""Throughput over time as CSV."""
 
-import json
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
-from typing import Any
 
 import numpy as np
 
 from fullpipe.errors import InputFileError, shown
-from fullpipe.scenario.model.tcp import DEFAULT_MSS_BYTES, MOST_MSS_BYTES
-from fullpipe.validation.line.measured import SINCE_1970_S, Floats, Rates, Way
+from fullpipe.validation.line.measured import Floats, Rates, Way
 
 MOST_SAMPLES = 1_000_000
 _WORDS: Mapping[str, Way] = {"down": "down", "download": "down", "up": "up", "upload": "up"}
@@ -28,7 +24,7 @@ def of_csv(text: str, where: object, way: Way) -> dict[Way, Rates]:
         InputFileError: If a line is not of that form, or times do not ascend.
     """
     ways, first = [way], 1
-    lines = [line.strip() for line in text.splitlines()]
+    lines = [line.strip() for line in text.split("\n")]
     if lines and not _is_number(lines[0].split(",")[0]):
         ways, first = _names(lines[0], where, way), 2
     rows = list(_rows(lines[first - 1 :], first, len(ways), where))
@@ -40,7 +36,7 @@ def of_csv(text: str, where: object, way: Way) -> dict[Way, Rates]:
         line = first + 1 + int(np.argmin(np.diff(table[:, 0]) > 0))
         raise InputFileError(f"{where}: line {line}: its time is not after that of the line before")
     found = {
-        one: _busy(Rates(table[:, 0], _lasts_s(table[:, 0]), table[:, column]))
+        one: Rates(table[:, 0], _lasts_s(table[:, 0]), table[:, column]).busy()
         for column, one in enumerate(ways, 1)
     }
     if not any(of.bps.any() for of in found.values()):
@@ -94,122 +90,3 @@ def _lasts_s(ends_s: Floats) -> Floats:
     steps_s = np.diff(ends_s, prepend=ends_s[0] - float(np.median(np.diff(ends_s))))
     usual_s = float(np.median(steps_s))
     return np.where(steps_s > _LONGEST_GAP * usual_s, usual_s, steps_s)
-
-
-def _busy(rates: Rates) -> Rates:
-    """From the first sample that delivered something to the last."""
-    busy = np.flatnonzero(rates.bps > 0)
-    if not busy.size:
-        return rates
-    kept = slice(busy[0], busy[-1] + 1)
-    return replace(rates, ends_s=rates.ends_s[kept], lasts_s=rates.lasts_s[kept], bps=rates.bps[kept])
-
-
-def of_iperf3(tree: Any, where: object) -> dict[Way, Rates]:
-    """The rates of a test of iperf3, each way.
-
-    Args:
-        tree: What its JSON has.
-        where: The file.
-
-    Raises:
-        InputFileError: If it failed, is not of TCP or has no intervals.
-    """
-    if not isinstance(tree, Mapping):
-        raise InputFileError(f"{where}: is a list in JSON, and not what iperf3 --json prints")
-    if isinstance(tree.get("error"), str):
-        raise InputFileError(f"{where}: iperf3 failed: {shown(tree['error'][:200])}")
-    start = _table(tree, "start", where)
-    test = _table(start, "test_start", where)
-    if test.get("protocol", "TCP") != "TCP":
-        raise InputFileError(
-            f"{where}: {shown(str(test.get('protocol'))[:20])} sends at its own rate; test TCP"
-        )
-    intervals = tree.get("intervals")
-    if not isinstance(intervals, list) or len(intervals) < 2:
-        raise InputFileError(
-            f"{where}: intervals: has fewer than two; run iperf3 for longer than its interval"
-        )
-    begin_s = _since_1970(start)
-    first: Way = "down" if test.get("reverse") else "up"
-    keys: dict[Way, str] = {first: "sum"}
-    if test.get("bidir"):
-        keys["down" if first == "up" else "up"] = "sum_bidir_reverse"
-    end = tree.get("end") if isinstance(tree.get("end"), Mapping) else {}
-    return {way: _way(intervals, key, way, begin_s, start, end, where) for way, key in keys.items()}
-
-
-def _way(
-    intervals: Sequence[Any],
-    key: str,
-    way: Way,
-    begin_s: float,
-    start: Mapping[str, Any],
-    end: Any,
-    where: object,
-) -> Rates:
-    rows = []
-    for number, interval in enumerate(intervals):
-        place = f"intervals[{number}].{key}"
-        of = interval.get(key) if isinstance(interval, Mapping) else None
-        if not isinstance(of, Mapping):
-            raise InputFileError(f"{where}: {place}: should be a table")
-        row = [_number(of.get(name)) for name in ("end", "seconds", "bits_per_second")]
-        if any(math.isnan(cell) for cell in row):
-            raise InputFileError(f"{where}: {place}: end, seconds or bits_per_second is no number of a test")
-        if row[1] > 0 and not of.get("omitted"):
-            rows.append([*row, _number(of.get("retransmits"))])
-    if len(rows) < 2 or not any(row[2] for row in rows):
-        raise InputFileError(f"{where}: intervals: fewer than two delivered anything {way}")
-    table = np.array(rows, dtype=float)
-    side = "sender_tcp_congestion"
-    said = end.get(side)
-    mss = start.get("tcp_mss_default")
-    resent = table[:, 3]
-    return _busy(
-        Rates(
-            begin_s + table[:, 0],
-            table[:, 1],
-            table[:, 2],
-            frozenset({said} if isinstance(said, str) and len(said) <= 100 else ()),
-            mss if isinstance(mss, int) and DEFAULT_MSS_BYTES <= mss <= MOST_MSS_BYTES else None,
-            None if np.isnan(resent).any() else int(resent.sum()),
-        )
-    )
-
-
-def _number(value: object) -> float:
-    """A number that a test may have; else NaN."""
-    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value < _MOST_BPS:
-        return math.nan
-    return float(value)
-
-
-def _since_1970(start: Mapping[str, Any]) -> float:
-    stamp = start.get("timestamp")
-    if not isinstance(stamp, Mapping):
-        return 0.0
-    for key, unit_s in (("timemillisecs", 1e-3), ("timesecs", 1.0)):
-        value = stamp.get(key)
-        if isinstance(value, int | float) and SINCE_1970_S < value * unit_s < _MOST_S:
-            return float(value) * unit_s
-    return 0.0
-
-
-def _table(tree: Mapping[str, Any], key: str, where: object) -> Mapping[str, Any]:
-    found = tree.get(key)
-    if not isinstance(found, Mapping):
-        raise InputFileError(f"{where}: {key}: is missing; it should be what iperf3 --json prints")
-    return found
-
-
-def json_of(text: str, where: object) -> Any:
-    """A JSON document.
-
-    Raises:
-        InputFileError: If it is none.
-    """
-    try:
-        return json.loads(text)
-    except (ValueError, RecursionError):
-        raise InputFileError(f"{where}: is not JSON as iperf3 --json prints it") from None

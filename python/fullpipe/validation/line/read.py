@@ -8,7 +8,7 @@ import numpy as np
 from fullpipe import files
 from fullpipe.engines.pcap.blocks import is_capture
 from fullpipe.errors import InputFileError
-from fullpipe.validation.line import foreign, ping_log, rate_log
+from fullpipe.validation.line import foreign, iperf3, ping_log, rate_log
 from fullpipe.validation.line.measured import SINCE_1970_S, Measured, Pings, Rates, Way
 from fullpipe.validation.line.of_flent import measured_of as of_flent
 from fullpipe.validation.line.of_pcap import measured_of as of_pcap
@@ -66,7 +66,7 @@ def _one(path: Path, way: Way) -> tuple[Pings, bool] | dict[Way, Rates]:
         return ping_log.pings_of(text, path)
     foreign.refuse(text, path)
     if text.lstrip()[:1] in ("{", "["):
-        return rate_log.of_iperf3(rate_log.json_of(text, path), path)
+        return iperf3.rates_of(text, path)
     return rate_log.of_csv(text, path, way)
 
 
@@ -109,4 +109,5 @@ def _together(pings: Sequence[tuple[Pings, bool]], rates: Mapping[Way, Rates]) -
     order = np.argsort(sent_s, kind="stable")
     rtts_s = np.concatenate([of.rtts_s for of, _ in pings])
     every = Pings(sent_s[order], rtts_s[order], sum(of.lost for of, _ in pings))
-    return Measured(every, rates, one_clock)
+    told = dict.fromkeys(line for of in rates.values() for line in of.told)
+    return Measured(every, rates, one_clock, tuple(told))
