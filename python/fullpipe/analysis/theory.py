@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Mapping, Sequence
+from heapq import heapify, heappop, heappush
+
 
 def bbr_share(
     buffer_bdp: float, rate_bps: float, rtt_s: float, *, flows: int = 1, packet_bytes: int = 1514
@@ -40,3 +43,53 @@ def bbr_share(
     others = max(0.0, 1 / 2 - 1 / (2 * buffer_bdp) - 4 * flows / buffer_packets)
     probing_s = buffer_packets / packets_per_s + 0.2 + rtt_s
     return (1 - others) * max(0.0, 1 - probing_s / 10)
+
+
+def max_min(
+    capacities_bps: Mapping[int, float], routes: Sequence[Collection[int]]
+) -> list[tuple[int, float]]:
+    """Max-min fair rates of flows that share links: no flow gets more without less for one that has no more.
+
+    The link with the least capacity per flow holds back all flows that cross it. Their rates are taken off
+    the other links that they cross. The same is then done with the flows that are left.
+
+    Source: Bertsekas and Gallager, "Data Networks", second edition, 1992, section 6.5.2.
+
+    Args:
+        capacities_bps: Capacity of every link, by its number.
+        routes: Links that each flow crosses, one or more, each once.
+
+    Returns:
+        For each flow the link that holds it back, and its rate in bit/s.
+
+    Raises:
+        ValueError: If a flow crosses no link.
+
+    >>> max_min({0: 30.0, 1: 10.0}, [{0}, {0, 1}])
+    [(0, 20.0), (1, 10.0)]
+    """
+    if not all(routes):
+        raise ValueError("every flow crosses one link or more")
+    left_bps = dict(capacities_bps)
+    crossing: dict[int, set[int]] = {}
+    for flow, route in enumerate(routes):
+        for link in route:
+            crossing.setdefault(link, set()).add(flow)
+    found: dict[int, tuple[int, float]] = {}
+    waiting = [(left_bps[link] / len(flows), link) for link, flows in crossing.items()]
+    heapify(waiting)
+    while waiting:
+        least_bps, link = heappop(waiting)
+        flows = list(crossing[link])
+        if not flows:
+            continue
+        rate_bps = left_bps[link] / len(flows)
+        if rate_bps > least_bps:  # other links have held back some of its flows since
+            heappush(waiting, (rate_bps, link))
+            continue
+        for flow in flows:
+            found[flow] = link, rate_bps
+            for other in routes[flow]:
+                left_bps[other] = max(0.0, left_bps[other] - rate_bps)
+                crossing[other].discard(flow)
+    return [found[flow] for flow in range(len(routes))]
