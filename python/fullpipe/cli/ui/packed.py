@@ -28,11 +28,5 @@ def packed(columns: Mapping[str, pl.Series]) -> bytes:
         raise ValueError(f"columns of {sorted(lengths)} rows")
     header = json.dumps({"rows": next(iter(lengths), 0), "columns": list(columns)}).encode()
     header += b" " * (-len(header) % _ALIGNED)
-    parts = [len(header).to_bytes(4, "little"), header]
-    parts += [_floats(column) for column in columns.values()]
-    return b"".join(parts)
-
-
-def _floats(column: pl.Series) -> bytes:
-    numbers = column.cast(pl.Float64).fill_null(np.nan).to_numpy()
-    return bytes(numbers.astype(_FLOAT).tobytes())
+    parts = [column.cast(pl.Float64).to_numpy().astype(_FLOAT).tobytes() for column in columns.values()]
+    return b"".join([len(header).to_bytes(4, "little"), header, *parts])
