@@ -34,9 +34,10 @@ VIEWS = {
 
 @pytest.fixture
 def store(tmp_path: Path) -> Path:
-    """Two seeds that are kept."""
-    for seed in (1, 2):
-        Store(tmp_path / "runs").save(run(Scenario(**what_if(duration="2 s")), seed))
+    """Two scenarios with two seeds each."""
+    for ecn in (False, True):
+        for seed in (1, 2):
+            Store(tmp_path / "runs").save(run(Scenario(**what_if(duration="2 s", tcp={"ecn": ecn})), seed))
     return tmp_path / "runs"
 
 
@@ -45,8 +46,9 @@ def test_nothing_stands_in_the_way_of_anyone(show: Open, store: Path) -> None:
     script = AXE.read_text(encoding="utf-8")
     tab: Any = show(store=str(store))
     finished(tab)
-    (digest,) = (entry.name for entry in store.iterdir() if len(entry.name) == 16)
-    views = {**VIEWS, f"#/compare/{digest}/1/native/{digest}/2/native": ".variant:nth-child(2) canvas"}
+    digests = [entry.name for entry in store.iterdir() if len(entry.name) == 16]
+    both = "/".join(f"{digest}/1/native" for digest in digests)
+    views = {**VIEWS, f"#/compare/{both}": ".variant:nth-child(2) canvas"}
     base, found = tab.url.partition("#")[0], list[str]()
     tab.evaluate(script)
     for view, wait in views.items():

@@ -114,6 +114,31 @@ def test_two_scenarios_get_verdicts_over_the_seeds_that_both_have(client: TestCl
     assert {goodput["verdict"]} <= {"better", "worse"}
 
 
+ONE_SCENARIO = (
+    "both runs are of one scenario, so there is no difference to judge; choose runs of two scenarios, or "
+    "measure how much its seeds differ: fullpipe run FILE --seeds 20"
+)
+
+
+@pytest.mark.parametrize("path", ["compare", "compare/report"])
+@pytest.mark.usefixtures("runs")
+def test_two_seeds_of_one_scenario_are_no_comparison(client: TestClient, path: str) -> None:
+    two = ids(client, where=f"{KEY}=5 Mbit/s")[:2]
+    answer = client.post(f"/api/runs/{path}", json={"runs": two})
+    assert answer.status_code == 400
+    assert answer.json()["problems"] == [ONE_SCENARIO]
+
+
+def test_one_seed_of_each_scenario_is_too_few_for_verdicts(client: TestClient, tmp_path: Path) -> None:
+    scenario = Scenario(**what_if(duration="2 s", sweep={KEY: ["5 Mbit/s", "10 Mbit/s"]}))
+    sweep(scenario, (1,), out=tmp_path / "runs")
+    (problem,) = client.post("/api/runs/compare", json={"runs": ids(client)}).json()["problems"]
+    assert problem == (
+        "a verdict takes two seeds or more that both scenarios have; run more seeds of both: "
+        "fullpipe run FILE --seeds 20"
+    )
+
+
 @pytest.mark.parametrize("sent", [None, [], ["x"], [1, 2], "xx", ["x", "y", "z"]])
 @pytest.mark.usefixtures("runs")
 def test_a_comparison_is_of_two_runs(client: TestClient, sent: object) -> None:

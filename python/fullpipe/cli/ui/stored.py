@@ -60,7 +60,14 @@ _TOO_MANY_POINTS = (
     "fullpipe export writes them"
 )
 _TOO_MANY_PACKETS = "more packets were captured than the page can read; fullpipe export writes them"
-_TOO_FEW = "a verdict takes two seeds or more that both have; run more: --seeds 20"
+_TOO_FEW = (
+    "a verdict takes two seeds or more that both scenarios have; run more seeds of both: "
+    "fullpipe run FILE --seeds 20"
+)
+_ONE_SCENARIO = (
+    "both runs are of one scenario, so there is no difference to judge; choose runs of two scenarios"
+)
+_ITS_SEEDS = ", or measure how much its seeds differ: fullpipe run FILE --seeds 20"
 _TOO_FEW_READ = "a verdict takes two runs or more of each, and what was read from a file is one"
 _READ_ID = re.compile(rf"/({'|'.join(READ)})$", re.MULTILINE)
 _MOST_SEEDS = 200
@@ -209,10 +216,13 @@ class KeptRuns:
         """The runs of two scenarios with the seeds that both have."""
         if not isinstance(ids, list) or len(ids) != 2 or not all(isinstance(each, str) for each in ids):
             raise ScenarioError(["runs: expected two"])
+        is_read = _READ_ID.search("\n".join(ids))
+        if len({(digest, engine) for digest, _, engine in map(_parts, ids)}) == 1:
+            raise ScenarioError([_ONE_SCENARIO if is_read else _ONE_SCENARIO + _ITS_SEEDS])
         sides = [self._seeds(*_parts(each)) for each in ids]
         both = sorted(set(sides[0]) & set(sides[1]))[:_MOST_SEEDS]
         if len(both) < 2:
-            raise ScenarioError([_TOO_FEW_READ if _READ_ID.search("\n".join(ids)) else _TOO_FEW])
+            raise ScenarioError([_TOO_FEW_READ if is_read else _TOO_FEW])
         return [[side[seed] for seed in both] for side in sides]
 
     def report(self, ids: Any, question: str = "") -> str:
