@@ -342,7 +342,7 @@ def test_ten_tabs_all_get_their_picture(show: Open) -> None:
         )
     for number, other in enumerate(others):
         other.wait_for_selector(".chart canvas")
-        assert finished(other).startswith("The flow carries")
+        assert finished(other).startswith("In this run the flow carries")
         assert max(samples(other)) == pytest.approx((5 + number) * 1448 / 1514, rel=0.25)
 
 

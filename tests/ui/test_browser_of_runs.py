@@ -44,7 +44,7 @@ def test_runs_are_filtered_opened_and_compared(show: Open, tmp_path: Path) -> No
     tab.wait_for_selector(".chart canvas")
     assert drawn(tab) > 300
     assert "share" in finished(tab) or "takes" in finished(tab)
-    assert "fullpipe run" in tab.locator(".command code").inner_text()
+    assert "fullpipe run" in tab.get_by_label("Command", exact=True).inner_text()
     tab.go_back()
     tab.wait_for_selector("tbody tr:nth-child(6)")
     boxes = tab.get_by_label("Choose for a comparison")

@@ -14,8 +14,8 @@ from starlette.testclient import TestClient
 
 from fullpipe import Scenario, sweep
 from fullpipe.cli.ui.compare import compare_command
-from fullpipe.cli.ui.live import OF_FLOWS
-from fullpipe.cli.ui.stored import aligned, extremes
+from fullpipe.cli.ui.live import OF_FLOWS, wide
+from fullpipe.cli.ui.stored import extremes
 from tests.ui.conftest import what_if
 from tests.ui.test_server import Cli, columns, counts_of_runs
 
@@ -163,10 +163,11 @@ def test_flows_that_were_sampled_at_other_times_stand_in_one_table() -> None:
     rows = [("a", 0.1, 1.0), ("a", 0.2, 2.0), ("b", 0.2, 3.0), ("b", 0.3, 4.0)]
     series = pl.DataFrame(rows, ["flow", "time_s", "goodput_bps"], orient="row")
     others = [pl.lit(None, pl.Float64).alias(name) for name in OF_FLOWS if name != "goodput_bps"]
-    found = aligned({"series": series.with_columns(others), "links": pl.DataFrame()}, ["a", "b"], [])
+    found = wide({"series": series.with_columns(others), "links": pl.DataFrame()}, ["a", "b", "c"], [])
     assert list(found["time_s"]) == [0.1, 0.2, 0.3]
     assert list(found["goodput_bps/0"]) == [1.0, 2.0, None]
     assert list(found["goodput_bps/1"]) == [None, 3.0, 4.0]
+    assert list(found["goodput_bps/2"]) == [None, None, None]
 
 
 def test_of_too_many_samples_the_extremes_are_kept() -> None:

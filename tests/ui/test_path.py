@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from fullpipe import Scenario
-from fullpipe.cli.ui.path import path_of
-from fullpipe.scenario import resolve, scenario_names
+from fullpipe.cli.ui.understood import understood
+from fullpipe.scenario import scenario_names
 from tests.ui.browsing import Open
 
 
@@ -16,7 +16,8 @@ def path(name: str) -> dict[str, Any]:
     """The drawing of a scenario that comes with fullpipe."""
     scenario = Scenario.named(name)
     first = scenario.expand()[0] if scenario.sweep else scenario
-    return path_of(first, resolve(first))
+    found: dict[str, Any] = understood(first, 1)["path"]
+    return found
 
 
 def test_nodes_of_a_chain_stand_in_a_row_and_routes_lead_along_it() -> None:
@@ -27,7 +28,9 @@ def test_nodes_of_a_chain_stand_in_a_row_and_routes_lead_along_it() -> None:
         ("c", 2, 0.0),
         ("d", 3, 0.0),
     ]
-    assert told["routes"] == [[0, 1, 2, 3], [0, 1], [1, 2], [2, 3]]
+    ways = [[0, 1, 2, 3], [0, 1], [1, 2], [2, 3]]
+    assert told["routes"] == [{"line": line, "nodes": nodes} for line, nodes in enumerate(ways)]
+    assert told["rtts_s"] == [pytest.approx(0.02), pytest.approx(0.06)]
 
 
 def test_a_cell_has_an_edge_to_every_station() -> None:
@@ -47,7 +50,7 @@ def test_no_two_nodes_stand_in_one_place_and_routes_are_of_nodes(name: str) -> N
     assert told["is_whole"]
     places = [(node["x"], node["y"]) for node in told["nodes"]]
     assert len(set(places)) == len(places)
-    assert all(len(route) >= 2 and max(route) < len(places) for route in told["routes"])
+    assert all(len(way["nodes"]) >= 2 and max(way["nodes"]) < len(places) for way in told["routes"])
     assert min(x for x, _ in places) == 0
 
 

@@ -74,6 +74,7 @@ def test_what_theory_expects_is_of_the_path(client: TestClient) -> None:
     assert link["full_wait_s"] == pytest.approx(66 * 1514 * 8 / 20e6)
     assert link["full_window_packets"] == pytest.approx((100_000 / 1514 + 66) / 2)
     assert link["target_wait_s"] is None
+    assert link["unknown"] == ""
     assert told["path"]["shape"] == "dumbbell"
 
 
@@ -110,7 +111,7 @@ def test_the_command_makes_the_same_run(client: TestClient, fullpipe: Cli) -> No
 def test_scenarios_that_come_with_fullpipe_are_understood(client: TestClient, name: str) -> None:
     answer = client.post("/api/check", json={"scenario": f'base = "{name}"\nname = "mine"\n'}).json()
     assert answer["problems"] == []
-    assert answer["understood"]["flows_in_all"] > 0
+    assert answer["understood"]["flows"]
     assert "/python/fullpipe/data" not in answer["understood"]["toml"]
     again = client.post("/api/check", json={"scenario": answer["understood"]["toml"]}).json()
     assert again["understood"]["digest"] == answer["understood"]["digest"]
@@ -214,6 +215,7 @@ def test_samples_of_a_comparison_are_bounded_together(client: TestClient) -> Non
     [
         ("live", {"scenario": what_if()}),
         ("keep", {"scenarios": [what_if()]}),
+        ("seeds", {"scenario": what_if(), "seeds": 2}),
         ("report", {"scenarios": [what_if()]}),
         ("compare", {"scenarios": [what_if(name="a"), what_if(name="b", tcp={"ecn": True})], "seeds": 2}),
         (
@@ -267,6 +269,27 @@ def test_a_comparison_ends_with_verdicts(client: TestClient) -> None:
     assert "fq_codel against drop_tail 1 bdp" in page
     assert "call_score" in page
     assert counts_of_runs(page) == {"3"}
+
+
+def test_many_seeds_end_with_means_and_their_intervals(client: TestClient) -> None:
+    one = what_if(duration="3 s")
+    text = client.post("/api/seeds", json={"scenario": one, "seeds": 3}).text
+    assert [name for name, _ in events_of(text)] == ["progress"] * 3 + ["end"]
+    end = event_named(text, "end")
+    (goodput,) = [row for row in end["rows"] if (row["of"], row["metric"]) == ("cubic-1", "goodput")]
+    each = [run(Scenario(**one), seed).flows["goodput_bps"][0] for seed in (1, 2, 3)]
+    assert end["seeds"] == goodput["n"] == 3
+    assert goodput["mean"] == pytest.approx(sum(each) / 3)
+    assert goodput["low"] < goodput["mean"] < goodput["high"]
+
+
+@pytest.mark.parametrize(
+    "sent", [{"seeds": 1}, {"seeds": 51}, {"scenario": None}, {"scenario": what_if(duration="601 s")}]
+)
+def test_many_seeds_are_of_a_scenario_and_a_number(client: TestClient, sent: dict[str, Any]) -> None:
+    answer = client.post("/api/seeds", json={"scenario": what_if(), "seeds": 2, **sent})
+    assert answer.status_code == 400
+    assert answer.json()["problems"]
 
 
 @pytest.mark.parametrize(

@@ -2,41 +2,54 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
+from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import chain
+from math import isclose
+from typing import Literal
 
-from fullpipe.analysis.theory import bbr_share
+from fullpipe.analysis.metrics.connections import is_bulk
+from fullpipe.analysis.theory import bbr_share, max_min
 from fullpipe.scenario import Network, RoutedFlow, catalogue
+from fullpipe.scenario.model.link.changes import MarkovChannel, states_of
 from fullpipe.scenario.model.link.queues import DropTail
-from fullpipe.scenario.network.parts import Hop
-from fullpipe.scenario.quantities import BITS, NANOSECONDS
+from fullpipe.scenario.network.parts import Hop, Link, Port
+from fullpipe.scenario.quantities import BITS, NANOSECONDS, to_nanoseconds
 
 _FILLS_THE_BUFFER = frozenset({"cubic", "reno"})
 """Algorithms that the model of `bbr_share` is about, beside BBRv1."""
+Unknown = Literal["", "cell", "rate", "routes", "relay", "traffic"]
+"""Why a fair share is unknown: a cell's rate depends on air time, signal and load; the rate of a link
+varies; routes change; a host relays connections; other traffic takes an unknown part. "": it is known."""
 
 
 @dataclass(frozen=True)
 class Expected:
-    """Of a link that is the narrowest on the path of bulk flows."""
+    """Of a link that holds bulk flows back. What the links do not determine is None."""
 
     link: str
     rate_bps: int
-    """What it carries, with all headers."""
+    """What it carries at most, with all headers: of a cell while no other port sends, of a trace its mean,
+    of a link that changes at the beginning."""
     flows: int
     """Bulk flows that it holds back."""
-    rtt_s: float
+    unknown: Unknown
+    """Why there is no fair share; "": there is one."""
+    rtt_s: float | None
     """The longest of their round trips while no packet waits, without serialisation."""
-    bdp_bytes: float
-    """Bandwidth-delay product: what fills the path once, by the longest round trip."""
-    bdp_packets: float
+    bdp_bytes: float | None
+    """Bandwidth-delay product, by the longest round trip."""
+    bdp_packets: float | None
     """The same in packets of the largest size."""
     datagrams_bps: float
     """What calls, pings, probes and UDP send over it in any case, replies too, with all headers."""
-    fair_share_bps: float
-    """Payload per bulk flow if all get the same of what datagrams leave, without retransmissions."""
-    window_packets: float
-    """Of each flow, if together they fill the path and no packet waits."""
+    fair_share_bps: float | None
+    """Max-min fair payload per bulk flow of what datagrams leave, without retransmissions and ACKs."""
+    window_packets: float | None
+    """Of each flow at its fair share, if no packet waits; None if round trips or packets differ."""
     buffer_packets: float | None
-    """What may wait; None if the queue does not count packets or bytes up to a limit and drop the rest."""
+    """What may wait; None if the queue does not count packets or bytes up to one limit and drop the rest."""
     full_window_packets: float | None
     """Of each flow, when path and buffer are full: the next packet is dropped."""
     full_wait_s: float | None
@@ -50,31 +63,49 @@ class Expected:
 def expected(network: Network) -> list[Expected]:
     """What theory expects on a network, a row per link that holds bulk flows back.
 
-    Links are taken as they are at the beginning. Flows are taken as starting together.
+    Flows are taken as starting together. What is unknown of a flow is unknown of all flows that share a link
+    with it: they would get what it leaves.
     """
-    held: dict[int, list[RoutedFlow]] = {}
-    for routed in network.flows:
-        narrowest = _narrowest(network, routed)
-        if routed.flow.cca is not None and routed.flow.workload is None and narrowest is not None:
-            held.setdefault(narrowest, []).append(routed)
-    return [_expected(network, hop, flows) for hop, flows in held.items()]
+    return _Paths(network).expected()
 
 
-def _datagrams_bps(network: Network, hop: int) -> float:
-    """The rate of all datagrams that cross a hop at the beginning."""
-    return sum(
-        _rate_bps(routed) * (routed.forward.count(hop) + workload.echo * routed.reverse.count(hop))
+def base_rtts_s(network: Network) -> list[float | None]:
+    """The round trip of each flow while no packet waits, without serialisation; None if it varies."""
+    varies = [delay_varies(hop) for hop in network.hops]
+    return [
+        None
+        if routed.later or any(varies[hop] for hop in (*routed.forward, *routed.reverse))
+        else network.base_rtt_s(routed)
         for routed in network.flows
-        if (workload := routed.flow.datagrams)
-    )
+    ]
 
 
-def _rate_bps(routed: RoutedFlow) -> float:
-    """Of a flow of datagrams on the wire, in the mean."""
-    workload = routed.flow.datagrams
-    assert workload is not None
-    size_bytes = workload.payload_bytes + workload.headers_bytes + routed.tcp.link_overhead_bytes
-    return size_bytes * BITS * NANOSECONDS / workload.interval_ns * workload.active
+def buffer_packets(hop: Hop, packet_bytes: int) -> float | None:
+    """Packets of a size that may wait at a queue that drops at its tail; None if it is another queue, has no
+    limit or several ones, or has a device below it."""
+    if not isinstance(hop.queue, DropTail) or _limit_varies(hop):
+        return None
+    if hop.queue.packets is not None:
+        return float(hop.queue.packets)
+    return None if hop.queue.limit_bytes is None else hop.queue.limit_bytes / packet_bytes
+
+
+def rate_varies(hop: Hop) -> bool:
+    """Whether a hop has no single rate: a cell, a recorded trace, and a link whose rate changes."""
+    if isinstance(hop, Port):
+        return True
+    first = hop.limit_bps if hop.rate_bps is None else hop.rate_bps
+    is_recorded = hop.trace is not None and hop.trace.kind == "mahimahi"
+    return is_recorded or _takes_other_values(hop, "rate_bps", first)
+
+
+def delay_varies(hop: Hop) -> bool:
+    """Whether the delay of a hop varies from packet to packet, without waiting in its queue."""
+    if isinstance(hop, Port):
+        return True
+    does = hop.impairments
+    is_uneven = hop.frames or (hop.trace and hop.trace.light) or does.jitter or does.arq or does.batch_s
+    return bool(is_uneven) or _takes_other_values(hop, "delay_s", hop.delay_ns)
 
 
 def datagrams_per_s(network: Network) -> float:
@@ -85,53 +116,174 @@ def datagrams_per_s(network: Network) -> float:
 
 def narrow_hops(network: Network) -> list[Hop]:
     """The narrowest link or port on the path of each flow, each once, in the order of the flows."""
-    found = dict.fromkeys(_narrowest(network, routed) for routed in network.flows)
+    limits_bps = [hop.limit_bps for hop in network.hops]
+    found = dict.fromkeys(_narrowest(routed, limits_bps) for routed in network.flows)
     return [network.hops[hop] for hop in found if hop is not None]
 
 
-def _narrowest(network: Network, routed: RoutedFlow) -> int | None:
+def _narrowest(routed: RoutedFlow, limits_bps: Sequence[int | None]) -> int | None:
     """The first of the slowest hops that the data crosses; None if none has a rate."""
-    limits = [(limit, hop) for hop in routed.forward if (limit := network.hops[hop].limit_bps)]
+    limits = [(limit, hop) for hop in routed.forward if (limit := limits_bps[hop])]
     return min(limits, key=lambda each: each[0])[1] if limits else None
 
 
-def _expected(network: Network, number: int, flows: list[RoutedFlow]) -> Expected:
-    hop = network.hops[number]
-    rate_bps = hop.limit_bps or 0
-    datagrams_bps = _datagrams_bps(network, number)
-    left = max(0.0, 1 - datagrams_bps / rate_bps)
-    rtt_s = max(network.base_rtt_s(routed) for routed in flows)
-    tcp = flows[0].tcp
-    packet_bytes = max(routed.tcp.segment_bytes for routed in flows)
-    bdp_bytes = rate_bps * rtt_s / BITS
-    buffer_packets = _buffer_packets(hop, packet_bytes)
-    part = left / len(flows)
-    full = None if buffer_packets is None else bdp_bytes / packet_bytes + buffer_packets
-    return Expected(
-        link=hop.name,
-        rate_bps=rate_bps,
-        flows=len(flows),
-        rtt_s=rtt_s,
-        bdp_bytes=bdp_bytes,
-        bdp_packets=bdp_bytes / packet_bytes,
-        datagrams_bps=datagrams_bps,
-        fair_share_bps=rate_bps * tcp.mss_bytes / tcp.segment_bytes * part,
-        window_packets=bdp_bytes / packet_bytes * part,
-        buffer_packets=buffer_packets,
-        full_window_packets=None if full is None else full * part,
-        full_wait_s=None if buffer_packets is None else buffer_packets * packet_bytes * BITS / rate_bps,
-        target_wait_s=_target_s(hop),
-        bbr1_share=_bbr1_share(flows, buffer_packets, rate_bps, rtt_s, packet_bytes),
-    )
+class _Paths:
+    """The paths of all flows over the hops of a network."""
+
+    def __init__(self, network: Network) -> None:
+        self._network = network
+        self._limits_bps = [hop.limit_bps for hop in network.hops]
+        self._varies = [rate_varies(hop) for hop in network.hops]
+        self._rtts_s = base_rtts_s(network)
+        self._crossing: dict[int, list[int]] = {}
+        """Connections by the hops with a rate that their data crosses."""
+        for number, routed in enumerate(network.flows):
+            for hop in self._rated(routed) if routed.flow.cca else ():
+                self._crossing.setdefault(hop, []).append(number)
+        self._datagrams_bps = self._all_datagrams_bps()
+        self._unknown = self._all_unknown()
+
+    def expected(self) -> list[Expected]:
+        """See `expected`."""
+        held: dict[int, list[int]] = {}
+        shares_bps: dict[int, float] = {}
+        unknown: dict[int, Unknown] = {}
+        found = self._fair_shares()
+        for number, routed in enumerate(self._network.flows):
+            hop, share_bps = found.get(number, (_narrowest(routed, self._limits_bps), None))
+            if hop is None or not is_bulk(routed.flow):
+                continue
+            held.setdefault(hop, []).append(number)
+            unknown[hop] = unknown.get(hop) or self._unknown[number]
+            if share_bps is not None:
+                shares_bps[hop] = share_bps
+        return [
+            self._row(hop, flows, unknown[hop], None if unknown[hop] else shares_bps[hop])
+            for hop, flows in held.items()
+        ]
+
+    def _rated(self, routed: RoutedFlow) -> list[int]:
+        """The hops with a rate that the data of a flow crosses, now or later, each once."""
+        ways = [routed.forward, *(way.forward for way in routed.later if way.forward)]
+        return [hop for hop in dict.fromkeys(chain(*ways)) if self._limits_bps[hop]]
+
+    def _all_datagrams_bps(self) -> dict[int, float]:
+        """The rate of all datagrams that cross each hop at the beginning, in the mean, on the wire."""
+        found: dict[int, float] = defaultdict(float)
+        for routed in self._network.flows:
+            workload = routed.flow.datagrams
+            if workload is None:
+                continue
+            size_bytes = workload.payload_bytes + workload.headers_bytes + routed.tcp.link_overhead_bytes
+            rate_bps = size_bytes * BITS * NANOSECONDS / workload.interval_ns * workload.active
+            for hop in (*routed.forward, *(routed.reverse if workload.echo else ())):
+                found[hop] += rate_bps
+        return found
+
+    def _all_unknown(self) -> list[Unknown]:
+        """Of each flow why its fair share is unknown."""
+        flows, crossing = self._network.flows, dict(self._crossing)
+        found = [self._own_unknown(number) for number in range(len(flows))]
+        waiting = [number for number, why in enumerate(found) if why]
+        while waiting:
+            for hop in self._rated(flows[waiting.pop()]):
+                beside = [other for other in crossing.pop(hop, ()) if not found[other]]
+                waiting += beside
+                for other in beside:
+                    found[other] = "traffic"
+        return found
+
+    def _own_unknown(self, number: int) -> Unknown:
+        """The same from its own path and application; "" of datagrams, whose rate is given."""
+        flows = self._network.flows
+        routed = flows[number]
+        if routed.flow.cca is None:
+            return ""
+        if any(isinstance(self._network.hops[hop], Port) for hop in routed.forward):
+            return "cell"
+        if routed.later:
+            return "routes"
+        if any(self._varies[hop] for hop in routed.forward):
+            return "rate"
+        if any(each.relayed for each in flows[number : number + 2]):  # it, or what relays it
+            return "relay"
+        return "" if is_bulk(routed.flow) else "traffic"
+
+    def _fair_shares(self) -> dict[int, tuple[int, float]]:
+        """By flow: the link that holds it back, and its rate on the wire, where they are known."""
+        routes = {
+            number: route
+            for number, routed in enumerate(self._network.flows)
+            if routed.flow.cca and not self._unknown[number] and (route := self._rated(routed))
+        }
+        crossed = {hop for route in routes.values() for hop in route}
+        left_bps = {hop: (self._limits_bps[hop] or 0) - self._datagrams_bps[hop] for hop in crossed}
+        fair = max_min({hop: max(0.0, bps) for hop, bps in left_bps.items()}, [*routes.values()])
+        return dict(zip(routes, fair, strict=True))
+
+    def _row(self, number: int, held: list[int], unknown: Unknown, share_bps: float | None) -> Expected:
+        """Of a hop, and of the flows that it holds back."""
+        flows = [self._network.flows[flow] for flow in held]
+        hop, rate_bps = self._network.hops[number], self._limits_bps[number] or 0
+        is_steady = not self._varies[number]
+        packet_bytes = max(routed.tcp.segment_bytes for routed in flows)
+        payloads = [routed.tcp.mss_bytes / routed.tcp.segment_bytes for routed in flows]
+        rtts_s = [self._rtts_s[flow] for flow in held]
+        rtt_s = None if None in rtts_s else max(rtt for rtt in rtts_s if rtt is not None)
+        bdp_bytes = rate_bps * rtt_s / BITS if is_steady and rtt_s is not None else None
+        bdp_packets = None if bdp_bytes is None else bdp_bytes / packet_bytes
+        queued = buffer_packets(hop, packet_bytes)
+        are_alike = common(rtts_s) is not None and len({routed.tcp.segment_bytes for routed in flows}) == 1
+        part = None if share_bps is None or not are_alike else share_bps / rate_bps
+        window = None if bdp_packets is None or part is None else bdp_packets * part
+        are_all = len(self._crossing[number]) == len(flows)
+        full = None if window is None or queued is None or not are_all else window + queued * (part or 0)
+        return Expected(
+            link=hop.name,
+            rate_bps=rate_bps,
+            flows=len(flows),
+            unknown=unknown,
+            rtt_s=rtt_s,
+            bdp_bytes=bdp_bytes,
+            bdp_packets=bdp_packets,
+            datagrams_bps=self._datagrams_bps[number],
+            fair_share_bps=None if share_bps is None or common(payloads) is None else share_bps * payloads[0],
+            window_packets=window,
+            buffer_packets=queued,
+            full_window_packets=full,
+            full_wait_s=queued * packet_bytes * BITS / rate_bps if queued is not None and is_steady else None,
+            target_wait_s=_target_s(hop),
+            bbr1_share=None if full is None else _bbr1_share(flows, queued, rate_bps, rtt_s, packet_bytes),
+        )
 
 
-def _buffer_packets(hop: Hop, packet_bytes: int) -> float | None:
-    """What a queue that drops at its tail holds; None if it is another one, or has no limit."""
-    if not isinstance(hop.queue, DropTail):
+def common(values: Sequence[float | None]) -> float | None:
+    """The value that all have; None if there is none, or one is unknown."""
+    first = values[0] if values else None
+    if first is None or any(value is None or not isclose(value, first) for value in values):
         return None
-    if hop.queue.packets is not None:
-        return float(hop.queue.packets)
-    return None if hop.queue.limit_bytes is None else hop.queue.limit_bytes / packet_bytes
+    return first
+
+
+def _limit_varies(hop: Hop) -> bool:
+    """Whether the limit of a queue changes, or a device below it holds packets, too."""
+    if isinstance(hop, Port):
+        return False
+    states = [state for shape in hop.shapes for _, state in states_of(shape)]
+    is_changed = any("limit" in values for _, values in hop.steps)
+    is_shaped = any(state.packets is not None or state.limit_bytes is not None for state in states)
+    return hop.device_packets is not None or is_changed or is_shaped
+
+
+def _takes_other_values(link: Link, quantity: Literal["rate_bps", "delay_s"], first: float | None) -> bool:
+    """Whether steps or a Markov channel give a link another rate, or another delay in nanoseconds."""
+    key = "delay_ns" if quantity == "delay_s" else quantity
+    values = {known[key] for _, known in link.steps if key in known}
+    for shape in link.shapes:
+        if isinstance(shape, MarkovChannel):
+            of_states = (getattr(state, quantity) for _, state in states_of(shape))
+            values |= {to_nanoseconds(v) if key == "delay_ns" else v for v in of_states if v is not None}
+    return bool(values - {first})
 
 
 def _target_s(hop: Hop) -> float | None:
@@ -142,12 +294,12 @@ def _target_s(hop: Hop) -> float | None:
 
 
 def _bbr1_share(
-    flows: list[RoutedFlow], buffer_packets: float | None, rate_bps: int, rtt_s: float, packet_bytes: int
+    flows: list[RoutedFlow], queued: float | None, rate_bps: int, rtt_s: float | None, packet_bytes: int
 ) -> float | None:
     kinds = [routed.flow.cca.kind for routed in flows if routed.flow.cca]
     bbr = kinds.count("bbr1")
     others = set(kinds) - {"bbr1"}
-    if not (bbr and others and others <= _FILLS_THE_BUFFER and buffer_packets and rtt_s):
+    if not (bbr and others and others <= _FILLS_THE_BUFFER and queued and rtt_s):
         return None
     bdp_packets = rate_bps * rtt_s / BITS / packet_bytes
-    return bbr_share(buffer_packets / bdp_packets, rate_bps, rtt_s, flows=bbr, packet_bytes=packet_bytes)
+    return bbr_share(queued / bdp_packets, rate_bps, rtt_s, flows=bbr, packet_bytes=packet_bytes)

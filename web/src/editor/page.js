@@ -6,7 +6,7 @@ import { Results } from "../parts/result.js";
 import { Refused, get, post } from "../parts/server.js";
 import { Live } from "../whatif/live.js";
 import { Path } from "../whatif/path.js";
-import { Theory } from "../whatif/said.js";
+import { Theory } from "../whatif/theory.js";
 
 const KEY = "fullpipe-scenario", PAUSE_MS = 150;
 const START = "cubic-vs-bbr1";
@@ -100,7 +100,7 @@ export function Editor({ known }) {
       <${Form} checked=${checked} />
       <div class="right"><${Code} problems=${problems} />
         <div role="status">${problems.length ? html`<ul class="problems">${problems.map((one) => html`<li class="problem">${one.line ? `Line ${one.line}: ` : ""}${one.message}</li>`)}</ul>`
-          : understood && html`<p class="note">${understood.flows_in_all} flows, ${understood.path.links.length} links${understood.path.is_whole ? "" : " and more"}, ${understood.duration_s} s; ${understood.digest}</p>`}</div>
+          : understood && html`<p class="note">${understood.flows.length} flows, ${understood.path.links.length} links${understood.path.is_whole ? "" : " and more"}, ${understood.duration_s} s; ${understood.digest}</p>`}</div>
         ${understood && html`<${Path} begin=${understood} waiting=${0} /><${Theory} begin=${understood} />
           ${understood.notes.map((line) => html`<p class="note">${line}</p>`)}`}
       </div>

@@ -7,13 +7,15 @@ const MOST_LINES = 4000, CROSS = 4, COLOURS = 7;
 export const heightOf = (lanes) => TOP + 22 + (lanes.length - 1 || 1) * GAP + 34 + FOOT;
 export const laneY = (lane) => TOP + 22 + lane * GAP;
 
-// What is in view: the part of the time, its place on the screen, and how packets are shown in it.
-export function viewOf(packets, [from, to], width, flow) {
+// What is in view: the part of the time, its place on the screen, and how packets are shown in it. `lineOf` gives
+// the line of the figures that a flow has; packets of one line are drawn, `chosen`, or of all if that is below 0.
+export function viewOf(packets, [from, to], width, lineOf, chosen) {
   const last = packets.place(to), inside = packets.place(from);
   const scale = (width - 2 * SIDE) / (to - from);
-  const isWanted = flow < 0 ? () => true : (n) => packets.flow[n] === flow;
+  const line = (n) => lineOf(packets.flow[n]);
+  const isWanted = chosen < 0 ? () => true : (n) => line(n) === chosen;
   return {
-    from, to, width, scale, first: packets.place(from - packets.longest), inside, last, isWanted,
+    from, to, width, scale, first: packets.place(from - packets.longest), inside, last, line, isWanted,
     x: (time) => SIDE + (time - from) * scale, areLines: last - inside <= MOST_LINES,
   };
 }
@@ -26,16 +28,16 @@ export function lineOf(packets, view, n) {
   return [x, y, view.x(packets.times[n] + packets.takes_s[n]), laneY(packets.to[n])];
 }
 
-const colourOf = (flows, number) => (flows[number] ? variable(`--c${flows[number].colour % COLOURS}`) : variable("--soft"));
+const colourOf = (lines, number) => (lines[number] ? variable(`--c${lines[number].colour % COLOURS}`) : variable("--soft"));
 
-function drawLines(ctx, packets, view, lanes, flows) {
+function drawLines(ctx, packets, view, lanes, lines) {
   const ways = new Map(), marks = new Path2D(), lost = new Path2D(), again = new Path2D();
   for (let n = view.first; n < view.last; n += 1) {
     if (!view.isWanted(n)) continue;
     const [x, y, toX, toY] = lineOf(packets, view, n);
     if (toX < 0) continue;
-    const key = `${packets.flow[n]} ${packets.kind[n] ? 1 : 0} ${packets.is_again[n]}`;
-    if (!ways.has(key)) ways.set(key, [packets.flow[n], packets.kind[n], packets.is_again[n], new Path2D()]);
+    const key = `${view.line(n)} ${packets.kind[n] ? 1 : 0} ${packets.is_again[n]}`;
+    if (!ways.has(key)) ways.set(key, [view.line(n), packets.kind[n], packets.is_again[n], new Path2D()]);
     const way = ways.get(key)[3];
     way.moveTo(x, y);
     const isEnd = lanes > 1 && packets.lane[n] === (packets.is_reply[n] ? 0 : lanes - 1);
@@ -49,11 +51,11 @@ function drawLines(ctx, packets, view, lanes, flows) {
     if (packets.is_marked[n]) { marks.moveTo(x + 4, y); marks.arc(x, y, 4, 0, 7); }
   }
   const isClose = view.last - view.inside < 400;
-  for (const [flow, kind, isAgain, way] of ways.values()) {
-    ctx.strokeStyle = colourOf(flows, flow);
+  for (const [line, kind, isAgain, way] of ways.values()) {
+    ctx.strokeStyle = colourOf(lines, line);
     ctx.lineWidth = isAgain ? 3 : kind ? 0.8 : 1.4;
     ctx.globalAlpha = isAgain ? 1 : kind ? 0.55 : isClose ? 1 : 0.7;
-    ctx.setLineDash(kind ? [2, 3] : isClose && flows[flow] ? DASHES[flows[flow].dash] : []);
+    ctx.setLineDash(kind ? [2, 3] : isClose && lines[line] ? DASHES[lines[line].dash] : []);
     ctx.stroke(way);
   }
   ctx.globalAlpha = 1;
@@ -68,14 +70,14 @@ function drawLines(ctx, packets, view, lanes, flows) {
   ctx.stroke(lost);
 }
 
-// How many packets pass every lane in a column of the screen: by flow, data and ACKs apart, and what was lost there.
-function counted(packets, view, lanes, flows) {
-  const columns = Math.max(1, Math.floor(view.width - 2 * SIDE)), kinds = 2 * (flows + 1);
+// How many packets pass every lane in a column of the screen: by line, data and ACKs apart, and what was lost there.
+function counted(packets, view, lanes, lines) {
+  const columns = Math.max(1, Math.floor(view.width - 2 * SIDE)), kinds = 2 * (lines + 1);
   const all = new Uint32Array(lanes * kinds * columns), lost = new Uint32Array(lanes * columns), again = new Uint32Array(lanes * columns);
   for (let n = view.inside; n < view.last; n += 1) {
     if (!view.isWanted(n)) continue;
     const column = Math.min(columns - 1, Math.floor((packets.times[n] - view.from) * view.scale)), lane = packets.lane[n];
-    all[(lane * kinds + 2 * packets.flow[n] + (packets.kind[n] ? 1 : 0)) * columns + column] += 1;
+    all[(lane * kinds + 2 * view.line(n) + (packets.kind[n] ? 1 : 0)) * columns + column] += 1;
     if (packets.is_lost[n]) lost[lane * columns + column] += 1;
     if (packets.is_again[n]) again[lane * columns + column] += 1;
   }
@@ -94,14 +96,14 @@ function tallest({ columns, kinds, all }, lanes) {
   return most;
 }
 
-function drawCounts(ctx, packets, view, lanes, flows) {
-  const found = counted(packets, view, lanes.length, flows.length), { columns, kinds, all, lost, again } = found;
+function drawCounts(ctx, packets, view, lanes, lines) {
+  const found = counted(packets, view, lanes.length, lines.length), { columns, kinds, all, lost, again } = found;
   const unit = (GAP * 0.4) / tallest(found, lanes.length);
   for (let lane = 0; lane < lanes.length; lane += 1) {
     const y = laneY(lane), above = new Float32Array(columns), below = new Float32Array(columns);
     for (let kind = 0; kind < kinds; kind += 1) {
       const isAck = kind % 2, stack = isAck ? below : above, start = (lane * kinds + kind) * columns;
-      ctx.fillStyle = colourOf(flows, kind >> 1);
+      ctx.fillStyle = colourOf(lines, kind >> 1);
       ctx.globalAlpha = isAck ? 0.5 : 1;
       for (let column = 0; column < columns; column += 1) {
         const tall = all[start + column] * unit;
@@ -164,7 +166,7 @@ function niceStep(least) {
 }
 
 // Draws everything, and returns what `counted` found; null where packets are lines.
-export function draw(canvas, packets, view, lanes, flows) {
+export function draw(canvas, packets, view, lanes, lines) {
   const ctx = canvas.getContext("2d"), height = heightOf(lanes), ratio = devicePixelRatio || 1;
   if (canvas.width !== Math.round(view.width * ratio) || canvas.height !== Math.round(height * ratio)) {
     canvas.width = Math.round(view.width * ratio);
@@ -173,8 +175,8 @@ export function draw(canvas, packets, view, lanes, flows) {
   ctx.setTransform(ratio, 0, 0, ratio, 0, 0);
   ctx.clearRect(0, 0, view.width, height);
   drawFrame(ctx, view, lanes);
-  const found = view.areLines ? null : drawCounts(ctx, packets, view, lanes, flows);
-  if (view.areLines) drawLines(ctx, packets, view, lanes.length, flows);
+  const found = view.areLines ? null : drawCounts(ctx, packets, view, lanes, lines);
+  if (view.areLines) drawLines(ctx, packets, view, lanes.length, lines);
   drawNames(ctx, lanes);
   return found;
 }

@@ -53,10 +53,11 @@ function Legend() {
 
 export function Lanes({ begin, packets, more }) {
   const place = useRef(null), canvas = useRef(null), drag = useRef(null), at = useRef(-1), live = useRef(null), counts = useRef(null);
-  const [read, setRead] = useState(""), [flow, setFlow] = useState(-1), [selected, setSelected] = useState(null);
+  const [read, setRead] = useState(""), [line, setLine] = useState(-1), [selected, setSelected] = useState(null);
   const whole = [0, begin.duration_s];
-  const view = () => viewOf(packets, zoom.peek() || whole, Math.max(200, place.current.clientWidth), flow);
-  live.current = () => { counts.current = draw(canvas.current, packets, view(), begin.lanes, begin.flows); };
+  const numberOf = (flow) => begin.flows[flow]?.line ?? begin.lines.length;
+  const view = () => viewOf(packets, zoom.peek() || whole, Math.max(200, place.current.clientWidth), numberOf, line);
+  live.current = () => { counts.current = draw(canvas.current, packets, view(), begin.lanes, begin.lines); };
   const losses = useMemo(() => packets.is_lost?.reduce((sum, one) => sum + one, 0) || 0, [packets]);
 
   useEffect(() => {
@@ -67,7 +68,7 @@ export function Lanes({ begin, packets, more }) {
     sizes.observe(room);
     const undo = [zoom.subscribe(redraw), theme.subscribe(redraw)];
     return () => { sizes.disconnect(); undo.forEach((one) => one()); };
-  }, [packets, flow]);
+  }, [packets, line]);
 
   const tell = (n) => { at.current = n; setRead(n < 0 ? "" : said(packets, begin, n)); };
   const go = (by) => {
@@ -109,8 +110,8 @@ export function Lanes({ begin, packets, more }) {
   return html`<div class="lanes" role="group" aria-label="Packets"><h2>Packets</h2>
     <p class="buttons"><span>${count(packets.length)} captured, ${losses ? `${count(losses)} did not arrive` : "none seen to be lost"}</span>
       ${losses > 0 && html`<button type="button" onClick=${() => toLoss(-1)}>Previous loss</button><button type="button" onClick=${() => toLoss(1)}>Next loss</button>`}
-      ${begin.flows.length > 1 && html`<label>Flow <select value=${flow} onChange=${(event) => setFlow(Number(event.target.value))}>
-        <option value="-1">all</option>${begin.flows.map((one, n) => html`<option value=${n}>${one.name}</option>`)}</select></label>`}
+      ${begin.lines.length > 1 && html`<label>Flow <select value=${line} onChange=${(event) => setLine(Number(event.target.value))}>
+        <option value="-1">all</option>${begin.lines.map((one, n) => html`<option value=${n}>${one.label}</option>`)}</select></label>`}
       ${more && html`<button type="button" onClick=${more.later}>${more.label}</button>`}</p>
     <${Legend} />
     <div class="room" ref=${place} tabindex="0" role="img" aria-label=${told} onKeyDown=${pressed}>

@@ -1,5 +1,5 @@
 // A figure over time: lines, straight lines that mean something, and the values under the pointer.
-import { axis, look, TimeFigure } from "./figure.js";
+import { ASIDE, axis, bandOf, look, TimeFigure } from "./figure.js";
 import { html, useEffect, useMemo, useRef, useState } from "./html.js";
 import { Levels } from "./levels.js";
 import { plain } from "./numbers.js";
@@ -33,7 +33,26 @@ function drawMarks(u, marks) {
   ctx.restore();
 }
 
-const options = (props, live, onIndex) => ({
+// The columns of lines: values and, of several flows, the lowest and the highest.
+const columnsOf = (lines) => lines.flatMap((line) => (line.low ? [line.values, line.low, line.high] : [line.values]));
+
+// The place of each line among those columns, behind the times.
+function placesOf(lines) {
+  let next = 1;
+  return lines.map((line) => {
+    const place = next;
+    next += line.low ? 3 : 1;
+    return place;
+  });
+}
+
+const MOST_READ = 5; // lines whose values are written
+const reading = (lines, data, index) => placesOf(lines).slice(0, MOST_READ).map((place, n) => {
+  const [value, low, high] = [place, place + 1, place + 2].map((at) => plain(data[at]?.[index], 3)), { label } = lines[n];
+  return `${lines.length > 1 ? `${label} ` : ""}${value}${lines[n].low ? ` (${low} to ${high})` : ""}`;
+}).join(", ");
+
+const options = ({ lines }, live, onIndex) => ({
   legend: { show: false }, padding: [8, 16, 0, 0],
   cursor: { sync: { key: "time", setSeries: false } },
   scales: { y: { range: () => [0, 1.06 * (live.current.top || 1)] } },
@@ -41,34 +60,37 @@ const options = (props, live, onIndex) => ({
     axis({ size: 26, space: 60, values: (u, ticks) => ticks.map((tick) => `${plain(tick)} s`) }),
     axis({ size: 46, space: 32, values: (u, ticks) => ticks.map((tick) => plain(tick)) }),
   ],
-  series: [{}, ...props.lines.map(look)],
+  series: [{}, ...lines.flatMap((line) => (line.low ? [look(line), ASIDE, ASIDE] : [look(line)]))],
+  bands: placesOf(lines).flatMap((place, n) => (lines[n].low ? [bandOf(lines[n], place)] : [])),
   hooks: { draw: [(u) => drawMarks(u, live.current.marks)], setCursor: [(u) => onIndex(u.cursor.idx ?? null)] },
 });
 
-// `lines`: [{label, colour, dash, values}]; `marks`: [{value, label}]; `top`: the largest value of the axis.
+// `lines`: [{label, colour, dash, values, low, high}], low and high of several flows; `marks`: [{value, label}]; `top`: the
+// largest value of the axis.
 export function Chart(props) {
   const { title, unit, times, lines, marks = [], duration, warmup = 0, top, height = 170 } = props;
   const place = useRef(null), plot = useRef(null), live = useRef(null);
   const [index, setIndex] = useState(null);
-  const levels = useMemo(() => new Levels(times, lines.map((line) => line.values)), [times]);
+  const levels = useMemo(() => new Levels(times, columnsOf(lines)), [times, lines]);
   live.current = { whole: [0, duration], warmup, marks, top, height, levels };
-  const kind = JSON.stringify(lines.map((line) => [line.colour, line.dash]));
+  const kind = JSON.stringify(lines.map((line) => [line.colour, line.dash, Boolean(line.low)]));
 
   useEffect(() => {
     const room = place.current, figure = new TimeFigure(room, zoom, () => live.current, options(props, live, setIndex));
     plot.current = figure;
     room.plot = figure.u; // for a console, and for tests
+    room.marks = () => live.current.marks;
     room.zoom = (part) => { zoom.value = part; };
     room.show = (many, columns) => { live.current.levels = new Levels(many, columns); };
     return () => figure.destroy();
   }, [kind]);
-  useEffect(() => plot.current.update(), [times, top, duration, JSON.stringify(marks)]);
+  useEffect(() => plot.current.update(), [levels, top, duration, warmup, JSON.stringify(marks)]);
 
   const pressed = onKeys(() => plot.current.keys());
   const data = plot.current?.u.data, at = data && index !== null && index < data[0].length;
   return html`<figure class="chart">
     <figcaption><b>${title}</b>${" "}<span class="unit">${unit}</span>
-      <span class="read">${at ? `${plain(data[0][index])} s: ${lines.slice(0, 5).map((line, n) => `${lines.length > 1 ? `${line.label} ` : ""}${plain(data[n + 1][index], 3)}`).join(", ")}` : ""}</span>
+      <span class="read">${at ? `${plain(data[0][index])} s: ${reading(lines, data, index)}` : ""}</span>
     </figcaption>
     <div class="plot" ref=${place} tabindex="0" role="img" onKeyDown=${pressed}
       aria-label=${`${title}, ${unit}, over time. Left and right read values, plus and minus zoom, page up and down move, 0 shows everything.`}></div>

@@ -16,6 +16,10 @@ export const look = ({ colour, dash }) => ({
   width: 1.4, points: { show: false },
 });
 
+// The ends of a band, and what fills it: two series behind the one of the line.
+export const ASIDE = { class: "aside", width: 0, points: { show: false } };
+export const bandOf = ({ colour }, place) => ({ series: [place + 2, place + 1], fill: () => `${variable(`--c${colour}`)}29` });
+
 // Keeps a figure as wide as its room.
 export function fit(u, room, height) {
   const resize = () => u.setSize({ width: Math.max(200, room.clientWidth), height: height() });

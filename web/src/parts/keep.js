@@ -2,6 +2,7 @@
 import { html, useEffect, useRef, useState } from "./html.js";
 import { Refused, post } from "./server.js";
 
+export const FIRST_SEEDS = Array.from({ length: 20 }, (_, n) => n + 1); // of many
 const NOTHING = { of: "", runs: [], done: 0, problems: [], isKeeping: false };
 
 // `runs`: as the page calls those of the first seed, of which a comparison takes all.
@@ -12,8 +13,8 @@ function Kept({ known, runs, count }) {
     !isOne && html`, <a href=${`#/compare/${runs.join("/")}`}>side by side</a>`}.`;
 }
 
-// `isSeen`: whether the runs of these scenarios have ended.
-export function Keep({ known, scenarios, seeds, isSeen }) {
+// `isSeen`: whether the runs of these scenarios have ended. `label` is that of the button; `onKept` is called when all are kept.
+export function Keep({ known, scenarios, seeds, isSeen, label, onKept }) {
   const [state, setState] = useState(NOTHING);
   const of = JSON.stringify({ scenarios, seeds }), all = scenarios.length * seeds.length;
   const seen = useRef("");
@@ -30,12 +31,13 @@ export function Keep({ known, scenarios, seeds, isSeen }) {
         setState({ ...NOTHING, of, isKeeping: true, done: (n + 1) * scenarios.length });
       }
       setState({ ...NOTHING, of, runs: first });
+      if (seen.current === of) onKept?.();
     } catch (error) {
       setState({ ...NOTHING, of, problems: error instanceof Refused ? error.problems : ["the server does not answer"] });
     }
   };
-  const label = all === 1 ? "Keep this run" : all === 2 ? "Keep both runs" : `Keep all ${all} runs`;
-  return html`<p class="buttons"><button type="button" disabled=${!isSeen || isKeeping} onClick=${keep}>${isKeeping ? `Keeping …${all > 2 ? ` ${done} of ${all}` : ""}` : label}</button></p>
+  const named = label || (all === 1 ? "Keep this run" : all === 2 ? "Keep both runs" : `Keep all ${all} runs`);
+  return html`<p class="buttons"><button type="button" disabled=${!isSeen || isKeeping} onClick=${keep}>${isKeeping ? `Keeping …${all > 2 ? ` ${done} of ${all}` : ""}` : named}</button></p>
     <p class="note" role="status">${runs.length > 0 && html`<${Kept} known=${known} runs=${runs} count=${all} />`}</p>
     ${problems.map((line) => html`<p class="problem" role="alert">${line}</p>`)}`;
 }

@@ -47,3 +47,21 @@ export function percentile(column, share_) {
   const sorted = Float32Array.from(column).filter((value) => !Number.isNaN(value)).sort();
   return sorted.length ? sorted[Math.min(sorted.length - 1, Math.floor(share_ * sorted.length))] : null;
 }
+
+// At each place of several columns the mean, the lowest and the highest of the finite values; NaN where there is none.
+export function range(columns) {
+  const rows = columns[0].length, [values, low, high] = [0, 1, 2].map(() => new Float32Array(rows).fill(NaN));
+  for (let n = 0; n < rows; n += 1) {
+    let total = 0, found = 0;
+    for (const column of columns) {
+      const value = column[n];
+      if (Number.isNaN(value)) continue;
+      total += value;
+      found += 1;
+      if (!(value >= low[n])) low[n] = value;
+      if (!(value <= high[n])) high[n] = value;
+    }
+    if (found) values[n] = total / found;
+  }
+  return { values, low, high };
+}

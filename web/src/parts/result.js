@@ -6,13 +6,14 @@ import { mean } from "./numbers.js";
 import { zoom } from "./zoom.js";
 import { Figures, figuresOf, topsOf, windowOf } from "../whatif/figures.js";
 import { Path } from "../whatif/path.js";
-import { Flows, Sentence, Theory } from "../whatif/said.js";
+import { Flows, Sentence } from "../whatif/said.js";
+import { Theory } from "../whatif/theory.js";
 
-function Result({ state, title, figures, tops }) {
+function Result({ state, title, figures, tops, Offer }) {
   const { begin, columns } = state;
   const waiting = useMemo(() => (columns["backlog_packets/0"] ? mean(columns["backlog_packets/0"], Math.floor(columns.time_s.length / 6)) : 0), [columns]);
   return html`<section class=${`variant${state.isRunning ? " running" : ""}`} aria-label=${title || "What came out"}>
-    <div>${title && html`<h2>${title}</h2>`}<${Sentence} ...${state} /></div>
+    <div>${title && html`<h2>${title}</h2>`}<${Sentence} ...${state} Offer=${Offer} /></div>
     <div>${begin && html`<${Path} begin=${begin} waiting=${waiting} /><${Theory} begin=${begin} />`}</div>
     <div>
     ${begin && !figures && !state.isRunning && !state.problems.length && html`<p class="note">Nothing was sampled over time: the scenario has record.interval = "off".</p>`}
@@ -40,13 +41,13 @@ function figuresFor(state, over) {
 // As many digits as tell both ends apart.
 const shown = ([from, to]) => [from, to].map((value) => value.toFixed(Math.min(6, Math.max(1, 2 - Math.floor(Math.log10(to - from))))));
 
-// One result, or two beside each other with the same axes.
-export function Results({ states, titles }) {
+// One result, or two beside each other with the same axes. `Offer`: a component that leads to more seeds, in place of a command.
+export function Results({ states, titles, Offer }) {
   const over = Math.max(...states.map(windowFor)), figures = states.map((state) => figuresFor(state, over)), tops = topsOf(figures);
   return html`<div class=${`beside of-${states.length}`}>
     ${zoom.value && html`<p class="zoomed">Seconds ${shown(zoom.value)[0]} to ${shown(zoom.value)[1]} <button type="button" onClick=${() => { zoom.value = null; }}>Show everything</button></p>`}
     <div class="side-by-side">
-      ${states.map((state, n) => html`<${Result} key=${n} state=${state} title=${titles[n]} figures=${figures[n]} tops=${tops} />`)}
+      ${states.map((state, n) => html`<${Result} key=${n} state=${state} title=${titles[n]} figures=${figures[n]} tops=${tops} Offer=${Offer} />`)}
     </div>
   </div>`;
 }

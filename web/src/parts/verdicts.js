@@ -8,7 +8,7 @@ const CODE_NAME = /\b[a-z]+(_[a-z0-9]+)+\b/g;
 const WIDTH = 220, HEIGHT = 18;
 const shownIn = { "bit/s": rate, s: time, packets: few };
 const shownAs = { call_score: score, loss_rate: share, utilisation: share };
-const shown = ({ metric, unit }, value) => (shownAs[metric] || shownIn[unit] || plain)(value, 3);
+export const shown = ({ metric, unit }, value) => (shownAs[metric] || shownIn[unit] || plain)(value, 3);
 
 // The interval of a difference as a share of the reference, within ± the limit; the margin is the band. Of a
 // reference of 0 there is no share.

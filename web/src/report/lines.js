@@ -1,11 +1,10 @@
 // Means along an axis, with bands of their intervals; a click on a label hides its line and its band.
 import uPlot from "uplot";
-import { fit, look } from "../parts/figure.js";
-import { theme, variable } from "../parts/theme.js";
+import { ASIDE, bandOf, fit, look } from "../parts/figure.js";
+import { theme } from "../parts/theme.js";
 import { add } from "./add.js";
 import { HEIGHT, axes, told, upward } from "./axes.js";
 
-const ASIDE = { class: "aside", width: 0, points: { show: false } };
 const isNone = (value) => value === null || value === undefined;
 const withInterval = ({ columns: [, low, high] }) => (u, value, series, place) =>
   (isNone(value) ? told(u, value) : `${told(u, value)} [${told(u, low[place])}, ${told(u, high[place])}]`);
@@ -21,7 +20,7 @@ export function drawLines(figure, data) {
   const series = data.lines.flatMap((line) => [
     { ...look(line), label: line.label, points: { show: true, size: 5 }, value: withInterval(line) }, ASIDE, ASIDE,
   ]);
-  const bands = data.lines.map((line, n) => ({ series: [3 * n + 3, 3 * n + 2], fill: () => `${variable(`--c${line.colour}`)}29` }));
+  const bands = data.lines.map((line, n) => bandOf(line, 3 * n + 1));
   const u = new uPlot({
     width: 300, height: HEIGHT, bands, axes: axes(data.x, data.label),
     scales: { x: { time: false, range: room }, y: upward(uPlot.rangeNum) }, cursor: { drag: { x: false, y: false } },

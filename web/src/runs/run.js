@@ -2,6 +2,7 @@
 import { html, useEffect, useState } from "../parts/html.js";
 import { edit } from "../editor/page.js";
 import { Command, download } from "../parts/copy.js";
+import { FIRST_SEEDS, Keep } from "../parts/keep.js";
 import { Packets } from "../packets/packets.js";
 import { Report } from "../parts/report.js";
 import { Results } from "../parts/result.js";
@@ -77,27 +78,32 @@ export function OneRun({ rest }) {
   </div>`;
 }
 
+// Digest and engine of a run, without its seed.
+const scenarioOf = (id) => id.split("/").filter((_, n) => n !== 1).join("/");
+
 export function TwoRuns({ known, rest }) {
   const ids = idsOf(rest).slice(0, 2), states = useRuns(ids);
-  const [result, setResult] = useState({ told: null, problems: [] });
+  const [result, setResult] = useState({ told: null, problems: [] }), [asked, setAsked] = useState(0);
   useEffect(() => {
     const stop = new AbortController();
     setResult({ told: null, problems: [] });
     if (ids.length === 2) post("/api/runs/compare", { runs: ids }, stop.signal).then((told) => setResult({ told, problems: [] }), (error) => { if (!stop.signal.aborted) setResult({ told: null, problems: saying(error) }); });
     return () => stop.abort();
-  }, [ids.join()]);
+  }, [ids.join(), asked]);
   if (ids.length < 2) return html`<div class="wide-page"><p>Two runs make a comparison. <a href="#/runs">Choose them among all runs.</a></p></div>`;
-  const [a, b] = states;
-  const isOfSeveral = new Set(states.map(({ meta }) => meta?.engine)).size > 1;
-  const titles = states.map((state, n) => `${"AB"[n]}: ${titleOf(state, isOfSeveral)}`);
+  const [a, b] = states, engines = new Set(states.map(({ meta }) => meta?.engine));
+  const isOneScenario = scenarioOf(ids[0]) === scenarioOf(ids[1]), canRunMore = !isOneScenario && engines.size === 1 && engines.has("native");
+  const titles = states.map((state, n) => `${"AB"[n]}: ${titleOf(state, engines.size > 1)}`);
   return html`<div class="wide-page">
     <p class="crumbs"><a href="#/runs">Runs</a></p>
-    <h1>${result.told ? `${result.told.variant} against ${result.told.reference}` : "B against A"}</h1>
-    ${result.problems.map((line) => html`<p class="note">No verdicts: ${line}.</p>`)}
+    <h1>${result.told ? `${result.told.variant} against ${result.told.reference}` : isOneScenario ? "Two runs of one scenario" : "B against A"}</h1>
+    ${result.problems.map((line) => html`<p class="problem" role="alert">No verdicts: ${line}.</p>`)}
     ${result.told && html`<${Verdicts} result=${result.told} known=${known} />
       <${TakeAlong} command=${result.told.command} files=${states.map((state, n) => [result.told.files[n], state.begin?.toml])}
         report=${(question) => postText("/api/runs/compare/report", { runs: ids, question })} />`}
+    ${canRunMore && html`<${Keep} known=${known} scenarios=${states.map((state) => state.begin.toml)} seeds=${FIRST_SEEDS} isSeen
+      label=${`Run ${FIRST_SEEDS.length} seeds of each`} onKept=${() => setAsked(asked + 1)} />`}
     <${Results} states=${states} titles=${titles} />
-    <${Difference} a=${a} b=${b} />
+    ${!isOneScenario && html`<${Difference} a=${a} b=${b} />`}
   </div>`;
 }

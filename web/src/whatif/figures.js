@@ -1,18 +1,24 @@
 // The four figures of a variant.
 import { html } from "../parts/html.js";
 import { Chart } from "../parts/chart.js";
-import { largest, percentile, time } from "../parts/numbers.js";
+import { largest, percentile, range, time } from "../parts/numbers.js";
 
 const SMOOTHED = 3; // long round trips that a point of goodput is the mean of, as in every figure of goodput
 
-// Trailing means over several samples: single ones are of a few packets.
+// Trailing means over several samples: single ones are of a few packets. What was not measured has no part in them.
 function smoothed(values, window) {
   if (window < 2) return values;
   const made = new Float32Array(values.length);
-  let total = 0;
+  let total = 0, found = 0;
+  const take = (value, sign) => {
+    if (Number.isNaN(value)) return;
+    total += sign * value;
+    found += sign;
+  };
   for (let n = 0; n < values.length; n += 1) {
-    total += values[n] - (n >= window ? values[n - window] : 0);
-    made[n] = total / Math.min(n + 1, window);
+    take(values[n], 1);
+    if (n >= window) take(values[n - window], -1);
+    made[n] = Number.isNaN(values[n]) ? NaN : total / found;
   }
   return made;
 }
@@ -26,7 +32,7 @@ const spacingOf = (times) => (times.length > 1 ? times[1] - times[0] : 1);
 export function windowOf(state) {
   if (!isThere(state)) return 0;
   const { begin, columns } = state, spacing = spacingOf(columns.time_s);
-  const slow = Math.max(...begin.flows.map((_, n) => percentile(columns[`srtt_s/${n}`], 0.95) || 0));
+  const slow = begin.flows.reduce((most, _, n) => Math.max(most, percentile(columns[`srtt_s/${n}`], 0.95) || 0), 0);
   return Math.max(1, Math.ceil((SMOOTHED * slow) / spacing - 1e-6)) * spacing;
 }
 
@@ -34,38 +40,43 @@ export function windowOf(state) {
 export function figuresOf(state, over) {
   if (!isThere(state)) return null;
   const { begin, columns, isRunning } = state, times = columns.time_s;
-  const [link] = begin.expected;
-  const window = Math.round(over / spacingOf(times));
-  const mayHave = (key, flow, n) => (isRunning && flow.cca) || columns[`${key}/${n}`].some(Number.isFinite); // a call has no round trip and no window
-  const lines = (key, make) => begin.flows.map((flow, n) => mayHave(key, flow, n) && {
-    label: flow.name, colour: flow.colour, dash: flow.dash, values: make(columns[`${key}/${n}`], flow),
-  }).filter(Boolean);
+  const window = Math.round(over / spacingOf(times)), members = begin.lines.map(() => []);
+  begin.flows.forEach((flow, n) => members[flow.line].push(n));
+  const mayHave = (column, line) => (isRunning && line.cca) || column.some(Number.isFinite); // a call has no round trip and no window
+  const lines = (key, make) => begin.lines.flatMap((line, n) => {
+    const known = members[n].map((flow) => columns[`${key}/${flow}`]).filter((column) => mayHave(column, line));
+    if (!known.length) return [];
+    const made = known.map((column) => make(column, line));
+    return [{ label: line.label, colour: line.colour, dash: line.dash, ...(line.flows > 1 ? range(made) : { values: made[0] }) }];
+  });
   const queue = begin.links.map((name, n) => ({
     label: name, colour: begin.links.length > 1 ? n : null, dash: n, values: columns[`backlog_packets/${n}`],
   }));
-  const mark = (value, label) => (value ? [{ value, label }] : []);
+  const figure = (title, unit, key, factor, drawn) => {
+    const mark = begin.marks[key];
+    return { title, unit, lines: drawn, marks: mark ? [{ value: mark.value * factor, label: mark.label }] : [] };
+  };
   const made = [
-    { title: "Goodput", unit: "Mbit/s", lines: lines("goodput_bps", (v) => smoothed(scaled(v, 1e-6), window)), over,
-      marks: link && link.flows > 1 ? mark(link.fair_share_bps / 1e6, "fair share") : [] },
-    { title: "Round trip", unit: "ms", lines: lines("srtt_s", (v) => scaled(v, 1e3)), marks: link ? mark(link.rtt_s * 1e3, "empty path") : [] },
-    { title: "Waiting at the link", unit: "packets", lines: queue, marks: link ? mark(link.buffer_packets, "full") : [] },
-    { title: "Congestion window", unit: "packets", lines: lines("cwnd_bytes", (v, flow) => scaled(v, 1 / flow.mss_bytes)),
-      marks: link && link.flows > 1 ? mark(link.window_packets, "fair and no queue") : link ? mark(link.bdp_packets, "fills the path") : [] },
-  ].filter((figure) => figure.lines.length);
+    { ...figure("Goodput", "Mbit/s", "goodput_bps", 1e-6, lines("goodput_bps", (v) => smoothed(scaled(v, 1e-6), window))), over },
+    figure("Round trip", "ms", "srtt_s", 1e3, lines("srtt_s", (v) => scaled(v, 1e3))),
+    figure("Waiting at the link", "packets", "backlog_packets", 1, queue),
+    figure("Congestion window", "packets", "cwnd_bytes", 1, lines("cwnd_bytes", (v, line) => scaled(v, 1 / line.mss_bytes))),
+  ].filter((one) => one.lines.length);
   const from = Math.floor(times.length / 20); // the start may be far above the rest
-  for (const figure of made) {
-    const values = figure.lines.map((line) => largest(line.values.subarray(from)));
-    figure.top = Math.max(0, ...values.filter(Number.isFinite), ...figure.marks.filter((one) => one.value < 3 * Math.max(...values)).map((one) => one.value));
-    figure.times = times;
+  for (const one of made) {
+    const values = one.lines.map((line) => largest((line.high || line.values).subarray(from)));
+    one.top = Math.max(0, ...values.filter(Number.isFinite), ...one.marks.filter((mark) => mark.value < 3 * Math.max(...values)).map((mark) => mark.value));
+    one.times = times;
   }
   return made;
 }
 
 export function Figures({ figures, tops, begin }) {
-  const over = figures.find((figure) => figure.over)?.over;
+  const over = figures.find((figure) => figure.over)?.over, areMany = begin.lines.length < begin.flows.length;
   return html`<div class="figures">${figures.map((figure) => html`<${Chart} key=${figure.title} ...${figure}
     top=${tops[figure.title]} duration=${begin.duration_s} warmup=${begin.warmup_s} />`)}</div>
-    <p class="note">${over && `Goodput is the mean over the ${time(over, 2)} before: what waited for a lost packet counts when it is handed on, so it may be more than the link carries. `}Drag over a figure to zoom in, double-click to see everything.${begin.warmup_s > 0 ? " Grey is the warm-up, which numbers leave out." : ""}</p>`;
+    <p class="note">${areMany && "A line is the mean of the flows of one algorithm; its band reaches from the lowest to the highest of them. "}${
+      over && `Goodput is the mean over the ${time(over, 2)} before: what waited for a lost packet counts when it is handed on, so it may be more than the link carries. `}Drag over a figure to zoom in, double-click to see everything.${begin.warmup_s > 0 ? " Grey is the warm-up, which numbers leave out." : ""}</p>`;
 }
 
 // The same axes for both variants, so that they can be compared by eye.

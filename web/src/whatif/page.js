@@ -4,7 +4,7 @@ import { Results } from "../parts/result.js";
 import { Controls } from "./controls.js";
 import { Live } from "./live.js";
 import { Difference, sentenceOf } from "./said.js";
-import { Seeds } from "./seeds.js";
+import { Seeds, ToSeeds } from "./seeds.js";
 import { address, common, fromAddress, letter, scenarioOf, variants } from "./settings.js";
 
 const PAUSE_MS = 40; // between a change and its run: a slider says more than can be drawn
@@ -38,8 +38,9 @@ export function WhatIf({ known, query }) {
     <${Controls} known=${known} lives=${lives} />
     <div class="results">
       <h1 class="aside">What if</h1>
-      <${Results} states=${states} titles=${titles} />
-      ${states.length > 1 && html`<${Difference} a=${states[0]} b=${states[1]} /><${Seeds} known=${known} tomls=${states.map((state) => state.begin?.toml)} />`}
+      <${Results} states=${states} titles=${titles} Offer=${ToSeeds} />
+      ${states.length > 1 && html`<${Difference} a=${states[0]} b=${states[1]} />`}
+      <${Seeds} known=${known} begins=${states.map((state) => state.begin)} />
     </div>
   </div>`;
 }

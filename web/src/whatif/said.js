@@ -1,6 +1,7 @@
-// What came out, in a sentence; what theory expects; and a row per flow.
-import { html } from "../parts/html.js";
-import { change, count, few, plain, rate, score, share, size, sum, time } from "../parts/numbers.js";
+// What came out, in a sentence, and a row per flow.
+import { html, useState } from "../parts/html.js";
+import { Command } from "../parts/copy.js";
+import { change, count, plain, rate, score, share, sum, time } from "../parts/numbers.js";
 
 const EVEN = 0.03; // of the whole: a share that is so near to that of equal flows is called even
 export const goodputs = (end) => end.flows.map((flow) => flow.goodput_bps || 0);
@@ -22,7 +23,7 @@ function calling(end) {
 
 const MOST_NAMED = 4; // in a sentence
 
-// What came out of a run that has ended, in a sentence. Algorithms are compared, and flows where no algorithm is known.
+// What came out of one run that has ended, in a sentence. Algorithms are compared, and flows where no algorithm is known.
 export function sentenceOf({ begin, end }) {
   const carried = end.flows.filter((flow) => flow.protocol === "tcp"), flows = carried.length ? carried : end.flows;
   const all = sum(goodputs({ flows })), link = end.links.find((one) => one.link === begin.links[0]);
@@ -35,35 +36,27 @@ export function sentenceOf({ begin, end }) {
   const names = Object.keys(by), most = names.reduce((best, name) => (by[name] > by[best] ? name : best), names[0]);
   const isEven = Math.abs(by[most] / all - counts[most] / flows.length) < EVEN;
   const listed = names.length > MOST_NAMED ? `${names.length} flows or algorithms` : `${names.slice(0, -1).join(", ")} and ${names[names.length - 1]}`;
-  const shares = names.length === 1 ? `${flows.length > 1 ? "The flows carry" : "The flow carries"} ${rate(all)}${callsOf(end).length ? " beside the call" : ""}`
+  const shares = names.length === 1 ? `${flows.length > 1 ? "the flows carry" : "the flow carries"} ${rate(all)}${callsOf(end).length ? " beside the call" : ""}`
     : isEven ? `${listed} share ${rate(all)} evenly` : `${most} takes ${share(by[most] / whole, 2)} of ${rate(whole)}`;
   const waits = link ? `; packets wait ${time(link.sojourn_mean_s)} on average` : "";
   const dropped = link ? (link.dropped_packets ? `, and ${count(link.dropped_packets)} are dropped` : ", and none is dropped") : "";
-  return all ? `${shares}${waits}${dropped}.${calling(end)}` : "Nothing arrives.";
+  return all ? `In this run ${shares}${waits}${dropped}.${calling(end)}` : "Nothing arrives in this run.";
 }
 
-export function Sentence({ begin, end, problems, isRunning, columns }) {
+// How to get more seeds than the one of a run: `Offer`, or a command. What was measured has no seeds.
+function MoreSeeds({ begin, Offer }) {
+  if (begin.path.shape === "unknown") return null;
+  const command = (begin.command || `fullpipe run scenario.toml --seed ${begin.seed}`).replace(/--seed \d+/, "--seeds 20");
+  return html`<div class="note more-seeds">${Offer ? html`<${Offer} seed=${begin.seed} />` : html`<details><summary>One run, seed ${begin.seed}: run more seeds</summary>
+    <${Command} text=${command} label="Command for more seeds" /></details>`}</div>`;
+}
+
+export function Sentence({ begin, end, problems, isRunning, columns, Offer }) {
   if (problems.length) return html`<div class="problem" role="alert">${problems.map((line) => html`<p>${line}</p>`)}</div>`;
   const reached = columns.time_s?.length ? columns.time_s[columns.time_s.length - 1] : 0;
   return html`<p class="sentence" aria-live="polite">${end ? sentenceOf({ begin, end }) : isRunning ? "Running …" : ""}</p>
+    ${begin && html`<${MoreSeeds} begin=${begin} Offer=${Offer} />`}
     ${isRunning && begin && html`<progress class="reached" max=${begin.duration_s} value=${reached} aria-label="Simulated time that is reached"></progress>`}`;
-}
-
-export function Theory({ begin }) {
-  const [link] = begin.expected;
-  if (!link) return null;
-  const rows = [
-    ["Fills the path", `${size(link.bdp_bytes)}, ${few(link.bdp_packets)} packets`, "Bandwidth-delay product: rate × round trip"],
-    ["Fair share", rate(link.fair_share_bps), "Payload per flow if all get the same"],
-    ["Window per flow", `${few(link.window_packets)}${link.full_window_packets ? ` to ${few(link.full_window_packets)}` : ""} packets`,
-      "From a path that is just full to a buffer that overflows"],
-    link.full_wait_s ? ["Full buffer", `${time(link.full_wait_s)} of waiting`, "Behind all that the buffer holds"]
-      : link.target_wait_s ? ["Queue aims at", `${time(link.target_wait_s)} of waiting`, "The target of the queue discipline"] : null,
-    link.bbr1_share !== null ? ["BBRv1's share", share(link.bbr1_share, 2), "Ware et al., IMC 2019, for flows that last"] : null,
-  ].filter(Boolean);
-  return html`<dl class="theory" aria-label="What theory expects">
-    ${rows.map(([name, value, why]) => html`<div title=${why}><dt>${name}</dt><dd>${value}</dd></div>`)}
-  </dl>`;
 }
 
 const column = (name, shown, valueOf) => ({ name, shown, valueOf });
@@ -75,19 +68,39 @@ const OF_SENDERS = [column("sent again", count, (flow) => flow.retransmitted_pac
 const OF_CALLS = [column("call score (MOS)", score, (flow) => flow.call_score)];
 const OF_DATAGRAMS = [column("one way", (value) => time(value), (flow) => flow.owd_mean_s), column("lost", (value) => share(value, 2), lost)];
 
+const MOST_ROWS = 200; // until all are asked for
+const swatch = ({ colour, dash }) => html`<svg class=${`swatch c${colour}`} viewBox="0 0 22 8" aria-hidden="true"><path d="M0 4H22" class=${`line d${dash}`} /></svg>`;
+
+// How far apart the flows of a line are.
+function spread(flows) {
+  const known = flows.map((flow) => flow.goodput_bps).filter(isKnown).sort((a, b) => a - b);
+  return known.length ? `: goodput ${rate(known[0])} to ${rate(known[known.length - 1])}, mean ${rate(sum(known) / known.length)}` : "";
+}
+
+// Every flow, below the line of the figures that it shares with others.
 export function Flows({ begin, end }) {
+  const [isWhole, setIsWhole] = useState(false);
   if (!end) return null;
   const all = sum(goodputs(end)), has = (valueOf) => end.flows.some((flow) => isKnown(valueOf(flow)));
   const ofSome = [OF_CALLS, OF_DATAGRAMS].filter(([first]) => has(first.valueOf)).flat();
-  const columns = [...OF_ALL, ...ofSome, ...OF_SENDERS];
+  const columns = [...OF_ALL, ...ofSome, ...OF_SENDERS], members = begin.lines.map(() => []);
+  end.flows.forEach((flow, n) => members[begin.flows[n].line].push(flow));
+  let left = isWhole ? Infinity : MOST_ROWS;
+  const shown = members.map((flows) => {
+    const some = flows.slice(0, left);
+    left -= some.length;
+    return some;
+  });
   return html`<div class="scroll" tabindex="0" role="group" aria-label="Flows"><table class="flows">
     <thead><tr><th scope="col">flow</th><th scope="col" class="n">share</th>${columns.map(({ name }) => html`<th scope="col" class="n">${name}</th>`)}</tr></thead>
-    <tbody>${end.flows.slice(0, begin.flows.length).map((flow, n) => html`<tr>
-      <th scope="row"><svg class=${`swatch c${begin.flows[n].colour}`} viewBox="0 0 22 8" aria-hidden="true"><path d="M0 4H22" class=${`line d${begin.flows[n].dash}`} /></svg>${flow.flow}</th>
-      <td class="n">${share(all && isKnown(flow.goodput_bps) ? flow.goodput_bps / all : null, 2)}</td>
-      ${columns.map(({ valueOf, shown }) => html`<td class="n">${shown(valueOf(flow))}</td>`)}
-    </tr>`)}</tbody></table></div>
-    ${begin.flows_in_all > begin.flows.length && html`<p class="note">The first ${begin.flows.length} of ${begin.flows_in_all} flows.</p>`}`;
+    ${begin.lines.map((line, n) => html`<tbody>
+      ${line.flows > 1 && html`<tr class="group"><th colspan=${columns.length + 2} scope="rowgroup">${swatch(line)}${line.label}${spread(members[n])}</th></tr>`}
+      ${shown[n].map((flow) => html`<tr>
+        <th scope="row">${swatch(line)}${flow.flow}</th>
+        <td class="n">${share(all && isKnown(flow.goodput_bps) ? flow.goodput_bps / all : null, 2)}</td>
+        ${columns.map(({ valueOf, shown: said }) => html`<td class="n">${said(valueOf(flow))}</td>`)}
+      </tr>`)}</tbody>`)}</table></div>
+    ${!isWhole && end.flows.length > MOST_ROWS && html`<p><button type="button" onClick=${() => setIsWhole(true)}>List all ${count(end.flows.length)} flows</button></p>`}`;
 }
 
 const points = (from, to) => `${to > from ? "+" : to < from ? "−" : "±"}${score(Math.abs(to - from))}`; // scores are no ratios

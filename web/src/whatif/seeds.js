@@ -1,22 +1,33 @@
-// Is the difference real? Both variants with many seeds, and a verdict for every metric.
+// Many seeds: of one variant the mean of every metric, of two a verdict for every metric.
 import { html, signal, useEffect, useRef, useState } from "../parts/html.js";
-import { Keep } from "../parts/keep.js";
+import { Command } from "../parts/copy.js";
+import { FIRST_SEEDS, Keep } from "../parts/keep.js";
+import { Means } from "../parts/means.js";
 import { Refused, events, postText } from "../parts/server.js";
 import { TakeAlong, Verdicts } from "../parts/verdicts.js";
 import { common, scenarioOf, variants } from "./settings.js";
 
-const SEEDS = 20;
-const FIRST_SEEDS = Array.from({ length: SEEDS }, (_, n) => n + 1);
+const SEEDS = FIRST_SEEDS.length;
 const NOTHING = { done: 0, problems: [], isRunning: false };
 const last = signal({ of: "", result: null }); // stays while another part of the page is seen
 
 // Without capture, which changes no result.
 const scenarios = () => variants.value.map((one) => scenarioOf(one, { ...common.value, packets: false }));
 
-// `tomls`: both scenarios as files.
-export function Seeds({ known, tomls }) {
+// Beside the sentence about a run: leads to the button that runs more.
+export function ToSeeds({ seed }) {
+  const go = () => {
+    const button = document.querySelector(".seeds button");
+    button.scrollIntoView({ block: "center" });
+    button.focus({ preventScroll: true });
+  };
+  return html`One run, seed ${seed}. <button type="button" class="plain" onClick=${go}>More seeds</button>`;
+}
+
+// `begins`: what is known of both variants, or of the only one.
+export function Seeds({ known, begins }) {
   const [state, setState] = useState(NOTHING);
-  const stop = useRef(null), of = JSON.stringify(scenarios());
+  const stop = useRef(null), of = JSON.stringify(scenarios()), isOne = begins.length === 1;
   useEffect(() => {
     setState(NOTHING);
     return () => stop.current?.abort();
@@ -24,10 +35,11 @@ export function Seeds({ known, tomls }) {
   const result = last.value.of === of ? last.value.result : null;
   const run = async () => {
     stop.current = new AbortController();
-    const { signal } = stop.current;
+    const { signal } = stop.current, all = scenarios();
     setState({ ...NOTHING, isRunning: true });
     try {
-      for await (const [name, data] of events("/api/compare", { scenarios: scenarios(), seeds: SEEDS }, signal)) {
+      const [path, body] = isOne ? ["/api/seeds", { scenario: all[0] }] : ["/api/compare", { scenarios: all }];
+      for await (const [name, data] of events(path, { ...body, seeds: SEEDS }, signal)) {
         const told = JSON.parse(data);
         if (name === "progress") setState((before) => ({ ...before, done: told.done }));
         else if (name === "end") {
@@ -40,14 +52,24 @@ export function Seeds({ known, tomls }) {
       if (!signal.aborted) setState({ ...NOTHING, problems: error instanceof Refused ? error.problems : ["the server does not answer"] });
     }
   };
-  return html`<section class="seeds"><h2>Is the difference real?</h2>
-    <p>One run is one throw. ${SEEDS} runs of each variant, with the same seeds for both, say how far chance goes.
-      ${" "}<button type="button" disabled=${state.isRunning} onClick=${run}>${state.isRunning ? "Running …" : `Run ${SEEDS} seeds of each`}</button></p>
-    ${state.isRunning && html`<progress max=${2 * SEEDS} value=${state.done} aria-label="Runs that are done"></progress>`}
+  const [title, why, label] = isOne ? ["How much do seeds differ?", `One run is one sample. ${SEEDS} seeds give means with intervals.`, `Run ${SEEDS} seeds`]
+    : ["Is the difference real?", `One run is one sample. ${SEEDS} runs of each variant, with the same seeds for both, say which differences are more than chance.`, `Run ${SEEDS} seeds of each`];
+  return html`<section class="seeds"><h2>${title}</h2>
+    <p>${why}${" "}<button type="button" disabled=${state.isRunning} onClick=${run}>${state.isRunning ? "Running …" : label}</button></p>
+    ${state.isRunning && html`<progress max=${begins.length * SEEDS} value=${state.done} aria-label="Runs that are done"></progress>`}
     ${state.problems.map((line) => html`<p class="problem" role="alert">${line}</p>`)}
-    ${result && !state.isRunning && html`<${Verdicts} result=${result} known=${known} />
-      <${TakeAlong} command=${result.command} files=${tomls.map((toml, n) => [result.files[n], toml])}
-        report=${(question) => postText("/api/compare/report", { scenarios: scenarios(), seeds: SEEDS, question })} />
+    ${result && !state.isRunning && html`${isOne ? html`<${OfOne} result=${result} known=${known} begin=${begins[0]} />` : html`<${OfTwo} result=${result} known=${known} begins=${begins} />`}
       <${Keep} known=${known} scenarios=${scenarios()} seeds=${FIRST_SEEDS} isSeen />`}
   </section>`;
+}
+
+function OfOne({ result, known, begin }) {
+  return html`<${Means} result=${result} known=${known} />
+    ${begin?.command && html`<p class="note">The same seeds in a terminal:</p><${Command} text=${begin.command.replace(/--seed \d+/, `--seeds ${SEEDS}`)} label="Command for many seeds" />`}`;
+}
+
+function OfTwo({ result, known, begins }) {
+  return html`<${Verdicts} result=${result} known=${known} />
+    <${TakeAlong} command=${result.command} files=${begins.map((begin, n) => [result.files[n], begin?.toml])}
+      report=${(question) => postText("/api/compare/report", { scenarios: scenarios(), seeds: SEEDS, question })} />`;
 }

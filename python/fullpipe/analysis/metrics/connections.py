@@ -50,10 +50,11 @@ def bulk_names(run: Run) -> list[str]:
 @Remembered
 def _bulk_names(scenario: Scenario) -> list[str]:
     entries = zip(scenario.flows, flow_names(scenario.flows), strict=True)
-    return [name for flow, of_entry in entries if _is_bulk(flow) for name in of_entry]
+    return [name for flow, of_entry in entries if is_bulk(flow) for name in of_entry]
 
 
-def _is_bulk(flow: Flow) -> bool:
+def is_bulk(flow: Flow) -> bool:
+    """Whether a flow always has more to send while it is there: see `bulk_flows`."""
     writes_all = flow.workload is None or flow.workload.kind == "bulk"
     return flow.cca is not None and writes_all and flow.size_bytes is None and flow.application is None
 

@@ -34,6 +34,7 @@ from fullpipe.cli.ui.limits import Limits
 from fullpipe.cli.ui.live import Turns, live
 from fullpipe.cli.ui.printed import all_studies, figure, study
 from fullpipe.cli.ui.problems import problems_of
+from fullpipe.cli.ui.seeds import means
 from fullpipe.cli.ui.stored import KeptRuns
 from fullpipe.cli.ui.understood import understood
 from fullpipe.errors import FullpipeError, ScenarioError
@@ -88,6 +89,7 @@ class Server:
         post = {
             "/api/check": self._check,
             "/api/live": self._live,
+            "/api/seeds": self._seeds,
             "/api/compare": self._compare,
             "/api/compare/report": self._report_verdicts,
             "/api/keep": self._keep,
@@ -136,6 +138,13 @@ class Server:
         body = await self._body(request)
         scenario = await to_thread.run_sync(self._bounded, body.get("scenario"))
         events = live(scenario, seed_of(body.get("seed", 1)), self._limits, self._turns)
+        return StreamingResponse(events, media_type="text/event-stream")
+
+    async def _seeds(self, request: Request) -> Response:
+        body = await self._body(request)
+        seeds = seeds_of(body.get("seeds"), self._limits.seeds)
+        scenario = await to_thread.run_sync(self._bounded, body.get("scenario"), seeds)
+        events = means(scenario, seeds, self._limits, self._turns)
         return StreamingResponse(events, media_type="text/event-stream")
 
     async def _compare(self, request: Request) -> Response:

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from itertools import pairwise
+from itertools import islice, pairwise
 from typing import Any
 
+from fullpipe.analysis.expected import rate_varies
 from fullpipe.scenario import Network, Scenario
 from fullpipe.scenario.model.link.queues import DropTail
 from fullpipe.scenario.model.topology import Dumbbell
 from fullpipe.scenario.network.parts import Hop, Link, Port, RoutedFlow
 
-MOST_FLOWS = 12
-"""Flows that are drawn."""
+_MOST_ROUTES = 24
+"""Routes that are drawn, each of a line of the figures."""
 _MOST_PARTS = 60
 """Nodes, and links, that a drawing has room for."""
 _SWEEPS = 4
@@ -21,29 +22,42 @@ _SWEEPS = 4
 _Edge = tuple[str, str]
 
 
-def path_of(scenario: Scenario, network: Network) -> dict[str, Any]:
+def path_of(scenario: Scenario, network: Network, line_of: Mapping[str, int]) -> dict[str, Any]:
     """What is drawn of a network, nodes by their numbers.
+
+    Args:
+        scenario: What the network was made from.
+        network: The network.
+        line_of: The number of the line in figures, by the name of each flow.
 
     Returns:
         shape: "dumbbell" if all flows share one link, "graph" otherwise; links: the first of them, with their
         nodes; of a graph that is small enough, nodes with columns `x` and places `y` in them around 0; cells:
-        the edges over the air; routes: the nodes that the data of each flow crosses.
+        the edges over the air; routes: lines of figures, each with the nodes that its flows cross; rtts_s:
+        the shortest and the longest round trip of flows at the beginning while no packet waits.
     """
     is_dumbbell = isinstance(scenario.topology, Dumbbell) and not network.media
     is_whole = max(len(network.nodes), len(network.links)) <= _MOST_PARTS
+    rtts_s = [network.base_rtt_s(routed) for routed in network.flows]
     told = {
         "shape": "dumbbell" if is_dumbbell else "graph",
         "links": [_link(link) for link in network.links[:_MOST_PARTS]],
         "is_whole": is_whole,
+        "rtts_s": [min(rtts_s, default=0.0), max(rtts_s, default=0.0)],
     }
-    return told if is_dumbbell or not is_whole else {**told, **_drawn(network)}
+    return told if is_dumbbell or not is_whole else {**told, **_drawn(network, line_of)}
 
 
-def _drawn(network: Network) -> dict[str, Any]:
+def _drawn(network: Network, line_of: Mapping[str, int]) -> dict[str, Any]:
     routes = [_nodes_of(network, routed) for routed in network.flows]
     columns = _columns([node.name for node in network.nodes], routes, network.links)
     places = _places(columns, [edge for route in routes for edge in _edges(route)])
     numbers = {node.name: number for number, node in enumerate(network.nodes)}
+    of_lines = dict.fromkeys(
+        (line_of[routed.name], *(numbers[name] for name in route))
+        for routed, route in zip(network.flows, routes, strict=True)
+        if routed.name in line_of
+    )
     return {
         "nodes": [
             {"name": node.name, "kind": node.kind, "x": columns[node.name], "y": places[node.name]}
@@ -58,7 +72,7 @@ def _drawn(network: Network) -> dict[str, Any]:
             }
             for medium in network.media
         ],
-        "routes": [[numbers[name] for name in route] for route in routes[:MOST_FLOWS]],
+        "routes": [{"line": line, "nodes": nodes} for line, *nodes in islice(of_lines, _MOST_ROUTES)],
     }
 
 
@@ -155,7 +169,15 @@ def _link(link: Link) -> dict[str, Any]:
         "delay_s": link.delay_s,
         "queue": _queue(link),
         "changes": bool(link.steps or link.trace or link.shapes),
+        "holds": _holds(link),
     }
+
+
+def _holds(link: Link) -> str:
+    """When the rate of a link holds, in words; empty if always."""
+    if link.frames or (link.trace and link.trace.kind == "mahimahi"):
+        return "on average"
+    return "at first" if rate_varies(link) else ""
 
 
 def _port(port: Port) -> dict[str, Any]:

@@ -9,7 +9,7 @@ import time
 import warnings
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -27,14 +27,12 @@ from fullpipe.cli.ui.limits import MOST_POINTS
 from fullpipe.cli.ui.live import wide
 from fullpipe.cli.ui.names import names_of
 from fullpipe.cli.ui.packed import packed
-from fullpipe.cli.ui.path import MOST_FLOWS
 from fullpipe.cli.ui.scores import SCORES, ReadScores, with_scores
 from fullpipe.cli.ui.understood import MOST_LINKS, understood
 from fullpipe.engines.flent import FILE
 from fullpipe.errors import FullpipeError, NoRunError, ScenarioError
 from fullpipe.report.budget import Budget
 from fullpipe.report.html.page import html
-from fullpipe.report.looks import of_flows
 from fullpipe.report.runs.page import page_of
 from fullpipe.report.runs.repeat import READ
 from fullpipe.runs import Run, Store
@@ -156,7 +154,7 @@ class KeptRuns:
         """
         run = self._load(digest, seed, engine)
         begin = _begin(run)
-        columns = aligned(run.tables, [flow["name"] for flow in begin["flows"]], begin["links"])
+        columns = wide(run.tables, [flow["name"] for flow in begin["flows"]], begin["links"])
         return packed(extremes(columns, _MOST_SAMPLES // max(len(columns), 1)))
 
     def packets(self, digest: str, seed: str, engine: str, since_s: float) -> bytes:
@@ -291,42 +289,16 @@ def _otherwise(run: Run) -> list[str]:
 def _begin(run: Run) -> dict[str, Any]:
     """What is known of a run beforehand, with the flows and links that its tables have: those of other
     engines may not be those of the scenario."""
-    begin = understood(run.scenario, run.meta.seed)
+    begin = understood(run.scenario, run.meta.seed, run.flows.select("flow", "cca").rows())
     if _is_read(run):
-        begin |= {"path": {"shape": "unknown", "links": []}, "expected": [], "command": ""}
+        begin |= {"path": {"shape": "unknown", "links": []}, "expected": [], "marks": {}, "command": ""}
     elif run.meta.engine.name != "native" and begin["command"]:
         begin["command"] += f" --engine {run.meta.engine.name}"
-    flows = run.flows.select("flow", "cca").head(MOST_FLOWS).rows()
-    known = {flow["name"]: flow for flow in begin["flows"]}
-    looks = of_flows(flows)
-    mss_bytes = next((flow["mss_bytes"] for flow in begin["flows"]), 1448)
-    begin["flows"] = [
-        {"mss_bytes": mss_bytes, **known.get(name, {}), "name": name, "cca": cca, **asdict(look)}
-        for (name, cca), look in zip(flows, looks, strict=True)
-    ]
-    begin["flows_in_all"] = run.flows.height
     there = set(run.links_summary["link"])
-    begin["links"] = [name for name in begin["links"] if name in there] or busy_links(run)[:MOST_LINKS]
-    return begin
-
-
-def aligned(
-    tables: Mapping[str, pl.DataFrame], flows: Sequence[str], links: Sequence[str]
-) -> Mapping[str, pl.Series]:
-    """The columns of `wide`, at all times at which any flow or link was sampled."""
-    parts = [
-        *(wide(tables, [name], [], first=n) for n, name in enumerate(flows)),
-        *(wide(tables, [], [name], first=n) for n, name in enumerate(links)),
-    ]
-    frames = [pl.DataFrame(part) for part in parts]
-    if not frames:
-        return {}
-    if all(frame["time_s"].equals(frames[0]["time_s"]) for frame in frames):
-        return {name: frame[name] for frame in frames for name in frame.columns}
-    whole = frames[0]
-    for frame in frames[1:]:
-        whole = whole.join(frame, on="time_s", how="full", coalesce=True)
-    return whole.sort("time_s").to_dict()
+    links = [name for name in begin["links"] if name in there]
+    if not links:
+        begin["marks"].pop("backlog_packets", None)
+    return begin | {"links": links or busy_links(run)[:MOST_LINKS]}
 
 
 def extremes(columns: Mapping[str, pl.Series], most: int) -> Mapping[str, pl.Series]:

@@ -1,0 +1,42 @@
+"""One scenario with many seeds: the mean of every metric, with its interval."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Sequence
+from typing import Any
+
+import polars as pl
+from anyio import to_thread
+
+from fullpipe.analysis.over_seeds import LEVEL, over_seeds
+from fullpipe.analysis.values import values_of
+from fullpipe.cli.ui import watch
+from fullpipe.cli.ui.limits import Limits
+from fullpipe.cli.ui.live import Turns, event
+from fullpipe.errors import FullpipeError
+from fullpipe.runs import Run
+from fullpipe.scenario import Scenario
+from fullpipe.validation.over import HEADLINES
+
+
+async def means(scenario: Scenario, seeds: int, limits: Limits, turns: Turns) -> AsyncIterator[bytes]:
+    """The events of a scenario with the seeds 1 to `seeds`: `progress` after every run, and `end` or
+    `problem`.
+
+    It stops when the page reads no further.
+    """
+    try:
+        runs: list[Run] = []
+        for seed in range(1, seeds + 1):
+            async with turns.turn():
+                runs.append(await to_thread.run_sync(watch.run, scenario, seed, limits))
+            yield event("progress", {"done": len(runs)})
+        yield event("end", await to_thread.run_sync(_means, runs))
+    except FullpipeError as error:
+        yield event("problem", {"problems": str(error).split("\n")})
+
+
+def _means(runs: Sequence[Run]) -> dict[str, Any]:
+    found = over_seeds(values_of((({}, run) for run in runs), HEADLINES)).filter(pl.col("n") > 1)
+    columns = ("of", "metric", "unit", "n", "mean", "low", "high")
+    return {"seeds": len(runs), "level": LEVEL, "rows": found.select(columns).to_dicts()}
