@@ -160,7 +160,7 @@ def test_of_nothing_there_is_no_per_cent(show: Open) -> None:
     finished(tab)
     tab.get_by_role("button", name="Run 20 seeds of each").click()
     tab.wait_for_selector(".verdicts", timeout=120_000)
-    row = tab.locator(".verdicts tr", has_text="share of packets lost").first
+    row = tab.locator(".verdicts tr", has_text="share of packets marked lost").first
     cells = row.locator("td").all_inner_texts()
     assert cells[0] == "0 %"
     assert re.fullmatch(r"\+\S+ % \[\+\S+ %, \+\S+ %\]", cells[2])
@@ -183,7 +183,7 @@ def test_a_call_beside_the_flows_gets_a_score(show: Open, tmp_path: Path) -> Non
     tab.get_by_role("button", name="Run 20 seeds of each").click()
     tab.wait_for_selector(".verdicts", timeout=120_000)
     of_call = tab.locator(".verdicts tbody", has=tab.locator("tr.group", has_text=re.compile("^call$")))
-    for metric in ("opinion score of calls", "mean one-way delay", "share of packets lost"):
+    for metric in ("opinion score of calls", "mean one-way delay", "share of packets marked lost"):
         assert "better" in of_call.locator("tr", has_text=metric).inner_text()
     with tab.expect_download() as waiting:
         tab.get_by_role("button", name="Report of the comparison").click()

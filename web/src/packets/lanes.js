@@ -13,7 +13,7 @@ function said(packets, begin, n) {
     : `data, byte ${count(first)}${packets.len[n] ? ` to ${count(first + packets.len[n] - 1)}` : ""}`;
   const next = packets.is_lost[n] ? "does not arrive"
     : Number.isNaN(packets.takes_s[n]) ? "" : `${time(packets.takes_s[n])} to ${begin.lanes[packets.to[n]]}`;
-  const more = [packets.is_again[n] && "sent again", packets.is_marked[n] && "marked", next].filter(Boolean);
+  const more = [packets.is_again[n] && "retransmitted", packets.is_marked[n] && "marked", next].filter(Boolean);
   return [`${plain(packets.times[n], 9)} s at ${begin.lanes[packets.lane[n]]}: ${flow}, ${what}`, ...more].join("; ");
 }
 
@@ -36,7 +36,7 @@ function passing({ columns, kinds, all, lost, again }, view, begin, x, y) {
   const column = Math.min(columns - 1, Math.max(0, Math.floor(x - SIDE))), sums = [0, 0];
   for (let kind = 0; kind < kinds; kind += 1) sums[kind % 2] += all[(lane * kinds + kind) * columns + column];
   const words = [`${count(sums[0])} data`, `${count(sums[1])} ACKs`];
-  if (again[lane * columns + column]) words.push(`${count(again[lane * columns + column])} sent again`);
+  if (again[lane * columns + column]) words.push(`${count(again[lane * columns + column])} retransmitted`);
   if (lost[lane * columns + column]) words.push(`${count(lost[lane * columns + column])} lost behind it`);
   return `${plain(view.from + column / view.scale, 6)} s, ${time(1 / view.scale)} at ${begin.lanes[lane]}: ${words.join(", ")}`;
 }
@@ -46,7 +46,7 @@ function Legend() {
   return html`<p class="note legend">
     <span>${line("c0", html`<path d="M0 4H22" class="line" />`)}data</span>
     <span>${line("c0", html`<path d="M0 4H22" class="line d2" />`)}ACK</span>
-    <span>${line("c0", html`<path d="M4 4H22" class="line again" /><circle cx="4" cy="4" r="3" class="spot" />`)}sent again</span>
+    <span>${line("c0", html`<path d="M4 4H22" class="line again" /><circle cx="4" cy="4" r="3" class="spot" />`)}retransmitted</span>
     <span>${line("", html`<path d="M8 0L15 8M15 0L8 8" class="line cross" />`)}did not arrive</span>
     <span>${line("", html`<circle cx="11" cy="4" r="3" class="line mark" />`)}marked (ECN)</span></p>`;
 }

@@ -4,7 +4,7 @@ import { count, plain, rate, score, share, time } from "../parts/numbers.js";
 import { Refused, get } from "../parts/server.js";
 
 const LABELS = {
-  goodput_bps: "goodput of all", rtt_mean_s: "RTT, mean of flows", retransmitted_packets: "sent again",
+  goodput_bps: "goodput of all", rtt_mean_s: "RTT, mean of flows", retransmitted_packets: "retransmitted",
   call_score: "call score (MOS)", page_p50: "page load, median", stall_ratio: "video stalled",
 };
 const SHOWN = {

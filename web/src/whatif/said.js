@@ -6,7 +6,8 @@ import { change, count, plain, rate, score, share, sum, time } from "../parts/nu
 const EVEN = 0.03; // of the whole: a share that is so near to that of equal flows is called even
 export const goodputs = (end) => end.flows.map((flow) => flow.goodput_bps || 0);
 const isKnown = (value) => value !== null && value !== undefined;
-const lost = (flow) => (isKnown(flow.lost_packets) && flow.sent_packets ? flow.lost_packets / flow.sent_packets : null);
+// Of datagrams; what a connection marks lost may have arrived.
+const lost = (flow) => (flow.protocol !== "tcp" && isKnown(flow.lost_packets) && flow.sent_packets ? flow.lost_packets / flow.sent_packets : null);
 const callsOf = (end) => end.flows.filter((flow) => isKnown(flow.call_score));
 const meanOf = (flows, valueOf) => {
   const known = flows.map(valueOf).filter(isKnown);
@@ -26,21 +27,23 @@ const MOST_NAMED = 4; // in a sentence
 // What came out of one run that has ended, in a sentence. Algorithms are compared, and flows where no algorithm is known.
 export function sentenceOf({ begin, end }) {
   const carried = end.flows.filter((flow) => flow.protocol === "tcp"), flows = carried.length ? carried : end.flows;
-  const all = sum(goodputs({ flows })), link = end.links.find((one) => one.link === begin.links[0]);
-  const whole = sum(goodputs(end)); // as in the table below, with calls
+  const link = end.links.find((one) => one.link === begin.links[0]);
+  const whole = end.totals.goodput_bps, calls = callsOf(end).length; // over one time, calls included
   const by = {}, counts = {}, nameOf = (flow) => flow.cca || (carried.length ? flow.flow : "");
   for (const flow of flows) {
-    by[nameOf(flow)] = (by[nameOf(flow)] || 0) + (flow.goodput_bps || 0);
+    by[nameOf(flow)] = (by[nameOf(flow)] || 0) + (flow.share || 0);
     counts[nameOf(flow)] = (counts[nameOf(flow)] || 0) + 1;
   }
   const names = Object.keys(by), most = names.reduce((best, name) => (by[name] > by[best] ? name : best), names[0]);
-  const isEven = Math.abs(by[most] / all - counts[most] / flows.length) < EVEN;
+  const shared = sum(flows.map((flow) => flow.share || 0)); // 0: never all at once; above 1: both ways
+  const isEven = Math.abs(by[most] / shared - counts[most] / flows.length) < EVEN;
   const listed = names.length > MOST_NAMED ? `${names.length} flows or algorithms` : `${names.slice(0, -1).join(", ")} and ${names[names.length - 1]}`;
-  const shares = names.length === 1 ? `${flows.length > 1 ? "the flows carry" : "the flow carries"} ${rate(all)}${callsOf(end).length ? " beside the call" : ""}`
-    : isEven ? `${listed} share ${rate(all)} evenly` : `${most} takes ${share(by[most] / whole, 2)} of ${rate(whole)}`;
+  const shares = flows.length === 1 ? `the flow carries ${rate(flows[0].goodput_bps)}${calls ? " beside the call" : ""}`
+    : names.length === 1 || !shared || shared > 1 + EVEN ? `${names.length === 1 ? "the flows" : listed} carry ${rate(whole)}${calls ? ", calls included" : ""}`
+      : isEven ? `${listed} share ${rate(whole)} evenly` : `${most} takes ${share(by[most], 2)} of ${rate(whole)}`;
   const waits = link ? `; packets wait ${time(link.sojourn_mean_s)} on average` : "";
   const dropped = link ? (link.dropped_packets ? `, and ${count(link.dropped_packets)} are dropped` : ", and none is dropped") : "";
-  return all ? `In this run ${shares}${waits}${dropped}.${calling(end)}` : "Nothing arrives in this run.";
+  return whole ? `In this run ${shares}${waits}${dropped}.${calling(end)}` : "Nothing arrives in this run.";
 }
 
 // How to get more seeds than the one of a run: `Offer`, or a command. What was measured has no seeds.
@@ -64,7 +67,7 @@ const OF_ALL = [
   column("goodput", rate, (flow) => flow.goodput_bps), column("RTT", (value) => time(value), (flow) => flow.rtt_mean_s),
   column("95 %", (value) => time(value), (flow) => flow.rtt_p95_s),
 ];
-const OF_SENDERS = [column("sent again", count, (flow) => flow.retransmitted_packets)];
+const OF_SENDERS = [column("retransmitted", count, (flow) => flow.retransmitted_packets)];
 const OF_CALLS = [column("call score (MOS)", score, (flow) => flow.call_score)];
 const OF_DATAGRAMS = [column("one way", (value) => time(value), (flow) => flow.owd_mean_s), column("lost", (value) => share(value, 2), lost)];
 
@@ -81,7 +84,7 @@ function spread(flows) {
 export function Flows({ begin, end }) {
   const [isWhole, setIsWhole] = useState(false);
   if (!end) return null;
-  const all = sum(goodputs(end)), has = (valueOf) => end.flows.some((flow) => isKnown(valueOf(flow)));
+  const has = (valueOf) => end.flows.some((flow) => isKnown(valueOf(flow)));
   const ofSome = [OF_CALLS, OF_DATAGRAMS].filter(([first]) => has(first.valueOf)).flat();
   const columns = [...OF_ALL, ...ofSome, ...OF_SENDERS], members = begin.lines.map(() => []);
   end.flows.forEach((flow, n) => members[begin.flows[n].line].push(flow));
@@ -92,12 +95,12 @@ export function Flows({ begin, end }) {
     return some;
   });
   return html`<div class="scroll" tabindex="0" role="group" aria-label="Flows"><table class="flows">
-    <thead><tr><th scope="col">flow</th><th scope="col" class="n">share</th>${columns.map(({ name }) => html`<th scope="col" class="n">${name}</th>`)}</tr></thead>
+    <thead><tr><th scope="col">flow</th><th scope="col" class="n" title="of what all flows of its direction deliver while all bulk flows are active">share</th>${columns.map(({ name }) => html`<th scope="col" class="n">${name}</th>`)}</tr></thead>
     ${begin.lines.map((line, n) => html`<tbody>
       ${line.flows > 1 && html`<tr class="group"><th colspan=${columns.length + 2} scope="rowgroup">${swatch(line)}${line.label}${spread(members[n])}</th></tr>`}
       ${shown[n].map((flow) => html`<tr>
         <th scope="row">${swatch(line)}${flow.flow}</th>
-        <td class="n">${share(all && isKnown(flow.goodput_bps) ? flow.goodput_bps / all : null, 2)}</td>
+        <td class="n">${share(flow.share, 2)}</td>
         ${columns.map(({ valueOf, shown: said }) => html`<td class="n">${said(valueOf(flow))}</td>`)}
       </tr>`)}</tbody>`)}</table></div>
     ${!isWhole && end.flows.length > MOST_ROWS && html`<p><button type="button" onClick=${() => setIsWhole(true)}>List all ${count(end.flows.length)} flows</button></p>`}`;
@@ -112,7 +115,7 @@ export function Difference({ a, b }) {
   const every = (end) => end.flows;
   const link = (state) => state.end.links.find((one) => one.link === state.begin.links[0]) || {};
   const rows = [
-    ["goodput of all", sum(goodputs(a.end)), sum(goodputs(b.end)), rate],
+    ["goodput of all", a.end.totals.goodput_bps, b.end.totals.goodput_bps, rate],
     ["RTT, mean of flows", ...of(every, (flow) => flow.rtt_mean_s), time],
     ["RTT, 95th percentile", ...of(every, (flow) => flow.rtt_p95_s), time],
     ["call score (MOS)", ...of(callsOf, (flow) => flow.call_score), score, points],
