@@ -322,11 +322,27 @@ def test_a_report_is_one_file_that_asks_for_nothing(client: TestClient) -> None:
     assert "what-if" in text
 
 
-@pytest.mark.parametrize("sent", [None, 5, [], "not toml =", {"name": 1}, "", "[" * 5_000])
+DEEP: list[Any] = []
+for _ in range(400):
+    DEEP = [DEEP]
+DOTS = ".".join(["a"] * 100_000)
+
+
+@pytest.mark.parametrize(
+    "sent", [None, 5, [], "not toml =", {"name": 1}, "", "[" * 5_000, {"name": DEEP}, DEEP, f"{DOTS} = 1"]
+)
 def test_what_is_no_scenario_is_told_so(client: TestClient, sent: object) -> None:
     answer = client.post("/api/live", json={"scenario": sent})
     assert answer.status_code == 400
     assert answer.json()["problems"]
+
+
+def test_a_key_of_too_many_parts_is_told_without_reading_it(client: TestClient) -> None:
+    answer = client.post("/api/check", json={"scenario": f"{DOTS} = 1\nx = {{ {DOTS} = 1 }}\n"}).json()
+    assert answer["fields"] == []
+    assert answer["problems"] == [
+        {"message": "too deeply nested; a scenario has at most 50 levels", "line": 0}
+    ]
 
 
 def test_a_body_that_is_no_object_is_refused(client: TestClient) -> None:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import os
-import tomllib
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from fullpipe.errors import ScenarioError
 from fullpipe.scenario.read.files import scenario_names
+from fullpipe.scenario.read.toml import value_of
 
 if TYPE_CHECKING:
     from fullpipe.scenario import Scenario
@@ -46,6 +46,6 @@ def assignment(text: str, option: str = "--set") -> tuple[str, Any]:
     if not equals:
         raise ScenarioError([f'{option} "{text}": write it as PATH=VALUE, as in tcp.mss=1420 B'])
     try:
-        return path, tomllib.loads(f"value = {value}")["value"]
-    except (tomllib.TOMLDecodeError, RecursionError, ValueError):
+        return path, value_of(value)
+    except ValueError:
         return path, value.strip()

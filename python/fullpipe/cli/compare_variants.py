@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import tomllib
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
@@ -29,6 +28,7 @@ from fullpipe.cli.shown import (
 from fullpipe.errors import ScenarioError
 from fullpipe.report.from_file import file_of
 from fullpipe.scenario import Scenario
+from fullpipe.scenario.read.toml import value_of
 from fullpipe.validation.compare.judge import ALIKE, unlike
 from fullpipe.validation.compare.variants import VariantComparison, VariantRow
 from fullpipe.validation.over import SCENARIO
@@ -68,15 +68,15 @@ def _axis(text: str) -> tuple[str, list[Any]]:
     if not equals or not path.strip():
         raise ScenarioError([f'--over "{text}": write it as PATH=VALUE,VALUE, as in flows.0.cca=cubic,bbr3'])
     try:
-        return path.strip(), tomllib.loads(f"values = [{values}]")["values"]
-    except (tomllib.TOMLDecodeError, RecursionError, ValueError):
+        return path.strip(), value_of(f"[{values}]")
+    except ValueError:
         return path.strip(), [_value(part) for part in values.split(",")]
 
 
 def _value(text: str) -> Any:
     try:
-        return tomllib.loads(f"value = {text}")["value"]
-    except (tomllib.TOMLDecodeError, RecursionError, ValueError):
+        return value_of(text)
+    except ValueError:
         return text.strip()
 
 

@@ -1,6 +1,5 @@
 """`fullpipe conformance`: an algorithm under the example tests of the BBR draft."""
 
-import tomllib
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Any
@@ -18,6 +17,7 @@ from fullpipe.engines import engine
 from fullpipe.errors import ScenarioError, UnknownNameError
 from fullpipe.runs import Store
 from fullpipe.scenario import Scenario
+from fullpipe.scenario.read.toml import value_of
 from fullpipe.validation.conformance import Result, cases, judge, report
 
 
@@ -97,8 +97,8 @@ def _parameter(text: str) -> tuple[str, Any]:
     if not equals:
         raise typer.BadParameter(f'"{text}" is no parameter; write it as NAME=VALUE, as in preset=draft')
     try:
-        return name, tomllib.loads(f"value = {value}")["value"]
-    except (tomllib.TOMLDecodeError, ValueError):
+        return name, value_of(value)
+    except ValueError:
         return name, value
 
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import re
-import tomllib
 from collections.abc import Iterator
-from functools import cache
+from functools import cache, lru_cache
+from itertools import islice
 from typing import Any, get_args
 
 from pydantic import BaseModel
@@ -13,11 +13,14 @@ from pydantic import BaseModel
 from fullpipe.cli.ui.problems import lines_of
 from fullpipe.scenario import Scenario
 from fullpipe.scenario.documented import documented
+from fullpipe.scenario.read.toml import value_of
 
 _VALUE = re.compile(r"=\s*")
-_COMMENT = re.compile(r"""(?:[^#"']|"(?:[^"\\]|\\.)*"|'[^']*')*""")
+_COMMENT = re.compile(r"""(?:[^#"']+|"(?:[^"\\]|\\.)*"|'[^']*')*""")
 _MOST = 300
 """Fields of a form."""
+_REMEMBERED = 10_000
+"""Paths, which are what a client writes; a scenario has some hundred."""
 
 
 def fields_of(text: str) -> list[dict[str, Any]]:
@@ -25,7 +28,7 @@ def fields_of(text: str) -> list[dict[str, Any]]:
     and what it means, if that is known."""
     lines = text.splitlines()
     found = (_field(path, number, lines[number - 1]) for path, number in lines_of(text))
-    return [each for each in found if each][:_MOST]
+    return list(islice(filter(None, found), _MOST))
 
 
 def _field(path: str, number: int, line: str) -> dict[str, Any] | None:
@@ -35,14 +38,14 @@ def _field(path: str, number: int, line: str) -> dict[str, Any] | None:
         return None
     raw = written[0].rstrip()
     try:
-        value = tomllib.loads(f"value = {raw}")["value"]
-    except (tomllib.TOMLDecodeError, RecursionError, ValueError):
+        value = value_of(raw)
+    except ValueError:
         return None  # it goes on in the next line, or is none
     told = {"path": path, "line": number, "from": start.end(), "to": start.end() + len(raw)}
     return {**told, "raw": raw, "is_text": isinstance(value, str), "meaning": meaning_of(path)}
 
 
-@cache
+@lru_cache(_REMEMBERED)
 def meaning_of(path: str) -> str:
     """What a key of a scenario means, in its first sentence; empty where it is unknown."""
     models: set[type[BaseModel]] = {Scenario}

@@ -17,7 +17,7 @@ from fullpipe.runs.meta import version
 from fullpipe.scenario import Scenario
 from fullpipe.scenario.model.flows import own_algorithms
 from fullpipe.scenario.read import overlay
-from fullpipe.scenario.read.files import parse_toml
+from fullpipe.scenario.read.files import check_plain, parse_toml
 
 DATA = Path(str(files("fullpipe") / "data"))
 _TRACES = DATA / "traces"
@@ -41,6 +41,7 @@ def scenario_of(sent: object, allow_python: bool) -> Scenario:
     """
     if isinstance(sent, str):
         sent = parse_toml(sent)
+    check_plain(sent)
     if not isinstance(sent, Mapping):
         raise ScenarioError(["scenario: expected a table or TOML text"])
     with only_own_files():

@@ -12,38 +12,52 @@ _HEADER = re.compile(r"(\[\[?)([^\[\]]+)\]\]?\s*(#.*)?")
 _KEY = re.compile(r"""((?:[\w-]+|"[^"]*"|'[^']*')(?:\s*\.\s*(?:[\w-]+|"[^"]*"))*)\s*=""")
 _DEEPEST = 32
 """Words of the name of a table that are told apart."""
+_LONGEST = 400
+"""Characters of a name. A line of an error is not longer, so a longer name is in none."""
 _PATH = re.compile(r"([\w.\[\]*-]+): ")
 _SYNTAX = re.compile(r"\(at line (\d+), column (\d+)\)")
 
 
 def problems_of(error: ScenarioError, text: str) -> list[dict[str, Any]]:
-    """Every line of an error, with where it is in the text: the first line is 1, and 0 is unknown."""
-    lines = list(lines_of(text))
-    return [{"message": line, "line": _place(line, lines)} for line in error.problems]
+    """Every line of an error, with where it is in the text: the first line is 1, and 0 is unknown.
+
+    The place of a problem is the last line with the longest path that the problem is in.
+    """
+    paths = [_path(line) for line in error.problems]
+    places = [(0, _line_of_syntax(line)) for line in error.problems]
+    for known, number in lines_of(text) if any(paths) else ():
+        for i, path in enumerate(paths):
+            if path.startswith(f"{known}."):
+                places[i] = max(places[i], (len(known), number))
+    return [
+        {"message": line, "line": number} for line, (_, number) in zip(error.problems, places, strict=True)
+    ]
 
 
-def _place(line: str, lines: list[tuple[str, int]]) -> int:
-    """The line of the longest path that the problem is in."""
+def _path(line: str) -> str:
+    """The path that a problem begins with, with a dot behind it; empty if it begins with none."""
+    path = None if _SYNTAX.search(line) else _PATH.match(line)
+    return "" if path is None else re.sub(r"\[(\d+)\]", r".\1", path[1]) + "."
+
+
+def _line_of_syntax(line: str) -> int:
+    """The line that a message of the TOML parser names; 0 if it names none."""
     syntax = _SYNTAX.search(line)
-    if syntax:
-        return int(syntax[1])
-    path = _PATH.match(line)
-    if path is None:
-        return 0
-    wanted = re.sub(r"\[(\d+)\]", r".\1", path[1])
-    fits = [(len(known), number) for known, number in lines if f"{wanted}.".startswith(f"{known}.")]
-    return max(fits, default=(0, 0))[1]
+    return int(syntax[1]) if syntax else 0
 
 
 def lines_of(text: str) -> Iterator[tuple[str, int]]:
-    """The dotted path that each line of TOML begins, with its number."""
+    """The dotted path that each line of TOML begins, with its number. Long names are left out."""
     table, counts = "", dict[str, int]()
+    is_known = True
     for number, line in enumerate(text.splitlines(), 1):
         header = _HEADER.fullmatch(line.strip())
         if header:
-            table = _numbered(_plain(header[2]), counts, is_list=header[1] == "[[")
-            yield table, number
-        elif key := _KEY.match(line.strip()):
+            is_known = len(header[2]) <= _LONGEST
+            if is_known:
+                table = _numbered(_plain(header[2]), counts, is_list=header[1] == "[[")
+                yield table, number
+        elif is_known and (key := _KEY.match(line.strip())) and len(key[1]) <= _LONGEST:
             yield ".".join(filter(None, [table, _plain(key[1])])), number
 
 

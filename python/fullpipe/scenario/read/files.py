@@ -1,6 +1,5 @@
 """Reading scenario files, with everything refused early that cannot be one."""
 
-import tomllib
 from codecs import BOM_UTF8
 from collections.abc import Mapping
 from itertools import chain
@@ -9,10 +8,9 @@ from typing import Any
 
 from fullpipe.errors import ScenarioError, UnknownNameError, brief
 from fullpipe.files import check_input
+from fullpipe.scenario.read.toml import MAX_DEPTH, TooDeepError, parsed
 
 MAX_FILE_BYTES = 1_000_000
-MAX_DEPTH = 50
-"""Tables and lists in one another; a scenario has some eight."""
 MAX_BITS = 1_024
 """Of a number. Python writes no much larger ones."""
 _SUFFIX = ".toml"
@@ -62,15 +60,14 @@ def parse_toml(text: str, source: str | None = None) -> dict[str, Any]:
     """
     where = f"{source}: " if source else ""
     try:
-        tree = tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
+        tree = parsed(text)
+    except TooDeepError as error:
+        raise ScenarioError([f"{where}{error}"]) from None
+    except ValueError as error:
         message = str(error)
-    except (RecursionError, ValueError) as error:
-        message = "too deeply nested" if isinstance(error, RecursionError) else str(error)
-    else:
-        check_plain(tree, where)
-        return tree
-    raise ScenarioError([f"{where}not TOML: {message[0].lower()}{message[1:]}"])
+        raise ScenarioError([f"{where}not TOML: {message[0].lower()}{message[1:]}"]) from None
+    check_plain(tree, where)
+    return tree
 
 
 def check_plain(data: object, where: str = "") -> None:
@@ -90,7 +87,7 @@ def check_plain(data: object, where: str = "") -> None:
             raise ScenarioError([f"{where}a number of {item.bit_length():,} bits is too large"])
         elif isinstance(item, dict | list | tuple | Mapping):
             if depth >= MAX_DEPTH:
-                raise ScenarioError([f"{where}too deeply nested; a scenario has at most {MAX_DEPTH} levels"])
+                raise ScenarioError([f"{where}{TooDeepError()}"])
             parts = chain(item.keys(), item.values()) if isinstance(item, dict | Mapping) else item
             left += [(part, depth + 1) for part in parts]
 
