@@ -271,6 +271,12 @@ class TestSides:
         ('scenarios = ["single-reno"]\n[metrics]\ngodput = "2 %"', "goodput"),
         ('scenarios = ["single-reno"]\n[metrics]\ngoodput = "two"', r"metrics\.goodput"),
         ('scenarios = ["single-reno"]\n[metrics]\ngoodput = { margim = "2 %" }', "margim"),
+        (
+            'scenarios = ["single-reno"]\n[metrics]\ngoodput = { least = 2.0, most = 1.0 }',
+            r"suite\.toml: metrics\.goodput: no value is at least 2 \(least\) and at most 1 \(most\)",
+        ),
+        ('scenarios = ["single-reno"]\n[metrics]\njain = { least = 1.5 }', r"metrics\.jain: .* at most 1"),
+        ('scenarios = ["single-reno"]\n[metrics]\ngoodput = { most = -1.0 }', r"metrics\.goodput: .* at least 0"),
         ('scenarios = ["single-reno"]\nseeds = 1', "seeds"),
         ('scenarios = ["single-reno"]\nunknown = 1', "unknown"),
     ],

@@ -10,6 +10,7 @@ from typing import Annotated, Any
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 
+from fullpipe.analysis.metrics import BY_NAME
 from fullpipe.analysis.metrics.margins import Margin
 from fullpipe.analysis.metrics.measure import Better
 from fullpipe.errors import ScenarioError, UnknownNameError, shown, suggestion
@@ -159,10 +160,17 @@ def _case(path: Path, name: str) -> Case:
 def _check(path: Path, name: str, demand: Demand) -> None:
     if name not in MARGINS:
         raise ScenarioError([f"{path}: metrics: unknown metric {shown(name)}{suggestion(name, MARGINS)}"])
+    where = f"{path}: metrics.{name}"
     try:
         margin_of(demand.margin or "0")
     except ValueError as error:
-        raise ScenarioError([f"{path}: metrics.{name}: {error}"]) from None
+        raise ScenarioError([f"{where}: {error}"]) from None
+    lowest, highest = BY_NAME[name].bounds
+    least = lowest if demand.least is None else max(lowest, demand.least)
+    most = highest if demand.most is None else min(highest, demand.most)
+    if least > most:
+        none = f"no value is at least {least:g} (least) and at most {most:g} (most)"
+        raise ScenarioError([f"{where}: {none}; correct one of the two"])
 
 
 def _problem(path: Path, error: Any) -> str:
