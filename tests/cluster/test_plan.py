@@ -121,3 +121,14 @@ def test_algorithms_in_python_need_permission(
 )
 def test_sizes_of_chunks(run_s: float | None, left: int, workers: int, runs: int) -> None:
     assert chunk_runs(run_s, left, workers) == runs
+
+
+@pytest.mark.parametrize(
+    ("key", "value"),
+    [("engine", 1), ("engine", -1), ("engine", 2**70), ("seeds", [2**63]), ("seeds", [-1])],
+)
+def test_numbers_that_no_plan_has_are_refused(small: Scenario, key: str, value: object) -> None:
+    tree = json.loads(Plan.for_jobs(jobs(small)).to_json())
+    tree["points"][0][key] = value
+    with pytest.raises(VersionError, match="no plan of a sweep that this version of fullpipe reads"):
+        Plan.from_json(json.dumps(tree).encode(), "plan.json")

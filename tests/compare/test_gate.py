@@ -18,9 +18,10 @@ from fullpipe.sweeps import Job
 from fullpipe.validation.compare.judge import Contrast
 from fullpipe.validation.gate import forms
 from fullpipe.validation.gate import suite as suites
-from fullpipe.validation.gate.check import Checked, Row
+from fullpipe.validation.gate.check import Checked, Row, check
 from fullpipe.validation.gate.measured import measure
-from fullpipe.validation.gate.sides import Here
+from fullpipe.validation.gate.sides import Here, stored
+from fullpipe.validation.gate.suite import Suite
 from fullpipe.validation.gate.verdicts import verdicts
 
 Cli = Callable[..., Any]
@@ -276,7 +277,10 @@ class TestSides:
             r"suite\.toml: metrics\.goodput: no value is at least 2 \(least\) and at most 1 \(most\)",
         ),
         ('scenarios = ["single-reno"]\n[metrics]\njain = { least = 1.5 }', r"metrics\.jain: .* at most 1"),
-        ('scenarios = ["single-reno"]\n[metrics]\ngoodput = { most = -1.0 }', r"metrics\.goodput: .* at least 0"),
+        (
+            'scenarios = ["single-reno"]\n[metrics]\ngoodput = { most = -1.0 }',
+            r"metrics\.goodput: .* at least 0",
+        ),
         ('scenarios = ["single-reno"]\nseeds = 1', "seeds"),
         ('scenarios = ["single-reno"]\nunknown = 1', "unknown"),
     ],
@@ -318,3 +322,69 @@ class TestForms:
 def test_what_no_xml_may_hold_is_replaced() -> None:
     checked = Checked("a\x00b\x1b", "base", "change", list[Row](), 0, False, [])
     assert Xml.fromstring(forms.junit(checked))[0].get("name") == "a?b?"
+
+
+HOSTILE: list[Any] = [
+    *(2**70, -(2**70), 2**63, 10**400, -1, 3_000, 1.5, 1e308, -1e308, 5e-324, float("nan"), float("inf")),
+    *(True, None, "", "text", "x" * 2_000, [], {}, [[1]], {"1": "a"}),
+]
+"""Numbers and types that a damaged or made-up file may have anywhere."""
+KEPT = [
+    *("format", "suite", "fullpipe", "engine", "version", "points", "points.0"),
+    *(f"points.0.{key}" for key in ("point", "scenario", "case", "sums", "sums.1", "rows", "rows.1")),
+    *("points.0.scenario.duration", "points.0.scenario.topology"),
+    *(f"points.0.rows.1.{column}" for column in range(8)),
+]
+
+
+@pytest.fixture(scope="module")
+def measured(tmp_path_factory: pytest.TempPathFactory) -> tuple[Suite, Here, dict[str, Any]]:
+    """A suite, the side that runs it here, and what `--keep` writes of it."""
+    folder = tmp_path_factory.mktemp("suite")
+    (folder / "small.toml").write_text(SMALL)
+    (folder / "suite.toml").write_text(SUITE.replace("most_seeds = 8", "most_seeds = 4"))
+    read = suites.read(folder / "suite.toml")
+    here = Here(read, "native", api.run_all)
+    return read, here, here.measured(["small"], 4).model_dump(mode="json")
+
+
+def lines_that_refuse(base: Path, suite: Suite, here: Here) -> int:
+    """In how many lines a file is refused; 0 if it can be checked and told in every form."""
+    try:
+        said = check(suite, stored(base, suite), here)
+    except FullpipeError as error:
+        return len(str(error).splitlines())
+    json.dumps(forms.as_json(said, ""), allow_nan=False)
+    assert forms.junit(said)
+    assert forms.markdown(said)
+    return 0
+
+
+@pytest.mark.parametrize("place", KEPT)
+def test_any_value_anywhere_is_checked_or_refused_in_one_line(
+    measured: tuple[Suite, Here, dict[str, Any]], tmp_path: Path, place: str
+) -> None:
+    suite, here, tree = measured
+    for value in HOSTILE:
+        (tmp_path / "base.json").write_text(json.dumps(with_value(tree, place, value)))
+        assert lines_that_refuse(tmp_path / "base.json", suite, here) <= 1, value
+
+
+def with_value(tree: Any, place: str, value: object) -> Any:
+    """A copy of a tree with another value at a place."""
+    made = json.loads(json.dumps(tree))
+    node, *keys = made, *(int(part) if part.isdecimal() else part for part in place.split("."))
+    for key in keys[:-1]:
+        node = node[str(key) if isinstance(node, dict) else key]
+    node[str(keys[-1]) if isinstance(node, dict) else keys[-1]] = value
+    return made
+
+
+def test_a_file_with_a_number_beyond_64_bits_is_refused_in_one_line(fullpipe: Cli, suite: Path) -> None:
+    fullpipe("check", suite, "--keep", "base.json", "--seeds", "2")
+    tree = json.loads(Path("base.json").read_text())
+    Path("base.json").write_text(json.dumps(with_value(tree, "points.0.rows.1.3", 2**70)))
+    result = fullpipe("check", suite, "--against", "base.json")
+    assert (result.exit_code, result.stdout) == (2, "")
+    where = "base.json: not what --keep writes: points.0.rows.1.3: input should be less than 10000"
+    assert result.stderr.splitlines() == [f"fullpipe: {where}"]

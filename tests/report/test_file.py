@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -233,3 +234,20 @@ def test_effects_of_a_test_are_named_with_their_intervals_and_drawn(tmp_path: Pa
     (figure,) = [block for block in found.sections[0].blocks if isinstance(block, Figure)]
     assert isinstance(figure.chart, Forest)
     assert figure.chart.differences[0].value == pytest.approx(-20)
+
+
+HOSTILE: list[Any] = [2**70, 10**400, -1e308, 5e-324, float("nan"), True, None, "\x1b[2J", [[1]], {"a": {}}]
+"""Numbers and types that a damaged or made-up file may have anywhere."""
+
+
+@pytest.mark.parametrize("kind", ["check", "compare", "test"])
+@pytest.mark.parametrize("key", [*CHECK, *(f"rows.{key}" for key in ROW), "rows.point", "rows.side"])
+def test_any_value_anywhere_is_shown_or_refused_in_one_line(
+    fullpipe: Callable[..., Any], key: str, kind: str
+) -> None:
+    of_row = key.removeprefix("rows.")
+    for value in HOSTILE:
+        changed = {"rows": [ROW | {of_row: value}, ROW]} if of_row != key else {key: value}
+        Path("found.json").write_text(json.dumps({**CHECK, "kind": kind, **changed}), encoding="utf-8")
+        done = fullpipe("report", "found.json", "-o", "report.md")
+        assert (done.exit_code, len(done.stderr.splitlines())) in ((0, 0), (2, 1)), (value, done.exception)

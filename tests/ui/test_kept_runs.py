@@ -209,6 +209,12 @@ def test_a_study_that_was_run_has_ours_beside_what_is_printed(client: TestClient
     assert told["tally"] == {"same direction": 1}
     assert told["rows"][0]["ours_low"] == 24.4
     assert told["rows"][1]["verdict"] is None
+    endless = row.replace("26.8,24.4,29.3", "inf,-inf,nan")
+    (folder / "verdicts.csv").write_text(
+        f"{heads}{endless}rate samples,,0.5,false,true,,\n", encoding="utf-8"
+    )
+    told = client.get("/api/studies/kato2025").json()
+    assert [told["rows"][0][key] for key in ("ours", "ours_low", "ours_high")] == [None] * 3
 
 
 @pytest.mark.parametrize("text", ["", "where\n", "\x00\xff", "where,verdict\n1,2\n"])

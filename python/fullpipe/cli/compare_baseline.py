@@ -54,7 +54,11 @@ def against(
         ScenarioError: If the sweep has other points now, a scenario measures other things, or no run has
             any of the metrics.
     """
-    kept = baselines.read(file).variants()
+    content = baselines.read(file)
+    try:
+        kept = content.variants()
+    except ScenarioError as error:
+        raise ScenarioError([f"{file}: {error}"]) from None
     if [point for point, _ in kept] != [dict(point) for point, _ in points]:
         raise ScenarioError([f"{file}: the sweep had other points; delete the file to keep another"])
     pairs = []

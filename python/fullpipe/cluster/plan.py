@@ -7,9 +7,9 @@ from collections.abc import Iterable, Sequence
 from functools import cached_property
 from itertools import accumulate
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any, Self
 
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
 from fullpipe import engines
 from fullpipe.algorithms import own
@@ -19,6 +19,7 @@ from fullpipe.runs import EngineId, version
 from fullpipe.scenario import Scenario
 from fullpipe.scenario.model.flows import own_algorithms
 from fullpipe.scenario.read.files import located
+from fullpipe.scenario.seeds import MAX_SEED
 from fullpipe.sweeps import Job
 
 _DIGITS = 16
@@ -39,9 +40,9 @@ class Point(_Frozen):
     """From the scenario of the plan: a merge patch (RFC 7396)."""
     digest: str
     """Of the scenario, which a worker finds out by itself as well."""
-    engine: int
+    engine: Annotated[int, Field(strict=True, ge=0)]
     """Which of the plan's engines."""
-    seeds: tuple[int, ...]
+    seeds: tuple[Annotated[int, Field(strict=True, ge=0, le=MAX_SEED)], ...]
 
 
 class Plan(_Frozen):
@@ -52,7 +53,13 @@ class Plan(_Frozen):
     scenario: dict[str, Any]
     """The first scenario, as plain data."""
     points: tuple[Point, ...]
-    cca_timeout_s: float | None = None
+    cca_timeout_s: Annotated[float, Field(allow_inf_nan=False)] | None = None
+
+    @model_validator(mode="after")
+    def _has_the_engines(self) -> Self:
+        if any(point.engine >= len(self.engines) for point in self.points):
+            raise ValueError("a point is of an engine that the plan does not have")
+        return self
 
     @classmethod
     def for_jobs(cls, jobs: Iterable[Job], cca_timeout_s: float | None = None) -> "Plan":

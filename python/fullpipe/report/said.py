@@ -8,6 +8,7 @@ from typing import Any
 from fullpipe.analysis.metrics import BY_NAME
 from fullpipe.analysis.metrics.groups import TOTALS
 from fullpipe.analysis.shown import number_shown, unit_shown
+from fullpipe.report.rows import is_real
 from fullpipe.report.text import listed
 
 _FIRST = (
@@ -68,7 +69,7 @@ def _change(row: Row) -> str:
     """The label of a metric, both means and the verdict; nothing without both."""
     metric, unit = str(row["metric"]), str(row.get("unit"))
     means = [row.get("reference"), row.get("variant")]
-    if not all(isinstance(mean, int | float) for mean in means) or means == [0, 0]:
+    if not all(map(is_real, means)) or means == [0, 0]:
         return ""
     told = " to ".join(number_shown(mean, unit, metric) for mean in means)
     return (

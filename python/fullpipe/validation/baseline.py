@@ -4,16 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, Literal, TypeVar
+from typing import Annotated, Any, Literal, TypeVar
 
 import polars as pl
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import AfterValidator, BaseModel, ConfigDict, FailFast, Field, ValidationError
 
 from fullpipe import files
 from fullpipe.analysis.values import values_of
 from fullpipe.errors import ScenarioError
 from fullpipe.runs import Run
 from fullpipe.scenario import Scenario
+from fullpipe.scenario.model.flows import MAX_GROUPS
+from fullpipe.scenario.seeds import MAX_SEED
 from fullpipe.validation.compare.matching import Variant
 
 MAX_FILE_BYTES = 200_000_000
@@ -29,6 +31,25 @@ COLUMNS = {
 }
 
 
+_SMALLEST, _LARGEST = 1e-30, 1e30
+"""Sizes of a value in base units, other than 0. Squares of differences and of ratios stay finite numbers."""
+
+
+def _checked(value: float) -> float:
+    if value and not _SMALLEST <= abs(value) <= _LARGEST:
+        raise ValueError(f"{value:g} is not a measured value")
+    return value
+
+
+_Value = Annotated[float, Field(strict=True), AfterValidator(_checked)]
+"""A measured value in base units."""
+_Seed = Annotated[int, Field(strict=True, ge=0, le=MAX_SEED)]
+_Entry = Annotated[int, Field(strict=True, ge=0, lt=MAX_GROUPS)]
+Text = Annotated[str, Field(max_length=1_000)]
+_Kind = Literal["flows", "link"]
+_Row = tuple[_Seed, Text, _Kind, _Entry | None, Text, Text, _Value | None, Text]
+
+
 class _Strict(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
 
@@ -39,7 +60,7 @@ class Kept(_Strict):
     point: dict[str, Any]
     scenario: dict[str, Any]
     """Without a sweep, as TOML has it."""
-    rows: list[tuple[int, str, Literal["flows", "link"], int | None, str, str, float | None, str]]
+    rows: Annotated[list[_Row], FailFast(), Field(min_length=1)]
     """Seed, engine, kind, entry, of, metric, value and unit of every value."""
 
     def variant(self, name: str) -> Variant:
@@ -48,17 +69,22 @@ class Kept(_Strict):
         Raises:
             ScenarioError: If what was run is no scenario today.
         """
-        return Variant(name, Scenario(**self.scenario), pl.DataFrame(self.rows, schema=COLUMNS, orient="row"))
+        try:
+            scenario = Scenario(**self.scenario)
+        except ScenarioError as error:
+            why = f"{name}: the scenario is not valid: {error.problems[0]}"
+            raise ScenarioError([f"{why}; keep the baseline anew"]) from None
+        return Variant(name, scenario, pl.DataFrame(self.rows, schema=COLUMNS, orient="row"))
 
 
 class Baseline(_Strict):
     """The content of the file."""
 
     format: Literal[1] = 1
-    engine: str
-    version: str
+    engine: Text
+    version: Text
     """Of the engine."""
-    points: list[Kept] = Field(min_length=1)
+    points: Annotated[list[Kept], FailFast(), Field(min_length=1)]
 
     @property
     def name(self) -> str:
@@ -124,5 +150,7 @@ def read_as(kind: type[_File], path: Path, what: str) -> _File:
     except OSError as error:
         raise ScenarioError([f"{path}: cannot be read: {error.strerror or error}"]) from None
     except ValidationError as error:
-        where = ".".join(map(str, error.errors()[0]["loc"][:3])) or "the file"
-        raise ScenarioError([f"{path}: not {what}: {where} is wrong"]) from None
+        first = error.errors(include_url=False, include_context=False, include_input=False)[0]
+        where = ".".join(map(str, first["loc"][:5])) or "the file"
+        why = first["msg"].removeprefix("Value error, ")
+        raise ScenarioError([f"{path}: not {what}: {where}: {why[:1].lower()}{why[1:]}"]) from None

@@ -66,7 +66,7 @@ def _pictures(store: Path, name: str) -> list[Path]:
 
 
 def _in_order(path: Path) -> list[int | str]:
-    return [int(word) if word.isdigit() else word for word in _WORDS.split(path.stem)]
+    return [int(word) if word.isdecimal() else word for word in _WORDS.split(path.stem)]
 
 
 def _told(store: Path, name: str) -> dict[str, Any]:
@@ -102,7 +102,7 @@ def _verdicts(store: Path, name: str) -> list[dict[str, Any]]:
         first = table.unique("where", keep="first", maintain_order=True)
         return first.select(
             "where",
-            *(pl.col(key).cast(pl.Float64) for key in ("ours", "ours_low", "ours_high")),
+            *(_finite(key) for key in ("ours", "ours_low", "ours_high")),
             *(pl.col(key).cast(pl.Int64) for key in ("held", "compared")),
             "verdict",
             "why",
@@ -111,3 +111,9 @@ def _verdicts(store: Path, name: str) -> list[dict[str, Any]]:
         ).to_dicts()
     except (pl.exceptions.PolarsError, OSError) as error:
         raise ResultError(f"{name}: its table of verdicts cannot be read; run the study again") from error
+
+
+def _finite(column: str) -> pl.Expr:
+    """A column of numbers; null where one is infinite or no number, which JSON cannot say."""
+    number = pl.col(column).cast(pl.Float64)
+    return pl.when(number.is_finite()).then(number).alias(column)

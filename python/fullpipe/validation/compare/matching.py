@@ -105,7 +105,9 @@ def matched(
     if reference.seeds != other.seeds:
         raise ValueError(f'seeds: "{other.name}" and "{reference.name}" have others; run both with the same')
     found = places((reference.name, reference.scenario), (other.name, other.scenario))
-    theirs, ours = _by_key(reference.values, metrics, None), _by_key(other.values, metrics, found)
+    seeds = len(reference.seeds)
+    theirs = _by_key(reference.values, metrics, seeds)
+    ours = _by_key(other.values, metrics, seeds, found)
     allowed = {**MARGINS, **(margins or {})}
     matches, notes = [], dict[str, None]()
     alike = reference.is_one_run and other.is_one_run
@@ -126,6 +128,7 @@ class _Side:
     label: str
     values: list[float]
     seeds: int
+    """All that the side has run, with the metric or without."""
     counts: Counts | None
     """Of completion times: how many are left out."""
 
@@ -138,18 +141,30 @@ class _Side:
         return not self.values
 
 
-def _by_key(values: pl.DataFrame, metrics: Sequence[str], found: Sequence[int] | None) -> dict[Key, _Side]:
-    """The values of a side by what they are of; `found` has the places of its entries on the other side."""
-    parts: dict[_Of, list[_Measured]] = {}
-    for _, kind, entry, name, metric, *measured in _ordered(values, metrics):
-        parts.setdefault((kind, entry, name, metric), []).append((measured[0], measured[1], measured[2]))
+def _by_key(
+    values: pl.DataFrame, metrics: Sequence[str], seeds: int, found: Sequence[int] | None = None
+) -> dict[Key, _Side]:
+    """The values of a side by what they are of, one for each seed.
+
+    Args:
+        values: As `values_of` gives them.
+        metrics: What is compared.
+        seeds: How many the side has run.
+        found: The places of its entries on the other side; None if they are the same.
+    """
+    parts: dict[_Of, dict[int, _Measured]] = {}
+    for seed, kind, entry, name, metric, *measured in _ordered(values, metrics):
+        of_seeds = parts.setdefault((kind, entry, name, metric), {})
+        of_seeds[seed] = (measured[0], measured[1], measured[2])
     sides: dict[Key, _Side] = {}
-    for (kind, entry, name, metric), part in parts.items():
+    for (kind, entry, name, metric), of_seeds in parts.items():
+        part = list(of_seeds.values())
         place = name if entry is None else entry if found is None else found[entry]
         known = [value for value, *_ in part if value is not None]
-        sides[kind, place, metric] = _Side(name, known, len(part), _counts(part))
-    groups = list(dict.fromkeys(key[:2] for key in sides))
-    order = sorted(sides, key=lambda key: (groups.index(key[:2]), metrics.index(key[2])))
+        sides[kind, place, metric] = _Side(name, known, seeds, _counts(part))
+    groups = {group: n for n, group in enumerate(dict.fromkeys(key[:2] for key in sides))}
+    ranks = {metric: n for n, metric in enumerate(dict.fromkeys(metrics))}
+    order = sorted(sides, key=lambda key: (groups[key[:2]], ranks[key[2]]))
     return {key: sides[key] for key in order}
 
 

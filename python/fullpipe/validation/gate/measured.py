@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, Literal
+from typing import Annotated, Any, Literal, Self
 
 import polars as pl
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, FailFast, Field, model_validator
 
 from fullpipe.runs import Run
 from fullpipe.sweeps import Job, by_point, jobs
-from fullpipe.validation.baseline import Kept, kept_of
+from fullpipe.validation.baseline import Kept, Text, kept_of
 from fullpipe.validation.gate.suite import Suite
 
 _DIGITS = 32
@@ -22,9 +22,15 @@ Runner = Callable[[Sequence[Job]], Sequence[Run]]
 class Point(Kept):
     """A point of a scenario of the suite."""
 
-    case: str
+    case: Text
     sums: dict[int, str]
     """By seed: a checksum of every number of the run."""
+
+    @model_validator(mode="after")
+    def _of_the_same_seeds(self) -> Self:
+        if self.sums.keys() != {row[0] for row in self.rows}:
+            raise ValueError("sums are of other seeds than rows")
+        return self
 
 
 class Measured(BaseModel):
@@ -33,13 +39,13 @@ class Measured(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
 
     format: Literal[1] = 1
-    suite: str
-    fullpipe: str
+    suite: Text
+    fullpipe: Text
     """The version that measured."""
-    engine: str
-    version: str
+    engine: Text
+    version: Text
     """Of the engine."""
-    points: list[Point] = Field(min_length=1)
+    points: Annotated[list[Point], FailFast(), Field(min_length=1)]
 
     @property
     def name(self) -> str:

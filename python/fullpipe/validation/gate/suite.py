@@ -45,7 +45,7 @@ def _table(value: object) -> object:
 
 
 class _File(_Strict):
-    name: str = ""
+    name: Annotated[str, Field(max_length=1_000)] = ""
     scenarios: Annotated[list[str], Field(min_length=1, max_length=1_000)]
     seeds: Annotated[int, Field(ge=2, le=MOST_SEEDS)] = 10
     most_seeds: Annotated[int, Field(ge=2, le=MOST_SEEDS)] = 80

@@ -56,7 +56,7 @@ def _read(path: Path) -> Installed | None:
     try:
         read = json.loads(path.read_text(encoding="utf-8"))
         found = Installed(**{**read, "kernel": Path(read["kernel"]), **_tuples(read)})
-    except (OSError, ValueError, TypeError, KeyError):
+    except (OSError, ValueError, TypeError, KeyError, RecursionError):
         return None
     return found if found.kernel.is_file() else None
 
