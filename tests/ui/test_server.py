@@ -3,9 +3,11 @@
 import json
 import re
 import shlex
+import sys
 import time
 from base64 import b64decode
 from collections.abc import Callable
+from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +17,7 @@ import pytest
 from starlette.testclient import TestClient
 
 from fullpipe import Scenario, run
-from fullpipe.cli.ui import watch
+from fullpipe.cli.ui import memory
 from fullpipe.cli.ui.application import Server
 from fullpipe.cli.ui.limits import Limits
 from fullpipe.cli.ui.packed import packed
@@ -210,30 +212,57 @@ def test_samples_of_a_comparison_are_bounded_together(client: TestClient) -> Non
     assert "more than 200,000 samples" in answer.json()["problems"][0]
 
 
-@pytest.mark.parametrize(
-    ("path", "more"),
-    [
-        ("live", {"scenario": what_if()}),
-        ("keep", {"scenarios": [what_if()]}),
-        ("seeds", {"scenario": what_if(), "seeds": 2}),
-        ("report", {"scenarios": [what_if()]}),
-        ("compare", {"scenarios": [what_if(name="a"), what_if(name="b", tcp={"ecn": True})], "seeds": 2}),
-        (
-            "compare/report",
-            {"scenarios": [what_if(name="a"), what_if(name="b", tcp={"ecn": True})], "seeds": 2},
-        ),
-    ],
-)
+RUNNING: list[tuple[str, dict[str, Any]]] = [
+    ("live", {"scenario": what_if()}),
+    ("keep", {"scenarios": [what_if()]}),
+    ("seeds", {"scenario": what_if(), "seeds": 2}),
+    ("report", {"scenarios": [what_if()]}),
+    ("compare", {"scenarios": [what_if(name="a"), what_if(name="b", tcp={"ecn": True})], "seeds": 2}),
+    (
+        "compare/report",
+        {"scenarios": [what_if(name="a"), what_if(name="b", tcp={"ecn": True})], "seeds": 2},
+    ),
+]
+"""What runs something for a client."""
+
+
+@pytest.mark.parametrize(("path", "more"), RUNNING)
 def test_every_run_is_stopped_when_it_takes_too_much(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, path: str, more: dict[str, Any]
 ) -> None:
     late = TestClient(Server(tmp_path / "runs", limits=Limits(wall_s=0.0)).application())
     assert "after 0 s of computing" in late.post(f"/api/{path}", json=more).text
-    grown = iter(range(0, 10**15, 10**10))
-    monkeypatch.setattr(watch, "peak_bytes", lambda: next(grown))
+    looks = count()
+    monkeypatch.setattr(memory, "resident_bytes", lambda: 39 * 10**8 if next(looks) < 2 else 41 * 10**8)
     large = TestClient(Server(tmp_path / "runs", limits=Limits()).application())
     assert "after 4 GB of memory" in large.post(f"/api/{path}", json=more).text
     assert large.get("/api/runs").json()["total"] == 0
+
+
+@pytest.mark.parametrize(("path", "more"), RUNNING)
+def test_no_run_begins_while_the_page_has_all_its_memory(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, path: str, more: dict[str, Any]
+) -> None:
+    full = TestClient(Server(tmp_path / "runs", limits=Limits()).application())
+    monkeypatch.setattr(memory, "resident_bytes", lambda: 41 * 10**8)
+    told = "the page has all its 4 GB of memory; wait for other runs, or start it again"
+    assert told in full.post(f"/api/{path}", json=more).text
+
+
+def test_a_run_may_begin_below_the_bound_whatever_the_page_had_before(
+    client: TestClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(memory, "resident_bytes", lambda: 39 * 10**8)
+    assert events_of(client.post("/api/live", json={"scenario": what_if()}).text)[-1][0] == "end"
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="other kernels do not say what a process has now")
+def test_freed_memory_goes_back_to_the_system() -> None:
+    before = memory.resident_bytes()
+    held = [bytes(1_000) for _ in range(100_000)]
+    assert memory.resident_bytes() - before > 80 * 10**6
+    del held
+    assert memory.settled_bytes(1) - before < 20 * 10**6
 
 
 def test_a_run_that_takes_too_long_is_stopped(tmp_path: Path) -> None:

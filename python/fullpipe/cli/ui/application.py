@@ -37,6 +37,7 @@ from fullpipe.cli.ui.problems import problems_of
 from fullpipe.cli.ui.seeds import means
 from fullpipe.cli.ui.stored import KeptRuns
 from fullpipe.cli.ui.understood import understood
+from fullpipe.cli.ui.watch import has_room
 from fullpipe.errors import FullpipeError, ScenarioError
 from fullpipe.scenario import Scenario
 from fullpipe.scenario.read.files import named_text
@@ -100,8 +101,8 @@ class Server:
         }
         return Starlette(
             routes=[
-                *(Route(path, _told(answer), methods=["GET"]) for path, answer in get.items()),
-                *(Route(path, _told(answer), methods=["POST"]) for path, answer in post.items()),
+                *(Route(path, self._told(answer), methods=["GET"]) for path, answer in get.items()),
+                *(Route(path, self._told(answer), methods=["POST"]) for path, answer in post.items()),
             ]
         )
 
@@ -241,6 +242,19 @@ class Server:
             raise ScenarioError(["scenarios: expected one or two"])
         return [self._bounded(each, times * len(sent)) for each in sent]
 
+    def _told(self, answer: _Answer) -> _Answer:
+        """The answer, or what is wrong as JSON."""
+
+        async def answered(request: Request) -> Response:
+            try:
+                return await answer(request)
+            except FullpipeError as error:
+                problems = str(error).split("\n")
+            await to_thread.run_sync(has_room, self._limits)  # what a stopped run had goes back to the system
+            return JSONResponse({"problems": problems}, 400)
+
+        return answered
+
     async def _body(self, request: Request) -> dict[str, Any]:
         """The body of a request, of which no more is read than there may be."""
         data = b""
@@ -255,18 +269,6 @@ def _run_of(request: Request) -> tuple[str, str, str]:
     """Digest, seed and engine that a path names."""
     parts = request.path_params
     return parts["digest"], parts["seed"], parts["engine"]
-
-
-def _told(answer: _Answer) -> _Answer:
-    """The answer, or what is wrong as JSON."""
-
-    async def answered(request: Request) -> Response:
-        try:
-            return await answer(request)
-        except FullpipeError as error:
-            return JSONResponse({"problems": str(error).split("\n")}, 400)
-
-    return answered
 
 
 @cache

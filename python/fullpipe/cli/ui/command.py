@@ -7,7 +7,7 @@ import socket
 import sys
 import webbrowser
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
@@ -42,6 +42,8 @@ def ui(
     """
     try:
         from fullpipe.cli.ui.application import guarded
+        from fullpipe.cli.ui.connections import server_of
+        from fullpipe.cli.ui.limits import Limits
     except ImportError as error:
         told = f'the page needs {error.name}; install it with: pip install "fullpipe[ui]"'
         raise MissingExtraError(told) from None
@@ -61,17 +63,10 @@ def ui(
         sys.stdout.flush()
         if not no_browser and not webbrowser.open(url):
             complain("note: no browser could be opened; open the address in one")
-        _serve(guard, listening)
+        server_of(guard, Limits()).run(sockets=[listening])
     except KeyboardInterrupt:
         complain("stopped; the page is not served any more")
         raise typer.Exit(1) from None
-
-
-def _serve(app: Any, listening: socket.socket) -> None:
-    import uvicorn
-
-    config = uvicorn.Config(app, log_level="warning", ws="none", server_header=False, date_header=False)
-    uvicorn.Server(config).run(sockets=[listening])
 
 
 def _listening(host: str, port: int) -> socket.socket:

@@ -5,9 +5,11 @@ from __future__ import annotations
 import hmac
 import secrets
 from collections.abc import Mapping
+from contextlib import suppress
 from http.cookies import CookieError, SimpleCookie
 from urllib.parse import parse_qs
 
+from starlette.requests import ClientDisconnect
 from starlette.responses import HTMLResponse, JSONResponse, RedirectResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
@@ -61,7 +63,8 @@ class Guard:
             await send(message)
 
         refused = self._refused(scope)
-        await (refused or self._app)(scope, receive, with_headers)
+        with suppress(ClientDisconnect):  # the client has left, so no answer reaches it
+            await (refused or self._app)(scope, receive, with_headers)
 
     def _refused(self, scope: Scope) -> Response | None:
         """What is answered in place of the app, if anything is."""

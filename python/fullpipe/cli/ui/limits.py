@@ -1,4 +1,4 @@
-"""How large a run on the page may be. Larger ones have the command line."""
+"""How large a run on the page may be, and what clients may hold. Larger runs have the command line."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -31,9 +31,9 @@ class Limits:
     points: int = MOST_POINTS
     """At which packets are captured."""
     wall_s: float = 60.0
-    """Real time of a run."""
+    """Real time of a run, sending included; and in which a client must have read what was sent."""
     memory_bytes: int = 4_000_000_000
-    """By which the process may grow in a run, whatever makes it grow."""
+    """Of the whole process, whatever makes it grow. A run stops there, and none begins above."""
     seeds: int = 50
     """Of a comparison."""
     at_once: int = 2
@@ -42,6 +42,10 @@ class Limits:
     """Requests that wait; more are turned away."""
     body_bytes: int = 1_000_000
     """Of a request."""
+    request_s: float = 10.0
+    """Real time until a request is complete, since its client connected or its last one was answered."""
+    connections: int = 500
+    """Connections at the same time; more are closed at once."""
 
     def check(self, scenario: Scenario, times: int = 1) -> None:
         """Refuse a scenario that is too large if it is run so many times.

@@ -18,7 +18,7 @@ from fullpipe.cli.ui.lanes import packets_of
 from fullpipe.cli.ui.limits import Limits
 from fullpipe.cli.ui.packed import packed
 from fullpipe.cli.ui.understood import understood
-from fullpipe.cli.ui.watch import Watch
+from fullpipe.cli.ui.watch import Watch, has_room
 from fullpipe.engines.native.live import LiveRun
 from fullpipe.errors import FullpipeError
 from fullpipe.runs import Run
@@ -34,7 +34,7 @@ _EACH_S = 0.0005
 
 
 class BusyError(FullpipeError):
-    """More runs wait than the page lets wait."""
+    """More runs wait than the page lets wait, or the page has no memory for one."""
 
 
 class Turns:
@@ -42,19 +42,26 @@ class Turns:
 
     def __init__(self, limits: Limits) -> None:
         self._places = CapacityLimiter(limits.at_once)
-        self._most_waiting = limits.waiting
+        self._limits = limits
 
     @asynccontextmanager
     async def turn(self) -> AsyncIterator[None]:
         """Wait for a place, and keep it within.
 
         Raises:
-            BusyError: If too many wait already.
+            BusyError: If too many wait already, or the process has all the memory that it may have.
         """
-        if self._places.statistics().tasks_waiting >= self._most_waiting:
+        if self._places.statistics().tasks_waiting >= self._limits.waiting:
             raise BusyError("too many runs wait for their turn; close other tabs of this page, and try again")
-        async with self._places:
+        borrower = object()  # not the task: a stream that its client leaves may be closed by another one
+        await self._places.acquire_on_behalf_of(borrower)
+        try:
+            if not await to_thread.run_sync(has_room, self._limits):
+                most = f"{self._limits.memory_bytes / 1e9:g} GB of memory"
+                raise BusyError(f"the page has all its {most}; wait for other runs, or start it again")
             yield
+        finally:
+            self._places.release_on_behalf_of(borrower)
 
 
 def event(name: str, data: object) -> bytes:
@@ -67,24 +74,26 @@ async def live(scenario: Scenario, seed: int, limits: Limits, turns: Turns) -> A
     """The events of a run: `begin`, `samples` several times, `packets` if they are captured, and `end` or
     `problem`.
 
-    The run stops when the page reads no further.
+    The run stops when the page reads no further. The last events need no turn.
     """
+    run: LiveRun | None = None
     try:
         async with turns.turn():
+            watch, reached_s = Watch(limits), 0.0
             told = await to_thread.run_sync(_understood, scenario, seed)
             yield event("begin", told)
             run = await to_thread.run_sync(LiveRun, scenario, seed)
-            watch, reached_s = Watch(limits), 0.0
             while reached_s < run.end_s:
                 reached_s, samples = await to_thread.run_sync(_step, run, told)
                 yield event("samples", samples)
                 watch.check(reached_s, run.end_s)
-            made = await to_thread.run_sync(run.finish)
-            if told["lanes"]:
-                yield event("packets", await to_thread.run_sync(_packets, made, told))
-            yield event("end", await to_thread.run_sync(summary, made))
+            last = await to_thread.run_sync(_last, run, told)
     except FullpipeError as error:
-        yield event("problem", {"problems": str(error).split("\n")})
+        last = [event("problem", {"problems": str(error).split("\n")})]
+    run = None
+    await to_thread.run_sync(has_room, limits)  # what the run had goes back to the system
+    for each in last:
+        yield each
 
 
 def _understood(scenario: Scenario, seed: int) -> dict[str, Any]:
@@ -100,6 +109,13 @@ def _step(run: LiveRun, told: Mapping[str, Any]) -> tuple[float, bytes]:
         reached_s = run.advance()
     sampled = run.sampled()
     return reached_s, packed(wide(sampled, [flow["name"] for flow in told["flows"]], told["links"]))
+
+
+def _last(run: LiveRun, told: Mapping[str, Any]) -> list[bytes]:
+    """The events at the end of a run."""
+    made = run.finish()
+    packets = [event("packets", _packets(made, told))] if told["lanes"] else []
+    return [*packets, event("end", summary(made))]
 
 
 def wide(
