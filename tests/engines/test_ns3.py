@@ -411,6 +411,8 @@ def test_killing_fullpipe_leaves_no_process_and_no_half_result(how: signal.Signa
         time.sleep(0.02)
     assert _processes_of(str(tmp_path)) == []
     assert list(tmp_path.glob("runs/*/*/meta.json")) == []
+    left = list(tmp_path.glob("fullpipe-ns3-*"))
+    assert how == signal.SIGKILL or left == []  # the next run removes what a kill leaves
 
 
 @needs_ns3

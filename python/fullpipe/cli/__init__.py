@@ -3,10 +3,12 @@
 Every module here holds one command or group of commands; `commands` names them and imports what is used.
 """
 
+import atexit
 import errno
 import os
 import signal
 import sys
+from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING
 
 import fullpipe
@@ -14,6 +16,8 @@ from fullpipe import lazy
 from fullpipe.cli import garbage
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from fullpipe.cli.application import app
 
 __all__ = ["app", "main"]
@@ -24,6 +28,12 @@ __getattr__, __dir__ = lazy.names(__name__, {"app": "application"})
 def main() -> None:
     """Entry point of the command."""
     _open_closed_streams()
+    with _ending_on_request():
+        _run()
+
+
+def _run() -> None:
+    """Do what is asked for, and end as other programs do if the output cannot be written."""
     garbage.pause()
     try:
         try:
@@ -43,6 +53,38 @@ def main() -> None:
         _say_no_more()
         print(f"fullpipe: the output cannot be written: {error.strerror}", file=sys.stderr)
         sys.exit(1)
+
+
+@contextmanager
+def _ending_on_request() -> "Iterator[None]":
+    """Turn a signal that asks to end into KeyboardInterrupt, so that what is being written is removed.
+
+    The process ends by that signal, as it would without a handler, after the interpreter has closed what
+    was open. A second signal ends it at once.
+    """
+    asked, handled = list[int](), list[signal.Signals]()
+
+    def stop(number: int, _: object) -> None:
+        signal.signal(number, signal.SIG_DFL)
+        asked.append(number)
+        raise KeyboardInterrupt
+
+    for request in (signal.SIGTERM, signal.SIGHUP):
+        if signal.getsignal(request) == signal.SIG_DFL:  # nohup ignores one of them
+            with suppress(ValueError):  # only the main thread has signals
+                signal.signal(request, stop)
+                handled.append(request)
+    atexit.register(_end_by, asked)  # the first to be registered runs last
+    try:
+        yield
+    finally:
+        for request in handled:
+            signal.signal(request, signal.SIG_DFL)
+
+
+def _end_by(asked: list[int]) -> None:
+    for number in asked:
+        os.kill(os.getpid(), number)
 
 
 def _open_closed_streams() -> None:

@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 
 from fullpipe import Scenario
+from fullpipe.files import HIDDEN
 from fullpipe.runs import TABLES, Store
 from tests.children import started
 
@@ -84,14 +85,16 @@ def test_a_killed_sweep_keeps_its_finished_runs_and_continues(
     assert store.index().runs.height == 40
 
 
-def interrupted(folder: Path, small: Scenario, *options: str) -> tuple[int, str]:
+def interrupted(
+    folder: Path, small: Scenario, *options: str, by: signal.Signals = signal.SIGINT
+) -> tuple[int, str]:
     """Exit code and complaint of a sweep that is interrupted in its second run."""
     scenario = small.with_values({"record.interval": "off", "sweep": {"duration": ["1 s", "80000 s"]}})
     (folder / "long.toml").write_text(scenario.to_toml(), encoding="utf-8")
     command = [*COMMAND, "long.toml", "--jobs", "1", "--json", *options]
     with started(command, cwd=folder) as sweep:
         sweep.stdout.readline()
-        sweep.send_signal(signal.SIGINT)
+        sweep.send_signal(by)
         _, complaint = sweep.communicate(timeout=WAIT_S)
         return sweep.returncode, complaint
 
@@ -99,6 +102,16 @@ def interrupted(folder: Path, small: Scenario, *options: str) -> tuple[int, str]
 def test_an_interrupted_sweep_says_how_to_continue(tmp_path: Path, small: Scenario) -> None:
     message = "fullpipe: interrupted; the same command continues where this one stopped\n"
     assert interrupted(tmp_path, small) == (1, message)
+
+
+@pytest.mark.parametrize("by", [signal.SIGTERM, signal.SIGHUP])
+def test_a_request_to_end_removes_what_is_being_written(
+    tmp_path: Path, small: Scenario, by: signal.Signals
+) -> None:
+    message = "fullpipe: interrupted; the same command continues where this one stopped\n"
+    assert interrupted(tmp_path, small, by=by) == (-by, message)
+    assert len(list(Store(tmp_path / "runs"))) == 1
+    assert list(tmp_path.rglob(f"{HIDDEN}*")) == []
 
 
 def test_an_interrupted_run_that_keeps_nothing_says_so(tmp_path: Path, small: Scenario) -> None:
