@@ -9,7 +9,7 @@ from typing import ClassVar
 import numpy as np
 import pytest
 
-from fullpipe import EngineError, Run, Scenario, sweep, sweeps
+from fullpipe import EngineError, Run, Scenario, files, sweep, sweeps
 from fullpipe.engines import ENGINES, Capabilities, Problem, Progress, Requirement
 from fullpipe.engines.native import NativeEngine
 from fullpipe.errors import CancelledError
@@ -195,6 +195,23 @@ def test_the_address_of_a_point_is_worked_out_once(
     points = small.with_values({"sweep": {"flows.0.start": [f"{n} ms" for n in range(100)]}})
     run(jobs(points, [1], "fake"), store=Store(tmp_path))
     assert len(worked_out) == 100
+
+
+def test_a_finished_sweep_reads_every_file_once_and_makes_nothing(
+    small: Scenario, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    todo = jobs(small.with_values({"sweep": {"flows.0.cca": ["cubic", "reno"]}}), range(1, 6), "fake")
+    run(todo, store=Store(tmp_path))
+    Fake.seeds.clear()
+    opened: list[str] = []
+    read = files.read_regular
+    monkeypatch.setattr(
+        files, "read_regular", lambda path, *part: opened.append(str(path)) or read(path, *part)
+    )
+    run(todo, store=Store(tmp_path))
+    of_runs = [path for path in opened if Path(path).parent.name.startswith("fake-")]
+    assert Fake.seeds == []
+    assert len(of_runs) == len(set(of_runs)) == 2 * len(todo)  # meta.json, and the tables
 
 
 def test_no_file_of_the_index_is_without_runs(
