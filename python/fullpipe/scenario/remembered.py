@@ -9,16 +9,25 @@ from fullpipe.scenario.scenario import Scenario
 
 T = TypeVar("T")
 _KEPT = 64
+_MOST_BYTES = 100_000_000
+
+
+def _small(_: object) -> int:
+    return 0
 
 
 class Remembered(Generic[T]):
     """A function of a scenario, and its values for the last few; a scenario never changes.
 
     An equal scenario that is another object is another one: to compare two takes as long as most functions.
+
+    Args:
+        function: What is worked out.
+        size: Bytes of a value, where values can be large. Older ones are forgotten beyond 100 MB in all.
     """
 
-    def __init__(self, function: Callable[[Scenario], T]) -> None:
-        self._function = function
+    def __init__(self, function: Callable[[Scenario], T], size: Callable[[T], int] = _small) -> None:
+        self._function, self._size = function, size
         self._kept: OrderedDict[int, tuple[Scenario, T]] = OrderedDict()
 
     def __call__(self, scenario: Scenario) -> T:
@@ -27,9 +36,14 @@ class Remembered(Generic[T]):
             return known[1]
         value = self._function(scenario)
         self._kept[id(scenario)] = scenario, value
-        while len(self._kept) > _KEPT:
+        while len(self._kept) > 1 and self._has_too_much():
             self._kept.popitem(last=False)
         return value
+
+    def _has_too_much(self) -> bool:
+        if len(self._kept) > _KEPT:
+            return True
+        return sum(self._size(value) for _, value in list(self._kept.values())) > _MOST_BYTES
 
 
 own_algorithms_of = Remembered(lambda scenario: own_algorithms(scenario.flows))

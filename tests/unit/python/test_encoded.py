@@ -99,6 +99,13 @@ def test_the_last_scenarios_are_remembered_and_no_more(small: Scenario) -> None:
     assert len(remembered._kept) < len(many)
 
 
+def test_of_large_values_few_are_remembered(small: Scenario) -> None:
+    remembered = Remembered(lambda scenario: scenario.duration_s, size=lambda _: 40_000_000)
+    for n in range(1, 5):
+        remembered(small.with_values({"duration": f"{n} s"}))
+    assert [value for _, value in remembered._kept.values()] == [3.0, 4.0]
+
+
 def test_seeds_share_the_plan_and_differ_in_what_is_drawn(small: Scenario) -> None:
     runs = [fullpipe.run(small, seed=seed) for seed in (1, 2, 1)]
     assert runs[0].flows.equals(runs[2].flows)

@@ -4,8 +4,10 @@ import json
 
 import pytest
 
-from fullpipe import Scenario
-from fullpipe.engines.native.plan import plan
+from fullpipe import Scenario, _native
+from fullpipe.engines.native import plan_text as written
+from fullpipe.engines.native.plan import Plan, plan, tcp_of
+from fullpipe.engines.native.plan_text import ASSUMED, plan_text
 
 FULL = """
 name = "full"
@@ -245,3 +247,59 @@ def test_an_application_has_a_pace(small: Scenario) -> None:
         {"at_ns": 10**9, "rate_bps": 2_000_000},
         {"at_ns": 3 * 10**9, "rate_bps": None},
     ]
+
+
+SCENARIOS = ["rrul", "wifi-home-ax", "parking-lot", "cellular", "web-1000", "starlink-like"]
+
+
+def whole(text: str) -> Plan:
+    """A plan that was written, with every value that the simulator assumes."""
+    tree: Plan = json.loads(text)
+    links = [{**ASSUMED["LinkPlan"], **link} for link in tree["links"]]
+    flows = [
+        {**ASSUMED["FlowPlan"], **flow, "tcp": {**ASSUMED["TcpPlan"], **flow["tcp"]}}
+        for flow in tree["flows"]
+    ]
+    return {**tree, "links": links, "flows": flows}
+
+
+def test_what_is_left_out_is_what_the_simulator_assumes() -> None:
+    types = json.loads(_native.plan_schema())["$defs"]
+    for kind, assumed in ASSUMED.items():
+        fields = types[kind]["properties"]
+        assert assumed.keys().isdisjoint(types[kind].get("required", ()))
+        assert {key: fields[key].get("default") for key in assumed} == assumed
+
+
+@pytest.mark.parametrize("name", SCENARIOS)
+def test_a_written_plan_says_the_same(name: str) -> None:
+    scenario = Scenario.named(name)
+    first = scenario.expand()[0] if scenario.sweep else scenario
+    assert whole(plan_text(first)) == json.loads(json.dumps(plan(first)))
+
+
+def test_a_written_plan_of_every_field_says_the_same() -> None:
+    scenario = Scenario.from_toml(FULL)
+    assert whole(plan_text(scenario)) == plan(scenario)
+
+
+def test_a_written_plan_of_links_at_hosts_says_the_same(small: Scenario) -> None:
+    access = {"delay": "1 ms", "rate": "1 Gbit/s", "queue": {"packets": 100}}
+    own = {"cca": "cubic", "count": 2, "access": {"delay": "2 ms"}}
+    scenario = small.with_values({"topology.access": access, "flows": [{"cca": "reno", "count": 3}, own]})
+    assert len(plan(scenario)["links"]) == 2 + 4 * 5
+    assert whole(plan_text(scenario)) == plan(scenario)
+
+
+def test_a_written_plan_gives_the_same_bytes(small: Scenario) -> None:
+    texts = plan_text(small), json.dumps(plan(small))
+    tables = [_native.Simulation(text, 1).finish()["tables"] for text in texts]
+    assert tables[0] == tables[1]
+
+
+def test_a_flow_takes_few_bytes_of_a_plan(small: Scenario, monkeypatch: pytest.MonkeyPatch) -> None:
+    made: list[object] = []
+    monkeypatch.setattr(written, "tcp_of", lambda tcp: made.append(tcp) or tcp_of(tcp))
+    bytes_of = {n: len(plan_text(small.with_values({"flows.0.count": n}))) for n in (100, 1_100)}
+    assert bytes_of[1_100] - bytes_of[100] < 350 * 1_000
+    assert len(made) == 2  # one transport for all flows of an entry

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 import time
 from contextlib import contextmanager
@@ -12,7 +11,7 @@ from typing import TYPE_CHECKING, ClassVar, get_args
 from fullpipe._native import MODEL_VERSION, PROFILE, SOURCES, PlanError, Simulation, SimulationPanic
 from fullpipe.algorithms import own
 from fullpipe.engines.base import Capabilities, Problem, Progress, Requirement, Stopwatch, digest_of, origin
-from fullpipe.engines.native.plan import plan
+from fullpipe.engines.native.plan_text import plan_text
 from fullpipe.engines.threads import threads
 from fullpipe.errors import ControllerError, EngineError
 from fullpipe.runs.meta import version
@@ -35,8 +34,8 @@ _SLOWER = Requirement(
     needed=False,
 )
 
-_plan = Remembered(lambda scenario: json.dumps(plan(scenario)))
-"""As text, which takes as long as some runs."""
+_plan = Remembered(plan_text, size=len)
+"""The text of a plan takes as long to make as some runs."""
 
 
 class NativeEngine:

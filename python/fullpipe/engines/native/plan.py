@@ -1,4 +1,7 @@
-"""From a scenario to the plan of the native engine: integers in base units. docs/reference/plan.md has it."""
+"""From a scenario to the plan of the native engine: integers in base units. docs/reference/plan.md has it.
+
+`plan_text` writes it for the simulator.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +20,7 @@ from fullpipe.scenario.network import resolve
 from fullpipe.scenario.quantities import to_nanoseconds
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from fullpipe.scenario import Link, Medium, Network, RoutedFlow, Scenario
     from fullpipe.scenario.model.link.changes import MarkovChannel
@@ -30,18 +33,23 @@ _NEVER_FULL = DropTail.model_construct()
 
 
 def plan(scenario: Scenario) -> Plan:
-    """The plan of a scenario without a sweep. Pure: the same scenario gives the same plan."""
+    """The plan of a scenario without a sweep, every value written. Pure: the same scenario gives the same
+    plan."""
     network = resolve(scenario)
-    hosts = _host_numbers(network)
+    flows = zip(flows_of(network), network.flows, strict=True)
+    return {
+        **around(scenario, network),
+        "links": [link_of(link) for link in network.links],
+        "flows": [{**flow, "tcp": tcp_of(routed.tcp)} for flow, routed in flows],
+    }
+
+
+def around(scenario: Scenario, network: Network) -> Plan:
+    """What a plan says besides its links and its flows."""
     return {
         "duration_ns": to_nanoseconds(scenario.duration_s),
         "warmup_ns": to_nanoseconds(scenario.warmup_s),
-        "links": [_link(link) for link in network.links],
         **({"media": [_medium(medium) for medium in network.media]} if network.media else {}),
-        "flows": [
-            {**_flow(routed, hosts, network.hops), **_relayed(routed, n)}
-            for n, routed in enumerate(network.flows)
-        ],
         **_route_controllers(scenario, network),
         **({"hand_overs": [_hand_over(one) for one in network.hand_overs]} if network.hand_overs else {}),
         "record": {
@@ -70,7 +78,8 @@ def _route_controllers(scenario: Scenario, network: Network) -> Plan:
     return {"route_controllers": found} if found else {}
 
 
-def _link(link: Link) -> Plan:
+def link_of(link: Link) -> Plan:
+    """A link of a plan."""
     return {
         "name": link.name,
         "stream": link.stream,
@@ -141,6 +150,13 @@ def _queue(queue: DropTail | Discipline | None) -> Plan:
     return {"kind": queue.kind, "packets": queue.packets, "bytes": queue.limit_bytes}
 
 
+def flows_of(network: Network) -> Iterator[Plan]:
+    """Every flow of a plan, in order, without its transport."""
+    hosts = _host_numbers(network)
+    for n, routed in enumerate(network.flows):
+        yield {**_flow(routed, hosts, network.hops), **_relayed(routed, n)}
+
+
 def _host_numbers(network: Network) -> dict[str, int]:
     names = dict.fromkeys(name for routed in network.flows for name in routed.hosts or ())
     return {name: number for number, name in enumerate(names)}
@@ -166,7 +182,6 @@ def _flow(routed: RoutedFlow, hosts: Mapping[str, int], hops: Sequence[Hop]) -> 
         **({"upload": True} if flow.is_upload else {}),
         "dscp": flow.dscp or 0,
         "hosts": [hosts[name] for name in routed.hosts] if routed.hosts else None,
-        "tcp": _tcp(routed.tcp),
     }
 
 
@@ -215,7 +230,8 @@ def _memory(tcp: Tcp, first: int | None, most: int | None, otherwise: int) -> Pl
     }
 
 
-def _tcp(tcp: Tcp) -> Plan:
+def tcp_of(tcp: Tcp) -> Plan:
+    """The transport of a flow of a plan."""
     every = {
         "kind": "every",
         "packets": tcp.ack_every,

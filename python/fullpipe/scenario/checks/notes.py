@@ -21,7 +21,7 @@ def notes_of(scenario: ScenarioModel) -> list[str]:
     uploads, and loads that never get done, one line each."""
     end_s = scenario.duration_s
     lines: list[str] = []
-    network = resolve(scenario)
+    network = resolve(scenario, each=1)  # flows of an entry are alike, and so are the links at their hosts
     for link in network.links:
         lines += _late(f"{link.where}.changes", (change.at_s for change in link.changes), end_s)
     lines += shaping_notes(network)

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 from itertools import chain
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
-from fullpipe.scenario.model.link.impairments import Impairments
+from fullpipe.scenario.model.link.impairments import NO_IMPAIRMENTS, Impairments
 from fullpipe.scenario.model.link.queues import Discipline
 from fullpipe.scenario.quantities import NANOSECONDS, to_nanoseconds
 
@@ -31,7 +31,7 @@ class Node(NamedTuple):
     """A host sends or receives data of a flow; in a graph it forwards as well. A router only forwards."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Link:
     """One direction of a wire, with the queue in front of it."""
 
@@ -53,7 +53,7 @@ class Link:
     shapes: tuple[Shape, ...] = ()
     trace: Trace | None = None
     frames: Frames | None = None
-    impairments: Impairments = field(default_factory=Impairments)
+    impairments: Impairments = NO_IMPAIRMENTS
     steps: tuple[Step, ...] = ()
     """Changes, shapes and rows of a trace as one list in the order of time."""
     host_stream: str | None = None
@@ -84,7 +84,7 @@ class Link:
         return _least(self.rate_bps, frames, trace, _shaped_bps(self.queue))
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Port:
     """Where a node sends into a medium, with the queue in front of it."""
 
@@ -184,7 +184,7 @@ class Relayed(NamedTuple):
     """The algorithm of the connection from it; None: that of the one before."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class RoutedFlow:
     """One flow with its transport, and the routes of its data and its ACKs."""
 

@@ -100,6 +100,10 @@ class Impairments(Model):
     """The link sends again what it loses (ARQ, RFC 3366). Left out: none."""
 
 
+NO_IMPAIRMENTS = Impairments.model_construct()
+"""Of a link that leaves all packets alone."""
+
+
 def registered(name: str) -> Registered:
     """The impairment that a field of `Impairments` is."""
     notes = declared(Impairments)[name].metadata
@@ -109,8 +113,9 @@ def registered(name: str) -> Registered:
 def given(impairments: Impairments) -> Iterator[Given]:
     """Those that a link has."""
     for name, field in declared(Impairments).items():
-        value, entry = getattr(impairments, name), registered(name)
+        value = getattr(impairments, name)
         if value is not None:
+            entry = registered(name)
             params = {entry.param: value} if entry.param else dict(value)
             yield Given(field.alias or name, entry.name, dict(map(_in_plan, params.items())))
 
