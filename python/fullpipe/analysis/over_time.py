@@ -57,9 +57,10 @@ def samples(
     frames = []
     smoothed_s = 0.0
     for label, tables in runs.items():
+        long_s = _long_rtts_s(tables) if quantity == "goodput" else 0.0
         for actor, frame in _actors(tables, what, only):
-            if quantity == "goodput":
-                frame, window_s = _smoothed(frame, tables)
+            if long_s:
+                frame, window_s = _smoothed(frame, long_s)
                 smoothed_s = max(smoothed_s, window_s)
             of_whom = [pl.lit(label).alias("run"), pl.lit(actor).alias("actor")]
             frames.append(frame.select(*of_whom, "time_s", "value"))
@@ -75,17 +76,25 @@ def _in_packets(what: Quantity, runs: Mapping[str, Tables]) -> Quantity:
     return replace(what, column=column, label=what.label.replace("(kB)", "(packets)"), scale=1)
 
 
-def _smoothed(frame: pl.DataFrame, tables: Tables) -> tuple[pl.DataFrame, float]:
-    """Means over three long round trips, and over what time; 0 if samples are further apart.
+def _long_rtts_s(tables: Tables) -> float:
+    """Three long round trips; 0 if RTTs are not known.
 
     Long is the 95th percentile: an outage makes a few round trips as long as itself, and would hide in means
     over the longest.
     """
-    times, series = frame["time_s"], tables["series"]
+    series = tables.get("series")
+    if series is None or "srtt_s" not in series:
+        return 0.0
+    return _SMOOTHED_RTTS * float(series["srtt_s"].quantile(0.95) or 0)
+
+
+def _smoothed(frame: pl.DataFrame, long_s: float) -> tuple[pl.DataFrame, float]:
+    """Means over a time, and over what time in whole samples; 0 if samples are further apart."""
+    times = frame["time_s"]
     spacing_s = float(times[1] - times[0]) if len(times) > 1 else 0.0
-    if not spacing_s or "srtt_s" not in series:
+    if not spacing_s:
         return frame, 0.0
-    window = ceil(_SMOOTHED_RTTS * float(series["srtt_s"].quantile(0.95) or 0) / spacing_s - 1e-9)
+    window = ceil(long_s / spacing_s - 1e-9)
     if window < 2:
         return frame, 0.0
     means = pl.col("value").rolling_mean(window, min_samples=1)
@@ -103,7 +112,7 @@ def _actors(tables: Tables, what: Quantity, only: Sequence[str] | None) -> list[
     table = tables.get(what.table)
     if table is None or table.is_empty():
         return []
-    names = list(dict.fromkeys(table[what.actor].to_list()))
-    wanted = names if only is None else [name for name in names if name in set(only)]
     value = (pl.col(what.column).cast(pl.Float64) * what.scale).alias("value")
-    return [(name, table.filter(pl.col(what.actor) == name).select("time_s", value)) for name in wanted]
+    wanted = None if only is None else set(only)
+    parts = table.select(what.actor, "time_s", value).partition_by(what.actor, as_dict=True)
+    return [(name, part) for (name,), part in parts.items() if wanted is None or name in wanted]

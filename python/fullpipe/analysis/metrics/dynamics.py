@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from functools import cached_property
 
 from fullpipe.analysis.metrics.samples import between, means_over, spacing_s
 from fullpipe.lazy import pl
@@ -80,31 +81,59 @@ def convergence_time_s(
     Raises:
         KeyError: If there is no such flow.
     """
-    found = flows.filter(pl.col("flow") == flow)
-    if found.is_empty():
-        raise KeyError(flow)
-    start_s, end_s = float(found["start_s"][0]), float(found["end_s"][0])
-    windows = means_over(series, "flow", "goodput_bps", window_s)
-    own = between(windows.filter(pl.col("flow") == flow), start_s, end_s).drop_nulls().sort("time_s")
-    target: float | list[float] = share_bps if share_bps is not None else _equal_shares(windows, flows, own)
-    return settling_time_s(
-        own["time_s"].to_list(),
-        own["goodput_bps"].to_list(),
-        since_s=start_s,
-        target=target,
-        tolerance=tolerance,
-        hold_s=hold_s,
-    )
+    windows = Windows(series, flows, window_s)
+    return windows.convergence_time_s(flow, share_bps=share_bps, tolerance=tolerance, hold_s=hold_s)
 
 
-def _equal_shares(windows: pl.DataFrame, flows: pl.DataFrame, own: pl.DataFrame) -> list[float]:
-    """The mean goodput of the flows that are active, at the times of `own`."""
-    active = windows.join(flows.select("flow", "start_s", "end_s"), on="flow").filter(
-        (pl.col("start_s") < pl.col("time_s")) & (pl.col("end_s") >= pl.col("time_s"))
-    )
-    means = active.group_by("time_s").agg(pl.col("goodput_bps").mean().alias("share"))
-    shares = own.select("time_s").join(means, on="time_s", how="left", maintain_order="left")["share"]
-    return [float(share) for share in shares.fill_null(0.0)]
+class Windows:
+    """The goodput of competing flows in one window after the other, for the convergence of each of them.
+
+    Args:
+        series: Table of samples.
+        flows: Rows of the table of flows: those that compete, as `bulk_flows` gives them.
+        window_s: A multiple of the time between samples.
+    """
+
+    def __init__(self, series: pl.DataFrame, flows: pl.DataFrame, window_s: float = 1.0) -> None:
+        self._windows = means_over(series, "flow", "goodput_bps", window_s)
+        self._flows = flows.select("flow", "start_s", "end_s")
+        self._spans_s = {flow: (start_s, end_s) for flow, start_s, end_s in self._flows.iter_rows()}
+        self._of_flow = self._windows.partition_by("flow", as_dict=True)
+
+    @cached_property
+    def _shares_bps(self) -> Mapping[float, float | None]:
+        """The mean goodput of the flows that are active, by the end of the window."""
+        active = self._windows.join(self._flows, on="flow").filter(
+            (pl.col("start_s") < pl.col("time_s")) & (pl.col("end_s") >= pl.col("time_s"))
+        )
+        means = active.group_by("time_s").agg(pl.col("goodput_bps").mean())
+        return dict(means.iter_rows())
+
+    def convergence_time_s(
+        self, flow: str, *, share_bps: float | None = None, tolerance: float = 0.25, hold_s: float = 5.0
+    ) -> float | None:
+        """The convergence time of a flow: see the function of this name.
+
+        Raises:
+            KeyError: If there is no such flow.
+        """
+        start_s, end_s = map(float, self._spans_s[flow])
+        rows = self._of_flow.get((flow,), self._windows.clear())
+        own = between(rows, start_s, end_s).drop_nulls().sort("time_s")
+        times_s = own["time_s"].to_list()
+        target: float | list[float] = (
+            [float(self._shares_bps.get(time_s) or 0.0) for time_s in times_s]
+            if share_bps is None
+            else share_bps
+        )
+        return settling_time_s(
+            times_s,
+            own["goodput_bps"].to_list(),
+            since_s=start_s,
+            target=target,
+            tolerance=tolerance,
+            hold_s=hold_s,
+        )
 
 
 def time_to_fill_s(

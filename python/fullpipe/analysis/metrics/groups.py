@@ -1,5 +1,7 @@
 """Flows that a scenario describes together: what values are given for, and engines are compared by."""
 
+from collections import Counter
+
 from fullpipe.runs import Run
 from fullpipe.scenario import Scenario
 from fullpipe.scenario.model.flows import flow_names
@@ -26,8 +28,9 @@ def _named_groups(scenario: Scenario) -> tuple[dict[str, list[str]], frozenset[s
     """The groups of flows that a scenario names, and all names in them."""
     entries = flow_names(scenario.flows)
     bases = [names[0].rpartition("-")[0] if len(names) > 1 else names[0] for names in entries]
+    times = Counter(bases)
     found = {
-        base if bases.count(base) == 1 else f"{names[0]}..{names[-1].rpartition('-')[2]}": names
+        base if times[base] == 1 else f"{names[0]}..{names[-1].rpartition('-')[2]}": names
         for base, names in zip(bases, entries, strict=True)
     }
     return found, frozenset(name for names in entries for name in names)

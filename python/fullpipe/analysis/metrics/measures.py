@@ -7,7 +7,6 @@ from dataclasses import replace
 
 from fullpipe.analysis.metrics.application_measures import OF_APPLICATIONS
 from fullpipe.analysis.metrics.delay import power, rtt_inflation
-from fullpipe.analysis.metrics.dynamics import convergence_time_s
 from fullpipe.analysis.metrics.fairness import jain, starved_flows
 from fullpipe.analysis.metrics.loss import loss_rate, marking_rate, retransmission_rate
 from fullpipe.analysis.metrics.margins import (
@@ -109,8 +108,7 @@ def _rate(name: str, meaning: str, column: str, better: Better, label: str = "")
 
 
 def _share(group: Group) -> float | None:
-    delivered = group.whole.compared(group.rivals)
-    total = sum(delivered.values())
+    delivered, total = group.rivals.delivered, group.rivals.total
     return sum(delivered.get(name, 0.0) for name in group.names) / total if total else None
 
 
@@ -120,9 +118,8 @@ def _jain(group: Group) -> float | None:
 
 
 def _equal_share(group: Group) -> float | None:
-    if not group.rivals or not set(group.rivals) <= set(group.whole.bulk["flow"]):
-        return None
-    return len(group.names) / len(group.rivals)
+    rivals = group.rivals
+    return len(group.names) / len(rivals.names) if rivals.are_bulk else None
 
 
 def _share_ratio(group: Group) -> float | None:
@@ -145,11 +142,10 @@ def _srtt_p95(group: Group) -> float | None:
 
 
 def _convergence(group: Group) -> float | None:
-    series, own = group.whole.series, group.bulk
-    rivals = group.whole.bulk.filter(pl.col("flow").is_in(group.rivals))
-    if series.is_empty() or rivals.height < 2 or own.is_empty():
+    rivals, own = group.rivals, group.bulk
+    if group.whole.series.is_empty() or rivals.bulk.height < 2 or own.is_empty():
         return None
-    times = [convergence_time_s(series, rivals, flow) for flow in own["flow"].to_list()]
+    times = [rivals.convergence_time_s(flow) for flow in own["flow"].to_list()]
     known = [time for time in times if time is not None]
     return max(known) if len(known) == len(times) else None
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from fullpipe.lazy import pl
 
@@ -79,7 +79,26 @@ def under_load(probes: pl.DataFrame, load: pl.DataFrame, warmup_s: float = 0.0) 
         load: Rows of the table of flows, of those that load the path.
         warmup_s: The time that is left out.
     """
-    time = pl.col("time_s")
-    spans = load.select("start_s", "end_s").drop_nulls().unique().iter_rows()
-    runs = [(time >= start_s) & (time < end_s) for start_s, end_s in spans]
-    return probes.filter(time >= warmup_s, pl.any_horizontal(runs)) if runs else probes.clear()
+    spans_s = _joined(load.select("start_s", "end_s").drop_nulls().iter_rows())
+    if not spans_s:
+        return probes.clear()
+    starts_s, ends_s = (pl.Series(ends, dtype=pl.Float64) for ends in zip(*spans_s, strict=True))
+    times_s = probes["time_s"]
+    last = starts_s.search_sorted(times_s, side="right").cast(pl.Int64) - 1
+    is_loaded = (last >= 0) & (times_s < ends_s.gather(last.clip(lower_bound=0)))
+    return probes.filter(is_loaded & (times_s >= warmup_s))
+
+
+def _joined(spans_s: Iterable[tuple[float, float]]) -> list[tuple[float, float]]:
+    """Spans of time as those that do not meet, in the order of time.
+
+    >>> _joined([(4.0, 6.0), (0.0, 2.0), (1.0, 3.0), (3.0, 3.5)])
+    [(0.0, 3.5), (4.0, 6.0)]
+    """
+    joined: list[tuple[float, float]] = []
+    for start_s, end_s in sorted(spans_s):
+        if joined and start_s <= joined[-1][1]:
+            joined[-1] = (joined[-1][0], max(joined[-1][1], end_s))
+        elif start_s < end_s:
+            joined.append((start_s, end_s))
+    return joined

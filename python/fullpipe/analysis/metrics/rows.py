@@ -1,17 +1,21 @@
-"""The rows of a run that measures are taken of: those that groups have in common, and those of a group."""
+"""The rows of a run that measures are taken of: those that groups have in common, and those of a group.
+
+What a group needs of a table is found by the names of its flows, so many groups take no longer than one.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
 from fullpipe.analysis.metrics.connections import bulk_flows, bulk_names, connections
 from fullpipe.analysis.metrics.delay import smoothed_s
+from fullpipe.analysis.metrics.dynamics import Windows
 from fullpipe.analysis.metrics.groups import flow_directions
 from fullpipe.analysis.metrics.responsiveness import latency_increase_s, under_load
-from fullpipe.analysis.metrics.samples import real, rows_where
+from fullpipe.analysis.metrics.samples import RowsByFlow, real
 from fullpipe.analysis.metrics.spans import compared, span_of, together_bps
 from fullpipe.analysis.metrics.transfers import begun_pages_s, measured_transfers
 from fullpipe.analysis.metrics.voice import call_scores
@@ -24,11 +28,12 @@ class Whole:
     """What the groups of a run have in common. Transfers are to be had without those of the warm-up only."""
 
     run: Run
+    _rivals: dict[tuple[int, ...], Rivals] = field(default_factory=dict, init=False, repr=False)
 
-    @property
-    def flows(self) -> pl.DataFrame:
+    @cached_property
+    def flows(self) -> RowsByFlow:
         """One row per flow."""
-        return self.run.flows
+        return RowsByFlow(self.run.flows)
 
     @property
     def series(self) -> pl.DataFrame:
@@ -51,36 +56,62 @@ class Whole:
 
     def compared(self, flows: Sequence[str]) -> Mapping[str, float]:
         """What each of several flows delivered over the same time: see `spans.compared`."""
-        rows, bulk = [self._rows[name] for name in flows], bulk_names(self.run)
-        return compared(rows, bulk, lambda: self.series, self.warmup_s)
+        rows = [self._rows[name] for name in flows]
+        return compared(rows, self._bulk_names, lambda: self.series, self.warmup_s)
+
+    @cached_property
+    def _bulk_names(self) -> frozenset[str]:
+        return frozenset(bulk_names(self.run))
 
     @cached_property
     def smoothed_s(self) -> Mapping[str, pl.Series]:
         """The samples of every flow's smoothed RTT after the warm-up and until it ended."""
-        return smoothed_s(self.series, self.flows, self.warmup_s)
+        return smoothed_s(self.series, self.flows.table, self.warmup_s)
 
     @cached_property
-    def transfers(self) -> pl.DataFrame:
+    def transfers(self) -> RowsByFlow:
         """Those that began after the warm-up."""
-        return measured_transfers(self.run)
+        return RowsByFlow(measured_transfers(self.run))
 
     @cached_property
-    def bulk(self) -> pl.DataFrame:
+    def bulk(self) -> RowsByFlow:
         """The rows of bulk flows."""
-        return bulk_flows(self.run)
+        return RowsByFlow(bulk_flows(self.run))
 
     @cached_property
-    def directions(self) -> Mapping[str, list[str]]:
-        """The flows by direction, if their data go both ways."""
-        return flow_directions(self.run)
+    def videos(self) -> RowsByFlow:
+        """One row per video."""
+        return RowsByFlow(self.run.videos)
 
     @cached_property
-    def under_load(self) -> pl.DataFrame:
+    def probes(self) -> RowsByFlow:
+        """The pings and probes, whenever they were sent."""
+        return RowsByFlow(self.run.probes)
+
+    @cached_property
+    def under_load(self) -> RowsByFlow:
         """The pings and probes with a reply that were sent while bulk flows ran."""
         probes = self.run.probes
         if probes.is_empty():
-            return probes
-        return under_load(probes.filter(pl.col("rtt_s").is_not_null()), self.bulk, self.warmup_s)
+            return RowsByFlow(probes)
+        answered = probes.filter(pl.col("rtt_s").is_not_null())
+        return RowsByFlow(under_load(answered, self.bulk.table, self.warmup_s))
+
+    @cached_property
+    def ways(self) -> list[list[str]]:
+        """The flows of every direction, if their data go both ways; otherwise all flows."""
+        return [*flow_directions(self.run).values()] or [self.flows.table["flow"].to_list()]
+
+    @cached_property
+    def _way_of(self) -> Mapping[str, int]:
+        return {flow: way for way, flows in enumerate(self.ways) for flow in flows}
+
+    def rivals(self, flows: Iterable[str]) -> Rivals:
+        """The flows whose data go where that of some flows does, and these themselves."""
+        ways = tuple(sorted({self._way_of[flow] for flow in flows if flow in self._way_of}))
+        if ways not in self._rivals:
+            self._rivals[ways] = Rivals(self, ways)
+        return self._rivals[ways]
 
     @cached_property
     def scores(self) -> Mapping[str, float | None]:
@@ -94,6 +125,51 @@ class Whole:
 
 
 @dataclass(frozen=True)
+class Rivals:
+    """Flows whose data go the same way, or ways."""
+
+    whole: Whole
+    ways: tuple[int, ...]
+    """Places among `Whole.ways`."""
+    _converged_s: dict[str, float | None] = field(default_factory=dict, init=False, repr=False)
+
+    @cached_property
+    def names(self) -> list[str]:
+        """All of them."""
+        return [flow for way in self.ways for flow in self.whole.ways[way]]
+
+    @cached_property
+    def delivered(self) -> Mapping[str, float]:
+        """What each of them delivered over the same time: see `spans.compared`."""
+        return self.whole.compared(self.names)
+
+    @cached_property
+    def total(self) -> float:
+        """What all of them delivered then."""
+        return sum(self.delivered.values())
+
+    @cached_property
+    def bulk(self) -> pl.DataFrame:
+        """The rows of the bulk flows among them."""
+        return self.whole.bulk.rows_of(self.names)
+
+    @cached_property
+    def are_bulk(self) -> bool:
+        """Whether there are any, and all are bulk flows."""
+        return bool(self.names) and set(self.names) <= set(self.bulk["flow"].to_list())
+
+    @cached_property
+    def _windows(self) -> Windows:
+        return Windows(self.whole.series, self.bulk)
+
+    def convergence_time_s(self, flow: str) -> float | None:
+        """The convergence time of a bulk flow among them: see `fullpipe.metrics.convergence_time_s`."""
+        if flow not in self._converged_s:
+            self._converged_s[flow] = self._windows.convergence_time_s(flow)
+        return self._converged_s[flow]
+
+
+@dataclass(frozen=True)
 class Group:
     """The rows of some flows of a run."""
 
@@ -103,12 +179,12 @@ class Group:
     @cached_property
     def names(self) -> list[str]:
         """Of its flows."""
-        return [str(name) for name in self.flows["flow"]]
+        return [str(name) for name in self.flows["flow"].to_list()]
 
     @cached_property
     def bulk(self) -> pl.DataFrame:
         """The rows of its bulk flows."""
-        return self._own(self.whole.bulk)
+        return self.whole.bulk.rows_of(self.names)
 
     @cached_property
     def connected(self) -> Group:
@@ -116,26 +192,20 @@ class Group:
         flows = connections(self.flows)
         return self if flows.height in (0, self.flows.height) else Group(flows, self.whole)
 
-    @cached_property
+    @property
     def goes_both_ways(self) -> bool:
         """Whether some of its flows download and others upload."""
-        return len(self._ways) > 1
+        return len(self.rivals.ways) > 1
 
     @cached_property
-    def rivals(self) -> list[str]:
+    def rivals(self) -> Rivals:
         """The flows of the run whose data go the same way, itself among them."""
-        return [flow for way in self._ways for flow in way]
-
-    @cached_property
-    def _ways(self) -> list[list[str]]:
-        """The flows of every direction in which some of its own go."""
-        ways = self.whole.directions.values() or [self.whole.flows["flow"].to_list()]
-        return [flows for flows in ways if not set(self.names).isdisjoint(flows)]
+        return self.whole.rivals(self.names)
 
     @cached_property
     def transfers(self) -> pl.DataFrame:
         """The rows of its transfers that began after the warm-up."""
-        return self._own(self.whole.transfers)
+        return self.whole.transfers.rows_of(self.names)
 
     @property
     def smoothed_s(self) -> list[pl.Series]:
@@ -156,24 +226,19 @@ class Group:
     @cached_property
     def videos(self) -> pl.DataFrame:
         """The rows of its videos."""
-        return self._own(self.whole.run.videos)
+        return self.whole.videos.rows_of(self.names)
 
-    @property
+    @cached_property
     def rtts_under_load_s(self) -> pl.Series:
         """Of its pings and probes while bulk flows ran."""
-        return self._own(self.whole.under_load)["rtt_s"]
+        return self.whole.under_load.rows_of(self.names)["rtt_s"]
 
-    def increases_s(self) -> Iterator[float | None]:
+    def increases_s(self) -> Iterator[float]:
         """Yield the latency increase of each of its flows of pings or probes, which may have unlike paths."""
-        loaded, every = self._own(self.whole.under_load), self._own(self.whole.run.probes)
-        for name in loaded["flow"].unique(maintain_order=True):
-            least_s = real(every.filter(pl.col("flow") == name)["rtt_s"].min())
-            rtts_s = loaded.filter(pl.col("flow") == name)["rtt_s"].to_list()
-            yield None if least_s is None else latency_increase_s(rtts_s, least_s)
-
-    def _own(self, rows: pl.DataFrame) -> pl.DataFrame:
-        """The rows of its flows. Most runs have no transfers, and bulk flows only."""
-        if rows.is_empty() or self.flows.height == self.whole.flows.height:
-            return rows
-        names = frozenset(self.names)
-        return rows_where(rows, [flow in names for flow in rows["flow"].to_list()])
+        for name in self.names:
+            least_s = real(self.whole.probes.rows_of([name])["rtt_s"].min())
+            increase_s = latency_increase_s(
+                self.whole.under_load.rows_of([name])["rtt_s"].to_list(), least_s or 0.0
+            )
+            if increase_s is not None:
+                yield increase_s

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
 
 from fullpipe.lazy import pl
 
@@ -27,6 +29,31 @@ def rows_where(table: pl.DataFrame, are_chosen: Sequence[bool]) -> pl.DataFrame:
     """
     rows = [row for row, is_chosen in enumerate(are_chosen) if is_chosen]
     return table if len(rows) == table.height else table[rows]
+
+
+@dataclass(frozen=True)
+class RowsByFlow:
+    """A table with a column `flow`, of which the rows of some flows are found without looking at all others.
+
+    >>> RowsByFlow(pl.DataFrame({"flow": ["a", "b", "a"]})).rows_of(["a"])["flow"].to_list()
+    ['a', 'a']
+    """
+
+    table: pl.DataFrame
+
+    @cached_property
+    def _places(self) -> Mapping[str, list[int]]:
+        places: dict[str, list[int]] = {}
+        for place, flow in enumerate(self.table["flow"].to_list()):
+            places.setdefault(flow, []).append(place)
+        return places
+
+    def rows_of(self, flows: Iterable[str]) -> pl.DataFrame:
+        """The rows of some flows, in the order of the table."""
+        if self.table.is_empty():
+            return self.table
+        places = sorted(place for flow in flows for place in self._places.get(flow, ()))
+        return self.table if len(places) == self.table.height else self.table[places]
 
 
 def spacing_s(samples: pl.DataFrame) -> float | None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Container, Mapping, Sequence
 from functools import reduce
 from operator import add
 from typing import Any
@@ -73,7 +73,7 @@ def added(numbers: Sequence[float]) -> float:
 
 def compared(
     rows: Sequence[Mapping[str, Any]],
-    bulk: Iterable[str],
+    bulk: Container[str],
     series: Callable[[], pl.DataFrame],
     warmup_s: float,
 ) -> dict[str, float]:
@@ -93,12 +93,12 @@ def compared(
     spans = {row["flow"]: span_of(row, warmup_s) for row in known}
     if len(set(spans.values())) <= 1:
         return {row["flow"]: row["goodput_bps"] for row in known}
-    names, bulk_spans = set(bulk), list[Span]()
+    bulk_spans = list[Span]()
     for row in known:
         span = spans[row["flow"]]
         if span is None:
             return {}
-        if row["flow"] in names:
+        if row["flow"] in bulk:
             bulk_spans.append(span)
     if not bulk_spans:
         return {row["flow"]: row["goodput_bps"] * _length(spans[row["flow"]]) for row in known}

@@ -103,16 +103,16 @@ def _bulk_count(run: Run, flows: Sequence[dict[str, Any]]) -> int:
 
 
 def _bulk_rates(run: Run, flows: Sequence[dict[str, Any]]) -> dict[str, float]:
-    return compared(_bulk(run, flows), bulk_names(run), lambda: run.series, run.scenario.warmup_s)
+    return compared(_bulk(run, flows), frozenset(bulk_names(run)), lambda: run.series, run.scenario.warmup_s)
 
 
 def _shares(run: Run, flows: Sequence[dict[str, Any]]) -> dict[str, float]:
     """The share of every flow of what all flows of its direction deliver over the same time."""
-    found: dict[str, float] = {}
+    found, bulk = dict[str, float](), frozenset(bulk_names(run))
     for way in flow_directions(run).values() or [[row["flow"] for row in flows]]:
         names = frozenset(way)
         rows = [row for row in flows if row["flow"] in names]
-        delivered = compared(rows, bulk_names(run), lambda: run.series, run.scenario.warmup_s)
+        delivered = compared(rows, bulk, lambda: run.series, run.scenario.warmup_s)
         total = sum(delivered.values())
         found |= {name: amount / total for name, amount in delivered.items()} if total else {}
     return found

@@ -10,7 +10,6 @@ from fullpipe.analysis.metrics.link_measures import LINK_MEASURES
 from fullpipe.analysis.metrics.measure import LinkMeasure, Measure
 from fullpipe.analysis.metrics.measures import MEASURES
 from fullpipe.analysis.metrics.rows import Group, Whole
-from fullpipe.analysis.metrics.samples import rows_where
 from fullpipe.lazy import pl
 from fullpipe.runs import Run
 
@@ -52,7 +51,7 @@ def measured_rows(
     """The rows of `measured`, of which a table of many runs is made at once: a table takes polars longer to
     make than to fill."""
     whole = Whole(run)
-    groups = {name: Group(flows, whole) for name, flows in _parts(run).items()}
+    groups = {name: Group(flows, whole) for name, flows in _parts(whole).items()}
     measures = [measure for measure in MEASURES if metrics is None or measure.name in metrics]
     of_flows: list[Row] = [
         ("flows", name, measure.name, _value(name, group, measure), measure.unit)
@@ -87,10 +86,8 @@ def _is_busy(row: Mapping[str, Any]) -> bool:
     return is_slow or (row["dropped_packets"] or 0) > 0 or (row["marked_packets"] or 0) > 0
 
 
-def _parts(run: Run) -> dict[str, pl.DataFrame]:
-    groups, names = flow_groups(run), run.flows["flow"].to_list()
-    several = {ALL: names, **flow_directions(run)} if len(groups) > 1 else {}
-    return {
-        name: rows_where(run.flows, [flow in chosen for flow in names])
-        for name, chosen in ((name, frozenset(flows)) for name, flows in (groups | several).items())
-    }
+def _parts(whole: Whole) -> dict[str, pl.DataFrame]:
+    run, flows = whole.run, whole.flows
+    groups = flow_groups(run)
+    several = {ALL: flows.table["flow"].to_list(), **flow_directions(run)} if len(groups) > 1 else {}
+    return {name: flows.rows_of(names) for name, names in (groups | several).items()}

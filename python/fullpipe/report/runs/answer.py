@@ -277,6 +277,5 @@ def _named(found: Points, of: int | str) -> str:
 
 def _at_points(found: Points, metric: str, of: int | str) -> Iterator[tuple[dict[str, Any], dict[str, Any]]]:
     """Every point with the mean of a metric there of an entry of `flows`, a total or a link."""
-    is_it = pl.col("entry") == of if isinstance(of, int) else pl.col("of") == of
-    rows = found.means.filter((pl.col("metric") == metric) & is_it).drop_nulls("mean")
-    yield from (({path: row[path] for path in found.paths}, row) for row in rows.iter_rows(named=True))
+    rows = found.means_of(metric, of)
+    yield from (({path: row[path] for path in found.paths}, row) for row in rows)

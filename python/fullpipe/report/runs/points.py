@@ -128,10 +128,29 @@ class Points:
         """The groups of flows that are an entry of the scenario's `flows`, with its place."""
         return dict(self.values.drop_nulls("entry").select("of", "entry").unique(maintain_order=True).rows())
 
+    @cached_property
+    def _names(self) -> Mapping[int, list[str]]:
+        names: dict[int, list[str]] = {}
+        for name, entry in self.entries.items():
+            names.setdefault(entry, []).append(name)
+        return names
+
     def called(self, entry: int) -> str:
         """The names of an entry, of which a flow without a name has one per algorithm."""
-        names = [name for name, place in self.entries.items() if place == entry]
-        return " or ".join(names[:_MOST_NAMES])
+        return " or ".join(self._names.get(entry, [])[:_MOST_NAMES])
+
+    def means_of(self, metric: str, of: int | str) -> Sequence[dict[str, Any]]:
+        """The rows of `means` of a metric of an entry of `flows`, a total or a link, where it is known."""
+        return self._means_of.get((metric, of), ())
+
+    @cached_property
+    def _means_of(self) -> Mapping[tuple[str, int | str], list[dict[str, Any]]]:
+        found: dict[tuple[str, int | str], list[dict[str, Any]]] = {}
+        for row in self.means.drop_nulls("mean").iter_rows(named=True):
+            for of in (row["of"], row["entry"]):
+                if of is not None:
+                    found.setdefault((row["metric"], of), []).append(row)
+        return found
 
     def having(self, metric: str) -> list[str]:
         """The groups of flows and links that have a value of a metric."""
@@ -169,10 +188,9 @@ class Points:
     def equal_share(self, row: Mapping[str, Any]) -> float | None:
         """What the group of a row would have if all flows that go its way got the same; None unless all of
         them are bulk flows."""
-        keys = [*self.paths, "of"]
-        is_it = (pl.col(key).eq_missing(pl.lit(row[key])) for key in keys)
-        found = self.means.filter(pl.col("metric") == EQUAL_SHARE, *is_it)["mean"]
-        return None if found.is_empty() else found[0]
+        rows = self.means_of(EQUAL_SHARE, row["of"])
+        at_point = (one["mean"] for one in rows if all(one[path] == row[path] for path in self.paths))
+        return next(at_point, None)
 
     @cached_property
     def telling(self) -> dict[int, str]:

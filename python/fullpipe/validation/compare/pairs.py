@@ -142,11 +142,12 @@ def places(reference: tuple[str, Scenario], other: tuple[str, Scenario]) -> list
         how_many = f'{len(ours.flows)} entries in "{side}" and {len(theirs.flows)} in "{first}"'
         raise ValueError(f"flows: {how_many}; give both as many, so that each has its counterpart")
     names, known = [flow.name for flow in ours.flows], [flow.name for flow in theirs.flows]
-    if None not in names and len(set(names)) == len(names) and set(names) == set(known):
-        return [known.index(name) for name in names]
+    there_at = {name: place for place, name in reversed(list(enumerate(known)))}
+    if None not in names and len(set(names)) == len(names) and set(names) == there_at.keys():
+        return [there_at[name] for name in names]
     for place, name in enumerate(names):
-        if name is not None and name in known and known[place] != name:
-            where = f'entry {place} in "{side}" and entry {known.index(name)} in "{first}"'
+        if name is not None and name in there_at and known[place] != name:
+            where = f'entry {place} in "{side}" and entry {there_at[name]} in "{first}"'
             raise ValueError(f'flows: "{name}" is {where}; name all entries, or put them into the same order')
     return list(range(len(names)))
 
