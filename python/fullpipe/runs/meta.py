@@ -17,6 +17,11 @@ ENGINE = "^[A-Za-z0-9_-][A-Za-z0-9_.-]*$"
 """What the name of an engine is: letters, digits, and `_`, `-` and `.`, which does not come first."""
 
 
+_Count = Annotated[int, Field(ge=0, lt=1 << 63)]
+"""What a column of 64 bits can say."""
+_Seconds = Annotated[float, Field(allow_inf_nan=False)]
+
+
 class EngineId(BaseModel):
     """Which engine, and which version of its code and of its model: what results depend on besides."""
 
@@ -42,20 +47,20 @@ class Meta(BaseModel):
     digest: Annotated[str, Field(pattern=DIGEST)]
     """Stands for what the engine reads of the scenario: without the options of other engines."""
     engine: EngineId
-    seed: int
+    seed: _Count
     files: dict[str, str] = {}
     """SHA-256 of every file that the run rests on besides its scenario: source files and shared objects of
     algorithms, and recordings by their paths in the scenario."""
     point: dict[str, Any] = {}
     """The swept paths and names of variants with their values, in the sweep that made the run."""
-    duration_s: float
-    wall_s: float
+    duration_s: _Seconds
+    wall_s: _Seconds
     """Time that the simulation took, without the start of the interpreter, reading and writing."""
-    cpu_s: float
+    cpu_s: _Seconds
     """Processor time of the same."""
-    data_packets: int
+    data_packets: _Count
     """Data packets sent in the whole run, the warm-up and what is sent after the stop of a flow included."""
-    packet_hops: int
+    packet_hops: _Count
     """Packets, data and ACKs, times the links that they crossed."""
     not_measured: tuple[str, ...] = ()
     """Columns that the engine cannot measure, which are null throughout, as "table.column", and tables that

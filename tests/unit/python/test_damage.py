@@ -12,7 +12,7 @@ import pytest
 import fullpipe
 from fullpipe import ResultError, Scenario
 from fullpipe.runs import TABLES, Store
-from tests.layouts import as_before
+from tests.layouts import as_before, changed
 
 FLIPS = 2000
 FILES = ["meta.json", "tables.arrow", "packets.parquet"]
@@ -181,3 +181,12 @@ def test_a_scenario_that_is_none_is_one_clean_line(fullpipe: Callable[..., Any],
         (line,) = (line for line in result.stderr.splitlines() if "note:" not in line)
         assert result.exit_code in (1, 2)
         assert line.startswith(f"fullpipe: {kept}")
+
+
+@pytest.mark.parametrize("key", ["seed", "data_packets", "packet_hops", "duration_s", "wall_s", "cpu_s"])
+def test_a_number_that_no_column_holds_is_damage(fullpipe: Callable[..., Any], kept: Path, key: str) -> None:
+    for value in (2**70, -(2**70)) if key in ("seed", "data_packets", "packet_hops") else (float("inf"),):
+        changed(kept, lambda content, value=value: content.update({key: value}))
+        result = fullpipe("metrics", kept)
+        line = f"fullpipe: {kept}/meta.json: damaged; delete the folder {kept} to run it again\n"
+        assert (result.exit_code, result.stderr) == (2, line)
