@@ -49,6 +49,8 @@ def many(root: Path, runs: int) -> None:
         cpu_s=pl.lit(0.1),
         data_packets=pl.lit(1_000),
         started=pl.lit("2026-01-01T00:00:00+00:00"),
+        content=pl.lit(""),
+        files=pl.lit("{}"),
         bytes=pl.lit(10_000),
         changed_ns=pl.lit(1),
         noted_ns=pl.lit(1),
