@@ -15,7 +15,10 @@ fn main() {
     let profile = env::var("PROFILE").expect("cargo sets it");
     println!("cargo:rustc-env=FULLPIPE_PROFILE={}", if profile == "release" { "release" } else { "dev" });
     // Not of a dev build, which a commit would have to link again: there the package reads it from the clone.
-    println!("cargo:rustc-env=FULLPIPE_COMMIT={}", if profile == "release" { commit() } else { String::new() });
+    println!(
+        "cargo:rustc-env=FULLPIPE_COMMIT={}",
+        if profile == "release" { commit() } else { String::new() }
+    );
 }
 
 /// The commit of the clone that holds these sources; empty of sources without one, such as those of a release.
@@ -28,7 +31,9 @@ fn commit() -> String {
         let made = Command::new("git").arg("-C").arg(&clone).args(words).output().ok()?;
         made.status.success().then(|| String::from_utf8_lossy(&made.stdout).trim().to_owned())
     };
-    for name in ["HEAD", "packed-refs"].into_iter().map(str::to_owned).chain(git(&["symbolic-ref", "-q", "HEAD"])) {
+    for name in
+        ["HEAD", "packed-refs"].into_iter().map(str::to_owned).chain(git(&["symbolic-ref", "-q", "HEAD"]))
+    {
         let path = git(&["rev-parse", "--git-path", &name]).map(|path| clone.join(path));
         if let Some(path) = path.filter(|path| path.exists()) {
             println!("cargo:rerun-if-changed={}", path.display());
