@@ -12,10 +12,10 @@ import pytest
 
 import fullpipe as package
 from fullpipe import Scenario, sweeps
-from fullpipe.packs import archive
-from fullpipe.packs.manifest import LIST, Manifest
-from fullpipe.packs.read_me import read_me
-from fullpipe.packs.study import Study
+from fullpipe.report.packs import archive
+from fullpipe.report.packs.manifest import LIST, Manifest
+from fullpipe.report.packs.read_me import read_me
+from fullpipe.report.packs.study import Study
 from fullpipe.runs import Store
 from fullpipe.runs.jobs import jobs
 from tests.own import brake, forget

@@ -10,10 +10,10 @@ from fullpipe.cli.asked import read_scenario, values_of
 from fullpipe.cli.jobs import bring_all, check_all, read_runs, runs_in
 from fullpipe.cli.output import complain, echo
 from fullpipe.cli.shared import MAX_SEEDS, AllowPython, Assignments, target
-from fullpipe.packs.manifest import PackError
-from fullpipe.packs.read_me import read_me
-from fullpipe.packs.study import Study
 from fullpipe.report.basis import read
+from fullpipe.report.packs.manifest import PackError
+from fullpipe.report.packs.read_me import read_me
+from fullpipe.report.packs.study import Study
 from fullpipe.report.runs.repeat import READ
 from fullpipe.report.write import FORMATS
 from fullpipe.runs import Run

@@ -14,10 +14,10 @@ from fullpipe.cli.output import complain, echo
 from fullpipe.cli.shared import AllowPython, Jobs, target
 from fullpipe.cluster import Threads
 from fullpipe.commit import with_commit
-from fullpipe.packs.again import Again
-from fullpipe.packs.archive import Pack, opened
-from fullpipe.packs.differences import difference
-from fullpipe.packs.manifest import RUNS
+from fullpipe.report.packs.again import Again
+from fullpipe.report.packs.archive import Pack, opened
+from fullpipe.report.packs.differences import difference
+from fullpipe.report.packs.manifest import RUNS
 from fullpipe.runs import Store, version
 from fullpipe.sweeps import Outcome
 

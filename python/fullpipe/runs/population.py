@@ -94,7 +94,8 @@ def files_of(meta: Meta) -> Mapping[str, str]:
     if meta.files:
         return meta.files
     kinds = " ".join(_own(meta.scenario))
-    found = {kinds: meta.engine.code} if meta.engine.code and ":__main__:" not in kinds else {}
+    is_code = bool(kinds) and ":__main__:" not in kinds
+    found = {kinds: meta.engine.code} if is_code and meta.engine.code else {}
     recordings = list(dict.fromkeys(_recordings(meta.scenario)))
     if recordings:
         spec = json.dumps({**meta.scenario, "name": ""}, sort_keys=True)

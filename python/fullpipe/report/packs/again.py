@@ -10,8 +10,8 @@ from fullpipe import files
 from fullpipe.algorithms import own
 from fullpipe.api import import_algorithms
 from fullpipe.errors import ScenarioError
-from fullpipe.packs.archive import Pack
-from fullpipe.packs.manifest import FILES, LIST, PackError
+from fullpipe.report.packs.archive import Pack
+from fullpipe.report.packs.manifest import FILES, LIST, PackError
 from fullpipe.scenario import Scenario
 from fullpipe.scenario.read import overlay
 from fullpipe.scenario.read.files import located

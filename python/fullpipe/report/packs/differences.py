@@ -8,7 +8,7 @@ from pathlib import Path
 import polars as pl
 
 from fullpipe.errors import ResultError
-from fullpipe.packs.manifest import PackedRun
+from fullpipe.report.packs.manifest import PackedRun
 from fullpipe.runs import Run
 from fullpipe.runs.kept import Kept
 

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
 from fullpipe import files
-from fullpipe.packs.manifest import FILES, LIST, READ_ME, RUNS, Manifest, PackError
+from fullpipe.report.packs.manifest import FILES, LIST, READ_ME, RUNS, Manifest, PackError
 
 MOST_MEMBERS = 1_000_000
 MOST_BYTES = 50_000_000_000

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from fullpipe.commit import with_commit
-from fullpipe.packs.study import Study
+from fullpipe.report.packs.study import Study
 from fullpipe.runs import version
 
 

@@ -12,8 +12,8 @@ from typing import Any
 from fullpipe import engines, files
 from fullpipe.algorithms import own
 from fullpipe.commit import with_commit
-from fullpipe.packs.archive import is_member, write
-from fullpipe.packs.manifest import FILES, READ_ME, RUNS, Manifest, PackedRun, PackError
+from fullpipe.report.packs.archive import is_member, write
+from fullpipe.report.packs.manifest import FILES, READ_ME, RUNS, Manifest, PackedRun, PackError
 from fullpipe.runs import Run
 from fullpipe.runs.kept import Kept
 from fullpipe.runs.meta import version, versions
