@@ -111,7 +111,7 @@ docs: dev site/.passed ## Build the documentation into site/, strictly, and sear
 
 # A file that comes or goes makes it newer.
 target/names: FORCE
-	@mkdir -p $(@D) && $(call FIND,docs python scripts tests/docs) | sort > $@.new
+	@mkdir -p $(@D) && $(call FIND,docs python scripts tests/docs crates) | sort > $@.new
 	@cmp --quiet $@.new $@ || cp $@.new $@
 
 # A try that passed is repeated when one of its files is newer than the beginning of the try.
@@ -141,8 +141,17 @@ rust-lint:
 	$(CARGO) clippy --workspace --all-targets --quiet -- -D warnings
 	RUSTDOCFLAGS="-D warnings" $(CARGO) doc --package fullpipe --no-deps --quiet
 
-rust-test: | rust-lint
+rust-test: target/tests/.passed
+
+# Another compiler makes it newer.
+target/compiler: FORCE
+	@mkdir -p $(@D) && rustc --version --verbose > $@.new
+	@cmp --quiet $@.new $@ || cp $@.new $@
+
+target/tests/.passed: Makefile Cargo.toml Cargo.lock target/compiler $(call files,crates .cargo) | rust-lint
+	$(BEGIN)
 	$(CARGO) test --workspace --quiet
+	@$(PASS)
 
 python-lint: dev
 	$(BIN)/python scripts/check_crates.py

@@ -190,7 +190,7 @@ def _problem(scenario: Scenario, run: Run) -> str:
         most = rate_bps * length_s * 1448 / 1514 + 8 * (held + 1514)
         if total * length_s > most:
             return f"total {total:.0f} bit/s over {length_s} s is more than {most / length_s:.0f}"
-    values = measured(run)
+    values = measured(run, metrics=["share", "jain"])
     for _, of, metric, number, _ in values.rows():
         if number is not None and metric in ("share", "jain") and not 0 <= number <= 1 + 1e-12:
             return f"{metric} of {of} is {number}"
