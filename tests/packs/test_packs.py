@@ -152,6 +152,20 @@ def test_the_runs_of_a_report_are_packed(fullpipe: Cli, study: Path, ending: str
     assert fullpipe("pack", f"r.{ending}").stdout == "study.zip: 4 runs, 2 files beside them\n"
 
 
+COMPARE = ("compare", "plain.toml", "--over", "flows.0.cca=cubic,reno", "--seeds", 2, "-o", "c.json")
+TEST = ("test", "plain.toml", "--metric", "goodput", "--factor", "packets", "--seeds", 2, "-o", "c.json")
+
+
+@pytest.mark.parametrize(("command", "runs"), [(COMPARE, 8), (TEST, 4)])
+def test_the_runs_of_a_comparison_or_a_test_are_packed(
+    fullpipe: Cli, plain: Path, command: tuple[object, ...], runs: int
+) -> None:
+    assert fullpipe(*command).exit_code in (0, 1)
+    assert fullpipe("pack", "c.json").stdout == f"study.zip: {runs} runs, 0 files beside them\n"
+    assert fullpipe("report", "c.json", "--out", "c.html").exit_code == 0
+    assert fullpipe("pack", "c.html").stdout == f"study.zip: {runs} runs, 0 files beside them\n"
+
+
 def test_a_report_that_names_no_runs_is_refused(fullpipe: Cli, plain: Path) -> None:
     Path("r.md").write_text("# Nothing\n", encoding="utf-8")
     assert "names no runs" in line(fullpipe("pack", "r.md"))

@@ -26,7 +26,9 @@ from fullpipe.cli.shown import (
     unit_shown,
 )
 from fullpipe.errors import ScenarioError
+from fullpipe.report import basis
 from fullpipe.report.from_file import file_of
+from fullpipe.runs import Run
 from fullpipe.scenario import Scenario
 from fullpipe.scenario.read.toml import value_of
 from fullpipe.validation.compare.judge import ALIKE, unlike
@@ -81,9 +83,17 @@ def _value(text: str) -> Any:
 
 
 def report(
-    found: Iterable[VariantComparison], *, as_json: bool, file: Path | None = None, command: str = ""
+    found: Iterable[VariantComparison],
+    *,
+    as_json: bool,
+    file: Path | None = None,
+    command: str = "",
+    runs: Sequence[Run] = (),
 ) -> None:
-    """Print what is said, keep it in a file for reports, and end with exit code 1 if anything is worse."""
+    """Print what is said, keep it in a file for reports, and end with exit code 1 if anything is worse.
+
+    `runs` are those that were compared; they may come while `found` is read.
+    """
     told = []
     for comparison in found:
         told.append(comparison)
@@ -92,18 +102,18 @@ def report(
         else:
             _show(comparison)
     if file is not None and told:
-        write(file, told, command)
+        write(file, told, command, runs)
     if any(comparison.is_worse for comparison in told):
         raise typer.Exit(1)
 
 
-def write(file: Path, found: Sequence[VariantComparison], command: str) -> None:
-    """Write what `fullpipe report` reads: every row with its point and both sides.
+def write(file: Path, found: Sequence[VariantComparison], command: str, runs: Sequence[Run] = ()) -> None:
+    """Write what `fullpipe report` reads: every row with its point and both sides, and the places of runs.
 
     Raises:
         ResultError: If it cannot be written.
     """
-    content = file_of([one.to_dict() for one in found], command)
+    content = file_of([one.to_dict() for one in found], command) | basis.as_json(basis.basis_of(runs))
     files.write(file, (json.dumps(content, indent=1, allow_nan=False) + "\n").encode())
 
 

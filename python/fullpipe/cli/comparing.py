@@ -18,7 +18,7 @@ from fullpipe.cli.jobs import bring_all, check_all, engine_names, finished_runs
 from fullpipe.cli.output import echo
 from fullpipe.cluster import executor
 from fullpipe.errors import UnknownNameError
-from fullpipe.runs import Store
+from fullpipe.runs import Run, Store
 from fullpipe.runs.population import NEWEST
 from fullpipe.sweeps import Job, Outcome, jobs
 from fullpipe.validation import compare as comparison
@@ -80,14 +80,17 @@ def compare(
     if reference is not None and (over or baseline):
         told_how = "goes with --engines; of --over the first value is the reference"
         raise typer.BadParameter(told_how, param_hint="--reference")
-    told = partial(report, as_json=as_json, file=file, command=command)
+    made: list[Run] = []
+    told = partial(report, as_json=as_json, file=file, command=command, runs=made)
 
     def finished(todo: Sequence[Job]) -> list[Outcome]:
         if allow_python:
             bring_all(list(todo), scenario)
         check_all(list(todo))
         place = executor(on, root=out, workers=workers or processors(), allow_python=allow_python)
-        return finished_runs(todo, place, Store(out), 2 if over or baseline else 1)
+        outcomes = finished_runs(todo, place, Store(out), 2 if over or baseline else 1)
+        made.extend(outcome.run for outcome in outcomes if file)
+        return outcomes
 
     if over:
         several = range(1, (seeds or _SEEDS_OF_VARIANTS) + 1)

@@ -27,6 +27,7 @@ from fullpipe.cli.shared import (
     target,
 )
 from fullpipe.errors import ScenarioError, UnknownNameError
+from fullpipe.report import basis
 from fullpipe.runs.schema import TABLES
 from fullpipe.validation.compare import read_margin
 from fullpipe.validation.factors import Family, answer, read_families
@@ -133,7 +134,8 @@ def factors(
     }
     made["notes"] = [*made["notes"], *versions(points)]
     if output is not None:
-        files.write(output, json.dumps(made, allow_nan=False, indent=1).encode())
+        written = made | basis.as_json(basis.basis_of([run for _, run in points]))
+        files.write(output, json.dumps(written, allow_nan=False, indent=1).encode())
     if as_json:
         echo(json.dumps(made, allow_nan=False))
         return

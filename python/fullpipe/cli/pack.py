@@ -26,7 +26,8 @@ def pack(
         list[str],
         typer.Argument(
             metavar="WHAT...",
-            help="Folders of finished runs, reports about runs, or scenarios: TOML files or names.",
+            help="Folders of finished runs, reports, files of compare or test, or scenarios: TOML files or"
+            " names.",
         ),
     ],
     out: Annotated[
@@ -54,7 +55,7 @@ def pack(
     the runs rest on: its checksum is held against theirs.
     """
     study, folders = Study(), [Path(word) for word in what if Path(word).is_dir()]
-    reports = [Path(word) for word in what if Path(word).suffix in FORMATS]
+    reports = [Path(word) for word in what if Path(word).suffix in (*FORMATS, ".json")]
     beside = (path.resolve().parent for path in (*folders, *reports))
     places = list(dict.fromkeys([Path(), *(look_in or ()), *beside]))
     runs = read_runs(runs_in(folders)) if folders else []

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 from fullpipe.errors import NoRunError
 from fullpipe.report.content import Basis
@@ -31,6 +32,22 @@ def basis_of(runs: Sequence[Run]) -> Basis | None:
     )
 
 
+def as_json(basis: Basis | None) -> dict[str, Any]:
+    """Return the member `basis` of a file of results; nothing without one."""
+    return {"basis": {"store": basis.store, "runs": list(basis.runs)}} if basis else {}
+
+
+def of_json(found: Mapping[str, Any]) -> Basis | None:
+    """Return what `as_json` wrote; None if the file has no basis, or one that names no runs."""
+    try:
+        tree = found["basis"]
+        runs = [(str(folder), str(started)) for folder, started in tree["runs"]]
+        store = Path(str(tree["store"])).name
+    except (LookupError, TypeError, ValueError):
+        return None
+    return Basis(store, runs) if all(_FOLDER.fullmatch(folder) for folder, _ in runs) else None
+
+
 def html_of(basis: Basis) -> str:
     """Return the data block of a page; browsers run nothing of it."""
     return _HTML.format(_json(basis))
@@ -42,7 +59,7 @@ def markdown_of(basis: Basis) -> str:
 
 
 def read(path: Path) -> Basis:
-    """Return the runs that a report names.
+    """Return the runs that a report, or a file of `compare` or `test`, names.
 
     Raises:
         NoRunError: If the file cannot be read, or names none.
@@ -51,20 +68,18 @@ def read(path: Path) -> Basis:
         if path.stat().st_size > _LARGEST:
             raise NoRunError(f"{path}: more than {_LARGEST // 10**6} MB is no report")
         text = path.read_text(encoding="utf-8")
-        found = _WRITTEN.findall(text)
-        tree = json.loads(found[-1])
-        runs = [(str(folder), str(started)) for folder, started in tree["runs"]]
-        store = str(tree["store"])
+        written = _WRITTEN.findall(text)
+        found = of_json({"basis": json.loads(written[-1])} if written else json.loads(text))
     except OSError as error:
         raise NoRunError(f"{path}: cannot be read: {error.strerror or error}") from error
-    except (LookupError, TypeError, ValueError, RecursionError):
-        raise NoRunError(f"{path}: names no runs; give a report of `fullpipe report` about runs") from None
-    if not all(_FOLDER.fullmatch(folder) for folder, _ in runs):
-        raise NoRunError(f"{path}: names what is no run")
-    return Basis(Path(store).name, runs)
+    except (ValueError, RecursionError):
+        found = None
+    if found is None:
+        raise NoRunError(f"{path}: names no runs; give a report about runs, or a file of compare or test")
+    return found
 
 
 def _json(basis: Basis) -> str:
     """JSON without what would end a script or a comment."""
-    text = json.dumps({"store": basis.store, "runs": list(basis.runs)})
+    text = json.dumps(as_json(basis)["basis"])
     return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("--", "-\\u002d")

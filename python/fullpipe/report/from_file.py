@@ -9,6 +9,7 @@ from typing import Any
 
 from fullpipe.analysis.metrics.groups import TOTALS
 from fullpipe.errors import NoRunError
+from fullpipe.report.basis import of_json
 from fullpipe.report.budget import Budget
 from fullpipe.report.content import (
     Block,
@@ -27,7 +28,7 @@ from fullpipe.report.said import HOW, by_how_much, summary, tally
 from fullpipe.report.text import counted, listed
 from fullpipe.runs.meta import versions
 
-_TOP = ("kind", "title", "question", "verdict", "rows", "notes", "command", "versions")
+_TOP = ("kind", "title", "question", "verdict", "rows", "notes", "command", "versions", "basis")
 """Keys of a file that have a place of their own; all others are listed."""
 _MOST_NOT_DRAWN = 12
 _MOST_DIFFERENCES = 60
@@ -156,7 +157,7 @@ def page_of_file(found: Mapping[str, Any], *, question: str = "", budget: Budget
     facts = [(key.replace("_", " "), text_of(value)) for key, value in found.items() if key not in _TOP]
     versions = found.get("versions")
     facts += [(str(k), text_of(v)) for k, v in versions.items()] if isinstance(versions, Mapping) else []
-    return Document(title, asked, list(_answer(found, rows)), sections, facts)
+    return Document(title, asked, list(_answer(found, rows)), sections, facts, of_json(found))
 
 
 def _answer(found: Mapping[str, Any], rows: Sequence[Row]) -> Iterator[str]:
