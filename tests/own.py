@@ -1,5 +1,6 @@
 """Algorithms in files that change while a test runs, as an author changes them between two commands."""
 
+import importlib
 import sys
 from pathlib import Path
 from types import ModuleType
@@ -22,10 +23,10 @@ class Brake(Controller):
 '''
 
 
-def brake(folder: Path, increase: float, module: str = "brake") -> type:
-    """Write an algorithm into a file and import it, in place of one that the file had before."""
-    path = folder / f"{module}.py"
-    path.write_text(_CODE.format(increase=increase), encoding="utf-8")
+def brake(folder: Path, increase: float, extra: str = "") -> type:
+    """Write an algorithm, and a line below it, into a file and import it in place of what was there."""
+    path = folder / "brake.py"
+    path.write_text(f"{_CODE.format(increase=increase)}\n\n{extra}\n", encoding="utf-8")
     return imported(path, "Brake")
 
 
@@ -34,7 +35,11 @@ def imported(path: Path, name: str) -> type:
     module = ModuleType(path.stem)
     module.__file__ = str(path)
     sys.modules[path.stem] = module
-    exec(compile(path.read_text(encoding="utf-8"), str(path), "exec"), vars(module))
+    sys.path.insert(0, str(path.parent))
+    try:
+        exec(compile(path.read_text(encoding="utf-8"), str(path), "exec"), vars(module))
+    finally:
+        sys.path.remove(str(path.parent))
     found: Any = vars(module)[name]
     classes.name(found)
     return found  # type: ignore[no-any-return]
@@ -42,8 +47,11 @@ def imported(path: Path, name: str) -> type:
 
 def forget(*modules: str) -> None:
     """Forget algorithms, as the end of a process does."""
+    importlib.invalidate_caches()
     for module in modules:
-        sys.modules.pop(module, None)
+        found = sys.modules.pop(module, None)
+        if found is not None and getattr(found, "__cached__", None):
+            Path(found.__cached__).unlink(missing_ok=True)
     for kind in [kind for kind in classes._known if kind.split(":")[1] in modules]:
         del classes._known[kind]
     libraries._seen.clear()

@@ -5,6 +5,7 @@ import os
 import stat
 import zipfile
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +14,7 @@ import pytest
 import fullpipe as package
 from fullpipe import Scenario, sweeps
 from fullpipe.report.packs import archive
-from fullpipe.report.packs.manifest import LIST, Manifest
+from fullpipe.report.packs.manifest import LIST, Manifest, PackError
 from fullpipe.report.packs.read_me import read_me
 from fullpipe.report.packs.study import Study
 from fullpipe.runs import Store
@@ -122,10 +123,91 @@ def test_code_of_a_pack_needs_to_be_allowed(fullpipe: Cli, study: Path) -> None:
 def test_equal_studies_are_equal_files(fullpipe: Cli, study: Path) -> None:
     fullpipe("pack", "runs", "-o", "one.zip")
     fullpipe("pack", "runs", "-o", "other.zip")
-    with zipfile.ZipFile("one.zip") as one, zipfile.ZipFile("other.zip") as other:
-        assert [(i.filename, i.CRC) for i in one.infolist() if i.filename != "README.md"] == [
-            (i.filename, i.CRC) for i in other.infolist() if i.filename != "README.md"
-        ] or one.read(LIST) != other.read(LIST)
+    assert Path("one.zip").read_bytes() == Path("other.zip").read_bytes()
+
+
+def test_a_run_is_packed_once(fullpipe: Cli, study: Path) -> None:
+    fullpipe("report", "runs", "--out", "r.md")
+    assert fullpipe("pack", "runs", "r.md").stdout == "study.zip: 4 runs, 2 files beside them\n"
+
+
+def test_runs_that_are_not_made_are_not_compared(fullpipe: Cli, plain: Path) -> None:
+    fullpipe("pack", "runs", "plain.toml", "--seeds", 2)
+    result = fullpipe("rerun", "study.zip", "--compare", "--out", "again")
+    assert result.exit_code == 0, result.output
+    assert result.stdout == "2 of 2 runs are equal to those of study.zip, byte for byte\n"
+    assert "no results of 4 other runs" in result.stderr
+
+
+def test_two_stores_with_unlike_algorithms_of_one_name_are_refused(fullpipe: Cli, study: Path) -> None:
+    (study / "old").mkdir()
+    (study / "brake.py").rename(study / "old/brake.py")
+    brake(study, 3.0)
+    sweeps.run(jobs(Scenario.from_file("study.toml"), range(1, 3)), store=Store(study / "runs2"))
+    forget("brake")
+    told = line(fullpipe("pack", "runs", "runs2", "--look-in", "old"))
+    assert "brake.py: runs rest on several contents of it" in told
+
+
+def test_recordings_of_one_name_get_names_of_their_own(fullpipe: Cli, study: Path) -> None:
+    """One is beside the study, the other in the folder above."""
+    inner = study / "inner"
+    inner.mkdir()
+    (inner / "lte.down").write_text("".join(f"{ms}\n" for ms in range(2, 1001, 2)), encoding="ascii")
+    text = PLAIN.replace('rate = "10 Mbit/s"', 'trace = "inner/lte.down"').replace("study", "inner")
+    (study / "inner.toml").write_text(
+        text.replace("inner/lte.down", str(inner / "lte.down")), encoding="utf-8"
+    )
+    sweeps.run(jobs(Scenario.from_file("inner.toml")), store=Store(study / "runs"))
+    assert fullpipe("pack", "runs").stdout == "study.zip: 6 runs, 3 files beside them\n"
+    result = fullpipe("rerun", "study.zip", "--compare", "--out", "again", "--allow-python")
+    assert (result.exit_code, result.stdout.split()[:3]) == (0, ["6", "of", "6"])
+
+
+def test_files_that_were_changed_after_unpacking_are_told(fullpipe: Cli, study: Path) -> None:
+    fullpipe("pack", "runs")
+    again = ("rerun", "study.zip", "--compare", "--out", "again", "--allow-python")
+    assert fullpipe(*again).exit_code == 0
+    (study / "again/files/lte.down").write_text("5\n", encoding="ascii")
+    assert "is not as it was unpacked" in line(fullpipe(*again))
+
+
+def test_other_engines_run_if_they_are_named(fullpipe: Cli, plain: Path) -> None:
+    fullpipe("pack", "runs")
+    listed(lambda tree: [run["engine"].update(name="linux") for run in tree["runs"]] and None)
+    changed(lambda members: _renamed(members, "native-1", "linux-1"))
+    assert "runs on linux; say --engine linux" in line(fullpipe("rerun", "study.zip", "--out", "again"))
+
+
+def _renamed(members: dict[str, bytes], old: str, new: str) -> None:
+    for name in [name for name in members if f"/{old}/" in name]:
+        members[name.replace(old, new)] = members.pop(name)
+    members[LIST] = members[LIST].replace(f"/{old}/".encode(), f"/{new}/".encode())
+
+
+@pytest.mark.parametrize("method", [zipfile.ZIP_BZIP2, zipfile.ZIP_LZMA])
+def test_what_unpacks_without_a_bound_is_refused(fullpipe: Cli, plain: Path, method: int) -> None:
+    fullpipe("pack", "runs")
+    with zipfile.ZipFile("study.zip") as before:
+        members = {name: before.read(name) for name in before.namelist()}
+    with zipfile.ZipFile("study.zip", "w", method) as after:
+        for name, content in members.items():
+            after.writestr(name, content)
+    assert "compressed in a way that no pack is" in line(fullpipe("rerun", "study.zip"))
+
+
+def test_a_pack_with_any_byte_changed_ends_in_one_line(fullpipe: Cli, plain: Path) -> None:
+    fullpipe("pack", "runs")
+    whole = Path("study.zip").read_bytes()
+    places = [
+        *range(60),
+        *range(len(whole) - 90, len(whole)),
+        *range(60, len(whole) - 90, len(whole) // 60),
+    ]
+    for place in places:
+        Path("bad.zip").write_bytes(whole[:place] + bytes([whole[place] ^ 0x55]) + whole[place + 1 :])
+        with suppress(PackError), archive.opened(Path("bad.zip")) as pack:
+            pack.extract("runs", plain / f"out{place}")
 
 
 def test_a_file_that_changed_since_is_refused(fullpipe: Cli, study: Path) -> None:
@@ -195,7 +277,7 @@ def test_the_first_row_that_differs_is_named(fullpipe: Cli, plain: Path) -> None
         member.replace(f"{made.runs[0].digest}/native-1", f"{made.runs[0].digest}/native-2"): path
         for member, path in made._tables.items()
     }
-    made.write(Path("study.zip"), read_me("study.zip", made))
+    made.write(Path("study.zip"), read_me(made))
     result = fullpipe("rerun", "study.zip", "--compare", "--out", "again")
     assert result.exit_code == 1
     assert result.stdout.startswith("1 of 2 runs differ from those of study.zip\n")
@@ -349,5 +431,5 @@ def test_the_list_says_with_what_the_runs_were_made(fullpipe: Cli, study: Path) 
     assert {name for name in found.files if name.startswith("files/")} == {"files/brake.py", "files/lte.down"}
     assert found.fullpipe.startswith(package.__version__)
     assert {run.engine.name for run in found.runs} == {"native"}
-    assert "fullpipe rerun study.zip --compare --out again --allow-python" in text
+    assert "fullpipe rerun FILE --compare --out again --allow-python" in text
     assert os.sep + "tmp" not in text

@@ -292,12 +292,12 @@ def test_without_duckdb_the_command_says_what_to_install(
 
     def without(name: str, *how: Any, **more: Any) -> Any:
         if name == "duckdb":
-            raise ImportError(name)
+            raise ImportError(name=name)
         return imported(name, *how, **more)
 
     monkeypatch.setattr(builtins, "__import__", without)
     result = fullpipe("query", "select 1")
-    told = "fullpipe: DuckDB is not installed; pip install 'fullpipe[query]' brings it\n"
+    told = "fullpipe: a query needs duckdb, which is not installed; pip install 'fullpipe[query]' brings it\n"
     assert (result.exit_code, result.stderr) == (2, told)
 
 

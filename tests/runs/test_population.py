@@ -11,7 +11,7 @@ import pytest
 
 import fullpipe as package
 from fullpipe import Scenario, _native, sweeps
-from fullpipe.algorithms import libraries
+from fullpipe.algorithms import classes, libraries, own
 from fullpipe.analysis.points import points_of
 from fullpipe.analysis.query import query
 from fullpipe.analysis.stored import StoredRuns
@@ -39,6 +39,15 @@ start_jitter = "10 ms"
 
 [sweep]
 "topology.bottleneck.queue.packets" = [10, 40]
+"""
+CONTROLLER = """
+from fullpipe.algorithms import Controller
+
+
+class Mine(Controller):
+    slow_start = 1.0
+    increase = 1.0
+    beta: float = 0.5
 """
 POINTS = 2
 OLD, NEW, OTHERS = range(1, 5), range(1, 3), range(5, 7)
@@ -281,11 +290,73 @@ def test_what_was_asked_for_last_counts(tmp_path: Path) -> None:
     assert found.height == len(again) == len(OLD) * POINTS
 
 
-def test_a_helper_module_is_part_of_the_content(tmp_path: Path) -> None:
+def test_a_changed_helper_makes_stored_runs_stale(tmp_path: Path) -> None:
+    """The helper is beside the module, and what imports it is the module alone."""
+    found = []
+    for gain in ("1.0", "3.0"):
+        (tmp_path / "brake_helper.py").write_text(f"GAIN = {gain}\n", encoding="utf-8")
+        cls = brake(tmp_path, 1.0, extra="from brake_helper import GAIN")
+        digests = own.digests(classes.name(cls))
+        assert list(digests) == ["brake.py", "brake_helper.py"]
+        found.append((digests, own.fingerprint(classes.name(cls))))
+        forget("brake", "brake_helper")
+    (before, fingerprint), (after, again) = found
+    assert before["brake.py"] == after["brake.py"]
+    assert before["brake_helper.py"] != after["brake_helper.py"]
+    assert fingerprint != again
+
+
+def test_a_helper_that_is_imported_by_a_made_up_name_counts(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.syspath_prepend(str(tmp_path / "lib"))
+    (tmp_path / "lib").mkdir()
+    (tmp_path / "lib/brake_config.py").write_text("F = 1\n", encoding="utf-8")
+    code = "import importlib\nimportlib.import_module('brake_' + 'config')\n"
+    path = tmp_path / "brake_user.py"
+    path.write_text(code + CONTROLLER, encoding="utf-8")
+    monkeypatch.syspath_prepend(str(tmp_path))
+    classes.import_class("python:brake_user:Mine")
+    assert set(own.digests("python:brake_user:Mine")) == {"brake_user.py", "brake_config.py"}
+    forget("brake_user", "brake_config")
+
+
+def test_a_file_counts_once_however_it_is_spelt(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
     recording(tmp_path, 1)
-    (tmp_path / "brake_helper.py").write_text("GAIN = 1.0\n", encoding="utf-8")
-    cls = brake(tmp_path, 1.0)
-    assert list(package.algorithms.own.digests(package.algorithms.classes.name(cls))) == ["brake.py"]
+    run(tmp_path, swept(Path()), OLD)
+    recording(tmp_path, 2)
+    run(tmp_path, swept(tmp_path), NEW)
+    with pytest.warns(UserWarning, match="another lte.down"):
+        assert package.table("flows", out=tmp_path / "runs").height == COUNTED
+
+
+def test_recordings_of_one_name_in_several_folders_are_points_of_a_sweep(tmp_path: Path) -> None:
+    for number, folder in enumerate(("one", "other"), start=1):
+        (tmp_path / folder).mkdir()
+        recording(tmp_path / folder, number)
+    tree = swept(tmp_path / "one").to_dict()
+    files = [str(tmp_path / folder / "lte.down") for folder in ("one", "other")]
+    tree["sweep"] = {"topology.bottleneck.trace.file": files}
+    run(tmp_path, Scenario(**tree), NEW)
+    assert package.table("flows", out=tmp_path / "runs").height == 2 * len(NEW)
+
+
+def test_a_merge_brings_what_was_asked_for(tmp_path: Path) -> None:
+    (tmp_path / "a").mkdir()
+    changed_recording(tmp_path / "a")
+    both = Store(tmp_path / "both")
+    both.merge(Store(tmp_path / "a/runs"))
+    assert population.read_asked(both.root) == population.read_asked(tmp_path / "a/runs")
+
+
+def test_a_store_is_read_without_its_recordings(fullpipe: Cli, tmp_path: Path) -> None:
+    recording(tmp_path, 1)
+    run(tmp_path, swept(tmp_path), NEW)
+    (tmp_path / "lte.down").unlink()
+    for command in (("metrics",), ("plot", "--metric", "goodput"), ("report", "--out", "r.md")):
+        result = fullpipe(command[0], tmp_path / "runs", *command[1:])
+        assert result.exit_code == 0, result.output
 
 
 def test_a_change_of_the_model_is_no_mixture(tmp_path: Path) -> None:

@@ -30,6 +30,8 @@ DIGITS = 16
 """Hexadecimal digits of a fingerprint."""
 
 _known: dict[str, type[Controller]] = {}
+_brought: dict[str, list[str]] = {}
+"""Modules that came with the import of a module of algorithms."""
 _sources: WeakKeyDictionary[type, Source] = WeakKeyDictionary()
 
 
@@ -72,6 +74,7 @@ def import_class(kind: str) -> None:
     if kind in _known:
         return
     _, module, attribute = kind.split(":")
+    before = set(sys.modules)
     try:
         found: Any = import_module(module)
         for part in attribute.split("."):
@@ -80,6 +83,7 @@ def import_class(kind: str) -> None:
         raise ScenarioError([f"{kind}: cannot be imported: {type(error).__name__}: {error}"]) from error
     if not (isinstance(found, type) and issubclass(found, Controller)):
         raise ScenarioError([f"{kind}: is no subclass of fullpipe.algorithms.Controller"])
+    _brought.setdefault(module, [each for each in sys.modules if each not in before])
     name(found)
     _known[kind] = found  # also under a name that another module gave it
     fingerprint(kind)
@@ -94,7 +98,7 @@ def factory(kind: str) -> Factory:
 
 
 def fingerprint(kind: str) -> str:
-    """What results depend on: a digest of the source files of a class and its bases, as it came, and of the
+    """Digest that results depend on: of the source files of a class and its bases, as it came, and of the
     modules beside them that they import.
 
     A class without a file, such as one of an interactive session, has a new one every time: nothing stored is
@@ -124,12 +128,22 @@ def _source(kind: str) -> Source:
         from fullpipe.algorithms.controller import Controller
         from fullpipe.algorithms.source import source_of
 
-        _sources[cls] = source_of(kind, [base for base in cls.__mro__ if base not in Controller.__mro__])
+        bases = [base for base in cls.__mro__ if base not in Controller.__mro__]
+        _sources[cls] = source_of(kind, bases, _brought.get(kind.split(":")[1], ()))
     return _sources[cls]
+
+
+_looked_in: dict[Path, None] = {}
+
+
+def looked_in() -> list[Path]:
+    """Return the folders that `look_in` was given."""
+    return list(_looked_in)
 
 
 def look_in(*folders: Path) -> None:
     """Let modules be found in these folders first, in their order."""
+    _looked_in.update(dict.fromkeys(folder.resolve() for folder in folders))
     for folder in reversed([str(folder.resolve()) for folder in folders]):
         if folder not in sys.path:
             sys.path.insert(0, folder)

@@ -60,6 +60,14 @@ def fingerprint(kind: str) -> str:
     return classes.fingerprint(kind) if libraries.find(kind) is None else libraries.fingerprint(kind)
 
 
+def names_in(tree: object) -> list[str]:
+    """Return the texts of a scenario, as plain data, that name such algorithms, each once."""
+    if isinstance(tree, str):
+        return [tree] if is_own(tree) else []
+    parts = tree.values() if isinstance(tree, dict) else tree if isinstance(tree, list | tuple) else ()
+    return list(dict.fromkeys(name for part in parts for name in names_in(part)))
+
+
 def digests(kind: str) -> dict[str, str]:
     """Return the SHA-256 of every file of an algorithm whose code may run, by its name."""
     if libraries.find(kind) is None:

@@ -5,14 +5,17 @@ from __future__ import annotations
 import ast
 import hashlib
 import inspect
+import sys
+import sysconfig
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from uuid import uuid4
 
-from fullpipe.algorithms.classes import DIGITS
+from fullpipe.algorithms.classes import DIGITS, looked_in
 
+_STANDARD = Path(sysconfig.get_path("stdlib")).resolve()
 _INSTALLED = ("site-packages", "dist-packages")
 """Folders of installed packages, whose versions a run has in `versions` if they are ours."""
 
@@ -28,12 +31,13 @@ class Source:
     paths: Mapping[str, Path]
 
 
-def source_of(kind: str, bases: Sequence[type]) -> Source:
+def source_of(kind: str, bases: Sequence[type], brought: Sequence[str] = ()) -> Source:
     """Return the source files of a class.
 
     Args:
         kind: Its name, such as "python:mine:Reno".
         bases: The class and its bases that are not ours.
+        brought: Modules that their import imported in its turn, however it did.
     """
     try:
         found = [(base, Path(inspect.getfile(base)).resolve()) for base in bases]
@@ -45,8 +49,9 @@ def source_of(kind: str, bases: Sequence[type]) -> Source:
         digest.update(contents[path])
         digest.update(f"{base.__module__}:{base.__qualname__}".encode())
         names[_name(path, _root(base, path))] = path
-    helpers = dict(_imported({path: _root(base, path) for base, path in found}))
-    for name, path in sorted(helpers.items()):
+    roots = [_root(base, path) for base, path in found]
+    helpers = dict(_imported({path: root for (_, path), root in zip(found, roots, strict=True)}, roots))
+    for name, path in sorted((helpers | dict(_loaded(brought))).items()):
         if path not in contents:
             contents[path] = path.read_bytes()
             digest.update(contents[path])
@@ -65,23 +70,50 @@ def _name(path: Path, root: Path) -> str:
     return path.relative_to(root).as_posix() if path.is_relative_to(root) else path.name
 
 
-def _imported(roots: Mapping[Path, Path]) -> Iterator[tuple[str, Path]]:
-    """Yield the modules that files import, and those that these import, as far as they are beside them.
+def _imported(files: Mapping[Path, Path], roots: Sequence[Path]) -> Iterator[tuple[str, Path]]:
+    """Yield the modules that files import, and those that these import, as far as they are the user's own.
 
     Args:
-        roots: The files, each with the folder in which its modules are found.
+        files: Each with the folder in which its modules are found.
+        roots: These folders; modules are also in those that `classes.look_in` named.
     """
-    waiting, seen = list(roots.items()), set(roots)
+    places = list(dict.fromkeys([*roots, *looked_in()]))
+    waiting, seen = list(files.items()), set(files)
     while waiting:
         path, root = waiting.pop()
         for name in _names(path, root):
-            for candidate in (root / f"{name}.py", root / name / "__init__.py"):
-                found = candidate.resolve()
-                is_own = found.is_relative_to(root) and not set(_INSTALLED) & set(found.parts)
-                if is_own and found not in seen and found.is_file():
+            for place, found in _candidates(name, places):
+                if found not in seen and found.is_file():
                     seen.add(found)
-                    waiting.append((found, root))
-                    yield _name(found, root), found
+                    waiting.append((found, place))
+                    yield _name(found, place), found
+
+
+def _loaded(modules: Sequence[str]) -> Iterator[tuple[str, Path]]:
+    """Yield the files of modules that are the user's own, by their names below the folder of the package."""
+    for module in modules:
+        file = getattr(sys.modules.get(module), "__file__", None)
+        if file and file.endswith(".py") and module.split(".")[0] != "fullpipe":
+            path = Path(file).resolve()
+            is_own = not set(_INSTALLED) & set(path.parts) and not path.is_relative_to(_STANDARD)
+            if is_own:
+                yield (
+                    path.relative_to(
+                        path.parents[len(module.split(".")) - 1 + (path.name == "__init__.py")]
+                    ).as_posix(),
+                    path,
+                )
+
+
+def _candidates(name: str, places: Sequence[Path]) -> Iterator[tuple[Path, Path]]:
+    """Yield the files that a module of a name may be, each with its folder; none of installed packages."""
+    if name.split("/", maxsplit=1)[0] == "fullpipe":
+        return
+    for place in places:
+        for file in (place / f"{name}.py", place / name / "__init__.py"):
+            found = file.resolve()
+            if found.is_relative_to(place) and not set(_INSTALLED) & set(found.parts):
+                yield place, found
 
 
 def _names(path: Path, root: Path) -> Iterable[str]:

@@ -26,11 +26,11 @@ varies; routes change; a host relays connections; other traffic takes an unknown
 
 @dataclass(frozen=True)
 class Expected:
-    """Of a link that holds bulk flows back. What the links do not determine is None."""
+    """Theory of a link that holds bulk flows back; None where the links do not determine a value."""
 
     link: str
     rate_bps: int
-    """What it carries at most, with all headers: of a cell while no other port sends, of a trace its mean,
+    """Most that it carries, with all headers: of a cell while no other port sends, of a trace its mean,
     of a link that changes at the beginning."""
     flows: int
     """Bulk flows that it holds back."""
@@ -47,9 +47,9 @@ class Expected:
     fair_share_bps: float | None
     """Max-min fair payload per bulk flow of what datagrams leave, without retransmissions and ACKs."""
     window_packets: float | None
-    """Of each flow at its fair share, if no packet waits; None if round trips or packets differ."""
+    """Value of each flow at its fair share, if no packet waits; None if round trips or packets differ."""
     buffer_packets: float | None
-    """What may wait; None if the queue does not count packets or bytes up to one limit and drop the rest."""
+    """Most that may wait; None if the queue does not drop what exceeds one limit in packets or bytes."""
     full_window_packets: float | None
     """Of each flow, when path and buffer are full: the next packet is dropped."""
     full_wait_s: float | None
@@ -181,7 +181,7 @@ class _Paths:
         return found
 
     def _all_unknown(self) -> list[Unknown]:
-        """Of each flow why its fair share is unknown."""
+        """Reason why the fair share of a flow is unknown, by flow."""
         flows, crossing = self._network.flows, dict(self._crossing)
         found = [self._own_unknown(number) for number in range(len(flows))]
         waiting = [number for number, why in enumerate(found) if why]
@@ -210,7 +210,7 @@ class _Paths:
         return "" if is_bulk(routed.flow) else "traffic"
 
     def _fair_shares(self) -> dict[int, tuple[int, float]]:
-        """By flow: the link that holds it back, and its rate on the wire, where they are known."""
+        """Link that holds a flow back, and its rate on the wire, by flow, where they are known."""
         routes = {
             number: route
             for number, routed in enumerate(self._network.flows)
@@ -222,7 +222,7 @@ class _Paths:
         return dict(zip(routes, fair, strict=True))
 
     def _row(self, number: int, held: list[int], unknown: Unknown, share_bps: float | None) -> Expected:
-        """Of a hop, and of the flows that it holds back."""
+        """Return the theory of a hop and of the flows that it holds back."""
         flows = [self._network.flows[flow] for flow in held]
         hop, rate_bps = self._network.hops[number], self._limits_bps[number] or 0
         is_steady = not self._varies[number]

@@ -70,6 +70,7 @@ def _duckdb() -> Any:
     try:
         import duckdb
         import pyarrow  # noqa: F401 (by way of it DuckDB hands tables over)
-    except ImportError:
-        raise MissingExtraError("DuckDB is not installed; pip install 'fullpipe[query]' brings it") from None
+    except ImportError as error:
+        told = f"a query needs {error.name}, which is not installed; pip install 'fullpipe[query]' brings it"
+        raise MissingExtraError(told) from None
     return duckdb

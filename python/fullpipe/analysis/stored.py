@@ -70,10 +70,10 @@ class StoredRuns:
         for line in self._index.damaged:
             warnings.warn(f"{line}; it is left out", stacklevel=2)
         self._runs = _told(self._index, where or {})
-        counted, self.left_out = _of_newest(Path(out), self._runs)
+        counted, self.left_out = _of_newest(Path(out), self._index.runs)
         """The number of runs of other content, by file; empty if there are none."""
         if content == population.NEWEST and CONTENT not in (where or {}):
-            self._runs = counted
+            self._runs = self._runs.filter(pl.col(_ID).is_in(counted.implode()))
             if self.left_out:
                 warnings.warn(self.left_out, stacklevel=2)
         known, self.hints = _known(self._runs), list[str]()
@@ -177,19 +177,18 @@ def table(
     return StoredRuns(out, where, content).table(name)
 
 
-def _of_newest(root: Path, runs: pl.DataFrame) -> tuple[pl.DataFrame, str]:
-    """Return the runs that count, and a sentence about the others."""
-    keys = ["scenario", "engine", "model_version", "files"]
+def _of_newest(root: Path, runs: pl.DataFrame) -> tuple[pl.Series, str]:
+    """Return the numbers of the runs that count, and a sentence about the others."""
+    has_files = bool((runs["files"] != "{}").any())
+    keys = ["scenario", "engine", "model_version", "files", *(["point"] if has_files else [])]
     groups = runs.group_by(keys, maintain_order=True).agg(pl.col("started").max(), pl.len())
-    sources = [
-        population.Source(scenario, engine, model, json.loads(files), started, count)
-        for scenario, engine, model, files, started, count in groups.iter_rows()
-    ]
+    sources = []
+    for scenario, engine, model, files, *point, started, count in groups.iter_rows():
+        by_file = population.by_file(json.loads(files), json.loads(point[0]) if point else {})
+        sources.append(population.Source(scenario, engine, model, by_file, started, count))
     found = population.newest(sources, population.read_asked(root))
-    if not found.left_out:
-        return runs, ""
-    counted = groups.filter(pl.Series(found.counts)).select(keys)
-    return runs.join(counted, on=keys, how="semi", maintain_order="left"), found.left_out
+    counted = groups.filter(pl.Series(found.counts, dtype=pl.Boolean)).select(keys)
+    return runs.join(counted, on=keys, how="semi")[_ID], found.left_out
 
 
 def _told(index: Index, where: Mapping[str, Any]) -> pl.DataFrame:

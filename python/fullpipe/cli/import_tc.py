@@ -19,7 +19,7 @@ from fullpipe.scenario.tc.router import Router, Shaper
 
 _MOST_BYTES = 1_000_000
 _FLOWS = {"download": "comes", "upload": "leaves"}
-"""What there is a flow of, if something limits it."""
+"""Directions that get a flow, if something limits them."""
 
 
 def import_tc(

@@ -18,8 +18,9 @@ from fullpipe.cli.console import led, styled, table, terminal
 from fullpipe.cli.jobs import read_runs, runs_in
 from fullpipe.cli.output import echo
 from fullpipe.cli.shared import Content, ContentOption, target
-from fullpipe.cli.shown import LONGEST, heading, number_shown, unit_shown
+from fullpipe.cli.shown import LONGEST, heading, number_shown, point_shown, unit_shown
 from fullpipe.runs import Run
+from fullpipe.runs.population import content_of, files_of
 
 _NAMES, _NUMBER = 30, 9
 """Widths: of metrics with their units, and of most numbers."""
@@ -55,6 +56,7 @@ def metrics(
             continue
         warmup_s = run.scenario.warmup_s
         after = f", after {warmup_s:g} s of warm-up" if warmup_s else ""
+        after = "".join(f", {word}" for word in point_shown(run.meta.point)) + after
         console.print(led(run.name, "bold", f"{after}, seed {run.meta.seed}, engine {run.meta.engine.name}"))
         for each in _tables(values, console.width):
             console.print(each)
@@ -67,6 +69,8 @@ def _as_json(run: Run, values: pl.DataFrame, doubts: Sequence[Doubt]) -> dict[st
     return {
         **identity,
         "engine": run.meta.engine.name,
+        "point": run.meta.point,
+        "content": content_of(files_of(run.meta)),
         "warmup_s": run.scenario.warmup_s,
         "values": values.drop("began", "unfinished").to_dicts(),
         "otherwise": run.meta.otherwise,

@@ -74,7 +74,7 @@ def pack(
         complain(f"note: {imported:,} imported runs left out; a pack has simulated runs")
     if not study.runs:
         raise PackError("nothing to pack: no run was simulated")
-    study.write(out, read_me(out.name, study))
+    study.write(out, read_me(study))
     echo(f"{out}: {_counted(len(study.runs), 'run')}, {_counted(len(study.files), 'file')} beside them")
 
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from contextlib import ExitStack
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Annotated
 
@@ -16,7 +17,7 @@ from fullpipe.cluster import Threads
 from fullpipe.commit import with_commit
 from fullpipe.report.packs.again import Again
 from fullpipe.report.packs.archive import Pack, opened
-from fullpipe.report.packs.differences import difference
+from fullpipe.report.packs.differences import difference, is_equal
 from fullpipe.report.packs.manifest import RUNS
 from fullpipe.runs import Store, version
 from fullpipe.sweeps import Outcome
@@ -32,6 +33,10 @@ def rerun(
     compare: Annotated[
         bool, typer.Option("--compare", help="Say whether the runs are equal to those of the pack.")
     ] = False,
+    engine: Annotated[
+        list[str] | None,
+        typer.Option(metavar="NAME", help="Also run on this engine, if the pack does; may be repeated."),
+    ] = None,
     workers: Jobs = None,
     allow_python: AllowPython = False,
 ) -> None:
@@ -42,7 +47,8 @@ def rerun(
     """
     with ExitStack() as stack:
         pack = stack.enter_context(opened(study))
-        again = Again(pack, out, allow_python=allow_python, must_compare=compare)
+        engines = ("native", *(engine or ()))
+        again = Again(pack, out, engines, allow_python=allow_python, must_compare=compare)
         again.unpack()
         todo = again.jobs()
         check_all(todo)
@@ -54,30 +60,54 @@ def rerun(
         if pack.has(RUNS):
             folder = stack.enter_context(files.hidden(out))
             pack.extract(RUNS, folder)
-        lines = _differences(pack, outcomes, folder)
-    _tell(pack, lines, len(outcomes))
-    if lines:
+        found = _Differences.of(pack, outcomes, folder)
+    _tell(pack, found)
+    if found.lines:
         raise typer.Exit(1)
 
 
-def _differences(pack: Pack, outcomes: Sequence[Outcome], folder: Path | None) -> list[str]:
-    found = []
-    for packed, outcome in zip(pack.manifest.runs, outcomes, strict=True):
-        there = folder and folder / packed.folder
-        if told := difference(outcome.run, packed, there):
-            found.append(f"{outcome.run.name}, {packed.folder}: {told}")
-    return found
+@dataclass
+class _Differences:
+    """Runs beside those of a pack."""
+
+    compared: int = 0
+    unlike_bytes: int = 0
+    """Runs whose values are equal and whose bytes are not."""
+    unmade: int = 0
+    """Runs of which the pack has no results."""
+    lines: list[str] = field(default_factory=list)
+
+    @classmethod
+    def of(cls, pack: Pack, outcomes: Sequence[Outcome], folder: Path | None) -> "_Differences":
+        """Compare runs with those of a pack, whose tables are in a folder if it has them."""
+        found = cls()
+        for packed, outcome in zip(pack.manifest.runs, outcomes, strict=True):
+            if not packed.tables:
+                found.unmade += 1
+                continue
+            found.compared += 1
+            if is_equal(outcome.run, packed):
+                continue
+            if told := difference(outcome.run, packed, folder and folder / packed.folder):
+                found.lines.append(f"{outcome.run.name}, {packed.folder}: {told}")
+            else:
+                found.unlike_bytes += 1
+        return found
 
 
-def _tell(pack: Pack, lines: Sequence[str], count: int) -> None:
+def _tell(pack: Pack, found: _Differences) -> None:
+    count, lines = found.compared, found.lines
     if not lines:
-        echo(f"{count:,} of {count:,} runs are equal to those of {pack.path}, byte for byte")
+        how = "in every value" if found.unlike_bytes else "byte for byte"
+        echo(f"{count:,} of {count:,} runs are equal to those of {pack.path}, {how}")
     else:
         echo(f"{len(lines):,} of {count:,} runs differ from those of {pack.path}")
         for line in lines[:_MOST_LINES]:
             echo(f"  {line}")
         if len(lines) > _MOST_LINES:
             echo(f"  and {len(lines) - _MOST_LINES:,} others")
+    if found.unmade:
+        complain(f"note: the pack has no results of {found.unmade:,} other runs")
     here = with_commit(version("fullpipe"))
     if pack.manifest.fullpipe != here:
         complain(f"note: packed by fullpipe {pack.manifest.fullpipe}; this is {here}")

@@ -18,7 +18,7 @@ ENGINE = "^[A-Za-z0-9_-][A-Za-z0-9_.-]*$"
 
 
 _Count = Annotated[int, Field(ge=0, lt=1 << 63)]
-"""What a column of 64 bits can say."""
+"""Whole number that a column of 64 bits can hold."""
 _Seconds = Annotated[float, Field(allow_inf_nan=False)]
 
 

@@ -42,7 +42,7 @@ class Source:
     engine: str
     model: str
     files: Mapping[str, str]
-    """Digest of every file by its name."""
+    """Digest of every file: see `by_file`."""
     started: str
     """Date and time of the newest of these runs, ISO 8601."""
     runs: int = 1
@@ -66,7 +66,22 @@ class Population:
 def source_of(meta: Meta) -> Source:
     """Return the source of one run."""
     name, engine = str(meta.scenario["name"]), meta.engine
-    return Source(name, engine.name, engine.model_version, files_of(meta), meta.started)
+    files = by_file(files_of(meta), meta.point)
+    return Source(name, engine.name, engine.model_version, files, meta.started)
+
+
+def by_file(digests: Mapping[str, str], point: Mapping[str, Any]) -> dict[str, str]:
+    """Return digests by the last parts of their paths: a file may be spelt in several ways.
+
+    Files of a sweep keep their whole paths, as its values may be files of one name in several folders.
+    """
+    swept = json.dumps(dict(point), default=str)
+    found: dict[str, list[str]] = {}
+    for path, digest in digests.items():
+        name, *scenario = path.split(_POINT)
+        key = name if json.dumps(name)[1:-1] in swept else Path(name).name
+        found.setdefault(_POINT.join([key, *scenario]), []).append(digest)
+    return {key: " ".join(sorted(values)) for key, values in found.items()}
 
 
 def content_of(digests: Mapping[str, str]) -> str:
@@ -93,10 +108,10 @@ def files_of(meta: Meta) -> Mapping[str, str]:
     """
     if meta.files:
         return meta.files
-    kinds = " ".join(_own(meta.scenario))
+    kinds = " ".join(own.names_in(meta.scenario))
     is_code = bool(kinds) and ":__main__:" not in kinds
     found = {kinds: meta.engine.code} if is_code and meta.engine.code else {}
-    recordings = list(dict.fromkeys(_recordings(meta.scenario)))
+    recordings = list(dict.fromkeys(recordings_in(meta.scenario)))
     if recordings:
         spec = json.dumps({**meta.scenario, "name": ""}, sort_keys=True)
         found |= {f"{name}{_POINT}{spec}": meta.digest for name in recordings}
@@ -161,19 +176,37 @@ def read_asked(root: Path) -> dict[Key, tuple[str, datetime]]:
 _MOST_BYTES = 16_000_000
 
 
+def merge_asked(root: Path, place: Path, other: Path) -> None:
+    """Add the note of another store; of a file that both name, the later one counts.
+
+    Raises:
+        OSError: If the note cannot be written.
+    """
+    known = read_asked(root)
+    for key, (digest, time) in read_asked(other).items():
+        if key not in known or time > known[key][1]:
+            known[key] = digest, time
+    if known:
+        _write_asked(root, place, known)
+
+
 def note_asked(root: Path, place: Path, metas: Iterable[Meta]) -> None:
     """Note the files of runs that were asked for, made or found; `place` is a hidden folder of the store.
 
     Raises:
         OSError: If the note cannot be written.
     """
-    now = datetime.now(UTC).isoformat()
-    tree: dict[str, dict[str, Any]] = {}
-    for (scenario, _, name), (digest, time) in read_asked(root).items():
-        tree.setdefault(scenario, {})[name] = digest, time.isoformat()
+    now, known = datetime.now(UTC), read_asked(root)
     for meta in metas:
-        for name, digest in meta.files.items():
-            tree.setdefault(str(meta.scenario["name"]), {})[name] = digest, now
+        for name, digest in by_file(meta.files, meta.point).items():
+            known[str(meta.scenario["name"]), "file", name] = digest, now
+    _write_asked(root, place, known)
+
+
+def _write_asked(root: Path, place: Path, known: Mapping[Key, tuple[str, datetime]]) -> None:
+    tree: dict[str, dict[str, Any]] = {}
+    for (scenario, _, name), (digest, time) in known.items():
+        tree.setdefault(scenario, {})[name] = digest, time.isoformat()
     draft = place / f"content-{uuid4().hex}"
     files.put(draft, json.dumps(tree).encode())
     draft.replace(root / FILE)
@@ -191,7 +224,7 @@ def _told(sources: Sequence[Source], other: Sequence[Key | None]) -> str:
     total = sum(counts.values())
     return (
         f"{total:,} run{'' if total == 1 else 's'} of other content left out ({', '.join(parts)});"
-        " --content all includes them as a factor"
+        " --content all includes them as a factor, `fullpipe runs` lists and deletes them"
     )
 
 
@@ -209,29 +242,12 @@ def _time(text: str) -> datetime:
     return datetime.min.replace(tzinfo=UTC)
 
 
-def _own(tree: Any) -> list[str]:
-    """Return the names of algorithms in a scenario that are not of the registry, each once."""
-    return list(dict.fromkeys(text for text in _texts(tree) if own.is_own(text)))
-
-
-def _texts(tree: Any) -> Iterable[str]:
-    if isinstance(tree, str):
-        yield tree
-    elif isinstance(tree, Mapping):
-        for part in tree.values():
-            yield from _texts(part)
-    elif isinstance(tree, list):
-        for part in tree:
-            yield from _texts(part)
-
-
-def _recordings(tree: Any) -> Iterable[str]:
-    """Return the files that the tables of a scenario name."""
+def recordings_in(tree: Any) -> Iterable[str]:
+    """Yield the files that the tables of a scenario, as plain data, name."""
     if isinstance(tree, Mapping):
         if isinstance(tree.get("file"), str):
             yield tree["file"]
-        for part in tree.values():
-            yield from _recordings(part)
-    elif isinstance(tree, list):
+        tree = list(tree.values())
+    if isinstance(tree, list):
         for part in tree:
-            yield from _recordings(part)
+            yield from recordings_in(part)

@@ -17,6 +17,7 @@ from fullpipe.runs.kept import Kept
 from fullpipe.runs.meta import Meta
 from fullpipe.runs.schema import TABLES
 from fullpipe.scenario import Scenario
+from fullpipe.scenario.model.recorded import recorded
 
 if TYPE_CHECKING:
     import polars as pl
@@ -195,8 +196,9 @@ class Run:
         """
         try:
             text = json.dumps(self.meta.scenario)
-            if '"file"' in text:  # which may hold something else by now
-                return Scenario(**self.meta.scenario)
+            if '"file"' in text:  # which may hold something else by now, or be elsewhere
+                with recorded(self.meta.files):
+                    return Scenario(**self.meta.scenario)
             return _scenario(text)
         except (ScenarioError, TypeError) as error:
             first = str(error).partition("\n")[0]

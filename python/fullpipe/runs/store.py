@@ -178,6 +178,8 @@ class Store:
                         raise
                     merged.damaged.append(str(error))
             batch.note_order(order.merged(order.read(other.root), order.read(self.root)))
+            with suppress(OSError), batch._writing() as writer:
+                population.merge_asked(self.root, writer.open(), other.root)
         return merged
 
     def _bring(self, kept: Kept) -> bool:

@@ -16,6 +16,7 @@ from fullpipe.errors import ScenarioError, shown
 from fullpipe.scenario.checks import problems_of
 from fullpipe.scenario.model.base import ProblemsError
 from fullpipe.scenario.model.flows import MAX_GROUPS, Flow
+from fullpipe.scenario.model.recorded import are_recorded
 from fullpipe.scenario.model.scenario import ScenarioModel
 from fullpipe.scenario.read import axes, dotted, files, overlay
 
@@ -170,6 +171,8 @@ class Scenario(ScenarioModel):
 
     @model_validator(mode="after")
     def _consistent(self) -> Self:
+        if are_recorded():  # it was consistent when it was run
+            return self
         lines = problems_of(self) or self._of_sweep()
         if lines:
             raise ProblemsError(*lines)

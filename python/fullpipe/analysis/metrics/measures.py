@@ -113,8 +113,9 @@ def _share(group: Group) -> float | None:
 
 
 def _jain(group: Group) -> float | None:
-    rates = group.whole.compared([str(name) for name in group.bulk["flow"]])
-    return jain(rates.values()) if len(rates) > 1 else None
+    delivered = group.rivals.delivered
+    own = [delivered[name] for name in group.bulk["flow"].to_list() if name in delivered]
+    return jain(own) if len(own) > 1 else None
 
 
 def _equal_share(group: Group) -> float | None:

@@ -55,7 +55,7 @@ class Whole:
         return together_bps([row[column] for row in rows], [span_of(row, self.warmup_s) for row in rows])
 
     def compared(self, flows: Sequence[str]) -> Mapping[str, float]:
-        """What each of several flows delivered over the same time: see `spans.compared`."""
+        """Return the bytes of each of several flows over the same time: see `spans.compared`."""
         rows = [self._rows[name] for name in flows]
         return compared(rows, self._bulk_names, lambda: self.series, self.warmup_s)
 
@@ -140,12 +140,12 @@ class Rivals:
 
     @cached_property
     def delivered(self) -> Mapping[str, float]:
-        """What each of them delivered over the same time: see `spans.compared`."""
+        """Bytes of each of them over the same time: see `spans.compared`."""
         return self.whole.compared(self.names)
 
     @cached_property
     def total(self) -> float:
-        """What all of them delivered then."""
+        """Bytes of all of them in that time."""
         return sum(self.delivered.values())
 
     @cached_property

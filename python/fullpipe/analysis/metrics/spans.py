@@ -51,13 +51,12 @@ def together_bps(rates_bps: Sequence[float | None], spans: Sequence[Span | None]
 def together_of_rows() -> pl.Expr:
     """Return `together_bps` of the rows of a table of flows as an aggregate of its columns.
 
-    The span of a flow is worked out of what it delivered and its rate, as rows do not have the warm-up.
+    The span of a flow is worked out of what it delivered and its rate, as rows do not have the warm-up. A
+    flow that delivered nothing begins with the others.
     """
-    span_s = 8 * pl.col("delivered_bytes") / pl.col("goodput_bps")
-    start_s = pl.when(span_s.is_finite()).then(pl.col("end_s") - span_s).otherwise(pl.col("start_s"))
     bits, rates = 8 * pl.col("delivered_bytes").sum(), pl.col("goodput_bps")
-    is_known = rates.is_not_null()
-    length_s = pl.col("end_s").filter(is_known).max() - start_s.filter(is_known).min()
+    starts_s = pl.col("end_s") - 8 * pl.col("delivered_bytes") / rates
+    length_s = pl.col("end_s").filter(rates.is_not_null()).max() - starts_s.filter(rates > 0).min()
     return pl.when(length_s > 0).then(bits / length_s).otherwise(rates.sum())
 
 
@@ -103,7 +102,8 @@ def compared(
     if not bulk_spans:
         return {row["flow"]: row["goodput_bps"] * _length(spans[row["flow"]]) for row in known}
     shared = {row["flow"]: row.get("shared_bytes") for row in known}
-    if all(value is not None for value in shared.values()):
+    is_one = len({row.get("shared_s") for row in known}) == 1  # not of downloads and uploads together
+    if is_one and all(value is not None for value in shared.values()):
         return {name: float(value) for name, value in shared.items() if value is not None}
     from_s, until_s = max(s for s, _ in bulk_spans), min(e for _, e in bulk_spans)
     return _sampled(series(), list(spans), from_s, until_s)

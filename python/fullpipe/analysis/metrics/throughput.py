@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from fullpipe.analysis.metrics.samples import between, means_over, real
-from fullpipe.analysis.metrics.spans import span_of, together_bps
+from fullpipe.analysis.metrics.spans import span_of, together_bps, together_of_rows
 from fullpipe.lazy import pl
 
 
-def total_goodput_bps(flows: pl.DataFrame, warmup_s: float = 0.0) -> float:
+def total_goodput_bps(flows: pl.DataFrame, warmup_s: float | None = None) -> float:
     """Goodput of all flows together over one span, bit/s; 0 if none is known.
 
     Formula: Σ delivered payload_i / (last end - first start), the warm-up left out.
@@ -17,10 +17,12 @@ def total_goodput_bps(flows: pl.DataFrame, warmup_s: float = 0.0) -> float:
 
     Args:
         flows: Table of flows; without the columns of their times, these are taken to be equal.
-        warmup_s: The time that is left out.
+        warmup_s: The time that is left out. Left out: worked out of what each flow delivered and its rate.
     """
     if not {"start_s", "end_s"} <= set(flows.columns):
         return float(flows["goodput_bps"].sum())
+    if warmup_s is None:
+        return float(flows.select(together_of_rows()).item() or 0.0)
     rows = flows.to_dicts()
     return together_bps([row["goodput_bps"] for row in rows], [span_of(row, warmup_s) for row in rows]) or 0.0
 

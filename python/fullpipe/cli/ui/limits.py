@@ -1,4 +1,4 @@
-"""How large a run on the page may be, and what clients may hold. Larger runs have the command line."""
+"""Limits of runs on the page and of its clients. Larger runs have the command line."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -33,7 +33,7 @@ class Limits:
     wall_s: float = 60.0
     """Real time of a run, sending included; and in which a client must have read what was sent."""
     memory_bytes: int = 4_000_000_000
-    """Of the whole process, whatever makes it grow. A run stops there, and none begins above."""
+    """Memory of the whole process, whatever makes it grow. A run stops there, and none begins above."""
     seeds: int = 50
     """Of a comparison."""
     at_once: int = 2

@@ -12,7 +12,7 @@ from fullpipe.scenario import Network, RoutedFlow
 MOST = 12
 """Flows that have a line each."""
 _MSS_BYTES = 1_448
-"""Of a flow that the scenario does not name."""
+"""Entry of a flow that the scenario does not name."""
 
 
 class Drawn(NamedTuple):

@@ -15,7 +15,7 @@ from fullpipe.scenario import Scenario
 
 
 class Watch:
-    """Of one run, from its beginning on. Time in which a client reads counts, too."""
+    """Watch over one run, from its beginning on. Time in which a client reads counts, too."""
 
     def __init__(self, limits: Limits) -> None:
         self._limits = limits

@@ -17,7 +17,7 @@ UNKNOWN = {"rate": "1 Tbit/s", "delay": "1 us"}
 """A scenario has a rate and a delay somewhere. These stand for what is not known, and are no values of a path
 that is tested."""
 STAND_IN = "cubic"
-"""In the place of an algorithm that is not said, or not known here: the default of Linux since 2.6.19
+"""Stand-in for an algorithm that is not said, or not known here: the default of Linux since 2.6.19
 (net/ipv4/Kconfig)."""
 
 

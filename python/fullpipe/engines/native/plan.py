@@ -1,4 +1,4 @@
-"""From a scenario to the plan of the native engine: integers in base units. docs/reference/plan.md has it.
+"""Plan of a scenario for the native engine: integers in base units. docs/reference/plan.md has it.
 
 `plan_text` writes it for the simulator.
 """
@@ -45,7 +45,7 @@ def plan(scenario: Scenario) -> Plan:
 
 
 def around(scenario: Scenario, network: Network) -> Plan:
-    """What a plan says besides its links and its flows."""
+    """Members of a plan besides its links and its flows."""
     return {
         "duration_ns": to_nanoseconds(scenario.duration_s),
         "warmup_ns": to_nanoseconds(scenario.warmup_s),

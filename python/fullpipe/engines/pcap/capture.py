@@ -170,7 +170,7 @@ def _close_up(segments: Segments) -> float:
 
 
 def _cut(path: Path, began_ns: int) -> str:
-    """What to do about a capture that is too long: the command that cuts out its first day (editcap(1))."""
+    """Remedy for a capture that is too long: the command that cuts out its first day (editcap(1))."""
     begin = datetime.fromtimestamp(began_ns // 10**9, UTC).astimezone()  # editcap takes local times
     first, last = (f"{time:%Y-%m-%d %H:%M:%S}" for time in (begin, begin + timedelta(seconds=LONGEST_S)))
     return (

@@ -83,7 +83,7 @@ class Connection:
     number: int = 1
     """Of those between the same ends, in the order of time."""
     far: "Connection | None" = None
-    """As the interface saw it to which its data came last; None if no other one saw both directions."""
+    """View of the interface to which its data came last; None if no other one saw both directions."""
 
 
 @dataclass(frozen=True)

@@ -55,7 +55,7 @@ class Arrivals:
     overtaking: Ints
     """Of every segment the first one that reaches beyond it, shape (n,)."""
     first: Ints
-    """Of every segment the first one with some of its bytes, shape (n,); -1 if there is none before it."""
+    """First segment with some of the bytes of each segment, shape (n,); -1 if there is none before it."""
 
     @cached_property
     def ends(self) -> Ints:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -10,12 +11,15 @@ from fullpipe import files
 from fullpipe.algorithms import own
 from fullpipe.api import import_algorithms
 from fullpipe.errors import ScenarioError
-from fullpipe.report.packs.archive import Pack
+from fullpipe.report.packs.archive import Pack, sha256_of
 from fullpipe.report.packs.manifest import FILES, LIST, PackError
 from fullpipe.scenario import Scenario
 from fullpipe.scenario.read import overlay
 from fullpipe.scenario.read.files import located
 from fullpipe.sweeps import Job
+
+_ENGINE = "native"
+"""The engine that a pack may run on without being asked: it reads and writes nothing but its tables."""
 
 
 @dataclass(frozen=True)
@@ -25,12 +29,14 @@ class Again:
     Args:
         pack: The pack.
         out: The folder: of the study's files, and the store of the runs.
+        engines: Engines that may run.
         allow_python: Whether code of the pack may run.
         must_compare: Whether runs are compared with those of the pack.
     """
 
     pack: Pack
     out: Path
+    engines: Collection[str] = (_ENGINE,)
     allow_python: bool = False
     must_compare: bool = False
 
@@ -42,6 +48,11 @@ class Again:
                 has code that may not run.
         """
         path, code = self.pack.path, self.code
+        others = {run.engine.name for run in self.pack.manifest.runs} - {*self.engines}
+        if others:
+            raise PackError(
+                f"{path}: runs on {', '.join(sorted(others))}; say --engine {min(others)} to allow it"
+            )
         if self.must_compare and not self.pack.manifest.is_made:
             raise PackError(f"{path}: has no runs to compare with; leave out --compare")
         if code and not self.allow_python:
@@ -50,6 +61,7 @@ class Again:
             )
         listed, here = self.pack.manifest.to_json(), self.out / LIST
         if here.is_file() and files.read_regular(here) == listed:
+            self._check_files()
             return
         if self.out.is_dir() and any(self.out.iterdir()):
             raise PackError(f"{self.out}: is not empty; name another folder with --out")
@@ -60,10 +72,17 @@ class Again:
             raise PackError(f"{error.filename or self.out}: {error.strerror or error}") from error
         files.write(here, listed)
 
+    def _check_files(self) -> None:
+        """Raise PackError if a file that was unpacked before has changed."""
+        for name, digest in self.pack.manifest.files.items():
+            path = self.out / name
+            if name.startswith(f"{FILES}/") and not (path.is_file() and sha256_of(path) == digest):
+                raise PackError(f"{path}: is not as it was unpacked; name another folder with --out")
+
     @property
     def code(self) -> list[str]:
         """Algorithms of the pack, by their names in scenarios, that are code of their author."""
-        return list(dict.fromkeys(k for tree in self.pack.manifest.scenarios for k in _own(tree)))
+        return own.names_in(list(self.pack.manifest.scenarios))
 
     def jobs(self) -> list[Job]:
         """Return a job for every run of the pack, in its order.
@@ -87,17 +106,9 @@ class Again:
     def _scenario(self, tree: dict[str, Any], folder: Path) -> Scenario:
         """Return a scenario of the pack, whose files are those of the pack."""
         try:
-            if overlay.BASE in tree or overlay.SET in tree:
-                raise PackError(f"{self.pack.path}: a scenario rests on another file, which no pack has")
+            if {overlay.BASE, overlay.SET} & set(tree) or tree.get("sweep"):
+                raise PackError(f"{self.pack.path}: a scenario has a base, paths that are set, or a sweep")
             return Scenario(**located(tree, folder))
         except (ScenarioError, TypeError) as error:
             first = str(error).partition("\n")[0]
             raise PackError(f"{self.pack.path}: this version does not read its scenario: {first}") from error
-
-
-def _own(tree: Any) -> list[str]:
-    """Return the texts of a scenario that name an algorithm of its author."""
-    if isinstance(tree, str):
-        return [tree] if own.is_own(tree) else []
-    parts = tree.values() if isinstance(tree, dict) else tree if isinstance(tree, list) else ()
-    return [name for part in parts for name in _own(part)]

@@ -6,6 +6,7 @@ import hashlib
 import re
 import shutil
 import stat
+import struct
 import zipfile
 import zlib
 from collections.abc import Iterator, Mapping
@@ -14,15 +15,24 @@ from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
 from fullpipe import files
+from fullpipe.errors import brief
 from fullpipe.report.packs.manifest import FILES, LIST, READ_ME, RUNS, Manifest, PackError
 
 MOST_MEMBERS = 1_000_000
 MOST_BYTES = 50_000_000_000
-"""Of all members together, unpacked."""
-_MOST_LIST_BYTES = 256_000_000
+"""Most bytes of all members together, unpacked."""
+_MOST_LIST_BYTES = 32_000_000
+"""Most bytes of the list, which takes some forty times as much memory while it is read."""
+_METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
+"""Compression that unpacks piece by piece; others unpack without a bound."""
+_DAMAGED = (
+    *(zipfile.BadZipFile, zlib.error, struct.error, EOFError),
+    *(NotImplementedError, RuntimeError, OverflowError, ValueError),
+)
+"""Exceptions of `zipfile` for what is no zip file, or a damaged one."""
 _CHUNK = 1 << 20
 _DATE = (1980, 1, 1, 0, 0, 0)
-"""Of every member: equal studies are equal files."""
+"""Date of every member, so that equal studies are equal files."""
 _PART = re.compile(r"[^\x00-\x1f\x7f/\\:]{1,255}")
 
 
@@ -59,8 +69,8 @@ class Pack:
                     while part := member.read(_CHUNK):
                         digest.update(part)
                         draft.write(part)
-            except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError) as error:
-                raise PackError(f"{self.path}: {name} is damaged: {error}") from None
+            except _DAMAGED as error:
+                raise PackError(f"{self.path}: {name} is damaged: {brief(str(error))}") from None
             if digest.hexdigest() != self.manifest.files[name]:
                 raise PackError(f"{self.path}: {name} is damaged: its SHA-256 is another one than listed")
             draft.flush()
@@ -76,7 +86,7 @@ def opened(path: Path) -> Iterator[Pack]:
             its list does not name, or more than a pack may hold.
     """
     try:
-        with zipfile.ZipFile(path) as archive:
+        with _zip(path) as archive:
             members = _members(path, archive)
             manifest = Manifest.from_json(_list_of(path, archive, members), str(path))
             listed, there = set(manifest.files), set(members) - {LIST}
@@ -87,10 +97,15 @@ def opened(path: Path) -> Iterator[Pack]:
             yield Pack(path, manifest, archive)
     except FileNotFoundError:
         raise PackError(f"{path}: no such file") from None
-    except zipfile.BadZipFile as error:
-        raise PackError(f"{path}: is no pack that `fullpipe pack` wrote: {error}") from None
     except OSError as error:
         raise PackError(f"{path}: cannot be read: {error.strerror or error}") from None
+
+
+def _zip(path: Path) -> zipfile.ZipFile:
+    try:
+        return zipfile.ZipFile(path)
+    except _DAMAGED as error:
+        raise PackError(f"{path}: is no pack that `fullpipe pack` wrote: {brief(str(error))}") from None
 
 
 def write(path: Path, manifest: Manifest, contents: Mapping[str, Path | bytes]) -> None:
@@ -103,7 +118,10 @@ def write(path: Path, manifest: Manifest, contents: Mapping[str, Path | bytes]) 
     with files.hidden(Path(path.resolve()).parent) as folder:
         draft = folder / "draft"
         with zipfile.ZipFile(draft, "w", zipfile.ZIP_DEFLATED) as archive:
-            _add(archive, LIST, manifest.to_json())
+            listed = manifest.to_json()
+            if len(listed) > _MOST_LIST_BYTES:
+                raise PackError(f"{path}: has too many runs for one pack; pack parts of the store")
+            _add(archive, LIST, listed)
             for name, content in contents.items():
                 _add(archive, name, content)
         files.sync(draft)
@@ -140,8 +158,16 @@ def _members(path: Path, archive: zipfile.ZipFile) -> dict[str, zipfile.ZipInfo]
             raise PackError(f'{path}: has the member "{info.filename}", which no pack has')
         if stat.S_IFMT(mode) not in (0, stat.S_IFREG) or info.flag_bits & 1:
             raise PackError(f'{path}: "{info.filename}" is a link, a device or encrypted, which no pack has')
+        if info.compress_type not in _METHODS:
+            raise PackError(f'{path}: "{info.filename}" is compressed in a way that no pack is')
         found[info.filename] = info
     return found
+
+
+def sha256_of(path: Path) -> str:
+    """Return the SHA-256 of a file."""
+    with files.open_regular(path) as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def is_member(name: str) -> bool:
@@ -160,5 +186,5 @@ def _list_of(path: Path, archive: zipfile.ZipFile, members: Mapping[str, zipfile
         raise PackError(f"{path}: {LIST} is larger than {_MOST_LIST_BYTES // 10**6} MB")
     try:
         return archive.read(LIST)
-    except (zlib.error, EOFError, NotImplementedError, RuntimeError) as error:
-        raise PackError(f"{path}: {LIST} is damaged: {error}") from None
+    except _DAMAGED as error:
+        raise PackError(f"{path}: {LIST} is damaged: {brief(str(error))}") from None

@@ -13,8 +13,22 @@ from fullpipe.runs import Run
 from fullpipe.runs.kept import Kept
 
 
+def is_equal(run: Run, packed: PackedRun) -> bool:
+    """Whether the tables of two runs are equal to the byte.
+
+    Raises:
+        ResultError: If the run cannot be read.
+    """
+    return _checksums(run) == packed.tables
+
+
+def _checksums(run: Run) -> dict[str, str]:
+    assert run.folder
+    return {name: known.sha256 for name, known in Kept.read(run.folder).sums.tables.items()}
+
+
 def difference(run: Run, packed: PackedRun, folder: Path | None) -> str:
-    """Return what differs first between two runs; empty if their tables are equal to the byte.
+    """Return what differs first between two runs; empty if all values of their tables are equal.
 
     Args:
         run: A run of a store.
@@ -24,8 +38,7 @@ def difference(run: Run, packed: PackedRun, folder: Path | None) -> str:
     Raises:
         ResultError: If a run cannot be read.
     """
-    assert run.folder
-    here = {name: known.sha256 for name, known in Kept.read(run.folder).sums.tables.items()}
+    here = _checksums(run)
     for name in dict.fromkeys([*packed.tables, *here]):
         if here.get(name) != packed.tables.get(name):
             found = _in_table(name, here, packed, run, folder)
@@ -51,6 +64,10 @@ def _of_frames(name: str, here: pl.DataFrame, there: pl.DataFrame) -> str:
     if here.columns != there.columns:
         columns = sorted(set(here.columns) ^ set(there.columns))
         return f"table {name}: columns differ: {', '.join(columns) or 'their order'}"
+    for column in here.columns:
+        if here.schema[column] != there.schema[column]:
+            types = f"{here.schema[column]} here, {there.schema[column]} in the pack"
+            return f"table {name}, column {column}: {types}"
     if here.height != there.height:
         return f"table {name}: {here.height} rows here, {there.height} in the pack"
     for column in here.columns:

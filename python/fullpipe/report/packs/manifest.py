@@ -61,12 +61,12 @@ class Manifest(_Frozen):
 
     @property
     def is_made(self) -> bool:
-        """Whether the checksums of the runs' tables are known."""
+        """Whether the checksums of some run's tables are known."""
         return any(run.tables for run in self.runs)
 
     def to_json(self) -> bytes:
         """Return the list as it is written."""
-        return self.model_dump_json(indent=1).encode()
+        return self.model_dump_json().encode()
 
     @classmethod
     def from_json(cls, data: bytes, where: str) -> Manifest:

@@ -7,13 +7,8 @@ from fullpipe.report.packs.study import Study
 from fullpipe.runs import version
 
 
-def read_me(name: str, study: Study) -> str:
-    """Return README.md of a pack.
-
-    Args:
-        name: Name of the file.
-        study: Its content.
-    """
+def read_me(study: Study) -> str:
+    """Return README.md of the pack of a study."""
     code = " --allow-python" if study.has_code else ""
     files = [f"- `files/{each}`" for each in study.files]
     engines = dict.fromkeys(
@@ -25,7 +20,7 @@ def read_me(name: str, study: Study) -> str:
 Engine: {"; ".join(engines)}.
 
 ```sh
-fullpipe rerun {name} --compare --out again{code}
+fullpipe rerun FILE --compare --out again{code}
 ```
 
 This makes all runs again in the folder `again`. It says whether every table is equal to the byte,

@@ -4,19 +4,22 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-from fullpipe import engines, files
+from fullpipe import engines
 from fullpipe.algorithms import own
 from fullpipe.commit import with_commit
-from fullpipe.report.packs.archive import is_member, write
+from fullpipe.report.packs.archive import is_member, sha256_of, write
 from fullpipe.report.packs.manifest import FILES, READ_ME, RUNS, Manifest, PackedRun, PackError
 from fullpipe.runs import Run
 from fullpipe.runs.kept import Kept
 from fullpipe.runs.meta import version, versions
+from fullpipe.runs.population import recordings_in
 from fullpipe.scenario.model.flows import own_algorithms
 from fullpipe.sweeps import Job
 
@@ -28,12 +31,12 @@ class Study:
     runs: list[PackedRun] = field(default_factory=list)
     _scenarios: dict[str, int] = field(default_factory=dict)
     """Place of every scenario by its JSON."""
-    _sources: dict[str, Path] = field(default_factory=dict)
-    """Files on disk by their names below `files`."""
-    _renamed: dict[str, str] = field(default_factory=dict)
-    """Names below `files` of recordings by their paths in scenarios."""
+    _sources: dict[str, tuple[Path, str]] = field(default_factory=dict)
+    """Files on disk, each with its SHA-256, by their names below `files`."""
     _tables: dict[str, Path] = field(default_factory=dict)
     """Files of runs by their members."""
+    _places: dict[tuple[str, bool], PackedRun] = field(default_factory=dict)
+    """Runs by their folders, and whether they are made."""
 
     @property
     def points(self) -> int:
@@ -65,19 +68,18 @@ class Study:
         kept = Kept.read(run.folder)
         if not kept.has_checksums:
             raise PackError(f"{run.folder}: has no checksums, as an older version wrote it; run it again")
-        recordings = set(_recordings(run.meta.scenario))
+        recordings, names = set(recordings_in(run.meta.scenario)), dict[str, str]()
         for name, digest in run.meta.files.items():
-            self._add(name, _found(name, digest, folders), may_rename=name in recordings)
+            names[name] = self._add(name, _found(name, digest, folders), digest, name in recordings)
         packed = PackedRun(
-            scenario=self._place(run.meta.scenario),
+            scenario=self._place(run.meta.scenario, names),
             engine=run.meta.engine,
             seed=run.meta.seed,
             point=run.meta.point,
             digest=run.meta.digest,
             tables={name: known.sha256 for name, known in kept.sums.tables.items()},
         )
-        self.runs.append(packed)
-        if with_tables:
+        if self._append(packed) and with_tables:
             self._tables |= {f"{RUNS}/{packed.folder}/{name}": run.folder / name for name in kept.files}
 
     def add_job(self, job: Job) -> None:
@@ -86,21 +88,21 @@ class Study:
         Raises:
             PackError: If an algorithm has no file.
         """
-        engine = engines.engine(job.engine)
+        engine, names = engines.engine(job.engine), dict[str, str]()
         for kind in own_algorithms(job.scenario.flows):
-            for name, path in (own.paths(kind) or {kind: Path()}).items():
-                self._add(name, path)
-        for name in job.scenario.recordings():
-            self._add(name, Path(name), may_rename=True)
-        self.runs.append(
-            PackedRun(
-                scenario=self._place(job.scenario.to_dict()),
-                engine=engines.identity(engine, job.scenario),
-                seed=job.seed,
-                point=dict(job.point),
-                digest=engines.digest_of(engine, job.scenario),
-            )
+            digests, paths = own.digests(kind), own.paths(kind)
+            for name, digest in digests.items():
+                self._add(name, paths.get(name, Path(name)), digest, is_recording=False)
+        for name, digest in job.scenario.recordings().items():
+            names[name] = self._add(name, Path(name), digest, is_recording=True)
+        packed = PackedRun(
+            scenario=self._place(job.scenario.to_dict(), names),
+            engine=engines.identity(engine, job.scenario),
+            seed=job.seed,
+            point=dict(job.point),
+            digest=engines.digest_of(engine, job.scenario),
         )
+        self._append(packed)
 
     def write(self, path: Path, read_me: str) -> None:
         """Write the pack.
@@ -112,7 +114,7 @@ class Study:
         Raises:
             PackError: If a file cannot be read or the pack not be written.
         """
-        of_study = {f"{FILES}/{name}": source for name, source in self._sources.items()}
+        of_study = {f"{FILES}/{name}": source for name, (source, _) in self._sources.items()}
         contents: dict[str, Path | bytes] = {READ_ME: read_me.encode(), **of_study, **self._tables}
         try:
             manifest = Manifest(
@@ -126,31 +128,51 @@ class Study:
         except OSError as error:
             raise PackError(f"{error.filename or path}: {error.strerror or error}") from error
 
-    def _place(self, tree: Mapping[str, Any]) -> int:
-        """Return the place of a scenario among those of the study."""
-        text = json.dumps(_with_names(tree, self._renamed))
+    def _append(self, packed: PackedRun) -> bool:
+        """Add a run unless the study has it; true if it was added.
+
+        Raises:
+            PackError: If the study has another one in its place.
+        """
+        known = self._places.setdefault((packed.folder, bool(packed.tables)), packed)
+        if known is packed:
+            self.runs.append(packed)
+            return True
+        if known != packed:
+            raise PackError(f"{packed.folder}: is there twice, with unlike results; pack each store alone")
+        return False
+
+    def _place(self, tree: Mapping[str, Any], names: Mapping[str, str]) -> int:
+        """Return the place of a scenario, whose recordings get the names that the pack has for them."""
+        text = json.dumps(_with_names(tree, names))
         return self._scenarios.setdefault(text, len(self._scenarios))
 
-    def _add(self, name: str, source: Path, *, may_rename: bool = False) -> None:
-        """Add a file; a recording whose path leaves the folder gets its last part as its name."""
-        if name in self._renamed or name in self._sources:
-            return
-        member = name
-        if not is_member(f"{FILES}/{name}"):
-            if not may_rename:
-                raise PackError(f"{name}: a pack takes algorithms in files below the folder of the scenario")
-            member = next(each for each in _names(source) if each not in self._sources)
-        if may_rename:
-            self._renamed[name] = member
-        self._sources[member] = source
+    def _add(self, name: str, source: Path, digest: str, is_recording: bool) -> str:
+        """Add a file unless the study has it, and return its name below `files`.
+
+        A recording gets another name where its own leaves the folder, or is that of another file.
+
+        Raises:
+            PackError: If an algorithm would have to get another name, which its module cannot have.
+        """
+        names = _names(name) if is_recording else iter([name])
+        for member in names:
+            if is_member(f"{FILES}/{member}") and self._sources.get(member, (source, digest))[1] == digest:
+                self._sources.setdefault(member, (source, digest))
+                return member
+        if name in self._sources:
+            raise PackError(f"{name}: runs rest on several contents of it; pack each store alone")
+        raise PackError(f"{name}: a pack takes algorithms in files below the folder of the scenario")
 
 
-def _names(source: Path) -> Iterator[str]:
-    """Yield names for a file: its own, and others with a number."""
-    yield source.name
+def _names(path: str) -> Iterator[str]:
+    """Yield names for a recording: its path, its last part, and that with numbers."""
+    yield path
+    last = Path(re.sub(r"[\\:\x00-\x1f\x7f]", "-", Path(path).name) or "recording")
+    yield last.name
     number = 2
     while True:
-        yield f"{source.stem}-{number}{source.suffix}"
+        yield f"{last.stem}-{number}{last.suffix}"
         number += 1
 
 
@@ -162,25 +184,20 @@ def _found(name: str, digest: str, folders: Sequence[Path]) -> Path:
     """
     there = [path for folder in folders if (path := folder / name).is_file()]
     for path in there:
-        if _sha256(path) == digest:
+        if _digest_of(path, path.stat().st_mtime_ns) == digest:
             return path
     if there:
         raise PackError(
             f"{there[0]}: has changed since the runs were made; put the old file back, or run them again"
         )
     places = ", ".join(dict.fromkeys(str(folder) for folder in folders))
-    raise PackError(f"{name}: the runs rest on this file, and it is not in {places}; say --look-in FOLDER")
+    raise PackError(f"{name}: the runs rest on this file, and it is not in {places}; say --look-in DIR")
 
 
-def _recordings(tree: Any) -> Iterator[str]:
-    """Yield the files that the tables of a scenario name."""
-    if isinstance(tree, Mapping):
-        if isinstance(tree.get("file"), str):
-            yield tree["file"]
-        tree = list(tree.values())
-    if isinstance(tree, list):
-        for part in tree:
-            yield from _recordings(part)
+@lru_cache
+def _digest_of(path: Path, _changed_ns: int) -> str:
+    """Return the SHA-256 of a file, which many runs rest on, read once as long as it stays as it is."""
+    return _sha256(path)
 
 
 def _with_names(tree: Any, names: Mapping[str, str]) -> Any:
@@ -196,7 +213,4 @@ def _names_a_file(table: Mapping[str, Any]) -> bool:
 
 
 def _sha256(content: Path | bytes) -> str:
-    if isinstance(content, bytes):
-        return hashlib.sha256(content).hexdigest()
-    with files.open_regular(content) as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
+    return hashlib.sha256(content).hexdigest() if isinstance(content, bytes) else sha256_of(content)

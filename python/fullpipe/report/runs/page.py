@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
 
 from fullpipe.analysis.of_connections import of_connections
 from fullpipe.analysis.over_seeds import are_equal_over_seeds
 from fullpipe.analysis.points import shape_of
 from fullpipe.analysis.subjects import Subject, check_groups
 from fullpipe.analysis.values import value_text
+from fullpipe.errors import ScenarioError
 from fullpipe.report.basis import basis_of
 from fullpipe.report.budget import Budget
 from fullpipe.report.content import Block, Document, Items, Section
@@ -19,7 +21,7 @@ from fullpipe.runs import Run
 from fullpipe.runs.population import file_shown
 
 _DIGITS = 16
-"""Of a SHA-256."""
+"""Digits of a SHA-256 that are shown."""
 
 
 def page_of(
@@ -141,7 +143,10 @@ def _notes(found: Points) -> list[str]:
     distinct = {run.scenario.digest: run.scenario for run in found.runs}
     known = found.values.drop_nulls("value").select("metric", "of").unique(maintain_order=True)
     lines |= dict.fromkeys(of_connections(distinct.values(), known.iter_rows()))
-    return [*lines, *dict.fromkeys(note for scenario in distinct.values() for note in scenario.notes())]
+    for scenario in distinct.values():
+        with suppress(ScenarioError):  # a recording of it is not here
+            lines |= dict.fromkeys(scenario.notes())
+    return list(lines)
 
 
 def _files(runs: Sequence[Run]) -> dict[str, str]:

@@ -7,6 +7,7 @@ from typing import Any, Generic, TypeVar
 
 from pydantic import SerializationInfo
 
+from fullpipe.scenario.model.recorded import recorded_digest
 from fullpipe.scenario.traces.files import TraceError, read_bytes
 
 T = TypeVar("T")
@@ -27,6 +28,8 @@ class Content(Generic[T]):
             ValueError: If it cannot be read, or holds something else. Models turn that into a mistake of
             theirs.
         """
+        if known := recorded_digest(file):
+            return known
         try:
             return self._read(file)
         except TraceError as error:

@@ -20,7 +20,7 @@ _KINDS = {
         "of Windows' ping, which prints whole milliseconds and no times; use fping, or ping -D of Linux"
     ),
 }
-"""What a log is and what to do instead, by a line of it."""
+"""Name of a log that is not read, and the remedy, by a line of it."""
 
 
 def refuse(text: str, where: object) -> None:

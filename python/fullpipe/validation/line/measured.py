@@ -58,7 +58,7 @@ class Rates:
         return float(self.ends_s[-1])
 
     def busy(self) -> "Rates":
-        """From the first sample that delivered something to the last."""
+        """Time from the first sample that delivered something to the last."""
         busy = np.flatnonzero(self.bps > 0)
         if not busy.size:
             return self

@@ -62,7 +62,7 @@ def _way(flow: Flow) -> Way:
 
 
 def _rates(flows: Sequence[Flow]) -> Rates | None:
-    """What flows of one direction had delivered together, in steps without their pauses."""
+    """Bytes that flows of one direction delivered together, in steps without their pauses."""
     if not flows:
         return None
     begin_s = min(flow.span_s[0] for flow in flows)

@@ -7,6 +7,7 @@ from pydantic import Field, PrivateAttr, model_serializer, model_validator
 
 from fullpipe.scenario.model.base import Model, Switch
 from fullpipe.scenario.model.content import Content, written
+from fullpipe.scenario.model.recorded import recorded_digest
 from fullpipe.scenario.quantities import Bytes, OrWritten, Seconds, to_nanoseconds
 from fullpipe.scenario.traces import OPPORTUNITY_BYTES, Steps, parse_steps
 
@@ -132,6 +133,8 @@ class Trace(Model):
     @model_validator(mode="after")
     def _can_be_read(self) -> Self:
         self._digest = (_MAHIMAHI if self.kind == "mahimahi" else _CSV).digest(self.file)
+        if recorded_digest(self.file):
+            return self
         steps = self.steps
         if steps is None:
             return self._of_one_time()
