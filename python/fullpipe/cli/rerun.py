@@ -60,7 +60,7 @@ def rerun(
         if pack.has(RUNS):
             folder = stack.enter_context(files.hidden(out))
             pack.extract(RUNS, folder)
-        found = _Differences.of(pack, outcomes, folder)
+        found = _Differences.between(pack, outcomes, folder)
     _tell(pack, found)
     if found.lines:
         raise typer.Exit(1)
@@ -78,7 +78,7 @@ class _Differences:
     lines: list[str] = field(default_factory=list)
 
     @classmethod
-    def of(cls, pack: Pack, outcomes: Sequence[Outcome], folder: Path | None) -> "_Differences":
+    def between(cls, pack: Pack, outcomes: Sequence[Outcome], folder: Path | None) -> "_Differences":
         """Compare runs with those of a pack, whose tables are in a folder if it has them."""
         found = cls()
         for packed, outcome in zip(pack.manifest.runs, outcomes, strict=True):
