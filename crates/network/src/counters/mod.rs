@@ -52,6 +52,7 @@ impl SamplingTimes {
     }
 
     /// `time` belongs to what summaries cover: after the warm-up (or from 0 if there is none), up to the end.
+    #[inline]
     pub fn measures(&self, time: Time) -> bool {
         (self.from..=self.end).contains(&time)
     }

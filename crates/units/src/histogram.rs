@@ -1,94 +1,134 @@
 //! Percentiles of a stream of durations.
 
-use units::Duration;
+use crate::Duration;
 
 /// Buckets per octave: two neighbours differ by at most 1/64, so a value read from the middle of its bucket is
 /// off by less than 0.8 %.
 const BUCKETS: usize = 64;
 const BITS: u32 = BUCKETS.trailing_zeros();
 
-/// A log-linear histogram with exact count, sum and extremes. It covers only the octaves it has seen.
+/// A log-linear histogram with exact sum and extremes. It covers only the octaves it has seen.
 #[derive(Clone, Debug)]
 pub struct Histogram {
+    sum: u128,
+    min: u64,
+    max: u64,
     /// Counts of the buckets from `base` on, modulo 2^32; whole octaves.
     counts: Vec<u32>,
     base: usize,
     /// The buckets whose counts have passed 2^32, once for every time.
     carried: Vec<usize>,
-    count: u64,
-    sum: u128,
-    min: u64,
-    max: u64,
 }
 
 impl Histogram {
     /// An empty histogram.
     pub const fn new() -> Histogram {
-        Histogram {
-            counts: Vec::new(),
-            base: 0,
-            carried: Vec::new(),
-            count: 0,
-            sum: 0,
-            min: u64::MAX,
-            max: 0,
-        }
+        Histogram { sum: 0, min: u64::MAX, max: 0, counts: Vec::new(), base: 0, carried: Vec::new() }
     }
 
     /// Adds one value.
+    #[inline(never)] // else what calls it takes longer
     pub fn record(&mut self, value: Duration) {
         let nanos = value.as_nanos();
+        if nanos < self.min {
+            return self.record_extreme(nanos);
+        }
+        if nanos > self.max {
+            return self.record_extreme(nanos);
+        }
+        self.sum += u128::from(nanos);
         let bucket = bucket_of(nanos);
         // A bucket below the base wraps around to a huge index and is not there, either.
-        match self.counts.get_mut(bucket.wrapping_sub(self.base)) {
-            Some(count) => {
-                *count = count.wrapping_add(1);
-                if *count == 0 {
-                    self.carry(bucket);
-                }
-            }
-            None => self.cover(bucket),
+        let Some(count) = self.counts.get_mut(bucket.wrapping_sub(self.base)) else {
+            return self.add(bucket, 1);
+        };
+        *count = count.wrapping_add(1);
+        if *count == 0 {
+            self.carry(bucket);
         }
-        self.count += 1;
-        self.sum += u128::from(nanos);
-        self.min = self.min.min(nanos);
-        self.max = self.max.max(nanos);
-    }
-
-    /// How many values there are.
-    pub fn count(&self) -> u64 {
-        self.count
-    }
-
-    /// Smallest value in seconds, exact; NaN if there is none.
-    pub fn min_s(&self) -> f64 {
-        if self.count == 0 { f64::NAN } else { self.min as f64 / 1e9 }
-    }
-
-    /// Mean in seconds, exact; NaN if there is none.
-    pub fn mean_s(&self) -> f64 {
-        self.sum as f64 / self.count as f64 / 1e9
-    }
-
-    /// The value in seconds that the share `q` (0 to 1) of all values does not exceed, to within 1 %; NaN if there
-    /// is none.
-    pub fn quantile_s(&self, q: f64) -> f64 {
-        let rank = ((q * self.count as f64).ceil() as u64).clamp(1, self.count.max(1));
-        let mut seen = 0;
-        for (n, count) in self.counts.iter().enumerate() {
-            let carried = self.carried.iter().filter(|&&bucket| bucket == self.base + n).count() as u64;
-            seen += (carried << u32::BITS) + u64::from(*count);
-            if seen >= rank {
-                return middle_of(self.base + n).clamp(self.min as f64, self.max as f64) / 1e9;
-            }
-        }
-        f64::NAN
     }
 
     #[cold]
     #[inline(never)]
     fn carry(&mut self, bucket: usize) {
         self.carried.push(bucket);
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn record_extreme(&mut self, nanos: u64) {
+        (self.min, self.max) = (self.min.min(nanos), self.max.max(nanos));
+        self.sum += u128::from(nanos);
+        self.add(bucket_of(nanos), 1);
+    }
+
+    /// Adds so many values to a bucket.
+    #[cold]
+    #[inline(never)]
+    fn add(&mut self, bucket: usize, count: u64) {
+        if self.counts.len() <= bucket.wrapping_sub(self.base) {
+            self.cover(bucket);
+        }
+        let place = &mut self.counts[bucket - self.base];
+        let sum = u64::from(*place) + count;
+        *place = sum as u32;
+        (0..sum >> u32::BITS).for_each(|_| self.carried.push(bucket));
+    }
+
+    /// How many values there are.
+    pub fn count(&self) -> u64 {
+        let whole = self.counts.iter().copied().map(u64::from).sum::<u64>();
+        whole + ((self.carried.len() as u64) << u32::BITS)
+    }
+
+    /// Smallest value in seconds, exact; NaN if there is none.
+    pub fn min_s(&self) -> f64 {
+        if self.counts.is_empty() { f64::NAN } else { self.min as f64 / 1e9 }
+    }
+
+    /// Mean in seconds, exact; NaN if there is none.
+    pub fn mean_s(&self) -> f64 {
+        self.sum as f64 / self.count() as f64 / 1e9
+    }
+
+    /// The value in seconds that the share `q` (0 to 1) of all values does not exceed, to within 1 %; NaN if there
+    /// is none.
+    pub fn quantile_s(&self, q: f64) -> f64 {
+        let count = self.count();
+        let rank = ((q * count as f64).ceil() as u64).clamp(1, count.max(1));
+        let mut seen = 0;
+        for bucket in self.buckets() {
+            seen += self.count_of(bucket);
+            if seen >= rank {
+                return middle_of(bucket).clamp(self.min as f64, self.max as f64) / 1e9;
+            }
+        }
+        f64::NAN
+    }
+
+    /// The values of both.
+    #[must_use]
+    pub fn with(&self, other: &Histogram) -> Histogram {
+        let mut sum = self.clone();
+        for bucket in other.buckets().filter(|&bucket| other.count_of(bucket) > 0) {
+            sum.add(bucket, other.count_of(bucket));
+        }
+        sum.sum += other.sum;
+        sum.min = sum.min.min(other.min);
+        sum.max = sum.max.max(other.max);
+        sum
+    }
+
+    /// The buckets that it covers.
+    fn buckets(&self) -> std::ops::Range<usize> {
+        self.base..self.base + self.counts.len()
+    }
+
+    /// How many values a bucket has.
+    fn count_of(&self, bucket: usize) -> u64 {
+        let carried = self.carried.iter().filter(|&&one| one == bucket).count() as u64;
+        let count = self.counts.get(bucket.wrapping_sub(self.base)).copied().unwrap_or(0);
+        (carried << u32::BITS) + u64::from(count)
     }
 
     /// Makes room for the first value of `bucket`, octave by octave.
@@ -105,7 +145,6 @@ impl Histogram {
         }
         let len = (octave + BUCKETS - self.base).max(self.counts.len());
         self.counts.resize(len, 0);
-        self.counts[bucket - self.base] += 1;
     }
 }
 
@@ -116,6 +155,7 @@ impl Default for Histogram {
 }
 
 /// Below 64 every value has its own bucket; above, an octave `[64·2^e, 128·2^e)` has 64 buckets of width `2^e`.
+#[inline]
 fn bucket_of(nanos: u64) -> usize {
     let exponent = (u64::BITS - BITS - 1) - (nanos | BUCKETS as u64).leading_zeros();
     (exponent as usize) * BUCKETS + (nanos >> exponent) as usize
@@ -160,8 +200,7 @@ mod tests {
     fn counts_go_beyond_four_billions() {
         let mut h = Histogram::new();
         (0..3).for_each(|_| h.record(Duration::from_nanos(5)));
-        h.counts[5] = u32::MAX;
-        h.count = u64::from(u32::MAX);
+        h.add(5, u64::from(u32::MAX) - 3);
         h.record(Duration::from_nanos(5));
         h.record(Duration::from_nanos(9));
         assert_eq!((h.counts[5], h.count()), (0, (1 << 32) + 1));
@@ -169,6 +208,23 @@ mod tests {
     }
 
     proptest! {
+        #[test]
+        fn two_are_one_that_has_seen_both(
+            left in proptest::collection::vec(0u64..1 << 40, 0..50),
+            right in proptest::collection::vec(0u64..1 << 40, 0..50),
+            q in 0.0f64..1.0,
+        ) {
+            let seen = |values: &[u64]| {
+                let mut h = Histogram::new();
+                values.iter().for_each(|&nanos| h.record(Duration::from_nanos(nanos)));
+                h
+            };
+            let (both, sum) = (seen(&[&left[..], &right].concat()), seen(&left).with(&seen(&right)));
+            prop_assert_eq!(sum.count(), both.count());
+            let numbers = |h: &Histogram| [h.mean_s(), h.min_s(), h.quantile_s(q)].map(f64::to_bits);
+            prop_assert_eq!(numbers(&sum), numbers(&both));
+        }
+
         #[test]
         fn quantiles_are_within_one_percent(mut values in proptest::collection::vec(0u64..1 << 50, 1..300), q in 0.0f64..1.0) {
             let mut h = Histogram::new();
