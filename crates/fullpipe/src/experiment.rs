@@ -20,7 +20,7 @@ pub struct Experiment {
 impl Experiment {
     /// A run of this length over a network, without a flow as yet.
     pub fn new(network: Network, duration: Duration) -> Experiment {
-        let record = RecordPlan { interval_ns: None, variables: false, packets: Vec::new() };
+        let record = RecordPlan { interval_ns: None, variables: false, packets: Vec::new(), in_order: false };
         Experiment { network, flows: Vec::new(), duration, warmup: Duration::ZERO, record }
     }
 

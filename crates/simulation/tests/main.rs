@@ -3,6 +3,7 @@
 mod cake;
 mod common;
 mod datagrams;
+mod delays;
 mod exchanges;
 mod external;
 mod invariance;

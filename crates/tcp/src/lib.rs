@@ -3,6 +3,7 @@
 mod endpoint;
 mod feedback;
 mod gro;
+mod numbered;
 mod ranges;
 mod receiver;
 mod segment;
@@ -11,7 +12,9 @@ mod sender;
 pub use endpoint::Endpoint;
 pub use feedback::Feedback;
 pub use ranges::RangeSet;
-pub use receiver::{AckPolicy, LARGEST_BUFFER, ReceiveBuffer, ReceiveMemory, Receiver, ReceiverConfig};
+pub use receiver::{
+    AckPolicy, Arrivals, InOrder, LARGEST_BUFFER, ReceiveBuffer, ReceiveMemory, Receiver, ReceiverConfig,
+};
 pub use segment::{ACCECN_OPTION_BYTES, Riding, SackBlocks, Segment};
 pub use sender::{
     FullSendBuffer, IdleApplication, InvalidSamples, Limited, LossDetection, LostInFlight, Nic, Pacing,

@@ -1,6 +1,6 @@
 //! Segments: what the two endpoints of a connection send to each other.
 
-use units::Time;
+use units::{Duration, Time};
 
 /// Up to three ranges of packet numbers `[start, end)`, most recent first (RFC 2018, room beside timestamps).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -17,6 +17,16 @@ impl SackBlocks {
     pub fn from_ranges(blocks: impl IntoIterator<Item = (u32, u32)>) -> SackBlocks {
         let (mut starts, mut lengths) = ([0; 3], [0; 3]);
         for (place, (start, end)) in (0..3).zip(blocks.into_iter().filter(|(start, end)| start < end)) {
+            let length = (end - start).min(u32::from(u16::MAX));
+            (starts[place], lengths[place]) = (end - length, length as u16);
+        }
+        SackBlocks { starts, lengths }
+    }
+
+    /// The first three of these blocks, none of which is empty.
+    pub(crate) fn from_first(blocks: &[(u32, u32)]) -> SackBlocks {
+        let (mut starts, mut lengths) = ([0; 3], [0; 3]);
+        for (place, &(start, end)) in blocks.iter().take(3).enumerate() {
             let length = (end - start).min(u32::from(u16::MAX));
             (starts[place], lengths[place]) = (end - length, length as u16);
         }
@@ -223,6 +233,17 @@ impl Segment {
         }
     }
 
+    /// How long payload has been on its way, to the microsecond.
+    #[inline]
+    pub fn one_way(&self, now: Time) -> Option<Duration> {
+        match *self {
+            Segment::Data { len: 1.., sent_us, .. } => {
+                Some(Duration::from_micros(micros(now).wrapping_sub(sent_us).into()))
+            }
+            _ => None,
+        }
+    }
+
     /// It is a packet of its sender's scoreboard: it carries payload, or a FIN.
     pub fn is_data(&self) -> bool {
         matches!(self, Segment::Data { .. })
@@ -274,8 +295,9 @@ pub(crate) fn stamp(now: Time) -> u32 {
 }
 
 /// The clock that both ends share: microseconds, modulo 2^32.
+#[inline]
 pub(crate) fn micros(now: Time) -> u32 {
-    (now.as_nanos() / 1_000) as u32
+    now.as_micros() as u32
 }
 
 #[cfg(test)]

@@ -3,7 +3,7 @@
 use super::transport::Transport;
 use crate::applications::Job;
 use congestion::CongestionControl;
-use network::Direction;
+use network::{Direction, Histogram, SamplingTimes};
 use tcp::{Endpoint, Receiver, ReceiverConfig, Segment, Sender, SenderConfig};
 use units::{Duration, Time};
 
@@ -121,6 +121,10 @@ impl Connection {
             half.receiver = Receiver::new(receiver.clone()).interactive();
             Box::new(Back { half, client: if requests { End::Receiver } else { End::Sender } })
         });
+        if transport.measures_in_order {
+            data.receiver.measure_in_order();
+            data.sender.keep_first_transmissions();
+        }
         Connection { number, data, back, transfer: None, stopped: false }
     }
 
@@ -220,7 +224,8 @@ impl Connection {
         self.back.as_deref().filter(|back| back.client == End::Receiver).map(|back| &back.half)
     }
 
-    /// A segment reaches an end; `ce`: it was marked on the way. Returns a sample of the RTT.
+    /// A segment reaches an end; `ce`: it was marked on the way. Returns a sample: of the RTT at the sender, of the one-way delay
+    /// of payload at the receiver.
     #[inline(always)] // called for every packet that arrives
     pub fn receive(
         &mut self,
@@ -236,7 +241,7 @@ impl Connection {
         match end {
             End::Receiver => {
                 self.data.receiver.on_segment(now, segment, ce, out);
-                None
+                segment.one_way(now)
             }
             End::Sender => {
                 self.data.sender.on_segment(now, segment, out);
@@ -256,7 +261,7 @@ impl Connection {
     ) -> Option<Duration> {
         let rtt = self.endpoint(end)?.on_segment(now, segment, ce, out);
         self.react(now, end, out);
-        rtt.filter(|_| end == End::Sender)
+        if end == End::Sender { rtt } else { segment.one_way(now) }
     }
 
     /// Runs every timer of an end that is due.
@@ -327,6 +332,37 @@ impl Connection {
             Some(_) => self.delivered() >= progress.span.1,
             None => self.data.sender.is_done(),
         })
+    }
+
+    /// Payload of a later transmission is in order; see [`settle`](Self::settle).
+    #[inline]
+    pub fn is_unsettled(&mut self) -> bool {
+        self.data.receiver.in_order().is_some_and(|in_order| !in_order.again.is_empty())
+    }
+
+    /// Takes samples of such payload, if they are measured. Its sender knows when it was first sent.
+    #[cold]
+    pub fn settle(&mut self, sampling: &SamplingTimes) {
+        let Half { sender, receiver } = &mut self.data;
+        let Some(in_order) = receiver.in_order() else { return };
+        for (at, seq) in in_order.again.drain(..).filter(|(at, _)| sampling.measures(*at)) {
+            if let Some(first_us) = sender.first_sent_us(seq) {
+                let took_us = (at.as_micros() as u32).wrapping_sub(first_us);
+                in_order.delays.record(Duration::from_micros(took_us.into()));
+            }
+        }
+    }
+
+    /// How long payload has taken until it was in order, if that is measured.
+    pub fn in_order(&mut self) -> Option<&mut Histogram> {
+        self.data.receiver.in_order().map(|in_order| &mut in_order.delays)
+    }
+
+    /// Transmissions of data that have not arrived though a later one has.
+    pub fn dropped_packets(&self) -> u64 {
+        let Half { sender, receiver } = &self.data;
+        let arrivals = &receiver.arrivals();
+        sender.stats().sent_packets.saturating_sub(arrivals.packets + sender.under_way(arrivals))
     }
 
     /// Payload that the flow's receiver has got in order.

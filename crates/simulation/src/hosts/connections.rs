@@ -67,6 +67,12 @@ impl Connections {
         self.single.iter().map(|connection| (0, connection)).chain(several)
     }
 
+    /// The same, to be changed.
+    pub fn iter_mut(&mut self) -> impl Iterator<Item = &mut Connection> {
+        let several = self.several.values_mut().map(|found| &mut found.connection);
+        self.single.iter_mut().chain(several)
+    }
+
     /// Adds a connection.
     pub fn insert(&mut self, id: u32, connection: Connection) {
         if id == 0 {

@@ -61,6 +61,7 @@ impl ConnectionFactory {
         let mut seeds = Rng::stream(seed, &format!("cca/{}", of_flow.stream));
         let first = of_flow.make_cca(&format!("flows[{flow}]"), seeds.next_u64(), controllers)?;
         let mut transport = Transport::new(of_flow, interfaces, merges, first.traits().ecn);
+        transport.measures_in_order = plan.record.in_order;
         transport.sender.lean_records = plan.flows.len() > MANY_FLOWS;
         if let Some(bytes) = relays.buffer_bytes(flow as u32) {
             transport.receiver.buffer = ReceiveBuffer::Unread(Bytes::new(bytes));

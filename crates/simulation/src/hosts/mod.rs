@@ -24,5 +24,5 @@ pub use flow::{Flow, Quiet};
 pub use observer::Observer;
 pub use outbox::Outbox;
 pub use relays::pass_on;
-pub use stats::{CounterSnapshot, FlowStats, OneWay, ProbeRecord, Transfer};
+pub use stats::{CounterSnapshot, FlowStats, ProbeRecord, Transfer};
 pub use transport::Headers;

@@ -1,5 +1,6 @@
 //! Statistics of a flow of any kind, from which rows of tables are made.
 
+use super::connection::End;
 use super::jitter::InterarrivalJitter;
 use network::Histogram;
 use tcp::{Limited, SenderStats};
@@ -14,8 +15,13 @@ pub struct FlowStats {
     pub finish: Option<Time>,
     /// RTT samples since the end of the warm-up.
     pub rtt: Histogram,
-    /// One-way delays since the end of the warm-up, if they are measured.
-    pub one_way: Option<Box<OneWay>>,
+    /// One-way delays since the end of the warm-up: of datagrams, and of transmissions of payload.
+    pub one_way: Histogram,
+    /// By how much the delays of datagrams differ from one to the next.
+    pub jitter: Option<Box<InterarrivalJitter>>,
+    /// How long payload took from its first transmission until it was in order, since the end of the warm-up, if that is
+    /// measured.
+    pub in_order: Option<Box<Histogram>>,
     /// Counters when its measurement began and when it ended.
     pub begin: Option<CounterSnapshot>,
     /// See `begin`.
@@ -27,15 +33,21 @@ impl FlowStats {
     pub fn new(start: Time) -> FlowStats {
         FlowStats { start, ..FlowStats::default() }
     }
-}
 
-/// What is measured where datagrams arrive.
-#[derive(Debug, Default)]
-pub struct OneWay {
-    /// How long they were on their way.
-    pub delay: Histogram,
-    /// By how much that differs from one to the next.
-    pub jitter: InterarrivalJitter,
+    /// Samples that an end takes of packets that arrive: of the RTT at the sender, of the one-way delay at the receiver.
+    #[inline]
+    pub fn samples(&mut self, end: End) -> &mut Histogram {
+        match end {
+            End::Sender => &mut self.rtt,
+            End::Receiver => &mut self.one_way,
+        }
+    }
+
+    /// Adds how long payload of a connection has taken until it was in order.
+    pub fn add_in_order(&mut self, delays: &Histogram) {
+        let all = self.in_order.get_or_insert_default();
+        **all = all.with(delays);
+    }
 }
 
 /// The counters of a flow at one moment.
@@ -49,6 +61,8 @@ pub struct CounterSnapshot {
     pub wire_bytes: u64,
     /// Of the sender.
     pub stats: SenderStats,
+    /// Transmissions of data that have not arrived though a later one has.
+    pub dropped_packets: u64,
     /// Payload that the application lost because the send buffer was full.
     pub refused_bytes: u64,
     /// Time spent limited by each cause.

@@ -21,6 +21,8 @@ pub struct Transport {
     pub receiver: ReceiverConfig,
     /// What surrounds their segments.
     pub headers: Headers,
+    /// How long payload takes until it is in order is measured.
+    pub measures_in_order: bool,
 }
 
 impl Transport {
@@ -47,6 +49,7 @@ impl Transport {
             requester: sender_config(plan, interfaces[1], feedback, accecn),
             receiver: receiver_config(plan, merges, feedback, accecn),
             headers,
+            measures_in_order: false,
         }
     }
 }

@@ -3,8 +3,9 @@
 use super::cell::FlowName;
 use super::declare::{Rows, table};
 use super::{Finished, Made};
-use crate::hosts::{CounterSnapshot, Endpoints, FlowStats, OneWay};
+use crate::hosts::{CounterSnapshot, Endpoints, FlowStats};
 use crate::plan::FlowPlan;
+use network::Histogram;
 use tcp::Limited;
 use units::{Duration, Time};
 
@@ -58,7 +59,7 @@ table! {
         rtt_p95_s: f64, "s", BEYOND_END;
         /// 99th percentile of the RTT samples; of connections on a kernel (engine linux) smoothed
         rtt_p99_s: f64, "s", BEYOND_END;
-        /// mean one-way delay of datagrams that arrived; null for TCP
+        /// mean one-way delay of datagrams that arrived, or of arrived transmissions of payload
         owd_mean_s: f64, "s", BEYOND_END;
         /// median of it
         owd_p50_s: f64, "s", BEYOND_END;
@@ -85,6 +86,15 @@ table! {
         shared_s: Option<Duration>, "s", "after the warm-up";
         /// payload delivered in that time, in order
         shared_bytes: Option<u64>, "bytes", "after the warm-up";
+        /// smallest one-way delay
+        owd_min_s: f64, "s", BEYOND_END;
+        /// mean time from the first transmission of a data packet until it was delivered in order, if it is recorded
+        in_order_mean_s: f64, "s", BEYOND_END;
+        /// 95th percentile of it
+        in_order_p95_s: f64, "s", BEYOND_END;
+        /// data packets that the network dropped: transmissions that never arrived though a later one did; of
+        /// datagrams as lost_packets
+        dropped_packets: Option<u64>, "packets", UNTIL_END;
     }
 }
 
@@ -99,6 +109,7 @@ impl Made for FlowRow {
 
 fn row(n: u32, plan: &FlowPlan, flow: &Measured<'_>, shared: Option<(Duration, u64)>) -> FlowRow {
     let (stats, delivered_bytes) = (flow.stats, flow.count(|mark| mark.delivered_bytes));
+    let (one_way, in_order) = (&stats.one_way, stats.in_order.as_deref());
     FlowRow {
         flow: FlowName(n),
         cca: plan.cca.as_ref().map(|cca| cca.kind.clone()),
@@ -119,11 +130,11 @@ fn row(n: u32, plan: &FlowPlan, flow: &Measured<'_>, shared: Option<(Duration, u
         rtt_p50_s: stats.rtt.quantile_s(0.50),
         rtt_p95_s: stats.rtt.quantile_s(0.95),
         rtt_p99_s: stats.rtt.quantile_s(0.99),
-        owd_mean_s: flow.one_way(|way| way.delay.mean_s()),
-        owd_p50_s: flow.one_way(|way| way.delay.quantile_s(0.50)),
-        owd_p95_s: flow.one_way(|way| way.delay.quantile_s(0.95)),
-        owd_p99_s: flow.one_way(|way| way.delay.quantile_s(0.99)),
-        jitter_s: flow.one_way(|way| way.jitter.mean_s()),
+        owd_mean_s: one_way.mean_s(),
+        owd_p50_s: one_way.quantile_s(0.50),
+        owd_p95_s: one_way.quantile_s(0.95),
+        owd_p99_s: one_way.quantile_s(0.99),
+        jitter_s: stats.jitter.as_ref().map_or(f64::NAN, |jitter| jitter.mean_s()),
         fct_s: stats.finish.map(|finish| finish.since(stats.start)),
         limited_cwnd: flow.limited(|limited| limited.cwnd),
         limited_pacing: flow.limited(|limited| limited.pacing),
@@ -132,6 +143,10 @@ fn row(n: u32, plan: &FlowPlan, flow: &Measured<'_>, shared: Option<(Duration, u
         limited_send_buffer: flow.limited(|limited| limited.send_buffer),
         shared_s: shared.map(|(time, _)| time),
         shared_bytes: shared.map(|(_, bytes)| bytes),
+        owd_min_s: one_way.min_s(),
+        in_order_mean_s: in_order.map_or(f64::NAN, Histogram::mean_s),
+        in_order_p95_s: in_order.map_or(f64::NAN, |delay| delay.quantile_s(0.95)),
+        dropped_packets: Some(flow.count(|mark| mark.dropped_packets)),
     }
 }
 
@@ -149,7 +164,7 @@ impl Measured<'_> {
     }
 
     fn count(&self, of: impl Fn(&CounterSnapshot) -> u64) -> u64 {
-        self.snapshots.map_or(0, |(begin, end)| of(&end) - of(&begin))
+        self.snapshots.map_or(0, |(begin, end)| of(&end).saturating_sub(of(&begin)))
     }
 
     /// Per second of the measured span; NaN if there is none.
@@ -168,10 +183,5 @@ impl Measured<'_> {
             };
             span(&of) / span(&Limited::total)
         })
-    }
-
-    /// Something of the route to the receiver; NaN where that is not measured.
-    fn one_way(&self, of: impl Fn(&OneWay) -> f64) -> f64 {
-        self.stats.one_way.as_deref().map_or(f64::NAN, of)
     }
 }

@@ -18,7 +18,8 @@ trait OneEnd {
 
     fn on_timer(&mut self, now: Time, out: &mut Vec<Segment>);
 
-    /// A segment arrives; `ce`: it was marked on the way. Returns a sample of the RTT.
+    /// A segment arrives; `ce`: it was marked on the way. Returns a sample: of the RTT at a sender, of the one-way delay of payload
+    /// at a receiver.
     fn on_segment(
         &mut self,
         now: Time,
@@ -70,7 +71,7 @@ impl OneEnd for Receiver {
         out: &mut Vec<Segment>,
     ) -> Option<Duration> {
         Receiver::on_segment(self, now, segment, ce, out);
-        None
+        segment.one_way(now)
     }
 }
 
@@ -84,11 +85,12 @@ pub(super) fn run_ends(
 ) -> Option<usize> {
     let Island { net, flows, .. } = island;
     let [Endpoints::Tcp(flow)] = &mut flows[..] else { return None };
-    let Quiet { sender, receiver, headers, streams, mut rtt } = flow.quiet(until)?;
+    let Quiet { sender, receiver, headers, streams, mut samples } = flow.quiet(until)?;
     let mut run = Run { ways: net.ways(there, back), until, segments, headers, stream: streams[1] };
-    let mut turns = run.end(receiver, |_, _| {});
+    let mut turns = run.end(receiver, |now, sample| samples.record(End::Receiver, now, sample));
     let mut run = Run { ways: net.ways(back, there), until, segments, headers, stream: streams[0] };
-    turns += run.end(sender, |now, sample| rtt.record(now, sample));
+    turns += run.end(sender, |now, sample| samples.record(End::Sender, now, sample));
+    flow.after_quiet();
     for (end, lane) in [(End::Receiver, there), (End::Sender, back)] {
         let (actor, arrival) = (net.actors.end(RouteId::new(0, end.direction())), net.next_arrival(lane));
         net.schedule.end(actor, flow.next(end));
@@ -116,9 +118,9 @@ impl Run<'_> {
             let timer = end.next_timer();
             let now = if let Some((now, packet)) = self.ways.take_before(timer.min(self.until)) {
                 if let Payload::Tcp(segment) = &packet.payload
-                    && let Some(rtt) = end.on_segment(now, segment, packet.ecn == Ecn::Ce, self.segments)
+                    && let Some(taken) = end.on_segment(now, segment, packet.ecn == Ecn::Ce, self.segments)
                 {
-                    sample(now, rtt);
+                    sample(now, taken);
                 }
                 now
             } else if timer < self.until {

@@ -48,7 +48,7 @@ impl Blocks {
     }
 
     fn report(&mut self) {
-        self.reported = SackBlocks::from_ranges(self.as_slice().iter().copied());
+        self.reported = SackBlocks::from_first(self.as_slice());
     }
 
     fn put_first(&mut self, range: (u32, u32)) {

@@ -5,16 +5,19 @@ mod acknowledgement;
 mod assembly;
 mod blocks;
 mod interactive;
+mod order;
 #[cfg(test)]
 mod tests;
 mod window;
 
 use crate::feedback::Echo;
 use crate::gro::Gro;
-use crate::segment::micros;
 use crate::{Feedback, RangeSet, Segment};
 use blocks::Blocks;
 use interactive::Interactive;
+use order::Arrival;
+pub(crate) use order::Transmission;
+pub use order::{Arrivals, InOrder};
 use units::{Duration, Time};
 pub use window::{LARGEST_BUFFER, ReceiveBuffer, ReceiveMemory};
 use window::{Space, Window};
@@ -71,6 +74,7 @@ pub struct Receiver {
     echoed: Echo,
     delivered_bytes: u64,
     received: u64,
+    last: Arrival,
     delayed_at: Time,
     compressed_at: Time,
     dsack: Option<(u32, u32)>,
@@ -79,6 +83,9 @@ pub struct Receiver {
     rtt: RttGuess,
     config: ReceiverConfig,
     gro: Option<Box<Gro>>,
+    in_order: Option<Box<InOrder>>,
+    /// Of what has come: packets without payload, and copies that a link has made.
+    uncounted: u64,
     /// At an end that sends data, too.
     interactive: Option<Box<Interactive>>,
     /// Ranges in the order in which they last grew, newest first.
@@ -123,6 +130,9 @@ impl Receiver {
             next: 0,
             delivered_bytes: 0,
             received: 0,
+            last: Arrival::default(),
+            uncounted: 0,
+            in_order: None,
             duplicates: 0,
             out_of_order: RangeSet::default(),
             out_of_order_bytes: 0,
@@ -223,7 +233,13 @@ impl Receiver {
     fn on_data(&mut self, now: Time, segment: &Segment, ce: bool, more: bool, out: &mut Vec<Segment>) {
         let Segment::Data { seq, len, push, cwr, fin, stamp, sent_us, .. } = *segment else { return };
         self.received += 1;
-        self.one_way_us = micros(now).wrapping_sub(sent_us);
+        let at_us = now.as_micros();
+        self.one_way_us = (at_us as u32).wrapping_sub(sent_us);
+        let (arrival, expected) = (Arrival { at_us, one_way_us: self.one_way_us, seq }, self.next);
+        if seq == self.last.seq || len == 0 {
+            self.see_odd(arrival, len);
+        }
+        self.last = arrival;
         self.rtt.guess(now);
         if self.window.wants_sample(now)
             && let Some(rtt) = self.rtt.sample(self.one_way_us)
@@ -237,6 +253,9 @@ impl Receiver {
         self.release_before_losing_blocks(seq, out);
         let delivered = self.delivered_bytes;
         self.take(seq, len, stamp);
+        if let Some(in_order) = &mut self.in_order {
+            in_order.note(now, [expected, self.next], segment);
+        }
         let read = self.interactive.is_some() && self.interact(now, seq, len, fin);
         if !more {
             self.decide(now, push || read, out);

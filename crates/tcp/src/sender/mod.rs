@@ -24,6 +24,7 @@ mod recovery;
 mod rtt;
 mod scoreboard;
 mod timers;
+mod transmissions;
 mod undo;
 mod write_queue;
 
@@ -35,6 +36,7 @@ pub use quirks::{
 };
 pub use write_queue::{SendBuffer, SendMemory};
 
+use crate::receiver::{Arrivals, Transmission};
 use crate::segment::stamp;
 use crate::{Feedback, SackBlocks, Segment};
 use closing::Fin;
@@ -53,6 +55,7 @@ use rtt::RttEstimator;
 use scoreboard::Scoreboard;
 use std::ops::AddAssign;
 use timers::Timer;
+use transmissions::Transmissions;
 use units::{Duration, Rate, Time};
 use write_queue::WriteQueue;
 
@@ -220,6 +223,7 @@ pub struct Sender {
     /// So many times the receiver was asked for its window since it closed.
     window_probes: u32,
     opening: Opening,
+    transmissions: Transmissions,
 }
 
 impl Sender {
@@ -241,6 +245,7 @@ impl Sender {
             host: HostQueue::new(config.pacing == Pacing::Fq),
             control: algorithm.control(),
             opening: Opening::default(),
+            transmissions: Transmissions::default(),
             established: false,
             fin: Fin::default(),
             window_end: 0,
@@ -308,6 +313,26 @@ impl Sender {
         }
         self.config.data = bytes;
         self.push(now, out);
+    }
+
+    /// From now on keeps when packets that are sent again were first sent.
+    pub fn keep_first_transmissions(&mut self) {
+        self.transmissions.keep_first();
+    }
+
+    /// When a packet was sent for the first time, microseconds modulo 2^32, if that is kept, and the packet was sent again and is
+    /// not acknowledged.
+    pub fn first_sent_us(&self, seq: u32) -> Option<u32> {
+        self.transmissions.first_us(seq)
+    }
+
+    /// Transmissions of payload that may still be on their way, if these have arrived.
+    pub fn under_way(&self, arrivals: &Arrivals) -> u64 {
+        let outstanding = (self.board.una..self.board.next).filter(|&seq| {
+            let record = self.board.get(seq);
+            record.len > 0 && arrivals.may_follow(Transmission { sent_us: record.sent.as_micros(), seq })
+        });
+        (outstanding.count() + self.transmissions.under_way(arrivals)) as u64
     }
 
     /// Payload bytes sent at least once.

@@ -66,7 +66,7 @@ impl Datagrams {
             sent: 0,
             there: Arrivals::default(),
             back: Arrivals::default(),
-            stats: FlowStats { one_way: Some(Box::default()), ..FlowStats::new(start) },
+            stats: FlowStats { jitter: Some(Box::default()), ..FlowStats::new(start) },
             probes: plan.each.then(Vec::new),
             sampling,
             sampled: Sampled::default(),
@@ -93,11 +93,11 @@ impl Datagrams {
             return;
         }
         let (delay, measured) = (now.since(datagram.sent), self.sampling.measures(now));
-        if let Some(one_way) = &mut self.stats.one_way {
-            one_way.jitter.see(delay, measured);
-            if measured {
-                one_way.delay.record(delay);
-            }
+        if let Some(jitter) = &mut self.stats.jitter {
+            jitter.see(delay, measured);
+        }
+        if measured {
+            self.stats.one_way.record(delay);
         }
         if let Some(probes) = &mut self.probes {
             probes[datagram.number as usize].arrived = now;
@@ -135,7 +135,7 @@ impl Datagrams {
         let sent = u64::from(self.sent);
         let lost = if self.echo { self.back.lost() } else { self.there.lost() };
         // What seemed lost at the end of the warm-up may have come late.
-        let before = self.stats.begin.map_or(0, |begin| begin.stats.lost_packets);
+        let lost = lost.max(self.stats.begin.map_or(0, |begin| begin.stats.lost_packets));
         CounterSnapshot {
             time,
             delivered_bytes: self.delivered_bytes(),
@@ -143,9 +143,10 @@ impl Datagrams {
             stats: SenderStats {
                 sent_packets: sent,
                 sent_bytes: sent * u64::from(self.len),
-                lost_packets: lost.max(before),
+                lost_packets: lost,
                 ..SenderStats::default()
             },
+            dropped_packets: lost,
             refused_bytes: 0,
             limited: Limited::default(),
         }

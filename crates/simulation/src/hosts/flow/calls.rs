@@ -159,9 +159,13 @@ impl Flow {
     /// Of a connection only the counters are left. A transfer that goes on is given up.
     pub(super) fn forget<R: Observer>(&mut self, id: u32, out: &mut Outbox<'_, R>) {
         self.end_transfer(out.now, id, false);
-        if let Some(connection) = self.connections.remove(id) {
+        if let Some(mut connection) = self.connections.remove(id) {
+            if let Some(delays) = connection.in_order().filter(|_| self.sampling.measures(out.now)) {
+                self.stats.add_in_order(delays);
+            }
             out.recorder.forgotten(self.number, connection.number);
             self.past.add(&connection, out.now);
+            self.past_dropped += connection.dropped_packets();
         }
     }
 

@@ -7,6 +7,7 @@ use crate::hosts::stats::{CounterSnapshot, FlowStats, Transfer};
 use crate::hosts::totals::Totals;
 use crate::tables::FlowName;
 use crate::tables::series::{DONE, STATES, SeriesRow, WAITING};
+use network::Histogram;
 use units::Time;
 
 impl Flow {
@@ -21,7 +22,17 @@ impl Flow {
         let Totals { delivered_bytes, stats, limited } = self.totals(now);
         let wire_bytes = self.wrapping.headers.bytes(&stats);
         let refused_bytes = self.application.refused_bytes();
-        CounterSnapshot { time: now, delivered_bytes, wire_bytes, stats, refused_bytes, limited }
+        let open = self.connections.iter().map(|(_, connection)| connection.dropped_packets());
+        let dropped_packets = self.past_dropped + open.sum::<u64>();
+        CounterSnapshot {
+            time: now,
+            delivered_bytes,
+            wire_bytes,
+            stats,
+            dropped_packets,
+            refused_bytes,
+            limited,
+        }
     }
 
     /// It has started and is not over.
@@ -31,6 +42,11 @@ impl Flow {
 
     /// The warm-up is over.
     pub fn on_warmup(&mut self, now: Time) {
+        self.connections
+            .iter_mut()
+            .filter_map(|connection| connection.in_order())
+            .for_each(|delays| *delays = Histogram::new());
+        self.stats.in_order = None;
         if self.is_active() {
             self.stats.begin = Some(self.snapshot(now));
         }
@@ -40,6 +56,9 @@ impl Flow {
     pub fn on_end(&mut self, now: Time) {
         let open: Vec<u32> = self.connections.iter().map(|(id, _)| id).collect();
         open.into_iter().for_each(|id| self.end_transfer(now, id, false));
+        self.connections.iter_mut().filter_map(|connection| connection.in_order()).for_each(|delays| {
+            self.stats.add_in_order(delays);
+        });
         if self.is_active() {
             self.stats.end = Some(self.snapshot(now));
         }

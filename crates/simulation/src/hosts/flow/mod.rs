@@ -48,6 +48,8 @@ pub struct Flow {
     transfers: Vec<Transfer>,
     /// Of the connections that are gone.
     past: Totals,
+    /// Transmissions of data that did not arrive, of the connections that are gone.
+    past_dropped: u64,
     sampled: (Time, Totals),
     todo: Vec<Order>,
 }
@@ -103,6 +105,7 @@ impl Flow {
             sockets: Sockets::default(),
             transfers: Vec::new(),
             past: Totals::default(),
+            past_dropped: 0,
             sampled: (Time::ZERO, Totals::default()),
             todo: Vec::new(),
         })
@@ -125,12 +128,18 @@ impl Flow {
         }
         if let Some(connection) = self.connections.single_mut() {
             connection.on_timer(out.now, end, out.segments);
+            if connection.is_unsettled() {
+                connection.settle(&self.sampling);
+            }
             self.finish_turn(0, end, out);
         }
         while let Some(id) = self.connections.due(out.now) {
             for end in [End::Sender, End::Receiver] {
                 if let Some(connection) = self.connections.get_mut(id) {
                     connection.on_timer(out.now, end, out.segments);
+                    if connection.is_unsettled() {
+                        connection.settle(&self.sampling);
+                    }
                     self.finish_turn(id, end, out);
                 }
             }
@@ -143,9 +152,12 @@ impl Flow {
         let end = End::reached(packet.stream.direction());
         let id = self.streams.number(packet.stream);
         if let (Payload::Tcp(segment), Some(connection)) = (&packet.payload, self.connections.get_mut(id)) {
-            let rtt = connection.receive(out.now, segment, packet.ecn == Ecn::Ce, end, out.segments);
-            if let Some(rtt) = rtt.filter(|_| self.sampling.measures(out.now)) {
-                self.stats.rtt.record(rtt);
+            let sample = connection.receive(out.now, segment, packet.ecn == Ecn::Ce, end, out.segments);
+            if connection.is_unsettled() {
+                connection.settle(&self.sampling);
+            }
+            if let Some(sample) = sample.filter(|_| self.sampling.measures(out.now)) {
+                self.stats.samples(end).record(sample);
             }
             if self.blocked && end == End::Sender {
                 self.let_application_run(out);

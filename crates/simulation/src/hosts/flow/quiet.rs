@@ -1,8 +1,10 @@
 //! A flow to which nothing happens but what its connection does by itself.
 
 use super::Flow;
+use crate::hosts::connection::End;
+use crate::hosts::stats::FlowStats;
 use crate::hosts::transport::Headers;
-use network::{Direction, Histogram, RouteId, SamplingTimes, StreamId};
+use network::{Direction, RouteId, SamplingTimes, StreamId};
 use tcp::{Receiver, Sender};
 use units::{Duration, Time};
 
@@ -16,22 +18,22 @@ pub struct Quiet<'a> {
     pub headers: Headers,
     /// The streams there and back.
     pub streams: [StreamId; 2],
-    /// Samples of the RTT.
-    pub rtt: Rtts<'a>,
+    /// Samples of packets that arrive.
+    pub samples: Samples<'a>,
 }
 
-/// Takes samples of the RTT.
-pub struct Rtts<'a> {
-    samples: &'a mut Histogram,
+/// Takes samples of packets that arrive.
+pub struct Samples<'a> {
+    stats: &'a mut FlowStats,
     sampling: SamplingTimes,
 }
 
-impl Rtts<'_> {
-    /// Takes one, if it is measured.
+impl Samples<'_> {
+    /// Takes one at an end, if it is measured.
     #[inline]
-    pub fn record(&mut self, now: Time, rtt: Duration) {
+    pub fn record(&mut self, end: End, now: Time, sample: Duration) {
         if self.sampling.measures(now) {
-            self.samples.record(rtt);
+            self.stats.samples(end).record(sample);
         }
     }
 }
@@ -46,7 +48,17 @@ impl Flow {
         let streams = [Direction::Forward, Direction::Backward]
             .map(|direction| self.streams.stream(RouteId::new(self.number, direction), 0));
         let (sender, receiver) = self.connections.single_mut()?.plain_ends()?;
-        let rtt = Rtts { samples: &mut self.stats.rtt, sampling: self.sampling };
-        Some(Quiet { sender, receiver, headers: self.wrapping.headers, streams, rtt })
+        let samples = Samples { stats: &mut self.stats, sampling: self.sampling };
+        Some(Quiet { sender, receiver, headers: self.wrapping.headers, streams, samples })
+    }
+
+    /// It was quiet: takes samples of payload that was not in order as soon as it arrived.
+    #[inline]
+    pub fn after_quiet(&mut self) {
+        if let Some(connection) = self.connections.single_mut()
+            && connection.is_unsettled()
+        {
+            connection.settle(&self.sampling);
+        }
     }
 }

@@ -1,0 +1,74 @@
+//! A value for each of some packets whose numbers lie close together.
+
+/// Values by number of packet. Packet `n` has the place `n` modulo the number of places, which are as many as the numbers
+/// from the lowest to the highest, or more.
+#[derive(Debug)]
+pub(crate) struct Numbered<T> {
+    places: Vec<Option<(u32, T)>>,
+}
+
+impl<T> Default for Numbered<T> {
+    fn default() -> Numbered<T> {
+        Numbered { places: Vec::new() }
+    }
+}
+
+/// So many places at the least.
+const FEWEST: usize = 16;
+
+impl<T: Copy> Numbered<T> {
+    /// Gives a packet a value; those below `lowest` have none any more.
+    pub fn set(&mut self, number: u32, value: T, lowest: u32) {
+        let needed = (number - lowest) as usize + 1;
+        if needed > self.places.len() {
+            self.grow(needed, lowest);
+        }
+        let place = self.place(number);
+        self.places[place] = Some((number, value));
+    }
+
+    /// The value of a packet.
+    pub fn get(&self, number: u32) -> Option<T> {
+        if self.places.is_empty() {
+            return None;
+        }
+        self.places[self.place(number)].filter(|one| one.0 == number).map(|one| one.1)
+    }
+
+    fn place(&self, number: u32) -> usize {
+        number as usize & (self.places.len() - 1)
+    }
+
+    #[cold]
+    fn grow(&mut self, needed: usize, lowest: u32) {
+        let places = vec![None; needed.next_power_of_two().max(FEWEST)];
+        for (number, value) in std::mem::replace(&mut self.places, places).into_iter().flatten() {
+            if number >= lowest {
+                let place = self.place(number);
+                self.places[place] = Some((number, value));
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+    use std::collections::BTreeMap;
+
+    proptest! {
+        /// Packets come in any order above a lowest one that rises.
+        #[test]
+        fn values_are_those_of_a_map(steps in prop::collection::vec((0u32..40, 0u32..300), 1..200)) {
+            let (mut numbered, mut map, mut lowest) = (Numbered::default(), BTreeMap::new(), 0);
+            for (value, (rise, above)) in (0..).zip(steps) {
+                lowest += rise;
+                map = map.split_off(&lowest);
+                numbered.set(lowest + above, value, lowest);
+                map.insert(lowest + above, value);
+                prop_assert!((lowest..lowest + 400).all(|n| numbered.get(n) == map.get(&n).copied()));
+            }
+        }
+    }
+}

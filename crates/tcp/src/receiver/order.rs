@@ -1,0 +1,106 @@
+//! Which transmissions have arrived, and when payload that does not arrive in order is in order.
+
+use super::Receiver;
+use crate::Segment;
+use crate::numbered::Numbered;
+use crate::segment::micros;
+use units::{Duration, Histogram, Time};
+
+/// A transmission of a data packet. Those of one time, which are of one burst, go by their numbers.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Transmission {
+    /// When the packet was sent, in microseconds.
+    pub sent_us: u64,
+    /// The number of the packet.
+    pub seq: u32,
+}
+
+/// The last arrival of a data packet.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Arrival {
+    /// When it came, microseconds.
+    pub at_us: u64,
+    /// How long it was on its way, microseconds.
+    pub one_way_us: u32,
+    pub seq: u32,
+}
+
+/// The transmissions of payload that have arrived.
+#[derive(Clone, Copy, Debug)]
+pub struct Arrivals {
+    /// How many; copies that a link makes are not counted.
+    pub packets: u64,
+    last: Transmission,
+}
+
+impl Arrivals {
+    /// A transmission was sent after the last one that has arrived: it may still be on its way.
+    pub(crate) fn may_follow(&self, one: Transmission) -> bool {
+        self.packets == 0 || one > self.last
+    }
+}
+
+/// How long payload takes from its first transmission until it is in order.
+#[derive(Debug, Default)]
+pub struct InOrder {
+    /// How long it took. Payload of later transmissions is not among it before it is said when the first one was.
+    pub delays: Histogram,
+    /// Payload of later transmissions: when it was in order, and the number of its packet.
+    pub again: Vec<(Time, u32)>,
+    /// Of packets beyond a hole: when the transmission was sent that has arrived, microseconds modulo 2^32, and whether it was
+    /// not the first.
+    waiting: Numbered<(u32, bool)>,
+}
+
+impl Arrival {
+    fn transmission(&self) -> Transmission {
+        Transmission { sent_us: self.at_us.saturating_sub(self.one_way_us.into()), seq: self.seq }
+    }
+}
+
+impl Receiver {
+    /// Transmissions of payload that have arrived, but for those that wait to be merged.
+    pub fn arrivals(&self) -> Arrivals {
+        Arrivals { packets: self.received - self.uncounted, last: self.last.transmission() }
+    }
+
+    /// From now on measures how long payload takes until it is in order.
+    pub fn measure_in_order(&mut self) {
+        self.in_order = Some(Box::default());
+    }
+
+    /// How long payload has taken until it was in order, if that is measured.
+    #[inline]
+    pub fn in_order(&mut self) -> Option<&mut InOrder> {
+        self.in_order.as_deref_mut()
+    }
+
+    /// A packet comes that bears nothing, or that has the number of the one before. One that was sent at the same time is a copy
+    /// that a link has made.
+    #[cold]
+    pub(super) fn see_odd(&mut self, arrival: Arrival, len: u16) {
+        let is_copy = self.received > 1 && arrival.transmission() == self.last.transmission();
+        self.uncounted += u64::from(is_copy || len == 0);
+    }
+}
+
+impl InOrder {
+    /// A packet was taken where `expected` was; now it is the turn of `next`.
+    #[inline(never)]
+    pub(super) fn note(&mut self, now: Time, [expected, next]: [u32; 2], segment: &Segment) {
+        let Segment::Data { seq, len, again, sent_us, .. } = *segment else { return };
+        if seq >= expected && len > 0 && self.waiting.get(seq).is_none() {
+            self.waiting.set(seq, (sent_us, again), expected);
+        }
+        for seq in expected..next {
+            match self.waiting.get(seq) {
+                Some((sent_us, false)) => {
+                    let took_us = micros(now).wrapping_sub(sent_us);
+                    self.delays.record(Duration::from_micros(took_us.into()));
+                }
+                Some((_, true)) => self.again.push((now, seq)),
+                None => {}
+            }
+        }
+    }
+}
