@@ -200,7 +200,7 @@ def test_every_queue_of_the_catalogue_has_its_line() -> None:
 
 
 def test_every_parameter_that_an_option_sets_exists() -> None:
-    made_up = {"latency_ms", "raw"}  # what becomes of them depends on other options
+    made_up = {"latency_us", "raw"}  # what becomes of them depends on other options
     for qdisc in QDISCS.values():
         named = {key for key, _ in qdisc.options.values()} | {key for t in qdisc.flags.values() for key in t}
         assert named - made_up <= catalogue.queue(qdisc.queue).params.keys(), qdisc.queue
@@ -240,7 +240,7 @@ def test_where_it_is_attached_does_not_matter(prefix: str) -> None:
         ("codel limit", "limit needs a value"),
         ("codel limit many", 'limit: expected a whole number, got "many"'),
         ("codel target 5hours", 'target: unknown unit "hours" of a time'),
-        ("codel limit 0", "limit: 0 is out of range"),
+        ("fq limit 0", "limit: 0 is out of range"),
         ("tbf rate 1mbit burst 10k", "limit or latency is missing"),
         ("tbf rate 1mbit limit 10k", "burst is missing"),
         ("tbf rate 1mbit burst 10k limit 10k latency 5ms", "give one of limit and latency"),
@@ -293,7 +293,8 @@ def test_an_unknown_qdisc_is_refused() -> None:
     ("text", "bits"),
     [
         ("1000", 1000),
-        ("1bit", 1),
+        ("1007bit", 1000),  # get_rate64 stores whole bytes per second
+        ("1e3kbit", 1_000_000),
         ("20mbit", 20_000_000),
         ("1.5Gbit", 1_500_000_000),
         ("1kibit", 1024),
@@ -315,7 +316,10 @@ def test_rates_are_in_bits_and_bps_in_bytes(text: str, bits: int) -> None:
         ("1kb", 1024),
         ("1M", 1 << 20),
         ("8kbit", 1024),
+        ("8mbit", 1 << 20),
         ("1g", 1 << 30),
+        ("1.5kb", 1536),
+        ("0.0005k", 0),
     ],
 )
 def test_sizes_are_in_powers_of_1024(text: str, size_bytes: int) -> None:
@@ -323,13 +327,76 @@ def test_sizes_are_in_powers_of_1024(text: str, size_bytes: int) -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "ms"), [("5000", 5.0), ("5ms", 5.0), ("5msecs", 5.0), ("1s", 1000.0), ("1usec", 0.001)]
+    ("text", "ms"),
+    [("5000", 5.0), ("5ms", 5.0), ("5msecs", 5.0), ("1s", 1000.0), ("1usec", 0.001), ("1500.7", 1.5)],
 )
 def test_a_bare_time_is_in_microseconds(text: str, ms: float) -> None:
     assert units.milliseconds(text) == ms
 
 
-@pytest.mark.parametrize("text", ["", "-1ms", "1e400", "nan", "5 ms", "1" * 99])
+def test_a_time_of_64_bits_is_in_nanoseconds_and_one_of_32_has_none() -> None:
+    assert [units.nanoseconds(text) for text in ("5000", "5ns", "5us", "1s")] == [5000, 5, 5000, 10**9]
+    with pytest.raises(ValueError, match='unknown unit "ns" of a time'):
+        units.milliseconds("5ns")
+
+
+@pytest.mark.parametrize(("text", "number"), [("0x10", 16), ("010", 8), ("0", 0), ("-0x1f", -31), ("10", 10)])
+def test_a_whole_number_is_read_as_in_c(text: str, number: int) -> None:
+    assert units.whole(text) == number
+
+
+def test_an_overhead_is_never_octal() -> None:
+    assert [units.decimal(text) for text in ("018", "-08", "00", "44")] == [18, -8, 0, 44]
+
+
+def test_a_rate_in_percent_says_what_to_write() -> None:
+    with pytest.raises(ValueError, match=r'"50%" is of the speed of a device; write a rate such as 10mbit'):
+        units.rate("50%")
+
+
+@pytest.mark.parametrize(("text", "percent"), [("10", 10), ("10%", 10), ("10.4%", 10), ("29", 29)])
+def test_a_percentage_needs_no_sign(text: str, percent: int) -> None:
+    assert units.percent(text) == percent
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        *("codel limit 0", "codel target 0", "codel interval 0", "pie alpha 0 beta 0", "pie tupdate 0"),
+        *("fq_codel flows 0 quantum 0", "fq_pie ecn_prob 0", "dualpi2 step_thresh 0 target 0 limit 0"),
+        *("cake rtt 0 memlimit 0", "cake bandwidth 0"),
+    ],
+)
+def test_a_0_that_tc_does_not_send_leaves_the_default(line: str) -> None:
+    kind, _ = line.split(maxsplit=1)
+    assert queue_of(f"tc qdisc add dev eth0 root {line}") == {"kind": kind}
+
+
+@pytest.mark.parametrize("kind", ["codel", "fq_codel"])
+def test_bare_times_of_codel_are_in_microseconds(kind: str) -> None:
+    found = queue_of(f"tc qdisc add dev eth0 root {kind} target 100 interval 2000 ce_threshold 30")
+    assert found == {"kind": kind, "target_ms": 0.1, "interval_ms": 2.0, "ce_threshold_ms": 0.03}
+
+
+@pytest.mark.parametrize(
+    ("line", "key", "value"),
+    [
+        ("pie target 100", "target_ms", 0.1),
+        ("cake rtt 100", "rtt_ms", 0.1),
+        ("dualpi2 step_thresh 1000", "step_thresh_ms", 1.0),
+        ("fq refill_delay 40000", "refill_delay_ms", 40.0),
+        ("tbf rate 8000000 burst 10k latency 50000", "limit_bytes", 60_240),
+        ("tbf rate 8mbit burst 10k latency 1.9us", "limit_bytes", 10_241),
+        ("red limit 400k avpkt 1kb probability 2e-2", "avpkt", 1024),
+        ("pfifo limit 1k", "packets", 1024),
+        ("pfifo limit 1000p", "packets", 1000),
+    ],
+)
+def test_numbers_without_units_are_those_of_tc(line: str, key: str, value: float) -> None:
+    assert queue_of(f"tc qdisc add dev eth0 root {line}")[key] == value
+
+
+@pytest.mark.parametrize("text", ["", "-1ms", "1e400", "1e99", "nan", "5 ms", "1" * 99])
 @pytest.mark.parametrize("read", [units.rate, units.size, units.milliseconds, units.number])
 def test_no_text_is_too_odd_to_be_refused(read: Callable[[str], float], text: str) -> None:
     with pytest.raises(ValueError, match=r"expected|unknown unit"):

@@ -41,7 +41,10 @@ def chain(worsens: float, improves: float) -> Table:
     ("options", "link"),
     [
         ("delay 100ms", {"delay": "100 ms"}),
-        ("latency 100000", {"delay": "100 ms"}),
+        ("latency 100000us", {"delay": "100 ms"}),
+        ("delay 100000000", {"delay": "100 ms"}),  # get_time64 counts nanoseconds
+        ("delay 20000000 2000000", {"delay": "18 ms", "jitter": {"spread": "4 ms", "reorder": True}}),
+        ("delay 1e2ms", {"delay": "100 ms"}),
         ("delay 20ms 2ms", {"delay": "18 ms", "jitter": {"spread": "4 ms", "reorder": True}}),
         ("delay 20ms 2ms 25%", {"delay": "18 ms", "jitter": {"spread": "4 ms", "reorder": True}}),
         ("delay 20ms 0ms", {"delay": "20 ms"}),
@@ -59,6 +62,8 @@ def chain(worsens: float, improves: float) -> Table:
         ("loss random 2% 25%", {"loss": bernoulli(0.02)}),
         ("drop 3%", {"loss": bernoulli(0.03)}),
         ("loss 0%", {}),
+        ("loss 1e-1", {"loss": bernoulli(0.001)}),
+        ("s 7 delay 1ms", {"delay": "1 ms"}),  # seed precedes slot in netem_parse_opt
         ("loss gemodel 1% 10%", {"loss": chain(0.01, 0.1)}),
         (
             "loss gemodel 1% 10% 70% 0.1%",
@@ -74,6 +79,10 @@ def chain(worsens: float, improves: float) -> Table:
         (
             "rate 1mbit limit 50",
             {"rate": "1000000 bit/s", "queue": {"kind": "drop_tail", "packets": 50}},
+        ),
+        (
+            "rate 1000001 limit 1k",
+            {"rate": "1000000 bit/s", "queue": {"kind": "drop_tail", "packets": 1024}},
         ),
     ],
 )
@@ -99,11 +108,18 @@ def test_a_line_of_netem_becomes_a_link(options: str, link: Table) -> None:
         ("rate 1mbit 20 48 5", "overhead of rate is left out: links count tcp.link_overhead"),
         ("slot 10ms 20ms packets 5 bytes 64k", "slot is left out: a link has batch and frames"),
         ("slot distribution normal 10ms 2ms", "slot is left out"),
+        ("slot 800000 1000000", "slot is left out"),
+        ("delay 100", "delay 100 without a unit is 100 ns; before iproute2 6.9 it was 100 us"),
+        ("delay 5ms 2e3", "jitter 2e3 without a unit is 2e3 ns"),
         ("loss 1% seed 18446744073709551615", "seed is left out: a run has seeds of its own"),
     ],
 )
 def test_what_a_link_cannot_do_is_named_once(options: str, note: str) -> None:
     assert made(options)[1].count(note) == 1
+
+
+def test_a_time_with_a_unit_and_0_have_no_note_on_units() -> None:
+    assert "without a unit" not in made("delay 0 5ms")[1]
 
 
 def test_a_plain_chain_of_losses_has_no_note() -> None:
@@ -191,7 +207,8 @@ def test_a_queue_below_a_netem_with_a_rate_holds_no_packet() -> None:
         ("delay 2h", 'delay: unknown unit "h" of a time'),
         ("delay 4000s", "tc: delay: "),
         ("rate 1mbit limit 0", "tc: queue"),
-        ("slot", "slot needs a time"),
+        ("slot", "slot needs a value"),
+        ("slot 5ms 9q", 'slot: unknown unit "q" of a time'),
     ],
 )
 def test_what_is_wrong_with_netem_is_named(options: str, message: str) -> None:

@@ -11,14 +11,14 @@ from typing import Any, TypeVar
 
 from fullpipe.errors import shown, suggestion
 from fullpipe.scenario.quantities import DURATION
-from fullpipe.scenario.tc.units import nanoseconds, probability, rate, size, whole
+from fullpipe.scenario.tc.units import is_bare, nanoseconds, probability, rate, size, whole
 
 Table = dict[str, Any]
 DEFAULT_LIMIT = 1000
 """Packets that it holds unless `limit` says otherwise (iproute2 `netem_parse_opt`)."""
 _OPTIONS = (
-    *("limit", "latency", "delay", "loss", "drop", "ecn", "reorder", "corrupt", "gap", "duplicate"),
-    *("distribution", "rate", "slot", "seed", "packetoverhead", "cellsize", "celloverhead"),
+    *("limit", "latency", "delay", "loss", "drop", "seed", "ecn", "reorder", "corrupt", "gap"),
+    *("duplicate", "distribution", "rate", "slot", "packetoverhead", "cellsize", "celloverhead"),
 )
 """Options in the order of `netem_parse_opt`, where `matches` takes the beginning of a word for it."""
 _PRINTED = ("p13", "p31", "p32", "p23", "p14", "p", "r", "1-h", "1-k")
@@ -196,10 +196,19 @@ class _Reader:
 
     def _delay(self, option: str) -> None:
         netem = self.netem
-        netem.delay_ns = self._value(option, nanoseconds)
+        netem.delay_ns = self._time(option)
         if self._is_number():
-            netem.jitter_ns = self._value(option, nanoseconds)
+            netem.jitter_ns = self._time("jitter")
             self._correlation(option)
+
+    def _time(self, option: str) -> int:
+        """A time in ns. A bare number was in microseconds before iproute2 6.9 (commit 9a6b231ea1b0)."""
+        text = self._words[0] if self._words else ""
+        if is_bare(text):
+            self.netem.notes.append(
+                f"netem: {option} {text} without a unit is {text} ns; before iproute2 6.9 it was {text} us"
+            )
+        return self._value(option, nanoseconds)
 
     def _loss(self, option: str) -> None:
         """The models of `loss_event`: random, `loss_4state` and `loss_gilb_ell`."""
@@ -227,10 +236,12 @@ class _Reader:
     def _slot(self) -> None:
         if self._words and self._words[0] == "distribution":
             self._words.popleft()
-            if not self._is_number():
+            if not self._is_number():  # `netem_print_opt` leaves its name out
                 self._value("slot distribution", str)
-        if not self._numbers():
-            raise ValueError("slot needs a time")
+            self._value("slot", nanoseconds)
+        self._value("slot", nanoseconds)
+        if self._is_number():
+            self._value("slot", nanoseconds)
         while self._words and self._words[0] in ("packets", "bytes"):
             word = self._words.popleft()
             self._value(f"slot {word}", size)

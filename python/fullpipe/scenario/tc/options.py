@@ -1,14 +1,30 @@
-"""What `tc` can say of each queue discipline, and what that is called here. Source: its manual pages."""
+"""What `tc` can say of each queue discipline, and what that is called here.
+
+Sources: its manual pages, and iproute2 tc/q_*.c, where 0 stands for the default of many options.
+"""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 from fullpipe.scenario.quantities import BITS, SIZE
-from fullpipe.scenario.tc.units import burst, milliseconds, number, packets, percent, rate, size, whole
+from fullpipe.scenario.tc.units import (
+    burst,
+    decimal,
+    microseconds,
+    milliseconds,
+    number,
+    or_default,
+    packets,
+    packets_as_size,
+    percent,
+    rate,
+    size,
+    whole,
+)
 
 Table = dict[str, Any]
-MS = 1e3
+_US_PER_S = 10**6
 TX_QUEUE_PACKETS = 1000
 """Linux's queue length of an interface, the limit of pfifo and bfifo unless they have one."""
 FULL_PACKET_BYTES = 1514
@@ -52,21 +68,21 @@ _SOJOURN: dict[str, Table] = {"no_dq_rate_estimator": {}}
 _ESTIMATOR = {"dq_rate_estimator": "the delay is measured packet by packet"}
 _LINK = dict.fromkeys(("mpu", "overhead", "linklayer"), "tcp.link_overhead is counted for every packet")
 _CODEL = {
-    "limit": ("limit", packets),
-    "target": ("target_ms", milliseconds),
-    "interval": ("interval_ms", milliseconds),
+    "limit": ("limit", or_default(packets)),
+    "target": ("target_ms", or_default(milliseconds)),
+    "interval": ("interval_ms", or_default(milliseconds)),
     "ce_threshold": ("ce_threshold_ms", milliseconds),
 }
 _PIE = {
-    "limit": ("limit", packets),
-    "target": ("target_ms", milliseconds),
-    "tupdate": ("tupdate_ms", milliseconds),
-    "alpha": ("alpha", whole),
-    "beta": ("beta", whole),
+    "limit": ("limit", or_default(packets)),
+    "target": ("target_ms", or_default(milliseconds)),
+    "tupdate": ("tupdate_ms", or_default(milliseconds)),
+    "alpha": ("alpha", or_default(whole)),
+    "beta": ("beta", or_default(whole)),
 }
 _FAIR = {
-    "flows": ("flows", whole),
-    "quantum": ("quantum", size),
+    "flows": ("flows", or_default(whole)),
+    "quantum": ("quantum", or_default(size)),
     "memory_limit": ("memory_limit_bytes", size),
 }
 _BUCKET = {
@@ -82,15 +98,15 @@ def _tbf(found: Table) -> Table:
     """The limit that a latency stands for: a burst, and what can be sent in that time."""
     if "peak_bps" in found and "mtu_bytes" not in found:
         raise ValueError("peakrate needs mtu (minburst), too")
-    latency_ms = found.pop("latency_ms", None)
-    if latency_ms is None:
+    latency_us = found.pop("latency_us", None)
+    if latency_us is None:
         return found
     if "limit_bytes" in found:
         raise ValueError("give one of limit and latency")
     buckets = [(found["rate_bps"], found["burst_bytes"])]
     if "peak_bps" in found:
         buckets.append((found["peak_bps"], found["mtu_bytes"]))
-    limit = min(int(rate_bps / BITS * latency_ms / MS) + burst_bytes for rate_bps, burst_bytes in buckets)
+    limit = min(bps * latency_us // BITS // _US_PER_S + burst_bytes for bps, burst_bytes in buckets)
     return {**found, "limit_bytes": limit}
 
 
@@ -99,8 +115,8 @@ def _bfifo(found: Table) -> Table:
 
 
 def _bandwidth(text: str) -> int | None:
-    """A rate, or "unlimited", as `tc qdisc show` prints it."""
-    return None if text == "unlimited" else rate(text)
+    """A rate, or "unlimited", as `tc qdisc show` prints it; 0 is unlimited, too (`cake_parse_opt`)."""
+    return None if text == "unlimited" else rate(text) or None
 
 
 def _cake(found: Table) -> Table:
@@ -171,7 +187,9 @@ ELSEWHERE = {
 """Queue disciplines of Linux that are no queues here: what to write instead."""
 
 QDISCS: dict[str, Qdisc] = {
-    "pfifo": Qdisc("drop_tail", {"limit": ("packets", packets)}, defaults={"packets": TX_QUEUE_PACKETS}),
+    "pfifo": Qdisc(
+        "drop_tail", {"limit": ("packets", packets_as_size)}, defaults={"packets": TX_QUEUE_PACKETS}
+    ),
     "pfifo_fast": Qdisc(
         "drop_tail",
         defaults={"packets": TX_QUEUE_PACKETS},
@@ -189,14 +207,14 @@ QDISCS: dict[str, Qdisc] = {
         {
             **_BUCKET,
             "limit": ("limit_bytes", size),
-            "latency": ("latency_ms", milliseconds),
-            "lat": ("latency_ms", milliseconds),
+            "latency": ("latency_us", or_default(microseconds)),
+            "lat": ("latency_us", or_default(microseconds)),
             "peakrate": ("peak_bps", rate),
             "mtu": ("mtu_bytes", burst),
             "minburst": ("mtu_bytes", burst),
         },
         not_modelled=_LINK,
-        needed={**_BUCKET_NEEDS, "limit or latency": ("limit_bytes", "latency_ms")},
+        needed={**_BUCKET_NEEDS, "limit or latency": ("limit_bytes", "latency_us")},
         finish=_tbf,
     ),
     "police": Qdisc(
@@ -269,19 +287,19 @@ QDISCS: dict[str, Qdisc] = {
     "pie": Qdisc("pie", _PIE, {**_ECN, **_BYTEMODE, **_SOJOURN}, not_modelled=_ESTIMATOR),
     "fq_pie": Qdisc(
         "fq_pie",
-        {**_PIE, **_FAIR, "ecn_prob": ("ecn_prob_percent", percent)},
+        {**_PIE, **_FAIR, "ecn_prob": ("ecn_prob_percent", or_default(percent))},
         {**_ECN, **_BYTEMODE, **_SOJOURN},
         not_modelled=_ESTIMATOR,
     ),
     "dualpi2": Qdisc(
         "dualpi2",
         {
-            "limit": ("limit", packets),
+            "limit": ("limit", or_default(packets)),
             "coupling_factor": ("coupling_factor", number),
-            "step_thresh": ("step_thresh_ms", milliseconds),
+            "step_thresh": ("step_thresh_ms", or_default(milliseconds)),
             "classic_protection": ("classic_protection_percent", percent),
-            "target": ("target_ms", milliseconds),
-            "tupdate": ("tupdate_ms", milliseconds),
+            "target": ("target_ms", or_default(milliseconds)),
+            "tupdate": ("tupdate_ms", or_default(milliseconds)),
             "alpha": ("alpha", number),
             "beta": ("beta", number),
         },
@@ -304,10 +322,10 @@ QDISCS: dict[str, Qdisc] = {
         "cake",
         {
             "bandwidth": ("bandwidth_bps", _bandwidth),
-            "rtt": ("rtt_ms", milliseconds),
-            "overhead": ("overhead", whole),
-            "mpu": ("mpu", whole),
-            "memlimit": ("memlimit_bytes", size),
+            "rtt": ("rtt_ms", or_default(milliseconds)),
+            "overhead": ("overhead", decimal),
+            "mpu": ("mpu", decimal),
+            "memlimit": ("memlimit_bytes", or_default(size)),
         },
         _CAKE_FLAGS,
         not_modelled={

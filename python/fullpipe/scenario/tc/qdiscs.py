@@ -18,7 +18,7 @@ from pydantic import TypeAdapter, ValidationError
 from fullpipe.errors import ScenarioError, UnknownNameError, shown, suggestion
 from fullpipe.scenario.model.link.queues import Queue
 from fullpipe.scenario.tc.options import ELSEWHERE, QDISCS, Qdisc
-from fullpipe.scenario.tc.units import whole
+from fullpipe.scenario.tc.units import decimal
 
 Table = dict[str, Any]
 MAX_LINE = 2_000
@@ -231,7 +231,7 @@ def _counted(cake: Table, stab: Sequence[str], has_ethernet: bool) -> Table:
         raise ValueError(f"stab linklayer: expected ethernet, atm or adsl, got {shown(layer)}")
     header = _ETHERNET_BYTES if has_ethernet else 0
     return {
-        "overhead": whole(said.get("overhead", "0")) + header,
-        "mpu": whole(said.get("mpu", "0")),
+        "overhead": decimal(said.get("overhead", "0")) + header,
+        "mpu": decimal(said.get("mpu", "0")),
         **({} if layer == "ethernet" else {"framing": "atm"}),
     }

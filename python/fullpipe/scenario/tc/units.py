@@ -1,16 +1,25 @@
-"""The units of Linux's `tc`, which differ from ours: "10k" is 10,240 bytes, a bare time is in microseconds.
+"""The units of Linux's `tc`, which differ from ours: "10k" is 10,240 bytes, "mbit" is 10^6 bit/s.
 
->>> rate("20mbit"), size("100k"), milliseconds("5ms")
-(20000000, 102400, 5.0)
+A bare time is in microseconds (`get_time`), but in nanoseconds where `tc` has 64 bits for it (`get_time64`).
+Sources: tc(8), PARAMETERS; iproute2 lib/utils.c and lib/utils_math.c.
+
+>>> rate("20mbit"), size("100k"), milliseconds("5ms"), nanoseconds("5ms")
+(20000000, 102400, 5.0, 5000000)
 """
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from decimal import Decimal
+from typing import TypeVar
 
 from fullpipe.errors import shown, suggestion
 
-_TEXT = re.compile(r"([0-9]{1,18}(?:\.[0-9]{0,18})?|\.[0-9]{1,18})([A-Za-z]*)")
+_NUMBER = r"(?:[0-9]{1,18}(?:\.[0-9]{0,18})?|\.[0-9]{1,18})(?:[eE][+-]?[0-9]{1,2})?"
+_Number = TypeVar("_Number", int, float)
+_TEXT = re.compile(f"({_NUMBER})([A-Za-z]*)")
+_WHOLE = re.compile("[+-]?(?:(0[xX][0-9a-fA-F]{1,15})|(0[0-7]{1,18})|0|[1-9][0-9]{0,17})")
+_MOST = 2**63 - 1
+"""Largest number of any unit, as in `get_time64`."""
 _POWERS = {"": 0, "k": 1, "m": 2, "g": 3, "t": 4}
 
 _RATES = {"": 1}
@@ -24,19 +33,24 @@ for _prefix, _power in list(_POWERS.items())[1:4]:
     _SIZES |= {_prefix: 1024**_power, _prefix + "b": 1024**_power}
     _SIZES[_prefix + "bit"] = Decimal(1024**_power) / 8
 
-_TIMES: dict[str, int | Decimal] = {"": 1000}  # nanoseconds
-for _unit, _nanoseconds in (("s", 10**9), ("ms", 10**6), ("us", 1000), ("ns", 1)):
-    _TIMES |= {_unit: _nanoseconds, _unit + "ec": _nanoseconds, _unit + "ecs": _nanoseconds}
+_MICROSECONDS, _NANOSECONDS = {"": 1}, {"": 1}
+for _unit, _length_ns in (("s", 10**9), ("ms", 10**6), ("us", 1000), ("ns", 1)):
+    for _word in (_unit, _unit + "ec", _unit + "ecs"):
+        _NANOSECONDS[_word] = _length_ns
+        if _length_ns >= 1000:
+            _MICROSECONDS[_word] = _length_ns // 1000
 
 
 def rate(text: str) -> int:
-    """Bits per second."""
-    return int(_read(text, "rate", _RATES))
+    """Bits per second, in whole bytes per second as `get_rate64` stores them."""
+    if text.endswith("%"):
+        raise ValueError(f"{shown(text)} is of the speed of a device; write a rate such as 10mbit")
+    return _read(text, "rate", _RATES) // 8 * 8
 
 
 def size(text: str) -> int:
     """Bytes."""
-    return int(_read(text, "size", _SIZES))
+    return _read(text, "size", _SIZES)
 
 
 def burst(text: str) -> int:
@@ -45,20 +59,37 @@ def burst(text: str) -> int:
 
 
 def nanoseconds(text: str) -> int:
-    """Nanoseconds."""
-    return int(_read(text, "time", _TIMES))
+    """Nanoseconds (`get_time64`), which a bare number counts, too."""
+    return _read(text, "time", _NANOSECONDS)
+
+
+def microseconds(text: str) -> int:
+    """Whole microseconds (`get_time`), which a bare number counts, too."""
+    return _read(text, "time", _MICROSECONDS)
 
 
 def milliseconds(text: str) -> float:
-    """Milliseconds."""
-    return float(_read(text, "time", _TIMES) / 10**6)
+    """Milliseconds of a time that `tc` has in whole microseconds."""
+    return microseconds(text) / 1000
+
+
+def is_bare(text: str) -> bool:
+    """Whether a number other than 0 has no unit."""
+    found = _TEXT.fullmatch(text)
+    return found is not None and not found[2] and Decimal(found[1]) != 0
 
 
 def whole(text: str) -> int:
-    """A whole number."""
-    if not re.fullmatch("[+-]?[0-9]{1,18}", text):
+    """A whole number, hexadecimal behind 0x and octal behind 0 (tc(8), VALUES)."""
+    found = _WHOLE.fullmatch(text)
+    if found is None:
         raise ValueError(f"expected a whole number, got {shown(text)}")
-    return int(text)
+    return int(text, 16 if found[1] else 8 if found[2] else 10)
+
+
+def decimal(text: str) -> int:
+    """A whole number that is never octal, such as an overhead (`cake_parse_opt`)."""
+    return whole(re.sub("^([+-]?)0+(?=[0-9])", r"\1", text))
 
 
 def packets(text: str) -> int:
@@ -66,29 +97,48 @@ def packets(text: str) -> int:
     return whole(text.removesuffix("p"))
 
 
+def packets_as_size(text: str) -> int:
+    """Packets that `tc` reads as a size: "1k" are 1024 (`fifo_parse_opt`)."""
+    return size(text.removesuffix("p"))
+
+
 def number(text: str) -> float:
     """A number."""
-    return float(_read(text, "number", {"": 1}))
+    return float(_value(text, "number", {"": 1}))
 
 
 def percent(text: str) -> int:
-    """A percentage, with or without its sign."""
-    return whole(text.removesuffix("%"))
+    """A percentage, with or without its sign, as whole percents (iproute2 `try_get_percent`)."""
+    return round(100 * probability(text))
 
 
 def probability(text: str) -> float:
     """A percentage, with or without its sign, as a number from 0 to 1 (iproute2 `parse_percent`)."""
-    value = _read(text.removesuffix("%"), "percentage", {"": 1}) / 100
+    value = _value(text.removesuffix("%"), "percentage", {"": 1}) / 100
     if value > 1:
         raise ValueError(f"expected at most 100%, got {shown(text)}")
     return float(value)
 
 
-def _read(text: str, noun: str, units: Mapping[str, int | Decimal]) -> Decimal:
+def or_default(read: Callable[[str], _Number]) -> Callable[[str], _Number | None]:
+    """Read a number of which `tc` does not send 0, so that the kernel's default stays."""
+    return lambda text: read(text) or None
+
+
+def _read(text: str, noun: str, units: Mapping[str, int | Decimal]) -> int:
+    """A number in its base unit, without its fraction, as C converts it."""
+    return int(_value(text, noun, units))
+
+
+def _value(text: str, noun: str, units: Mapping[str, int | Decimal]) -> Decimal:
     found = _TEXT.fullmatch(text)
     if found is None:
         raise ValueError(f"expected a {noun}, got {shown(text)}")
     unit = found[2].lower()
     if unit not in units:
-        raise ValueError(f'unknown unit "{found[2]}" of a {noun}{suggestion(unit, units)}')
-    return Decimal(found[1]) * units[unit]
+        known = [name for name in units if name]
+        raise ValueError(f'unknown unit "{found[2]}" of a {noun}{suggestion(unit, known)}')
+    value = Decimal(found[1]) * units[unit]
+    if value > _MOST:
+        raise ValueError(f"expected a smaller {noun}, got {shown(text)}")
+    return value
