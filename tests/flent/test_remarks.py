@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from fullpipe.analysis.metrics.summary import summary
 from fullpipe.engines.flent import read_run
 from tests.flent import made
 
@@ -60,6 +61,12 @@ def at_unlike_times(tree: made.Tree) -> None:
     results["TCP upload sum"] = [2 * made.RATE_MBPS] * 350
 
 
+def one_idle(tree: made.Tree) -> None:
+    """Two streams, one after the other, of which the second delivers nothing."""
+    at_unlike_times(tree)
+    tree["metadata"]["SERIES_META"]["TCP upload::2"]["BYTES_RECVD"] = 0
+
+
 CASES = [
     ("is not goodput, which is 9.6 Mbit/s", with_gaps, "cubic"),
     ("its mean of 19.2 Mbit/s is not goodput, which is 9.6", at_unlike_times, "cubic"),
@@ -83,6 +90,15 @@ def test_it_is_said_where_it_is_so_and_nowhere_else(
 ) -> None:
     assert text in remarks(tmp_path, change, algorithm)
     assert text.startswith("the path") or text not in remarks(tmp_path, lambda tree: None)
+
+
+def test_the_goodput_of_a_remark_is_that_of_the_table_of_flows(tmp_path: Path) -> None:
+    tree = made.upload()
+    one_idle(tree)
+    run = read_run(made.write(tree, tmp_path / "a.flent.gz"))
+    total_mbps = summary(run)["totals"]["goodput_bps"] / 1e6
+    assert total_mbps == pytest.approx(made.RATE_MBPS / 2)
+    assert f"is not goodput, which is {total_mbps:.4g} Mbit/s" in "\n".join(run.meta.remarks)
 
 
 def test_a_name_means_what_the_user_says(tmp_path: Path) -> None:

@@ -6,12 +6,15 @@ import random
 from collections.abc import Callable
 from typing import Any
 
+import polars as pl
 import pytest
 
 import fullpipe
 from fullpipe import Run, Scenario
+from fullpipe.analysis import metrics
 from fullpipe.analysis.metrics import measured, summary
-from fullpipe.analysis.metrics.spans import compared, span_of, together_bps
+from fullpipe.analysis.metrics.spans import compared
+from fullpipe.runs.spans import rows_together_bps, span_of, together_bps
 
 ONE_AFTER_THE_OTHER = {
     "name": "one-after-the-other",
@@ -64,6 +67,30 @@ def test_flows_in_turns_share_nothing(in_turns: Run) -> None:
     found = summary(in_turns)
     assert [flow["share"] for flow in found["flows"]] == [None, None]
     assert found["totals"]["jain"] is None
+
+
+@pytest.mark.parametrize("warmup_s", [0.0, None])
+def test_flows_in_turns_put_no_more_on_the_wire_than_the_link_sends(
+    in_turns: Run, warmup_s: float | None
+) -> None:
+    """The queue drops some of what senders send: under 2 % above 20 Mbit/s."""
+    total = metrics.cumulative_wire_bps(in_turns.flows, warmup_s)
+    assert total == pytest.approx(20e6, rel=0.02)
+    assert total == pytest.approx(value(in_turns, "wire"))
+
+
+def test_a_flow_that_delivers_nothing_counts_what_it_sends() -> None:
+    """10 Mbit in the 5 s of the first flow, 20 Mbit in the 10 s that both have."""
+    rows = {
+        "start_s": [5.0, 0.0],
+        "end_s": [10.0, 10.0],
+        "delivered_bytes": [1_000_000, 0],
+        "goodput_bps": [1.6e6, 0.0],
+        "wire_bps": [2e6, 1e6],
+    }
+    flows = pl.DataFrame(rows)
+    assert metrics.cumulative_wire_bps(flows, 0.0) == pytest.approx(2e6)
+    assert metrics.cumulative_wire_bps(flows) == pytest.approx(3e6)  # it begins with the other
 
 
 def test_the_terminal_says_the_same(in_turns: Run, capsys: pytest.CaptureFixture[str]) -> None:
@@ -181,9 +208,7 @@ def _problem(scenario: Scenario, run: Run) -> str:
         for up in (False, True)
     ):
         spans = [span for row in ways if (span := span_of(row, scenario.warmup_s))]
-        total = together_bps(
-            [row["goodput_bps"] for row in ways], [span_of(row, scenario.warmup_s) for row in ways]
-        )
+        total = rows_together_bps(ways, "goodput_bps", scenario.warmup_s)
         if total is None:
             continue
         length_s = max(end for _, end in spans) - min(start for start, _ in spans)

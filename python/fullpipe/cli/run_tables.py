@@ -9,9 +9,10 @@ from fullpipe.analysis.metrics.connections import bulk_names
 from fullpipe.analysis.metrics.fairness import jain
 from fullpipe.analysis.metrics.groups import flow_directions
 from fullpipe.analysis.metrics.shapers import shaper_bps, shaper_utilisation
-from fullpipe.analysis.metrics.spans import compared, span_of, together_bps
+from fullpipe.analysis.metrics.spans import compared
 from fullpipe.cli.console import led, styled, table, terminal
 from fullpipe.cli.jobs import warn_of_short
+from fullpipe.runs.spans import rows_together_bps, span_of
 
 if TYPE_CHECKING:
     from fullpipe.runs import Run
@@ -60,8 +61,7 @@ def _totals(run: Run, flows: Iterable[Row]) -> Iterator[str]:
     bulk = frozenset(bulk_names(run))
     for name, own in (flow_directions(run) or {"total": list(rows)}).items():
         there = [rows[flow] for flow in own if flow in rows]
-        spans = [span_of(row, run.scenario.warmup_s) for row in there]
-        goodput_bps = together_bps([row["goodput_bps"] for row in there], spans)
+        goodput_bps = rows_together_bps(there, "goodput_bps", run.scenario.warmup_s)
         competing = [row for row in there if row["flow"] in bulk and row["goodput_bps"] is not None]
         yield ", ".join([f"{name} {_mbps(goodput_bps)} Mbit/s", *_fairness(run, competing)])
 

@@ -16,11 +16,12 @@ from fullpipe.analysis.metrics.dynamics import Windows
 from fullpipe.analysis.metrics.groups import flow_directions
 from fullpipe.analysis.metrics.responsiveness import latency_increase_s, under_load
 from fullpipe.analysis.metrics.samples import RowsByFlow, real
-from fullpipe.analysis.metrics.spans import compared, span_of, together_bps
+from fullpipe.analysis.metrics.spans import compared
 from fullpipe.analysis.metrics.transfers import begun_pages_s, measured_transfers
 from fullpipe.analysis.metrics.voice import call_scores
 from fullpipe.lazy import pl
 from fullpipe.runs import Run
+from fullpipe.runs.spans import rows_together_bps
 
 
 @dataclass(frozen=True)
@@ -51,8 +52,7 @@ class Whole:
 
     def together_bps(self, flows: Sequence[str], column: str) -> float | None:
         """The rate of several flows together over one span: see `spans.together_bps`."""
-        rows = [self._rows[name] for name in flows]
-        return together_bps([row[column] for row in rows], [span_of(row, self.warmup_s) for row in rows])
+        return rows_together_bps([self._rows[name] for name in flows], column, self.warmup_s)
 
     def compared(self, flows: Sequence[str]) -> Mapping[str, float]:
         """Return the bytes of each of several flows over the same time: see `spans.compared`."""

@@ -1,73 +1,31 @@
-"""Time spans of flows: what several deliver is counted over one span, never added over unlike ones."""
+"""What several flows deliver over one span, and which of it they deliver over the same time."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Container, Mapping, Sequence
-from functools import reduce
-from operator import add
 from typing import Any
 
 from fullpipe.analysis.metrics.samples import EDGE_S, spacing_s
 from fullpipe.lazy import pl
-
-Span = tuple[float, float]
-"""Start and end, s."""
-_BLOCK = 128
+from fullpipe.runs.spans import Span, span_of
 
 
-def span_of(row: Mapping[str, Any], warmup_s: float) -> Span | None:
-    """Return the time over which a row of the table of flows is measured; None if it is unknown or empty."""
-    start_s, end_s = max(row["start_s"] or 0.0, warmup_s), row["end_s"]
-    return (start_s, end_s) if end_s is not None and end_s > start_s else None
-
-
-def together_bps(rates_bps: Sequence[float | None], spans: Sequence[Span | None]) -> float | None:
-    """Return the rate of several flows together over one span, from the first start to the last end, bit/s.
-
-    Formula: Σ rate_i · time_i / (last end - first start).
-    Source: RFC 2647, section 3.17, goodput, of all flows.
-
-    Args:
-        rates_bps: The mean rate of every flow over its own span.
-        spans: These spans.
-
-    Returns:
-        None if no rate is known, or if a span is not known and spans may differ.
-
-    >>> together_bps([19e6, 19e6], [(0.0, 5.0), (5.0, 10.0)])
-    19000000.0
-    """
-    known = [(rate, span) for rate, span in zip(rates_bps, spans, strict=True) if rate is not None]
-    if not known:
-        return None
-    if len({span for _, span in known}) == 1:
-        return added([rate for rate, _ in known])
-    if any(span is None for _, span in known):
-        return None
-    bits = added([rate * (span[1] - span[0]) for rate, span in known if span])
-    return bits / (max(span[1] for _, span in known if span) - min(span[0] for _, span in known if span))
-
-
-def together_of_rows() -> pl.Expr:
+def together_of_rows(column: str = "goodput_bps") -> pl.Expr:
     """Return `together_bps` of the rows of a table of flows as an aggregate of its columns.
 
-    The span of a flow is worked out of what it delivered and its rate, as rows do not have the warm-up. A
+    The span of a flow is worked out of what it delivered and its goodput, as rows do not have the warm-up. A
     flow that delivered nothing begins with the others.
+
+    Args:
+        column: The rates, each a mean over the span of its flow.
     """
-    bits, rates = 8 * pl.col("delivered_bytes").sum(), pl.col("goodput_bps")
-    starts_s = pl.col("end_s") - 8 * pl.col("delivered_bytes") / rates
-    length_s = pl.col("end_s").filter(rates.is_not_null()).max() - starts_s.filter(rates > 0).min()
-    return pl.when(length_s > 0).then(bits / length_s).otherwise(rates.sum())
-
-
-def added(numbers: Sequence[float]) -> float:
-    """Return a sum, added in the order in which polars adds a column: in blocks of 128.
-
-    `sum` adds otherwise from Python 3.12 on.
-    """
-    if len(numbers) < _BLOCK:
-        return reduce(add, numbers, 0.0)
-    return float(pl.Series(numbers).sum())
+    bits, goodput, rates = 8 * pl.col("delivered_bytes"), pl.col("goodput_bps"), pl.col(column)
+    first_s = (pl.col("end_s") - bits / goodput).filter(goodput > 0).min()
+    own_bits = (
+        pl.when(goodput > 0).then(bits * (rates / goodput)).otherwise(rates * (pl.col("end_s") - first_s))
+    )
+    length_s = pl.col("end_s").filter(rates.is_not_null()).max() - first_s
+    return pl.when(length_s > 0).then(own_bits.sum() / length_s).otherwise(rates.sum())
 
 
 def compared(

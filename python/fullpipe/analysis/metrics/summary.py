@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING, Any
 from fullpipe.analysis.metrics.connections import bulk_names
 from fullpipe.analysis.metrics.fairness import jain
 from fullpipe.analysis.metrics.groups import flow_directions
-from fullpipe.analysis.metrics.spans import compared, span_of, together_bps
+from fullpipe.analysis.metrics.spans import compared
 from fullpipe.analysis.metrics.transfers import completion_percentiles_s, measured_transfers
 from fullpipe.analysis.metrics.voice import call_scores
 from fullpipe.runs import Run
+from fullpipe.runs.spans import rows_together_bps
 
 if TYPE_CHECKING:
     import polars as pl
@@ -88,9 +89,9 @@ def summary(run: Run) -> dict[str, Any]:
 
 def _total_bps(run: Run, flows: Sequence[dict[str, Any]]) -> float | None:
     """Payload that all flows deliver together, over one span; 0 if none delivers anything."""
-    rates = [row["goodput_bps"] for row in flows]
-    found = together_bps(rates, [span_of(row, run.scenario.warmup_s) for row in flows])
-    return found if any(rate is not None for rate in rates) else 0.0
+    if all(row["goodput_bps"] is None for row in flows):
+        return 0.0
+    return rows_together_bps(flows, "goodput_bps", run.scenario.warmup_s)
 
 
 def _bulk(run: Run, flows: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:

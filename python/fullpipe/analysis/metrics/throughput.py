@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from fullpipe.analysis.metrics.samples import between, means_over, real
-from fullpipe.analysis.metrics.spans import span_of, together_bps, together_of_rows
+from fullpipe.analysis.metrics.spans import together_of_rows
 from fullpipe.lazy import pl
+from fullpipe.runs.spans import rows_together_bps
 
 
 def total_goodput_bps(flows: pl.DataFrame, warmup_s: float | None = None) -> float:
@@ -19,12 +20,7 @@ def total_goodput_bps(flows: pl.DataFrame, warmup_s: float | None = None) -> flo
         flows: Table of flows; without the columns of their times, these are taken to be equal.
         warmup_s: The time that is left out. Left out: worked out of what each flow delivered and its rate.
     """
-    if not {"start_s", "end_s"} <= set(flows.columns):
-        return float(flows["goodput_bps"].sum())
-    if warmup_s is None:
-        return float(flows.select(together_of_rows()).item() or 0.0)
-    rows = flows.to_dicts()
-    return together_bps([row["goodput_bps"] for row in rows], [span_of(row, warmup_s) for row in rows]) or 0.0
+    return _together_bps(flows, "goodput_bps", warmup_s)
 
 
 def mean_goodput_bps(flows: pl.DataFrame) -> float | None:
@@ -125,13 +121,26 @@ def interval_wire_throughput(packets: pl.DataFrame, interval_s: float, point: st
     )
 
 
-def cumulative_wire_bps(flows: pl.DataFrame) -> float:
-    """What all flows together put on the wire, as a mean over the time that each was active, bit/s.
+def cumulative_wire_bps(flows: pl.DataFrame, warmup_s: float | None = None) -> float:
+    """Everything that all flows put on the wire over one span, bit/s; 0 if it is unknown.
 
-    Formula: Σ wire_i, with wire_i = 8 · bytes sent_i, headers and retransmissions included, over time_i.
+    Formula: 8 Σ bytes sent_i / (last end - first start), headers and retransmissions included, the warm-up
+    left out.
     Source: RFC 2285, section 3.5.2, offered load.
+
+    Args:
+        flows: Table of flows; without the columns of their times, these are taken to be equal.
+        warmup_s: The time that is left out. Left out: worked out of what each flow delivered and its rate.
     """
-    return float(flows["wire_bps"].sum())
+    return _together_bps(flows, "wire_bps", warmup_s)
+
+
+def _together_bps(flows: pl.DataFrame, column: str, warmup_s: float | None) -> float:
+    if not {"start_s", "end_s"} <= set(flows.columns):
+        return float(flows[column].sum())
+    if warmup_s is None:
+        return float(flows.select(together_of_rows(column)).item() or 0.0)
+    return rows_together_bps(flows.to_dicts(), column, warmup_s) or 0.0
 
 
 def utilisation(links_summary: pl.DataFrame, link: str = "bottleneck") -> float | None:

@@ -12,8 +12,9 @@ from fullpipe.engines.flent.document import Document, number
 from fullpipe.engines.flent.qdisc import discipline, queue_of
 from fullpipe.engines.flent.series import Series
 from fullpipe.engines.flent.timing import Timing
-from fullpipe.engines.flent.totals import mss_of, retransmissions, together_bps, totals_of
+from fullpipe.engines.flent.totals import mss_of, retransmissions, totals_of
 from fullpipe.errors import brief
+from fullpipe.runs.spans import together_bps
 
 _NAMED = 4
 """So many flows are named, and others counted."""
@@ -55,7 +56,8 @@ def _sums(test: Test) -> Iterator[str]:
         name = f"TCP {word} sum"
         sums = [value for value in test.document.results.get(name, ()) if value is not None]
         of_way = [totals_of(one, test.timing) for one in test.streams if one.is_upload == is_upload]
-        goodput = together_bps(of_way) / 1e6
+        spans = [(one.start_s, one.end_s) for one in of_way]
+        goodput = (together_bps([one.goodput_bps for one in of_way], spans) or 0.0) / 1e6
         mean = float(np.mean(sums)) if sums else 0.0
         if goodput and sums and abs(mean - goodput) > _APART * goodput:
             yield (

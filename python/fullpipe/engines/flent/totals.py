@@ -1,7 +1,6 @@
 """What a flow delivered, sent and lost over its whole time, after the warm-up."""
 
 import math
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -50,15 +49,6 @@ def _of_stream(one: Series, timing: Timing) -> Totals:
     resent = retransmissions(one) if one.kind == "tcp" else None
     sent = _segments(one, resent or 0)
     return Totals(start_s, end_s, round(delivered), goodput, sent, resent)
-
-
-def together_bps(totals: Sequence[Totals]) -> float:
-    """All bytes of flows over the time from the first start to the last end; 0 without any."""
-    delivered = [one for one in totals if one.delivered_bytes]
-    if not delivered:
-        return 0.0
-    took_s = max(one.end_s for one in delivered) - min(one.start_s for one in delivered)
-    return sum(one.delivered_bytes or 0 for one in delivered) * 8 / took_s if took_s > 0 else 0.0
 
 
 def mss_of(one: Series) -> int | None:

@@ -27,7 +27,11 @@ def of_run(run: Run) -> dict[str, float]:
 
 def of_flows(flows: pl.DataFrame) -> dict[str, float]:
     """Mean, sample standard deviation, total, extremes, Jain's index, the flows below 1, above 50 and
-    between 1 and 50 Mbit/s, and the efficiency, from the column goodput_bps."""
+    between 1 and 50 Mbit/s, and the efficiency, from the column goodput_bps.
+
+    The total is sixteen times the mean, as in Table II. Flows start within the first 10 ms of 50 s, so
+    that one span for all would give at most 0.02 % less.
+    """
     rate = pl.col("goodput_bps") * MBPS
     row = flows.select(
         mean_mbps=rate.mean(),

@@ -1,0 +1,68 @@
+"""Time spans of flows: what several deliver is counted over one span, never added over unlike ones."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import reduce
+from operator import add
+from typing import Any
+
+from fullpipe.lazy import pl
+
+Span = tuple[float, float]
+"""Start and end, s."""
+_BLOCK = 128
+
+
+def span_of(row: Mapping[str, Any], warmup_s: float) -> Span | None:
+    """Return the time over which a row of the table of flows is measured; None if it is unknown or empty."""
+    start_s, end_s = max(row["start_s"] or 0.0, warmup_s), row["end_s"]
+    return (start_s, end_s) if end_s is not None and end_s > start_s else None
+
+
+def together_bps(rates_bps: Sequence[float | None], spans: Sequence[Span | None]) -> float | None:
+    """Return the rate of several flows together over one span, from the first start to the last end, bit/s.
+
+    Formula: Σ rate_i · time_i / (last end - first start).
+    Source: RFC 2647, section 3.17, goodput, of all flows.
+
+    Args:
+        rates_bps: The mean rate of every flow over its own span.
+        spans: These spans.
+
+    Returns:
+        None if no rate is known, or if a span is not known and spans may differ.
+
+    >>> together_bps([19e6, 19e6], [(0.0, 5.0), (5.0, 10.0)])
+    19000000.0
+    """
+    known = [(rate, span) for rate, span in zip(rates_bps, spans, strict=True) if rate is not None]
+    if not known:
+        return None
+    if len({span for _, span in known}) == 1:
+        return _added([rate for rate, _ in known])
+    if any(span is None for _, span in known):
+        return None
+    bits = _added([rate * (span[1] - span[0]) for rate, span in known if span])
+    return bits / (max(span[1] for _, span in known if span) - min(span[0] for _, span in known if span))
+
+
+def rows_together_bps(rows: Sequence[Mapping[str, Any]], column: str, warmup_s: float) -> float | None:
+    """Return `together_bps` of rows of the table of flows.
+
+    Args:
+        rows: The rows.
+        column: The rates, each a mean over the span of its flow after the warm-up.
+        warmup_s: The time that is left out.
+    """
+    return together_bps([row[column] for row in rows], [span_of(row, warmup_s) for row in rows])
+
+
+def _added(numbers: Sequence[float]) -> float:
+    """Return a sum in the order in which polars adds a column: in blocks of 128.
+
+    `sum` has another order from Python 3.12 on.
+    """
+    if len(numbers) < _BLOCK:
+        return reduce(add, numbers, 0.0)
+    return float(pl.Series(numbers).sum())
