@@ -75,7 +75,7 @@ def run(
         raise EngineError("\n".join(lines))
     made = runs.make(job, progress)
     if runs.store:
-        runs.store.note_order([made.meta.digest])
+        runs.store.note_order([made.meta.place])
         runs.store.note_content([made.meta])
     return made
 

@@ -50,6 +50,7 @@ class _Address:
     scenario: Scenario
     engine: EngineId
     digest: str
+    place: str
     named: dict[str, Any]
 
 
@@ -69,14 +70,14 @@ class KeptRuns:
         if self.store is None:
             return None
         at = self._address(job)
-        found = self.store.find(job.scenario, at.engine, job.seed, at.digest, at.named)
+        found = self.store.find(job.scenario, at.engine, job.seed, at.digest, at.named, at.place)
         return found and found.at(job.point, job.scenario)
 
     def make(self, job: Job, progress: engines.Progress | None) -> Run:
         """Run a job and keep the run; see `stream` for what is raised."""
         chosen = engines.engine(job.engine)
         if self.store:
-            self.store.prepare(self._address(job).digest)
+            self.store.prepare(self._address(job).place)
         is_own = bool(own_algorithms_of(job.scenario))
         with limited(self.cca_timeout_s if is_own else None), on_threads(self.threads):
             made = chosen.run(job.scenario, seed=job.seed, progress=progress).at(job.point)
@@ -89,7 +90,8 @@ class KeptRuns:
         if known is None:
             chosen, scenario = engines.engine(job.engine), job.scenario
             engine, digest = engines.identity(chosen, scenario), engines.digest_of(chosen, scenario)
-            known = self._addresses[key] = _Address(scenario, engine, digest, scenario.to_dict())
+            place = engines.place_of(chosen, scenario)
+            known = self._addresses[key] = _Address(scenario, engine, digest, place, scenario.to_dict())
             if len(self._addresses) > _MOST_ADDRESSES:
                 self._addresses.popitem(last=False)
         return known
@@ -132,7 +134,7 @@ def stream(
             for outcome in (executor or Threads(workers)).stream(jobs, source, progress):
                 if isinstance(outcome.result, Run):
                     meta = outcome.result.meta
-                    named[meta.digest] = None
+                    named[meta.place] = None
                     if meta.files:
                         of_files[outcome.result.name, meta.digest, meta.engine.code] = meta
                 yield outcome

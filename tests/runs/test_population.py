@@ -3,6 +3,7 @@
 import json
 import shutil
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -125,7 +126,7 @@ def changed_class_of_other_seeds(folder: Path) -> None:
 
 
 MIXTURES = {
-    "class": (changed_class, "brake.py", 2),
+    "class": (changed_class, "brake.py", 4),
     "recording": (changed_recording, "lte.down", 4),
     "class of other seeds": (changed_class_of_other_seeds, "brake.py", 4),
     "library of other seeds": (changed_library, "libmine.so", 4),
@@ -278,6 +279,62 @@ def test_points_of_runs_differ_in_content(mixture: tuple[Path, str, int]) -> Non
     assert len({str(point) for point in points}) == 2 * POINTS
     assert all("content" in point for point in points)
     assert len(points) == older + COUNTED
+
+
+def started(store: Path) -> dict[str, int]:
+    """When each run of a store was written, by its folder."""
+    return {str(path.parent): path.stat().st_mtime_ns for path in store.glob("*/*/meta.json")}
+
+
+def test_runs_of_two_versions_of_a_class_stand_side_by_side(tmp_path: Path) -> None:
+    """A change that is taken back: no run is made again, of either version."""
+    changed_class(tmp_path)
+    kept = started(tmp_path / "runs")
+    assert len(kept) == POINTS * (len(OLD) + len(NEW))
+    for increase, seeds in ((1.0, OLD), (3.0, NEW)):
+        forget("brake")
+        found = run(tmp_path, swept(tmp_path, brake(tmp_path, increase)), seeds)
+        assert all(found_run.meta.place == found_run.folder.parent.name for found_run in found)
+    assert started(tmp_path / "runs") == kept
+
+
+def as_before(store: Path) -> None:
+    """Move runs to where older versions kept them: below the digest of the scenario."""
+    for found in list(Store(store)):
+        assert found.folder
+        older = store / found.meta.digest / found.folder.name
+        older.parent.mkdir(exist_ok=True)
+        found.folder.rename(older)
+        with suppress(OSError):
+            found.folder.parent.rmdir()
+
+
+def test_runs_of_older_versions_stay_where_they_are_and_are_found(tmp_path: Path) -> None:
+    recording(tmp_path, 1)
+    scenario, store = swept(tmp_path, brake(tmp_path, 1.0)), tmp_path / "runs"
+    run(tmp_path, scenario, OLD)
+    as_before(store)
+    kept = started(store)
+    assert len(package.table("runs", out=store)) == len(kept) == POINTS * len(OLD)
+    assert {found.meta.digest for found in run(tmp_path, scenario, OLD)} == {
+        Path(folder).parent.name for folder in kept
+    }
+    assert started(store) == kept
+    run(tmp_path, swept(tmp_path, brake(tmp_path, 3.0)), OLD)
+    assert started(store).items() > kept.items()
+
+
+def test_a_merge_brings_other_contents_and_no_run_twice(tmp_path: Path) -> None:
+    """The other store has the runs of this one where older versions kept them, and those of a new class."""
+    recording(tmp_path, 1)
+    run(tmp_path, swept(tmp_path, brake(tmp_path, 1.0)), NEW)
+    here = Store((tmp_path / "runs").rename(tmp_path / "here"))
+    other = Store(Path(shutil.copytree(here.root, tmp_path / "runs")))
+    as_before(other.root)
+    run(tmp_path, swept(tmp_path, brake(tmp_path, 3.0)), NEW)
+    merged = here.merge(other)
+    assert (merged.copied, merged.there, merged.damaged) == (COUNTED, COUNTED, [])
+    assert here.merge(other).copied == other.merge(here).copied == 0
 
 
 def test_what_was_asked_for_last_counts(tmp_path: Path) -> None:

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
 
+from fullpipe import engines
 from fullpipe.errors import ResultError
 from fullpipe.runs.executor import Outcome, Progress, RunSource, Update
 from fullpipe.runs.jobs import Job
@@ -32,7 +33,7 @@ def made_elsewhere(job: Job, source: RunSource, root: Path) -> Outcome:
         run = source.find(job)
         if run:
             return Outcome(job, run)
-        for folder in (root, root / job.scenario.digest):
+        for folder in (root, root / engines.place_of(engines.engine(job.engine), job.scenario)):
             with suppress(OSError):
                 os.listdir(folder)
     told = f"made, and not in {root}: workers must see the same folder; the same command makes it again"

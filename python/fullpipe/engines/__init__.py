@@ -32,6 +32,7 @@ if TYPE_CHECKING:
         digest_of,
         identity,
         missing,
+        place_of,
     )
     from fullpipe.engines.lacks import lacking
 
@@ -118,11 +119,12 @@ __all__ = [
     "lacking",
     "missing",
     "names",
+    "place_of",
 ]
 
 _OF_BASE = (
     *("Capabilities", "Engine", "InstallOptions", "Installable", "Problem", "Progress", "Requirement", "Say"),
-    *("digest_of", "identity", "missing"),
+    *("digest_of", "identity", "missing", "place_of"),
 )
 # The names of engines take no scenario.
 __getattr__, __dir__ = lazy.names(__name__, {"lacking": "lacks", **dict.fromkeys(_OF_BASE, "base")})

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, ClassVar, Protocol, runtime_checkable
 
 from fullpipe.algorithms import own
 from fullpipe.errors import EngineError, InstallOptionError, brief
+from fullpipe.runs import meta
 from fullpipe.runs.meta import ENGINE, EngineId, Meta, host, versions
 from fullpipe.scenario.model.scenario import ENGINE_OPTIONS
 from fullpipe.scenario.remembered import Remembered, own_algorithms_of
@@ -232,7 +233,7 @@ def _engine_id(name: str, version: str, model_version: str, code: str) -> Engine
 
 
 def digest_of(engine: Engine, scenario: Scenario) -> str:
-    """What stands for all that an engine reads of a scenario: its runs are stored and found under it.
+    """What stands for all that an engine reads of a scenario. Runs are stored below `place_of`.
 
     It is the digest of the scenario without the options of other engines. Of `ENGINE_OPTIONS` an engine reads
     those that its `own_options` names; one without that attribute reads none.
@@ -242,6 +243,12 @@ def digest_of(engine: Engine, scenario: Scenario) -> str:
     if own not in digests:
         digests[own] = scenario.digest_without(ENGINE_OPTIONS - own)
     return digests[own]
+
+
+def place_of(engine: Engine, scenario: Scenario) -> str:
+    """The folder below a store of what an engine makes of a scenario: see `meta.place_of`."""
+    code = identity(engine, scenario).code
+    return meta.place_of(digest_of(engine, scenario), code, _files(scenario) if code else {})
 
 
 class Stopwatch:

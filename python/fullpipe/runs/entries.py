@@ -43,7 +43,8 @@ RUNS: Mapping[str, str] = {
     "gone": "flag",
 }
 """Columns of the table of runs, each with the kind of its values: `point`, `spec` (the scenario) and `files`
-are JSON; `content` is `fullpipe.runs.population.content_of` the files;
+are JSON; `digest` is the folder of the run below the store (`Meta.place`);
+`content` is `fullpipe.runs.population.content_of` the files;
 `changed_ns` is when meta.json was written, by which another run of the same name is noticed; the row that was
 noted last counts."""
 LISTED: Mapping[str, str] = {"digest": "text", "changed_ns": "count", "noted_ns": "count"}
@@ -97,7 +98,7 @@ class Entries:
             self._specs[meta.digest, name] = json.dumps(meta.scenario)
         return {
             ID: int(seal[:15], 16),
-            "digest": meta.digest,
+            "digest": kept.folder.parent.name,
             "engine": meta.engine.name,
             "seed": meta.seed,
             "version": meta.engine.version,

@@ -72,9 +72,12 @@ class Kept:
 
     @property
     def has_its_name(self) -> bool:
-        """Whether its folder is named after it, which a copy under another name is not."""
-        name = f"{self.meta.engine.name}-{self.meta.seed}"
-        return (self.meta.digest, name) == (self.folder.parent.name, self.folder.name)
+        """Whether its folder is named after it, which a copy under another name is not.
+
+        Older versions kept runs of external algorithms below the digest, too.
+        """
+        is_place = self.folder.parent.name in (self.meta.place, self.meta.digest)
+        return is_place and self.folder.name == f"{self.meta.engine.name}-{self.meta.seed}"
 
     @property
     def has_checksums(self) -> bool:

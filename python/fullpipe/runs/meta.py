@@ -3,6 +3,7 @@
 import os
 import platform
 import re
+from collections.abc import Mapping
 from functools import cache
 from importlib import metadata
 from typing import Annotated, Any
@@ -75,12 +76,35 @@ class Meta(BaseModel):
     host: dict[str, str | int | None]
     versions: dict[str, str]
 
+    @property
+    def place(self) -> str:
+        """Folder of the run below its store: see `place_of`."""
+        return place_of(self.digest, self.engine.code, self.files)
+
     @field_validator("scenario")
     @classmethod
     def _has_a_name(cls, scenario: dict[str, Any]) -> dict[str, Any]:
         if not isinstance(scenario.get("name"), str):
             raise ValueError("a scenario has a name")
         return scenario
+
+
+def place_of(digest: str, code: str, files: Mapping[str, str]) -> str:
+    """Return the folder of runs below their store: the digest, which recordings have a part in.
+
+    Runs of external algorithms have their code in it, too, so that those of several versions of a file stay
+    side by side. Algorithms without a file have no part: their code has another fingerprint in every process.
+
+    Args:
+        digest: Digest of the scenario.
+        code: Fingerprints of the external algorithms.
+        files: SHA-256 of every file that the runs rest on, by its name.
+    """
+    if not (code and files):
+        return digest
+    import hashlib  # here: most runs rest on their scenario only
+
+    return hashlib.sha256(" ".join([digest, *sorted(files.values())]).encode()).hexdigest()[: len(digest)]
 
 
 def host() -> dict[str, str | int | None]:

@@ -55,9 +55,9 @@ class Store:
     root: Path
     _writer: Writer | None = field(default=None, repr=False, compare=False)
 
-    def folder(self, digest: str, engine: str, seed: int) -> Path:
-        """Where a run is or would be."""
-        return Path(f"{self.root}/{digest}/{engine}-{seed}")
+    def folder(self, place: str, engine: str, seed: int) -> Path:
+        """Where a run is or would be; `place` is `Meta.place`."""
+        return Path(f"{self.root}/{place}/{engine}-{seed}")
 
     def find(
         self,
@@ -66,20 +66,24 @@ class Store:
         seed: int,
         digest: str | None = None,
         named: dict[str, Any] | None = None,
+        place: str | None = None,
     ) -> Run | None:
         """The finished run of a scenario, if there is one by this version of the engine and of its model.
 
         `digest` stands for what the engine reads of the scenario; left out, it reads everything. `named` is
-        the scenario as plain data, if that is at hand.
+        the scenario as plain data, if that is at hand. `place` is the folder of its runs, if that is not the
+        digest: see `meta.place_of`. Older versions kept them below the digest, where they are found, too.
 
         The run bears the name of `scenario`, which is no part of what is simulated. A run with a damaged file
         is not finished: every byte is held against its checksum.
         """
         digest = digest or scenario.digest
-        if not os.access(f"{self.root}/{digest}/{engine.name}-{seed}/{META}", os.F_OK):
-            return None  # most often, and much quicker than an exception
-        found = finished(self.folder(digest, engine.name, seed), digest, engine)
-        return found and _named(found, named or scenario.to_dict())
+        for folder in dict.fromkeys((place or digest, digest)):
+            if not os.access(f"{self.root}/{folder}/{engine.name}-{seed}/{META}", os.F_OK):
+                continue  # most often, and much quicker than an exception
+            if found := finished(self.folder(folder, engine.name, seed), digest, engine):
+                return _named(found, named or scenario.to_dict())
+        return None
 
     @contextmanager
     def batch(self) -> Iterator[Store]:
@@ -94,8 +98,11 @@ class Store:
         finally:
             writer.close()
 
-    def prepare(self, digest: str) -> None:
+    def prepare(self, place: str) -> None:
         """Make the folder, and find out before anything is computed whether a run can be written.
+
+        Args:
+            place: See `Meta.place`.
 
         Raises:
             FolderError: If no run can.
@@ -104,7 +111,7 @@ class Store:
         try:
             str(self.root).encode()
             with self._writing() as writer:
-                writer.prepare(digest)
+                writer.prepare(place)
         except UnicodeEncodeError:
             name = str(self.root).encode(errors="backslashreplace").decode()
             raise FolderError(f"{name}: cannot be written: the name is not Unicode text") from None
@@ -113,7 +120,9 @@ class Store:
             raise self._full(error) or FolderError(f"{self.root}: cannot be written: {reason}") from error
 
     def save(self, run: Run) -> Run:
-        """Keep a run, in place of one by another version of the engine; an equal one that is there stays.
+        """Keep a run, in place of one of the same content by another version of the engine.
+
+        An equal one that is there stays.
 
         Returns:
             The run with its tables on disk, or as it is if another process has taken its place.
@@ -122,7 +131,7 @@ class Store:
             DiskFullError: If the disk is full.
             ResultError: If it cannot be written.
         """
-        final = self.folder(run.meta.digest, run.meta.engine.name, run.meta.seed)
+        final = self.folder(run.meta.place, run.meta.engine.name, run.meta.seed)
         try:
             with self._writing() as writer:
                 written = writer.write(run, final)
@@ -184,11 +193,14 @@ class Store:
 
     def _bring(self, kept: Kept) -> bool:
         """Copy a run of another store unless there is one; says whether it was copied."""
-        final = self.folder(kept.meta.digest, kept.meta.engine.name, kept.meta.seed)
-        with suppress(NoRunError):
-            if Kept.read(final).is_whole:
-                return False
-        self.prepare(kept.meta.digest)
+        name, seed = kept.meta.engine.name, kept.meta.seed
+        final, older = (self.folder(place, name, seed) for place in (kept.meta.place, kept.meta.digest))
+        for folder in dict.fromkeys((final, older)):
+            with suppress(NoRunError):
+                here = Kept.read(folder)
+                if here.is_whole and here.meta.place == kept.meta.place:
+                    return False
+        self.prepare(kept.meta.place)
         try:
             with self._writing() as writer:
                 return writer.copy(kept, final) is not None

@@ -88,10 +88,10 @@ def save(run: Run, store: Store) -> Run:
     Raises:
         ResultError: If it cannot be written.
     """
-    store.prepare(run.meta.digest)
+    store.prepare(run.meta.place)
     for seed in count(1):
         try:
-            there = Kept.read(store.folder(run.meta.digest, run.meta.engine.name, seed)).meta
+            there = Kept.read(store.folder(run.meta.place, run.meta.engine.name, seed)).meta
         except NoRunError:
             break
         if there.engine == run.meta.engine:

@@ -76,7 +76,7 @@ class Study:
             engine=run.meta.engine,
             seed=run.meta.seed,
             point=run.meta.point,
-            digest=run.meta.digest,
+            digest=run.meta.place,
             tables={name: known.sha256 for name, known in kept.sums.tables.items()},
         )
         if self._append(packed) and with_tables:
@@ -100,7 +100,7 @@ class Study:
             engine=engines.identity(engine, job.scenario),
             seed=job.seed,
             point=dict(job.point),
-            digest=engines.digest_of(engine, job.scenario),
+            digest=engines.place_of(engine, job.scenario),
         )
         self._append(packed)
 
