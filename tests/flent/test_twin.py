@@ -366,7 +366,7 @@ def test_no_send_buffer_is_proposed_without_cause(
 def test_few_losses_say_nothing_of_a_probability(tmp_path: Path) -> None:
     file = made.write(made.upload(), tmp_path / "a.flent.gz")
     found = twin_of(read_test(file), file)
-    assert "random loss: 7 packets were sent again, and fewer than 10 say nothing of it" in found.unknown
+    assert "random loss: 7 packets were retransmitted, and fewer than 10 say nothing of it" in found.unknown
 
 
 def test_the_command_proposes_and_says_what_it_guessed(fullpipe: Cli) -> None:

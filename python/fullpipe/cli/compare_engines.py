@@ -19,6 +19,7 @@ from fullpipe.cli.shown import (
     point_shown,
     unit_shown,
 )
+from fullpipe.report.text import counted
 from fullpipe.runs import Run
 from fullpipe.sweeps import Outcome, by_point
 from fullpipe.validation.compare import Comparison, Row, overlay
@@ -42,7 +43,7 @@ def by_engine(outcomes: Sequence[Outcome]) -> list[tuple[Mapping[str, Any], dict
 def show(found: Comparison, metrics: Sequence[str], point: Mapping[str, Any]) -> None:
     rows = [row for row in found.rows if row.metric in metrics]
     console = terminal()
-    seeds = _counted(len(found.seeds[found.reference]))
+    seeds = counted(len(found.seeds[found.reference]), "seed")
     where = "".join(f", {word}" for word in [*point_shown(point), seeds])
     console.print(led(found.scenario, "bold", f"{where}; reference {found.reference}"))
     for remark in found.remarks:
@@ -55,10 +56,6 @@ def show(found: Comparison, metrics: Sequence[str], point: Mapping[str, Any]) ->
         console.print(styled(hint, "dim"), soft_wrap=True)
     for note in (note for note in found.notes if note.metric in metrics):
         console.print(styled(str(note), "dim"), soft_wrap=True)
-
-
-def _counted(seeds: int) -> str:
-    return f"{seeds} seed{'' if seeds == 1 else 's'}"
 
 
 def _table(found: Comparison, rows: Sequence[Row], engine: str) -> Any:

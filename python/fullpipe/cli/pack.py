@@ -15,6 +15,7 @@ from fullpipe.report.packs.manifest import PackError
 from fullpipe.report.packs.read_me import read_me
 from fullpipe.report.packs.study import Study
 from fullpipe.report.runs.repeat import READ
+from fullpipe.report.text import counted
 from fullpipe.report.write import FORMATS
 from fullpipe.runs import Run
 from fullpipe.scenario.model.flows import own_algorithms
@@ -75,7 +76,7 @@ def pack(
     if not study.runs:
         raise PackError("nothing to pack: no run was simulated")
     study.write(out, read_me(study))
-    echo(f"{out}: {_counted(len(study.runs), 'run')}, {_counted(len(study.files), 'file')} beside them")
+    echo(f"{out}: {counted(len(study.runs), 'run')}, {counted(len(study.files), 'file')} beside them")
 
 
 def _runs_of(report: Path, places: Sequence[Path]) -> list[Run]:
@@ -105,7 +106,3 @@ def _add_scenario(
     check_all(todo)
     for job in todo:
         study.add_job(job)
-
-
-def _counted(count: int, noun: str) -> str:
-    return f"{count:,} {noun}{'' if count == 1 else 's'}"

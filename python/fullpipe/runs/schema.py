@@ -77,7 +77,8 @@ TABLES: Mapping[str, Table] = {declared["name"]: _table(declared) for declared i
 def frame(table: Table, columns: Mapping[str, Sequence[Any] | Any]) -> pl.DataFrame:
     """Columns that an engine measured, as a frame with the types and the order of the schema.
 
-    NaN becomes null. A column that the engine leaves out is null.
+    NaN becomes null, and numbers of a column of counts are rounded. A column that the engine leaves out is
+    null.
 
     Raises:
         ResultError: If there is a column that the schema does not know, or one of another type.
@@ -95,4 +96,7 @@ def frame(table: Table, columns: Mapping[str, Sequence[Any] | Any]) -> pl.DataFr
 def _series(column: Column, values: Any, rows: int) -> pl.Series:
     if values is None:
         return pl.Series(column.name, [None] * rows, dtype=column.dtype)
-    return pl.Series(column.name, values, nan_to_null=True).cast(column.dtype)
+    series = pl.Series(column.name, values, nan_to_null=True)
+    if column.kind == "count" and series.dtype.is_float():
+        series = series.round()
+    return series.cast(column.dtype)

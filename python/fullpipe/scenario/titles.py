@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, get_args
 
 from pydantic import BaseModel
 from pydantic.fields import FieldInfo
 
+from fullpipe.scenario.model.later import models_in
 from fullpipe.scenario.model.scenario import ScenarioModel
 
 
@@ -17,13 +17,13 @@ def title_of(path: str) -> str:
     >>> title_of("topology.bottleneck.delay"), title_of("topology.bottleneck.queue.size"), title_of("queue")
     ('one-way delay', 'queue size', 'queue')
     """
-    words, found = path.split("."), _models(ScenarioModel)
+    words, found = path.split("."), models_in(ScenarioModel)
     fields: list[FieldInfo] = []
     for word in words:
         if word.isdecimal() or word == "*":
             continue
         fields = [field for model in found for field in _called(model, word)]
-        found = [model for field in fields for model in _models(field.annotation)]
+        found = [model for field in fields for model in models_in(field.annotation)]
     return next((field.title for field in fields if field.title), words[-1])
 
 
@@ -44,10 +44,3 @@ def told_apart(names: Mapping[str, str]) -> dict[str, str]:
 
 def _called(model: type[BaseModel], word: str) -> Iterator[FieldInfo]:
     yield from (field for name, field in model.model_fields.items() if word in (name, field.alias))
-
-
-def _models(annotation: Any) -> list[type[BaseModel]]:
-    """The models in a type, such as those of a union."""
-    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
-        return [annotation]
-    return [model for part in get_args(annotation) for model in _models(part)]

@@ -34,6 +34,12 @@ def test_not_a_number_becomes_null() -> None:
     assert frame(TABLES["flows"], given)["fct_s"].to_list() == [None]
 
 
+@pytest.mark.parametrize(("number", "count"), [(2.9999, 3), (np.nan, None)])
+def test_counts_are_rounded_and_not_cut(number: float, count: int | None) -> None:
+    given = columns("flows") | {"marked_packets": np.array([number])}
+    assert frame(TABLES["flows"], given)["marked_packets"].to_list() == [count]
+
+
 def test_a_column_that_is_left_out_is_null() -> None:
     given = columns("flows")
     del given["marked_packets"]

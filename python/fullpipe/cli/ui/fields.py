@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from functools import cache, lru_cache
 from itertools import islice
-from typing import Any, get_args
+from typing import Any
 
 from pydantic import BaseModel
 
 from fullpipe.cli.ui.problems import lines_of
 from fullpipe.scenario import Scenario
 from fullpipe.scenario.documented import documented
+from fullpipe.scenario.model.later import models_in
 from fullpipe.scenario.read.toml import value_of
 
 _VALUE = re.compile(r"=\s*")
@@ -57,7 +57,7 @@ def meaning_of(path: str) -> str:
         if not fields:
             return ""
         described = next((text for _, text, _ in fields if text), "")
-        models = {model for _, _, kind in fields for model in _models(kind)}
+        models = {model for _, _, kind in fields for model in models_in(kind)}
     first = " ".join(described.split()).partition(". ")[0]
     return first if not first or first.endswith(".") else f"{first}."
 
@@ -67,11 +67,3 @@ def _fields(model: type[BaseModel]) -> tuple[tuple[str, str, Any], ...]:
     """Keys, their meanings and their types."""
     found = documented(model).items()
     return tuple((field.alias or name, field.description or "", field.annotation) for name, field in found)
-
-
-def _models(kind: Any) -> Iterator[type[BaseModel]]:
-    """The models that a type may hold."""
-    if isinstance(kind, type) and issubclass(kind, BaseModel):
-        yield kind
-    for part in get_args(kind):
-        yield from _models(part)

@@ -1,4 +1,4 @@
-"""A test as a scenario: its flows and the queue of its host; of the path, that nothing is known."""
+"""A test as a scenario: its flows and the queue of its host. The path is unknown."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any

@@ -1,6 +1,5 @@
 """Statistics of `tc` along a test, as a link; and the discipline of the test host, as a queue."""
 
-import math
 from collections.abc import Mapping, Sequence
 
 import numpy as np
@@ -37,8 +36,8 @@ def _samples(one: Series, timing: Timing) -> Mapping[str, object]:
     return {
         "time_s": grid_s,
         "link": [one.flow] * grid_s.size,
-        "backlog_bytes": _whole(latest(times_s, one.column("backlog_bytes"), grid_s)),
-        "backlog_packets": _whole(latest(times_s, one.column("backlog_pkts"), grid_s)),
+        "backlog_bytes": latest(times_s, one.column("backlog_bytes"), grid_s),
+        "backlog_packets": latest(times_s, one.column("backlog_pkts"), grid_s),
         "dropped_packets": _in_steps(times_s, one.column("dropped"), grid_s),
         "marked_packets": _in_steps(times_s, one.column("ecn_mark"), grid_s),
     }
@@ -65,10 +64,6 @@ def _in_steps(times_s: Floats, values: Floats, grid_s: Floats) -> list[int | Non
     inside = place < grid_s.size
     sums = np.bincount(place[inside], weights=np.nan_to_num(values[inside]), minlength=grid_s.size)
     return [round(value) for value in sums.tolist()]
-
-
-def _whole(values: Floats) -> list[int | None]:
-    return [None if math.isnan(value) else round(value) for value in values.tolist()]
 
 
 def _total(values: Floats) -> int | None:

@@ -1,4 +1,4 @@
-"""What the data of a test show and Flent does not say, one line each."""
+"""Remarks on what the data of a test show and Flent does not say, one line each."""
 
 import math
 from collections.abc import Callable, Iterator, Sequence
@@ -17,9 +17,9 @@ from fullpipe.errors import brief
 from fullpipe.runs.spans import together_bps
 
 _NAMED = 4
-"""So many flows are named, and others counted."""
+"""Flows that are named; others are counted."""
 _APART = 0.01
-"""A mean of sums that differs by less is left at that."""
+"""Relative difference between a mean of sums and the goodput that gets no remark."""
 _FAR_BELOW = 0.5
 """TCP passes the same queues as a ping, and may wait longer; its RTT is not half as long unless it ends
 earlier."""
@@ -31,7 +31,7 @@ _HEADERS_BYTES = (40, 60)
 
 @dataclass(frozen=True)
 class Test:
-    """What remarks are about."""
+    """A test with its series, for remarks."""
 
     document: Document
     series: Sequence[Series]
@@ -74,7 +74,7 @@ def _fell_back(test: Test) -> Iterator[str]:
 
 
 def _servers_algorithm(test: Test) -> Iterator[str]:
-    """What sends a download is the server."""
+    """The server sends downloads, with its own algorithm."""
     downloads = [one for one in test.streams if not one.is_upload]
     uploads = {one.algorithm for one in test.streams if one.is_upload and one.algorithm}
     own = uploads or {test.names.default}
@@ -103,7 +103,7 @@ def ended_on_the_way(test: Test) -> list[tuple[str, float, float]]:
 
 
 def _ended_on_the_way(test: Test) -> Iterator[str]:
-    """What a proxy or NAT ended."""
+    """Remark on connections that a proxy or NAT ends."""
     found = ended_on_the_way(test)
     if found:
         own_ms, ping_ms = (float(np.median(values)) for values in list(zip(*found, strict=True))[1:])

@@ -23,7 +23,7 @@ FILE, NAMES = "file", "names"
 _SMOOTHED = "smoothed by the kernel, as ss shows it"
 _OTHERWISE = {
     **{f"flows.rtt_{which}_s": _SMOOTHED for which in ("min", "mean", "p50", "p95", "p99")},
-    "flows.sent_packets": "the full segments that all bytes make, and those sent again",
+    "flows.sent_packets": "the full segments that all bytes make, and retransmissions",
 }
 
 

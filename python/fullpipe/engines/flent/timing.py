@@ -1,4 +1,4 @@
-"""When a test began and ended, and what its flows say of that."""
+"""Times at which a test and its streams begin and end."""
 
 import math
 from collections.abc import Sequence
@@ -42,8 +42,7 @@ class Timing:
         return np.asarray(steps * self.step_s)
 
     def span_of(self, series: Series) -> tuple[float, float]:
-        """When a stream of the test is to start and to stop, in s: as the test says, unless data say
-        otherwise."""
+        """Start and stop of a stream, in s: as the test says, unless its data differ."""
         starts_s = series.first_s - self.origin_s
         begin_s = self.delay_s if abs(starts_s - self.delay_s) < _LATE_S else float(round(starts_s))
         last_s = float(series.values[-1]["t"]) - self.origin_s if series.values else begin_s

@@ -1,4 +1,4 @@
-"""What a flow delivered, sent and lost over its whole time, after the warm-up."""
+"""Bytes, packets and losses of a flow over its whole time, after the warm-up."""
 
 import math
 from dataclasses import dataclass
@@ -24,7 +24,7 @@ class Totals:
 
 
 def totals_of(one: Series, timing: Timing) -> Totals:
-    """Of any flow."""
+    """Return the totals of a flow of any kind."""
     if one.kind in RATES:
         return _of_stream(one, timing)
     lost = _lost(one)
@@ -33,8 +33,7 @@ def totals_of(one: Series, timing: Timing) -> Totals:
 
 
 def _of_stream(one: Series, timing: Timing) -> Totals:
-    """Bytes that arrived over the time that they took, which netperf says at the end; without that, what
-    the samples add up to."""
+    """Return the bytes and the time that netperf gives at the end, or else the sum of the samples."""
     start_s = one.first_s - timing.origin_s
     times_s = one.column("t", one.values)
     lasts_s = np.nan_to_num(one.column("dur", one.values), nan=timing.step_s)
@@ -52,13 +51,13 @@ def _of_stream(one: Series, timing: Timing) -> Totals:
 
 
 def mss_of(one: Series) -> int | None:
-    """The segment size that a stream's socket had, if it is one."""
+    """The segment size of a stream's socket; None if it is not said, or impossible."""
     mss = one.meta.get("TCP_MSS")
     return mss if isinstance(mss, int) and not isinstance(mss, bool) and 1 <= mss <= 9_000 else None
 
 
 def _segments(one: Series, resent: int) -> int | None:
-    """The full segments that all bytes of a stream make, and those sent again."""
+    """Full segments of all bytes of a stream, retransmissions included."""
     mss, sent_bytes = mss_of(one), number(one.meta.get("BYTES_SENT"))
     if mss is None or sent_bytes is None or sent_bytes < 0:
         return None
@@ -66,7 +65,7 @@ def _segments(one: Series, resent: int) -> int | None:
 
 
 def retransmissions(one: Series) -> int | None:
-    """Packets sent again, if the number can be one: netperf has others where it could not ask."""
+    """Retransmitted packets; None if the number is impossible, as netperf writes where it could not ask."""
     said = number(one.meta.get("TCP_RETRANSMIT"))
     sent = number(one.meta.get("BYTES_SENT"))
     if said is None or said < 0 or said != math.floor(said):
@@ -77,7 +76,7 @@ def retransmissions(one: Series) -> int | None:
 
 
 def _lost(one: Series) -> int | None:
-    """Packets that have no reply though a later one has, where packets are numbered."""
+    """Numbered packets without a reply that precede one with a reply."""
     if one.kind not in (*ECHOES, "call"):
         return None
     said = sum(bool(point.get("lost")) for point in one.points)

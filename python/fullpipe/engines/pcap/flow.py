@@ -21,7 +21,7 @@ LEAST_SEGMENTS = 10
 
 @dataclass(frozen=True)
 class Retransmissions:
-    """What was sent again, by segments with payload, shape (n,) each."""
+    """Retransmissions, by segments with payload, shape (n,) each."""
 
     bytes: Ints
     """That were sent before, as was seen or as can be concluded."""
@@ -30,14 +30,14 @@ class Retransmissions:
     is_late: npt.NDArray[np.bool_]
     """Segments that fill a hole, and were delayed on their way: no retransmissions."""
     is_doubtful: npt.NDArray[np.bool_]
-    """Segments that fill a hole, and were sent again or delayed: it cannot be told (`holes`)."""
+    """Segments that fill a hole, and were retransmitted or delayed: see `holes`."""
     is_spurious: npt.NDArray[np.bool_]
     """Retransmissions of what had arrived: a DSACK says so (RFC 3708), or the echo of an older timestamp
     (RFC 3522)."""
 
     @property
     def total(self) -> int | None:
-        """Packets that were sent again; None if that cannot be told."""
+        """Retransmitted packets; None if the number is not known."""
         return None if self.is_doubtful.any() else int(self.packets.sum())
 
 
@@ -149,8 +149,7 @@ class Flow:
     @cached_property
     def echoed_s(self) -> tuple[Floats, Floats]:
         """Likewise from timestamps: times of ACKs, and how long before the first segment with the timestamp
-        that they echo was captured (RFC 7323, section 4.1). Where what was sent again is acknowledged,
-        too."""
+        that they echo was captured (RFC 7323, section 4.1). ACKs of retransmissions have one, too."""
         data, acks = self.data, self.acks
         stamped = self.rows[data.ts_val[self.rows] != NONE]
         values, first = np.unique(data.ts_val[stamped], return_index=True)
@@ -239,7 +238,7 @@ class Flow:
 
     @cached_property
     def retransmissions(self) -> Retransmissions | None:
-        """What was sent again; None if data were not captured."""
+        """Retransmissions; None if data were not captured."""
         cells = self.cells
         if cells is None:
             return None

@@ -1,8 +1,8 @@
-"""What filled a hole in what came by: sent again after it was lost before, or overtaken on its way.
+"""Whether a segment that fills a hole was retransmitted after a loss, or overtaken on its way.
 
-Timestamps tell it, and so do identifications of IPv4 that count packets. Else time bounds it: nothing that
-answers a loss comes by less than an RTT after the hole was seen, so that what comes earlier was overtaken.
-What comes later was sent again, unless overtaking itself takes as long.
+Timestamps tell it, and so do identifications of IPv4 that count packets. Else time does: no retransmission
+comes by within an RTT after the hole was seen, so that an earlier segment was overtaken. A later one was
+retransmitted, unless overtaking takes as long.
 """
 
 from dataclasses import dataclass
@@ -17,8 +17,8 @@ from fullpipe.engines.pcap.headers import NONE
 
 Booleans = npt.NDArray[np.bool_]
 _STEPS, _BACK = 23, 0.05
-"""Numbers that are drawn at random go back at most once in so many steps three times in a million. What was
-sent again and reaches beyond all before may be ahead of what it overtook, which is seldom."""
+"""P(random numbers decrease at most once in 23 steps) is about 3e-6. A retransmission that reaches beyond all
+segments before may be ahead of those that it overtook, which is rare."""
 _LEAST_OWN = 0.5
 """Share of the numbers that are of packets that came by, if the packets of the connection are counted. Others
 were lost before the point of capture."""
@@ -27,7 +27,7 @@ _HALF = 1 << 15
 _STEP = 1 / 4
 """Of the RTT, in which waits are counted."""
 _FEW = 0.05
-"""Of all that was sent again: a count that is farther off is not said."""
+"""Largest relative error with which a count of retransmissions is given."""
 
 
 @dataclass(frozen=True)
@@ -139,9 +139,11 @@ def _is_ahead(steps: Ints) -> Booleans:
 
 
 def _most_wrong(waits: Floats) -> int:
-    """How many segments may not be what their waits say, in RTTs since the hole was seen: what was overtaken
-    by more is rarer, so that no step has more of these than the last one of the first RTT. Those in it may
-    have been sent again, if the RTT is shorter than was seen."""
+    """Return how many segments their waits may misjudge, in RTTs since the hole was seen.
+
+    Overtaking by more is rarer, so that no step has more overtaken segments than the last one of the first
+    RTT. Those in it may be retransmissions, if the RTT is shorter than was seen.
+    """
     last = int(((waits >= 1 - _STEP) & (waits < 1)).sum())
     _, beyond = np.unique((waits[waits >= 1] / _STEP).astype(np.int64), return_counts=True)
     return last + int(np.minimum(beyond, last).sum())

@@ -1,4 +1,4 @@
-"""The bytes of a full segment: what the handshake says, else a guess by the sizes of segments."""
+"""The bytes of a full segment: from the handshake, or else a guess by the sizes of segments."""
 
 import numpy as np
 
@@ -16,7 +16,7 @@ _MOST_SEEN = 16
 
 
 def announced_mss(connection: Connection) -> int | None:
-    """What the handshake allows, without options; None if it was not captured."""
+    """The MSS that the handshake allows, without options; None if it was not captured."""
     said = [one.mss_bytes for one in connection.sent if one.mss_bytes]
     options = _options_bytes(connection)
     return min(said) - options if said and min(said) > options else None
@@ -39,11 +39,11 @@ def _options_bytes(connection: Connection) -> int:
 
 
 def _guessed(sizes: Ints, headers_bytes: int) -> int:
-    """By most of the payload: what fits in a frame of Ethernet is one segment.
+    """Guess the MSS by the sizes that have most of the payload.
 
-    What does not is a jumbo frame or a super-packet, which has whole segments: the size is that of which most
-    are multiples. The usual ones are tried first, so that they count among those of which as many are. If
-    none fits, there are no multiples, as on loopback.
+    A packet that fits in a frame of Ethernet is one segment. A larger one is a jumbo frame or a super-packet
+    of whole segments: the MSS is then the size of which most of the payload is a multiple. Usual sizes are
+    tried first, so that they win ties. If none fits, as on loopback, it is the size with most of the payload.
     """
     values, counts = np.unique(sizes, return_counts=True)
     bytes_ = values * counts

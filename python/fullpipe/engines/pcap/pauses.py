@@ -1,4 +1,4 @@
-"""Pauses of flows: they say nothing of what a path can deliver."""
+"""Pauses of flows, in which the rate of the path is not seen."""
 
 import math
 

@@ -102,18 +102,18 @@ def _sent_again(flow: Flow) -> Iterator[str]:
     again = flow.retransmissions
     if again is None:
         why = "segments overlap in too many ways" if flow.is_too_fragmented else "data were not captured"
-        yield f"what was sent again is not known, as {why}"
+        yield f"retransmissions are not known, as {why}"
         return
     packets, spurious = int(again.packets.sum()), int(again.packets[again.is_spurious].sum())
-    known = f", {spurious:,} of them for nothing" if spurious else ""
+    known = f", {spurious:,} of them spuriously" if spurious else ""
     doubtful = int(again.is_doubtful.sum())
     if doubtful:
         yield (
-            f"{packets:,} packets or more sent again{known}: {doubtful:,} segments that filled holes were"
+            f"{packets:,} packets or more retransmitted{known}: {doubtful:,} segments that filled holes were"
             " lost before or overtaken, and no timestamp, identification of IP or time tells which"
         )
     else:
-        yield f"{packets:,} packets sent again{known}"
+        yield f"{packets:,} packets retransmitted{known}"
     if len(flow.duplicates):
         yield f"{len(flow.duplicates):,} duplicates reported (DSACK)"
     if again.is_late.any():
@@ -170,5 +170,5 @@ def _of_file(capture: Capture, flows: Sequence[Flow], left_out: int) -> Iterator
             f" {capture.left_out_s:,.0f} s together, and times behind go on from there"
         )
     yield "cwnd is an estimate: what was in flight whenever something had been sent"
-    yield "timeouts are seen as bytes that are sent again after a silence of 200 ms or more"
+    yield "timeouts are seen as bytes that are retransmitted after a silence of 200 ms or more"
     yield "the path is not known: rate and delay of the scenario stand for any; `fullpipe twin` proposes some"

@@ -1,4 +1,4 @@
-"""On which side of a path a connection was captured, by how long answers of either end take to come by."""
+"""The side of a path on which a connection was captured, by the delays of answers from either end."""
 
 from dataclasses import dataclass
 
@@ -91,7 +91,7 @@ def _handshake_s(data: Sent, acks: Sent) -> tuple[list[float], list[float], floa
     for client, server, sender_opened in ((data, acks, True), (acks, data, False)):
         syns = np.flatnonzero((client.flags & (SYN | ACK | RST)) == SYN)
         answers = np.flatnonzero((server.flags & (SYN | ACK)) == SYN | ACK)
-        if syns.size != 1 or answers.size != 1:  # what answers one that was sent again is not known
+        if syns.size != 1 or answers.size != 1:  # an answer to a retransmitted one is ambiguous
             continue
         done = np.flatnonzero((client.ack >= 0) & (client.ack != NO_ACK) & ((client.flags & SYN) == 0))
         to_server = float(server.time_s[answers[0]] - client.time_s[syns[0]])

@@ -1,4 +1,4 @@
-"""What a capture shows of its flows, as the tables of a run. What it does not show is null."""
+"""Tables of a run from the flows of a capture. Values that a capture does not show are null."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -67,13 +67,13 @@ def _flow(flow: Flow, algorithms: Mapping[str, str]) -> Columns:
 
 
 def _timeouts(flow: Flow) -> int | None:
-    """None behind the sender: of what was lost before the point of capture only the repair is seen."""
+    """Timeouts; None behind the sender, where packets that were lost before the capture are not seen."""
     is_far = flow.side.name in ("middle", "receiver")
     return None if flow.window is None or is_far else int(flow.window.timeouts.size)
 
 
 def _wire_bytes(flow: Flow) -> int:
-    """With the headers of each packet that a super-packet is cut into."""
+    """Bytes on the wire: a super-packet has the headers of each packet that it is cut into."""
     data = flow.data
     headers = data.wire_bytes[flow.rows] - data.payload[flow.rows]
     return int((data.payload[flow.rows] + headers * flow.packets).sum())
@@ -99,12 +99,12 @@ def _series(flow: Flow, grid_s: Floats) -> Columns:
     )
     if flow.window is not None:
         known = held(flow.window.time_s, flow.window.in_flight, grid_s)
-        columns["in_flight_bytes"] = _whole(np.where(outside, math.nan, known))
-        columns["cwnd_bytes"] = _whole(np.where(outside, math.nan, held(*flow.window.estimate, grid_s)))
+        columns["in_flight_bytes"] = np.where(outside, math.nan, known)
+        columns["cwnd_bytes"] = np.where(outside, math.nan, held(*flow.window.estimate, grid_s))
     if flow.retransmissions is not None and flow.retransmissions.total is not None:
         place = np.minimum(np.searchsorted(grid_s, flow.sent_s), grid_s.size - 1)
         counts = np.bincount(place, flow.retransmissions.packets, grid_s.size)
-        columns["retransmitted_packets"] = _whole(np.where(outside, math.nan, counts))
+        columns["retransmitted_packets"] = np.where(outside, math.nan, counts)
     return columns
 
 
@@ -157,7 +157,3 @@ def held(times_s: Floats, values: Floats | Ints, grid_s: Floats) -> Floats:
         return np.full(grid_s.size, math.nan)
     place = np.searchsorted(times_s, grid_s, side="right") - 1
     return np.where(place >= 0, values[np.maximum(place, 0)].astype(np.float64), math.nan)
-
-
-def _whole(values: Floats) -> list[int | None]:
-    return [None if math.isnan(value) else round(value) for value in values.tolist()]

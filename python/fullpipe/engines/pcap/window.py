@@ -3,7 +3,7 @@
 A transmission is in flight from when it was sent until an ACK reports it, or the sender has to take it for
 lost: when one that was sent later was reported (RFC 8985), at once where three segments or more are reported
 above a hole or the sender repairs one already, else after a quarter of the smallest RTT; when it sends the
-same bytes again; or at a timeout, which is seen as the first outstanding bytes sent again after a silence.
+same bytes again; or at a timeout, which is seen as the first outstanding bytes retransmitted after a silence.
 """
 
 from dataclasses import dataclass
@@ -38,7 +38,7 @@ class Window:
     repairs: npt.NDArray[np.bool_]
     """Whether the sender repairs a loss."""
     timeouts: Ints
-    """Segments sent again by the timer, by their places."""
+    """Segments retransmitted by the timer, by their places."""
 
     @property
     def estimate(self) -> tuple[Floats, Ints]:

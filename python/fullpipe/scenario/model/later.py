@@ -98,16 +98,17 @@ def _adapter(module: str, name: str) -> TypeAdapter[Any]:
 @cache
 def _kinds(module: str, name: str) -> dict[str, type[BaseModel]]:
     """The models of a union that are told apart by their kind; none of a single model."""
-    models = [model for model in _models(_type(module, name)) if "kind" in declared(model)]
+    models = [model for model in models_in(_type(module, name)) if "kind" in declared(model)]
     if len(models) < 2:
         return {}
     return {kind: m for m in models for kind in get_args(declared(m)["kind"].annotation)}
 
 
-def _models(annotation: Any) -> list[type[BaseModel]]:
+def models_in(annotation: Any) -> list[type[BaseModel]]:
+    """Return the models that a type may hold, such as those of a union."""
     if isinstance(annotation, type) and issubclass(annotation, BaseModel):
         return [annotation]
-    return [model for part in get_args(annotation) for model in _models(part)]
+    return [model for part in get_args(annotation) for model in models_in(part)]
 
 
 def declared(model: type[BaseModel]) -> dict[str, FieldInfo]:

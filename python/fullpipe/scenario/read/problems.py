@@ -11,6 +11,7 @@ from pydantic_core import ErrorDetails
 
 from fullpipe.errors import brief, shown, suggestion
 from fullpipe.scenario.model.base import ProblemsError, WithinError
+from fullpipe.scenario.model.later import models_in
 from fullpipe.scenario.quantities import DURATION, NANOSECONDS, RATE, SIZE
 
 MOST_LINES = 20
@@ -119,7 +120,7 @@ def _tag(context: Mapping[str, Any], place: _Place) -> str:
 
 def _kinds(field: FieldInfo | None) -> list[str]:
     """The kinds of models that a field may hold, in the order of their declaration."""
-    models = _models(field.annotation) if field else ()
+    models = models_in(field.annotation) if field else ()
     return [kind for model in models for kind in get_args(_field(model, "kind").annotation)]
 
 
@@ -153,7 +154,7 @@ def _place(model: type[BaseModel], location: tuple[int | str, ...]) -> _Place:
         path += f".{brief(part)}" if path else brief(part)
         siblings = tuple(key for m in models for key in _keys(m))
         field = next((_keys(m)[part] for m in models if part in _keys(m)), None)
-        models = list(_models(field.annotation)) if field else []
+        models = models_in(field.annotation) if field else []
     return _Place(path, field, siblings)
 
 
@@ -175,10 +176,3 @@ def _spellings(name: str, field: FieldInfo) -> list[str]:
 
 def _field(model: type[BaseModel], name: str) -> FieldInfo:
     return model.model_fields[name]
-
-
-def _models(annotation: Any) -> Iterator[type[BaseModel]]:
-    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
-        yield annotation
-    for part in get_args(annotation):
-        yield from _models(part)
