@@ -15,12 +15,20 @@ from typer.testing import CliRunner, Result
 
 import fullpipe
 from fullpipe import Scenario, sweeps
+from fullpipe.analysis.metrics.margins import Margin
+from fullpipe.analysis.statistics import Interval
 from fullpipe.cli import app
+from fullpipe.cli.compare_variants import _in_unit
 from fullpipe.statistics import holm, paired, pairs_that_decide, t_interval
 from fullpipe.validation.baseline import COLUMNS
 from fullpipe.validation.compare.judge import Assessment, Contrast, assessed
 from fullpipe.validation.compare.matching import Variant
-from fullpipe.validation.compare.variants import VariantComparison, compare_all, compare_variants
+from fullpipe.validation.compare.variants import (
+    VariantComparison,
+    VariantRow,
+    compare_all,
+    compare_variants,
+)
 
 BASE: dict[str, Any] = {
     "name": "two",
@@ -364,3 +372,17 @@ def test_differences_are_drawn_as_a_forest(small: str) -> None:
     numbers = pl.read_csv("fig/two-forest.csv")
     assert numbers["metric"].value_counts().sort("metric").rows() == [("goodput", 6), ("jain", 2)]
     assert Path("fig/two-forest.svg").exists()
+
+
+@pytest.mark.parametrize(
+    ("metric", "unit", "reference", "ends"),
+    [("rtt_mean", "s", 0.1, (-100.0, 300.0)), ("jain", "1", 0.9, (-0.5, 0.1))],
+)
+def test_an_interval_of_a_forest_ends_at_the_bounds_of_its_metric(
+    metric: str, unit: str, reference: float, ends: tuple[float, float]
+) -> None:
+    wide = Interval(-0.5, 0.3, 0.95, "t")
+    said = Assessment("undecided", 0.05, wide, None, 0.0, None, None, "")
+    row = VariantRow("flows", 0, "mine", metric, unit, Margin(0.05), reference, reference + 0.05, said)
+    found = _in_unit(row)
+    assert (found["low"], found["high"]) == pytest.approx(ends)

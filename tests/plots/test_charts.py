@@ -179,6 +179,82 @@ def test_an_ellipse_is_one_deviation_of_both() -> None:
     assert row["correlation"] == pytest.approx(1)
 
 
+def ellipse_of(*places: tuple[float, float], most: float | None = None, **bounds: Any) -> Any:
+    """The corners of the ellipse around runs, each a delay and a throughput."""
+    table = pl.DataFrame({"x": [x for x, _ in places], "value": [y for _, y in places]})
+    table = table.with_columns(colour=pl.lit("cubic"))
+    if most is not None:
+        table = table.with_columns(most=pl.lit(most))
+    _, (axes,) = plots.new_figure()
+    charts.throughput_and_delay(axes, table, **bounds)
+    (patch,) = axes.patches
+    return patch.get_path().vertices
+
+
+def test_an_ellipse_within_the_bounds_is_whole() -> None:
+    corners = ellipse_of((10.0, 2.0), (30.0, 4.0), (20.0, 2.0), most=9.0)
+    middle, spread = (corners.max(axis=0) + corners.min(axis=0)) / 2, np.ptp(corners, axis=0) / 2
+    assert middle == pytest.approx([20, 8 / 3], rel=1e-3)
+    assert spread == pytest.approx([10, math.sqrt(4 / 3)], rel=1e-3)
+
+
+def test_an_ellipse_is_clipped_at_a_delay_of_nothing_and_at_the_capacity() -> None:
+    """The whole ellipse goes from -4.6 to 15.1 ms and up to 10.3 Mbit/s."""
+    corners = ellipse_of((1.0, 9.9), (20.0, 8.0), (0.0, 9.9), (0.0, 9.8), most=9.95)
+    low, high = corners.min(axis=0), corners.max(axis=0)
+    assert low[0] == pytest.approx(0)
+    assert high[1] == pytest.approx(9.95)
+    assert high[0] == pytest.approx(5.25 + np.std([1, 20, 0, 0], ddof=1), rel=1e-3)
+
+
+def test_a_clipped_ellipse_keeps_its_inside() -> None:
+    """Every corner is on the ellipse or, within it, on a bound."""
+    runs = np.array([(1.0, 9.9), (20.0, 8.0), (0.0, 9.9), (0.0, 9.8)])
+    corners = ellipse_of(*map(tuple, runs), most=9.95)
+    away = corners - runs.mean(axis=0)
+    distance = np.einsum("ni,ij,nj->n", away, np.linalg.inv(np.cov(runs.T)), away)
+    on_a_bound = np.isclose(corners[:, 0], 0) | np.isclose(corners[:, 1], 9.95)
+    assert (np.isclose(distance, 1) | on_a_bound).all()
+    assert distance.max() <= 1 + 1e-6
+    assert on_a_bound.sum() >= 3
+    assert not on_a_bound.all()
+
+
+def test_an_ellipse_ends_at_the_bounds_of_its_metrics() -> None:
+    corners = ellipse_of((0.2, 0.99), (0.9, 0.8), (0.99, 1.0), bounds=(0.0, 1.0), x_bounds=(0.0, 1.0))
+    assert corners.max(axis=0) == pytest.approx([1, 1])
+
+
+def test_runs_that_measured_more_than_the_capacity_are_inside() -> None:
+    assert ellipse_of((10.0, 9.0), (20.0, 10.1), (12.0, 9.5), most=10.0)[:, 1].max() <= 10.1 + 1e-9
+
+
+@pytest.mark.parametrize("runs", [1, 2])
+def test_runs_that_are_alike_have_no_ellipse(runs: int) -> None:
+    table = pl.DataFrame({"x": [10.0] * runs, "value": [2.0] * runs, "colour": ["cubic"] * runs})
+    _, (axes,) = plots.new_figure()
+    charts.throughput_and_delay(axes, table)
+    assert not axes.patches
+
+
+def test_ellipses_of_runs_end_at_the_rate_of_the_link(store: Path) -> None:
+    runs = [Run.load(folder.parent) for folder in sorted(store.glob("*/*/meta.json"))]
+    _, data = figure_of(runs, Chosen(Kind.DELAY, ["goodput"], panel="rate"))
+    figure, _ = figure_of(runs, Chosen(Kind.DELAY, ["goodput"], panel="rate"))
+    assert data["panel"].unique(maintain_order=True).to_list() == ["5 Mbit/s", "20 Mbit/s"]
+    for place, rate in zip(figure.axes, (5.0, 20.0), strict=True):
+        tops = [patch.get_path().vertices[:, 1].max() for patch in place.patches]
+        assert tops
+        assert max(tops) <= rate
+
+
+def test_the_table_of_a_heat_map_ends_at_the_bounds_of_its_metric(store: Path) -> None:
+    runs = [Run.load(folder.parent) for folder in sorted(store.glob("*/*/meta.json"))]
+    _, data = figure_of(runs, Chosen(Kind.HEATMAP, ["jain"], x="rate", y="cca"))
+    assert data["high"].max() == 1
+    assert data["low"].min() >= 0
+
+
 def test_shares_of_runs_end_at_one() -> None:
     _, (axes,) = plots.new_figure()
     assert charts.cumulative_shares(axes, rows({"cubic": [2.0, 1.0]}))["share"].to_list() == [0.5, 1.0]

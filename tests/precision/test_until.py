@@ -15,7 +15,8 @@ import pytest
 
 from fullpipe import Run, Scenario, engines
 from fullpipe.analysis.precision import Known, Target
-from fullpipe.analysis.statistics import Interval
+from fullpipe.analysis.statistics import Interval, two_modes
+from fullpipe.cli.modes import _told
 from fullpipe.cli.until import _wide
 from fullpipe.engines import Progress
 from fullpipe.engines.native import NativeEngine
@@ -125,6 +126,14 @@ def test_two_modes_are_shown_instead_of_a_mean(until: Callable[..., Any]) -> Non
     assert "(20 %) or" in made.output
     assert "two modes: goodput of cubic-1 is" in made.output
     assert "whose probability is known to ±10 points, not ±5" in made.output
+
+
+def test_the_interval_of_a_mode_ends_at_the_bounds_of_its_metric() -> None:
+    """Of the lower mode Student's interval is 0.02 ± 0.086, of the higher one 0.96 ± 0.006."""
+    found = two_modes([0.0, 0.0, 0.06, *[0.95, 0.97] * 12])
+    assert found
+    told = _told({"metric": "share", "of": "mine", "unit": "1"}, found)
+    assert "mine is 0.0200 [0.0000, 0.1061] in 11 %" in told
 
 
 def test_two_modes_are_noted_under_any_table(until: Callable[..., Any]) -> None:

@@ -77,6 +77,16 @@ def test_what_has_no_per_cent_is_named_below_the_figure(tmp_path: Path) -> None:
     assert (drawn.low, drawn.high) == (-100.0, pytest.approx(-40.0))
 
 
+def test_an_interval_of_a_figure_ends_at_the_bounds_of_its_metric(tmp_path: Path) -> None:
+    used = {**row("link", "utilisation", "1", (0.8, 0.9), "undecided"), "difference": 0.1}
+    used["interval"] = {"low": -0.9, "high": 1.1, "level": 0.95}
+    found = page(tmp_path, json.dumps({"kind": "compare", "rows": [used]}))
+    (figure,) = (block for block in found.sections[0].blocks if isinstance(block, Figure))
+    assert isinstance(figure.chart, Forest)
+    (drawn,) = figure.chart.differences
+    assert (drawn.low, drawn.high) == (pytest.approx(-100.0), pytest.approx(25.0))
+
+
 def test_what_a_user_notices_is_told_first_with_its_numbers(tmp_path: Path) -> None:
     rows = [
         row("all flows", "goodput", "bit/s", (10e6, 9e6), "worse"),

@@ -99,6 +99,16 @@ def test_no_band_of_what_is_never_negative_reaches_below_zero() -> None:
     assert all(low <= mean for low, mean in ends)
 
 
+def test_no_band_of_an_index_reaches_above_one() -> None:
+    drawn = section(page_of(runs_of(("5 Mbit/s", "20 Mbit/s"))), "Figures").blocks
+    (index,) = (
+        block.chart
+        for block in drawn
+        if isinstance(block, Figure) and isinstance(block.chart, Lines) and "Jain" in block.chart.y_label
+    )
+    assert max(high for line in index.lines for *_, high in line.points) == 1
+
+
 def test_two_paths_of_names_are_a_heat_map() -> None:
     runs = [
         run(scenario(**{"flows.0.cca": one, "flows.1.cca": other}))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from itertools import chain
 from math import isclose
@@ -119,6 +119,32 @@ def narrow_hops(network: Network) -> list[Hop]:
     limits_bps = [hop.limit_bps for hop in network.hops]
     found = dict.fromkeys(_narrowest(routed, limits_bps) for routed in network.flows)
     return [network.hops[hop] for hop in found if hop is not None]
+
+
+def capacity_bps(network: Network, flows: Collection[str]) -> float | None:
+    """The most that flows can deliver together, bit/s with all headers: the rates of their narrowest links.
+
+    Every narrowest link counts once, however many of the flows cross it.
+
+    Returns:
+        None if a flow takes several routes, or its narrowest link or port has no single limit.
+    """
+    limits_bps = [hop.limit_bps for hop in network.hops]
+    crossed: dict[int, int] = {}
+    for routed in network.flows:
+        if routed.name not in flows:
+            continue
+        hop = None if routed.later else _narrowest(routed, limits_bps)
+        limit_bps = None if hop is None or _limit_moves(network.hops[hop]) else limits_bps[hop]
+        if hop is None or limit_bps is None:
+            return None
+        crossed[hop] = limit_bps
+    return float(sum(crossed.values())) if crossed else None
+
+
+def _limit_moves(hop: Hop) -> bool:
+    """Whether a link may carry more for a time than its limit, which is then that of a moment or a mean."""
+    return not isinstance(hop, Port) and (rate_varies(hop) or hop.frames is not None)
 
 
 def _narrowest(routed: RoutedFlow, limits_bps: Sequence[int | None]) -> int | None:

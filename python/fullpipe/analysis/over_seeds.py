@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
+from fullpipe.analysis.bounds import bounds_of
 from fullpipe.analysis.metrics import BY_NAME
 from fullpipe.analysis.unfinished import counted
 from fullpipe.analysis.values import MEASURED
@@ -15,7 +16,7 @@ if TYPE_CHECKING:
     from fullpipe.runs import Run
 
 LEVEL = 0.95
-_BOUNDS = {name: measure.bounds for name, measure in BY_NAME.items()}
+_BOUNDS = {name: bounds_of(name) for name in BY_NAME}
 
 
 def paths_of(values: pl.DataFrame) -> list[str]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from fullpipe.analysis.bounds import bounds_of_difference
 from fullpipe.analysis.metrics import BY_NAME
 from fullpipe.analysis.metrics.margins import Margin
 from fullpipe.analysis.points import short_names
@@ -121,7 +122,7 @@ def difference_shown(
     """A difference with its interval: as a share of the reference, or in its unit.
 
     It is in its unit if the reference is zero, and for metrics whose margin is no share, as those that are
-    shares or scores themselves. No metric is negative, so that no interval goes below -100 %.
+    shares or scores themselves. The interval is truncated at the bounds of the metric, such as -100 %.
 
     >>> difference_shown(1e6, None, 10e6, "bit/s"), difference_shown(1.16, None, 3.2, "1", "call_score")
     ('+10.0 %', '+1.2')
@@ -132,10 +133,11 @@ def difference_shown(
     def text(value: float) -> str:
         if not is_share:
             return f"{value * scale:+,.{digits}f}" if value else "0"
-        percent = max(100 * value / abs(reference), -100.0)
+        percent = 100 * value / abs(reference)
         return f"{percent:+.{1 if abs(percent) < 100 else 0}f}"
 
-    ends = f" [{text(interval.low)}, {text(interval.high)}]" if interval else ""
+    within = interval and interval.clipped(*bounds_of_difference(metric, reference))
+    ends = f" [{text(within.low)}, {text(within.high)}]" if within else ""
     return f"{text(difference)}{' %' if is_share else ''}{ends}"
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable
 from typing import NamedTuple
 
+from fullpipe.analysis.bounds import bounds_of
 from fullpipe.analysis.metrics import BY_NAME
 from fullpipe.analysis.metrics.measure import Bounds
 from fullpipe.analysis.shown import axis_shown
@@ -42,7 +43,7 @@ class Subject(NamedTuple):
     @property
     def bounds(self) -> Bounds:
         """The least and the most that it can be, as it is shown."""
-        least, most = BY_NAME[self.metric].bounds
+        least, most = bounds_of(self.metric)
         return least * self.scale, most * self.scale
 
     @property

@@ -39,7 +39,7 @@ def values_of(
     """
     rows, points = list[tuple[Any, ...]](), list[dict[str, Any]]()
     for number, (point, run) in enumerate(runs):
-        points.append({**point, "seed": run.meta.seed, "engine": run.meta.engine.name})
+        points.append(_identity(point, run))
         entries = {name: entry for entry, name in enumerate(flow_groups(run))}
         rows += (
             (*row, entries.get(row[1]) if row[0] == "flows" else None, number)
@@ -51,6 +51,15 @@ def values_of(
     made = pl.DataFrame(rows, {**schema(), "entry": pl.Int64, _RUN: pl.Int64}, orient="row")
     table = made.join(told, on=_RUN, how="left", maintain_order="left")
     return table.select(*(name for name in told.columns if name != _RUN), *MEASURED)
+
+
+def identities(runs: Iterable[tuple[Mapping[str, Any], Run]]) -> pl.DataFrame:
+    """A row per run, in their order: the columns of `values_of` before what is measured."""
+    return _table([_identity(point, run) for point, run in runs]).drop(_RUN)
+
+
+def _identity(point: Mapping[str, Any], run: Run) -> dict[str, Any]:
+    return {**point, "seed": run.meta.seed, "engine": run.meta.engine.name}
 
 
 def _table(points: list[dict[str, Any]]) -> pl.DataFrame:

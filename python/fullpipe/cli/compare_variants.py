@@ -11,6 +11,7 @@ import polars as pl
 import typer
 
 from fullpipe import files
+from fullpipe.analysis.bounds import bounds_of_difference
 from fullpipe.cli.asked import read_scenario
 from fullpipe.cli.console import led, styled, table, terminal
 from fullpipe.cli.output import complain, echo
@@ -141,10 +142,11 @@ def _label(each: VariantComparison, row: VariantRow, found: Sequence[VariantComp
 
 
 def _in_unit(row: VariantRow) -> dict[str, float | None]:
-    """The difference, its interval and the margin: as shares of the reference in %, or in the unit shown."""
+    """The difference, its interval within the bounds of the metric, and the margin: as shares of the
+    reference in %, or in the unit shown."""
     said, scale = row.assessment, shown_in(row.metric, row.unit)[0]
     factor = 100 / abs(row.reference) if row.reference and _is_relative(row) else scale
-    interval = said.interval
+    interval = said.interval and said.interval.clipped(*bounds_of_difference(row.metric, row.reference))
     return {
         "difference": said.difference * factor,
         "low": None if interval is None else interval.low * factor,

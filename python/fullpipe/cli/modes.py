@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
+from fullpipe.analysis.bounds import bounds_of
 from fullpipe.analysis.over_seeds import paths_of
 from fullpipe.analysis.precision import modes_of
 from fullpipe.cli.shown import number_shown, point_shown, unit_shown
@@ -49,6 +50,7 @@ def _told(row: Mapping[str, Any], found: TwoModes) -> str:
 def _mode(mode: Mode, n: int, row: Mapping[str, Any]) -> str:
     of = (row["unit"], row["metric"])
     share, low, high = (100 * part for part in (mode.runs / n, mode.share.low, mode.share.high))
-    mean, *ends = (number_shown(v, *of) for v in (mode.mean, mode.interval.low, mode.interval.high))
+    within = mode.interval.clipped(*bounds_of(row["metric"]))
+    mean, *ends = (number_shown(v, *of) for v in (mode.mean, within.low, within.high))
     about = f"{mean} [{', '.join(ends)}] {unit_shown(row['unit'])}".rstrip()
     return f"{about} in {share:.0f} % [{low:.0f}, {high:.0f}] of runs"

@@ -105,7 +105,9 @@ class Part(NamedTuple):
     neutral: float | None = None
     """Of a heat map: the value that is neither much nor little."""
     bounds: Bounds = NO_LESS_THAN_0
-    """At which intervals end."""
+    """At which intervals and ellipses end."""
+    x_bounds: Bounds = NO_LESS_THAN_0
+    """Of the delay: at which ellipses end."""
 
 
 class _Panel(NamedTuple):
@@ -189,12 +191,12 @@ def _figure(metrics: int, panels: int, width: Width) -> tuple[Any, list[Any]]:
 
 def _draw(place: Any, panel: _Panel, kind: Kind) -> tuple[pl.DataFrame, Any]:
     if kind == Kind.HEATMAP:
-        return charts.heat_map(place, panel.rows, panel.between, panel.part.neutral)
+        return charts.heat_map(place, panel.rows, panel.between, panel.part.neutral, panel.part.bounds)
     bounds = panel.part.bounds
     draw: Mapping[Kind, Callable[[Any, pl.DataFrame], pl.DataFrame]] = {
         Kind.LINES: partial(charts.lines_with_bands, bounds=bounds),
         Kind.MEANS: partial(charts.means_with_letters, bounds=bounds),
-        Kind.DELAY: charts.throughput_and_delay,
+        Kind.DELAY: partial(charts.throughput_and_delay, bounds=bounds, x_bounds=panel.part.x_bounds),
         Kind.CDF: charts.cumulative_shares,
         Kind.ECDF: charts.cumulative_bands,
     }
@@ -218,7 +220,7 @@ def _told(data: pl.DataFrame, kind: Kind) -> str:
     around = {
         Kind.LINES: ", 95 % intervals",
         Kind.MEANS: f", 95 % intervals{_ABOUT_LETTERS if _has_letters(data) else ''}",
-        Kind.DELAY: ", ellipses of one standard deviation",
+        Kind.DELAY: ", ellipses of one standard deviation, clipped at what is possible",
     }
     return f"means of {runs}{around.get(kind, '')}" if most != 1 else "one run each"
 

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 import polars as pl
 import typer
 
-from fullpipe.analysis.metrics.groups import ALL, TOTALS
+from fullpipe.analysis.expected import capacity_bps
+from fullpipe.analysis.metrics import BY_NAME
+from fullpipe.analysis.metrics.groups import ALL, TOTALS, flow_directions, flow_groups
+from fullpipe.analysis.metrics.measure import NO_LESS_THAN_0
 from fullpipe.analysis.neutral import neutral_of, with_neutral
 from fullpipe.analysis.of_connections import of_connections
 from fullpipe.analysis.over_seeds import paths_of, sums
@@ -17,16 +20,22 @@ from fullpipe.analysis.points import path_called, points_of, shape_of
 from fullpipe.analysis.shown import metric_shown, point_shown
 from fullpipe.analysis.subjects import Subject
 from fullpipe.analysis.unfinished import Counts, counted, counts_of, with_counts
-from fullpipe.analysis.values import values_of
+from fullpipe.analysis.values import identities, values_of
 from fullpipe.cli.plot_drawn import OF_SHARES, Chart, Kind, Part, Words, drawn
 from fullpipe.errors import UnknownNameError, suggestion
 from fullpipe.plots.style import Width
 from fullpipe.runs import Run
+from fullpipe.scenario import resolve
 from fullpipe.scenario.quantities import natural
+from fullpipe.scenario.remembered import Remembered
 from fullpipe.scenario.titles import titles_of
 
-_OF_X = "value of x"
-"""A column that no path is called like."""
+_OF_X, _CAPACITY = "value of x", "capacity of the path"
+"""Columns that no path is called like."""
+_DELIVERED = "flows.goodput_bps"
+"""Column of the metrics that no path delivers more of than it carries."""
+_RUN = "number of run"
+_network = Remembered(resolve)
 FLOWS = "flows"
 """What `--x`, `--colour` and `--panel` call the groups of flows."""
 
@@ -93,7 +102,10 @@ def figure_of(runs: Sequence[Run], chosen: Chosen) -> tuple[Any, pl.DataFrame]:
     delay = Subject.read(chosen.x or "rtt_mean", chosen.x_of) if chosen.kind == Kind.DELAY else None
     both = [*subjects, *([delay] if delay else [])]
     wanted = with_counts(with_neutral([each.metric for each in both]))
-    every = values_of(zip(points_of(runs), runs, strict=True), wanted)
+    pointed = list(zip(points_of(runs), runs, strict=True))
+    every = values_of(pointed, wanted)
+    if delay:
+        every = _with_capacities(every, pointed)
     values = counted(_filtered(every, chosen.where))
     axes = _Axes(values, chosen, subjects)
     words = Words(delay.label if delay else axes.word(axes.x), axes.word(axes.y), axes.word(axes.panel))
@@ -105,6 +117,7 @@ def figure_of(runs: Sequence[Run], chosen: Chosen) -> tuple[Any, pl.DataFrame]:
             axes.left_out(each, delay),
             axes.neutral(each) if chosen.kind == Kind.HEATMAP else None,
             each.bounds,
+            delay.bounds if delay else NO_LESS_THAN_0,
         )
         for each in subjects
     ]
@@ -112,6 +125,24 @@ def figure_of(runs: Sequence[Run], chosen: Chosen) -> tuple[Any, pl.DataFrame]:
     notes = of_connections((run.scenario for run in runs), shown)
     labels = (chosen.x_label, chosen.y_label)
     return drawn(parts, Chart(chosen.kind, chosen.width, words, *labels, chosen.log, notes))
+
+
+def _with_capacities(values: pl.DataFrame, runs: Sequence[tuple[Mapping[str, Any], Run]]) -> pl.DataFrame:
+    """Values with the capacity of the path of every group, bit/s; null where it has no single one."""
+    told = identities(runs).with_row_index(_RUN)
+    rows = [
+        (number, of, capacity_bps(_network(run.scenario), flows))
+        for number, (_, run) in enumerate(runs)
+        for of, flows in {
+            **flow_groups(run),
+            **flow_directions(run),
+            ALL: run.flows["flow"].to_list(),
+        }.items()
+    ]
+    schema = pl.Schema({_RUN: told.schema[_RUN], "of": pl.String(), _CAPACITY: pl.Float64()})
+    keys = [*told.columns[1:], "of"]
+    known = pl.DataFrame(rows, schema, orient="row").join(told, on=_RUN).drop(_RUN).unique(keys)
+    return values.join(known, on=keys, how="left", nulls_equal=True, maintain_order="left")
 
 
 def _filtered(values: pl.DataFrame, where: Sequence[str]) -> pl.DataFrame:
@@ -185,6 +216,8 @@ class _Axes:
             "colour": self._column(self.colour, as_names=True),
             "panel": self._column(self.panel, as_names=True),
         }
+        if delay and BY_NAME[subject.metric].column == _DELIVERED and BY_NAME[subject.metric].unit == "bit/s":
+            columns["most"] = pl.col(_CAPACITY) * subject.scale
         rows = table.drop_nulls("value").select(**columns, value=pl.col("value") * subject.scale)
         if rows.is_empty():
             raise typer.BadParameter(

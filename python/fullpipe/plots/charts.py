@@ -14,7 +14,9 @@ import numpy as np
 import polars as pl
 from matplotlib.axes import Axes
 from matplotlib.colors import LogNorm, Normalize
-from matplotlib.patches import Ellipse
+from matplotlib.patches import PathPatch
+from matplotlib.path import Path
+from matplotlib.transforms import Bbox
 
 from fullpipe.analysis.metrics.measure import NO_LESS_THAN_0, Bounds
 from fullpipe.analysis.over_seeds import means
@@ -31,6 +33,8 @@ _DARK = 0.5
 """Of the luma of a colour, ITU-R BT.601: below it letters are white."""
 _DEVIATIONS = 1.0
 """Half axes of an ellipse, in standard deviations of runs."""
+_CORNERS = 180
+"""Of the polygon that is drawn for an ellipse."""
 
 
 @in_house_style
@@ -66,6 +70,7 @@ def heat_map(
     rows: pl.DataFrame,
     between: tuple[float, float] | None = None,
     neutral: float | None = None,
+    bounds: Bounds = NO_LESS_THAN_0,
 ) -> tuple[pl.DataFrame, Any]:
     """The mean over runs as the colour of a cell, with its number; `x` and `y` are as they come, of
     names the first at the top.
@@ -74,9 +79,9 @@ def heat_map(
     logarithms if they span much. Of what has a neutral value, white is that, blue is more and red is less,
     and colours reach as far below as above it.
 
-    Returns the columns y, x, runs, mean, low, high, and what a colour bar is of.
+    Returns the columns y, x, runs, mean, low and high, which end at the bounds, and what a colour bar is of.
     """
-    data = summarised(rows, ["y", "x"])
+    data = summarised(rows, ["y", "x"], bounds)
     columns, lines = (data[name].unique(maintain_order=True).to_list() for name in ("x", "y"))
     grid = np.full((len(lines), len(columns)), np.nan)
     for row in data.iter_rows(named=True):
@@ -114,12 +119,16 @@ def spans_much(values: pl.Series) -> bool:
 
 
 @in_house_style
-def throughput_and_delay(axes: Axes, rows: pl.DataFrame) -> pl.DataFrame:
+def throughput_and_delay(
+    axes: Axes, rows: pl.DataFrame, bounds: Bounds = NO_LESS_THAN_0, x_bounds: Bounds = NO_LESS_THAN_0
+) -> pl.DataFrame:
     """Throughput (`value`) over delay (`x`, a number): a point per `colour` at the mean over runs, with an
     ellipse of one standard deviation of both. The delay grows to the left, so that up and right is better.
 
-    Source: the figures of Winstein and Balakrishnan 2013, "TCP ex machina". Returns the columns colour, runs,
-    value, x, value_deviation, x_deviation, correlation.
+    Ellipses are clipped at the bounds of both metrics, and at the capacity of the path (`most`), if rows have
+    that column. Source: the figures of Winstein and Balakrishnan 2013, "TCP ex machina".
+
+    Returns the columns colour, runs, value, x, value_deviation, x_deviation, correlation.
     """
     found = []
     for number, (part, label) in enumerate(_by_colour(rows)):
@@ -127,7 +136,10 @@ def throughput_and_delay(axes: Axes, rows: pl.DataFrame) -> pl.DataFrame:
         x, y = part["x"].cast(pl.Float64).to_numpy(), part["value"].to_numpy()
         covariance = np.cov(x, y) if part.height > 1 else np.zeros((2, 2))
         axes.plot(x.mean(), y.mean(), MARKERS[number % len(MARKERS)], label=label, color=look["color"])
-        axes.add_patch(_ellipse((x.mean(), y.mean()), covariance, look["color"]))
+        possible = x_bounds, (bounds[0], _most(part, bounds[1]))
+        shape = _ellipse((x.mean(), y.mean()), covariance, possible)
+        if shape:
+            axes.add_patch(PathPatch(shape, facecolor=look["color"], alpha=0.18, edgecolor=look["color"]))
         spread = np.sqrt(np.diag(covariance))
         alike = covariance[0, 1] / spread.prod() if spread.prod() else None
         found.append((label, part.height, y.mean(), x.mean(), spread[1], spread[0], alike))
@@ -137,11 +149,34 @@ def throughput_and_delay(axes: Axes, rows: pl.DataFrame) -> pl.DataFrame:
     return pl.DataFrame(found, schema=columns, orient="row")
 
 
-def _ellipse(middle: tuple[float, float], covariance: Any, colour: str) -> Ellipse:
+def _most(part: pl.DataFrame, most: float) -> float:
+    """The bound of the metric, or the capacity of the path if that is lower and no run measured more."""
+    capacity = part["most"].max() if "most" in part.columns else None
+    if not isinstance(capacity, float):
+        return most
+    return min(most, max(capacity, float(part["value"].to_numpy().max())))
+
+
+def _ellipse(middle: tuple[float, float], covariance: Any, possible: tuple[Bounds, Bounds]) -> Path | None:
+    """The part of an ellipse within the bounds of x and y; None if runs do not vary."""
     sizes, directions = np.linalg.eigh(covariance)
-    height, width = 2 * _DEVIATIONS * np.sqrt(np.maximum(sizes, 0))
-    angle = math.degrees(math.atan2(directions[1, 1], directions[0, 1]))
-    return Ellipse(middle, width, height, angle=angle, facecolor=colour, alpha=0.18, edgecolor=colour)
+    if sizes.max() <= 0:
+        return None
+    angles = np.linspace(0, 2 * np.pi, _CORNERS, endpoint=False)
+    circle = np.stack([np.cos(angles), np.sin(angles)])
+    spread = directions @ np.diag(_DEVIATIONS * np.sqrt(np.maximum(sizes, 0)))
+    corners = np.asarray(middle) + (spread @ circle).T
+    # an axis on which nothing is cut off ends beyond the ellipse, so that its edge is not cut, either
+    (left, right), (bottom, top) = (
+        (max(least, low - 1), min(most, high + 1))
+        for (least, most), low, high in zip(possible, corners.min(axis=0), corners.max(axis=0), strict=True)
+    )
+    inside = Bbox.from_extents(left, bottom, right, top)
+    return _closed(_closed(corners).clip_to_bbox(inside).vertices)
+
+
+def _closed(corners: Any) -> Path:
+    return Path(np.vstack([corners, corners[:1]]), closed=True)
 
 
 @in_house_style

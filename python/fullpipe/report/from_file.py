@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from fullpipe.analysis.bounds import bounds_of_difference
 from fullpipe.analysis.metrics.groups import TOTALS
 from fullpipe.errors import NoRunError
 from fullpipe.report.basis import of_json
@@ -226,12 +227,14 @@ def _not_drawn(rows: Sequence[Row]) -> str:
 def _difference(row: Row) -> Difference | None:
     """A row of the figure; None without a difference and a reference that give numbers to draw.
 
-    No metric is negative, so that no interval goes below -100 %.
+    The interval is truncated at the bounds of the metric, so that none goes below -100 %.
     """
     if not is_real(row.get("difference")) or not reference_of(row):
         return None
-    scale, ends = 100 / abs(reference_of(row)), interval_of(row)
-    low, high = (max(scale * ends.low, -100.0), scale * ends.high) if ends else (None, None)
+    reference, ends = reference_of(row), interval_of(row)
+    scale = 100 / abs(reference)
+    within = ends and ends.clipped(*bounds_of_difference(str(row.get("metric")), reference))
+    low, high = (scale * within.low, scale * within.high) if within else (None, None)
     value, verdict = scale * row["difference"], str(row.get("verdict") or "")
     if not all(end is None or abs(end) < _LARGEST_DRAWN for end in (value, low, high)):
         return None

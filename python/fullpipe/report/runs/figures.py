@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from fullpipe.analysis.metrics import BY_NAME
+from fullpipe.analysis.bounds import bounds_of
+from fullpipe.analysis.metrics.measure import Bounds
 from fullpipe.analysis.neutral import neutral_of
 from fullpipe.analysis.shown import axis_shown, metric_shown
 from fullpipe.analysis.values import value_text
@@ -110,7 +111,7 @@ def _of_metric(
     neutral = neutral_of(metric, found.values, rows["of"].unique().to_list())
     named = metric_shown(metric, of)
     if along:
-        least, most = BY_NAME[metric].bounds
+        least, most = bounds_of(metric)
         chart: Chart = _lines(found, rows, along, others, label, (least * scale, most * scale))
         over = titles_of(found.paths)[along]
         yield _figure(f"{named} over {over}: means and 95 % intervals", chart, found)
@@ -146,7 +147,7 @@ def _lines(
     along: str,
     others: Sequence[str],
     label: str,
-    bounds: tuple[float, float],
+    bounds: Bounds,
 ) -> Lines:
     values = ordered(rows[along].to_list())
     numbers, unit = _numbers(values) or ([], "")
@@ -162,15 +163,15 @@ def _lines(
     return Lines(f"{word}, {unit}" if unit else word, label, lines)
 
 
-def _mean(place: float, values: Any, bounds: tuple[float, float]) -> tuple[float, float, float, float]:
+def _mean(place: float, values: Any, bounds: Bounds) -> tuple[float, float, float, float]:
     """A point of a line, with its interval truncated at the bounds of the metric."""
     from fullpipe.analysis.statistics import t_interval
 
     mean = float(np.mean(values))
     if len(values) < 2:
         return place, mean, mean, mean
-    found = t_interval(values)
-    return place, mean, max(found.low, bounds[0]), min(found.high, bounds[1])
+    found = t_interval(values).clipped(*bounds)
+    return place, mean, found.low, found.high
 
 
 def _heat(found: Points, rows: pl.DataFrame, across: str, up: str, neutral: float | None) -> Heat:
