@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import math
 import warnings
 from pathlib import Path
 
 import polars as pl
 import pytest
+from matplotlib.collections import LineCollection
 
 from fullpipe import Run, Scenario, plots, run
 from fullpipe.errors import ResultError
@@ -73,13 +75,13 @@ def test_shares_rise_from_value_to_value() -> None:
 
 def test_grouped_bars_have_the_interval_of_the_mean() -> None:
     _, (axes,) = plots.new_figure()
-    groups = {"a": {"x": [1.0, 2.0, 3.0], "y": [4.0]}, "b": {"x": [5.0, 5.0], "y": [6.0, 6.0]}}
+    groups = {"a": {"x": [3.0, 4.0, 5.0], "y": [4.0]}, "b": {"x": [5.0, 5.0], "y": [6.0, 6.0]}}
     data = plots.grouped_bars(axes, groups, label="Mbit/s")
-    # Mean 2, sd 1, n = 3: half width 4.302653 / sqrt(3) = 2.48414.
-    assert data.row(0)[:4] == ("a", "x", 3, 2.0)
-    assert data.row(0)[4:] == (pytest.approx(-0.48414, abs=1e-5), pytest.approx(4.48414, abs=1e-5))
+    # Mean 4, sd 1, n = 3: half width 4.302653 / sqrt(3) = 2.48414.
+    assert data.row(0)[:4] == ("a", "x", 3, 4.0)
+    assert data.row(0)[4:] == (pytest.approx(1.51586, abs=1e-5), pytest.approx(6.48414, abs=1e-5))
     assert data.row(1) == ("a", "y", 1, 4.0, 4.0, 4.0)
-    assert [bar.get_height() for bar in axes.patches] == [2, 4, 5, 6]
+    assert [bar.get_height() for bar in axes.patches] == [4, 4, 5, 6]
     assert [tick.get_text() for tick in axes.get_xticklabels()] == ["x", "y"]
 
 
@@ -89,6 +91,22 @@ def test_lines_with_intervals_return_what_they_draw() -> None:
     assert data["at"].to_list() == ["1", "2"]
     assert data["mean"].to_list() == [3.0, 5.0]
     assert axes.get_ylabel() == "ms"
+
+
+@pytest.mark.parametrize(
+    ("values", "bounds", "ends"),
+    [([1.0, 30.0], (0.0, math.inf), (0.0, 199.74)), ([0.6, 1.0], (0.0, 1.0), (0.0, 1.0))],
+)
+def test_error_bars_end_at_the_bounds(
+    values: list[float], bounds: tuple[float, float], ends: tuple[float, float]
+) -> None:
+    """Student's intervals of both reach beyond: 15.5 ± 184.25, and 0.8 ± 2.54."""
+    for drawn in (plots.grouped_bars, plots.lines_with_intervals):
+        _, (axes,) = plots.new_figure()
+        data = drawn(axes, {"a": {1: values}}, label="any", bounds=bounds)  # type: ignore[operator]
+        assert data.select("low", "high").row(0) == pytest.approx(ends, abs=0.01)
+        (bar,) = (each for each in axes.collections if isinstance(each, LineCollection))
+        assert bar.get_segments()[0][:, 1] == pytest.approx(ends, abs=0.01)
 
 
 def test_time_series_of_two_runs() -> None:

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 import polars as pl
 from matplotlib.axes import Axes
 
+from fullpipe.analysis.metrics.measure import NO_LESS_THAN_0, Bounds
 from fullpipe.analysis.statistics import t_interval
 from fullpipe.palette import COLOURS
 from fullpipe.plots.style import in_house_style
@@ -25,17 +26,23 @@ MARKERS = "osD^vP*XhX"
 
 @in_house_style
 def grouped_bars(
-    axes: Axes, groups: Mapping[str, Mapping[str, Replicates]], *, label: str, legend: bool = True
+    axes: Axes,
+    groups: Mapping[str, Mapping[str, Replicates]],
+    *,
+    label: str,
+    legend: bool = True,
+    bounds: Bounds = NO_LESS_THAN_0,
 ) -> pl.DataFrame:
     """Bars of the mean over runs, with its 95 % interval; `groups` maps a series to places to runs.
 
-    The bars of all series stand side by side at every place. Returns the columns series, at, runs, mean, low,
-    high.
+    The bars of all series stand side by side at every place. Intervals are truncated at the bounds.
+
+    Returns the columns series, at, runs, mean, low, high.
     """
     width = 0.8 / len(groups)
     frames = []
     for position, (series, places) in enumerate(groups.items()):
-        data = _summarised(series, places)
+        data = _summarised(series, places, bounds)
         at = [i + (position - (len(groups) - 1) / 2) * width for i in range(data.height)]
         colour = COLOURS[position % len(COLOURS)]
         axes.bar(at, data["mean"].to_list(), width, label=series, color=colour)
@@ -52,12 +59,20 @@ def grouped_bars(
 
 @in_house_style
 def lines_with_intervals(
-    axes: Axes, lines: Mapping[str, Mapping[float, Replicates]], *, label: str, legend: bool = True
+    axes: Axes,
+    lines: Mapping[str, Mapping[float, Replicates]],
+    *,
+    label: str,
+    legend: bool = True,
+    bounds: Bounds = NO_LESS_THAN_0,
 ) -> pl.DataFrame:
-    """Means over runs along a number, with their 95 % intervals; returns the columns of `grouped_bars`."""
+    """Means over runs along a number, with their 95 % intervals, which are truncated at the bounds.
+
+    Returns the columns of `grouped_bars`.
+    """
     frames = []
     for position, (series, places) in enumerate(lines.items()):
-        data = _summarised(series, {f"{x:g}": values for x, values in places.items()})
+        data = _summarised(series, {f"{x:g}": values for x, values in places.items()}, bounds)
         axes.errorbar(
             list(places),
             data["mean"].to_list(),
@@ -75,10 +90,10 @@ def lines_with_intervals(
     return pl.concat(frames)
 
 
-def _summarised(series: str, places: Mapping[str, Replicates]) -> pl.DataFrame:
+def _summarised(series: str, places: Mapping[str, Replicates], bounds: Bounds) -> pl.DataFrame:
     rows = []
     for at, values in places.items():
-        interval = t_interval(values) if len(values) > 1 else None
+        interval = t_interval(values).clipped(*bounds) if len(values) > 1 else None
         mean = sum(values) / len(values)
         rows.append(
             (series, at, len(values), mean, *((interval.low, interval.high) if interval else (mean, mean)))
@@ -87,7 +102,6 @@ def _summarised(series: str, places: Mapping[str, Replicates]) -> pl.DataFrame:
 
 
 def _errors(data: pl.DataFrame) -> list[list[float]]:
-    """Lengths below and above; what is measured here is never negative, so none reaches below zero."""
+    """Lengths below and above the mean."""
     mean = data["mean"]
-    below = (mean - data["low"].clip(lower_bound=0)).clip(lower_bound=0)
-    return [below.to_list(), (data["high"] - mean).to_list()]
+    return [(mean - data["low"]).to_list(), (data["high"] - mean).to_list()]

@@ -7,11 +7,11 @@ from dataclasses import dataclass, replace
 from itertools import pairwise, product
 from math import inf, isfinite
 
-from fullpipe.analysis.statistics import t_interval
 from fullpipe.studies.causes import Cause
 from fullpipe.studies.claims import NUMBERS, UNMEASURED, Claim, Where
 from fullpipe.studies.digits import is_as_printed
 from fullpipe.studies.experiments import Measurements, Value
+from fullpipe.studies.quantities import interval_of
 from fullpipe.studies.verdicts import (
     BY_DATA,
     NO_VALUE,
@@ -73,12 +73,14 @@ class ClaimResult:
 
     @property
     def ends(self) -> tuple[float, float] | None:
-        """The 95 % interval of that mean."""
-        if self.mean is None or len(self.numbers[0].ours) < 2:
+        """The 95 % interval of that mean, within the bounds of its quantity."""
+        if self.mean is None:
             return None
-        ceiling = inf if self.claim.ceiling is None else self.claim.ceiling
-        interval = t_interval(self.numbers[0].ours).clipped(high=ceiling)
-        return interval.low, interval.high
+        number = self.numbers[0]
+        named = {**self.claim.where, **number.where}.get("quantity", self.claim.quantity)
+        quantity = "change" if self.claim.kind == "change" else str(named)
+        interval = interval_of(quantity, number.ours)
+        return (interval.low, interval.high) if interval else None
 
     @property
     def held(self) -> int:

@@ -10,10 +10,10 @@ from typing import Any
 
 import polars as pl
 
-from fullpipe.analysis.statistics import t_interval
 from fullpipe.runs import Run
 from fullpipe.scenario import Scenario
 from fullpipe.scenario.model.topology import Dumbbell
+from fullpipe.studies.quantities import interval_of
 from fullpipe.sweeps import Job
 
 Value = str | int | float
@@ -200,13 +200,13 @@ class Measurements:
                 self._put((e, name, algorithm), tuple(sorted(rest.items())), differences)
 
     def table(self) -> pl.DataFrame:
-        """Mean and 95 % interval of everything of which no run is missing."""
+        """Mean and 95 % interval, within the bounds, of everything of which no run is missing."""
         rows = []
         for (experiment, quantity, algorithm, conditions), values in self._values.items():
             if not values or not all(map(math.isfinite, values)):
                 continue
             where = ", ".join(f"{key} {value}" for key, value in conditions)
-            interval = t_interval(values) if len(values) > 1 else None
+            interval = interval_of(quantity, values)
             ends = (interval.low, interval.high) if interval else (None, None)
             mean = sum(values) / len(values)
             rows.append((experiment, algorithm, where, quantity, len(values), mean, *ends))

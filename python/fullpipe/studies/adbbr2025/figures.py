@@ -14,6 +14,7 @@ from fullpipe.runs import Run
 from fullpipe.studies.adbbr2025 import operating_points, radio_figures
 from fullpipe.studies.adbbr2025.measures import jain_over_time
 from fullpipe.studies.experiments import Measurements
+from fullpipe.studies.quantities import bounds_of
 
 Series = dict[tuple[str, str, str], list[Run]]
 """Sampled runs by experiment, algorithm and buffer, in the order of the seeds."""
@@ -58,7 +59,7 @@ def figure_5(found: Measurements, names: Sequence[str], folder: Path) -> list[Pa
                 }
                 for loss in losses
             }
-            data = plots.grouped_bars(place, groups, label=label, legend=False)
+            data = plots.grouped_bars(place, groups, label=label, legend=False, bounds=bounds_of(quantity))
             place.set_title(f"buffer {_bdp(buffer)}")
             _slanted(place)
             frames.append(_of(data, quantity=quantity, buffer=str(buffer)))
@@ -102,7 +103,7 @@ def throughput_and_index(
     jain = {"Jain": {name: found.at("fairness", "jain", name, where) for name in names}}
     first = plots.grouped_bars(rates, groups, label="goodput (Mbit/s)", legend=False)
     rates.set_ylim(0, 1000)
-    second = plots.grouped_bars(index, jain, label="Jain's index")
+    second = plots.grouped_bars(index, jain, label="Jain's index", bounds=bounds_of("jain"))
     index.set_ylim(0.45, 1.0)
     for place in (rates, index):
         place.set_title(f"buffer {_bdp(buffer)}")
@@ -171,7 +172,7 @@ def _against_flows(
         name: {count: found.at(experiment, quantity, name, {**where, "flows": count}) for count in counts}
         for name in names
     }
-    data = plots.lines_with_intervals(place, lines, label="", legend=False)
+    data = plots.lines_with_intervals(place, lines, label="", legend=False, bounds=bounds_of(quantity))
     place.set_xscale("log", base=2)
     place.set_xticks(counts, [f"{count:g}" for count in counts])
     place.set_xlabel("flows")

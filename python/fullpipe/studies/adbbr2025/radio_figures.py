@@ -13,6 +13,7 @@ from matplotlib.patches import Rectangle
 from fullpipe import plots
 from fullpipe.studies.adbbr2025 import mobile, wifi
 from fullpipe.studies.experiments import Measurements
+from fullpipe.studies.quantities import bounds_of
 
 QUANTITIES = {"goodput_mbps": "Mbit/s", "short_share": "share of 10 ms", "jain": "Jain's index"}
 
@@ -67,7 +68,8 @@ def grid(found: Measurements, names: Sequence[str], said: Figure, folder: Path) 
             }
             for buffer in buffers
         }
-        data = plots.grouped_bars(place, groups, label=label, legend=False)
+        bounds = bounds_of(said.quantity)
+        data = plots.grouped_bars(place, groups, label=label, legend=False, bounds=bounds)
         place.set_title(f"{cell}: {said.across} {value}")
         place.tick_params(axis="x", labelrotation=90, labelbottom=cell == cells[-1][1])
         place.set_ylabel(label if value == values[0] else "")

@@ -13,6 +13,7 @@ from fullpipe.runs import Run
 from fullpipe.studies.ahsan2025 import rerun, rerun_wireless
 from fullpipe.studies.ahsan2025.rerun_wired import DIRECT, ENDED
 from fullpipe.studies.experiments import Measurements, Value
+from fullpipe.studies.quantities import bounds_of
 from fullpipe.sweeps import Job
 
 Runs = Sequence[tuple[Job, Run]]
@@ -70,7 +71,8 @@ def _streams(
             }
             for name in rerun.ALGORITHMS
         }
-        data = plots.lines_with_intervals(place, lines, label=label, legend=False)
+        bounds = bounds_of(quantity)
+        data = plots.lines_with_intervals(place, lines, label=label, legend=False, bounds=bounds)
         place.set_xlabel("streams")
         if quantity == "median":
             place.set_yscale("log")

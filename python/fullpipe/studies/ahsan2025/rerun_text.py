@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import product
 
-from fullpipe.analysis.statistics import games_howell, t_interval, welch_anova
+from fullpipe.analysis.statistics import games_howell, welch_anova
 from fullpipe.analysis.statistics.slow_imports import rank_correlation
 from fullpipe.studies.ahsan2025 import rerun, rerun_wireless
 from fullpipe.studies.ahsan2025.printed import results
 from fullpipe.studies.ahsan2025.rerun_claims import MEASURED
 from fullpipe.studies.ahsan2025.rerun_wired import DIRECT, ENDED, SERVERS_ALIKE
 from fullpipe.studies.experiments import Measurements, Value
+from fullpipe.studies.quantities import interval_of
 from fullpipe.studies.text import aligned, wrapped
 
 LEVEL = 0.05
@@ -143,11 +144,9 @@ def _table(told: str, head: Sequence[object], rows: Sequence[Sequence[str]]) -> 
 
 
 def _shown(found: Measurements, experiment: str, quantity: str, name: str, where: Where) -> str:
-    """A mean with half of its 95 % interval."""
+    """A mean with its 95 % interval."""
     values = found.at(experiment, quantity, name, where)
     if not values:
         return NOTHING
-    mean = sum(values) / len(values)
-    if len(values) == 1:
-        return f"{mean:.3g}"
-    return f"{mean:.3g} ±{(t_interval(values).high - mean):.2g}"
+    mean, interval = sum(values) / len(values), interval_of(quantity, values)
+    return f"{mean:.3g}" + (f" [{interval.low:.3g}, {interval.high:.3g}]" if interval else "")

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 
 import polars as pl
 
-from fullpipe.analysis.statistics import t_interval
+from fullpipe.analysis.metrics.measure import NO_LESS_THAN_0
 from fullpipe.studies.claims import Claim
 from fullpipe.studies.experiments import Measurements
+from fullpipe.studies.quantities import interval_of
 from fullpipe.studies.text import aligned
 from fullpipe.studies.transcription import Transcription
 
@@ -105,12 +105,12 @@ def _cell(claim: Claim) -> str:
 
 def _interval(values: Sequence[float], quantity: str) -> tuple[float, float | None, float | None]:
     """Our mean and its 95 % interval, within what the quantity can be."""
-    mean = sum(values) / len(values)
-    if len(values) < 2:
+    mean, found = sum(values) / len(values), interval_of(quantity, values)
+    if found is None:
         return mean, None, None
     limits = {"jain": (1 / FLOWS, 1.0), "below_1": (0.0, float(FLOWS))}
-    interval = t_interval(values).clipped(*limits.get(quantity, (0.0, math.inf)))
-    return mean, interval.low, interval.high
+    within = found.clipped(*limits.get(quantity, NO_LESS_THAN_0))
+    return mean, within.low, within.high
 
 
 def _ours(row: dict[str, float], quantity: str) -> str:

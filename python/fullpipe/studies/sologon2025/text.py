@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from itertools import product
 
-from fullpipe.analysis.statistics import t_interval
 from fullpipe.studies.experiments import Measurements
+from fullpipe.studies.quantities import interval_of
 from fullpipe.studies.text import aligned
 
 ROUTES: Mapping[str, str] = {"mean": "mean", "flow_30": "30 ms", "flow_90": "90 ms"}
@@ -57,13 +57,15 @@ def settings_text(
         *(found.choices(experiment, key) for key in more),
     ):
         where = {first: value, **dict(zip(more, others, strict=True))}
-        cells = [_cell(found.at(experiment, quantity, str(algorithm), where)) for quantity in quantities]
+        cells = [
+            _cell(quantity, found.at(experiment, quantity, str(algorithm), where)) for quantity in quantities
+        ]
         rows.append([str(value), str(algorithm), *map(str, others), *cells])
     return aligned(rows, right=range(2 + len(more), len(rows[0])))
 
 
-def _cell(values: Sequence[float]) -> str:
-    if len(values) < 2:
+def _cell(quantity: str, values: Sequence[float]) -> str:
+    interval = interval_of(quantity, values)
+    if interval is None:
         return f"{values[0]:.3g}" if values else ""
-    interval = t_interval(values)
     return f"{sum(values) / len(values):.3g} [{interval.low:.3g}, {interval.high:.3g}]"
