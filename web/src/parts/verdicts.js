@@ -2,7 +2,7 @@
 import { html } from "./html.js";
 import { Command, download } from "./copy.js";
 import { Report } from "./report.js";
-import { change, few, plain, rate, score, share, time } from "./numbers.js";
+import { bounded, change, few, plain, rate, score, share, time } from "./numbers.js";
 
 const CODE_NAME = /\b[a-z]+(_[a-z0-9]+)+\b/g;
 const WIDTH = 220, HEIGHT = 18;
@@ -35,24 +35,23 @@ const plainly = (row) => {
 const spread = (row) => {
   if (shownAs[row.metric] === score || !row.reference) return plainly(row);
   if (!row.interval) return change(row.reference, row.variant);
-  const within = (value) => Math.max(-1, value / row.reference); // no metric is negative
-  const part = (value) => `${value >= 0 ? "+" : "−"}${share(Math.abs(within(value)), 2).replace(" %", "")}`;
+  const part = (value) => `${value >= 0 ? "+" : "−"}${share(Math.abs(value / row.reference), 2).replace(" %", "")}`;
   return `${change(row.reference, row.variant)} [${part(row.interval.low)}, ${part(row.interval.high)}]`;
 };
 
 export function Verdicts({ result, known }) {
-  const names = [result.reference, result.variant];
-  const limits = result.rows.filter((row) => row.reference && row.interval)
+  const names = [result.reference, result.variant], rows = result.rows.map((row) => bounded(row, known.bounds));
+  const limits = rows.filter((row) => row.reference && row.interval)
     .map(({ reference, interval }) => Math.max(Math.abs(interval.low), Math.abs(interval.high)) / Math.abs(reference)).filter(Number.isFinite);
   const limit = Math.min(1, Math.max(0.05, ...limits)); // what more than doubles is drawn at the edge
-  const groups = [...new Set(result.rows.map((row) => row.of))];
+  const groups = [...new Set(rows.map((row) => row.of))];
   return html`<div class="scroll" tabindex="0" role="group" aria-label="Verdicts"><table class="verdicts">
     <caption>${names[1]} against ${names[0]}, ${result.seeds.length} seeds: differences with intervals of 95 %. The band is the margin within which a difference does not matter.
       Equivalent: the interval of 90 % lies within the margin. Better or worse: it does not, and the interval of 95 % leaves out 0, after Holm's correction over all rows.</caption>
     <thead><tr><th scope="col">metric</th><th scope="col" class="n">${names[0]}</th><th scope="col" class="n">${names[1]}</th>
       <th scope="col" class="n">difference</th><th scope="col" class="wide">drawn from −${share(limit, 2)} to +${share(limit, 2)}</th><th scope="col">verdict for ${names[1]}</th></tr></thead>
     ${groups.map((name) => html`<tbody><tr class="group"><th colspan="6" scope="rowgroup">${name}</th></tr>
-      ${result.rows.filter((row) => row.of === name).map((row) => html`<tr>
+      ${rows.filter((row) => row.of === name).map((row) => html`<tr>
         <th scope="row" title=${`${row.metric}: ${known.meanings[row.metric] || ""}`}>${known.metrics[row.metric] || row.metric}</th><td class="n">${shown(row, row.reference)}</td><td class="n">${shown(row, row.variant)}</td>
         <td class="n">${spread(row)}</td><td><${Interval} row=${row} limit=${limit} /></td>
         <td><span class=${`verdict v-${row.verdict}`}>${row.verdict}</span>${row.seeds_that_would_decide ? html` <span class="note">about ${row.seeds_that_would_decide} seeds decide</span>` : ""}</td>
