@@ -24,6 +24,24 @@ def value(run: Run, of: str, metric: str) -> float | None:
     return found[of, metric]  # type: ignore[no-any-return]
 
 
+@pytest.mark.parametrize(
+    ("metric", "words"),
+    [
+        ("loss_rate", "marked lost"),
+        ("retransmitted", "retransmitted"),
+        ("retransmission_rate", "retransmitted"),
+        ("drop_rate", "dropped"),
+    ],
+)
+def test_labels_say_who_found_a_packet_lost(metric: str, words: str) -> None:
+    assert words in metrics.BY_NAME[metric].label
+
+
+def test_no_label_says_lost_alone() -> None:
+    for measure in metrics.BY_NAME.values():
+        assert "lost" not in measure.label.replace("marked lost", "")
+
+
 def test_groups_are_the_entries_of_the_scenario() -> None:
     run = made({"cca": "cubic", "count": 2}, {"cca": "bbr1"}, {"cca": "reno", "name": "mine"})
     assert metrics.flow_groups(run) == {

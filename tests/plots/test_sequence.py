@@ -85,6 +85,12 @@ def test_it_has_as_many_packets_as_the_run_counted(lossy: Run) -> None:
     assert 0 < acked.to_numpy().max() <= sent.to_numpy().max()
 
 
+def test_the_legend_says_retransmitted(lossy: Run) -> None:
+    figure, _ = sequence(plots.presented(lossy))
+    (legend,) = figure.legends
+    assert [text.get_text() for text in legend.get_texts()][:2] == ["data", "retransmitted"]
+
+
 def test_the_part_is_around_the_first_retransmission_or_the_time(lossy: Run) -> None:
     figure, found = sequence(plots.presented(lossy))
     first_s = float(found.filter(pl.col("what") == "sent again")["time_s"][0])

@@ -1,4 +1,4 @@
-"""Captured packets on their way: where each came by next, what was sent again, and what was lost."""
+"""Captured packets on their way: where each came by next, and which were retransmitted or dropped."""
 
 from __future__ import annotations
 

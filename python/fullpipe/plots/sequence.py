@@ -14,6 +14,8 @@ from fullpipe.plots.style import MANY_MARKS, in_house_style, new_figure, shared_
 
 LOOKS = {"data": COLOURS[0], "sent again": COLOURS[1], "SACK": COLOURS[2], "ACK": COLOURS[6]}
 """Colours of what is drawn, in the order of the legend."""
+WORDS = {"sent again": "retransmitted"}
+"""Labels of the legend, where the table has another word."""
 BEFORE, AFTER = 1.5, 3.5
 """So many round trips are shown on either side of a retransmission."""
 
@@ -49,7 +51,7 @@ def sequence(
     part.set_xlim(begin_s, end_s)
     whole.set(ylabel="sequence number (kB)", xlabel="time (s)")
     part.set(xlabel="time (s)")
-    shared_legend(figure, {what: entries[what] for what in LOOKS if what in entries})
+    shared_legend(figure, {WORDS.get(what, what): entries[what] for what in LOOKS if what in entries})
     return figure, found
 
 

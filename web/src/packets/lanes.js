@@ -11,7 +11,7 @@ function said(packets, begin, n) {
   const flow = begin.flows[packets.flow[n]]?.name || "another flow", first = packets.byte(n), kind = packets.kind[n];
   const what = kind === 1 ? `ACK up to byte ${count(first)}` : kind === 2 ? "opens the connection"
     : `data, byte ${count(first)}${packets.len[n] ? ` to ${count(first + packets.len[n] - 1)}` : ""}`;
-  const next = packets.is_lost[n] ? "does not arrive"
+  const next = packets.is_lost[n] ? "dropped"
     : Number.isNaN(packets.takes_s[n]) ? "" : `${time(packets.takes_s[n])} to ${begin.lanes[packets.to[n]]}`;
   const more = [packets.is_again[n] && "retransmitted", packets.is_marked[n] && "marked", next].filter(Boolean);
   return [`${plain(packets.times[n], 9)} s at ${begin.lanes[packets.lane[n]]}: ${flow}, ${what}`, ...more].join("; ");
@@ -37,7 +37,7 @@ function passing({ columns, kinds, all, lost, again }, view, begin, x, y) {
   for (let kind = 0; kind < kinds; kind += 1) sums[kind % 2] += all[(lane * kinds + kind) * columns + column];
   const words = [`${count(sums[0])} data`, `${count(sums[1])} ACKs`];
   if (again[lane * columns + column]) words.push(`${count(again[lane * columns + column])} retransmitted`);
-  if (lost[lane * columns + column]) words.push(`${count(lost[lane * columns + column])} lost behind it`);
+  if (lost[lane * columns + column]) words.push(`${count(lost[lane * columns + column])} dropped behind it`);
   return `${plain(view.from + column / view.scale, 6)} s, ${time(1 / view.scale)} at ${begin.lanes[lane]}: ${words.join(", ")}`;
 }
 
@@ -47,7 +47,7 @@ function Legend() {
     <span>${line("c0", html`<path d="M0 4H22" class="line" />`)}data</span>
     <span>${line("c0", html`<path d="M0 4H22" class="line d2" />`)}ACK</span>
     <span>${line("c0", html`<path d="M4 4H22" class="line again" /><circle cx="4" cy="4" r="3" class="spot" />`)}retransmitted</span>
-    <span>${line("", html`<path d="M8 0L15 8M15 0L8 8" class="line cross" />`)}did not arrive</span>
+    <span>${line("", html`<path d="M8 0L15 8M15 0L8 8" class="line cross" />`)}dropped</span>
     <span>${line("", html`<circle cx="11" cy="4" r="3" class="line mark" />`)}marked (ECN)</span></p>`;
 }
 
@@ -83,7 +83,7 @@ export function Lanes({ begin, packets, more }) {
     const shown = view(), isAt = at.current >= shown.inside && at.current < shown.last;
     const start = isAt ? at.current : by > 0 ? (zoom.peek() ? packets.place((shown.from + shown.to) / 2) : 0) - 1 : shown.last;
     const n = packets.lost(start, by);
-    if (n < 0) { setRead(by > 0 ? "No later loss." : "No earlier loss."); return; }
+    if (n < 0) { setRead(by > 0 ? "No later drop." : "No earlier drop."); return; }
     const wide = Math.min(3 * (packets.longest || 0.05), begin.duration_s, 0.5);
     show(zoom, packets.times[n] - wide / 3, wide, whole);
     tell(n);
@@ -106,10 +106,10 @@ export function Lanes({ begin, packets, more }) {
   const pressed = onKeys(() => ({
     ...zoomKeys(zoom, whole), ArrowRight: () => go(1), ArrowLeft: () => go(-1), n: () => toLoss(1), p: () => toLoss(-1),
   }));
-  const told = `Packets by time at ${begin.lanes.join(", ")}. Left and right go from packet to packet, n and p to the next and the previous loss, plus and minus zoom, page up and down move, 0 shows everything.`;
+  const told = `Packets by time at ${begin.lanes.join(", ")}. Left and right go from packet to packet, n and p to the next and the previous drop, plus and minus zoom, page up and down move, 0 shows everything.`;
   return html`<div class="lanes" role="group" aria-label="Packets"><h2>Packets</h2>
-    <p class="buttons"><span>${count(packets.length)} captured, ${losses ? `${count(losses)} did not arrive` : "none seen to be lost"}</span>
-      ${losses > 0 && html`<button type="button" onClick=${() => toLoss(-1)}>Previous loss</button><button type="button" onClick=${() => toLoss(1)}>Next loss</button>`}
+    <p class="buttons"><span>${count(packets.length)} captured, ${losses ? `${count(losses)} dropped` : "none seen to be dropped"}</span>
+      ${losses > 0 && html`<button type="button" onClick=${() => toLoss(-1)}>Previous drop</button><button type="button" onClick=${() => toLoss(1)}>Next drop</button>`}
       ${begin.lines.length > 1 && html`<label>Flow <select value=${line} onChange=${(event) => setLine(Number(event.target.value))}>
         <option value="-1">all</option>${begin.lines.map((one, n) => html`<option value=${n}>${one.label}</option>`)}</select></label>`}
       ${more && html`<button type="button" onClick=${more.later}>${more.label}</button>`}</p>

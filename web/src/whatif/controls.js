@@ -99,7 +99,7 @@ export function Controls({ known, lives }) {
       help="What may wait, in bandwidth-delay products" other=${other.queue === "drop_tail" ? other.buffer : undefined} />`}
     ${settings.queue !== "drop_tail" && html`<p class="note">No buffer to set: this queue drops or marks long before it is full.</p>`}
     <${Slider} label="Random loss" unit="%" value=${settings.loss} low=${0} high=${5} isLinear onChange=${(loss) => change({ loss })}
-      help="Packets that the link loses besides" other=${other.loss} />
+      help="Packets that the link drops at random, besides those that the queue drops" other=${other.loss} />
     <label class=${`check${other.ecn !== undefined && other.ecn !== settings.ecn ? " differs" : ""}`}><input type="checkbox" checked=${settings.ecn} onChange=${(event) => change({ ecn: event.target.checked })} /> Flows use ECN</label>
     <h2>Flows</h2>
     ${settings.flows.map((flow, n) => html`<${Flow} key=${n} flow=${flow} number=${n} known=${known} count=${total} other=${other.flows && (other.flows[n] || null)} />`)}

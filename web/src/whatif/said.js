@@ -7,7 +7,7 @@ const EVEN = 0.03; // of the whole: a share that is so near to that of equal flo
 export const goodputs = (end) => end.flows.map((flow) => flow.goodput_bps || 0);
 const isKnown = (value) => value !== null && value !== undefined;
 // Of datagrams; what a connection marks lost may have arrived.
-const lost = (flow) => (flow.protocol !== "tcp" && isKnown(flow.lost_packets) && flow.sent_packets ? flow.lost_packets / flow.sent_packets : null);
+const dropped = (flow) => (flow.protocol !== "tcp" && isKnown(flow.lost_packets) && flow.sent_packets ? flow.lost_packets / flow.sent_packets : null);
 const callsOf = (end) => end.flows.filter((flow) => isKnown(flow.call_score));
 const meanOf = (flows, valueOf) => {
   const known = flows.map(valueOf).filter(isKnown);
@@ -19,7 +19,7 @@ function calling(end) {
   const calls = callsOf(end);
   if (!calls.length) return "";
   const [who, are] = calls.length > 1 ? ["The calls score", "their"] : ["The call scores", "its"];
-  return ` ${who} ${score(meanOf(calls, (flow) => flow.call_score))} of 4.5 (MOS): ${are} packets take ${time(meanOf(calls, (flow) => flow.owd_mean_s))} one way, and ${share(meanOf(calls, lost), 2)} of them are lost.`;
+  return ` ${who} ${score(meanOf(calls, (flow) => flow.call_score))} of 4.5 (MOS): ${are} packets take ${time(meanOf(calls, (flow) => flow.owd_mean_s))} one way, and ${share(meanOf(calls, dropped), 2)} of them are dropped.`;
 }
 
 const MOST_NAMED = 4; // in a sentence
@@ -69,7 +69,7 @@ const OF_ALL = [
 ];
 const OF_SENDERS = [column("retransmitted", count, (flow) => flow.retransmitted_packets)];
 const OF_CALLS = [column("call score (MOS)", score, (flow) => flow.call_score)];
-const OF_DATAGRAMS = [column("one way", (value) => time(value), (flow) => flow.owd_mean_s), column("lost", (value) => share(value, 2), lost)];
+const OF_DATAGRAMS = [column("one way", (value) => time(value), (flow) => flow.owd_mean_s), column("dropped", (value) => share(value, 2), dropped)];
 
 const MOST_ROWS = 200; // until all are asked for
 const swatch = ({ colour, dash }) => html`<svg class=${`swatch c${colour}`} viewBox="0 0 22 8" aria-hidden="true"><path d="M0 4H22" class=${`line d${dash}`} /></svg>`;
@@ -120,7 +120,7 @@ export function Difference({ a, b }) {
     ["RTT, 95th percentile", ...of(every, (flow) => flow.rtt_p95_s), time],
     ["call score (MOS)", ...of(callsOf, (flow) => flow.call_score), score, points],
     ["one-way delay of calls", ...of(callsOf, (flow) => flow.owd_mean_s), time],
-    ["packets of calls lost", ...of(callsOf, lost), (value) => share(value, 2)],
+    ["packets of calls dropped", ...of(callsOf, dropped), (value) => share(value, 2)],
     ["wait in the queue", link(a).sojourn_mean_s, link(b).sojourn_mean_s, time],
     ["Jain's index", a.end.totals.jain, b.end.totals.jain, (value) => plain(value, 3)],
     ["dropped", link(a).dropped_packets, link(b).dropped_packets, count],

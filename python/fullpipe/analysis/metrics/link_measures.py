@@ -84,9 +84,9 @@ LINK_MEASURES = (
         "packets",
         "lower",
         PACKETS,
-        "dropped or lost",
+        "dropped, by its queue or at random on the wire",
         "dropped_packets",
-        "packets dropped or lost",
+        "packets dropped",
     ),
     LinkMeasure(
         "drop_rate",

@@ -6,7 +6,7 @@ from fullpipe.lazy import pl
 
 
 def retransmission_rate(flows: pl.DataFrame) -> float | None:
-    """Data packets sent again, over all data packets sent, of all flows together; None if nothing was sent.
+    """Data packets retransmitted, over all data packets sent, of all flows together; None if none was sent.
 
     Formula: Σ retransmitted_i / Σ sent_i.
     Source: RFC 6349, section 4.2, TCP efficiency, of which this is the complement, in packets, not bytes.
@@ -15,7 +15,7 @@ def retransmission_rate(flows: pl.DataFrame) -> float | None:
 
 
 def loss_rate(flows: pl.DataFrame) -> float | None:
-    """Data packets that senders marked as lost, over all sent; what was marked in error counts.
+    """Data packets that senders marked lost, over all sent; those marked in error count.
 
     Formula: Σ lost_i / Σ sent_i.
     Source: RFC 5166, section 2.1, packet loss rates, as the sender sees them.
@@ -33,7 +33,7 @@ def marking_rate(flows: pl.DataFrame) -> float | None:
 
 
 def drop_rate(links_summary: pl.DataFrame, link: str = "bottleneck") -> float | None:
-    """Packets that a link's queue dropped or the link lost, over all that came to it, ACKs included.
+    """Packets that a link dropped, in its queue or on the wire, over all that came to it, ACKs included.
 
     None if nothing came, or an engine does not count it.
 

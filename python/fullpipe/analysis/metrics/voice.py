@@ -42,7 +42,7 @@ def rating(delay_s: Number, loss: Number, *, ie: float = 0.0, bpl: float = 25.1)
 
     Args:
         delay_s: From mouth to ear, seconds.
-        loss: Share of the packets that are lost, or too late, from 0 to 1.
+        loss: Share of the packets that are dropped, or too late, from 0 to 1.
         ie: Impairment by the coding; 0 is G.711 (ITU-T G.113, appendix I).
         bpl: How well the coding stands loss, percent; 25.1 is G.711 that conceals it, 4.3 without.
 
@@ -94,7 +94,7 @@ def rating_wideband(delay_s: float, loss: float, *, ie: float = 8.0, bpl: float 
 
     Args:
         delay_s: From mouth to ear, seconds.
-        loss: Share of the packets that are lost, or too late, from 0 to 1.
+        loss: Share of the packets that are dropped, or too late, from 0 to 1.
         ie: Impairment by the coding; 8 is AMR-WB at 23.05 kbit/s, 20 that at 12.65 (ITU-T G.113, table IV.3,
             both ears).
         bpl: How well the coding stands loss, percent: 4.6 and 4.3 of these (G.113, table IV.4).
@@ -137,7 +137,7 @@ def mouth_to_ear_s(owd_mean_s: Number, jitter_s: Number, frame_s: Number | float
 def call_scores(run: Run, *, wideband: bool = False) -> dict[str, float | None]:
     """Mean opinion score of every call of a run, by the name of its flow; None if nothing of it arrived.
 
-    Formula: see `mos`, or `mos_wideband`, of `mouth_to_ear_s` and of the share of packets that were lost.
+    Formula: see `mos`, or `mos_wideband`, of `mouth_to_ear_s` and of the share of packets that were dropped.
     Source: as there.
     """
     model = mos_wideband if wideband else mos

@@ -331,13 +331,15 @@ def _losses(test: Test, ways: Mapping[Way, Direction], base_s: float) -> list[st
     """Why nothing is said of random loss."""
     counts = [retransmissions(one) for one in test.streams]
     if all(count is None for count in counts):
-        return ["random loss: the file does not count retransmissions"]
+        return ["random loss: the file does not say what was retransmitted"]
     events = sum(count or 0 for count in counts)
     fills = any(of.queue_s is not None and of.queue_s > _FULL_SHARE * base_s for of in ways.values())
     if events < FEW_EVENTS:
         few = f"fewer than {FEW_EVENTS} say nothing of it"
         return [f"random loss: {events} packets were retransmitted, and {few}"]
-    cause = "the buffer that fills accounts for them" if fills else "a queue or the link may have lost them"
+    cause = (
+        "the buffer that fills accounts for them" if fills else "a queue or the link may have dropped them"
+    )
     return [f"random loss: {events} packets were retransmitted; {cause}"]
 
 

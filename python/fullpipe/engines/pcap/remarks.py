@@ -110,7 +110,7 @@ def _sent_again(flow: Flow) -> Iterator[str]:
     if doubtful:
         yield (
             f"{packets:,} packets or more retransmitted{known}: {doubtful:,} segments that filled holes were"
-            " lost before or overtaken, and no timestamp, identification of IP or time tells which"
+            " dropped before or overtaken, and no timestamp, identification of IP or time tells which"
         )
     else:
         yield f"{packets:,} packets retransmitted{known}"

@@ -45,7 +45,7 @@ def draw(found: Measurements, series: Series, folder: Path) -> list[Path]:
 
 
 def figure_5(found: Measurements, names: Sequence[str], folder: Path) -> list[Path]:
-    """Throughput and latency under loss, for both buffers."""
+    """Throughput and latency where the link drops packets at random, for both buffers."""
     figure, axes = plots.new_figure(2, 2, row_height=2.4)
     buffers, losses = found.choices("loss", "buffer"), found.choices("loss", "loss")
     frames = []
@@ -54,7 +54,7 @@ def figure_5(found: Measurements, names: Sequence[str], folder: Path) -> list[Pa
         for j, buffer in enumerate(buffers):
             place = axes[2 * i + j]
             groups = {
-                f"{loss:.0%} loss": {
+                f"{loss:.0%} dropped at random": {
                     name: found.at("loss", quantity, name, {"buffer": buffer, "loss": loss}) for name in names
                 }
                 for loss in losses

@@ -80,7 +80,7 @@ def joining_flows(run: Run) -> dict[str, float]:
 
 
 def many_flows(run: Run) -> dict[str, float]:
-    """Packets sent again, the mean RTT of all flows, and the mean wait in the queue, NaN if not measured."""
+    """Share of packets retransmitted, mean RTT of all flows, mean queueing delay (NaN if not measured)."""
     (waited_s,) = run.links_summary.filter(pl.col("link") == "bottleneck")["sojourn_mean_s"]
     return {
         "retransmitted_percent": 100 * (retransmission_rate(run.flows) or 0.0),

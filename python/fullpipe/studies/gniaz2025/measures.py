@@ -48,7 +48,7 @@ class Phases:
 
 
 def lone_flow(run: Run, phases: Phases) -> dict[str, float]:
-    """What a flow lost, and what it got and how large its window was in every phase."""
+    """Packets of a flow that were dropped, and what it got and how large its window was in every phase."""
     (delivered_bytes,) = run.flows["delivered_bytes"]
     lost = _dropped(run.links_summary)
     found = {
@@ -97,7 +97,7 @@ def _fall(before: float, after: float) -> float:
 
 
 def two_flows(run: Run, phases: Phases) -> dict[str, float]:
-    """What CUBIC and BBRv1 got and lost beside each other, and how evenly."""
+    """What CUBIC and BBRv1 got beside each other, how evenly, and which packets each marked lost."""
     found: dict[str, float] = {}
     for name, key in (("CUBIC", "cubic"), ("BBRv1", "bbr")):
         (row,) = run.flows.filter(pl.col("flow") == name).iter_rows(named=True)

@@ -130,7 +130,7 @@ def ten_times_less(lab: Lab) -> Iterator[Step]:
     "Behind a policer, the flow settles at the token rate",
     why="A token bucket lets a burst pass and then drops all that exceeds its rate, without any queue "
     "to warn. 10 Mbit/s and 125 kB, on a path of 100 Mbit/s.",
-    tolerance="70 % of the token rate and 5 % of packets sent again, in the last six of 14 s: the draft "
+    tolerance="70 % of the token rate and 5 % of packets retransmitted, in the last six of 14 s: the draft "
     "names no numbers; a probe may lose a fifth of a round's packets, and comes every second "
     "round-trip dozen.",
     needs=(),
@@ -145,4 +145,4 @@ def policer(lab: Lab) -> Iterator[Step]:
     share = observed.goodput(8, 14) / rate_pps(10)
     yield Step("it settles near the token rate", f"{share:.0%}", 0.7 <= share <= 1.02)
     again = observed.retransmitted(8, 14) / max(1.0, 6 * observed.goodput(8, 14))
-    yield Step("without excessive loss", f"{again:.1%} sent again", again <= 0.05)
+    yield Step("without excessive loss", f"{again:.1%} retransmitted", again <= 0.05)

@@ -36,7 +36,7 @@ def plateau(lab: Lab) -> Iterator[Step]:
     rounds = observed.at("round_count", end_s) - observed.at("round_count", start_s)
     yield Step("it lasts three rounds without growth", f"{rounds:.0f} rounds", 2 < rounds <= 6)
     yield Step(
-        "nothing is lost",
+        "nothing is retransmitted",
         f"{observed.retransmitted(0, end_s)} packets",
         observed.retransmitted(0, end_s) == 0,
     )
@@ -49,7 +49,7 @@ def plateau(lab: Lab) -> Iterator[Step]:
     "PROBE_UP ends on loss although the application is the limit",
     why="As in STARTUP: loss says that there is too much even where samples say nothing. The "
     "application falls to half of the bandwidth as the probe begins, and 20 % of the packets are "
-    "lost from then on. The draft's pseudo-code leaves inflight_longterm alone if the sample is "
+    "dropped from then on. The draft's pseudo-code leaves inflight_longterm alone if the sample is "
     'limited by the application, so that "updated appropriately" can only mean that it does not '
     "rise. With little in flight, PROBE_DOWN may end with the very ACK that began it.",
     tolerance="Five round trips, as in A.2.",
@@ -80,7 +80,7 @@ def loss_while_application_limited(lab: Lab) -> Iterator[Step]:
 @case(
     "A.7",
     "no-exit-while-limited",
-    "PROBE_UP and STARTUP go on while the application is the limit and nothing is lost",
+    "PROBE_UP and STARTUP go on while the application is the limit and nothing is dropped",
     why="An application that sends little must not make the path look narrow: 30 Mbit/s into 100 "
     "Mbit/s from the beginning, and half of the bandwidth as a probe begins.",
     tolerance='Watched for 3 s and 1.5 s: "indefinitely" ends with the next PROBE_RTT.',

@@ -38,7 +38,7 @@ def _recoveries(observed: ObservedRun, start_s: float, end_s: float) -> set[str]
     "A.18",
     "spurious-recovery",
     "A spurious fast recovery is undone",
-    why="One packet is overtaken by 30 ms, three quarters of the round trip, and taken for lost; a "
+    why="One packet is overtaken by 30 ms, three quarters of the round trip, and marked lost; a "
     "duplicate acknowledgement (RFC 2883) then proves that it was not.",
     tolerance="Ten round trips for the proof and its effect.",
     needs=(),
@@ -49,7 +49,7 @@ def fast_recovery(lab: Lab) -> Iterator[Step]:
     observed = _reordered(lab, late_s)
     seen = _recoveries(observed, late_s, late_s + 0.4)
     yield Step("fast recovery begins", ", ".join(sorted(seen)), "recovery" in seen)
-    yield Step("nothing was lost", f"{observed.dropped()} packets", observed.dropped() == 0)
+    yield Step("nothing was dropped", f"{observed.dropped()} packets", observed.dropped() == 0)
     yield from _restored(observed, late_s, late_s + 0.4)
     share = observed.goodput(late_s + 0.4, late_s + 1.5) / observed.goodput(late_s - 0.4, late_s)
     yield Step("sending goes on as before", f"{share:.0%}", share >= 0.95)
@@ -84,7 +84,7 @@ def _reordered(lab: Lab, late_s: float) -> ObservedRun:
     "spurious-timeout",
     "A spurious retransmission timeout is undone",
     why="The path stands still for 0.9 s, longer than the timeout, and then delivers everything: RFC "
-    "5682 finds that nothing was lost. A delay stands for the draft's reordering, which cannot be "
+    "5682 finds that nothing was dropped. A delay stands for the draft's reordering, which cannot be "
     "longer than a timeout without one.",
     tolerance="A second for the queue to drain and the proof to come.",
     needs=(),
@@ -99,7 +99,7 @@ def timeout(lab: Lab) -> Iterator[Step]:
     )
     seen = _recoveries(observed, still_s, still_s + 1.5)
     yield Step("the timeout fires", ", ".join(sorted(seen)), "loss" in seen)
-    yield Step("nothing was lost", f"{observed.dropped()} packets", observed.dropped() == 0)
+    yield Step("nothing was dropped", f"{observed.dropped()} packets", observed.dropped() == 0)
     yield from _restored(observed, still_s, still_s + 2)
     share = observed.goodput(still_s + 2, still_s + 3.5) / observed.goodput(still_s - 0.4, still_s)
     yield Step("sending goes on as before", f"{share:.0%}", share >= 0.9)

@@ -45,7 +45,7 @@ def plateau(lab: Lab) -> Iterator[Step]:
     "startup-loss",
     "STARTUP ends on loss although the application is the limit",
     why="Samples limited by the application say nothing about the bandwidth, but loss says that there "
-    "is too much. 30 Mbit/s are sent into 100 Mbit/s; 20 % of the packets are lost from 1.5 s on, "
+    "is too much. 30 Mbit/s are sent into 100 Mbit/s; 20 % of the packets are dropped from 1.5 s on, "
     "about twenty a round. With little in flight, DRAIN may end with the very ACK that began it.",
     tolerance="Five round trips for the end: one to lose, one to hear of it, one to count, and two for "
     "holes that retransmissions have to fill.",
@@ -61,7 +61,7 @@ def loss_while_application_limited(lab: Lab) -> Iterator[Step]:
         changes=[at(_LOSS_FROM_S, loss=loss(0.2))],
     )
     _, end_s, following = observed.first("Startup")
-    yield Step("STARTUP lasts until packets are lost", f"it ends at {end_s:.3f} s", end_s > _LOSS_FROM_S)
+    yield Step("STARTUP lasts until packets are dropped", f"it ends at {end_s:.3f} s", end_s > _LOSS_FROM_S)
     yield Step(
         "it ends within five round trips of the loss",
         f"{1e3 * (end_s - _LOSS_FROM_S):.0f} ms later",

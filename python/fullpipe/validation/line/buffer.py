@@ -105,7 +105,7 @@ def _first_in_first_out(
     if _is_seldom_full(loaded, base, full):
         doubts.append("it was seldom full")
     if resent is not None and resent < FEW_EVENTS:
-        doubts.append(f"{resent} segments were sent again")
+        doubts.append(f"{resent} segments were retransmitted")
     if measured.has_unsure:
         doubts.append("for part of the time only flows tell of it that may never have met an empty queue")
     if not measured.one_clock and len(measured.rates) > 1:

@@ -147,7 +147,7 @@ def _say(found: Fitted, measured: Measured, base: Base) -> None:
     if pings.lost:
         sent = pings.lost + pings.rtts_s.size
         found.unknown.append(
-            f"loss: {pings.lost:,} of {sent:,} pings had no reply, by full buffers or at random"
+            f"loss: {pings.lost:,} of {sent:,} pings had no reply: dropped by full buffers or at random"
         )
     found.unknown += [
         "random loss, reordering, changes of rate or route: such logs do not tell them from a full buffer",
