@@ -265,6 +265,17 @@ def test_a_group_of_equal_runs_has_no_violin_and_no_warning() -> None:
     assert charts.distributions(axes, rows({"cubic": [2.0, 2.0]}), violins=True)["median"].to_list() == [2.0]
 
 
+def test_violins_and_boxes_end_at_the_extremes_of_runs() -> None:
+    table = rows({"cubic": [0.0, 0.1, 0.9, 1.0]})
+    for is_violin in (True, False):
+        _, (axes,) = plots.new_figure()
+        charts.distributions(axes, table, violins=is_violin)
+        shapes = [path.vertices for each in axes.collections for path in each.get_paths()]
+        shapes += [np.column_stack([line.get_xdata(), line.get_ydata()]) for line in axes.lines]
+        ends = np.concatenate([shape[:, 1] for shape in shapes])
+        assert (ends.min(), ends.max()) == (0, 1)
+
+
 def test_an_algorithm_has_one_look_whatever_stands_behind_its_name() -> None:
     assert look_of("bbr3", 0) == look_of("bbr3-1", 4) == look_of("bbr3 draft", 7)
     assert look_of("bbr_n_plus", 0) != look_of("bbr1", 0)
