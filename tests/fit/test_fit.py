@@ -145,12 +145,28 @@ def test_scores_are_those_of_the_measured_line(tmp_path: Path) -> None:
     assert of.rpm == pytest.approx(library.metrics.responsiveness(loaded), rel=0.05)
 
 
-def test_without_idle_pings_the_rtt_is_known_from_above(tmp_path: Path) -> None:
-    files, _ = wired({"size": "150 ms"}, tmp_path)
+@pytest.fixture(scope="module")
+def busy(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
+    """Logs whose pings are all of the busy line."""
+    files, _ = wired({"size": "150 ms"}, tmp_path_factory.mktemp("busy"))
     kept = [line for line in files[0].read_text().splitlines() if "icmp_seq" in line][100:300]
     files[0].write_text("\n".join(["PING x", *kept]))
-    found = fit(read(files))
+    return files
+
+
+def test_without_idle_pings_the_rtt_is_known_from_above(busy: list[Path]) -> None:
+    found = fit(read(busy))
     assert any("ms at most: no ping is known to be of the idle line" in line for line in found.unknown)
+
+
+def test_without_idle_pings_there_is_no_latency_increase_and_no_grade(
+    fullpipe: Cli, busy: list[Path]
+) -> None:
+    done = fullpipe("fit", *map(str, busy), "-o", "mine.toml")
+    assert "down: no latency increase, as no ping is known to be of the idle line, " in done.stdout
+    told = json.loads(fullpipe("fit", *map(str, busy), "--json").stdout)["ways"]["down"]
+    assert (told["latency_increase_s"], told["grade"]) == (None, None)
+    assert told["responsiveness"] > 0
 
 
 def test_the_command_writes_a_scenario_that_runs(fullpipe: Cli, tmp_path: Path) -> None:

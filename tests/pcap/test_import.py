@@ -152,6 +152,7 @@ def test_a_run_has_what_was_captured(fullpipe: Cli, tmp_path: Path) -> None:
     kept = Run.load(told["folder"])
     row, truth = kept.flows.row(0, named=True), made.flows.row(0, named=True)
     assert (row["flow"], row["cca"], kept.meta.engine.name, kept.name) == (NAME, "cubic", "pcap", "line")
+    assert kept.meta.engine.is_of_a_file
     for column in ("goodput_bps", "sent_packets"):
         assert row[column] == pytest.approx(truth[column], rel=0.01), column
     assert row["retransmitted_packets"] == truth["retransmitted_packets"]

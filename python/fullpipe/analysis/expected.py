@@ -10,12 +10,13 @@ from math import isclose
 from typing import Literal
 
 from fullpipe.analysis.metrics.connections import is_bulk
+from fullpipe.analysis.metrics.paths import base_rtts_s, rate_varies
 from fullpipe.analysis.theory import bbr_share, max_min
 from fullpipe.scenario import Network, RoutedFlow, catalogue
-from fullpipe.scenario.model.link.changes import MarkovChannel, states_of
+from fullpipe.scenario.model.link.changes import states_of
 from fullpipe.scenario.model.link.queues import DropTail
-from fullpipe.scenario.network.parts import Hop, Link, Port
-from fullpipe.scenario.quantities import BITS, NANOSECONDS, to_nanoseconds
+from fullpipe.scenario.network.parts import Hop, Port
+from fullpipe.scenario.quantities import BITS, NANOSECONDS
 
 _FILLS_THE_BUFFER = frozenset({"cubic", "reno"})
 """Algorithms that the model of `bbr_share` is about, beside BBRv1."""
@@ -69,17 +70,6 @@ def expected(network: Network) -> list[Expected]:
     return _Paths(network).expected()
 
 
-def base_rtts_s(network: Network) -> list[float | None]:
-    """The round trip of each flow while no packet waits, without serialisation; None if it varies."""
-    varies = [delay_varies(hop) for hop in network.hops]
-    return [
-        None
-        if routed.later or any(varies[hop] for hop in (*routed.forward, *routed.reverse))
-        else network.base_rtt_s(routed)
-        for routed in network.flows
-    ]
-
-
 def buffer_packets(hop: Hop, packet_bytes: int) -> float | None:
     """Packets of a size that may wait at a queue that drops at its tail; None if it is another queue, has no
     limit or several ones, or has a device below it."""
@@ -88,24 +78,6 @@ def buffer_packets(hop: Hop, packet_bytes: int) -> float | None:
     if hop.queue.packets is not None:
         return float(hop.queue.packets)
     return None if hop.queue.limit_bytes is None else hop.queue.limit_bytes / packet_bytes
-
-
-def rate_varies(hop: Hop) -> bool:
-    """Whether a hop has no single rate: a cell, a recorded trace, and a link whose rate changes."""
-    if isinstance(hop, Port):
-        return True
-    first = hop.limit_bps if hop.rate_bps is None else hop.rate_bps
-    is_recorded = hop.trace is not None and hop.trace.kind == "mahimahi"
-    return is_recorded or _takes_other_values(hop, "rate_bps", first)
-
-
-def delay_varies(hop: Hop) -> bool:
-    """Whether the delay of a hop varies from packet to packet, without waiting in its queue."""
-    if isinstance(hop, Port):
-        return True
-    does = hop.impairments
-    is_uneven = hop.frames or (hop.trace and hop.trace.light) or does.jitter or does.arq or does.batch_s
-    return bool(is_uneven) or _takes_other_values(hop, "delay_s", hop.delay_ns)
 
 
 def datagrams_per_s(network: Network) -> float:
@@ -299,17 +271,6 @@ def _limit_varies(hop: Hop) -> bool:
     is_changed = any("limit" in values for _, values in hop.steps)
     is_shaped = any(state.packets is not None or state.limit_bytes is not None for state in states)
     return hop.device_packets is not None or is_changed or is_shaped
-
-
-def _takes_other_values(link: Link, quantity: Literal["rate_bps", "delay_s"], first: float | None) -> bool:
-    """Whether steps or a Markov channel give a link another rate, or another delay in nanoseconds."""
-    key = "delay_ns" if quantity == "delay_s" else quantity
-    values = {known[key] for _, known in link.steps if key in known}
-    for shape in link.shapes:
-        if isinstance(shape, MarkovChannel):
-            of_states = (getattr(state, quantity) for _, state in states_of(shape))
-            values |= {to_nanoseconds(v) if key == "delay_ns" else v for v in of_states if v is not None}
-    return bool(values - {first})
 
 
 def _target_s(hop: Hop) -> float | None:

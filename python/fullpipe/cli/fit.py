@@ -58,12 +58,13 @@ def fit(
         echo(json.dumps(_told(found)))
         return
     for way, of in found.ways.items():
-        if of.increase_s is not None:
-            echo(
-                f"{way}: pings take {of.increase_s * 1e3:.0f} ms longer while it is busy (grade {of.grade}),"
-                f" {of.rpm:.0f} round trips per minute",
-                err=out is None,
-            )
+        if of.rpm is None:
+            continue
+        if of.increase_s is None:
+            longer = "no latency increase, as no ping is known to be of the idle line"
+        else:
+            longer = f"pings take {of.increase_s * 1e3:.0f} ms longer while it is busy (grade {of.grade})"
+        echo(f"{way}: {longer}, {of.rpm:.0f} round trips per minute", err=out is None)
     echo(text if out is None else f"{notes}{out}", nl=out is not None)
 
 

@@ -11,6 +11,7 @@ import typer
 
 from fullpipe.analysis.length import shortfall
 from fullpipe.analysis.metrics import MEASURES, measured
+from fullpipe.analysis.metrics.table import without_idle_rtt
 from fullpipe.analysis.of_connections import of_connections
 from fullpipe.analysis.statistics import Doubt, doubtful_means
 from fullpipe.analysis.unfinished import counted, unfinished_shown
@@ -60,7 +61,7 @@ def metrics(
         console.print(led(run.name, "bold", f"{after}, seed {run.meta.seed}, engine {run.meta.engine.name}"))
         for each in _tables(values, console.width):
             console.print(each)
-        for line in (*_leaves_out(run, values), *_otherwise(run), *_warnings(run, doubts)):
+        for line in (*_leaves_out(run, values), *_otherwise(run), *_unknown(run), *_warnings(run, doubts)):
             console.print(line, soft_wrap=True)
 
 
@@ -76,6 +77,7 @@ def _as_json(run: Run, values: pl.DataFrame, doubts: Sequence[Doubt]) -> dict[st
         "otherwise": run.meta.otherwise,
         "doubts": [asdict(doubt) for doubt in doubts],
         "too_short": shortfall([{}], [run]),
+        "without_idle_rtt": without_idle_rtt(run),
     }
 
 
@@ -123,6 +125,14 @@ def _otherwise(run: Run) -> Iterator[Any]:
     for why in dict.fromkeys(run.meta.otherwise.values()):
         names = [measure.name for measure in MEASURES if run.meta.otherwise.get(measure.column) == why]
         yield styled(f"{', '.join(names)} of {run.meta.engine.name}: {why}", "dim")
+
+
+def _unknown(run: Run) -> Iterator[Any]:
+    """The pings without a latency increase, and why."""
+    if names := without_idle_rtt(run):
+        why = "other flows were active beside every ping, and the RTT of the idle path is not known"
+        told = f"latency_increase of {', '.join(names)} is unknown: {why}; start pings before other flows"
+        yield styled(told, "dim")
 
 
 def _warnings(run: Run, doubts: Sequence[Doubt]) -> Iterator[Any]:

@@ -18,6 +18,8 @@ ENGINE = "^[A-Za-z0-9_-][A-Za-z0-9_.-]*$"
 """What the name of an engine is: letters, digits, and `_`, `-` and `.`, which does not come first."""
 
 
+MEASURED, CAPTURED = "measured", "captured"
+"""Model versions of runs that were read from files of Flent, and from captures."""
 _Count = Annotated[int, Field(ge=0, lt=1 << 63)]
 """Whole number that a column of 64 bits can hold."""
 _Seconds = Annotated[float, Field(allow_inf_nan=False)]
@@ -33,6 +35,11 @@ class EngineId(BaseModel):
     model_version: str
     code: str = ""
     """Fingerprints of the external algorithms; empty if there are none."""
+
+    @property
+    def is_of_a_file(self) -> bool:
+        """Whether the run was measured elsewhere, and its scenario says nothing of the path."""
+        return self.model_version in (MEASURED, CAPTURED)
 
 
 class Meta(BaseModel):

@@ -168,7 +168,8 @@ def _responsiveness(group: Group) -> float | None:
 
 
 def _latency_increase(group: Group) -> float | None:
-    return mean(group.increases_s())
+    found = [*group.increases_s()]
+    return None if None in found else mean(found)
 
 
 MEASURES = (
@@ -297,8 +298,10 @@ MEASURES = (
         "s",
         "lower",
         Margin(0.10, 0.005),
-        "mean RTT of its pings and probes while bulk flows ran, less their smallest: what grades of"
-        " bufferbloat are of; of several flows of pings or probes the mean over flows",
+        "mean RTT of its pings and probes while bulk flows ran, less that of the idle path: what grades of"
+        " bufferbloat are of. The idle path has the smallest RTT if a ping met it without other flows,"
+        " otherwise that of the scenario; none if that varies or is not known. Of several flows of pings or"
+        " probes it is the mean over flows",
         _latency_increase,
         "probes.rtt_s",
         label="latency increase under load",

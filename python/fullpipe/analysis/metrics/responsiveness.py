@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from itertools import chain, pairwise
+from math import inf
 
+from fullpipe.analysis.metrics.spans import Span
 from fullpipe.lazy import pl
 
 _KEPT = 0.95
@@ -39,12 +42,12 @@ def responsiveness(rtts_s: Sequence[float]) -> float | None:
 def latency_increase_s(rtts_s: Sequence[float], least_s: float) -> float | None:
     """How much longer round trips take under load than without, s.
 
-    Formula: mean of the round-trip times under load - the smallest of all.
-    Source: the measure that `bufferbloat_grade` is of, with the smallest RTT for that of an idle line.
+    Formula: mean of the round-trip times under load - that of the idle path.
+    Source: the measure that `bufferbloat_grade` is of.
 
     Args:
         rtts_s: Round-trip times of pings or probes under load, s.
-        least_s: The smallest of theirs, under load or not, s.
+        least_s: That of the idle path, s.
 
     Returns:
         None without any.
@@ -89,13 +92,43 @@ def under_load(probes: pl.DataFrame, load: pl.DataFrame, warmup_s: float = 0.0) 
     return probes.filter(is_loaded & (times_s >= warmup_s))
 
 
-def _joined(spans_s: Iterable[tuple[float, float]]) -> list[tuple[float, float]]:
+def idle_times(flows: pl.DataFrame) -> list[Span]:
+    """Return the times at which none of some flows is active, s: the first one is before all of them.
+
+    Args:
+        flows: Rows of the table of flows. Those without a start were never active.
+    """
+    spans_s = _joined(flows.select("start_s", pl.col("end_s").fill_null(inf)).drop_nulls().iter_rows())
+    return list(pairwise([-inf, *chain.from_iterable(spans_s), inf]))[::2]
+
+
+def met_idle_path(probes: pl.DataFrame, idle_s: Iterable[Span]) -> bool:
+    """Whether one of the pings of a flow met a path without other traffic.
+
+    Before the first traffic, such a ping has its reply before the traffic begins. Afterwards, it also follows
+    the reply to a ping that was sent after the traffic ended: by then all that was queued has left.
+
+    Args:
+        probes: Rows of the table of probes that have a reply, all of one flow.
+        idle_s: See `idle_times`.
+    """
+    sent_s, back_s = pl.col("time_s"), pl.col("time_s") + pl.col("rtt_s")
+    for from_s, until_s in idle_s:
+        own = probes.filter((sent_s >= from_s) & (back_s <= until_s))
+        if from_s > -inf:
+            own = own.filter(sent_s >= back_s.min())
+        if own.height:
+            return True
+    return False
+
+
+def _joined(spans_s: Iterable[Span]) -> list[Span]:
     """Spans of time as those that do not meet, in the order of time.
 
     >>> _joined([(4.0, 6.0), (0.0, 2.0), (1.0, 3.0), (3.0, 3.5)])
     [(0.0, 3.5), (4.0, 6.0)]
     """
-    joined: list[tuple[float, float]] = []
+    joined: list[Span] = []
     for start_s, end_s in sorted(spans_s):
         if joined and start_s <= joined[-1][1]:
             joined[-1] = (joined[-1][0], max(joined[-1][1], end_s))

@@ -14,14 +14,20 @@ from fullpipe.analysis.metrics.connections import bulk_flows, bulk_names, connec
 from fullpipe.analysis.metrics.delay import smoothed_s
 from fullpipe.analysis.metrics.dynamics import Windows
 from fullpipe.analysis.metrics.groups import flow_directions
-from fullpipe.analysis.metrics.responsiveness import latency_increase_s, under_load
-from fullpipe.analysis.metrics.samples import RowsByFlow, real
+from fullpipe.analysis.metrics.paths import echo_names, echo_rtts_s
+from fullpipe.analysis.metrics.responsiveness import (
+    idle_times,
+    latency_increase_s,
+    met_idle_path,
+    under_load,
+)
+from fullpipe.analysis.metrics.samples import RowsByFlow, real, rows_where
 from fullpipe.analysis.metrics.spans import compared
 from fullpipe.analysis.metrics.transfers import begun_pages_s, measured_transfers
 from fullpipe.analysis.metrics.voice import call_scores
 from fullpipe.lazy import pl
 from fullpipe.runs import Run
-from fullpipe.runs.spans import rows_together_bps
+from fullpipe.runs.spans import Span, rows_together_bps
 
 
 @dataclass(frozen=True)
@@ -84,18 +90,41 @@ class Whole:
         return RowsByFlow(self.run.videos)
 
     @cached_property
-    def probes(self) -> RowsByFlow:
-        """The pings and probes, whenever they were sent."""
-        return RowsByFlow(self.run.probes)
+    def answered(self) -> RowsByFlow:
+        """The pings and probes with a reply, whenever they were sent."""
+        probes = self.run.probes
+        return RowsByFlow(probes if probes.is_empty() else probes.filter(pl.col("rtt_s").is_not_null()))
 
     @cached_property
     def under_load(self) -> RowsByFlow:
-        """The pings and probes with a reply that were sent while bulk flows ran."""
-        probes = self.run.probes
-        if probes.is_empty():
-            return RowsByFlow(probes)
-        answered = probes.filter(pl.col("rtt_s").is_not_null())
+        """Those of them that were sent while bulk flows ran."""
+        answered = self.answered.table
+        if answered.is_empty():
+            return self.answered
         return RowsByFlow(under_load(answered, self.bulk.table, self.warmup_s))
+
+    @cached_property
+    def _idle_times(self) -> list[Span]:
+        """The times at which no flow but pings and probes was active."""
+        echoes = echo_names(self.run.scenario)
+        table = self.flows.table
+        return idle_times(rows_where(table, [flow not in echoes for flow in table["flow"].to_list()]))
+
+    def idle_rtt_s(self, flow: str) -> float | None:
+        """Return the RTT of the idle path of a flow of pings or probes, s; None if it is not known.
+
+        It is the smallest of its RTTs if one of its pings met the path without other traffic. Otherwise it is
+        that of the scenario, unless the run was measured elsewhere: see `paths.echo_rtts_s`.
+        """
+        answered = self.answered.rows_of([flow])
+        if met_idle_path(answered, self._idle_times):
+            return real(answered["rtt_s"].min())
+        return None if self.run.meta.engine.is_of_a_file else echo_rtts_s(self.run.scenario).get(flow)
+
+    def without_idle_rtt(self) -> list[str]:
+        """Return the pings and probes that met load, and the RTT of whose idle path is not known."""
+        met = self.under_load.table["flow"].unique(maintain_order=True).to_list()
+        return [flow for flow in met if self.idle_rtt_s(flow) is None]
 
     @cached_property
     def ways(self) -> list[list[str]]:
@@ -233,12 +262,13 @@ class Group:
         """Of its pings and probes while bulk flows ran."""
         return self.whole.under_load.rows_of(self.names)["rtt_s"]
 
-    def increases_s(self) -> Iterator[float]:
-        """Yield the latency increase of each of its flows of pings or probes, which may have unlike paths."""
+    def increases_s(self) -> Iterator[float | None]:
+        """Yield the latency increase of each of its flows of pings or probes that met load, s.
+
+        Their paths may be unlike. None: the RTT of the idle path is not known.
+        """
         for name in self.names:
-            least_s = real(self.whole.probes.rows_of([name])["rtt_s"].min())
-            increase_s = latency_increase_s(
-                self.whole.under_load.rows_of([name])["rtt_s"].to_list(), least_s or 0.0
-            )
-            if increase_s is not None:
-                yield increase_s
+            loaded_s = self.whole.under_load.rows_of([name])["rtt_s"].to_list()
+            if loaded_s:
+                base_s = self.whole.idle_rtt_s(name)
+                yield None if base_s is None else latency_increase_s(loaded_s, base_s)

@@ -40,6 +40,11 @@ def measured(
     return pl.DataFrame(measured_rows(run, links, metrics), schema=schema(), orient="row")
 
 
+def without_idle_rtt(run: Run) -> list[str]:
+    """Return the pings and probes under load whose `latency_increase` is unknown: see `Whole.idle_rtt_s`."""
+    return Whole(run).without_idle_rtt()
+
+
 def schema() -> dict[str, type[pl.DataType]]:
     """Names and types of the columns of `measured`."""
     return dict.fromkeys(COLUMNS, pl.String) | {"value": pl.Float64}

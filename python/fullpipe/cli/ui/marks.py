@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from fullpipe.analysis.expected import Expected, base_rtts_s, buffer_packets, common
+from fullpipe.analysis.expected import Expected, buffer_packets, common
+from fullpipe.analysis.metrics.paths import base_rtts_s
 from fullpipe.scenario import Network
 from fullpipe.scenario.model.link.queues import DropTail
 

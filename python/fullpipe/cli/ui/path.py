@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import islice, pairwise
 from typing import Any
 
-from fullpipe.analysis.expected import rate_varies
+from fullpipe.analysis.metrics.paths import rate_varies
 from fullpipe.scenario import Network, Scenario
 from fullpipe.scenario.model.link.queues import DropTail
 from fullpipe.scenario.model.topology import Dumbbell

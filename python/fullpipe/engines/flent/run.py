@@ -16,6 +16,7 @@ from fullpipe.engines.flent.timing import timing_of
 from fullpipe.errors import InputFileError, NoRunError, ResultError, ScenarioError, brief
 from fullpipe.runs import SCHEMA_VERSION, EngineId, Meta, Run, Store
 from fullpipe.runs.kept import Kept
+from fullpipe.runs.meta import MEASURED
 
 ENGINE = "flent"
 FILE, NAMES = "file", "names"
@@ -103,7 +104,7 @@ def _identity(document: Document, path: Path) -> EngineId:
     """What tells files apart is their content."""
     version = document.text("FLENT_VERSION") or "unknown"
     code = hashlib.sha256(path.read_bytes()).hexdigest()[:16]
-    return EngineId(name=ENGINE, version=version, model_version="measured", code=code)
+    return EngineId(name=ENGINE, version=version, model_version=MEASURED, code=code)
 
 
 def _origin(path: Path, algorithms: Mapping[str, str]) -> dict[str, str | int | None]:

@@ -19,6 +19,7 @@ from fullpipe.engines.pcap.remarks import remarks_of
 from fullpipe.engines.pcap.tables import tables_of
 from fullpipe.errors import InputFileError, UnknownNameError, brief
 from fullpipe.runs import SCHEMA_VERSION, EngineId, Meta, Run
+from fullpipe.runs.meta import CAPTURED
 
 ENGINE = "pcap"
 MOST_FLOWS = 64
@@ -77,7 +78,7 @@ def read_run(path: Path, algorithms: Mapping[str, str] | None = None) -> Run:
         schema_version=SCHEMA_VERSION,
         scenario=scenario.to_dict(),
         digest=scenario.digest,
-        engine=EngineId(name=ENGINE, version="1", model_version="captured", code=_fingerprint(path)),
+        engine=EngineId(name=ENGINE, version="1", model_version=CAPTURED, code=_fingerprint(path)),
         seed=1,
         duration_s=scenario.duration_s,
         wall_s=scenario.duration_s,

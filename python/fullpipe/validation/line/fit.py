@@ -24,7 +24,7 @@ class Direction:
     """Whether pings met no standing queue, so that the line may never have been full."""
     buffer: Buffer
     increase_s: float | None
-    """What pings took longer while it was busy, on average; None if they cannot be told."""
+    """Mean RTT of pings while it was busy, less that of the idle line; None if either is not known."""
     rpm: float | None
     """Round trips per minute while it was busy."""
 
@@ -78,7 +78,7 @@ def _direction(measured: Measured, way: Way, base: Base) -> Direction:
         rate, wait_s, stands_for = measured.known.values[way]
         buffer = Buffer(buffer.full_s, wait_s, "", is_least=wait_s is None, stands_for=stands_for)
     known = measured.one_clock and rtts_s.size > 0
-    increase_s = float(rtts_s.mean()) - base.rtt_s if known else None
+    increase_s = float(rtts_s.mean()) - base.rtt_s if known and base.idle else None
     rpm = responsiveness(rtts_s.tolist()) if known else None
     return Direction(rate, is_least_rate, buffer, increase_s, rpm)
 

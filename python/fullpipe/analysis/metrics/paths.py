@@ -1,0 +1,95 @@
+"""Round trips of empty paths, from links and delays alone; nothing is run."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Literal
+
+from fullpipe.scenario import Network, RoutedFlow, Scenario, resolve
+from fullpipe.scenario.model.flows import Flow, flow_names
+from fullpipe.scenario.model.link.changes import MarkovChannel, states_of
+from fullpipe.scenario.network.parts import Hop, Link, Port, Route
+from fullpipe.scenario.quantities import BITS, to_nanoseconds
+from fullpipe.scenario.remembered import Remembered
+
+
+def base_rtts_s(network: Network) -> list[float | None]:
+    """The round trip of each flow while no packet waits, without serialisation; None if it varies."""
+    varies = [delay_varies(hop) for hop in network.hops]
+    return [
+        None if routed.later or any(varies[hop] for hop in _both_ways(routed)) else network.base_rtt_s(routed)
+        for routed in network.flows
+    ]
+
+
+@Remembered
+def echo_rtts_s(scenario: Scenario) -> Mapping[str, float]:
+    """Return the RTT of every ping and probe on its empty path, s, by the name of its flow.
+
+    Formula: sum over all hops, there and back, of propagation + bits of the packet / rate of the hop.
+    Source: RFC 2681, section 2, the round-trip delay; no packet waits.
+
+    Returns:
+        No value where delay, rate or route varies, and none in cells.
+    """
+    network = resolve(scenario)
+    rtts_s = zip(network.flows, base_rtts_s(network), strict=True)
+    return {
+        routed.name: rtt_s + _serialisation_s(network, routed)
+        for routed, rtt_s in rtts_s
+        if _is_echo(routed.flow)
+        and rtt_s is not None
+        and not any(rate_varies(network.hops[hop]) for hop in _both_ways(routed))
+    }
+
+
+@Remembered
+def echo_names(scenario: Scenario) -> frozenset[str]:
+    """Return the names of the flows of pings and probes that the far end sends back."""
+    entries = zip(scenario.flows, flow_names(scenario.flows), strict=True)
+    return frozenset(name for flow, names in entries if _is_echo(flow) for name in names)
+
+
+def rate_varies(hop: Hop) -> bool:
+    """Whether a hop has no single rate: a cell, a recorded trace, and a link whose rate changes."""
+    if isinstance(hop, Port):
+        return True
+    first = hop.limit_bps if hop.rate_bps is None else hop.rate_bps
+    is_recorded = hop.trace is not None and hop.trace.kind == "mahimahi"
+    return is_recorded or _takes_other_values(hop, "rate_bps", first)
+
+
+def delay_varies(hop: Hop) -> bool:
+    """Whether the delay of a hop varies from packet to packet, without waiting in its queue."""
+    if isinstance(hop, Port):
+        return True
+    does = hop.impairments
+    is_uneven = hop.frames or (hop.trace and hop.trace.light) or does.jitter or does.arq or does.batch_s
+    return bool(is_uneven) or _takes_other_values(hop, "delay_s", hop.delay_ns)
+
+
+def _takes_other_values(link: Link, quantity: Literal["rate_bps", "delay_s"], first: float | None) -> bool:
+    """Whether steps or a Markov channel give a link another rate, or another delay in nanoseconds."""
+    key = "delay_ns" if quantity == "delay_s" else quantity
+    values = {known[key] for _, known in link.steps if key in known}
+    for shape in link.shapes:
+        if isinstance(shape, MarkovChannel):
+            of_states = (getattr(state, quantity) for _, state in states_of(shape))
+            values |= {to_nanoseconds(v) if key == "delay_ns" else v for v in of_states if v is not None}
+    return bool(values - {first})
+
+
+def _serialisation_s(network: Network, routed: RoutedFlow) -> float:
+    """Return the time that links take to send a packet there and its reply back, s."""
+    of = routed.flow.datagrams
+    size_bytes = of.payload_bytes + of.headers_bytes + routed.tcp.link_overhead_bytes if of else 0
+    rates_bps = (network.hops[hop].rate_bps for hop in _both_ways(routed))
+    return sum(size_bytes * BITS / rate_bps for rate_bps in rates_bps if rate_bps)
+
+
+def _both_ways(routed: RoutedFlow) -> Route:
+    return (*routed.forward, *routed.reverse)
+
+
+def _is_echo(flow: Flow) -> bool:
+    return flow.datagrams is not None and flow.datagrams.echo
