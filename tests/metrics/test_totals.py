@@ -144,6 +144,42 @@ def test_samples_say_the_same_where_an_engine_does_not_count() -> None:
     )
 
 
+def both_ways(*more: dict[str, Any], **changed: Any) -> Run:
+    """Two downloads and an upload, and other flows."""
+    flows = [{"cca": "cubic", "count": 2}, {"name": "up", "cca": "cubic", "upload": True}, *more]
+    return fullpipe.run(Scenario(**{**ONE_AFTER_THE_OTHER, "duration": "4 s", "flows": flows, **changed}))
+
+
+def test_jain_is_not_of_downloads_beside_uploads() -> None:
+    run = both_ways()
+    assert summary(run)["totals"]["jain"] is value(run, "jain") is None
+    assert value(run, "jain", "all downloads") == metrics.jain(run.flows["goodput_bps"][:2])
+
+
+def test_an_upload_that_is_no_bulk_flow_is_of_the_other_direction() -> None:
+    ping = {"name": "ping", "workload": "ping", "upload": True}
+    run = both_ways(flows=[{"cca": "cubic", "count": 2}, ping])
+    assert summary(run)["totals"]["jain"] is value(run, "jain") is None
+
+
+def test_run_and_metrics_say_the_same_of_fairness(capsys: pytest.CaptureFixture[str]) -> None:
+    """The same to the last digit where bulk flows compete beside flows that are none, at unlike times."""
+    from fullpipe.cli.run_tables import show_run
+
+    others = [{"name": "call", "workload": "voip"}, {"name": "page", "cca": "cubic", "size": "1 MB"}]
+    run = both_ways(flows=[*_LATE, *others])
+    index = summary(run)["totals"]["jain"]
+    assert index == value(run, "jain")
+    show_run(run)
+    assert f"Jain {index:.3f} of 2 bulk flows while all are active" in capsys.readouterr().out
+
+
+def test_shares_add_up_in_each_direction() -> None:
+    shares = [flow["share"] for flow in summary(both_ways())["flows"]]
+    assert sum(shares[:2]) == pytest.approx(1)
+    assert shares[2] == 1
+
+
 def test_rates_over_unknown_times_are_not_added() -> None:
     assert together_bps([1e6, 2e6], [(0.0, 1.0), None]) is None
     assert together_bps([None, None], [None, None]) is None

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from fullpipe.analysis.metrics.connections import bulk_names
-from fullpipe.analysis.metrics.fairness import jain
+from fullpipe.analysis.metrics.fairness import jain_of_some
 from fullpipe.analysis.metrics.groups import flow_directions
 from fullpipe.analysis.metrics.shapers import shaper_bps, shaper_utilisation
 from fullpipe.analysis.metrics.spans import compared
@@ -58,24 +58,23 @@ def show_run(run: Run) -> None:
 def _totals(run: Run, flows: Iterable[Row]) -> Iterator[str]:
     """Goodput and fairness of all flows; of downloads and of uploads if there are both."""
     rows = {row["flow"]: row for row in flows}
-    bulk = frozenset(bulk_names(run))
     for name, own in (flow_directions(run) or {"total": list(rows)}).items():
         there = [rows[flow] for flow in own if flow in rows]
         goodput_bps = rows_together_bps(there, "goodput_bps", run.scenario.warmup_s)
-        competing = [row for row in there if row["flow"] in bulk and row["goodput_bps"] is not None]
-        yield ", ".join([f"{name} {_mbps(goodput_bps)} Mbit/s", *_fairness(run, competing)])
+        yield ", ".join([f"{name} {_mbps(goodput_bps)} Mbit/s", *_fairness(run, there)])
 
 
-def _fairness(run: Run, bulk: Sequence[Row]) -> list[str]:
-    """Jain's index and what it is of, if there are flows that share."""
-    if len(bulk) < 2:
+def _fairness(run: Run, flows: Sequence[Row]) -> list[str]:
+    """Jain's index of the bulk flows of one direction, if there are several."""
+    bulk, warmup_s = frozenset(bulk_names(run)), run.scenario.warmup_s
+    competing = [row for row in flows if row["flow"] in bulk and row["goodput_bps"] is not None]
+    if len(competing) < 2:
         return []
-    warmup_s, names = run.scenario.warmup_s, [str(row["flow"]) for row in bulk]
-    index = jain(compared(bulk, names, lambda: run.series, warmup_s).values())
-    spans = {span_of(row, warmup_s) for row in bulk}
+    index = jain_of_some(compared(flows, bulk, lambda: run.series, warmup_s), bulk)
+    spans = {span_of(row, warmup_s) for row in competing}
     while_all = " while all are active" if len(spans) > 1 else ""
     shown = "-" if index is None else f"{index:.3f}"
-    return [f"Jain {shown} of {len(bulk)} bulk flows{while_all}"]
+    return [f"Jain {shown} of {len(competing)} bulk flows{while_all}"]
 
 
 def _otherwise(run: Run) -> Iterator[Any]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Container, Iterable, Mapping
 
 from fullpipe.analysis.metrics.samples import spacing_s
 from fullpipe.lazy import pl
@@ -24,6 +24,23 @@ def jain(rates: Iterable[float | None]) -> float | None:
     known = [rate for rate in rates if rate is not None]
     squares = sum(rate * rate for rate in known)
     return sum(known) ** 2 / (len(known) * squares) if squares else None
+
+
+def jain_of_some(delivered: Mapping[str, float], flows: Container[str]) -> float | None:
+    """Jain's index of what some flows delivered over the same time; None for fewer than two.
+
+    Formula: (Σ x)² / (n Σ x²) over the n amounts.
+    Source: Jain, Chiu and Hawe, DEC-TR-301, 1984.
+
+    Args:
+        delivered: Amounts of flows whose data go the same way, by name: see `spans.compared`.
+        flows: Names of those that compete.
+
+    >>> jain_of_some({"a": 2.0, "b": 2.0, "call": 1.0}, ["a", "b"])
+    1.0
+    """
+    own = [amount for name, amount in delivered.items() if name in flows]
+    return jain(own) if len(own) > 1 else None
 
 
 def jain_among(flows: pl.DataFrame) -> float | None:

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from fullpipe.analysis.metrics.application_measures import OF_APPLICATIONS
 from fullpipe.analysis.metrics.delay import power, rtt_inflation
-from fullpipe.analysis.metrics.fairness import jain, starved_flows
+from fullpipe.analysis.metrics.fairness import jain_of_some, starved_flows
 from fullpipe.analysis.metrics.loss import loss_rate, marking_rate, retransmission_rate
 from fullpipe.analysis.metrics.margins import (
     DELAY,
@@ -113,9 +113,7 @@ def _share(group: Group) -> float | None:
 
 
 def _jain(group: Group) -> float | None:
-    delivered = group.rivals.delivered
-    own = [delivered[name] for name in group.bulk["flow"].to_list() if name in delivered]
-    return jain(own) if len(own) > 1 else None
+    return jain_of_some(group.rivals.delivered, frozenset(group.bulk["flow"].to_list()))
 
 
 def _equal_share(group: Group) -> float | None:

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from itertools import chain, pairwise
 from math import inf
 
-from fullpipe.analysis.metrics.spans import Span
+from fullpipe.runs.spans import Span
 from fullpipe.lazy import pl
 
 _KEPT = 0.95

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from fullpipe.analysis.metrics.connections import bulk_names
-from fullpipe.analysis.metrics.fairness import jain
+from fullpipe.analysis.metrics.fairness import jain_of_some
 from fullpipe.analysis.metrics.groups import flow_directions
 from fullpipe.analysis.metrics.spans import compared
 from fullpipe.analysis.metrics.transfers import completion_percentiles_s, measured_transfers
@@ -54,14 +54,16 @@ def summary(run: Run) -> dict[str, Any]:
     """The run as one JSON object. What was not measured is None; times are in seconds, rates in bit/s.
 
     Flows, links, totals and transfers leave out the warm-up. `videos`, `data_packets` and `packet_hops` are
-    of the whole run. `totals.jain` is of the bulk flows, of which there are `totals.bulk_flows`, and None for
-    fewer than two. Totals are of all flows, be they downloads or uploads; `measured` has both apart.
+    of the whole run. `totals.jain` is of the bulk flows, of which there are `totals.bulk_flows`. It is None
+    for fewer than two. It is None, too, where some flows download and others upload, as these do not compete:
+    `measured` has the index of each direction. Other totals are of all flows, be they downloads or uploads.
     `totals.goodput_bps` is what all flows deliver from the first start or the end of the warm-up to the last
     end. `share` and `totals.jain` are of the time in which all bulk flows are active, None if there is none.
     """
     meta, scores = run.meta, call_scores(run)
     flows, links = run.rows("flows"), run.rows("links_summary")
-    of_bulk, shares = _bulk_rates(run, flows), _shares(run, flows)
+    ways = _delivered(run, flows)
+    shares = _shares(ways)
     return {
         "scenario": run.name,
         "digest": meta.digest,
@@ -78,7 +80,7 @@ def summary(run: Run) -> dict[str, Any]:
         "links": [{key: row[key] for key in _LINK} for row in links],
         "totals": {
             "goodput_bps": _total_bps(run, flows),
-            "jain": jain(of_bulk.values()) if len(of_bulk) > 1 else None,
+            "jain": jain_of_some(ways[0], frozenset(bulk_names(run))) if len(ways) == 1 else None,
             "bulk_flows": _bulk_count(run, flows),
             "dropped_packets": sum(row["dropped_packets"] or 0 for row in links) if links else None,
         },
@@ -94,29 +96,24 @@ def _total_bps(run: Run, flows: Sequence[dict[str, Any]]) -> float | None:
     return rows_together_bps(flows, "goodput_bps", run.scenario.warmup_s)
 
 
-def _bulk(run: Run, flows: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
-    names = frozenset(bulk_names(run))
-    return [row for row in flows if row["flow"] in names and row["goodput_bps"] is not None]
-
-
 def _bulk_count(run: Run, flows: Sequence[dict[str, Any]]) -> int:
-    return len(_bulk(run, flows))
+    names = frozenset(bulk_names(run))
+    return sum(row["flow"] in names and row["goodput_bps"] is not None for row in flows)
 
 
-def _bulk_rates(run: Run, flows: Sequence[dict[str, Any]]) -> dict[str, float]:
-    return compared(_bulk(run, flows), frozenset(bulk_names(run)), lambda: run.series, run.scenario.warmup_s)
+def _delivered(run: Run, flows: Sequence[dict[str, Any]]) -> list[dict[str, float]]:
+    """What the flows of every direction deliver over the same time: see `spans.compared`."""
+    bulk = frozenset(bulk_names(run))
+    ways = flow_directions(run).values() or [[row["flow"] for row in flows]]
+    rows = [[row for row in flows if row["flow"] in names] for names in map(frozenset, ways)]
+    return [compared(own, bulk, lambda: run.series, run.scenario.warmup_s) for own in rows]
 
 
-def _shares(run: Run, flows: Sequence[dict[str, Any]]) -> dict[str, float]:
+def _shares(ways: Sequence[dict[str, float]]) -> dict[str, float]:
     """The share of every flow of what all flows of its direction deliver over the same time."""
-    found, bulk = dict[str, float](), frozenset(bulk_names(run))
-    for way in flow_directions(run).values() or [[row["flow"] for row in flows]]:
-        names = frozenset(way)
-        rows = [row for row in flows if row["flow"] in names]
-        delivered = compared(rows, bulk, lambda: run.series, run.scenario.warmup_s)
-        total = sum(delivered.values())
-        found |= {name: amount / total for name, amount in delivered.items()} if total else {}
-    return found
+    totals = [sum(delivered.values()) for delivered in ways]
+    each = zip(ways, totals, strict=True)
+    return {name: amount / total for delivered, total in each if total for name, amount in delivered.items()}
 
 
 def _transfers(transfers: pl.DataFrame) -> dict[str, Any] | None:
