@@ -16,6 +16,7 @@ from fullpipe import Scenario, run
 from fullpipe.analysis.length import cycle_s, need, shortfall, start_up_s, waits_for_others
 from fullpipe.analysis.regions import region
 from fullpipe.runs import Run
+from fullpipe.runs.meta import MEASURED
 
 FullPipe = Callable[..., Any]
 SEEDS = 8
@@ -88,6 +89,64 @@ def test_what_the_warning_says_to_set_is_long_enough() -> None:
     words = told.split('"')
     longer = short.with_values({"duration": words[1], "warmup": words[3]})
     assert not is_warned_of(run(longer))
+
+
+def test_what_the_warning_says_of_a_flow_that_comes_later_is_enough() -> None:
+    both = scenario(["cubic"] * 2, rate=10, rtt=200, queue={"size": "1 bdp"}, lasts="12 s", warmup="2 s")
+    late = both.with_values({"flows.1.start": "6 s"})
+    words = str(shortfall([{}], [run(late)])).split('"')
+    assert not is_warned_of(run(late.with_values({"duration": words[1], "warmup": words[3]})))
+
+
+def test_a_later_flow_with_little_start_up_leaves_the_warm_up_where_it_is() -> None:
+    both = scenario(["bbr3", "cubic"], rate=20, rtt=20, queue={"size": "1 bdp"}, lasts="18 s", warmup="2 s")
+    late = both.with_values({"flows.1.start": "9 s"})
+    assert str(shortfall([{}], [run(late)])).endswith('and warmup = "2 s", or longer')
+
+
+def stopping(stop: str, lasts: str = "5 s") -> Scenario:
+    """Two flows that compete, for less than three cycles unless they stop later."""
+    both = scenario(["bbr3", "cubic"], rate=20, rtt=60, queue={"size": "1 bdp"}, lasts=lasts, warmup="1 s")
+    return both.with_values({"flows.0.stop": stop, "flows.1.stop": stop})
+
+
+@pytest.mark.parametrize("lasts", ["4 s", "5 s", "40 s"])
+def test_a_longer_run_is_not_advised_where_flows_stop_at_given_times(lasts: str) -> None:
+    told = shortfall([{}], [run(stopping("4 s", lasts))])
+    assert told
+    assert "; let flows with a `stop` stop " in told
+    assert ("set duration" in told) is (lasts != "40 s")
+
+
+def test_flows_that_stop_as_much_later_as_the_warning_says_are_measured_for_long_enough() -> None:
+    told = str(shortfall([{}], [run(stopping("4 s"))]))
+    later_s = float(told.partition("` stop ")[2].split()[0])
+    assert not is_warned_of(run(stopping(f"{4 + later_s} s", lasts=told.split('"')[1])))
+
+
+def test_a_longer_run_is_advised_for_the_flows_that_it_prolongs() -> None:
+    both = scenario(["bbr3", "cubic"], rate=20, rtt=60, queue={"size": "1 bdp"}, lasts="5 s", warmup="1 s")
+    told = shortfall([{}], [run(both.with_values({"flows.1.stop": "4 s"}))])
+    assert told
+    assert '; set duration = "' in told
+
+
+def test_flows_in_turns_do_not_compete() -> None:
+    both = scenario(["reno"] * 2, rate=40, rtt=40, queue={"size": "1 bdp"}, lasts="30 s", warmup="0 s")
+    turns = both.with_values({"flows.0.stop": "15 s", "flows.1.start": "15 s", "flows.1.start_jitter": "0 s"})
+    of_turns, of_both = (need(run(each), is_shared=True) for each in (turns, both))
+    assert of_turns
+    assert of_both
+    assert of_turns.cycle_s == 0 < of_both.cycle_s
+
+
+def test_of_a_measurement_it_is_said_how_much_longer_to_measure() -> None:
+    made = run(stopping("4 s"))
+    engine = made.meta.engine.model_copy(update={"model_version": MEASURED})
+    told = shortfall([{}], [Run(made.meta.model_copy(update={"engine": engine}), made.tables)])
+    assert told
+    assert told.endswith(" s longer")
+    assert "; measure " in told
 
 
 def test_no_flows_that_always_send_need_nothing() -> None:

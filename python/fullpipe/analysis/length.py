@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left, bisect_right
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import cbrt, ceil, inf, log2
 from typing import TYPE_CHECKING, Any
 
@@ -15,6 +16,7 @@ from fullpipe.scenario.model.link.queues import Discipline
 
 if TYPE_CHECKING:
     from fullpipe.runs import Run
+    from fullpipe.scenario import Scenario
 
 CYCLES = 3
 """Of the slowest flow that a mean is of at least, if flows compete."""
@@ -43,12 +45,14 @@ class Need:
     """Of the flow that adapts slowest."""
     cycle_s: float
     """In what time it adapts once; 0 if no flow competes with another."""
-    start_up_s: float
-    """Of the flow that starts slowest."""
     early_s: float
-    """How much of that is measured."""
+    """Start-up that is measured, of the flow with most of it."""
+    settled_s: float
+    """When the start-up of all is over; the end of the warm-up if that of later flows is short enough."""
     measured_s: float
     """After the warm-up, of the flow that is there for the shortest time."""
+    is_stopped: bool
+    """Whether a flow ends at its `stop`, however long the run is."""
 
     @property
     def cycles(self) -> float:
@@ -62,8 +66,13 @@ class Need:
 
     @property
     def missing_s(self) -> float:
-        """How much longer what is measured had to be."""
+        """How much longer what is measured had to be, if the warm-up leaves start-up out."""
         return max(CYCLES * self.cycle_s - self.measured_s, 0.0)
+
+    @property
+    def missing_to_stop_s(self) -> float:
+        """How much later flows had to stop, with the same warm-up."""
+        return max(self.missing_s, self.early_s / START_UP - self.measured_s)
 
     def __str__(self) -> str:
         told = []
@@ -128,17 +137,29 @@ def need(run: Run, *, is_shared: bool) -> Need | None:
     is measured may be start-up. A flow that is alone on its way fills it whatever its cycle, so that only
     start-up counts.
 
+    A longer run does not prolong a flow that ends at its `stop`. Such flows count only if those that a longer
+    run prolongs are measured for long enough.
+
     Args:
         run: Of any engine.
         is_shared: See `waits_for_others`.
     """
-    found = [each for way in _competing(run) for each in _needs(run, way, is_shared)]
-    if not found:
-        return None
-    slowest = max(found, key=lambda each: each.cycle_s)
-    late = max(found, key=lambda each: each.early_s)
-    measured_s = min(each.measured_s for each in found)
-    return Need(slowest.cca, slowest.cycle_s, late.start_up_s, late.early_s, measured_s)
+    every = [each for way in _competing(run) for each in _needs(run, way, is_shared)]
+    lasting = [each for each in every if not each.is_stopped]
+    needs = [_together(each) for each in (lasting, every) if each]
+    return next((each for each in needs if each.is_short), needs[0] if needs else None)
+
+
+def _together(needs: Sequence[Need]) -> Need:
+    """What several flows need: the cycle of the slowest, within the time of the shortest."""
+    slowest = max(needs, key=lambda each: each.cycle_s)
+    return replace(
+        slowest,
+        early_s=max(each.early_s for each in needs),
+        settled_s=max(each.settled_s for each in needs),
+        measured_s=min(each.measured_s for each in needs),
+        is_stopped=any(each.is_stopped for each in needs),
+    )
 
 
 def shortfall(points: Sequence[Mapping[str, Any]], runs: Sequence[Run]) -> str | None:
@@ -161,18 +182,26 @@ def shortfall(points: Sequence[Mapping[str, Any]], runs: Sequence[Run]) -> str |
     if not short:
         return None
     worst = max(short, key=lambda number: short[number].missing_s + short[number].early_s)
-    scenario = runs[firsts[worst]].scenario
     distinct = [points[place] for place in firsts]
     where = _where(distinct, short) if len(distinct) > 1 else ""
     verb = "is" if len(short) == 1 else "are"
     some = f"{len(short)} of {len(places)} points {verb}" if len(places) > 1 else "the run is"
-    warmup_s = _rounded(scenario.warmup_s + short[worst].early_s)
-    duration_s = _rounded(scenario.duration_s + warmup_s - scenario.warmup_s + short[worst].missing_s)
     at = f", where {where}" if where else ""
-    return (
-        f"{some} too short for means{at}: {short[worst]}; "
-        f'set duration = "{duration_s:g} s" and warmup = "{warmup_s:g} s", or longer'
-    )
+    return f"{some} too short for means{at}: {short[worst]}; {_advice(runs[firsts[worst]], short[worst])}"
+
+
+def _advice(run: Run, of: Need) -> str:
+    """What to set, so that means can be trusted."""
+    if run.meta.engine.is_of_a_file:
+        return f"measure {_rounded(of.missing_to_stop_s):g} s longer"
+    if of.is_stopped:
+        later_s = _rounded(of.missing_to_stop_s)
+        until_s = max(_stops_s(run.scenario).values()) + later_s
+        longer = f' and set duration = "{until_s:g} s"' if until_s > run.scenario.duration_s else ""
+        return f"let flows with a `stop` stop {later_s:g} s later{longer}"
+    warmup_s = _rounded(of.settled_s)
+    until_s = max(run.scenario.duration_s + of.missing_s, warmup_s + of.measured_s + of.missing_s)
+    return f'set duration = "{_rounded(until_s):g} s" and warmup = "{warmup_s:g} s", or longer'
 
 
 def _where(points: Sequence[Mapping[str, Any]], chosen: Collection[int]) -> str:
@@ -199,15 +228,31 @@ def _competing(run: Run) -> Iterator[list[dict[str, Any]]]:
 
 
 def _needs(run: Run, way: Sequence[Mapping[str, Any]], is_shared: bool) -> Iterator[Need]:
-    mss = _mss(run) if way else {}
+    warmup_s, mss = run.scenario.warmup_s, _mss(run) if way else {}
+    stopped = _stops_s(run.scenario)
+    starts_s, ends_s = (sorted(row[key] for row in way) for key in ("start_s", "end_s"))
     for row in way:
-        begin_s = max(row["start_s"], run.scenario.warmup_s)
+        begin_s = max(row["start_s"], warmup_s)
         rtt_s = row["rtt_mean_s"]
         window = max(row["goodput_bps"] * rtt_s / (8 * mss[row["flow"]]), 1.0)
-        once_s = cycle_s(row["cca"], window, rtt_s, is_shared=is_shared) if len(way) > 1 else 0.0
-        first_s = start_up_s(window, rtt_s)
-        early_s = max(row["start_s"] + first_s - begin_s, 0.0)
-        yield Need(row["cca"], once_s, first_s, early_s, row["end_s"] - begin_s)
+        present = bisect_left(starts_s, row["end_s"]) - bisect_right(ends_s, row["start_s"])  # itself, too
+        once_s = cycle_s(row["cca"], window, rtt_s, is_shared=is_shared) if present > 1 else 0.0
+        settled_s, measured_s = row["start_s"] + start_up_s(window, rtt_s), row["end_s"] - begin_s
+        early_s = max(settled_s - begin_s, 0.0)
+        is_left_out = begin_s == warmup_s or early_s > START_UP * measured_s
+        settled_s = max(settled_s, warmup_s) if is_left_out else warmup_s
+        yield Need(row["cca"], once_s, early_s, settled_s, measured_s, row["flow"] in stopped)
+
+
+def _stops_s(scenario: Scenario) -> dict[str, float]:
+    """The `stop` of flows that end there, at the end of the run or before."""
+    entries = zip(scenario.flows, flow_names(scenario.flows), strict=True)
+    return {
+        name: flow.stop_s
+        for flow, names in entries
+        if flow.stop_s is not None and flow.stop_s <= scenario.duration_s
+        for name in names
+    }
 
 
 def _mss(run: Run) -> dict[str, int]:
