@@ -53,7 +53,9 @@ class RowsByFlow:
         if self.table.is_empty():
             return self.table
         places = sorted(place for flow in flows for place in self._places.get(flow, ()))
-        return self.table if len(places) == self.table.height else self.table[places]
+        if not places or places[-1] - places[0] == len(places) - 1:  # side by side, as most are: no copy
+            return self.table.slice(places[0] if places else 0, len(places))
+        return self.table[places]
 
 
 def spacing_s(samples: pl.DataFrame) -> float | None:
