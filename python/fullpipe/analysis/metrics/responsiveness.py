@@ -6,8 +6,8 @@ from collections.abc import Iterable, Sequence
 from itertools import chain, pairwise
 from math import inf
 
-from fullpipe.runs.spans import Span
 from fullpipe.lazy import pl
+from fullpipe.runs.spans import Span
 
 _KEPT = 0.95
 _MINUTE_S = 60.0
