@@ -44,7 +44,7 @@ use tables::packets::Capture;
 use units::Time;
 
 /// Changes whenever the results of some plan may.
-pub const MODEL_VERSION: &str = "8";
+pub const MODEL_VERSION: &str = "9";
 
 /// A simulation that can be run in steps.
 pub struct Simulation {

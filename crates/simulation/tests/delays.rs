@@ -131,6 +131,49 @@ proptest! {
     }
 }
 
+/// Paths that reorder, with queues so long that needless retransmissions wait in them.
+fn reordering() -> impl Strategy<Value = Value> {
+    let detection = prop_oneof![Just("rack"), Just("dupack")];
+    let path = (2_000_000u64..30_000_000, 2_000_000u64..40_000_000, 20u64..2_000, 3u64..100);
+    (detection, path, 1_000_000u64..60_000_000, any::<bool>()).prop_map(
+        |(detection, (rate, delay, packets, every), extra, sized)| {
+            let mut links =
+                vec![link("there", Some(rate), delay, Some(packets)), link("back", None, delay, None)];
+            links[0]["impairments"] = json!([{ "kind": "reordering", "every": every, "extra_ns": extra }]);
+            let mut only = flow("only", "reno", &[0], &[1]);
+            only["bytes"] = if sized { json!(2_000_000) } else { json!(null) };
+            only["tcp"]["recovery"]["loss_detection"] = json!(detection);
+            let mut plan = plan(4_000, links, vec![only]);
+            plan["record"]["packets"] = json!(["sender", "receiver"]);
+            plan
+        },
+    )
+}
+
+/// Transmissions until a time that have not arrived by then though a later one has. In a microsecond they go by their numbers.
+fn overtaken(results: &Results, until_ns: u64) -> u64 {
+    let of = |point| captured(&results.packets, point).into_iter().filter(|one| one.time_ns <= until_ns);
+    let mut arrived: Vec<(u64, u64)> = of("receiver").map(|one| (one.seq, one.clock_ms)).collect();
+    arrived.sort_unstable();
+    let mut sent: Vec<Packet> = of("sender").collect();
+    sent.sort_by_key(|one| (one.time_ns / 1_000, one.seq));
+    let came: Vec<bool> =
+        sent.iter().map(|one| arrived.binary_search(&(one.seq, one.clock_ms)).is_ok()).collect();
+    let newest = came.iter().rposition(|came| *came).expect("something arrived");
+    came[..newest].iter().filter(|came| !**came).count() as u64
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(60))]
+
+    #[test]
+    fn dropped_are_those_that_were_overtaken_and_did_not_come(plan in reordering(), seed in 0u64..100) {
+        let results = run(&plan, seed);
+        let end_ns = (first(&results.flows, "end_s") * 1e9).round() as u64;
+        prop_assert_eq!(first(&results.flows, "dropped_packets"), overtaken(&results, end_ns) as f64);
+    }
+}
+
 #[test]
 fn payload_that_is_never_late_is_in_order_when_it_arrives() {
     let mut plan = single("cubic", 2_000);

@@ -334,16 +334,22 @@ impl Connection {
         })
     }
 
-    /// Payload of a later transmission is in order; see [`settle`](Self::settle).
+    /// One end has something for which the other is asked; see [`settle`](Self::settle).
     #[inline]
     pub fn is_unsettled(&mut self) -> bool {
-        self.data.receiver.in_order().is_some_and(|in_order| !in_order.again.is_empty())
+        let Half { sender, receiver } = &mut self.data;
+        sender.has_many_transmissions()
+            || receiver.in_order().is_some_and(|in_order| !in_order.again.is_empty())
     }
 
-    /// Takes samples of such payload, if they are measured. Its sender knows when it was first sent.
+    /// Takes samples of payload of later transmissions that is in order, if they are measured, as its sender knows when it was
+    /// first sent. Forgets transmissions that were sent before one that has arrived.
     #[cold]
     pub fn settle(&mut self, sampling: &SamplingTimes) {
         let Half { sender, receiver } = &mut self.data;
+        if sender.has_many_transmissions() {
+            sender.forget_transmissions(&receiver.arrivals());
+        }
         let Some(in_order) = receiver.in_order() else { return };
         for (at, seq) in in_order.again.drain(..).filter(|(at, _)| sampling.measures(*at)) {
             if let Some(first_us) = sender.first_sent_us(seq) {

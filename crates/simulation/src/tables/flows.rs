@@ -27,7 +27,7 @@ table! {
         start_s: Time, "s";
         /// when its application stopped, its size was acknowledged, or the run ended, whichever came first; of
         /// a workload that opens connections, when after its stop the last transfer had finished; null if it
-        /// never began. After a stop a sender still sends again what was lost: links, captured packets and
+        /// never began. After a stop a sender still retransmits what was lost: links, captured packets and
         /// meta.json count that, the columns until end_s do not
         end_s: Option<Time>, "s";
         /// payload delivered in order; of datagrams all that arrived, also after end_s
@@ -38,9 +38,9 @@ table! {
         wire_bps: f64, "bit/s", UNTIL_END;
         /// data packets sent, retransmissions included
         sent_packets: u64, "packets", UNTIL_END;
-        /// data packets sent again
+        /// data packets retransmitted
         retransmitted_packets: u64, "packets", UNTIL_END;
-        /// data packets that the sender marked as lost; of datagrams those that never came though a later one
+        /// data packets that the sender marked lost; of datagrams those that never came though a later one
         /// did, there or, with an echo, back (RFC 3550, section 6.4.1), as seen at the end of the run
         lost_packets: u64, "packets", UNTIL_END;
         /// retransmission timeouts: how often the timer fired because no acknowledgement came (RFC 6298, section 5.4)
@@ -59,7 +59,7 @@ table! {
         rtt_p95_s: f64, "s", BEYOND_END;
         /// 99th percentile of the RTT samples; of connections on a kernel (engine linux) smoothed
         rtt_p99_s: f64, "s", BEYOND_END;
-        /// mean one-way delay of datagrams that arrived, or of arrived transmissions of payload
+        /// mean one-way delay of the data packets that arrived, retransmissions included
         owd_mean_s: f64, "s", BEYOND_END;
         /// median of it
         owd_p50_s: f64, "s", BEYOND_END;
@@ -88,12 +88,13 @@ table! {
         shared_bytes: Option<u64>, "bytes", "after the warm-up";
         /// smallest one-way delay
         owd_min_s: f64, "s", BEYOND_END;
-        /// mean time from the first transmission of a data packet until it was delivered in order, if it is recorded
+        /// mean time from the first transmission of a data packet of TCP until its payload was delivered in
+        /// order; null unless record.in_order is true
         in_order_mean_s: f64, "s", BEYOND_END;
         /// 95th percentile of it
         in_order_p95_s: f64, "s", BEYOND_END;
-        /// data packets that the network dropped: transmissions that never arrived though a later one did; of
-        /// datagrams as lost_packets
+        /// data packets that the network dropped: those that have not arrived though a later one has; of datagrams
+        /// as lost_packets
         dropped_packets: Option<u64>, "packets", UNTIL_END;
     }
 }

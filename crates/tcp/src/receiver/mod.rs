@@ -15,7 +15,6 @@ use crate::gro::Gro;
 use crate::{Feedback, RangeSet, Segment};
 use blocks::Blocks;
 use interactive::Interactive;
-use order::Arrival;
 pub(crate) use order::Transmission;
 pub use order::{Arrivals, InOrder};
 use units::{Duration, Time};
@@ -74,7 +73,7 @@ pub struct Receiver {
     echoed: Echo,
     delivered_bytes: u64,
     received: u64,
-    last: Arrival,
+    newest: Transmission,
     delayed_at: Time,
     compressed_at: Time,
     dsack: Option<(u32, u32)>,
@@ -130,7 +129,7 @@ impl Receiver {
             next: 0,
             delivered_bytes: 0,
             received: 0,
-            last: Arrival::default(),
+            newest: Transmission::default(),
             uncounted: 0,
             in_order: None,
             duplicates: 0,
@@ -235,11 +234,13 @@ impl Receiver {
         self.received += 1;
         let at_us = now.as_micros();
         self.one_way_us = (at_us as u32).wrapping_sub(sent_us);
-        let (arrival, expected) = (Arrival { at_us, one_way_us: self.one_way_us, seq }, self.next);
-        if seq == self.last.seq || len == 0 {
+        let arrival = Transmission { sent_us: at_us.saturating_sub(self.one_way_us.into()), seq };
+        let expected = self.next;
+        if seq <= self.newest.seq || arrival.sent_us < self.newest.sent_us || len == 0 {
             self.see_odd(arrival, len);
+        } else {
+            self.newest = arrival;
         }
-        self.last = arrival;
         self.rtt.guess(now);
         if self.window.wants_sample(now)
             && let Some(rtt) = self.rtt.sample(self.one_way_us)

@@ -15,28 +15,18 @@ pub(crate) struct Transmission {
     pub seq: u32,
 }
 
-/// The last arrival of a data packet.
-#[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Arrival {
-    /// When it came, microseconds.
-    pub at_us: u64,
-    /// How long it was on its way, microseconds.
-    pub one_way_us: u32,
-    pub seq: u32,
-}
-
 /// The transmissions of payload that have arrived.
 #[derive(Clone, Copy, Debug)]
 pub struct Arrivals {
     /// How many; copies that a link makes are not counted.
     pub packets: u64,
-    last: Transmission,
+    newest: Transmission,
 }
 
 impl Arrivals {
-    /// A transmission was sent after the last one that has arrived: it may still be on its way.
+    /// A transmission was sent after the newest that has arrived: it may still be on its way.
     pub(crate) fn may_follow(&self, one: Transmission) -> bool {
-        self.packets == 0 || one > self.last
+        self.packets == 0 || one > self.newest
     }
 }
 
@@ -52,16 +42,10 @@ pub struct InOrder {
     waiting: Numbered<(u32, bool)>,
 }
 
-impl Arrival {
-    fn transmission(&self) -> Transmission {
-        Transmission { sent_us: self.at_us.saturating_sub(self.one_way_us.into()), seq: self.seq }
-    }
-}
-
 impl Receiver {
     /// Transmissions of payload that have arrived, but for those that wait to be merged.
     pub fn arrivals(&self) -> Arrivals {
-        Arrivals { packets: self.received - self.uncounted, last: self.last.transmission() }
+        Arrivals { packets: self.received - self.uncounted, newest: self.newest }
     }
 
     /// From now on measures how long payload takes until it is in order.
@@ -75,12 +59,13 @@ impl Receiver {
         self.in_order.as_deref_mut()
     }
 
-    /// A packet comes that bears nothing, or that has the number of the one before. One that was sent at the same time is a copy
-    /// that a link has made.
+    /// A packet comes that bears nothing, or that was sent before the newest arrival or has no higher number. If both are the
+    /// same, it is a copy that a link has made.
     #[cold]
-    pub(super) fn see_odd(&mut self, arrival: Arrival, len: u16) {
-        let is_copy = self.received > 1 && arrival.transmission() == self.last.transmission();
+    pub(super) fn see_odd(&mut self, arrival: Transmission, len: u16) {
+        let is_copy = self.received > 1 && arrival == self.newest;
         self.uncounted += u64::from(is_copy || len == 0);
+        self.newest = self.newest.max(arrival);
     }
 }
 

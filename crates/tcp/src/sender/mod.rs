@@ -326,6 +326,17 @@ impl Sender {
         self.transmissions.first_us(seq)
     }
 
+    /// It keeps many transmissions that may all have arrived, or been dropped.
+    #[inline]
+    pub fn has_many_transmissions(&self) -> bool {
+        self.transmissions.are_many()
+    }
+
+    /// Forgets transmissions before the newest of these.
+    pub fn forget_transmissions(&mut self, arrivals: &Arrivals) {
+        self.transmissions.forget(arrivals);
+    }
+
     /// Transmissions of payload that may still be on their way, if these have arrived.
     pub fn under_way(&self, arrivals: &Arrivals) -> u64 {
         let outstanding = (self.board.una..self.board.next).filter(|&seq| {

@@ -93,9 +93,7 @@ impl Sender {
         let in_flight = self.board.in_flight();
         for (i, s) in (1..).zip(seq..seq + count) {
             let mut record = *self.board.get(s);
-            if record.len > 0 {
-                self.transmissions.replace(s, &record, &self.rack, self.board.una);
-            }
+            self.transmissions.replace(s, &record, self.board.una);
             record.sent = at;
             self.delivery.stamp(&mut record, self.board.packets_out());
             record.flags |= EVER_RETRANSMITTED;

@@ -49,11 +49,6 @@ impl Rack {
         }
     }
 
-    /// When the most recently sent packet that is delivered was sent, and its number.
-    pub fn newest(&self) -> (Time, u32) {
-        self.newest
-    }
-
     /// A packet was delivered. `ambiguous`: it was retransmitted, so the delivery may be the original's.
     #[inline]
     pub fn advance(&mut self, now: Time, sent: Time, seq: u32, ambiguous: bool, min_rtt: Option<Duration>) {

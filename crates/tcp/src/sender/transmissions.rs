@@ -1,32 +1,56 @@
 //! Transmissions of packets that were sent again.
 
-use super::rack::Rack;
 use super::scoreboard::{EVER_RETRANSMITTED, Record};
 use crate::numbered::Numbered;
 use crate::receiver::{Arrivals, Transmission};
-use units::Time;
 
-/// What was known of packets when they were sent again.
-#[derive(Debug, Default)]
+/// So many may be kept before they are looked through.
+const FEWEST: usize = 64;
+
+/// What was known of packets when they were sent again, or acknowledged after that.
+#[derive(Debug)]
 pub(super) struct Transmissions {
-    /// Earlier transmissions that were sent after every packet of which it is known that it was delivered.
-    replaced: Vec<(Time, u32)>,
+    /// Those that the scoreboard no longer has. Some may still be on their way.
+    past: Vec<Transmission>,
+    /// With so many of them it is time to forget some.
+    most: usize,
     /// When each packet was first sent, microseconds modulo 2^32, if that is kept.
     first_us: Option<Numbered<u32>>,
+}
+
+impl Default for Transmissions {
+    fn default() -> Transmissions {
+        Transmissions { past: Vec::new(), most: FEWEST, first_us: None }
+    }
 }
 
 impl Transmissions {
     /// A packet is sent again. Packets below `una` are acknowledged.
     #[inline]
-    pub fn replace(&mut self, seq: u32, record: &Record, rack: &Rack, una: u32) {
-        let (sent, newest) = (record.sent, rack.newest());
-        if (sent, seq) > newest {
-            self.replaced.retain(|other| *other > newest);
-            self.replaced.push((sent, seq));
-        }
+    pub fn replace(&mut self, seq: u32, record: &Record, una: u32) {
+        self.pass(seq, record);
         if let Some(first_us) = self.first_us.as_mut().filter(|_| !record.is(EVER_RETRANSMITTED)) {
-            first_us.set(seq, sent.as_micros() as u32, una);
+            first_us.set(seq, record.sent.as_micros() as u32, una);
         }
+    }
+
+    /// The scoreboard forgets when a packet was last sent.
+    pub fn pass(&mut self, seq: u32, record: &Record) {
+        if record.len > 0 {
+            self.past.push(Transmission { sent_us: record.sent.as_micros(), seq });
+        }
+    }
+
+    /// There are many of which the scoreboard has forgotten.
+    #[inline]
+    pub fn are_many(&self) -> bool {
+        self.past.len() >= self.most
+    }
+
+    /// Forgets those before the newest that has arrived.
+    pub fn forget(&mut self, arrivals: &Arrivals) {
+        self.past.retain(|one| arrivals.may_follow(*one));
+        self.most = FEWEST.max(2 * self.past.len());
     }
 
     /// From now on keeps when packets were first sent.
@@ -41,7 +65,6 @@ impl Transmissions {
 
     /// How many may still be on their way, if these have arrived.
     pub fn under_way(&self, arrivals: &Arrivals) -> usize {
-        let sent = |&(sent, seq): &(Time, u32)| Transmission { sent_us: sent.as_micros(), seq };
-        self.replaced.iter().map(sent).filter(|one| arrivals.may_follow(*one)).count()
+        self.past.iter().filter(|one| arrivals.may_follow(**one)).count()
     }
 }
