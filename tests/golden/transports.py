@@ -61,4 +61,6 @@ def cases() -> Iterator[Case]:
     for name, values in _TRANSPORTS.items():
         yield f"tcp {name}", dumbbell(CUBIC, {"cca": "bbr1"}, short, link=link, tcp=values, record=ENDS)
     shifted = {"lost_in_flight": "shifted"}
+    delays = {"interval": "100 ms", "in_order": True}
+    yield "tcp delays in order", dumbbell(CUBIC, {"cca": "bbr1"}, short, link=link, record=delays)
     yield "tcp lost in flight shifted", dumbbell({"cca": "bbr3"}, CUBIC, tcp=shifted, record=ENDS)

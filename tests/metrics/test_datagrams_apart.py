@@ -98,7 +98,7 @@ def printed(tmp_path: Path, *words: str, flows: Sequence[dict[str, Any]] = (*BUL
 
 
 def test_tables_over_runs_say_so(tmp_path: Path) -> None:
-    told = f"{SAID}: rtt_mean, retransmission_rate of all flows"
+    told = f"{SAID}: rtt_mean, dropped_share of all flows"
     assert told in printed(tmp_path, "run", "--seeds", "2").splitlines()
     measured = CliRunner().invoke(app, ["metrics", *map(str, tmp_path.glob("runs/*/native-1"))])
     assert f"{SAID}: rtt_min, rtt_mean" in measured.output

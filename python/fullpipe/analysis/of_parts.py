@@ -1,18 +1,27 @@
-"""What is to be said of metrics that leave out datagrams where there are connections, too."""
+"""What is to be said of metrics that leave out datagrams, or connections, where there are both."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 
 from fullpipe.analysis.metrics.groups import TOTALS
 from fullpipe.analysis.metrics.measures import MEASURES
 from fullpipe.scenario import Scenario
 
-_NAMES = tuple(measure.name for measure in MEASURES if measure.is_of_connections)
+_SAID = {
+    "of connections alone, without datagrams such as pings and calls": frozenset(
+        measure.name for measure in MEASURES if measure.is_of_connections
+    ),
+    "of datagrams alone, without connections": frozenset(
+        measure.name for measure in MEASURES if measure.is_of_datagrams
+    ),
+}
+"""What is said of which metrics."""
 
 
-def of_connections(scenarios: Iterable[Scenario], shown: Iterable[tuple[str, str]]) -> list[str]:
-    """A line on the metrics of several flows together that are of their connections alone; none without any.
+def of_parts(scenarios: Iterable[Scenario], shown: Iterable[tuple[str, str]]) -> list[str]:
+    """Lines on the metrics of several flows together that are of their connections, or of their datagrams,
+    alone; none without any.
 
     Args:
         scenarios: Of the runs.
@@ -20,10 +29,14 @@ def of_connections(scenarios: Iterable[Scenario], shown: Iterable[tuple[str, str
     """
     if not any(map(_has_both, scenarios)):
         return []
-    found = dict.fromkeys((of, metric) for metric, of in shown if of in TOTALS and metric in _NAMES)
+    totals = [*dict.fromkeys((of, metric) for metric, of in shown if of in TOTALS)]
+    return [f"{said}: {told}" for said, names in _SAID.items() if (told := _told(totals, names))]
+
+
+def _told(totals: Iterable[tuple[str, str]], names: Collection[str]) -> str:
+    found = [(of, metric) for of, metric in totals if metric in names]
     by_group = ((of, ", ".join(metric for each, metric in found if each == of)) for of in TOTALS)
-    told = "; ".join(f"{metrics} of {of}" for of, metrics in by_group if metrics)
-    return [f"of connections alone, without datagrams such as pings and calls: {told}"] if told else []
+    return "; ".join(f"{metrics} of {of}" for of, metrics in by_group if metrics)
 
 
 def _has_both(scenario: Scenario) -> bool:

@@ -8,6 +8,7 @@ from typing import Any
 
 import typer
 
+from fullpipe.analysis.metrics.headlines import headlines
 from fullpipe.cli.asked import processors, read_scenario, values_of
 from fullpipe.cli.compare_baseline import against, keep, points_of, seeds_of
 from fullpipe.cli.compare_engines import by_engine, draw, show
@@ -59,20 +60,22 @@ def compare(
     for wanted in metric:
         if wanted not in comparison.MARGINS:
             raise UnknownNameError("metric", wanted, comparison.MARGINS)
-    margins, metrics = dict(comparison.read_margin(text) for text in margin), metric or HEADLINES
+    margins = dict(comparison.read_margin(text) for text in margin)
     if Path(scenario).is_dir():
         if over or baseline or engines or assignments:
             told_how = "runs that are kept are compared as they are; name a scenario to run others"
             raise typer.BadParameter(told_how, param_hint="SCENARIO")
         kept_sides = sides_in(Path(scenario), content)
         found = kept_compared(Path(scenario), kept_sides, reference, margins)
-        _tell_engines(found, metrics, {}, as_json=as_json)
+        scenarios = (run.scenario for runs in kept_sides.values() for run in runs)
+        _tell_engines(found, metric or headlines(HEADLINES, scenarios), {}, as_json=as_json)
         if figures:
             draw(figures, kept_sides, found.scenario, {}, quiet=as_json)
         return
     if content != NEWEST:
         raise typer.BadParameter("goes with a folder of runs", param_hint="--content")
     chosen = read_scenario(scenario).with_values(values_of(assignments, None))
+    metrics = metric or headlines(HEADLINES, [chosen])
     if over and baseline:
         raise typer.BadParameter("give one of --over and --baseline")
     if file and not (over or baseline):
@@ -96,7 +99,7 @@ def compare(
         several = range(1, (seeds or _SEEDS_OF_VARIANTS) + 1)
         sides = sides_of(chosen, axes_of(over), several, engines or "native")
         runs = (outcome.run for outcome in finished([job for side in sides for job in side.jobs]))
-        every = compared(sides, runs, metrics, margins)
+        every = compared(sides, runs, metric or None, margins)
         if figures:
             draw_forest(figures, every, quiet=as_json)
         told(every)

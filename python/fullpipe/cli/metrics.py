@@ -12,7 +12,7 @@ import typer
 from fullpipe.analysis.length import shortfall
 from fullpipe.analysis.metrics import MEASURES, measured
 from fullpipe.analysis.metrics.table import without_idle_rtt
-from fullpipe.analysis.of_connections import of_connections
+from fullpipe.analysis.of_parts import of_parts
 from fullpipe.analysis.statistics import Doubt, doubtful_means
 from fullpipe.analysis.unfinished import counted, unfinished_shown
 from fullpipe.cli.console import led, styled, table, terminal
@@ -117,7 +117,7 @@ def _cell(row: Mapping[str, Any]) -> str:
 def _leaves_out(run: Run, values: pl.DataFrame) -> Iterator[Any]:
     """The metrics of several flows that are of connections alone."""
     known = values.drop_nulls("value").select("metric", "of")
-    yield from (styled(line, "dim") for line in of_connections([run.scenario], known.iter_rows()))
+    yield from (styled(line, "dim") for line in of_parts([run.scenario], known.iter_rows()))
 
 
 def _otherwise(run: Run) -> Iterator[Any]:

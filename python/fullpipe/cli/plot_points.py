@@ -14,7 +14,7 @@ from fullpipe.analysis.metrics import BY_NAME
 from fullpipe.analysis.metrics.groups import ALL, TOTALS, flow_directions, flow_groups
 from fullpipe.analysis.metrics.measure import NO_LESS_THAN_0
 from fullpipe.analysis.neutral import neutral_of, with_neutral
-from fullpipe.analysis.of_connections import of_connections
+from fullpipe.analysis.of_parts import of_parts
 from fullpipe.analysis.over_seeds import paths_of, sums
 from fullpipe.analysis.points import path_called, points_of, shape_of
 from fullpipe.analysis.shown import metric_shown, point_shown
@@ -122,7 +122,7 @@ def figure_of(runs: Sequence[Run], chosen: Chosen) -> tuple[Any, pl.DataFrame]:
         for each in subjects
     ]
     shown = ((each.metric, of) for each in both for of in axes.groups_of(each))
-    notes = of_connections((run.scenario for run in runs), shown)
+    notes = of_parts((run.scenario for run in runs), shown)
     labels = (chosen.x_label, chosen.y_label)
     return drawn(parts, Chart(chosen.kind, chosen.width, words, *labels, chosen.log, notes))
 

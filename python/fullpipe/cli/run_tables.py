@@ -127,7 +127,7 @@ def _flows(flows: Sequence[Row]) -> Any:
         "flow",
         "goodput\nMbit/s",
         "wire\nMbit/s",
-        "sent",
+        "dropped\n%",
         "retrans-\nmitted",
         "RTT min\nms",
         "mean\nms",
@@ -138,7 +138,8 @@ def _flows(flows: Sequence[Row]) -> Any:
         made.add_row(
             row["flow"],
             *(_mbps(row[key]) for key in ("goodput_bps", "wire_bps")),
-            *(_number(row[key]) for key in ("sent_packets", "retransmitted_packets")),
+            _dropped_percent(row),
+            _number(row["retransmitted_packets"]),
             *(_ms(row[key]) for key in ("rtt_min_s", "rtt_mean_s", "rtt_p95_s")),
             _limits(row),
         )
@@ -157,7 +158,7 @@ def _datagrams(run: Run, rows: Sequence[Row]) -> Any:
         "datagrams",
         "goodput\nMbit/s",
         "sent",
-        "lost\n%",
+        "dropped\n%",
         "RTT p50\nms",
         "p95\nms",
         "one-way p50\nms",
@@ -170,13 +171,18 @@ def _datagrams(run: Run, rows: Sequence[Row]) -> Any:
             row["flow"],
             _number(row["goodput_bps"] and row["goodput_bps"] / 1e6, 3),
             _number(row["sent_packets"]),
-            _number(100 * row["lost_packets"] / row["sent_packets"] if row["sent_packets"] else None, 2),
+            _dropped_percent(row),
             *(_ms(row[key]) for key in ("rtt_p50_s", "rtt_p95_s", "owd_p50_s", "owd_p95_s", "jitter_s")),
             number_shown(scores.get(row["flow"]), "1", "call_score"),
         )
     if len(rows) > _MOST_ROWS:
         made.add_row(f"and {len(rows) - _MOST_ROWS} more")
     return made
+
+
+def _dropped_percent(row: Row) -> str:
+    dropped, sent = row["dropped_packets"], row["sent_packets"]
+    return _number(100 * dropped / sent if sent and dropped is not None else None, 2)
 
 
 def _limits(row: Row) -> str:

@@ -7,7 +7,8 @@ import polars as pl
 
 from fullpipe.analysis.metrics import BY_NAME
 from fullpipe.analysis.metrics.groups import TOTALS
-from fullpipe.analysis.of_connections import of_connections
+from fullpipe.analysis.metrics.headlines import headlines
+from fullpipe.analysis.of_parts import of_parts
 from fullpipe.analysis.over_seeds import are_equal_over_seeds, bounded, over_seeds, paths_of
 from fullpipe.analysis.shown import mean_shown
 from fullpipe.analysis.subjects import Subject, check_groups, groups_asked
@@ -20,12 +21,14 @@ from fullpipe.errors import UnknownNameError
 from fullpipe.runs import Run
 from fullpipe.scenario import Scenario
 
+_DROPPED, _RETRANSMITTED = "dropped_share", "retransmission_rate"
 HEADLINES = (
     "goodput",
     "share",
     "jain",
     "rtt_mean",
-    "retransmission_rate",
+    _DROPPED,
+    _RETRANSMITTED,
     "owd_p95",
     "call_score",
     "fct_p50",
@@ -50,7 +53,7 @@ def summary_of(
     Raises:
         UnknownNameError: If no run has a group of flows or link that is asked for.
     """
-    asked = groups_asked(subjects) or dict.fromkeys(HEADLINES)
+    asked = groups_asked(subjects) or dict.fromkeys(headlines(HEADLINES, (run.scenario for _, run in runs)))
     values = values_of(runs, (*with_counts([*asked]), "bulk"))
     check_groups(subjects, values["of"].unique(maintain_order=True).to_list())
     left_out = [
@@ -87,7 +90,9 @@ def grid(found: pl.DataFrame, metrics: Sequence[str] | None, form: Form) -> Grid
 
 def shortened(found: pl.DataFrame) -> tuple[pl.DataFrame, list[str]]:
     """What differs between points, and a line on what does not: groups that show the same at all of several
-    points. Several flows together are left out where they show what one of their groups shows."""
+    points. Several flows together are left out where they show what one of their groups shows, and what was
+    retransmitted where it is known what was dropped."""
+    found = _with_one_loss(found)
     by_group = _by_group(found)
     own = {(metric, *shown) for (of, metric), shown in by_group.items() if of not in TOTALS}
     same = [key for key, shown in by_group.items() if len(shown) > 1 and len(set(shown)) == 1]
@@ -103,6 +108,16 @@ def shortened(found: pl.DataFrame) -> tuple[pl.DataFrame, list[str]]:
         if metric in HEADLINES and of not in TOTALS and any(d in by_group[of, metric][0] for d in "123456789")
     ]
     return left, [f"the same at every point, as shown: {', '.join(told)}"] if told else []
+
+
+def _with_one_loss(found: pl.DataFrame) -> pl.DataFrame:
+    known = found.drop_nulls("mean")
+    rows = {
+        name: set(known.filter(pl.col("metric") == name).select(*paths_of(found), "of").iter_rows())
+        for name in (_RETRANSMITTED, _DROPPED)
+    }
+    is_known = rows[_RETRANSMITTED] <= rows[_DROPPED]
+    return found.filter(pl.col("metric") != _RETRANSMITTED) if is_known else found
 
 
 def _by_group(found: pl.DataFrame) -> dict[tuple[str, str], list[str]]:
@@ -136,7 +151,7 @@ def jain_is_of(found: pl.DataFrame) -> list[str]:
 def leaves_out(runs: Sequence[Run], found: pl.DataFrame, metrics: Sequence[str] | None) -> list[str]:
     """Which of the metrics that are shown of several flows are of connections alone."""
     known = found.drop_nulls("mean").filter(pl.col("metric").is_in(metrics or HEADLINES))
-    return of_connections((run.scenario for run in runs), known.select("metric", "of").iter_rows())
+    return of_parts((run.scenario for run in runs), known.select("metric", "of").iter_rows())
 
 
 def cut(found: pl.DataFrame, metrics: Sequence[str] | None) -> list[str]:

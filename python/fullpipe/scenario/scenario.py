@@ -133,9 +133,13 @@ class Scenario(ScenarioModel):
         return self.digest_without(())
 
     def digest_without(self, keys: Iterable[str]) -> str:
-        """The digest of this scenario with some keys left out: for an engine that does not read them."""
+        """The digest of this scenario with some keys left out: for an engine that does not read them.
+
+        Nothing is said of a switch that came later and is off, so that older digests stay.
+        """
         flows = tuple(flow.model_copy(update=self._settled(flow)) for flow in self.flows)
-        settled = self.model_copy(update={"flows": flows})
+        record = self.record.model_copy(update={"in_order": self.record.in_order or None})
+        settled = self.model_copy(update={"flows": flows, "record": record})
         tree = settled.model_dump(exclude={"name", "sweep", "tcp", *keys}, exclude_none=True)
         canonical = json.dumps(tree, sort_keys=True, separators=(",", ":"), ensure_ascii=True)
         return hashlib.sha256(canonical.encode()).hexdigest()[:_DIGEST_DIGITS]

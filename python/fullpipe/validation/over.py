@@ -10,6 +10,7 @@ from typing import Any
 
 from fullpipe import api, sweeps
 from fullpipe.analysis.metrics import busy_links
+from fullpipe.analysis.metrics.headlines import headlines
 from fullpipe.analysis.metrics.margins import Margin
 from fullpipe.analysis.values import value_text
 from fullpipe.errors import ScenarioError
@@ -30,6 +31,7 @@ HEADLINES = (
     "srtt_p95",
     "owd_mean",
     "call_score",
+    "dropped_share",
     "loss_rate",
     "retransmitted",
     "convergence",
@@ -88,7 +90,7 @@ def sides_of(
 def compared(
     sides: Sequence[Side],
     runs: Iterable[Run],
-    metrics: Sequence[str] = HEADLINES,
+    metrics: Sequence[str] | None = None,
     margins: Mapping[str, Margin] | None = None,
 ) -> list[VariantComparison]:
     """For every point of the sweep and every variant but the first, what is said of it against the first.
@@ -98,12 +100,14 @@ def compared(
     Args:
         sides: The variants.
         runs: Those of their jobs, in order.
-        metrics: What is compared.
+        metrics: What is compared. Left out: `HEADLINES`, less what `headlines` leaves out.
         margins: Other margins than those of the metrics.
 
     Raises:
         ScenarioError: If two sides cannot be compared, or no run has any of the metrics.
     """
+    if metrics is None:
+        metrics = headlines(HEADLINES, (job.scenario for side in sides for job in side.jobs))
     try:
         return compare_all(_pairs(sides, runs, metrics), metrics, margins)
     except ValueError as error:
@@ -135,7 +139,7 @@ def compare_over(
     over: Mapping[str, Axis],
     seeds: Iterable[int] = range(1, 21),
     *,
-    metrics: Sequence[str] = HEADLINES,
+    metrics: Sequence[str] | None = None,
     margins: Mapping[str, Margin] | None = None,
     engine: str = "native",
     workers: int = 1,
@@ -150,7 +154,7 @@ def compare_over(
         over: Paths with their values, or a word with named variants, as `[sweep]` has them; and those that
             `sides_of` knows besides.
         seeds: The same for every variant.
-        metrics: What is compared.
+        metrics: What is compared. Left out: `HEADLINES`, less what `headlines` leaves out.
         margins: Other margins than those of the metrics.
         engine: What runs it.
         workers: How many runs at the same time.

@@ -27,7 +27,13 @@ from fullpipe.analysis.metrics.fairness import (
 )
 from fullpipe.analysis.metrics.groups import flow_groups
 from fullpipe.analysis.metrics.link_measures import LINK_MEASURES
-from fullpipe.analysis.metrics.loss import drop_rate, loss_rate, marking_rate, retransmission_rate
+from fullpipe.analysis.metrics.loss import (
+    drop_rate,
+    dropped_share,
+    loss_rate,
+    marking_rate,
+    retransmission_rate,
+)
 from fullpipe.analysis.metrics.measures import MEASURES
 from fullpipe.analysis.metrics.reordering import (
     arrivals,
@@ -90,6 +96,7 @@ __all__ = [
     "cumulative_wire_bps",
     "datagrams",
     "drop_rate",
+    "dropped_share",
     "flow_groups",
     "harm",
     "interval_goodput",

@@ -1,8 +1,17 @@
-"""Loss: packets retransmitted, dropped and marked. All functions take the tables of a run."""
+"""Loss: packets dropped, marked lost, retransmitted and marked. All functions take the tables of a run."""
 
 from __future__ import annotations
 
 from fullpipe.lazy import pl
+
+
+def dropped_share(flows: pl.DataFrame) -> float | None:
+    """Data packets that the network dropped, over all sent; None if an engine does not count them.
+
+    Formula: Σ dropped_i / Σ sent_i.
+    Source: RFC 5166, section 2.1, packet loss rates, at the network.
+    """
+    return _share(flows, "dropped_packets")
 
 
 def retransmission_rate(flows: pl.DataFrame) -> float | None:

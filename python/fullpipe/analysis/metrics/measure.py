@@ -41,6 +41,8 @@ class Measure:
     is_of_connections: bool = False
     """Whether it leaves out the datagrams of a group that has connections, too: a mean over both says nothing
     of either."""
+    is_of_datagrams: bool = False
+    """Whether it leaves out the connections of a group that has datagrams, too."""
     label: str = ""
     """What figures call it; its name if empty."""
     neutral: str | float = ""

@@ -8,7 +8,7 @@ from dataclasses import replace
 from fullpipe.analysis.metrics.application_measures import OF_APPLICATIONS
 from fullpipe.analysis.metrics.delay import power, rtt_inflation
 from fullpipe.analysis.metrics.fairness import jain_of_some, starved_flows
-from fullpipe.analysis.metrics.loss import loss_rate, marking_rate, retransmission_rate
+from fullpipe.analysis.metrics.loss import dropped_share, loss_rate, marking_rate, retransmission_rate
 from fullpipe.analysis.metrics.margins import (
     DELAY,
     FLOWS,
@@ -27,6 +27,7 @@ from fullpipe.lazy import pl
 _ONE_SPAN = "from the end of the warm-up, or the first start if that is later, to the last end"
 _ALL_ACTIVE = "over the time in which all bulk flows are active; none if there is no such time"
 _CONNECTIONS = "; of its connections alone, if it has any"
+_DATAGRAMS = "; of its datagrams alone, if it has any"
 
 
 def _of(metric: Callable[[pl.DataFrame], float | None]) -> Value:
@@ -86,6 +87,28 @@ def _rtt(name: str, meaning: str, column: str, label: str) -> Measure:
     """An RTT, which datagrams have, too."""
     made = _averaged(name, DELAY, f"{meaning}{_CONNECTIONS}", column, label)
     return replace(made, is_of_connections=True)
+
+
+def _delay(name: str, meaning: str, column: str, label: str) -> Measure:
+    """A one-way delay: datagrams tell what their users notice, connections do not."""
+    made = _averaged(name, DELAY, f"{meaning}{_DATAGRAMS}", f"owd_{column}", label)
+    return replace(made, is_of_datagrams=True)
+
+
+def _queueing(name: str, meaning: str, column: str, label: str) -> Measure:
+    """A one-way delay without the smallest of its flow."""
+    made = _delay(name, f"{meaning} one-way delay less the smallest of the flow", column, label)
+
+    def value(group: Group) -> float | None:
+        each = group.flows.select("owd_min_s", f"owd_{column}").rows()
+        return mean(one - least for least, one in each if least is not None and one is not None)
+
+    return replace(made, value=value)
+
+
+def _in_order(name: str, which: str, column: str, label: str) -> Measure:
+    meaning = f"{which} time from the first transmission of a data packet until TCP delivered it in order"
+    return _averaged(name, DELAY, f"{meaning}, measured with record.in_order = true", column, label)
 
 
 def _sum(values: pl.Series) -> float | None:
@@ -196,6 +219,7 @@ MEASURES = (
         "flows.goodput_bps",
         label="equal share",
         is_of_one_way=True,
+        bounds=PART,
     ),
     Measure(
         "share_ratio",
@@ -304,14 +328,12 @@ MEASURES = (
         "probes.rtt_s",
         label="latency increase under load",
     ),
-    _averaged("owd_mean", DELAY, "the mean one-way delay", "owd_mean_s", "mean one-way delay"),
-    _averaged(
-        "owd_p95",
-        DELAY,
-        "the 95th percentile of the one-way delay",
-        "owd_p95_s",
-        "one-way delay, 95th percentile",
-    ),
+    _delay("owd_mean", "the mean one-way delay", "mean_s", "mean one-way delay"),
+    _delay("owd_p95", "the 95th percentile of the one-way delay", "p95_s", "one-way delay, 95th percentile"),
+    _queueing("queueing_mean", "the mean", "mean_s", "mean queueing delay"),
+    _queueing("queueing_p95", "the 95th percentile of the", "p95_s", "queueing delay, 95th percentile"),
+    _in_order("in_order_mean", "the mean", "in_order_mean_s", "mean delay in order"),
+    _in_order("in_order_p95", "the 95th percentile of the", "in_order_p95_s", "in order, 95th percentile"),
     _averaged(
         "jitter",
         Margin(0.20, 0.0005),
@@ -345,6 +367,27 @@ MEASURES = (
         digits=1,
     ),
     _summed(
+        "dropped_packets",
+        "packets",
+        "lower",
+        PACKETS,
+        "data packets that the network dropped; of links `dropped`",
+        "dropped_packets",
+        "data packets dropped",
+    ),
+    Measure(
+        "dropped_share",
+        "1",
+        "lower",
+        SHARE_OF_PACKETS,
+        f"data packets that the network dropped, of all sent{_CONNECTIONS}",
+        _of(dropped_share),
+        "flows.dropped_packets",
+        is_of_connections=True,
+        label="share of data packets dropped",
+        bounds=PART,
+    ),
+    _summed(
         "retransmitted",
         "packets",
         "lower",
@@ -376,6 +419,7 @@ MEASURES = (
         "flows.lost_packets",
         is_of_connections=True,
         label="share of packets marked lost",
+        bounds=PART,
     ),
     Measure(
         "marking_rate",

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
-from fullpipe.analysis.metrics.connections import bulk_flows, bulk_names, connections
+from fullpipe.analysis.metrics.connections import bulk_flows, bulk_names, connections, datagrams
 from fullpipe.analysis.metrics.delay import smoothed_s
 from fullpipe.analysis.metrics.dynamics import Windows
 from fullpipe.analysis.metrics.groups import flow_directions
@@ -219,6 +219,12 @@ class Group:
     def connected(self) -> Group:
         """Its connections alone; all of it if it has none, or nothing else."""
         flows = connections(self.flows)
+        return self if flows.height in (0, self.flows.height) else Group(flows, self.whole)
+
+    @cached_property
+    def datagrams(self) -> Group:
+        """Its datagrams alone; all of it if it has none, or nothing else."""
+        flows = datagrams(self.flows)
         return self if flows.height in (0, self.flows.height) else Group(flows, self.whole)
 
     @property

@@ -77,7 +77,11 @@ def measured_rows(
 def _value(name: str, group: Group, measure: Measure) -> float | None:
     """The number of a group; of all downloads and all uploads only what cannot be said of all flows."""
     is_senseless = group.goes_both_ways if measure.is_of_one_way else name in (DOWNLOADS, UPLOADS)
-    return None if is_senseless else measure.value(group.connected if measure.is_of_connections else group)
+    if is_senseless:
+        return None
+    if measure.is_of_connections:
+        return measure.value(group.connected)
+    return measure.value(group.datagrams if measure.is_of_datagrams else group)
 
 
 def busy_links(run: Run) -> list[str]:

@@ -8,6 +8,7 @@ from typing import Any
 import polars as pl
 from anyio import to_thread
 
+from fullpipe.analysis.metrics.headlines import headlines
 from fullpipe.analysis.over_seeds import LEVEL, over_seeds
 from fullpipe.analysis.values import values_of
 from fullpipe.cli.ui import watch
@@ -37,6 +38,7 @@ async def means(scenario: Scenario, seeds: int, limits: Limits, turns: Turns) ->
 
 
 def _means(runs: Sequence[Run]) -> dict[str, Any]:
-    found = over_seeds(values_of((({}, run) for run in runs), HEADLINES)).filter(pl.col("n") > 1)
+    shown = headlines(HEADLINES, (run.scenario for run in runs))
+    found = over_seeds(values_of((({}, run) for run in runs), shown)).filter(pl.col("n") > 1)
     columns = ("of", "metric", "unit", "n", "mean", "low", "high")
     return {"seeds": len(runs), "level": LEVEL, "rows": found.select(columns).to_dicts()}

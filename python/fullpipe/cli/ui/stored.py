@@ -17,6 +17,7 @@ import polars as pl
 
 from fullpipe.analysis.metrics import busy_links, summary
 from fullpipe.analysis.metrics.connections import are_datagrams
+from fullpipe.analysis.metrics.headlines import headlines
 from fullpipe.analysis.metrics.spans import together_of_rows
 from fullpipe.analysis.stored import StoredRuns
 from fullpipe.analysis.values import value_text
@@ -189,11 +190,12 @@ class KeptRuns:
         names = names_of(*(runs[0].scenario for runs in chosen))
         if len({runs[0].meta.digest for runs in chosen}) == 1 and len(set(engines)) > 1:
             names = (engines[0], engines[1])
+        shown = headlines(HEADLINES, (run.scenario for runs in chosen for run in runs))
         variants = [
-            Variant.of_runs(name, runs, HEADLINES, links) for name, runs in zip(names, chosen, strict=True)
+            Variant.of_runs(name, runs, shown, links) for name, runs in zip(names, chosen, strict=True)
         ]
         try:
-            told = compare_variants(variants[0], variants[1], HEADLINES).to_dict()
+            told = compare_variants(variants[0], variants[1], shown).to_dict()
         except ValueError as error:
             raise ScenarioError([f"these cannot be compared: {error}"]) from None
         along = taken_along(names, told["seeds"], self.root, engines[0])

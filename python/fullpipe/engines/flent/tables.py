@@ -78,8 +78,9 @@ def _flow(one: Series, total: Totals, timing: Timing, names: Names) -> Columns:
         "sent_packets": [total.sent_packets],
         "retransmitted_packets": [total.retransmitted_packets],
         "lost_packets": [total.lost_packets],
-        **_spread("rtt", rtts, least=True),
-        **_spread("owd", owds, least=False),
+        "dropped_packets": [total.lost_packets],
+        **_spread("rtt", rtts),
+        **_spread("owd", owds),
         "jitter_s": [jitter_s],
     }
 
@@ -89,13 +90,12 @@ def _after(timing: Timing, times_s: Floats, values: Floats) -> Floats:
     return values[(times_s >= timing.delay_s) & ~np.isnan(values)]
 
 
-def _spread(of: str, values: Floats, *, least: bool) -> Columns:
-    """Mean and percentiles as the table of flows has them; null without values."""
+def _spread(of: str, values: Floats) -> Columns:
+    """Least, mean and percentiles as the table of flows has them; null without values."""
     if not values.size:
         return {}
-    smallest = {f"{of}_min_s": [float(values.min())]} if least else {}
     percentiles = {f"{of}_p{n}_s": [float(np.percentile(values, n))] for n in (50, 95, 99)}
-    return {**smallest, f"{of}_mean_s": [float(values.mean())], **percentiles}
+    return {f"{of}_min_s": [float(values.min())], f"{of}_mean_s": [float(values.mean())], **percentiles}
 
 
 def _rtts_s(one: Series, timing: Timing) -> tuple[Floats, Floats]:

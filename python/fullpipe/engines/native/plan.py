@@ -56,6 +56,7 @@ def around(scenario: Scenario, network: Network) -> Plan:
             "interval_ns": to_nanoseconds(scenario.record.interval_s) or None,
             "variables": scenario.record.variables,
             "packets": list(scenario.record.packets or ()),
+            **({"in_order": True} if scenario.record.in_order else {}),
         },
     }
 

@@ -51,6 +51,8 @@ def problems(scenario: Scenario, can: Capabilities) -> list[Problem]:
 def _records(scenario: Scenario) -> Iterator[Problem]:
     if scenario.record.packets:
         yield Problem("record.packets", "the ns3 engine captures no packets; leave it out")
+    if scenario.record.in_order:
+        yield Problem("record.in_order", "the ns3 engine does not measure it; leave it out")
 
 
 def _links(network: Network) -> Iterator[Problem]:

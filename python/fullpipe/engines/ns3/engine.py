@@ -33,7 +33,8 @@ from fullpipe.scenario import Scenario, catalogue
 
 _MEASURED: Mapping[str, str] = {
     "flows": "flow cca start_s end_s delivered_bytes goodput_bps wire_bps sent_packets retransmitted_packets "
-    "lost_packets marked_packets refused_bytes rtt_min_s rtt_mean_s rtt_p50_s rtt_p95_s rtt_p99_s fct_s",
+    "lost_packets marked_packets refused_bytes rtt_min_s rtt_mean_s rtt_p50_s rtt_p95_s rtt_p99_s fct_s "
+    "dropped_packets",
     "series": "time_s flow goodput_bps cwnd_bytes in_flight_bytes srtt_s min_rtt_s pacing_bps delivery_bps "
     "retransmitted_packets state",
     "links": "time_s link backlog_bytes backlog_packets sojourn_s dropped_packets marked_packets utilisation",
@@ -139,6 +140,7 @@ class Ns3Engine:
             read = {name: _read(table, finished.folder) for name, table in TABLES.items()}
         sent = read["flows"].pop("all_sent_packets")
         read["flows"]["cca"] = read["flows"]["cca"].replace("", None)  # datagrams have none
+        read["flows"]["dropped_packets"] = read["flows"]["lost_packets"]
         forwarded = read["links_summary"].pop("all_forwarded_packets")
         meta = origin(
             self,

@@ -97,7 +97,7 @@ def read_run(path: Path, algorithms: Mapping[str, str] | None = None) -> Run:
 
 def _otherwise(tables: Mapping[str, pl.DataFrame]) -> dict[str, str]:
     """Columns that are something else than their meaning says."""
-    names = [f"owd_{which}_s" for which in ("mean", "p50", "p95", "p99")]
+    names = [f"owd_{which}_s" for which in ("min", "mean", "p50", "p95", "p99")]
     return {f"flows.{name}": _BY_TWO_CLOCKS for name in names if tables["flows"][name].count()}
 
 

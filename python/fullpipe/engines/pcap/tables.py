@@ -62,7 +62,7 @@ def _flow(flow: Flow, algorithms: Mapping[str, str]) -> Columns:
         "timeouts": [_timeouts(flow)],
         "limited_receiver": [flow.receiver_share],
         **({"rtt_min_s": [flow.least_rtt_s], **_spread("rtt", rtts_s)} if rtts_s.size else {}),
-        **(_spread("owd", one_way.there_s) if one_way and not one_way.early_s else {}),
+        **(_one_way(one_way.there_s) if one_way and not one_way.early_s else {}),
     }
 
 
@@ -82,6 +82,10 @@ def _wire_bytes(flow: Flow) -> int:
 def _spread(word: str, values: Floats) -> Columns:
     percentiles = {f"{word}_p{n}_s": [float(np.percentile(values, n))] for n in (50, 95, 99)}
     return {f"{word}_mean_s": [float(values.mean())], **percentiles}
+
+
+def _one_way(values: Floats) -> Columns:
+    return {"owd_min_s": [float(values.min())], **_spread("owd", values)}
 
 
 def _series(flow: Flow, grid_s: Floats) -> Columns:

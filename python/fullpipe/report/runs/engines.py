@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from fullpipe.analysis.metrics.headlines import headlines
 from fullpipe.analysis.shown import difference_shown, margin_shown, number_shown, unit_shown
 from fullpipe.report.budget import Budget
 from fullpipe.report.content import Column, Items, Section, Table, Text
@@ -31,7 +32,7 @@ def section(runs: Sequence[Run], metrics: Sequence[str], budget: Budget) -> Sect
         found = compare(sides, closest_to_the_world(sides))
     except ValueError:
         return None
-    rows = list(_rows(found, metrics or HEADLINES))
+    rows = list(_rows(found, metrics or headlines(HEADLINES, (run.scenario for run in runs))))
     if not rows:
         return None
     names = ("of", "metric", "engine", "mean", found.reference, "difference", "margin", "verdict")

@@ -20,7 +20,7 @@ from fullpipe.report.text import left_out
 from fullpipe.scenario.quantities import as_numbers
 from fullpipe.scenario.titles import titles_of
 
-_WANTED = ("goodput", "jain", "rtt_mean", "owd_p95", "call_score", "fct_p50", "retransmission_rate")
+_WANTED = ("goodput", "jain", "rtt_mean", "owd_p95", "call_score", "fct_p50", "dropped_share")
 """What is drawn of all flows, as far as it was measured."""
 _OF_GROUPS = "share"
 """What is drawn of every group."""

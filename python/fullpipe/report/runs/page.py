@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 
-from fullpipe.analysis.of_connections import of_connections
+from fullpipe.analysis.of_parts import of_parts
 from fullpipe.analysis.over_seeds import are_equal_over_seeds
 from fullpipe.analysis.points import shape_of
 from fullpipe.analysis.subjects import Subject, check_groups
@@ -142,7 +142,7 @@ def _notes(found: Points) -> list[str]:
             lines[f"{run.meta.engine.name} does not measure {listed(run.meta.not_measured)}."] = None
     distinct = {run.scenario.digest: run.scenario for run in found.runs}
     known = found.values.drop_nulls("value").select("metric", "of").unique(maintain_order=True)
-    lines |= dict.fromkeys(of_connections(distinct.values(), known.iter_rows()))
+    lines |= dict.fromkeys(of_parts(distinct.values(), known.iter_rows()))
     for scenario in distinct.values():
         with suppress(ScenarioError):  # a recording of it is not here
             lines |= dict.fromkeys(scenario.notes())

@@ -11,6 +11,7 @@ import polars as pl
 
 from fullpipe.analysis.metrics import busy_links
 from fullpipe.analysis.metrics.groups import ALL, TOTALS
+from fullpipe.analysis.metrics.headlines import headlines
 from fullpipe.analysis.over_seeds import over_seeds, paths_of
 from fullpipe.analysis.points import points_of, short_names
 from fullpipe.analysis.subjects import Subject, groups_asked
@@ -26,6 +27,7 @@ FLOW_METRICS = (
     "starved",
     "rtt_mean",
     "rtt_p95",
+    "dropped_share",
     "retransmission_rate",
     "loss_rate",
     "owd_mean",
@@ -94,7 +96,8 @@ class Points:
     @cached_property
     def values(self) -> pl.DataFrame:
         """As `values_of` gives them."""
-        wanted = with_counts((EQUAL_SHARE, *FLOW_METRICS, *LINK_METRICS, *self.metrics))
+        of_flows = headlines(FLOW_METRICS, (run.scenario for run in self.runs))
+        wanted = with_counts((EQUAL_SHARE, *of_flows, *LINK_METRICS, *self.metrics))
         links = dict.fromkeys(link for run in self.runs for link in busy_links(run))
         return values_of(zip(self.points, self.runs, strict=True), wanted, links)
 

@@ -7,6 +7,7 @@ from typing import Any
 
 import polars as pl
 
+from fullpipe.analysis.metrics.headlines import headlines
 from fullpipe.analysis.values import value_text
 from fullpipe.report.content import Items, Section, Text
 from fullpipe.report.rows import table_of, with_sides
@@ -41,7 +42,8 @@ def compared(found: Points) -> list[VariantComparison]:
         if len(pairs) + len(more) <= _MOST_COMPARISONS:
             pairs += more
     try:
-        return compare_all(pairs, found.metrics or HEADLINES) if pairs else []
+        shown = found.metrics or headlines(HEADLINES, (run.scenario for run in found.runs))
+        return compare_all(pairs, shown) if pairs else []
     except ValueError:  # they do not measure the same, or have other seeds
         return []
 

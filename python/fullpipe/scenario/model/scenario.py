@@ -63,6 +63,9 @@ class Record(Model):
     packets: tuple[Name, ...] | None = Field(None, examples=['["sender"]'])
     """Where packet headers are captured: "sender", "receiver", and links and ports by name, where packets
     leave them. Left out: nowhere. It costs about 150 B of memory per packet and point."""
+    in_order: Switch = False
+    """Also measure the time from the first transmission of each data packet of TCP until its payload is
+    delivered in order."""
 
 
 class ScenarioModel(Model):

@@ -8,7 +8,7 @@ from typing import Any
 
 from fullpipe.analysis.metrics import busy_links, measured
 from fullpipe.analysis.metrics.margins import Margin
-from fullpipe.analysis.of_connections import of_connections
+from fullpipe.analysis.of_parts import of_parts
 from fullpipe.runs import Run
 from fullpipe.validation.compare.gaps import Cell, reasons
 from fullpipe.validation.compare.margins import MARGINS, check_margin
@@ -167,7 +167,7 @@ def compare(runs: Runs, reference: str, margins: Mapping[str, Margin] | None = N
 
 def _leaves_out(runs: Runs, rows: Sequence[Row]) -> list[str]:
     scenarios = (run.scenario for of_side in runs.values() for run in of_side[:1])
-    return of_connections(scenarios, ((row.metric, row.of) for row in rows))
+    return of_parts(scenarios, ((row.metric, row.of) for row in rows))
 
 
 def _links(runs: Runs) -> list[str]:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from fullpipe.analysis.metrics.margins import Margin
-from fullpipe.analysis.of_connections import of_connections
+from fullpipe.analysis.of_parts import of_parts
 from fullpipe.validation.compare.judge import Assessment, LeftOut, assessed
 from fullpipe.validation.compare.matching import Match, Variant, matched
 
@@ -113,7 +113,7 @@ def compare_all(
 
 def _leaves_out(reference: Variant, other: Variant, matches: Sequence[Match]) -> list[str]:
     """Which rows are of connections alone."""
-    return of_connections((reference.scenario, other.scenario), ((each.metric, each.of) for each in matches))
+    return of_parts((reference.scenario, other.scenario), ((each.metric, each.of) for each in matches))
 
 
 def _compared(match: Match, found: Assessment) -> VariantRow:

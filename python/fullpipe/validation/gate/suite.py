@@ -11,6 +11,7 @@ from typing import Annotated, Any
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 
 from fullpipe.analysis.metrics import BY_NAME
+from fullpipe.analysis.metrics.headlines import headlines
 from fullpipe.analysis.metrics.margins import Margin
 from fullpipe.analysis.metrics.measure import Better
 from fullpipe.errors import ScenarioError, UnknownNameError, shown, suggestion
@@ -136,11 +137,12 @@ def read(path: Path) -> Suite:
         raise ScenarioError([_problem(path, first) for first in error.errors()[:10]]) from None
     for name, demand in found.metrics.items():
         _check(path, name, demand)
+    cases = [_case(path, name) for name in found.scenarios]
     suite = Suite(
         found.name or path.stem,
         path,
-        [_case(path, name) for name in found.scenarios],
-        found.metrics or {name: Demand() for name in HEADLINES},
+        cases,
+        found.metrics or {name: Demand() for name in headlines(HEADLINES, (case.scenario for case in cases))},
         found.seeds,
         max(found.seeds, found.most_seeds),
     )

@@ -51,6 +51,7 @@ def flow(records: ProbeRecords, scenario: Scenario) -> dict[str, Any]:
     arrived = rows.filter(pl.col("arrived") >= begin_ns).sort("arrived", maintain_order=True)
     delivered = arrived.height * workload.payload_bytes
     sent = rows.filter(pl.col("sent") >= begin_ns).height
+    lost = _lost(records, begin_ns)
     wire = sent * (workload.payload_bytes + workload.headers_bytes + routed.tcp.link_overhead_bytes)
     return {
         "flow": routed.name,
@@ -63,7 +64,8 @@ def flow(records: ProbeRecords, scenario: Scenario) -> dict[str, Any]:
         "wire_bps": wire * BITS / span_s if span_s > 0 else None,
         "sent_packets": sent,
         "retransmitted_packets": 0,
-        "lost_packets": _lost(records, begin_ns),
+        "lost_packets": lost,
+        "dropped_packets": lost,
         "marked_packets": 0,
         **_times("rtt", rows.filter(pl.col("returned") >= begin_ns), "returned"),
         **_times("owd", arrived, "arrived"),
@@ -85,12 +87,16 @@ def _missing(came: pl.Series) -> int:
 
 
 def _times(name: str, rows: pl.DataFrame, until: str) -> dict[str, float | None]:
-    keys = [f"{name}_mean_s", *(f"{name}_{label}_s" for label, _ in _QUANTILES)]
+    keys = [f"{name}_{which}_s" for which in ("min", "mean", *(label for label, _ in _QUANTILES))]
     if rows.is_empty():
-        return dict.fromkeys(keys) | ({"rtt_min_s": None} if name == "rtt" else {})
+        return dict.fromkeys(keys)
     took_s = ((rows[until] - rows["sent"]) / NANOSECONDS).sort()
-    values = [took_s.mean(), *(took_s[min(len(took_s) - 1, int(q * len(took_s)))] for _, q in _QUANTILES)]
-    return dict(zip(keys, values, strict=True)) | ({"rtt_min_s": took_s[0]} if name == "rtt" else {})
+    values = [
+        took_s[0],
+        took_s.mean(),
+        *(took_s[min(len(took_s) - 1, int(q * len(took_s)))] for _, q in _QUANTILES),
+    ]
+    return dict(zip(keys, values, strict=True))
 
 
 def _jitter_s(rows: pl.DataFrame, begin_ns: int) -> float | None:

@@ -18,7 +18,8 @@ from fullpipe.scenario.quantities import to_nanoseconds
 MEASURED: Mapping[str, str] = {
     "flows": "flow cca protocol start_s end_s delivered_bytes goodput_bps wire_bps sent_packets "
     "retransmitted_packets lost_packets marked_packets rtt_min_s rtt_mean_s rtt_p50_s rtt_p95_s rtt_p99_s "
-    "owd_mean_s owd_p50_s owd_p95_s owd_p99_s jitter_s fct_s limited_receiver limited_send_buffer",
+    "owd_mean_s owd_p50_s owd_p95_s owd_p99_s jitter_s fct_s limited_receiver limited_send_buffer "
+    "owd_min_s dropped_packets",
     "transfers": "flow number connection start_s end_s bytes delivered_bytes sent_packets "
     "retransmitted_packets fct_s",
     "probes": "time_s flow owd_s rtt_s",
