@@ -170,6 +170,10 @@ def test_of_nothing_there_is_no_per_cent(show: Open) -> None:
 def test_a_call_beside_the_flows_gets_a_score(show: Open, tmp_path: Path) -> None:
     tab = show("#/what-if?a=5,20,20,drop_tail,0,0,cubic*1@0&b=5,20,20,drop_tail,0,0,bbr3*1@0&time=12&seed=1")
     assert "MOS" not in tab.locator(".results").inner_text()
+    finished(tab)
+    heads = tab.locator(".flows").first.locator("thead th").all_inner_texts()
+    assert heads[-2:] == ["dropped", "retransmitted"]
+    assert "one way" not in heads
     assert "The call scores" in moved(tab, lambda: tab.get_by_label("A call beside the flows").check())
     assert "&call=1" in tab.url
     tab.wait_for_selector(".variant:nth-child(2) th:has-text('call')")

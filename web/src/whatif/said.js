@@ -6,8 +6,7 @@ import { change, count, plain, rate, score, share, sum, time } from "../parts/nu
 const EVEN = 0.03; // of the whole: a share that is so near to that of equal flows is called even
 export const goodputs = (end) => end.flows.map((flow) => flow.goodput_bps || 0);
 const isKnown = (value) => value !== null && value !== undefined;
-// Of datagrams; what a connection marks lost may have arrived.
-const dropped = (flow) => (flow.protocol !== "tcp" && isKnown(flow.lost_packets) && flow.sent_packets ? flow.lost_packets / flow.sent_packets : null);
+const dropped = (flow) => (isKnown(flow.dropped_packets) && flow.sent_packets ? flow.dropped_packets / flow.sent_packets : null);
 const callsOf = (end) => end.flows.filter((flow) => isKnown(flow.call_score));
 const meanOf = (flows, valueOf) => {
   const known = flows.map(valueOf).filter(isKnown);
@@ -67,9 +66,10 @@ const OF_ALL = [
   column("goodput", rate, (flow) => flow.goodput_bps), column("RTT", (value) => time(value), (flow) => flow.rtt_mean_s),
   column("95 %", (value) => time(value), (flow) => flow.rtt_p95_s),
 ];
+const OF_LOSS = [column("dropped", (value) => share(value, 2), dropped)];
 const OF_SENDERS = [column("retransmitted", count, (flow) => flow.retransmitted_packets)];
 const OF_CALLS = [column("call score (MOS)", score, (flow) => flow.call_score)];
-const OF_DATAGRAMS = [column("one way", (value) => time(value), (flow) => flow.owd_mean_s), column("dropped", (value) => share(value, 2), dropped)];
+const OF_DATAGRAMS = [column("one way", (value) => time(value), (flow) => flow.owd_mean_s)]; // of connections the RTT says as much
 
 const MOST_ROWS = 200; // until all are asked for
 const swatch = ({ colour, dash }) => html`<svg class=${`swatch c${colour}`} viewBox="0 0 22 8" aria-hidden="true"><path d="M0 4H22" class=${`line d${dash}`} /></svg>`;
@@ -84,8 +84,9 @@ function spread(flows) {
 export function Flows({ begin, end }) {
   const [isWhole, setIsWhole] = useState(false);
   if (!end) return null;
-  const has = (valueOf) => end.flows.some((flow) => isKnown(valueOf(flow)));
-  const ofSome = [OF_CALLS, OF_DATAGRAMS].filter(([first]) => has(first.valueOf)).flat();
+  const has = (valueOf, flows = end.flows) => flows.some((flow) => isKnown(valueOf(flow)));
+  const datagrams = end.flows.filter((flow) => flow.protocol !== "tcp");
+  const ofSome = [[OF_CALLS], [OF_DATAGRAMS, datagrams], [OF_LOSS]].filter(([[first], flows]) => has(first.valueOf, flows)).flatMap(([columns]) => columns);
   const columns = [...OF_ALL, ...ofSome, ...OF_SENDERS], members = begin.lines.map(() => []);
   end.flows.forEach((flow, n) => members[begin.flows[n].line].push(flow));
   let left = isWhole ? Infinity : MOST_ROWS;
