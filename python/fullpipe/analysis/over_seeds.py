@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
 from fullpipe.analysis.bounds import bounds_of
 from fullpipe.analysis.metrics import BY_NAME
+from fullpipe.analysis.metrics.headlines import INSTEAD_OF
 from fullpipe.analysis.unfinished import counted
 from fullpipe.analysis.values import MEASURED
 
@@ -112,3 +113,18 @@ def means(rows: pl.DataFrame, keys: Sequence[str], level: float = LEVEL) -> pl.D
     return found.with_columns(
         low=pl.when(known).then(pl.col("mean") - half), high=pl.when(known).then(pl.col("mean") + half)
     ).select(*keys, "n", "mean", "low", "high", "alike")
+
+
+def without_stand_ins(found: pl.DataFrame, column: str, asked: Collection[str] = ()) -> pl.DataFrame:
+    """Leave out metrics that stand in for another one which is known of the same groups at the same points.
+
+    Args:
+        found: Values, or means over seeds.
+        column: Their name.
+        asked: Metrics that are kept anyway.
+    """
+    known = found.drop_nulls(column)
+    keys = [*paths_of(found), "of"]
+    of = {metric: {*rows.select(keys).rows()} for (metric,), rows in known.group_by("metric")}
+    needless = [name for name, other in INSTEAD_OF.items() if of.get(name, set()) <= of.get(other, set())]
+    return found.filter(~pl.col("metric").is_in([name for name in needless if name not in asked]))

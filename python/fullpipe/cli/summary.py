@@ -7,9 +7,16 @@ import polars as pl
 
 from fullpipe.analysis.metrics import BY_NAME
 from fullpipe.analysis.metrics.groups import TOTALS
-from fullpipe.analysis.metrics.headlines import headlines
+from fullpipe.analysis.metrics.headlines import headlines, names_in
+from fullpipe.analysis.metrics.measure import View
 from fullpipe.analysis.of_parts import of_parts
-from fullpipe.analysis.over_seeds import are_equal_over_seeds, bounded, over_seeds, paths_of
+from fullpipe.analysis.over_seeds import (
+    are_equal_over_seeds,
+    bounded,
+    over_seeds,
+    paths_of,
+    without_stand_ins,
+)
 from fullpipe.analysis.shown import mean_shown
 from fullpipe.analysis.subjects import Subject, check_groups, groups_asked
 from fullpipe.analysis.unfinished import BEGAN, TIMES, UNFINISHED, unfinished_shown, with_counts
@@ -21,20 +28,7 @@ from fullpipe.errors import UnknownNameError
 from fullpipe.runs import Run
 from fullpipe.scenario import Scenario
 
-_DROPPED, _RETRANSMITTED = "dropped_share", "retransmission_rate"
-HEADLINES = (
-    "goodput",
-    "share",
-    "jain",
-    "rtt_mean",
-    _DROPPED,
-    _RETRANSMITTED,
-    "owd_p95",
-    "call_score",
-    "fct_p50",
-    "fct_p95",
-    "page_p50",
-)
+HEADLINES = names_in(View.TABLE)
 """Shown unless others are asked for, of those that any group has."""
 
 
@@ -90,9 +84,9 @@ def grid(found: pl.DataFrame, metrics: Sequence[str] | None, form: Form) -> Grid
 
 def shortened(found: pl.DataFrame) -> tuple[pl.DataFrame, list[str]]:
     """What differs between points, and a line on what does not: groups that show the same at all of several
-    points. Several flows together are left out where they show what one of their groups shows, and what was
-    retransmitted where it is known what was dropped."""
-    found = _with_one_loss(found)
+    points. Several flows together are left out where they show what one of their groups shows, and metrics
+    that stand in for others which are known."""
+    found = without_stand_ins(found, "mean")
     by_group = _by_group(found)
     own = {(metric, *shown) for (of, metric), shown in by_group.items() if of not in TOTALS}
     same = [key for key, shown in by_group.items() if len(shown) > 1 and len(set(shown)) == 1]
@@ -108,16 +102,6 @@ def shortened(found: pl.DataFrame) -> tuple[pl.DataFrame, list[str]]:
         if metric in HEADLINES and of not in TOTALS and any(d in by_group[of, metric][0] for d in "123456789")
     ]
     return left, [f"the same at every point, as shown: {', '.join(told)}"] if told else []
-
-
-def _with_one_loss(found: pl.DataFrame) -> pl.DataFrame:
-    known = found.drop_nulls("mean")
-    rows = {
-        name: set(known.filter(pl.col("metric") == name).select(*paths_of(found), "of").iter_rows())
-        for name in (_RETRANSMITTED, _DROPPED)
-    }
-    is_known = rows[_RETRANSMITTED] <= rows[_DROPPED]
-    return found.filter(pl.col("metric") != _RETRANSMITTED) if is_known else found
 
 
 def _by_group(found: pl.DataFrame) -> dict[tuple[str, str], list[str]]:

@@ -7,6 +7,7 @@ from typing import Any
 
 from fullpipe.analysis.metrics import BY_NAME
 from fullpipe.analysis.metrics.groups import TOTALS
+from fullpipe.analysis.metrics.headlines import RANKED
 from fullpipe.analysis.shown import number_shown, unit_shown
 from fullpipe.report.rows import is_real
 from fullpipe.report.text import listed
@@ -16,11 +17,6 @@ _FIRST = (
     *("undecided", "not worse", "equivalent"),
 )
 """In which order verdicts are told: what asks for a decision before what does not."""
-_NOTICED = (
-    *("call_score", "page_p50", "owd_mean", "goodput", "rtt_mean", "stall_ratio", "fct_p50"),
-    *("sojourn_mean", "utilisation"),
-)
-"""Metrics that are told with their numbers, in this order."""
 _COUNTED = ("undecided", "not worse", "equivalent")
 """Of these only the number is told."""
 
@@ -59,8 +55,8 @@ def by_how_much(rows: Sequence[Row]) -> Iterator[str]:
         groups.setdefault(str(row.get("of")), {}).setdefault(str(row.get("metric")), []).append(row)
     if any(len(same) > 1 for metrics in groups.values() for same in metrics.values()):
         return
-    for of in sorted(groups, key=lambda of: not {*_NOTICED[:2]} & {*groups[of]}):
-        parts = [_change(groups[of][metric][0]) for metric in _NOTICED if metric in groups[of]]
+    for of in sorted(groups, key=lambda of: not {*RANKED[:2]} & {*groups[of]}):
+        parts = [_change(groups[of][metric][0]) for metric in RANKED if metric in groups[of]]
         if of not in TOTALS and any(parts):
             yield f"{of}: {', '.join(filter(None, parts))}."
 

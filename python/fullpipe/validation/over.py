@@ -10,8 +10,9 @@ from typing import Any
 
 from fullpipe import api, sweeps
 from fullpipe.analysis.metrics import busy_links
-from fullpipe.analysis.metrics.headlines import headlines
+from fullpipe.analysis.metrics.headlines import headlines, names_in
 from fullpipe.analysis.metrics.margins import Margin
+from fullpipe.analysis.metrics.measure import View
 from fullpipe.analysis.values import value_text
 from fullpipe.errors import ScenarioError
 from fullpipe.runs import Run
@@ -22,25 +23,7 @@ from fullpipe.sweeps import Job, by_point
 from fullpipe.validation.compare.matching import Variant
 from fullpipe.validation.compare.variants import VariantComparison, compare_all
 
-HEADLINES = (
-    "goodput",
-    "jain",
-    "rtt_mean",
-    "srtt_mean",
-    "rtt_p95",
-    "srtt_p95",
-    "owd_mean",
-    "call_score",
-    "dropped_share",
-    "loss_rate",
-    "retransmitted",
-    "convergence",
-    "fct_p50",
-    "page_p50",
-    "utilisation",
-    "sojourn_mean",
-    "dropped",
-)
+HEADLINES = names_in(View.COMPARISON)
 """What is compared unless other metrics are named."""
 SCENARIO, ENGINE = "scenario", "engine"
 """Axes that are no paths: whole scenarios, and engines by name."""

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from fullpipe.analysis.metrics.margins import BEGAN, DELAY, RATE, SHARE, Margin
-from fullpipe.analysis.metrics.measure import PART, Measure, Value
+from fullpipe.analysis.metrics.measure import EVERYWHERE, PART, Measure, Value, View
 from fullpipe.analysis.metrics.rows import Group
 from fullpipe.analysis.metrics.samples import real
 from fullpipe.analysis.metrics.transfers import slowdowns
@@ -93,7 +93,7 @@ OF_APPLICATIONS = (
         _FINISHED,
         times="fct",
         label="median completion time",
-    ),
+    ).leads(EVERYWHERE, rank=4),
     Measure(
         "fct_p95",
         "s",
@@ -105,7 +105,7 @@ OF_APPLICATIONS = (
         _FINISHED,
         times="fct",
         label="completion time, 95th percentile",
-    ),
+    ).leads(View.TABLE | View.REPORT),
     *_counted("fct", "transfers", "transfers", _transfers_s, "transfers.fct_s"),
     Measure(
         "page_p50",
@@ -118,7 +118,7 @@ OF_APPLICATIONS = (
         "a web page that began after the warm-up is loaded",
         times="page",
         label="median page load time",
-    ),
+    ).leads(View.TABLE | View.COMPARISON | View.REPORT, rank=2),
     Measure(
         "page_p95",
         "s",
@@ -165,7 +165,7 @@ OF_APPLICATIONS = (
         "videos.stalled_s",
         label="share of time in stalls",
         bounds=PART,
-    ),
+    ).leads(View.NOWHERE, rank=3),
     Measure(
         "video_rate",
         "bit/s",

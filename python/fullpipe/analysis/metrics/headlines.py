@@ -1,10 +1,25 @@
-"""Metrics that are shown unless others are asked for."""
+"""Metrics that are shown unless others are asked for, as their declarations say."""
+
+from __future__ import annotations
 
 from collections.abc import Iterable
 
+from fullpipe.analysis.metrics.link_measures import LINK_MEASURES
+from fullpipe.analysis.metrics.measure import LinkMeasure, Measure, View
+from fullpipe.analysis.metrics.measures import MEASURES
 from fullpipe.scenario import Scenario
 
-_ONE_WAY = frozenset({"owd_mean", "owd_p95"})
+_ALL: tuple[Measure | LinkMeasure, ...] = (*MEASURES, *LINK_MEASURES)
+_ONE_WAY = frozenset(measure.name for measure in MEASURES if measure.is_of_datagrams)
+RANKED = tuple(each.name for each in sorted(_ALL, key=lambda each: each.rank) if each.rank)
+"""Metrics that are told of flows and links, in the order in which users notice them."""
+INSTEAD_OF = {each.name: each.instead_of for each in _ALL if each.instead_of}
+"""Metrics that are shown only where another one has no value, and that one."""
+
+
+def names_in(view: View) -> tuple[str, ...]:
+    """Return the names of the metrics that a view shows: of flows, then of links, in the order declared."""
+    return tuple(each.name for each in _ALL if view in each.views)
 
 
 def headlines(names: Iterable[str], scenarios: Iterable[Scenario]) -> list[str]:

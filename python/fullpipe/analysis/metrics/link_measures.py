@@ -2,7 +2,7 @@
 
 from fullpipe.analysis.metrics.loss import drop_rate
 from fullpipe.analysis.metrics.margins import PACKETS, RATE, SHARE, SHARE_OF_PACKETS, WAIT, Margin
-from fullpipe.analysis.metrics.measure import NO_LESS_THAN_0, PART, Better, Bounds, LinkMeasure
+from fullpipe.analysis.metrics.measure import NO_LESS_THAN_0, PART, Better, Bounds, LinkMeasure, View
 from fullpipe.analysis.metrics.shapers import shaper_bps, shaper_utilisation
 
 
@@ -38,7 +38,7 @@ LINK_MEASURES = (
         "share of the time in which it sent, at its own rate, not that of a shaper in its queue",
         "utilisation",
         bounds=PART,
-    ),
+    ).leads(View.COMPARISON | View.REPORT, rank=10),
     LinkMeasure(
         "shaper_rate",
         "bit/s",
@@ -49,7 +49,7 @@ LINK_MEASURES = (
         "links_summary.forwarded_bytes",
         event="its queue shapes or polices",
         label="rate of the shaper",
-    ),
+    ).leads(View.REPORT),
     LinkMeasure(
         "shaper_utilisation",
         "1",
@@ -60,7 +60,7 @@ LINK_MEASURES = (
         "links_summary.forwarded_bytes",
         event="its queue shapes or polices",
         label="utilisation of the shaper",
-    ),
+    ).leads(View.REPORT),
     _of_link(
         "sojourn_mean",
         "s",
@@ -69,7 +69,7 @@ LINK_MEASURES = (
         "mean wait in the queue",
         "sojourn_mean_s",
         "mean wait in the queue",
-    ),
+    ).leads(View.COMPARISON | View.REPORT, rank=9),
     _of_link(
         "sojourn_p95",
         "s",
@@ -78,7 +78,7 @@ LINK_MEASURES = (
         "95th percentile of it",
         "sojourn_p95_s",
         "wait in the queue, 95th percentile",
-    ),
+    ).leads(View.REPORT),
     _of_link(
         "dropped",
         "packets",
@@ -87,7 +87,7 @@ LINK_MEASURES = (
         "dropped, by its queue or at random on the wire",
         "dropped_packets",
         "packets dropped",
-    ),
+    ).leads(View.COMPARISON | View.REPORT),
     LinkMeasure(
         "drop_rate",
         "1",
@@ -98,7 +98,7 @@ LINK_MEASURES = (
         "links_summary.dropped_packets",
         label="share of packets dropped",
         bounds=PART,
-    ),
+    ).leads(View.REPORT),
     _of_link("marked", "packets", "", PACKETS, "marked by the queue", "marked_packets", "packets marked"),
 )
 """Per link that did something to packets; the warm-up is left out."""

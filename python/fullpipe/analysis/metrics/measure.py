@@ -1,9 +1,10 @@
 """What a measure is: a number per group of flows, or per link, with its unit, meaning and margin."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from enum import Flag, auto
 from math import inf
-from typing import Any, Literal
+from typing import Any, Literal, Self
 
 from fullpipe.analysis.metrics.margins import Margin
 from fullpipe.analysis.metrics.rows import Group
@@ -21,8 +22,40 @@ Bounds = tuple[float, float]
 NO_LESS_THAN_0, PART = (0.0, inf), (0.0, 1.0)
 
 
+class View(Flag):
+    """Where a metric is shown that is not asked for."""
+
+    NOWHERE = 0
+    TABLE = auto()
+    """Tables of several runs."""
+    COMPARISON = auto()
+    REPORT = auto()
+    FIGURE = auto()
+    SENTENCE = auto()
+    """The sentences of a report on the highest and the lowest mean."""
+
+
+EVERYWHERE = View.TABLE | View.COMPARISON | View.REPORT | View.FIGURE | View.SENTENCE
+
+
+@dataclass(frozen=True, kw_only=True)
+class Shown:
+    """How a metric is shown besides by its numbers."""
+
+    views: View = View.NOWHERE
+    """Where it is shown unless others are asked for."""
+    rank: int = 0
+    """When it is told of a flow or link, the smallest first: what its users notice first; 0: it is not."""
+    instead_of: str = ""
+    """The metric without whose value alone it is shown."""
+
+    def leads(self, views: View, rank: int = 0, instead_of: str = "") -> Self:
+        """Return the same metric, shown in these views."""
+        return replace(self, views=views, rank=rank, instead_of=instead_of)
+
+
 @dataclass(frozen=True)
-class Measure:
+class Measure(Shown):
     """A number per group of flows: what it is called, in which unit, and how it comes about."""
 
     name: str
@@ -56,7 +89,7 @@ class Measure:
 
 
 @dataclass(frozen=True)
-class LinkMeasure:
+class LinkMeasure(Shown):
     """A number per link."""
 
     name: str

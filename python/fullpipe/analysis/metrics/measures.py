@@ -18,7 +18,7 @@ from fullpipe.analysis.metrics.margins import (
     SHARE_OF_PACKETS,
     Margin,
 )
-from fullpipe.analysis.metrics.measure import PART, Better, Measure, Value
+from fullpipe.analysis.metrics.measure import EVERYWHERE, PART, Better, Measure, Value, View
 from fullpipe.analysis.metrics.responsiveness import responsiveness
 from fullpipe.analysis.metrics.rows import Group
 from fullpipe.analysis.metrics.samples import mean, real
@@ -194,7 +194,7 @@ def _latency_increase(group: Group) -> float | None:
 
 
 MEASURES = (
-    _rate("goodput", "payload delivered", "goodput_bps", "higher"),
+    _rate("goodput", "payload delivered", "goodput_bps", "higher").leads(EVERYWHERE, rank=5),
     _rate("wire", "all that is sent, with headers and retransmissions,", "wire_bps", "", "rate on the wire"),
     Measure(
         "share",
@@ -208,7 +208,7 @@ MEASURES = (
         label="share of goodput",
         bounds=PART,
         neutral="equal_share",
-    ),
+    ).leads(View.TABLE | View.REPORT),
     Measure(
         "equal_share",
         "1",
@@ -256,7 +256,7 @@ MEASURES = (
         is_of_one_way=True,
         label="Jain's index",
         bounds=PART,
-    ),
+    ).leads(EVERYWHERE),
     Measure(
         "starved",
         "flows",
@@ -266,9 +266,9 @@ MEASURES = (
         _of_bulk(starved_flows),
         "flows.goodput_bps",
         label="starved flows",
-    ),
+    ).leads(View.REPORT),
     _rtt("rtt_min", "the smallest RTT", "rtt_min_s", "smallest RTT"),
-    _rtt("rtt_mean", "the mean of RTT samples", "rtt_mean_s", "mean RTT"),
+    _rtt("rtt_mean", "the mean of RTT samples", "rtt_mean_s", "mean RTT").leads(EVERYWHERE, rank=6),
     Measure(
         "srtt_mean",
         "s",
@@ -279,8 +279,10 @@ MEASURES = (
         "series.srtt_s",
         is_of_connections=True,
         label="mean smoothed RTT",
+    ).leads(View.COMPARISON),
+    _rtt("rtt_p95", "the 95th percentile of RTT samples", "rtt_p95_s", "RTT, 95th percentile").leads(
+        View.COMPARISON | View.REPORT
     ),
-    _rtt("rtt_p95", "the 95th percentile of RTT samples", "rtt_p95_s", "RTT, 95th percentile"),
     Measure(
         "srtt_p95",
         "s",
@@ -291,7 +293,7 @@ MEASURES = (
         "series.srtt_s",
         is_of_connections=True,
         label="smoothed RTT, 95th percentile",
-    ),
+    ).leads(View.COMPARISON),
     Measure(
         "rtt_inflation",
         "1",
@@ -328,8 +330,12 @@ MEASURES = (
         "probes.rtt_s",
         label="latency increase under load",
     ),
-    _delay("owd_mean", "the mean one-way delay", "mean_s", "mean one-way delay"),
-    _delay("owd_p95", "the 95th percentile of the one-way delay", "p95_s", "one-way delay, 95th percentile"),
+    _delay("owd_mean", "the mean one-way delay", "mean_s", "mean one-way delay").leads(
+        View.COMPARISON | View.REPORT, rank=7
+    ),
+    _delay(
+        "owd_p95", "the 95th percentile of the one-way delay", "p95_s", "one-way delay, 95th percentile"
+    ).leads(View.TABLE | View.REPORT | View.FIGURE, rank=8),
     _queueing("queueing_mean", "the mean", "mean_s", "mean queueing delay"),
     _queueing("queueing_p95", "the 95th percentile of the", "p95_s", "queueing delay, 95th percentile"),
     _in_order("in_order_mean", "the mean", "in_order_mean_s", "mean delay in order"),
@@ -340,7 +346,7 @@ MEASURES = (
         "the interarrival jitter of datagrams",
         "jitter_s",
         "interarrival jitter",
-    ),
+    ).leads(View.REPORT),
     Measure(
         "call_score",
         "1",
@@ -352,7 +358,7 @@ MEASURES = (
         label="opinion score of calls (MOS)",
         bounds=(1.0, 4.5),
         digits=1,
-    ),
+    ).leads(EVERYWHERE, rank=1),
     Measure(
         "call_score_wideband",
         "1",
@@ -386,7 +392,7 @@ MEASURES = (
         is_of_connections=True,
         label="share of data packets dropped",
         bounds=PART,
-    ),
+    ).leads(EVERYWHERE),
     _summed(
         "retransmitted",
         "packets",
@@ -395,7 +401,7 @@ MEASURES = (
         "data packets retransmitted",
         "retransmitted_packets",
         "packets retransmitted",
-    ),
+    ).leads(View.COMPARISON),
     Measure(
         "retransmission_rate",
         "1",
@@ -407,7 +413,7 @@ MEASURES = (
         is_of_connections=True,
         label="share of packets retransmitted",
         bounds=PART,
-    ),
+    ).leads(View.TABLE | View.REPORT | View.FIGURE | View.SENTENCE, instead_of="dropped_share"),
     Measure(
         "loss_rate",
         "1",
@@ -420,7 +426,7 @@ MEASURES = (
         is_of_connections=True,
         label="share of packets marked lost",
         bounds=PART,
-    ),
+    ).leads(View.COMPARISON | View.REPORT),
     Measure(
         "marking_rate",
         "1",
@@ -456,7 +462,7 @@ MEASURES = (
         event="all its bulk flows converge",
         is_of_one_way=True,
         label="convergence time",
-    ),
+    ).leads(View.COMPARISON),
     *OF_APPLICATIONS,
 )
 """Per group of flows. All but convergence and what is said of videos leave out the warm-up."""

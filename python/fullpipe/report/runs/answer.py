@@ -8,6 +8,8 @@ from typing import Any
 import polars as pl
 
 from fullpipe.analysis.length import shortfall
+from fullpipe.analysis.metrics.headlines import names_in
+from fullpipe.analysis.metrics.measure import View
 from fullpipe.analysis.regions import region
 from fullpipe.analysis.shown import difference_shown, mean_shown, number_shown, point_shown, unit_shown
 from fullpipe.analysis.values import value_text
@@ -20,7 +22,7 @@ from fullpipe.report.said import tally
 from fullpipe.report.text import counted, left_out, listed
 from fullpipe.validation.compare.variants import VariantComparison, VariantRow
 
-_TOLD = ("goodput", "jain", "rtt_mean", "retransmission_rate", "call_score", "fct_p50")
+_TOLD = names_in(View.SENTENCE)
 """Of which the highest and the lowest mean are told, unless others are asked for."""
 _MOST_POINTS, _MOST_GROUPS, _MOST_NAMED = 8, 8, 4
 """At so many points differences are told one by one, of so many groups, and so many points by their names."""

@@ -9,7 +9,8 @@ import numpy as np
 import polars as pl
 
 from fullpipe.analysis.bounds import bounds_of
-from fullpipe.analysis.metrics.measure import Bounds
+from fullpipe.analysis.metrics.headlines import names_in
+from fullpipe.analysis.metrics.measure import Bounds, View
 from fullpipe.analysis.neutral import neutral_of
 from fullpipe.analysis.shown import axis_shown, metric_shown
 from fullpipe.analysis.values import value_text
@@ -20,7 +21,7 @@ from fullpipe.report.text import left_out
 from fullpipe.scenario.quantities import as_numbers
 from fullpipe.scenario.titles import titles_of
 
-_WANTED = ("goodput", "jain", "rtt_mean", "owd_p95", "call_score", "fct_p50", "dropped_share")
+_WANTED = names_in(View.FIGURE)
 """What is drawn of all flows, as far as it was measured."""
 _OF_GROUPS = "share"
 """What is drawn of every group."""

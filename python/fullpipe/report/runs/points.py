@@ -11,8 +11,9 @@ import polars as pl
 
 from fullpipe.analysis.metrics import busy_links
 from fullpipe.analysis.metrics.groups import ALL, TOTALS
-from fullpipe.analysis.metrics.headlines import headlines
-from fullpipe.analysis.over_seeds import over_seeds, paths_of
+from fullpipe.analysis.metrics.headlines import RANKED, headlines, names_in
+from fullpipe.analysis.metrics.measure import View
+from fullpipe.analysis.over_seeds import over_seeds, paths_of, without_stand_ins
 from fullpipe.analysis.points import points_of, short_names
 from fullpipe.analysis.subjects import Subject, groups_asked
 from fullpipe.analysis.unfinished import with_counts
@@ -20,40 +21,13 @@ from fullpipe.analysis.values import value_text, values_of
 from fullpipe.runs import Run
 from fullpipe.scenario.quantities import as_numbers
 
-FLOW_METRICS = (
-    "goodput",
-    "share",
-    "jain",
-    "starved",
-    "rtt_mean",
-    "rtt_p95",
-    "dropped_share",
-    "retransmission_rate",
-    "loss_rate",
-    "owd_mean",
-    "owd_p95",
-    "jitter",
-    "call_score",
-    "fct_p50",
-    "fct_p95",
-    "page_p50",
-)
-"""What a report tells of flows, where runs have it."""
-LINK_METRICS = (
-    "utilisation",
-    "shaper_rate",
-    "shaper_utilisation",
-    "sojourn_mean",
-    "sojourn_p95",
-    "dropped",
-    "drop_rate",
-)
-"""What it tells of links."""
+_SHOWN = names_in(View.REPORT)
+"""What a report tells of flows and links, where runs have it."""
 SHARE, EQUAL_SHARE = "share", "equal_share"
 """The metric of which all flows together have nothing to say."""
-_OF_BULK = ("goodput",)
-_OF_USERS = ("call_score", "page_p50", "fct_p50", "rtt_mean", "owd_p95", "goodput")
-"""What tells most of flows, the first that they have."""
+_GOODPUT = "goodput"
+_OF_USERS = (*(name for name in RANKED if name != _GOODPUT), _GOODPUT)
+"""What tells most of flows that are no bulk flows, the first that they have."""
 _MOST_NAMES = 3
 
 
@@ -96,10 +70,11 @@ class Points:
     @cached_property
     def values(self) -> pl.DataFrame:
         """As `values_of` gives them."""
-        of_flows = headlines(FLOW_METRICS, (run.scenario for run in self.runs))
-        wanted = with_counts((EQUAL_SHARE, *of_flows, *LINK_METRICS, *self.metrics))
+        shown = headlines(_SHOWN, (run.scenario for run in self.runs))
+        wanted = with_counts((EQUAL_SHARE, *shown, *self.metrics))
         links = dict.fromkeys(link for run in self.runs for link in busy_links(run))
-        return values_of(zip(self.points, self.runs, strict=True), wanted, links)
+        found = values_of(zip(self.points, self.runs, strict=True), wanted, links)
+        return without_stand_ins(found, "value", self.metrics)
 
     @cached_property
     def means(self) -> pl.DataFrame:
@@ -203,9 +178,9 @@ class Points:
         """
         told = self.values.drop_nulls(["entry", "value"])
         known = dict(told.group_by("entry", maintain_order=True).agg(pl.col("metric").unique()).rows())
-        order = {entry: _OF_BULK if "starved" in of else _OF_USERS for entry, of in known.items()}
         first = {
-            entry: next((name for name in order[entry] if name in of), "") for entry, of in known.items()
+            entry: _GOODPUT if "starved" in of else next(filter({*of}.__contains__, _OF_USERS), "")
+            for entry, of in known.items()
         }
         return {entry: metric for entry, metric in first.items() if metric}
 
