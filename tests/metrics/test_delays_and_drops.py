@@ -41,11 +41,45 @@ def test_one_way_delay_is_that_of_the_path_and_of_its_queue() -> None:
     assert value(run, "owd_mean") == mean_s
 
 
-def test_queueing_delay_is_above_the_smallest_delay_of_the_flow() -> None:
+def test_queueing_delay_is_above_that_of_the_empty_path() -> None:
     run = fullpipe.run(scenario())
-    row = run.flows.row(0, named=True)
-    assert value(run, "queueing_mean") == row["owd_mean_s"] - row["owd_min_s"]
-    assert value(run, "queueing_p95") == row["owd_p95_s"] - row["owd_min_s"]
+    row, empty_s = run.flows.row(0, named=True), 0.010 + SEND_S
+    assert value(run, "queueing_mean") == pytest.approx(row["owd_mean_s"] - empty_s)
+    assert value(run, "queueing_p95") == pytest.approx(row["owd_p95_s"] - empty_s)
+
+
+def test_a_queue_that_is_never_empty_counts_as_a_wait() -> None:
+    flood = {"name": "flood", "workload": {"kind": "udp", "rate": "6 Mbit/s"}}
+    run = fullpipe.run(scenario(flood, warmup="1 s"))
+    (wait_s,) = run.links_summary.filter(link="bottleneck")["sojourn_mean_s"]
+    assert run.flows["owd_min_s"][0] > 0.04
+    assert value(run, "queueing_mean", "flood") == pytest.approx(wait_s, rel=0.01)
+
+
+@pytest.mark.parametrize(
+    ("link", "is_known"),
+    [
+        ({"queue": {"kind": "cake", "bandwidth_bps": 2_000_000}}, True),
+        ({"changes": [{"at": "1 s", "rate": "2 Mbit/s"}]}, True),
+        ({"changes": [{"at": "1 s", "delay": "20 ms"}]}, False),
+        ({"jitter": {"spread": "5 ms"}}, False),
+        ({"reordering": {"every": 50, "extra": "10 ms"}}, False),
+    ],
+)
+def test_a_path_of_one_delay_has_a_queueing_delay(link: dict[str, Any], is_known: bool) -> None:
+    run = fullpipe.run(scenario(link=link))
+    assert (value(run, "queueing_mean") is not None) is is_known
+
+
+def test_an_empty_path_of_several_links_adds_no_wait() -> None:
+    def link(source: str, target: str, rate: str, delay: str) -> dict[str, Any]:
+        return {"from": source, "to": target, "duplex": True, "rate": rate, "delay": delay}
+
+    links = [link("a", "b", "10 Mbit/s", "7 ms"), link("b", "c", "3 Mbit/s", "1 ms")]
+    topology = {"kind": "graph", "nodes": ["a", "b", "c"], "links": links}
+    slow = {"name": "udp", "workload": {"kind": "udp", "rate": "100 kbit/s"}, "from": "a", "to": "c"}
+    run = fullpipe.run(scenario(slow, topology=topology))
+    assert value(run, "queueing_mean", "udp") == pytest.approx(0.0, abs=2e-6)
 
 
 def test_delays_of_all_flows_are_of_datagrams_where_there_are_any() -> None:

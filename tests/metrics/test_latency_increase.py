@@ -15,7 +15,7 @@ import fullpipe as library
 from fullpipe import Run, Scenario
 from fullpipe.analysis.metrics import measured
 from fullpipe.analysis.metrics.paths import echo_rtts_s
-from fullpipe.analysis.metrics.responsiveness import idle_times, met_idle_path
+from fullpipe.analysis.metrics.responsiveness import idle_times, of_idle_path
 from fullpipe.analysis.metrics.table import without_idle_rtt
 from fullpipe.engines.flent import read_run
 from tests.flent import made
@@ -99,10 +99,41 @@ def test_a_group_has_none_if_one_of_its_pings_has_none() -> None:
 
 def test_a_ping_that_is_there_before_the_load_measures_the_idle_path() -> None:
     run = run_of(NEAR, {**LOAD, "start": "1 s"}, link={**LINK, **JITTER})
-    loaded = run.probes.filter(pl.col("time_s") >= run.flows.filter(flow="load")["start_s"][0])
-    wanted_s = fmean(loaded["rtt_s"].drop_nulls()) - min(run.probes["rtt_s"].drop_nulls().to_list())
+    begin_s = run.flows.filter(flow="load")["start_s"][0]
+    back_s = pl.col("time_s") + pl.col("rtt_s")
+    idle, loaded = run.probes.filter(back_s <= begin_s), run.probes.filter(pl.col("time_s") >= begin_s)
+    wanted_s = fmean(loaded["rtt_s"].drop_nulls()) - fmean(idle["rtt_s"])
     assert increase(run, "near") == pytest.approx(wanted_s)
     assert without_idle_rtt(run) == []
+
+
+@pytest.mark.parametrize(
+    "part",
+    [{"reordering": {"every": 3, "extra": "20 ms"}}, {"jitter": {"spread": "20 ms"}}, {"batch": "10 ms"}],
+)
+def test_a_ping_beside_the_load_has_no_increase_on_a_path_whose_delay_is_uneven(part: Part) -> None:
+    def link(name: str, **more: Any) -> Part:
+        return {
+            "from": name,
+            "to": f"{name}-end",
+            "duplex": True,
+            "rate": "10 Mbit/s",
+            "delay": "10 ms",
+        } | more
+
+    nodes = ["ping", "ping-end", "load", "load-end"]
+    topology = {"kind": "graph", "nodes": nodes, "links": [link("ping", **part), link("load")]}
+    ping = {**NEAR, "from": "ping", "to": "ping-end", "workload": {"kind": "ping", "interval": "1 ms"}}
+    load = {**LOAD, "from": "load", "to": "load-end", "start": "2 s"}
+    run = library.run(Scenario(name="apart", duration="4 s", topology=topology, flows=[ping, load]))
+    assert increase(run, "near") == pytest.approx(0.0, abs=5e-4)
+
+
+def test_a_path_that_changes_has_no_increase() -> None:
+    link = {**LINK, "changes": [{"at": "1 s", "delay": "100 ms"}]}
+    run = run_of(NEAR, {**LOAD, "start": "2 s"}, link=link)
+    assert increase(run, "near") is None
+    assert without_idle_rtt(run) == ["near"]
 
 
 def test_a_path_that_others_use_is_not_idle() -> None:
@@ -116,8 +147,8 @@ def test_what_a_load_has_left_is_not_an_idle_path() -> None:
     idle_s = idle_times(flows)
     assert idle_s == [(-float("inf"), 0.0), (3.0, float("inf"))]
     probes = pl.DataFrame({"time_s": [2.9, 3.0, 3.2, 3.4], "rtt_s": [0.5, 0.3, 0.2, 0.02]})
-    assert met_idle_path(probes, idle_s)
-    assert not met_idle_path(probes.head(3), idle_s)  # sent while the ping before was still on its way
+    assert of_idle_path(probes, idle_s)["rtt_s"].to_list() == [0.02]
+    assert of_idle_path(probes.head(3), idle_s).is_empty()  # sent while the ping before was still on its way
 
 
 def imported(tmp_path: Path, from_s: float) -> Run:

@@ -10,7 +10,7 @@ from math import isclose
 from typing import Literal
 
 from fullpipe.analysis.metrics.connections import is_bulk
-from fullpipe.analysis.metrics.paths import base_rtts_s, rate_varies
+from fullpipe.analysis.metrics.paths import base_rtts_s, narrowest, rate_varies
 from fullpipe.analysis.theory import bbr_share, max_min
 from fullpipe.scenario import Network, RoutedFlow, catalogue
 from fullpipe.scenario.model.link.changes import states_of
@@ -89,7 +89,7 @@ def datagrams_per_s(network: Network) -> float:
 def narrow_hops(network: Network) -> list[Hop]:
     """The narrowest link or port on the path of each flow, each once, in the order of the flows."""
     limits_bps = [hop.limit_bps for hop in network.hops]
-    found = dict.fromkeys(_narrowest(routed, limits_bps) for routed in network.flows)
+    found = dict.fromkeys(narrowest(routed, limits_bps) for routed in network.flows)
     return [network.hops[hop] for hop in found if hop is not None]
 
 
@@ -106,7 +106,7 @@ def capacity_bps(network: Network, flows: Collection[str]) -> float | None:
     for routed in network.flows:
         if routed.name not in flows:
             continue
-        hop = None if routed.later else _narrowest(routed, limits_bps)
+        hop = None if routed.later else narrowest(routed, limits_bps)
         limit_bps = None if hop is None or _limit_moves(network.hops[hop]) else limits_bps[hop]
         if hop is None or limit_bps is None:
             return None
@@ -117,12 +117,6 @@ def capacity_bps(network: Network, flows: Collection[str]) -> float | None:
 def _limit_moves(hop: Hop) -> bool:
     """Whether a link may carry more for a time than its limit, which is then that of a moment or a mean."""
     return not isinstance(hop, Port) and (rate_varies(hop) or hop.frames is not None)
-
-
-def _narrowest(routed: RoutedFlow, limits_bps: Sequence[int | None]) -> int | None:
-    """The first of the slowest hops that the data crosses; None if none has a rate."""
-    limits = [(limit, hop) for hop in routed.forward if (limit := limits_bps[hop])]
-    return min(limits, key=lambda each: each[0])[1] if limits else None
 
 
 class _Paths:
@@ -148,7 +142,7 @@ class _Paths:
         unknown: dict[int, Unknown] = {}
         found = self._fair_shares()
         for number, routed in enumerate(self._network.flows):
-            hop, share_bps = found.get(number, (_narrowest(routed, self._limits_bps), None))
+            hop, share_bps = found.get(number, (narrowest(routed, self._limits_bps), None))
             if hop is None or not is_bulk(routed.flow):
                 continue
             held.setdefault(hop, []).append(number)

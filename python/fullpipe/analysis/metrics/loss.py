@@ -62,6 +62,8 @@ def drop_rate(links_summary: pl.DataFrame, link: str = "bottleneck") -> float | 
 
 
 def _share(flows: pl.DataFrame, column: str) -> float | None:
-    """Of all packets sent; None if nothing was sent, or an engine does not count these."""
-    sent = int(flows["sent_packets"].sum())
-    return int(flows[column].sum()) / sent if sent and flows[column].null_count() < flows.height else None
+    """Of all packets sent; None if nothing was sent, or an engine does not count these of one that sent."""
+    counts = [(known, sent) for known, sent in flows.select(column, "sent_packets").iter_rows() if sent]
+    if not counts or any(known is None for known, _ in counts):
+        return None
+    return float(sum(known for known, _ in counts) / sum(sent for _, sent in counts))

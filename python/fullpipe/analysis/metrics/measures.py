@@ -96,12 +96,20 @@ def _delay(name: str, meaning: str, column: str, label: str) -> Measure:
 
 
 def _queueing(name: str, meaning: str, column: str, label: str) -> Measure:
-    """A one-way delay without the smallest of its flow."""
-    made = _delay(name, f"{meaning} one-way delay less the smallest of the flow", column, label)
+    """A one-way delay without that of the empty path."""
+    base = "that of its empty path, or the smallest of the flow if it was measured elsewhere"
+    made = _delay(name, f"{meaning} one-way delay less {base}; none if the path varies", column, label)
 
     def value(group: Group) -> float | None:
-        each = group.flows.select("owd_min_s", f"owd_{column}").rows()
-        return mean(one - least for least, one in each if least is not None and one is not None)
+        rows = group.flows.select("flow", "owd_min_s", f"owd_{column}").rows(named=True)
+        each = [(row[f"owd_{column}"], group.whole.one_way_base_s(row)) for row in rows]
+        known = [delay_s for delay_s, _ in each if delay_s is not None]
+        waits_s = [
+            max(0.0, delay_s - base_s)
+            for delay_s, base_s in each
+            if delay_s is not None and base_s is not None
+        ]
+        return mean(waits_s) if len(waits_s) == len(known) else None
 
     return replace(made, value=value)
 
@@ -112,7 +120,7 @@ def _in_order(name: str, which: str, column: str, label: str) -> Measure:
 
 
 def _sum(values: pl.Series) -> float | None:
-    return real(values.sum()) if values.null_count() < len(values) else None
+    return real(values.sum()) if len(values) and not values.null_count() else None
 
 
 def _rate(name: str, meaning: str, column: str, better: Better, label: str = "") -> Measure:
@@ -146,7 +154,7 @@ def _equal_share(group: Group) -> float | None:
 
 def _share_ratio(group: Group) -> float | None:
     share, equal = _share(group), _equal_share(group)
-    return share / equal if share is not None and equal else None
+    return share / equal if share is not None and equal and group.rivals.share_one_link else None
 
 
 def _power(group: Group) -> float | None:
@@ -227,7 +235,7 @@ MEASURES = (
         "",
         Margin(0.03),
         "its share over its equal share: 1 is fair; none unless all flows whose data go the same way are bulk"
-        " flows",
+        " flows, and the same link is the slowest for all",
         _share_ratio,
         "flows.goodput_bps",
         is_of_one_way=True,
@@ -323,8 +331,8 @@ MEASURES = (
         "lower",
         Margin(0.10, 0.005),
         "mean RTT of its pings and probes while bulk flows ran, less that of the idle path: what grades of"
-        " bufferbloat are of. The idle path has the smallest RTT if a ping met it without other flows,"
-        " otherwise that of the scenario; none if that varies or is not known. Of several flows of pings or"
+        " bufferbloat are of. That is the mean of pings that met the path without other flows, or else that"
+        " of the scenario; none if the path changes or its RTT is not known. Of several flows of pings or"
         " probes it is the mean over flows",
         _latency_increase,
         "probes.rtt_s",

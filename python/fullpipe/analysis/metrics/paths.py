@@ -1,15 +1,15 @@
-"""Round trips of empty paths, from links and delays alone; nothing is run."""
+"""Delays of empty paths, from links and delays alone; nothing is run."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Literal
 
 from fullpipe.scenario import Network, RoutedFlow, Scenario, resolve
 from fullpipe.scenario.model.flows import Flow, flow_names
 from fullpipe.scenario.model.link.changes import MarkovChannel, states_of
 from fullpipe.scenario.network.parts import Hop, Link, Port, Route
-from fullpipe.scenario.quantities import BITS, to_nanoseconds
+from fullpipe.scenario.quantities import BITS, NANOSECONDS, to_nanoseconds
 from fullpipe.scenario.remembered import Remembered
 
 
@@ -44,10 +44,59 @@ def echo_rtts_s(scenario: Scenario) -> Mapping[str, float]:
 
 
 @Remembered
+def one_way_s(scenario: Scenario) -> Mapping[str, float]:
+    """Return the one-way delay of full packets of every flow on its empty path, s, by the name of the flow.
+
+    Formula: sum over all hops there of propagation + bits of the packet / rate of the hop.
+    Source: RFC 7679, section 3, the one-way delay; no packet waits.
+
+    Returns:
+        No value where the delay or the route varies, and none in cells. Where a rate varies, sending takes no
+        time: all of it counts as a wait.
+    """
+    network = resolve(scenario)
+    varies = [delay_varies(hop) for hop in network.hops]
+    return {
+        routed.name: sum(_one_way_of(network.hops[hop], size_bytes) for hop in routed.forward)
+        for routed in network.flows
+        if not routed.later and not any(varies[hop] for hop in routed.forward)
+        for size_bytes in (_size_bytes(routed),)
+    }
+
+
+@Remembered
+def changing_echoes(scenario: Scenario) -> frozenset[str]:
+    """Return the names of pings and probes whose route, or a delay on it, changes in the course of a run."""
+    network = resolve(scenario)
+    orbiting = {port for medium in network.media if medium.params.get("satellites") for port in medium.ports}
+    changes = [hop in orbiting if isinstance(hop, Port) else _delay_changes(hop) for hop in network.hops]
+    return frozenset(
+        routed.name
+        for routed in network.flows
+        if _is_echo(routed.flow) and (routed.later or any(changes[hop] for hop in _both_ways(routed)))
+    )
+
+
+@Remembered
 def echo_names(scenario: Scenario) -> frozenset[str]:
     """Return the names of the flows of pings and probes that the far end sends back."""
     entries = zip(scenario.flows, flow_names(scenario.flows), strict=True)
     return frozenset(name for flow, names in entries if _is_echo(flow) for name in names)
+
+
+@Remembered
+def narrowest_hops(scenario: Scenario) -> Mapping[str, int]:
+    """Return the slowest hop that the data of every flow crosses, by its name; none if its route changes."""
+    network = resolve(scenario)
+    limits_bps = [hop.limit_bps for hop in network.hops]
+    found = ((routed.name, narrowest(routed, limits_bps)) for routed in network.flows if not routed.later)
+    return {name: hop for name, hop in found if hop is not None}
+
+
+def narrowest(routed: RoutedFlow, limits_bps: Sequence[int | None]) -> int | None:
+    """Return the first of the slowest hops that the data crosses; None if none has a rate."""
+    limits = [(limit, hop) for hop in routed.forward if (limit := limits_bps[hop])]
+    return min(limits, key=lambda each: each[0])[1] if limits else None
 
 
 def rate_varies(hop: Hop) -> bool:
@@ -64,8 +113,13 @@ def delay_varies(hop: Hop) -> bool:
     if isinstance(hop, Port):
         return True
     does = hop.impairments
-    is_uneven = hop.frames or (hop.trace and hop.trace.light) or does.jitter or does.arq or does.batch_s
-    return bool(is_uneven) or _takes_other_values(hop, "delay_s", hop.delay_ns)
+    is_uneven = hop.frames or does.jitter or does.arq or does.batch_s or does.detour
+    return bool(is_uneven) or _delay_changes(hop)
+
+
+def _delay_changes(hop: Link) -> bool:
+    """Whether the delay of a link takes other values in the course of a run."""
+    return bool(hop.trace and hop.trace.light) or _takes_other_values(hop, "delay_s", hop.delay_ns)
 
 
 def _takes_other_values(link: Link, quantity: Literal["rate_bps", "delay_s"], first: float | None) -> bool:
@@ -81,10 +135,21 @@ def _takes_other_values(link: Link, quantity: Literal["rate_bps", "delay_s"], fi
 
 def _serialisation_s(network: Network, routed: RoutedFlow) -> float:
     """Return the time that links take to send a packet there and its reply back, s."""
-    of = routed.flow.datagrams
-    size_bytes = of.payload_bytes + of.headers_bytes + routed.tcp.link_overhead_bytes if of else 0
-    rates_bps = (network.hops[hop].rate_bps for hop in _both_ways(routed))
+    size_bytes, rates_bps = _size_bytes(routed), (network.hops[hop].rate_bps for hop in _both_ways(routed))
     return sum(size_bytes * BITS / rate_bps for rate_bps in rates_bps if rate_bps)
+
+
+def _size_bytes(routed: RoutedFlow) -> int:
+    """Return the size of a full data packet with all headers."""
+    of = routed.flow.datagrams
+    if of is None:
+        return routed.tcp.segment_bytes
+    return of.payload_bytes + of.headers_bytes + routed.tcp.link_overhead_bytes
+
+
+def _one_way_of(hop: Hop, size_bytes: int) -> float:
+    rate_bps = None if rate_varies(hop) else hop.rate_bps
+    return hop.delay_ns / NANOSECONDS + (size_bytes * BITS / rate_bps if rate_bps else 0.0)
 
 
 def _both_ways(routed: RoutedFlow) -> Route:

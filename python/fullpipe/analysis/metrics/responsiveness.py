@@ -102,8 +102,8 @@ def idle_times(flows: pl.DataFrame) -> list[Span]:
     return list(pairwise([-inf, *chain.from_iterable(spans_s), inf]))[::2]
 
 
-def met_idle_path(probes: pl.DataFrame, idle_s: Iterable[Span]) -> bool:
-    """Whether one of the pings of a flow met a path without other traffic.
+def of_idle_path(probes: pl.DataFrame, idle_s: Iterable[Span]) -> pl.DataFrame:
+    """Return the pings of a flow that met a path without other traffic.
 
     Before the first traffic, such a ping has its reply before the traffic begins. Afterwards, it also follows
     the reply to a ping that was sent after the traffic ended: by then all that was queued has left.
@@ -113,13 +113,11 @@ def met_idle_path(probes: pl.DataFrame, idle_s: Iterable[Span]) -> bool:
         idle_s: See `idle_times`.
     """
     sent_s, back_s = pl.col("time_s"), pl.col("time_s") + pl.col("rtt_s")
+    found = [probes.clear()]
     for from_s, until_s in idle_s:
         own = probes.filter((sent_s >= from_s) & (back_s <= until_s))
-        if from_s > -inf:
-            own = own.filter(sent_s >= back_s.min())
-        if own.height:
-            return True
-    return False
+        found.append(own.filter(sent_s >= back_s.min()) if from_s > -inf else own)
+    return pl.concat(found)
 
 
 def _joined(spans_s: Iterable[Span]) -> list[Span]:

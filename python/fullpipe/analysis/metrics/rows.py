@@ -14,11 +14,17 @@ from fullpipe.analysis.metrics.connections import bulk_flows, bulk_names, connec
 from fullpipe.analysis.metrics.delay import smoothed_s
 from fullpipe.analysis.metrics.dynamics import Windows
 from fullpipe.analysis.metrics.groups import flow_directions
-from fullpipe.analysis.metrics.paths import echo_names, echo_rtts_s
+from fullpipe.analysis.metrics.paths import (
+    changing_echoes,
+    echo_names,
+    echo_rtts_s,
+    narrowest_hops,
+    one_way_s,
+)
 from fullpipe.analysis.metrics.responsiveness import (
     idle_times,
     latency_increase_s,
-    met_idle_path,
+    of_idle_path,
     under_load,
 )
 from fullpipe.analysis.metrics.samples import RowsByFlow, real, rows_where
@@ -113,13 +119,26 @@ class Whole:
     def idle_rtt_s(self, flow: str) -> float | None:
         """Return the RTT of the idle path of a flow of pings or probes, s; None if it is not known.
 
-        It is the smallest of its RTTs if one of its pings met the path without other traffic. Otherwise it is
-        that of the scenario, unless the run was measured elsewhere: see `paths.echo_rtts_s`.
+        It is the mean of its pings that met the path without other traffic. If none did, it is that of the
+        scenario, unless the run was measured elsewhere: see `paths.echo_rtts_s`. A path that changes in the
+        course of the run has none.
         """
-        answered = self.answered.rows_of([flow])
-        if met_idle_path(answered, self._idle_times):
-            return real(answered["rtt_s"].min())
-        return None if self.run.meta.engine.is_of_a_file else echo_rtts_s(self.run.scenario).get(flow)
+        is_of_file = self.run.meta.engine.is_of_a_file
+        if not is_of_file and flow in changing_echoes(self.run.scenario):
+            return None
+        idle = of_idle_path(self.answered.rows_of([flow]), self._idle_times)
+        if idle.height:
+            return real(idle["rtt_s"].mean())
+        return None if is_of_file else echo_rtts_s(self.run.scenario).get(flow)
+
+    def one_way_base_s(self, row: Mapping[str, Any]) -> float | None:
+        """Return the one-way delay of a flow on its empty path, s; None if it is not known or varies.
+
+        Of a run that was measured elsewhere it is the smallest delay of the flow.
+        """
+        if self.run.meta.engine.is_of_a_file:
+            return real(row["owd_min_s"])
+        return one_way_s(self.run.scenario).get(str(row["flow"]))
 
     def without_idle_rtt(self) -> list[str]:
         """Return the pings and probes that met load, and the RTT of whose idle path is not known."""
@@ -186,6 +205,14 @@ class Rivals:
     def are_bulk(self) -> bool:
         """Whether there are any, and all are bulk flows."""
         return bool(self.names) and set(self.names) <= set(self.bulk["flow"].to_list())
+
+    @cached_property
+    def share_one_link(self) -> bool:
+        """Whether the slowest link is the same for all of them, as is taken of what was measured elsewhere."""
+        if self.whole.run.meta.engine.is_of_a_file:
+            return True
+        hops = narrowest_hops(self.whole.run.scenario)
+        return all(name in hops for name in self.names) and len({hops[name] for name in self.names}) == 1
 
     @cached_property
     def _windows(self) -> Windows:
