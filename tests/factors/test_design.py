@@ -78,7 +78,7 @@ def test_one_run_per_cell_is_refused() -> None:
 
 
 def test_seeds_that_change_nothing_are_refused() -> None:
-    with pytest.raises(ScenarioError, match="all seeds gave the same values: nothing is random"):
+    with pytest.raises(ScenarioError, match="all seeds gave the same values of goodput"):
         designs(table(spread=0), [CCA])
 
 

@@ -12,6 +12,7 @@ import typer
 
 from fullpipe import files
 from fullpipe.analysis.bounds import bounds_of_difference
+from fullpipe.analysis.unanswered import unanswered
 from fullpipe.cli.asked import read_scenario
 from fullpipe.cli.console import led, styled, table, terminal
 from fullpipe.cli.output import complain, echo
@@ -90,10 +91,12 @@ def report(
     file: Path | None = None,
     command: str = "",
     runs: Sequence[Run] = (),
+    asked: Sequence[str] = (),
 ) -> None:
     """Print what is said, keep it in a file for reports, and end with exit code 1 if anything is worse.
 
-    `runs` are those that were compared; they may come while `found` is read.
+    `runs` are those that were compared; they may come while `found` is read. Each of the metrics that are
+    asked for and that no comparison has gets a line on standard error.
     """
     told = []
     for comparison in found:
@@ -104,6 +107,8 @@ def report(
             _show(comparison)
     if file is not None and told:
         write(file, told, command, runs)
+    for line in unanswered(asked, {row.metric for one in told for row in one.rows}):
+        complain(f"note: {line}")
     if any(comparison.is_worse for comparison in told):
         raise typer.Exit(1)
 

@@ -9,6 +9,7 @@ from typing import Any
 import typer
 
 from fullpipe.analysis.metrics.headlines import headlines
+from fullpipe.analysis.unanswered import unanswered
 from fullpipe.cli.asked import processors, read_scenario, values_of
 from fullpipe.cli.compare_baseline import against, keep, points_of, seeds_of
 from fullpipe.cli.compare_engines import by_engine, draw, show
@@ -16,7 +17,7 @@ from fullpipe.cli.compare_kept import compared as kept_compared
 from fullpipe.cli.compare_kept import sides_in
 from fullpipe.cli.compare_variants import axes_of, draw_forest, report
 from fullpipe.cli.jobs import bring_all, check_all, engine_names, finished_runs
-from fullpipe.cli.output import echo
+from fullpipe.cli.output import complain, echo
 from fullpipe.cluster import executor
 from fullpipe.errors import UnknownNameError
 from fullpipe.runs import Run, Store
@@ -68,7 +69,7 @@ def compare(
         kept_sides = sides_in(Path(scenario), content)
         found = kept_compared(Path(scenario), kept_sides, reference, margins)
         scenarios = (run.scenario for runs in kept_sides.values() for run in runs)
-        _tell_engines(found, metric or headlines(HEADLINES, scenarios), {}, as_json=as_json)
+        _tell_engines(found, metric or headlines(HEADLINES, scenarios), {}, asked=metric, as_json=as_json)
         if figures:
             draw(figures, kept_sides, found.scenario, {}, quiet=as_json)
         return
@@ -84,7 +85,7 @@ def compare(
         told_how = "goes with --engines; of --over the first value is the reference"
         raise typer.BadParameter(told_how, param_hint="--reference")
     made: list[Run] = []
-    told = partial(report, as_json=as_json, file=file, command=command, runs=made)
+    told = partial(report, as_json=as_json, file=file, command=command, runs=made, asked=metric)
 
     def finished(todo: Sequence[Job]) -> list[Outcome]:
         if allow_python:
@@ -119,15 +120,22 @@ def compare(
         first = reference or ("linux" if "linux" in names else names[0])
         for point, sides_at_point in by_engine(outcomes):
             found = comparison.compare(sides_at_point, first, margins)
-            _tell_engines(found, metrics, point, as_json=as_json)
+            _tell_engines(found, metrics, point, asked=metric, as_json=as_json)
             if figures:
                 draw(figures, sides_at_point, found.scenario, point, quiet=as_json)
 
 
 def _tell_engines(
-    found: comparison.Comparison, metrics: Sequence[str], point: Mapping[str, Any], *, as_json: bool
+    found: comparison.Comparison,
+    metrics: Sequence[str],
+    point: Mapping[str, Any],
+    *,
+    asked: Sequence[str],
+    as_json: bool,
 ) -> None:
     if as_json:
         echo(json.dumps(found.to_dict() | {"point": dict(point)}, allow_nan=False))
     else:
         show(found, metrics, point)
+    for line in unanswered(asked, {row.metric for row in found.rows}):
+        complain(f"note: {line}")

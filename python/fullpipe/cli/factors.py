@@ -9,6 +9,7 @@ import typer
 
 from fullpipe import files
 from fullpipe.analysis.metrics import BY_NAME, busy_links
+from fullpipe.analysis.unanswered import unanswered
 from fullpipe.analysis.values import values_of
 from fullpipe.cli.factors_read import Points, stored, versions
 from fullpipe.cli.factors_read import made as made_of
@@ -132,7 +133,8 @@ def factors(
         **found.to_dict(),
         "command": command_line(context),
     }
-    made["notes"] = [*made["notes"], *versions(points)]
+    known = {*values.drop_nulls("value")["metric"].to_list()}
+    made["notes"] = [*made["notes"], *unanswered(metrics, known), *versions(points)]
     if output is not None:
         written = made | basis.as_json(basis.basis_of([run for _, run in points]))
         files.write(output, json.dumps(written, allow_nan=False, indent=1).encode())

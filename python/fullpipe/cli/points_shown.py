@@ -11,24 +11,27 @@ from fullpipe.cli.output import complain
 from fullpipe.sweeps import Outcome
 
 
-def show_points(outcomes: Sequence[Outcome], metrics: Sequence[str] | None, form: str) -> None:
-    """Print the metrics of every point of a sweep."""
+def show_points(
+    outcomes: Sequence[Outcome], metrics: Sequence[str] | None, form: str, also: Sequence[str] = ()
+) -> None:
+    """Print the metrics of every point of a sweep: those that are named, or the usual ones and others."""
     form, console, first = Form(form), terminal(), outcomes[0]
     subjects = [Subject.read(text) for text in metrics or ()]
     runs = [(outcome.job.point, outcome.run) for outcome in outcomes]
-    found, modes = summary.summary_of(runs, subjects)
+    found, modes = summary.summary_of(runs, subjects, also)
     metrics = list(dict.fromkeys(each.metric for each in subjects))
     if form == Form.TABLE:
         seeds = len({outcome.job.seed for outcome in outcomes})
         over = f", means of {seeds} seeds [95 % intervals]" if seeds > 1 else ""
         about = f", {first.run.meta.duration_s:g} s, engine {first.run.meta.engine.name}{over}"
         console.print(led(first.run.name, "bold", about))
-    shown, once = summary.shortened(found) if form == Form.TABLE and not metrics else (found, [])
-    forms.show(summary.grid(shown, metrics, form), form)
+    shown, once = summary.shortened(found, also) if form == Form.TABLE and not metrics else (found, [])
+    forms.show(summary.grid(shown, metrics, form, also), form)
     told = [*once, *summary.jain_is_of(found), *summary.cut(shown, metrics), *modes]
     told += summary.leaves_out([outcome.run for outcome in outcomes], shown, metrics)
     for line in told if form == Form.TABLE else ():
         console.print(styled(line, "dim"), soft_wrap=True)
-    for note in (*summary.without_values(found, metrics), *summary.equal_seeds(runs, first.job.scenario)):
+    notes = summary.without_values(found, metrics or also)
+    for note in (*notes, *summary.equal_seeds(runs, first.job.scenario)):
         complain(note)
     warn_of_short([outcome.job.point for outcome in outcomes], [outcome.run for outcome in outcomes])

@@ -195,7 +195,7 @@ def _limits(row: Row) -> str:
 
 def _links(links: Sequence[Row]) -> Any:
     """Links that did something worth a line: they dropped, marked, or made packets wait."""
-    made = table("link", "dropped", "marked", "used\n%", "wait mean\nms", "p95\nms", "backlog max\npackets")
+    made = table("link", "dropped", "marked", "busy\n%", "mean wait\nms", "p95\nms", "backlog max\npackets")
     for row in links:
         made.add_row(
             row["link"],

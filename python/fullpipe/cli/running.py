@@ -114,8 +114,8 @@ def run(
     if not as_json:
         from fullpipe.cli import tables  # here, as below: JSON needs none of it
 
-        shown = metrics or (_columns(targets) if targets else None)
-        tables.show([outcome for outcome in outcomes if outcome.error is None], shown, form)
+        also = list(dict.fromkeys(target.metric for target in targets or ()))
+        tables.show([outcome for outcome in outcomes if outcome.error is None], metrics, form, also)
     if enough:
         from fullpipe.cli.until import tell
 
@@ -158,12 +158,6 @@ def _until(
     from fullpipe.analysis.precision import MOST  # here: most runs have no targets
 
     return sweeps.until(scenario, targets, make, engine=engine, most=most or MOST)
-
-
-def _columns(targets: Sequence[Target]) -> list[str] | None:
-    from fullpipe.cli.until import shown_until
-
-    return shown_until(targets)
 
 
 def _line(outcome: Outcome) -> str:

@@ -19,6 +19,7 @@ from fullpipe.analysis.over_seeds import (
 )
 from fullpipe.analysis.shown import mean_shown
 from fullpipe.analysis.subjects import Subject, check_groups, groups_asked
+from fullpipe.analysis.unanswered import unanswered
 from fullpipe.analysis.unfinished import BEGAN, TIMES, UNFINISHED, unfinished_shown, with_counts
 from fullpipe.analysis.values import value_text, values_of
 from fullpipe.cli.forms import Form, Grid
@@ -40,14 +41,22 @@ def check_metrics(names: Sequence[str]) -> None:
 
 
 def summary_of(
-    runs: Sequence[tuple[Mapping[str, Any], Run]], subjects: Sequence[Subject] = ()
+    runs: Sequence[tuple[Mapping[str, Any], Run]],
+    subjects: Sequence[Subject] = (),
+    also: Sequence[str] = (),
 ) -> tuple[pl.DataFrame, list[str]]:
     """Means over seeds of what is shown, and notes on what is of two kinds: see `marked`.
+
+    Args:
+        runs: Each with its point.
+        subjects: What is shown; if there are none, the usual metrics.
+        also: Metrics that are shown besides.
 
     Raises:
         UnknownNameError: If no run has a group of flows or link that is asked for.
     """
-    asked = groups_asked(subjects) or dict.fromkeys(headlines(HEADLINES, (run.scenario for _, run in runs)))
+    usual = headlines(HEADLINES, (run.scenario for _, run in runs))
+    asked = groups_asked(subjects) or dict.fromkeys((*usual, *also))
     values = values_of(runs, (*with_counts([*asked]), "bulk"))
     check_groups(subjects, values["of"].unique(maintain_order=True).to_list())
     left_out = [
@@ -60,13 +69,14 @@ def summary_of(
     return marked(over_seeds(values), values, [*asked])
 
 
-def grid(found: pl.DataFrame, metrics: Sequence[str] | None, form: Form) -> Grid:
+def grid(found: pl.DataFrame, metrics: Sequence[str] | None, form: Form, also: Sequence[str] = ()) -> Grid:
     """The rows of a table: a column per swept path, and per metric the mean and its interval.
 
     Every metric that is asked for has a column, of dashes if no run has a value. As CSV they are numbers in
     base units, with columns of their own for the ends of the interval.
     """
-    wanted = list(metrics or [name for name in HEADLINES if _is_known(_of_metric(found, name))])
+    usual = [name for name in HEADLINES if _is_known(_of_metric(found, name))]
+    wanted = list(metrics or dict.fromkeys((*usual, *also)))
     is_any_known = any(_is_known(_of_metric(found, name)) for name in wanted)
     keys = [*_telling(found, form), "of"]
     cells = _numbers if form == Form.CSV else _cells
@@ -82,11 +92,11 @@ def grid(found: pl.DataFrame, metrics: Sequence[str] | None, form: Form) -> Grid
     return Grid(headings, list(_headings(wanted, form)), rows)
 
 
-def shortened(found: pl.DataFrame) -> tuple[pl.DataFrame, list[str]]:
+def shortened(found: pl.DataFrame, also: Sequence[str] = ()) -> tuple[pl.DataFrame, list[str]]:
     """What differs between points, and a line on what does not: groups that show the same at all of several
     points. Several flows together are left out where they show what one of their groups shows, and metrics
     that stand in for others which are known."""
-    found = without_stand_ins(found, "mean")
+    found = without_stand_ins(found, "mean", also)
     by_group = _by_group(found)
     own = {(metric, *shown) for (of, metric), shown in by_group.items() if of not in TOTALS}
     same = [key for key, shown in by_group.items() if len(shown) > 1 and len(set(shown)) == 1]
@@ -139,15 +149,15 @@ def leaves_out(runs: Sequence[Run], found: pl.DataFrame, metrics: Sequence[str] 
 
 
 def cut(found: pl.DataFrame, metrics: Sequence[str] | None) -> list[str]:
-    """Of which of the metrics that are shown an interval ends at the least or most that there can be."""
+    """Return a line on the metrics that are shown with intervals which end at a bound of the metric."""
     names = [name for name in bounded(found) if name in (metrics or HEADLINES)]
-    return [f"intervals of {', '.join(names)} end at the least or most that there can be"] if names else []
+    return [f"intervals of {', '.join(names)} are cut at the bounds of the metric"] if names else []
 
 
 def without_values(found: pl.DataFrame, metrics: Sequence[str]) -> list[str]:
     """Return a line for every metric that is asked for and has no value, with its meaning."""
-    missing = [name for name in metrics if not _is_known(_of_metric(found, name))]
-    return [f"note: no run has a value of {name} ({BY_NAME[name].meaning})" for name in missing]
+    known = [name for name in metrics if _is_known(_of_metric(found, name))]
+    return [f"note: {line}" for line in unanswered(metrics, known)]
 
 
 def equal_seeds(runs: Sequence[tuple[Mapping[str, Any], Run]], scenario: Scenario) -> list[str]:
@@ -157,7 +167,7 @@ def equal_seeds(runs: Sequence[tuple[Mapping[str, Any], Run]], scenario: Scenari
     if all(flow.start_jitter_s == 0 for flow in scenario.flows):
         how = 'give flows a start_jitter, such as "100 ms"'
     else:
-        how = "a flow alone is the same whenever it starts; add others, random loss or a workload of chance"
+        how = "one flow is the same whenever it starts; add other flows, random loss or a random workload"
     return [f"note: all seeds gave the same run, so there are no intervals; {how}"]
 
 

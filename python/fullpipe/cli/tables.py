@@ -7,16 +7,21 @@ from collections.abc import Iterator, Sequence
 from fullpipe.sweeps import Outcome
 
 
-def show(outcomes: Sequence[Outcome], metrics: Sequence[str] | None = None, form: str = "table") -> None:
+def show(
+    outcomes: Sequence[Outcome],
+    metrics: Sequence[str] | None = None,
+    form: str = "table",
+    also: Sequence[str] = (),
+) -> None:
     """Print one run in full, or, of several, or if metrics are named, a row per point and group of flows."""
-    if len(outcomes) == 1 and not metrics and form == "table":
+    if len(outcomes) == 1 and not metrics and not also and form == "table":
         from fullpipe.cli.run_tables import show_run  # here: it needs no data frames
 
         show_run(outcomes[0].run)
     elif outcomes:
         from fullpipe.cli.points_shown import show_points
 
-        show_points(outcomes, metrics, form)
+        show_points(outcomes, metrics, form, also)
     if form == "table":
         from fullpipe.cli.console import terminal
 

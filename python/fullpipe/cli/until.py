@@ -1,20 +1,15 @@
 """What `fullpipe run --until` says of the seeds that it took."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 
 from fullpipe.analysis.metrics import BY_NAME
-from fullpipe.analysis.precision import SHARE, Known, Target
+from fullpipe.analysis.over_seeds import are_equal_over_seeds
+from fullpipe.analysis.precision import SHARE, Known
 from fullpipe.cli.output import complain
 from fullpipe.cli.shown import point_shown, unit_shown, widths_shown
-from fullpipe.cli.summary import HEADLINES
 from fullpipe.sweeps import Enough
 
 _MOST_LINES = 5
-
-
-def shown_until(targets: Sequence[Target]) -> list[str] | None:
-    """The columns of the table: the usual ones, and what is asked for."""
-    return list(dict.fromkeys([*HEADLINES, *(target.metric for target in targets)])) if targets else None
 
 
 def tell(found: Enough) -> None:
@@ -29,8 +24,11 @@ def _lines(found: Enough) -> Iterator[str]:
     asked = ", ".join(
         dict.fromkeys(f"{each.target.metric} ±{100 * each.target.relative:g} %" for each in found.known)
     )
-    if found.is_alike:
+    runs = [(outcome.job.point, outcome.run) for outcome in found.outcomes]
+    if found.is_alike and are_equal_over_seeds(runs):
         yield f"stopped at {found.seeds} seeds, which gave the same run"
+    elif found.is_alike:
+        yield f"stopped at {found.seeds} seeds, which do not change {asked}"
     elif found.is_precise:
         yield f"stopped at {found.seeds} seeds: {asked} in every group at every point, at two looks in a row"
     else:

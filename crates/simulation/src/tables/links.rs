@@ -20,7 +20,7 @@ table! {
         backlog_packets: u64, "packets";
         /// mean wait of the packets sent in the interval; null if there is none
         sojourn_s: f64, "s";
-        /// packets dropped or lost in the interval
+        /// packets dropped in the interval, by the queue or on the wire
         dropped_packets: u64, "packets";
         /// packets marked in the interval
         marked_packets: u64, "packets";

@@ -14,7 +14,7 @@ table! {
     pub struct LinkSummaryRow, one row per "link" {
         /// name
         link: LinkName, "";
-        /// packets that the queue dropped or the link lost
+        /// packets that were dropped, by the queue or on the wire
         dropped_packets: u64, "packets", MEASURED;
         /// packets that the queue marked
         marked_packets: u64, "packets", MEASURED;

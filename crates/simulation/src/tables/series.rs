@@ -32,7 +32,7 @@ table! {
         pacing_bps: Option<Rate>, "bit/s";
         /// latest delivery-rate sample
         delivery_bps: Option<Rate>, "bit/s";
-        /// data packets sent again in the interval
+        /// data packets retransmitted in the interval
         retransmitted_packets: u64, "packets";
         /// waiting, open, disorder, cwr, recovery, loss or done
         state: &'static str, "";

@@ -29,7 +29,7 @@ table! {
         delivered_bytes: u64, "bytes";
         /// data packets sent for it, retransmissions included
         sent_packets: u64, "packets";
-        /// data packets sent again
+        /// data packets retransmitted
         retransmitted_packets: u64, "packets";
         /// completion time, from start to end; null if it did not finish
         fct_s: Option<Duration>, "s";

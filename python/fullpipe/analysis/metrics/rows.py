@@ -208,7 +208,7 @@ class Rivals:
 
     @cached_property
     def share_one_link(self) -> bool:
-        """Whether the slowest link is the same for all of them, as is taken of what was measured elsewhere."""
+        """Whether the slowest link is the same for all; measurements from elsewhere are taken to have one."""
         if self.whole.run.meta.engine.is_of_a_file:
             return True
         hops = narrowest_hops(self.whole.run.scenario)

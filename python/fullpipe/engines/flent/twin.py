@@ -86,7 +86,7 @@ def twin_of(test: Test, where: object) -> Twin:
     unknown += [*_algorithms(test), *_unasked(test, rtts_s), *_ended(test), *_losses(test, ways, base_s)]
     guessed += [
         f"send buffer, {flow}: its memory ({keys['send_memory_most']}, tcp_wmem) bounds it, as its window"
-        " stayed the same and hardly a packet was lost"
+        " stayed the same and hardly a packet was dropped"
         for flow, keys in held_back.items()
     ]
     try:

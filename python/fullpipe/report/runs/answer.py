@@ -12,6 +12,7 @@ from fullpipe.analysis.metrics.headlines import names_in
 from fullpipe.analysis.metrics.measure import View
 from fullpipe.analysis.regions import region
 from fullpipe.analysis.shown import difference_shown, mean_shown, number_shown, point_shown, unit_shown
+from fullpipe.analysis.unanswered import unanswered
 from fullpipe.analysis.values import value_text
 from fullpipe.report.budget import Budget
 from fullpipe.report.content import Column, Table
@@ -39,6 +40,8 @@ def answer(found: Points, made: Comparisons) -> Iterator[str]:
 
     That is of the metrics that are asked for, or else of those that tell most.
     """
+    known = {*found.values.drop_nulls("value")["metric"].to_list()}
+    yield from (f"{line[0].upper()}{line[1:]}." for line in unanswered(found.metrics, known))
     for metric in found.metrics:
         for of in found.asked_of(metric):
             yield from _against_even(found, metric, of)

@@ -151,10 +151,11 @@ def designs(
     if not found:
         raise ScenarioError([_nothing(others, factors, list(notes))])
     if all(design.is_constant for design in found):
+        metrics = ", ".join(dict.fromkeys(design.subject.metric for design in found))
         raise ScenarioError(
             [
-                "all seeds gave the same values: nothing is random, so that there is one run per cell;"
-                ' give flows a start_jitter, such as "100 ms", or random loss'
+                f"all seeds gave the same values of {metrics}, so that there is one value per cell; test another"
+                ' metric, or, if runs are equal, give flows a start_jitter, such as "100 ms", or random loss'
             ]
         )
     constant = [design.subject.name for design in found if design.is_constant]

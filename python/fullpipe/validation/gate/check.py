@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from fullpipe.analysis.points import differences
+from fullpipe.analysis.unanswered import unanswered
 from fullpipe.errors import ScenarioError
 from fullpipe.scenario.read import dotted
 from fullpipe.validation.compare.judge import ALIKE
@@ -138,6 +139,7 @@ def check(
     every = [row for of_point in rows.values() for row in of_point]
     if not every:
         raise ScenarioError([f"{suite.file}: no run has any of its metrics: {', '.join(suite.demands)}"])
+    notes.update(dict.fromkeys(unanswered(suite.named, {row.match.metric for row in every})))
     base_name, change_name = (f"{name} ({side.name})" for name, side in zip(names, first, strict=True))
     return Checked(suite.name, base_name, change_name, every, runs, identical, list(notes))
 

@@ -75,6 +75,8 @@ class Suite:
     """How many are run at first."""
     most_seeds: int
     """How many are run at most, where fewer leave it undecided."""
+    named: tuple[str, ...] = ()
+    """The metrics that its file names; none if it leaves them to `HEADLINES`."""
     free: tuple[str, ...] = ()
     """Paths that are set in all scenarios, on one side or both."""
 
@@ -145,6 +147,7 @@ def read(path: Path) -> Suite:
         found.metrics or {name: Demand() for name in headlines(HEADLINES, (case.scenario for case in cases))},
         found.seeds,
         max(found.seeds, found.most_seeds),
+        tuple(found.metrics),
     )
     names = [case.name for case in suite.cases]
     for name in names:
