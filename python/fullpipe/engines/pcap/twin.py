@@ -221,8 +221,8 @@ def _say(word: str, way: Way, twin: Twin) -> None:
         )
     else:
         twin.guessed.append(
-            f"buffer{word}: {way.rise_s * 1e3:.4g} ms, the wait of packets that were sent beside dropped ones;"
-            " it is taken for drop-tail"
+            f"buffer{word}: {way.rise_s * 1e3:.4g} ms, the wait of packets that were sent beside dropped"
+            " ones; it is taken for drop-tail"
         )
     if way.doubtful:
         twin.unknown.append(
@@ -230,13 +230,13 @@ def _say(word: str, way: Way, twin: Twin) -> None:
         )
     elif _probability(way) is not None:
         twin.guessed.append(
-            f"random loss{word}: {way.at_random:,} of {way.sent:,} packets were dropped while the buffer was not"
-            " full; a queue that drops early, or a policer, would look the same"
+            f"random loss{word}: {way.at_random:,} of {way.sent:,} packets were dropped while the buffer was"
+            " not full; a queue that drops early, or a policer, would look the same"
         )
     elif way.lost:
         twin.unknown.append(
-            f"random loss{word}: {way.lost:,} packets were dropped, {way.at_random:,} of them while the buffer"
-            f" was not full; fewer than {FEW_EVENTS} say nothing of it"
+            f"random loss{word}: {way.lost:,} packets were dropped, {way.at_random:,} of them while the"
+            f" buffer was not full; fewer than {FEW_EVENTS} say nothing of it"
         )
 
 

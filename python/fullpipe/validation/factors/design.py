@@ -154,8 +154,9 @@ def designs(
         metrics = ", ".join(dict.fromkeys(design.subject.metric for design in found))
         raise ScenarioError(
             [
-                f"all seeds gave the same values of {metrics}, so that there is one value per cell; test another"
-                ' metric, or, if runs are equal, give flows a start_jitter, such as "100 ms", or random loss'
+                f"all seeds gave the same values of {metrics}, so that there is one value per cell; test"
+                " another metric, or, if runs are equal, give flows a start_jitter, such as"
+                ' "100 ms", or random loss'
             ]
         )
     constant = [design.subject.name for design in found if design.is_constant]
