@@ -63,7 +63,8 @@ def drop_rate(links_summary: pl.DataFrame, link: str = "bottleneck") -> float | 
 
 def _share(flows: pl.DataFrame, column: str) -> float | None:
     """Of all packets sent; None if nothing was sent, or an engine does not count these of one that sent."""
-    counts = [(known, sent) for known, sent in flows.select(column, "sent_packets").iter_rows() if sent]
+    each = zip(flows[column].to_list(), flows["sent_packets"].to_list(), strict=True)
+    counts = [(known, sent) for known, sent in each if sent]
     if not counts or any(known is None for known, _ in counts):
         return None
     return float(sum(known for known, _ in counts) / sum(sent for _, sent in counts))

@@ -101,8 +101,8 @@ def _queueing(name: str, meaning: str, column: str, label: str) -> Measure:
     made = _delay(name, f"{meaning} one-way delay less {base}; none if the path varies", column, label)
 
     def value(group: Group) -> float | None:
-        rows = group.flows.select("flow", "owd_min_s", f"owd_{column}").rows(named=True)
-        each = [(row[f"owd_{column}"], group.whole.one_way_base_s(row)) for row in rows]
+        delays_s = group.flows[f"owd_{column}"].to_list()
+        each = [*zip(delays_s, map(group.whole.one_way_base_s, group.names), strict=True)]
         known = [delay_s for delay_s, _ in each if delay_s is not None]
         waits_s = [
             max(0.0, delay_s - base_s)

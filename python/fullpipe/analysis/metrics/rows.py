@@ -131,14 +131,14 @@ class Whole:
             return real(idle["rtt_s"].mean())
         return None if is_of_file else echo_rtts_s(self.run.scenario).get(flow)
 
-    def one_way_base_s(self, row: Mapping[str, Any]) -> float | None:
+    def one_way_base_s(self, flow: str) -> float | None:
         """Return the one-way delay of a flow on its empty path, s; None if it is not known or varies.
 
         Of a run that was measured elsewhere it is the smallest delay of the flow.
         """
         if self.run.meta.engine.is_of_a_file:
-            return real(row["owd_min_s"])
-        return one_way_s(self.run.scenario).get(str(row["flow"]))
+            return real(self._rows[flow]["owd_min_s"])
+        return one_way_s(self.run.scenario).get(flow)
 
     def without_idle_rtt(self) -> list[str]:
         """Return the pings and probes that met load, and the RTT of whose idle path is not known."""
