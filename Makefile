@@ -96,7 +96,7 @@ instructions-check: dev valgrind
 # A program of the system for tests, installed where that can be done; without it they are skipped, with what is said.
 export DEBIAN_FRONTEND := noninteractive
 have = @command -v $(1) >/dev/null \
-	|| apt-get install --yes --quiet $(1) 2>/dev/null || sudo -n apt-get install --yes --quiet $(1) \
+	|| apt-get install --yes --quiet $(or $(3),$(1)) 2>/dev/null || sudo -n apt-get install --yes --quiet $(or $(3),$(1)) \
 	|| echo "make: no $(1) here; $(2)"
 
 valgrind:
@@ -106,6 +106,7 @@ readers: ## Other readers of what is written: of captures, and of completions
 	$(call have,tshark,captures are read by ours alone)
 	$(call have,zsh,its completion is not tried)
 	$(call have,fish,its completion is not tried)
+	$(call have,pdffonts,fonts of PDFs are not listed,poppler-utils)
 
 docs: dev site/.passed ## Build the documentation into site/, strictly, and search in it where there is a browser
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+import shutil
+import subprocess
 import warnings
 from pathlib import Path
 
@@ -284,3 +286,26 @@ def test_a_figure_that_is_saved_has_what_was_drawn(kind: str, tmp_path: Path) ->
         figure.savefig(tmp_path / f"{drawn}.{kind}")
         sizes.append((tmp_path / f"{drawn}.{kind}").stat().st_size)
     assert sizes[1] > sizes[0] + 100
+
+
+def test_a_pdf_has_truetype_fonts_alone_and_the_same_bytes_again(tmp_path: Path) -> None:
+    for name in ("one", "other"):
+        figure, (axes,) = plots.new_figure()
+        axes.set_xlabel(r"delay (ms), $\mu$ and é")
+        plots.save_as(figure, None, tmp_path / f"{name}.pdf")
+    one, other = ((tmp_path / f"{name}.pdf").read_bytes() for name in ("one", "other"))
+    assert one == other
+    assert b"/FontFile2" in one
+    assert b"/Type3" not in one
+
+
+@pytest.mark.skipif(shutil.which("pdffonts") is None, reason="there is no pdffonts here")
+def test_pdffonts_finds_no_type_3(tmp_path: Path) -> None:
+    figure, (axes,) = plots.new_figure()
+    axes.set_xlabel("delay (ms)")
+    plots.save_as(figure, None, tmp_path / "one.pdf")
+    listed = subprocess.run(
+        ["pdffonts", tmp_path / "one.pdf"], capture_output=True, text=True, check=True
+    ).stdout
+    assert "TrueType" in listed
+    assert "Type 3" not in listed

@@ -54,6 +54,9 @@ _STYLE: Any = {
     # The same data give the same file: element names of an SVG come from this salt, not from the clock.
     "svg.hashsalt": "fullpipe",
     "svg.fonttype": "path",
+    # TrueType: IEEE and ACM refuse Type 3 fonts, which are the library's own choice.
+    "pdf.fonttype": 42,
+    "ps.fonttype": 42,
     "path.simplify": True,
 }
 
