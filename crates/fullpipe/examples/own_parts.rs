@@ -10,7 +10,7 @@ use fullpipe::{Application, Experiment, Flow, Job, Link, Network, Payload, PlanE
 struct Stack(Vec<Waiting<Payload>>);
 
 impl QueueDiscipline<Payload> for Stack {
-    fn enqueue(&mut self, packet: Packet<Payload>, now: Time, events: &mut QueueEvents) {
+    fn enqueue(&mut self, packet: Packet<Payload>, now: Time, events: &mut QueueEvents<Payload>) {
         if self.0.len() == 50 {
             events.drop(&packet);
         } else {
@@ -18,7 +18,7 @@ impl QueueDiscipline<Payload> for Stack {
         }
     }
 
-    fn dequeue(&mut self, _: Time, _: &mut QueueEvents) -> Option<Waiting<Payload>> {
+    fn dequeue(&mut self, _: Time, _: &mut QueueEvents<Payload>) -> Option<Waiting<Payload>> {
         self.0.pop()
     }
 

@@ -1,27 +1,30 @@
 //! A queue, first in, first out with a plain limit, of which the departure of a packet is known on its arrival.
 
-use crate::Ring;
-use crate::counters::Passages;
+use crate::counters::{Drops, Passages};
 use crate::queue::Limit;
 use crate::server::Transmission;
 use crate::wire::Wire;
+use crate::{Packet, Ring};
+use std::sync::Arc;
 use units::Time;
 
 /// Who waits until when, for a queue with a plain limit.
-pub(crate) struct ClosedForm {
+pub(crate) struct ClosedForm<P> {
     max_packets: u64,
     max_bytes: u64,
     /// Those that wait, and maybe some that have left.
     waiting: Ring<(Time, u16)>,
     waiting_bytes: u64,
     pub passages: Passages,
+    /// Where drops are counted by flow, if they are.
+    pub drops: Option<Arc<Drops<P>>>,
 }
 
-impl ClosedForm {
+impl<P> ClosedForm<P> {
     /// Nothing waits.
-    pub fn new(limit: Limit, passages: Passages) -> ClosedForm {
-        let (waiting, waiting_bytes) = (Ring::new(), 0);
-        let mut made = ClosedForm { max_packets: 0, max_bytes: 0, waiting, waiting_bytes, passages };
+    pub fn new(limit: Limit, passages: Passages) -> ClosedForm<P> {
+        let (waiting, waiting_bytes, drops) = (Ring::new(), 0, None);
+        let mut made = ClosedForm { max_packets: 0, max_bytes: 0, waiting, waiting_bytes, passages, drops };
         made.limit(limit);
         made
     }
@@ -32,25 +35,26 @@ impl ClosedForm {
         self.max_bytes = limit.bytes.unwrap_or(u64::MAX);
     }
 
-    /// When a packet of `size` bytes that comes at `at` reaches the far end, if it does.
+    /// When a packet that comes at `at` reaches the far end, if it does.
     #[inline(always)]
-    pub fn transit(&mut self, wire: &mut Wire, size: u16, at: Time) -> Option<Time> {
+    pub fn transit(&mut self, wire: &mut Wire, packet: &Packet<P>, at: Time) -> Option<Time> {
+        let size = packet.size;
         let free_at = wire.server.free_at();
         if free_at < at {
             let sent = wire.server.transmit_at_once(size, at);
-            return self.pass(wire, size, at, sent, free_at);
+            return self.pass(wire, packet, at, sent, free_at);
         }
         if free_at > at {
             while let Some(limit) = wire.limit(at) {
                 self.limit(limit);
             }
             if !self.wait(size, at, free_at) {
-                self.passages.dropped(size, at);
+                self.dropped(packet, at);
                 return None;
             }
         }
         let sent = wire.server.transmit(size, at);
-        self.pass(wire, size, at, sent, free_at)
+        self.pass(wire, packet, at, sent, free_at)
     }
 
     /// A packet is sent behind another which has left at `free_at`. When it reaches the far end, if it does.
@@ -58,18 +62,34 @@ impl ClosedForm {
     fn pass(
         &mut self,
         wire: &mut Wire,
-        size: u16,
+        packet: &Packet<P>,
         at: Time,
         sent: Transmission,
         free_at: Time,
     ) -> Option<Time> {
         let (arrival, lost) = wire.arrival_or_loss(sent.finish);
-        self.passages.passed(size, at, sent, arrival, free_at);
+        self.passages.passed(packet.size, at, sent, arrival, free_at);
         if lost {
-            self.passages.lost(size);
+            self.lost(packet);
             return None;
         }
         Some(arrival)
+    }
+
+    /// A packet is dropped.
+    #[cold]
+    #[inline(never)]
+    fn dropped(&mut self, packet: &Packet<P>, at: Time) {
+        let is_measured = self.passages.dropped(packet.size, at);
+        self.drops.iter().filter(|_| is_measured).for_each(|drops| drops.count(packet));
+    }
+
+    /// The packet that has passed last is lost.
+    #[cold]
+    #[inline(never)]
+    fn lost(&mut self, packet: &Packet<P>) {
+        let is_measured = self.passages.lost(packet.size);
+        self.drops.iter().filter(|_| is_measured).for_each(|drops| drops.count(packet));
     }
 
     /// A packet of `size` bytes reaches a busy link at `at`; it would be transmitted from `start` on. False if the queue

@@ -1,6 +1,7 @@
 //! The trait of elements, which carry packets in a network: links and media.
 
-use crate::{Counters, Link, Packet, Released, Totals};
+use crate::{Counters, Drops, Link, Packet, Released, Totals};
+use std::sync::Arc;
 use units::{Duration, Probe, Rate, Time};
 
 /// The number of a port of an element, from 0.
@@ -47,6 +48,9 @@ pub trait Element<P>: Send {
 
     /// Everything of a port up to the last sampling time.
     fn totals(&self, port: PortId) -> &Totals;
+
+    /// From now on data packets that it drops at times that are measured are counted by flow.
+    fn count_drops(&mut self, drops: &Arc<Drops<P>>);
 
     /// From now on what leaves the host at a port, or is dropped in its queue, is to be told; see
     /// [`take_released`](Self::take_released). An element in which nothing ever waits below a host need not.
@@ -103,6 +107,10 @@ impl<P: Copy + Send> Element<P> for Link<P> {
 
     fn totals(&self, _port: PortId) -> &Totals {
         Link::totals(self)
+    }
+
+    fn count_drops(&mut self, drops: &Arc<Drops<P>>) {
+        Link::count_drops(self, drops);
     }
 
     fn min_delay(&self) -> Duration {

@@ -23,7 +23,7 @@ pub mod wifi;
 mod wire;
 
 pub use channel::Snr;
-pub use counters::{Counters, SamplingTimes, Totals};
+pub use counters::{Counters, Drops, SamplingTimes, Totals};
 pub use dice::Dice;
 pub use element::{Element, PortId};
 pub use impairments::Impairment;

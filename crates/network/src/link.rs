@@ -1,11 +1,12 @@
 //! A queue in front of a wire.
 
 use crate::closed_form::ClosedForm;
-use crate::counters::{Counters, LinkStats, Passages, SamplingTimes, Totals};
-use crate::queue::{QueueDiscipline, QueueEvents, Released, Waiting};
+use crate::counters::{Counters, Drops, LinkStats, Passages, SamplingTimes, Totals};
+use crate::queue::{QueueDiscipline, Released, Waiting};
 use crate::server::Server;
 use crate::wire::{Fate, Impairments, Wire};
 use crate::{Loss, Packet, Ring};
+use std::sync::Arc;
 use units::{Duration, Probe, Rate, Time};
 
 /// What a link is made of, apart from its queue.
@@ -62,7 +63,7 @@ struct Flight<P> {
 
 #[repr(u8)] // a tag of its own takes fewer instructions to read
 enum Service<P> {
-    ClosedForm(ClosedForm),
+    ClosedForm(ClosedForm<P>),
     Replay(Box<Replay<P>>),
 }
 
@@ -73,7 +74,7 @@ struct Replay<P> {
     idle: bool,
     /// The last arrival. What it makes possible cannot begin before.
     since: Time,
-    stats: LinkStats,
+    stats: LinkStats<P>,
     /// So many packets have come and were not dropped at once.
     accepted: u64,
     /// Says which packets are plain acknowledgements, for impairments that treat those otherwise.
@@ -127,6 +128,14 @@ impl<P: Copy> Link<P> {
         self
     }
 
+    /// From now on counts by flow what it drops.
+    pub fn count_drops(&mut self, drops: &Arc<Drops<P>>) {
+        match &mut self.service {
+            Service::ClosedForm(queue) => queue.drops = Some(Arc::clone(drops)),
+            Service::Replay(replay) => replay.stats.count_drops(drops),
+        }
+    }
+
     /// From now on lists what its queue drops; see [`dropped`](Self::dropped). Not what is dropped when its limit changes.
     ///
     /// # Panics
@@ -163,20 +172,20 @@ impl<P: Copy> Link<P> {
         if let Service::Replay(replay) = &mut self.service {
             replay.serve(&mut self.wire, &mut self.in_flight, now);
             replay.queue_or_pass(&mut self.wire, &mut self.in_flight, packet, now);
-        } else if let Some(arrival) = self.transit(packet.size, now) {
+        } else if let Some(arrival) = self.transit(&packet, now) {
             self.hold(&packet, arrival);
         }
     }
 
-    /// A packet of `size` bytes reaches the link at `at`, possibly ahead of the clock: when will it reach the far
+    /// A packet reaches the link at `at`, possibly ahead of the clock: when will it reach the far
     /// end? Not at all if it is dropped or lost. Calls must come in the order of `at`.
     ///
     /// # Panics
     /// If the link does not use the closed form.
     #[inline(always)] // called for every packet on every link
-    pub fn transit(&mut self, size: u16, at: Time) -> Option<Time> {
+    pub fn transit(&mut self, packet: &Packet<P>, at: Time) -> Option<Time> {
         let Service::ClosedForm(queue) = &mut self.service else { panic!("the queue decides on departure") };
-        queue.transit(&mut self.wire, size, at)
+        queue.transit(&mut self.wire, packet, at)
     }
 
     /// As [`transit`](Self::transit) for packets that reach the link at `at`; `arrive` takes those that arrive, and when.
@@ -192,7 +201,7 @@ impl<P: Copy> Link<P> {
     ) {
         let Service::ClosedForm(queue) = &mut self.service else { panic!("the queue decides on departure") };
         for packet in packets {
-            if let Some(arrival) = queue.transit(&mut self.wire, packet.size, at) {
+            if let Some(arrival) = queue.transit(&mut self.wire, &packet, at) {
                 arrive(arrival, packet);
             }
         }
@@ -209,7 +218,7 @@ impl<P: Copy> Link<P> {
     {
         let Service::ClosedForm(queue) = &mut self.service else { panic!("the queue decides on departure") };
         for (at, packet) in packets {
-            if let Some(arrival) = queue.transit(&mut self.wire, packet.size, at) {
+            if let Some(arrival) = queue.transit(&mut self.wire, packet, at) {
                 self.in_flight.push(Flight { arrival, packet: *packet });
             }
         }
@@ -286,9 +295,7 @@ impl<P: Copy> Link<P> {
         let Service::Replay(replay) = &mut self.service else { return None };
         replay.serve(&mut self.wire, &mut self.in_flight, now);
         while let Some(&Flight { arrival, packet }) = self.in_flight.pop() {
-            if self.wire.fate(arrival, &mut replay.stats) == Fate::Lost {
-                replay.stats.lost(arrival);
-            } else {
+            if self.wire.fate(&packet, arrival, &mut replay.stats) != Fate::Lost {
                 replay.stats.forwarded(arrival, packet.size);
                 return Some((arrival, packet));
             }
@@ -388,13 +395,12 @@ impl<P: Copy> Replay<P> {
         if self.next_arrival(wire, in_flight) > now {
             return None;
         }
-        let (arrival, size) = in_flight.front().map(|flight| (flight.arrival, flight.packet.size))?;
-        let fate = wire.fate(arrival, &mut self.stats);
+        let Flight { arrival, packet } = in_flight.front()?;
+        let fate = wire.fate(packet, *arrival, &mut self.stats);
         if fate == Fate::Lost {
-            self.stats.lost(arrival);
             return in_flight.pop().and(None);
         }
-        self.stats.forwarded(arrival, size);
+        self.stats.forwarded(*arrival, packet.size);
         let arrived = if fate == Fate::Twice { in_flight.front() } else { in_flight.pop() };
         arrived.map(|flight| &flight.packet)
     }
@@ -412,12 +418,10 @@ impl<P: Copy> Replay<P> {
             if start > now {
                 return;
             }
-            let mut events = QueueEvents { dropped: self.dropped.as_mut(), ..QueueEvents::default() };
-            match queue.dequeue(start, &mut events) {
+            match stats.queue_events(start, self.dropped.as_mut(), |events| queue.dequeue(start, events)) {
                 Some(next) => depart(wire, in_flight, stats, next, start),
                 None => *idle = true,
             }
-            stats.queue_events(start, events);
         }
     }
 
@@ -431,10 +435,9 @@ impl<P: Copy> Replay<P> {
         let Replay { queue, idle, since, stats, accepted, .. } = self;
         *since = now;
         stats.arrived(now, packet.size);
-        let mut events = QueueEvents { dropped: self.dropped.as_mut(), ..QueueEvents::default() };
+        let listed = self.dropped.as_mut();
         if wire.may_filter() && wire.filters(packet.stream, (self.is_plain_ack)(&packet.payload)) {
-            events.drop(&packet);
-            return stats.queue_events(now, events);
+            return stats.queue_events(now, listed, |events| events.drop(&packet));
         }
         wire.resize(queue.as_mut(), now, stats);
         let waits = !*idle || wire.opportunities().is_some();
@@ -443,13 +446,13 @@ impl<P: Copy> Replay<P> {
                 opportunities.wake(now);
             }
             let before = queue.backlog().packets;
-            queue.enqueue(packet, now, &mut events);
+            stats.queue_events(now, listed, |events| queue.enqueue(packet, now, events));
             let backlog = queue.backlog().packets;
             *accepted += backlog.saturating_sub(before);
             *idle = *idle && backlog == 0;
             stats.backlog(now, backlog);
         } else {
-            match queue.pass(packet, now, &mut events) {
+            match stats.queue_events(now, listed, |events| queue.pass(packet, now, events)) {
                 Some(next) => {
                     *idle = false;
                     *accepted += 1;
@@ -461,7 +464,6 @@ impl<P: Copy> Replay<P> {
                 }
             }
         }
-        stats.queue_events(now, events);
     }
 }
 
@@ -469,7 +471,7 @@ impl<P: Copy> Replay<P> {
 fn depart<P: Copy>(
     wire: &mut Wire,
     in_flight: &mut Ring<Flight<P>>,
-    stats: &mut LinkStats,
+    stats: &mut LinkStats<P>,
     next: Waiting<P>,
     ready: Time,
 ) {

@@ -1,10 +1,11 @@
 //! The wire behind a queue: transmission, propagation, impairments and losses.
 
+use crate::Packet;
 use crate::counters::LinkStats;
 use crate::impairments::{Impairment, Properties};
 use crate::losses::Loss;
 use crate::opportunities::Opportunities;
-use crate::queue::{Limit, QueueDiscipline, QueueEvents};
+use crate::queue::{Limit, QueueDiscipline};
 use crate::server::{Server, Transmission};
 use crate::streams::StreamId;
 use crate::timetable::Timetable;
@@ -43,6 +44,8 @@ pub(crate) struct Wire {
 pub(crate) enum Fate {
     Once,
     Twice,
+    /// It has a copy, and one of both is lost.
+    OneOfTwo,
     Lost,
 }
 
@@ -71,19 +74,27 @@ impl Wire {
 
     /// Gives the queue the limits that are due, at their times.
     #[inline]
-    pub fn resize<P: Copy>(&mut self, queue: &mut dyn QueueDiscipline<P>, now: Time, stats: &mut LinkStats) {
+    pub fn resize<P: Copy>(
+        &mut self,
+        queue: &mut dyn QueueDiscipline<P>,
+        now: Time,
+        stats: &mut LinkStats<P>,
+    ) {
         while let Some(limit) = self.limit(now) {
-            let mut losses = QueueEvents::default();
-            queue.resize(limit, now, &mut losses);
-            stats.queue_events(now, losses);
+            stats.queue_events(now, None, |events| queue.resize(limit, now, events));
         }
     }
 
     /// What becomes of the packet that reaches the far end at `now`: as in netem, one that is lost and has a copy arrives
-    /// once.
+    /// once. Copies and losses are counted.
     #[inline]
-    pub fn fate(&mut self, now: Time, stats: &mut LinkStats) -> Fate {
-        self.impairments.as_mut().map_or(Fate::Once, |impairments| impairments.fate(now, stats))
+    pub fn fate<P>(&mut self, packet: &Packet<P>, now: Time, stats: &mut LinkStats<P>) -> Fate {
+        let Some(impairments) = &mut self.impairments else { return Fate::Once };
+        let fate = impairments.fate(now);
+        if fate != Fate::Once {
+            count(fate, packet, now, stats);
+        }
+        fate
     }
 
     /// When a packet reaches the far end whose transmission ended at `finish`.
@@ -182,6 +193,17 @@ impl Wire {
     }
 }
 
+/// Counts what became of a packet.
+#[cold]
+fn count<P>(fate: Fate, packet: &Packet<P>, now: Time, stats: &mut LinkStats<P>) {
+    if matches!(fate, Fate::Twice | Fate::OneOfTwo) {
+        stats.duplicated(now);
+    }
+    if matches!(fate, Fate::Lost | Fate::OneOfTwo) {
+        stats.lost(now, packet);
+    }
+}
+
 impl LinkDynamics {
     fn new(loss: Option<Loss>, mut impairments: Impairments) -> LinkDynamics {
         impairments.each.sort_by_key(Impairment::place);
@@ -212,7 +234,7 @@ impl LinkDynamics {
     }
 
     #[inline(never)]
-    fn fate(&mut self, now: Time, stats: &mut LinkStats) -> Fate {
+    fn fate(&mut self, now: Time) -> Fate {
         if !self.properties.copies {
             return if self.loses(now) { Fate::Lost } else { Fate::Once };
         }
@@ -221,18 +243,12 @@ impl LinkDynamics {
         }
         let copied = self.each.iter_mut().any(|one| one.copies());
         let lost = self.loses(now);
-        if copied {
-            stats.duplicated(now);
-        }
-        if copied && lost {
-            stats.lost(now);
-        } else if copied {
-            self.copy = true;
-        }
+        self.copy = copied && !lost;
         match (copied, lost) {
             (true, false) => Fate::Twice,
+            (true, true) => Fate::OneOfTwo,
             (false, true) => Fate::Lost,
-            _ => Fate::Once,
+            (false, false) => Fate::Once,
         }
     }
 

@@ -4,11 +4,12 @@ use super::blocks::Generation;
 use super::params::CellularParams;
 use super::satellites::Satellites;
 use super::way::Way;
-use crate::counters::{Counters, Totals};
+use crate::counters::{Counters, Drops, Totals};
 use crate::medium::Inputs;
 use crate::{Element, Packet, PortId, Ring};
 use params::{Entry, Problem};
 use std::marker::PhantomData;
+use std::sync::Arc;
 use units::{Duration, Probe, Rate, Time};
 
 /// A base station and its users, of a generation.
@@ -136,6 +137,11 @@ impl<P: Copy + Send, G: Generation> Element<P> for Cell<P, G> {
     fn totals(&self, port: PortId) -> &Totals {
         let (way, user) = place(port);
         self.ways[way].ports[user].stats.totals()
+    }
+
+    fn count_drops(&mut self, drops: &Arc<Drops<P>>) {
+        let ports = self.ways.iter_mut().flat_map(|way| &mut way.ports);
+        ports.for_each(|port| port.stats.count_drops(drops));
     }
 
     /// As of a handover with forwarding (X2, Xn): TS 36.300 10.1.2.3, TS 38.300 9.2.3.2.

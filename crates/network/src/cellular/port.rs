@@ -9,7 +9,7 @@ use super::rlc::{Block, Leaving, Rules, Window};
 use crate::counters::{LinkStats, SamplingTimes};
 use crate::queue::Waiting;
 use crate::server::Transmission;
-use crate::{Packet, QueueDiscipline, QueueEvents};
+use crate::{Packet, QueueDiscipline};
 use units::{Duration, Probe, Time};
 
 /// Bytes of the Ethernet header, which packets have elsewhere and not here.
@@ -73,7 +73,7 @@ pub struct Port<P> {
     pub active: Time,
     /// Nothing new is sent before, as its queue has let nothing go.
     not_before: Time,
-    pub stats: LinkStats,
+    pub stats: LinkStats<P>,
     activity: Activity,
     /// Until when its last block is on the air.
     sending: Time,
@@ -118,9 +118,8 @@ impl<P: Copy> Port<P> {
     /// A packet arrives.
     pub fn arrive(&mut self, packet: Packet<P>, now: Time) {
         self.stats.arrived(now, packet.size);
-        let mut events = QueueEvents::default();
-        self.queue.enqueue(packet, now, &mut events);
-        self.stats.queue_events(now, events);
+        let Port { queue, stats, .. } = self;
+        stats.queue_events(now, None, |events| queue.enqueue(packet, now, events));
         self.stats.backlog(now, self.queue.backlog().packets);
         if let Some(grants) =
             self.grants.as_mut().filter(|_| self.queue.backlog().packets > 0 || self.head.is_some())
@@ -219,9 +218,9 @@ impl<P: Copy> Port<P> {
         if self.queue.backlog().packets > 0 && self.queue.ready() > part.start {
             return None;
         }
-        let mut events = QueueEvents::default();
-        let next = self.queue.dequeue(part.start, &mut events); // also when it is empty, so that it may notice
-        self.stats.queue_events(part.start, events);
+        let Port { queue, stats, .. } = self;
+        // Also when it is empty, so that it may notice.
+        let next = stats.queue_events(part.start, None, |events| queue.dequeue(part.start, events));
         let Waiting { packet, since } = next?;
         let at = part.at(sent, bytes);
         self.stats.started(packet.size, since, Transmission { start: at, finish: at });
@@ -242,8 +241,10 @@ impl<P: Copy> Port<P> {
     fn transmit(&mut self, n: usize, part: &Part, end: Time) {
         let Block { mcs, bytes, tries, heard, .. } = self.window.block(n);
         let tried = self.adaptation.decodes(part.start, &Sending { mcs, bytes, first: tries == 0, heard });
-        let lost = self.window.tried(n, tried, part.start, end);
-        (0..lost).for_each(|_| self.lose(end));
+        if self.window.tried(n, tried, part.start, end) {
+            let Port { window, stats, lost, .. } = self;
+            window.ending_in(n).for_each(|packet| lose(stats, lost, packet, end));
+        }
         self.sending = part.start + part.length;
         self.activity.blocks += 1;
         self.activity.resource_blocks += part.own;
@@ -255,15 +256,9 @@ impl<P: Copy> Port<P> {
         loop {
             match self.window.release()? {
                 Leaving::Released(packet, at) => return Some((packet, at)),
-                Leaving::Lost(at) => self.lose(at),
+                Leaving::Lost(packet, at) => lose(&mut self.stats, &mut self.lost, &packet, at),
             }
         }
-    }
-
-    /// A packet is lost, which is known at a time that may be ahead.
-    fn lose(&mut self, known: Time) {
-        self.stats.lost(known);
-        self.lost = self.lost.max(known);
     }
 
     /// What has not been handed up leaves for another cell: what has been sent, in part or as a whole, then what waits, but for
@@ -275,9 +270,8 @@ impl<P: Copy> Port<P> {
         let sent = now.max(self.sending); // no sooner than it has begun
         into[before..].iter().for_each(|packet| self.stats.forwarded(sent, packet.size));
         while self.queue.backlog().packets > 0 && self.queue.ready() <= now {
-            let mut events = QueueEvents::default();
-            let next = self.queue.dequeue(now, &mut events);
-            self.stats.queue_events(now, events);
+            let Port { queue, stats, .. } = self;
+            let next = stats.queue_events(now, None, |events| queue.dequeue(now, events));
             let Some(Waiting { packet, since }) = next else { return };
             self.stats.started(packet.size, since, Transmission { start: now, finish: now });
             self.stats.waited(since, now);
@@ -301,4 +295,10 @@ impl<P: Copy> Port<P> {
             probe.see("mcs", self.adaptation.mcs() as f64, "");
         }
     }
+}
+
+/// A packet is lost, which is known at a time that may be ahead.
+fn lose<P>(stats: &mut LinkStats<P>, last: &mut Time, packet: &Packet<P>, known: Time) {
+    stats.lost(known, packet);
+    *last = known.max(*last);
 }

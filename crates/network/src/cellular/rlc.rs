@@ -70,7 +70,7 @@ pub enum Leaving<P> {
     /// A packet is handed up at a time.
     Released(Packet<P>, Time),
     /// One was lost with a block, which was known then.
-    Lost(Time),
+    Lost(Packet<P>, Time),
 }
 
 /// The blocks of a port that are not released, oldest first, and the packets in them.
@@ -130,8 +130,9 @@ impl<P: Copy> Window<P> {
         self.blocks[n]
     }
 
-    /// A try of a block began at `start`, and is known at `end` to have been decoded or not. The packets that are lost with it.
-    pub fn tried(&mut self, n: usize, (decoded, heard): (bool, f64), start: Time, end: Time) -> u32 {
+    /// A try of a block began at `start`, and is known at `end` to have been decoded or not. True if it is lost with the
+    /// packets that [end in it](Self::ending_in).
+    pub fn tried(&mut self, n: usize, (decoded, heard): (bool, f64), start: Time, end: Time) -> bool {
         let Rules { round_trip, tries, mode, retransmission, .. } = self.rules;
         let block = &mut self.blocks[n];
         (block.tries, block.heard) = (block.tries + 1, heard);
@@ -144,7 +145,13 @@ impl<P: Copy> Window<P> {
             }
             Mode::Um => Fate::Lost(end),
         };
-        if matches!(block.fate, Fate::Lost(_)) { block.ends } else { 0 }
+        matches!(block.fate, Fate::Lost(_))
+    }
+
+    /// The packets whose last piece a block carries, but for those that have left.
+    pub fn ending_in(&self, n: usize) -> impl Iterator<Item = &Packet<P>> {
+        let before: u32 = self.blocks.iter().take(n).map(|block| block.ends).sum();
+        self.packets.iter().skip(before.saturating_sub(self.left) as usize).take(self.blocks[n].ends as usize)
     }
 
     /// The packets that have not been handed up and are not lost leave it, in order, and it is empty.
@@ -168,7 +175,7 @@ impl<P: Copy> Window<P> {
                     self.left += 1;
                     let packet = *self.packets.pop()?;
                     if std::mem::replace(&mut self.broken, false) {
-                        return Some(Leaving::Lost(at));
+                        return Some(Leaving::Lost(packet, at));
                     }
                     self.released = self.released.max(at);
                     return Some(Leaving::Released(packet, self.released));

@@ -1,9 +1,11 @@
 //! Counters of a link on which it turns out as time goes by what becomes of a packet.
 
-use super::{Counters, SamplingTimes, Totals};
-use crate::QueueEvents;
+use super::{Counters, Drops, SamplingTimes, Totals};
+use crate::queue::Released;
 use crate::server::Transmission;
+use crate::{Packet, QueueEvents};
 use std::collections::VecDeque;
+use std::sync::Arc;
 use units::{Duration, Time};
 
 /// What happened between two sampling times.
@@ -15,20 +17,26 @@ struct Interval {
 }
 
 /// Counters per interval, event by event, and what summaries need besides.
-#[derive(Clone, Debug)]
-pub(crate) struct LinkStats {
+pub(crate) struct LinkStats<P> {
     sampling: SamplingTimes,
     open: Interval,
     /// Intervals begun ahead of the clock, in order, without a gap.
     later: VecDeque<Interval>,
     /// Rarely touched, kept out of the way of what every packet touches.
     totals: Box<Totals>,
+    /// Where drops are counted by flow, if they are.
+    drops: Option<Arc<Drops<P>>>,
 }
 
-impl LinkStats {
-    pub fn new(sampling: SamplingTimes) -> LinkStats {
+impl<P> LinkStats<P> {
+    pub fn new(sampling: SamplingTimes) -> LinkStats<P> {
         let open = Interval { until: sampling.after(Time::ZERO), counters: Counters::default() };
-        LinkStats { sampling, open, later: VecDeque::new(), totals: Box::default() }
+        LinkStats { sampling, open, later: VecDeque::new(), totals: Box::default(), drops: None }
+    }
+
+    /// From now on counts drops by flow as well.
+    pub fn count_drops(&mut self, drops: &Arc<Drops<P>>) {
+        self.drops = Some(Arc::clone(drops));
     }
 
     pub fn arrived(&mut self, now: Time, size: u16) {
@@ -37,11 +45,31 @@ impl LinkStats {
         interval.arrived_bytes += u64::from(size);
     }
 
-    pub fn queue_events(&mut self, now: Time, events: QueueEvents) {
+    /// Lets a queue act, and counts what it does to packets. What it drops is `listed` if there is a list.
+    #[inline]
+    pub fn queue_events<T>(
+        &mut self,
+        now: Time,
+        listed: Option<&mut Vec<Released>>,
+        act: impl FnOnce(&mut QueueEvents<P>) -> T,
+    ) -> T {
+        let mut events = QueueEvents { listed, counted: Some((self, now)), ..QueueEvents::default() };
+        let done = act(&mut events);
+        let QueueEvents { dropped_packets, dropped_bytes, marked_packets, .. } = events;
         let interval = self.interval_of(now);
-        interval.dropped_packets += events.dropped_packets;
-        interval.dropped_bytes += events.dropped_bytes;
-        interval.marked_packets += events.marked_packets;
+        interval.dropped_packets += dropped_packets;
+        interval.dropped_bytes += dropped_bytes;
+        interval.marked_packets += marked_packets;
+        done
+    }
+
+    /// Counts a drop for the flow of the packet, if the interval in which it is counted is measured.
+    #[cold]
+    pub fn count_drop(&self, now: Time, packet: &Packet<P>) {
+        if let Some(drops) = self.drops.as_ref().filter(|_| self.sampling.measures(now.max(self.open.until)))
+        {
+            drops.count(packet);
+        }
     }
 
     pub fn backlog(&mut self, now: Time, packets: u64) {
@@ -63,7 +91,8 @@ impl LinkStats {
         self.totals.waited(&self.sampling, at, start);
     }
 
-    pub fn lost(&mut self, now: Time) {
+    pub fn lost(&mut self, now: Time, packet: &Packet<P>) {
+        self.count_drop(now, packet);
         self.interval_of(now).lost_packets += 1;
     }
 
@@ -136,7 +165,7 @@ mod tests {
     #[test]
     fn a_transmission_is_split_at_sampling_times() {
         let mut stats =
-            LinkStats::new(SamplingTimes::new(Some(Duration::from_millis(10)), Time::ZERO, ms(100)));
+            LinkStats::<()>::new(SamplingTimes::new(Some(Duration::from_millis(10)), Time::ZERO, ms(100)));
         stats.started(100, ms(8), Transmission { start: ms(8), finish: ms(25) });
         let intervals = [stats.close(), stats.close(), stats.close()];
         assert_eq!(intervals.map(|c| c.busy_ns / 1_000_000), [2, 10, 5]);
@@ -145,7 +174,8 @@ mod tests {
 
     #[test]
     fn events_ahead_of_the_clock_wait_for_their_interval() {
-        let mut stats = LinkStats::new(SamplingTimes::new(Some(Duration::from_millis(10)), ms(20), ms(40)));
+        let mut stats =
+            LinkStats::<()>::new(SamplingTimes::new(Some(Duration::from_millis(10)), ms(20), ms(40)));
         stats.forwarded(ms(35), 7);
         stats.forwarded(ms(10), 1);
         stats.forwarded(ms(20), 2);
@@ -156,9 +186,9 @@ mod tests {
 
     #[test]
     fn the_quantile_counts_those_who_did_not_wait() {
-        let mut stats = LinkStats::new(SamplingTimes::new(None, Time::ZERO, ms(40)));
+        let mut stats = LinkStats::<()>::new(SamplingTimes::new(None, Time::ZERO, ms(40)));
         let now = Transmission { start: ms(1), finish: ms(1) };
-        let pass = |stats: &mut LinkStats, at| {
+        let pass = |stats: &mut LinkStats<()>, at| {
             stats.started(100, at, now);
             stats.waited(at, now.start);
         };

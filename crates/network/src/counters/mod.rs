@@ -4,9 +4,11 @@
 //! every event on it. Each event is therefore counted in the interval in which it happens, and an interval
 //! is read when the clock has passed its end.
 
+mod drops;
 mod events;
 mod passages;
 
+pub use drops::Drops;
 pub(crate) use events::LinkStats;
 pub(crate) use passages::Passages;
 

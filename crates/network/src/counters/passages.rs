@@ -102,22 +102,24 @@ impl Passages {
         }
     }
 
-    /// The packet that has passed last is lost at the far end.
+    /// The packet that has passed last is lost at the far end. True if the interval in which that is counted is measured.
     #[cold]
-    pub fn lost(&mut self, size: u16) {
+    pub fn lost(&mut self, size: u16) -> bool {
         self.rest.lost_packets += 1;
         self.rest.lost_bytes += u64::from(size);
+        self.rest.sampling.measures(self.rest.ends.until)
     }
 
-    /// A packet arrives at `at` and is dropped.
+    /// A packet arrives at `at` and is dropped. True if the interval in which that is counted is measured.
     #[cold]
     #[inline(never)]
-    pub fn dropped(&mut self, size: u16, at: Time) {
+    pub fn dropped(&mut self, size: u16, at: Time) -> bool {
         if at > self.arrives_by {
             self.pass_sampling_times(at, Time::ZERO, Time::ZERO, Time::ZERO);
         }
         self.rest.dropped_packets += 1;
         self.rest.dropped_bytes += u64::from(size);
+        self.rest.sampling.measures(self.rest.arrivals.until)
     }
 
     /// The most packets that have been measured to wait.
@@ -251,8 +253,9 @@ impl Place {
 mod tests {
     use super::super::LinkStats;
     use super::*;
-    use crate::QueueEvents;
+    use crate::{Drops, Ecn, Packet, StreamId};
     use proptest::prelude::*;
+    use std::sync::Arc;
 
     fn at(nanos: u64) -> Time {
         Time::from_nanos(nanos)
@@ -269,9 +272,11 @@ mod tests {
     fn compare(sampling: SamplingTimes, packets: &[Case], jitter: u64) {
         let (mut passages, mut events) =
             (Passages::new(sampling, Duration::from_nanos(DELAY)), LinkStats::new(sampling));
+        let (mut drops, by_event) = (0, Arc::new(Drops::new(1, |_| true)));
+        events.count_drops(&by_event);
         let mut free_at = Time::ZERO;
         let (mut now, mut next) = (Time::ZERO, sampling.after(Time::ZERO));
-        let mut close = |passages: &mut Passages, events: &mut LinkStats, free_at, until| {
+        let mut close = |passages: &mut Passages, events: &mut LinkStats<()>, free_at, until| {
             while next < until {
                 assert_eq!(passages.close(free_at), events.close(), "until {next:?}");
                 next = sampling.after(next);
@@ -281,12 +286,11 @@ mod tests {
             now += Duration::from_nanos(gap);
             close(&mut passages, &mut events, free_at, now);
             let size = span as u16;
+            let packet = Packet { stream: StreamId(0), size, ecn: Ecn::NotEct, dscp: 0, payload: () };
             events.arrived(now, size);
             if fate == DROPPED {
-                passages.dropped(size, now);
-                let dropped =
-                    QueueEvents { dropped_packets: 1, dropped_bytes: span, ..QueueEvents::default() };
-                events.queue_events(now, dropped);
+                drops += u64::from(passages.dropped(size, now));
+                events.queue_events(now, None, |events| events.drop(&packet));
                 continue;
             }
             let start = now.max(free_at);
@@ -296,8 +300,8 @@ mod tests {
             events.started(size, now, sent);
             events.waited(now, start);
             if fate == LOST {
-                passages.lost(size);
-                events.lost(arrival);
+                drops += u64::from(passages.lost(size));
+                events.lost(arrival, &packet);
             } else {
                 events.forwarded(arrival, size);
             }
@@ -306,6 +310,8 @@ mod tests {
         close(&mut passages, &mut events, free_at, Time::NEVER);
         let [left, right] = [passages.totals(), events.totals()];
         assert_eq!((left.run, left.measured), (right.run, right.measured));
+        assert_eq!(drops, left.measured.dropped_packets + left.measured.lost_packets);
+        assert_eq!(drops, by_event.of_flow(0));
         for q in [0.1, 0.5, 0.9, 0.99] {
             assert_eq!(left.wait_quantile_s(q).to_bits(), right.wait_quantile_s(q).to_bits());
         }

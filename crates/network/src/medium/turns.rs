@@ -1,10 +1,11 @@
 //! The ports of a medium, and their transmissions one after the other.
 
 use super::{Channel, Inputs, Mac, Ports, Request, Turn};
-use crate::counters::{Counters, LinkStats, SamplingTimes, Totals};
+use crate::counters::{Counters, Drops, LinkStats, SamplingTimes, Totals};
 use crate::queue::Waiting;
-use crate::{Element, Packet, PortId, QueueDiscipline, QueueEvents, Ring, Server};
+use crate::{Element, Packet, PortId, QueueDiscipline, Ring, Server};
 use params::{Entry, Problem};
+use std::sync::Arc;
 use units::{Duration, Probe, Rate, Time};
 
 /// Ports that take turns by the law of a [`Mac`].
@@ -46,7 +47,7 @@ struct Port<P> {
     head: Option<Waiting<P>>,
     /// From when on it may have a turn, if its queue lets a packet go; never if it has not asked for one.
     granted: Time,
-    stats: LinkStats,
+    stats: LinkStats<P>,
 }
 
 /// A packet and the time at which it reaches the far end of its port.
@@ -79,9 +80,9 @@ impl<P: Copy> Port<P> {
             if waits && (!fits(1) || self.queue.ready() > turn.next) {
                 return None;
             }
-            let mut events = QueueEvents::default();
-            self.head = self.queue.dequeue(turn.next, &mut events); // also when it is empty, so that it may notice
-            self.stats.queue_events(turn.next, events);
+            let queue = &mut self.queue;
+            // Also when it is empty, so that it may notice.
+            self.head = self.stats.queue_events(turn.next, None, |events| queue.dequeue(turn.next, events));
         }
         self.head.take_if(|next| fits(next.packet.size.into()))
     }
@@ -171,10 +172,9 @@ impl<P: Copy + Send, M: Mac> Element<P> for Medium<P, M> {
         let n = usize::from(port.0);
         let port = &mut self.ports[n];
         port.stats.arrived(now, packet.size);
-        let mut events = QueueEvents::default();
-        port.queue.enqueue(*packet, now, &mut events);
+        let Port { queue, stats, .. } = port;
+        stats.queue_events(now, None, |events| queue.enqueue(*packet, now, events));
         port.stats.backlog(now, port.backlog());
-        port.stats.queue_events(now, events);
         if self.turn.is_some_and(|turn| turn.port == n) {
             return; // it may still be carried by this turn
         }
@@ -219,6 +219,10 @@ impl<P: Copy + Send, M: Mac> Element<P> for Medium<P, M> {
 
     fn totals(&self, port: PortId) -> &Totals {
         self.ports[usize::from(port.0)].stats.totals()
+    }
+
+    fn count_drops(&mut self, drops: &Arc<Drops<P>>) {
+        self.ports.iter_mut().for_each(|port| port.stats.count_drops(drops));
     }
 
     fn min_delay(&self) -> Duration {

@@ -64,7 +64,7 @@ impl Codel {
         &mut self,
         settings: &Settings,
         now: Time,
-        events: &mut QueueEvents,
+        events: &mut QueueEvents<P>,
         mut pop: impl FnMut() -> Option<(Waiting<P>, u64)>,
     ) -> Option<Waiting<P>> {
         let mut head = pop();
@@ -177,7 +177,7 @@ impl Codel {
 
 /// Marks a packet if it may be marked (true), else notes its drop.
 /// RFC 8289 section 5.5; Linux `codel_dequeue` (`INET_ECN_set_ce`).
-fn mark_or_drop<P: Copy>(waiting: &mut Waiting<P>, ecn: bool, events: &mut QueueEvents) -> bool {
+fn mark_or_drop<P: Copy>(waiting: &mut Waiting<P>, ecn: bool, events: &mut QueueEvents<P>) -> bool {
     let marks = ecn && waiting.packet.ecn.may_mark();
     if marks {
         events.mark(&mut waiting.packet);
@@ -218,7 +218,7 @@ pub struct CodelQueue<P> {
 
 impl<P: Copy + Send> QueueDiscipline<P> for CodelQueue<P> {
     /// Linux `codel_qdisc_enqueue`.
-    fn enqueue(&mut self, packet: Packet<P>, now: Time, events: &mut QueueEvents) {
+    fn enqueue(&mut self, packet: Packet<P>, now: Time, events: &mut QueueEvents<P>) {
         if self.waiting.backlog().packets < self.limit {
             self.waiting.push(packet, now);
         } else {
@@ -227,14 +227,14 @@ impl<P: Copy + Send> QueueDiscipline<P> for CodelQueue<P> {
     }
 
     /// RFC 8289 section 5.5; Linux `codel_dequeue`.
-    fn dequeue(&mut self, now: Time, events: &mut QueueEvents) -> Option<Waiting<P>> {
+    fn dequeue(&mut self, now: Time, events: &mut QueueEvents<P>) -> Option<Waiting<P>> {
         let waiting = &mut self.waiting;
         let pop = || waiting.pop().map(|next| (next, waiting.backlog().bytes));
         self.law.dequeue(&self.settings, now, events, pop)
     }
 
     /// Linux `codel_change`.
-    fn resize(&mut self, limit: Limit, _now: Time, events: &mut QueueEvents) -> bool {
+    fn resize(&mut self, limit: Limit, _now: Time, events: &mut QueueEvents<P>) -> bool {
         let Limit { packets: Some(packets), bytes: None } = limit else { return false };
         self.limit = packets;
         shrink(self, packets, events, |queue, _| queue.waiting.pop());

@@ -25,7 +25,7 @@ impl<P: Copy> Device<P> {
     }
 
     /// Takes what the discipline has let go by `now`, each packet at its exact time.
-    fn fill(&mut self, now: Time, events: &mut QueueEvents) {
+    fn fill(&mut self, now: Time, events: &mut QueueEvents<P>) {
         if self.above.backlog().packets == 0 {
             return;
         }
@@ -43,14 +43,14 @@ impl<P: Copy> Device<P> {
 }
 
 impl<P: Copy + Send> QueueDiscipline<P> for Device<P> {
-    fn enqueue(&mut self, packet: Packet<P>, now: Time, events: &mut QueueEvents) {
+    fn enqueue(&mut self, packet: Packet<P>, now: Time, events: &mut QueueEvents<P>) {
         self.fill(now, events);
         self.above.enqueue(packet, now, events);
         self.since = now;
         self.fill(now, events);
     }
 
-    fn dequeue(&mut self, now: Time, events: &mut QueueEvents) -> Option<Waiting<P>> {
+    fn dequeue(&mut self, now: Time, events: &mut QueueEvents<P>) -> Option<Waiting<P>> {
         self.fill(now, events);
         let next = self.waiting.pop();
         self.since = now;
@@ -58,7 +58,7 @@ impl<P: Copy + Send> QueueDiscipline<P> for Device<P> {
         next
     }
 
-    fn pass(&mut self, packet: Packet<P>, now: Time, events: &mut QueueEvents) -> Option<Waiting<P>> {
+    fn pass(&mut self, packet: Packet<P>, now: Time, events: &mut QueueEvents<P>) -> Option<Waiting<P>> {
         self.since = now;
         self.above.pass(packet, now, events)
     }
@@ -76,7 +76,7 @@ impl<P: Copy + Send> QueueDiscipline<P> for Device<P> {
         self.above.shape(rates)
     }
 
-    fn resize(&mut self, limit: Limit, now: Time, events: &mut QueueEvents) -> bool {
+    fn resize(&mut self, limit: Limit, now: Time, events: &mut QueueEvents<P>) -> bool {
         self.fill(now, events);
         self.above.resize(limit, now, events)
     }

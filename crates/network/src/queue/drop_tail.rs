@@ -40,7 +40,7 @@ impl<P: Copy> DropTail<P> {
 }
 
 impl<P: Copy + Send> QueueDiscipline<P> for DropTail<P> {
-    fn enqueue(&mut self, packet: Packet<P>, now: Time, events: &mut QueueEvents) {
+    fn enqueue(&mut self, packet: Packet<P>, now: Time, events: &mut QueueEvents<P>) {
         if self.limit.admits(self.waiting.backlog(), packet.size) {
             self.waiting.push(packet, now);
         } else {
@@ -48,11 +48,11 @@ impl<P: Copy + Send> QueueDiscipline<P> for DropTail<P> {
         }
     }
 
-    fn dequeue(&mut self, _now: Time, _events: &mut QueueEvents) -> Option<Waiting<P>> {
+    fn dequeue(&mut self, _now: Time, _events: &mut QueueEvents<P>) -> Option<Waiting<P>> {
         self.waiting.pop()
     }
 
-    fn resize(&mut self, limit: Limit, _now: Time, _events: &mut QueueEvents) -> bool {
+    fn resize(&mut self, limit: Limit, _now: Time, _events: &mut QueueEvents<P>) -> bool {
         self.limit = limit;
         true
     }
@@ -61,7 +61,7 @@ impl<P: Copy + Send> QueueDiscipline<P> for DropTail<P> {
         self.waiting.backlog()
     }
 
-    fn pass(&mut self, packet: Packet<P>, now: Time, _events: &mut QueueEvents) -> Option<Waiting<P>> {
+    fn pass(&mut self, packet: Packet<P>, now: Time, _events: &mut QueueEvents<P>) -> Option<Waiting<P>> {
         Some(Waiting { packet, since: now })
     }
 
@@ -94,7 +94,7 @@ mod tests {
         let (mut queue, mut events) =
             (DropTail::new(Limit { packets: Some(2), bytes: None }), QueueEvents::default());
         (1..=3).for_each(|size| queue.enqueue(packet(size), Time::ZERO, &mut events));
-        assert_eq!(events, QueueEvents { dropped_packets: 1, dropped_bytes: 3, ..QueueEvents::default() });
+        assert_eq!((events.dropped_packets, events.dropped_bytes, events.marked_packets), (1, 3, 0));
         assert_eq!(queue.backlog(), Backlog { packets: 2, bytes: 3 });
         assert_eq!(queue.dequeue(Time::ZERO, &mut events).map(|w| w.packet.size), Some(1));
     }

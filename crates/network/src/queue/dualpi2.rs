@@ -124,7 +124,7 @@ impl<P: Copy> DualPi2<P> {
         next: &mut Waiting<P>,
         low_latency: bool,
         now: Time,
-        events: &mut QueueEvents,
+        events: &mut QueueEvents<P>,
     ) -> bool {
         if self.classic.backlog().bytes + self.low_latency.backlog().bytes < 2 * MTU as u64 {
             return self.step_marks(next, low_latency, now, events);
@@ -158,7 +158,7 @@ impl<P: Copy> DualPi2<P> {
         next: &mut Waiting<P>,
         low_latency: bool,
         now: Time,
-        events: &mut QueueEvents,
+        events: &mut QueueEvents<P>,
     ) -> bool {
         if low_latency && now.since(next.since) > self.step {
             mark(next, events);
@@ -168,7 +168,7 @@ impl<P: Copy> DualPi2<P> {
 }
 
 /// Linux `dualpi2_mark`.
-fn mark<P>(waiting: &mut Waiting<P>, events: &mut QueueEvents) {
+fn mark<P>(waiting: &mut Waiting<P>, events: &mut QueueEvents<P>) {
     if waiting.packet.ecn != Ecn::Ce {
         events.mark(&mut waiting.packet);
     }
@@ -176,7 +176,7 @@ fn mark<P>(waiting: &mut Waiting<P>, events: &mut QueueEvents) {
 
 impl<P: Copy + Send> QueueDiscipline<P> for DualPi2<P> {
     /// Linux `dualpi2_enqueue_skb`.
-    fn enqueue(&mut self, packet: Packet<P>, now: Time, events: &mut QueueEvents) {
+    fn enqueue(&mut self, packet: Packet<P>, now: Time, events: &mut QueueEvents<P>) {
         self.catch_up(now);
         if self.backlog().packets >= self.params.limit {
             return events.drop(&packet);
@@ -189,7 +189,7 @@ impl<P: Copy + Send> QueueDiscipline<P> for DualPi2<P> {
     }
 
     /// Linux `dualpi2_qdisc_dequeue`.
-    fn dequeue(&mut self, now: Time, events: &mut QueueEvents) -> Option<Waiting<P>> {
+    fn dequeue(&mut self, now: Time, events: &mut QueueEvents<P>) -> Option<Waiting<P>> {
         self.catch_up(now);
         while let Some((mut next, low_latency)) = self.next() {
             if !self.signal(&mut next, low_latency, now, events) {
@@ -202,7 +202,7 @@ impl<P: Copy + Send> QueueDiscipline<P> for DualPi2<P> {
     }
 
     /// Linux `dualpi2_change`.
-    fn resize(&mut self, limit: Limit, _now: Time, events: &mut QueueEvents) -> bool {
+    fn resize(&mut self, limit: Limit, _now: Time, events: &mut QueueEvents<P>) -> bool {
         let Limit { packets: Some(packets), bytes: None } = limit else { return false };
         self.params.limit = packets;
         shrink(self, packets, events, |queue, _| queue.classic.pop().or_else(|| queue.low_latency.pop()));

@@ -81,7 +81,7 @@ impl<P: Copy, L: Default> Fair<P, L> {
     }
 
     /// Drops from the head of the longest flow up to half of what it holds; returns it and how many were dropped.
-    pub(super) fn drop_from_longest(&mut self, events: &mut QueueEvents) -> (usize, u32) {
+    pub(super) fn drop_from_longest(&mut self, events: &mut QueueEvents<P>) -> (usize, u32) {
         let longest = self.longest();
         let half = self.flows[longest].waiting.backlog().bytes / 2;
         let (mut dropped, mut freed) = (0, 0);
@@ -94,7 +94,7 @@ impl<P: Copy, L: Default> Fair<P, L> {
     }
 
     /// Drops the head of a flow; returns its size.
-    pub(super) fn drop_head(&mut self, index: usize, events: &mut QueueEvents) -> Option<u16> {
+    pub(super) fn drop_head(&mut self, index: usize, events: &mut QueueEvents<P>) -> Option<u16> {
         let victim = self.flows[index].waiting.pop()?;
         self.backlog.remove(victim.packet.size);
         events.drop(&victim.packet);

@@ -130,7 +130,7 @@ impl<P: Copy> Fq<P> {
     }
 
     /// Goes to the next flow of a band. None does not mean that nothing waits, only that this flow does not go now.
-    fn visit(&mut self, current: usize, now: Time, events: &mut QueueEvents) -> Option<Waiting<P>> {
+    fn visit(&mut self, current: usize, now: Time, events: &mut QueueEvents<P>) -> Option<Waiting<P>> {
         let Band { new, old, .. } = &mut self.bands[current];
         let is_new = !new.is_empty();
         let list = if is_new { &mut *new } else { &mut *old };
@@ -160,7 +160,7 @@ impl<P: Copy> Fq<P> {
         self.send(index as usize, now, events)
     }
 
-    fn send(&mut self, index: usize, now: Time, events: &mut QueueEvents) -> Option<Waiting<P>> {
+    fn send(&mut self, index: usize, now: Time, events: &mut QueueEvents<P>) -> Option<Waiting<P>> {
         let flow = &mut self.flows[index];
         let mut next = flow.waiting.pop()?;
         let late = now.since(next.since.max(flow.next));
@@ -198,7 +198,7 @@ impl<P> Flow<P> {
 }
 
 impl<P: Copy + Send> QueueDiscipline<P> for Fq<P> {
-    fn enqueue(&mut self, packet: Packet<P>, now: Time, events: &mut QueueEvents) {
+    fn enqueue(&mut self, packet: Packet<P>, now: Time, events: &mut QueueEvents<P>) {
         let index = hash(packet.stream.0.into(), self.salt, self.flows.len());
         let flow = &mut self.flows[index];
         if flow.place == Place::Detached {
@@ -221,7 +221,7 @@ impl<P: Copy + Send> QueueDiscipline<P> for Fq<P> {
         self.backlog.add(packet.size);
     }
 
-    fn dequeue(&mut self, now: Time, events: &mut QueueEvents) -> Option<Waiting<P>> {
+    fn dequeue(&mut self, now: Time, events: &mut QueueEvents<P>) -> Option<Waiting<P>> {
         self.release(now);
         while let Some(band) = self.turn() {
             if let Some(next) = self.visit(band, now, events) {
@@ -231,7 +231,7 @@ impl<P: Copy + Send> QueueDiscipline<P> for Fq<P> {
         None
     }
 
-    fn resize(&mut self, limit: Limit, now: Time, events: &mut QueueEvents) -> bool {
+    fn resize(&mut self, limit: Limit, now: Time, events: &mut QueueEvents<P>) -> bool {
         let Limit { packets: Some(packets), bytes: None } = limit else { return false };
         self.params.limit = packets;
         shrink(self, packets, events, |queue, events| queue.dequeue(now, events));

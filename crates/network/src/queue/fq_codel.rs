@@ -43,7 +43,7 @@ pub struct FqCodel<P> {
 
 impl<P: Copy + Send> QueueDiscipline<P> for FqCodel<P> {
     /// RFC 8290 section 4.1; Linux `fq_codel_enqueue`.
-    fn enqueue(&mut self, packet: Packet<P>, now: Time, events: &mut QueueEvents) {
+    fn enqueue(&mut self, packet: Packet<P>, now: Time, events: &mut QueueEvents<P>) {
         let index = self.fair.index(packet.stream);
         self.fair.push(index, packet, now);
         let Backlog { packets, bytes } = self.fair.backlog();
@@ -54,7 +54,7 @@ impl<P: Copy + Send> QueueDiscipline<P> for FqCodel<P> {
     }
 
     /// RFC 8290 section 4.2; Linux `fq_codel_dequeue`.
-    fn dequeue(&mut self, now: Time, events: &mut QueueEvents) -> Option<Waiting<P>> {
+    fn dequeue(&mut self, now: Time, events: &mut QueueEvents<P>) -> Option<Waiting<P>> {
         let settings = &self.settings;
         self.fair.dequeue(|flow, backlog| {
             let waiting = &mut flow.waiting;
@@ -67,7 +67,7 @@ impl<P: Copy + Send> QueueDiscipline<P> for FqCodel<P> {
     }
 
     /// Linux `fq_codel_change`.
-    fn resize(&mut self, limit: Limit, now: Time, events: &mut QueueEvents) -> bool {
+    fn resize(&mut self, limit: Limit, now: Time, events: &mut QueueEvents<P>) -> bool {
         let Limit { packets: Some(packets), bytes: None } = limit else { return false };
         self.limit = packets;
         shrink(self, packets, events, |queue, events| queue.dequeue(now, events));

@@ -61,7 +61,7 @@ impl<P: Copy> FqPie<P> {
 
 impl<P: Copy + Send> QueueDiscipline<P> for FqPie<P> {
     /// Linux `fq_pie_qdisc_enqueue`.
-    fn enqueue(&mut self, mut packet: Packet<P>, now: Time, events: &mut QueueEvents) {
+    fn enqueue(&mut self, mut packet: Packet<P>, now: Time, events: &mut QueueEvents<P>) {
         self.catch_up(now);
         let Backlog { packets, bytes } = self.fair.backlog();
         if packets >= self.limit || bytes > self.memory_limit {
@@ -80,7 +80,7 @@ impl<P: Copy + Send> QueueDiscipline<P> for FqPie<P> {
     }
 
     /// Linux `fq_pie_qdisc_dequeue`.
-    fn dequeue(&mut self, now: Time, _events: &mut QueueEvents) -> Option<Waiting<P>> {
+    fn dequeue(&mut self, now: Time, _events: &mut QueueEvents<P>) -> Option<Waiting<P>> {
         self.catch_up(now);
         self.fair.dequeue(|flow, backlog| {
             let next = flow.waiting.pop()?;
@@ -91,7 +91,7 @@ impl<P: Copy + Send> QueueDiscipline<P> for FqPie<P> {
     }
 
     /// Linux `fq_pie_change`.
-    fn resize(&mut self, limit: Limit, now: Time, events: &mut QueueEvents) -> bool {
+    fn resize(&mut self, limit: Limit, now: Time, events: &mut QueueEvents<P>) -> bool {
         let Limit { packets: Some(packets), bytes: None } = limit else { return false };
         self.limit = packets;
         shrink(self, packets, events, |queue, events| queue.dequeue(now, events));

@@ -71,7 +71,7 @@ impl<P: Copy + Send> Mac80211<P> {
 
 impl<P: Copy + Send> QueueDiscipline<P> for Mac80211<P> {
     /// Linux `fq_tin_enqueue`.
-    fn enqueue(&mut self, packet: Packet<P>, now: Time, events: &mut QueueEvents) {
+    fn enqueue(&mut self, packet: Packet<P>, now: Time, events: &mut QueueEvents<P>) {
         let fair = self.fair();
         let index = fair.index(packet.stream);
         fair.push(index, packet, now);
@@ -82,7 +82,7 @@ impl<P: Copy + Send> QueueDiscipline<P> for Mac80211<P> {
     }
 
     /// Linux `fq_tin_dequeue`; CoDel goes by what its flow holds, and spares nothing but the last packet.
-    fn dequeue(&mut self, now: Time, events: &mut QueueEvents) -> Option<Waiting<P>> {
+    fn dequeue(&mut self, now: Time, events: &mut QueueEvents<P>) -> Option<Waiting<P>> {
         let Mac80211 { settings, fair, .. } = self;
         fair.as_mut()?.dequeue(|flow, backlog| {
             let waiting = &mut flow.waiting;
@@ -94,7 +94,7 @@ impl<P: Copy + Send> QueueDiscipline<P> for Mac80211<P> {
         })
     }
 
-    fn resize(&mut self, limit: Limit, now: Time, events: &mut QueueEvents) -> bool {
+    fn resize(&mut self, limit: Limit, now: Time, events: &mut QueueEvents<P>) -> bool {
         let Limit { packets: Some(packets), bytes: None } = limit else { return false };
         self.params.limit = packets;
         shrink(self, packets, events, |queue, events| queue.dequeue(now, events));
@@ -112,12 +112,12 @@ impl<P: Copy + Send> QueueDiscipline<P> for Mac80211<P> {
         self.fair.as_ref().map_or(Backlog::default(), |fair| fair.backlog())
     }
 
-    fn station_queue(&mut self) -> Option<&mut dyn StationQueue> {
+    fn station_queue(&mut self) -> Option<&mut dyn StationQueue<P>> {
         Some(self)
     }
 }
 
-impl<P: Copy + Send> StationQueue for Mac80211<P> {
+impl<P: Copy + Send> StationQueue<P> for Mac80211<P> {
     fn rules(&self) -> RadioRules {
         let Mac80211Params { limit, memory_limit_bytes, airtime_fairness, aql, .. } = self.params;
         let [low, high, threshold] =
@@ -130,7 +130,7 @@ impl<P: Copy + Send> StationQueue for Mac80211<P> {
         self.fair.as_ref().map_or(0, |fair| fair.flows[fair.longest()].waiting.backlog().bytes)
     }
 
-    fn drop_from_fattest(&mut self, events: &mut QueueEvents) {
+    fn drop_from_fattest(&mut self, events: &mut QueueEvents<P>) {
         let Some(fair) = &mut self.fair else { return };
         let fattest = fair.longest();
         let half = fair.flows[fattest].waiting.backlog().packets / 2;

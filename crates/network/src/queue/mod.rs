@@ -29,6 +29,7 @@ registry::queues! {
     "mac80211" => mac80211::Mac80211,
 }
 
+use crate::counters::LinkStats;
 use crate::{Ecn, Packet, StreamId};
 use units::{Duration, Probe, Rate, Time};
 
@@ -37,11 +38,11 @@ use units::{Duration, Probe, Rate, Time};
 /// The packet being transmitted no longer belongs to the queue. Calls come in the order of time.
 pub trait QueueDiscipline<P: Copy>: Send {
     /// A packet arrives and has to wait, or is dropped.
-    fn enqueue(&mut self, packet: Packet<P>, now: Time, events: &mut QueueEvents);
+    fn enqueue(&mut self, packet: Packet<P>, now: Time, events: &mut QueueEvents<P>);
 
     /// Takes the next packet, as the link is free. `now` is the start of its transmission, not before [`ready`](Self::ready).
     /// Called once more when the queue has become empty, so that a discipline may notice.
-    fn dequeue(&mut self, now: Time, events: &mut QueueEvents) -> Option<Waiting<P>>;
+    fn dequeue(&mut self, now: Time, events: &mut QueueEvents<P>) -> Option<Waiting<P>>;
 
     /// What waits.
     fn backlog(&self) -> Backlog;
@@ -60,12 +61,12 @@ pub trait QueueDiscipline<P: Copy>: Send {
     /// From now on it has another limit, as after `tc qdisc change`; false if it has none of that kind. In Linux one that
     /// counts on arrival only (pfifo, bfifo, tbf, CAKE) keeps what waits until the next arrival; the others drop from their
     /// heads what is too much, at once; RED begins with an empty queue.
-    fn resize(&mut self, _limit: Limit, _now: Time, _events: &mut QueueEvents) -> bool {
+    fn resize(&mut self, _limit: Limit, _now: Time, _events: &mut QueueEvents<P>) -> bool {
         false
     }
 
     /// A packet arrives while the link is free and nothing waits. It is not subject to limits on waiting packets.
-    fn pass(&mut self, packet: Packet<P>, now: Time, events: &mut QueueEvents) -> Option<Waiting<P>> {
+    fn pass(&mut self, packet: Packet<P>, now: Time, events: &mut QueueEvents<P>) -> Option<Waiting<P>> {
         self.enqueue(packet, now, events);
         self.dequeue(now, events)
     }
@@ -88,7 +89,7 @@ pub trait QueueDiscipline<P: Copy>: Send {
     }
 
     /// Itself, if it is one of the queues of a radio that have a limit in common.
-    fn station_queue(&mut self) -> Option<&mut dyn StationQueue> {
+    fn station_queue(&mut self) -> Option<&mut dyn StationQueue<P>> {
         None
     }
 }
@@ -120,7 +121,7 @@ pub struct AirtimeLimits {
 }
 
 /// The queue of a station, to the radio.
-pub trait StationQueue {
+pub trait StationQueue<P> {
     /// What it has in common with the other queues of its radio.
     fn rules(&self) -> RadioRules;
 
@@ -128,15 +129,15 @@ pub trait StationQueue {
     fn fattest(&self) -> u64;
 
     /// Drops from the head of its fattest flow up to half of its packets, 32 at most and at least one: Linux `fq_flow_drop`.
-    fn drop_from_fattest(&mut self, events: &mut QueueEvents);
+    fn drop_from_fattest(&mut self, events: &mut QueueEvents<P>);
 }
 
 /// Drops what `next` takes out of a queue until no more than `limit` packets wait.
 fn shrink<P: Copy, Q: QueueDiscipline<P>>(
     queue: &mut Q,
     limit: u64,
-    events: &mut QueueEvents,
-    mut next: impl FnMut(&mut Q, &mut QueueEvents) -> Option<Waiting<P>>,
+    events: &mut QueueEvents<P>,
+    mut next: impl FnMut(&mut Q, &mut QueueEvents<P>) -> Option<Waiting<P>>,
 ) {
     while queue.backlog().packets > limit {
         let Some(surplus) = next(queue, events) else { return };
@@ -191,8 +192,7 @@ impl Released {
 }
 
 /// What a queue did to packets during one call.
-#[derive(Debug, Default, PartialEq, Eq)]
-pub struct QueueEvents<'a> {
+pub struct QueueEvents<'a, P> {
     /// Packets dropped.
     pub dropped_packets: u64,
     /// Their bytes.
@@ -200,28 +200,40 @@ pub struct QueueEvents<'a> {
     /// Packets marked.
     pub marked_packets: u64,
     /// Where dropped packets are listed, if they are.
-    pub(crate) dropped: Option<&'a mut Vec<Released>>,
+    pub(crate) listed: Option<&'a mut Vec<Released>>,
+    /// Where they are counted by flow, and when the call is.
+    pub(crate) counted: Option<(&'a LinkStats<P>, Time)>,
 }
 
-impl QueueEvents<'_> {
+impl<P> Default for QueueEvents<'_, P> {
+    fn default() -> Self {
+        let (listed, counted) = (None, None);
+        QueueEvents { dropped_packets: 0, dropped_bytes: 0, marked_packets: 0, listed, counted }
+    }
+}
+
+impl<P> QueueEvents<'_, P> {
     /// Notes a drop.
-    pub fn drop<P>(&mut self, packet: &Packet<P>) {
-        if let Some(dropped) = &mut self.dropped {
-            dropped.push(Released::of(packet));
+    pub fn drop(&mut self, packet: &Packet<P>) {
+        if let Some(listed) = &mut self.listed {
+            listed.push(Released::of(packet));
+        }
+        if let Some((stats, now)) = self.counted {
+            stats.count_drop(now, packet);
         }
         self.dropped_packets += 1;
         self.dropped_bytes += u64::from(packet.size);
     }
 
     /// Marks a packet if it may be marked and is not yet.
-    pub fn mark_if_capable<P>(&mut self, packet: &mut Packet<P>) {
+    pub fn mark_if_capable(&mut self, packet: &mut Packet<P>) {
         if packet.ecn.may_mark() && packet.ecn != Ecn::Ce {
             self.mark(packet);
         }
     }
 
     /// Marks a packet. The caller has checked [`Ecn::may_mark`].
-    pub fn mark<P>(&mut self, packet: &mut Packet<P>) {
+    pub fn mark(&mut self, packet: &mut Packet<P>) {
         debug_assert!(packet.ecn.may_mark());
         packet.ecn = Ecn::Ce;
         self.marked_packets += 1;

@@ -220,7 +220,7 @@ impl<P> PieQueue<P> {
 
 impl<P: Copy + Send> QueueDiscipline<P> for PieQueue<P> {
     /// Linux `pie_qdisc_enqueue`.
-    fn enqueue(&mut self, mut packet: Packet<P>, now: Time, events: &mut QueueEvents) {
+    fn enqueue(&mut self, mut packet: Packet<P>, now: Time, events: &mut QueueEvents<P>) {
         self.catch_up(now);
         let Backlog { packets, bytes } = self.waiting.backlog();
         if packets >= self.limit {
@@ -236,7 +236,7 @@ impl<P: Copy + Send> QueueDiscipline<P> for PieQueue<P> {
     }
 
     /// Linux `pie_qdisc_dequeue`.
-    fn dequeue(&mut self, now: Time, _events: &mut QueueEvents) -> Option<Waiting<P>> {
+    fn dequeue(&mut self, now: Time, _events: &mut QueueEvents<P>) -> Option<Waiting<P>> {
         self.catch_up(now);
         let next = self.waiting.pop()?;
         self.law.departed(now.since(next.since), self.waiting.is_empty(), now);
@@ -244,7 +244,7 @@ impl<P: Copy + Send> QueueDiscipline<P> for PieQueue<P> {
     }
 
     /// Linux `pie_change`.
-    fn resize(&mut self, limit: Limit, _now: Time, events: &mut QueueEvents) -> bool {
+    fn resize(&mut self, limit: Limit, _now: Time, events: &mut QueueEvents<P>) -> bool {
         let Limit { packets: Some(packets), bytes: None } = limit else { return false };
         self.limit = packets;
         shrink(self, packets, events, |queue, _| queue.waiting.pop());

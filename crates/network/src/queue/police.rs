@@ -30,7 +30,7 @@ pub struct Police<P> {
 }
 
 impl<P: Copy + Send> QueueDiscipline<P> for Police<P> {
-    fn enqueue(&mut self, packet: Packet<P>, now: Time, events: &mut QueueEvents) {
+    fn enqueue(&mut self, packet: Packet<P>, now: Time, events: &mut QueueEvents<P>) {
         if self.bucket.take(packet.size, now) && self.limit.admits(self.waiting.backlog(), packet.size) {
             self.waiting.push(packet, now);
         } else {
@@ -38,11 +38,11 @@ impl<P: Copy + Send> QueueDiscipline<P> for Police<P> {
         }
     }
 
-    fn dequeue(&mut self, _now: Time, _events: &mut QueueEvents) -> Option<Waiting<P>> {
+    fn dequeue(&mut self, _now: Time, _events: &mut QueueEvents<P>) -> Option<Waiting<P>> {
         self.waiting.pop()
     }
 
-    fn resize(&mut self, limit: Limit, _now: Time, _events: &mut QueueEvents) -> bool {
+    fn resize(&mut self, limit: Limit, _now: Time, _events: &mut QueueEvents<P>) -> bool {
         self.limit.packets = limit.packets;
         limit.bytes.is_none()
     }

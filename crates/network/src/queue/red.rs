@@ -133,7 +133,7 @@ impl<P: Copy> Red<P> {
 
 impl<P: Copy + Send> QueueDiscipline<P> for Red<P> {
     /// Linux `red_enqueue`.
-    fn enqueue(&mut self, mut packet: Packet<P>, now: Time, events: &mut QueueEvents) {
+    fn enqueue(&mut self, mut packet: Packet<P>, now: Time, events: &mut QueueEvents<P>) {
         self.average_now(now);
         self.adapt(now);
         let action = self.action();
@@ -152,7 +152,7 @@ impl<P: Copy + Send> QueueDiscipline<P> for Red<P> {
     }
 
     /// Linux `red_dequeue`.
-    fn dequeue(&mut self, now: Time, _events: &mut QueueEvents) -> Option<Waiting<P>> {
+    fn dequeue(&mut self, now: Time, _events: &mut QueueEvents<P>) -> Option<Waiting<P>> {
         let next = self.waiting.pop();
         if next.is_none() && self.idle_since.is_none() {
             self.idle_since = Some(now);
@@ -161,7 +161,7 @@ impl<P: Copy + Send> QueueDiscipline<P> for Red<P> {
     }
 
     /// Linux `red_change`.
-    fn resize(&mut self, limit: Limit, _now: Time, events: &mut QueueEvents) -> bool {
+    fn resize(&mut self, limit: Limit, _now: Time, events: &mut QueueEvents<P>) -> bool {
         let Limit { packets: None, bytes: Some(bytes) } = limit else { return false };
         self.params.limit = bytes;
         shrink(self, 0, events, |queue, _| queue.waiting.pop());

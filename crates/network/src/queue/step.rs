@@ -32,7 +32,7 @@ pub struct Step<P> {
 }
 
 impl<P: Copy + Send> QueueDiscipline<P> for Step<P> {
-    fn enqueue(&mut self, mut packet: Packet<P>, now: Time, events: &mut QueueEvents) {
+    fn enqueue(&mut self, mut packet: Packet<P>, now: Time, events: &mut QueueEvents<P>) {
         let backlog = self.waiting.backlog().packets;
         if backlog >= self.params.limit {
             return events.drop(&packet);
@@ -43,7 +43,7 @@ impl<P: Copy + Send> QueueDiscipline<P> for Step<P> {
         self.waiting.push(packet, now);
     }
 
-    fn dequeue(&mut self, now: Time, events: &mut QueueEvents) -> Option<Waiting<P>> {
+    fn dequeue(&mut self, now: Time, events: &mut QueueEvents<P>) -> Option<Waiting<P>> {
         let mut next = self.waiting.pop()?;
         if self.params.mark_ms.is_some_and(|most| now.since(next.since) > ms(most)) {
             events.mark_if_capable(&mut next.packet);
@@ -51,7 +51,7 @@ impl<P: Copy + Send> QueueDiscipline<P> for Step<P> {
         Some(next)
     }
 
-    fn resize(&mut self, limit: Limit, _now: Time, _events: &mut QueueEvents) -> bool {
+    fn resize(&mut self, limit: Limit, _now: Time, _events: &mut QueueEvents<P>) -> bool {
         self.params.limit = limit.packets.unwrap_or(self.params.limit);
         limit.packets.is_some() && limit.bytes.is_none()
     }
@@ -89,7 +89,7 @@ mod tests {
     }
 
     /// Which of eight packets that arrive at once leave marked when one departs each millisecond.
-    fn marked(mut queue: Step<u8>, ecn: Ecn) -> (Vec<bool>, QueueEvents<'static>) {
+    fn marked(mut queue: Step<u8>, ecn: Ecn) -> (Vec<bool>, QueueEvents<'static, u8>) {
         let mut events = QueueEvents::default();
         (0..8).for_each(|_| queue.enqueue(packet(ecn), Time::ZERO, &mut events));
         let leave = |i| queue.dequeue(Time::ZERO + Duration::from_millis(i), &mut events);

@@ -127,7 +127,7 @@ pub struct Tbf<P> {
 }
 
 impl<P: Copy + Send> QueueDiscipline<P> for Tbf<P> {
-    fn enqueue(&mut self, packet: Packet<P>, now: Time, events: &mut QueueEvents) {
+    fn enqueue(&mut self, packet: Packet<P>, now: Time, events: &mut QueueEvents<P>) {
         let fits = self.bucket.fits(packet.size) && self.peak.iter().all(|peak| peak.fits(packet.size));
         if fits && self.limit.admits(self.waiting.backlog(), packet.size) {
             self.waiting.push(packet, now);
@@ -136,7 +136,7 @@ impl<P: Copy + Send> QueueDiscipline<P> for Tbf<P> {
         }
     }
 
-    fn dequeue(&mut self, now: Time, _events: &mut QueueEvents) -> Option<Waiting<P>> {
+    fn dequeue(&mut self, now: Time, _events: &mut QueueEvents<P>) -> Option<Waiting<P>> {
         if self.ready() > now {
             return None;
         }
@@ -148,7 +148,7 @@ impl<P: Copy + Send> QueueDiscipline<P> for Tbf<P> {
         Some(next)
     }
 
-    fn resize(&mut self, limit: Limit, _now: Time, _events: &mut QueueEvents) -> bool {
+    fn resize(&mut self, limit: Limit, _now: Time, _events: &mut QueueEvents<P>) -> bool {
         self.limit = limit;
         true
     }

@@ -10,7 +10,7 @@ use super::timing::Control;
 use crate::counters::{LinkStats, SamplingTimes};
 use crate::queue::{Fifo, RadioRules, Released, Waiting};
 use crate::server::Transmission;
-use crate::{Backlog, Packet, QueueDiscipline, QueueEvents, Ring, Snr};
+use crate::{Backlog, Packet, QueueDiscipline, Ring, Snr};
 use units::{Duration, Probe, Rng, Time};
 
 /// How a port transmits.
@@ -67,7 +67,7 @@ pub struct Port<P> {
     numbers: Ring<u64>,
     /// The number that its turn has at least, as its last frame failed; 0 if none has.
     turn: u64,
-    pub stats: LinkStats,
+    pub stats: LinkStats<P>,
     activity: Activity,
     /// What has left the host or was dropped in its queue, if that is listed.
     released: Option<Vec<Released>>,
@@ -146,11 +146,10 @@ impl<P: Copy> Port<P> {
 
     /// Drops from that flow.
     pub fn drop_from_fattest(&mut self, now: Time) {
-        let mut events = QueueEvents { dropped: self.released.as_mut(), ..QueueEvents::default() };
         if let Some(queue) = self.queue.station_queue() {
-            queue.drop_from_fattest(&mut events);
+            let listed = self.released.as_mut();
+            self.stats.queue_events(now, listed, |events| queue.drop_from_fattest(events));
         }
-        self.stats.queue_events(now, events);
     }
 
     /// Hands the next packet down to the radio, with a number of its own; returns its size and the airtime that it is taken
@@ -222,24 +221,21 @@ impl<P: Copy> Port<P> {
 
     /// A packet is dropped.
     fn drop(&mut self, packet: &Packet<P>, now: Time) {
-        let mut events = QueueEvents::default();
-        events.drop(packet);
-        self.stats.queue_events(now, events);
+        self.stats.queue_events(now, None, |events| events.drop(packet));
     }
 
     /// A packet arrives, as the one with this number of the cell.
     pub fn arrive(&mut self, packet: Packet<P>, number: u64, now: Time) {
         self.stats.arrived(now, packet.size);
         let before = self.queue.backlog().packets;
-        let mut events = QueueEvents { dropped: self.released.as_mut(), ..QueueEvents::default() };
-        self.queue.enqueue(packet, now, &mut events);
+        let Port { queue, stats, released, .. } = self;
+        stats.queue_events(now, released.as_mut(), |events| queue.enqueue(packet, now, events));
         let backlog = self.queue.backlog().packets;
         if backlog > before && self.below.is_none() {
             self.numbers.push(number);
         }
         let below = self.below.as_ref().map_or(0, |below| below.waiting.backlog().packets);
         self.stats.backlog(now, backlog + below + self.window.waiting() as u64);
-        self.stats.queue_events(now, events);
         self.forget_dropped();
         self.refresh();
     }
@@ -292,10 +288,9 @@ impl<P: Copy> Port<P> {
         if self.queue.backlog().packets > 0 && self.queue.ready() > now {
             return None;
         }
-        let mut events = QueueEvents { dropped: self.released.as_mut(), ..QueueEvents::default() };
-        let next = self.queue.dequeue(now, &mut events); // also when it is empty, so that it may notice
-        self.stats.queue_events(now, events);
-        next
+        let Port { queue, stats, released, .. } = self;
+        // Also when it is empty, so that it may notice.
+        stats.queue_events(now, released.as_mut(), |events| queue.dequeue(now, events))
     }
 
     /// The aggregate that can be sent now, if any: what is missing, then what waits. To know that the next packet does not
@@ -415,7 +410,7 @@ impl<P: Copy> Port<P> {
                 known = end;
             }
             match fate {
-                Fate::GivenUp if started => self.stats.lost(end),
+                Fate::GivenUp if started => self.stats.lost(end, &packet),
                 Fate::GivenUp => self.drop(&packet, end),
                 _ => return Some((packet, ended.max(known))),
             }

@@ -2,8 +2,9 @@
 
 use super::*;
 use network::kit::INVARIANTS;
-use network::{Counters, Packet, PortId, Totals};
+use network::{Counters, Drops, Packet, PortId, Totals};
 use std::collections::BTreeSet;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 /// What is wrong with an element.
@@ -115,6 +116,10 @@ impl Element<Tag> for Faulty {
 
     fn totals(&self, port: PortId) -> &Totals {
         self.links[usize::from(port.0)].totals()
+    }
+
+    fn count_drops(&mut self, drops: &Arc<Drops<Tag>>) {
+        self.links.iter_mut().for_each(|link| link.count_drops(drops));
     }
 
     fn min_delay(&self) -> Duration {

@@ -86,7 +86,7 @@ impl<P: Copy + Send> Net<P> {
             self.nodes[only.index()].link.transit_and_hold(packets);
         } else {
             for (at, packet) in packets {
-                let cross = |at: Time, hop: &HopId| self.nodes[hop.index()].link.transit(packet.size, at);
+                let cross = |at: Time, hop: &HopId| self.nodes[hop.index()].link.transit(packet, at);
                 if let Some(at) = lane.into.iter().try_fold(at, cross) {
                     self.nodes[lane.last.index()].link.hold(packet, at);
                 }

@@ -295,7 +295,7 @@ impl<P: Copy + Send> Net<P> {
             if let Some(shared) = node.shared {
                 return self.border.leave(shared, feeder, packet, now);
             }
-            let Some(arrival) = node.link.transit(packet.size, now) else { return };
+            let Some(arrival) = node.link.transit(packet, now) else { return };
             if let Next::CutThrough(next) = node.next.hop(route) {
                 feeder = Some((self.actors.link(hop), now));
                 (hop, now) = (next, arrival);

@@ -2,7 +2,8 @@
 
 use super::*;
 use network::queue::{DropTail, Limit};
-use network::{Ecn, LinkConfig, SamplingTimes, StreamId};
+use network::{Drops, Ecn, LinkConfig, SamplingTimes, StreamId};
+use std::sync::Arc;
 use units::Rate;
 
 /// Two links as one element.
@@ -32,6 +33,10 @@ impl Element<u8> for Pair {
 
     fn totals(&self, port: PortId) -> &Totals {
         self.0[usize::from(port.0)].totals()
+    }
+
+    fn count_drops(&mut self, drops: &Arc<Drops<u8>>) {
+        self.0.iter_mut().for_each(|link| link.count_drops(drops));
     }
 
     fn min_delay(&self) -> Duration {

@@ -122,7 +122,7 @@ impl SharedLink {
         let exits = keys.iter().map(|&key| exit_of(key, &incoming));
         if self.link.has_closed_form() {
             for Exit { at, packet, .. } in exits {
-                if let Some(arrival) = self.link.transit(packet.size, *at) {
+                if let Some(arrival) = self.link.transit(packet, *at) {
                     self.pass_on(packet, arrival);
                 }
             }

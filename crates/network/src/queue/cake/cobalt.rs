@@ -60,7 +60,7 @@ impl Cobalt {
         now: Time,
         least: Duration,
         rng: &mut Rng,
-        events: &mut QueueEvents,
+        events: &mut QueueEvents<P>,
     ) -> bool {
         let wait = now.since(head.since);
         let late = wait > settings.target && wait > settings.mtu * 4 && wait > least;

@@ -96,7 +96,7 @@ impl<P: Copy> Cake<P> {
     fn split<'a, 'e>(
         &'a mut self,
         now: Time,
-        events: &'a mut QueueEvents<'e>,
+        events: &'a mut QueueEvents<'e, P>,
     ) -> (&'a mut [Tin<P>], Call<'a, 'e, P>) {
         let Cake { shaper, tins, backlog, rng, filter, .. } = self;
         (tins, Call { now, rng, events, backlog, shaper, filter: *filter })
@@ -120,7 +120,7 @@ impl<P: Copy> Cake<P> {
 
 impl<P: Copy + Send> QueueDiscipline<P> for Cake<P> {
     /// Linux `cake_enqueue`.
-    fn enqueue(&mut self, mut packet: Packet<P>, now: Time, events: &mut QueueEvents) {
+    fn enqueue(&mut self, mut packet: Packet<P>, now: Time, events: &mut QueueEvents<P>) {
         let hosts = self.hosts.get(self.streams.route(packet.stream).index()).copied().flatten();
         let key = self.isolation.key(packet.stream, hosts);
         let tin = self.diffserv.tin(packet.dscp);
@@ -141,7 +141,7 @@ impl<P: Copy + Send> QueueDiscipline<P> for Cake<P> {
     }
 
     /// Linux `cake_dequeue`.
-    fn dequeue(&mut self, now: Time, events: &mut QueueEvents) -> Option<Waiting<P>> {
+    fn dequeue(&mut self, now: Time, events: &mut QueueEvents<P>) -> Option<Waiting<P>> {
         if self.backlog.packets == 0 || self.ready() > now {
             return None;
         }
@@ -156,7 +156,7 @@ impl<P: Copy + Send> QueueDiscipline<P> for Cake<P> {
     }
 
     /// Linux `cake_change`.
-    fn resize(&mut self, limit: Limit, _now: Time, _events: &mut QueueEvents) -> bool {
+    fn resize(&mut self, limit: Limit, _now: Time, _events: &mut QueueEvents<P>) -> bool {
         self.limit = limit.bytes.unwrap_or(self.limit).min(self.most);
         limit.bytes.is_some() && limit.packets.is_none()
     }

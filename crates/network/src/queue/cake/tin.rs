@@ -68,7 +68,7 @@ const DECAYING: usize = 2;
 pub(super) struct Call<'a, 'e, P> {
     pub(super) now: Time,
     pub(super) rng: &'a mut Rng,
-    pub(super) events: &'a mut QueueEvents<'e>,
+    pub(super) events: &'a mut QueueEvents<'e, P>,
     /// What the whole discipline holds.
     pub(super) backlog: &'a mut Backlog,
     pub(super) shaper: &'a mut Shaper,

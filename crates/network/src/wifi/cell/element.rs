@@ -1,11 +1,12 @@
 //! The cell as an element, and as an entry of the list of media.
 
 use super::{Cell, Flight, STATIONS, contender_of};
-use crate::counters::{Counters, Totals};
+use crate::counters::{Counters, Drops, Totals};
 use crate::medium::Inputs;
 use crate::wifi::params::WifiParams;
 use crate::{Element, Packet, PortId, Released};
 use params::{Entry, Problem};
+use std::sync::Arc;
 use units::{Duration, Probe, Rate, Time};
 
 impl<P: Copy + Send> Element<P> for Cell<P> {
@@ -69,6 +70,10 @@ impl<P: Copy + Send> Element<P> for Cell<P> {
 
     fn totals(&self, port: PortId) -> &Totals {
         self.ports[usize::from(port.0)].stats.totals()
+    }
+
+    fn count_drops(&mut self, drops: &Arc<Drops<P>>) {
+        self.ports.iter_mut().for_each(|port| port.stats.count_drops(drops));
     }
 
     fn list_released(&mut self, port: PortId) {
