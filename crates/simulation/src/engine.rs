@@ -8,6 +8,7 @@ use crate::island::Island;
 use crate::links::{CutThrough, build_link};
 use crate::media::build_medium;
 use crate::net::{HandOver, Net};
+use crate::payload::{self, Payload};
 use crate::plan::{HandOverPlan, Plan, PlanError, Relays, WorkloadPlan};
 use crate::record::{Grown, Recorder};
 use crate::rivals::Rivals;
@@ -17,7 +18,7 @@ use crate::tables::links::LinkRow;
 use crate::tables::{Finished, Results};
 use crate::windows::Split;
 use crate::world::World;
-use network::{Direction, RouteId, SamplingTimes, Streams};
+use network::{Direction, Drops, RouteId, SamplingTimes, Streams};
 use std::sync::Arc;
 use tcp::Segment;
 use units::{Duration, Time};
@@ -32,6 +33,7 @@ pub(crate) struct Engine<R> {
     world: World,
     sampling: SamplingTimes,
     rivals: Rivals,
+    drops: Arc<Drops<Payload>>,
     controllers: Vec<RouteController>,
     recorder: R,
     now: Time,
@@ -58,10 +60,13 @@ impl<R: Recorder> Engine<R> {
             let cut_through = if replays { CutThrough::No } else { execution.cut_through() };
             build_link(n, link, sampling, seed, cut_through, &hosts, &external)
         });
-        let links = links.collect::<Result<Vec<_>, PlanError>>()?;
+        let mut links = links.collect::<Result<Vec<_>, PlanError>>()?;
         let media = plan.media.iter().enumerate();
         let media = media.map(|(n, medium)| build_medium(n, medium, sampling, seed, &hosts, &external));
-        let media = media.collect::<Result<Vec<_>, PlanError>>()?;
+        let mut media = media.collect::<Result<Vec<_>, PlanError>>()?;
+        let drops = Arc::new(Drops::new(plan.flows.len(), payload::is_data));
+        links.iter_mut().for_each(|link| link.count_drops(&drops));
+        media.iter_mut().for_each(|medium| medium.count_drops(&drops));
         let streams = Streams::for_flows(plan.flows.len());
         let plan = Arc::new(plan);
         let controllers = external.take_controllers();
@@ -104,6 +109,7 @@ impl<R: Recorder> Engine<R> {
             world,
             sampling,
             rivals,
+            drops,
             controllers: steering,
             recorder,
             now: Time::ZERO,
@@ -184,8 +190,16 @@ impl<R: Recorder> Engine<R> {
             }
         };
         let (plan, recorded) = (&*self.plan, self.recorder.recorded());
-        let rivals = &self.rivals;
-        Results::from_run(Finished { plan, seed: self.seed, flows: &flows, rivals, net: &net, recorded })
+        let (rivals, drops) = (&self.rivals, &*self.drops);
+        Results::from_run(Finished {
+            plan,
+            seed: self.seed,
+            flows: &flows,
+            rivals,
+            drops,
+            net: &net,
+            recorded,
+        })
     }
 
     /// Does what is due at a time at which no actor of the network acts.

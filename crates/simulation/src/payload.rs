@@ -1,5 +1,6 @@
 //! The payload of packets of a simulation: segments and datagrams.
 
+use network::Direction;
 use tcp::Segment;
 use units::Time;
 
@@ -30,6 +31,15 @@ pub enum Payload {
 
 // A packet fits into 48 bytes; see `network::Packet`.
 const _: () = assert!(size_of::<Packet>() == 48);
+
+/// Whether a packet is one of those that a flow counts as its data packets: payload of its sender, or a datagram, replies
+/// included.
+pub fn is_data(packet: &Packet) -> bool {
+    match &packet.payload {
+        Payload::Tcp(segment) => packet.stream.direction() == Direction::Forward && segment.payload() > 0,
+        Payload::Datagram(_) => true,
+    }
+}
 
 impl Payload {
     /// Payload bytes.

@@ -4,6 +4,7 @@ mod cake;
 mod common;
 mod datagrams;
 mod delays;
+mod drops;
 mod exchanges;
 mod external;
 mod invariance;

@@ -13,7 +13,7 @@ pub use endpoint::Endpoint;
 pub use feedback::Feedback;
 pub use ranges::RangeSet;
 pub use receiver::{
-    AckPolicy, Arrivals, InOrder, LARGEST_BUFFER, ReceiveBuffer, ReceiveMemory, Receiver, ReceiverConfig,
+    AckPolicy, InOrder, LARGEST_BUFFER, ReceiveBuffer, ReceiveMemory, Receiver, ReceiverConfig,
 };
 pub use segment::{ACCECN_OPTION_BYTES, Riding, SackBlocks, Segment};
 pub use sender::{

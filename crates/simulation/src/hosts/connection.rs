@@ -334,22 +334,17 @@ impl Connection {
         })
     }
 
-    /// One end has something for which the other is asked; see [`settle`](Self::settle).
+    /// The receiver has something for which the sender is asked; see [`settle`](Self::settle).
     #[inline]
     pub fn is_unsettled(&mut self) -> bool {
-        let Half { sender, receiver } = &mut self.data;
-        sender.has_many_transmissions()
-            || receiver.in_order().is_some_and(|in_order| !in_order.again.is_empty())
+        self.data.receiver.in_order().is_some_and(|in_order| !in_order.again.is_empty())
     }
 
-    /// Takes samples of payload of later transmissions that is in order, if they are measured, as its sender knows when it was
-    /// first sent. Forgets transmissions that were sent before one that has arrived.
+    /// Takes samples of payload of later transmissions that is in order, if they are measured. Its sender knows when it was
+    /// first sent.
     #[cold]
     pub fn settle(&mut self, sampling: &SamplingTimes) {
         let Half { sender, receiver } = &mut self.data;
-        if sender.has_many_transmissions() {
-            sender.forget_transmissions(&receiver.arrivals());
-        }
         let Some(in_order) = receiver.in_order() else { return };
         for (at, seq) in in_order.again.drain(..).filter(|(at, _)| sampling.measures(*at)) {
             if let Some(first_us) = sender.first_sent_us(seq) {
@@ -362,13 +357,6 @@ impl Connection {
     /// How long payload has taken until it was in order, if that is measured.
     pub fn in_order(&mut self) -> Option<&mut Histogram> {
         self.data.receiver.in_order().map(|in_order| &mut in_order.delays)
-    }
-
-    /// Transmissions of data that have not arrived though a later one has.
-    pub fn dropped_packets(&self) -> u64 {
-        let Half { sender, receiver } = &self.data;
-        let arrivals = &receiver.arrivals();
-        sender.stats().sent_packets.saturating_sub(arrivals.packets + sender.under_way(arrivals))
     }
 
     /// Payload that the flow's receiver has got in order.

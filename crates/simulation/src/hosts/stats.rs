@@ -61,8 +61,6 @@ pub struct CounterSnapshot {
     pub wire_bytes: u64,
     /// Of the sender.
     pub stats: SenderStats,
-    /// Transmissions of data that have not arrived though a later one has.
-    pub dropped_packets: u64,
     /// Payload that the application lost because the send buffer was full.
     pub refused_bytes: u64,
     /// Time spent limited by each cause.

@@ -93,9 +93,9 @@ table! {
         in_order_mean_s: f64, "s", BEYOND_END;
         /// 95th percentile of it
         in_order_p95_s: f64, "s", BEYOND_END;
-        /// data packets that the network dropped: those that have not arrived though a later one has; of datagrams
-        /// as lost_packets
-        dropped_packets: Option<u64>, "packets", UNTIL_END;
+        /// data packets that links dropped, by their queues or on the wire, retransmissions and copies included; of
+        /// datagrams with an echo also replies
+        dropped_packets: Option<u64>, "packets", BEYOND_END;
     }
 }
 
@@ -103,12 +103,21 @@ impl Made for FlowRow {
     fn rows(run: &mut Finished<'_>) -> Rows<FlowRow> {
         let flows = (0u32..).zip(&run.plan.flows).zip(run.flows);
         flows
-            .map(|((n, plan), flow)| row(n, plan, &Measured::new(flow), run.rivals.shared(n as usize, plan)))
+            .map(|((n, plan), flow)| {
+                let shared = run.rivals.shared(n as usize, plan);
+                row(n, plan, &Measured::new(flow), shared, run.drops.of_flow(n as usize))
+            })
             .collect()
     }
 }
 
-fn row(n: u32, plan: &FlowPlan, flow: &Measured<'_>, shared: Option<(Duration, u64)>) -> FlowRow {
+fn row(
+    n: u32,
+    plan: &FlowPlan,
+    flow: &Measured<'_>,
+    shared: Option<(Duration, u64)>,
+    dropped_packets: u64,
+) -> FlowRow {
     let (stats, delivered_bytes) = (flow.stats, flow.count(|mark| mark.delivered_bytes));
     let (one_way, in_order) = (&stats.one_way, stats.in_order.as_deref());
     FlowRow {
@@ -147,7 +156,7 @@ fn row(n: u32, plan: &FlowPlan, flow: &Measured<'_>, shared: Option<(Duration, u
         owd_min_s: one_way.min_s(),
         in_order_mean_s: in_order.map_or(f64::NAN, Histogram::mean_s),
         in_order_p95_s: in_order.map_or(f64::NAN, |delay| delay.quantile_s(0.95)),
-        dropped_packets: Some(flow.count(|mark| mark.dropped_packets)),
+        dropped_packets: Some(dropped_packets),
     }
 }
 
@@ -165,7 +174,7 @@ impl Measured<'_> {
     }
 
     fn count(&self, of: impl Fn(&CounterSnapshot) -> u64) -> u64 {
-        self.snapshots.map_or(0, |(begin, end)| of(&end).saturating_sub(of(&begin)))
+        self.snapshots.map_or(0, |(begin, end)| of(&end) - of(&begin))
     }
 
     /// Per second of the measured span; NaN if there is none.

@@ -18,6 +18,7 @@ use crate::plan::Plan;
 use crate::record::Columns;
 use crate::rivals::Rivals;
 use declare::Row;
+use network::Drops;
 
 /// Changes whenever a column changes its name, its type or its meaning. A new table or a new column does not change it.
 pub const SCHEMA_VERSION: u32 = 1;
@@ -32,6 +33,8 @@ pub(crate) struct Finished<'a> {
     pub flows: &'a [Endpoints],
     /// What they delivered while all their rivals were active.
     pub rivals: &'a Rivals,
+    /// Data packets that its network dropped.
+    pub drops: &'a Drops<Payload>,
     /// Its network.
     pub net: &'a Net<Payload>,
     /// What was written down during the run.

@@ -12,11 +12,11 @@ mod window;
 
 use crate::feedback::Echo;
 use crate::gro::Gro;
+use crate::segment::micros;
 use crate::{Feedback, RangeSet, Segment};
 use blocks::Blocks;
 use interactive::Interactive;
-pub(crate) use order::Transmission;
-pub use order::{Arrivals, InOrder};
+pub use order::InOrder;
 use units::{Duration, Time};
 pub use window::{LARGEST_BUFFER, ReceiveBuffer, ReceiveMemory};
 use window::{Space, Window};
@@ -73,7 +73,6 @@ pub struct Receiver {
     echoed: Echo,
     delivered_bytes: u64,
     received: u64,
-    newest: Transmission,
     delayed_at: Time,
     compressed_at: Time,
     dsack: Option<(u32, u32)>,
@@ -83,8 +82,6 @@ pub struct Receiver {
     config: ReceiverConfig,
     gro: Option<Box<Gro>>,
     in_order: Option<Box<InOrder>>,
-    /// Of what has come: packets without payload, and copies that a link has made.
-    uncounted: u64,
     /// At an end that sends data, too.
     interactive: Option<Box<Interactive>>,
     /// Ranges in the order in which they last grew, newest first.
@@ -129,8 +126,6 @@ impl Receiver {
             next: 0,
             delivered_bytes: 0,
             received: 0,
-            newest: Transmission::default(),
-            uncounted: 0,
             in_order: None,
             duplicates: 0,
             out_of_order: RangeSet::default(),
@@ -232,15 +227,8 @@ impl Receiver {
     fn on_data(&mut self, now: Time, segment: &Segment, ce: bool, more: bool, out: &mut Vec<Segment>) {
         let Segment::Data { seq, len, push, cwr, fin, stamp, sent_us, .. } = *segment else { return };
         self.received += 1;
-        let at_us = now.as_micros();
-        self.one_way_us = (at_us as u32).wrapping_sub(sent_us);
-        let arrival = Transmission { sent_us: at_us.saturating_sub(self.one_way_us.into()), seq };
+        self.one_way_us = micros(now).wrapping_sub(sent_us);
         let expected = self.next;
-        if seq <= self.newest.seq || arrival.sent_us < self.newest.sent_us || len == 0 {
-            self.see_odd(arrival, len);
-        } else {
-            self.newest = arrival;
-        }
         self.rtt.guess(now);
         if self.window.wants_sample(now)
             && let Some(rtt) = self.rtt.sample(self.one_way_us)

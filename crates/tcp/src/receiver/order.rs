@@ -1,34 +1,10 @@
-//! Which transmissions have arrived, and when payload that does not arrive in order is in order.
+//! When payload that does not arrive in order is in order.
 
 use super::Receiver;
 use crate::Segment;
 use crate::numbered::Numbered;
 use crate::segment::micros;
 use units::{Duration, Histogram, Time};
-
-/// A transmission of a data packet. Those of one time, which are of one burst, go by their numbers.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) struct Transmission {
-    /// When the packet was sent, in microseconds.
-    pub sent_us: u64,
-    /// The number of the packet.
-    pub seq: u32,
-}
-
-/// The transmissions of payload that have arrived.
-#[derive(Clone, Copy, Debug)]
-pub struct Arrivals {
-    /// How many; copies that a link makes are not counted.
-    pub packets: u64,
-    newest: Transmission,
-}
-
-impl Arrivals {
-    /// A transmission was sent after the newest that has arrived: it may still be on its way.
-    pub(crate) fn may_follow(&self, one: Transmission) -> bool {
-        self.packets == 0 || one > self.newest
-    }
-}
 
 /// How long payload takes from its first transmission until it is in order.
 #[derive(Debug, Default)]
@@ -43,11 +19,6 @@ pub struct InOrder {
 }
 
 impl Receiver {
-    /// Transmissions of payload that have arrived, but for those that wait to be merged.
-    pub fn arrivals(&self) -> Arrivals {
-        Arrivals { packets: self.received - self.uncounted, newest: self.newest }
-    }
-
     /// From now on measures how long payload takes until it is in order.
     pub fn measure_in_order(&mut self) {
         self.in_order = Some(Box::default());
@@ -57,15 +28,6 @@ impl Receiver {
     #[inline]
     pub fn in_order(&mut self) -> Option<&mut InOrder> {
         self.in_order.as_deref_mut()
-    }
-
-    /// A packet comes that bears nothing, or that was sent before the newest arrival or has no higher number. If both are the
-    /// same, it is a copy that a link has made.
-    #[cold]
-    pub(super) fn see_odd(&mut self, arrival: Transmission, len: u16) {
-        let is_copy = self.received > 1 && arrival == self.newest;
-        self.uncounted += u64::from(is_copy || len == 0);
-        self.newest = self.newest.max(arrival);
     }
 }
 

@@ -319,10 +319,7 @@ impl Sender {
             let record = self.board.acknowledge_lowest();
             let ever = record.is(EVER_RETRANSMITTED);
             self.stats.acked_bytes += u64::from(record.len);
-            if ever {
-                summary.retransmission_acked = true;
-                self.transmissions.pass(seq, &record);
-            }
+            summary.retransmission_acked |= ever;
             if !record.is(SACKED) {
                 if !ever {
                     summary.acked_sent.extend(record.sent);

@@ -24,7 +24,6 @@ mod recovery;
 mod rtt;
 mod scoreboard;
 mod timers;
-mod transmissions;
 mod undo;
 mod write_queue;
 
@@ -36,7 +35,7 @@ pub use quirks::{
 };
 pub use write_queue::{SendBuffer, SendMemory};
 
-use crate::receiver::{Arrivals, Transmission};
+use crate::numbered::Numbered;
 use crate::segment::stamp;
 use crate::{Feedback, SackBlocks, Segment};
 use closing::Fin;
@@ -55,7 +54,6 @@ use rtt::RttEstimator;
 use scoreboard::Scoreboard;
 use std::ops::AddAssign;
 use timers::Timer;
-use transmissions::Transmissions;
 use units::{Duration, Rate, Time};
 use write_queue::WriteQueue;
 
@@ -223,7 +221,8 @@ pub struct Sender {
     /// So many times the receiver was asked for its window since it closed.
     window_probes: u32,
     opening: Opening,
-    transmissions: Transmissions,
+    /// When each packet that was sent again was first sent, microseconds modulo 2^32, if that is kept.
+    first_us: Option<Numbered<u32>>,
 }
 
 impl Sender {
@@ -245,7 +244,7 @@ impl Sender {
             host: HostQueue::new(config.pacing == Pacing::Fq),
             control: algorithm.control(),
             opening: Opening::default(),
-            transmissions: Transmissions::default(),
+            first_us: None,
             established: false,
             fin: Fin::default(),
             window_end: 0,
@@ -317,33 +316,13 @@ impl Sender {
 
     /// From now on keeps when packets that are sent again were first sent.
     pub fn keep_first_transmissions(&mut self) {
-        self.transmissions.keep_first();
+        self.first_us = Some(Numbered::default());
     }
 
     /// When a packet was sent for the first time, microseconds modulo 2^32, if that is kept, and the packet was sent again and is
     /// not acknowledged.
     pub fn first_sent_us(&self, seq: u32) -> Option<u32> {
-        self.transmissions.first_us(seq)
-    }
-
-    /// It keeps many transmissions that may all have arrived, or been dropped.
-    #[inline]
-    pub fn has_many_transmissions(&self) -> bool {
-        self.transmissions.are_many()
-    }
-
-    /// Forgets transmissions before the newest of these.
-    pub fn forget_transmissions(&mut self, arrivals: &Arrivals) {
-        self.transmissions.forget(arrivals);
-    }
-
-    /// Transmissions of payload that may still be on their way, if these have arrived.
-    pub fn under_way(&self, arrivals: &Arrivals) -> u64 {
-        let outstanding = (self.board.una..self.board.next).filter(|&seq| {
-            let record = self.board.get(seq);
-            record.len > 0 && arrivals.may_follow(Transmission { sent_us: record.sent.as_micros(), seq })
-        });
-        (outstanding.count() + self.transmissions.under_way(arrivals)) as u64
+        self.first_us.as_ref()?.get(seq)
     }
 
     /// Payload bytes sent at least once.

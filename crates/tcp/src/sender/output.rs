@@ -93,7 +93,9 @@ impl Sender {
         let in_flight = self.board.in_flight();
         for (i, s) in (1..).zip(seq..seq + count) {
             let mut record = *self.board.get(s);
-            self.transmissions.replace(s, &record, self.board.una);
+            if let Some(first_us) = self.first_us.as_mut().filter(|_| !record.is(EVER_RETRANSMITTED)) {
+                first_us.set(s, record.sent.as_micros() as u32, self.board.una);
+            }
             record.sent = at;
             self.delivery.stamp(&mut record, self.board.packets_out());
             record.flags |= EVER_RETRANSMITTED;

@@ -146,7 +146,6 @@ impl Datagrams {
                 lost_packets: lost,
                 ..SenderStats::default()
             },
-            dropped_packets: lost,
             refused_bytes: 0,
             limited: Limited::default(),
         }

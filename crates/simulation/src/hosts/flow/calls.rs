@@ -165,7 +165,6 @@ impl Flow {
             }
             out.recorder.forgotten(self.number, connection.number);
             self.past.add(&connection, out.now);
-            self.past_dropped += connection.dropped_packets();
         }
     }
 

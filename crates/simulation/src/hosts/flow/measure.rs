@@ -22,17 +22,7 @@ impl Flow {
         let Totals { delivered_bytes, stats, limited } = self.totals(now);
         let wire_bytes = self.wrapping.headers.bytes(&stats);
         let refused_bytes = self.application.refused_bytes();
-        let open = self.connections.iter().map(|(_, connection)| connection.dropped_packets());
-        let dropped_packets = self.past_dropped + open.sum::<u64>();
-        CounterSnapshot {
-            time: now,
-            delivered_bytes,
-            wire_bytes,
-            stats,
-            dropped_packets,
-            refused_bytes,
-            limited,
-        }
+        CounterSnapshot { time: now, delivered_bytes, wire_bytes, stats, refused_bytes, limited }
     }
 
     /// It has started and is not over.

@@ -48,8 +48,6 @@ pub struct Flow {
     transfers: Vec<Transfer>,
     /// Of the connections that are gone.
     past: Totals,
-    /// Transmissions of data that did not arrive, of the connections that are gone.
-    past_dropped: u64,
     sampled: (Time, Totals),
     todo: Vec<Order>,
 }
@@ -105,7 +103,6 @@ impl Flow {
             sockets: Sockets::default(),
             transfers: Vec::new(),
             past: Totals::default(),
-            past_dropped: 0,
             sampled: (Time::ZERO, Totals::default()),
             todo: Vec::new(),
         })
