@@ -8,10 +8,11 @@ from fullpipe.lazy import pl
 def dropped_share(flows: pl.DataFrame) -> float | None:
     """Data packets that the network dropped, over all sent; None if an engine does not count them.
 
-    Formula: Σ dropped_i / Σ sent_i.
+    Formula: min(Σ dropped_i / Σ sent_i, 1). Drops after the end of a flow and of copies count, too.
     Source: RFC 5166, section 2.1, packet loss rates, at the network.
     """
-    return _share(flows, "dropped_packets")
+    found = _share(flows, "dropped_packets")
+    return None if found is None else min(found, 1.0)
 
 
 def retransmission_rate(flows: pl.DataFrame) -> float | None:

@@ -428,7 +428,7 @@ MEASURES = (
         "lower",
         SHARE_OF_PACKETS,
         "share of data packets that the sender marked lost, those marked in error included; of datagrams that"
-        f" were dropped{_CONNECTIONS}",
+        f" did not come though a later one did{_CONNECTIONS}",
         _of(loss_rate),
         "flows.lost_packets",
         is_of_connections=True,
