@@ -8,9 +8,13 @@ from typing import Literal
 from fullpipe.scenario import Network, RoutedFlow, Scenario, resolve
 from fullpipe.scenario.model.flows import Flow, flow_names
 from fullpipe.scenario.model.link.changes import MarkovChannel, states_of
+from fullpipe.scenario.model.link.impairments import given
 from fullpipe.scenario.network.parts import Hop, Link, Port, Route
 from fullpipe.scenario.quantities import BITS, NANOSECONDS, to_nanoseconds
 from fullpipe.scenario.remembered import Remembered
+
+_UNEVEN = frozenset({"aggregation", "arq", "jitter", "reordering"})
+"""Impairments that delay some packets longer than others."""
 
 
 def base_rtts_s(network: Network) -> list[float | None]:
@@ -112,8 +116,7 @@ def delay_varies(hop: Hop) -> bool:
     """Whether the delay of a hop varies from packet to packet, without waiting in its queue."""
     if isinstance(hop, Port):
         return True
-    does = hop.impairments
-    is_uneven = hop.frames or does.jitter or does.arq or does.batch_s or does.detour
+    is_uneven = hop.frames or any(one.name in _UNEVEN for one in given(hop.impairments))
     return bool(is_uneven) or _delay_changes(hop)
 
 
