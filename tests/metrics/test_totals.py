@@ -183,3 +183,21 @@ def test_rates_over_unknown_times_are_not_added() -> None:
     assert together_bps([1e6, 2e6], [(0.0, 1.0), None]) is None
     assert together_bps([None, None], [None, None]) is None
     assert span_of({"start_s": 1.0, "end_s": None}, 0.0) is None
+
+
+def test_a_ping_does_not_prolong_the_time_of_others() -> None:
+    bottleneck = {"rate": "10 Mbit/s", "delay": "5 ms"}
+    down = {"name": "down", "cca": "cubic", "start": "2 s"}
+    ping = {"name": "ping", "workload": {"kind": "ping", "interval": "100 ms"}}
+    tree = {"name": "pinged", "duration": "4 s", "topology": {"kind": "dumbbell", "bottleneck": bottleneck}}
+    alone, beside = (fullpipe.run(Scenario(**tree, flows=flows)) for flows in ([down], [down, ping]))
+    rate_bps = alone.flows["goodput_bps"][0]
+    ping_bps = beside.flows.filter(flow="ping")["goodput_bps"][0]
+    wanted_bps = beside.flows.filter(flow="down")["goodput_bps"][0] + ping_bps
+    assert wanted_bps == pytest.approx(rate_bps, rel=0.01)
+    assert summary(beside)["totals"]["goodput_bps"] == pytest.approx(wanted_bps)
+    assert metrics.total_goodput_bps(beside.flows) == pytest.approx(wanted_bps)
+    only = fullpipe.run(Scenario(**tree, flows=[ping, {**ping, "name": "late", "start": "1 s"}]))
+    spans_s = [4.0, 3.0]
+    bits = sum(rate * span_s for rate, span_s in zip(only.flows["goodput_bps"], spans_s, strict=True))
+    assert summary(only)["totals"]["goodput_bps"] == pytest.approx(bits / 4.0)

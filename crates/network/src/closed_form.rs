@@ -1,10 +1,10 @@
 //! A queue, first in, first out with a plain limit, of which the departure of a packet is known on its arrival.
 
-use crate::counters::{Drops, Passages};
+use crate::counters::Passages;
 use crate::queue::Limit;
 use crate::server::Transmission;
 use crate::wire::Wire;
-use crate::{Packet, Ring};
+use crate::{Drops, Packet, Ring};
 use std::sync::Arc;
 use units::Time;
 

@@ -5,6 +5,7 @@ mod channel;
 mod closed_form;
 mod counters;
 mod dice;
+mod drops;
 mod element;
 pub mod impairments;
 pub mod kit;
@@ -23,8 +24,9 @@ pub mod wifi;
 mod wire;
 
 pub use channel::Snr;
-pub use counters::{Counters, Drops, SamplingTimes, Totals};
+pub use counters::{Counters, SamplingTimes, Totals};
 pub use dice::Dice;
+pub use drops::Drops;
 pub use element::{Element, PortId};
 pub use impairments::Impairment;
 pub use link::{Link, LinkConfig, Mark};

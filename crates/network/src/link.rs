@@ -1,11 +1,11 @@
 //! A queue in front of a wire.
 
 use crate::closed_form::ClosedForm;
-use crate::counters::{Counters, Drops, LinkStats, Passages, SamplingTimes, Totals};
+use crate::counters::{Counters, LinkStats, Passages, SamplingTimes, Totals};
 use crate::queue::{QueueDiscipline, Released, Waiting};
 use crate::server::Server;
 use crate::wire::{Fate, Impairments, Wire};
-use crate::{Loss, Packet, Ring};
+use crate::{Drops, Loss, Packet, Ring};
 use std::sync::Arc;
 use units::{Duration, Probe, Rate, Time};
 

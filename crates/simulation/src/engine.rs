@@ -64,7 +64,7 @@ impl<R: Recorder> Engine<R> {
         let media = plan.media.iter().enumerate();
         let media = media.map(|(n, medium)| build_medium(n, medium, sampling, seed, &hosts, &external));
         let mut media = media.collect::<Result<Vec<_>, PlanError>>()?;
-        let drops = Arc::new(Drops::new(plan.flows.len(), payload::is_data));
+        let drops = Arc::new(Drops::new(plan.flows.len(), payload::is_data, sampling.measured()));
         links.iter_mut().for_each(|link| link.count_drops(&drops));
         media.iter_mut().for_each(|medium| medium.count_drops(&drops));
         let streams = Streams::for_flows(plan.flows.len());

@@ -50,12 +50,32 @@ def together_bps(rates_bps: Sequence[float | None], spans: Sequence[Span | None]
 def rows_together_bps(rows: Sequence[Mapping[str, Any]], column: str, warmup_s: float) -> float | None:
     """Return `together_bps` of rows of the table of flows.
 
+    Pings and probes do not set the span of other flows: they often begin before these, to measure the idle
+    path. What they deliver outside the span does not count.
+
     Args:
         rows: The rows.
         column: The rates, each a mean over the span of its flow after the warm-up.
         warmup_s: The time that is left out.
     """
-    return together_bps([row[column] for row in rows], [span_of(row, warmup_s) for row in rows])
+    rates_bps, spans = [row[column] for row in rows], [span_of(row, warmup_s) for row in rows]
+    others = [
+        span
+        for row, rate_bps, span in zip(rows, rates_bps, spans, strict=True)
+        if rate_bps is not None and span is not None and not is_echo(row)
+    ]
+    if others:
+        first_s, last_s = min(start for start, _ in others), max(end for _, end in others)
+        for n, (row, span) in enumerate(zip(rows, spans, strict=True)):
+            if span is not None and is_echo(row):
+                start_s, end_s = max(span[0], first_s), min(span[1], last_s)
+                rates_bps[n], spans[n] = (rates_bps[n], (start_s, end_s)) if end_s > start_s else (None, None)
+    return together_bps(rates_bps, spans)
+
+
+def is_echo(row: Mapping[str, Any]) -> bool:
+    """Return whether a row of the table of flows is of pings or probes: datagrams that have round trips."""
+    return row.get("cca") is None and row.get("rtt_min_s") is not None
 
 
 def _added(numbers: Sequence[float]) -> float:

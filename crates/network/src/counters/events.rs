@@ -1,9 +1,9 @@
 //! Counters of a link on which it turns out as time goes by what becomes of a packet.
 
-use super::{Counters, Drops, SamplingTimes, Totals};
+use super::{Counters, SamplingTimes, Totals};
 use crate::queue::Released;
 use crate::server::Transmission;
-use crate::{Packet, QueueEvents};
+use crate::{Drops, Packet, QueueEvents};
 use std::collections::VecDeque;
 use std::sync::Arc;
 use units::{Duration, Time};
@@ -53,7 +53,8 @@ impl<P> LinkStats<P> {
         listed: Option<&mut Vec<Released>>,
         act: impl FnOnce(&mut QueueEvents<P>) -> T,
     ) -> T {
-        let mut events = QueueEvents { listed, counted: Some((self, now)), ..QueueEvents::default() };
+        let counted = self.drops.as_deref().map(|drops| (drops, now.max(self.open.until)));
+        let mut events = QueueEvents { listed, counted, ..QueueEvents::default() };
         let done = act(&mut events);
         let QueueEvents { dropped_packets, dropped_bytes, marked_packets, .. } = events;
         let interval = self.interval_of(now);
@@ -65,10 +66,9 @@ impl<P> LinkStats<P> {
 
     /// Counts a drop for the flow of the packet, if the interval in which it is counted is measured.
     #[cold]
-    pub fn count_drop(&self, now: Time, packet: &Packet<P>) {
-        if let Some(drops) = self.drops.as_ref().filter(|_| self.sampling.measures(now.max(self.open.until)))
-        {
-            drops.count(packet);
+    fn count_drop(&self, now: Time, packet: &Packet<P>) {
+        if let Some(drops) = &self.drops {
+            drops.count_at(now.max(self.open.until), packet);
         }
     }
 

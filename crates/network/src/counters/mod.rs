@@ -4,16 +4,14 @@
 //! every event on it. Each event is therefore counted in the interval in which it happens, and an interval
 //! is read when the clock has passed its end.
 
-mod drops;
 mod events;
 mod passages;
 
-pub use drops::Drops;
 pub(crate) use events::LinkStats;
 pub(crate) use passages::Passages;
 
 use crate::Histogram;
-use std::ops::{AddAssign, Sub};
+use std::ops::{AddAssign, RangeInclusive, Sub};
 use units::{Duration, Time};
 
 /// When counters are read: at every multiple of an interval, when the warm-up ends, and at the end.
@@ -53,7 +51,12 @@ impl SamplingTimes {
         self.is_sample(time) || time == self.warmup || time == self.end
     }
 
-    /// `time` belongs to what summaries cover: after the warm-up (or from 0 if there is none), up to the end.
+    /// What summaries cover: after the warm-up (or from 0 if there is none), up to the end.
+    pub fn measured(&self) -> RangeInclusive<Time> {
+        self.from..=self.end
+    }
+
+    /// `time` belongs to what summaries cover.
     #[inline]
     pub fn measures(&self, time: Time) -> bool {
         (self.from..=self.end).contains(&time)

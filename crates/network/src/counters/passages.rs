@@ -272,7 +272,7 @@ mod tests {
     fn compare(sampling: SamplingTimes, packets: &[Case], jitter: u64) {
         let (mut passages, mut events) =
             (Passages::new(sampling, Duration::from_nanos(DELAY)), LinkStats::new(sampling));
-        let (mut drops, by_event) = (0, Arc::new(Drops::new(1, |_| true)));
+        let (mut drops, by_event) = (0, Arc::new(Drops::new(1, |_| true, sampling.measured())));
         events.count_drops(&by_event);
         let mut free_at = Time::ZERO;
         let (mut now, mut next) = (Time::ZERO, sampling.after(Time::ZERO));

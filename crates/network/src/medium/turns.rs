@@ -1,9 +1,9 @@
 //! The ports of a medium, and their transmissions one after the other.
 
 use super::{Channel, Inputs, Mac, Ports, Request, Turn};
-use crate::counters::{Counters, Drops, LinkStats, SamplingTimes, Totals};
+use crate::counters::{Counters, LinkStats, SamplingTimes, Totals};
 use crate::queue::Waiting;
-use crate::{Element, Packet, PortId, QueueDiscipline, Ring, Server};
+use crate::{Drops, Element, Packet, PortId, QueueDiscipline, Ring, Server};
 use params::{Entry, Problem};
 use std::sync::Arc;
 use units::{Duration, Probe, Rate, Time};

@@ -29,8 +29,7 @@ registry::queues! {
     "mac80211" => mac80211::Mac80211,
 }
 
-use crate::counters::LinkStats;
-use crate::{Ecn, Packet, StreamId};
+use crate::{Drops, Ecn, Packet, StreamId};
 use units::{Duration, Probe, Rate, Time};
 
 /// Decides about the packets that wait for a link.
@@ -201,8 +200,8 @@ pub struct QueueEvents<'a, P> {
     pub marked_packets: u64,
     /// Where dropped packets are listed, if they are.
     pub(crate) listed: Option<&'a mut Vec<Released>>,
-    /// Where they are counted by flow, and when the call is.
-    pub(crate) counted: Option<(&'a LinkStats<P>, Time)>,
+    /// Where they are counted by flow, and the time of the call.
+    pub(crate) counted: Option<(&'a Drops<P>, Time)>,
 }
 
 impl<P> Default for QueueEvents<'_, P> {
@@ -218,8 +217,8 @@ impl<P> QueueEvents<'_, P> {
         if let Some(listed) = &mut self.listed {
             listed.push(Released::of(packet));
         }
-        if let Some((stats, now)) = self.counted {
-            stats.count_drop(now, packet);
+        if let Some((drops, time)) = self.counted {
+            drops.count_at(time, packet);
         }
         self.dropped_packets += 1;
         self.dropped_bytes += u64::from(packet.size);

@@ -14,18 +14,22 @@ def together_of_rows(column: str = "goodput_bps") -> pl.Expr:
     """Return `together_bps` of the rows of a table of flows as an aggregate of its columns.
 
     The span of a flow is worked out of what it delivered and its goodput, as rows do not have the warm-up. A
-    flow that delivered nothing begins with the others.
+    flow that delivered nothing begins with the others. Pings and probes do not set the span of other flows.
 
     Args:
         column: The rates, each a mean over the span of its flow.
     """
     bits, goodput, rates = 8 * pl.col("delivered_bytes"), pl.col("goodput_bps"), pl.col(column)
-    first_s = (pl.col("end_s") - bits / goodput).filter(goodput > 0).min()
-    own_bits = (
-        pl.when(goodput > 0).then(bits * (rates / goodput)).otherwise(rates * (pl.col("end_s") - first_s))
-    )
-    length_s = pl.col("end_s").filter(rates.is_not_null()).max() - first_s
-    return pl.when(length_s > 0).then(own_bits.sum() / length_s).otherwise(rates.sum())
+    is_echo = pl.col("cca").is_null() & pl.col("rtt_min_s").is_not_null()
+    sets = ~is_echo | (is_echo | rates.is_null()).all()
+    start_s, end_s = pl.col("end_s") - bits / goodput, pl.col("end_s")
+    first_s = start_s.filter((goodput > 0) & sets).min()
+    last_s = end_s.filter(rates.is_not_null() & sets).max()
+    own_bits = pl.when(goodput > 0).then(bits * (rates / goodput)).otherwise(rates * (end_s - first_s))
+    within_s = (pl.min_horizontal(end_s, last_s) - pl.max_horizontal(start_s, first_s)).clip(lower_bound=0)
+    counted = pl.when(sets).then(own_bits).otherwise(rates * within_s)
+    length_s = last_s - first_s
+    return pl.when(length_s > 0).then(counted.sum() / length_s).otherwise(rates.sum())
 
 
 def compared(

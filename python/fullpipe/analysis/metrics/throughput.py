@@ -139,7 +139,9 @@ def _together_bps(flows: pl.DataFrame, column: str, warmup_s: float | None) -> f
     if not {"start_s", "end_s"} <= set(flows.columns):
         return float(flows[column].sum())
     if warmup_s is None:
-        return float(flows.select(together_of_rows(column)).item() or 0.0)
+        missing = {"cca", "rtt_min_s"} - set(flows.columns)
+        whole = flows.with_columns(pl.lit(None).alias(name) for name in missing)
+        return float(whole.select(together_of_rows(column)).item() or 0.0)
     return rows_together_bps(flows.to_dicts(), column, warmup_s) or 0.0
 
 

@@ -1,10 +1,10 @@
 //! The cell as an element, and as an entry of the list of media.
 
 use super::{Cell, Flight, STATIONS, contender_of};
-use crate::counters::{Counters, Drops, Totals};
+use crate::counters::{Counters, Totals};
 use crate::medium::Inputs;
 use crate::wifi::params::WifiParams;
-use crate::{Element, Packet, PortId, Released};
+use crate::{Drops, Element, Packet, PortId, Released};
 use params::{Entry, Problem};
 use std::sync::Arc;
 use units::{Duration, Probe, Rate, Time};
