@@ -248,6 +248,23 @@ def test_ellipses_of_runs_end_at_the_rate_of_the_link(store: Path) -> None:
         assert max(tops) <= rate
 
 
+@pytest.mark.parametrize("kind", [Kind.BOX, Kind.DELAY, Kind.MEANS])
+def test_a_panel_may_be_of_runs_without_the_path(kind: Kind) -> None:
+    link = {"rate": "5 Mbit/s", "delay": "5 ms"}
+    trees = [
+        {
+            "name": "uneven",
+            "duration": "1 s",
+            "topology": {"kind": "dumbbell", "bottleneck": {**link, **more}},
+            "flows": [{"cca": "cubic"}],
+        }
+        for more in ({}, {"jitter": {"spread": "1 ms"}})
+    ]
+    runs = [run for tree in trees for run in sweeps.run(sweeps.jobs(Scenario(**tree), [1, 2]))]
+    _, data = figure_of(runs, Chosen(kind, ["goodput"], panel="jitter"))
+    assert data["panel"].n_unique() == 2
+
+
 def test_the_table_of_a_heat_map_ends_at_the_bounds_of_its_metric(store: Path) -> None:
     runs = [Run.load(folder.parent) for folder in sorted(store.glob("*/*/meta.json"))]
     _, data = figure_of(runs, Chosen(Kind.HEATMAP, ["jain"], x="rate", y="cca"))

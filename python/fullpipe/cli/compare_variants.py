@@ -107,7 +107,8 @@ def report(
             _show(comparison)
     if file is not None and told:
         write(file, told, command, runs)
-    for line in unanswered(asked, {row.metric for one in told for row in one.rows}):
+    noted = {note.partition(" of ")[0] for one in told for note in one.notes}
+    for line in unanswered(asked, noted | {row.metric for one in told for row in one.rows}):
         complain(f"note: {line}")
     if any(comparison.is_worse for comparison in told):
         raise typer.Exit(1)

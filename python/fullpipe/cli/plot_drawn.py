@@ -148,7 +148,7 @@ def drawn(parts: Sequence[Part], chart: Chart) -> tuple[Any, pl.DataFrame]:
         _share_delays(used)
     for place in places[len(panels) :]:
         place.set_axis_off()
-    table = pl.concat(tables)
+    table = pl.concat(tables, how="vertical_relaxed")  # a column may be null in one panel
     below = [_told(table, chart.kind), *dict.fromkeys(part.left_out for part in parts), *chart.notes]
     figure.supxlabel(
         "\n".join(fill(line, _LETTERS[chart.width]) for line in below if line), fontsize=6, color="0.4"

@@ -224,7 +224,8 @@ def _told(sources: Sequence[Source], other: Sequence[Key | None]) -> str:
     total = sum(counts.values())
     return (
         f"{total:,} run{'' if total == 1 else 's'} of other content left out ({', '.join(parts)});"
-        " --content all includes them as a factor, `fullpipe runs` lists and deletes them"
+        " --content all, where a command has it, includes them as a factor;"
+        " `fullpipe runs` lists and deletes them"
     )
 
 

@@ -106,3 +106,14 @@ def test_a_test_of_what_seeds_do_not_change_says_so_of_the_metric(say: Say) -> N
     found = say("test", "runs", "--factor", "cca", "--metric", "marking_rate")
     assert found.exit_code == 2
     assert "all seeds gave the same values of marking_rate" in found.stderr
+
+
+def test_a_comparison_does_not_say_that_no_run_has_what_one_side_has(say: Say) -> None:
+    ping = '[[flows]]\nname = "ping"\nworkload = "ping"\nstart = "500 ms"\n'
+    for name, more in (("plain", ""), ("uneven", 'jitter = { spread = "1 ms" }, ')):
+        text = SCENARIO.replace('"alone"', f'"{name}"').replace("{ rate", f"{{ {more}rate")
+        Path(f"{name}.toml").write_text(text + ping, encoding="utf-8")
+    asked = ("--metric", "latency_increase", "--metric", "goodput")
+    found = say("compare", "plain.toml", "--over", "scenario=plain.toml,uneven.toml", "--seeds", "3", *asked)
+    assert "only 0 of 3 runs of uneven have it" in " ".join(found.stdout.split())
+    assert "no run has a value" not in found.stderr

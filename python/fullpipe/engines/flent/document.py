@@ -127,6 +127,8 @@ def _small(data: bytes | bytearray) -> bytes | bytearray:
 def _parsed(data: bytes | bytearray) -> Any:
     if data.count(b",") + data.count(b"[") + data.count(b"{") > MOST_VALUES:
         raise _WrongError(f"has more than {MOST_VALUES:,} values; no test of Flent has as many")
+    if not data.strip():
+        raise _WrongError("is empty")
     try:
         return json.loads(data, parse_constant=_no_number)
     except (ValueError, RecursionError):
