@@ -1,4 +1,4 @@
-//! A value for each of some packets whose numbers lie close together.
+//! Values of packets whose numbers lie close together.
 
 /// Values by number of packet. Packet `n` has the place `n` modulo the number of places, which are as many as the numbers
 /// from the lowest to the highest, or more.
@@ -13,7 +13,7 @@ impl<T> Default for Numbered<T> {
     }
 }
 
-/// So many places at the least.
+/// The least number of places.
 const FEWEST: usize = 16;
 
 impl<T: Copy> Numbered<T> {

@@ -334,14 +334,13 @@ impl Connection {
         })
     }
 
-    /// The receiver has something for which the sender is asked; see [`settle`](Self::settle).
+    /// Payload of retransmissions has been delivered in order, and its delay is not recorded yet: see [`settle`](Self::settle).
     #[inline]
     pub fn is_unsettled(&mut self) -> bool {
         self.data.receiver.in_order().is_some_and(|in_order| !in_order.again.is_empty())
     }
 
-    /// Takes samples of payload of later transmissions that is in order, if they are measured. Its sender knows when it was
-    /// first sent.
+    /// Records the delay in order of payload that was retransmitted. Only its sender knows when it was first sent.
     #[cold]
     pub fn settle(&mut self, sampling: &SamplingTimes) {
         let Half { sender, receiver } = &mut self.data;

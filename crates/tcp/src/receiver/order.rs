@@ -1,4 +1,4 @@
-//! When payload that does not arrive in order is in order.
+//! Delay of payload until it is delivered in order.
 
 use super::Receiver;
 use crate::Segment;
@@ -6,25 +6,25 @@ use crate::numbered::Numbered;
 use crate::segment::micros;
 use units::{Duration, Histogram, Time};
 
-/// How long payload takes from its first transmission until it is in order.
+/// Delays of payload from its first transmission until it is delivered in order.
 #[derive(Debug, Default)]
 pub struct InOrder {
-    /// How long it took. Payload of later transmissions is not among it before it is said when the first one was.
+    /// The delays. Those of retransmitted payload follow once its sender has told when it was first sent.
     pub delays: Histogram,
-    /// Payload of later transmissions: when it was in order, and the number of its packet.
+    /// Retransmitted payload: the time of its delivery, and the number of its packet.
     pub again: Vec<(Time, u32)>,
-    /// Of packets beyond a hole: when the transmission was sent that has arrived, microseconds modulo 2^32, and whether it was
-    /// not the first.
+    /// Packets beyond a hole: when the transmission that arrived was sent, in microseconds modulo 2^32, and whether it was a
+    /// retransmission.
     waiting: Numbered<(u32, bool)>,
 }
 
 impl Receiver {
-    /// From now on measures how long payload takes until it is in order.
+    /// Measures delays in order from now on.
     pub fn measure_in_order(&mut self) {
         self.in_order = Some(Box::default());
     }
 
-    /// How long payload has taken until it was in order, if that is measured.
+    /// Delays in order, if they are measured.
     #[inline]
     pub fn in_order(&mut self) -> Option<&mut InOrder> {
         self.in_order.as_deref_mut()
@@ -32,7 +32,7 @@ impl Receiver {
 }
 
 impl InOrder {
-    /// A packet was taken where `expected` was; now it is the turn of `next`.
+    /// Records what a packet has brought in order: the packets from `expected` to the one before `next`.
     #[inline(never)]
     pub(super) fn note(&mut self, now: Time, [expected, next]: [u32; 2], segment: &Segment) {
         let Segment::Data { seq, len, again, sent_us, .. } = *segment else { return };
