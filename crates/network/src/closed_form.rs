@@ -16,7 +16,7 @@ pub(crate) struct ClosedForm<P> {
     waiting: Ring<(Time, u16)>,
     waiting_bytes: u64,
     pub passages: Passages,
-    /// Where drops are counted by flow, if they are.
+    /// Counter of drops by flow, if there is one.
     pub drops: Option<Arc<Drops<P>>>,
 }
 
@@ -80,16 +80,16 @@ impl<P> ClosedForm<P> {
     #[cold]
     #[inline(never)]
     fn dropped(&mut self, packet: &Packet<P>, at: Time) {
-        let is_measured = self.passages.dropped(packet.size, at);
-        self.drops.iter().filter(|_| is_measured).for_each(|drops| drops.count(packet));
+        let counted_at = self.passages.dropped(packet.size, at);
+        self.drops.iter().for_each(|drops| drops.count(counted_at, packet));
     }
 
     /// The packet that has passed last is lost.
     #[cold]
     #[inline(never)]
     fn lost(&mut self, packet: &Packet<P>) {
-        let is_measured = self.passages.lost(packet.size);
-        self.drops.iter().filter(|_| is_measured).for_each(|drops| drops.count(packet));
+        let counted_at = self.passages.lost(packet.size);
+        self.drops.iter().for_each(|drops| drops.count(counted_at, packet));
     }
 
     /// A packet of `size` bytes reaches a busy link at `at`; it would be transmitted from `start` on. False if the queue

@@ -12,31 +12,24 @@ use units::Time;
 pub struct Drops<P> {
     streams: Streams,
     is_data: fn(&Packet<P>) -> bool,
-    /// When drops are counted.
+    /// Times at which drops count.
     measured: RangeInclusive<Time>,
     by_flow: Box<[AtomicU64]>,
 }
 
 impl<P> Drops<P> {
-    /// No drops of so many flows; `is_data` says which packets are counted, `measured` when.
+    /// Creates a counter for `flows` flows, of the packets that `is_data` accepts and that are dropped in `measured`.
     pub fn new(flows: usize, is_data: fn(&Packet<P>) -> bool, measured: RangeInclusive<Time>) -> Drops<P> {
         let by_flow = (0..flows).map(|_| AtomicU64::new(0)).collect();
         Drops { streams: Streams::for_flows(flows), is_data, measured, by_flow }
     }
 
-    /// A packet is dropped.
+    /// Counts a packet that is dropped. `time` is the end of the interval in which links count the drop, or later.
     #[cold]
-    pub fn count_at(&self, time: Time, packet: &Packet<P>) {
-        if self.measured.contains(&time) {
-            self.count(packet);
-        }
-    }
-
-    /// A packet is dropped at a time that is measured.
-    #[cold]
-    pub fn count(&self, packet: &Packet<P>) {
+    pub fn count(&self, time: Time, packet: &Packet<P>) {
         let flow = self.streams.route(packet.stream).flow();
-        if let Some(drops) = self.by_flow.get(flow as usize).filter(|_| (self.is_data)(packet)) {
+        let counts = self.measured.contains(&time) && (self.is_data)(packet);
+        if let Some(drops) = self.by_flow.get(flow as usize).filter(|_| counts) {
             drops.fetch_add(1, Ordering::Relaxed);
         }
     }

@@ -49,7 +49,7 @@ pub trait Element<P>: Send {
     /// Everything of a port up to the last sampling time.
     fn totals(&self, port: PortId) -> &Totals;
 
-    /// From now on data packets that it drops at times that are measured are counted by flow.
+    /// Counts by flow the data packets that it drops, from now on.
     fn count_drops(&mut self, drops: &Arc<Drops<P>>);
 
     /// From now on what leaves the host at a port, or is dropped in its queue, is to be told; see

@@ -128,7 +128,7 @@ impl<P: Copy> Link<P> {
         self
     }
 
-    /// From now on counts by flow what it drops.
+    /// Counts by flow the data packets that it drops, from now on.
     pub fn count_drops(&mut self, drops: &Arc<Drops<P>>) {
         match &mut self.service {
             Service::ClosedForm(queue) => queue.drops = Some(Arc::clone(drops)),

@@ -24,7 +24,7 @@ pub(crate) struct LinkStats<P> {
     later: VecDeque<Interval>,
     /// Rarely touched, kept out of the way of what every packet touches.
     totals: Box<Totals>,
-    /// Where drops are counted by flow, if they are.
+    /// Counter of drops by flow, if there is one.
     drops: Option<Arc<Drops<P>>>,
 }
 
@@ -34,7 +34,7 @@ impl<P> LinkStats<P> {
         LinkStats { sampling, open, later: VecDeque::new(), totals: Box::default(), drops: None }
     }
 
-    /// From now on counts drops by flow as well.
+    /// Counts drops by flow, too, from now on.
     pub fn count_drops(&mut self, drops: &Arc<Drops<P>>) {
         self.drops = Some(Arc::clone(drops));
     }
@@ -53,7 +53,7 @@ impl<P> LinkStats<P> {
         listed: Option<&mut Vec<Released>>,
         act: impl FnOnce(&mut QueueEvents<P>) -> T,
     ) -> T {
-        let counted = self.drops.as_deref().map(|drops| (drops, now.max(self.open.until)));
+        let counted = self.drops.as_deref().map(|drops| (drops, self.counted_at(now)));
         let mut events = QueueEvents { listed, counted, ..QueueEvents::default() };
         let done = act(&mut events);
         let QueueEvents { dropped_packets, dropped_bytes, marked_packets, .. } = events;
@@ -64,12 +64,10 @@ impl<P> LinkStats<P> {
         done
     }
 
-    /// Counts a drop for the flow of the packet, if the interval in which it is counted is measured.
-    #[cold]
-    fn count_drop(&self, now: Time, packet: &Packet<P>) {
-        if let Some(drops) = &self.drops {
-            drops.count_at(now.max(self.open.until), packet);
-        }
+    /// What happens at `now` is counted then, or with the open interval if that ends later.
+    #[inline]
+    fn counted_at(&self, now: Time) -> Time {
+        now.max(self.open.until)
     }
 
     pub fn backlog(&mut self, now: Time, packets: u64) {
@@ -92,7 +90,9 @@ impl<P> LinkStats<P> {
     }
 
     pub fn lost(&mut self, now: Time, packet: &Packet<P>) {
-        self.count_drop(now, packet);
+        if let Some(drops) = &self.drops {
+            drops.count(self.counted_at(now), packet);
+        }
         self.interval_of(now).lost_packets += 1;
     }
 

@@ -51,7 +51,8 @@ impl SamplingTimes {
         self.is_sample(time) || time == self.warmup || time == self.end
     }
 
-    /// What summaries cover: after the warm-up (or from 0 if there is none), up to the end.
+    /// The times that summaries cover: after the warm-up, or from 0 without one, up to the end.
+    #[inline]
     pub fn measured(&self) -> RangeInclusive<Time> {
         self.from..=self.end
     }
@@ -59,7 +60,7 @@ impl SamplingTimes {
     /// `time` belongs to what summaries cover.
     #[inline]
     pub fn measures(&self, time: Time) -> bool {
-        (self.from..=self.end).contains(&time)
+        self.measured().contains(&time)
     }
 
     /// End of the warm-up.

@@ -102,24 +102,24 @@ impl Passages {
         }
     }
 
-    /// The packet that has passed last is lost at the far end. True if the interval in which that is counted is measured.
+    /// The packet that has passed last is lost at the far end. Returns the end of the interval that counts it.
     #[cold]
-    pub fn lost(&mut self, size: u16) -> bool {
+    pub fn lost(&mut self, size: u16) -> Time {
         self.rest.lost_packets += 1;
         self.rest.lost_bytes += u64::from(size);
-        self.rest.sampling.measures(self.rest.ends.until)
+        self.rest.ends.until
     }
 
-    /// A packet arrives at `at` and is dropped. True if the interval in which that is counted is measured.
+    /// A packet arrives at `at` and is dropped. Returns the end of the interval that counts it.
     #[cold]
     #[inline(never)]
-    pub fn dropped(&mut self, size: u16, at: Time) -> bool {
+    pub fn dropped(&mut self, size: u16, at: Time) -> Time {
         if at > self.arrives_by {
             self.pass_sampling_times(at, Time::ZERO, Time::ZERO, Time::ZERO);
         }
         self.rest.dropped_packets += 1;
         self.rest.dropped_bytes += u64::from(size);
-        self.rest.sampling.measures(self.rest.arrivals.until)
+        self.rest.arrivals.until
     }
 
     /// The most packets that have been measured to wait.
@@ -289,7 +289,7 @@ mod tests {
             let packet = Packet { stream: StreamId(0), size, ecn: Ecn::NotEct, dscp: 0, payload: () };
             events.arrived(now, size);
             if fate == DROPPED {
-                drops += u64::from(passages.dropped(size, now));
+                drops += u64::from(sampling.measures(passages.dropped(size, now)));
                 events.queue_events(now, None, |events| events.drop(&packet));
                 continue;
             }
@@ -300,7 +300,7 @@ mod tests {
             events.started(size, now, sent);
             events.waited(now, start);
             if fate == LOST {
-                drops += u64::from(passages.lost(size));
+                drops += u64::from(sampling.measures(passages.lost(size)));
                 events.lost(arrival, &packet);
             } else {
                 events.forwarded(arrival, size);

@@ -200,7 +200,7 @@ pub struct QueueEvents<'a, P> {
     pub marked_packets: u64,
     /// Where dropped packets are listed, if they are.
     pub(crate) listed: Option<&'a mut Vec<Released>>,
-    /// Where they are counted by flow, and the time of the call.
+    /// Counter of drops by flow, with the time at which links count them.
     pub(crate) counted: Option<(&'a Drops<P>, Time)>,
 }
 
@@ -218,7 +218,7 @@ impl<P> QueueEvents<'_, P> {
             listed.push(Released::of(packet));
         }
         if let Some((drops, time)) = self.counted {
-            drops.count_at(time, packet);
+            drops.count(time, packet);
         }
         self.dropped_packets += 1;
         self.dropped_bytes += u64::from(packet.size);

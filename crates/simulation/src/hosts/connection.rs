@@ -334,15 +334,16 @@ impl Connection {
         })
     }
 
-    /// Payload of retransmissions has been delivered in order, and its delay is not recorded yet: see [`settle`](Self::settle).
+    /// Records the delay in order of payload that was retransmitted. Only its sender knows when it was first sent.
     #[inline]
-    pub fn is_unsettled(&mut self) -> bool {
-        self.data.receiver.in_order().is_some_and(|in_order| !in_order.again.is_empty())
+    pub fn settle(&mut self, sampling: &SamplingTimes) {
+        if self.data.receiver.in_order().is_some_and(|in_order| !in_order.again.is_empty()) {
+            self.settle_retransmitted(sampling);
+        }
     }
 
-    /// Records the delay in order of payload that was retransmitted. Only its sender knows when it was first sent.
     #[cold]
-    pub fn settle(&mut self, sampling: &SamplingTimes) {
+    fn settle_retransmitted(&mut self, sampling: &SamplingTimes) {
         let Half { sender, receiver } = &mut self.data;
         let Some(in_order) = receiver.in_order() else { return };
         for (at, seq) in in_order.again.drain(..).filter(|(at, _)| sampling.measures(*at)) {
@@ -353,7 +354,7 @@ impl Connection {
         }
     }
 
-    /// How long payload has taken until it was in order, if that is measured.
+    /// Delays in order of payload, if they are measured.
     pub fn in_order(&mut self) -> Option<&mut Histogram> {
         self.data.receiver.in_order().map(|in_order| &mut in_order.delays)
     }

@@ -17,10 +17,9 @@ pub struct FlowStats {
     pub rtt: Histogram,
     /// One-way delays since the end of the warm-up: of datagrams, and of transmissions of payload.
     pub one_way: Histogram,
-    /// By how much the delays of datagrams differ from one to the next.
+    /// Interarrival jitter of datagrams.
     pub jitter: Option<Box<InterarrivalJitter>>,
-    /// How long payload took from its first transmission until it was in order, since the end of the warm-up, if that is
-    /// measured.
+    /// Delays in order of payload since the end of the warm-up, if they are measured.
     pub in_order: Option<Box<Histogram>>,
     /// Counters when its measurement began and when it ended.
     pub begin: Option<CounterSnapshot>,
@@ -43,7 +42,7 @@ impl FlowStats {
         }
     }
 
-    /// Adds how long payload of a connection has taken until it was in order.
+    /// Adds the delays in order of a connection.
     pub fn add_in_order(&mut self, delays: &Histogram) {
         let all = self.in_order.get_or_insert_default();
         **all = all.with(delays);

@@ -21,7 +21,7 @@ pub struct Transport {
     pub receiver: ReceiverConfig,
     /// What surrounds their segments.
     pub headers: Headers,
-    /// How long payload takes until it is in order is measured.
+    /// Whether delays in order are measured.
     pub measures_in_order: bool,
 }
 

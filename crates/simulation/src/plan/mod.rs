@@ -274,7 +274,7 @@ pub struct RecordPlan {
     /// Where packets are captured: "sender", "receiver", and names of links and ports.
     #[serde(default)]
     pub packets: Vec<String>,
-    /// Measure how long payload takes until it is in order.
+    /// Measure the delay of payload until it is delivered in order.
     #[serde(default)]
     pub in_order: bool,
 }

@@ -125,18 +125,14 @@ impl Flow {
         }
         if let Some(connection) = self.connections.single_mut() {
             connection.on_timer(out.now, end, out.segments);
-            if connection.is_unsettled() {
-                connection.settle(&self.sampling);
-            }
+            connection.settle(&self.sampling);
             self.finish_turn(0, end, out);
         }
         while let Some(id) = self.connections.due(out.now) {
             for end in [End::Sender, End::Receiver] {
                 if let Some(connection) = self.connections.get_mut(id) {
                     connection.on_timer(out.now, end, out.segments);
-                    if connection.is_unsettled() {
-                        connection.settle(&self.sampling);
-                    }
+                    connection.settle(&self.sampling);
                     self.finish_turn(id, end, out);
                 }
             }
@@ -150,9 +146,7 @@ impl Flow {
         let id = self.streams.number(packet.stream);
         if let (Payload::Tcp(segment), Some(connection)) = (&packet.payload, self.connections.get_mut(id)) {
             let sample = connection.receive(out.now, segment, packet.ecn == Ecn::Ce, end, out.segments);
-            if connection.is_unsettled() {
-                connection.settle(&self.sampling);
-            }
+            connection.settle(&self.sampling);
             if let Some(sample) = sample.filter(|_| self.sampling.measures(out.now)) {
                 self.stats.samples(end).record(sample);
             }

@@ -52,12 +52,10 @@ impl Flow {
         Some(Quiet { sender, receiver, headers: self.wrapping.headers, streams, samples })
     }
 
-    /// It was quiet: takes samples of payload that was not in order as soon as it arrived.
+    /// Records what its ends have left to do together in the time in which it was quiet.
     #[inline]
     pub fn after_quiet(&mut self) {
-        if let Some(connection) = self.connections.single_mut()
-            && connection.is_unsettled()
-        {
+        if let Some(connection) = self.connections.single_mut() {
             connection.settle(&self.sampling);
         }
     }
