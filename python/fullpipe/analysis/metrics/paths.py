@@ -39,7 +39,7 @@ def echo_rtts_s(scenario: Scenario) -> Mapping[str, float]:
     network = resolve(scenario)
     rtts_s = zip(network.flows, base_rtts_s(network), strict=True)
     return {
-        routed.name: rtt_s + _serialisation_s(network, routed)
+        routed.name: _crossed_s(network, _both_ways(routed), routed)
         for routed, rtt_s in rtts_s
         if _is_echo(routed.flow)
         and rtt_s is not None
@@ -61,10 +61,9 @@ def one_way_s(scenario: Scenario) -> Mapping[str, float]:
     network = resolve(scenario)
     varies = [delay_varies(hop) for hop in network.hops]
     return {
-        routed.name: sum(_one_way_of(network.hops[hop], size_bytes) for hop in routed.forward)
+        routed.name: _crossed_s(network, routed.forward, routed)
         for routed in network.flows
         if not routed.later and not any(varies[hop] for hop in routed.forward)
-        for size_bytes in (_size_bytes(routed),)
     }
 
 
@@ -136,10 +135,12 @@ def _takes_other_values(link: Link, quantity: Literal["rate_bps", "delay_s"], fi
     return bool(values - {first})
 
 
-def _serialisation_s(network: Network, routed: RoutedFlow) -> float:
-    """Return the time that links take to send a packet there and its reply back, s."""
-    size_bytes, rates_bps = _size_bytes(routed), (network.hops[hop].rate_bps for hop in _both_ways(routed))
-    return sum(size_bytes * BITS / rate_bps for rate_bps in rates_bps if rate_bps)
+def _crossed_s(network: Network, route: Route, routed: RoutedFlow) -> float:
+    """Return the time that a full data packet takes over a route on which no packet waits, s."""
+    hops = [network.hops[hop] for hop in route]
+    rates_bps = (None if rate_varies(hop) else hop.rate_bps for hop in hops)
+    bits = _size_bytes(routed) * BITS
+    return sum(hop.delay_ns for hop in hops) / NANOSECONDS + sum(bits / rate for rate in rates_bps if rate)
 
 
 def _size_bytes(routed: RoutedFlow) -> int:
@@ -148,11 +149,6 @@ def _size_bytes(routed: RoutedFlow) -> int:
     if of is None:
         return routed.tcp.segment_bytes
     return of.payload_bytes + of.headers_bytes + routed.tcp.link_overhead_bytes
-
-
-def _one_way_of(hop: Hop, size_bytes: int) -> float:
-    rate_bps = None if rate_varies(hop) else hop.rate_bps
-    return hop.delay_ns / NANOSECONDS + (size_bytes * BITS / rate_bps if rate_bps else 0.0)
 
 
 def _both_ways(routed: RoutedFlow) -> Route:
