@@ -13,8 +13,9 @@ FLOWS: list[dict[str, Any]] = [{"name": "a", "cca": "cubic"}, {"name": "b", "cca
 
 
 def value(run: Run, metric: str, of: str) -> float | None:
-    rows = {row["of"]: row["value"] for row in metrics.measured(run, metrics=[metric]).to_dicts()}
-    return rows[of]  # type: ignore[no-any-return]
+    found = metrics.measured(run, metrics=[metric])
+    rows: dict[str, float | None] = dict(found.select("of", "value").iter_rows())
+    return rows[of]
 
 
 def dumbbell(*flows: dict[str, Any]) -> Run:

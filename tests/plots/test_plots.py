@@ -6,6 +6,7 @@ import math
 import shutil
 import subprocess
 import warnings
+from collections.abc import Callable
 from pathlib import Path
 
 import polars as pl
@@ -103,9 +104,10 @@ def test_error_bars_end_at_the_bounds(
     values: list[float], bounds: tuple[float, float], ends: tuple[float, float]
 ) -> None:
     """Student's intervals of both reach beyond: 15.5 ± 184.25, and 0.8 ± 2.54."""
-    for drawn in (plots.grouped_bars, plots.lines_with_intervals):
+    kinds: tuple[Callable[..., pl.DataFrame], ...] = (plots.grouped_bars, plots.lines_with_intervals)
+    for drawn in kinds:
         _, (axes,) = plots.new_figure()
-        data = drawn(axes, {"a": {1: values}}, label="any", bounds=bounds)  # type: ignore[operator]
+        data = drawn(axes, {"a": {1: values}}, label="any", bounds=bounds)
         assert data.select("low", "high").row(0) == pytest.approx(ends, abs=0.01)
         (bar,) = (each for each in axes.collections if isinstance(each, LineCollection))
         assert bar.get_segments()[0][:, 1] == pytest.approx(ends, abs=0.01)

@@ -107,8 +107,7 @@ def report(
             _show(comparison)
     if file is not None and told:
         write(file, told, command, runs)
-    noted = {note.partition(" of ")[0] for one in told for note in one.notes}
-    for line in unanswered(asked, noted | {row.metric for one in told for row in one.rows}):
+    for line in unanswered(asked, {metric for one in told for metric in one.measured}):
         complain(f"note: {line}")
     if any(comparison.is_worse for comparison in told):
         raise typer.Exit(1)

@@ -27,7 +27,8 @@ _METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
 """Compression that unpacks piece by piece; others unpack without a bound."""
 _DAMAGED = (
     *(zipfile.BadZipFile, zlib.error, struct.error, EOFError),
-    *(NotImplementedError, RuntimeError, OverflowError, ValueError),
+    RuntimeError,  # a member is encrypted, or needs a version of zip that is not there
+    *(OverflowError, ValueError),  # a place or a size is no number of bytes of this file
 )
 """Exceptions of `zipfile` for what is no zip file, or a damaged one."""
 _CHUNK = 1 << 20

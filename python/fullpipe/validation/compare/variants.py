@@ -43,6 +43,8 @@ class VariantComparison:
     seeds: Sequence[int]
     rows: Sequence[VariantRow]
     notes: Sequence[str]
+    measured: frozenset[str] = frozenset()
+    """Metrics of which either side has a value."""
 
     @property
     def is_worse(self) -> bool:
@@ -106,9 +108,14 @@ def compare_all(
             seeds=reference.seeds,
             rows=[_compared(match, next(verdicts)) for match in matches],
             notes=[*notes, *_leaves_out(reference, other, matches)],
+            measured=_measured(reference) | _measured(other),
         )
         for point, reference, other, matches, notes in found
     ]
+
+
+def _measured(side: Variant) -> frozenset[str]:
+    return frozenset(side.values.drop_nulls("value")["metric"].to_list())
 
 
 def _leaves_out(reference: Variant, other: Variant, matches: Sequence[Match]) -> list[str]:
