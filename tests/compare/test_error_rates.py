@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 from scipy.stats import binom
 
-from fullpipe.validation.compare.judge import Contrast, assessed
+from fullpipe.validation.compare.contrast import Contrast
+from fullpipe.validation.compare.rules import paired
 
 Draw = Callable[[np.random.Generator, int], "np.ndarray[tuple[int, ...], np.dtype[np.float64]]"]
 REPETITIONS = 200
@@ -54,7 +55,7 @@ class Pair:
     def verdicts(self) -> Counter[str]:
         """What is said of many comparisons."""
         draw = np.random.Generator(np.random.PCG64(sum(map(ord, self.name))))
-        return Counter(assessed([self.contrast(draw)])[0].verdict for _ in range(REPETITIONS))
+        return Counter(paired([self.contrast(draw)])[0].verdict for _ in range(REPETITIONS))
 
 
 def pairs() -> Iterator[Pair]:

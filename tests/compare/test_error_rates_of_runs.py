@@ -22,7 +22,7 @@ from scipy.stats import binom
 
 from fullpipe import Scenario, sweeps
 from fullpipe.analysis.metrics.margins import Margin
-from fullpipe.validation.compare.matching import Variant
+from fullpipe.validation.compare.side import Side
 from fullpipe.validation.compare.variants import compare_variants
 
 POOL, SEEDS, REPETITIONS = 120, 10, 200
@@ -71,13 +71,13 @@ def pairs(networks: int) -> list[Pair]:
 
 
 @cache
-def run(pair: Pair, *, is_other: bool) -> Variant:
+def run(pair: Pair, *, is_other: bool) -> Side:
     """All seeds of a side."""
     first = POOL if is_other and is_equal(pair) else 0
     made = sweeps.run(sweeps.jobs(pair.side(is_other=is_other), range(first, first + POOL)))
-    found = Variant.of_runs("other" if is_other else "reference", made, ["goodput"], [])
+    found = Side.of_runs("other" if is_other else "reference", made, ["goodput"], [])
     rows = found.values.filter(pl.col("entry") == 0).with_columns(pl.col("seed") - first)
-    return Variant(found.name, found.scenario, rows)
+    return Side(found.name, found.scenario, rows)
 
 
 def difference(pair: Pair) -> float:
@@ -87,7 +87,7 @@ def difference(pair: Pair) -> float:
     return (other - reference) / reference
 
 
-def samples(pair: Pair, count: int) -> Iterator[tuple[Variant, Variant]]:
+def samples(pair: Pair, count: int) -> Iterator[tuple[Side, Side]]:
     """The two sides with a few of the seeds."""
     draw = np.random.Generator(np.random.PCG64(sum(map(ord, str(pair)))))
     sides = [run(pair, is_other=is_other) for is_other in (False, True)]
@@ -102,9 +102,9 @@ def samples(pair: Pair, count: int) -> Iterator[tuple[Variant, Variant]]:
         )
 
 
-def sampled(side: Variant, chosen: Any, values: Any) -> Variant:
+def sampled(side: Side, chosen: Any, values: Any) -> Side:
     rows = side.values[chosen.tolist()].with_columns(value=pl.Series(values))
-    return Variant(side.name, side.scenario, rows)
+    return Side(side.name, side.scenario, rows)
 
 
 def is_equal(pair: Pair) -> bool:
@@ -181,4 +181,4 @@ def test_pairs_of_unlike_flows_are_refused() -> None:
     tree = scenario.to_dict()
     more = Scenario(**{**tree, "flows": [*tree["flows"], {"cca": "reno"}]})
     with pytest.raises(ValueError, match="flows"):
-        compare_variants(reference, Variant("other", more, reference.values), ["goodput"])
+        compare_variants(reference, Side("other", more, reference.values), ["goodput"])

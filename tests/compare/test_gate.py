@@ -15,14 +15,14 @@ import pytest
 from fullpipe import Run, api
 from fullpipe.errors import FullpipeError
 from fullpipe.sweeps import Job
-from fullpipe.validation.compare.judge import Contrast
+from fullpipe.validation.compare.contrast import Contrast
+from fullpipe.validation.compare.rules import one_sided
 from fullpipe.validation.gate import forms
 from fullpipe.validation.gate import suite as suites
-from fullpipe.validation.gate.check import Checked, Row, check
+from fullpipe.validation.gate.check import Checked, check
 from fullpipe.validation.gate.measured import measure
 from fullpipe.validation.gate.sides import Here, stored
 from fullpipe.validation.gate.suite import Suite
-from fullpipe.validation.gate.verdicts import verdicts
 
 Cli = Callable[..., Any]
 SUITE = """
@@ -94,20 +94,20 @@ class TestVerdicts:
         ],
     )
     def test_a_difference_has_its_word(self, shift: float, better: str, verdict: str) -> None:
-        assert verdicts([self.contrast(shift, better)], 1, [False])[0].verdict == verdict
+        assert one_sided([self.contrast(shift, better)], 1)[0].decision == verdict
 
     def test_few_runs_that_vary_are_undecided(self) -> None:
-        said = verdicts([Contrast([1.0] * 3, [0.99, 1.03, 0.96], 0.02, "higher")], 1, [False])[0]
-        assert (said.verdict, said.seeds is not None) == ("undecided", True)
+        said = one_sided([Contrast([1.0] * 3, [0.99, 1.03, 0.96], 0.02, "higher")], 1)[0]
+        assert (said.decision, said.seeds is not None) == ("undecided", True)
 
     def test_runs_that_are_all_alike_decide_nothing(self) -> None:
-        said = verdicts([Contrast([1.0] * 5, [0.5] * 5, 0.02, "higher")], 1, [True])[0]
+        said = one_sided([Contrast([1.0] * 5, [0.5] * 5, 0.02, "higher", seeds_change_nothing=True)], 1)[0]
         assert (said.verdict, said.reason) == ("undecided", "all seeds gave the same run, which is one")
 
     def test_looking_several_times_asks_for_more(self) -> None:
         contrast = self.contrast(-0.008, n=8)
-        once, often = (verdicts([contrast], looks, [False])[0] for looks in (1, 100))
-        assert (once.verdict, often.verdict) == ("not worse", "undecided")
+        once, often = (one_sided([contrast], looks)[0] for looks in (1, 100))
+        assert (once.decision, often.decision) == ("not worse", "undecided")
 
     def test_a_suite_of_equals_regresses_in_one_of_twenty(self, cases: Callable[[int], int]) -> None:
         n, rng = cases(2_000), np.random.default_rng(7)
@@ -128,8 +128,8 @@ def over_looks(noise: Any) -> list[str]:
     looks, words = (10, 20, 40, 80), [""] * len(noise)
     for seeds in looks:
         contrasts = [Contrast([1.0] * seeds, list(1 + row[:seeds]), MARGIN, "higher") for row in noise]
-        for i, said in enumerate(verdicts(contrasts, len(looks), [False] * len(noise))):
-            words[i] = words[i] if words[i] in ("regressed", "not worse") else said.verdict
+        for i, said in enumerate(one_sided(contrasts, len(looks))):
+            words[i] = words[i] if words[i] in ("regressed", "not worse") else said.decision
     return words
 
 
@@ -320,7 +320,9 @@ class TestForms:
 
 
 def test_what_no_xml_may_hold_is_replaced() -> None:
-    checked = Checked("a\x00b\x1b", "base", "change", list[Row](), 0, False, [])
+    checked = Checked(
+        scenario="a\x00b\x1b", sides={"base": [], "change": []}, findings=[], runs=0, is_identical=False
+    )
     assert Xml.fromstring(forms.junit(checked))[0].get("name") == "a?b?"
 
 

@@ -74,7 +74,7 @@ def against_bbr3(number: int, change: dict[str, Any], most_seeds: int = 80) -> C
 def test_a_constant_that_is_wrong_by_a_tenth_regresses(cases: Callable[[int], int]) -> None:
     n = cases(20)
     wrong = [{"flows.0.cca": {"kind": "bbr3", **WRONG[i % len(WRONG)]}} for i in range(n)]
-    said = [against_bbr3(i, change).verdict for i, change in enumerate(wrong)]
+    said = [against_bbr3(i, change).decision for i, change in enumerate(wrong)]
     assert said.count("regressed") >= 0.9 * n
 
 
@@ -85,5 +85,5 @@ def test_an_equal_copy_is_identical(cases: Callable[[int], int]) -> None:
 
 def test_other_random_numbers_regress_in_one_suite_of_twenty(cases: Callable[[int], int]) -> None:
     n = cases(20)
-    said = [against_bbr3(100 + i, {"flows.0.stream": "other"}, most_seeds=20).verdict for i in range(n)]
+    said = [against_bbr3(100 + i, {"flows.0.stream": "other"}, most_seeds=20).decision for i in range(n)]
     assert said.count("regressed") <= 1

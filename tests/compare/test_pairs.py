@@ -12,8 +12,7 @@ import fullpipe
 from fullpipe import Run, Scenario
 from fullpipe.analysis.metrics.groups import ALL
 from fullpipe.cli.compare_engines import show
-from fullpipe.validation.compare import Comparison, Margin, compare, overlay
-from fullpipe.validation.compare.comparison import Row
+from fullpipe.validation.compare import EngineComparison, Margin, Row, compare, overlay
 
 BASE = Scenario(
     name="two flows",
@@ -28,11 +27,11 @@ def run(scenario: Scenario, seed: int = 1, **values: Any) -> Run:
     return fullpipe.run(scenario.with_values(values), seed=seed)
 
 
-def against(scenario: Scenario, **values: Any) -> Comparison:
+def against(scenario: Scenario, **values: Any) -> EngineComparison:
     return compare({"baseline": [run(BASE)], "variant": [run(scenario, **values)]}, "baseline")
 
 
-def goodputs(found: Comparison) -> dict[int | str, Row]:
+def goodputs(found: EngineComparison) -> dict[int | str, Row]:
     return {row.of if row.entry is None else row.entry: row for row in found.rows if row.metric == "goodput"}
 
 

@@ -21,14 +21,11 @@ from fullpipe.cli import app
 from fullpipe.cli.compare_variants import _in_unit
 from fullpipe.statistics import holm, paired, pairs_that_decide, t_interval
 from fullpipe.validation.baseline import COLUMNS
-from fullpipe.validation.compare.judge import Assessment, Contrast, assessed
-from fullpipe.validation.compare.matching import Variant
-from fullpipe.validation.compare.variants import (
-    VariantComparison,
-    VariantRow,
-    compare_all,
-    compare_variants,
-)
+from fullpipe.validation.compare import Finding, Subject, VariantComparison
+from fullpipe.validation.compare.contrast import Contrast
+from fullpipe.validation.compare.rules import paired as judged_by_pairs
+from fullpipe.validation.compare.side import Side
+from fullpipe.validation.compare.variants import compare_all, compare_variants
 
 BASE: dict[str, Any] = {
     "name": "two",
@@ -43,10 +40,10 @@ BASE: dict[str, Any] = {
 TWO = Scenario(**BASE)
 
 
-def variant(name: str, values: dict[str, Any] | None = None, seeds: range = range(1, 5)) -> Variant:
+def variant(name: str, values: dict[str, Any] | None = None, seeds: range = range(1, 5)) -> Side:
     scenario = Scenario(**BASE).with_values(values or {})
     runs = sweeps.run(sweeps.jobs(scenario, seeds))
-    return Variant.of_runs(name, runs, ["goodput", "dropped"])
+    return Side.of_runs(name, runs, ["goodput", "dropped"])
 
 
 def against(values: dict[str, Any]) -> VariantComparison:
@@ -96,7 +93,7 @@ def say(
     better: Any = "higher",
     alike: bool = False,
 ) -> Any:
-    return assessed([Contrast(reference, other, margin, better, alike)])[0]
+    return judged_by_pairs([Contrast(reference, other, margin, better, alike)])[0]
 
 
 @pytest.mark.parametrize(
@@ -132,7 +129,7 @@ def test_seeds_that_change_nothing_are_one_run() -> None:
     assert (found.verdict, found.interval) == ("undecided", None)
 
 
-def made(name: str, draw: np.random.Generator, metrics: Sequence[str]) -> Variant:
+def made(name: str, draw: np.random.Generator, metrics: Sequence[str]) -> Side:
     """A side with values of its own in each of eight seeds, which are of nothing that was run."""
     rows = [
         (seed, "native", "flows", entry, str(entry), metric, value, "")
@@ -140,7 +137,7 @@ def made(name: str, draw: np.random.Generator, metrics: Sequence[str]) -> Varian
         for entry in (0, 1)
         for seed, value in enumerate(draw.normal(10, 1, 8).tolist(), 1)
     ]
-    return Variant(name, TWO, pl.DataFrame(rows, schema=COLUMNS, orient="row"))
+    return Side(name, TWO, pl.DataFrame(rows, schema=COLUMNS, orient="row"))
 
 
 def test_a_metric_that_seeds_do_not_change_is_judged_where_they_change_others() -> None:
@@ -159,7 +156,7 @@ def test_a_metric_that_seeds_do_not_change_is_judged_where_they_change_others() 
 
 def test_whether_seeds_change_anything_is_seen_in_all_metrics() -> None:
     runs = sweeps.run(sweeps.jobs(Scenario(**BASE), range(1, 4)))
-    assert not Variant.of_runs("before", runs, ["bulk"]).is_one_run
+    assert not Side.of_runs("before", runs, ["bulk"]).is_one_run
 
 
 def test_all_that_one_comparison_says_is_one_family() -> None:
@@ -178,7 +175,7 @@ def test_rows_that_are_judged_together_share_the_chance_of_an_error() -> None:
     steps = 0.5 + 0.614 * np.resize([1.0, -1.0], 12)  # p = 0.02
     contrast = Contrast([0.0] * 12, steps.tolist(), 0.1, "higher")
     chance = [Contrast(*draw.normal(0, 1, (2, 12)).tolist(), 0.1, "") for _ in range(20)]
-    alone, together = assessed([contrast])[0], assessed([contrast, *chance])[0]
+    alone, together = judged_by_pairs([contrast])[0], judged_by_pairs([contrast, *chance])[0]
     assert (alone.verdict, together.verdict) == ("better", "undecided")
 
 
@@ -208,7 +205,7 @@ def test_seeds_that_decide_count_the_correction() -> None:
     steps = 0.5 + 0.614 * np.resize([1.0, -1.0], 12)  # p = 0.02
     contrast = Contrast([0.0] * 12, steps.tolist(), 0.1, "higher")
     chance = [Contrast(*draw.normal(0, 1, (2, 12)).tolist(), 0.1, "") for _ in range(20)]
-    needed = assessed([contrast, *chance])[0].seeds
+    needed = judged_by_pairs([contrast, *chance])[0].seeds
     assert needed is not None
     assert needed > 12
     assert needed == pairs_that_decide(contrast.pairs, 0.1, tests=21)
@@ -216,7 +213,7 @@ def test_seeds_that_decide_count_the_correction() -> None:
         [0.0] * (needed + needed % 2), np.resize(steps, needed + needed % 2).tolist(), 0.1, "higher"
     )
     again = [Contrast(*draw.normal(0, 1, (2, 12)).tolist(), 0.1, "") for _ in range(20)]
-    assert assessed([more, *again])[0].verdict == "better"
+    assert judged_by_pairs([more, *again])[0].verdict == "better"
 
 
 def test_pairs_never_decide_without_a_difference() -> None:
@@ -300,11 +297,11 @@ def test_what_over_does_not_take_is_refused(command: Any, words: tuple[str, ...]
 def test_all_points_of_a_sweep_are_one_family(monkeypatch: pytest.MonkeyPatch) -> None:
     sizes = []
 
-    def judged(contrasts: Sequence[Contrast]) -> list[Assessment]:
+    def judged(contrasts: Sequence[Contrast]) -> list[Finding]:
         sizes.append(len(contrasts))
-        return assessed(contrasts)
+        return judged_by_pairs(contrasts)
 
-    monkeypatch.setattr("fullpipe.validation.compare.variants.assessed", judged)
+    monkeypatch.setattr("fullpipe.validation.compare.variants.paired", judged)
     scenario = Scenario(**BASE, sweep={"topology.bottleneck.queue.size": ["1 bdp", "50 ms"]})
     over = {"flows.0.cca": ["cubic", "reno", "vegas"]}
     fullpipe.compare_over(scenario, over, seeds=[1, 2], metrics=["goodput"])
@@ -382,7 +379,19 @@ def test_an_interval_of_a_forest_ends_at_the_bounds_of_its_metric(
     metric: str, unit: str, reference: float, ends: tuple[float, float]
 ) -> None:
     wide = Interval(-0.5, 0.3, 0.95, "t")
-    said = Assessment("undecided", 0.05, wide, None, 0.0, None, None, "")
-    row = VariantRow("flows", 0, "mine", metric, unit, Margin(0.05), reference, reference + 0.05, said)
+    row = Finding(
+        subject=Subject("flows", 0, "mine", metric, unit),
+        rule="paired",
+        sides=("reference", "other"),
+        values=([reference], [reference + 0.05]),
+        margin=Margin(0.05),
+        allowed=0.05 * reference,
+        better="",
+        verdict="undecided",
+        decision="undecided",
+        reason="",
+        difference=0.05,
+        interval=wide,
+    )
     found = _in_unit(row)
     assert (found["low"], found["high"]) == pytest.approx(ends)

@@ -116,7 +116,7 @@ def runs(*rates: str) -> list[Run]:
 
 def test_comparisons_say_so() -> None:
     sides = sides_of(scenario([*BULK, PING]), {RATE: ["5 Mbit/s", "10 Mbit/s"]}, [1, 2])
-    made = sweeps.run([job for side in sides for job in side.jobs])
+    made = sweeps.run([job for jobs in sides.values() for job in jobs])
     (found,) = compared(sides, made, ["rtt_mean", "goodput"], {})
     assert f"{SAID}: rtt_mean of all flows" in found.notes
     engines = compare({"one": made[:2], "other": made[2:]}, "one")

@@ -17,8 +17,10 @@ from fullpipe.cli.plot_drawn import Kind
 from fullpipe.cli.plot_points import Chosen, figure_of
 from fullpipe.report.runs.page import page_of
 from fullpipe.runs import Store
-from fullpipe.validation.compare.judge import Assessment, Contrast, LeftOut, assessed
-from fullpipe.validation.gate.verdicts import verdicts
+from fullpipe.validation.compare import Finding
+from fullpipe.validation.compare.contrast import Contrast
+from fullpipe.validation.compare.finding import LeftOut
+from fullpipe.validation.compare.rules import one_sided, paired
 from fullpipe.validation.over import compare_over
 
 QUEUE = "topology.bottleneck.queue"
@@ -146,9 +148,9 @@ def test_a_comparison_has_both_sides(counts: dict[str, Counts]) -> None:
     assert {each["unfinished"] for each in found.to_dict()["rows"] if each["metric"] == "goodput"} == {None}
 
 
-def judged(reference: list[float], other: list[float], lost: tuple[int, int] | None) -> Assessment:
+def judged(reference: list[float], other: list[float], lost: tuple[int, int] | None) -> Finding:
     left_out = lost and LeftOut(Counts(lost[0], 100), Counts(lost[1], 100), 0.03)
-    return assessed([Contrast(reference, other, 0.1, "lower", False, left_out or None)])[0]
+    return paired([Contrast(reference, other, 0.1, "lower", False, left_out or None)])[0]
 
 
 @pytest.mark.parametrize(
@@ -192,4 +194,4 @@ def test_no_change_is_passed_or_blamed_for_slow_transfers_that_one_side_lacks(
 ) -> None:
     left_out = LeftOut(Counts(lost[0], 100), Counts(lost[1], 100), 0.03)
     contrast = Contrast(reference, other, 0.1, "lower", False, left_out)
-    assert verdicts([contrast], 1, [False])[0].verdict == verdict
+    assert one_sided([contrast], 1)[0].decision == verdict

@@ -112,7 +112,7 @@ def check(
         echo(json.dumps(forms.as_json(said, command), allow_nan=False))
     else:
         show(said)
-    raise typer.Exit(_STATUS[said.verdict])
+    raise typer.Exit(_STATUS[said.decision])
 
 
 @contextmanager

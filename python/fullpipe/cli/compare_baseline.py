@@ -12,8 +12,9 @@ from fullpipe.errors import ScenarioError
 from fullpipe.runs import Run
 from fullpipe.sweeps import Outcome, by_point
 from fullpipe.validation import baseline as baselines
-from fullpipe.validation.compare.matching import Variant
-from fullpipe.validation.compare.variants import VariantComparison, compare_all
+from fullpipe.validation.compare import VariantComparison
+from fullpipe.validation.compare.side import Side
+from fullpipe.validation.compare.variants import compare_all
 
 Points = list[tuple[Mapping[str, Any], list[Run]]]
 
@@ -56,7 +57,7 @@ def against(
     """
     content = baselines.read(file)
     try:
-        kept = content.variants()
+        kept = content.sides()
     except ScenarioError as error:
         raise ScenarioError([f"{file}: {error}"]) from None
     if [point for point, _ in kept] != [dict(point) for point, _ in points]:
@@ -66,7 +67,7 @@ def against(
         links = [str(name) for name in runs[0].links_summary["link"]]
         engine = runs[0].meta.engine
         name = f"{engine.name} {engine.version}"
-        other = Variant.of_runs("now" if name == reference.name else name, runs, metrics, links)
+        other = Side.of_runs("now" if name == reference.name else name, runs, metrics, links)
         pairs.append((point, reference, other))
     try:
         return compare_all(pairs, metrics, margins)

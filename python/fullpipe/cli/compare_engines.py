@@ -22,7 +22,7 @@ from fullpipe.cli.shown import (
 from fullpipe.report.text import counted
 from fullpipe.runs import Run
 from fullpipe.sweeps import Outcome, by_point
-from fullpipe.validation.compare import Comparison, Row, overlay
+from fullpipe.validation.compare import EngineComparison, Row, overlay
 
 _VERDICT = 11
 """The longest of verdicts in a terminal."""
@@ -40,7 +40,7 @@ def by_engine(outcomes: Sequence[Outcome]) -> list[tuple[Mapping[str, Any], dict
     return found
 
 
-def show(found: Comparison, metrics: Sequence[str], point: Mapping[str, Any]) -> None:
+def show(found: EngineComparison, metrics: Sequence[str], point: Mapping[str, Any]) -> None:
     rows = [row for row in found.rows if row.metric in metrics]
     console = terminal()
     seeds = counted(len(found.seeds[found.reference]), "seed")
@@ -58,7 +58,7 @@ def show(found: Comparison, metrics: Sequence[str], point: Mapping[str, Any]) ->
         console.print(styled(str(note), "dim"), soft_wrap=True)
 
 
-def _table(found: Comparison, rows: Sequence[Row], engine: str) -> Any:
+def _table(found: EngineComparison, rows: Sequence[Row], engine: str) -> Any:
     """Means over seeds, their difference with its interval, the margin, and the verdict."""
     made = table("", found.reference, engine, "difference (90 %)", "margin", last="verdict")
     name, _, _, difference, margin, verdict = made.columns

@@ -6,7 +6,7 @@ from pathlib import Path
 from fullpipe.cli.jobs import read_runs, runs_in
 from fullpipe.errors import ScenarioError, UnknownNameError
 from fullpipe.runs import Run
-from fullpipe.validation.compare import Comparison, Margin, by_engine, closest_to_the_world, compare
+from fullpipe.validation.compare import EngineComparison, Margin, by_engine, closest_to_the_world, compare
 
 
 def sides_in(folder: Path, content: str) -> dict[str, list[Run]]:
@@ -29,7 +29,7 @@ def sides_in(folder: Path, content: str) -> dict[str, list[Run]]:
 
 def compared(
     folder: Path, sides: Mapping[str, Sequence[Run]], reference: str | None, margins: Mapping[str, Margin]
-) -> Comparison:
+) -> EngineComparison:
     """Kept runs of the same flows, held against those of one engine.
 
     Raises:

@@ -33,8 +33,8 @@ from fullpipe.report.from_file import file_of
 from fullpipe.runs import Run
 from fullpipe.scenario import Scenario
 from fullpipe.scenario.read.toml import value_of
-from fullpipe.validation.compare.judge import ALIKE, unlike
-from fullpipe.validation.compare.variants import VariantComparison, VariantRow
+from fullpipe.validation.compare import Finding, VariantComparison
+from fullpipe.validation.compare.rules import ALIKE, unlike
 from fullpipe.validation.over import SCENARIO
 
 _LONGEST_HEADING = 10
@@ -139,14 +139,14 @@ def draw_forest(folder: Path, found: Sequence[VariantComparison], *, quiet: bool
         echo(path, err=quiet)
 
 
-def _label(each: VariantComparison, row: VariantRow, found: Sequence[VariantComparison]) -> str:
+def _label(each: VariantComparison, row: Finding, found: Sequence[VariantComparison]) -> str:
     """Of a line: the variant and its point where there are several, and what is measured."""
     several = len({other.other for other in found}) > 1
     words = [*([each.other] if several else []), *point_shown(each.point), row.of]
     return ", ".join(words)
 
 
-def _in_unit(row: VariantRow) -> dict[str, float | None]:
+def _in_unit(row: Finding) -> dict[str, float | None]:
     """The difference, its interval within the bounds of the metric, and the margin: as shares of the
     reference in %, or in the unit shown."""
     said, scale = row.assessment, shown_in(row.metric, row.unit)[0]
@@ -160,12 +160,12 @@ def _in_unit(row: VariantRow) -> dict[str, float | None]:
     }
 
 
-def _is_relative(row: VariantRow) -> bool:
+def _is_relative(row: Finding) -> bool:
     """Whether differences are shown in %: of rates and times, which have a unit, and not of shares."""
     return row.unit in ("bit/s", "s")
 
 
-def _axis_label(row: VariantRow) -> str:
+def _axis_label(row: Finding) -> str:
     return f"{row.metric}, % of the reference" if _is_relative(row) else shown_in(row.metric, row.unit)[1]
 
 
@@ -218,7 +218,7 @@ def _table(found: VariantComparison, reference: str, other: str) -> Any:
     return made
 
 
-def _verdict(row: VariantRow) -> str:
+def _verdict(row: Finding) -> str:
     seeds = row.assessment.seeds
     return f"{row.assessment.verdict} (about {seeds:,} seeds)" if seeds else row.assessment.verdict
 

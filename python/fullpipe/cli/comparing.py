@@ -99,7 +99,7 @@ def compare(
     if over:
         several = range(1, (seeds or _SEEDS_OF_VARIANTS) + 1)
         sides = sides_of(chosen, axes_of(over), several, engines or "native")
-        runs = (outcome.run for outcome in finished([job for side in sides for job in side.jobs]))
+        runs = (outcome.run for outcome in finished([job for jobs in sides.values() for job in jobs]))
         every = compared(sides, runs, metric or None, margins)
         if figures:
             draw_forest(figures, every, quiet=as_json)
@@ -126,7 +126,7 @@ def compare(
 
 
 def _tell_engines(
-    found: comparison.Comparison,
+    found: comparison.EngineComparison,
     metrics: Sequence[str],
     point: Mapping[str, Any],
     *,

@@ -105,7 +105,7 @@ def _todo(scenario: Scenario, over: list[str], pilot: int) -> list[tuple[str, Jo
     seeds = range(1, pilot + 1)
     if not over:
         return [("", job) for job in jobs(scenario, seeds)]
-    return [(side.name, job) for side in sides_of(scenario, axes_of(over), seeds) for job in side.jobs]
+    return [(name, job) for name, jobs in sides_of(scenario, axes_of(over), seeds).items() for job in jobs]
 
 
 def _show(name: str, rows: list[Planned], most: int | None, detect: str, power: float) -> None:

@@ -16,7 +16,7 @@ from fullpipe.runs import Run
 from fullpipe.scenario import Scenario
 from fullpipe.scenario.model.flows import MAX_GROUPS
 from fullpipe.scenario.seeds import MAX_SEED
-from fullpipe.validation.compare.matching import Variant
+from fullpipe.validation.compare.side import Side
 
 MAX_FILE_BYTES = 200_000_000
 COLUMNS = {
@@ -63,7 +63,7 @@ class Kept(_Strict):
     rows: Annotated[list[_Row], FailFast(), Field(min_length=1)]
     """Seed, engine, kind, entry, of, metric, value and unit of every value."""
 
-    def variant(self, name: str) -> Variant:
+    def side(self, name: str) -> Side:
         """It as a side of a comparison.
 
         Raises:
@@ -74,7 +74,7 @@ class Kept(_Strict):
         except ScenarioError as error:
             why = f"{name}: the scenario is not valid: {error.problems[0]}"
             raise ScenarioError([f"{why}; keep the baseline anew"]) from None
-        return Variant(name, scenario, pl.DataFrame(self.rows, schema=COLUMNS, orient="row"))
+        return Side(name, scenario, pl.DataFrame(self.rows, schema=COLUMNS, orient="row"))
 
 
 class Baseline(_Strict):
@@ -96,13 +96,13 @@ class Baseline(_Strict):
         """Those that were run, in ascending order."""
         return sorted({row[0] for row in self.points[0].rows})
 
-    def variants(self) -> list[tuple[dict[str, Any], Variant]]:
+    def sides(self) -> list[tuple[dict[str, Any], Side]]:
         """The sides of a comparison, point by point.
 
         Raises:
             ScenarioError: If what was run is no scenario today.
         """
-        return [(kept.point, kept.variant(self.name)) for kept in self.points]
+        return [(kept.point, kept.side(self.name)) for kept in self.points]
 
 
 def baseline_of(points: Sequence[tuple[Mapping[str, Any], Sequence[Run]]]) -> Baseline:

@@ -1,9 +1,8 @@
-"""Runs variants of a scenario with the same seeds, and compares each with the first."""
+"""Variants of a scenario: run with the same seeds, and each compared with the first."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import product
 from pathlib import Path
 from typing import Any
@@ -20,27 +19,21 @@ from fullpipe.scenario import Scenario
 from fullpipe.scenario.read import axes
 from fullpipe.scenario.read.axes import Axis
 from fullpipe.sweeps import Job, by_point
-from fullpipe.validation.compare.matching import Variant
-from fullpipe.validation.compare.variants import VariantComparison, compare_all
+from fullpipe.validation.compare.comparison import VariantComparison
+from fullpipe.validation.compare.side import Side
+from fullpipe.validation.compare.variants import compare_all
 
 HEADLINES = names_in(View.COMPARISON)
-"""What is compared unless other metrics are named."""
+"""Metrics that are compared unless others are named."""
 SCENARIO, ENGINE = "scenario", "engine"
 """Axes that are no paths: whole scenarios, and engines by name."""
-_Points = dict[str, tuple[Mapping[str, Any], list[Run]]]
-
-
-@dataclass(frozen=True)
-class Side:
-    """A variant before it is run: its name, and the jobs of every point of the scenario's own sweep."""
-
-    name: str
-    jobs: Sequence[Job]
+Jobs = Mapping[str, Sequence[Job]]
+"""Variants before they are run: by name, the jobs of every point of the scenario's own sweep."""
 
 
 def sides_of(
     scenario: Scenario, over: Mapping[str, Axis], seeds: Iterable[int], engine: str = "native"
-) -> list[Side]:
+) -> Jobs:
     """Every combination of the values of all axes, the reference first.
 
     Args:
@@ -53,32 +46,32 @@ def sides_of(
     Raises:
         ScenarioError: If one is no variant of the scenario, two have the same name, or there is one only.
     """
-    chosen, found = list(seeds), []
+    chosen, found = list(seeds), list[tuple[str, list[Job]]]()
     scenarios, engines = over.get(SCENARIO, [scenario]), over.get(ENGINE, [engine])
     of_paths = {path: axis for path, axis in over.items() if path not in (SCENARIO, ENGINE)}
     for base, used, step in product(scenarios, engines, list(axes.points(of_paths))):
         words = [base.name] if SCENARIO in over else []
         words += [str(used)] if ENGINE in over else []
         words += [value_text(value) for value in step.named.values()]
-        found.append(Side(", ".join(words), sweeps.jobs(base.with_values(step.values), chosen, used)))
+        found.append((", ".join(words), sweeps.jobs(base.with_values(step.values), chosen, used)))
     if len(found) < 2:
         raise ScenarioError(["over: give two values or more, as in flows.0.cca=cubic,bbr3"])
-    names = [side.name for side in found]
+    names = [name for name, _ in found]
     for name in names:
         if names.count(name) > 1:
             raise ScenarioError([f'over: "{name}" stands there twice; write it once'])
-    return found
+    return dict(found)
 
 
 def compared(
-    sides: Sequence[Side],
+    sides: Jobs,
     runs: Iterable[Run],
     metrics: Sequence[str] | None = None,
     margins: Mapping[str, Margin] | None = None,
 ) -> list[VariantComparison]:
     """For every point of the sweep and every variant but the first, what is said of it against the first.
 
-    All that is said is one family: see `fullpipe.validation.compare.judge.assessed`.
+    All that is said is one family: see `fullpipe.validation.compare.rules.paired`.
 
     Args:
         sides: The variants.
@@ -90,7 +83,7 @@ def compared(
         ScenarioError: If two sides cannot be compared, or no run has any of the metrics.
     """
     if metrics is None:
-        metrics = headlines(HEADLINES, (job.scenario for side in sides for job in side.jobs))
+        metrics = headlines(HEADLINES, (job.scenario for jobs in sides.values() for job in jobs))
     try:
         return compare_all(_pairs(sides, runs, metrics), metrics, margins)
     except ValueError as error:
@@ -98,23 +91,24 @@ def compared(
 
 
 def _pairs(
-    sides: Sequence[Side], runs: Iterable[Run], metrics: Sequence[str]
-) -> Iterator[tuple[Mapping[str, Any], Variant, Variant]]:
+    sides: Jobs, runs: Iterable[Run], metrics: Sequence[str]
+) -> Iterator[tuple[Mapping[str, Any], Side, Side]]:
     waiting = iter(runs)
-    points = [_points(side, waiting) for side in sides]
-    for key, (point, first) in points[0].items():
-        if any(key not in of_side for of_side in points):
+    made = {name: _points(jobs, waiting) for name, jobs in sides.items()}
+    first, *others = made
+    for key, (point, reference_runs) in made[first].items():
+        if any(key not in made[name] for name in others):
             raise ScenarioError(["over: the scenarios have other sweeps; compare those with the same points"])
-        at_point = [of_side[key][1] for of_side in points]
+        at_point = [of_side[key][1] for of_side in made.values()]
         links = dict.fromkeys(link for of_side in at_point for run in of_side for link in busy_links(run))
-        reference = Variant.of_runs(sides[0].name, first, metrics, links)
-        for side, of_side in zip(sides[1:], at_point[1:], strict=True):
-            yield point, reference, Variant.of_runs(side.name, of_side, metrics, links)
+        reference = Side.of_runs(first, reference_runs, metrics, links)
+        for name in others:
+            yield point, reference, Side.of_runs(name, made[name][key][1], metrics, links)
 
 
-def _points(side: Side, runs: Iterator[Run]) -> _Points:
-    """Its runs, the next of those that are given, by points as text."""
-    return {str(point): (point, of_point) for point, of_point in by_point(zip(side.jobs, runs, strict=False))}
+def _points(jobs: Sequence[Job], runs: Iterator[Run]) -> dict[str, tuple[Mapping[str, Any], list[Run]]]:
+    """The runs of a variant, the next of those given, by points as text."""
+    return {str(point): (point, of_point) for point, of_point in by_point(zip(jobs, runs, strict=False))}
 
 
 def compare_over(
@@ -149,6 +143,6 @@ def compare_over(
         SweepError: If any run failed, after all others have finished.
     """
     sides = sides_of(scenario, over, seeds, engine)
-    todo = [job for side in sides for job in side.jobs]
+    todo = [job for jobs in sides.values() for job in jobs]
     runs = api.run_all(todo, workers=workers, out=out)
     return compared(sides, runs, metrics, margins)

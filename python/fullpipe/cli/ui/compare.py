@@ -19,7 +19,7 @@ from fullpipe.errors import FullpipeError, ScenarioError
 from fullpipe.runs import Run
 from fullpipe.scenario import Scenario
 from fullpipe.sweeps import jobs
-from fullpipe.validation.over import Side, compared
+from fullpipe.validation.over import Jobs, compared
 
 
 async def comparison(
@@ -32,7 +32,7 @@ async def comparison(
     try:
         sides = await to_thread.run_sync(_sides, scenarios, seeds)
         runs: list[Run] = []
-        for job in (job for side in sides for job in side.jobs):
+        for job in (job for of_side in sides.values() for job in of_side):
             async with turns.turn():
                 runs.append(await to_thread.run_sync(watch.run, job.scenario, job.seed, limits))
             yield event("progress", {"done": len(runs)})
@@ -51,14 +51,14 @@ async def comparison_report(
     """
     sides = await to_thread.run_sync(_sides, scenarios, seeds)
     runs: list[Run] = []
-    for job in (job for side in sides for job in side.jobs):
+    for job in (job for of_side in sides.values() for job in of_side):
         async with turns.turn():
             runs.append(await to_thread.run_sync(watch.run, job.scenario, job.seed, limits))
     async with turns.turn():
         return await to_thread.run_sync(_reported, sides, runs, question)
 
 
-def _reported(sides: Sequence[Side], runs: Sequence[Run], question: str) -> str:
+def _reported(sides: Jobs, runs: Sequence[Run], question: str) -> str:
     return verdicts_page(_judged(sides, runs), runs, question)
 
 
@@ -73,7 +73,7 @@ def seeds_of(sent: object, most: int) -> int:
     return sent
 
 
-def _sides(scenarios: Sequence[Scenario], seeds: int) -> list[Side]:
+def _sides(scenarios: Sequence[Scenario], seeds: int) -> Jobs:
     """Both variants, called by what differs."""
     if len(scenarios) != 2:
         raise ScenarioError(["scenarios: give two to compare them"])
@@ -82,12 +82,12 @@ def _sides(scenarios: Sequence[Scenario], seeds: int) -> list[Side]:
     chosen = range(1, seeds + 1)
     with only_own_files():
         named = zip(names_of(*scenarios), scenarios, strict=True)
-        return [Side(name, jobs(scenario, chosen)) for name, scenario in named]
+        return {name: jobs(scenario, chosen) for name, scenario in named}
 
 
-def _judged(sides: Sequence[Side], runs: Sequence[Run]) -> dict[str, Any]:
+def _judged(sides: Jobs, runs: Sequence[Run]) -> dict[str, Any]:
     told = compared(sides, runs)[0].to_dict()
-    return {**told, **taken_along([side.name for side in sides], told["seeds"])}
+    return {**told, **taken_along([*sides], told["seeds"])}
 
 
 def taken_along(

@@ -40,7 +40,7 @@ from fullpipe.runs import Run, Store
 from fullpipe.runs.meta import DIGEST, ENGINE
 from fullpipe.runs.population import ALL
 from fullpipe.runs.sums import own_file
-from fullpipe.validation.compare.matching import Variant
+from fullpipe.validation.compare.side import Side
 from fullpipe.validation.compare.variants import compare_variants
 from fullpipe.validation.over import HEADLINES
 
@@ -191,9 +191,7 @@ class KeptRuns:
         if len({runs[0].meta.digest for runs in chosen}) == 1 and len(set(engines)) > 1:
             names = (engines[0], engines[1])
         shown = headlines(HEADLINES, (run.scenario for runs in chosen for run in runs))
-        variants = [
-            Variant.of_runs(name, runs, shown, links) for name, runs in zip(names, chosen, strict=True)
-        ]
+        variants = [Side.of_runs(name, runs, shown, links) for name, runs in zip(names, chosen, strict=True)]
         try:
             told = compare_variants(variants[0], variants[1], shown).to_dict()
         except ValueError as error:

@@ -21,7 +21,7 @@ from fullpipe.report.runs.tables import by_row, headed
 from fullpipe.report.runs.verdicts import Comparisons, by_sides, sentences
 from fullpipe.report.said import tally
 from fullpipe.report.text import counted, left_out, listed
-from fullpipe.validation.compare.variants import VariantComparison, VariantRow
+from fullpipe.validation.compare import Finding, VariantComparison
 
 _TOLD = names_in(View.SENTENCE)
 """Of which the highest and the lowest mean are told, unless others are asked for."""
@@ -30,7 +30,7 @@ _MOST_POINTS, _MOST_GROUPS, _MOST_NAMED = 8, 8, 4
 _ALIKE = {"equivalent", "undecided"}
 """Verdicts that claim no difference."""
 _HOW = "means over seeds, with 95 % intervals"
-_Row = tuple[Mapping[str, Any], VariantRow]
+_Row = tuple[Mapping[str, Any], Finding]
 _Subject = tuple[str, int | str]
 """A metric of an entry of `flows`, of a total or of a link."""
 
@@ -104,7 +104,7 @@ def _one_by_one(sides: str, metric: str, of: str, rows: Sequence[_Row]) -> Itera
     yield f"{metric} of {of}, {sides}: {'; '.join(parts)}."
 
 
-def _means(point: Mapping[str, Any], row: VariantRow) -> str:
+def _means(point: Mapping[str, Any], row: Finding) -> str:
     reference, other = (number_shown(mean, row.unit, row.metric) for mean in (row.reference, row.other))
     means = f"{reference} to {other}"
     unit = unit_shown(row.unit) if row.unit != "1" else ""
@@ -112,7 +112,7 @@ def _means(point: Mapping[str, Any], row: VariantRow) -> str:
     return f"{where}({f'{means} {unit}'.rstrip()}{_unfinished(row)})"
 
 
-def _unfinished(row: VariantRow) -> str:
+def _unfinished(row: Finding) -> str:
     """What is left out of completion times, if it is anything."""
     left_out = row.left_out
     if not left_out or not (left_out.reference.unfinished or left_out.other.unfinished):
@@ -141,13 +141,13 @@ def _changes(rows: Sequence[_Row]) -> str:
     return f" ({_percents(changed) if changed[0].margin.relative else _differences(changed)})"
 
 
-def _percents(rows: Sequence[VariantRow]) -> str:
+def _percents(rows: Sequence[Finding]) -> str:
     changes = sorted({round(100 * (row.other / row.reference - 1)) for row in rows}, key=abs)
     ends = dict.fromkeys((changes[0], changes[-1]))
     return f"{' to '.join(f'{end:+d}' for end in ends)} %"
 
 
-def _differences(rows: Sequence[VariantRow]) -> str:
+def _differences(rows: Sequence[Finding]) -> str:
     """Of what is a share or a score, and has no ratio."""
     changes = sorted(rows, key=lambda row: abs(row.assessment.difference))
     told = (

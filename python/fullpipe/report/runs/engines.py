@@ -10,7 +10,7 @@ from fullpipe.report.budget import Budget
 from fullpipe.report.content import Column, Items, Section, Table, Text
 from fullpipe.report.text import left_out
 from fullpipe.runs import Run
-from fullpipe.validation.compare import Comparison, by_engine, closest_to_the_world, compare
+from fullpipe.validation.compare import EngineComparison, by_engine, closest_to_the_world, compare
 from fullpipe.validation.over import HEADLINES
 
 _HOW = (
@@ -44,7 +44,7 @@ def section(runs: Sequence[Run], metrics: Sequence[str], budget: Budget) -> Sect
     return Section("Engines side by side", [Text(_HOW), table, *([Items(notes)] if notes else [])])
 
 
-def _rows(found: Comparison, metrics: Sequence[str]) -> Iterator[list[str]]:
+def _rows(found: EngineComparison, metrics: Sequence[str]) -> Iterator[list[str]]:
     for row in found.rows:
         if row.metric not in metrics:
             continue

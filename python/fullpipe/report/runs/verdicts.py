@@ -14,12 +14,13 @@ from fullpipe.report.rows import table_of, with_sides
 from fullpipe.report.runs.points import Points, ordered
 from fullpipe.report.said import HOW_COMPARED, summary
 from fullpipe.scenario.quantities import as_numbers
-from fullpipe.validation.compare.matching import Variant
-from fullpipe.validation.compare.variants import VariantComparison, compare_all
+from fullpipe.validation.compare import VariantComparison
+from fullpipe.validation.compare.side import Side
+from fullpipe.validation.compare.variants import compare_all
 from fullpipe.validation.over import HEADLINES
 
 Comparisons = Sequence[VariantComparison]
-_Pair = tuple[Mapping[str, Any], Variant, Variant]
+_Pair = tuple[Mapping[str, Any], Side, Side]
 _MOST_VARIANTS, _MOST_COMPARISONS = 6, 40
 _FOLDED = 30
 VERDICTS = "Verdicts"
@@ -65,11 +66,11 @@ def _pairs(found: Points, path: str) -> Iterator[_Pair]:
         yield from ((point, first, other) for other in rest)
 
 
-def _variant(found: Points, part: pl.DataFrame, path: str, value: Any) -> Variant:
+def _variant(found: Points, part: pl.DataFrame, path: str, value: Any) -> Side:
     rows = part.filter(pl.col(path).eq_missing(pl.lit(value)), found.is_asked())
     point = {each: rows[each][0] for each in found.paths}
     place = next(n for n, each in enumerate(found.points) if _same(each, point))
-    return Variant(_side(found, path, value), found.runs[place].scenario, rows)
+    return Side(_side(found, path, value), found.runs[place].scenario, rows)
 
 
 def _side(found: Points, path: str, value: Any) -> str:

@@ -12,7 +12,7 @@ import polars as pl
 from fullpipe.analysis.metrics.groups import TOTALS
 from fullpipe.analysis.statistics import t_interval
 from fullpipe.validation.agree.case import Case
-from fullpipe.validation.compare import Comparison
+from fullpipe.validation.compare import EngineComparison
 
 SCHEMA: dict[str, pl.DataType | type[pl.DataType]] = {
     "case": pl.String,
@@ -58,7 +58,7 @@ flows of a given size; others have none."""
 
 
 def errors_of(
-    case: Case, comparison: Comparison, quantities: Iterable[ErrorTarget] = QUANTITIES
+    case: Case, comparison: EngineComparison, quantities: Iterable[ErrorTarget] = QUANTITIES
 ) -> pl.DataFrame:
     """The errors of every engine in a case, one row per group of flows and quantity.
 
@@ -75,7 +75,7 @@ def errors_of(
 
 
 def _errors(
-    case: Case, comparison: Comparison, quantities: Iterable[ErrorTarget]
+    case: Case, comparison: EngineComparison, quantities: Iterable[ErrorTarget]
 ) -> Iterator[tuple[object, ...]]:
     wanted = {quantity.metric: quantity for quantity in quantities}
     for row in comparison.rows:

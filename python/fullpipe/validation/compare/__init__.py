@@ -1,21 +1,32 @@
-"""Engines side by side: values, differences, and whether they are equivalent.
+"""Comparisons: sides, their contrasts, and findings with verdicts.
 
-Everything here takes finished runs; it runs nothing and draws nothing."""
+Everything here but `compare_over` takes finished runs; it runs nothing and draws nothing."""
 
 from fullpipe.analysis.metrics.margins import Margin
-from fullpipe.validation.compare.comparison import Comparison, Row, by_engine, closest_to_the_world, compare
+from fullpipe.validation.compare.comparison import Comparison, VariantComparison
+from fullpipe.validation.compare.engines import (
+    EngineComparison,
+    Row,
+    by_engine,
+    closest_to_the_world,
+    compare,
+)
+from fullpipe.validation.compare.finding import Finding, Subject
 from fullpipe.validation.compare.margins import MARGINS, read_margin
 from fullpipe.validation.compare.overlay import overlay
-from fullpipe.validation.compare.variants import VariantComparison, compare_variants
-from fullpipe.validation.compare.verdicts import Equivalence, Judgement, equivalence
+from fullpipe.validation.compare.rules import Equivalence, Judgement, equivalence
+from fullpipe.validation.compare.variants import compare_variants
 
 __all__ = [
     "MARGINS",
     "Comparison",
+    "EngineComparison",
     "Equivalence",
+    "Finding",
     "Judgement",
     "Margin",
     "Row",
+    "Subject",
     "VariantComparison",
     "by_engine",
     "closest_to_the_world",

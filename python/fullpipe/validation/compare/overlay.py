@@ -8,7 +8,8 @@ import polars as pl
 
 from fullpipe.analysis.metrics.samples import means_over
 from fullpipe.runs import Run
-from fullpipe.validation.compare.pairs import Pairs, is_total, joint, paired
+from fullpipe.validation.compare.engines import Matched, matched_sides
+from fullpipe.validation.compare.side import is_total, joint
 
 STEPS = 200
 """How many intervals a run is divided into; samples in each are averaged, so that noise does not hide it."""
@@ -31,16 +32,20 @@ def overlay(runs: Mapping[str, Sequence[Run]]) -> pl.DataFrame:
     Raises:
         ValueError: If the runs cannot be compared; see `compare`.
     """
-    pairs = paired(runs, next(iter(runs)))
-    frames = [frame for engine in runs for frame in _of_engine(engine, pairs)]
+    found = matched_sides(runs, next(iter(runs)))
+    frames = [frame for engine in runs for frame in _of_engine(engine, found)]
     schema = {"engine": pl.String, "of": pl.String, "quantity": pl.String, "time_s": pl.Float64}
     numbers = dict.fromkeys(("mean", "low", "high"), pl.Float64)
     return pl.concat(frames) if frames else pl.DataFrame(schema={**schema, **numbers})
 
 
-def _of_engine(engine: str, pairs: Pairs) -> Iterator[pl.DataFrame]:
-    side = pairs.sides[engine]
-    groups = {joint(pairs.labels(key)): flows for key, flows in side.flows.items() if not is_total(key)}
+def _of_engine(engine: str, found: Matched) -> Iterator[pl.DataFrame]:
+    side = found.sides[engine]
+    groups = {
+        joint(found.labels(key)): flows
+        for key, (_, flows) in found.groups[engine].items()
+        if key[0] == "flows" and not is_total(key)
+    }
     for quantity, (column, together) in _QUANTITIES.items():
         value = pl.col(column)
         lines = [line for run in side.runs for line in _lines(run, groups, column, together)]

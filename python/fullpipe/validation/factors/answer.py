@@ -13,7 +13,7 @@ from fullpipe.analysis import statistics
 from fullpipe.analysis.metrics import BY_NAME
 from fullpipe.analysis.metrics.margins import Margin
 from fullpipe.errors import ScenarioError
-from fullpipe.validation.compare.judge import word
+from fullpipe.validation.compare.finding import word
 from fullpipe.validation.compare.margins import MARGINS
 from fullpipe.validation.factors.design import Design, designs, factor_called
 from fullpipe.validation.factors.family import Family

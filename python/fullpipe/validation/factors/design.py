@@ -14,43 +14,10 @@ from fullpipe.analysis.points import path_called
 from fullpipe.analysis.values import value_text
 from fullpipe.errors import ScenarioError, UnknownNameError, brief
 from fullpipe.scenario.quantities import as_numbers
+from fullpipe.validation.compare.finding import Subject
 from fullpipe.validation.factors.cells import Cell, check_cells, named, shown
 
 _TIMES = ("time", "time_s", "sample", "samples")
-
-
-@dataclass(frozen=True)
-class Subject:
-    """What the values are of."""
-
-    kind: str
-    entry: int | None
-    of: str
-    metric: str
-    unit: str
-    point: Mapping[str, Any]
-    """The values of paths that are no factors and that differ between runs."""
-
-    @property
-    def name(self) -> str:
-        """In words."""
-        return f"{self.metric} of {self.of}"
-
-    @property
-    def key(self) -> tuple[str, int | None, str, str, str]:
-        """What tells it from others."""
-        return self.kind, self.entry, self.of, self.metric, repr(self.point)
-
-    def to_dict(self) -> dict[str, Any]:
-        """As JSON has it."""
-        return {
-            "kind": self.kind,
-            "entry": self.entry,
-            "of": self.of,
-            "metric": self.metric,
-            "unit": self.unit,
-            "point": dict(self.point),
-        }
 
 
 @dataclass(frozen=True)

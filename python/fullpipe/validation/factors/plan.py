@@ -13,7 +13,8 @@ import polars as pl
 from scipy.special import chdtri
 
 from fullpipe.analysis import statistics
-from fullpipe.validation.factors.design import Design, Subject, designs
+from fullpipe.validation.compare.finding import Subject
+from fullpipe.validation.factors.design import Design, designs
 
 VARIANT = "variant"
 """The column of a table of values that tells variants apart."""

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from fullpipe.analysis.statistics import Effect, Interval
-from fullpipe.validation.factors.design import Subject
+from fullpipe.validation.compare.finding import Subject
 
 LEVEL = 0.95
 

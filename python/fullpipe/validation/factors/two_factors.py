@@ -9,7 +9,8 @@ from itertools import product
 import numpy as np
 
 from fullpipe.analysis import statistics
-from fullpipe.validation.factors.design import Design, Subject
+from fullpipe.validation.compare.finding import Subject
+from fullpipe.validation.factors.design import Design
 from fullpipe.validation.factors.one_factor import WITHOUT_PAIRS, f_row
 from fullpipe.validation.factors.rows import LEVEL, Row
 

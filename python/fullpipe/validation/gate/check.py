@@ -2,21 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Literal
 
+from fullpipe.analysis.metrics.measure import Better
 from fullpipe.analysis.points import differences
 from fullpipe.analysis.unanswered import unanswered
 from fullpipe.errors import ScenarioError
 from fullpipe.scenario.read import dotted
-from fullpipe.validation.compare.judge import ALIKE
-from fullpipe.validation.compare.matching import Match, matched
+from fullpipe.validation.compare.comparison import Comparison, Note
+from fullpipe.validation.compare.contrast import Contrast
+from fullpipe.validation.compare.finding import Finding
+from fullpipe.validation.compare.matching import matched
+from fullpipe.validation.compare.rules import ALIKE, one_sided
 from fullpipe.validation.gate.lacking import lacking
 from fullpipe.validation.gate.measured import Measured, Point
 from fullpipe.validation.gate.sides import Side
 from fullpipe.validation.gate.suite import Demand, Suite
-from fullpipe.validation.gate.verdicts import Found, Verdict, verdicts
 
 _ALWAYS_FREE = ("flows.*.cca", "flows.*.name", "name", "sweep", "record")
 """What may differ between the sides of a check: what is checked, and what nothing depends on."""
@@ -24,74 +27,42 @@ _Key = tuple[str, str]
 """Case and point."""
 
 
-@dataclass(frozen=True)
-class Row:
-    """A metric of an entry of `flows`, of all flows or of a link, in a case."""
-
-    case: str
-    point: Mapping[str, Any]
-    match: Match
-    found: Found
-    seeds: int
-    """With how many it was decided, or not."""
-
-    @property
-    def base(self) -> float:
-        """The mean over the runs of the base."""
-        return sum(self.match.contrast.reference) / len(self.match.contrast.reference)
-
-    @property
-    def change(self) -> float | None:
-        """The mean over the runs of the change; None if not all of them have it."""
-        return None if self.found.difference is None else self.base + self.found.difference
-
-    def to_dict(self) -> dict[str, Any]:
-        """As JSON has it, in base units."""
-        match, found = self.match, self.found
-        return {
-            "verdict": found.verdict,
-            "case": self.case,
-            "point": dict(self.point),
-            "kind": match.kind,
-            "of": match.of,
-            "metric": match.metric,
-            "unit": match.unit,
-            "base": self.base,
-            "change": self.change,
-            "difference": found.difference,
-            "interval": found.interval
-            and {"low": found.interval.low, "high": found.interval.high, "level": 0.95},
-            "p": found.p,
-            "margin": match.contrast.margin,
-            "seeds": self.seeds,
-            "seeds_that_would_decide": found.seeds,
-            "reason": found.reason,
-        }
+Decision = Literal["regressed", "not worse", "undecided"]
 
 
-@dataclass(frozen=True)
-class Checked:
-    """What is said of a change."""
+@dataclass(frozen=True, kw_only=True)
+class Checked(Comparison):
+    """A change compared with its base over a suite: a finding per case, point, group and metric."""
 
-    suite: str
-    base: str
-    change: str
-    rows: list[Row]
     runs: int
     """Of each side."""
     is_identical: bool
     """Whether every number of every run is the same on both sides, to the bit."""
-    notes: list[str]
 
     @property
-    def verdict(self) -> Verdict:
-        """Regressed if anything is; else undecided if anything is."""
-        said = {row.found.verdict for row in self.rows}
-        return "regressed" if "regressed" in said else "undecided" if "undecided" in said else "not worse"
+    def suite(self) -> str:
+        """Name of the suite."""
+        return self.scenario
 
-    def count(self, verdict: Verdict) -> int:
-        """How many rows are said to be so."""
-        return sum(row.found.verdict == verdict for row in self.rows)
+    @property
+    def base(self) -> str:
+        """Name of the base, with its versions."""
+        return self.reference
+
+    @property
+    def change(self) -> str:
+        """Name of the change, with its versions."""
+        return self.others[0]
+
+    @property
+    def decision(self) -> Decision:
+        """Regressed if anything is; else undecided if anything is."""
+        found = {finding.decision for finding in self.findings}
+        return "regressed" if "regressed" in found else "undecided" if "undecided" in found else "not worse"
+
+    def count(self, decision: str) -> int:
+        """Number of findings with a decision."""
+        return sum(finding.decision == decision for finding in self.findings)
 
 
 def check(
@@ -115,7 +86,7 @@ def check(
     Raises:
         ScenarioError: If the two sides cannot be compared.
     """
-    rows: dict[_Key, list[Row]] = {}
+    rows: dict[_Key, list[Finding]] = {}
     open_cases, notes, runs = [case.name for case in suite.cases], dict[str, None](), 0
     looks = _looks(suite, base, change)
     first: tuple[Measured, Measured] | None = None
@@ -124,11 +95,11 @@ def check(
         first = first or sides
         runs += sum(len(point.sums) for point in sides[1].points) - _known(rows, open_cases)
         identical = seeds == looks[0] and _sums(sides[0]) == _sums(sides[1])
-        found, said = _matches(suite, *sides)
+        found, said = _contrasts(suite, *sides)
         notes.update(dict.fromkeys(said))
-        rows = _judged(suite, rows, found, seeds, len(looks), _alike(*sides))
-        for key, row in _lacking(suite, *sides, seeds):
-            rows.setdefault(key, []).append(row)
+        rows = _judged(suite, rows, found, len(looks))
+        for key, finding in _lacking(suite, *sides):
+            rows.setdefault(key, []).append(finding)
         if identical:
             break
         open_cases = [name for name in open_cases if _is_open(rows, name)]
@@ -136,12 +107,23 @@ def check(
             break
         told(f"{seeds} seeds: {len(open_cases)} of {len(suite.cases)} cases undecided")
     assert first is not None
-    every = [row for of_point in rows.values() for row in of_point]
+    every = [finding for of_point in rows.values() for finding in of_point]
     if not every:
         raise ScenarioError([f"{suite.file}: no run has any of its metrics: {', '.join(suite.demands)}"])
-    notes.update(dict.fromkeys(unanswered(suite.named, {row.match.metric for row in every})))
+    notes.update(dict.fromkeys(unanswered(suite.named, {finding.metric for finding in every})))
     base_name, change_name = (f"{name} ({side.name})" for name, side in zip(names, first, strict=True))
-    return Checked(suite.name, base_name, change_name, every, runs, identical, list(notes))
+    return Checked(
+        scenario=suite.name,
+        sides=dict.fromkeys(_distinct(base_name, change_name), range(1, seeds + 1)),
+        findings=every,
+        notes=list(map(Note, notes)),
+        runs=runs,
+        is_identical=identical,
+    )
+
+
+def _distinct(base: str, change: str) -> tuple[str, str]:
+    return base, change if change != base else f"{change}, the change"
 
 
 def _looks(suite: Suite, base: Side, change: Side) -> list[int]:
@@ -150,9 +132,9 @@ def _looks(suite: Suite, base: Side, change: Side) -> list[int]:
     return [seeds for seeds in suite.looks if seeds <= most] or [most]
 
 
-def _known(rows: Mapping[_Key, list[Row]], cases: list[str]) -> int:
+def _known(rows: Mapping[_Key, list[Finding]], cases: list[str]) -> int:
     """Runs that an earlier look had of these cases."""
-    return sum(of_point[0].seeds for (case, _), of_point in rows.items() if case in cases and of_point)
+    return sum(of_point[0].runs for (case, _), of_point in rows.items() if case in cases and of_point)
 
 
 def _sums(measured: Measured) -> list[tuple[str, str, dict[int, str]]]:
@@ -168,50 +150,61 @@ def _alike(base: Measured, change: Measured) -> set[_Key]:
     return one[0] & one[1]
 
 
-def _is_open(rows: Mapping[_Key, list[Row]], case: str) -> bool:
+def _is_open(rows: Mapping[_Key, list[Finding]], case: str) -> bool:
     """Whether more seeds could decide something of a case."""
     return any(
-        row.found.verdict == "undecided" and row.found.reason != ALIKE
+        row.decision == "undecided" and row.reason != ALIKE
         for (of, _), found in rows.items()
         if of == case
         for row in found
     )
 
 
-def _is_regressed(rows: Mapping[_Key, list[Row]]) -> bool:
-    return any(row.found.verdict == "regressed" for found in rows.values() for row in found)
+def _is_regressed(rows: Mapping[_Key, list[Finding]]) -> bool:
+    return any(row.decision == "regressed" for found in rows.values() for row in found)
 
 
-def _lacking(suite: Suite, base: Measured, change: Measured, seeds: int) -> Iterator[tuple[_Key, Row]]:
-    """What all runs of the base have, and not all of the change."""
+def _lacking(suite: Suite, base: Measured, change: Measured) -> Iterator[tuple[_Key, Finding]]:
+    """Metrics that all runs of the base have, and not all of the change."""
     ours = {(point.case, str(point.point)): point for point in change.points}
     for theirs in base.points:
         key = (theirs.case, str(theirs.point))
         if key in ours:
-            for match, found in lacking(theirs, ours[key], suite.demands):
-                yield key, Row(theirs.case, theirs.point, match, found, seeds)
+            yield from ((key, finding) for finding in lacking(theirs, ours[key], suite.demands))
 
 
-def _matches(
+def _contrasts(
     suite: Suite, base: Measured, change: Measured
-) -> tuple[dict[_Key, tuple[Point, list[Match]]], list[str]]:
-    """What is measured on both sides, point by point, and what is not."""
+) -> tuple[dict[_Key, list[Contrast]], list[str]]:
+    """The contrasts of both sides, point by point, and notes on what is not measured on both."""
     theirs = {(point.case, str(point.point)): point for point in base.points}
-    found: dict[_Key, tuple[Point, list[Match]]] = {}
+    alike = _alike(base, change)
+    found: dict[_Key, list[Contrast]] = {}
     notes: list[str] = []
     for ours in change.points:
         key = (ours.case, str(ours.point))
         if key not in theirs:
             raise ScenarioError([f"{ours.case}: the base has no point {key[1]}; keep it anew"])
         _check_scenarios(suite, theirs[key], ours)
-        sides = theirs[key].variant("base"), ours.variant("change")
+        sides = theirs[key].side("base"), ours.side("change")
         try:
-            matches, said = matched(*sides, list(suite.demands), suite.margins)
+            made, said = matched(*sides, list(suite.demands), suite.margins, ours.point, ours.case)
         except ValueError as error:
             raise ScenarioError([f"{ours.case}: {error}"]) from None
-        found[key] = ours, [_demanded(match, suite.demands[match.metric]) for match in matches]
+        found[key] = [
+            replace(
+                contrast,
+                better=_better(contrast, suite.demands[contrast.subject.metric]),
+                seeds_change_nothing=key in alike,
+            )
+            for contrast in made
+        ]
         notes += [f"{ours.case}: {line}" for line in said]
     return found, notes
+
+
+def _better(contrast: Contrast, demand: Demand) -> Better:
+    return contrast.better if demand.better is None else demand.better
 
 
 def _check_scenarios(suite: Suite, base: Point, change: Point) -> None:
@@ -226,39 +219,35 @@ def _check_scenarios(suite: Suite, base: Point, change: Point) -> None:
         raise ScenarioError([f"{change.case}: the base has another scenario, in {names}; measure it anew"])
 
 
-def _demanded(match: Match, demand: Demand) -> Match:
-    if demand.better is None:
-        return match
-    return replace(match, contrast=replace(match.contrast, better=demand.better))
-
-
 def _judged(
-    suite: Suite,
-    before: Mapping[_Key, list[Row]],
-    found: Mapping[_Key, tuple[Point, list[Match]]],
-    seeds: int,
-    looks: int,
-    alike: Collection[_Key],
-) -> dict[_Key, list[Row]]:
-    """All rows with the verdicts of this look; what was decided before stays so, and counts in the family."""
-    flat = [(key, point, match) for key, (point, matches) in found.items() for match in matches]
-    earlier = [row for key, rows in before.items() if key not in found for row in rows]
-    contrasts = [match.contrast for *_, match in flat] + [row.match.contrast for row in earlier]
-    are_one = [key in alike for key, *_ in flat] + [False for _ in earlier]
-    said = verdicts(contrasts, looks, are_one)[: len(flat)]
-    made: dict[_Key, list[Row]] = {key: rows for key, rows in before.items() if key not in found}
-    for (key, point, match), verdict in zip(flat, said, strict=True):
-        bound = _beyond_bounds(match, suite.demands[match.metric])
-        verdict = replace(verdict, verdict="regressed", reason=bound) if bound else verdict
-        made.setdefault(key, []).append(Row(point.case, point.point, match, verdict, seeds))
+    suite: Suite, before: Mapping[_Key, list[Finding]], found: Mapping[_Key, list[Contrast]], looks: int
+) -> dict[_Key, list[Finding]]:
+    """All findings after this look. What was decided before stays so, and counts in the family."""
+    made = {key: findings for key, findings in before.items() if key not in found}
+    earlier = [
+        _contrast_of(each) for findings in made.values() for each in findings if each.rule != "lacking"
+    ]
+    flat = [contrast for contrasts in found.values() for contrast in contrasts]
+    findings = iter(one_sided([*flat, *earlier], looks))
+    for key, contrasts in found.items():
+        of_point = [_bounded(next(findings), suite.demands) for _ in contrasts]
+        if of_point:
+            made[key] = of_point
     return made
 
 
-def _beyond_bounds(match: Match, demand: Demand) -> str:
-    """What a run of the change is beyond, if any; nothing if none is."""
-    worst = {"least": min(match.contrast.other), "most": max(match.contrast.other)}
-    if demand.least is not None and worst["least"] < demand.least:
-        return f"a run has {worst['least']:g}, and {demand.least:g} is the least"
-    if demand.most is not None and worst["most"] > demand.most:
-        return f"a run has {worst['most']:g}, and {demand.most:g} is the most"
-    return ""
+def _contrast_of(finding: Finding) -> Contrast:
+    """The contrast of an earlier look."""
+    return Contrast(*finding.values, finding.allowed, finding.better, left_out=finding.left_out)
+
+
+def _bounded(finding: Finding, demands: Mapping[str, Demand]) -> Finding:
+    """The finding, regressed if a run of the change is beyond the least or the most that is demanded."""
+    demand, values = demands[finding.metric], finding.values[1]
+    least, most = min(values), max(values)
+    reason = ""
+    if demand.least is not None and least < demand.least:
+        reason = f"a run has {least:g}, and {demand.least:g} is the least"
+    elif demand.most is not None and most > demand.most:
+        reason = f"a run has {most:g}, and {demand.most:g} is the most"
+    return replace(finding, verdict="worse", decision="regressed", reason=reason) if reason else finding

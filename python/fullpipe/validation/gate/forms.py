@@ -9,7 +9,8 @@ from xml.etree import ElementTree as Xml
 
 from fullpipe.analysis.shown import number_shown, unit_shown
 from fullpipe.markdown import escaped, table
-from fullpipe.validation.gate.check import Checked, Row
+from fullpipe.validation.compare.finding import Finding, interval_dict, known
+from fullpipe.validation.gate.check import Checked
 
 _FORBIDDEN = re.compile(r"[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 """What no XML 1.0 document may hold (section 2.2)."""
@@ -18,16 +19,15 @@ _COLUMNS = ("verdict", "case", "of", "metric", "base", "change", "margin")
 
 def junit(checked: Checked) -> bytes:
     """JUnit XML: a test case per row; what is regressed has failed, what is undecided was skipped."""
-    counts = {"tests": len(checked.rows), "failures": checked.count("regressed")}
+    counts = {"tests": len(checked.findings), "failures": checked.count("regressed")}
     counts |= {"skipped": checked.count("undecided"), "errors": 0}
     numbers = {name: str(count) for name, count in counts.items()}
     suites = Xml.Element("testsuites", numbers)
     suite = Xml.SubElement(suites, "testsuite", {"name": _xml(checked.suite), **numbers})
-    for row in checked.rows:
-        match = row.match
-        name = _xml(f"{match.metric} of {match.of}")
+    for row in checked.findings:
+        name = _xml(row.subject.name)
         case = Xml.SubElement(suite, "testcase", {"classname": _xml(_place(row)), "name": name})
-        tag = {"regressed": "failure", "undecided": "skipped"}.get(row.found.verdict)
+        tag = {"regressed": "failure", "undecided": "skipped"}.get(row.decision)
         if tag:
             Xml.SubElement(case, tag, {"message": _xml(sentence(row))})
     Xml.indent(suites)
@@ -36,8 +36,8 @@ def junit(checked: Checked) -> bytes:
 
 def markdown(checked: Checked) -> str:
     """Markdown for the summary of a CI run: the verdict, the counts, and what is not "not worse"."""
-    lines = [f"## {escaped(checked.suite)}: {checked.verdict}", "", summary(checked), ""]
-    left = [row for row in checked.rows if row.found.verdict != "not worse"]
+    lines = [f"## {escaped(checked.suite)}: {checked.decision}", "", summary(checked), ""]
+    left = [row for row in checked.findings if row.decision != "not worse"]
     if left:
         lines += [*table(_COLUMNS, ["---"] * len(_COLUMNS), map(_cells, left)), ""]
     lines += [f"- {escaped(note)}" for note in checked.notes]
@@ -64,7 +64,7 @@ def as_json(checked: Checked, command: str) -> Mapping[str, Any]:
         "kind": "check",
         "title": checked.suite,
         "question": f"Is the change worse than its base, {checked.base}?",
-        "verdict": checked.verdict,
+        "verdict": checked.decision,
         "identical": checked.is_identical,
         "runs": checked.runs,
         "counts": {
@@ -72,10 +72,31 @@ def as_json(checked: Checked, command: str) -> Mapping[str, Any]:
             "not worse": checked.count("not worse"),
             "undecided": checked.count("undecided"),
         },
-        "rows": [row.to_dict() for row in checked.rows],
+        "rows": [_row(row) for row in checked.findings],
         "notes": list(checked.notes),
         "command": command,
         "versions": {"base": checked.base, "change": checked.change},
+    }
+
+
+def _row(row: Finding) -> dict[str, Any]:
+    return {
+        "verdict": row.decision,
+        "case": row.case,
+        "point": dict(row.point),
+        "kind": row.kind,
+        "of": row.of,
+        "metric": row.metric,
+        "unit": row.unit,
+        "base": row.reference,
+        "change": known(row.other),
+        "difference": known(row.difference),
+        "interval": interval_dict(row.interval),
+        "p": row.p_corrected,
+        "margin": row.allowed,
+        "seeds": row.runs,
+        "seeds_that_would_decide": row.seeds,
+        "reason": row.reason,
     }
 
 
@@ -88,31 +109,33 @@ def summary(checked: Checked) -> str:
         for verdict in ("regressed", "not worse", "undecided")
         if checked.count(verdict)
     ]
-    return f"Of {len(checked.rows):,} values over {checked.runs:,} runs of each side: {', '.join(counts)}."
+    return (
+        f"Of {len(checked.findings):,} values over {checked.runs:,} runs of each side: {', '.join(counts)}."
+    )
 
 
-def sentence(row: Row) -> str:
+def sentence(row: Finding) -> str:
     """What is said of a row, and why."""
-    seeds = row.found.seeds
+    seeds = row.seeds
     more = f"; about {seeds:,} seeds would decide" if seeds else ""
     base, change, margin = _numbers(row)
-    return f"{row.found.verdict}: {base} -> {change}, margin {margin}; {row.found.reason}{more}"
+    return f"{row.decision}: {base} -> {change}, margin {margin}; {row.reason}{more}"
 
 
-def _place(row: Row) -> str:
+def _place(row: Finding) -> str:
     point = ", ".join(f"{path}={value}" for path, value in row.point.items())
     return f"{row.case}, {point}" if point else row.case
 
 
-def _cells(row: Row) -> list[str]:
-    return [row.found.verdict, _place(row), row.match.of, row.match.metric, *_numbers(row)]
+def _cells(row: Finding) -> list[str]:
+    return [row.decision, _place(row), row.of, row.metric, *_numbers(row)]
 
 
-def _numbers(row: Row) -> list[str]:
+def _numbers(row: Finding) -> list[str]:
     """Base, change and margin with their unit."""
-    unit = row.match.unit
-    values = (row.base, row.change, row.match.contrast.margin)
-    return [f"{number_shown(value, unit, row.match.metric)} {unit_shown(unit)}".rstrip() for value in values]
+    unit = row.unit
+    values = (row.reference, known(row.other), row.allowed)
+    return [f"{number_shown(value, unit, row.metric)} {unit_shown(unit)}".rstrip() for value in values]
 
 
 def _xml(text: str) -> str:

@@ -1,0 +1,234 @@
+"""A finding: one metric of one group of flows or link on two sides, and the verdict on its difference."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from fullpipe.analysis.metrics.margins import Margin
+from fullpipe.analysis.metrics.measure import Better
+from fullpipe.analysis.statistics import Interval
+from fullpipe.analysis.unfinished import Counts
+
+Verdict = Literal["better", "worse", "higher", "lower", "equivalent", "undecided"]
+"""Words of every comparison: higher and lower where no direction is better."""
+Rule = Literal["paired", "independent", "one-sided", "lacking"]
+"""How a verdict comes about: see `fullpipe.validation.compare.rules`."""
+
+
+@dataclass(frozen=True, slots=True)
+class Subject:
+    """What a finding is of."""
+
+    kind: str
+    """"flows" or "link"."""
+    entry: int | None
+    """Place among the `flows` of the reference; None of all flows and of links."""
+    of: str
+    """Name of the group of flows or link; both names if the sides differ."""
+    metric: str
+    unit: str
+    point: Mapping[str, Any] = field(default_factory=dict)
+    """Values of the scenario's own sweep, or of paths that are no factors."""
+    case: str = ""
+    """Scenario of a suite."""
+
+    @property
+    def name(self) -> str:
+        """Metric and group in words."""
+        return f"{self.metric} of {self.of}"
+
+    @property
+    def key(self) -> tuple[str, int | None, str, str, str]:
+        """Distinct for every subject of a table of values."""
+        return self.kind, self.entry, self.of, self.metric, repr(self.point)
+
+    def to_dict(self) -> dict[str, Any]:
+        """The subject as JSON, without its case."""
+        return {
+            "kind": self.kind,
+            "entry": self.entry,
+            "of": self.of,
+            "metric": self.metric,
+            "unit": self.unit,
+            "point": dict(self.point),
+        }
+
+
+NO_SUBJECT = Subject("flows", None, "", "", "")
+"""Stands for what is not named, as in a test of numbers alone."""
+
+
+@dataclass(frozen=True, slots=True)
+class LeftOut:
+    """Transfers or pages that both sides left unfinished, counted over all seeds."""
+
+    reference: Counts
+    other: Counts
+    margin: float
+    """The difference of the two shares that does not matter."""
+
+    @property
+    def more(self) -> float:
+        """The unfinished share of the other side minus that of the reference; 0 within the margin."""
+        more = self.other.share - self.reference.share
+        return more if abs(more) > self.margin else 0.0
+
+    def __str__(self) -> str:
+        return f"{self.other} against {self.reference}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Finding:
+    """The difference of two sides in one metric, and the verdict on it. Numbers are in the metric's unit."""
+
+    subject: Subject
+    rule: Rule
+    sides: tuple[str, str]
+    """The reference, and the side compared with it."""
+    values: tuple[Sequence[float], Sequence[float]]
+    """One value per seed, of either side."""
+    margin: Margin
+    """The difference that does not matter, as stated."""
+    allowed: float
+    """The same in the unit of the metric."""
+    better: Better
+    verdict: Verdict
+    decision: str
+    """The word of the command's own scale, such as "regressed"; else the verdict."""
+    reason: str
+    difference: float
+    """Mean of the other side minus mean of the reference; NaN if the other side lacks the metric."""
+    interval: Interval | None = None
+    """Confidence interval of the difference."""
+    p_raw: float | None = None
+    """P value of a difference of 0."""
+    p_corrected: float | None = None
+    """The same after Holm's correction over the family."""
+    delta: float | None = None
+    """Cliff's delta, -1 to 1: positive if the other side is higher."""
+    correlation: float | None = None
+    """Correlation of the two sides over seeds."""
+    seeds: int | None = None
+    """Seeds that would decide, if mean and spread stay; None if decided or not known."""
+    left_out: LeftOut | None = None
+    """Unfinished transfers of completion times."""
+    labels: tuple[str, str] = ("", "")
+    """Names of the group or link on either side, if known."""
+
+    @property
+    def kind(self) -> str:
+        """See `Subject`."""
+        return self.subject.kind
+
+    @property
+    def entry(self) -> int | None:
+        """See `Subject`."""
+        return self.subject.entry
+
+    @property
+    def of(self) -> str:
+        """See `Subject`."""
+        return self.subject.of
+
+    @property
+    def metric(self) -> str:
+        """See `Subject`."""
+        return self.subject.metric
+
+    @property
+    def unit(self) -> str:
+        """See `Subject`."""
+        return self.subject.unit
+
+    @property
+    def point(self) -> Mapping[str, Any]:
+        """See `Subject`."""
+        return self.subject.point
+
+    @property
+    def case(self) -> str:
+        """See `Subject`."""
+        return self.subject.case
+
+    @property
+    def reference(self) -> float:
+        """Mean of the reference over its seeds."""
+        return sum(self.values[0]) / len(self.values[0])
+
+    @property
+    def other(self) -> float:
+        """Mean of the other side; NaN if it lacks the metric in some runs."""
+        return self.reference + self.difference
+
+    @property
+    def runs(self) -> int:
+        """Seeds of the reference that were compared."""
+        return len(self.values[0])
+
+    @property
+    def p(self) -> float | None:
+        """See `p_corrected`."""
+        return self.p_corrected
+
+    @property
+    def assessment(self) -> Finding:
+        """This finding: verdict, difference and interval had an object of their own."""
+        return self
+
+    @property
+    def is_decided(self) -> bool:
+        """Whether there is a verdict other than "undecided"."""
+        return self.verdict != "undecided"
+
+    def to_dict(self) -> dict[str, Any]:
+        """The finding as JSON, in base units; see `fullpipe schema findings`."""
+        return {
+            **self.subject.to_dict(),
+            "case": self.case,
+            "rule": self.rule,
+            "sides": list(self.sides),
+            "means": [self.reference, known(self.other)],
+            "n": [len(of_side) for of_side in self.values],
+            "difference": known(self.difference),
+            "interval": interval_dict(self.interval),
+            "p": self.p_raw,
+            "p_corrected": self.p_corrected,
+            "margin": {"relative": self.margin.relative, "absolute": self.margin.absolute},
+            "allowed": self.allowed,
+            "verdict": self.verdict,
+            "decision": self.decision,
+            "reason": self.reason,
+            "seeds_that_would_decide": self.seeds,
+            "cliffs_delta": self.delta,
+            "unfinished": unfinished_dict(self.left_out),
+        }
+
+
+def word(better: Better, difference: float) -> Verdict:
+    """Name a difference that is not 0 by its direction."""
+    direction: Literal["higher", "lower"] = "higher" if difference > 0 else "lower"
+    if not better:
+        return direction
+    return "better" if direction == better else "worse"
+
+
+def known(value: float) -> float | None:
+    """A number, or None for NaN."""
+    return None if math.isnan(value) else value
+
+
+def interval_dict(found: Interval | None) -> dict[str, Any] | None:
+    """An interval as JSON; None if there is none, or an end is infinite."""
+    if found is None or not (math.isfinite(found.low) and math.isfinite(found.high)):
+        return None
+    return {"low": found.low, "high": found.high, "level": found.level}
+
+
+def unfinished_dict(found: LeftOut | None) -> dict[str, Any] | None:
+    """Unfinished transfers of both sides as JSON."""
+    if found is None:
+        return None
+    return {"reference": found.reference._asdict(), "variant": found.other._asdict()}

@@ -1,0 +1,285 @@
+"""Rules that turn contrasts into findings: paired, one-sided, independent."""
+
+from __future__ import annotations
+
+import math
+from bisect import bisect_left
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Literal, NamedTuple
+
+from fullpipe.analysis.metrics.measure import Better
+from fullpipe.analysis.statistics import (
+    Interval,
+    Paired,
+    cliffs_delta,
+    holm,
+    pairs_that_decide,
+    welch_interval,
+    welch_t,
+)
+from fullpipe.validation.compare.contrast import Contrast
+from fullpipe.validation.compare.finding import Finding, LeftOut, Rule, Verdict, word
+
+LEVEL = 0.95
+"""Of printed intervals of paired differences."""
+_ERROR = 0.05
+"""Of either test: a difference where there is none, and equivalence where the difference is the margin."""
+_OPEN = "neither 0 nor more than the margin is ruled out"
+ONE_SEED = "one seed has no interval"
+ALIKE = "all seeds gave the same run, which is one"
+_SAME = "every seed gives the same on both sides"
+_WITHIN, _NOT_0 = "within the margin", "the interval leaves out 0"
+
+Equivalence = Literal["equivalent", "different", "overlapping ranges", "not decided"]
+"""Decisions of `equivalence`."""
+EQUIVALENCE_LEVEL = 0.90
+"""An interval of 90 % inside the margin is two one-sided tests at 5 % each."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Tested:
+    """The paired t-test of a contrast, corrected over all that are judged together."""
+
+    contrast: Contrast
+    pairs: Paired | None
+    p: float
+    """After Holm's correction; NaN without a test."""
+    tests: int
+    """Tests whose p is not smaller: the factor of the correction."""
+
+    def rejects(self, level: float) -> bool:
+        """Whether a difference of 0 is out at an error of `level`; so it is where no difference varies."""
+        return self.p < level or math.isnan(self.p)
+
+    def seeds(self, level: float) -> int | None:
+        """Seeds that would decide at an error of `level`, if nothing else changes."""
+        if self.pairs is None:
+            return None
+        return pairs_that_decide(self.pairs, self.contrast.margin, 1 - level, self.tests)
+
+    def within(self, level: float) -> Interval | None:
+        """The interval of two one-sided tests of an error of `level` each."""
+        return None if self.pairs is None else self.pairs.interval(1 - 2 * level)
+
+    @property
+    def undecidable(self) -> str:
+        """Why there can be no verdict; empty if there can."""
+        if self.pairs is None:
+            return ONE_SEED
+        return ALIKE if self.contrast.seeds_change_nothing and self.contrast.difference else ""
+
+
+def _tested(contrasts: Sequence[Contrast]) -> list[_Tested]:
+    """Paired t-tests of contrasts that are judged together, corrected as Holm 1979 has it."""
+    found = [contrast.pairs for contrast in contrasts]
+    p = [math.nan if pairs is None else pairs.p for pairs in found]
+    ranked = sorted(value for value in p if not math.isnan(value))
+    tests = [max(1, len(ranked) - bisect_left(ranked, value)) for value in p]
+    return [_Tested(*each) for each in zip(contrasts, found, holm(p), tests, strict=True)]
+
+
+class _Said(NamedTuple):
+    """A verdict with its reason, and the word of the command's own scale."""
+
+    verdict: Verdict
+    reason: str
+    decision: str = ""
+
+
+def paired(contrasts: Sequence[Contrast]) -> list[Finding]:
+    """Findings of metrics that are judged together, by pairs of runs with the same seed.
+
+    - equivalent: the 90 % interval of the difference lies within the margin;
+    - better, worse (higher, lower where neither is better): not equivalent, and the paired t-test rejects a
+      difference of 0 at 5 % after Holm's correction over all that are judged together;
+    - undecided: neither, or all seeds gave the same run, or one side is faster and has left more transfers
+      unfinished: see `Contrast.is_biased`.
+
+    Sources: Schuirmann 1987, "A comparison of the two one-sided tests procedure and the power approach for
+    assessing the equivalence of average bioavailability"; Holm 1979, "A simple sequentially rejective
+    multiple test procedure".
+    """
+    return [_of_pairs("paired", test, _paired(test), _ERROR) for test in _tested(contrasts)]
+
+
+def _paired(test: _Tested) -> _Said:
+    contrast, within = test.contrast, test.within(_ERROR)
+    if test.undecidable:
+        return _Said("undecided", test.undecidable)
+    if within and -contrast.margin <= within.low and within.high <= contrast.margin:
+        if contrast.is_biased(is_alike=True):
+            return _Said("undecided", unlike(contrast.left_out))
+        return _Said("equivalent", _SAME if contrast.reference == contrast.other else _WITHIN)
+    if test.rejects(_ERROR):
+        if contrast.is_biased(is_alike=False):
+            return _Said("undecided", unlike(contrast.left_out))
+        return _Said(word(contrast.better, contrast.difference), _NOT_0)
+    return _Said("undecided", _OPEN)
+
+
+def one_sided(contrasts: Sequence[Contrast], looks: int) -> list[Finding]:
+    """Findings of all metrics of a suite at one of several looks: is the other side worse?
+
+    The decision is
+
+    - not worse: the one-sided interval of the difference lies on the good side of the margin;
+    - regressed: otherwise, if the paired t-test rejects a difference of 0, after Holm's correction over the
+      suite, and the difference is for the worse;
+    - undecided: otherwise; or if all seeds gave the same run on both sides and those differ; or, of
+      completion times, if the side that is faster has left more unfinished: see `LeftOut`.
+
+    The verdict of "regressed" is "worse" (higher, lower where neither is better). That of "not worse" is
+    "better" if a difference of 0 is rejected and the interval reaches beyond the margin on the good side,
+    and else "equivalent" if the interval lies within the margin on both sides, or "undecided".
+
+    Both tests are at 5 % divided by the number of looks, which keeps the errors of all looks together below
+    5 % (Bonferroni). Sources: Schuirmann 1987, of which this is one side; Holm 1979.
+    """
+    level = _ERROR / looks
+    return [_of_pairs("one-sided", test, _one_sided(test, level), level) for test in _tested(contrasts)]
+
+
+def _one_sided(test: _Tested, level: float) -> _Said:
+    contrast, within = test.contrast, test.within(level)
+    if test.undecidable or within is None:
+        return _Said("undecided", test.undecidable)
+    difference, better = contrast.difference, contrast.better
+    is_within = not _is_beyond(better, within.low, within.high, contrast.margin)
+    is_bad = _is_beyond(better, difference, difference, 0.0)
+    is_regressed = not is_within and is_bad and test.rejects(level)
+    more = contrast.left_out.more if contrast.left_out else 0.0
+    if (is_within and more > 0) or (is_regressed and more < 0):
+        return _Said("undecided", unlike(contrast.left_out))
+    if is_within:
+        reason = _SAME if contrast.reference == contrast.other else _WITHIN
+        return _Said(_not_worse(test, within, level), reason, "not worse")
+    if is_regressed:
+        return _Said(word(better, difference), _NOT_0, "regressed")
+    return _Said("undecided", "the interval reaches beyond the margin")
+
+
+def _not_worse(test: _Tested, within: Interval, level: float) -> Verdict:
+    if not _is_beyond("", within.low, within.high, test.contrast.margin):
+        return "equivalent"
+    return word(test.contrast.better, test.contrast.difference) if test.rejects(level) else "undecided"
+
+
+def _is_beyond(better: Better, low: float, high: float, margin: float) -> bool:
+    """Whether a difference between `low` and `high` may be worse than the margin."""
+    is_less, is_more = low < -margin, high > margin
+    return {"higher": is_less, "lower": is_more}.get(better, is_less or is_more)
+
+
+def _of_pairs(rule: Rule, test: _Tested, said: _Said, level: float) -> Finding:
+    """The finding of a paired test. Seeds that would decide are known where more of them can."""
+    contrast = test.contrast
+    pairs = None if test.undecidable else test.pairs
+    is_open = pairs is not None and said.reason in (_OPEN, "the interval reaches beyond the margin")
+    return Finding(
+        **_about(contrast),
+        rule=rule,
+        verdict=said.verdict,
+        decision=said.decision or said.verdict,
+        reason=said.reason,
+        difference=contrast.difference,
+        interval=None if pairs is None else pairs.interval(LEVEL),
+        p_raw=None if pairs is None or math.isnan(pairs.p) else pairs.p,
+        p_corrected=None if pairs is None or math.isnan(test.p) else test.p,
+        delta=cliffs_delta(contrast.other, contrast.reference),
+        correlation=None if pairs is None else pairs.correlation,
+        seeds=test.seeds(level) if is_open else None,
+    )
+
+
+def unlike(left_out: LeftOut | None) -> str:
+    """Why completion times are not told apart where unlike shares are unfinished."""
+    return f"{left_out}: the faster side has left more of its slow ones out; make runs longer"
+
+
+class Judgement(NamedTuple):
+    """The decision of `equivalence`."""
+
+    verdict: Equivalence
+    difference: float
+    """Of the means, in the unit of the values."""
+    interval: Interval | None
+    """Of the difference; None with a single run on either side."""
+    reason: str
+
+
+def equivalence(reference: Sequence[float], other: Sequence[float], margin: float) -> Judgement:
+    """Compare the difference of two engines, one value per seed, with a margin in the unit of the values.
+
+    - equivalent: the 90 % interval of the difference lies within ± margin;
+    - different: it lies beyond the margin;
+    - overlapping ranges: neither, and seeds differ by more than the margin on either side, as where runs are
+      chaotic: then the ranges over seeds share values, and more cannot be said with so many seeds;
+    - not decided: none of these, or a single run, of which no interval is known.
+
+    Source: Schuirmann 1987, "A comparison of the two one-sided tests procedure and the power approach for
+    assessing the equivalence of average bioavailability"; the interval is Welch's.
+
+    Raises:
+        ValueError: If there is no value on a side.
+    """
+    difference = sum(other) / len(other) - sum(reference) / len(reference)
+    if min(len(reference), len(other)) < 2:
+        inside = "within" if abs(difference) <= margin else "beyond"
+        reason = f"one run has no interval; the difference is {inside} the margin"
+        return Judgement("not decided", difference, None, reason)
+    interval = welch_interval(other, reference, EQUIVALENCE_LEVEL)
+    if -margin <= interval.low and interval.high <= margin:
+        return Judgement("equivalent", difference, interval, "the interval lies within the margin")
+    if interval.low > margin or interval.high < -margin:
+        return Judgement("different", difference, interval, "the interval lies beyond the margin")
+    if max(map(_spread, (reference, other))) > margin and _overlap(reference, other):
+        reason = "seeds differ by more than the margin, and the ranges overlap"
+        return Judgement("overlapping ranges", difference, interval, reason)
+    return Judgement("not decided", difference, interval, "the interval crosses the margin; take more seeds")
+
+
+def _spread(values: Sequence[float]) -> float:
+    return max(values) - min(values)
+
+
+def _overlap(first: Sequence[float], second: Sequence[float]) -> bool:
+    return min(first) <= max(second) and min(second) <= max(first)
+
+
+def independent(contrast: Contrast) -> Finding:
+    """The finding of two engines, or of sides whose seeds are not paired: see `equivalence`.
+
+    The verdict of "different" is higher or lower: no engine is better. P is that of Welch's t-test.
+    """
+    found = equivalence(contrast.reference, contrast.other, contrast.margin)
+    verdict: Verdict = "undecided"
+    if found.verdict == "equivalent":
+        verdict = "equivalent"
+    elif found.verdict == "different":
+        verdict = word("", found.difference)
+    p = welch_t(contrast.reference, contrast.other).p if found.interval else math.nan
+    return Finding(
+        **_about(contrast),
+        rule="independent",
+        verdict=verdict,
+        decision=found.verdict,
+        reason=found.reason,
+        difference=found.difference,
+        interval=found.interval,
+        p_raw=p if math.isfinite(p) else None,
+    )
+
+
+def _about(contrast: Contrast) -> dict[str, Any]:
+    """The fields that a finding takes from its contrast."""
+    return {
+        "subject": contrast.subject,
+        "sides": contrast.sides,
+        "labels": contrast.labels,
+        "values": (contrast.reference, contrast.other),
+        "margin": contrast.stated,
+        "allowed": contrast.margin,
+        "better": contrast.better,
+        "left_out": contrast.left_out,
+    }

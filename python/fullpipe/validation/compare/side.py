@@ -1,0 +1,128 @@
+"""A side of a comparison: a scenario, and the values that were measured of it with several seeds."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+import polars as pl
+
+from fullpipe.analysis.metrics import connections, flow_groups
+from fullpipe.analysis.metrics.groups import ALL, TOTALS, flow_directions
+from fullpipe.analysis.unfinished import with_counts
+from fullpipe.analysis.values import values_of
+from fullpipe.runs import Run
+from fullpipe.scenario import Scenario
+
+Key = tuple[str, int | str]
+"""Kind, and the place of an entry among those of the reference, or the name of a total or a link."""
+COLUMNS = ("kind", "entry", "of", "metric", "value")
+
+
+@dataclass(frozen=True)
+class Side:
+    """One side."""
+
+    name: str
+    scenario: Scenario
+    values: pl.DataFrame
+    """Of one point, as `values_of` gives them."""
+    runs: Sequence[Run] = field(default=(), repr=False)
+    """The runs, if they are at hand."""
+
+    @classmethod
+    def of_runs(
+        cls, name: str, runs: Sequence[Run], metrics: Sequence[str], links: Collection[str] | None = None
+    ) -> Side:
+        """The side of finished runs; see `values_of`. All metrics are measured where those that are asked for
+        are the same with every seed."""
+        values = values_of((({}, run) for run in runs), with_counts(metrics), links)
+        if _are_alike(values):
+            values = values_of((({}, run) for run in runs), links=links)
+        return cls(name, runs[0].scenario, values, runs)
+
+    @property
+    def seeds(self) -> list[int]:
+        """In ascending order."""
+        return sorted(set(self.values["seed"].to_list()))
+
+    @property
+    def is_one_run(self) -> bool:
+        """Whether every metric is the same with all seeds."""
+        return _are_alike(self.values)
+
+    def groups(self, places: Sequence[int]) -> dict[Key, tuple[str, frozenset[str]]]:
+        """Name and flows of every entry and total, and the names of links.
+
+        Args:
+            places: For every entry of `flows` its place among those of the reference.
+        """
+        first = self.runs[0]
+        entries: dict[Key, tuple[str, frozenset[str]]] = {
+            ("flows", places[n] if n < len(places) else name): (name, frozenset(flows))
+            for n, (name, flows) in enumerate(flow_groups(first).items())
+        }
+        totals = {ALL: first.flows["flow"].to_list(), **flow_directions(first)}
+        entries |= {("flows", name): (name, frozenset(flows)) for name, flows in totals.items()}
+        return entries | {
+            ("link", str(name)): (str(name), frozenset()) for name in first.links_summary["link"]
+        }
+
+    @cached_property
+    def connected(self) -> frozenset[str]:
+        """Names of the flows that are connections."""
+        return frozenset(connections(self.runs[0].flows)["flow"])
+
+
+def _are_alike(values: pl.DataFrame) -> bool:
+    """Stops at the first value that differs. Tables are small, and a query takes longer than rows."""
+    firsts: dict[tuple[Any, ...], float | None] = {}
+    for *key, value in zip(*(values[name].to_list() for name in COLUMNS), strict=True):
+        first = firsts.setdefault(tuple(key), value)
+        if first != value and not (first != first and value != value):  # NaN is alike
+            return False
+    return bool(firsts)
+
+
+def is_total(key: Key) -> bool:
+    """Whether it is of the flows of several entries together."""
+    return key[0] == "flows" and key[1] in TOTALS
+
+
+def joint(labels: Mapping[str, str]) -> str:
+    """One label for a group of flows whose sides have several names.
+
+    >>> joint({"baseline": "cubic-1", "variant": "vegas-1"})
+    'cubic-1 -> vegas-1'
+    """
+    return " -> ".join(dict.fromkeys(labels.values()))
+
+
+def places(reference: tuple[str, Scenario], other: tuple[str, Scenario]) -> list[int]:
+    """For every entry of the other's `flows` its place among those of the reference.
+
+    Raises:
+        ValueError: If sides differ in the number of entries, the duration or the warm-up, or if names are at
+            other places.
+    """
+    (first, theirs), (side, ours) = reference, other
+    for what, there, here in (
+        ("duration", theirs.duration_s, ours.duration_s),
+        ("warmup", theirs.warmup_s, ours.warmup_s),
+    ):
+        if here != there:
+            raise ValueError(f'{what}: {here:g} s in "{side}" and {there:g} s in "{first}"; make them alike')
+    if len(ours.flows) != len(theirs.flows):
+        how_many = f'{len(ours.flows)} entries in "{side}" and {len(theirs.flows)} in "{first}"'
+        raise ValueError(f"flows: {how_many}; give both as many, so that each has its counterpart")
+    names, known = [flow.name for flow in ours.flows], [flow.name for flow in theirs.flows]
+    there_at = {name: place for place, name in reversed(list(enumerate(known)))}
+    if None not in names and len(set(names)) == len(names) and set(names) == there_at.keys():
+        return [there_at[name] for name in names]
+    for place, name in enumerate(names):
+        if name is not None and name in there_at and known[place] != name:
+            where = f'entry {place} in "{side}" and entry {there_at[name]} in "{first}"'
+            raise ValueError(f'flows: "{name}" is {where}; name all entries, or put them into the same order')
+    return list(range(len(names)))
