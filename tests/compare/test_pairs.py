@@ -11,7 +11,7 @@ import pytest
 import fullpipe
 from fullpipe import Run, Scenario
 from fullpipe.analysis.metrics.groups import ALL
-from fullpipe.cli.compare_engines import show
+from fullpipe.cli.compare_shown import tell_engines
 from fullpipe.validation.compare import EngineComparison, Margin, Row, compare, overlay
 
 BASE = Scenario(
@@ -61,7 +61,7 @@ def test_both_names_are_in_json_and_on_the_screen(capsys: pytest.CaptureFixture[
         ("cubic-2", 1, {"baseline": "cubic-2", "variant": "cubic-1"}),
         (ALL, None, {"baseline": ALL, "variant": ALL}),
     ]
-    show(found, ["goodput"], {})
+    tell_engines([found], ["goodput"], asked=[], as_json=False)
     assert "cubic-1 -> vegas-1" in capsys.readouterr().out
 
 
@@ -137,7 +137,7 @@ def test_entries_of_other_sizes_are_compared_with_a_remark(capsys: pytest.Captur
     assert found.remarks == (remark,)
     assert found.to_dict()["remarks"] == [remark]
     assert set(goodputs(found)) == {0, 1, ALL}
-    show(found, ["goodput"], {})
+    tell_engines([found], ["goodput"], asked=[], as_json=False)
     assert remark in capsys.readouterr().out
 
 

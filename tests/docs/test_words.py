@@ -67,7 +67,7 @@ WORDS = [
     ),
     Word(r"\b[Cc]ourt\b|\bJudged\b", "claim checks, result", "class Court:"),
     Word(r"\bWish(es|Error)?\b|\bby wish\b|\bwishes\b", "install options", "raise WishError(name)"),
-    Word(r"\bFindings?\b|\bis_lacking\b", "requirement, missing", "class Finding:"),
+    Word(r"\bis_lacking\b", "missing", "if tool.is_lacking:"),
     Word(r"\bORDER\b", "input (of the ns-3 program)", "worker.py PARENT PROGRAM ORDER", r"\bORDER\b ?[:=]"),
     Word(
         r"\b(Maker|Supply|Tally)\b|\b(struct|class|impl) Trips?\b",

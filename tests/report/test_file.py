@@ -98,7 +98,7 @@ def test_what_a_user_notices_is_told_first_with_its_numbers(tmp_path: Path) -> N
     found = page(tmp_path, json.dumps({"kind": "compare", "rows": rows}))
     told = [sentence for sentence in found.answer if ":" in sentence]
     assert told[:2] == [
-        "call: opinion score of calls (MOS) 2.6 to 4.4 (better).",
+        "call: opinion score (MOS) 2.6 to 4.4 (better).",
         "cubic: goodput 9.50 to 9.40 Mbit/s (equivalent).",
     ]
     twice = page(tmp_path, json.dumps({"kind": "compare", "rows": [*rows, rows[-2]]}))

@@ -72,6 +72,7 @@ def check(
         Path | None,
         typer.Option(parser=target, metavar="FILE", help="Append Markdown, as to $GITHUB_STEP_SUMMARY."),
     ] = None,
+    all_rows: Annotated[bool, typer.Option("--all", help="Print every row of the table.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="One JSON object.")] = False,
 ) -> None:
     """Hold a change against its base over a suite: regressed, not worse, or undecided.
@@ -111,7 +112,7 @@ def check(
     if as_json:
         echo(json.dumps(forms.as_json(said, command), allow_nan=False))
     else:
-        show(said)
+        show(said, all_rows=all_rows)
     raise typer.Exit(_STATUS[said.decision])
 
 

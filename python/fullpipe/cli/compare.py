@@ -66,6 +66,10 @@ def compare(
         list[str] | None,
         typer.Option(metavar="NAME", help="Show this metric; may be repeated."),
     ] = None,
+    of: Annotated[
+        list[str] | None,
+        typer.Option(metavar="GROUP", help="Compare this group of flows or link; may be repeated."),
+    ] = None,
     assignments: Assignments = None,
     workers: Jobs = None,
     on: On = "local",
@@ -91,6 +95,7 @@ def compare(
         ),
     ] = None,
     allow_python: AllowPython = False,
+    all_rows: Annotated[bool, typer.Option("--all", help="Print every row of the table.")] = False,
     as_json: Annotated[
         bool, typer.Option("--json", help="One JSON object per point of the sweep, one per line.")
     ] = False,
@@ -129,4 +134,6 @@ def compare(
         file=file,
         allow_python=allow_python,
         as_json=as_json,
+        of=of or (),
+        all_rows=all_rows,
     )

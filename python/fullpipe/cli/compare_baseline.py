@@ -47,7 +47,7 @@ def keep(file: Path, points: Points) -> None:
 
 
 def against(
-    file: Path, points: Points, metrics: Sequence[str], margins: Mapping[str, Margin]
+    file: Path, points: Points, metrics: Sequence[str], margins: Mapping[str, Margin], of: Sequence[str] = ()
 ) -> list[VariantComparison]:
     """What is said of runs against the baseline, point by point, as one family.
 
@@ -70,6 +70,6 @@ def against(
         other = Side.of_runs("now" if name == reference.name else name, runs, metrics, links)
         pairs.append((point, reference, other))
     try:
-        return compare_all(pairs, metrics, margins)
+        return compare_all(pairs, metrics, margins, of)
     except ValueError as error:
         raise ScenarioError([f"{file}: {error}"]) from None

@@ -28,7 +28,11 @@ def sides_in(folder: Path, content: str) -> dict[str, list[Run]]:
 
 
 def compared(
-    folder: Path, sides: Mapping[str, Sequence[Run]], reference: str | None, margins: Mapping[str, Margin]
+    folder: Path,
+    sides: Mapping[str, Sequence[Run]],
+    reference: str | None,
+    margins: Mapping[str, Margin],
+    of: Sequence[str] = (),
 ) -> EngineComparison:
     """Kept runs of the same flows, held against those of one engine.
 
@@ -40,6 +44,6 @@ def compared(
         raise UnknownNameError("reference", reference, sides)
     first = reference or closest_to_the_world(sides)
     try:
-        return compare(sides, first, margins)
+        return compare(sides, first, margins, of)
     except ValueError as error:
         raise ScenarioError([f"{folder}: {error}"]) from None

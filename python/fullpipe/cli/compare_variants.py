@@ -3,29 +3,19 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import polars as pl
-import typer
 
 from fullpipe import files
 from fullpipe.analysis.bounds import bounds_of_difference
-from fullpipe.analysis.unanswered import unanswered
 from fullpipe.cli.asked import read_scenario
-from fullpipe.cli.console import led, styled, table, terminal
-from fullpipe.cli.output import complain, echo
+from fullpipe.cli.output import echo
 from fullpipe.cli.shown import (
-    INTERVAL,
-    MARGIN,
-    difference_shown,
-    heading,
-    margin_shown,
-    number_shown,
     point_shown,
     shown_in,
-    unit_shown,
 )
 from fullpipe.errors import ScenarioError
 from fullpipe.report import basis
@@ -34,12 +24,8 @@ from fullpipe.runs import Run
 from fullpipe.scenario import Scenario
 from fullpipe.scenario.read.toml import value_of
 from fullpipe.validation.compare import Finding, VariantComparison
-from fullpipe.validation.compare.rules import ALIKE, unlike
+from fullpipe.validation.compare.conclusion import conclusion
 from fullpipe.validation.over import SCENARIO
-
-_LONGEST_HEADING = 10
-"""Of a column: where a name is longer, columns are called A and B, and the line above says which is which."""
-_COLOURS = {"better": "green", "worse": "red", "equivalent": "", "undecided": "dim"}
 
 
 def axes_of(over: Sequence[str]) -> dict[str, list[Any]]:
@@ -84,42 +70,17 @@ def _value(text: str) -> Any:
         return text.strip()
 
 
-def report(
-    found: Iterable[VariantComparison],
-    *,
-    as_json: bool,
-    file: Path | None = None,
-    command: str = "",
-    runs: Sequence[Run] = (),
-    asked: Sequence[str] = (),
-) -> None:
-    """Print what is said, keep it in a file for reports, and end with exit code 1 if anything is worse.
-
-    `runs` are those that were compared; they may come while `found` is read. Each of the metrics that are
-    asked for and that no comparison has gets a line on standard error.
-    """
-    told = []
-    for comparison in found:
-        told.append(comparison)
-        if as_json:
-            echo(json.dumps(comparison.to_dict(), allow_nan=False))
-        else:
-            _show(comparison)
-    if file is not None and told:
-        write(file, told, command, runs)
-    for line in unanswered(asked, {metric for one in told for metric in one.measured}):
-        complain(f"note: {line}")
-    if any(comparison.is_worse for comparison in told):
-        raise typer.Exit(1)
-
-
 def write(file: Path, found: Sequence[VariantComparison], command: str, runs: Sequence[Run] = ()) -> None:
     """Write what `fullpipe report` reads: every row with its point and both sides, and the places of runs.
 
     Raises:
         ResultError: If it cannot be written.
     """
-    content = file_of([one.to_dict() for one in found], command) | basis.as_json(basis.basis_of(runs))
+    content = file_of([one.to_dict() for one in found], command) | {
+        "conclusion": conclusion(found),
+        "findings": [finding.to_dict() for one in found for finding in one.findings],
+    }
+    content |= basis.as_json(basis.basis_of(runs))
     files.write(file, (json.dumps(content, indent=1, allow_nan=False) + "\n").encode())
 
 
@@ -167,71 +128,3 @@ def _is_relative(row: Finding) -> bool:
 
 def _axis_label(row: Finding) -> str:
     return f"{row.metric}, % of the reference" if _is_relative(row) else shown_in(row.metric, row.unit)[1]
-
-
-def _show(found: VariantComparison) -> None:
-    console = terminal()
-    seeds = f"{len(found.seeds)} seed{'' if len(found.seeds) == 1 else 's'}"
-    where = "".join(f", {word}" for word in [*point_shown(found.point), seeds])
-    names = _headings(found)
-    other, reference = (
-        whole if whole == name else f"{whole} ({name})"
-        for whole, name in ((found.other, names[1]), (found.reference, names[0]))
-    )
-    title = led(f"{other} against {reference}", "bold", f": {found.scenario}{where}")
-    console.print(title, soft_wrap=True)
-    console.print(_table(found, *names))
-    for note in found.notes:
-        console.print(styled(note, "dim"), soft_wrap=True)
-    for line in _sentences(found):
-        complain(line)
-
-
-def _headings(found: VariantComparison) -> tuple[str, str]:
-    """What the columns of the variants are called."""
-    names = (found.reference, found.other)
-    return names if max(map(len, names)) <= _LONGEST_HEADING else ("A", "B")
-
-
-def _table(found: VariantComparison, reference: str, other: str) -> Any:
-    made = table("", reference, other, "difference [95 %]", "margin", last="verdict")
-    name, _, _, difference, margin, verdict = made.columns
-    name.no_wrap, difference.no_wrap, margin.no_wrap = True, False, False
-    difference.min_width, margin.max_width, verdict.min_width = INTERVAL, MARGIN, 10
-    of = None
-    for row in found.rows:
-        if (row.kind, row.of) != of:
-            of = (row.kind, row.of)
-            made.add_row(styled(heading(row.of), "bold"))
-        unit, said = unit_shown(row.unit), row.assessment
-        made.add_row(
-            f" {row.metric} {unit if unit != row.unit or unit == 's' else ''}",
-            number_shown(row.reference, row.unit, row.metric),
-            number_shown(row.other, row.unit, row.metric),
-            difference_shown(said.difference, said.interval, row.reference, row.unit, row.metric),
-            margin_shown(row.margin, row.unit, row.metric),
-            styled(_verdict(row), _COLOURS.get(row.assessment.verdict, "yellow")),
-        )
-        sides = (row.left_out.reference, row.left_out.other) if row.left_out else ()
-        if any(side.unfinished for side in sides):
-            made.add_row("  unfinished", *(f"{side.unfinished:,} of {side.began:,}" for side in sides))
-    return made
-
-
-def _verdict(row: Finding) -> str:
-    seeds = row.assessment.seeds
-    return f"{row.assessment.verdict} (about {seeds:,} seeds)" if seeds else row.assessment.verdict
-
-
-def _sentences(found: VariantComparison) -> Iterator[str]:
-    """What a reader should know of the verdicts."""
-    if any(row.assessment.reason == ALIKE for row in found.rows):
-        yield 'note: all seeds gave the same run, which is one; give flows a start_jitter, such as "100 ms"'
-    for row in found.rows:
-        if row.left_out and row.left_out.more:
-            is_open = row.assessment.reason == unlike(row.left_out)
-            told = ": no verdict; make runs longer" if is_open else ""
-            yield (
-                f"note: {row.metric} of {row.of}: {row.left_out.reference} of {found.reference},"
-                f" {row.left_out.other} of {found.other}; those that finish are the faster ones{told}"
-            )

@@ -1,23 +1,21 @@
 """Does what `fullpipe compare` is asked for."""
 
-import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import Any
 
 import typer
 
 from fullpipe.analysis.metrics.headlines import headlines
-from fullpipe.analysis.unanswered import unanswered
 from fullpipe.cli.asked import processors, read_scenario, values_of
 from fullpipe.cli.compare_baseline import against, keep, points_of, seeds_of
-from fullpipe.cli.compare_engines import by_engine, draw, show
+from fullpipe.cli.compare_engines import by_engine, draw
 from fullpipe.cli.compare_kept import compared as kept_compared
 from fullpipe.cli.compare_kept import sides_in
-from fullpipe.cli.compare_variants import axes_of, draw_forest, report
+from fullpipe.cli.compare_shown import tell_engines, tell_variants
+from fullpipe.cli.compare_variants import axes_of, draw_forest
 from fullpipe.cli.jobs import bring_all, check_all, engine_names, finished_runs
-from fullpipe.cli.output import complain, echo
 from fullpipe.cluster import executor
 from fullpipe.errors import UnknownNameError
 from fullpipe.runs import Run, Store
@@ -49,6 +47,8 @@ def compare(
     file: Path | None,
     allow_python: bool,
     as_json: bool,
+    of: Sequence[str] = (),
+    all_rows: bool = False,
 ) -> None:
     """Compare variants, a baseline or engines, and say how they differ; arguments are those of the command.
 
@@ -67,9 +67,10 @@ def compare(
             told_how = "runs that are kept are compared as they are; name a scenario to run others"
             raise typer.BadParameter(told_how, param_hint="SCENARIO")
         kept_sides = sides_in(Path(scenario), content)
-        found = kept_compared(Path(scenario), kept_sides, reference, margins)
+        found = kept_compared(Path(scenario), kept_sides, reference, margins, of)
         scenarios = (run.scenario for runs in kept_sides.values() for run in runs)
-        _tell_engines(found, metric or headlines(HEADLINES, scenarios), {}, asked=metric, as_json=as_json)
+        shown = metric or headlines(HEADLINES, scenarios)
+        tell_engines([found], shown, asked=metric, as_json=as_json, all_rows=all_rows)
         if figures:
             draw(figures, kept_sides, found.scenario, {}, quiet=as_json)
         return
@@ -85,7 +86,9 @@ def compare(
         told_how = "goes with --engines; of --over the first value is the reference"
         raise typer.BadParameter(told_how, param_hint="--reference")
     made: list[Run] = []
-    told = partial(report, as_json=as_json, file=file, command=command, runs=made, asked=metric)
+    told = partial(
+        tell_variants, as_json=as_json, all_rows=all_rows, file=file, command=command, runs=made, asked=metric
+    )
 
     def finished(todo: Sequence[Job]) -> list[Outcome]:
         if allow_python:
@@ -100,7 +103,7 @@ def compare(
         several = range(1, (seeds or _SEEDS_OF_VARIANTS) + 1)
         sides = sides_of(chosen, axes_of(over), several, engines or "native")
         runs = (outcome.run for outcome in finished([job for jobs in sides.values() for job in jobs]))
-        every = compared(sides, runs, metric or None, margins)
+        every = compared(sides, runs, metric or None, margins, of)
         if figures:
             draw_forest(figures, every, quiet=as_json)
         told(every)
@@ -108,7 +111,7 @@ def compare(
         kept = seeds_of(baseline, seeds, _SEEDS_OF_VARIANTS)
         points = points_of(finished(jobs(chosen, kept, engines or "native")))
         if baseline.exists():
-            told(against(baseline, points, metrics, margins))
+            told(against(baseline, points, metrics, margins, of))
         else:
             keep(baseline, points)
     else:
@@ -118,24 +121,12 @@ def compare(
         several = range(1, (seeds or _SEEDS) + 1)
         outcomes = finished([job for name in names for job in jobs(chosen, several, name)])
         first = reference or ("linux" if "linux" in names else names[0])
-        for point, sides_at_point in by_engine(outcomes):
-            found = comparison.compare(sides_at_point, first, margins)
-            _tell_engines(found, metrics, point, asked=metric, as_json=as_json)
-            if figures:
-                draw(figures, sides_at_point, found.scenario, point, quiet=as_json)
-
-
-def _tell_engines(
-    found: comparison.EngineComparison,
-    metrics: Sequence[str],
-    point: Mapping[str, Any],
-    *,
-    asked: Sequence[str],
-    as_json: bool,
-) -> None:
-    if as_json:
-        echo(json.dumps(found.to_dict() | {"point": dict(point)}, allow_nan=False))
-    else:
-        show(found, metrics, point)
-    for line in unanswered(asked, {row.metric for row in found.rows}):
-        complain(f"note: {line}")
+        at_points = by_engine(outcomes)
+        every_point = [
+            replace(comparison.compare(sides_at_point, first, margins, of), point=point)
+            for point, sides_at_point in at_points
+        ]
+        tell_engines(every_point, metrics, asked=metric, as_json=as_json, all_rows=all_rows)
+        if figures:
+            for point, sides_at_point in at_points:
+                draw(figures, sides_at_point, chosen.name, point, quiet=as_json)

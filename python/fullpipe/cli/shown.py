@@ -39,10 +39,10 @@ def label(job: "Job") -> str:
     return " ".join([*point_shown(job.point), f"seed {job.seed}"])
 
 
-def heading(name: str) -> str:
+def heading(name: str, longest: int = LONGEST) -> str:
     """The name of a group of flows or of a link, in several lines if it is long.
 
     >>> heading("download-from-the-basement").splitlines()
     ['download-from-the-', 'basement']
     """
-    return "\n".join(wrap(name, LONGEST))
+    return "\n".join(wrap(name, longest))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import product
 from pathlib import Path
 from typing import Any
@@ -68,6 +68,7 @@ def compared(
     runs: Iterable[Run],
     metrics: Sequence[str] | None = None,
     margins: Mapping[str, Margin] | None = None,
+    of: Collection[str] = (),
 ) -> list[VariantComparison]:
     """For every point of the sweep and every variant but the first, what is said of it against the first.
 
@@ -78,14 +79,16 @@ def compared(
         runs: Those of their jobs, in order.
         metrics: What is compared. Left out: `HEADLINES`, less what `headlines` leaves out.
         margins: Other margins than those of the metrics.
+        of: Groups of flows and links that are compared; all unless named.
 
     Raises:
         ScenarioError: If two sides cannot be compared, or no run has any of the metrics.
+        UnknownNameError: If there is no group of a name in `of`.
     """
     if metrics is None:
         metrics = headlines(HEADLINES, (job.scenario for jobs in sides.values() for job in jobs))
     try:
-        return compare_all(_pairs(sides, runs, metrics), metrics, margins)
+        return compare_all(_pairs(sides, runs, metrics), metrics, margins, of)
     except ValueError as error:
         raise ScenarioError([f"over: {error}"]) from None
 

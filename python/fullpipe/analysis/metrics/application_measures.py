@@ -104,7 +104,7 @@ OF_APPLICATIONS = (
         "transfers.fct_s",
         _FINISHED,
         times="fct",
-        label="completion time, 95th percentile",
+        label="p95 completion time",
     ).leads(View.TABLE | View.REPORT),
     *_counted("fct", "transfers", "transfers", _transfers_s, "transfers.fct_s"),
     Measure(
@@ -129,7 +129,7 @@ OF_APPLICATIONS = (
         "transfers.page",
         "a web page that began after the warm-up is loaded",
         times="page",
-        label="page load time, 95th percentile",
+        label="p95 page load time",
     ),
     *_counted("page", "pages", "web pages", _pages_s, "transfers.page"),
     Measure(

@@ -66,9 +66,9 @@ LINK_MEASURES = (
         "s",
         "lower",
         WAIT,
-        "mean wait in the queue",
+        "mean queueing delay",
         "sojourn_mean_s",
-        "mean wait in the queue",
+        "mean queueing delay",
     ).leads(View.COMPARISON | View.REPORT, rank=9),
     _of_link(
         "sojourn_p95",
@@ -77,7 +77,7 @@ LINK_MEASURES = (
         WAIT,
         "95th percentile of it",
         "sojourn_p95_s",
-        "wait in the queue, 95th percentile",
+        "p95 queueing delay",
     ).leads(View.REPORT),
     _of_link(
         "dropped",

@@ -288,7 +288,7 @@ MEASURES = (
         is_of_connections=True,
         label="mean smoothed RTT",
     ).leads(View.COMPARISON),
-    _rtt("rtt_p95", "the 95th percentile of RTT samples", "rtt_p95_s", "RTT, 95th percentile").leads(
+    _rtt("rtt_p95", "the 95th percentile of RTT samples", "rtt_p95_s", "p95 RTT").leads(
         View.COMPARISON | View.REPORT
     ),
     Measure(
@@ -300,7 +300,7 @@ MEASURES = (
         _srtt_p95,
         "series.srtt_s",
         is_of_connections=True,
-        label="smoothed RTT, 95th percentile",
+        label="p95 smoothed RTT",
     ).leads(View.COMPARISON),
     Measure(
         "rtt_inflation",
@@ -311,7 +311,7 @@ MEASURES = (
         _of(rtt_inflation),
         "flows.rtt_p95_s",
         is_of_connections=True,
-        label="RTT, 95th percentile over smallest",
+        label="p95 RTT over smallest RTT",
         neutral=1.0,
     ),
     Measure(
@@ -341,13 +341,13 @@ MEASURES = (
     _delay("owd_mean", "the mean one-way delay", "mean_s", "mean one-way delay").leads(
         View.COMPARISON | View.REPORT, rank=7
     ),
-    _delay(
-        "owd_p95", "the 95th percentile of the one-way delay", "p95_s", "one-way delay, 95th percentile"
-    ).leads(View.TABLE | View.REPORT | View.FIGURE, rank=8),
+    _delay("owd_p95", "the 95th percentile of the one-way delay", "p95_s", "p95 one-way delay").leads(
+        View.TABLE | View.REPORT | View.FIGURE, rank=8
+    ),
     _queueing("queueing_mean", "the mean", "mean_s", "mean queueing delay"),
-    _queueing("queueing_p95", "the 95th percentile of the", "p95_s", "queueing delay, 95th percentile"),
+    _queueing("queueing_p95", "the 95th percentile of the", "p95_s", "p95 queueing delay"),
     _in_order("in_order_mean", "the mean", "in_order_mean_s", "mean delay in order"),
-    _in_order("in_order_p95", "the 95th percentile of the", "in_order_p95_s", "in order, 95th percentile"),
+    _in_order("in_order_p95", "the 95th percentile of the", "in_order_p95_s", "p95 delay in order"),
     _averaged(
         "jitter",
         Margin(0.20, 0.0005),
@@ -363,7 +363,7 @@ MEASURES = (
         "mean opinion score of its calls, by the E-model",
         _call_score,
         "flows.owd_mean_s",
-        label="opinion score of calls (MOS)",
+        label="opinion score (MOS)",
         bounds=(1.0, 4.5),
         digits=1,
     ).leads(EVERYWHERE, rank=1),

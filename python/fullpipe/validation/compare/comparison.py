@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Any
+from dataclasses import dataclass, field, replace
+from typing import Any, Self
 
 from fullpipe.validation.compare.finding import Finding, interval_dict, unfinished_dict
 
@@ -38,6 +38,10 @@ class Comparison:
     """Of the scenario's own sweep; empty without one."""
     measured: frozenset[str] = frozenset()
     """Metrics of which either side has a value."""
+    changed: frozenset[int] = frozenset()
+    """Entries of `flows`, by their place on the reference, that the sides set in another way."""
+    is_of_versions: bool = False
+    """Whether the sides are one scenario at two times or in two versions, and not two variants."""
 
     @property
     def reference(self) -> str:
@@ -48,6 +52,10 @@ class Comparison:
     def others(self) -> tuple[str, ...]:
         """Names of the sides compared with the reference."""
         return tuple(self.sides)[1:]
+
+    def only(self, findings: Sequence[Finding]) -> Self:
+        """The comparison with some of its findings."""
+        return replace(self, findings=findings)
 
     @property
     def is_worse(self) -> bool:

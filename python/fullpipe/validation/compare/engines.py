@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -16,7 +16,7 @@ from fullpipe.runs import Run
 from fullpipe.runs.population import content_of, files_of
 from fullpipe.validation.compare.comparison import Comparison, Note
 from fullpipe.validation.compare.contrast import Contrast
-from fullpipe.validation.compare.finding import Finding, interval_dict
+from fullpipe.validation.compare.finding import Finding, check_groups, interval_dict
 from fullpipe.validation.compare.margins import MARGINS, check_margin
 from fullpipe.validation.compare.matching import Cell, Series, contrast_of, measure_of, series_of
 from fullpipe.validation.compare.rules import EQUIVALENCE_LEVEL, Judgement, independent
@@ -270,7 +270,9 @@ def _remarks(found: Matched, first: str, name: str) -> Iterator[str]:
             yield f"{joint({first: label, name: other})}: {counts}; sums are of all of them"
 
 
-def compare(runs: Runs, reference: str, margins: Mapping[str, Margin] | None = None) -> EngineComparison:
+def compare(
+    runs: Runs, reference: str, margins: Mapping[str, Margin] | None = None, of: Collection[str] = ()
+) -> EngineComparison:
     """Compare the values of several sides: engines that ran one scenario, or settings of one engine.
 
     Every entry of `flows` is compared with its counterpart, by name if all entries of both sides are named
@@ -281,8 +283,10 @@ def compare(runs: Runs, reference: str, margins: Mapping[str, Margin] | None = N
         runs: By side, one run per seed.
         reference: The side that the others are compared with.
         margins: Other margins than `MARGINS` has, by metric.
+        of: Groups of flows and links that are compared; all unless named.
 
     Raises:
+        UnknownNameError: If there is no group of a name in `of`.
         ValueError: If there are fewer than two sides, one without runs, or no such reference; if the runs of
             a side are not of one scenario and engine with a seed each; or if sides differ in the number of
             entries of `flows`, the duration or the warm-up; or if a margin is none, or of no metric.
@@ -311,6 +315,9 @@ def compare(runs: Runs, reference: str, margins: Mapping[str, Margin] | None = N
         if reference not in why:
             others = (name for name in known if name != reference and name not in why)
             findings += [independent(_contrast(cell, known, reference, name, allowed)) for name in others]
+    if of:
+        check_groups(of, ((each.subject, each.labels) for each in findings))
+        findings = [each for each in findings if each.subject.is_of(of, each.labels)]
     return EngineComparison(
         scenario=runs[reference][0].name,
         sides={name: [run.meta.seed for run in side.runs] for name, side in found.sides.items()},

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
@@ -11,6 +11,7 @@ from fullpipe.analysis.metrics.margins import Margin
 from fullpipe.analysis.metrics.measure import Better
 from fullpipe.analysis.statistics import Interval
 from fullpipe.analysis.unfinished import Counts
+from fullpipe.errors import UnknownNameError
 
 Verdict = Literal["better", "worse", "higher", "lower", "equivalent", "undecided"]
 """Words of every comparison: higher and lower where no direction is better."""
@@ -44,6 +45,11 @@ class Subject:
     def key(self) -> tuple[str, int | None, str, str, str]:
         """Distinct for every subject of a table of values."""
         return self.kind, self.entry, self.of, self.metric, repr(self.point)
+
+    def is_of(self, groups: Collection[str], labels: Collection[str] = ()) -> bool:
+        """Whether it is of one of these groups: by its name, that of either side, or as `flows.0`."""
+        names = {self.of, *labels, *([] if self.entry is None else [f"flows.{self.entry}"])}
+        return not names.isdisjoint(groups)
 
     def to_dict(self) -> dict[str, Any]:
         """The subject as JSON, without its case."""
@@ -205,6 +211,16 @@ class Finding:
             "cliffs_delta": self.delta,
             "unfinished": unfinished_dict(self.left_out),
         }
+
+
+def check_groups(groups: Collection[str], known: Iterable[tuple[Subject, Sequence[str]]]) -> None:
+    """Raise UnknownNameError if no subject, given with its labels, is of one of the groups."""
+    subjects = list(known)
+    for name in groups:
+        if not any(subject.is_of([name], labels) for subject, labels in subjects):
+            raise UnknownNameError(
+                "group of flows or link", name, dict.fromkeys(subject.of for subject, _ in subjects)
+            )
 
 
 def word(better: Better, difference: float) -> Verdict:

@@ -86,6 +86,17 @@ def _are_alike(values: pl.DataFrame) -> bool:
     return bool(firsts)
 
 
+def changed_entries(reference: Side, other: Side) -> frozenset[int]:
+    """Places of the entries of `flows` on the reference that the other side sets in another way.
+
+    Raises:
+        ValueError: As `places`.
+    """
+    found = places((reference.name, reference.scenario), (other.name, other.scenario))
+    theirs, ours = reference.scenario.flows, other.scenario.flows
+    return frozenset(place for flow, place in zip(ours, found, strict=True) if flow != theirs[place])
+
+
 def is_total(key: Key) -> bool:
     """Whether it is of the flows of several entries together."""
     return key[0] == "flows" and key[1] in TOTALS

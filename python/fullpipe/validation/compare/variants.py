@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any
 
 from fullpipe.analysis.metrics.margins import Margin
 from fullpipe.analysis.of_parts import of_parts
 from fullpipe.validation.compare.comparison import Note, VariantComparison
 from fullpipe.validation.compare.contrast import Contrast
+from fullpipe.validation.compare.finding import check_groups
 from fullpipe.validation.compare.matching import matched
 from fullpipe.validation.compare.rules import paired
-from fullpipe.validation.compare.side import Side
+from fullpipe.validation.compare.side import Side, changed_entries
 
 
 def compare_variants(
@@ -23,7 +24,7 @@ def compare_variants(
 ) -> VariantComparison:
     """Compare two variants by pairs of runs with the same seed.
 
-    What belongs together: see `matched`. All rows are one family: see `assessed`.
+    What belongs together: see `matched`. All findings are one family: see `rules.paired`.
 
     Raises:
         ValueError: As `compare_all`.
@@ -35,15 +36,29 @@ def compare_all(
     sides: Iterable[tuple[Mapping[str, Any], Side, Side]],
     metrics: Sequence[str],
     margins: Mapping[str, Margin] | None = None,
+    of: Collection[str] = (),
 ) -> list[VariantComparison]:
     """Compare many pairs of variants, which are one family together: of a point, reference and other each.
 
-    Whether anything at all is better or worse is then wrong in 5 % of families at most: see `assessed`.
+    Whether anything at all is better or worse is then wrong in 5 % of families at most: see `rules.paired`.
+
+    Args:
+        sides: Point, reference and other side of every pair.
+        metrics: Names of metrics.
+        margins: Other margins than those of the metrics.
+        of: Groups of flows and links that are compared; all unless named.
 
     Raises:
         ValueError: As `matched`, or if no metric is measured on both sides of any pair.
+        UnknownNameError: If no contrast is of a group that is named.
     """
     found = [(*each, *matched(*each[1:], metrics, margins, each[0])) for each in sides]
+    if of:
+        check_groups(of, ((each.subject, each.labels) for *_, contrasts, _ in found for each in contrasts))
+        found = [
+            (point, reference, other, [c for c in contrasts if c.subject.is_of(of, c.labels)], notes)
+            for point, reference, other, contrasts, notes in found
+        ]
     if not any(contrasts for *_, contrasts, _ in found):
         notes = [note for *_, of_pair in found for note in of_pair]
         raise ValueError(notes[0] if notes else f"no run has {' or '.join(metrics)}; choose other metrics")
@@ -56,6 +71,7 @@ def compare_all(
             findings=[next(findings) for _ in contrasts],
             notes=[*notes, *map(Note, _leaves_out(reference, other, contrasts))],
             measured=_measured(reference) | _measured(other),
+            changed=changed_entries(reference, other),
         )
         for point, reference, other, contrasts, notes in found
     ]

@@ -9,6 +9,7 @@ from xml.etree import ElementTree as Xml
 
 from fullpipe.analysis.shown import number_shown, unit_shown
 from fullpipe.markdown import escaped, table
+from fullpipe.validation.compare.conclusion import MOST, one, weight
 from fullpipe.validation.compare.finding import Finding, interval_dict, known
 from fullpipe.validation.gate.check import Checked
 
@@ -65,6 +66,7 @@ def as_json(checked: Checked, command: str) -> Mapping[str, Any]:
         "title": checked.suite,
         "question": f"Is the change worse than its base, {checked.base}?",
         "verdict": checked.decision,
+        "conclusion": conclusion(checked),
         "identical": checked.is_identical,
         "runs": checked.runs,
         "counts": {
@@ -73,6 +75,7 @@ def as_json(checked: Checked, command: str) -> Mapping[str, Any]:
             "undecided": checked.count("undecided"),
         },
         "rows": [_row(row) for row in checked.findings],
+        "findings": [each.to_dict() for each in checked.findings],
         "notes": list(checked.notes),
         "command": command,
         "versions": {"base": checked.base, "change": checked.change},
@@ -98,6 +101,24 @@ def _row(row: Finding) -> dict[str, Any]:
         "seeds_that_would_decide": row.seeds,
         "reason": row.reason,
     }
+
+
+def conclusion(checked: Checked) -> list[str]:
+    """Say whether anything is worse beyond its margin, and by how much: the largest differences first."""
+    if checked.is_identical:
+        return [summary(checked)]
+    worse = sorted((each for each in checked.findings if each.decision == "regressed"), key=weight)
+    total, open_ = len(checked.findings), checked.count("undecided")
+    left = f"; {open_:,} are undecided" if open_ else ""
+    if not worse:
+        values = "the only value is" if total == 1 else f"none of {total:,} values is"
+        first = "Not worse" if not open_ else "Undecided"
+        return [f"{first}: {values} shown to be worse than the base{left}."]
+    verb = "is" if len(worse) == 1 else "are"
+    told = [
+        f"Regressed: {len(worse):,} of {total:,} values {verb} worse than the base beyond their margin{left}."
+    ]
+    return [*told, *(f"{_place(each)}: {one(each)}" for each in worse[: MOST - 1])]
 
 
 def summary(checked: Checked) -> str:
