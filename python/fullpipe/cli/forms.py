@@ -14,7 +14,7 @@ from fullpipe.cli.output import plain
 NOTHING = "-"
 """A cell without a number."""
 _MOST_ROWS = 60
-"""On a terminal. What goes to a file or a program is whole."""
+"""On a terminal, unless a command has its own limit. What goes to a file or a program is whole."""
 
 
 class Form(StrEnum):
@@ -81,18 +81,24 @@ def _drawn(grid: Grid, chosen: Sequence[int]) -> Any:
     return made
 
 
-def show(grid: Grid, form: Form) -> None:
-    """Print a grid."""
+def show(grid: Grid, form: Form, most: int | None = None) -> None:
+    """Print a grid.
+
+    Args:
+        grid: What is printed.
+        form: As a table for people, rows beyond a limit are left out, and a line says so.
+        most: The limit, for commands that have `--all`; left out, there is one on a terminal only.
+    """
     if form == Form.TABLE:
         from fullpipe.cli.console import terminal
 
-        console = terminal()
-        rows = len(grid.rows)
-        cut = console.is_terminal and rows > _MOST_ROWS
-        for each in drawn(replace(grid, rows=grid.rows[:_MOST_ROWS]) if cut else grid, console.width):
+        console, rows = terminal(), len(grid.rows)
+        limit = most or (_MOST_ROWS if console.is_terminal else rows)
+        for each in drawn(replace(grid, rows=grid.rows[:limit]), console.width):
             console.print(each)
-        if cut:
-            console.print(f"{rows:,} rows, of which {_MOST_ROWS} are shown; --format csv prints all")
+        if rows > limit:
+            how = "--all prints them" if most else "--format csv prints all"
+            console.print(f"{rows - limit:,} more rows: {how}")
     else:
         print(plain(text_of(grid, form)), end="")
 

@@ -72,6 +72,7 @@ def run(
         ),
     ] = None,
     form: FormOption = Form.TABLE,
+    all_rows: Annotated[bool, typer.Option("--all", help="Print every row of the table.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="One JSON object per run, one per line.")] = False,
 ) -> None:
     """Run a scenario: every point of its sweep with every seed.
@@ -111,6 +112,7 @@ def run(
         metrics=metric,
         form=form,
         as_json=as_json,
+        all_rows=all_rows,
     )
     if code:
         raise typer.Exit(code)

@@ -59,6 +59,7 @@ def run(
     metrics: Sequence[str] | None = None,
     form: str = "table",
     as_json: bool = False,
+    all_rows: bool = False,
 ) -> int:
     """Run a scenario and print what came out; the exit code.
 
@@ -79,6 +80,7 @@ def run(
         metrics: The metrics to show; None for the usual ones.
         form: The form of the table of several runs.
         as_json: Print a line of JSON per run in place of tables.
+        all_rows: Print all rows of the table of several runs.
 
     Raises:
         FullpipeError: If it cannot be run.
@@ -115,7 +117,8 @@ def run(
         from fullpipe.cli import tables  # here, as below: JSON needs none of it
 
         also = list(dict.fromkeys(target.metric for target in targets or ()))
-        tables.show([outcome for outcome in outcomes if outcome.error is None], metrics, form, also)
+        made = [outcome for outcome in outcomes if outcome.error is None]
+        tables.show(made, metrics, form, also, all_rows=all_rows)
     if enough:
         from fullpipe.cli.until import tell
 

@@ -12,8 +12,13 @@ def show(
     metrics: Sequence[str] | None = None,
     form: str = "table",
     also: Sequence[str] = (),
+    *,
+    all_rows: bool = False,
 ) -> None:
-    """Print one run in full, or, of several, or if metrics are named, a row per point and group of flows."""
+    """Print one run in full; of several, or if metrics are named, a conclusion and a table.
+
+    The table has a row per point and group of flows: the first ones, or all.
+    """
     if len(outcomes) == 1 and not metrics and not also and form == "table":
         from fullpipe.cli.run_tables import show_run  # here: it needs no data frames
 
@@ -21,7 +26,7 @@ def show(
     elif outcomes:
         from fullpipe.cli.points_shown import show_points
 
-        show_points(outcomes, metrics, form, also)
+        show_points(outcomes, metrics, form, also, all_rows=all_rows)
     if form == "table":
         from fullpipe.cli.console import terminal
 

@@ -121,6 +121,7 @@ def compare_over(
     *,
     metrics: Sequence[str] | None = None,
     margins: Mapping[str, Margin] | None = None,
+    of: Collection[str] = (),
     engine: str = "native",
     workers: int = 1,
     out: str | Path | None = None,
@@ -136,6 +137,7 @@ def compare_over(
         seeds: The same for every variant.
         metrics: What is compared. Left out: `HEADLINES`, less what `headlines` leaves out.
         margins: Other margins than those of the metrics.
+        of: Groups of flows and links that are compared; all unless named.
         engine: What runs it.
         workers: How many runs at the same time.
         out: Folder in which runs are kept and looked up, or None for memory.
@@ -148,4 +150,4 @@ def compare_over(
     sides = sides_of(scenario, over, seeds, engine)
     todo = [job for jobs in sides.values() for job in jobs]
     runs = api.run_all(todo, workers=workers, out=out)
-    return compared(sides, runs, metrics, margins)
+    return compared(sides, runs, metrics, margins, of)

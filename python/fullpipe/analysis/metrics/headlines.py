@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 
 from fullpipe.analysis.metrics.link_measures import LINK_MEASURES
 from fullpipe.analysis.metrics.measure import LinkMeasure, Measure, View
@@ -11,10 +11,25 @@ from fullpipe.scenario import Scenario
 
 _ALL: tuple[Measure | LinkMeasure, ...] = (*MEASURES, *LINK_MEASURES)
 _ONE_WAY = frozenset(measure.name for measure in MEASURES if measure.is_of_datagrams)
+_GOODPUT = "goodput"
 RANKED = tuple(each.name for each in sorted(_ALL, key=lambda each: each.rank) if each.rank)
 """Metrics that are told of flows and links, in the order in which users notice them."""
 INSTEAD_OF = {each.name: each.instead_of for each in _ALL if each.instead_of}
 """Metrics that are shown only where another one has no value, and that one."""
+
+
+def leading(names: Collection[str], *, is_bulk: bool) -> list[str]:
+    """Order metrics by when the users of a group notice them; those without a rank are left out.
+
+    Bulk flows want goodput. Calls, pages, transfers and pings get as much as they ask for, so that goodput
+    tells least of them.
+
+    >>> leading(["goodput", "rtt_mean"], is_bulk=False)
+    ['rtt_mean', 'goodput']
+    """
+    ranked = [name for name in RANKED if name in names and name != _GOODPUT]
+    own = [_GOODPUT] if _GOODPUT in names else []
+    return [*own, *ranked] if is_bulk else [*ranked, *own]
 
 
 def names_in(view: View) -> tuple[str, ...]:

@@ -40,6 +40,8 @@ class Comparison:
     """Metrics of which either side has a value."""
     changed: frozenset[int] = frozenset()
     """Entries of `flows`, by their place on the reference, that the sides set in another way."""
+    bulk: frozenset[int] = frozenset()
+    """Entries of `flows` that are bulk flows on the reference: see `metrics.bulk_flows`."""
     is_of_versions: bool = False
     """Whether the sides are one scenario at two times or in two versions, and not two variants."""
 

@@ -9,7 +9,7 @@ from typing import Any
 from fullpipe.analysis.bounds import bounds_of_difference
 from fullpipe.analysis.metrics import BY_NAME
 from fullpipe.analysis.metrics.groups import TOTALS
-from fullpipe.analysis.metrics.headlines import RANKED
+from fullpipe.analysis.metrics.headlines import RANKED, leading
 from fullpipe.analysis.points import short_names
 from fullpipe.analysis.regions import region
 from fullpipe.analysis.shown import number_shown, point_shown, unit_shown
@@ -24,6 +24,7 @@ _LONGEST_REGION = 70
 """Characters of a part of a sweep in words; a longer one is left to the table."""
 _FAIRNESS = "jain"
 _MOST_NAMED = 4
+_MOST_DIGITS = 2
 
 Subject = tuple[str, int | str, str]
 """Kind, entry or name, and metric: the same at every point."""
@@ -40,6 +41,11 @@ class _Sides:
     def changed(self) -> frozenset[int]:
         """Entries of `flows` that the other side sets in another way."""
         return frozenset[int]().union(*(one.changed for one in self.made))
+
+    @property
+    def bulk(self) -> frozenset[int]:
+        """Entries of `flows` that are bulk flows."""
+        return frozenset[int]().union(*(one.bulk for one in self.made))
 
     @property
     def findings(self) -> list[Finding]:
@@ -82,7 +88,7 @@ def _with(made: Iterable[Comparison], other: str) -> list[Comparison]:
 def _of_one(sides: _Sides, asked: Sequence[str]) -> list[str]:
     """The sentences on a single other side, with those that are decided besides."""
     by_subject = _by_subject(sides.findings)
-    chosen = _chosen(by_subject, sides.changed, asked)
+    chosen = _chosen(sides, by_subject, asked)
     shown = chosen[:MOST] if len(by_subject) <= MOST else chosen[: MOST - 1]
     told = _begun(sides, [_sentence(by_subject[subject]) for subject in shown])
     rest = [of for subject, of in by_subject.items() if subject not in shown]
@@ -92,7 +98,7 @@ def _of_one(sides: _Sides, asked: Sequence[str]) -> list[str]:
 def _of_several(sides: _Sides, asked: Sequence[str], room: int) -> list[str]:
     """The sentences on one of several other sides."""
     by_subject = _by_subject(sides.findings)
-    first, *others = _chosen(by_subject, sides.changed, asked)
+    first, *others = _chosen(sides, by_subject, asked)
     by_group = sorted(by_subject, key=lambda subject: _order(subject[:2], sides.changed))
     more = [subject for subject in [*others, *by_group] if _claims(by_subject[subject])]
     shown = list(dict.fromkeys([first, *more, *others]))[:room]
@@ -117,7 +123,7 @@ def _subject(found: Finding) -> Subject:
 
 
 def _chosen(
-    by_subject: Mapping[Subject, Sequence[Finding]], changed: frozenset[int], asked: Sequence[str]
+    sides: _Sides, by_subject: Mapping[Subject, Sequence[Finding]], asked: Sequence[str]
 ) -> list[Subject]:
     """The subjects that the conclusion is of, the most important first.
 
@@ -125,17 +131,17 @@ def _chosen(
     the one that follows it, too, then fairness, then links.
     """
     known = list(by_subject)
-    groups = sorted(dict.fromkeys(key[:2] for key in known), key=lambda group: _order(group, changed))
+    groups = sorted(dict.fromkeys(key[:2] for key in known), key=lambda group: _order(group, sides.changed))
     if asked:
         return [(*group, metric) for group in groups for metric in asked if (*group, metric) in by_subject]
     chosen: list[Subject] = []
     for kind, of in groups:
         metrics = [metric for *group, metric in known if tuple(group) == (kind, of)]
-        leading = [metric for metric in _leading(metrics) if (kind, of, metric) in by_subject]
+        leads = leading(metrics, is_bulk=kind == "flows" and (of in sides.bulk or of in TOTALS)) or metrics
         if of in TOTALS:
-            leading = [_FAIRNESS] if _FAIRNESS in metrics else [] if len(groups) > 1 else leading
-        chosen += [(kind, of, metric) for metric in leading[: 2 if of in changed else 1]]
-    if not changed:  # nothing is asked of one group: what differs comes first
+            leads = [_FAIRNESS] if _FAIRNESS in metrics else [] if len(groups) > 1 else leads
+        chosen += [(kind, of, metric) for metric in leads[: 2 if of in sides.changed else 1]]
+    if not sides.changed:  # nothing is asked of one group: what differs comes first
         chosen.sort(key=lambda subject: not _claims(by_subject[subject]))
     return chosen or known
 
@@ -143,12 +149,6 @@ def _chosen(
 def _claims(found: Iterable[Finding]) -> list[Finding]:
     """Findings that claim a difference."""
     return [each for each in found if each.verdict not in ("equivalent", "undecided")]
-
-
-def _leading(metrics: Sequence[str]) -> list[str]:
-    """Metrics in the order in which users of a group notice them."""
-    ranked = [name for name in RANKED if name in metrics]
-    return ranked or list(metrics)
 
 
 def _order(group: tuple[str, int | str], changed: frozenset[int]) -> tuple[int, int]:
@@ -222,30 +222,31 @@ def _ends(found: Finding) -> tuple[float, float] | None:
 def _size(found: Finding) -> str:
     """The size of a difference without its sign, with its interval in the same direction."""
     sign = 1 if found.difference > 0 else -1
-    ends = _ends(found)
-    scaled = [
-        sign * value
-        for value in (found.difference, *(sorted(ends, key=lambda end: sign * end) if ends else ()))
-    ]
-    texts = [_scaled(value, found) for value in scaled]
-    unit = " %" if _is_share(found) else f" {unit_shown(found.unit)}".rstrip()
-    interval = f" [{', '.join(texts[1:])}]" if ends else ""
-    return f"{texts[0]}{unit}{interval}"
+    return _with_interval([sign * found.difference, *sorted(sign * end for end in _ends(found) or ())], found)
 
 
 def _difference(found: Finding) -> str:
     """A difference with sign, unit and interval."""
-    ends = _ends(found)
-    texts = [_scaled(value, found, "+") for value in (found.difference, *(ends or ()))]
+    return f"a difference of {_with_interval([found.difference, *(_ends(found) or ())], found, '+')}"
+
+
+def _with_interval(values: Sequence[float], found: Finding, sign: str = "") -> str:
+    """A difference and the ends of its interval, with decimals enough to tell the ends apart."""
+    texts = [_scaled(value, found, sign) for value in values]
+    for digits in range(1, _MOST_DIGITS + 1) if _is_share(found) else ():
+        if len(values) == 1 or texts[1] != texts[2] or values[1] == values[2]:
+            break
+        texts = [_scaled(value, found, sign, digits) for value in values]
     unit = " %" if _is_share(found) else f" {unit_shown(found.unit)}".rstrip()
-    interval = f" [{', '.join(texts[1:])}]" if ends else ""
-    return f"a difference of {texts[0]}{unit}{interval}"
+    interval = f" [{', '.join(texts[1:])}]" if len(texts) > 1 else ""
+    return f"{texts[0]}{unit}{interval}"
 
 
-def _scaled(value: float, found: Finding, sign: str = "") -> str:
+def _scaled(value: float, found: Finding, sign: str = "", digits: int | None = None) -> str:
     if _is_share(found):
         percent = 100 * value / abs(found.reference)
-        return f"{percent:{sign},.{0 if abs(percent) >= 10 else 1}f}"
+        places = (0 if abs(percent) >= 10 else 1) if digits is None else digits
+        return f"{percent:{sign},.{places}f}"
     text = number_shown(value, found.unit, found.metric)
     return f"+{text}" if sign and value > 0 else text
 

@@ -20,7 +20,7 @@ from fullpipe.validation.compare.finding import Finding, check_groups, interval_
 from fullpipe.validation.compare.margins import MARGINS, check_margin
 from fullpipe.validation.compare.matching import Cell, Series, contrast_of, measure_of, series_of
 from fullpipe.validation.compare.rules import EQUIVALENCE_LEVEL, Judgement, independent
-from fullpipe.validation.compare.side import Key, Side, is_total, joint, places
+from fullpipe.validation.compare.side import Key, Side, bulk_entries, is_total, joint, places
 
 Runs = Mapping[str, Sequence[Run]]
 """By side, such as an engine or a setting: one run per seed."""
@@ -323,6 +323,7 @@ def compare(
         sides={name: [run.meta.seed for run in side.runs] for name, side in found.sides.items()},
         given=tuple(runs),
         findings=tuple(findings),
+        bulk=bulk_entries(found.sides[reference].scenario),
         notes=tuple(
             Note(f"{name}: {metric} of {', '.join(of)} is left out, {why}", metric)
             for (name, metric, why), of in gaps.items()

@@ -10,6 +10,7 @@ from typing import Any
 import polars as pl
 
 from fullpipe.analysis.metrics import connections, flow_groups
+from fullpipe.analysis.metrics.connections import is_bulk
 from fullpipe.analysis.metrics.groups import ALL, TOTALS, flow_directions
 from fullpipe.analysis.unfinished import with_counts
 from fullpipe.analysis.values import values_of
@@ -84,6 +85,11 @@ def _are_alike(values: pl.DataFrame) -> bool:
         if first != value and not (first != first and value != value):  # NaN is alike
             return False
     return bool(firsts)
+
+
+def bulk_entries(scenario: Scenario) -> frozenset[int]:
+    """Places of the entries of `flows` that are bulk flows."""
+    return frozenset(place for place, flow in enumerate(scenario.flows) if is_bulk(flow))
 
 
 def changed_entries(reference: Side, other: Side) -> frozenset[int]:

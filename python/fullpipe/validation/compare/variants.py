@@ -12,7 +12,7 @@ from fullpipe.validation.compare.contrast import Contrast
 from fullpipe.validation.compare.finding import check_groups
 from fullpipe.validation.compare.matching import matched
 from fullpipe.validation.compare.rules import paired
-from fullpipe.validation.compare.side import Side, changed_entries
+from fullpipe.validation.compare.side import Side, bulk_entries, changed_entries
 
 
 def compare_variants(
@@ -72,6 +72,7 @@ def compare_all(
             notes=[*notes, *map(Note, _leaves_out(reference, other, contrasts))],
             measured=_measured(reference) | _measured(other),
             changed=changed_entries(reference, other),
+            bulk=bulk_entries(reference.scenario),
         )
         for point, reference, other, contrasts, notes in found
     ]

@@ -1,0 +1,135 @@
+"""The conclusion of runs over seeds: what every group got, fairness, and the extremes of a sweep."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+import polars as pl
+
+from fullpipe.analysis.metrics import BY_NAME
+from fullpipe.analysis.metrics.groups import TOTALS
+from fullpipe.analysis.metrics.headlines import leading
+from fullpipe.analysis.over_seeds import paths_of
+from fullpipe.analysis.shown import mean_shown, point_shown, unit_shown
+
+MOST = 5
+"""Sentences of a conclusion."""
+_MOST_NAMES = 3
+_MOST_GROUPS = 4
+"""Groups of flows that a sentence names."""
+_FAIRNESS = "jain"
+_Rows = Sequence[Mapping[str, Any]]
+
+
+def outcome(means: pl.DataFrame, asked: Sequence[str] = ()) -> list[str]:
+    """Say what runs gave, in one to five sentences.
+
+    Args:
+        means: Means over seeds with intervals, as `over_seeds` gives them.
+        asked: Metrics that were asked for; left out, those that lead for every group of flows.
+
+    Returns:
+        Of one point every group with its mean and interval; of several where a metric is highest and lowest.
+    """
+    known = _with_groups(means.drop_nulls("mean"))
+    paths = [path for path in paths_of(known) if known[path].n_unique() > 1]
+    several = known.select(paths).n_unique() > 1 if paths else False
+    subjects = list(_subjects(known, asked))
+    if several:
+        told = [sentence for subject in subjects[:MOST] if (sentence := _extremes(known, paths, *subject))]
+        return [_begun(sentence) for sentence in told]
+    by_metric: dict[str, list[str]] = {}
+    for metric, of in subjects:
+        by_metric.setdefault(metric, []).append(of)
+    told = [_of_point(known, metric, groups) for metric, groups in list(by_metric.items())[:MOST]]
+    return [_begun(sentence) for sentence in told]
+
+
+def _with_groups(known: pl.DataFrame) -> pl.DataFrame:
+    """The table with one name, as `of`, for every entry of `flows` whose flows have several."""
+    names = known.filter(pl.col("entry").is_not_null()).group_by("entry", maintain_order=True)
+    several = names.agg(pl.col("of").unique(maintain_order=True)).filter(pl.col("of").list.len() > 1)
+    named = {
+        entry: " or ".join(of) if len(of) <= _MOST_NAMES else f"flows.{entry}"
+        for entry, of in several.iter_rows()
+    }
+    if not named:
+        return known
+    of = pl.col("entry").replace_strict(named, default=pl.col("of"), return_dtype=pl.String)
+    return known.with_columns(of=of)
+
+
+def _begun(sentence: str) -> str:
+    return f"{sentence[0].upper()}{sentence[1:]}"
+
+
+def _subjects(known: pl.DataFrame, asked: Sequence[str]) -> Iterator[tuple[str, str]]:
+    """Metrics with the group that they are told of, the most important first."""
+    flows = known.filter(pl.col("kind") == "flows")
+    groups = dict(flows.group_by("of", maintain_order=True).agg(pl.col("metric").unique()).rows())
+    own = [of for of in groups if of not in TOTALS]
+    if asked:
+        every = known.filter(pl.col("metric").is_in(asked))
+        of_metric = dict(every.group_by("metric").agg(pl.col("of").unique(maintain_order=True)).rows())
+        for metric in asked:
+            names = of_metric.get(metric, [])
+            yield from ((metric, of) for of in [n for n in names if n not in TOTALS] or names)
+        return
+    bulk = flows.filter(pl.col("metric") == "bulk", pl.col("mean") > 0)["of"].to_list()
+    leads = {of: leading(groups[of], is_bulk=of in bulk) or [*groups[of]] for of in own}
+    for of in own:
+        yield leads[of][0], of
+    for of, metrics in groups.items():
+        if of in TOTALS and _FAIRNESS in metrics:
+            yield _FAIRNESS, of
+    for of in own:
+        if of in bulk and len(leads[of]) > 1:
+            yield leads[of][1], of
+
+
+def _rows_of(known: pl.DataFrame, metric: str, of: str) -> _Rows:
+    return known.filter(pl.col("metric") == metric, pl.col("of") == of).to_dicts()
+
+
+def _of_point(known: pl.DataFrame, metric: str, groups: Sequence[str]) -> str:
+    """The means of a metric of several groups at one point."""
+    named = BY_NAME[metric].label or metric
+    parts = [
+        f"{mean_shown(row, unit_shown(row['unit']))} for {of}"
+        for of in groups[:_MOST_GROUPS]
+        for row in _rows_of(known, metric, of)[:1]
+    ]
+    more = f" ({len(groups) - _MOST_GROUPS} more in the table)" if len(groups) > _MOST_GROUPS else ""
+    *first, last = parts
+    listed = f"{', '.join(first)} and {last}" if first else last
+    return f"{named} is {listed}{more}."
+
+
+def _extremes(known: pl.DataFrame, paths: Sequence[str], metric: str, of: str) -> str:
+    """Where a metric is highest and lowest, and how many points may be equal to these."""
+    rows = sorted(_rows_of(known, metric, of), key=lambda row: row["mean"])
+    if len(rows) < 2:
+        return ""
+    named, unit = f"{BY_NAME[metric].label or metric} of {of}", unit_shown(rows[0]["unit"])
+    least, most = rows[0], rows[-1]
+    low, high = (mean_shown(row, unit) for row in (least, most))
+    if least["mean"] == most["mean"]:
+        return f"{named} is {low} at all {len(rows)} points."
+    if _ends(least)[1] >= _ends(most)[0] and min(least["n"], most["n"]) > 1:
+        return f"{named} is {low} to {high} over {len(rows)} points, and these intervals overlap."
+    at_most, at_least = (_place(row, paths, rows) for row in (most, least))
+    return f"{named} is highest at {at_most}: {high}; lowest at {at_least}: {low}."
+
+
+def _place(row: Mapping[str, Any], paths: Sequence[str], rows: _Rows) -> str:
+    """A point in words, with the number of others that may be equal to it."""
+    low, high = _ends(row)
+    others = sum(_ends(one)[0] <= high and low <= _ends(one)[1] for one in rows) - 1
+    point = ", ".join(point_shown({path: row[path] for path in paths}))
+    return point if not others else f"{point} ({others} other point{'s' if others > 1 else ''} may be equal)"
+
+
+def _ends(row: Mapping[str, Any]) -> tuple[float, float]:
+    """The ends of an interval; of one seed, or of equal runs, the mean twice."""
+    return (row["mean"], row["mean"]) if row["alike"] or row["low"] is None else (row["low"], row["high"])

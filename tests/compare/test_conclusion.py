@@ -1,0 +1,234 @@
+"""The conclusion of comparisons: which sentences, in which order, and on a terminal before any table."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from fullpipe.analysis.metrics.margins import Margin
+from fullpipe.errors import UnknownNameError
+from fullpipe.validation.compare import Finding, Subject, VariantComparison
+from fullpipe.validation.compare.conclusion import MOST, conclusion
+from fullpipe.validation.compare.contrast import Contrast
+from fullpipe.validation.compare.finding import check_groups
+from fullpipe.validation.compare.rules import one_sided, paired
+
+SIZE = "topology.bottleneck.queue.size"
+DUEL = """
+name = "duel"
+duration = "4 s"
+[topology]
+kind = "dumbbell"
+[topology.bottleneck]
+rate = "10 Mbit/s"
+delay = "10 ms"
+queue = { kind = "drop_tail", size = "1 bdp" }
+[[flows]]
+name = "mine"
+cca = "cubic"
+start_jitter = "500 ms"
+[[flows]]
+name = "beside"
+cca = "cubic"
+start_jitter = "500 ms"
+[record]
+interval = "off"
+[sweep]
+"topology.bottleneck.queue.size" = ["0.5 bdp", "1 bdp", "2 bdp", "4 bdp"]
+"""
+UNITS = {"goodput": "bit/s", "rtt_mean": "s", "jain": "1", "sojourn_mean": "s"}
+
+
+def contrast(metric: str, of: str, entry: int | None, change: float, point: str = "") -> Contrast:
+    """A metric of which the other side has so much more, as a share."""
+    base = {"goodput": 5e6, "rtt_mean": 0.05, "jain": 0.9, "sojourn_mean": 0.02}[metric]
+    noise = np.random.Generator(np.random.PCG64(3)).normal(0, 0.002, (2, 12))
+    sides = [list(base * (1 + of_side)) for of_side in noise]
+    other = [value + change * base for value in sides[1]]
+    kind = "link" if metric == "sojourn_mean" else "flows"
+    better: Any = "higher" if metric in ("goodput", "jain") else "lower"
+    subject = Subject(kind, entry, of, metric, UNITS[metric], {SIZE: point} if point else {})
+    return Contrast(
+        sides[0], other, 0.03 * base, better, subject=subject, sides=("cubic", "vegas"), stated=Margin(0.03)
+    )
+
+
+def compared(contrasts: Sequence[Contrast], changed: int | None = 0, **more: Any) -> VariantComparison:
+    """The comparison of contrasts, all at one point."""
+    return VariantComparison(
+        scenario="duel",
+        sides={"cubic": range(1, 13), "vegas": range(1, 13)},
+        findings=paired(contrasts),
+        changed=frozenset() if changed is None else frozenset({changed}),
+        bulk=frozenset({0, 1}),
+        **more,
+    )
+
+
+ALL = [
+    contrast("sojourn_mean", "bottleneck", None, 0.0),
+    contrast("jain", "all flows", None, -0.3),
+    contrast("goodput", "all flows", None, 0.0),
+    contrast("goodput", "beside", 1, 0.4),
+    contrast("rtt_mean", "mine", 0, -0.2),
+    contrast("goodput", "mine", 0, -0.6),
+]
+
+
+def test_the_changed_flow_comes_first_then_those_beside_it_then_the_link() -> None:
+    told = conclusion([compared(ALL)])
+    assert [line.partition(" is ")[0] for line in told[:4]] == [
+        "vegas instead of cubic: goodput of mine",
+        "Mean RTT of mine",
+        "Goodput of beside",
+        "Jain's index of all flows",
+    ]
+    assert told[0] == (
+        "vegas instead of cubic: goodput of mine is worse: it falls by 60.0 % [59.8, 60.2] to 2.00 Mbit/s."
+    )
+    assert told[3].startswith("Jain's index of all flows is worse: it falls from 0.89")
+    assert told[4] == "No difference is shown in the 2 other metrics: 2 equivalent."
+
+
+def test_where_no_flow_is_changed_what_differs_comes_first() -> None:
+    told = conclusion([compared([*ALL[:5], contrast("goodput", "mine", 0, 0.0)], changed=None)])
+    assert told[0].startswith("vegas instead of cubic: goodput of beside is better")
+
+
+def test_a_metric_that_is_asked_for_is_told_of_every_group() -> None:
+    told = conclusion([compared(ALL)], ["goodput"])
+    named = [line.partition(" is ")[0].rpartition("oodput of ")[2] for line in told[:3]]
+    assert named == ["mine", "beside", "all flows"]
+
+
+@pytest.mark.parametrize(
+    ("worse_at", "where"), [(("1 bdp", "2 bdp"), "size <= 2 bdp"), (("4 bdp",), "size = 4 bdp")]
+)
+def test_a_sweep_says_where_along_the_axis_a_verdict_holds(worse_at: Sequence[str], where: str) -> None:
+    points = ["1 bdp", "2 bdp", "4 bdp"]
+    made = [
+        compared(
+            [contrast("goodput", "mine", 0, -0.5 if point in worse_at else 0.0, point)], point={SIZE: point}
+        )
+        for point in points
+    ]
+    (told,) = conclusion(made)
+    assert f"worse at {len(worse_at)} of 3 points ({where})" in told
+    assert f"equivalent at {3 - len(worse_at)} of 3 points" in told
+    assert "it falls by 50.0 % [49.8, 50.2] to 2.5" in told
+
+
+def test_many_variants_have_a_sentence_each_and_the_rest_is_counted() -> None:
+    made = [
+        VariantComparison(
+            scenario="duel",
+            sides={"cubic": [1, 2], name: [1, 2]},
+            findings=[_renamed(each, name) for each in paired(ALL)],
+            changed=frozenset({0}),
+            bulk=frozenset({0, 1}),
+        )
+        for name in "abcdefgh"
+    ]
+    told = conclusion(made)
+    assert len(told) == MOST
+    assert [line[0] for line in told[:4]] == list("abcd")
+    assert told[-1] == "4 more variants are in the table."
+
+
+def _renamed(found: Finding, name: str) -> Finding:
+
+    return replace(found, sides=("cubic", name))
+
+
+def test_an_undecided_finding_says_what_would_decide() -> None:
+    spread = np.random.Generator(np.random.PCG64(5)).normal(5e6, 1e6, (2, 4)).tolist()
+    subject = Subject("flows", 0, "mine", "goodput", "bit/s")
+    wide = Contrast(*spread, 1e5, "higher", subject=subject, sides=("cubic", "vegas"))
+    (told,) = conclusion([compared([wide])])
+    assert " is undecided: " in told
+    assert told.endswith(" seeds would decide.")
+
+
+def test_a_p_that_holms_correction_lifts_is_told_with_both_values() -> None:
+    steps = 0.5 + 0.614 * np.resize([1.0, -1.0], 12)  # p = 0.02
+    values = [5.0] * 12, (5 + steps).tolist()
+    subject, sides = Subject("flows", 0, "a", "goodput", "bit/s"), ("cubic", "vegas")
+    chance = np.random.Generator(np.random.PCG64(7)).normal(0, 1, (2, 12)).tolist()
+    others = [Contrast(*chance, 0.1, "", sides=sides, subject=Subject("flows", 1, "b", "jain", "1"))] * 5
+    first, *_ = conclusion(
+        [compared([Contrast(*values, 0.1, "higher", subject=subject, sides=sides), *others])]
+    )
+    assert "p = 0.02" in first
+    assert "after Holm's correction" in first
+
+
+def test_a_gate_calls_worse_what_it_refuses_and_better_what_it_shows() -> None:
+    findings = one_sided([contrast("goodput", "mine", 0, change) for change in (-0.5, 0.5, 0.0)], 1)
+    assert [(each.verdict, each.decision) for each in findings] == [
+        ("worse", "regressed"),
+        ("better", "not worse"),
+        ("equivalent", "not worse"),
+    ]
+
+
+def test_a_group_is_named_by_either_side_or_by_its_place() -> None:
+    subject = Subject("flows", 1, "cubic-1 -> vegas-1", "goodput", "bit/s")
+    for name in ("cubic-1", "vegas-1", "flows.1", "cubic-1 -> vegas-1"):
+        check_groups([name], [(subject, ("cubic-1", "vegas-1"))])
+    with pytest.raises(UnknownNameError, match="cubic-2"):
+        check_groups(["cubic-2"], [(subject, ("cubic-1", "vegas-1"))])
+
+
+class TestCommand:
+    """`fullpipe compare` as users meet it."""
+
+    WORDS = ("--over", "flows.0.cca=cubic,vegas,bbr3", "--seeds", 4, "--jobs", 1)
+
+    @pytest.fixture
+    def duel(self, fullpipe: Callable[..., Any]) -> Callable[..., Any]:
+        Path("duel.toml").write_text(DUEL, encoding="utf-8")
+        return lambda *words: fullpipe("compare", "duel.toml", *self.WORDS, *words)
+
+    def test_the_conclusion_is_the_first_paragraph_and_the_answer_fits_a_screen(
+        self, duel: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setenv("COLUMNS", "100")
+        short, whole = duel().stdout, duel("--all").stdout
+        first = " ".join(short.partition("\n\n")[0].split())
+        assert first.startswith("vegas instead of cubic: goodput of mine ")
+        assert "bbr3 instead of cubic: goodput of mine " in first
+        assert len(short.splitlines()) <= 60
+        assert whole.count("\n goodput") == 2 * 4 * 3 > short.count("\n goodput")
+        assert max(map(len, whole.splitlines())) <= 100
+
+    def test_json_and_file_have_the_conclusion_and_the_findings(self, duel: Callable[..., Any]) -> None:
+        lines = [json.loads(line) for line in duel("--json", "-o", "found.json").stdout.splitlines()]
+        kept = json.loads(Path("found.json").read_text(encoding="utf-8"))
+        assert all(len(line["findings"]) == len(line["rows"]) for line in lines)
+        assert all(1 <= len(line["conclusion"]) <= MOST for line in lines)
+        assert kept["conclusion"][0].startswith("vegas instead of cubic: goodput of mine ")
+        assert {tuple(each["sides"]) for each in kept["findings"]} == {("cubic", "vegas"), ("cubic", "bbr3")}
+
+    def test_one_group_is_compared_and_its_findings_alone_are_one_family(
+        self, duel: Callable[..., Any]
+    ) -> None:
+        whole, own = (
+            [
+                each
+                for line in duel("--json", *words).stdout.splitlines()
+                for each in json.loads(line)["findings"]
+            ]
+            for words in ((), ("--of", "mine"))
+        )
+        same = [each for each in whole if each["of"] == "mine"]
+        assert [(each["metric"], each["p"]) for each in own] == [(each["metric"], each["p"]) for each in same]
+        corrected = [(one["p_corrected"], other["p_corrected"]) for one, other in zip(own, same, strict=True)]
+        assert all(one <= other for one, other in corrected if one is not None)
+        assert any(one < other for one, other in corrected if one is not None)
+        assert duel("--of", "nothing").exit_code == 2

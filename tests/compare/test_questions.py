@@ -1,0 +1,242 @@
+"""Twelve questions whose truth is set: the first sentences of a comparison state it.
+
+Every question draws a path and changes one thing of it. The truth is known beforehand: the change has a known
+effect by the laws of the path (a rate, a delay, a loss), or none. Sizes are compared with other seeds.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy.stats import t as student
+
+from fullpipe import Scenario, compare_over
+from fullpipe.analysis.metrics import BY_NAME
+from fullpipe.analysis.metrics.margins import Margin
+from fullpipe.validation.compare import Finding, Subject, VariantComparison
+from fullpipe.validation.compare.conclusion import conclusion, one
+from fullpipe.validation.compare.contrast import Contrast
+from fullpipe.validation.compare.rules import paired
+
+Draw = np.random.Generator
+SEEDS, OTHERS = range(1, 9), range(101, 125)
+"""Seeds of the question, and those that tell the size besides."""
+ONCE_IN = 10_000
+"""A true size is found outside by chance once in so many."""
+LINK = "topology.bottleneck"
+BULK = {"name": "mine", "cca": "cubic", "start_jitter": "300 ms"}
+PING = {"name": "ping", "workload": {"kind": "ping", "interval": "50 ms"}}
+CALL = {"name": "call", "workload": "voip"}
+PROBE = {"name": "probe", "workload": {"kind": "udp", "rate": "400 kbit/s"}}
+RARE = {"loss": {"kind": "bernoulli", "probability": 0.002}}
+"""Random losses, so that seeds differ."""
+PAGES = {"name": "reader", "cca": "cubic", "workload": {"kind": "web", "think": "100 ms", "objects": 3}}
+
+
+@dataclass(frozen=True)
+class Question:
+    """A scenario, one change, and the truth on it."""
+
+    flows: Sequence[Mapping[str, Any]]
+    over: Mapping[str, Sequence[Any]]
+    metric: str
+    of: str
+    truth: str
+    """A verdict."""
+    path: Mapping[str, Any] = field(default_factory=dict)
+    seeds: range = SEEDS
+    duration_s: float = 4.0
+    metrics: Sequence[str] | None = None
+    """Metrics that are asked for."""
+
+    @property
+    def scenario(self) -> Scenario:
+        """What is varied."""
+        path = {"rate": "10 Mbit/s", "delay": "10 ms", "queue": {"size": "1 bdp"}, **self.path}
+        return Scenario(
+            name="question",
+            duration=f"{self.duration_s:g} s",
+            warmup="1 s",
+            topology={"kind": "dumbbell", "bottleneck": path},
+            flows=[dict(flow) for flow in self.flows],
+            record={"interval": "off"},
+        )
+
+    def asked(self, seeds: range) -> VariantComparison:
+        """The comparison of these seeds."""
+        (found,) = compare_over(self.scenario, self.over, seeds, metrics=self.metrics)
+        return found
+
+
+def halved(draw: Draw) -> Question:
+    rate = int(draw.integers(6, 20))
+    over = {f"{LINK}.rate": [f"{rate} Mbit/s", f"{rate / 2} Mbit/s"]}
+    return Question([BULK], over, "goodput", "mine", "worse")
+
+
+def faster(draw: Draw) -> Question:
+    rate, factor = int(draw.integers(4, 8)), float(draw.uniform(1.5, 3))
+    over = {f"{LINK}.rate": [f"{rate} Mbit/s", f"{rate * factor:.3f} Mbit/s"]}
+    return Question([BULK], over, "goodput", "mine", "better")
+
+
+def longer(draw: Draw) -> Question:
+    delay = int(draw.integers(5, 20))
+    over = {f"{LINK}.delay": [f"{delay} ms", f"{2 * delay} ms"]}
+    return Question([PING], over, "rtt_mean", "ping", "worse", path=RARE, duration_s=8.0)
+
+
+def emptier(draw: Draw) -> Question:
+    """A queue that holds a tenth: the ping behind a CUBIC flow waits less."""
+    size = int(draw.integers(80, 160))
+    over = {f"{LINK}.queue": [{"kind": "drop_tail", "packets": n} for n in (size, size // 10)]}
+    return Question([BULK, PING], over, "rtt_mean", "ping", "better", metrics=["rtt_mean"])
+
+
+def lossier(draw: Draw) -> Question:
+    """Datagrams on a path that drops one in a hundred, or in twenty-five."""
+    share = float(draw.uniform(0.005, 0.015))
+    over = {f"{LINK}.loss": [{"kind": "bernoulli", "probability": p} for p in (share, 4 * share)]}
+    return Question(
+        [PROBE], over, "dropped_share", "probe", "worse", duration_s=12.0, metrics=["dropped_share"]
+    )
+
+
+def worse_call(draw: Draw) -> Question:
+    """A call over a path that is longer than 177 ms, from where on delay impairs it (ITU-T G.107)."""
+    delay = int(draw.integers(300, 400))
+    return Question(
+        [CALL], {f"{LINK}.delay": ["20 ms", f"{delay} ms"]}, "call_score", "call", "worse", path=RARE
+    )
+
+
+def slower_pages(draw: Draw) -> Question:
+    factor = int(draw.integers(3, 5))
+    return Question(
+        [PAGES],
+        {f"{LINK}.delay": ["10 ms", f"{10 * factor} ms"]},
+        "page_p50",
+        "reader",
+        "worse",
+        duration_s=6.0,
+    )
+
+
+def displaced(draw: Draw) -> Question:
+    """Vegas beside CUBIC behind a deep queue: its own flow loses, whatever the other gains."""
+    size = f"{int(draw.integers(3, 6))} bdp"
+    beside = {**BULK, "name": "beside"}
+    return Question(
+        [BULK, beside], {"flows.0.cca": ["cubic", "vegas"]}, "goodput", "mine", "worse",
+        path={"queue": {"size": size}}, seeds=range(1, 13), duration_s=15.0,
+    )  # fmt: skip
+
+
+def renamed(draw: Draw) -> Question:
+    """Nothing that is simulated differs."""
+    rate = int(draw.integers(5, 15))
+    return Question(
+        [BULK], {f"{LINK}.rate": [f"{rate} Mbit/s", f"{rate * 1000} kbit/s"]}, "goodput", "mine", "equivalent"
+    )
+
+
+def redrawn(draw: Draw) -> Question:
+    """Other random numbers of the same distribution."""
+    over = {"flows.0.stream": ["one", f"other {int(draw.integers(1_000))}"]}
+    return Question([BULK], over, "goodput", "mine", "equivalent", duration_s=10.0)
+
+
+def meeting(draw: Draw) -> Question:
+    """Two equal flows of which one begins anew, with three seeds: who gets more is left to chance."""
+    over = {"flows.0.stream": ["one", f"other {int(draw.integers(1_000))}"]}
+    return Question(
+        [BULK, {**BULK, "name": "beside"}], over, "goodput", "mine", "undecided", seeds=range(1, 4)
+    )
+
+
+def nearly(draw: Draw) -> Question:
+    """A hundredth more of a rate that two flows share by chance, with three seeds."""
+    rate = int(draw.integers(8, 12))
+    over = {f"{LINK}.rate": [f"{rate} Mbit/s", f"{rate * 1.01:.3f} Mbit/s"]}
+    flows = [BULK, {**BULK, "name": "beside"}]
+    return Question(flows, over, "goodput", "mine", "undecided", seeds=range(1, 4))
+
+
+QUESTIONS: Sequence[Callable[[Draw], Question]] = (
+    *(halved, faster, longer, emptier, lossier, worse_call, slower_pages, displaced),
+    *(renamed, redrawn, meeting, nearly),
+)
+SIZE = re.compile(r"by ([\d.,]+)(?: %| ms| Mbit/s)?(?: \[([\d.,]+), ([\d.,]+)\])?")
+
+
+def finding(found: VariantComparison, question: Question) -> Finding:
+    """What was measured of the group and metric that the question is of."""
+    of = question.of, question.metric
+    return next(each for each in found.findings if (each.of, each.metric) == of)
+
+
+def sentence(found: VariantComparison, question: Question) -> str:
+    """The sentence on the group and metric that the question is of."""
+    told = conclusion([found], question.metrics or ())
+    assert 1 <= len(told) <= 5
+    label = BY_NAME[question.metric].label or question.metric
+    name = re.compile(rf"\b{re.escape(label)} of {question.of} is ", re.IGNORECASE)
+    (first,) = (each for each in told if name.search(each))
+    assert first is told[0] or question.metrics, "the metric that leads is in the first sentence"
+    return first
+
+
+@pytest.mark.parametrize("ask", QUESTIONS, ids=lambda ask: ask.__name__)
+def test_the_first_sentence_states_the_truth(ask: Callable[[Draw], Question]) -> None:
+    question = ask(np.random.Generator(np.random.PCG64(sum(map(ord, ask.__name__)))))
+    found = question.asked(question.seeds)
+    told, measured = sentence(found, question), finding(found, question)
+    assert f"is {question.truth}: " in told, told
+    if question.truth in ("better", "worse"):
+        assert (" rises " if measured.difference > 0 else " falls ") in told
+        _check_size(told, measured)
+    _check_truth(measured, finding(question.asked(OTHERS), question))
+
+
+def _check_size(told: str, measured: Finding) -> None:
+    """The numbers of a sentence are those that were measured, as they are shown."""
+    size, low, high = (number and float(number.replace(",", "")) for number in SIZE.search(told).groups())  # type: ignore[union-attr]
+    is_share = " %" in told
+    scale = {"s": 1e3, "bit/s": 1e-6}.get(measured.unit, 1.0)
+    factor = 100 / measured.reference if is_share else scale
+    assert size == pytest.approx(abs(measured.difference) * factor, rel=0.06)
+    if measured.interval and low is not None:
+        ends = sorted(abs(end * factor) for end in (measured.interval.low, measured.interval.high))
+        assert (low, high) == pytest.approx(ends, rel=0.06, abs=0.06)
+        assert low <= size <= high
+
+
+def _check_truth(measured: Finding, other: Finding) -> None:
+    """The difference is that of other seeds, as far as both are known."""
+    steps = [np.subtract(each.values[1], each.values[0]) for each in (measured, other)]
+    errors = [step.std(ddof=1) / np.sqrt(step.size) for step in steps]
+    error = float(np.hypot(*errors))
+    wide = student.ppf(1 - 0.5 / ONCE_IN, min(step.size for step in steps) - 1) * error
+    assert abs(measured.difference - other.difference) <= wide + 1e-9 * abs(measured.reference)
+
+
+@pytest.mark.parametrize(
+    ("values", "told"),
+    [
+        (([10.0] * 8, [10.0 - 0.01 * n for n in range(8)]), "equivalent"),
+        (([10.0 + n for n in range(8)], [5.0 + n * 1.01 for n in range(8)]), "worse"),
+    ],
+)
+def test_a_question_is_wrongly_answered_if_its_numbers_are_exchanged(values: Any, told: str) -> None:
+
+    subject = Subject("flows", 0, "mine", "goodput", "bit/s")
+    make = partial(Contrast, margin=0.3, better="higher", subject=subject, stated=Margin(0.03))
+    (there,), (back,) = (paired([make(*sides)]) for sides in (values, values[::-1]))
+    assert f"is {told}" in one(there)
+    assert f"is {'better' if told == 'worse' else told}" in one(back)
