@@ -80,7 +80,12 @@ WORDS = [
         "external, import",
         "if cca.is_brought() {",
     ),
-    Word(r"\bdef of\(|\bfn of\(", "a name that says what it gives", "def of(queue: Queue) -> Qdisc:"),
+    Word(
+        r"\bdef of\(|\bfn of\(",
+        "a name that says what it gives",
+        "def of(queue: Queue) -> Qdisc:",
+        r"def of\(self\) -> str:",
+    ),
     Word(
         r"'s honour\b|\bborne\b|\btired\b",
         "plain words: what holds, and why",
