@@ -52,7 +52,13 @@ def page(found: Found, figure: str | None = None) -> str:
     words = (
         f"{_introduction(reference, suite)} {_HELD_OUT}" if has_held_out else _introduction(reference, suite)
     )
-    parts = [f"# {suite.title}", words, *filter(None, [suite.kernel]), "\n".join(_engines(found))]
+    parts = [
+        f"# {suite.title}",
+        " ".join(conclusion(found)),
+        words,
+        *filter(None, [suite.kernel]),
+        "\n".join(_engines(found)),
+    ]
     for title, some in (
         ("Catalogue", errors.filter(~held_out)),
         ("Held-out cases", errors.filter(held_out)),
@@ -71,6 +77,31 @@ def page(found: Found, figure: str | None = None) -> str:
     if found.refused:
         parts += ["## Not run", "\n".join(f"- {line}" for line in _grouped(found.refused))]
     return "\n\n".join(parts) + "\n"
+
+
+def conclusion(found: Found) -> list[str]:
+    """How far every engine is from the reference in the catalogue, and how far chance alone would be."""
+    in_catalogue = found.errors.filter(~pl.col("family").is_in(HELD_OUT))
+    errors = found.errors if in_catalogue.is_empty() else in_catalogue
+    if errors.is_empty():
+        return ["No case could be compared."]
+    reference = found.engines[0]
+    sizes = summarised(with_chance(errors, reference)).to_dicts()
+    sizes.sort(key=lambda row: list(_TITLES).index(row["quantity"]))
+    count = pl.when(pl.col("real").count() > 0).then(pl.col("real").sum())
+    real = dict(errors.group_by("engine").agg(count).iter_rows())
+    told = []
+    for engine in dict.fromkeys(row["engine"] for row in sizes):
+        of_engine = (
+            f"{_percent(row['median'])} ({_percent(row['p95'])}) in {_TITLES[row['quantity']]}"
+            for row in sizes
+            if row["engine"] == engine
+        )
+        is_chance = engine == again(reference)
+        who = f"{reference} against itself, by chance" if is_chance else f"{engine} against {reference}"
+        beyond_chance = "" if real.get(engine) is None else f"; {real[engine]} errors are more than chance"
+        told.append(f"{who}: the median error (p95) is {', '.join(of_engine)}{beyond_chance}.")
+    return told
 
 
 def again(reference: str) -> str:
