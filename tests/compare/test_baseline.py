@@ -11,7 +11,7 @@ from typer.testing import CliRunner, Result
 import fullpipe as fp
 from fullpipe import Scenario, ScenarioError
 from fullpipe.cli import app
-from fullpipe.cli.compare_baseline import Points, against
+from fullpipe.cli.comparing import Points, against
 from fullpipe.validation import baseline as baselines
 from fullpipe.validation.baseline import baseline_of
 from fullpipe.validation.over import HEADLINES

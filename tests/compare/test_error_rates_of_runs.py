@@ -22,8 +22,8 @@ from scipy.stats import binom
 
 from fullpipe import Scenario, sweeps
 from fullpipe.analysis.metrics.margins import Margin
+from fullpipe.validation.compare.comparison import compare_variants
 from fullpipe.validation.compare.side import Side
-from fullpipe.validation.compare.variants import compare_variants
 
 POOL, SEEDS, REPETITIONS = 120, 10, 200
 MARGIN = Margin(relative=0.03)

@@ -20,8 +20,7 @@ from fullpipe.validation.compare.rules import one_sided
 from fullpipe.validation.gate import forms
 from fullpipe.validation.gate import suite as suites
 from fullpipe.validation.gate.check import Checked, check
-from fullpipe.validation.gate.measured import measure
-from fullpipe.validation.gate.sides import Here, stored
+from fullpipe.validation.gate.measured import Here, measure, stored
 from fullpipe.validation.gate.suite import Suite
 
 Cli = Callable[..., Any]

@@ -10,8 +10,7 @@ from typing import Any
 from fullpipe import Run, Scenario, api
 from fullpipe.sweeps import Job
 from fullpipe.validation.gate.check import Checked, check
-from fullpipe.validation.gate.measured import Runner
-from fullpipe.validation.gate.sides import Here
+from fullpipe.validation.gate.measured import Here, Runner
 from fullpipe.validation.gate.suite import Case, Demand, Suite
 
 DEMANDS = {

@@ -22,10 +22,10 @@ from fullpipe.cli.compare_variants import _in_unit
 from fullpipe.statistics import holm, paired, pairs_that_decide, t_interval
 from fullpipe.validation.baseline import COLUMNS
 from fullpipe.validation.compare import Finding, Subject, VariantComparison
+from fullpipe.validation.compare.comparison import compare_all, compare_variants
 from fullpipe.validation.compare.contrast import Contrast
 from fullpipe.validation.compare.rules import paired as judged_by_pairs
 from fullpipe.validation.compare.side import Side
-from fullpipe.validation.compare.variants import compare_all, compare_variants
 
 BASE: dict[str, Any] = {
     "name": "two",
@@ -301,7 +301,7 @@ def test_all_points_of_a_sweep_are_one_family(monkeypatch: pytest.MonkeyPatch) -
         sizes.append(len(contrasts))
         return judged_by_pairs(contrasts)
 
-    monkeypatch.setattr("fullpipe.validation.compare.variants.paired", judged)
+    monkeypatch.setattr("fullpipe.validation.compare.comparison.paired", judged)
     scenario = Scenario(**BASE, sweep={"topology.bottleneck.queue.size": ["1 bdp", "50 ms"]})
     over = {"flows.0.cca": ["cubic", "reno", "vegas"]}
     fullpipe.compare_over(scenario, over, seeds=[1, 2], metrics=["goodput"])

@@ -20,11 +20,10 @@ from fullpipe.cluster import Threads
 from fullpipe.errors import FullpipeError
 from fullpipe.runs import Run, Store
 from fullpipe.sweeps import Job
-from fullpipe.validation.gate import forms, sides
+from fullpipe.validation.gate import forms
 from fullpipe.validation.gate import suite as suites
 from fullpipe.validation.gate.check import check as checked
-from fullpipe.validation.gate.measured import Runner, measure
-from fullpipe.validation.gate.sides import Side
+from fullpipe.validation.gate.measured import Elsewhere, Here, Runner, Side, measure, stored
 from fullpipe.validation.gate.suite import Suite
 
 _STATUS = {"not worse": 0, "regressed": 1, "undecided": 2}
@@ -99,7 +98,7 @@ def check(
             return files.write(keep, found.model_dump_json().encode())
         free = [text.partition("=")[0] for text in against or [] if "=" in text]
         base = _base(chosen, against or [], engine, runner, _options(allow_python, engine, assignments, out))
-        ours = sides.Here(chosen, engine, runner)
+        ours = Here(chosen, engine, runner)
         said = checked(chosen.with_free(free), base, ours, (" ".join(against or []), "now"), complain)
     command = command_line(context)
     if written:
@@ -137,17 +136,17 @@ def _base(suite: Suite, against: Sequence[str], engine: str, runner: Runner, opt
         ScenarioError: If there is none of that name.
     """
     if all("=" in text and not os.path.exists(text) for text in against):
-        return sides.Here(suite.with_values(values_of(list(against), None)), engine, runner)
+        return Here(suite.with_values(values_of(list(against), None)), engine, runner)
     if len(against) > 1:
         raise typer.BadParameter("--against: give one file, folder or program, or PATH=VALUE several times")
     path = Path(against[0])
     arguments = ["check", str(suite.file.resolve()), *options]
     if path.is_dir():
         here = [sys.executable, "-m", "fullpipe"]
-        return sides.Elsewhere([*here, *arguments, "--code", "."], path)
+        return Elsewhere([*here, *arguments, "--code", "."], path)
     if path.is_file() and os.access(path, os.X_OK):
-        return sides.Elsewhere([str(path.resolve()), *arguments])
-    return sides.stored(path, suite)
+        return Elsewhere([str(path.resolve()), *arguments])
+    return stored(path, suite)
 
 
 def _options(allow_python: bool, engine: str, assignments: list[str] | None, out: Path) -> list[str]:

@@ -113,18 +113,19 @@ def compare(
     Of a folder of kept runs, those of its engines are compared: what `fullpipe import` read, say, with what
     was simulated.
     """
-    from fullpipe.cli import comparing  # here: help needs none of it
+    from fullpipe.cli.comparing import Comparing  # here: help needs none of it
 
-    comparing.compare(
-        scenario,
-        command_line(context),
-        over=over,
+    Comparing(
+        scenario=scenario,
+        command=command_line(context),
+        over=over or (),
         baseline=baseline,
         engines=engines,
         seeds=seeds,
         reference=reference,
         margin=margin or (),
         metric=metric or (),
+        of=of or (),
         assignments=assignments or (),
         workers=workers,
         on=on,
@@ -134,6 +135,5 @@ def compare(
         file=file,
         allow_python=allow_python,
         as_json=as_json,
-        of=of or (),
         all_rows=all_rows,
-    )
+    ).compare()

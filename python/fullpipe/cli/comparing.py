@@ -1,132 +1,282 @@
-"""Does what `fullpipe compare` is asked for."""
+"""The three kinds of `fullpipe compare`: variants, a baseline, and engines, run now or stored."""
 
-from collections.abc import Sequence
-from dataclasses import replace
-from functools import partial
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 import typer
 
 from fullpipe.analysis.metrics.headlines import headlines
+from fullpipe.analysis.values import value_text
 from fullpipe.cli.asked import processors, read_scenario, values_of
-from fullpipe.cli.compare_baseline import against, keep, points_of, seeds_of
-from fullpipe.cli.compare_engines import by_engine, draw
-from fullpipe.cli.compare_kept import compared as kept_compared
-from fullpipe.cli.compare_kept import sides_in
 from fullpipe.cli.compare_shown import tell_engines, tell_variants
 from fullpipe.cli.compare_variants import axes_of, draw_forest
-from fullpipe.cli.jobs import bring_all, check_all, engine_names, finished_runs
+from fullpipe.cli.jobs import bring_all, check_all, engine_names, finished_runs, read_runs, runs_in
+from fullpipe.cli.output import echo
 from fullpipe.cluster import executor
-from fullpipe.errors import UnknownNameError
+from fullpipe.errors import ScenarioError, UnknownNameError
 from fullpipe.runs import Run, Store
 from fullpipe.runs.population import NEWEST
-from fullpipe.sweeps import Job, Outcome, jobs
+from fullpipe.scenario import Scenario
+from fullpipe.sweeps import Job, Outcome, by_point, jobs
+from fullpipe.validation import baseline as baselines
 from fullpipe.validation import compare as comparison
+from fullpipe.validation.compare import EngineComparison, VariantComparison, overlay
+from fullpipe.validation.compare.comparison import compare_all
+from fullpipe.validation.compare.side import Side
 from fullpipe.validation.over import HEADLINES, compared, sides_of
 
 _SEEDS, _SEEDS_OF_VARIANTS = 5, 20
+Points = list[tuple[Mapping[str, Any], list[Run]]]
 
 
-def compare(
-    scenario: str,
-    command: str,
-    *,
-    over: list[str] | None,
-    baseline: Path | None,
-    engines: str | None,
-    seeds: int | None,
-    reference: str | None,
-    margin: Sequence[str],
-    metric: Sequence[str],
-    assignments: Sequence[str],
-    workers: int | None,
-    on: str,
-    out: Path,
-    content: str,
-    figures: Path | None,
-    file: Path | None,
-    allow_python: bool,
-    as_json: bool,
-    of: Sequence[str] = (),
-    all_rows: bool = False,
-) -> None:
-    """Compare variants, a baseline or engines, and say how they differ; arguments are those of the command.
+@dataclass(frozen=True, kw_only=True)
+class Comparing:
+    """The arguments of `fullpipe compare`, checked together."""
 
-    `command` is the command as it can be typed again.
+    scenario: str
+    command: str
+    """The command as it can be typed again."""
+    over: Sequence[str] = ()
+    baseline: Path | None = None
+    engines: str | None = None
+    seeds: int | None = None
+    reference: str | None = None
+    margin: Sequence[str] = ()
+    metric: Sequence[str] = ()
+    of: Sequence[str] = ()
+    assignments: Sequence[str] = ()
+    workers: int | None = None
+    on: str = "local"
+    out: Path = Path("runs")
+    content: str = NEWEST
+    figures: Path | None = None
+    file: Path | None = None
+    allow_python: bool = False
+    as_json: bool = False
+    all_rows: bool = False
+
+    def __post_init__(self) -> None:
+        for wanted in self.metric:
+            if wanted not in comparison.MARGINS:
+                raise UnknownNameError("metric", wanted, comparison.MARGINS)
+        is_of_variants = bool(self.over or self.baseline)
+        if self.is_stored:
+            if is_of_variants or self.engines or self.assignments:
+                told_how = "stored runs are compared as they are; name a scenario to run others"
+                raise typer.BadParameter(told_how, param_hint="SCENARIO")
+            return
+        if self.content != NEWEST:
+            raise typer.BadParameter("goes with a folder of runs", param_hint="--content")
+        if self.over and self.baseline:
+            raise typer.BadParameter("give one of --over and --baseline")
+        if self.file and not is_of_variants:
+            raise typer.BadParameter("goes with --over or --baseline", param_hint="--file")
+        if self.reference is not None and is_of_variants:
+            told_how = "goes with --engines; of --over the first value is the reference"
+            raise typer.BadParameter(told_how, param_hint="--reference")
+
+    @property
+    def is_stored(self) -> bool:
+        """Whether stored runs are compared."""
+        return Path(self.scenario).is_dir()
+
+    @property
+    def margins(self) -> dict[str, comparison.Margin]:
+        """By metric, those that are asked for."""
+        return dict(comparison.read_margin(text) for text in self.margin)
+
+    def compare(self) -> None:
+        """Compare, and print what was found.
+
+        Raises:
+            ScenarioError: If what is compared does not go together.
+            Exit: If a run failed, or something is worse.
+        """
+        if self.is_stored:
+            self._compare_stored()
+            return
+        chosen = read_scenario(self.scenario).with_values(values_of(self.assignments, None))
+        if self.over:
+            self._compare_variants(chosen)
+        elif self.baseline:
+            self._compare_baseline(chosen, self.baseline)
+        else:
+            self._compare_engines(chosen)
+
+    def _compare_stored(self) -> None:
+        folder = Path(self.scenario)
+        sides = _sides_in(folder, self.content)
+        if self.reference is not None and self.reference not in sides:
+            raise UnknownNameError("reference", self.reference, sides)
+        first = self.reference or comparison.closest_to_the_world(sides)
+        try:
+            found = comparison.compare(sides, first, self.margins, self.of)
+        except ValueError as error:
+            raise ScenarioError([f"{folder}: {error}"]) from None
+        scenarios = (run.scenario for runs in sides.values() for run in runs)
+        self._tell_engines([found], [sides], list(self.metric) or headlines(HEADLINES, scenarios))
+
+    def _compare_variants(self, chosen: Scenario) -> None:
+        several = range(1, (self.seeds or _SEEDS_OF_VARIANTS) + 1)
+        sides = sides_of(chosen, axes_of(self.over), several, self.engines or "native")
+        outcomes = self._finished([job for of_side in sides.values() for job in of_side])
+        runs = [outcome.run for outcome in outcomes]
+        made = compared(sides, runs, self.metric or None, self.margins, self.of)
+        if self.figures:
+            draw_forest(self.figures, made, quiet=self.as_json)
+        self._tell_variants(made, runs)
+
+    def _compare_baseline(self, chosen: Scenario, file: Path) -> None:
+        seeds = _seeds_of(file, self.seeds)
+        outcomes = self._finished(jobs(chosen, seeds, self.engines or "native"))
+        points = by_point((outcome.job, outcome.run) for outcome in outcomes)
+        if not file.exists():
+            baselines.write(file, baselines.baseline_of(points))
+            echo(f"stored in {file}: the same command compares with it from now on")
+            return
+        metrics = list(self.metric) or headlines(HEADLINES, [chosen])
+        made = against(file, points, metrics, self.margins, self.of)
+        self._tell_variants(made, [outcome.run for outcome in outcomes])
+
+    def _compare_engines(self, chosen: Scenario) -> None:
+        names = engine_names(self.engines or "native,linux")
+        if self.reference is not None and self.reference not in names:
+            raise UnknownNameError("reference", self.reference, names)
+        several = range(1, (self.seeds or _SEEDS) + 1)
+        outcomes = self._finished([job for name in names for job in jobs(chosen, several, name)])
+        first = self.reference or ("linux" if "linux" in names else names[0])
+        at_points = _by_engine(outcomes)
+        made = [
+            replace(comparison.compare(sides, first, self.margins, self.of), point=point)
+            for point, sides in at_points
+        ]
+        metrics = list(self.metric) or headlines(HEADLINES, [chosen])
+        self._tell_engines(made, [sides for _, sides in at_points], metrics)
+
+    def _finished(self, todo: Sequence[Job]) -> list[Outcome]:
+        """Run jobs that are not stored yet. A run that fails ends the command."""
+        if self.allow_python:
+            bring_all(list(todo), self.scenario)
+        check_all(list(todo))
+        workers = self.workers or processors()
+        place = executor(self.on, root=self.out, workers=workers, allow_python=self.allow_python)
+        return finished_runs(todo, place, Store(self.out), 2 if self.over or self.baseline else 1)
+
+    def _tell_variants(self, made: Sequence[VariantComparison], runs: Sequence[Run]) -> None:
+        tell_variants(
+            made,
+            as_json=self.as_json,
+            all_rows=self.all_rows,
+            file=self.file,
+            command=self.command,
+            runs=runs if self.file else (),
+            asked=self.metric,
+        )
+
+    def _tell_engines(
+        self,
+        made: Sequence[EngineComparison],
+        sides: Sequence[Mapping[str, Sequence[Run]]],
+        metrics: Sequence[str],
+    ) -> None:
+        tell_engines(made, metrics, asked=self.metric, as_json=self.as_json, all_rows=self.all_rows)
+        if self.figures:
+            for one, runs in zip(made, sides, strict=True):
+                _draw(self.figures, runs, one.scenario, one.point, quiet=self.as_json)
+
+
+def _sides_in(folder: Path, content: str) -> dict[str, list[Run]]:
+    """The runs in a folder by engine; `content` as of `fullpipe.cli.jobs.runs_in`.
 
     Raises:
-        BadParameter: If arguments do not go together.
-        Exit: If a run failed, or something is worse.
+        NoRunError: If there are none.
+        ScenarioError: If they are of one engine.
     """
-    for wanted in metric:
-        if wanted not in comparison.MARGINS:
-            raise UnknownNameError("metric", wanted, comparison.MARGINS)
-    margins = dict(comparison.read_margin(text) for text in margin)
-    if Path(scenario).is_dir():
-        if over or baseline or engines or assignments:
-            told_how = "runs that are kept are compared as they are; name a scenario to run others"
-            raise typer.BadParameter(told_how, param_hint="SCENARIO")
-        kept_sides = sides_in(Path(scenario), content)
-        found = kept_compared(Path(scenario), kept_sides, reference, margins, of)
-        scenarios = (run.scenario for runs in kept_sides.values() for run in runs)
-        shown = metric or headlines(HEADLINES, scenarios)
-        tell_engines([found], shown, asked=metric, as_json=as_json, all_rows=all_rows)
-        if figures:
-            draw(figures, kept_sides, found.scenario, {}, quiet=as_json)
-        return
-    if content != NEWEST:
-        raise typer.BadParameter("goes with a folder of runs", param_hint="--content")
-    chosen = read_scenario(scenario).with_values(values_of(assignments, None))
-    metrics = metric or headlines(HEADLINES, [chosen])
-    if over and baseline:
-        raise typer.BadParameter("give one of --over and --baseline")
-    if file and not (over or baseline):
-        raise typer.BadParameter("goes with --over or --baseline", param_hint="--file")
-    if reference is not None and (over or baseline):
-        told_how = "goes with --engines; of --over the first value is the reference"
-        raise typer.BadParameter(told_how, param_hint="--reference")
-    made: list[Run] = []
-    told = partial(
-        tell_variants, as_json=as_json, all_rows=all_rows, file=file, command=command, runs=made, asked=metric
-    )
+    found = comparison.by_engine(read_runs(runs_in([folder], content)))
+    if len(found) < 2:
+        raise ScenarioError(
+            [
+                f"{folder}: all runs are of the engine {next(iter(found))}; put those of another, or what"
+                " `fullpipe import` reads, into the same folder"
+            ]
+        )
+    return found
 
-    def finished(todo: Sequence[Job]) -> list[Outcome]:
-        if allow_python:
-            bring_all(list(todo), scenario)
-        check_all(list(todo))
-        place = executor(on, root=out, workers=workers or processors(), allow_python=allow_python)
-        outcomes = finished_runs(todo, place, Store(out), 2 if over or baseline else 1)
-        made.extend(outcome.run for outcome in outcomes if file)
-        return outcomes
 
-    if over:
-        several = range(1, (seeds or _SEEDS_OF_VARIANTS) + 1)
-        sides = sides_of(chosen, axes_of(over), several, engines or "native")
-        runs = (outcome.run for outcome in finished([job for jobs in sides.values() for job in jobs]))
-        every = compared(sides, runs, metric or None, margins, of)
-        if figures:
-            draw_forest(figures, every, quiet=as_json)
-        told(every)
-    elif baseline:
-        kept = seeds_of(baseline, seeds, _SEEDS_OF_VARIANTS)
-        points = points_of(finished(jobs(chosen, kept, engines or "native")))
-        if baseline.exists():
-            told(against(baseline, points, metrics, margins, of))
-        else:
-            keep(baseline, points)
-    else:
-        names = engine_names(engines or "native,linux")
-        if reference is not None and reference not in names:
-            raise UnknownNameError("reference", reference, names)
-        several = range(1, (seeds or _SEEDS) + 1)
-        outcomes = finished([job for name in names for job in jobs(chosen, several, name)])
-        first = reference or ("linux" if "linux" in names else names[0])
-        at_points = by_engine(outcomes)
-        every_point = [
-            replace(comparison.compare(sides_at_point, first, margins, of), point=point)
-            for point, sides_at_point in at_points
-        ]
-        tell_engines(every_point, metrics, asked=metric, as_json=as_json, all_rows=all_rows)
-        if figures:
-            for point, sides_at_point in at_points:
-                draw(figures, sides_at_point, chosen.name, point, quiet=as_json)
+def _seeds_of(file: Path, asked: int | None) -> list[int]:
+    """The seeds to run: those of the baseline if there is one.
+
+    Raises:
+        ScenarioError: If others are asked for than the baseline has.
+    """
+    if not file.exists():
+        return list(range(1, (asked or _SEEDS_OF_VARIANTS) + 1))
+    stored = baselines.read(file).seeds
+    if asked is not None and stored != list(range(1, asked + 1)):
+        raise ScenarioError(
+            [f"--seeds {asked}: {file} has {len(stored)} seeds; leave --seeds out, or delete it"]
+        )
+    return stored
+
+
+def against(
+    file: Path,
+    points: Points,
+    metrics: Sequence[str],
+    margins: Mapping[str, comparison.Margin],
+    of: Sequence[str],
+) -> list[VariantComparison]:
+    """The comparisons of runs with a baseline, point by point, as one family.
+
+    Raises:
+        ScenarioError: If the sweep has other points now, a scenario measures other things, or no run has
+            any of the metrics.
+    """
+    content = baselines.read(file)
+    try:
+        stored = content.sides()
+    except ScenarioError as error:
+        raise ScenarioError([f"{file}: {error}"]) from None
+    if [point for point, _ in stored] != [dict(point) for point, _ in points]:
+        raise ScenarioError([f"{file}: the sweep had other points; delete the file to keep another"])
+    pairs = []
+    for (point, reference), (_, runs) in zip(stored, points, strict=True):
+        links = [str(name) for name in runs[0].links_summary["link"]]
+        engine = runs[0].meta.engine
+        name = f"{engine.name} {engine.version}"
+        other = Side.of_runs("now" if name == reference.name else name, runs, metrics, links)
+        pairs.append((point, reference, other))
+    try:
+        return [replace(one, is_of_versions=True) for one in compare_all(pairs, metrics, margins, of)]
+    except ValueError as error:
+        raise ScenarioError([f"{file}: {error}"]) from None
+
+
+def _by_engine(outcomes: Sequence[Outcome]) -> list[tuple[Mapping[str, Any], dict[str, list[Run]]]]:
+    """Every point of the sweep with the runs of every engine."""
+    found = []
+    for point, at_point in by_point((outcome.job, outcome) for outcome in outcomes):
+        runs: dict[str, list[Run]] = {}
+        for outcome in at_point:
+            runs.setdefault(outcome.job.engine, []).append(outcome.run)
+        found.append((point, runs))
+    return found
+
+
+def _draw(
+    folder: Path, runs: Mapping[str, Sequence[Run]], name: str, point: Mapping[str, Any], *, quiet: bool
+) -> None:
+    """Write the series of engines on one time axis, and print the names of the files."""
+    series = overlay(runs)
+    if series.is_empty():
+        raise typer.BadParameter("--plot: there are no samples to draw; give the scenario a record.interval")
+    from fullpipe import plots  # here: most comparisons draw nothing
+
+    figure, data = plots.engines(series)
+    stem = "-".join([name, *(value_text(v).replace("/", "-").replace(" ", "") for v in point.values())])
+    for path in plots.save(figure, data, folder, stem):
+        echo(path, err=quiet)

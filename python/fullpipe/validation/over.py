@@ -19,9 +19,8 @@ from fullpipe.scenario import Scenario
 from fullpipe.scenario.read import axes
 from fullpipe.scenario.read.axes import Axis
 from fullpipe.sweeps import Job, by_point
-from fullpipe.validation.compare.comparison import VariantComparison
+from fullpipe.validation.compare.comparison import VariantComparison, compare_all
 from fullpipe.validation.compare.side import Side
-from fullpipe.validation.compare.variants import compare_all
 
 HEADLINES = names_in(View.COMPARISON)
 """Metrics that are compared unless others are named."""

@@ -40,8 +40,8 @@ from fullpipe.runs import Run, Store
 from fullpipe.runs.meta import DIGEST, ENGINE
 from fullpipe.runs.population import ALL
 from fullpipe.runs.sums import own_file
+from fullpipe.validation.compare.comparison import compare_variants
 from fullpipe.validation.compare.side import Side
-from fullpipe.validation.compare.variants import compare_variants
 from fullpipe.validation.over import HEADLINES
 
 _SETTLED_NS = 2_000_000_000

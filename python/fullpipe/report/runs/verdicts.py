@@ -15,8 +15,8 @@ from fullpipe.report.runs.points import Points, ordered
 from fullpipe.report.said import HOW_COMPARED, summary
 from fullpipe.scenario.quantities import as_numbers
 from fullpipe.validation.compare import VariantComparison
+from fullpipe.validation.compare.comparison import compare_all
 from fullpipe.validation.compare.side import Side
-from fullpipe.validation.compare.variants import compare_all
 from fullpipe.validation.over import HEADLINES
 
 Comparisons = Sequence[VariantComparison]

@@ -3,7 +3,7 @@
 Everything here but `compare_over` takes finished runs; it runs nothing and draws nothing."""
 
 from fullpipe.analysis.metrics.margins import Margin
-from fullpipe.validation.compare.comparison import Comparison, VariantComparison
+from fullpipe.validation.compare.comparison import Comparison, VariantComparison, compare_variants
 from fullpipe.validation.compare.engines import (
     EngineComparison,
     Row,
@@ -15,7 +15,6 @@ from fullpipe.validation.compare.finding import Finding, Subject
 from fullpipe.validation.compare.margins import MARGINS, read_margin
 from fullpipe.validation.compare.overlay import overlay
 from fullpipe.validation.compare.rules import Equivalence, Judgement, equivalence
-from fullpipe.validation.compare.variants import compare_variants
 
 __all__ = [
     "MARGINS",

@@ -1,14 +1,23 @@
-"""A contrast: two sides of one metric, a value per seed each."""
+"""Contrasts: two sides of one metric, matched by group of flows or link, a value per seed each."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from operator import itemgetter
+from typing import Any
 
+import polars as pl
+
+from fullpipe.analysis.metrics.link_measures import LINK_MEASURES
 from fullpipe.analysis.metrics.margins import Margin
-from fullpipe.analysis.metrics.measure import Better
+from fullpipe.analysis.metrics.measure import Better, LinkMeasure, Measure
+from fullpipe.analysis.metrics.measures import MEASURES
 from fullpipe.analysis.statistics import Paired, paired
-from fullpipe.validation.compare.finding import NO_SUBJECT, LeftOut, Subject
+from fullpipe.analysis.unfinished import TIMES, UNFINISHED, Counts, counted
+from fullpipe.validation.compare.finding import NO_SUBJECT, LeftOut, Note, Subject
+from fullpipe.validation.compare.margins import MARGINS, check_margin
+from fullpipe.validation.compare.side import COLUMNS, Side, joint, places
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,3 +61,180 @@ class Contrast:
         """
         more = self.left_out.more if self.left_out else 0.0
         return bool(more) and (is_alike or (more > 0) == (self.difference < 0))
+
+
+_MEASURES: Mapping[tuple[str, str], Measure | LinkMeasure] = {
+    **{("flows", measure.name): measure for measure in MEASURES},
+    **{("link", measure.name): measure for measure in LINK_MEASURES},
+}
+Cell = tuple[str, int | str, str]
+"""Kind, place among the reference's `flows` or name, and metric."""
+_Of = tuple[str, int | None, str, str]
+_Measured = tuple[float | None, int | None, int | None]
+
+
+def matched(
+    reference: Side,
+    other: Side,
+    metrics: Sequence[str],
+    margins: Mapping[str, Margin] | None = None,
+    point: Mapping[str, Any] | None = None,
+    case: str = "",
+) -> tuple[list[Contrast], list[Note]]:
+    """Contrasts that both sides have measured with every seed, and notes on those that only some runs have.
+
+    Entries of `flows` are matched by their names if all have one and both sides have the same, and else by
+    their places, whatever algorithms they have; links are matched by name.
+
+    Args:
+        reference: Where values of the reference come from.
+        other: The side compared with it.
+        metrics: Names of metrics.
+        margins: Other margins than those of the metrics.
+        point: Both sides' point of a sweep.
+        case: The scenario of a suite.
+
+    Raises:
+        ValueError: If the sides have other seeds, another number of entries, another duration or warm-up, or
+            if a margin is none.
+    """
+    for metric, margin in (margins or {}).items():
+        check_margin(metric, margin)
+    if reference.seeds != other.seeds:
+        raise ValueError(f'seeds: "{other.name}" and "{reference.name}" have others; run both with the same')
+    found = places((reference.name, reference.scenario), (other.name, other.scenario))
+    theirs, ours = series_of(reference, metrics), series_of(other, metrics, found)
+    allowed = {**MARGINS, **(margins or {})}
+    contrasts, notes = [], dict[Note, None]()
+    alike = reference.is_one_run and other.is_one_run
+    for cell in theirs:
+        if cell not in ours or (theirs[cell].is_unknown and ours[cell].is_unknown):
+            continue
+        if theirs[cell].is_whole and ours[cell].is_whole:
+            made = contrast_of(cell, theirs[cell], ours[cell], allowed, point=point, case=case)
+            sides = reference.name, other.name
+            contrasts.append(replace(made, sides=sides, seeds_change_nothing=alike))
+        else:
+            notes[_note(cell, theirs[cell], ours[cell], reference, other)] = None
+    return contrasts, list(notes)
+
+
+@dataclass(frozen=True)
+class Series:
+    """A metric of one side: a value per seed, in the order of seeds."""
+
+    label: str
+    values: list[float]
+    seeds: int
+    """All that the side has run, with the metric or without."""
+    counts: Counts | None
+    """Unfinished transfers of completion times."""
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether every run has a value."""
+        return len(self.values) == self.seeds
+
+    @property
+    def is_unknown(self) -> bool:
+        """Whether no run has a value."""
+        return not self.values
+
+
+def series_of(side: Side, metrics: Sequence[str], found: Sequence[int] | None = None) -> dict[Cell, Series]:
+    """The values of a side by group and metric, one for each seed.
+
+    Args:
+        side: The side.
+        metrics: Names of metrics, in the order in which they are compared.
+        found: The places of its entries among those of the reference; None if they are the same.
+    """
+    seeds = len(side.seeds)
+    parts: dict[_Of, dict[int, _Measured]] = {}
+    for seed, kind, entry, name, metric, *measured in _ordered(side.values, metrics):
+        of_seeds = parts.setdefault((kind, entry, name, metric), {})
+        of_seeds[seed] = (measured[0], measured[1], measured[2])
+    series: dict[Cell, Series] = {}
+    for (kind, entry, name, metric), of_seeds in parts.items():
+        part = list(of_seeds.values())
+        place: int | str = name
+        if entry is not None and (found is None or entry < len(found)):
+            place = entry if found is None else found[entry]
+        known = [value for value, *_ in part if value is not None]
+        series[kind, place, metric] = Series(name, known, seeds, _counts(part))
+    groups = {group: n for n, group in enumerate(dict.fromkeys(key[:2] for key in series))}
+    ranks = {metric: n for n, metric in enumerate(dict.fromkeys(metrics))}
+    order = sorted(series, key=lambda key: (groups[key[:2]], ranks[key[2]]))
+    return {key: series[key] for key in order}
+
+
+def _ordered(values: pl.DataFrame, metrics: Sequence[str]) -> list[tuple[Any, ...]]:
+    """Seed, `COLUMNS`, began and unfinished of the rows of some metrics, in the order of seeds.
+
+    Tables are small, and a query takes longer than rows.
+    """
+    if not TIMES.keys().isdisjoint(metrics):
+        columns = [
+            column.to_list() for column in counted(values).select("seed", *COLUMNS, "began", "unfinished")
+        ]
+    else:
+        columns = [values[name].to_list() for name in ("seed", *COLUMNS)]
+        columns += [[None] * values.height] * 2
+    asked = set(metrics)
+    rows = [row for row in zip(*columns, strict=True) if row[4] in asked]
+    return sorted(rows, key=itemgetter(0))
+
+
+def _counts(rows: Sequence[_Measured]) -> Counts | None:
+    if all(began is None for _, began, _ in rows):
+        return None
+    return Counts(sum(unfinished or 0 for *_, unfinished in rows), sum(began or 0 for _, began, _ in rows))
+
+
+def _left_out(metric: str, theirs: Series, ours: Series, margins: Mapping[str, Margin]) -> LeftOut | None:
+    if theirs.counts is None or ours.counts is None:
+        return None
+    margin = margins[f"{TIMES[metric]}{UNFINISHED}"].allowed(theirs.counts.share)
+    return LeftOut(theirs.counts, ours.counts, margin)
+
+
+def contrast_of(
+    cell: Cell,
+    theirs: Series,
+    ours: Series,
+    margins: Mapping[str, Margin],
+    *,
+    point: Mapping[str, Any] | None = None,
+    case: str = "",
+) -> Contrast:
+    """The contrast of a metric that both sides have."""
+    kind, place, metric = cell
+    margin, measure = margins[metric], measure_of(cell)
+    entry = place if isinstance(place, int) else None
+    of = joint({"reference": theirs.label, "other": ours.label})
+    return Contrast(
+        theirs.values,
+        ours.values,
+        margin.allowed(sum(theirs.values) / len(theirs.values)),
+        measure.better,
+        left_out=_left_out(metric, theirs, ours, margins),
+        subject=Subject(kind, entry, of, metric, measure.unit, dict(point or {}), case),
+        labels=(theirs.label, ours.label),
+        stated=margin,
+    )
+
+
+def measure_of(cell: Cell) -> Measure | LinkMeasure:
+    """The declaration of the metric of a cell."""
+    return _MEASURES[cell[0], cell[2]]
+
+
+def _note(cell: Cell, theirs: Series, ours: Series, reference: Side, other: Side) -> Note:
+    of = joint({"reference": theirs.label, "other": ours.label})
+    lacking = [
+        f"{len(series.values)} of {series.seeds} runs of {side.name}"
+        + (f" ({series.counts})" if series.counts else "")
+        for series, side in ((theirs, reference), (ours, other))
+        if not series.is_whole
+    ]
+    return Note(f"{cell[2]} of {of} is left out, as only {' and '.join(lacking)} have it", cell[2])

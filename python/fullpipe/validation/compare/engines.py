@@ -14,11 +14,10 @@ from fullpipe.analysis.of_parts import of_parts
 from fullpipe.analysis.values import values_of
 from fullpipe.runs import Run
 from fullpipe.runs.population import content_of, files_of
-from fullpipe.validation.compare.comparison import Comparison, Note
-from fullpipe.validation.compare.contrast import Contrast
-from fullpipe.validation.compare.finding import Finding, check_groups, interval_dict
+from fullpipe.validation.compare.comparison import Comparison
+from fullpipe.validation.compare.contrast import Cell, Contrast, Series, contrast_of, measure_of, series_of
+from fullpipe.validation.compare.finding import Finding, Note, check_groups, interval_dict
 from fullpipe.validation.compare.margins import MARGINS, check_margin
-from fullpipe.validation.compare.matching import Cell, Series, contrast_of, measure_of, series_of
 from fullpipe.validation.compare.rules import EQUIVALENCE_LEVEL, Judgement, independent
 from fullpipe.validation.compare.side import Key, Side, bulk_entries, is_total, joint, places
 

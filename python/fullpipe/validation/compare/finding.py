@@ -67,6 +67,18 @@ NO_SUBJECT = Subject("flows", None, "", "", "")
 """Stands for what is not named, as in a test of numbers alone."""
 
 
+class Note(str):
+    """A sentence on what is not compared, with the metric that it is of; of none: it is always shown."""
+
+    metric: str
+
+    def __new__(cls, text: str, metric: str = "") -> Note:
+        """Make a note."""
+        made = super().__new__(cls, text)
+        made.metric = metric
+        return made
+
+
 @dataclass(frozen=True, slots=True)
 class LeftOut:
     """Transfers or pages that both sides left unfinished, counted over all seeds."""

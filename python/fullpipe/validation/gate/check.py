@@ -1,24 +1,27 @@
-"""Holds a change against its base: one suite, the same seeds on both sides, more where few say nothing."""
+"""The check of a change against its base: one suite, the same seeds, more of them while undecided."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from math import nan
 from typing import Literal
 
+import polars as pl
+
+from fullpipe.analysis.metrics import BY_NAME
+from fullpipe.analysis.metrics.margins import Margin
 from fullpipe.analysis.metrics.measure import Better
 from fullpipe.analysis.points import differences
 from fullpipe.analysis.unanswered import unanswered
 from fullpipe.errors import ScenarioError
 from fullpipe.scenario.read import dotted
-from fullpipe.validation.compare.comparison import Comparison, Note
-from fullpipe.validation.compare.contrast import Contrast
-from fullpipe.validation.compare.finding import Finding
-from fullpipe.validation.compare.matching import matched
+from fullpipe.validation.baseline import COLUMNS
+from fullpipe.validation.compare.comparison import Comparison
+from fullpipe.validation.compare.contrast import Contrast, matched
+from fullpipe.validation.compare.finding import Finding, Note, Subject
 from fullpipe.validation.compare.rules import ALIKE, one_sided
-from fullpipe.validation.gate.lacking import lacking
-from fullpipe.validation.gate.measured import Measured, Point
-from fullpipe.validation.gate.sides import Side
+from fullpipe.validation.gate.measured import Measured, Point, Side
 from fullpipe.validation.gate.suite import Demand, Suite
 
 _ALWAYS_FREE = ("flows.*.cca", "flows.*.name", "name", "sweep", "record")
@@ -251,3 +254,43 @@ def _bounded(finding: Finding, demands: Mapping[str, Demand]) -> Finding:
     elif demand.most is not None and most > demand.most:
         reason = f"a run has {most:g}, and {demand.most:g} is the most"
     return replace(finding, verdict="worse", decision="regressed", reason=reason) if reason else finding
+
+
+def lacking(base: Point, change: Point, metrics: Collection[str]) -> Iterator[Finding]:
+    """Findings on metrics that every run of the base has, and not every run of the change.
+
+    Regressed if no run of the change has it, and undecided if some have.
+    """
+    ours = _values(change)
+    for key, (of, values) in _values(base).items():
+        kind, entry, metric = key[0], key[1], key[2]
+        had = ours.get(key, (of, []))[1]
+        if metric not in metrics or len(values) < len(base.sums) or len(had) == len(change.sums):
+            continue
+        yield Finding(
+            subject=Subject(kind, entry, of, metric, BY_NAME[metric].unit, base.point, base.case),
+            rule="lacking",
+            sides=("base", "change"),
+            values=(values, had),
+            margin=Margin(),
+            allowed=0.0,
+            better="",
+            verdict="undecided" if had else "worse",
+            decision="undecided" if had else "regressed",
+            reason=f"{len(had) or 'no'} run{'s' if len(had) > 1 else ''} of the change"
+            f" {'have' if len(had) > 1 else 'has'} it",
+            difference=nan,
+        )
+
+
+def _values(point: Point) -> dict[tuple[str, int | None, str, str], tuple[str, Sequence[float]]]:
+    """Name and known values of every metric of every group. Entries go by their place."""
+    table = pl.DataFrame(point.rows, schema=COLUMNS, orient="row")
+    place = pl.when(pl.col("entry").is_null()).then("of").otherwise(pl.lit(""))
+    found = table.group_by("kind", "entry", "metric", place.alias("place"), maintain_order=True).agg(
+        of=pl.col("of").first(), values=pl.col("value").drop_nulls()
+    )
+    return {
+        (row["kind"], row["entry"], row["metric"], row["place"]): (row["of"], row["values"])
+        for row in found.iter_rows(named=True)
+    }

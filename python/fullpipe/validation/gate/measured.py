@@ -1,17 +1,22 @@
-"""What was measured of a suite on one side, kept in a file or handed from one process to another."""
+"""Measured sides of a check: from this process, a file, or another fullpipe or folder of code."""
 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Mapping, Sequence
-from typing import Annotated, Any, Literal, Self
+import subprocess
+import tempfile
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Annotated, Any, Literal, Protocol, Self
 
 import polars as pl
 from pydantic import BaseModel, ConfigDict, FailFast, Field, model_validator
 
+from fullpipe.errors import FullpipeError, ScenarioError, brief
 from fullpipe.runs import Run
 from fullpipe.sweeps import Job, by_point, jobs
-from fullpipe.validation.baseline import Kept, Text, kept_of
+from fullpipe.validation.baseline import Kept, Text, kept_of, read_as
 from fullpipe.validation.gate.suite import Suite
 
 _DIGITS = 32
@@ -101,3 +106,122 @@ def _nulls(column: pl.Series) -> bytes:
     if nulls in (0, rows):
         return (b"\x01" if nulls else b"\x00") * rows
     return column.is_null().to_numpy().tobytes()
+
+
+class Side(Protocol):
+    """One of the two sides of a check."""
+
+    @property
+    def most_seeds(self) -> int:
+        """How many it can have measured; 0: any number."""
+
+    def measured(self, cases: Collection[str], seeds: int) -> Measured:
+        """What is measured of some cases with the seeds 1 to `seeds`."""
+
+
+@dataclass(frozen=True)
+class Here:
+    """Runs the suite in this process."""
+
+    suite: Suite
+    engine: str
+    runner: Runner
+    most_seeds: int = 0
+    _seen: dict[str, Measured] = field(init=False, repr=False, compare=False, default_factory=dict)
+    """Values of all seeds so far, by case: a look runs and measures only its new seeds."""
+
+    def measured(self, cases: Collection[str], seeds: int) -> Measured:
+        """See `Side`."""
+        names = [case.name for case in self.suite.only(cases).cases]
+        by_seeds: dict[int, list[str]] = {}
+        for name in names:
+            seen = self._seen.get(name)
+            by_seeds.setdefault(len(seen.points[0].sums) if seen else 0, []).append(name)
+        for before, some in by_seeds.items():
+            if before < seeds:
+                self._add(measure(self.suite.only(some), seeds, self.engine, self.runner, before), some)
+        points = [point for name in names for point in self._seen[name].points]
+        return Stored(self._seen[names[0]].model_copy(update={"points": points})).measured(names, seeds)
+
+    def _add(self, made: Measured, names: Collection[str]) -> None:
+        """Join new seeds to those of earlier looks."""
+        for name in names:
+            points = [point for point in made.points if point.case == name]
+            if name in self._seen:
+                pairs = zip(self._seen[name].points, points, strict=True)
+                points = [_joined(first, second) for first, second in pairs]
+            self._seen[name] = made.model_copy(update={"points": points})
+
+
+def _joined(first: Point, second: Point) -> Point:
+    """A point with the seeds of both."""
+    return first.model_copy(update={"rows": first.rows + second.rows, "sums": first.sums | second.sums})
+
+
+@dataclass(frozen=True)
+class Stored:
+    """What was measured once, and kept in a file."""
+
+    content: Measured
+
+    @property
+    def most_seeds(self) -> int:
+        """As many as it has."""
+        return min(len(point.sums) for point in self.content.points)
+
+    def measured(self, cases: Collection[str], seeds: int) -> Measured:
+        """See `Side`."""
+        points = [
+            point.model_copy(
+                update={
+                    "rows": [row for row in point.rows if row[0] <= seeds],
+                    "sums": {seed: found for seed, found in point.sums.items() if seed <= seeds},
+                }
+            )
+            for point in self.content.points
+            if point.case in cases
+        ]
+        return self.content.model_copy(update={"points": points})
+
+
+@dataclass(frozen=True)
+class Elsewhere:
+    """Runs the suite by a command: another version of fullpipe, or this one with code from another folder."""
+
+    command: Sequence[str]
+    """`fullpipe check SUITE` and its options, without seeds, cases and the file to write."""
+    folder: Path | None = None
+    """Where it runs, so that code is found there and nowhere else; here unless given."""
+    most_seeds: int = 0
+
+    def measured(self, cases: Collection[str], seeds: int) -> Measured:
+        """See `Side`.
+
+        Raises:
+            FullpipeError: If the command fails; in its words.
+        """
+        with tempfile.TemporaryDirectory(prefix="fullpipe-check-") as folder:
+            file = Path(folder) / "measured.json"
+            more = [part for case in cases for part in ("--case", case)]
+            command = [*self.command, *more, "--seeds", str(seeds), "--keep", str(file)]
+            try:
+                done = subprocess.run(command, cwd=self.folder, capture_output=True, text=True, check=False)
+            except OSError as error:
+                raise FullpipeError(f"{self.command[0]}: cannot be run: {error.strerror}") from None
+            if done.returncode or not file.exists():
+                said = done.stderr.strip().splitlines() or ["it says nothing"]
+                raise FullpipeError(f"{self.command[0]}: status {done.returncode}: {brief(said[-1], 300)}")
+            return read_as(Measured, file, "what --keep writes")
+
+
+def stored(path: Path, suite: Suite) -> Stored:
+    """What a file has of a suite.
+
+    Raises:
+        ScenarioError: If it is no such file, or another suite's.
+    """
+    found = read_as(Measured, path, "what --keep writes")
+    missing = [case.name for case in suite.cases if case.name not in {point.case for point in found.points}]
+    if missing:
+        raise ScenarioError([f"{path}: has no case {missing[0]}; keep it anew with the suite of today"])
+    return Stored(found)
