@@ -228,7 +228,7 @@ def against(
     points: Points,
     metrics: Sequence[str],
     margins: Mapping[str, comparison.Margin],
-    of: Sequence[str],
+    of: Sequence[str] = (),
 ) -> list[VariantComparison]:
     """The comparisons of runs with a baseline, point by point, as one family.
 
