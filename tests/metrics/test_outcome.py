@@ -1,0 +1,98 @@
+"""The sentences with which `run` over seeds begins."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import pytest
+
+from fullpipe.analysis.outcome import MOST, outcome
+from fullpipe.analysis.over_seeds import over_seeds
+
+SIZE = "topology.bottleneck.queue.size"
+Value = tuple[str, str, int | None, str, float]
+
+
+def means(values: Iterable[Value], spread: float = 0.01) -> pl.DataFrame:
+    """Means over four seeds: of every point, group, entry and metric a value, which seeds change a little."""
+    units = {"goodput": "bit/s", "rtt_mean": "s", "call_score": "1", "jain": "1", "bulk": "flows"}
+    rows = [
+        (point, seed, "native", "flows", entry, of, metric, value * (1 + spread * step), units[metric])
+        for point, of, entry, metric, value in values
+        for seed, step in enumerate((-1, 1, -0.5, 0.5), 1)
+    ]
+    columns = [SIZE, "seed", "engine", "kind", "entry", "of", "metric", "value", "unit"]
+    return over_seeds(pl.DataFrame(rows, schema=columns, orient="row"))
+
+
+def point(name: str, goodput: float, rtt_s: float) -> list[Value]:
+    """A bulk flow, a call beside it, and both together."""
+    return [
+        (name, "mine", 0, "goodput", goodput),
+        (name, "mine", 0, "bulk", 1.0),
+        (name, "mine", 0, "rtt_mean", rtt_s),
+        (name, "call", 1, "goodput", 8e4),
+        (name, "call", 1, "bulk", 0.0),
+        (name, "call", 1, "call_score", 4.2),
+        (name, "all flows", None, "goodput", goodput + 8e4),
+    ]
+
+
+def test_of_one_point_every_group_has_its_leading_metric() -> None:
+    told = outcome(means(point("1 bdp", 5e6, 0.04)))
+    assert [line.partition(" is ")[0] for line in told] == ["Goodput", "Opinion score (MOS)", "Mean RTT"]
+    assert told[0] == "Goodput is 5.00 [4.93, 5.07] Mbit/s for mine."
+
+
+def test_a_sweep_says_where_a_metric_is_highest_and_lowest() -> None:
+    values = [*point("1 bdp", 5e6, 0.04), *point("2 bdp", 7e6, 0.06), *point("4 bdp", 7.01e6, 0.09)]
+    told = outcome(means(values))
+    assert told[0] == (
+        "Goodput of mine is highest at size=4 bdp (1 other point may be equal): 7.01 [6.91, 7.11] Mbit/s; "
+        "lowest at size=1 bdp: 5.00 [4.93, 5.07] Mbit/s."
+    )
+    assert told[1] == "Opinion score (MOS) of call is 4.2 [4.1, 4.3] at all 3 points."
+    assert len(told) <= MOST
+
+
+def test_extremes_whose_intervals_overlap_are_no_extremes() -> None:
+    told = outcome(means([*point("1 bdp", 5e6, 0.04), *point("2 bdp", 5.1e6, 0.06)], spread=0.2))
+    assert told[0].endswith(" over 2 points, and these intervals overlap.")
+
+
+def test_a_metric_that_is_asked_for_is_told_of_every_group() -> None:
+    told = outcome(means(point("1 bdp", 5e6, 0.04)), ["goodput"])
+    assert told == ["Goodput is 5.00 [4.93, 5.07] Mbit/s for mine and 0.08 [0.08, 0.08] Mbit/s for call."]
+
+
+def test_an_entry_whose_flows_have_several_names_is_one_group() -> None:
+    of_points = (("1 bdp", "cubic-1", 5e6), ("1 bdp", "bbr3-1", 6e6), ("2 bdp", "cubic-1", 9e6))
+    (told, *_) = outcome(means([(size, name, 0, "goodput", goodput) for size, name, goodput in of_points]))
+    assert told.startswith("Goodput of cubic-1 or bbr3-1 is highest at size=2 bdp: ")
+
+
+@pytest.mark.parametrize(("words", "rows"), [((), 12), (("--all",), 24)])
+def test_a_sweep_begins_with_its_conclusion_and_shows_a_dozen_rows(
+    fullpipe: Callable[..., Any], monkeypatch: pytest.MonkeyPatch, words: tuple[str, ...], rows: int
+) -> None:
+    monkeypatch.setenv("COLUMNS", "100")
+    sizes = [f"{n} ms" for n in range(10, 90, 10)]
+    Path("duel.toml").write_text(
+        f"""
+name = "duel"
+duration = "2 s"
+topology = {{ kind = "dumbbell", bottleneck = {{ rate = "10 Mbit/s", delay = "10 ms" }} }}
+flows = [{{ name = "a", cca = "cubic" }}, {{ name = "b", cca = "reno" }}]
+[sweep]
+"{SIZE}" = {sizes}
+""",
+        encoding="utf-8",
+    )
+    shown = fullpipe("run", "duel.toml", "--seeds", 2, "--jobs", 1, "--metric", "goodput", *words).stdout
+    first, _, table = shown.partition("\n\n")
+    assert " ".join(first.split()).startswith("Goodput of a is highest at size=")
+    assert sum(line.split()[2:3] in (["a"], ["b"], ["all"]) for line in table.splitlines()) == rows
+    assert ("more rows: --all prints them" in table) == (not words)
