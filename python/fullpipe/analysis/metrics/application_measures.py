@@ -10,7 +10,7 @@ from fullpipe.analysis.metrics.measure import EVERYWHERE, PART, Measure, Value, 
 from fullpipe.analysis.metrics.rows import Group
 from fullpipe.analysis.metrics.samples import real
 from fullpipe.analysis.metrics.transfers import slowdowns
-from fullpipe.analysis.metrics.videos import stall_ratio, stalls, video_rate_bps
+from fullpipe.analysis.metrics.videos import stall_ratio, stalls, video_rate_bps, video_startup_s
 
 if TYPE_CHECKING:
     import polars as pl
@@ -145,6 +145,18 @@ OF_APPLICATIONS = (
         label="median slowdown",
         neutral=1.0,
     ),
+    Measure(
+        "video_startup",
+        "s",
+        "lower",
+        DELAY,
+        "start-up delay of a video, from its start to its first picture, mean over its videos, the warm-up"
+        " included",
+        _of_videos(video_startup_s),
+        "videos.startup_s",
+        "any of its videos shows a picture",
+        label="start-up delay of videos",
+    ).leads(EVERYWHERE, rank=3),
     Measure(
         "stalls",
         "1",

@@ -20,6 +20,18 @@ def stall_ratio(videos: pl.DataFrame) -> float | None:
     return stalled_s / (stalled_s + played_s) if stalled_s + played_s else None
 
 
+def video_startup_s(videos: pl.DataFrame) -> float | None:
+    """Start-up delay of a video, s, from its start to its first picture: mean over videos that showed one.
+
+    Formula: mean of the start-up delays.
+    Source: join time, as of `stall_ratio`.
+
+    >>> video_startup_s(pl.DataFrame({"startup_s": [0.5, None, 1.5]}))
+    1.0
+    """
+    return real(videos["startup_s"].mean())
+
+
 def stalls(videos: pl.DataFrame) -> float | None:
     """How often the picture stood still, the mean over videos; None without any.
 

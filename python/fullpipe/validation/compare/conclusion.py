@@ -233,10 +233,10 @@ def _difference(found: Finding) -> str:
 def _with_interval(values: Sequence[float], found: Finding, sign: str = "") -> str:
     """A difference and the ends of its interval, with decimals enough to tell the ends apart."""
     texts = [_scaled(value, found, sign) for value in values]
-    for digits in range(1, _MOST_DIGITS + 1) if _is_share(found) else ():
-        if len(values) == 1 or texts[1] != texts[2] or values[1] == values[2]:
-            break
-        texts = [_scaled(value, found, sign, digits) for value in values]
+    for digits in range(_MOST_DIGITS + 1) if _is_share(found) and len(values) > 1 else ():
+        told = [_scaled(value, found, sign, digits) for value in values]
+        if texts[1] == texts[2] and told[1] != told[2]:
+            texts = told
     unit = " %" if _is_share(found) else f" {unit_shown(found.unit)}".rstrip()
     interval = f" [{', '.join(texts[1:])}]" if len(texts) > 1 else ""
     return f"{texts[0]}{unit}{interval}"
