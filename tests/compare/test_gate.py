@@ -310,7 +310,9 @@ class TestForms:
         assert {case.get("classname") for case in Xml.fromstring(files["j.xml"])[0]} == {"<b>|&"}
 
     def test_markdown_is_appended_and_escaped(self, files: dict[str, str]) -> None:
-        assert files["summary.md"].startswith("before\n## suite: regressed\n")
+        assert files["summary.md"].startswith(
+            "before\n## suite: regressed\n\nRegressed: 1 of 2 values is worse"
+        )
         assert "&lt;b&gt;\\|&amp;" in files["summary.md"]
 
     def test_json_can_be_reported(self, files: dict[str, str]) -> None:

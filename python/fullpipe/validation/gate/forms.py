@@ -36,8 +36,10 @@ def junit(checked: Checked) -> bytes:
 
 
 def markdown(checked: Checked) -> str:
-    """Markdown for the summary of a CI run: the verdict, the counts, and what is not "not worse"."""
-    lines = [f"## {escaped(checked.suite)}: {checked.decision}", "", summary(checked), ""]
+    """Markdown for the summary of a CI run: the conclusion, the counts, and what is not "not worse"."""
+    told = dict.fromkeys([" ".join(conclusion(checked)), summary(checked)])
+    lines = [f"## {escaped(checked.suite)}: {checked.decision}", ""]
+    lines += [line for sentence in told for line in (escaped(sentence), "")]
     left = [row for row in checked.findings if row.decision != "not worse"]
     if left:
         lines += [*table(_COLUMNS, ["---"] * len(_COLUMNS), map(_cells, left)), ""]
@@ -116,7 +118,7 @@ def conclusion(checked: Checked) -> list[str]:
         return [f"{first}: {values} shown to be worse than the base{left}."]
     verb = "is" if len(worse) == 1 else "are"
     told = [
-        f"Regressed: {len(worse):,} of {total:,} values {verb} worse than the base beyond their margin{left}."
+        f"Regressed: {len(worse):,} of {total:,} values {verb} worse than the base beyond the margin{left}."
     ]
     return [*told, *(f"{_place(each)}: {one(each)}" for each in worse[: MOST - 1])]
 
