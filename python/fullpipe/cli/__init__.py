@@ -130,7 +130,7 @@ def _obey(arguments: list[str]) -> None:
                 sys.exit(run(**asked))
     from fullpipe.cli.application import app
 
-    app()
+    app(prog_name="fullpipe")  # also for `python -m fullpipe`
 
 
 def _end_by_pipe() -> None:

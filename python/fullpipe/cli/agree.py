@@ -26,37 +26,37 @@ from fullpipe.validation.agree.figure import figure
 
 def agree(
     engines: Annotated[
-        str, typer.Option(metavar="NAMES", help="The reference first, then what is held against it.")
+        str, typer.Option(metavar="NAMES", help="The reference engine, then those compared with it.")
     ] = "linux,native",
     suite: Annotated[
         str,
         typer.Option(
             metavar="NAME",
-            help=f"Which catalogue: {', '.join(SUITES)}; all but the first need a kernel that has it.",
+            help=f"Catalogue of cases: {', '.join(SUITES)}. All but linux need a kernel with that algorithm.",
         ),
     ] = "linux",
     case: Annotated[
         list[str] | None,
-        typer.Option(metavar="NAME", help="Only this case, or those like bbr1-*; may be repeated."),
+        typer.Option(metavar="NAME", help="Only this case, or cases like bbr1-*; may be repeated."),
     ] = None,
     family: Annotated[
-        list[str] | None, typer.Option(metavar="NAME", help="Only this family; may be repeated.")
+        list[str] | None, typer.Option(metavar="NAME", help="Only this family of cases; may be repeated.")
     ] = None,
     held_out: Annotated[
-        bool, typer.Option("--held-out/--catalogue-only", help="With the held-out cases.")
+        bool, typer.Option("--held-out/--catalogue-only", help="Include the held-out cases.")
     ] = True,
     limit: Annotated[
-        int | None, typer.Option(min=1, metavar="N", help="The first N of the chosen cases.")
+        int | None, typer.Option(min=1, metavar="N", help="Only the first N of the chosen cases.")
     ] = None,
     seeds: Annotated[
         int | None,
-        typer.Option(min=1, metavar="N", help="At most so many seeds of a case, to be quick about it."),
+        typer.Option(min=1, metavar="N", help="At most N seeds per case, for a quick look."),
     ] = None,
     confirm: Annotated[
         bool,
         typer.Option(
             "--confirm",
-            help="Run cases that differ by more than is aimed at again, from 20 starts.",
+            help="Rerun cases whose error is above the target, from 20 starts.",
         ),
     ] = False,
     workers: Jobs = None,
@@ -64,24 +64,28 @@ def agree(
     page: Annotated[
         Path | None,
         typer.Option(
-            "-o", "--page", parser=target, metavar="FILE", help="Write the page here; else print it."
+            "-o",
+            "--page",
+            parser=target,
+            metavar="FILE",
+            help="Write the page to this file instead of printing it.",
         ),
     ] = None,
     plot: Annotated[
         Path | None,
-        typer.Option(
-            "--plot", parser=target, metavar="FILE", help="Draw how large the errors are, for the page."
-        ),
+        typer.Option("--plot", parser=target, metavar="FILE", help="Also draw the errors, for the page."),
     ] = None,
     as_json: Annotated[
-        bool, typer.Option("--json", help="Every error, or case, as one JSON object per line.")
+        bool,
+        typer.Option(
+            "--json", help="Print one JSON object per error, or per case with --list, one per line."
+        ),
     ] = False,
     list_cases: Annotated[bool, typer.Option("--list", help="List the cases and run none.")] = False,
 ) -> None:
-    """Run the catalogue of cases on Linux and on other engines, and write how far they are apart.
-
-    Finished runs are kept, so an interrupted suite continues. A case that an engine cannot run is named with
-    the reason; the exit code is 1 if nothing could be compared.
+    """A catalogue of cases runs on Linux and on other engines, and a page lists the errors. Finished runs are
+    stored, so the same command continues an interrupted suite. A case that an engine cannot run is listed
+    with the reason. The exit code is 1 if nothing could be compared.
     """
     if plot:
         _check_format(plot)

@@ -1,50 +1,38 @@
 """The application of all commands, and its exit codes: 2 for bad input, 1 for a failure."""
 
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Annotated, Any
 
 import typer
-from typer.core import TyperGroup
 
 import fullpipe
-from fullpipe.cli.commands import COMMANDS, LazyCommand
+from fullpipe.cli import help
+from fullpipe.cli.commands import COMMANDS, GROUPS, LazyCommand
 from fullpipe.cli.endings import ended
-from fullpipe.cli.output import ARGUMENTS, echo
+from fullpipe.cli.output import ARGUMENTS, complain, echo
 from fullpipe.errors import brief
 
-EXAMPLES = (
-    ("fullpipe run single-bbr1", "a named scenario"),
-    ("fullpipe run my.toml --seeds 10 --jobs 2", "your own, ten times"),
-    ("fullpipe run kato2025 --set tcp.mss='1448 B' --json", "one JSON object per run"),
-    ("fullpipe show kato2025 > my.toml", "start from that one"),
-    ("fullpipe metrics RUN", "what came out, and what not to trust"),
-    ("fullpipe compare my.toml --over flows.0.cca=cubic,bbr3", "which is better, and by how much?"),
-    ("fullpipe test runs --metric goodput --factor cca", "do levels differ?"),
-    ("fullpipe compare my.toml --engines native,linux --seeds 5", "are engines equivalent?"),
-    ("fullpipe plot runs/*/native-1", "runs over time"),
-    ("fullpipe plot RUN --var cwnd,bw,state", "what an algorithm thought"),
-    ("fullpipe report runs -o report.html", "a page to hand over"),
-    ("fullpipe ui", "a page to try what if in"),
-    ("fullpipe runs --where seed=1", "what is kept"),
-    ("fullpipe query 'select cca, avg(goodput_bps) from flows group by 1'", "ask all runs in SQL"),
-    ("fullpipe export RUN -o run.pcapng", "captured packets, for Wireshark"),
-    ('fullpipe import-tc "tc qdisc add dev eth0 root pie"', "a queue, from Linux's tc"),
-    ("fullpipe conformance bbr3 preset=draft", "the example tests of the BBR draft"),
-    ("fullpipe paper kato2025 --quick", "a published study"),
-)
 _LONGEST = 400
 _UsageError: Any = typer.BadParameter.__base__
 """The base of what typer says of wrong arguments, wherever the version that is installed has it from."""
-_EPILOG = "\n\n".join(["Examples:", *(f"  {command:<52} {what}" for command, what in EXAMPLES)])
+_TITLE = "A laboratory for TCP congestion control."
+_LAST = (
+    "Begin with `fullpipe run single-bbr1`. `fullpipe COMMAND --help` explains a command,"
+    " and `fullpipe man | man -l -` explains all."
+)
 
 
-class _Group(TyperGroup):
-    """Turns errors that are meant for the user into a message and an exit code."""
+class _Group(help.Group):
+    """Turns errors that are meant for the user into a line and an exit code."""
 
     def __init__(self, **attributes: Any) -> None:
         super().__init__(**attributes)
         self.commands = {name: LazyCommand(name) for name in COMMANDS}
+
+    def format_help(self, ctx: Any, formatter: Any) -> None:
+        formatter.write(help.overview(ctx, _TITLE, GROUPS, _LAST))
 
     def make_context(self, info_name: Any, args: list[str], *rest: Any, **more: Any) -> Any:
         written = list(args)  # what is parsed is taken from it
@@ -60,23 +48,31 @@ class _Group(TyperGroup):
 
 @contextmanager
 def _readable() -> Iterator[None]:
-    """What is said of wrong arguments quotes them."""
+    """What is wrong with arguments becomes a line and exit code 2.
+
+    Raises:
+        SystemExit: If something is wrong.
+    """
     try:
         yield
     except _UsageError as error:
-        vars(error)["message"] = brief(error.message, _LONGEST)
-        raise
+        if type(error).__name__ == "NoArgsIsHelpError":  # its message is the help
+            print(error.format_message())  # it is ours, with colours
+            sys.exit(2)
+        said = brief(" ".join(error.format_message().split()), _LONGEST).removesuffix(".")
+        where = f"; see `{error.ctx.command_path} --help`" if error.ctx else ""
+        complain(f"{said[:1].lower()}{said[1:]}{where}")
+        sys.exit(2)
 
 
 app = typer.Typer(
     name="fullpipe",
     cls=_Group,
-    help="A laboratory for TCP congestion control.",
-    epilog=_EPILOG,
+    help=_TITLE,
     no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_enable=False,
-    rich_markup_mode="rich",
+    rich_markup_mode=None,
 )
 
 

@@ -36,48 +36,60 @@ def check(
         list[str] | None,
         typer.Option(
             metavar="BASE",
-            help="A file of --keep; a folder with the base's code; another fullpipe program; or PATH=VALUE.",
+            help="Base: a file of --keep, a folder with its code, another fullpipe program, or PATH=VALUE.",
         ),
     ] = None,
     keep: Annotated[
         Path | None,
-        typer.Option(parser=target, metavar="FILE", help="Measure, and keep it for a later --against."),
+        typer.Option(
+            parser=target,
+            metavar="FILE",
+            help="Measure, and write the values to this file for a later --against.",
+        ),
     ] = None,
     assignments: Assignments = None,
     code: Annotated[
-        Path | None, typer.Option(metavar="DIR", help="Where code is looked for; the suite's folder.")
+        Path | None,
+        typer.Option(metavar="DIR", help="Folder of your own algorithms; the suite's folder unless given."),
     ] = None,
     case: Annotated[
         list[str] | None, typer.Option(metavar="NAME", help="Only this case; may be repeated.")
     ] = None,
     seeds: Annotated[
         int | None,
-        typer.Option(min=2, max=suites.MOST_SEEDS, metavar="N", help="The seeds 1 to N, and no more."),
+        typer.Option(min=2, max=suites.MOST_SEEDS, metavar="N", help="Run exactly the seeds 1 to N."),
     ] = None,
-    engine: Annotated[str, typer.Option(help="What runs it.", metavar="NAME")] = "native",
+    engine: Annotated[str, typer.Option(help="Engine that runs the suite.", metavar="NAME")] = "native",
     workers: Jobs = None,
     out: Out = Path("runs"),
     allow_python: AllowPython = False,
     written: Annotated[
         Path | None,
         typer.Option(
-            "--file", "-o", parser=target, metavar="FILE", help="Keep it as JSON, for fullpipe report."
+            "--file",
+            "-o",
+            parser=target,
+            metavar="FILE",
+            help="Write the result as JSON, for `fullpipe report`.",
         ),
     ] = None,
     junit: Annotated[
-        Path | None, typer.Option(parser=target, metavar="FILE", help="Write JUnit XML.")
+        Path | None, typer.Option(parser=target, metavar="FILE", help="Also write JUnit XML.")
     ] = None,
     markdown: Annotated[
         Path | None,
-        typer.Option(parser=target, metavar="FILE", help="Append Markdown, as to $GITHUB_STEP_SUMMARY."),
+        typer.Option(
+            parser=target,
+            metavar="FILE",
+            help="Append the result as Markdown, such as to $GITHUB_STEP_SUMMARY.",
+        ),
     ] = None,
     all_rows: Annotated[bool, typer.Option("--all", help="Print every row of the table.")] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="One JSON object.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
 ) -> None:
-    """Hold a change against its base over a suite: regressed, not worse, or undecided.
-
-    Both sides run the same scenarios with the same seeds, more of them where few leave it undecided.
-    Exit code 0: not worse, 1: regressed, 2: undecided, or wrong use.
+    """Both sides run the scenarios of a suite with the same seeds. Seeds are added while few leave a metric
+    undecided. The exit code is 0 if the change is not worse, 1 if it regressed, and 2 if it is undecided or
+    the input is bad.
     """
     chosen = suites.read(suite).with_values(values_of(assignments or [], None))
     chosen = chosen.only(case) if case else chosen

@@ -24,15 +24,18 @@ def compare(
     scenario: Annotated[
         str,
         typer.Argument(
-            metavar="SCENARIO", help="A TOML file, a name from list scenarios, or a folder of kept runs."
+            metavar="SCENARIO",
+            help="A TOML file, a name from `fullpipe list scenarios`, or a folder of stored runs.",
         ),
     ],
     over: Annotated[
         list[str] | None,
         typer.Option(
             metavar="PATH=VALUES",
-            help="Compare variants: flows.0.cca=cubic,bbr3, the reference first; may be repeated. Also"
-            " scenario=a.toml,b.toml and engine=native,linux.",
+            help=(
+                "Variants to compare, as in flows.0.cca=cubic,bbr3; the first is the reference. Also"
+                " scenario=a.toml,b.toml and engine=native,linux. May be repeated."
+            ),
         ),
     ] = None,
     baseline: Annotated[
@@ -40,31 +43,38 @@ def compare(
         typer.Option(
             parser=target,
             metavar="FILE",
-            help="Keep what is measured in this file or, if it is there, compare with it.",
+            help="Write the measured values to this file or, if it exists, compare with it.",
         ),
     ] = None,
     engines: Annotated[
-        str | None, typer.Option(metavar="NAMES", help="Two engines or more; native,linux unless given.")
+        str | None, typer.Option(metavar="NAMES", help="Engines to compare; native,linux unless given.")
     ] = None,
     seeds: Annotated[
         int | None,
-        typer.Option(min=1, max=MAX_SEEDS, metavar="N", help="The seeds 1 to N; 5 or, with --over, 20."),
+        typer.Option(
+            min=1,
+            max=MAX_SEEDS,
+            metavar="N",
+            help="Run the seeds 1 to N; 5, or 20 with --over, unless given.",
+        ),
     ] = None,
     reference: Annotated[
         str | None,
         typer.Option(
-            metavar="NAME", help="The engine that others are held against; linux, or else the first."
+            metavar="NAME",
+            help="Engine that the others are compared with; linux if it is one of them, or else the first.",
         ),
     ] = None,
     margin: Annotated[
         list[str] | None,
         typer.Option(
-            metavar="METRIC=MARGIN", help="Another margin, such as goodput=5% or retransmitted=40%,20."
+            metavar="METRIC=MARGIN",
+            help="Override a margin, as in goodput=5% or retransmitted=40%,20. May be repeated.",
         ),
     ] = None,
     metric: Annotated[
         list[str] | None,
-        typer.Option(metavar="NAME", help="Show this metric; may be repeated."),
+        typer.Option(metavar="NAME", help="Show only this metric; may be repeated."),
     ] = None,
     of: Annotated[
         list[str] | None,
@@ -81,7 +91,7 @@ def compare(
             "--plot",
             parser=target,
             metavar="DIR",
-            help="Also draw: the differences of variants, or the series of engines.",
+            help="Also draw figures in this folder: differences of variants, or time series of engines.",
         ),
     ] = None,
     file: Annotated[
@@ -91,27 +101,25 @@ def compare(
             "-o",
             parser=target,
             metavar="FILE",
-            help="With --over or --baseline: keep the verdicts as JSON, for fullpipe report.",
+            help="With --over or --baseline, write the verdicts as JSON, for `fullpipe report`.",
         ),
     ] = None,
     allow_python: AllowPython = False,
     all_rows: Annotated[bool, typer.Option("--all", help="Print every row of the table.")] = False,
     as_json: Annotated[
-        bool, typer.Option("--json", help="One JSON object per point of the sweep, one per line.")
+        bool, typer.Option("--json", help="Print one JSON object per sweep point, one per line.")
     ] = False,
 ) -> None:
-    """Run variants of a scenario, or one by several engines, and compare them: differences and verdicts.
+    """With `--over`, each variant is compared with the first, paired by seed. The verdict is better, worse,
+    equivalent or undecided; if undecided, it says how many seeds would decide. The exit code is 1 if
+    anything is worse.
 
-    With --over every variant is held against the first, pair by pair of runs with the same seed: better,
-    worse, equivalent, or undecided and how many seeds would decide. Exit code 1: something is worse.
+    With `--engines`, a metric is equivalent if the 90 % confidence interval of the difference is within its
+    margin, and different if the interval is beyond. Welch's intervals are used, since engines are not
+    paired by seed. If seeds differ by more than the margin, ranges are compared.
 
-    Of engines, a metric is equivalent if the 90 % interval of the difference lies within a margin, and
-    different if it lies beyond. Intervals are Welch's: seeds are not paired. Where seeds differ by more
-    than the margin, ranges are compared.
-    Finished runs are kept and never made again.
-
-    Of a folder of kept runs, those of its engines are compared: what `fullpipe import` read, say, with what
-    was simulated.
+    A folder of stored runs is compared by engine, such as imported measurements with simulated runs.
+    Finished runs are stored and re-used.
     """
     from fullpipe.cli.comparing import Comparing  # here: help needs none of it
 

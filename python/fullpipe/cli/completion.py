@@ -18,15 +18,8 @@ class Shell(StrEnum):
     fish = "fish"
 
 
-def completion(shell: Annotated[Shell, typer.Argument(help="Of which shell.")]) -> None:
-    """Print a script that completes commands, options, and names of scenarios, algorithms and others.
-
-    bash: fullpipe completion bash > ~/.local/share/bash-completion/completions/fullpipe
-
-    zsh: fullpipe completion zsh > a folder of $fpath, as _fullpipe
-
-    fish: fullpipe completion fish > ~/.config/fish/completions/fullpipe.fish
-
-    The script asks nothing of fullpipe, so that completing takes no time; write it anew after an update.
+def completion(shell: Annotated[Shell, typer.Argument(help="Shell to complete in.")]) -> None:
+    """The script completes commands, options, and names of scenarios, algorithms and others. It never calls
+    fullpipe, so completion is immediate. Print it again after an update.
     """
     echo(SCRIPTS[shell](list(every_command())), nl=False)

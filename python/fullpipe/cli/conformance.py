@@ -25,7 +25,8 @@ def conformance(
     cca: Annotated[
         str,
         typer.Argument(
-            metavar="CCA", help="An algorithm from list ccas, python:module:Class, or library:PATH:NAME."
+            metavar="CCA",
+            help="An algorithm from `fullpipe list ccas`, python:module:Class, or library:PATH:NAME.",
         ),
     ] = "bbr3",
     params: Annotated[
@@ -36,29 +37,30 @@ def conformance(
         list[str] | None,
         typer.Option(metavar="TEST", help="Only this test, by section (A.5) or name; may be repeated."),
     ] = None,
-    seed: Annotated[int, typer.Option(min=0, metavar="N", help="For random waits and random loss.")] = 1,
+    seed: Annotated[int, typer.Option(min=0, metavar="N", help="Seed of random waits and random loss.")] = 1,
     engine_name: Annotated[
         str,
         typer.Option(
-            "--engine", metavar="NAME", help="Whose algorithm it is; what it cannot run is left out."
+            "--engine",
+            metavar="NAME",
+            help="Engine whose algorithm is tested; tests that it cannot run are left out.",
         ),
     ] = "native",
     workers: Jobs = None,
     out: Annotated[
         Path | None,
-        typer.Option(parser=target, metavar="DIR", help="Keep the runs here, to look at them."),
+        typer.Option(parser=target, metavar="DIR", help="Store the runs in this folder."),
     ] = None,
     allow_python: AllowPython = False,
-    as_json: Annotated[bool, typer.Option("--json", help="Everything as one JSON object.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print the results as one JSON object.")] = False,
     junit: Annotated[
         Path | None, typer.Option(parser=target, metavar="FILE", help="Also write JUnit XML.")
     ] = None,
     list_tests: Annotated[bool, typer.Option("--list", help="List the tests and run none.")] = False,
 ) -> None:
-    """Judge an algorithm by the example tests of draft-ietf-ccwg-bbr, appendix A.
-
-    The exit code is 1 if a test failed, and 2 if the algorithm or an option is wrong. A test that needs
-    what the algorithm never publishes does not apply.
+    """The tests are the examples of draft-ietf-ccwg-bbr, appendix A. A test does not apply if it needs state
+    that the algorithm never publishes. The exit code is 1 if a test failed, and 2 if the algorithm or an
+    option is wrong.
     """
     console = terminal()
     if list_tests:

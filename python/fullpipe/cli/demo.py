@@ -24,12 +24,11 @@ _NEXT = (
 
 def demo(
     out: Annotated[
-        Path, typer.Option("--out", "-o", parser=target, metavar="DIR", help="Folder of the figure.")
+        Path, typer.Option("--out", "-o", parser=target, metavar="DIR", help="Folder for the figure.")
     ] = Path(),
 ) -> None:
-    """Draw what an upload does to a ping on a DSL line, with a plain queue in the modem and FQ-CoDel.
-
-    Two runs of 30 simulated seconds; nothing but the figure is kept.
+    """A ping runs beside an upload on a DSL line, first with a drop-tail queue in the modem, then with
+    FQ-CoDel. The two runs of 30 simulated seconds are not stored.
     """
     scenario = Scenario.named("dsl").with_values({"record.interval": "400 ms"})
     made = {kind: run(_with_queue(scenario, kind)) for kind in _QUEUES}

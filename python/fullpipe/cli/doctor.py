@@ -12,11 +12,12 @@ from fullpipe.engines import Requirement
 
 
 def doctor(
-    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object, by engine.")] = False,
+    as_json: Annotated[
+        bool, typer.Option("--json", help="Print one JSON object with a key per engine.")
+    ] = False,
 ) -> None:
-    """Say what each engine has and lacks on this machine, and what to do about it.
-
-    The exit code is 0 even if engines are missing: each is there for who wants it.
+    """Each missing requirement has a line that says how to get it. Engines are optional: the exit code is 0
+    even if some are missing.
     """
     found = statuses()
     if as_json:

@@ -9,12 +9,13 @@ import typer
 
 from fullpipe.cli.asked import processors
 from fullpipe.cli.console import listing, terminal
+from fullpipe.cli.help import Command, Group
 from fullpipe.cli.output import echo
 from fullpipe.cli.shared import stoppable
 from fullpipe.engines import Installable, InstallOptions, Requirement, engine, names
 from fullpipe.errors import InstallOptionError
 
-app = typer.Typer(help="List engines, or install one.", no_args_is_help=True, add_completion=False)
+app = typer.Typer(cls=Group, no_args_is_help=True, add_completion=False, rich_markup_mode=None)
 
 
 @dataclass(frozen=True)
@@ -36,11 +37,13 @@ def statuses() -> dict[str, Status]:
     return {name: Status(_first_line(type(one).__doc__), one.doctor()) for name, one in made.items()}
 
 
-@app.command("list")
+@app.command("list", cls=Command)
 def list_engines(
-    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object, by engine.")] = False,
+    as_json: Annotated[
+        bool, typer.Option("--json", help="Print one JSON object with a key per engine.")
+    ] = False,
 ) -> None:
-    """List the engines and whether they can run here; doctor says more."""
+    """List the engines and whether they can run here; `fullpipe doctor` says more."""
     found = statuses()
     if as_json:
         echo(json.dumps({name: {"ready": s.ready, "about": s.about} for name, s in found.items()}))
@@ -55,36 +58,49 @@ def _first_line(text: str | None) -> str:
     return (text or "").strip().partition("\n")[0]
 
 
-@app.command()
+@app.command(cls=Command)
 def install(
-    name: Annotated[str, typer.Argument(metavar="NAME", help="An engine that has to be installed.")],
+    name: Annotated[
+        str,
+        typer.Argument(metavar="NAME", help="An engine that needs an installation, such as ns3 or linux."),
+    ],
     version: Annotated[
-        str | None, typer.Option(metavar="V", help="Of what the engine is built from, such as 6.1.")
+        str | None, typer.Option(metavar="V", help="Version to build from, such as 6.1.")
     ] = None,
     source: Annotated[
         Path | None,
-        typer.Option(metavar="DIR", help="linux: a kernel tree of your own, such as one with BBRv3."),
+        typer.Option(metavar="DIR", help="linux: build this kernel tree, such as one with BBRv3."),
     ] = None,
     kernel: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="linux: a ready kernel, which is not built.")
+        Path | None, typer.Option(metavar="FILE", help="linux: use this kernel instead of building one.")
     ] = None,
     rootfs: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="linux: a ready guest, which is not built.")
+        Path | None, typer.Option(metavar="FILE", help="linux: use this guest instead of building one.")
     ] = None,
     insecure: Annotated[
-        bool, typer.Option("--insecure", help="linux: fetch from a mirror over plain http.")
+        bool, typer.Option("--insecure", help="linux: download from a mirror over plain http.")
     ] = False,
     unverified: Annotated[
-        bool, typer.Option("--unverified", help="linux: believe the mirror; check no signature of Debian's.")
+        bool, typer.Option("--unverified", help="linux: trust the mirror; do not check Debian's signatures.")
     ] = False,
     radios: Annotated[
-        bool, typer.Option("--radios", help="linux: with the kernel's wireless stack, and radios below it.")
+        bool,
+        typer.Option("--radios", help="linux: include the kernel's wireless stack and simulated radios."),
     ] = False,
     workers: Annotated[
-        int | None, typer.Option("--jobs", min=1, metavar="N", help="Compilers at the same time.")
+        int | None,
+        typer.Option(
+            "--jobs",
+            min=1,
+            metavar="N",
+            help="Compilers in parallel; as many as there are processors unless given.",
+        ),
     ] = None,
 ) -> None:
-    """Install an engine, without special rights. The same command continues an installation that stopped."""
+    """Install an engine, without root rights.
+
+    The same command continues an interrupted installation.
+    """
     chosen = engine(name)
     if not isinstance(chosen, Installable):
         raise InstallOptionError(f"{name} has nothing to install")

@@ -31,18 +31,23 @@ _WHOLE: dict[Format, Callable[[Run], bytes]] = {Format.qlog: qlog, Format.flent:
 def export(
     folder: Annotated[Path, typer.Argument(metavar="RUN", help="Folder of a finished run.")],
     out: Annotated[
-        Path, typer.Option("--out", "-o", parser=target, metavar="FILE", help="Where to write it.")
+        Path,
+        typer.Option(
+            "--out", "-o", parser=target, metavar="FILE", help="File to write; its ending chooses the format."
+        ),
     ],
-    format: Annotated[Format | None, typer.Option(help="Left out: by the ending of the file.")] = None,
+    format: Annotated[
+        Format | None, typer.Option(help="Format; chosen by the ending of the file unless given.")
+    ] = None,
     point: Annotated[
         list[str] | None,
-        typer.Option(metavar="NAME", help="Only what was captured here; for pcapng it may be repeated."),
+        typer.Option(
+            metavar="NAME", help="Only packets captured at this point; for pcapng it may be repeated."
+        ),
     ] = None,
 ) -> None:
-    """Write a run for other tools: a qlog trace, a pcapng file for Wireshark, a file that Flent opens, or
-    what a link delivered as Mahimahi replays it.
-
-    The last is of one link or cell, from the warm-up on (.up, .down or .trace).
+    """Wireshark opens .pcapng, Flent opens .flent.gz, and qlog viewers open .qlog. Mahimahi replays .up,
+    .down and .trace: deliveries of one link or cell, after the warm-up.
     """
     endings = {".pcapng": Format.pcapng, ".qlog": Format.qlog, ".sqlog": Format.qlog}
     endings |= dict.fromkeys((".up", ".down", ".trace"), Format.mahimahi)

@@ -43,26 +43,27 @@ def factors(
     context: typer.Context,
     what: Annotated[
         str,
-        typer.Argument(metavar="STORE|FILE", help="A folder of finished runs, or a scenario with a sweep."),
+        typer.Argument(metavar="STORE|FILE", help="A folder of stored runs, or a scenario with a sweep."),
     ],
     metric: Annotated[
-        list[str] | None, typer.Option(metavar="NAME", help="What is tested; may be repeated: one family.")
+        list[str] | None,
+        typer.Option(metavar="NAME", help="Metric to test; if repeated, the metrics are one family."),
     ] = None,
     factor: Annotated[
         str | None,
         typer.Option(
-            metavar="PATH[,PATH]", help="By what: one or two swept paths, keys of variants, or engine."
+            metavar="PATH[,PATH]", help="One or two factors: swept paths, keys of variants, or engine."
         ),
     ] = None,
     block: Annotated[
-        str | None, typer.Option(metavar="seed", help="Refuse cells that do not have the same seeds.")
+        str | None, typer.Option(metavar="seed", help="Refuse cells with unequal seeds.")
     ] = None,
     family: Annotated[
         Path | None,
-        typer.Option(metavar="FILE", help="Families that were declared beforehand, as TOML."),
+        typer.Option(metavar="FILE", help="TOML file of families that were declared beforehand."),
     ] = None,
     of: Annotated[
-        list[str] | None, typer.Option(metavar="NAME", help="This group of flows or link; may be repeated.")
+        list[str] | None, typer.Option(metavar="NAME", help="Only this flow group or link; may be repeated.")
     ] = None,
     where: Annotated[
         list[str] | None,
@@ -70,42 +71,49 @@ def factors(
     ] = None,
     reference: Annotated[
         str | None,
-        typer.Option(metavar="LEVEL", help="What the others are held against; the first unless given."),
+        typer.Option(
+            metavar="LEVEL", help="Level that the others are compared with; the first unless given."
+        ),
     ] = None,
     margin: Annotated[
         list[str] | None,
         typer.Option(
-            metavar="METRIC=MARGIN", help="Another margin, such as goodput=5% or retransmitted=40%,20."
+            metavar="METRIC=MARGIN",
+            help="Override a margin, as in goodput=5% or retransmitted=40%,20. May be repeated.",
         ),
     ] = None,
     classical: Annotated[
-        bool, typer.Option("--classical", help="Also with equal variances: ANOVA and Tukey's HSD.")
+        bool,
+        typer.Option(
+            "--classical", help="Also the tests that assume equal variances: ANOVA and Tukey's HSD."
+        ),
     ] = False,
     manova: Annotated[
-        bool, typer.Option("--manova", help="Also all metrics of a family at once, by Pillai's trace.")
+        bool, typer.Option("--manova", help="Also test all metrics of a family at once, by Pillai's trace.")
     ] = False,
     content: ContentOption = Content.NEWEST,
     seeds: Annotated[
         int | None,
-        typer.Option(min=1, max=MAX_SEEDS, metavar="N", help="Of a scenario, the seeds 1 to N; 20."),
+        typer.Option(
+            min=1, max=MAX_SEEDS, metavar="N", help="Run the seeds 1 to N of a scenario; 20 unless given."
+        ),
     ] = None,
     assignments: Assignments = None,
     workers: Jobs = None,
     out: Out = Path("runs"),
     allow_python: AllowPython = False,
     form: FormOption = Form.TABLE,
-    as_json: Annotated[bool, typer.Option("--json", help="One JSON object.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
     output: Annotated[
         Path | None,
-        typer.Option("-o", parser=target, metavar="FILE", help="Also write the JSON object there."),
+        typer.Option("-o", parser=target, metavar="FILE", help="Also write the JSON object to this file."),
     ] = None,
 ) -> None:
-    """Test whether metrics differ by the levels of one factor or two: a run is one value, and seeds are
-    blocks.
+    """Each run gives one value, and seeds are blocks. Two levels are compared by paired differences: better,
+    worse, equivalent or undecided. Several levels are compared by Welch's ANOVA and Games-Howell pairs, and
+    by ranks. Two factors have two main effects and their interaction.
 
-    Two levels: the difference by pairs of runs with the same seed, better, worse, equivalent or undecided.
-    Several: Welch's ANOVA and the pairs after Games and Howell, then the same by ranks. Two factors: both and
-    their interaction. P values are corrected within a family by Holm's procedure.
+    P values are corrected within a family by Holm's procedure.
     """
     if block not in (None, "seed"):
         raise typer.BadParameter("seeds are the blocks there are; write --block seed", param_hint="--block")

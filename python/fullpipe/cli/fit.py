@@ -29,23 +29,26 @@ def fit(
         list[Path],
         typer.Argument(
             metavar="FILE...",
-            help="A log of ping or fping, and throughput: CSV of t,bit/s, or iperf3 --json or --json-stream,"
-            " a file for each direction; or one file that Flent wrote, or a capture (pcap, pcapng, also as"
-            " .gz).",
+            help=(
+                "A log of ping or fping, and throughput per direction: CSV of t,bit/s, or iperf3"
+                " --json or --json-stream. Or one file: Flent's data, or a capture (pcap or pcapng,"
+                " also as .gz)."
+            ),
         ),
     ],
     out: Annotated[
         Path | None,
-        typer.Option("--out", "-o", parser=target, metavar="FILE", help="Write the scenario here, as TOML."),
+        typer.Option(
+            "--out", "-o", parser=target, metavar="FILE", help="Write the scenario to this file, as TOML."
+        ),
     ] = None,
     direction: Annotated[
-        Direction, typer.Option(help="Of CSV without names of directions in its first line.")
+        Direction, typer.Option(help="Direction of a CSV whose first line names none.")
     ] = Direction.down,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
 ) -> None:
-    """Fit a line to what was measured of it: rate, RTT and buffer each way, as a scenario to try changes on.
-
-    It says what is a guess, and what the files cannot say.
+    """The scenario has the rate, RTT and buffer of each direction, so that changes can be tried. Comments say
+    which values are guesses, and what the files cannot tell.
     """
     measured = read(list(dict.fromkeys(paths)), direction.value)
     with of_file(paths[0]):

@@ -37,26 +37,26 @@ class Qdisc(StrEnum):
 
 
 def flent(
-    test: Annotated[str, typer.Argument(metavar="TEST", help="A name from list flent-tests.")],
+    test: Annotated[str, typer.Argument(metavar="TEST", help="A name from `fullpipe list flent-tests`.")],
     path: Annotated[
         str,
         typer.Option(
             metavar="PRESET|SCENARIO",
-            help=f"The path of a scenario: {', '.join(PRESETS)}, any other name, or a TOML file.",
+            help=f"Scenario whose path is used: {', '.join(PRESETS)}, another name, or a TOML file.",
         ),
     ] = DEFAULT,
     cca: Annotated[
-        str, typer.Option(metavar="NAMES", help="Algorithms of the streams in turn, with commas.")
+        str, typer.Option(metavar="NAMES", help="Algorithms of the streams in turn, as in cubic,bbr3.")
     ] = "cubic",
     server_cca: Annotated[
         str | None,
         typer.Option(
-            metavar="NAME", help="The algorithm of the server, which sends downloads; the same unless given."
+            metavar="NAME", help="Algorithm of the server, which sends downloads; as --cca unless given."
         ),
     ] = None,
     qdisc: Annotated[
         Qdisc | None,
-        typer.Option(help="The queue at the network card of the test host; that of the path unless given."),
+        typer.Option(help="Queue at the test host's network card; as in the path unless given."),
     ] = None,
     streams: Annotated[
         int | None,
@@ -64,34 +64,36 @@ def flent(
             min=1,
             max=MOST_STREAMS,
             metavar="N",
-            help="Of tcp_nup and tcp_ndown, how many streams; of rrul_var, pairs; of rtt_fair_var, servers.",
+            help="Streams of tcp_nup and tcp_ndown, pairs of rrul_var, or servers of rtt_fair_var.",
         ),
     ] = None,
     length: Annotated[
-        str, typer.Option(metavar="TIME", help="How long streams run; pings, 5 s more before and after.")
+        str,
+        typer.Option(metavar="TIME", help="Duration of the streams; pings run 5 s longer before and after."),
     ] = f"{LENGTH_S:g} s",
     extra_rtt: Annotated[
         list[str] | None,
         typer.Option(
             metavar="TIME",
-            help="How much further away a server of rtt_fair is; once for every server, in order.",
+            help="Extra RTT of a server of rtt_fair; once for every server, in order.",
         ),
     ] = None,
     assignments: Assignments = None,
-    engine: Annotated[str, typer.Option(help="What runs it.", metavar="NAME")] = "native",
-    seed: Annotated[int, typer.Option(min=0, max=MAX_SEED, metavar="N")] = 1,
+    engine: Annotated[str, typer.Option(help="Engine that runs the test.", metavar="NAME")] = "native",
+    seed: Annotated[int, typer.Option(min=0, max=MAX_SEED, metavar="N", help="Seed of the run.")] = 1,
     out: Out = Path("runs"),
     file: Annotated[
         Path | None,
         typer.Option("-o", parser=target, metavar="FILE", help="Also write a .flent.gz that Flent opens."),
     ] = None,
-    title: Annotated[str, typer.Option(metavar="TEXT", help="What Flent calls the file.")] = "",
+    title: Annotated[str, typer.Option(metavar="TEXT", help="Title of the .flent.gz.")] = "",
     print_command: Annotated[
-        bool, typer.Option("--print-command", help="Print the call of Flent on real hosts, and run nothing.")
+        bool,
+        typer.Option("--print-command", help="Print the command for Flent on real hosts, and run nothing."),
     ] = False,
     show: Annotated[bool, typer.Option("--show", help="Print the scenario, and run nothing.")] = False,
 ) -> None:
-    """Run one of Flent's tests on a simulated path, with its timings, markings and names of series."""
+    """Timings, packet markings and names of series are Flent's."""
     chosen = _with_streams(declared(test), streams)
     algorithms = [name.strip() for name in cca.split(",") if name.strip()]
     if not algorithms:

@@ -19,7 +19,7 @@ def import_files(
     files: Annotated[
         list[Path],
         typer.Argument(
-            metavar="FILE...", help="Files that Flent wrote, and captures: pcap, pcapng, also as .gz."
+            metavar="FILE...", help="Flent's data files, and captures: pcap or pcapng, also as .gz."
         ),
     ],
     out: Out = Path("runs"),
@@ -27,16 +27,18 @@ def import_files(
         list[str] | None,
         typer.Option(
             metavar="NAME=ALGORITHM",
-            help="What a kernel's name for an algorithm means, as in bbr=bbr3; of a capture, what a flow has,"
-            " or all=cubic.",
+            help=(
+                "Algorithm behind a kernel's name for it, as in bbr=bbr3. For a capture, the"
+                " algorithm of a flow, or all=cubic. May be repeated."
+            ),
         ),
     ] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="One JSON object per file, one per line.")] = False,
+    as_json: Annotated[
+        bool, typer.Option("--json", help="Print one JSON object per file, one per line.")
+    ] = False,
 ) -> None:
-    """Read what Flent measured, or what was captured, into ordinary runs, and say what the data show.
-
-    Runs of one test are its repetitions, numbered as seeds in the order of their times. A file that is
-    none is told, and the others are read.
+    """Remarks say what the data show. Runs of one test are stored as its seeds, in order of their times. A
+    file that cannot be read is reported, and the others are imported.
     """
     names, store = given_names(cca or []), Store(out)
     found, failed = [], False

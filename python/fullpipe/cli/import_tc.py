@@ -27,8 +27,8 @@ def import_tc(
         list[str],
         typer.Argument(
             metavar="LINE|FILE",
-            help='Such as "tc qdisc add dev eth0 root codel limit 1000"; or a file of such lines, of what'
-            " `tc -s qdisc show` prints, or OpenWrt's /etc/config/sqm.",
+            help='A line such as "tc qdisc add dev eth0 root codel limit 1000". Or a file: such lines, output'
+            " of `tc -s qdisc show`, or OpenWrt's /etc/config/sqm.",
         ),
     ],
     behind: Annotated[
@@ -36,19 +36,18 @@ def import_tc(
         typer.Option(
             "--line",
             metavar="LINE|SCENARIO",
-            help="Of a file: the line behind the router, a name such as cable or dsl, or a TOML file.",
+            help="For a file, the line behind the router: a name such as cable or dsl, or a TOML file.",
         ),
     ] = None,
     out: Annotated[
         Path | None,
-        typer.Option("--out", "-o", parser=target, metavar="FILE", help="Write it here, as TOML."),
+        typer.Option(
+            "--out", "-o", parser=target, metavar="FILE", help="Write the result to this file, as TOML."
+        ),
     ] = None,
 ) -> None:
-    """Print the queue of a scenario that does what a line of Linux's `tc` sets up, or the scenario of a
-    router.
-
-    For a line of netem it is the link. For a file it is a scenario, with a flow each way that something
-    limits. Comments name what is left out; what is unknown is refused.
+    """A line gives a queue, or a link for netem. A file gives the scenario of a router, with a flow in each
+    direction that the router limits. Comments name what is left out. Unknown options are errors.
     """
     file = Path(line[0])
     if len(line) == 1 and " " not in line[0]:

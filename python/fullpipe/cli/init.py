@@ -19,23 +19,22 @@ LF = "\n"
 
 def init(
     file: Annotated[
-        Path, typer.Argument(parser=target, metavar="FILE", help="The file to write, such as my.toml.")
+        Path, typer.Argument(parser=target, metavar="FILE", help="File to write, such as my.toml.")
     ],
     with_schema: Annotated[
         bool,
-        typer.Option("--schema/--no-schema", help=f"Write {NAME} beside it, by which editors help."),
+        typer.Option("--schema/--no-schema", help=f"Write {NAME} beside it, for editors."),
     ] = True,
     path: Annotated[
         str | None,
         typer.Option(
             metavar="LINE",
-            help=f"Begin with the line of a home instead, with its sources and its load: {', '.join(LINES)}.",
+            help=f"Start from a home line, with its usual load: {', '.join(LINES)}.",
         ),
     ] = None,
 ) -> None:
-    """Write a scenario to begin with: two flows and a ping, and what else may be said as comments.
-
-    A file that is there is left alone, but for an older schema.
+    """The file has two flows and a ping, and comments with other keys. An existing scenario is never
+    overwritten; an older schema is.
     """
     if file.suffix != ".toml":
         raise typer.BadParameter(f'"{file.name}" does not end in .toml', param_hint="FILE")

@@ -10,11 +10,12 @@ from fullpipe.cli.output import echo
 
 
 def list_names(
-    kind: Annotated[Kind, typer.Argument(help="What to list.")],
-    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object, by name.")] = False,
+    kind: Annotated[Kind, typer.Argument(help="Kind of names to list.")],
+    as_json: Annotated[
+        bool, typer.Option("--json", help="Print one JSON object with a key per name.")
+    ] = False,
 ) -> None:
-    """List algorithms, queues, losses, impairments, media, workloads, metrics, scenarios, studies, Flent's
-    tests, engines or tables."""
+    """`fullpipe show NAME` describes a name in full."""
     if kind is Kind.engines:
         from fullpipe.cli.engines import list_engines  # here: the other kinds need no engines
 

@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator
 
 import fullpipe
-from fullpipe.cli.application import EXAMPLES
+from fullpipe.cli.examples import EXAMPLES
 from fullpipe.cli.output import echo
 from fullpipe.cli.tree import Command, Parameter, every_command
 
@@ -17,10 +17,7 @@ _STATUS = (("0", "Done."), ("1", "A failure."), ("2", "Bad input: one line says 
 
 
 def man() -> None:
-    """Print the manual page, for man: `fullpipe man | man -l -`.
-
-    To have it as `man fullpipe`: fullpipe man > ~/.local/share/man/man1/fullpipe.1
-    """
+    """The page has every command with its options, in the words of `--help`."""
     echo(page(), nl=False)
 
 
@@ -46,8 +43,7 @@ def page() -> str:
 def _command(command: Command) -> Iterator[str]:
     taken = " ".join(one.metavar for one in command.arguments)
     yield f".SS {_escaped(f'fullpipe {command.name} {taken}'.rstrip())}"
-    paragraphs = (" ".join(part.split()) for part in command.help.split("\n\n"))
-    yield "\n.PP\n".join(_escaped(part) for part in paragraphs)
+    yield "\n.PP\n".join(map(_escaped, command.paragraphs))
     yield from map(_parameter, (*command.arguments, *command.options))
 
 

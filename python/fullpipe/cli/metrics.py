@@ -31,21 +31,21 @@ _MOST_DOUBTS = 3
 def metrics(
     folders: Annotated[
         list[Path] | None,
-        typer.Argument(metavar="[RUN...]", help="Folders of runs, or those that --out named."),
+        typer.Argument(metavar="[RUN...]", help="Folders of runs, or stores."),
     ] = None,
     out: Annotated[
         Path | None,
         typer.Option(
-            parser=target, metavar="DIR", help="Every run of this folder; runs unless RUN is given."
+            parser=target, metavar="DIR", help="Measure every run of this store; runs if no RUN is given."
         ),
     ] = None,
     content: ContentOption = Content.NEWEST,
-    as_json: Annotated[bool, typer.Option("--json", help="One JSON object per run, one per line.")] = False,
+    as_json: Annotated[
+        bool, typer.Option("--json", help="Print one JSON object per run, one per line.")
+    ] = False,
 ) -> None:
-    """Measure finished runs: values per group of flows and per link, and means that should not be trusted.
-
-    The warm-up is left out. What a metric is, with formula and source, stands in the reference; times are
-    in seconds and rates in bit/s in JSON.
+    """Values are per flow group and per link, without the warm-up. `--json` has times in seconds and rates in
+    bit/s. The metrics reference has the formula and the source of each.
     """
     console = terminal()
     stores = [out or Path("runs")] if out or not folders else []

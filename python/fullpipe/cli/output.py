@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import sys
 from typing import TYPE_CHECKING
@@ -9,10 +10,13 @@ from typing import TYPE_CHECKING
 from fullpipe.errors import visible
 
 if TYPE_CHECKING:
+    from typing import TextIO
+
     import typer
 
 ARGUMENTS = "fullpipe.arguments"
 """Under which a context has the words behind `fullpipe`."""
+_WIDTH = 80
 
 
 def command_line(context: typer.Context) -> str:
@@ -42,3 +46,26 @@ def complain(problem: object) -> None:
     """Say on standard error what is wrong, each line with the name of the command."""
     for line in str(problem).split("\n"):
         echo(f"fullpipe: {line}", err=True)
+
+
+def width() -> int:
+    """Columns of a line: COLUMNS if it is set, or else those of the terminal; 80 if there is none."""
+    said = os.environ.get("COLUMNS", "")
+    if said.isdecimal() and int(said):
+        return int(said)
+    for stream in (sys.__stdout__, sys.__stderr__, sys.__stdin__):  # a pager reads standard output
+        try:
+            return os.get_terminal_size(stream.fileno()).columns or _WIDTH if stream else _WIDTH
+        except (OSError, ValueError):
+            continue
+    return _WIDTH
+
+
+def has_colours(stream: TextIO) -> bool:
+    """Whether a stream takes colours: a terminal does. NO_COLOR forbids them, FORCE_COLOR demands them.
+
+    Source: no-color.org and force-color.org; each counts if it is not empty.
+    """
+    if os.environ.get("NO_COLOR"):
+        return False
+    return bool(os.environ.get("FORCE_COLOR")) or (stream.isatty() and os.environ.get("TERM") != "dumb")

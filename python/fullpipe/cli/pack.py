@@ -27,8 +27,10 @@ def pack(
         list[str],
         typer.Argument(
             metavar="WHAT...",
-            help="Folders of finished runs, reports, files of compare or test, or scenarios: TOML files or"
-            " names.",
+            help=(
+                "Stores or folders of runs, reports, JSON files of compare or test, or scenarios"
+                " (TOML files or names)."
+            ),
         ),
     ],
     out: Annotated[
@@ -36,24 +38,28 @@ def pack(
     ] = Path("study.zip"),
     with_runs: Annotated[
         bool,
-        typer.Option("--runs/--no-runs", help="Pack the tables of the runs, or their checksums alone."),
+        typer.Option("--runs/--no-runs", help="Pack the tables of the runs, or only their checksums."),
     ] = True,
     look_in: Annotated[
         list[Path] | None,
-        typer.Option(metavar="DIR", help="Also look here for algorithms and recordings; may be repeated."),
+        typer.Option(
+            metavar="DIR", help="Also search this folder for algorithms and recordings; may be repeated."
+        ),
     ] = None,
-    engine: Annotated[str, typer.Option(metavar="NAME", help="Engine of the runs of a scenario.")] = "native",
+    engine: Annotated[
+        str, typer.Option(metavar="NAME", help="Engine for the runs of a scenario.")
+    ] = "native",
     seeds: Annotated[
-        int, typer.Option(min=1, max=MAX_SEEDS, metavar="N", help="Seeds 1 to N of a scenario.")
+        int, typer.Option(min=1, max=MAX_SEEDS, metavar="N", help="Run the seeds 1 to N of a scenario.")
     ] = 1,
     assignments: Assignments = None,
     allow_python: AllowPython = False,
 ) -> None:
-    """Write a study into one file: scenarios, algorithms, recordings, seeds, versions, checksums and runs.
+    """The file has scenarios, algorithms, recordings, seeds, versions, checksums and runs. `fullpipe rerun
+    FILE --compare` repeats them in an empty folder and compares the results.
 
-    `fullpipe rerun FILE --compare` runs it in an empty folder and says whether the results are equal. Of a
-    folder of runs, those of the newest algorithms and recordings are packed. Each file must be the one that
-    the runs rest on: its checksum is held against theirs.
+    From a store, only runs of the newest algorithms and recordings are packed. The checksum of each file
+    must equal the one that the runs recorded.
     """
     study, folders = Study(), [Path(word) for word in what if Path(word).is_dir()]
     reports = [Path(word) for word in what if Path(word).suffix in (*FORMATS, ".json")]

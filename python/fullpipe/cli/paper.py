@@ -13,31 +13,33 @@ from fullpipe.cli.shared import MAX_SEEDS, Jobs, Out
 
 
 def paper(
-    name: Annotated[str, typer.Argument(metavar="NAME", help="A name from list papers.")],
+    name: Annotated[str, typer.Argument(metavar="NAME", help="A name from `fullpipe list papers`.")],
     seeds: Annotated[
-        int | None, typer.Option(min=1, max=MAX_SEEDS, metavar="N", help="The seeds 1 to N.")
+        int | None, typer.Option(min=1, max=MAX_SEEDS, metavar="N", help="Run the seeds 1 to N.")
     ] = None,
     workers: Jobs = None,
     out: Out = Path("runs"),
-    quick: Annotated[bool, typer.Option("--quick", help="A short version, to see that it works.")] = False,
-    engine: Annotated[str, typer.Option(help="Whose numbers are to be ours.", metavar="NAME")] = "native",
+    quick: Annotated[
+        bool, typer.Option("--quick", help="Run a short version, to see that it works.")
+    ] = False,
+    engine: Annotated[str, typer.Option(help="Engine for our numbers.", metavar="NAME")] = "native",
     data: Annotated[
         Path | None,
         typer.Option(
-            metavar="DIR", help="The paper's published data: what is printed of them is computed once more."
+            metavar="DIR",
+            help="Folder of the paper's published data, from which its printed values are computed again.",
         ),
     ] = None,
     explain: Annotated[
         str | None,
         typer.Option(
             metavar="CLAIM",
-            help="Only this claim, and with the setting that turns its verdict; list lists the claims.",
+            help="Run only this claim, and find the setting that changes its verdict; list: all claims.",
         ),
     ] = None,
 ) -> None:
-    """Run every experiment of a study, print its tables with ours beside them, and draw its figures.
-
-    What an engine cannot run is left out, with the reason; the exit code is 1 if it can run nothing.
+    """All experiments run, tables show the printed values beside ours, and figures are drawn. What the engine
+    cannot run is left out, with the reason. The exit code is 1 if the engine can run nothing.
     """
     if explain is not None and data is not None:
         raise typer.BadParameter("--explain runs a claim again; --data is for the whole study")

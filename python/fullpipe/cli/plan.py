@@ -37,35 +37,31 @@ def plan(
     context: typer.Context,
     scenario: ScenarioName,
     detect: Annotated[
-        str, typer.Option(metavar="SHARE", help='The difference to be found, such as "5%" of the mean.')
+        str, typer.Option(metavar="SHARE", help='Difference to detect, such as "5%" of the mean.')
     ],
     power: Annotated[
-        float, typer.Option(min=0.5, max=0.999, metavar="P", help="How often it is to be found.")
+        float, typer.Option(min=0.5, max=0.999, metavar="P", help="Probability of detecting it.")
     ] = 0.9,
     metric: Annotated[
         list[str] | None,
-        typer.Option(metavar="NAME", help="Of this metric; goodput unless given; may be repeated."),
+        typer.Option(metavar="NAME", help="Metric to plan for; goodput unless given. May be repeated."),
     ] = None,
     over: Annotated[
         list[str] | None,
-        typer.Option(
-            metavar="PATH=VALUES", help="Between these variants: flows.0.cca=cubic,bbr3, as compare has them."
-        ),
+        typer.Option(metavar="PATH=VALUES", help="Variants to compare, as in flows.0.cca=cubic,bbr3."),
     ] = None,
     pilot: Annotated[
-        int, typer.Option(min=5, max=_MOST_PILOT, metavar="N", help="Seeds of the pilot.")
+        int, typer.Option(min=5, max=_MOST_PILOT, metavar="N", help="Number of seeds of the pilot.")
     ] = _PILOT,
     assignments: Assignments = None,
     workers: Jobs = None,
     out: Out = Path("runs"),
     allow_python: AllowPython = False,
-    as_json: Annotated[bool, typer.Option("--json", help="One JSON object.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
 ) -> None:
-    """Say how many seeds find a difference, from a pilot.
-
-    With --over, the pilot runs the variants with the same seeds, and pairs of runs tell how much differences
-    vary. Without, two sides are taken to have nothing in common. Where runs are of two kinds, pairs of the
-    pilot are drawn again and again instead of a formula. The pilot's runs are kept.
+    """A pilot measures the variance between seeds. With `--over`, the pilot runs the variants with the same
+    seeds and measures paired differences. Without `--over`, the two sides are independent. If runs have two
+    modes, the pilot is resampled instead of using a formula. The pilot's runs are stored.
     """
     share = _share(detect)
     metrics = metric or ["goodput"]

@@ -31,10 +31,16 @@ ONE_RUN: Mapping[str, Callable[..., tuple[Any, pl.DataFrame]]] = {
 
 def plot(
     context: typer.Context,
-    folders: Annotated[list[Path], typer.Argument(metavar="RUN...", help="Folders of finished runs.")],
+    folders: Annotated[
+        list[Path],
+        typer.Argument(metavar="RUN...", help="Folders of runs; for figures over many runs also stores."),
+    ],
     quantity: Annotated[
         list[str] | None,
-        typer.Option(metavar="NAME", help="goodput, rtt, cwnd, queue and others; may be repeated."),
+        typer.Option(
+            metavar="NAME",
+            help="Quantity over time: goodput, rtt, cwnd, queue and others; may be repeated.",
+        ),
     ] = None,
     flow: Annotated[
         list[str] | None, typer.Option(metavar="NAME", help="Only this flow; may be repeated.")
@@ -43,83 +49,94 @@ def plot(
         str | None,
         typer.Option(
             metavar="NAMES",
-            help="Internal variables instead, such as cwnd,bw,state; quantities may be among them.",
+            help="Internal variables over time, as in cwnd,bw,state; quantities are allowed, too.",
         ),
     ] = None,
     out: Annotated[
         Path,
         typer.Option(
-            parser=target, metavar="DIR", help="Folder of the figures, or a file: .png, .svg or .pdf."
+            parser=target, metavar="DIR", help="Folder of the figures, or one file: .png, .svg or .pdf."
         ),
     ] = Path("figures"),
     kind: Annotated[
         Kind | None,
         typer.Option(
-            help="Over many runs: what is drawn; lines unless given. Of one run: all_scaled, as Flent draws; "
-            "airtime, aggregates, channel and waits of its cell; one-way, clumps, pauses, handover and "
-            "sequence of its packets; phase and rates of its flows."
+            help="Figure over many runs: lines, heatmap, delay, cdf, box, ecdf, violin or means; lines unless"
+            " given. Figure of one run: the others."
         ),
     ] = None,
     metric: Annotated[
         list[str] | None,
         typer.Option(
-            metavar="NAME", help='Over many runs: this metric, or "rtt_mean of ping"; may be repeated.'
+            metavar="NAME",
+            help='Metric over many runs, such as goodput or "rtt_mean of ping"; may be repeated.',
         ),
     ] = None,
     x: Annotated[
         str | None,
-        typer.Option(metavar="PATH", help="Along this swept path, or its end; flows: groups."),
+        typer.Option(
+            metavar="PATH", help="Swept path along the axis, or the end of the path; flows: flow groups."
+        ),
     ] = None,
-    y: Annotated[str | None, typer.Option(metavar="PATH", help="Of a heat map: upwards along this.")] = None,
-    colour: Annotated[str | None, typer.Option(metavar="PATH", help="A colour per value of this.")] = None,
-    panel: Annotated[str | None, typer.Option(metavar="PATH", help="A panel per value of this.")] = None,
-    of: Annotated[str | None, typer.Option(metavar="NAME", help="Of this group of flows or link.")] = None,
+    y: Annotated[
+        str | None, typer.Option(metavar="PATH", help="Swept path along the vertical axis of a heat map.")
+    ] = None,
+    colour: Annotated[
+        str | None, typer.Option(metavar="PATH", help="Swept path that has a colour per value.")
+    ] = None,
+    panel: Annotated[
+        str | None, typer.Option(metavar="PATH", help="Swept path that has a panel per value.")
+    ] = None,
+    of: Annotated[str | None, typer.Option(metavar="NAME", help="Only this flow group or link.")] = None,
     x_of: Annotated[
         str | None,
-        typer.Option("--x-of", metavar="NAME", help="With --kind delay: the delay of this group of flows."),
+        typer.Option("--x-of", metavar="NAME", help="Flow group whose delay --kind delay draws."),
     ] = None,
     x_label: Annotated[
-        str | None, typer.Option("--xlabel", metavar="TEXT", help="Over many runs: below the axis.")
+        str | None,
+        typer.Option("--xlabel", metavar="TEXT", help="Label of the horizontal axis, over many runs."),
     ] = None,
     y_label: Annotated[
-        str | None, typer.Option("--ylabel", metavar="TEXT", help="Over many runs: beside the axis.")
+        str | None,
+        typer.Option("--ylabel", metavar="TEXT", help="Label of the vertical axis, over many runs."),
     ] = None,
     where: Annotated[
         list[str] | None,
-        typer.Option(metavar="PATH=VALUE", help="Only these runs; may be repeated."),
+        typer.Option(metavar="PATH=VALUE", help="Only runs with this value; may be repeated."),
     ] = None,
     content: ContentOption = Content.NEWEST,
     width: Annotated[
-        str, typer.Option(metavar="WIDTH", help="Over many runs: page or column, as wide as one in a paper.")
+        str,
+        typer.Option(metavar="WIDTH", help="Width of a figure over many runs: page or column of a paper."),
     ] = "page",
     log: Annotated[
         list[Log] | None,
-        typer.Option(help="Over many runs: this axis is logarithmic; none: neither. May be repeated."),
+        typer.Option(help="Logarithmic axis, over many runs; none: both are linear. May be repeated."),
     ] = None,
     at: Annotated[
         str | None,
         typer.Option(
             metavar="TIME",
-            help='With --kind handover: the pause at this time, such as "4 s"; with sequence: around it.',
+            help='Time such as "4 s": of the pause of --kind handover, or the centre of --kind sequence.',
         ),
     ] = None,
     name: Annotated[
-        str | None, typer.Option(metavar="NAME", help="Name of the figure; that of the scenario.")
+        str | None, typer.Option(metavar="NAME", help="Name of the figure; the scenario's name unless given.")
     ] = None,
     as_json: Annotated[
-        bool, typer.Option("--json", help="Print one JSON object: the files that were written.")
+        bool, typer.Option("--json", help="Print the names of the files as one JSON object.")
     ] = False,
 ) -> None:
-    """Draw runs over time, or a metric over many runs, as PNG and SVG with the numbers as CSV.
+    """A figure is a PNG and an SVG, with its numbers as CSV. Without other options, runs are drawn over time
+    in the same axes.
 
-    Over time, several runs are in the same axes. With --kind, --metric or --x folders may be those that --out
-    named: lines with bands, heat maps, throughput against delay, and distributions over what was swept. Four
-    kinds are of one run with a cell and record.variables: the airtime and the sizes of aggregates of Wi-Fi,
-    its channel, and how long packets wait. Four are of one run with record.packets at both ends:
-    one-way delays, clumps of ACKs, pauses between deliveries, and the longest of them. sequence needs packets
-    of the sender: its data, retransmissions, ACKs and SACK blocks. phase is the delivery rate and the RTT of
-    flows over what they have in flight, rates the goodput of two flows over each other. all_scaled is of one
-    run, too: its downloads, uploads and pings, as Flent draws them.
+    With `--kind`, `--metric` or `--x`, a figure is over many runs: lines with bands, heat maps, throughput
+    against delay, or distributions.
+
+    The other kinds draw one run. airtime, aggregates, channel and waits need a cell and record.variables.
+    one-way, clumps, pauses and handover need record.packets at both ends; sequence needs it at the sender.
+    phase draws the delivery rate and the RTT over the data in flight. rates draws the goodput of two flows
+    over each other. all_scaled draws downloads, uploads and pings as Flent does.
     """
     kind = kind or (Kind.LINES if metric or x else None)
     check_options(context, kind)

@@ -23,18 +23,16 @@ class Shape(StrEnum):
 
 
 def query(
-    sql: Annotated[str, typer.Argument(metavar="SQL", help="One SELECT.")],
+    sql: Annotated[str, typer.Argument(metavar="SQL", help="One SELECT statement.")],
     out: Out = Path("runs"),
     content: ContentOption = Content.NEWEST,
     shape: Annotated[
-        Shape, typer.Option("--format", help="How the answer is printed; json is an object per row.")
+        Shape, typer.Option("--format", help="Format of the answer; json: one object per row.")
     ] = Shape.TABLE,
 ) -> None:
-    """Ask all kept runs in SQL.
-
-    The tables are runs, flows, links, series, transfers and the others of a run, each of all runs together.
-    Each begins with a column per swept path, scenario, engine and seed. A column with a dot in its name
-    stands in double quotes. This needs DuckDB, which the extra query brings.
+    """The tables are runs, flows, links, series, transfers and the other tables of a run, each over all runs.
+    Each table begins with a column per swept path, scenario, engine and seed. A column name with a dot
+    needs double quotes. The command needs DuckDB, which the extra query installs.
     """
     with noted():
         answer = ask(sql, out, content)

@@ -23,33 +23,32 @@ def report(
         list[Path],
         typer.Argument(
             metavar="WHAT...",
-            help="Folders that --out named or of runs, or one JSON file of compare, check or test.",
+            help="Stores or folders of runs, or one JSON file of compare, check or test.",
         ),
     ],
     out: Annotated[
-        Path, typer.Option("--out", "-o", parser=target, metavar="FILE", help="Where to: .html or .md.")
+        Path, typer.Option("--out", "-o", parser=target, metavar="FILE", help="File to write: .html or .md.")
     ] = Path("report.html"),
-    question: Annotated[str, typer.Option(metavar="TEXT", help="What was asked; it stands at the top.")] = "",
+    question: Annotated[str, typer.Option(metavar="TEXT", help="Question that the page opens with.")] = "",
     metric: Annotated[
         list[str] | None,
         typer.Option(
             "--metric",
             metavar="NAME",
-            help='Say what came out of this metric, or "rtt_mean of ping"; may be repeated.',
+            help='Report this metric, or "rtt_mean of ping"; may be repeated.',
         ),
     ] = None,
-    of: Annotated[
-        str, typer.Option("--of", metavar="NAME", help="Say it of this group of flows or link.")
-    ] = "",
+    of: Annotated[str, typer.Option("--of", metavar="NAME", help="Report this flow group or link.")] = "",
     content: ContentOption = Content.NEWEST,
     samples: Annotated[
         int,
-        typer.Option(min=1_000, metavar="N", help="Samples of time series in the page; about 3 bytes each."),
+        typer.Option(
+            min=1_000, metavar="N", help="Most samples of time series in the page; each takes about 3 bytes."
+        ),
     ] = Budget().samples,
 ) -> None:
-    """Write one page about runs or a comparison: what came out, tables, figures, and what repeats it.
-
-    The file asks for nothing from elsewhere, and can be sent, kept and printed.
+    """The page has the results, tables, figures, and the commands that repeat them. It loads nothing from
+    elsewhere, so it can be sent, archived and printed.
     """
     if out.suffix not in FORMATS:
         raise typer.BadParameter(f'"{out.name}" does not end in {" or ".join(FORMATS)}', param_hint="--out")

@@ -26,24 +26,24 @@ _MOST_LINES = 20
 
 
 def rerun(
-    study: Annotated[Path, typer.Argument(metavar="FILE", help="A file that fullpipe pack wrote.")],
+    study: Annotated[Path, typer.Argument(metavar="FILE", help="A file that `fullpipe pack` wrote.")],
     out: Annotated[
-        Path, typer.Option("--out", "-o", parser=target, metavar="DIR", help="Folder of files and runs.")
+        Path, typer.Option("--out", "-o", parser=target, metavar="DIR", help="Folder for the files and runs.")
     ] = Path("rerun"),
     compare: Annotated[
-        bool, typer.Option("--compare", help="Say whether the runs are equal to those of the pack.")
+        bool, typer.Option("--compare", help="Compare every table with the pack's, byte for byte.")
     ] = False,
     engine: Annotated[
         list[str] | None,
-        typer.Option(metavar="NAME", help="Also run on this engine, if the pack does; may be repeated."),
+        typer.Option(
+            metavar="NAME", help="Also run on this engine, if the pack has runs of it; may be repeated."
+        ),
     ] = None,
     workers: Jobs = None,
     allow_python: AllowPython = False,
 ) -> None:
-    """Run a packed study again, and with --compare say whether every table is equal to the byte.
-
-    Exit status with --compare: 0 if all are equal, 1 if something differs or fails, 2 if the file is no pack
-    or a damaged one. An interrupted command continues when it is given again.
+    """With `--compare`, the exit code is 0 if all tables are equal, 1 if one differs or a run fails, and 2 if
+    the file is no pack or is damaged. The same command continues an interrupted one.
     """
     with ExitStack() as stack:
         pack = stack.enter_context(opened(study))

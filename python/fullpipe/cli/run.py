@@ -25,12 +25,12 @@ from fullpipe.scenario.seeds import MAX_SEED
 
 def run(
     scenario: ScenarioName,
-    engine: Annotated[str, typer.Option(help="What runs it.", metavar="NAME")] = "native",
+    engine: Annotated[str, typer.Option(help="Engine that runs the scenario.", metavar="NAME")] = "native",
     seed: Annotated[
-        int | None, typer.Option(min=0, max=MAX_SEED, metavar="N", help="One seed; 1 unless given.")
+        int | None, typer.Option(min=0, max=MAX_SEED, metavar="N", help="Run one seed; 1 unless given.")
     ] = None,
     seeds: Annotated[
-        int | None, typer.Option(min=1, max=MAX_SEEDS, metavar="N", help="The seeds 1 to N.")
+        int | None, typer.Option(min=1, max=MAX_SEEDS, metavar="N", help="Run the seeds 1 to N.")
     ] = None,
     assignments: Assignments = None,
     interval: Annotated[
@@ -44,17 +44,15 @@ def run(
             min=1,
             max=MAX_THREADS,
             metavar="N",
-            help="Threads within each run; several runs prefer --jobs.",
+            help="Threads within one run of the native engine. For several runs, --jobs is faster.",
         ),
     ] = 1,
     out: Out = Path("runs"),
-    no_store: Annotated[
-        bool, typer.Option("--no-store", help="Run again, and keep nothing on disk.")
-    ] = False,
+    no_store: Annotated[bool, typer.Option("--no-store", help="Rerun, and store nothing.")] = False,
     allow_python: AllowPython = False,
     cca_timeout: Annotated[
         str | None,
-        typer.Option(metavar="TIME", help='Longest call into an algorithm of yours, such as "10 s".'),
+        typer.Option(metavar="TIME", help='Time limit of one call into your own algorithm, such as "10 s".'),
     ] = None,
     on: On = "local",
     metric: Metrics = None,
@@ -62,25 +60,25 @@ def run(
         str | None,
         typer.Option(
             metavar="TARGETS",
-            help='Add seeds until intervals are narrow enough: "goodput ci<2%, rtt_p95 ci<5%".',
+            help='Add seeds until 95 % intervals are this narrow, as in "goodput ci<2%, rtt_p95 ci<5%".',
         ),
     ] = None,
     max_seeds: Annotated[
         int | None,
         typer.Option(
-            min=PILOT, max=MAX_SEEDS, metavar="N", help="With --until, at most so many; 500 unless given."
+            min=PILOT, max=MAX_SEEDS, metavar="N", help="Most seeds that --until may run; 500 unless given."
         ),
     ] = None,
     form: FormOption = Form.TABLE,
     all_rows: Annotated[bool, typer.Option("--all", help="Print every row of the table.")] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="One JSON object per run, one per line.")] = False,
+    as_json: Annotated[
+        bool, typer.Option("--json", help="Print one JSON object per run, one per line.")
+    ] = False,
 ) -> None:
-    """Run a scenario: every point of its sweep with every seed.
+    """The table of several runs has a row per sweep point and flow group: means over seeds with 95 %
+    confidence intervals. `--until` adds seeds until these intervals are narrow enough at every point.
 
-    Of several runs there is a row per point of the sweep and group of flows: means over seeds with their 95 %
-    intervals. With --until, seeds are added until the intervals of every group of flows at every point are
-    narrow enough. Finished runs are kept and never made again, so the same command continues an interrupted
-    sweep.
+    Finished runs are stored and re-used, so the same command continues an interrupted sweep.
     """
     from fullpipe.cli import running  # here: help needs none of it
 

@@ -27,20 +27,22 @@ def runs(
     out: Out = Path("runs"),
     where: Annotated[
         list[str] | None,
-        typer.Option(metavar="PATH=VALUE", help="Only runs that have this value; may be repeated."),
+        typer.Option(metavar="PATH=VALUE", help="Only runs with this value; may be repeated."),
     ] = None,
-    as_lines: Annotated[bool, typer.Option("--json", help="One JSON object per run, one per line.")] = False,
+    as_lines: Annotated[
+        bool, typer.Option("--json", help="Print one JSON object per run, one per line.")
+    ] = False,
     merge: Annotated[
         list[Path] | None,
-        typer.Option(parser=target, metavar="DIR", help="First copy the runs of this store into it."),
+        typer.Option(
+            parser=target, metavar="DIR", help="First copy the runs of store DIR into STORE; may be repeated."
+        ),
     ] = None,
-    delete: Annotated[bool, typer.Option("--delete", help="Delete them, after asking.")] = False,
-    yes: Annotated[bool, typer.Option("--yes", help="Delete without asking.")] = False,
+    delete: Annotated[bool, typer.Option("--delete", help="Delete the listed runs, after asking.")] = False,
+    yes: Annotated[bool, typer.Option("--yes", help="With --delete: do not ask.")] = False,
 ) -> None:
-    """List the kept runs of a folder; delete some, or bring in those of other folders.
-
-    A path is one that was swept or any other of a scenario, or a column such as seed, engine or scenario; its
-    end is enough where no other ends so.
+    """PATH is any path of a scenario, or a column such as seed, engine or scenario. The end of a path is
+    enough if no other path ends with it.
     """
     place = store or out
     for other in merge or ():

@@ -17,13 +17,17 @@ NAME = "fullpipe.schema.json"
 def schema(
     out: Annotated[
         Path | None,
-        typer.Option("--out", "-o", parser=target, metavar="FILE", help="Write it there and print the name."),
+        typer.Option(
+            "--out",
+            "-o",
+            parser=target,
+            metavar="FILE",
+            help="Write the schema to this file, and print its name.",
+        ),
     ] = None,
 ) -> None:
-    """Print the JSON Schema of scenario files, by which editors complete, explain and check them.
-
-    An editor with Taplo (Even Better TOML) reads it if the first line of a scenario is
-    "#:schema ./fullpipe.schema.json", as `fullpipe init` writes it.
+    """Editors complete, explain and check scenarios with it. Taplo (Even Better TOML) needs "#:schema
+    ./fullpipe.schema.json" as the first line of a scenario, as `fullpipe init` writes it.
     """
     if out is None:
         echo(schema_text(), nl=False)

@@ -30,7 +30,7 @@ def target(text: str | Path) -> Path:
     return Path(name)
 
 
-Out = Annotated[Path, typer.Option(parser=target, help="Folder of finished runs.", metavar="DIR")]
+Out = Annotated[Path, typer.Option(parser=target, help="Store: the folder of stored runs.", metavar="DIR")]
 MAX_SEEDS = 100_000
 
 
@@ -45,36 +45,46 @@ ContentOption = Annotated[
     Content,
     typer.Option(
         "--content",
-        help="newest: leave out runs of older algorithms, recordings or models; all: content is a factor.",
+        help=(
+            "Runs to read: newest leaves out those of older algorithms, recordings or models; all"
+            " makes content a factor."
+        ),
     ),
 ]
 Jobs = Annotated[
     int | None,
-    typer.Option("--jobs", min=1, metavar="N", help="Runs at the same time; all processors unless given."),
+    typer.Option(
+        "--jobs", min=1, metavar="N", help="Runs in parallel; as many as there are processors unless given."
+    ),
 ]
 ScenarioName = Annotated[
-    str, typer.Argument(metavar="SCENARIO", help="A TOML file, or a name from list scenarios.")
+    str, typer.Argument(metavar="SCENARIO", help="A TOML file, or a name from `fullpipe list scenarios`.")
 ]
 On = Annotated[
-    str, typer.Option("--on", metavar="PLACE", help="Where: local, files, dask, dask://HOST:PORT or slurm.")
+    str,
+    typer.Option(
+        "--on", metavar="PLACE", help="Where to run: local, files, dask, dask://HOST:PORT or slurm."
+    ),
 ]
 Assignments = Annotated[
     list[str] | None,
-    typer.Option("--set", metavar="PATH=VALUE", help="Another value; a path that is swept is swept no more."),
+    typer.Option(
+        "--set", metavar="PATH=VALUE", help="Set a value; it replaces a sweep of that path. May be repeated."
+    ),
 ]
 Metrics = Annotated[
     list[str] | None,
     typer.Option(
-        "--metric", metavar="NAME", help='Show this metric, or "rtt_mean of ping"; may be repeated.'
+        "--metric", metavar="NAME", help='Show only this metric, or "rtt_mean of ping"; may be repeated.'
     ),
 ]
-FormOption = Annotated[Form, typer.Option("--format", help="How a table of several runs is printed.")]
+FormOption = Annotated[Form, typer.Option("--format", help="Format of the table of several runs.")]
 AllowPython = Annotated[
     bool,
     typer.Option(
         "--allow-python",
         "--allow-code",
-        help="Run the code that python:module:Class or library:PATH:NAME names.",
+        help="Allow your own algorithms: python:module:Class and library:PATH:NAME.",
     ),
 ]
 

@@ -10,18 +10,21 @@ def show(
         str,
         typer.Argument(
             metavar="NAME",
-            help="A scenario, an algorithm or its preset, a queue, a loss, an impairment, a medium,"
-            " a workload, a metric, a table, a study, a test of Flent, an engine, or the folder of a run.",
+            help=(
+                "A scenario file, the folder of a run, or the name of a scenario, algorithm, preset,"
+                " queue, loss, impairment, medium, workload, metric, table, study, Flent test or"
+                " engine."
+            ),
         ),
     ],
     paths: Annotated[
-        bool, typer.Option("--paths", help="Of a scenario: the links that each flow crosses, there and back.")
+        bool,
+        typer.Option("--paths", help="Print the links that each flow of a scenario crosses, there and back."),
     ] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
 ) -> None:
-    """Show a scenario as TOML, and of anything else that is declared by name what it is and takes.
-
-    A scenario file is shown as it was understood, and of a run its scenario and where it comes from.
+    """A scenario is printed as TOML, as fullpipe understood it. The folder of a run prints its scenario and
+    its provenance.
     """
     from fullpipe.cli import shown_by_name  # here: help needs none of it
 

@@ -6,12 +6,13 @@ from typing import Annotated
 
 import typer
 
+from fullpipe.cli.help import Command, Group
 from fullpipe.cli.output import complain, echo
 from fullpipe.cli.shared import target
 from fullpipe.cluster.status import Status, statuses
 from fullpipe.errors import VersionError
 
-app = typer.Typer(help="Say how far the sweeps of a store are.", no_args_is_help=True, add_completion=False)
+app = typer.Typer(cls=Group, no_args_is_help=True, add_completion=False, rich_markup_mode=None)
 
 
 @app.callback()
@@ -19,14 +20,16 @@ def _group() -> None:
     pass
 
 
-@app.command("status")
+@app.command("status", cls=Command)
 def status(
     root: Annotated[
-        Path, typer.Argument(parser=target, metavar="DIR", help="The store: what run was given as --out.")
+        Path, typer.Argument(parser=target, metavar="DIR", help="The store: the --out of `fullpipe run`.")
     ] = Path("runs"),
-    as_json: Annotated[bool, typer.Option("--json", help="One JSON object per sweep, one per line.")] = False,
+    as_json: Annotated[
+        bool, typer.Option("--json", help="Print one JSON object per sweep, one per line.")
+    ] = False,
 ) -> None:
-    """Say of every sweep of `run --on files` that is not over what is open, claimed, finished and failed."""
+    """Show open, claimed, finished and failed runs of each unfinished `run --on files` sweep."""
     found = statuses(root)
     for sweep in found:
         if isinstance(sweep, VersionError):

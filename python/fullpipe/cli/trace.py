@@ -7,6 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
+from fullpipe.cli.help import Command, Group
 from fullpipe.cli.output import echo
 from fullpipe.cli.shared import target
 from fullpipe.errors import ScenarioError
@@ -14,23 +15,19 @@ from fullpipe.scenario import traces
 from fullpipe.scenario.quantities import DURATION, NANOSECONDS, RATE
 from fullpipe.scenario.traces import files, public
 
-trace = typer.Typer(
-    no_args_is_help=True,
-    add_completion=False,
-    help="Recorded paths: Mahimahi's packet-delivery traces, CellReplay's packet trains, and CSV.",
-)
+trace = typer.Typer(cls=Group, no_args_is_help=True, add_completion=False, rich_markup_mode=None)
 _CSV = ".csv"
 _In = Annotated[
-    Path, typer.Argument(metavar="FILE", help="A packet-delivery trace, packet trains, or a CSV by its name.")
+    Path, typer.Argument(metavar="FILE", help="A packet-delivery trace, packet trains, or a .csv file.")
 ]
 
 
-@trace.command()
+@trace.command(cls=Command)
 def info(
     file: _In,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object, in base units.")] = False,
 ) -> None:
-    """Say how long a trace lasts and what it carries."""
+    """Print the duration, rate and gaps of a trace."""
     with_trains = file.suffix != _CSV and b" " in files.read_bytes(file).partition(b"\n")[0]
     found = (
         _of_trains(file)
@@ -90,17 +87,20 @@ def _of_opportunities(file: Path) -> dict[str, Any]:
     }
 
 
-@trace.command()
+@trace.command(cls=Command)
 def convert(
     file: _In,
-    to: Annotated[Path, typer.Argument(metavar="TO", help="A CSV if the name ends in .csv, else a trace.")],
+    to: Annotated[
+        Path,
+        typer.Argument(metavar="TO", help="File to write: rates if the name ends in .csv, or else a trace."),
+    ],
     interval: Annotated[
-        str, typer.Option(metavar="TIME", help="Over how long a rate is taken for a CSV.")
+        str, typer.Option(metavar="TIME", help="Averaging time of the rates of a CSV.")
     ] = "100 ms",
 ) -> None:
-    """Turn a packet-delivery trace into rates, or rates into a packet-delivery trace.
+    """Convert a packet-delivery trace into rates, or rates into a trace.
 
-    A CSV has the columns time_s and rate_bps; its last row is where it ends.
+    A CSV has the columns time_s and rate_bps. Its last row is the end of the trace.
     """
     if (file.suffix == _CSV) == (to.suffix == _CSV):
         raise ScenarioError([f"{file} and {to} are of the same kind; one name ends in .csv"])
@@ -127,11 +127,14 @@ def convert(
         echo(f"{to}: {RATE.format(round(made.mean_bps))} on average")
 
 
-@trace.command("list")
+@trace.command("list", cls=Command)
 def list_public(
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object, in base units.")] = False,
 ) -> None:
-    """List public recordings: what they are, their licence, and where. None comes with fullpipe."""
+    """List public recordings, with licence and address.
+
+    fullpipe includes none of them.
+    """
     if as_json:
         return echo(json.dumps([asdict(one) for one in public.public_sets()]))
     for one in public.public_sets():
@@ -141,15 +144,21 @@ def list_public(
     return None
 
 
-@trace.command("fetch")
+@trace.command("fetch", cls=Command)
 def fetch_public(
-    name: Annotated[str, typer.Argument(metavar="NAME", help="SET/FILE, as `fullpipe trace list` has it.")],
+    name: Annotated[str, typer.Argument(metavar="NAME", help="SET/FILE, from `fullpipe trace list`.")],
     out: Annotated[
         Path | None,
-        typer.Option("--out", "-o", parser=target, metavar="FILE", help="Left out: its own name, here."),
+        typer.Option(
+            "--out",
+            "-o",
+            parser=target,
+            metavar="FILE",
+            help="File to write; the recording's own name unless given.",
+        ),
     ] = None,
 ) -> None:
-    """Fetch a public recording from where its authors publish it, after saying its licence."""
+    """Download a public recording from its authors, after printing its licence."""
     one, file = public.choose(name)
     echo(f"{file.name}, {_size(file)}: {one.what}\nlicence: {one.licence}\n{one.page}")
     path = out or Path(file.name.rpartition("/")[2])

@@ -1,4 +1,4 @@
-"""All commands with what they take, as data: for the reference, completion in shells and the man page."""
+"""All commands with their parameters, as data: for help, the reference, shell completion and the man page."""
 
 from __future__ import annotations
 
@@ -7,16 +7,16 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from enum import Enum
+from pathlib import Path
 from typing import Any, get_args, get_type_hints
-
-from fullpipe.cli.commands import COMMANDS, load
-from fullpipe.cli.kinds import KINDS, Kind, known_names
 
 _LISTED = re.compile(r"\blist ([a-z-]+)")
 """In the help of an argument, the kind whose names it takes."""
-_OF_OPTIONS = {"--metric": Kind.metrics, "--engine": Kind.engines, "--cca": Kind.ccas}
+_OF_OPTIONS = {"--metric": "metrics", "--engine": "engines", "--cca": "ccas"}
 _EVERYTHING = ("show", "name")
 """The argument that takes a name of any kind."""
+_ANY = "*"
+"""Names of any kind."""
 
 
 @dataclass(frozen=True)
@@ -27,13 +27,27 @@ class Parameter:
     metavar: str
     """What stands for its value; empty: an option that takes none."""
     help: str
-    names: tuple[str, ...] = ()
-    """What a value may be called; empty: not known, such as a file."""
+    default: str = ""
+    """The value if it is not given; empty: none, or one that its help explains."""
+    is_required: bool = False
+    choices: tuple[str, ...] = ()
+    """All values there are, if they are few; empty: others."""
+    kind: str = ""
+    """The kind of names that a value is, as in `fullpipe list KIND`; empty: not known, such as a file."""
 
     @property
     def title(self) -> str:
-        """As the reference shows it."""
+        """As help and the reference show it."""
         return " ".join(part for part in (", ".join(self.spellings), self.metavar) if part)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """What a value may be called; empty: not known. Collecting names of a kind takes a while."""
+        if not self.kind:
+            return self.choices
+        from fullpipe.cli.kinds import KINDS, Kind, known_names  # here: help shows no names
+
+        return tuple(known_names() if self.kind == _ANY else KINDS[Kind(self.kind)]())
 
 
 @dataclass(frozen=True)
@@ -46,14 +60,29 @@ class Command:
     arguments: tuple[Parameter, ...]
 
     @property
+    def paragraphs(self) -> list[str]:
+        """Its help; line breaks within a paragraph are spaces."""
+        return [" ".join(part.split()) for part in self.help.split("\n\n")]
+
+    @property
     def summary(self) -> str:
-        """The first paragraph of its help, in one line."""
-        return " ".join(self.help.partition("\n\n")[0].split())
+        """The first paragraph of its help."""
+        return self.paragraphs[0]
 
 
 def every_command() -> Iterator[Command]:
     """All commands, in the order of the help."""
+    from fullpipe.cli.commands import COMMANDS, load  # here: the help of one command needs no other
+
     yield from _within({name: load(name) for name in COMMANDS})
+
+
+def described(name: str, command: Any) -> Command:
+    """A command of typer's by its full name, as data."""
+    choices = _choices(command)
+    found = [_parameter(name, one, choices) for one in command.params if one.name != "help"]
+    options, arguments = ([one for one in found if bool(one.spellings) == side] for side in (True, False))
+    return Command(name, command.help or "", tuple(options), tuple(arguments))
 
 
 def _within(commands: Mapping[str, Any]) -> Iterator[Command]:
@@ -61,34 +90,39 @@ def _within(commands: Mapping[str, Any]) -> Iterator[Command]:
         if hasattr(command, "commands"):
             yield from _within({f"{name} {inner}": found for inner, found in command.commands.items()})
         else:
-            yield _command(name, command)
+            yield described(name, command)
 
 
-def _command(name: str, command: Any) -> Command:
-    choices = _choices(command)
-    found = [_parameter(name, one, choices) for one in command.params if one.name != "help"]
-    options, arguments = ([one for one in found if bool(one.spellings) == side] for side in (True, False))
-    return Command(name, command.help or "", tuple(options), tuple(arguments))
-
-
-def _parameter(command: str, given: Any, choices: Mapping[str, tuple[str, ...]]) -> Parameter:
-    said, names = given.help or "", choices.get(given.name, ())
+def _parameter(command: str, given: Any, of_enums: Mapping[str, tuple[str, ...]]) -> Parameter:
+    said, choices = " ".join((given.help or "").split()), of_enums.get(given.name, ())
+    found: dict[str, Any] = {
+        "default": _default(given),
+        "is_required": bool(given.required),
+        "choices": choices,
+    }
     if given.param_type_name == "argument":
-        if kind := _LISTED.search(said):
-            names = tuple(KINDS[Kind(kind[1])]())
-        if (command, given.name) == _EVERYTHING:
-            names = tuple(known_names())
-        return Parameter((), given.metavar or given.name.upper(), said, names)
+        listed = _LISTED.search(said)
+        kind = _ANY if (command, given.name) == _EVERYTHING else listed[1] if listed else ""
+        return Parameter((), given.metavar or given.name.upper(), said, kind=kind, **found)
     spellings = (*given.opts, *given.secondary_opts)
-    if given.metavar in ("NAME", "NAMES"):
-        names = next((tuple(KINDS[_OF_OPTIONS[one]]()) for one in spellings if one in _OF_OPTIONS), names)
-    metavar = "" if getattr(given, "is_flag", False) else given.metavar or "|".join(names)
-    return Parameter(spellings, metavar, said, names)
+    takes_names = given.metavar in ("NAME", "NAMES")
+    kind = next((_OF_OPTIONS[one] for one in spellings if takes_names and one in _OF_OPTIONS), "")
+    metavar = "" if getattr(given, "is_flag", False) else given.metavar or "|".join(choices)
+    return Parameter(spellings, metavar, said, kind=kind, **found)
+
+
+def _default(given: Any) -> str:
+    """The default of a parameter as it can be typed; empty: none, or none that says anything."""
+    value = given.default.value if isinstance(given.default, Enum) else given.default
+    if isinstance(value, bool):
+        spelt = given.opts if value else given.secondary_opts
+        return str(spelt[0]) if given.secondary_opts else ""
+    return str(value) if given.show_default and isinstance(value, str | int | float | Path) else ""
 
 
 def _choices(command: Any) -> dict[str, tuple[str, ...]]:
     """The words that parameters take which are of an enumeration: typer's own lists move between versions."""
-    hints = get_type_hints(inspect.unwrap(command.callback))
+    hints = get_type_hints(inspect.unwrap(command.callback)) if command.callback else {}
     return {
         name: tuple(str(member.value) for member in cls)
         for name, hint in hints.items()

@@ -21,28 +21,28 @@ from fullpipe.engines.pcap.twin import twin_of as twin_of_capture
 def twin(
     file: Annotated[
         Path,
-        typer.Argument(
-            metavar="FILE", help="A file that Flent wrote, or a capture: pcap, pcapng, also as .gz."
-        ),
+        typer.Argument(metavar="FILE", help="Flent's data file, or a capture: pcap or pcapng, also as .gz."),
     ],
     out: Annotated[
         Path | None,
-        typer.Option("--out", "-o", parser=target, metavar="FILE", help="Write the scenario here, as TOML."),
+        typer.Option(
+            "--out", "-o", parser=target, metavar="FILE", help="Write the scenario to this file, as TOML."
+        ),
     ] = None,
     cca: Annotated[
         list[str] | None,
         typer.Option(
             metavar="NAME=ALGORITHM",
-            help="What a kernel's name for an algorithm means, as in bbr=bbr3; of a capture, what a flow has,"
-            " or all=cubic.",
+            help=(
+                "Algorithm behind a kernel's name for it, as in bbr=bbr3. For a capture, the"
+                " algorithm of a flow, or all=cubic. May be repeated."
+            ),
         ),
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
 ) -> None:
-    """Propose the scenario that would reproduce what Flent measured, or what was captured: rate, RTT,
-    buffer, algorithms, queue.
-
-    It says what is a guess, and what a file cannot say.
+    """The scenario has the rate, RTT, buffer, algorithms and queue that would reproduce the measurement.
+    Comments say which values are guesses, and what the file cannot tell.
     """
     found = _found(file, cca or [])
     notes = notes_of(found.guessed, found.unknown)

@@ -14,22 +14,24 @@ from fullpipe.cluster.work import Counts, Worker
 
 def work(
     root: Annotated[
-        Path, typer.Argument(parser=target, metavar="DIR", help="The store: what run was given as --out.")
+        Path, typer.Argument(parser=target, metavar="DIR", help="The store: the --out of `fullpipe run`.")
     ] = Path("runs"),
     workers: Jobs = None,
     scratch: Annotated[
         Path | None,
-        typer.Option(parser=target, metavar="DIR", help="Make runs here, then copy them to the store."),
+        typer.Option(
+            parser=target,
+            metavar="DIR",
+            help="Local folder in which runs are made before they are copied to the store.",
+        ),
     ] = None,
     wait: Annotated[
-        str | None, typer.Option(metavar="TIME", help='How long to wait for work, such as "5 min".')
+        str | None, typer.Option(metavar="TIME", help='Time to wait for new work, such as "5 min".')
     ] = None,
     allow_python: AllowPython = False,
 ) -> None:
-    """Work on the sweeps that `run --on files` has begun in a store.
-
-    It ends when nothing is left. Any number may work beside the command itself, also on other machines that
-    see the folder; what one leaves behind that is killed, another takes over after 30 s at most.
+    """The command ends when no run is left. Any number of workers may share a store, also from other machines
+    that see the folder. If a worker is killed, another takes over its runs within 30 s.
     """
     if allow_python:
         look_in(Path())

@@ -100,9 +100,9 @@ NO_READER = {*SLOW, "typer"}
 NO_FRAMES = {"numpy", "polars"}
 COMMANDS: dict[str, set[str]] = {
     "--version": {*NO_READER, *BARE},
-    "--help": {*SLOW, *NUMBERS, "pydantic"},
-    "run --help": {*SLOW, *NUMBERS, "fullpipe.runs", "fullpipe.scenario.model"},
-    "compare --help": {*SLOW, *NUMBERS, "fullpipe.runs", "fullpipe.scenario.model"},
+    "--help": {*SLOW, *NUMBERS, "pydantic", "rich"},
+    "run --help": {*SLOW, *NUMBERS, "rich", "fullpipe.runs", "fullpipe.scenario.model"},
+    "compare --help": {*SLOW, *NUMBERS, "rich", "fullpipe.runs", "fullpipe.scenario.model"},
     "list ccas": {*NO_READER, *NUMBERS, "pydantic"},
     "list scenarios": {*NO_READER, *NUMBERS, "fullpipe.scenario.model"},
     "list papers": {*NO_READER, *NUMBERS, "pydantic"},

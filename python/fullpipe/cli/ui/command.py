@@ -25,19 +25,22 @@ def ui(
         Path | None, typer.Argument(parser=target, metavar="STORE", help="The same as --out.")
     ] = None,
     out: Out = Path("runs"),
-    no_browser: Annotated[bool, typer.Option("--no-browser", help="Only print the address.")] = False,
+    no_browser: Annotated[
+        bool, typer.Option("--no-browser", help="Only print the address; open no browser.")
+    ] = False,
     host: Annotated[
-        str, typer.Option(metavar="ADDRESS", help="Listen here; others than this machine need --expose.")
+        str,
+        typer.Option(
+            metavar="ADDRESS", help="Address to listen on; any but this machine's own needs --expose."
+        ),
     ] = _LOOPBACK,
-    port: Annotated[int, typer.Option(min=0, max=65_535, help="Listen here; 0: any that is free.")] = 0,
+    port: Annotated[int, typer.Option(min=0, max=65_535, help="Port to listen on; 0: any free port.")] = 0,
     expose: Annotated[
-        bool, typer.Option("--expose", help="Let other machines reach it, with no encryption.")
+        bool, typer.Option("--expose", help="Let other machines reach the page, without encryption.")
     ] = False,
     allow_python: AllowPython = False,
 ) -> None:
-    """Open a page in the browser: change a path and see what TCP does, browse runs, compare, and export.
-
-    It is served by this process to this machine only, and ends with it. The address that is printed works
+    """This process serves the page to this machine only, until you press Ctrl-C. The printed address works
     once.
     """
     try:
