@@ -68,28 +68,41 @@ def write_csv(path: Path, table: "pl.DataFrame", digits: int = 6) -> Path:
 
 
 def replace(path: Path, data: bytes) -> None:
-    """Write a file so that at any time, also after a crash, its old or its new content is there, whole.
-
-    Of a link, what it points to is replaced. Access rights stay. A pipe or a device is written to as it is.
+    """Write a file as `drafted` does. A pipe or a device is written to as it is.
 
     Raises:
         OSError: If it cannot be written.
     """
-    mode = None
     with suppress(FileNotFoundError), open(os.open(path, os.O_WRONLY), "wb") as there:
-        found = os.fstat(there.fileno())
-        if not stat.S_ISREG(found.st_mode):
+        if not stat.S_ISREG(os.fstat(there.fileno()).st_mode):
             there.write(data)
             return
-        mode = stat.S_IMODE(found.st_mode)
+    with drafted(path) as draft:
+        put(draft, data)
+
+
+@contextmanager
+def drafted(path: Path) -> Iterator[Path]:
+    """A draft of a file, which becomes the file when the context ends without an error.
+
+    At any time, also after a crash, the old or the new file is there, whole. Missing folders are made. Symlinks
+    are followed. Access rights stay.
+
+    Raises:
+        OSError: If it cannot be written.
+    """
     final = Path(os.path.realpath(path))
+    try:
+        final.parent.mkdir(parents=True, exist_ok=True)
+    except FileExistsError:  # it is a file
+        raise NotADirectoryError(errno.ENOTDIR, os.strerror(errno.ENOTDIR), str(path)) from None
     remove_leftovers(final.parent)
     with hidden(final.parent) as folder:
         draft = folder / "draft"
-        put(draft, data)
+        yield draft
         sync(draft)
-        if mode is not None:
-            draft.chmod(mode)
+        with suppress(FileNotFoundError):
+            draft.chmod(stat.S_IMODE(final.stat().st_mode))
         draft.replace(final)
 
 

@@ -113,20 +113,18 @@ def write(path: Path, manifest: Manifest, contents: Mapping[str, Path | bytes]) 
     """Write a pack; `contents` are its members but the list, each a file or bytes.
 
     Raises:
-        ResultError: If it cannot be written.
-        OSError: If a file cannot be read.
+        PackError: If it cannot be written.
     """
-    with files.hidden(Path(path.resolve()).parent) as folder:
-        draft = folder / "draft"
-        with zipfile.ZipFile(draft, "w", zipfile.ZIP_DEFLATED) as archive:
-            listed = manifest.to_json()
-            if len(listed) > _MOST_LIST_BYTES:
-                raise PackError(f"{path}: has too many runs for one pack; pack parts of the store")
+    listed = manifest.to_json()
+    if len(listed) > _MOST_LIST_BYTES:
+        raise PackError(f"{path}: has too many runs for one pack; pack parts of the store")
+    try:
+        with files.drafted(path) as draft, zipfile.ZipFile(draft, "w", zipfile.ZIP_DEFLATED) as archive:
             _add(archive, LIST, listed)
             for name, content in contents.items():
                 _add(archive, name, content)
-        files.sync(draft)
-        draft.replace(path.resolve())
+    except OSError as error:
+        raise PackError(f"{path}: cannot be written: {error.strerror or error}") from error
 
 
 def _add(archive: zipfile.ZipFile, name: str, content: Path | bytes) -> None:
