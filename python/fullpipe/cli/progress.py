@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from contextlib import contextmanager
 from threading import Lock
@@ -29,6 +30,7 @@ class Reached:
         self.runs = len(todo)
         self.total_s = sum(job.scenario.duration_s for job in todo)
         self.simulated_s = 0.0
+        self.stored_s = 0.0
         self.finished = 0
         self._of_job = [0.0] * len(todo)
         self._is_done = [False] * len(todo)
@@ -39,11 +41,23 @@ class Reached:
         """Whether all jobs have ended."""
         return self.finished == self.runs
 
+    def left(self, passed_s: float) -> str:
+        """The time that the rest takes, such as "about 3 min left", at the rate of the runs that were made.
+
+        Runs of the store take no time. Empty if the rate is not known yet.
+        """
+        made_s = self.simulated_s - self.stored_s
+        if made_s <= 0 or self.is_over:
+            return ""
+        return f"about {_shown(passed_s * (self.total_s - self.simulated_s) / made_s)} left"
+
     def update(self, update: Update) -> None:
         """Take in what a job says; called from any thread."""
         is_done = update.state != "running"
         simulated_s = update.job.scenario.duration_s if is_done else update.simulated_s
         with self._lock:
+            if update.state == "stored":
+                self.stored_s += simulated_s
             self.simulated_s += simulated_s - self._of_job[update.index]
             self.finished += is_done - self._is_done[update.index]
             self._of_job[update.index], self._is_done[update.index] = simulated_s, is_done
@@ -53,23 +67,24 @@ class Reached:
 def progress_bar(todo: Sequence[Job], *, then: str = "") -> Iterator[Listener]:
     """Progress on standard error over all jobs, as something to report updates to; `then` says what goes on
     after the last."""
-    reached = Reached(todo)
-    if not sys.stderr.isatty():
+    reached, begun_s = Reached(todo), monotonic()
+    if not sys.stderr.isatty() or os.environ.get("TERM") == "dumb":
         yield lines(reached, monotonic)
         return
     with _bar() as bar:
-        task = bar.add_task(f"0/{reached.runs} runs", total=reached.total_s)
+        task = bar.add_task(f"0/{reached.runs:,} runs", total=reached.total_s, left="")
 
         def report(update: Update) -> None:
             reached.update(update)
-            said = f"{reached.finished}/{reached.runs} runs{then if reached.is_over else ''}"
-            bar.update(task, completed=reached.simulated_s, description=said)
+            said = f"{reached.finished:,}/{reached.runs:,} runs{then if reached.is_over else ''}"
+            left = reached.left(monotonic() - begun_s)
+            bar.update(task, completed=reached.simulated_s, description=said, left=left)
 
         yield report
 
 
 def _bar() -> Progress:
-    from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn  # here: pipes need no bar
+    from rich.progress import BarColumn, Progress, TextColumn  # here: pipes need no bar
 
     from fullpipe.cli.console import terminal
 
@@ -77,7 +92,7 @@ def _bar() -> Progress:
         TextColumn("{task.description}"),
         BarColumn(),
         TextColumn("{task.completed:,.1f} of {task.total:,.1f} s simulated"),
-        TimeRemainingColumn(),
+        TextColumn("{task.fields[left]}"),
     )
     return Progress(*columns, console=terminal(stderr=True), transient=True, redirect_stdout=False)
 
@@ -94,8 +109,8 @@ def lines(reached: Reached, now_s: Callable[[], float], say: Callable[[str], Non
             return
         said_s = now_s()
         share = reached.simulated_s / reached.total_s if reached.total_s else 1.0
-        left = f", about {_shown(passed_s * (1 - share) / share)} left" if share else ""
-        say(f"{reached.finished:,} of {reached.runs:,} runs finished, {100 * share:.0f} % simulated{left}")
+        far = f"{reached.finished:,} of {reached.runs:,} runs finished, {100 * share:.0f} % simulated"
+        say(", ".join(filter(None, [far, reached.left(passed_s)])))
 
     return report
 
