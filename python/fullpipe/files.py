@@ -85,8 +85,8 @@ def replace(path: Path, data: bytes) -> None:
 def drafted(path: Path) -> Iterator[Path]:
     """A draft of a file, which becomes the file when the context ends without an error.
 
-    At any time, also after a crash, the old or the new file is there, whole. Missing folders are made. Symlinks
-    are followed. Access rights stay.
+    At any time, also after a crash, the old or the new file is there, whole. Missing folders are made.
+    Symlinks are followed. Access rights stay.
 
     Raises:
         OSError: If it cannot be written.

@@ -15,7 +15,7 @@ from fullpipe.cli.asked import processors, read_scenario, values_of
 from fullpipe.cli.compare_shown import tell_engines, tell_variants
 from fullpipe.cli.compare_variants import axes_of, draw_forest
 from fullpipe.cli.jobs import bring_all, check_all, engine_names, finished_runs, read_runs, runs_in
-from fullpipe.cli.output import echo
+from fullpipe.cli.output import echo, say
 from fullpipe.cluster import executor
 from fullpipe.errors import ScenarioError, UnknownNameError
 from fullpipe.runs import Run, Store
@@ -136,7 +136,7 @@ class Comparing:
         points = by_point((outcome.job, outcome.run) for outcome in outcomes)
         if not file.exists():
             baselines.write(file, baselines.baseline_of(points))
-            echo(f"stored in {file}: the same command compares with it from now on")
+            say(f"stored in {file}: the same command compares with it from now on")
             return
         metrics = list(self.metric) or headlines(HEADLINES, [chosen])
         made = against(file, points, metrics, self.margins, self.of)

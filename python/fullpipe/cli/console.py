@@ -1,21 +1,32 @@
 """Tables and styled text on a terminal. It takes a while to import."""
 
+import re
+import sys
 from collections.abc import Iterable
+from textwrap import wrap
+from typing import Any
 
-from rich.console import Console, ConsoleOptions, RenderableType
+from rich.console import Console, ConsoleOptions, RenderableType, RenderResult
+from rich.measure import Measurement
 from rich.segment import Segment
 from rich.table import Table
 from rich.text import Text
 
-from fullpipe.cli.output import plain
+from fullpipe.cli.output import has_colours, plain, width
 
 _SHORTEST = 11
 """Of a column of words."""
+_LONGEST_WORD = 40
+"""A longer one, such as a path, may be folded."""
 
 
 def terminal(*, stderr: bool = False) -> Console:
     """A terminal that takes text as it is: nothing in it is markup, and control characters are escapes."""
-    return _Plain(stderr=stderr, highlight=False, markup=False, emoji=False)
+    colours: Any = "auto" if has_colours(sys.stderr if stderr else sys.stdout) else None
+    columns = None if stderr else width()  # of standard error, as wide as its terminal becomes
+    return _Plain(
+        stderr=stderr, width=columns, color_system=colours, highlight=False, markup=False, emoji=False
+    )
 
 
 def styled(text: str, style: str) -> Text:
@@ -31,7 +42,7 @@ def led(text: str, style: str, rest: str) -> Text:
 def table(first: str, *numbers: str, last: str | None = None) -> Table:
     """A table without lines: names at the left, numbers at the right of their columns, and words behind.
 
-    Where a terminal is too narrow, names and words go on in the next line. Numbers stay whole.
+    Where a terminal is too narrow, names and words go on in the next line. Words and numbers stay whole.
     """
     made = _bare()
     made.add_column(first, overflow="fold", min_width=_SHORTEST)
@@ -53,7 +64,51 @@ def listing(*headings: str) -> Table:
 
 def _bare(*, show_header: bool = True) -> Table:
     padding = (0, 1, 0, 0)
-    return Table(box=None, pad_edge=False, padding=padding, header_style="bold", show_header=show_header)
+    return _Whole(box=None, pad_edge=False, padding=padding, header_style="bold", show_header=show_header)
+
+
+class _Whole(Table):
+    """A table whose words and numbers stay whole, wider than the terminal if they take that."""
+
+    def add_row(self, *cells: Any, **more: Any) -> None:
+        """Add a row; no column becomes narrower than its longest part that stays whole."""
+        pairs = list(zip(self.columns, cells, strict=False))
+        for column, cell in pairs:
+            longest = max(_longest(cell, column.no_wrap), _longest(column.header, column.no_wrap))
+            column.min_width = max(column.min_width or 0, min(longest, column.max_width or _LONGEST_WORD))
+        super().add_row(*(cell if column.no_wrap else _Words(cell) for column, cell in pairs), **more)
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        """Its lines."""
+        least = sum((column.min_width or 0) + 1 for column in self.columns)
+        yield from super().__rich_console__(console, options.update_width(max(least, options.max_width)))
+
+
+def _longest(cell: Any, no_wrap: bool) -> int:
+    """The length of the longest part of a cell that stays whole."""
+    parts = str(cell).split("\n") if no_wrap else _Words(cell).parts()
+    return max((len(plain(part)) for part in parts), default=0)
+
+
+class _Words:
+    """Text of a style that goes on in the next line at a space, or behind a hyphen."""
+
+    def __init__(self, text: str | Text) -> None:
+        self.text, self.style = str(text), text.style if isinstance(text, Text) else ""
+
+    def parts(self) -> list[str]:
+        """What stays whole."""
+        return re.split(r"\s+|(?<=\w-)(?=\w)", self.text)
+
+    def __rich_measure__(self, console: Console, options: ConsoleOptions) -> Measurement:
+        """The widths that it can have."""
+        lines = self.text.split("\n")
+        return Measurement(max(map(len, self.parts())), max(map(len, lines)))
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        """Its lines."""
+        lines = (wrap(line, options.max_width) or [""] for line in self.text.split("\n"))
+        yield Text("\n".join(part for of_line in lines for part in of_line), style=self.style)
 
 
 class _Plain(Console):
@@ -61,3 +116,12 @@ class _Plain(Console):
         """What is drawn, piece by piece, without what a terminal would obey."""
         for piece in super().render(renderable, options):
             yield piece if piece.control else Segment(plain(piece.text), piece.style)
+
+    def print(self, *objects: Any, soft_wrap: bool | None = None, **more: Any) -> None:
+        """Print; with `soft_wrap` a line goes whole to a pipe, and in whole words to a terminal.
+
+        Nothing is cropped: what is too wide for a terminal goes on in its next line.
+        """
+        super().print(
+            *objects, soft_wrap=bool(soft_wrap) and not self.file.isatty(), **{"crop": False, **more}
+        )

@@ -17,8 +17,8 @@ _QUEUES = ("drop_tail", "fq_codel")
 _NEXT = (
     ("fullpipe show dsl", "the scenario"),
     (f"fullpipe run dsl --set {_PATH}=fq_codel", "one of the two runs"),
-    ("fullpipe init my.toml", "a scenario of your own to begin with"),
-    ("fullpipe list scenarios", "the others that come with it"),
+    ("fullpipe init my.toml", "your own scenario"),
+    ("fullpipe list scenarios", "all named scenarios"),
 )
 
 

@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from fullpipe.cli.engines import statuses
-from fullpipe.cli.output import echo
+from fullpipe.cli.output import echo, say
 from fullpipe.engines import Requirement
 
 
@@ -26,9 +26,9 @@ def doctor(
     for name, status in found.items():
         echo(f"{name}: {'ready' if status.ready else 'cannot run here'}")
         for requirement in status.requirements:
-            echo(f"  {_mark(requirement)} {requirement.what}: {requirement.detail}")
+            say(f"  {_mark(requirement)} {requirement.what}: {requirement.detail}", indent=" " * 8)
             if requirement.remedy and not requirement.present:
-                echo(f"    {requirement.remedy}")
+                say(f"    {requirement.remedy}", indent=" " * 8)
 
 
 def _mark(requirement: Requirement) -> str:

@@ -24,10 +24,7 @@ def show(title: str, found: Answer, form: Form) -> None:
         of_subject = list(rows)
         console.print()
         console.print(styled(", ".join(_about(of_subject[0])), "bold"), soft_wrap=True)
-        forms.show(
-            Grid(["test", ""], _NUMBERS, list(map(_cells, of_subject))),
-            form,
-        )
+        forms.show(_told(Grid(["test", ""], _NUMBERS, list(map(_cells, of_subject)))), form)
         for line in dict.fromkeys(line for row in of_subject for line in row.assumptions):
             console.print(styled(f"assumed: {line}", "dim"))
     for line in _sentences(found.rows):

@@ -2,6 +2,7 @@
 
 import csv
 import re
+import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
@@ -73,12 +74,16 @@ def _drawn(grid: Grid, chosen: Sequence[int]) -> Any:
     left = len(grid.names)
     made = table(*grid.names[:1], *grid.names[1:], *(grid.headings[n] for n in chosen))
     for column in made.columns[:left]:
-        column.justify, column.min_width = "left", None
-    for row in grid.rows:
-        is_elsewhere = any(cell != NOTHING for cell in row[left:])
-        if any(row[n] != NOTHING for n in chosen) or not is_elsewhere:
-            made.add_row(*row[:left], *(row[n] for n in chosen))
+        column.justify, column.min_width, column.no_wrap = "left", None, False
+    for row in [row for row in grid.rows if _is_shown(row, left, chosen)] or grid.rows:
+        made.add_row(*row[:left], *(row[n] for n in chosen))
     return made
+
+
+def _is_shown(row: Sequence[str], left: int, chosen: Sequence[int]) -> bool:
+    """Whether a row says something in these columns, or nothing in any."""
+    is_elsewhere = any(cell != NOTHING for cell in row[left:])
+    return any(row[n] != NOTHING for n in chosen) or not is_elsewhere
 
 
 def show(grid: Grid, form: Form, most: int | None = None) -> None:
@@ -93,7 +98,7 @@ def show(grid: Grid, form: Form, most: int | None = None) -> None:
         from fullpipe.cli.console import terminal
 
         console, rows = terminal(), len(grid.rows)
-        limit = most or (_MOST_ROWS if console.is_terminal else rows)
+        limit = most or (_MOST_ROWS if sys.stdout.isatty() else rows)
         for each in drawn(replace(grid, rows=grid.rows[:limit]), console.width):
             console.print(each)
         if rows > limit:

@@ -42,10 +42,21 @@ def plain(text: str) -> str:
     return re.sub(r"[^\n\t]+", lambda line: visible(line[0]), text)
 
 
+def say(sentences: str, *, err: bool = False, indent: str = "  ") -> None:
+    """Print a line of sentences: whole to a pipe, in whole words to a terminal, with later lines indented."""
+    if (sys.stderr if err else sys.stdout).isatty() and len(sentences) > (columns := width()):
+        from textwrap import fill  # here: most lines fit
+
+        sentences = fill(
+            sentences, columns, subsequent_indent=indent, break_long_words=False, break_on_hyphens=False
+        )
+    echo(sentences, err=err)
+
+
 def complain(problem: object) -> None:
     """Say on standard error what is wrong, each line with the name of the command."""
     for line in str(problem).split("\n"):
-        echo(f"fullpipe: {line}", err=True)
+        say(f"fullpipe: {line}", err=True)
 
 
 def width() -> int:

@@ -11,7 +11,7 @@ import typer
 from fullpipe import files
 from fullpipe.cli.asked import processors
 from fullpipe.cli.jobs import check_all, finished_runs
-from fullpipe.cli.output import complain, echo
+from fullpipe.cli.output import complain, echo, say
 from fullpipe.cli.shared import AllowPython, Jobs, target
 from fullpipe.cluster import Threads
 from fullpipe.commit import with_commit
@@ -99,11 +99,11 @@ def _tell(pack: Pack, found: _Differences) -> None:
     count, lines = found.compared, found.lines
     if not lines:
         how = "in every value" if found.unlike_bytes else "byte for byte"
-        echo(f"{count:,} of {count:,} runs are equal to those of {pack.path}, {how}")
+        say(f"{count:,} of {count:,} runs are equal to those of {pack.path}, {how}")
     else:
         echo(f"{len(lines):,} of {count:,} runs differ from those of {pack.path}")
         for line in lines[:_MOST_LINES]:
-            echo(f"  {line}")
+            say(f"  {line}", indent="    ")
         if len(lines) > _MOST_LINES:
             echo(f"  and {len(lines) - _MOST_LINES:,} others")
     if found.unmade:

@@ -28,7 +28,7 @@ __all__ = [
     "unit_shown",
     "widths_shown",
 ]
-INTERVAL, MARGIN = 14, 10
+INTERVAL, MARGIN = 13, 10
 """Widths of a terminal's columns: the shortest of intervals, the longest of margins."""
 LONGEST = 20
 """Of a line of a heading."""

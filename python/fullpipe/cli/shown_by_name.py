@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from fullpipe.cli import show_run
 from fullpipe.cli.asked import read_scenario
-from fullpipe.cli.output import echo
+from fullpipe.cli.output import echo, say
 from fullpipe.errors import NoRunError, UnknownNameError
 from fullpipe.scenario.read.files import named_text, scenario_names
 
@@ -104,11 +104,12 @@ def _show_paths(network: Network) -> None:
     found = _paths(network)
     for flow, routes in list(found.items())[:MOST_PATHS]:
         echo(f"{flow}: base RTT {routes['base_rtt_s'] * 1e3:g} ms")
-        echo(f"  data  {' > '.join(routes['data'])}\n  ACKs  {' > '.join(routes['acks'])}")
+        for what, links in (("data", routes["data"]), ("ACKs", routes["acks"])):
+            say(f"  {what}  {' > '.join(links)}", indent=" " * 8)
         for later in routes["later"][:MOST_PATHS]:
             both = (("data", later["data"]), ("ACKs", later["acks"]))
             lines = [f"{what}  {' > '.join(links)}" for what, links in both if links is not None]
-            echo(f"  from {later['at_s']:g} s: {'; '.join(lines)}")
+            say(f"  from {later['at_s']:g} s: {'; '.join(lines)}", indent=" " * 8)
         if len(routes["later"]) > MOST_PATHS:
             echo(f"  and {len(routes['later']) - MOST_PATHS} more")
     if len(found) > MOST_PATHS:

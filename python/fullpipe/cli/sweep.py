@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from fullpipe.cli.help import Command, Group
-from fullpipe.cli.output import complain, echo
+from fullpipe.cli.output import complain, echo, say
 from fullpipe.cli.shared import target
 from fullpipe.cluster.status import Status, statuses
 from fullpipe.errors import VersionError
@@ -51,4 +51,4 @@ def _show(sweep: Status) -> None:
             f"  claimed  {runs:,} runs by {owner.host}:{owner.pid}, renewed {max(0.0, held.age_s):.0f} s ago"
         )
     for failure in sweep.failed:
-        echo(f"  failed   run {failure.index}: {failure.error}")
+        say(f"  failed   run {failure.index}: {failure.error}", indent=" " * 11)

@@ -31,7 +31,7 @@ def show(
         from fullpipe.cli.console import terminal
 
         for folder in _folders(outcomes):
-            terminal().print(folder, soft_wrap=True)
+            terminal().print(folder, no_wrap=True, overflow="ignore")
 
 
 def _folders(outcomes: Sequence[Outcome]) -> Iterator[str]:

@@ -8,7 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from fullpipe.cli.help import Command, Group
-from fullpipe.cli.output import echo
+from fullpipe.cli.output import echo, say
 from fullpipe.cli.shared import target
 from fullpipe.errors import ScenarioError
 from fullpipe.scenario import traces
@@ -138,7 +138,9 @@ def list_public(
     if as_json:
         return echo(json.dumps([asdict(one) for one in public.public_sets()]))
     for one in public.public_sets():
-        echo(f"{one.name}: {one.what}\n  licence: {one.licence}\n  {one.page}")
+        say(f"{one.name}: {one.what}")
+        say(f"  licence: {one.licence}", indent="    ")
+        echo(f"  {one.page}")
         for file in one.files:
             echo(f"  {file.name}, {_size(file)}")
     return None
@@ -160,7 +162,9 @@ def fetch_public(
 ) -> None:
     """Download a public recording from its authors, after printing its licence."""
     one, file = public.choose(name)
-    echo(f"{file.name}, {_size(file)}: {one.what}\nlicence: {one.licence}\n{one.page}")
+    say(f"{file.name}, {_size(file)}: {one.what}")
+    say(f"licence: {one.licence}")
+    echo(one.page)
     path = out or Path(file.name.rpartition("/")[2])
     files.write_bytes(path, public.fetch(file))
     echo(path)

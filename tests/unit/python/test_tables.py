@@ -1,11 +1,16 @@
 """Tables on a terminal of 80 columns: numbers stay whole, and nothing is cut off."""
 
 import re
+import sys
 from collections.abc import Callable
+from io import StringIO
 from pathlib import Path
 from typing import Any
 
 import pytest
+
+from fullpipe.cli.console import table, terminal
+from fullpipe.cli.output import complain
 
 SCENARIO = """
 name = "long-names-and-large-numbers"
@@ -95,3 +100,92 @@ def test_lists_fit(told: Callable[..., str], kind: str) -> None:
 @pytest.mark.parametrize("name", ["red", "ad_bbr", "series"])
 def test_what_is_shown_fits(told: Callable[..., str], name: str) -> None:
     told("show", name)
+
+
+def lines_of(made: Any, columns: int) -> list[str]:
+    """A table as a terminal of so many columns shows it."""
+    console = terminal()
+    console.width = columns
+    with console.capture() as shown:
+        console.print(made)
+    return [line.rstrip() for line in shown.get().splitlines()]
+
+
+def test_words_and_numbers_of_a_table_stay_whole() -> None:
+    made = table("test", "effect size [95 %]", last="remark")
+    made.add_row("Welch-James of topology.bottleneck.rate", "0.665 [0.31, 0.824]", "not decided")
+    assert lines_of(made, 80)[1] == (
+        "Welch-James of topology.bottleneck.rate 0.665 [0.31, 0.824] not decided"
+    )
+    for columns in (60, 40, 20):
+        text = " ".join(lines_of(made, columns))
+        for word in ("Welch-James", "topology.bottleneck.rate", "0.665 [0.31, 0.824]", "not", "decided"):
+            assert word in text
+        assert "…" not in text
+
+
+def test_a_long_name_goes_on_behind_a_hyphen() -> None:
+    made = table("flow", "goodput")
+    made.add_row("download-from-the-server-in-the-basement", "1.00")
+    assert [line.split()[0] for line in lines_of(made, 26)[1:]] == [
+        "download-from-the-",
+        "server-in-the-",
+        "basement",
+    ]
+
+
+def test_no_table_is_empty(fullpipe: Cli, tmp_path: Path) -> None:
+    """Tests of two factors have no means and no differences."""
+    text = SCENARIO.replace("40 Gbit/s", "4 Mbit/s").replace("count = 2", 'start_jitter = "50 ms"')
+    swept = '[sweep]\n"flows.0.cca" = ["cubic", "reno"]\n"topology.bottleneck.delay" = ["1 ms", "2 ms"]\n'
+    (tmp_path / "two.toml").write_text(text + swept, encoding="utf-8")
+    words = ("--metric", "goodput", "--factor", "cca,delay", "--seeds", 3)
+    shown = fullpipe("test", "two.toml", *words).stdout
+    assert "Welch-James flows.0.cca" in shown
+    assert not re.search(r"^test +(means|difference)", shown, re.MULTILINE)
+
+
+@pytest.mark.parametrize("environment", [{"NO_COLOR": "1", "FORCE_COLOR": "1"}, {}])
+def test_a_table_in_a_pipe_has_no_colours(
+    fullpipe: Cli, environment: dict[str, str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("NO_COLOR", "FORCE_COLOR"):
+        monkeypatch.delenv(name, raising=False)
+    for name, value in environment.items():
+        monkeypatch.setenv(name, value)
+    assert "\x1b" not in fullpipe("list", "queues").stdout
+
+
+def test_a_table_in_a_pipe_has_colours_by_force(fullpipe: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("NO_COLOR", raising=False)
+    monkeypatch.setenv("FORCE_COLOR", "1")
+    monkeypatch.setenv("TERM", "xterm")
+    assert "\x1b[1m" in fullpipe("list", "queues").stdout
+
+
+def test_tables_in_a_pipe_are_as_wide_as_columns_says(fullpipe: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
+    for columns in (70, 100):
+        monkeypatch.setenv("COLUMNS", str(columns))
+        longest = max(map(len, fullpipe("list", "metrics").stdout.splitlines()))
+        assert columns - 10 < longest <= columns
+
+
+class Screen(StringIO):
+    """A stream to a terminal."""
+
+    def isatty(self) -> bool:
+        """It is one."""
+        return True
+
+
+def test_a_sentence_is_whole_in_a_pipe_and_in_whole_words_on_a_terminal(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("COLUMNS", "30")
+    sentence = "note: this sentence is longer than thirty-one columns"
+    pipe, screen = StringIO(), Screen()
+    for stream in (pipe, screen):
+        monkeypatch.setattr(sys, "stderr", stream)
+        complain(sentence)
+    assert pipe.getvalue() == f"fullpipe: {sentence}\n"
+    assert screen.getvalue() == ("fullpipe: note: this sentence\n  is longer than thirty-one\n  columns\n")
