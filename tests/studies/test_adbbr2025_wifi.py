@@ -94,7 +94,7 @@ def test_the_grid_has_a_row_per_point_and_says_what_is_as_printed() -> None:
     assert printed[at] == "0.334"
     assert {(row[1], row[2]) for row in points if row[at].endswith("+")} == {("0.01", "5 bdp")}
     assert grid.rows(checked, mobile.FAIRNESS) == []
-    assert grid.text([]) == ""
+    assert grid.sections([]) == []
 
 
 def test_other_engines_have_the_wired_part_and_lte() -> None:

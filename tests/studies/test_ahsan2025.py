@@ -244,13 +244,13 @@ def test_files_of_flent_say_what_the_testbed_was(tmp_path: Path) -> None:
     made.write_upload(wired, "tcp_12up", "DCTCP", streams, 60.0, rtt_ms=0.3, algorithm="dctcp-reno")
     made.write_upload(wifi, "tcp_1up", "Cubic", streams, 60.0)
     head, table = testbed.text(published.in_folder(tmp_path).files)
-    rows = [line.split("  ") for line in table.splitlines()[2:]]
+    rows = [line.split("  ") for line in str(table).splitlines()[2:]]
     cells = [[cell.strip() for cell in row if cell.strip()] for row in rows]
     assert cells == [
         ["TCP_Upload-802.11n", "tcp_1up", "1", "1 fq", "0 of 1", "cubic"],
         ["Wired-eth-100Mbps", "tcp_12up", "2", "2 fq", "2 of 2", "cubic, dctcp-reno"],
     ]
-    assert "by a proxy or NAT" in head
+    assert "by a proxy or NAT" in str(head)
     assert testbed.text([]) == []
 
 

@@ -170,8 +170,8 @@ def test_runs_are_the_replicates_of_the_tests() -> None:
             point = {"experiment": rerun.FAIR, "algorithm": name, rerun.KEY: DIRECT}
             values = {"upload": 90.0 + n + 0.1 * seed}
             found.add(Job(rerun_wired.scenario("tcp_1up", length_s=1.0), seed, point=point), values)
-    (text, *_) = rerun_text.sections(found)
-    row = next(line for line in text.splitlines() if line.startswith("Table 2"))
+    (_, table, *_) = rerun_text.sections(found)
+    row = next(line for line in str(table).splitlines() if line.startswith("Table 2"))
     assert " 36 " in row, "means 1 apart with a deviation of 0.1 differ all"
 
 

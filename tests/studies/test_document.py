@@ -9,18 +9,19 @@ from fullpipe import engines
 from fullpipe.report.content import Code, Document, Figure, Image, Section, Table, Text
 from fullpipe.studies.document import ending, of_report
 from fullpipe.studies.report import Report
+from fullpipe.studies.text import Aligned
 from fullpipe.studies.told import Told
 from tests.report.pages import PNG
 
 TOLD = Told(
-    text="all of it",
+    parts=["all of it"],
     title="A study",
     how="Ours over 3 seeds.",
     verdicts=[["where", "printed", "ours", "verdict"], ["Table I", "1", "2", "not reproduced"]],
     tally={"reproduced": 3, "not reproduced": 2},
     causes=[("rate samples", 2)],
     counts=["5 printed numbers and claims, each counted once.", "Of those reproduced, 1 by tolerance."],
-    sections=["Table I:", "prose in\nlines", "a    b\n---  ---\n1    2"],
+    sections=["Table I:", "prose in\nlines", Aligned([["a", "b"], ["1", "2"]])],
     rules="a rule",
     setup=[("where", "printed", "here"), ("II", "50 s", "the same")],
     seeds=3,
@@ -80,7 +81,7 @@ def test_prose_is_text_and_tables_keep_their_spaces(tmp_path: Path) -> None:
     assert section(document(tmp_path), "More of it").blocks == [
         Text("Table I:"),
         Text("prose in lines"),
-        Code("a    b\n---  ---\n1    2"),
+        Code("a  b\n-  -\n1  2"),
     ]
 
 

@@ -66,7 +66,7 @@ def small_kato(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 
 def told(tmp_path: Path, engine: str) -> Result:
     words = ["paper", "kato2025", "--engine", engine, "--seeds", "1", "--out", str(tmp_path), "--jobs", "2"]
-    return CliRunner().invoke(app, words)
+    return CliRunner().invoke(app, words, env={"COLUMNS": "80"})
 
 
 @pytest.mark.usefixtures("small_kato")
@@ -78,7 +78,9 @@ def test_a_study_says_whose_numbers_it_has_and_what_is_left_out(tmp_path: Path) 
     assert left_out in result.stderr.splitlines()
     assert len(result.stderr.splitlines()) == 5 + 5 + 2
     assert result.stdout.startswith("What is called ours is by the other engine, ")
-    assert "; it cannot run 12 of 22 scenarios.\n" in result.stdout
+    assert "; it cannot run 12 of 22 scenarios. " in " ".join(result.stdout.split())
+    *lines, _, _, _ = result.stdout.splitlines()
+    assert max(map(len, lines)) <= 80
     table = pl.read_csv(tmp_path / "papers" / "kato2025-other" / "table-2.csv")
     assert set(table["engine"]) == {"other"}
     assert set(table["sockets"]) == {LARGE, RECEIVE}

@@ -175,7 +175,7 @@ def test_verdicts_follow_from_the_numbers() -> None:
 
 
 def test_text_shows_theirs_beside_ours_and_the_cap() -> None:
-    shown = table_text(comparison(study.transcription(), ours()), SOCKETS)
+    shown = str(table_text(comparison(study.transcription(), ours()), SOCKETS))
     first = shown.splitlines()[2].split()
     assert first[:4] == ["100", "packets", "mean", "39.5"]
     assert "60.0 [" in shown.splitlines()[2]
@@ -189,7 +189,7 @@ def test_text_shows_theirs_beside_ours_and_the_cap() -> None:
 def test_one_run_has_no_interval() -> None:
     table = comparison(study.transcription(), ours(seeds=1))
     assert table["ours_low"].null_count() == table.height
-    assert "[" not in table_text(table, SOCKETS)
+    assert "[" not in str(table_text(table, SOCKETS))
 
 
 def test_figures_come_with_their_numbers(tmp_path: Path) -> None:

@@ -60,7 +60,7 @@ def test_the_table_of_a_study_is_truncated() -> None:
 
 def test_cells_of_the_text_are_truncated() -> None:
     found = measured(jain=[0.5, 0.9], share=[0.1, 0.5])
-    assert "0.7 [0, 1]" in text.settings_text(found, "test", {"jain": "Jain"}, "setting")
+    assert "0.7 [0, 1]" in str(text.settings_text(found, "test", {"jain": "Jain"}, "setting"))
     shown = rerun_text._shown(found, "test", "share", "BBRv3", {"pair": "one"})
     assert shown == "0.3 [0, 1]"
 

@@ -7,7 +7,7 @@ import typer
 
 from fullpipe import studies
 from fullpipe.cli.asked import processors
-from fullpipe.cli.output import complain, echo
+from fullpipe.cli.output import complain, echo, say, width
 from fullpipe.cli.progress import progress_bar
 from fullpipe.cli.shared import MAX_SEEDS, Jobs, Out
 
@@ -44,7 +44,8 @@ def paper(
     if explain is not None and data is not None:
         raise typer.BadParameter("--explain runs a claim again; --data is for the whole study")
     if explain == "list":
-        echo("\n".join(f"{claim.id}: {claim.says}" for claim in studies.printed(name)))
+        for claim in studies.printed(name):
+            say(f"{claim.id}: {claim.says}")
         return
     if explain is not None:
         with progress_bar(
@@ -60,9 +61,10 @@ def paper(
                 engine=engine,
                 progress=progress,
             )
-        echo(found.text())
+        echo(found.text(width()))
         return
-    report = list[str]()
+    from fullpipe.studies import document  # here: help and explanations need no pages
+
     study = studies.prepare(
         name,
         seeds=seeds,
@@ -73,7 +75,9 @@ def paper(
         data=data,
     )
     with progress_bar(study.jobs, then=", drawing figures") as progress:
-        made = study.run(progress, report.append)
+        made = study.run(progress)
     for line in made.refused:
         complain(f"left out: {line}")
-    echo("\n".join(report))
+    echo(f"{made.fitted(width())}\n")
+    for line in document.ending(name, made, quick=quick).split("\n"):
+        say(line, indent="")

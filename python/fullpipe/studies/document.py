@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 
 from fullpipe.engines import Engine
 from fullpipe.report.content import Block, Code, Column, Document, Figure, Image, Items, Section, Table, Text
 from fullpipe.runs.meta import versions
 from fullpipe.studies.report import Report
+from fullpipe.studies.text import Aligned
 from fullpipe.studies.told import Told
 
 FILE = "report.html"
@@ -69,9 +69,9 @@ def _setup(told: Told) -> Table:
     return Table("The set-up, as printed and as used here", list(map(Column, heads)), rows)
 
 
-def _block(text: str) -> Block:
+def _block(part: str | Aligned) -> Block:
     """Prose, or a table that is made of spaces."""
-    return Code(text) if re.search(r"\S {2,}\S.*\n", text) else Text(" ".join(text.split()))
+    return Code(str(part)) if isinstance(part, Aligned) else Text(" ".join(part.split()))
 
 
 def described(stem: str) -> str:

@@ -18,7 +18,7 @@ from fullpipe.studies.plan import Plan, jobs_for
 from fullpipe.studies.report import Settings
 from fullpipe.studies.settings import Setting
 from fullpipe.studies.study import Study
-from fullpipe.studies.text import aligned, wrapped
+from fullpipe.studies.text import Aligned, fitted, written
 from fullpipe.studies.verdicts import Verdict
 from fullpipe.sweeps import Job
 
@@ -47,8 +47,12 @@ class Explanation:
             return False
         return BETTER.index(self.changed.verdict) < BETTER.index(self.plain.verdict)
 
-    def text(self) -> str:
-        """Printed, ours, ours with the setting, and whether that turns the verdict."""
+    def text(self, columns: int | None = None) -> str:
+        """Printed, ours, ours with the setting, and whether that turns the verdict.
+
+        Args:
+            columns: Those of the terminal; None: tables are as wide as they are.
+        """
         head = [f"{self.claim.id}: {self.claim.says}", *self._cause()]
         rows = [["", "ours", "verdict"], _row("as the study has it", self.plain)]
         setting = self.claim.setting
@@ -56,7 +60,8 @@ class Explanation:
             rows.append(_row(str(setting), self.changed))
         if setting and setting.name:
             head.append(f"{setting.name}: {', '.join(setting.parts())}")
-        return "\n".join([*map(wrapped, head), "", aligned(rows), "", *map(wrapped, self._conclusion())])
+        parts: list[str | Aligned] = ["\n".join(head), Aligned(rows), "\n".join(self._conclusion())]
+        return written(parts) if columns is None else fitted(parts, columns)
 
     def _cause(self) -> list[str]:
         """As in reports: none for what is reproduced, and for what is not counted the one that is named."""

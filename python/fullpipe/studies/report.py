@@ -9,6 +9,7 @@ from pathlib import Path
 from fullpipe import sweeps
 from fullpipe.runs import Run, Store
 from fullpipe.scenario.remembered import Remembered
+from fullpipe.studies.text import fitted
 from fullpipe.studies.told import Told
 from fullpipe.sweeps import Job, Progress
 
@@ -72,6 +73,10 @@ class Report:
     def text(self) -> str:
         """What to print."""
         return "\n\n".join(filter(None, [self.head, self.told.text]))
+
+    def fitted(self, columns: int) -> str:
+        """What to print on a terminal of so many columns."""
+        return fitted([*filter(None, [self.head]), *self.told.parts], columns)
 
     @property
     def figures(self) -> tuple[Path, ...]:

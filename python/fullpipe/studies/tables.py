@@ -21,10 +21,17 @@ from fullpipe.studies.digits import as_printed
 from fullpipe.studies.elsewhere import Elsewhere
 from fullpipe.studies.experiments import Measurements
 from fullpipe.studies.report import Settings
-from fullpipe.studies.text import aligned, shortened, tally, wrapped
+from fullpipe.studies.text import Aligned, shortened, tally, written
 from fullpipe.studies.told import Told
 from fullpipe.studies.transcription import Transcription
-from fullpipe.studies.verdicts import ENOUGH_RUNS, RULE, RULE_FOR_WORDS, Verdict
+from fullpipe.studies.verdicts import (
+    COMPARISONS,
+    ENOUGH_RUNS,
+    REMARKS_ON_RULE,
+    RULE,
+    RULE_FOR_WORDS,
+    Verdict,
+)
 
 SCHEMA = {
     "where": pl.String,
@@ -54,11 +61,19 @@ _WHY = {
     Verdict.SAME_DIRECTION: "Why no more than the same direction",
     Verdict.NOT_TESTABLE: "Why not testable here",
 }
+_CUT = {1: 48, 2: 48}
+"""The most characters of what is printed and of ours in a wide table."""
 _NUMBERS = 4
 """How many numbers of a claim are shown in a row; of more, how many are as printed."""
 
 Columns = Callable[[pl.DataFrame], pl.DataFrame]
-RULES = "The rule for a number, in this order:\n" + RULE + "\n\n" + RULE_FOR_WORDS
+RULES = (
+    "The rule for a number, in this order:",
+    Aligned(RULE, has_heads=False),
+    REMARKS_ON_RULE,
+    COMPARISONS,
+    Aligned(RULE_FOR_WORDS, has_heads=False),
+)
 
 
 def write(
@@ -147,7 +162,7 @@ def report(
     seeds: int,
     remarks: str,
     *,
-    sections: Iterable[str] = (),
+    sections: Iterable[str | Aligned] = (),
     setup: str = "The set-up, as printed and as used here:",
     quick: bool = False,
 ) -> Told:
@@ -168,13 +183,13 @@ def report(
         + remarks
         + (" This is the quick form: shorter runs than the study's." if quick else "")
     )
-    few = [wrapped(line) for line in [caveat(seeds, quick=quick)] if line]
-    verdicts = (verdict_text(checked), tallies(checked), *few)
+    few = [line for line in [caveat(seeds, quick=quick)] if line]
     sections = list(sections)
-    parts = (source.title, wrapped(how), *verdicts, *sections, RULES, setup, setup_text(source.setup))
+    verdicts = (*verdict_parts(checked), tallies(checked), *few)
+    parts = (source.title, how, *verdicts, *sections, *RULES, setup, Aligned(setup_rows(source.setup)))
     counted_ones = [j for j in checked if j.counts]
     return Told(
-        text="\n\n".join(parts),
+        parts=parts,
         title=source.title,
         how=how,
         verdicts=verdict_rows(checked),
@@ -182,7 +197,7 @@ def report(
         causes=_frequent(j for j in counted_ones if j.verdict is Verdict.NOT_REPRODUCED),
         counts=[*tallies(checked).splitlines(), *([caveat(seeds, quick=quick)] if few else [])],
         sections=sections,
-        rules=RULES,
+        rules=written(RULES),
         setup=setup_rows(source.setup),
         seeds=seeds,
     )
@@ -207,18 +222,17 @@ def table(checked: Sequence[ClaimResult]) -> pl.DataFrame:
     return pl.DataFrame(rows, schema=SCHEMA, orient="row")
 
 
-def verdict_text(checked: Sequence[ClaimResult]) -> str:
+def verdict_parts(checked: Sequence[ClaimResult]) -> list[str | Aligned]:
     """A row per claim: ours, verdict and cause under the reading that counts, and a sign for every other."""
     others = other_readings(checked)
     kept = _kept(checked)
     rows = [["where", "printed", "ours", "verdict", "why", *kept, *others]]
     for first, of in _claims(checked):
-        says, signs = shortened(first.claim.says, 48), [_sign(of.get(other)) for other in others]
-        cells = [_elsewhere(first, 60) for _ in kept]
-        ours = ours_shown(first, 48)
-        rows.append([first.claim.id, says, ours, verdict_shown(first), _why(first), *cells, *signs])
+        signs, cells = [_sign(of.get(other)) for other in others], [_elsewhere(first) for _ in kept]
+        given = [first.claim.says, ours_shown(first), verdict_shown(first), _why(first)]
+        rows.append([first.claim.id, *given, *cells, *signs])
     legend = [f"The reading that counts is {_counted(checked)}. {LEGEND}"] if others else []
-    return "\n\n".join([aligned(rows), *legend])
+    return [Aligned(rows, cut=_CUT | dict.fromkeys(range(5, 5 + len(kept)), 60)), *legend]
 
 
 def markdown(checked: Sequence[ClaimResult], ours: str = "ours") -> str:
@@ -241,13 +255,8 @@ def verdict_rows(checked: Sequence[ClaimResult], ours: str = "ours") -> list[lis
     return rows
 
 
-def setup_text(setup: Sequence[Mapping[str, Any]]) -> str:
-    """What is printed of the set-up, and what was used."""
-    return aligned(setup_rows(setup))
-
-
 def setup_rows(setup: Sequence[Mapping[str, Any]]) -> list[tuple[str, str, str]]:
-    """The same as cells, heads first."""
+    """What is printed of the set-up, and what was used, below their heads."""
     rows = [("where", "printed", "here")]
     for row in setup:
         remark = f" ({Verdict.CONTRADICTED})" if row.get("contradicted") else ""

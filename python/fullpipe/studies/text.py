@@ -1,29 +1,96 @@
-"""Plain text for reports: wrapped prose, and tables."""
+"""Plain text for reports: prose, and tables that fit a terminal."""
 
 from __future__ import annotations
 
-import textwrap
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from textwrap import wrap
 
 from fullpipe.studies.verdicts import Verdict
 
+_PROSE = 100
+"""Columns of prose where no terminal says how wide it is."""
+_ROOM = 18
+"""Columns that a column of words has at least, if its words take so many."""
+_BETWEEN = "  "
 
-def wrapped(sentences: str) -> str:
-    """Prose in lines of a hundred characters."""
-    return textwrap.fill(sentences, 100)
 
+@dataclass(frozen=True, slots=True)
+class Aligned:
+    """Rows of words in columns."""
 
-def aligned(rows: Sequence[Sequence[str]], *, right: Sequence[int] = ()) -> str:
-    """Rows of words in columns; the columns of these numbers to the right. The first row is underlined."""
-    widths = [max(len(row[i]) for row in rows) for i in range(len(rows[0]))]
+    rows: Sequence[Sequence[str]]
+    right: Collection[int] = ()
+    """Columns whose cells are at the right, and never wrapped."""
+    cut: Mapping[int, int] = field(default_factory=dict)
+    """The most characters of columns where no terminal says how wide it is."""
+    has_heads: bool = True
+    """Whether the first row is underlined."""
 
-    def line(row: Sequence[str]) -> str:
-        cells = [
-            c.rjust(w) if i in right else c.ljust(w) for i, (c, w) in enumerate(zip(row, widths, strict=True))
+    def __str__(self) -> str:
+        """As wide as it takes."""
+        if not self.has_heads:
+            return self.fitted(_PROSE)
+        rows = [
+            [shortened(cell, self.cut[i]) if i in self.cut else cell for i, cell in enumerate(row)]
+            for row in self.rows
         ]
-        return "  ".join(cells).rstrip()
+        columns = range(len(rows[0]))
+        return self._drawn(rows, columns, [max(len(row[i]) for row in rows) for i in columns])
 
-    return "\n".join([line(rows[0]), "  ".join("-" * w for w in widths), *(line(row) for row in rows[1:])])
+    def fitted(self, columns: int) -> str:
+        """Tables of at most so many columns, each of which begins with the first column. Words stay whole."""
+        widths = [max(len(row[i]) for row in self.rows) for i in range(len(self.rows[0]))]
+        words = [
+            max((len(word) for row in self.rows for word in row[i].split()), default=0)
+            for i in range(len(widths))
+        ]
+        least = [
+            width if i in self.right else min(width, max(word, _ROOM))
+            for i, (width, word) in enumerate(zip(widths, words, strict=True))
+        ]
+        blocks: list[list[int]] = [[0]]
+        for i in range(1, len(widths)):
+            if len(blocks[-1]) > 1 and _total([least[k] for k in (*blocks[-1], i)]) > columns:
+                blocks.append([0])
+            blocks[-1].append(i)
+        return "\n\n".join(self._squeezed(block, widths, least, columns) for block in blocks)
+
+    def _squeezed(
+        self, block: Sequence[int], widths: Sequence[int], least: Sequence[int], columns: int
+    ) -> str:
+        """Some of the columns, the widest of which are wrapped."""
+        room = [widths[i] for i in block]
+        while _total(room) > columns and (wide := [k for k, i in enumerate(block) if room[k] > least[i]]):
+            room[max(wide, key=lambda k: room[k])] -= 1
+        return self._drawn(self.rows, block, room)
+
+    def _drawn(self, rows: Sequence[Sequence[str]], block: Sequence[int], room: Sequence[int]) -> str:
+        lines = []
+        for n, row in enumerate(rows):
+            cells = [_wrapped(row[i], width) for i, width in zip(block, room, strict=True)]
+            for k in range(max(map(len, cells))):
+                parts = [cell[k] if k < len(cell) else "" for cell in cells]
+                aligned = [
+                    part.rjust(width) if i in self.right else part.ljust(width)
+                    for part, i, width in zip(parts, block, room, strict=True)
+                ]
+                lines.append(_BETWEEN.join(aligned).rstrip())
+            if n == 0 and self.has_heads:
+                lines.append(_BETWEEN.join("-" * width for width in room))
+        return "\n".join(lines)
+
+
+def written(parts: Iterable[str | Aligned]) -> str:
+    """Prose in lines of a hundred characters, and tables as wide as they are."""
+    return "\n\n".join(str(part) if isinstance(part, Aligned) else _filled(part, _PROSE) for part in parts)
+
+
+def fitted(parts: Iterable[str | Aligned], columns: int) -> str:
+    """The same for a terminal of so many columns."""
+    return "\n\n".join(
+        part.fitted(columns) if isinstance(part, Aligned) else _filled(part, columns) for part in parts
+    )
 
 
 def shortened(text: str, width: int = 40) -> str:
@@ -35,3 +102,16 @@ def tally(verdicts: Iterable[Verdict | str]) -> str:
     """How often each verdict was given, the best first."""
     given = [str(verdict) for verdict in verdicts]
     return ", ".join(f"{given.count(str(v))} {v}" for v in Verdict if str(v) in given)
+
+
+def _filled(prose: str, columns: int) -> str:
+    """Sentences in whole words; a line that ends stays ended."""
+    return "\n".join("\n".join(_wrapped(line, columns)) for line in prose.split("\n"))
+
+
+def _wrapped(cell: str, width: int) -> list[str]:
+    return wrap(cell, width, break_long_words=False, break_on_hyphens=False) if len(cell) > width else [cell]
+
+
+def _total(widths: Sequence[int]) -> int:
+    return sum(widths) + len(_BETWEEN) * (len(widths) - 1)

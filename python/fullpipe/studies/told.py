@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from fullpipe.studies.text import Aligned, fitted, written
+
 
 @dataclass(frozen=True, slots=True)
 class Told:
     """The report of a study."""
 
-    text: str
+    parts: Sequence[str | Aligned]
     """All of it, for a terminal."""
     title: str
     how: str
@@ -23,9 +25,18 @@ class Told:
     """Why what is not reproduced is not, the most frequent first."""
     counts: Sequence[str]
     """The same in sentences, under every reading."""
-    sections: Sequence[str]
-    """What the study has besides: prose, and tables as text."""
+    sections: Sequence[str | Aligned]
+    """What the study has besides: prose, and tables."""
     rules: str
     setup: Sequence[tuple[str, str, str]]
     """What is printed of the set-up, and what was used, below their heads."""
     seeds: int
+
+    @property
+    def text(self) -> str:
+        """All of it, tables as wide as they are."""
+        return written(self.parts)
+
+    def fitted(self, columns: int) -> str:
+        """All of it, for a terminal of so many columns."""
+        return fitted(self.parts, columns)

@@ -21,33 +21,50 @@ ENOUGH_RUNS = 5
 FACTOR = 2.0
 """A change in the same direction is at least half and at most double the printed one."""
 
-RULE = """\
-recomputed                      computed from the published data it is as printed, to the last digit
-contradicted by their own data  the printed numbers exclude each other, beyond their rounding, or their
-                                published data give another number
-not judged: give --data         it is judged by published data, which are not at hand
-not testable here               it needs what is not at hand, or a run of ours has no value
-reproduced                      our mean lies in the printed range, or within 5 % of the middle of it, or, of
-                                five runs or more, the range is within 25 % of our mean and in the 95 %
-                                prediction interval of one more run of ours, mean ± t sd sqrt(1 + 1/n)
-same direction                  against the reference condition our mean moves the way theirs does, by half to
-                                double as much, and the 95 % intervals of our two means do not overlap; a
-                                printed range that holds "no change" has no direction
-not reproduced                  otherwise
-(by tolerance) says that our own 95 % interval, or our single run, leaves out what is printed; (x 0.7) that
-our change against the reference condition is 0.7 times theirs. A quantity that has a ceiling, such as an
-index, is judged by what is missing to it. A time that a run never reached is not averaged: the number is not
-reproduced. Where several conditions are named, each has to be reproduced; none is averaged unless the claim
-says so."""
-
-RULE_FOR_WORDS = """\
-A claim in words is taken as comparisons, one for each condition that it names, and so is an inequality:
-"above 0.97" is a comparison with 0.97. A comparison holds if the 95 % interval of our difference over the
-seeds lies on the claimed side of zero, and fails if it lies on the other. There is no tolerance. Where
-something never happened in a run, every run has to be on the claimed side, and so has a single run.
-reproduced                      every comparison holds
-same direction                  more than half of them hold, and none fails
-not reproduced                  otherwise"""
+RULE = (
+    ("recomputed", "computed from the published data it is as printed, to the last digit"),
+    (
+        "contradicted by their own data",
+        "the printed numbers exclude each other, beyond their rounding, or their published data give another"
+        " number",
+    ),
+    ("not judged: give --data", "it is judged by published data, which are not at hand"),
+    ("not testable here", "it needs what is not at hand, or a run of ours has no value"),
+    (
+        "reproduced",
+        "our mean lies in the printed range, or within 5 % of the middle of it, or, of five runs or more, the"
+        " range is within 25 % of our mean and in the 95 % prediction interval of one more run of ours, mean"
+        " ± t sd sqrt(1 + 1/n)",
+    ),
+    (
+        "same direction",
+        "against the reference condition our mean moves the way theirs does, by half to double as much, and"
+        ' the 95 % intervals of our two means do not overlap; a printed range that holds "no change" has no'
+        " direction",
+    ),
+    ("not reproduced", "otherwise"),
+)
+"""For a number: verdicts, and when each is given, in this order."""
+REMARKS_ON_RULE = (
+    "(by tolerance) says that our own 95 % interval, or our single run, leaves out what is printed; (x 0.7)"
+    " that our change against the reference condition is 0.7 times theirs. A quantity that has a ceiling,"
+    " such as an index, is judged by what is missing to it. A time that a run never reached is not averaged:"
+    " the number is not reproduced. Where several conditions are named, each has to be reproduced; none is"
+    " averaged unless the claim says so."
+)
+COMPARISONS = (
+    "A claim in words is taken as comparisons, one for each condition that it names, and so is an inequality:"
+    ' "above 0.97" is a comparison with 0.97. A comparison holds if the 95 % interval of our difference over'
+    " the seeds lies on the claimed side of zero, and fails if it lies on the other. There is no tolerance."
+    " Where something never happened in a run, every run has to be on the claimed side, and so has a single"
+    " run."
+)
+RULE_FOR_WORDS = (
+    ("reproduced", "every comparison holds"),
+    ("same direction", "more than half of them hold, and none fails"),
+    ("not reproduced", "otherwise"),
+)
+"""For a claim in words, the same."""
 
 
 class Verdict(StrEnum):

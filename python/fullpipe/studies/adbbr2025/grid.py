@@ -10,7 +10,7 @@ from fullpipe import files, markdown
 from fullpipe.studies.adbbr2025 import mobile, wifi
 from fullpipe.studies.claim_checks import ClaimResult, Part
 from fullpipe.studies.claims import NUMBERS
-from fullpipe.studies.text import aligned
+from fullpipe.studies.text import Aligned
 from fullpipe.studies.verdicts import Verdict
 
 TITLES: Mapping[str, str] = {
@@ -28,12 +28,12 @@ POINTS = "points.md"
 """The file of the tables."""
 
 
-def text(checked: Sequence[ClaimResult]) -> str:
+def sections(checked: Sequence[ClaimResult]) -> list[str | Aligned]:
     """The tables, and what they show; nothing if there are no such runs."""
     found = {title: rows(checked, experiment) for experiment, title in TITLES.items()}
-    shown = [f"{title}:\n\n{_shown(table)}" for title, table in found.items() if table]
+    shown = [part for title, table in found.items() if table for part in (f"{title}:", _shown(table))]
     head = "Every point of the grids, under the reading that counts; + is as printed."
-    return "\n\n".join([head, *shown]) if shown else ""
+    return [head, *shown] if shown else []
 
 
 def write(checked: Sequence[ClaimResult], folder: Path) -> list[Path]:
@@ -76,9 +76,9 @@ def rows(checked: Sequence[ClaimResult], experiment: str) -> list[list[str]]:
     return [[*keys, *columns], [PRINTED, *blank, *(printed[name] for name in columns)], *filled]
 
 
-def _shown(table: Sequence[Sequence[str]]) -> str:
+def _shown(table: Sequence[Sequence[str]]) -> Aligned:
     """Numbers to the right; no printed number heads a condition."""
-    return aligned(table, right=[i for i, cell in enumerate(table[1]) if i and cell])
+    return Aligned(table, right=[i for i, cell in enumerate(table[1]) if i and cell])
 
 
 def _heading(result: ClaimResult, part: Part) -> str:

@@ -99,7 +99,7 @@ def run(settings: Settings, todo: Sequence[Job]) -> Report:
     written = tables.write(settings, found, checked, seeds_of(todo)) + grid.write(checked, settings.folder)
     if whole := complete(runs):
         written += figures.draw(found, _series(todo, whole), settings.folder)
-    sections = [text for text in [grid.text(checked)] if text]
+    sections = grid.sections(checked)
     told = tables.report(source, checked, seeds_of(todo), REMARKS, sections=sections, quick=settings.quick)
     return Report(told, tuple(written), settings.folder)
 

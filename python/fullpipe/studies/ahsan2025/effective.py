@@ -27,7 +27,7 @@ from fullpipe.analysis.statistics import (
     welch_anova_of_samples,
 )
 from fullpipe.studies.ahsan2025.recompute import LEVEL, Groups
-from fullpipe.studies.text import aligned, wrapped
+from fullpipe.studies.text import Aligned
 
 OURS, THEIRS = "BBR-n+", "BBRv3"
 """The pair that the paper is about."""
@@ -142,19 +142,19 @@ def write(found: Sequence[Analysis], folder: Path) -> list[Path]:
     return [folder / name for name in tables]
 
 
-def text(found: Sequence[Analysis]) -> list[str]:
+def text(found: Sequence[Analysis]) -> list[str | Aligned]:
     """The sections of the report."""
     if not found:
         return []
     return [
-        wrapped(TESTS),
+        TESTS,
         _tests_text(found),
-        wrapped(PAIRS),
+        PAIRS,
         _pairs_text(found),
     ]
 
 
-def _tests_text(found: Sequence[Analysis]) -> str:
+def _tests_text(found: Sequence[Analysis]) -> Aligned:
     rows = [["", "samples", "worth", "F", "P", "F, effective", "P", "Welch's F, effective", "P"]]
     for one in found:
         worth = [sample.n for sample in one.samples.values()]
@@ -163,17 +163,17 @@ def _tests_text(found: Sequence[Analysis]) -> str:
         for test in (one.printed, one.classical, one.welch):
             cells += [f"{test.f:.2f}", _p(test.p)]
         rows.append(cells)
-    return aligned(rows, right=range(1, 9))
+    return Aligned(rows, right=range(1, 9))
 
 
-def _pairs_text(found: Sequence[Analysis]) -> str:
+def _pairs_text(found: Sequence[Analysis]) -> Aligned:
     rows = [["", "apart", f"{OURS} - {THEIRS}", "apart, effective", f"{OURS} - {THEIRS}, effective"]]
     for one in found:
         cells = [one.table]
         for pairs in (one.as_independent, one.effective):
             cells += [f"{differing(pairs)}", _difference(one.pair(pairs, THEIRS, OURS))]
         rows.append(cells)
-    return aligned(rows, right=range(1, 5))
+    return Aligned(rows, right=range(1, 5))
 
 
 def _turned(pair: MeanPair) -> MeanPair:

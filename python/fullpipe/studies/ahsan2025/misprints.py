@@ -9,7 +9,7 @@ from fullpipe.studies.ahsan2025.printed import ALL, EXPERIMENT, PLACE, Results, 
 from fullpipe.studies.claim_checks import ClaimResult
 from fullpipe.studies.digits import as_printed, is_as_printed, is_cut_off
 from fullpipe.studies.experiments import Measurements
-from fullpipe.studies.text import aligned
+from fullpipe.studies.text import Aligned
 from fullpipe.studies.verdicts import Verdict
 
 UNITS = 2
@@ -31,10 +31,10 @@ def listed(checked: Sequence[ClaimResult]) -> list[list[str]]:
     return rows
 
 
-def text(checked: Sequence[ClaimResult]) -> list[str]:
+def text(checked: Sequence[ClaimResult]) -> list[str | Aligned]:
     """The section of the report; nothing if all is right, or was not computed."""
     rows = listed(checked)
-    return ["Printed results that their own data contradict:", aligned(rows)] if len(rows) > 1 else []
+    return ["Printed results that their own data contradict:", Aligned(rows)] if len(rows) > 1 else []
 
 
 def _is_wrong(j: ClaimResult) -> bool:

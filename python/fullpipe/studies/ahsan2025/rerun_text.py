@@ -13,20 +13,20 @@ from fullpipe.studies.ahsan2025.rerun_claims import MEASURED
 from fullpipe.studies.ahsan2025.rerun_wired import DIRECT, ENDED, SERVERS_ALIKE
 from fullpipe.studies.experiments import Measurements, Value
 from fullpipe.studies.quantities import interval_of
-from fullpipe.studies.text import aligned, wrapped
+from fullpipe.studies.text import Aligned
 
 LEVEL = 0.05
 NOTHING = "-"
 Where = Mapping[str, Value]
 
 
-def sections(found: Measurements) -> list[str]:
+def sections(found: Measurements) -> list[str | Aligned]:
     """Tests with the runs as replicates, and the experiments that the paper has no numbers of."""
     made = [_tests(found), _pairs(found), _classes(found), _marks(found), _wireless(found), _downloads(found)]
-    return [text for text in made if text]
+    return [part for parts in made for part in parts]
 
 
-def _tests(found: Measurements) -> str:
+def _tests(found: Measurements) -> list[str | Aligned]:
     head = ["", "path", "printed F", "Welch's F", "P", "pairs apart", "order as printed"]
     rows = [row for table in results().tables for row in _tests_of(found, table.id, table.anova["F"])]
     told = (
@@ -34,7 +34,7 @@ def _tests(found: Measurements) -> str:
         "Welch's test that all nine means are equal, pairs of 36 that Games and Howell's test tells apart at "
         f"{LEVEL:g}, and Spearman's rank correlation of our means with the printed ones."
     )
-    return f"{wrapped(told)}\n\n{aligned([head, *rows], right=(2, 3, 5))}" if rows else ""
+    return [told, Aligned([head, *rows], right=(2, 3, 5))] if rows else []
 
 
 def _tests_of(found: Measurements, table: str, printed: str) -> Iterator[list[str]]:
@@ -61,7 +61,7 @@ def _tested(groups: Sequence[Sequence[float]]) -> list[str]:
     return [f"{test.f:.3g}", f"{test.p:.2g}", f"{sum(pair.p < LEVEL for pair in pairs)}"]
 
 
-def _pairs(found: Measurements) -> str:
+def _pairs(found: Measurements) -> list[str | Aligned]:
     paths = found.choices(rerun.PAIRS, rerun.KEY)
     rows = [
         [
@@ -75,7 +75,7 @@ def _pairs(found: Measurements) -> str:
     )
 
 
-def _classes(found: Measurements) -> str:
+def _classes(found: Measurements) -> list[str | Aligned]:
     quantities = (
         "upload_BE",
         "upload_BK",
@@ -100,7 +100,7 @@ def _classes(found: Measurements) -> str:
     return _table(told, ["", "uplink and downlink", *quantities], rows)
 
 
-def _marks(found: Measurements) -> str:
+def _marks(found: Measurements) -> list[str | Aligned]:
     quantities = ("upload", "median", "marked", "dropped")
     rows = [
         [name, str(way), *(_shown(found, rerun.MARKS, q, name, {"feedback": way}) for q in quantities)]
@@ -113,7 +113,7 @@ def _marks(found: Measurements) -> str:
     return _table(told, ["", "uplink", *quantities], rows)
 
 
-def _wireless(found: Measurements) -> str:
+def _wireless(found: Measurements) -> list[str | Aligned]:
     places = list(product(("upload", "median"), rerun_wireless.STREAMS))
     rows = [
         [name, *(_shown(found, rerun_wireless.NAME, q, name, {"streams": count}) for q, count in places)]
@@ -123,7 +123,7 @@ def _wireless(found: Measurements) -> str:
     return _table("Uploads of 1 to 16 streams over Wi-Fi, and the median ping:", head, rows)
 
 
-def _downloads(found: Measurements) -> str:
+def _downloads(found: Measurements) -> list[str | Aligned]:
     paths = (DIRECT, DIRECT + SERVERS_ALIKE, ENDED, ENDED + SERVERS_ALIKE)
     places = list(product((rerun.FAIR, rerun.BEST_EFFORT), paths))
     rows = [
@@ -137,10 +137,10 @@ def _downloads(found: Measurements) -> str:
     return _table(told, ["", *(path for _, path in places)], rows)
 
 
-def _table(told: str, head: Sequence[object], rows: Sequence[Sequence[str]]) -> str:
+def _table(told: str, head: Sequence[object], rows: Sequence[Sequence[str]]) -> list[str | Aligned]:
     if all(cell == NOTHING for row in rows for cell in row[2:]):
-        return ""
-    return f"{wrapped(told)}\n\n{aligned([list(map(str, head)), *rows], right=range(1, len(head)))}"
+        return []
+    return [told, Aligned([list(map(str, head)), *rows], right=range(1, len(head)))]
 
 
 def _shown(found: Measurements, experiment: str, quantity: str, name: str, where: Where) -> str:

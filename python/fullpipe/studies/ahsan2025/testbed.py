@@ -10,7 +10,7 @@ from pathlib import Path
 from fullpipe.engines.flent import qdisc
 from fullpipe.engines.flent.remarks import ended_on_the_way
 from fullpipe.engines.flent.run import read_test
-from fullpipe.studies.text import aligned, wrapped
+from fullpipe.studies.text import Aligned
 
 HEAD = (
     "What Flent's files say of the testbed. TCP is ended on the way, by a proxy or NAT, where the RTT of "
@@ -39,7 +39,7 @@ def in_folder(folder: Path) -> list[File]:
     return sorted(map(_file, folder.rglob("*.flent.gz")))
 
 
-def text(files: Sequence[File]) -> list[str]:
+def text(files: Sequence[File]) -> list[str | Aligned]:
     """The section of the report: a row per folder and test; nothing without files."""
     if not files:
         return []
@@ -49,7 +49,7 @@ def text(files: Sequence[File]) -> list[str]:
         ended = f"{sum(one.is_ended for one in of)} of {len(of)}"
         ways = [_names(one.uploads for one in of), _names(one.downloads for one in of)]
         rows.append([folder, test, str(len(of)), _counted([one.queue for one in of]), ended, *ways])
-    return [wrapped(HEAD), aligned(rows)]
+    return [HEAD, Aligned(rows)]
 
 
 def _file(path: Path) -> File:

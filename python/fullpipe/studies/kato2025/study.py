@@ -21,7 +21,7 @@ from fullpipe.studies.kato2025.text import BOTH, LARGE, LINUX, NS3_340, PORTED, 
 from fullpipe.studies.plan import Plan, jobs_of
 from fullpipe.studies.report import Report, Settings, seeds_of
 from fullpipe.studies.tables import by
-from fullpipe.studies.text import wrapped
+from fullpipe.studies.text import Aligned
 from fullpipe.studies.transcription import of_package
 from fullpipe.sweeps import Job
 
@@ -114,8 +114,8 @@ def run(settings: Settings, todo: Sequence[Job]) -> Report:
     drawn = [(job, made) for job, made in zip(todo, runs, strict=True) if made and "sockets" in job.point]
     written += figures.draw(_flows(drawn), _sampled(drawn), settings.folder, small=SMALL)
     settings_of = [sockets for sockets in map(str, SOCKETS) if sockets in beside["sockets"]]
-    sections = ["Table II:", wrapped(_how(seeds_of(todo))), table_text(beside, settings_of)]
-    sections.append(wrapped(cap_text(found, SOCKET_BYTES, SMALL)))
+    sections: list[str | Aligned] = ["Table II:", _how(seeds_of(todo)), table_text(beside, settings_of)]
+    sections.append(cap_text(found, SOCKET_BYTES, SMALL))
     told = tables.report(transcription(), checked, seeds_of(todo), REMARKS, sections=sections)
     return Report(told, tuple(written), settings.folder)
 

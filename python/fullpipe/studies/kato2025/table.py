@@ -10,7 +10,7 @@ from fullpipe.analysis.metrics.measure import NO_LESS_THAN_0
 from fullpipe.studies.claims import Claim
 from fullpipe.studies.experiments import Measurements
 from fullpipe.studies.quantities import interval_of
-from fullpipe.studies.text import aligned
+from fullpipe.studies.text import Aligned
 from fullpipe.studies.transcription import Transcription
 
 FLOWS = 16
@@ -75,7 +75,7 @@ def jain(mean: float, sd: float) -> float:
     return 1 / (1 + sd**2 * (FLOWS - 1) / FLOWS / mean**2)
 
 
-def table_text(comparison: pl.DataFrame, sockets: Sequence[str]) -> str:
+def table_text(comparison: pl.DataFrame, sockets: Sequence[str]) -> Aligned:
     """Table II, theirs and ours, rates in Mbit/s."""
     header = ["buffer", "Mbit/s", "3.40", "3.44", *(f"ours, {name}" for name in sockets)]
     rows = [header]
@@ -85,7 +85,7 @@ def table_text(comparison: pl.DataFrame, sockets: Sequence[str]) -> str:
         packets = f"{buffer} packets" if quantity == next(iter(ROWS)) else ""
         theirs = [first["printed_ns3_3_40"], first["printed_ns3_3_44"]]
         rows.append([packets, ROWS[str(quantity)], *theirs, *(cells.get(name, "") for name in sockets)])
-    return aligned(rows, right=range(2, len(header)))
+    return Aligned(rows, right=range(2, len(header)))
 
 
 def _printed(source: Transcription, buffer: int, quantity: str, simulator: str) -> Claim | None:

@@ -7,7 +7,7 @@ from itertools import product
 
 from fullpipe.studies.experiments import Measurements
 from fullpipe.studies.quantities import interval_of
-from fullpipe.studies.text import aligned
+from fullpipe.studies.text import Aligned
 
 ROUTES: Mapping[str, str] = {"mean": "mean", "flow_30": "30 ms", "flow_90": "90 ms"}
 LINKS: Mapping[str, str] = {
@@ -34,7 +34,7 @@ REMARKS = (
 )
 
 
-def sections(found: Measurements) -> list[str]:
+def sections(found: Measurements) -> list[str | Aligned]:
     """What the open settings do, in both experiments."""
     return [
         "Experiment 1 under every setting, throughput in Mbit/s:",
@@ -48,7 +48,7 @@ def sections(found: Measurements) -> list[str]:
 
 def settings_text(
     found: Measurements, experiment: str, quantities: Mapping[str, str], first: str, *more: str
-) -> str:
+) -> Aligned:
     """A row per value of the first condition, algorithm and values of the other conditions."""
     rows = [[first, "algorithm", *more, *quantities.values()]]
     for value, algorithm, *others in product(
@@ -61,7 +61,7 @@ def settings_text(
             _cell(quantity, found.at(experiment, quantity, str(algorithm), where)) for quantity in quantities
         ]
         rows.append([str(value), str(algorithm), *map(str, others), *cells])
-    return aligned(rows, right=range(2 + len(more), len(rows[0])))
+    return Aligned(rows, right=range(2 + len(more), len(rows[0])))
 
 
 def _cell(quantity: str, values: Sequence[float]) -> str:
