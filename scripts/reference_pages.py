@@ -68,6 +68,7 @@ def _fields(described: type) -> Iterator[tuple[str, str]]:
 
 def cli_page() -> str:
     """The commands with their options, from the parser itself."""
+    from fullpipe.cli.examples import examples_of
     from fullpipe.cli.tree import every_command
 
     parts = [
@@ -77,8 +78,9 @@ def cli_page() -> str:
         "`fullpipe man` is this page for a terminal.",
     ]
     for command in every_command():
-        rows = [[f"`{one.title}`", one.help] for one in (*command.arguments, *command.options)]
+        rows = [[f"`{one.title}`", one.meaning] for one in (*command.arguments, *command.options)]
         parts += [f"## fullpipe {command.name}", command.help, table(["argument or option", "meaning"], rows)]
+        parts += [f"`{line}`: {what}" for line, what in examples_of(command.name)]
     return "\n\n".join(parts)
 
 

@@ -87,7 +87,7 @@ def check(
     all_rows: Annotated[bool, typer.Option("--all", help="Print every row of the table.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
 ) -> None:
-    """Both sides run the scenarios of a suite with the same seeds. Seeds are added while few leave a metric
+    """Both sides run the scenarios of a suite with the same seeds. Seeds are added while a metric is
     undecided. The exit code is 0 if the change is not worse, 1 if it regressed, and 2 if it is undecided or
     the input is bad.
     """

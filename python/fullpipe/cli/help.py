@@ -5,14 +5,11 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterable, Mapping
 from textwrap import wrap
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from typer.core import TyperCommand, TyperGroup
 
 from fullpipe.cli.output import has_colours, width
-
-if TYPE_CHECKING:
-    from fullpipe.cli.tree import Parameter
 
 _LEAST, _TITLES = 40, 26
 """The least width of help, and the most of titles that have a meaning beside them."""
@@ -28,12 +25,12 @@ class Command(TyperCommand):
 
         page = _Page(ctx)
         found = described(ctx.command_path.partition(" ")[2], self)
-        arguments = (one.metavar if one.is_required else _optional(one.metavar) for one in found.arguments)
+        options = (*found.options, Parameter(("--help",), "", "Show this help."))
         page.text(found.summary)
-        page.usage(*arguments, "[OPTIONS]")
+        page.usage(f"{found.usage} [OPTIONS]")
         page.text(*found.paragraphs[1:])
-        page.section("Arguments", map(_entry, found.arguments))
-        page.section("Options", map(_entry, (*found.options, Parameter(("--help",), "", "Show this help."))))
+        page.section("Arguments", ((one.title, one.meaning) for one in found.arguments))
+        page.section("Options", ((one.title, one.meaning) for one in options))
         page.examples(found.name)
         formatter.write(page.made())
 
@@ -45,12 +42,12 @@ class Group(TyperGroup):
         """Write what the commands are for, and the summary of each."""
         from fullpipe.cli.tree import described
 
-        page = _Page(ctx)
+        page, found = _Page(ctx), ctx.command_path.partition(" ")[2]
         page.text(self.help or "")
-        page.usage("COMMAND", "[OPTIONS]")
+        page.usage(f"{found} COMMAND [OPTIONS]")
         inner = (described(name, one) for name, one in self.commands.items())
         page.section("Commands", ((one.name, one.summary) for one in inner))
-        page.examples(ctx.command_path.partition(" ")[2])
+        page.examples(found)
         formatter.write(page.made())
 
 
@@ -58,7 +55,7 @@ def overview(ctx: Any, title: str, groups: Mapping[str, Mapping[str, Any]], *las
     """The help of the program: its commands in groups, on a screen."""
     page = _Page(ctx)
     page.lines.append(title)
-    page.usage("[--version]", "COMMAND", "[OPTIONS]")
+    page.usage("[--version] COMMAND [OPTIONS]")
     page.groups(groups)
     page.text(*last)
     return page.made()
@@ -68,7 +65,7 @@ class _Page:
     """Lines of help for standard output."""
 
     def __init__(self, ctx: Any) -> None:
-        self.path = ctx.command_path
+        self.program = ctx.find_root().info_name
         self.width = max(width(), _LEAST)
         ctx.color = self.is_coloured = has_colours(sys.stdout)
         self.lines: list[str] = []
@@ -82,9 +79,9 @@ class _Page:
         for paragraph in paragraphs:
             self.lines += [*_wrapped(paragraph, self.width), ""]
 
-    def usage(self, *words: str) -> None:
-        """How the command is typed."""
-        self.lines += [f"{self._painted('Usage:', _HEADING)} {' '.join((self.path, *words))}", ""]
+    def usage(self, words: str) -> None:
+        """The command as it is typed."""
+        self.lines += [f"{self._painted('Usage:', _HEADING)} {self.program} {words}", ""]
 
     def section(self, heading: str, entries: Iterable[tuple[str, str]]) -> None:
         """Titles with their meanings beside them, or below those that are long."""
@@ -111,7 +108,7 @@ class _Page:
         self.lines.append("")
 
     def examples(self, command: str) -> None:
-        """What can be typed, and what it does in the next line."""
+        """Commands that can be typed, and what they do in the next line."""
         from fullpipe.cli.examples import examples_of
 
         if known := examples_of(command):
@@ -129,20 +126,6 @@ class _Page:
 
     def _painted(self, text: str, colour: str) -> str:
         return f"{colour}{text}{_PLAIN}" if self.is_coloured and text else text
-
-
-def _entry(given: Parameter) -> tuple[str, str]:
-    """An argument or option, and what it means, with its values and its default."""
-    title, meaning = given.title, given.help
-    if len(title) > _TITLES and "|" in given.metavar:
-        title = f"{', '.join(given.spellings)} {given.spellings[-1].lstrip('-').upper()}"
-    if given.choices and not title.endswith("|".join(given.choices)):
-        meaning += f" One of {', '.join(given.choices)}."
-    return title, f"{meaning} (default: {given.default})" if given.default else meaning
-
-
-def _optional(metavar: str) -> str:
-    return metavar if metavar.startswith("[") else f"[{metavar}]"
 
 
 def _wrapped(text: str, columns: int) -> list[str]:

@@ -41,15 +41,14 @@ def page() -> str:
 
 
 def _command(command: Command) -> Iterator[str]:
-    taken = " ".join(one.metavar for one in command.arguments)
-    yield f".SS {_escaped(f'fullpipe {command.name} {taken}'.rstrip())}"
+    yield f".SS {_escaped(f'fullpipe {command.usage}')}"
     yield "\n.PP\n".join(map(_escaped, command.paragraphs))
     yield from map(_parameter, (*command.arguments, *command.options))
 
 
 def _parameter(given: Parameter) -> str:
     title = _escaped(given.title).replace("|", "|\\:")  # a line may end after each of the words
-    return f".TP\n.B {title}\n{_escaped(given.help)}"
+    return f".TP\n.B {title}\n{_escaped(given.meaning)}"
 
 
 def _escaped(text: str) -> str:

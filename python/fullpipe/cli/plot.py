@@ -61,8 +61,7 @@ def plot(
     kind: Annotated[
         Kind | None,
         typer.Option(
-            help="Figure over many runs: lines, heatmap, delay, cdf, box, ecdf, violin or means; lines unless"
-            " given. Figure of one run: the others."
+            help="Kind of figure: over many runs up to means, of one run from all_scaled on; lines unless given."
         ),
     ] = None,
     metric: Annotated[

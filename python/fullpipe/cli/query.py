@@ -32,7 +32,7 @@ def query(
 ) -> None:
     """The tables are runs, flows, links, series, transfers and the other tables of a run, each over all runs.
     Each table begins with a column per swept path, scenario, engine and seed. A column name with a dot
-    needs double quotes. The command needs DuckDB, which the extra query installs.
+    needs double quotes. The command needs DuckDB, which the extra `query` installs.
     """
     with noted():
         answer = ask(sql, out, content)

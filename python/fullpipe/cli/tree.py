@@ -11,7 +11,9 @@ from pathlib import Path
 from typing import Any, get_args, get_type_hints
 
 _LISTED = re.compile(r"\blist ([a-z-]+)")
-"""In the help of an argument, the kind whose names it takes."""
+"""The kind whose names an argument takes, in its help."""
+_MOST_CHOICES = 20
+"""Characters of a metavar that has all values."""
 _OF_OPTIONS = {"--metric": "metrics", "--engine": "engines", "--cca": "ccas"}
 _EVERYTHING = ("show", "name")
 """The argument that takes a name of any kind."""
@@ -25,7 +27,7 @@ class Parameter:
 
     spellings: tuple[str, ...]
     metavar: str
-    """What stands for its value; empty: an option that takes none."""
+    """The word for its value; empty: an option that takes none."""
     help: str
     default: str = ""
     """The value if it is not given; empty: none, or one that its help explains."""
@@ -37,12 +39,19 @@ class Parameter:
 
     @property
     def title(self) -> str:
-        """As help and the reference show it."""
+        """The spellings with the metavar, as it is typed."""
         return " ".join(part for part in (", ".join(self.spellings), self.metavar) if part)
 
     @property
+    def meaning(self) -> str:
+        """The help, with all values there are and the default."""
+        choices = f"One of {', '.join(self.choices)}." if self.choices and "|" not in self.metavar else ""
+        default = f"(default: {self.default})" if self.default else ""
+        return " ".join(filter(None, [self.help, choices, default]))
+
+    @property
     def names(self) -> tuple[str, ...]:
-        """What a value may be called; empty: not known. Collecting names of a kind takes a while."""
+        """All names that a value may have; empty: not known. Collecting names of a kind takes a while."""
         if not self.kind:
             return self.choices
         from fullpipe.cli.kinds import KINDS, Kind, known_names  # here: help shows no names
@@ -58,6 +67,13 @@ class Command:
     help: str
     options: tuple[Parameter, ...]
     arguments: tuple[Parameter, ...]
+
+    @property
+    def usage(self) -> str:
+        """The name with what has to be given and what may be given, but for options that may be left out."""
+        given = [one.metavar if one.is_required else _optional(one.metavar) for one in self.arguments]
+        needed = [f"{one.spellings[0]} {one.metavar}" for one in self.options if one.is_required]
+        return " ".join([self.name, *given, *needed])
 
     @property
     def paragraphs(self) -> list[str]:
@@ -107,8 +123,18 @@ def _parameter(command: str, given: Any, of_enums: Mapping[str, tuple[str, ...]]
     spellings = (*given.opts, *given.secondary_opts)
     takes_names = given.metavar in ("NAME", "NAMES")
     kind = next((_OF_OPTIONS[one] for one in spellings if takes_names and one in _OF_OPTIONS), "")
-    metavar = "" if getattr(given, "is_flag", False) else given.metavar or "|".join(choices)
+    metavar = "" if getattr(given, "is_flag", False) else given.metavar or _metavar(spellings[0], choices)
     return Parameter(spellings, metavar, said, kind=kind, **found)
+
+
+def _metavar(spelling: str, choices: tuple[str, ...]) -> str:
+    """All values of an option, or a word for them if they take much room."""
+    listed = "|".join(choices)
+    return listed if 0 < len(listed) <= _MOST_CHOICES else spelling.lstrip("-").upper()
+
+
+def _optional(metavar: str) -> str:
+    return metavar if metavar.startswith("[") else f"[{metavar}]"
 
 
 def _default(given: Any) -> str:

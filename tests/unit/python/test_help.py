@@ -18,6 +18,7 @@ from fullpipe.cli.commands import COMMANDS, GROUPS
 from fullpipe.cli.examples import EXAMPLES
 from fullpipe.cli.output import has_colours, width
 from fullpipe.cli.tree import every_command
+from scripts.reference_pages import cli_page
 
 NAMES = [command.name for command in every_command()]
 WIDTHS = (60, 80, 132)
@@ -72,6 +73,29 @@ def test_options_are_shown_as_they_are_typed(command: str) -> None:
     text = help_of(command)
     assert not re.search(r"<\w+>|\[required\]", text)
     assert "\x1b" not in text
+
+
+def test_an_option_that_takes_a_value_has_a_word_for_it() -> None:
+    titles = {command.name: {one.title for one in command.options} for command in every_command()}
+    assert {"--port N", "--no-browser"} <= titles["ui"]
+    assert {"--log x|y|none", "--kind KIND"} <= titles["plot"]
+
+
+def test_usage_has_what_must_be_given() -> None:
+    usages = {command.name: command.usage for command in every_command()}
+    assert usages["plan"] == "plan SCENARIO --detect SHARE"
+    assert usages["export"] == "export RUN --out FILE"
+    assert usages["runs"] == "runs [STORE]"
+    assert "Usage: fullpipe engines install NAME [OPTIONS]\n" in help_of("engines install")
+
+
+def test_the_manual_page_and_the_reference_have_the_same_meanings() -> None:
+    page, manual = cli_page(), CliRunner().invoke(app, ["man"]).stdout
+    for name in ("run", "compare", "list"):
+        [command] = [each for each in every_command() if each.name == name]
+        for one in (*command.arguments, *command.options):
+            assert one.meaning.replace("|", "\\|") in page
+            assert one.meaning.replace("-", "\\-").replace('"', "\\(dq") in manual
 
 
 def test_a_flag_takes_no_value_and_an_option_shows_its_default() -> None:
@@ -179,4 +203,5 @@ def test_wrong_arguments_are_one_line_that_names_the_help(words: list[str], said
 @pytest.mark.parametrize("command", ["", "trace"])
 def test_without_a_command_help_is_printed(command: str) -> None:
     made = CliRunner().invoke(app, command.split(), env={"COLUMNS": "80"})
-    assert (made.exit_code, made.stdout, made.stderr) == (2, help_of(command), "")
+    assert (made.stdout, made.stderr) == (help_of(command), "")
+    assert made.exit_code in (0, 2)  # 0 before click 8.2

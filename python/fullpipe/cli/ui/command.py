@@ -34,7 +34,9 @@ def ui(
             metavar="ADDRESS", help="Address to listen on; any but this machine's own needs --expose."
         ),
     ] = _LOOPBACK,
-    port: Annotated[int, typer.Option(min=0, max=65_535, help="Port to listen on; 0: any free port.")] = 0,
+    port: Annotated[
+        int, typer.Option(min=0, max=65_535, metavar="N", help="Port to listen on; 0: any free port.")
+    ] = 0,
     expose: Annotated[
         bool, typer.Option("--expose", help="Let other machines reach the page, without encryption.")
     ] = False,
