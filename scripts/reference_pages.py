@@ -73,9 +73,11 @@ def cli_page() -> str:
 
     parts = [
         "# Command line",
-        "Exit codes: 0 done, 2 bad input (a message and no traceback), 1 failure. Progress is shown on a "
-        "terminal and never in a pipe. `fullpipe completion` completes all this in a shell, and "
-        "`fullpipe man` is this page for a terminal.",
+        "Exit codes: 0 done, 2 bad input (one line and no traceback), 1 failure. Progress goes to standard "
+        "error: a bar on a terminal, and a line every ten seconds in a pipe. Tables and help are as wide as "
+        "the terminal, or as `COLUMNS` says. They have colours on a terminal only; `NO_COLOR=1` forbids "
+        "colours, and `FORCE_COLOR=1` demands them. Every command that writes a file makes its folder. "
+        "`fullpipe completion` completes all this in a shell, and `fullpipe man` prints this page.",
     ]
     for command in every_command():
         rows = [[f"`{one.title}`", one.meaning] for one in (*command.arguments, *command.options)]

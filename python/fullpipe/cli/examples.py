@@ -45,7 +45,7 @@ EXAMPLES = (
     ("fullpipe engines install ns3", "download or build the engine ns3"),
     ("fullpipe schema -o fullpipe.schema.json", "write it for an editor"),
     ("fullpipe completion bash > ~/.local/share/bash-completion/completions/fullpipe", "for bash"),
-    ("fullpipe completion zsh > ~/.zfunc/_fullpipe", "for zsh, if ~/.zfunc is in $fpath"),
+    ("fullpipe completion zsh > ~/.zsh/completions/_fullpipe", "for zsh, if that folder is in $fpath"),
     ("fullpipe completion fish > ~/.config/fish/completions/fullpipe.fish", "for fish"),
     ("fullpipe man | man -l -", "read it"),
     ("fullpipe man > ~/.local/share/man/man1/fullpipe.1", "install it for `man fullpipe`"),

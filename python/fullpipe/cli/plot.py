@@ -61,7 +61,7 @@ def plot(
     kind: Annotated[
         Kind | None,
         typer.Option(
-            help="Kind of figure: over many runs up to means, of one run from all_scaled on; lines unless given."
+            help="Kind of figure: of many runs up to means, of one run from all_scaled on. Unset: lines."
         ),
     ] = None,
     metric: Annotated[
