@@ -16,7 +16,7 @@ from fullpipe.errors import brief
 
 _LONGEST = 400
 _UsageError: Any = typer.BadParameter.__base__
-"""The base of what typer says of wrong arguments, wherever the version that is installed has it from."""
+"""Base of typer's exceptions for wrong arguments; its module differs between versions."""
 _TITLE = "A laboratory for TCP congestion control."
 _LAST = (
     "Begin with `fullpipe run single-bbr1`. `fullpipe COMMAND --help` explains a command,"
@@ -25,7 +25,7 @@ _LAST = (
 
 
 class _Group(help.Group):
-    """Turns errors that are meant for the user into a line and an exit code."""
+    """Turns errors for the user into one line and an exit code."""
 
     def __init__(self, **attributes: Any) -> None:
         super().__init__(**attributes)
@@ -48,7 +48,7 @@ class _Group(help.Group):
 
 @contextmanager
 def _readable() -> Iterator[None]:
-    """What is wrong with arguments becomes a line and exit code 2.
+    """Turn an error in the arguments into one line and exit code 2.
 
     Raises:
         SystemExit: If something is wrong.
@@ -73,6 +73,7 @@ app = typer.Typer(
     add_completion=False,
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
+    context_settings={"help_option_names": ["--help", "-h"]},
 )
 
 

@@ -25,7 +25,7 @@ class Command(TyperCommand):
 
         page = _Page(ctx)
         found = described(ctx.command_path.partition(" ")[2], self)
-        options = (*found.options, Parameter(("--help",), "", "Show this help."))
+        options = (*found.options, Parameter(("--help", "-h"), "", "Show this help."))
         page.text(found.summary)
         page.usage(f"{found.usage} [OPTIONS]")
         page.text(*found.paragraphs[1:])

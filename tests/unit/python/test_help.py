@@ -200,6 +200,12 @@ def test_wrong_arguments_are_one_line_that_names_the_help(words: list[str], said
     assert made.stderr.endswith(" --help`\n")
 
 
+@pytest.mark.parametrize("command", ["", "run", "trace", "trace info"])
+def test_help_has_a_short_option(command: str) -> None:
+    made = CliRunner().invoke(app, [*command.split(), "-h"], env={"COLUMNS": "80"})
+    assert (made.exit_code, made.stdout) == (0, help_of(command))
+
+
 @pytest.mark.parametrize("command", ["", "trace"])
 def test_without_a_command_help_is_printed(command: str) -> None:
     made = CliRunner().invoke(app, command.split(), env={"COLUMNS": "80"})
