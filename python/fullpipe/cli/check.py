@@ -162,7 +162,7 @@ def _base(suite: Suite, against: Sequence[str], engine: str, runner: Runner, opt
 
 
 def _options(allow_python: bool, engine: str, assignments: list[str] | None, out: Path) -> list[str]:
-    """What the other process is told besides."""
+    """Options for the other process."""
     of_values = [part for text in assignments or [] for part in ("--set", text)]
     store = out / "base"
     return [

@@ -15,7 +15,7 @@ from fullpipe.cli.help import Command
 
 @dataclass(frozen=True)
 class Entry:
-    """Where a command is, and the first sentence of its help. The function's docstring follows it there."""
+    """Module and function of a command, and the first sentence of its help; the docstring is the rest."""
 
     module: str
     function: str

@@ -110,7 +110,7 @@ def compare(
         bool, typer.Option("--json", help="Print one JSON object per sweep point, one per line.")
     ] = False,
 ) -> None:
-    """With `--over`, each variant is compared with the first, paired by seed. The verdict is better, worse,
+    """Variants of `--over` are compared with the first, paired by seed. The verdict is better, worse,
     equivalent or undecided; if undecided, it says how many seeds would decide. The exit code is 1 if
     anything is worse.
 

@@ -11,7 +11,7 @@ from fullpipe.cli.tree import every_command
 
 
 class Shell(StrEnum):
-    """What can complete."""
+    """Shells with completion."""
 
     bash = "bash"
     zsh = "zsh"

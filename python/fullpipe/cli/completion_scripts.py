@@ -199,14 +199,14 @@ def _listed(words: Iterable[str]) -> str:
 
 
 def _described(pairs: Iterable[tuple[str, str]]) -> str:
-    """What `_describe` takes: a word, a colon, and what it is."""
+    """Arguments of `_describe`: a word, a colon, and its description."""
     return _listed(f"{word}:{said}" if said else word for word, said in pairs)
 
 
 def _quoted(text: str) -> str:
-    """In single quotes, as fish reads them."""
+    """Text in single quotes, as fish reads them."""
     return "'" + text.replace("\\", "\\\\").replace("'", "\\'") + "'"
 
 
 SCRIPTS: Mapping[str, Callable[[Commands], str]] = {"bash": bash, "zsh": zsh, "fish": fish}
-"""By the name of the shell."""
+"""Writers of scripts, by shell."""

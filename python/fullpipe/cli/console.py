@@ -15,9 +15,9 @@ from rich.text import Text
 from fullpipe.cli.output import has_colours, plain, width
 
 _SHORTEST = 11
-"""Of a column of words."""
+"""Least width of a column of words."""
 _LONGEST_WORD = 40
-"""A longer one, such as a path, may be folded."""
+"""Longer words, such as paths, may be folded."""
 
 
 def terminal(*, stderr: bool = False) -> Console:
@@ -97,7 +97,7 @@ class _Words:
         self.text, self.style = str(text), text.style if isinstance(text, Text) else ""
 
     def parts(self) -> list[str]:
-        """What stays whole."""
+        """Parts that stay whole."""
         return re.split(r"\s+|(?<=\w-)(?=\w)", self.text)
 
     def __rich_measure__(self, console: Console, options: ConsoleOptions) -> Measurement:
@@ -113,7 +113,7 @@ class _Words:
 
 class _Plain(Console):
     def render(self, renderable: RenderableType, options: ConsoleOptions | None = None) -> Iterable[Segment]:
-        """What is drawn, piece by piece, without what a terminal would obey."""
+        """Segments with control characters escaped."""
         for piece in super().render(renderable, options):
             yield piece if piece.control else Segment(plain(piece.text), piece.style)
 

@@ -1,4 +1,4 @@
-"""What is declared by name, in a line, as JSON and in full."""
+"""Registered names: in a line, as JSON and in full."""
 
 from collections.abc import Mapping
 from dataclasses import asdict
@@ -28,12 +28,12 @@ def line(one: Any) -> str:
 
 
 def in_short(one: Any) -> Any:
-    """What `list --json` says: all of an entry, a workload or a metric, and a line of what else there is."""
+    """Content of `list --json`: all of an entry, a workload or a metric; a line for others."""
     return line(one) if isinstance(one, str) or hasattr(one, "row") else as_json(one)
 
 
 def as_json(one: Any) -> dict[str, Any]:
-    """What `show --json` says."""
+    """Content of `show --json`."""
     match one:
         case str():
             return {"about": one}

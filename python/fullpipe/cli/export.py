@@ -16,7 +16,7 @@ from fullpipe.runs import Run
 
 
 class Format(StrEnum):
-    """What a run can become."""
+    """Formats of exported runs."""
 
     qlog = "qlog"
     pcapng = "pcapng"
@@ -25,7 +25,7 @@ class Format(StrEnum):
 
 
 _WHOLE: dict[Format, Callable[[Run], bytes]] = {Format.qlog: qlog, Format.flent: flent}
-"""What says all of a run."""
+"""Formats that have all of a run."""
 
 
 def export(

@@ -36,7 +36,7 @@ from fullpipe.validation.factors.where import only
 
 _SEEDS = 20
 _ASKED = "asked for"
-"""The family of what was not declared beforehand."""
+"""Family of the tests that were not declared beforehand."""
 
 
 def factors(

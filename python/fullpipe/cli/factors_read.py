@@ -35,7 +35,7 @@ def stored(folder: Path, content: str = NEWEST) -> Points:
 
 
 def _points(runs: Sequence[Run]) -> list[dict[str, Any]]:
-    """As the sweep says that made the runs, if it was one; else what differs between their scenarios."""
+    """Points of the sweep that made the runs, or else the differences between their scenarios."""
     swept = told_by_origin([run.meta.point for run in runs], runs)
     keys = [
         (run.name, run.meta.engine.name, run.meta.seed, value_text(point))

@@ -14,7 +14,7 @@ _NUMBERS = ("means", "difference [95 %]", "effect size [95 %]", "p", "corrected"
 
 
 def show(title: str, found: Answer, form: Form) -> None:
-    """Print what is said: on a terminal a table for each of what is tested, else one for all."""
+    """Print the answer: a table per tested metric on a terminal, or one table for all in other forms."""
     if form != Form.TABLE:
         forms.show(_whole(found.rows), form)
         return
@@ -71,7 +71,7 @@ def _cells(row: Row) -> list[str]:
 
 
 def _shown(row: Row) -> Sequence[Effect]:
-    """The effect sizes for which there is room: all of what answers the question, else the first."""
+    """Effect sizes that are shown: all of a primary test, the first of others."""
     return row.effects if row.is_primary else row.effects[:1]
 
 

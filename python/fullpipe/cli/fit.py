@@ -18,7 +18,7 @@ from fullpipe.validation.line.read import read
 
 
 class Direction(StrEnum):
-    """Of throughput whose file does not say it."""
+    """Directions of throughput."""
 
     down = "down"
     up = "up"

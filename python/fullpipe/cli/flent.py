@@ -25,7 +25,7 @@ from fullpipe.sweeps import Outcome, jobs
 
 MOST_STREAMS = 1_000
 _KERNEL = {"bbr1": "bbr", "bbr2": "bbr2", "bbr3": "bbr"}
-"""What kernels call algorithms, where that differs."""
+"""Kernel names of algorithms, where they differ."""
 
 
 class Qdisc(StrEnum):
@@ -143,7 +143,7 @@ def _ms(text: str) -> float:
 
 
 def _command(test: FlentTest, ccas: list[str], qdisc: Qdisc | None, length_s: float, title: str) -> str:
-    """What runs the test on real hosts; words in capitals are to be filled in."""
+    """Command that runs the test on real hosts; the user fills in words in capitals."""
     known = list(dict.fromkeys(_KERNEL.get(name, name) for name in ccas))
     words: list[Any] = ["flent", test.name, "-l", f"{length_s:g}", "-D", f"{DELAY_S:g}"]
     words += [

@@ -15,11 +15,11 @@ from fullpipe.cli.output import plain
 NOTHING = "-"
 """A cell without a number."""
 _MOST_ROWS = 60
-"""On a terminal, unless a command has its own limit. What goes to a file or a program is whole."""
+"""Rows on a terminal; a pipe gets all."""
 
 
 class Form(StrEnum):
-    """How a table is printed."""
+    """Formats of a table."""
 
     TABLE = "table"
     CSV = "csv"
@@ -40,7 +40,7 @@ class Grid:
 
     @property
     def headings(self) -> list[str]:
-        """Of all columns."""
+        """Headings of all columns."""
         return [*self.names, *self.numbers]
 
 
@@ -64,7 +64,7 @@ def drawn(grid: Grid, width: int) -> Iterator[Any]:
 
 
 def _width(grid: Grid, n: int) -> int:
-    """Of a column, with the space behind it."""
+    """Width of a column, with the space behind it."""
     return 1 + max(len(line) for row in (grid.headings, *grid.rows) for line in row[n].split("\n"))
 
 
@@ -120,7 +120,7 @@ def _markdown(grid: Grid) -> str:
 
 
 def _latex(grid: Grid) -> str:
-    """In the style of the package booktabs."""
+    """LaTeX in the style of the package booktabs."""
     columns = "l" * len(grid.names) + "r" * len(grid.numbers)
     head, *rows = [" & ".join(map(_in_latex, row)) + r" \\" for row in (grid.headings, *grid.rows)]
     body = [r"\toprule", head, r"\midrule", *rows, r"\bottomrule"]

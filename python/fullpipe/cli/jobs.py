@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 @contextmanager
 def noted() -> Iterator[None]:
-    """What is warned of is noted on standard error, one line each."""
+    """Print warnings on standard error as notes, one line each."""
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         yield

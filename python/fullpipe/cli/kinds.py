@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 class Kind(StrEnum):
-    """What can be listed."""
+    """Kinds of names."""
 
     ccas = "ccas"
     queues = "queues"
@@ -132,7 +132,7 @@ KINDS: Mapping[Kind, Callable[[], Mapping[str, Any]]] = {
     Kind.engines: engines,
     Kind.tables: tables,
 }
-"""What there is of every kind, by name."""
+"""Entries of every kind, by name."""
 
 
 def called(name: str) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""What `fullpipe list` prints. It does without typer, which takes longer to import than all of this."""
+"""Output of `fullpipe list`, without typer, which takes longer to import than all of this."""
 
 from collections.abc import Mapping
 from typing import Any

@@ -1,4 +1,4 @@
-"""What a scenario was guessed from, as comments above it."""
+"""Guesses and gaps of a derived scenario, as comments above it."""
 
 from collections.abc import Sequence
 

@@ -24,7 +24,7 @@ EVERY_S = 10.0
 
 
 class Reached:
-    """How far all jobs are."""
+    """Progress of all jobs."""
 
     def __init__(self, todo: Sequence[Job]) -> None:
         self.runs = len(todo)

@@ -15,7 +15,7 @@ from fullpipe.cli.shared import Content, ContentOption, Out
 
 
 class Shape(StrEnum):
-    """How an answer is printed."""
+    """Formats of an answer."""
 
     TABLE = "table"
     CSV = "csv"

@@ -42,7 +42,7 @@ def rerun(
     workers: Jobs = None,
     allow_python: AllowPython = False,
 ) -> None:
-    """With `--compare`, the exit code is 0 if all tables are equal, 1 if one differs or a run fails, and 2 if
+    """The exit code with `--compare` is 0 if all tables are equal, 1 if one differs or a run fails, and 2 if
     the file is no pack or is damaged. The same command continues an interrupted one.
     """
     with ExitStack() as stack:

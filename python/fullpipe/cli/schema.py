@@ -1,4 +1,4 @@
-"""`fullpipe schema`: what editors read about scenario files."""
+"""`fullpipe schema`: the JSON Schema of scenario files, for editors."""
 
 import json
 from pathlib import Path
@@ -11,7 +11,7 @@ from fullpipe.cli.output import echo
 from fullpipe.cli.shared import target
 
 NAME = "fullpipe.schema.json"
-"""What the file is called beside a scenario."""
+"""Name of the file beside a scenario."""
 
 
 def schema(

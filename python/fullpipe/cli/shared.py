@@ -14,7 +14,7 @@ from fullpipe.scenario.quantities import DURATION, NANOSECONDS
 
 
 def target(text: str | Path) -> Path:
-    """Where an option says that something is to be written; what is no name is refused before anything runs.
+    """Return the path that an option gives to write to; refuse bad names before anything runs.
 
     Raises:
         BadParameter: If it is empty or no Unicode text.

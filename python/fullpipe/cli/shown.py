@@ -31,11 +31,11 @@ __all__ = [
 INTERVAL, MARGIN = 13, 10
 """Widths of a terminal's columns: the shortest of intervals, the longest of margins."""
 LONGEST = 20
-"""Of a line of a heading."""
+"""Most characters of a line of a heading."""
 
 
 def label(job: "Job") -> str:
-    """What tells a job from the others of its sweep."""
+    """Point and seed of a job."""
     return " ".join([*point_shown(job.point), f"seed {job.seed}"])
 
 

@@ -39,7 +39,7 @@ class Parameter:
 
     @property
     def title(self) -> str:
-        """The spellings with the metavar, as it is typed."""
+        """Spellings and metavar, as help shows them."""
         return " ".join(part for part in (", ".join(self.spellings), self.metavar) if part)
 
     @property

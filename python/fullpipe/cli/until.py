@@ -1,4 +1,4 @@
-"""What `fullpipe run --until` says of the seeds that it took."""
+"""Summary of the seeds that `fullpipe run --until` used."""
 
 from collections.abc import Iterator
 

@@ -71,11 +71,11 @@ class Report:
 
     @property
     def text(self) -> str:
-        """What to print."""
+        """The whole report; tables are as wide as they are."""
         return "\n\n".join(filter(None, [self.head, self.told.text]))
 
     def fitted(self, columns: int) -> str:
-        """What to print on a terminal of so many columns."""
+        """The whole report, for a terminal of so many columns."""
         return fitted([*filter(None, [self.head]), *self.told.parts], columns)
 
     @property

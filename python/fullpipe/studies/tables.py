@@ -62,7 +62,7 @@ _WHY = {
     Verdict.NOT_TESTABLE: "Why not testable here",
 }
 _CUT = {1: 48, 2: 48}
-"""The most characters of what is printed and of ours in a wide table."""
+"""Most characters of the columns "printed" and "ours" in a wide table."""
 _NUMBERS = 4
 """How many numbers of a claim are shown in a row; of more, how many are as printed."""
 
@@ -256,7 +256,7 @@ def verdict_rows(checked: Sequence[ClaimResult], ours: str = "ours") -> list[lis
 
 
 def setup_rows(setup: Sequence[Mapping[str, Any]]) -> list[tuple[str, str, str]]:
-    """What is printed of the set-up, and what was used, below their heads."""
+    """Printed set-up beside the one used, below their heads."""
     rows = [("where", "printed", "here")]
     for row in setup:
         remark = f" ({Verdict.CONTRADICTED})" if row.get("contradicted") else ""

@@ -28,7 +28,7 @@ class Aligned:
     """Whether the first row is underlined."""
 
     def __str__(self) -> str:
-        """As wide as it takes."""
+        """The table, as wide as it is."""
         if not self.has_heads:
             return self.fitted(_PROSE)
         rows = [
@@ -99,7 +99,7 @@ def shortened(text: str, width: int = 40) -> str:
 
 
 def tally(verdicts: Iterable[Verdict | str]) -> str:
-    """How often each verdict was given, the best first."""
+    """Count of each verdict, the best first."""
     given = [str(verdict) for verdict in verdicts]
     return ", ".join(f"{given.count(str(v))} {v}" for v in Verdict if str(v) in given)
 

@@ -1,4 +1,4 @@
-"""What a study says, in parts: for a terminal as text, and for a page."""
+"""The report of a study in parts, for a terminal and for a page."""
 
 from __future__ import annotations
 
@@ -16,20 +16,20 @@ class Told:
     """All of it, for a terminal."""
     title: str
     how: str
-    """Whose numbers are held against which."""
+    """A sentence on whose numbers are compared with which."""
     verdicts: Sequence[Sequence[str]]
     """A row per printed number or claim, below their heads."""
     tally: Mapping[str, int]
-    """How often each verdict was given, the best first."""
+    """Count of each verdict, the best first."""
     causes: Sequence[tuple[str, int]]
     """Why what is not reproduced is not, the most frequent first."""
     counts: Sequence[str]
     """The same in sentences, under every reading."""
     sections: Sequence[str | Aligned]
-    """What the study has besides: prose, and tables."""
+    """Other parts of the study: prose, and tables."""
     rules: str
     setup: Sequence[tuple[str, str, str]]
-    """What is printed of the set-up, and what was used, below their heads."""
+    """Printed set-up beside the one used, below their heads."""
     seeds: int
 
     @property
