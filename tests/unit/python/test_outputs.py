@@ -41,12 +41,12 @@ goodput = "2 %"
 """
 OVER = "--over topology.bottleneck.rate=5Mbit/s,6Mbit/s"
 COMMANDS = [
-    "check suite.toml --seeds 2 --keep {new}/base.json",
-    f"compare line.toml {OVER} --seeds 2 -o {{new}}/it.json",
-    "compare line.toml --seeds 2 --baseline {new}/base.json",
+    "check suite.toml --seeds 2 --out own --keep {new}/base.json",
+    f"compare line.toml {OVER} --seeds 2 --out own -o {{new}}/it.json",
+    "compare line.toml --seeds 2 --out own --baseline {new}/base.json",
     "conformance bbr3 --only A.14 --junit {new}/it.xml",
     "export {run} -o {new}/it.flent.gz",
-    "flent tcp_1up --length 1s -o {new}/it.flent.gz",
+    "flent tcp_1up --length 1s --out own -o {new}/it.flent.gz",
     "import-tc 'tc qdisc add dev eth0 root pie' -o {new}/it.toml",
     "init {new}/it.toml --no-schema",
     "pack runs --no-runs -o {new}/it.zip",
