@@ -9,6 +9,7 @@ from typing import Any
 from fullpipe.cli.console import styled, table, terminal
 from fullpipe.cli.shown import (
     INTERVAL,
+    LONGEST,
     MARGIN,
     difference_shown,
     heading,
@@ -95,7 +96,8 @@ def _table(findings: Sequence[Finding], level: str, width: int, *, several: bool
     place = None
     for each in findings:
         if place != (place := _place(each, several=several)):
-            made.add_row(styled(heading(place, _LONGEST_PLACE), "bold"))
+            longest = _LONGEST_PLACE if width >= _WIDE else LONGEST
+            made.add_row(styled(heading(place, longest), "bold"))
         of = each.unit, each.metric
         unit = unit_shown(each.unit)
         made.add_row(

@@ -1,6 +1,7 @@
 """Tables of text as CSV, Markdown and LaTeX, and on terminals of any width."""
 
 import csv
+import sys
 from io import StringIO
 
 import pytest
@@ -53,7 +54,7 @@ def test_a_row_without_numbers_is_left_out_of_a_part() -> None:
 def test_a_long_table_is_cut_on_a_terminal_only(
     to: str, lines: int, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setenv("TTY_COMPATIBLE", "1" if to == "a terminal" else "0")
+    monkeypatch.setattr(sys.stdout, "isatty", lambda: to == "a terminal")
     show(Grid(["n"], ["value"], [(str(n), "1") for n in range(100)]), Form.TABLE)
     shown = capsys.readouterr().out.splitlines()
     assert len(shown) == lines
