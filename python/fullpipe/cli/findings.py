@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Sequence
 from math import isnan
+from textwrap import wrap
 from typing import Any
 
 from fullpipe.cli.console import styled, table, terminal
@@ -25,6 +27,9 @@ MOST_ROWS = 12
 """Rows of a table unless all are asked for."""
 _LONGEST_HEADING = 10
 """Characters of a column's name; a longer one is replaced by "reference" or "other"."""
+_NO_BREAK = "\u00a0"
+_GLUED = re.compile(r"(?<=\d) (?=%|ms\b|Mbit/s|\[)|(?<=%) (?=\[)|(?<=\d,) (?=[-+\d.,]+\])")
+"""Spaces at which no line ends: between a number, its unit and its interval."""
 _WIDE = 100
 """Columns of a terminal in which margins stay on one line."""
 _LONGEST_PLACE = 32
@@ -36,7 +41,9 @@ def show_conclusion(sentences: Sequence[str]) -> None:
     """Print sentences as the first paragraph."""
     console = terminal()
     for n, sentence in enumerate(sentences):
-        console.print(styled(sentence, "bold" if n == 0 else ""))
+        lines = wrap(_GLUED.sub(_NO_BREAK, sentence), console.width, break_on_hyphens=False)
+        text = "\n".join(lines).replace(_NO_BREAK, " ")
+        console.print(styled(text, "bold" if n == 0 else ""), soft_wrap=True)
     if sentences:
         console.print()
 

@@ -323,16 +323,24 @@ def _besides(rest: Sequence[Sequence[Finding]]) -> list[str]:
         names = [name_of(of[0]) for of in rest if any(each.verdict == verdict for each in of)]
         more = [f"{len(names) - _MOST_NAMED} more"] if len(names) > _MOST_NAMED else []
         parts += [f"{verdict}: {', '.join([*names[:_MOST_NAMED], *more])}"] if names else []
-    open_ = sum(any(each.verdict == "undecided" for each in of) for of in rest if not _claims(of))
-    alike = sum(not _claims(of) for of in rest) - open_
-    counts = [f"{count} {word}" for count, word in ((alike, "equivalent"), (open_, "undecided")) if count]
-    count = alike + open_
-    others = f"{count:,} other metric{'' if count == 1 else 's'}"
-    if not parts:
-        return [f"No difference is shown in the {others}: {', '.join(counts)}."]
+    left = [of for of in rest if not _claims(of)]
+    open_ = sum(any(each.verdict == "undecided" for each in of) for of in left)
     points = " at some points" if any(len(of) > 1 for of in rest) else ""
-    also = f"Also{points} {'; '.join(parts)}"
-    return [f"{also}; of {others}, {', '.join(counts)}." if counts else f"{also}."]
+    also = [f"Also{points} {'; '.join(parts)}"] if parts else []
+    told = "; ".join([*also, *_others(len(left) - open_, open_)])
+    return [f"{told[0].upper()}{told[1:]}."]
+
+
+def _others(alike: int, open_: int) -> list[str]:
+    """How many other metrics are equivalent, and how many undecided."""
+    if not alike + open_:
+        return []
+    if not open_ or not alike:
+        word = "undecided" if open_ else "equivalent"
+        count = alike + open_
+        return [f"the other metric is {word}" if count == 1 else f"all {count:,} other metrics are {word}"]
+    verb = "is" if alike == 1 else "are"
+    return [f"of {alike + open_:,} other metrics, {alike:,} {verb} equivalent and {open_:,} undecided"]
 
 
 def weight(found: Finding) -> tuple[bool, int, float]:
