@@ -3,23 +3,25 @@
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence, Sized
 from contextlib import nullcontext
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from fullpipe import engines
 from fullpipe.engines.overtime import limited
 from fullpipe.engines.threads import on_threads
 from fullpipe.lazy import pl
-from fullpipe.runs import EngineId, Meta, Run, Store
+from fullpipe.runs import Meta, Run, Store
 from fullpipe.runs.executor import Executor, Outcome, Progress, RunSource, SweepError, Threads, Update
 from fullpipe.runs.jobs import Job, by_point, jobs
+from fullpipe.runs.store import Address
 from fullpipe.scenario import Scenario
 from fullpipe.scenario.remembered import own_algorithms_of
 
 if TYPE_CHECKING:
     from fullpipe.analysis.precision import Known, Target
+    from fullpipe.runs.listed import Listing
 
 __all__ = [
     "Enough",
@@ -44,24 +46,15 @@ is used then, and again when the run is made."""
 
 
 @dataclass(frozen=True)
-class _Address:
-    """Where the store has the runs of a scenario by an engine, and what tells them from others there."""
-
-    scenario: Scenario
-    engine: EngineId
-    digest: str
-    place: str
-    named: dict[str, Any]
-
-
-@dataclass(frozen=True)
 class KeptRuns:
     """Makes runs on the engines that jobs name, and keeps them in a store if there is one."""
 
     store: Store | None = None
     cca_timeout_s: float | None = None
     threads: int = 1
-    _addresses: OrderedDict[tuple[str, int], _Address] = field(
+    listing: Listing | None = None
+    """Runs of the store that are found without being read."""
+    _addresses: OrderedDict[tuple[str, int], Address] = field(
         default_factory=OrderedDict, init=False, repr=False
     )
 
@@ -70,7 +63,11 @@ class KeptRuns:
         if self.store is None:
             return None
         at = self._address(job)
+        if self.listing and (listed := self.listing.run(at, job)):
+            return listed
         found = self.store.find(job.scenario, at.engine, job.seed, at.digest, at.named, at.place)
+        if found and self.listing:
+            self.store.enlist(found)
         return found and found.at(job.point, job.scenario)
 
     def make(self, job: Job, progress: engines.Progress | None) -> Run:
@@ -83,7 +80,7 @@ class KeptRuns:
             made = chosen.run(job.scenario, seed=job.seed, progress=progress).at(job.point)
         return (self.store.save(made) if self.store else made).at(job.point, job.scenario)
 
-    def _address(self, job: Job) -> _Address:
+    def _address(self, job: Job) -> Address:
         """Found once for all seeds of a scenario, which takes longer than to find a run."""
         key = (job.engine, id(job.scenario))
         known = self._addresses.get(key)
@@ -91,7 +88,7 @@ class KeptRuns:
             chosen, scenario = engines.engine(job.engine), job.scenario
             engine, digest = engines.identity(chosen, scenario), engines.digest_of(chosen, scenario)
             place = engines.place_of(chosen, scenario)
-            known = self._addresses[key] = _Address(scenario, engine, digest, place, scenario.to_dict())
+            known = self._addresses[key] = Address(scenario, engine, digest, place, scenario.to_dict())
             if len(self._addresses) > _MOST_ADDRESSES:
                 self._addresses.popitem(last=False)
         return known
@@ -106,6 +103,7 @@ def stream(
     cca_timeout_s: float | None = None,
     executor: Executor | None = None,
     threads: int = 1,
+    check: bool = False,
 ) -> Iterator[Outcome]:
     """Run jobs and yield what became of them, in the order of the jobs, as soon as the order allows.
 
@@ -121,27 +119,31 @@ def stream(
             the run fails with a ControllerError, and others go on. None: for ever.
         executor: What runs them, such as one of `fullpipe.cluster`; left out, so many threads as `workers`.
         threads: On how many threads each run of this process is executed. Has no influence on results.
+        check: Read every run that the store has, and make those again of which a byte changed although their
+            files have the size and the time of before. Otherwise they are errors when they are read.
 
     Raises:
         ValueError: If `threads` is out of range.
         FolderError: If a run is to be made and the folder of the store cannot be written.
         DiskFullError: If a run cannot be kept because the disk is full.
     """
-    named, of_files = dict[str, None](), dict[tuple[str, ...], Meta]()
+    named, metas = dict[str, None](), dict[tuple[str, ...], Meta]()
     with store.batch() if store else nullcontext() as batch:
-        source = KeptRuns(batch, cca_timeout_s, threads)
+        listing = None if batch is None or check or not isinstance(jobs, Sized) else batch.listing(len(jobs))
+        source = KeptRuns(batch, cca_timeout_s, threads, listing)
         try:
             for outcome in (executor or Threads(workers)).stream(jobs, source, progress):
                 if isinstance(outcome.result, Run):
-                    meta = outcome.result.meta
-                    named[meta.place] = None
-                    if meta.files:
-                        of_files[outcome.result.name, meta.digest, meta.engine.code] = meta
+                    place = outcome.result.place
+                    key = (outcome.job.scenario.name, outcome.job.engine, place)
+                    if key not in metas and outcome.result.files:  # seeds rest on the same files
+                        metas[key] = outcome.result.meta
+                    named[place] = None
                 yield outcome
         finally:
             if batch:
                 batch.note_order(named)
-                batch.note_content(of_files.values())
+                batch.note_content(metas.values())
 
 
 def run(

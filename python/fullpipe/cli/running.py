@@ -143,6 +143,7 @@ def _made(
             progress=progress,
             cca_timeout_s=cca_timeout_s,
             threads=threads,
+            check=as_json,
         )
         for outcome in made:
             outcomes.append(outcome)

@@ -35,6 +35,6 @@ def show(
 
 
 def _folders(outcomes: Sequence[Outcome]) -> Iterator[str]:
-    folders = [outcome.run.folder for outcome in outcomes if outcome.run.folder]
-    if folders:
-        yield f"kept in {folders[0] if len(folders) == 1 else folders[0].parent.parent}"
+    kept = [outcome.run for outcome in outcomes if outcome.run.root is not None]
+    if kept:
+        yield f"kept in {kept[0].folder if len(kept) == 1 else kept[0].root}"

@@ -3,7 +3,7 @@
 from typing import TYPE_CHECKING
 
 from fullpipe import lazy
-from fullpipe.runs.entries import PACKED
+from fullpipe.runs.kept import PACKED
 from fullpipe.runs.meta import EngineId, Meta, host, version, versions
 from fullpipe.runs.run import Run
 from fullpipe.runs.schema import SCHEMA_VERSION, TABLES, Column, Table, frame

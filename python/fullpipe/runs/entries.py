@@ -5,19 +5,19 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import Any
 
 from fullpipe import _native
 from fullpipe.lazy import pl
 from fullpipe.runs.encoding import checksum, decoded, encoded
-from fullpipe.runs.kept import Kept
+from fullpipe.runs.kept import PACKED, Kept, number_of
+from fullpipe.runs.meta import EngineId
 from fullpipe.runs.population import content_of, files_of
 from fullpipe.runs.schema import DTYPES, TABLES
 from fullpipe.runs.sums import META
 
 Stream = bytes | memoryview
-PACKED = ("flows", "links_summary")
-"""Tables of runs that are in the index, so that a question about many runs opens none."""
 ID = "id"
 """The column that tells runs apart, of every table of the index."""
 RUNS: Mapping[str, str] = {
@@ -50,6 +50,35 @@ noted last counts."""
 LISTED: Mapping[str, str] = {"digest": "text", "changed_ns": "count", "noted_ns": "count"}
 """Columns of the table of folders of runs: when each was last changed, at the time that it was listed."""
 
+FOUND: Mapping[str, str] = {
+    ID: "count",
+    "folder": "text",
+    "origin": "text",
+    "fingerprint": "text",
+    "stamp": "text",
+    "noted_ns": "count",
+}
+"""Columns of the table by which runs are found without being read: `folder` is relative to the store;
+`fingerprint` and `stamp` are those of `Kept`; `origin` is that of `origin_of`. The process that noted a run
+wrote all its bytes, or held them against their checksums."""
+
+
+def origin_of(digest: str, engine: EngineId, columns: str) -> str:
+    """Return a text that stands for what decides whether a stored run is the one that is looked for.
+
+    Args:
+        digest: Stands for what the engine reads of the scenario.
+        engine: The engine, with the versions of its code and of its model.
+        columns: Fingerprint of the columns of all tables.
+    """
+    parts = (digest, engine.name, engine.version, engine.model_version, engine.code, columns)
+    return _origin(parts)
+
+
+@lru_cache(1_024)
+def _origin(parts: tuple[str, ...]) -> str:
+    return checksum(json.dumps(parts).encode())[:32]
+
 
 def schema_of(kinds: Mapping[str, str]) -> pl.Schema:
     """Names and types of columns, as polars has them."""
@@ -62,6 +91,7 @@ class Entries:
 
     rows: list[dict[str, Any]] = field(default_factory=list)
     listed: list[dict[str, Any]] = field(default_factory=list)
+    found: list[dict[str, Any]] = field(default_factory=list)
     _packed: dict[str, list[tuple[int, Stream]]] = field(
         default_factory=lambda: {name: [] for name in PACKED}
     )
@@ -76,6 +106,19 @@ class Entries:
             if data is not None:
                 self._packed[name].append((row[ID], data))
 
+    def add_found(self, kept: Kept, noted_ns: int) -> None:
+        """Note that every byte of a run is what was written, as long as its files have the stamp."""
+        self.found.append(
+            {
+                ID: kept.number,
+                "folder": f"{kept.folder.parent.name}/{kept.folder.name}",
+                "origin": origin_of(kept.meta.digest, kept.meta.engine, kept.sums.columns),
+                "fingerprint": kept.fingerprint,
+                "stamp": kept.stamp,
+                "noted_ns": noted_ns,
+            }
+        )
+
     def add_gone(self, row: Mapping[str, Any], noted_ns: int) -> None:
         """Say that the run of a row is not there any more."""
         self.rows.append({**row, "noted_ns": noted_ns, "gone": True})
@@ -87,7 +130,11 @@ class Entries:
         Raises:
             ResultError: If a table cannot be encoded.
         """
-        told = {"runs": _stream(RUNS, self.rows), "listed": _stream(LISTED, self.listed)}
+        told = {
+            "runs": _stream(RUNS, self.rows),
+            "listed": _stream(LISTED, self.listed),
+            "found": _stream(FOUND, self.found),
+        }
         return told | {name: _together(name, self._packed[name]) for name in PACKED}
 
     def _row(self, kept: Kept, changed_ns: int, noted_ns: int) -> dict[str, Any]:
@@ -97,7 +144,7 @@ class Entries:
         if (meta.digest, name) not in self._specs:
             self._specs[meta.digest, name] = json.dumps(meta.scenario)
         return {
-            ID: int(seal[:15], 16),
+            ID: number_of(seal),
             "digest": kept.folder.parent.name,
             "engine": meta.engine.name,
             "seed": meta.seed,

@@ -16,8 +16,8 @@ import polars as pl
 from fullpipe.errors import ResultError
 from fullpipe.runs import order
 from fullpipe.runs.encoding import decoded, encoded
-from fullpipe.runs.entries import ID, LISTED, PACKED, RUNS, schema_of
-from fullpipe.runs.kept import as_today
+from fullpipe.runs.entries import FOUND, ID, LISTED, RUNS, schema_of
+from fullpipe.runs.kept import PACKED, as_today
 from fullpipe.runs.listing import look
 from fullpipe.runs.meta import DIGEST, ENGINE
 from fullpipe.runs.segments import DamagedError, Segment, add, paths
@@ -37,6 +37,11 @@ class _Part:
     listed: pl.DataFrame
     table: Callable[[str], pl.DataFrame]
     segment: Segment | None = None
+
+    @property
+    def is_found(self) -> bool:
+        """Whether it says by what runs are found, which files of older versions do not."""
+        return self.segment is not None and "found" in self.segment
 
 
 @dataclass(frozen=True)
@@ -160,6 +165,14 @@ def _packed(name: str, runs: pl.DataFrame, parts: Sequence[_Part]) -> pl.DataFra
     return pl.concat(found or [as_today(name, pl.DataFrame(schema={ID: pl.Int64}))], how="diagonal_relaxed")
 
 
+def _found(parts: Sequence[_Part], gone: pl.DataFrame) -> pl.DataFrame:
+    """The rows by which runs are found, without those of runs that are gone."""
+    rows = [pl.DataFrame(schema=schema_of(FOUND)), *(part.table("found") for part in parts if part.is_found)]
+    folders = gone.select(folder=pl.format("{}/{}-{}", "digest", "engine", "seed"))
+    latest = pl.concat(rows).sort("noted_ns", maintain_order=True)
+    return latest.unique("folder", keep="last", maintain_order=True).join(folders, on="folder", how="anti")
+
+
 def _fewer(root: Path, writer: Writer, parts: list[_Part]) -> list[_Part]:
     """The parts, those in small files together if there are many.
 
@@ -178,6 +191,7 @@ def _fewer(root: Path, writer: Writer, parts: list[_Part]) -> list[_Part]:
     latest = _latest(parts).filter(pl.col(_PART).is_in(list(numbers)))
     tables = {name: _packed(name, latest, parts) for name in PACKED}
     tables |= {"runs": latest.drop(_PART), "listed": _last([parts[n].listed for n in numbers], ["digest"])}
+    tables["found"] = _found([parts[n] for n in numbers], latest.filter("gone"))
     together = add(root, writer.open(), {name: encoded(table) for name, table in tables.items()})
     for n in numbers:
         old = parts[n].segment

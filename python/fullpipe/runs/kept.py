@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import os
 import stat
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar
@@ -27,6 +27,9 @@ from fullpipe.runs.schema import SCHEMA_VERSION, TABLES
 from fullpipe.runs.sums import META, Sum, Sums, columns_today, file_of, is_sealed, own_file
 
 T = TypeVar("T")
+PACKED = ("flows", "links_summary")
+"""Tables of runs that are in the index, so that a question about many runs opens none."""
+_DIGITS = 32
 _ALWAYS_WRITTEN = ("flows", "series", "links", "links_summary")
 """Tables of runs whose meta.json does not list any: the versions that kept those had at least these."""
 
@@ -38,6 +41,8 @@ class Kept:
     folder: Path
     meta: Meta
     sums: Sums
+    stamp: str = ""
+    """Its files as they were before any was read: see `stamp_of`. Empty if nothing looked."""
 
     @classmethod
     def read(cls, folder: Path) -> Kept:
@@ -48,6 +53,7 @@ class Kept:
         """
         path = folder / META
         try:
+            stamps = [_stamp(META, os.stat(path))]
             data = _content(path)
             content = from_json(data)
             meta, sums = Meta.model_validate(content), Sums.model_validate(content)
@@ -66,9 +72,8 @@ class Kept:
                 f"known up to {SCHEMA_VERSION}); update fullpipe to read it"
             )
         known = dict.fromkeys(map(own_file, _ALWAYS_WRITTEN)) if is_older else sums.files()
-        for name, size in known.items():
-            _look_at(folder, name, size)
-        return cls(folder, meta, sums)
+        stamps += [_stamp(name, _look_at(folder, name, size)) for name, size in known.items()]
+        return cls(folder, meta, sums, " ".join(stamps))
 
     @property
     def has_its_name(self) -> bool:
@@ -78,6 +83,21 @@ class Kept:
         """
         is_place = self.folder.parent.name in (self.meta.place, self.meta.digest)
         return is_place and self.folder.name == f"{self.meta.engine.name}-{self.meta.seed}"
+
+    @property
+    def number(self) -> int | None:
+        """Number of the run in the index of its store, which its content determines; None in a run that an
+        older version wrote."""
+        return number_of(self.sums.sha256) if self.sums.sha256 else None
+
+    @property
+    def fingerprint(self) -> str:
+        """Equal for runs with equal packets and tables of `PACKED`; empty in runs of older versions."""
+        if not self.sums.sha256:
+            return ""
+        tables = [self.sums.tables.get(name) for name in PACKED]
+        parts = [str(known and known.sha256) for known in tables]
+        return checksum(f"{self.meta.data_packets} {self.meta.packet_hops} {parts}".encode())[:_DIGITS]
 
     @property
     def has_checksums(self) -> bool:
@@ -177,6 +197,44 @@ class Kept:
         return self.folder / file_of(name, self.sums.tables.get(name))
 
 
+def stamp_of(folder: str, names: Iterable[str]) -> str:
+    """Return names, sizes and times of the last change of files of a run, by which a change is noticed.
+
+    Raises:
+        OSError: If one of them is not there.
+    """
+    return " ".join([_stamp(name, os.stat(f"{folder}/{name}")) for name in names])
+
+
+def changed_ns(stamp: str) -> int:
+    """Return when the first file of a stamp was last changed, which is meta.json."""
+    return int(stamp.split(" ", 1)[0].rsplit(":", 1)[1])
+
+
+def is_unchanged(folder: str, stamp: str) -> bool:
+    """Whether a folder has the files of a stamp, each as large and as old as then."""
+    for part in stamp.split(" "):
+        name = part.split(":", 1)[0]
+        if "/" in name:  # a store may be a stranger's
+            return False
+        try:
+            found = os.stat(f"{folder}/{name}")
+        except OSError:
+            return False
+        if not stat.S_ISREG(found.st_mode) or _stamp(name, found) != part:
+            return False
+    return True
+
+
+def _stamp(name: str, found: os.stat_result) -> str:
+    return f"{name}:{found.st_size}:{found.st_mtime_ns}"
+
+
+def number_of(seal: str) -> int:
+    """Return the number by which the index tells runs apart, given the checksum of meta.json."""
+    return int(seal[:15], 16)
+
+
 def _part(content: bytes, known: Sum) -> bytes:
     return content if known.offset is None else content[known.offset : known.offset + known.bytes]
 
@@ -188,8 +246,8 @@ def _content_of(path: str, known: Sum | None) -> bytes:
     return files.read_regular(path, known.offset, known.bytes)
 
 
-def _look_at(folder: Path, name: str, size: int | None) -> None:
-    """Raise NoRunError unless a file is there, as long as it was."""
+def _look_at(folder: Path, name: str, size: int | None) -> os.stat_result:
+    """Return what the file system says of a file; raise NoRunError unless it is there, as long as it was."""
     try:
         found = os.stat(f"{folder}/{name}")
     except OSError:
@@ -198,6 +256,7 @@ def _look_at(folder: Path, name: str, size: int | None) -> None:
         raise NoRunError(f"{folder}: no finished run; there is no {name}")
     if size is not None and size != found.st_size:
         raise NoRunError(_damaged(folder / name))
+    return found
 
 
 def _content(path: Path | str) -> bytes:

@@ -13,8 +13,8 @@ from pathlib import Path
 from fullpipe.errors import ResultError
 from fullpipe.lazy import pl
 from fullpipe.runs.encoding import as_schema, encoded
-from fullpipe.runs.entries import PACKED, Entries, Stream
-from fullpipe.runs.kept import Kept
+from fullpipe.runs.entries import Entries, Stream
+from fullpipe.runs.kept import PACKED, Kept
 from fullpipe.runs.meta import DIGEST
 from fullpipe.runs.sums import META, columns_today
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import warnings
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -14,7 +14,7 @@ from fullpipe import accessors
 from fullpipe.errors import ResultError, ScenarioError
 from fullpipe.runs.encoded import columns, has_no_rows
 from fullpipe.runs.kept import Kept
-from fullpipe.runs.meta import Meta
+from fullpipe.runs.meta import EngineId, Meta
 from fullpipe.runs.schema import TABLES
 from fullpipe.scenario import Scenario
 from fullpipe.scenario.model.recorded import recorded
@@ -23,6 +23,8 @@ if TYPE_CHECKING:
     import polars as pl
 
 _SCENARIOS = 256
+_CONTENT = tuple(name for name in Meta.model_fields if name not in ("point", "scenario"))
+"""Members of meta.json that a run shares with the stored one if it has its content."""
 _UNCHECKED = "an older version kept this run, without checksums: changed bytes would go unnoticed"
 
 
@@ -32,11 +34,21 @@ def _scenario(text: str) -> Scenario:
     return Scenario(**json.loads(text))
 
 
+def _is_of_content(one: Meta, other: Meta) -> bool:
+    """Whether origins differ in the point and the name of the scenario at most."""
+    if one is other:
+        return True
+    mine, theirs = vars(one), vars(other)
+    if not all(mine[name] is theirs[name] or mine[name] == theirs[name] for name in _CONTENT):
+        return False
+    return one.scenario is other.scenario or {**one.scenario, "name": ""} == {**other.scenario, "name": ""}
+
+
 class _Tables(Mapping[str, "pl.DataFrame"]):
     """Tables in a folder, each read when it is first asked for, unless it is at hand."""
 
     def __init__(self, kept: Kept, at_hand: Mapping[str, pl.DataFrame]) -> None:
-        self._kept = kept
+        self.kept = kept
         self._at_hand = at_hand
         self._read: dict[str, pl.DataFrame] = {}
 
@@ -46,21 +58,21 @@ class _Tables(Mapping[str, "pl.DataFrame"]):
         if name in self._at_hand:
             return self._at_hand[name]
         if name not in self._read:
-            self._read[name] = self._kept.table(name)
+            self._read[name] = self.kept.table(name)
         return self._read[name]
 
     def columns(self, name: str) -> Mapping[str, list[Any]]:
         """The values of a table by column; one that is no frame yet does not become one."""
         if name in self._at_hand:
             return columns(self._at_hand, name)
-        return columns(self._read, name) if name in self._read else self._kept.columns(name)
+        return columns(self._read, name) if name in self._read else self.kept.columns(name)
 
     def has_no_rows(self, name: str) -> bool:
         """Whether a table is empty, which meta.json says."""
         if name in self._at_hand:
             return has_no_rows(self._at_hand, name)
-        if self._kept.has_checksums:
-            return name not in self._kept.sums.tables
+        if self.kept.has_checksums:
+            return name not in self.kept.sums.tables
         return self[name].is_empty()
 
     def __iter__(self) -> Iterator[str]:
@@ -103,6 +115,53 @@ class Run:
         """The run that is kept somewhere."""
         return cls(kept.meta, _Tables(kept, at_hand or {}), kept.folder)
 
+    @property
+    def seed(self) -> int:
+        """The seed."""
+        return self.meta.seed
+
+    @property
+    def engine(self) -> EngineId:
+        """The engine that ran it, with its versions."""
+        return self.meta.engine
+
+    @property
+    def place(self) -> str:
+        """Folder of runs of its scenario below a store: see `Meta.place`."""
+        return self.meta.place
+
+    @property
+    def files(self) -> Mapping[str, str]:
+        """SHA-256 of every file that it rests on besides its scenario: see `Meta.files`."""
+        return self.meta.files
+
+    @property
+    def root(self) -> str | None:
+        """The store that has it; None if it is in memory only."""
+        return str(self.folder.parent.parent) if self.folder else None
+
+    @property
+    def kept(self) -> Kept | None:
+        """The stored run that it is; None if it is in memory only, or differs in more than point and name."""
+        kept = self.tables.kept if isinstance(self.tables, _Tables) else None
+        return kept if kept and _is_of_content(self.meta, kept.meta) else None
+
+    @property
+    def number(self) -> int | None:
+        """Number that its content determines; None if it is not stored, or without checksums."""
+        return self.kept.number if self.kept else None
+
+    @property
+    def fingerprint(self) -> str:
+        """See `Kept.fingerprint`; empty if it is not stored."""
+        return self.kept.fingerprint if self.kept else ""
+
+    def named(self, scenario: dict[str, Any]) -> Run:
+        """This run as one of an equal scenario, which may have another name."""
+        if self.meta.scenario == scenario:
+            return self
+        return Run(self.meta.model_copy(update={"scenario": scenario}), self.tables, self.folder)
+
     def at(self, point: Mapping[str, Any], scenario: Scenario | None = None) -> Run:
         """This run as one of another point of a sweep.
 
@@ -112,7 +171,7 @@ class Run:
         """
         found = self
         if self.meta.point != point:
-            found = replace(self, meta=self.meta.model_copy(update={"point": dict(point)}))
+            found = Run(self.meta.model_copy(update={"point": dict(point)}), self.tables, self.folder)
         if scenario is not None:
             vars(found)["scenario"] = scenario  # the value of the cached property
         return found

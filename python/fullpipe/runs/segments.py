@@ -23,8 +23,9 @@ if TYPE_CHECKING:
     import polars as pl
 
 FOLDER = ".index"
-_SUFFIX = ".tables-1"
-"""Ends in the version of these files; those of another one are left alone."""
+TABLES, VALUES = ".tables-1", ".values-1"
+"""Ends of names: files of tables of runs, and of values worked out of them. They end in the version of these
+files; those of another one are left alone."""
 _LONGEST_LINE = 1 << 16
 
 
@@ -61,14 +62,32 @@ class Segment:
         try:
             with BufferedReader(files.open_regular(path)) as file:
                 line = file.readline(_LONGEST_LINE)
-            if path.name != _name(line):
+            if path.name != _name(line, path.suffix):
                 raise DamagedError(path)
             return cls(path, path.stat().st_size, _sums().validate_json(line), len(line))
         except (OSError, ValueError) as error:
             raise DamagedError(path) from error
 
+    def __contains__(self, name: str) -> bool:
+        return name in self._sums
+
+    def bytes_of(self, name: str) -> int:
+        """Size of one of its tables."""
+        return self._sums[name].bytes
+
     def table(self, name: str) -> pl.DataFrame:
         """One of its tables.
+
+        Raises:
+            DamagedError: If it is not what was written.
+        """
+        try:
+            return decoded(self.content(name))
+        except UnreadableError as error:
+            raise DamagedError(self.path) from error
+
+    def content(self, name: str) -> bytes:
+        """One of its tables as bytes.
 
         Raises:
             DamagedError: If it is not what was written.
@@ -80,17 +99,17 @@ class Segment:
                 data = file.read(known.bytes)
             if checksum(data) != known.sha256:
                 raise DamagedError(self.path)
-            return decoded(data)
-        except (KeyError, OSError, UnreadableError) as error:
+            return data
+        except (KeyError, OSError) as error:
             raise DamagedError(self.path) from error
 
 
-def paths(root: Path) -> list[Path]:
+def paths(root: Path, suffix: str = TABLES) -> list[Path]:
     """The files of the index of a store."""
-    return sorted((root / FOLDER).glob(f"*{_SUFFIX}"))
+    return sorted((root / FOLDER).glob(f"*{suffix}"))
 
 
-def add(root: Path, place: Path, tables: Mapping[str, bytes | memoryview]) -> Segment:
+def add(root: Path, place: Path, tables: Mapping[str, bytes | memoryview], suffix: str = TABLES) -> Segment:
     """Write a file of encoded tables into the index of a store; `place` is a hidden folder of ours in the
     store.
 
@@ -102,12 +121,13 @@ def add(root: Path, place: Path, tables: Mapping[str, bytes | memoryview]) -> Se
         sums[name] = Sum(bytes=len(data), sha256=checksum(data), offset=offset)
         offset += len(data)
     line = _sums().dump_json(sums) + b"\n"
-    draft, final = place / _name(line), root / FOLDER / _name(line)
+    name = _name(line, suffix)
+    draft, final = place / name, root / FOLDER / name
     files.put(draft, b"".join((line, *tables.values())))
     final.parent.mkdir(exist_ok=True)
     draft.replace(final)
     return Segment(final, len(line) + offset, sums, len(line))
 
 
-def _name(line: bytes) -> str:
-    return checksum(line)[:32] + _SUFFIX
+def _name(line: bytes, suffix: str) -> str:
+    return checksum(line)[:32] + suffix

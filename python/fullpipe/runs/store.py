@@ -9,21 +9,24 @@ import re
 from collections.abc import Iterable, Iterator
 from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from fullpipe.errors import DiskFullError, FolderError, NoRunError, ResultError
 from fullpipe.runs import order, population
 from fullpipe.runs.encoded import only
+from fullpipe.runs.entries import origin_of
 from fullpipe.runs.kept import Kept
 from fullpipe.runs.meta import DIGEST, EngineId, Meta
 from fullpipe.runs.run import Run
-from fullpipe.runs.sums import META
-from fullpipe.runs.writer import SUMMARIES, Writer, finished
+from fullpipe.runs.sums import META, columns_today
+from fullpipe.runs.writer import FEW, SUMMARIES, Writer, finished
 from fullpipe.scenario import Scenario
 
 if TYPE_CHECKING:
     from fullpipe.runs.index import Index
+    from fullpipe.runs.listed import Listing
 
 _NO_ROOM = (errno.ENOSPC, errno.EDQUOT)
 
@@ -42,6 +45,27 @@ class Merged:
         """Count a run."""
         self.copied += is_copied
         self.there += not is_copied
+
+
+@dataclass(frozen=True)
+class Address:
+    """Where a store has the runs of a scenario by an engine, and what tells them from others there."""
+
+    scenario: Scenario
+    engine: EngineId
+    digest: str
+    place: str
+    named: dict[str, Any]
+
+    @cached_property
+    def has_files(self) -> bool:
+        """Whether runs may rest on files besides the scenario: code of algorithms, or recordings."""
+        return bool(self.engine.code) or any(population.recordings_in(self.named))
+
+    @cached_property
+    def origin(self) -> str:
+        """See `entries.origin_of`."""
+        return origin_of(self.digest, self.engine, columns_today())
 
 
 @dataclass(frozen=True)
@@ -82,7 +106,7 @@ class Store:
             if not os.access(f"{self.root}/{folder}/{engine.name}-{seed}/{META}", os.F_OK):
                 continue  # most often, and much quicker than an exception
             if found := finished(self.folder(folder, engine.name, seed), digest, engine):
-                return _named(found, named or scenario.to_dict())
+                return found.named(named or scenario.to_dict())
         return None
 
     @contextmanager
@@ -142,7 +166,7 @@ class Store:
         if written:
             return Run.from_kept(written, summaries)
         try:
-            return _named(Run.from_kept(Kept.read(final), summaries), run.meta.scenario)
+            return Run.from_kept(Kept.read(final), summaries).named(run.meta.scenario)
         except NoRunError:
             return run
 
@@ -221,6 +245,19 @@ class Store:
         except OSError as error:
             raise NoRunError(f"{self.root}: no folder of runs: {error.strerror or error}") from error
 
+    def listing(self, jobs: int) -> Listing | None:
+        """The runs that are found without being read; None if so many jobs are looked up in less time."""
+        if jobs <= FEW:
+            return None
+        from fullpipe.runs.listed import Listing  # here: most sweeps are short
+
+        return Listing.read(self.root, jobs)
+
+    def enlist(self, run: Run) -> None:
+        """Note a run that `find` has read, so that it is found without being read, when the batch ends."""
+        if self._writer and isinstance(kept := getattr(run.tables, "kept", None), Kept):
+            self._writer.enlist(kept, run.tables)
+
     def __iter__(self) -> Iterator[Run]:
         """Every finished run, in the order in which scenarios were named, and of one by engine and seed.
         Tables are checked when read."""
@@ -282,10 +319,3 @@ def _told(folder: Path) -> str:
         meta = Kept.read(folder).meta
         return order.told(meta.scenario["name"], meta.point, meta.scenario)
     return ""
-
-
-def _named(run: Run, scenario: dict[str, Any]) -> Run:
-    """The run as one of `scenario`, which may have another name."""
-    if run.meta.scenario == scenario:
-        return run
-    return Run(run.meta.model_copy(update={"scenario": scenario}), run.tables, run.folder)

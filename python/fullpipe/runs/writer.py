@@ -11,7 +11,7 @@ from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import replace
 from itertools import count
 from pathlib import Path
-from threading import Lock
+from threading import RLock
 from typing import TYPE_CHECKING
 from uuid import uuid4
 
@@ -19,9 +19,9 @@ from fullpipe import files
 from fullpipe.errors import NoRunError, ResultError
 from fullpipe.runs import segments
 from fullpipe.runs.encoded import stream
-from fullpipe.runs.entries import PACKED, Entries, Stream
+from fullpipe.runs.entries import Entries, Stream
 from fullpipe.runs.keep import keep
-from fullpipe.runs.kept import Kept
+from fullpipe.runs.kept import PACKED, Kept, changed_ns, stamp_of
 from fullpipe.runs.meta import EngineId
 from fullpipe.runs.run import Run
 from fullpipe.runs.sums import META
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 _RACES = 10
 _WRITING = ".writing"
 """Where runs are written, before they are complete."""
-_FEW = 8
+FEW = 8
 """So many runs are made durable one by one, for all that others write to a disk may take long; and the index
 of the store notes them when it is next asked for."""
 _MOST = 10_000
@@ -51,12 +51,12 @@ class Writer:
 
     def __init__(self, root: Path) -> None:
         self._root = root
-        self._lock = Lock()
+        self._lock = RLock()
         self._stack = ExitStack()
         self._place: Path | None = None
         self._made = Entries()
         self._folders: list[Path] = []
-        self._is_noted = False
+        self._found = 0
         self._prepared: set[str] = set()
         self._numbers = count()
 
@@ -148,40 +148,53 @@ class Writer:
             raise
 
     def _publish(self, complete: str, kept: Kept, tables: Tables) -> Kept | None:
-        written_ns = os.stat(f"{complete}/{META}").st_mtime_ns
+        kept = replace(kept, stamp=stamp_of(complete, (META, *kept.sums.files())))
         if not publish(complete, kept.folder, kept.meta.digest, kept.meta.engine):
             return None
         summaries = _streams(tables)
         with self._lock:
-            if len(self._folders) <= _FEW:
+            if len(self._folders) <= FEW:
                 self._folders.append(kept.folder)
-            if summaries is not None:
-                with suppress(OSError):  # where an older version wrote the run, its file is read
-                    self._made.add(kept, summaries, written_ns, time.time_ns())
-            if len(self._made.rows) >= _MOST:
-                self._note()
+            self._enlist(kept, summaries)
         return kept
+
+    def enlist(self, kept: Kept, tables: Tables) -> None:
+        """Note a run that was found, and of which every byte was held against its checksum."""
+        summaries = _streams(tables)
+        with self._lock:
+            self._found += 1
+            self._enlist(kept, summaries)
+
+    def _enlist(self, kept: Kept, summaries: Mapping[str, Stream | None] | None) -> None:
+        noted_ns = time.time_ns()
+        if summaries is not None:
+            with suppress(OSError):  # where an older version wrote the run, its file is read
+                self._made.add(kept, summaries, changed_ns(kept.stamp), noted_ns)
+        if kept.has_checksums:
+            self._made.add_found(kept, noted_ns)
+        if len(self._made.rows) >= _MOST:
+            self._note()
 
     def close(self) -> None:
         """Wait until all that was written is on disk, and remove the hidden folder."""
         with self._lock:
             few = self._folders
-            if len(few) > _FEW:
+            if len(few) + self._found > FEW:
                 self._note()
             self._stack.close()
-            self._made, self._folders, self._place = Entries(), [], None
+            self._made, self._folders, self._found, self._place = Entries(), [], 0, None
         with suppress(OSError):  # some file systems have no such thing
-            if self._is_noted:
+            if len(few) > FEW:
                 files.sync_disk(self._root)
             else:
                 _make_durable(self._root, few)
 
     def _note(self) -> None:
         """Write what was made into the index; without, it is read from the runs."""
-        noted, self._made, self._is_noted = self._made, Entries(), True
+        noted, self._made = self._made, Entries()
         with suppress(OSError, ResultError):
-            if self._place and noted.rows:
-                segments.add(self._root, self._place, noted.tables())
+            if noted.rows:
+                segments.add(self._root, self.open(), noted.tables())
 
 
 def _streams(tables: Tables) -> Mapping[str, Stream | None] | None:

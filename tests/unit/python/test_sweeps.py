@@ -197,8 +197,9 @@ def test_the_address_of_a_point_is_worked_out_once(
     assert len(worked_out) == 100
 
 
-def test_a_finished_sweep_reads_every_file_once_and_makes_nothing(
-    small: Scenario, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize(("check", "reads"), [(False, 0), (True, 2)])  # meta.json, and the tables
+def test_a_finished_sweep_makes_nothing_and_reads_a_file_once_if_at_all(
+    small: Scenario, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, check: bool, reads: int
 ) -> None:
     todo = jobs(small.with_values({"sweep": {"flows.0.cca": ["cubic", "reno"]}}), range(1, 6), "fake")
     run(todo, store=Store(tmp_path))
@@ -208,10 +209,10 @@ def test_a_finished_sweep_reads_every_file_once_and_makes_nothing(
     monkeypatch.setattr(
         files, "read_regular", lambda path, *part: opened.append(str(path)) or read(path, *part)
     )
-    run(todo, store=Store(tmp_path))
+    assert len(list(stream(todo, store=Store(tmp_path), check=check))) == len(todo)
     of_runs = [path for path in opened if Path(path).parent.name.startswith("fake-")]
     assert Fake.seeds == []
-    assert len(of_runs) == len(set(of_runs)) == 2 * len(todo)  # meta.json, and the tables
+    assert len(of_runs) == len(set(of_runs)) == reads * len(todo)
 
 
 def test_no_file_of_the_index_is_without_runs(
