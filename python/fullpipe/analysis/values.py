@@ -7,16 +7,13 @@ from typing import Any
 
 import polars as pl
 
-from fullpipe.analysis.metrics import flow_groups
-from fullpipe.analysis.metrics.table import measured_rows, schema
+from fullpipe.analysis.measurements import RUN, measurements
 from fullpipe.runs import Run
 
 IDENTITY = ("seed", "engine")
 """Columns that tell runs of a point apart."""
 MEASURED = ("kind", "entry", "of", "metric", "value", "unit")
 """Columns of what is measured; those of the swept paths come before, with `IDENTITY`."""
-_RUN = "number of run"
-"""A column that no path is called like."""
 _PLAIN = (bool, int, float, str)
 
 
@@ -37,36 +34,29 @@ def values_of(
         `entry` (the place in the scenario's `flows`; null of all flows and of links), `of` (the name of the
         group or link), `metric`, `value` (null if there is none) and `unit`.
     """
-    rows, points = list[tuple[Any, ...]](), list[dict[str, Any]]()
-    for number, (point, run) in enumerate(runs):
-        points.append(_identity(point, run))
-        entries = {name: entry for entry, name in enumerate(flow_groups(run))}
-        rows += (
-            (*row, entries.get(row[1]) if row[0] == "flows" else None, number)
-            for row in measured_rows(run, links, metrics)
-        )
-    if not points:
+    pairs = list(runs)
+    if not pairs:
         return pl.DataFrame(schema=dict.fromkeys((*IDENTITY, *MEASURED), pl.String))
-    told = _table(points)
-    made = pl.DataFrame(rows, {**schema(), "entry": pl.Int64, _RUN: pl.Int64}, orient="row")
-    table = made.join(told, on=_RUN, how="left", maintain_order="left")
-    return table.select(*(name for name in told.columns if name != _RUN), *MEASURED)
+    told = _table([_identity(point, run) for point, run in pairs])
+    made = measurements([run for _, run in pairs], metrics, links)
+    table = made.join(told, on=RUN, how="left", maintain_order="left")
+    return table.select(*(name for name in told.columns if name != RUN), *MEASURED)
 
 
 def identities(runs: Iterable[tuple[Mapping[str, Any], Run]]) -> pl.DataFrame:
     """A row per run, in their order: the columns of `values_of` before what is measured."""
-    return _table([_identity(point, run) for point, run in runs]).drop(_RUN)
+    return _table([_identity(point, run) for point, run in runs]).drop(RUN)
 
 
 def _identity(point: Mapping[str, Any], run: Run) -> dict[str, Any]:
-    return {**point, "seed": run.meta.seed, "engine": run.meta.engine.name}
+    return {**point, "seed": run.seed, "engine": run.engine.name}
 
 
 def _table(points: list[dict[str, Any]]) -> pl.DataFrame:
     """A row per run and a column per path; a table, or values of several kinds, as text."""
     names = dict.fromkeys(name for point in points for name in point)
     columns = {name: column([point.get(name) for point in points]) for name in names}
-    return pl.DataFrame({_RUN: range(len(points)), **columns}, schema_overrides={_RUN: pl.Int64})
+    return pl.DataFrame({RUN: range(len(points)), **columns}, schema_overrides={RUN: pl.Int64})
 
 
 def column(values: list[Any]) -> list[Any]:

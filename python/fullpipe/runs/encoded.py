@@ -59,6 +59,12 @@ class Encoded(Mapping[str, "pl.DataFrame"]):
         """Whether a table is empty; engines make no stream of one that is."""
         return name not in self._streams and (name not in self._frames or self._frames[name].is_empty())
 
+    def apart(self) -> Encoded:
+        """The same tables, of which frames that become needed go with it."""
+        part = Encoded(self._streams, self._names)
+        part._frames = {name: frame for name, frame in self._frames.items() if name not in self._streams}
+        return part
+
     def only(self, names: Collection[str]) -> Encoded:
         """These tables alone."""
         part = Encoded(self._streams, names)

@@ -160,6 +160,10 @@ class ListedRun(Run):
     def _read(self) -> Run:
         return self._open()
 
+    def apart(self) -> Run:
+        """This run, to be measured: what is read of it goes with it."""
+        return (self._read if "_read" in vars(self) else self._open()).apart()
+
     def _open(self) -> Run:
         """Return the run as it is stored.
 

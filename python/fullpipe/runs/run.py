@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Any
 
 from fullpipe import accessors
 from fullpipe.errors import ResultError, ScenarioError
-from fullpipe.runs.encoded import columns, has_no_rows
+from fullpipe.runs.encoded import Encoded, columns, has_no_rows
+from fullpipe.runs.encoding import is_large
 from fullpipe.runs.kept import Kept
 from fullpipe.runs.meta import EngineId, Meta
 from fullpipe.runs.schema import TABLES
@@ -60,6 +61,14 @@ class _Tables(Mapping[str, "pl.DataFrame"]):
         if name not in self._read:
             self._read[name] = self.kept.table(name)
         return self._read[name]
+
+    def apart(self) -> _Tables:
+        """The same tables, of which frames that become needed go with it if all are small."""
+        at_hand = self._at_hand
+        found = _Tables(self.kept, at_hand.apart() if isinstance(at_hand, Encoded) else at_hand)
+        if is_large(sum(known.bytes for known in self.kept.sums.tables.values())):
+            found._read = self._read  # to read them again takes longer than the frames take memory
+        return found
 
     def columns(self, name: str) -> Mapping[str, list[Any]]:
         """The values of a table by column; one that is no frame yet does not become one."""
@@ -161,6 +170,14 @@ class Run:
         if self.meta.scenario == scenario:
             return self
         return Run(self.meta.model_copy(update={"scenario": scenario}), self.tables, self.folder)
+
+    def apart(self) -> Run:
+        """This run, to be measured: frames of small tables take three times their bytes, and go with it."""
+        if not isinstance(self.tables, _Tables):
+            return self
+        found = Run(self.meta, self.tables.apart(), self.folder)
+        vars(found)["scenario"] = self.scenario
+        return found
 
     def at(self, point: Mapping[str, Any], scenario: Scenario | None = None) -> Run:
         """This run as one of another point of a sweep.

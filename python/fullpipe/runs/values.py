@@ -1,0 +1,223 @@
+"""Values that were worked out of the runs of a store, in its index: the next command reads them.
+
+A file holds values of many runs, worked out by one state of the code. Runs are known by their numbers, which
+their content determines. So values of another run, or by other code, are never found. A damaged file is as if
+it were not there.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from collections.abc import Collection, Iterator, Sequence
+from contextlib import closing, suppress
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from fullpipe.runs.encoding import checksum, encoded
+from fullpipe.runs.entries import Stream
+from fullpipe.runs.meta import version
+from fullpipe.runs.segments import FOLDER, VALUES, DamagedError, Segment, add, paths
+from fullpipe.runs.writer import FEW, Writer
+
+LABELS = pl.Schema(
+    {"kind": pl.String(), "of": pl.String(), "metric": pl.String(), "unit": pl.String(), "entry": pl.Int64()}
+)
+"""Columns that say what the values of a run are."""
+_SHAPES = pl.Schema({"shape": pl.Int64(), **LABELS})
+_RUNS = pl.Schema({"id": pl.Int64(), "shape": pl.Int64(), "values": pl.List(pl.Float64())})
+_MANY = 8
+"""More files of the same question than this are made one."""
+_MOST = 64
+"""Files of a store; the oldest go."""
+_BYTES_A_RUN = 1 << 16
+"""Limit of what is read for each run: to read so much takes as long as to work a few values out."""
+_SOURCES = ("algorithms", "analysis", "runs", "scenario")
+"""Folders of this package that values depend on, beside its own modules; see the layers in pyproject.toml."""
+_PACKAGES = ("fullpipe", "numpy", "polars", "scipy")
+_PACKAGE = Path(__file__).parents[1]
+
+
+@dataclass(frozen=True)
+class Question:
+    """What is asked of every run.
+
+    Args:
+        metrics: Names of measures; None: all.
+        links: Names of links; None: of every run those that did something.
+    """
+
+    metrics: frozenset[str] | None
+    links: frozenset[str] | None
+
+    @property
+    def text(self) -> bytes:
+        """The question and the code that answers it."""
+        names = [None if names is None else sorted(names) for names in (self.metrics, self.links)]
+        return json.dumps([code(), *names]).encode()
+
+    def is_answered_by(self, text: bytes) -> bool:
+        """Whether the values of another question include those of this one."""
+        with suppress(ValueError, TypeError):
+            by, metrics, links = json.loads(text)
+            is_same = by == code() and links == (None if self.links is None else sorted(self.links))
+            return is_same and (metrics is None or (self.metrics is not None and self.metrics <= {*metrics}))
+        return False
+
+
+@dataclass(frozen=True)
+class Packed:
+    """Values of runs. Runs with the same labels share them: these are the `shape` of their values."""
+
+    runs: pl.DataFrame
+    """The columns `id`, `shape` and `values`, a list."""
+    shapes: pl.DataFrame
+    """The column `shape` and those of `LABELS`: a row per value of a run of this shape, in their order."""
+
+    @classmethod
+    def from_runs(cls, runs: Sequence[tuple[int, Sequence[tuple[tuple[Any, ...], float | None]]]]) -> Packed:
+        """Pack the values of runs, each with its number: pairs of labels and a value."""
+        shapes: dict[tuple[tuple[Any, ...], ...], int] = {}
+        labels = (tuple(each for each, _ in of_run) for _, of_run in runs)
+        numbers = [shapes.setdefault(of_run, len(shapes)) for of_run in labels]
+        values = [[None if value is None else float(value) for _, value in of_run] for _, of_run in runs]
+        table = pl.DataFrame([[number for number, _ in runs], numbers, values], schema=_RUNS)
+        rows = [(shape, *each) for of_shape, shape in shapes.items() for each in of_shape]
+        return cls(table, pl.DataFrame(rows, schema=_SHAPES, orient="row"))
+
+    def rows(self, runs: pl.DataFrame) -> pl.DataFrame:
+        """A row per value.
+
+        Args:
+            runs: The column `id` of the runs that are wanted, and others that stand in every row.
+
+        Returns:
+            The other columns, those of `LABELS` and `value`, in the order of the runs.
+        """
+        wanted = runs.join(self.runs, on="id", how="inner", maintain_order="left").drop("id")
+        wanted = wanted.filter(pl.col("values").list.len() > 0)
+        labels = wanted.drop("values").join(self.shapes, on="shape", how="left", maintain_order="left_right")
+        return labels.drop("shape").with_columns(value=wanted["values"].explode())
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether all tables have the columns of today and fit each other: a store may be a stranger's."""
+        if (self.runs.schema, self.shapes.schema) != (_RUNS, _SHAPES):
+            return False
+        sizes = self.shapes.group_by("shape").len()
+        both = self.runs.select("shape", n=pl.col("values").list.len()).join(sizes, on="shape", how="left")
+        fits = (pl.col("n") == pl.col("len").fill_null(0)).all()
+        return self.runs["id"].is_unique().all() and bool(both.select(fits).item())
+
+
+def read(root: Path, question: Question, numbers: Collection[int]) -> Iterator[Packed]:
+    """Yield values of some runs; no run is in two of them."""
+    left = pl.Series("id", numbers, dtype=pl.Int64).unique()
+    for path in paths(root, VALUES):
+        if left.is_empty():
+            return
+        with suppress(DamagedError):
+            segment = Segment.read(path)
+            is_large = segment.size > _BYTES_A_RUN * len(numbers)
+            if is_large or not question.is_answered_by(segment.content("asked")):
+                continue
+            found = _packed(segment)
+            packed = Packed(found.runs.filter(pl.col("id").is_in(left.implode())), found.shapes)
+            left = left.filter(~left.is_in(packed.runs["id"].implode()))
+            yield packed
+
+
+def write(root: Path, question: Question, packed: Packed) -> None:
+    """Write values into the index of a store, if there is one and they are many; those by other code go."""
+    if packed.runs.height <= FEW or not (root / FOLDER).is_dir():
+        return
+    with suppress(OSError), closing(Writer(root)) as writer:  # it may be ours to read only
+        same = _make_room(root, question)
+        parts = [packed]
+        if len(same) >= _MANY:
+            for segment in same:
+                with suppress(DamagedError):
+                    parts.append(_packed(segment))
+        tables: dict[str, Stream] = {"asked": question.text, **_encoded(_together(parts))}
+        written = add(root, writer.open(), tables, VALUES)
+        if len(parts) > 1:
+            for segment in same:
+                if segment.path != written.path:
+                    segment.path.unlink(missing_ok=True)
+
+
+def _make_room(root: Path, question: Question) -> list[Segment]:
+    """Remove files of other code and the oldest of too many; return those of the same question."""
+    same, others = list[Segment](), list[Segment]()
+    for path in paths(root, VALUES):
+        try:
+            segment = Segment.read(path)
+            text = segment.content("asked")
+            if json.loads(text)[0] != code():
+                raise DamagedError(path)
+        except (DamagedError, ValueError, TypeError, LookupError):
+            path.unlink(missing_ok=True)
+            continue
+        (same if text == question.text else others).append(segment)
+    others.sort(key=lambda segment: -_changed_ns(segment.path))
+    for segment in others[_MOST - _MANY :]:
+        segment.path.unlink(missing_ok=True)
+    return same
+
+
+def _changed_ns(path: Path) -> int:
+    with suppress(OSError):
+        return path.stat().st_mtime_ns
+    return 0
+
+
+def _packed(segment: Segment) -> Packed:
+    """The values of a file.
+
+    Raises:
+        DamagedError: If they are not what was written, or fit no runs.
+    """
+    found = Packed(segment.table("runs"), segment.table("shapes"))
+    if not found.is_whole:
+        raise DamagedError(segment.path)
+    return found
+
+
+def _encoded(packed: Packed) -> dict[str, Stream]:
+    return {"runs": encoded(packed.runs), "shapes": encoded(packed.shapes)}
+
+
+def _together(parts: Sequence[Packed]) -> Packed:
+    """Several as one; of a run that is in two, the first counts."""
+    runs, shapes, first = [], [], 0
+    for part in parts:
+        runs.append(part.runs.with_columns(pl.col("shape") + first))
+        shapes.append(part.shapes.with_columns(pl.col("shape") + first))
+        known = pl.concat([part.runs["shape"], part.shapes["shape"]]).to_list()
+        first += 1 + max(known, default=0)
+    return Packed(pl.concat(runs).unique("id", keep="first", maintain_order=True), pl.concat(shapes))
+
+
+@cache
+def code() -> str:
+    """Return what stands for the code that works values out: versions, and sizes and times of its files."""
+    told = [sys.version, *(f"{name} {version(name)}" for name in _PACKAGES)]
+    folders = [_PACKAGE, *(_PACKAGE / name for name in _SOURCES)]
+    told += sorted(line for folder in folders for line in _files(folder, is_deep=folder != _PACKAGE))
+    return checksum("\n".join(told).encode())[:32]
+
+
+def _files(folder: Path, *, is_deep: bool) -> Iterator[str]:
+    """Yield paths, sizes and times of the modules in a folder."""
+    with os.scandir(folder) as entries:
+        for entry in entries:
+            if entry.name.endswith((".py", ".so", ".pyd")):
+                found = entry.stat()
+                yield f"{entry.path} {found.st_size} {found.st_mtime_ns}"
+            elif is_deep and entry.is_dir():
+                yield from _files(Path(entry.path), is_deep=True)
