@@ -171,9 +171,9 @@ def shortfall(points: Sequence[Mapping[str, Any]], runs: Sequence[Run]) -> str |
     """
     places: dict[str, list[int]] = {}
     for place, (point, run) in enumerate(zip(points, runs, strict=True)):
-        places.setdefault(f"{point} {run.meta.engine.name}", []).append(place)
+        places.setdefault(f"{point} {run.engine.name}", []).append(place)
     firsts = [of[0] for of in places.values()]
-    needs = [list(_needs_of([runs[place] for place in of])) for of in places.values()]
+    needs = [list(_needs_of([runs[place] for place in of[:_SEEDS]])) for of in places.values()]
     short = {
         number: max(known, key=lambda each: each.missing_s + each.early_s)
         for number, of in enumerate(needs)
@@ -214,8 +214,8 @@ def _where(points: Sequence[Mapping[str, Any]], chosen: Collection[int]) -> str:
 
 def _needs_of(runs: Sequence[Run]) -> Iterator[Need | None]:
     """Of some runs of one point, which differ little."""
-    is_shared = waits_for_others(runs[0])
-    yield from (need(run, is_shared=is_shared) for run in runs[:_SEEDS])
+    is_shared = len(bulk_names(runs[0])) > 1 and waits_for_others(runs[0])  # a single flow has no others
+    yield from (need(run, is_shared=is_shared) for run in runs)
 
 
 def _competing(run: Run) -> Iterator[list[dict[str, Any]]]:

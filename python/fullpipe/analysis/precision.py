@@ -185,7 +185,7 @@ def modes_of(values: pl.DataFrame, metrics: Iterable[str]) -> Iterator[tuple[dic
 
     keys = [*paths_of(values), "kind", "of", "metric", "unit"]
     rows = values.filter(pl.col("metric").is_in(list(metrics))).drop_nulls("value")
-    for key, part in rows.group_by(keys, maintain_order=True):
-        found = two_modes(part["value"].to_list())
+    for *key, values_of_key in rows.group_by(keys, maintain_order=True).agg("value").iter_rows():
+        found = two_modes(values_of_key)
         if found:
             yield dict(zip(keys, key, strict=True)), found

@@ -80,14 +80,14 @@ def grid(found: pl.DataFrame, metrics: Sequence[str] | None, form: Form, also: S
     is_any_known = any(_is_known(_of_metric(found, name)) for name in wanted)
     keys = [*_telling(found, form), "of"]
     cells = _numbers if form == Form.CSV else _cells
-    rows = []
-    for row in found.select(*keys).unique(maintain_order=True).iter_rows(named=True):
-        of_row = found.filter(pl.col(key).eq_missing(pl.lit(value)) for key, value in row.items())
-        by_metric = {part["metric"]: part for part in of_row.iter_rows(named=True)}
-        is_known = any(_is_known(of_row.filter(pl.col("metric") == name)) for name in wanted)
-        if is_any_known and not is_known:
-            continue
-        rows.append([*(value_text(row[key]) for key in keys), *cells(by_metric, wanted)])
+    by_row: dict[tuple[Any, ...], dict[str, Mapping[str, Any]]] = {}
+    for part in found.iter_rows(named=True):
+        by_row.setdefault(tuple(part[key] for key in keys), {})[part["metric"]] = part
+    rows = [
+        [*map(value_text, row), *cells(by_metric, wanted)]
+        for row, by_metric in by_row.items()
+        if not is_any_known or any(_has_value(by_metric[name]) for name in wanted if name in by_metric)
+    ]
     headings = [key if form == Form.CSV else _short(key, keys) for key in keys]
     return Grid(headings, list(_headings(wanted, form)), rows)
 
@@ -174,6 +174,10 @@ def equal_seeds(runs: Sequence[tuple[Mapping[str, Any], Run]], scenario: Scenari
 def _is_known(rows: pl.DataFrame) -> bool:
     """Whether there is anything to show: a mean, or what is left out of it."""
     return not rows["mean"].is_null().all() or bool(rows["unfinished"].sum())
+
+
+def _has_value(part: Mapping[str, Any]) -> bool:
+    return part["mean"] is not None or bool(part["unfinished"])
 
 
 def _of_metric(found: pl.DataFrame, name: str) -> pl.DataFrame:
