@@ -230,6 +230,24 @@ def test_two_factors_and_their_interaction() -> None:
     assert sum(row.test == "mixed model" for row in rows) == 3
 
 
+def test_three_factors_and_all_their_interactions() -> None:
+    values = pl.concat(
+        table(rates=("10 Mbit/s", "20 Mbit/s")).select(pl.lit(delay).alias("delay"), pl.all())
+        for delay in ("1 ms", "2 ms")
+    )
+    rows = answer(values, {"speed": family(factors=[CCA, RATE, "delay"])}, classical=True).rows
+    for test in ("Welch-James", "ANOVA", "mixed model"):
+        effects = [row.effect.count(" x ") for row in rows if row.test == test]
+        assert effects == [0, 0, 0, 1, 1, 1, 2]
+    assert [row.test for row in rows if row.is_primary] == ["Welch-James"] * 7
+
+
+def test_a_factor_is_named_once() -> None:
+    values = table(rates=("10 Mbit/s", "20 Mbit/s"))
+    with pytest.raises(ScenarioError, match=r"cca: flows\.0\.cca is named twice; name each factor once"):
+        answer(values, {"speed": family(factors=[CCA, "cca"])})
+
+
 def test_p_values_of_a_family_are_corrected_together() -> None:
     values = table(rates=("10 Mbit/s", "20 Mbit/s", "30 Mbit/s"))
     rows = answer(values, {"speed": family(), "again": family()}, planned=["speed"]).rows

@@ -40,6 +40,11 @@ def cells(random: Random, sds: tuple[float, ...]) -> list[list[np.ndarray]]:
     return [made[:2], made[2:]]
 
 
+def three_factors(random: Random, sds: tuple[float, float]) -> dict[tuple[int, ...], np.ndarray]:
+    """Cells of equal means, with one standard deviation for each level of the last factor."""
+    return {cell: random.normal(3, sds[cell[2]], 15) for cell in product(range(2), range(3), range(2))}
+
+
 def mixed(random: Random) -> float:
     seeds = random.normal(0, 2, 15)
     values = {
@@ -66,6 +71,10 @@ TESTS: dict[str, Callable[[Random], float]] = {
     "Games-Howell": lambda random: min(pair.p for pair in statistics.games_howell(unlike(random))),
     "two-way ANOVA": lambda random: statistics.two_way_anova(cells(random, (1, 1, 1, 1)))["interaction"].p,
     "Johansen": lambda random: statistics.welch_two_way_anova(cells(random, (1, 2, 3, 4)))["interaction"].p,
+    "three-way ANOVA": lambda random: statistics.factorial_anova(three_factors(random, (1, 1)))[0, 1, 2].p,
+    "Johansen, three factors": lambda random: (
+        statistics.welch_factorial_anova(three_factors(random, (1, 4)))[0, 1].p
+    ),
     "mixed model": mixed,
     "equivalence by pairs": equivalence,
     "equivalence": lambda random: statistics.tost(random.normal(0, 1, 20), random.normal(2, 2, 30), 2.0).p,

@@ -123,6 +123,55 @@ def test_a_main_effect_of_two_levels_after_johansen_is_welchs_t_of_its_contrast(
     assert found.df2 == pytest.approx(freedom)
 
 
+def three_factors(levels: tuple[int, int, int] = (2, 3, 2)) -> dict[tuple[int, ...], np.ndarray]:
+    """Cells of several sizes and spreads."""
+    random = np.random.default_rng(9)
+    return {
+        (i, j, k): random.normal(i * j + k, 1 + i + k, 5 + 2 * j + k)
+        for i, j, k in product(*map(range, levels))
+    }
+
+
+def test_anova_of_three_factors_is_that_of_statsmodels() -> None:
+    rows = [(*cell, value) for cell, values in three_factors().items() for value in values]
+    frame = pd.DataFrame(rows, columns=["a", "b", "c", "y"])
+    model = smf.ols("y ~ C(a, Sum) * C(b, Sum) * C(c, Sum)", frame).fit()
+    table = sm.stats.anova_lm(model, typ=3)
+    found = statistics.factorial_anova(three_factors())
+    words = [":".join(f"C({'abc'[place]}, Sum)" for place in places) for places in found]
+    assert [test.f for test in found.values()] == pytest.approx(list(table["F"][words]))
+    assert [test.p for test in found.values()] == pytest.approx(list(table["PR(>F)"][words]))
+
+
+@pytest.mark.parametrize("places", [(1,), (0, 2), (0, 1, 2)], ids=str)
+def test_an_effect_of_two_levels_each_after_johansen_is_welchs_t_of_its_contrast(
+    places: tuple[int, ...],
+) -> None:
+    made = three_factors((2, 2, 2))
+    found = statistics.welch_factorial_anova(made)[places]
+    signs = {cell: (-1) ** sum(cell[place] for place in places) for cell in made}
+    variances = {cell: x.var(ddof=1) / x.size for cell, x in made.items()}
+    difference, variance = sum(signs[cell] * made[cell].mean() for cell in made), sum(variances.values())
+    freedom = variance**2 / sum(v**2 / (made[cell].size - 1) for cell, v in variances.items())
+    assert (found.f, found.df2) == pytest.approx((difference**2 / variance, freedom))
+
+
+def test_two_factors_are_tested_as_several_are() -> None:
+    made = {(i, j): cell for i, row in enumerate(cells()) for j, cell in enumerate(row)}
+    for of_two, of_several in (
+        (statistics.two_way_anova, statistics.factorial_anova),
+        (statistics.welch_two_way_anova, statistics.welch_factorial_anova),
+    ):
+        assert list(of_two(cells()).values()) == list(of_several(made).values())
+
+
+def test_a_combination_of_three_factors_that_is_missing_is_refused() -> None:
+    made = three_factors()
+    del made[1, 2, 1]
+    with pytest.raises(ValueError, match="all combinations"):
+        statistics.welch_factorial_anova(made)
+
+
 def test_kruskal_and_wallis_of_hollander_and_wolfe() -> None:
     found = statistics.kruskal_wallis(EFFICIENCY)
     assert found.statistic == pytest.approx(0.77143, abs=5e-6)
@@ -242,6 +291,23 @@ def test_the_mixed_model_of_a_whole_design_is_the_analysis_of_randomised_blocks(
     levels = table.reshape(2, -1).mean(axis=1)
     assert found.df2 == 5 * 11
     assert found.f == pytest.approx(36 * ((levels - levels.mean()) ** 2).sum() / error, rel=1e-3)
+
+
+def test_the_mixed_model_of_three_factors_is_the_analysis_of_randomised_blocks() -> None:
+    random = np.random.default_rng(10)
+    seeds = random.normal(0, 3, 10)
+    keys = list(product(range(2), range(2), range(2), range(10)))
+    values = {key: float(key[0] * key[1] + seeds[key[-1]] + random.normal()) for key in keys}
+    found = statistics.factorial_mixed_model(values)
+    table = np.array([values[key] for key in keys]).reshape(8, 10)
+    rest = table - table.mean(axis=0) - table.mean(axis=1, keepdims=True) + table.mean()
+    error = (rest**2).sum() / (7 * 9)
+    for places, test in found.items():
+        signs = np.array(
+            [(-1) ** sum(cell[place] for place in places) for cell in product(range(2), repeat=3)]
+        )
+        assert test.df2 == 7 * 9
+        assert test.f == pytest.approx((signs @ table.mean(axis=1)) ** 2 * 10 / 8 / error, rel=1e-3)
 
 
 def test_pillais_trace_by_hand() -> None:

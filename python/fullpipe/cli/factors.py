@@ -32,6 +32,7 @@ from fullpipe.report import basis
 from fullpipe.runs.schema import TABLES
 from fullpipe.validation.compare import read_margin
 from fullpipe.validation.factors import Family, answer, read_families
+from fullpipe.validation.factors.family import MOST_FACTORS
 from fullpipe.validation.factors.where import only
 
 _SEEDS = 20
@@ -52,7 +53,7 @@ def factors(
     factor: Annotated[
         str | None,
         typer.Option(
-            metavar="PATH[,PATH]", help="One or two factors: swept paths, keys of variants, or engine."
+            metavar="PATH[,PATH]", help="One to three factors: swept paths, keys of variants, or engine."
         ),
     ] = None,
     block: Annotated[
@@ -111,7 +112,7 @@ def factors(
 ) -> None:
     """Each run gives one value, and seeds are blocks. Two levels are compared by paired differences: better,
     worse, equivalent or undecided. Several levels are compared by Welch's ANOVA and Games-Howell pairs, and
-    by ranks. Two factors have two main effects and their interaction.
+    by ranks. Several factors have main effects and interactions.
 
     P values are corrected within a family by Holm's procedure.
     """
@@ -166,9 +167,9 @@ def _families(
     families = read_families(path) if path else {}
     if metrics and factor:
         paths = [word.strip() for word in factor.split(",") if word.strip()]
-        if not 1 <= len(paths) <= 2:
+        if not 1 <= len(paths) <= MOST_FACTORS:
             raise typer.BadParameter(
-                "one path or two, as in flows.0.cca,topology.bottleneck.rate", param_hint="--factor"
+                "give one to three paths, as in flows.0.cca,topology.bottleneck.rate", param_hint="--factor"
             )
         families[_ASKED] = Family(
             metrics=tuple(metrics),

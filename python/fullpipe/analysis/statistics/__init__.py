@@ -11,9 +11,11 @@ from fullpipe.analysis.statistics.anova import (
     Sample,
     anova,
     anova_of_samples,
+    factorial_anova,
     two_way_anova,
     welch_anova,
     welch_anova_of_samples,
+    welch_factorial_anova,
     welch_two_way_anova,
 )
 from fullpipe.analysis.statistics.autocorrelation import (
@@ -44,7 +46,7 @@ from fullpipe.analysis.statistics.intervals import (
     wilson_interval,
 )
 from fullpipe.analysis.statistics.letters import compact_letters
-from fullpipe.analysis.statistics.models import Pillai, manova, mixed_model
+from fullpipe.analysis.statistics.models import Pillai, factorial_mixed_model, manova, mixed_model
 from fullpipe.analysis.statistics.modes import Mode, TwoModes, two_modes
 from fullpipe.analysis.statistics.multiple import benjamini_hochberg, holm
 from fullpipe.analysis.statistics.paired import Paired, paired, pairs_that_decide
@@ -97,6 +99,8 @@ __all__ = [
     "effective_sample_size",
     "epsilon_squared",
     "eta_squared",
+    "factorial_anova",
+    "factorial_mixed_model",
     "friedman",
     "games_howell",
     "games_howell_of_samples",
@@ -131,6 +135,7 @@ __all__ = [
     "two_way_anova",
     "welch_anova",
     "welch_anova_of_samples",
+    "welch_factorial_anova",
     "welch_interval",
     "welch_t",
     "welch_two_way_anova",

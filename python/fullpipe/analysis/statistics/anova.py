@@ -1,9 +1,10 @@
-"""Analysis of variance of one factor and of two: by a pooled variance, or with a variance of each cell."""
+"""Analysis of variance of one factor or several: by a pooled variance, or with a variance of each cell."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import combinations, product
 from typing import Any
 
 import numpy as np
@@ -17,8 +18,12 @@ Groups = Sequence[Iterable[float]]
 """The values of every level, one per run."""
 Cells = Sequence[Sequence[Iterable[float]]]
 """The values of every combination: a row per level of the first factor, a column per level of the second."""
+Cell = tuple[int, ...]
+"""The place of a level of every factor, from 0 on."""
+Factors = tuple[int, ...]
+"""Places of factors: one of a main effect, several of an interaction."""
 EFFECTS = ("first", "second", "interaction")
-"""What tests of two factors are of."""
+"""Names of the effects of two factors."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,28 +118,73 @@ def _of_samples(samples: Sequence[Sample]) -> tuple[Vector, Vector, Vector]:
 
 
 def two_way_anova(cells: Cells) -> Mapping[str, FTest]:
-    """The classical tests of two factors and of their interaction, by `EFFECTS`.
+    """`factorial_anova` of two factors, by `EFFECTS`.
+
+    Raises:
+        ValueError: If a factor has fewer than two levels, a cell fewer than two values, or none varies.
+    """
+    return _by_name(factorial_anova(_two_way(cells)))
+
+
+def welch_two_way_anova(cells: Cells) -> Mapping[str, FTest]:
+    """`welch_factorial_anova` of two factors, by `EFFECTS`.
+
+    Raises:
+        ValueError: If a factor has fewer than two levels, a cell fewer than two values, or one does not vary.
+    """
+    return _by_name(welch_factorial_anova(_two_way(cells)))
+
+
+def factorial_anova(cells: Mapping[Cell, Iterable[float]]) -> Mapping[Factors, FTest]:
+    """The classical tests of every factor and of every interaction, which take all variances as equal.
 
     Hypotheses are about unweighted means of cells, as with sums of squares of type III; with as many values
     in every cell all types are the same. Source: Yates 1934, "The analysis of multiple classifications with
     unequal numbers in the different classes" (weighted squares of means).
 
+    Args:
+        cells: The values of every combination of levels, one per run.
+
+    Returns:
+        A test per set of factors: main effects first, then interactions of two factors, of three, and so on.
+
     Raises:
-        ValueError: If a factor has fewer than two levels, a cell fewer than two values, or none varies.
+        ValueError: If a factor has fewer than two levels, a combination is missing, a cell has fewer than two
+            values, or none varies.
     """
-    return {name: _pooled(values, contrasts) for name, values, contrasts in _two_way(cells)}
+    levels, values = _whole(cells)
+    return {effect: _pooled(values, _hypothesis(levels, effect)) for effect in effects_of(len(levels))}
 
 
-def welch_two_way_anova(cells: Cells) -> Mapping[str, FTest]:
-    """The tests of two factors and of their interaction, whatever the variances of cells are.
+def welch_factorial_anova(cells: Mapping[Cell, Iterable[float]]) -> Mapping[Factors, FTest]:
+    """The tests of every factor and of every interaction, whatever the variances of cells are.
 
     Source: Johansen 1980, "The Welch-James approximation to the distribution of the residual sum of squares
     in a weighted linear regression". Of one factor it is Welch's test.
 
+    Args:
+        cells: The values of every combination of levels, one per run.
+
+    Returns:
+        As `factorial_anova`.
+
     Raises:
-        ValueError: If a factor has fewer than two levels, a cell fewer than two values, or one does not vary.
+        ValueError: If a factor has fewer than two levels, a combination is missing, a cell has fewer than two
+            values, or one does not vary.
     """
-    return {name: _heteroscedastic(values, contrasts) for name, values, contrasts in _two_way(cells)}
+    levels, values = _whole(cells)
+    return {
+        effect: _heteroscedastic(values, _hypothesis(levels, effect)) for effect in effects_of(len(levels))
+    }
+
+
+def effects_of(factors: int) -> list[Factors]:
+    """Every set of some factors, the smaller ones first.
+
+    >>> effects_of(2)
+    [(0,), (1,), (0, 1)]
+    """
+    return [chosen for size in range(1, factors + 1) for chosen in combinations(range(factors), size)]
 
 
 def _one_way(groups: Groups) -> tuple[list[Vector], Matrix]:
@@ -144,22 +194,33 @@ def _one_way(groups: Groups) -> tuple[list[Vector], Matrix]:
     return values, _contrasts(len(values))
 
 
-def _two_way(cells: Cells) -> list[tuple[str, list[Vector], Matrix]]:
-    rows, columns = len(cells), len(cells[0]) if len(cells) else 0
-    if rows < 2 or columns < 2 or any(len(row) != columns for row in cells):
-        raise ValueError("cells: two levels or more of both factors are needed, and all combinations")
-    values = [
-        vector(cell, at_least=2, what=f"cell {i}, {j}")
-        for i, row in enumerate(cells)
-        for j, cell in enumerate(row)
-    ]
-    first, second = _contrasts(rows), _contrasts(columns)
-    made = (
-        np.kron(first, np.ones((1, columns))),
-        np.kron(np.ones((1, rows)), second),
-        np.kron(first, second),
-    )
-    return [(name, values, np.asarray(matrix)) for name, matrix in zip(EFFECTS, made, strict=True)]
+def _two_way(cells: Cells) -> dict[Cell, Iterable[float]]:
+    return {(i, j): cell for i, row in enumerate(cells) for j, cell in enumerate(row)}
+
+
+def _by_name(found: Mapping[Factors, FTest]) -> dict[str, FTest]:
+    return dict(zip(EFFECTS, found.values(), strict=True))
+
+
+def _whole(cells: Mapping[Cell, Iterable[float]]) -> tuple[list[int], list[Vector]]:
+    """The number of levels of every factor, and the values of all cells in the order of their places."""
+    levels = [max(places) + 1 for places in zip(*cells, strict=True)]
+    order = list(product(*map(range, levels)))
+    if not levels or min(levels) < 2 or set(order) != set(cells):
+        raise ValueError("cells: two levels or more of every factor are needed, and all combinations")
+    return levels, [vector(cells[cell], at_least=2, what=f"cell {_named(cell)}") for cell in order]
+
+
+def _named(cell: Cell) -> str:
+    return ", ".join(map(str, cell))
+
+
+def _hypothesis(levels: Sequence[int], effect: Factors) -> Matrix:
+    """Contrasts of the means of cells: of the factors of an effect, summed over the levels of the others."""
+    made: Matrix = np.ones((1, 1))
+    for place, k in enumerate(levels):
+        made = np.asarray(np.kron(made, _contrasts(k) if place in effect else np.ones((1, k))))
+    return made
 
 
 def _contrasts(levels: int) -> Matrix:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -11,7 +12,7 @@ from typing import Any
 import numpy as np
 from scipy.special import fdtrc
 
-from fullpipe.analysis.statistics.anova import EFFECTS, FTest, Matrix
+from fullpipe.analysis.statistics.anova import EFFECTS, Factors, FTest, Matrix, effects_of
 from fullpipe.analysis.statistics.samples import Vector
 from fullpipe.errors import MissingExtraError
 
@@ -63,7 +64,18 @@ def manova(groups: Sequence[Matrix]) -> Pillai:
 
 
 def mixed_model(blocks: Mapping[tuple[int, int, int], float]) -> Mapping[str, FTest]:
-    """The tests of two factors and of their interaction in a mixed model, with a random intercept per seed.
+    """`factorial_mixed_model` of two factors, by `EFFECTS`.
+
+    Raises:
+        MissingExtraError: If statsmodels is not installed.
+        ValueError: As `factorial_mixed_model`.
+    """
+    found = factorial_mixed_model(dict[tuple[int, ...], float](blocks.items()))
+    return dict(zip(EFFECTS, found.values(), strict=True))
+
+
+def factorial_mixed_model(blocks: Mapping[tuple[int, ...], float]) -> Mapping[Factors, FTest]:
+    """The tests of every factor and interaction in a mixed model, with a random intercept per seed.
 
     The model is fitted by restricted maximum likelihood; effects are judged by Wald's F with the degrees of
     freedom within seeds, which is exact if every seed has every cell. Sources: Laird and Ware 1982,
@@ -71,7 +83,10 @@ def mixed_model(blocks: Mapping[tuple[int, int, int], float]) -> Mapping[str, FT
     S-PLUS", section 2.4.2.
 
     Args:
-        blocks: The value of every first level, second level and seed, all numbered from 0.
+        blocks: The value of every combination of levels and seed, all numbered from 0, the seed last.
+
+    Returns:
+        A test per set of factors, as `factorial_anova`.
 
     Raises:
         MissingExtraError: If statsmodels is not installed.
@@ -80,24 +95,33 @@ def mixed_model(blocks: Mapping[tuple[int, int, int], float]) -> Mapping[str, FT
     """
     keys = np.array(list(blocks))
     values = np.array(list(blocks.values()))
-    rows, columns, seeds = (int(keys[:, n].max()) + 1 for n in range(3))
-    if rows < 2 or columns < 2 or seeds < 2 or np.ptp(values) == 0:
-        raise ValueError("blocks: two levels of both factors, two seeds, and values that vary are needed")
-    first, second = _deviations(rows)[keys[:, 0]], _deviations(columns)[keys[:, 1]]
-    both = (first[:, :, None] * second[:, None, :]).reshape(len(keys), -1)
-    design = np.column_stack([np.ones(len(keys)), first, second, both])
+    *levels, seeds = (int(places.max()) + 1 for places in keys.T)
+    if min(levels) < 2 or seeds < 2 or np.ptp(values) == 0:
+        raise ValueError("blocks: two levels of every factor, two seeds, and values that vary are needed")
+    columns = [_deviations(k)[keys[:, place]] for place, k in enumerate(levels)]
+    effects = effects_of(len(levels))
+    parts = [_products([columns[place] for place in effect]) for effect in effects]
+    design = np.column_stack([np.ones(len(keys)), *parts])
     scaled = (values - values.mean()) / values.std()
-    freedom = len(keys) - seeds - (rows * columns - 1)
+    freedom = len(keys) - seeds - (math.prod(levels) - 1)
     if freedom < 1:
         raise ValueError("blocks: there are too few seeds for so many cells")
-    estimates, covariance = _fitted(scaled, design, keys[:, 2])
-    ends = np.cumsum([1, first.shape[1], second.shape[1], both.shape[1]])
+    estimates, covariance = _fitted(scaled, design, keys[:, -1])
+    ends = np.cumsum([1, *(part.shape[1] for part in parts)])
     found = {}
-    for name, begin, end in zip(EFFECTS, ends[:-1], ends[1:], strict=True):
+    for name, begin, end in zip(effects, ends[:-1], ends[1:], strict=True):
         effect = estimates[begin:end]
         f = float(effect @ np.linalg.solve(covariance[begin:end, begin:end], effect)) / len(effect)
         found[name] = FTest(f, len(effect), freedom, float(fdtrc(len(effect), freedom, f)), len(keys))
     return found
+
+
+def _products(columns: Sequence[Matrix]) -> Matrix:
+    """All products of a column of each factor, run by run."""
+    made = columns[0]
+    for more in columns[1:]:
+        made = (made[:, :, None] * more[:, None, :]).reshape(len(made), -1)
+    return made
 
 
 def _deviations(levels: int) -> Matrix:

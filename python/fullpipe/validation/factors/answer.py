@@ -12,7 +12,7 @@ import polars as pl
 from fullpipe.analysis import statistics
 from fullpipe.analysis.metrics import BY_NAME
 from fullpipe.analysis.metrics.margins import Margin
-from fullpipe.errors import ScenarioError
+from fullpipe.errors import ScenarioError, brief
 from fullpipe.validation.compare.finding import word
 from fullpipe.validation.compare.margins import MARGINS
 from fullpipe.validation.factors.design import Design, designs, factor_called
@@ -20,7 +20,7 @@ from fullpipe.validation.factors.family import Family
 from fullpipe.validation.factors.follow_ups import follow_ups
 from fullpipe.validation.factors.one_factor import several_levels, two_levels
 from fullpipe.validation.factors.rows import LEVEL, Row
-from fullpipe.validation.factors.two_factors import several_metrics, two_factors
+from fullpipe.validation.factors.several_factors import several_factors, several_metrics
 
 
 @dataclass(frozen=True)
@@ -76,7 +76,7 @@ def answer(
 def _of_family(
     values: pl.DataFrame, family: Family, margins: Mapping[str, Margin], *, classical: bool, together: bool
 ) -> tuple[list[Row], list[str]]:
-    factors = [factor_called(word, values) for word in family.factors]
+    factors = _factors(values, family.factors)
     rows: list[Row] = []
     notes: list[str] = []
     chosen = values.filter(pl.col("metric").is_in(family.metrics))
@@ -98,9 +98,18 @@ def _of_family(
     return rows, [*left_out, *notes]
 
 
+def _factors(values: pl.DataFrame, words: Sequence[str]) -> list[str]:
+    factors: list[str] = []
+    for each in words:
+        if (path := factor_called(each, values)) in factors:
+            raise ScenarioError([f"{brief(each)}: {path} is named twice; name each factor once"])
+        factors.append(path)
+    return factors
+
+
 def _tests(design: Design, margin: Margin, *, classical: bool) -> Iterator[Row]:
-    if len(design.factors) == 2:
-        yield from two_factors(design, classical=classical)
+    if len(design.factors) > 1:
+        yield from several_factors(design, classical=classical)
     elif len(design.levels[0]) == 2:
         yield from two_levels(design, margin)
     else:

@@ -85,7 +85,7 @@ def designs(
 
     Args:
         values: As `values_of` gives them.
-        factors: One column or two: see `factor_called`.
+        factors: One to three columns: see `factor_called`.
         blocked: Whether every cell has to have the same seeds.
         of: Groups of flows or links; all unless named.
         reference: The level of the first factor that others are held against; else the first.

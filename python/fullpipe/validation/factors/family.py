@@ -13,6 +13,8 @@ from fullpipe.errors import ScenarioError
 from fullpipe.scenario.read import files
 from fullpipe.validation.compare import read_margin
 
+MOST_FACTORS = 3
+"""Of one design; with more, interactions are of too many factors to be read."""
 Correction = Literal["holm", "bh"]
 
 
@@ -23,7 +25,7 @@ class Family(BaseModel):
 
     question: str = ""
     metrics: tuple[str, ...] = Field(min_length=1)
-    factors: tuple[str, ...] = Field(min_length=1, max_length=2)
+    factors: tuple[str, ...] = Field(min_length=1, max_length=MOST_FACTORS)
     of: tuple[str, ...] = ()
     """Groups of flows or links; all unless named."""
     reference: str | None = None

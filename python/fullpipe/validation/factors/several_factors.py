@@ -1,4 +1,4 @@
-"""Two factors and their interaction, and several metrics at once."""
+"""Several factors and their interactions, and several metrics at once."""
 
 from __future__ import annotations
 
@@ -21,37 +21,41 @@ ASSUMPTIONS = (
 )
 
 
-def two_factors(design: Design, *, classical: bool) -> Iterator[Row]:
-    """The tests of both factors and of their interaction: with a variance of every cell, with a pooled one,
-    and with seeds as random effects if every cell has the same."""
-    first, second = design.levels
-    cells = [[design.values((i, j)) for j in second] for i in first]
-    names = dict(zip(statistics.EFFECTS, (*design.factors, " x ".join(design.factors)), strict=True))
-    varies = all(len(set(cell)) > 1 for row in cells for cell in row)
-    pooled = statistics.two_way_anova(cells)
+INTERACTION = " x "
+"""Between the factors of an interaction."""
+
+
+def several_factors(design: Design, *, classical: bool) -> Iterator[Row]:
+    """The tests of every factor and interaction: with a variance of every cell, with a pooled one, and with
+    seeds as random effects if every cell has the same."""
+    cells = _numbered(design)
+    varies = all(len(set(cell)) > 1 for cell in cells.values())
+    pooled = statistics.factorial_anova(cells)
     effects = {
-        name: (statistics.omega_squared(found, LEVEL), statistics.eta_squared(found, LEVEL))
-        for name, found in pooled.items()
+        places: (statistics.omega_squared(found, LEVEL), statistics.eta_squared(found, LEVEL))
+        for places, found in pooled.items()
     }
     if varies:
-        for name, found in statistics.welch_two_way_anova(cells).items():
-            row = f_row(design, "Welch-James", names[name], found, effects[name], True)
+        for places, found in statistics.welch_factorial_anova(cells).items():
+            row = f_row(design, "Welch-James", _named(design, places), found, effects[places], True)
             yield replace(row, assumptions=(WITHOUT_PAIRS,) if design.is_blocked else ())
     if classical or not varies:
-        for name, found in pooled.items():
-            yield f_row(design, "ANOVA", names[name], found, effects[name], not varies)
+        for places, found in pooled.items():
+            yield f_row(design, "ANOVA", _named(design, places), found, effects[places], not varies)
     if design.is_blocked:
-        for name, found in statistics.mixed_model(_numbered(design)).items():
-            yield f_row(design, "mixed model", names[name], found, (), False)
+        blocks = {(*cell, n): value for cell, values in cells.items() for n, value in enumerate(values)}
+        for places, found in statistics.factorial_mixed_model(blocks).items():
+            yield f_row(design, "mixed model", _named(design, places), found, (), False)
 
 
-def _numbered(design: Design) -> dict[tuple[int, int, int], float]:
-    first, second = design.levels
-    return {
-        (i, j, n): design.cells[first[i], second[j]][seed]
-        for i, j in product(range(len(first)), range(len(second)))
-        for n, seed in enumerate(design.seeds)
-    }
+def _numbered(design: Design) -> dict[tuple[int, ...], list[float]]:
+    """Values of cells, in the order of seeds, by the places of their levels."""
+    places = product(*(range(len(levels)) for levels in design.levels))
+    return {place: design.values(cell) for place, cell in zip(places, product(*design.levels), strict=True)}
+
+
+def _named(design: Design, places: Sequence[int]) -> str:
+    return INTERACTION.join(design.factors[place] for place in places)
 
 
 def several_metrics(designs: Sequence[Design]) -> Row:
@@ -72,7 +76,7 @@ def several_metrics(designs: Sequence[Design]) -> Row:
     metrics = ", ".join(dict.fromkeys(subject.metric for subject in subjects))
     first = subjects[0]
     subject = Subject(first.kind, first.entry, first.of, metrics, "", first.point)
-    effect = " x ".join(designs[0].factors)
+    effect = INTERACTION.join(designs[0].factors)
     statistic = f"Pillai {found.trace:.4g}, F({found.df1:g}, {found.df2:g}) = {found.f:.4g}"
     n = sum(map(len, groups))
     return Row(subject, "MANOVA", effect, n, found.p, statistic=statistic, assumptions=ASSUMPTIONS)
