@@ -70,7 +70,7 @@ def test_a_store_gives_the_same_answer_as_its_scenario(home: Callable[..., Any])
 def test_a_file_for_reports_says_how_to_make_it_again(home: Callable[..., Any]) -> None:
     home("test", "home.toml", *TEST, "--seeds", 3, "-o", "answer.json")
     kept = json.loads(Path("answer.json").read_text())
-    assert sorted(kept) == ["basis", "command", "kind", "notes", "question", "rows", "title"]
+    assert sorted(kept) == ["basis", "command", "factors", "kind", "notes", "question", "rows", "title"]
     assert kept["command"].startswith("fullpipe test home.toml")
     again = home(*kept["command"].split()[1:])
     assert again.exit_code == 0

@@ -152,6 +152,16 @@ def test_two_levels_are_compared_by_pairs_of_seeds() -> None:
     assert [effect.name for effect in row.effects] == ["ratio", "Hedges' g of pairs", "Cliff's delta"]
 
 
+def test_the_seeds_that_would_decide_are_more_than_there_are() -> None:
+    draw, rates = np.random.default_rng(3), [f"{n} Mbit/s" for n in range(1, 9)]
+    noise = np.concatenate([draw.normal(100 + 4 * (n % 2), 4, 12) for n in range(16)])
+    values = table(rates=rates, seeds=12).sort(RATE, CCA).with_columns(value=pl.Series(noise))
+    rows = answer(values, {"speed": family()}).rows
+    open_rows = [row for row in rows if row.p < 0.05 < row.p_corrected]
+    assert open_rows
+    assert all(row.seeds is not None and row.seeds > 12 for row in rows if row.verdict == "undecided")
+
+
 def test_runs_of_other_seeds_are_compared_as_independent() -> None:
     values = table().filter((pl.col(CCA) == "cubic") | (pl.col("seed") < 6))
     found = answer(values, {"speed": family()})

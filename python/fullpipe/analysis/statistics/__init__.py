@@ -36,7 +36,16 @@ from fullpipe.analysis.statistics.effect_sizes import (
     ratio_of_pairs,
 )
 from fullpipe.analysis.statistics.effects import Magnitude, cliffs_delta, cohens_d, magnitude_of_delta
-from fullpipe.analysis.statistics.equivalence import Tost, WelchT, tost, tost_of_pairs, welch_t
+from fullpipe.analysis.statistics.equivalence import (
+    MeanContrast,
+    Tost,
+    WelchT,
+    contrast_of_cells,
+    contrast_of_pairs,
+    tost,
+    tost_of_pairs,
+    welch_t,
+)
 from fullpipe.analysis.statistics.hotelling import Hotelling, hotelling
 from fullpipe.analysis.statistics.intervals import (
     Interval,
@@ -51,7 +60,12 @@ from fullpipe.analysis.statistics.modes import Mode, TwoModes, two_modes
 from fullpipe.analysis.statistics.multiple import benjamini_hochberg, holm
 from fullpipe.analysis.statistics.paired import Paired, paired, pairs_that_decide
 from fullpipe.analysis.statistics.pairwise import MeanPair, games_howell, games_howell_of_samples, tukey_hsd
-from fullpipe.analysis.statistics.power import pairs_by_simulation, pairs_for_power, power_of_pairs
+from fullpipe.analysis.statistics.power import (
+    pairs_by_simulation,
+    pairs_for_power,
+    power_of_pairs,
+    seeds_that_decide,
+)
 from fullpipe.analysis.statistics.rank_effects import epsilon_squared, kendalls_w
 from fullpipe.analysis.statistics.ranks import RankPair, RankTest, dunn, friedman, kruskal_wallis
 from fullpipe.analysis.statistics.stationarity import (
@@ -72,6 +86,7 @@ __all__ = [
     "Hotelling",
     "Interval",
     "Magnitude",
+    "MeanContrast",
     "MeanPair",
     "Mode",
     "Paired",
@@ -93,6 +108,8 @@ __all__ = [
     "cliffs_delta_interval",
     "cohens_d",
     "compact_letters",
+    "contrast_of_cells",
+    "contrast_of_pairs",
     "dkw_half_width",
     "doubtful_means",
     "dunn",
@@ -125,6 +142,7 @@ __all__ = [
     "power_of_pairs",
     "ratio",
     "ratio_of_pairs",
+    "seeds_that_decide",
     "steadiness",
     "summarise",
     "t_interval",

@@ -1,13 +1,15 @@
-"""Difference and equivalence of two means: Welch's test, and two one-sided tests against a margin."""
+"""Difference and equivalence of means: Welch's test, and two one-sided tests against a margin."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from scipy.special import stdtr
+import numpy as np
+from scipy.special import stdtr, stdtrit
 
+from fullpipe.analysis.statistics.intervals import Interval, check_level
 from fullpipe.analysis.statistics.samples import vector
 
 
@@ -30,6 +32,65 @@ class WelchT:
     t: float
     df: float
     p: float
+
+
+@dataclass(frozen=True, slots=True)
+class MeanContrast:
+    """A weighted sum of means, such as their difference, and how well it is known."""
+
+    difference: float
+    """In the unit of the values, as the error."""
+    error: float
+    """Standard error."""
+    df: float
+
+    def interval(self, level: float = 0.95) -> Interval:
+        """Student's interval of the difference."""
+        check_level(level)
+        half = float(stdtrit(self.df, (1 + level) / 2)) * self.error
+        return Interval(self.difference - half, self.difference + half, level, "t")
+
+    def p_within(self, margin: float) -> float:
+        """The larger p value of two one-sided tests against a margin; see `tost`."""
+        return _tost(self.difference, margin, self.error, self.df).p
+
+
+def contrast_of_pairs(reference: Iterable[float], other: Iterable[float]) -> MeanContrast:
+    """The mean of the differences other - reference of values that belong together by their places.
+
+    Raises:
+        ValueError: If there are fewer than two pairs, or a value has no other.
+    """
+    a, b = vector(reference, at_least=2, what="reference"), vector(other, at_least=2, what="other")
+    if a.size != b.size:
+        raise ValueError(f"{a.size} values and {b.size}: they are no pairs")
+    d = b - a
+    return MeanContrast(float(d.mean()), float(d.std(ddof=1)) / math.sqrt(d.size), d.size - 1)
+
+
+def contrast_of_cells(cells: Sequence[Iterable[float]], weights: Sequence[float]) -> MeanContrast:
+    """The weighted sum of the means of independent cells, whatever their variances are.
+
+    error² = Σ c² s² / n, with error⁴ / Σ ((c² s² / n)² / (n - 1)) degrees of freedom. Source: Satterthwaite
+    1946, "An approximate distribution of estimates of variance components". Of two cells with the weights -1
+    and 1 it is Welch's.
+
+    Raises:
+        ValueError: If a cell has fewer than two values, or there are not as many weights as cells.
+
+    >>> found = contrast_of_cells([[1, 2, 3], [2, 4, 6]], [-1, 1])
+    >>> found.difference, round(found.df, 4)
+    (2.0, 2.9412)
+    """
+    values = [vector(cell, at_least=2, what=f"cell {n}") for n, cell in enumerate(cells)]
+    if len(values) != len(weights):
+        raise ValueError(f"{len(values)} cells and {len(weights)} weights: each cell needs one")
+    n, c = np.array([x.size for x in values]), np.array(weights, dtype=np.float64)
+    parts = c**2 * np.array([x.var(ddof=1) for x in values]) / n
+    total = float(parts.sum())
+    shares = parts / total if total else n / n.sum()  # of the variance: no square of a tiny one vanishes
+    df = 1 / float((shares**2 / (n - 1)).sum())
+    return MeanContrast(float(c @ [x.mean() for x in values]), math.sqrt(total), df)
 
 
 def welch_t(reference: Iterable[float], other: Iterable[float]) -> WelchT:

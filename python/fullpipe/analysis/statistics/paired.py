@@ -62,7 +62,7 @@ def paired(reference: Iterable[float], other: Iterable[float]) -> Paired:
     return Paired(d.size, mean, deviation, p, correlation, tuple(map(float, d)))
 
 
-def pairs_that_decide(found: Paired, margin: float, level: float = 0.95, tests: int = 1) -> int | None:
+def pairs_that_decide(found: Paired, margin: float, level: float = 0.95, tests: float = 1) -> int | None:
     """How many pairs tell the difference from 0, or from the margin, if mean and deviation stay as they are.
 
     The least n at which the interval of `level` leaves out 0, or that of 1 - 2 (1 - level) lies within the

@@ -7,8 +7,10 @@ from bisect import bisect_left
 from collections.abc import Iterable
 
 import numpy as np
-from scipy.special import stdtrit
+from scipy.special import fdtrc, stdtrit
 
+from fullpipe.analysis.statistics.anova import FTest
+from fullpipe.analysis.statistics.equivalence import MeanContrast
 from fullpipe.analysis.statistics.intervals import check_level
 from fullpipe.analysis.statistics.paired import MOST_SEEDS
 from fullpipe.analysis.statistics.quadrature import noncentral_t
@@ -112,3 +114,45 @@ def pairs_by_simulation(
             return None
         high = min(2 * high, _MOST_SIMULATED)
     return bisect_left(range(high), True, max(high // 2, 2), key=is_enough)
+
+
+def seeds_that_decide(
+    found: FTest,
+    pairs: Iterable[tuple[MeanContrast, float]],
+    seeds: int,
+    *,
+    level: float = 0.95,
+    tests: float = 1.0,
+) -> int | None:
+    """The seeds at which an F test rejects, or all pairs of levels are within their margins.
+
+    Means and variances are taken to stay as they are. F and the degrees of freedom of the error then grow
+    with the number of runs, and standard errors fall with its root; see `pairs_that_decide` for two levels.
+
+    Args:
+        found: The test of these seeds.
+        pairs: The contrast of every pair of levels, with its margin in the unit of the values.
+        seeds: The number of seeds that there are.
+        level: One minus the error of either test.
+        tests: The error of the F test is divided by this number.
+
+    Returns:
+        None if a million seeds decide nothing.
+    """
+    listed, error = list(pairs), 1 - level
+
+    def rejects(n: int) -> bool:
+        k = n / seeds
+        return float(fdtrc(found.df1, k * found.df2, k * found.f)) < error / tests
+
+    def is_within(n: int) -> bool:
+        k = n / seeds
+        return all(
+            abs(pair.difference) + float(stdtrit(k * pair.df, level)) * pair.error / math.sqrt(k) < margin
+            for pair, margin in listed
+        )
+
+    decided = [
+        is_enough for is_enough in (rejects, *([is_within] if listed else [])) if is_enough(MOST_SEEDS)
+    ]
+    return min((bisect_left(range(MOST_SEEDS), True, 2, key=each) for each in decided), default=None)

@@ -16,6 +16,7 @@ from fullpipe.errors import ScenarioError, brief
 from fullpipe.validation.compare.finding import word
 from fullpipe.validation.compare.margins import MARGINS
 from fullpipe.validation.factors.design import Design, designs, factor_called
+from fullpipe.validation.factors.factor import Factor, factors_of
 from fullpipe.validation.factors.family import Family
 from fullpipe.validation.factors.follow_ups import follow_ups
 from fullpipe.validation.factors.one_factor import several_levels, two_levels
@@ -25,14 +26,19 @@ from fullpipe.validation.factors.several_factors import several_factors, several
 
 @dataclass(frozen=True)
 class Answer:
-    """What is said of all families."""
+    """Tests of all families, and the status of every factor for every subject."""
 
     rows: Sequence[Row]
+    factors: Sequence[Factor]
     notes: Sequence[str]
 
     def to_dict(self) -> dict[str, Any]:
-        """As JSON has it."""
-        return {"rows": [row.to_dict() for row in self.rows], "notes": list(self.notes)}
+        """The answer as JSON."""
+        return {
+            "rows": [row.to_dict() for row in self.rows],
+            "factors": [factor.to_dict() for factor in self.factors],
+            "notes": list(self.notes),
+        }
 
 
 def answer(
@@ -60,45 +66,67 @@ def answer(
         MissingExtraError: If a model of statsmodels is needed, which is not installed.
     """
     rows: list[Row] = []
+    tested: list[tuple[str, Design, Margin]] = []
     notes = dict[str, None]()
     for name, family in families.items():
-        found, left_out = _of_family(values, family, margins or {}, classical=classical, together=together)
+        found, left_out = _designs(values, family)
         notes.update(dict.fromkeys(left_out))
+        with_margins = [(design, _margin(family, design, margins or {})) for design in found]
+        tested += [(name, *each) for each in with_margins]
+        tests = list(_of_family(with_margins, classical=classical, together=together))
         rows += [
             replace(row, family=name, is_planned=name in planned)
-            for row in _corrected(found, family.correction)
+            for row in _corrected(tests, family.correction)
         ]
     q = statistics.benjamini_hochberg([row.p if row.is_primary else math.nan for row in rows])
     rows = [_decided(replace(row, q=value)) for row, value in zip(rows, q, strict=True)]
-    return Answer(rows, list(notes))
+    return Answer(rows, _factors(tested, rows), list(notes))
 
 
-def _of_family(
-    values: pl.DataFrame, family: Family, margins: Mapping[str, Margin], *, classical: bool, together: bool
-) -> tuple[list[Row], list[str]]:
-    factors = _factors(values, family.factors)
-    rows: list[Row] = []
-    notes: list[str] = []
+def _factors(tested: Sequence[tuple[str, Design, Margin]], rows: Sequence[Row]) -> list[Factor]:
+    primary: dict[tuple[object, ...], list[Row]] = {}
+    for row in rows:
+        if row.is_primary:
+            primary.setdefault((row.family, *row.subject.key), []).append(row)
+    return [
+        factor
+        for name, design, margin in tested
+        for factor in factors_of(design, margin, primary[name, *design.subject.key])
+    ]
+
+
+def _designs(values: pl.DataFrame, family: Family) -> tuple[list[Design], list[str]]:
+    """The designs of a family, and notes on what is left out."""
     chosen = values.filter(pl.col("metric").is_in(family.metrics))
-    found, left_out = designs(
-        chosen, factors, blocked=family.block is not None, of=family.of, reference=family.reference
+    found, notes = designs(
+        chosen,
+        _paths(values, family.factors),
+        blocked=family.block is not None,
+        of=family.of,
+        reference=family.reference,
     )
-    for design in found:
-        margin = family.margin(design.subject.metric, {**MARGINS, **margins})
-        try:
-            rows += _tests(design, margin, classical=classical)
-        except ValueError as error:
-            raise ScenarioError([f"{design.subject.name}: {error}"]) from None
     if not all(design.is_blocked for design in found):
         notes.append(
             "cells have other seeds, so that runs are taken as independent; --block seed says which lack"
         )
+    return found, notes
+
+
+def _margin(family: Family, design: Design, margins: Mapping[str, Margin]) -> Margin:
+    return family.margin(design.subject.metric, {**MARGINS, **margins})
+
+
+def _of_family(tested: Sequence[tuple[Design, Margin]], *, classical: bool, together: bool) -> Iterator[Row]:
+    for design, margin in tested:
+        try:
+            yield from _tests(design, margin, classical=classical)
+        except ValueError as error:
+            raise ScenarioError([f"{design.subject.name}: {error}"]) from None
     if together:
-        rows += _together(found)
-    return rows, [*left_out, *notes]
+        yield from _together([design for design, _ in tested])
 
 
-def _factors(values: pl.DataFrame, words: Sequence[str]) -> list[str]:
+def _paths(values: pl.DataFrame, words: Sequence[str]) -> list[str]:
     factors: list[str] = []
     for each in words:
         if (path := factor_called(each, values)) in factors:
@@ -134,18 +162,27 @@ def _corrected(rows: Sequence[Row], correction: str) -> Iterator[Row]:
     corrected = correct([row.p if row.is_primary else math.nan for row in rows])
     first = {row.subject.key: p for row, p in zip(rows, corrected, strict=True) if row.is_primary}
     for row, p, of_pair in zip(rows, corrected, follow_ups(rows), strict=True):
-        yield replace(row, p_corrected=max(of_pair, first[row.subject.key]) if row.is_follow_up else p)
+        raised = replace(row, tests=_times(of_pair if row.is_follow_up else p, row))
+        yield replace(raised, p_corrected=max(of_pair, first[row.subject.key]) if row.is_follow_up else p)
+
+
+def _times(p: float, row: Row) -> float:
+    """The factor by which a correction has raised the p value of a test."""
+    raw = row.pairs.p if row.pairs else row.p
+    return max(1.0, p / raw) if raw > 0 and p > 0 else 1.0
 
 
 def _decided(row: Row) -> Row:
     """A row with its verdict, if it is primary or a pair that follows; of a check none is given."""
-    p = row.p_corrected
     if not (row.is_primary or row.is_follow_up):
-        return replace(row, seeds=None)
+        return row
     if row.difference is None:
-        return replace(row, verdict="different" if p < 1 - LEVEL else "undecided")
+        return replace(row, verdict="different" if row.rejects else "undecided")
     if row.p_equivalent is not None and row.p_equivalent < 1 - LEVEL:
-        return replace(row, verdict="equivalent", seeds=None)
-    if p < 1 - LEVEL:
-        return replace(row, verdict=word(BY_NAME[row.subject.metric].better, row.difference), seeds=None)
-    return replace(row, verdict="undecided")
+        return replace(row, verdict="equivalent")
+    if row.rejects:
+        return replace(row, verdict=word(BY_NAME[row.subject.metric].better, row.difference))
+    seeds = (
+        statistics.pairs_that_decide(row.pairs, row.margin or 0.0, LEVEL, row.tests) if row.pairs else None
+    )
+    return replace(row, verdict="undecided", seeds=seeds)

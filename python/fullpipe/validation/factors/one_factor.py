@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
@@ -18,12 +19,9 @@ from fullpipe.validation.factors.pairs import (
     tukey,
     welch_difference,
 )
-from fullpipe.validation.factors.rows import LEVEL, Row
+from fullpipe.validation.factors.rows import INTERACTION, LEVEL, Row
 
-WITHOUT_PAIRS = (
-    "runs of one seed are independent of each other; where a seed does the same to all levels, this test "
-    "rejects too rarely, and those by seed say more"
-)
+WITHOUT_PAIRS = "treats seeds as unpaired (conservative); prefer the paired tests"
 """Of a test that takes no account of which runs have the same seed."""
 
 
@@ -48,12 +46,12 @@ def several_levels(design: Design, margin: Margin, *, classical: bool) -> Iterat
     if all(varies):
         pooled = statistics.anova(groups)
         effects = (statistics.omega_squared(pooled, LEVEL), statistics.eta_squared(pooled, LEVEL))
-        welch = f_row(design, "Welch ANOVA", design.factors[0], statistics.welch_anova(groups), effects, True)
+        welch = f_row(design, "Welch ANOVA", (0,), statistics.welch_anova(groups), effects, True)
         yield replace(welch, assumptions=(WITHOUT_PAIRS,) if design.is_blocked else ())
         yield from games_howell(design, groups, margin, is_follow_up=not design.is_blocked)
     if classical:
         pooled = statistics.anova(groups)
-        yield f_row(design, "ANOVA", design.factors[0], pooled, (statistics.omega_squared(pooled),), False)
+        yield f_row(design, "ANOVA", (0,), pooled, (statistics.omega_squared(pooled),), False)
         yield from tukey(design, groups, margin)
     if design.is_blocked:
         yield _friedman(design, groups, n, is_primary=not all(varies))
@@ -64,36 +62,40 @@ def several_levels(design: Design, margin: Margin, *, classical: bool) -> Iterat
 
 
 def f_row(
-    design: Design, test: str, effect: str, found: FTest, effects: Sequence[Effect], is_primary: bool
+    design: Design,
+    test: str,
+    places: Sequence[int],
+    found: FTest,
+    effects: Sequence[Effect],
+    is_primary: bool,
 ) -> Row:
-    """A row of an F test."""
-    statistic = f"F({found.df1:g}, {found.df2:.4g}) = {found.f:.4g}"
+    """A row of an F test of the factors at some places: one of a main effect, several of an interaction."""
+    factors = tuple(design.factors[place] for place in places)
     return Row(
-        design.subject, test, effect, found.n, found.p, is_primary, statistic=statistic, effects=effects
+        design.subject,
+        test,
+        INTERACTION.join(factors),
+        found.n,
+        found.p,
+        is_primary,
+        statistic=f"F({found.df1:g}, {found.df2:.4g}) = {found.f:.4g}",
+        effects=effects,
+        factors=factors,
+        f=found,
     )
 
 
 def _friedman(design: Design, groups: Sequence[Values], n: int, *, is_primary: bool) -> Row:
     blocks = list(zip(*groups, strict=True))
     found = statistics.friedman(blocks)
-    statistic = f"F({found.df1:g}, {found.df2:g}) = {found.statistic:.4g}"
     effects = (statistics.kendalls_w(blocks, LEVEL),)
-    return Row(
-        design.subject,
-        "Friedman",
-        design.factors[0],
-        n,
-        found.p,
-        is_primary,
-        statistic=statistic,
-        effects=effects,
-    )
+    test = FTest(found.statistic, found.df1, found.df2 or math.inf, found.p, n)
+    row = f_row(design, "Friedman", (0,), test, effects, is_primary)
+    return replace(row, statistic=f"F({found.df1:g}, {found.df2:g}) = {found.statistic:.4g}")
 
 
 def _kruskal(design: Design, groups: Sequence[Values], n: int, *, is_primary: bool) -> Row:
     found = statistics.kruskal_wallis(groups)
-    statistic = f"chi²({found.df1:g}) = {found.statistic:.4g}"
-    effects = (statistics.epsilon_squared(groups, LEVEL),)
     return Row(
         design.subject,
         "Kruskal-Wallis",
@@ -101,6 +103,7 @@ def _kruskal(design: Design, groups: Sequence[Values], n: int, *, is_primary: bo
         n,
         found.p,
         is_primary,
-        statistic=statistic,
-        effects=effects,
+        statistic=f"chi²({found.df1:g}) = {found.statistic:.4g}",
+        effects=(statistics.epsilon_squared(groups, LEVEL),),
+        factors=design.factors,
     )

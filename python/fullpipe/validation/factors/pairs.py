@@ -9,7 +9,7 @@ from itertools import combinations
 
 from fullpipe.analysis import statistics
 from fullpipe.analysis.metrics.margins import Margin
-from fullpipe.analysis.statistics import Effect, Interval
+from fullpipe.analysis.statistics import Effect, FTest, Interval
 from fullpipe.validation.factors.design import Design
 from fullpipe.validation.factors.rows import LEVEL, Row
 
@@ -50,7 +50,8 @@ def paired_difference(
         effects=effects,
         margin=allowed,
         p_equivalent=statistics.tost_of_pairs(reference, other, allowed).p if allowed else None,
-        seeds=statistics.pairs_that_decide(found, allowed, LEVEL),
+        factors=design.factors,
+        pairs=found,
     )
 
 
@@ -79,6 +80,8 @@ def welch_difference(design: Design, reference: Values, other: Values, margin: M
         effects=effects,
         margin=allowed,
         p_equivalent=statistics.tost(reference, other, allowed).p if allowed else None,
+        factors=design.factors,
+        f=FTest(welch.t**2, 1, welch.df, welch.p, len(reference) + len(other)),
     )
 
 

@@ -7,10 +7,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from fullpipe.analysis.statistics import Effect, Interval
+from fullpipe.analysis.statistics import Effect, FTest, Interval, Paired
 from fullpipe.validation.compare.finding import Subject
 
 LEVEL = 0.95
+INTERACTION = " x "
+"""Between the factors of an interaction."""
 
 
 @dataclass(frozen=True)
@@ -20,7 +22,7 @@ class Row:
     subject: Subject
     test: str
     effect: str
-    """What is tested: a factor, an interaction, or two levels."""
+    """Factor, interaction, or two levels, in words."""
     n: int
     """How many runs there are."""
     p: float
@@ -54,8 +56,21 @@ class Row:
     """Within its family."""
     q: float = math.nan
     """After Benjamini's and Hochberg's procedure over all families and metrics."""
+    tests: float = 1.0
+    """Factor by which the correction has raised p."""
     verdict: str = ""
     assumptions: Sequence[str] = field(default=())
+    factors: tuple[str, ...] = ()
+    """Columns of the factors whose effect is tested; several of an interaction."""
+    f: FTest | None = None
+    """The F test, if it is one."""
+    pairs: Paired | None = None
+    """Paired differences, if it is a test of them."""
+
+    @property
+    def rejects(self) -> bool:
+        """Whether p is below 5 % after correction."""
+        return self.p_corrected < 1 - LEVEL
 
     def to_dict(self) -> dict[str, Any]:
         """As JSON has it: base units, and null for what there is not."""
@@ -69,7 +84,7 @@ class Row:
             "n": self.n,
             "difference": self.difference,
             "interval": _interval(self.interval),
-            "effects": [_effect(effect) for effect in self.effects],
+            "effects": [effect_dict(effect) for effect in self.effects],
             "statistic": self.statistic,
             "p": _known(self.p),
             "primary": self.is_primary,
@@ -96,7 +111,8 @@ def _interval(found: Interval | None) -> Mapping[str, Any] | None:
     }
 
 
-def _effect(found: Effect) -> Mapping[str, Any]:
+def effect_dict(found: Effect) -> Mapping[str, Any]:
+    """An effect size as JSON."""
     return {"name": found.name, "value": _known(found.value), "interval": _interval(found.interval)}
 
 

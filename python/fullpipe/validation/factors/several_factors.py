@@ -12,17 +12,13 @@ from fullpipe.analysis import statistics
 from fullpipe.validation.compare.finding import Subject
 from fullpipe.validation.factors.design import Design
 from fullpipe.validation.factors.one_factor import WITHOUT_PAIRS, f_row
-from fullpipe.validation.factors.rows import LEVEL, Row
+from fullpipe.validation.factors.rows import INTERACTION, LEVEL, Row
 
 ASSUMPTIONS = (
     "runs are independent of each other",
     "metrics are normal together within a group",
     "their covariances are the same in every group",
 )
-
-
-INTERACTION = " x "
-"""Between the factors of an interaction."""
 
 
 def several_factors(design: Design, *, classical: bool) -> Iterator[Row]:
@@ -37,25 +33,21 @@ def several_factors(design: Design, *, classical: bool) -> Iterator[Row]:
     }
     if varies:
         for places, found in statistics.welch_factorial_anova(cells).items():
-            row = f_row(design, "Welch-James", _named(design, places), found, effects[places], True)
+            row = f_row(design, "Welch-James", places, found, effects[places], True)
             yield replace(row, assumptions=(WITHOUT_PAIRS,) if design.is_blocked else ())
     if classical or not varies:
         for places, found in pooled.items():
-            yield f_row(design, "ANOVA", _named(design, places), found, effects[places], not varies)
+            yield f_row(design, "ANOVA", places, found, effects[places], not varies)
     if design.is_blocked:
         blocks = {(*cell, n): value for cell, values in cells.items() for n, value in enumerate(values)}
         for places, found in statistics.factorial_mixed_model(blocks).items():
-            yield f_row(design, "mixed model", _named(design, places), found, (), False)
+            yield f_row(design, "mixed model", places, found, (), False)
 
 
 def _numbered(design: Design) -> dict[tuple[int, ...], list[float]]:
     """Values of cells, in the order of seeds, by the places of their levels."""
     places = product(*(range(len(levels)) for levels in design.levels))
     return {place: design.values(cell) for place, cell in zip(places, product(*design.levels), strict=True)}
-
-
-def _named(design: Design, places: Sequence[int]) -> str:
-    return INTERACTION.join(design.factors[place] for place in places)
 
 
 def several_metrics(designs: Sequence[Design]) -> Row:
