@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import sys
 from collections.abc import Callable
 from dataclasses import replace
@@ -54,7 +55,9 @@ def home(fullpipe: Callable[..., Any]) -> Callable[..., Any]:
 def test_a_scenario_is_run_and_tested(home: Callable[..., Any]) -> None:
     made = home("test", "home.toml", *TEST, "--seeds", 3)
     assert made.exit_code == 0, made.output
-    assert "paired difference" in made.output
+    assert re.match(
+        r"cca(:| matters:| does not matter:) with bbr3 instead of cubic, goodput of ", made.output
+    )
     assert len(list(Path("runs").glob("*/native-*"))) == 6
 
 
@@ -67,10 +70,41 @@ def test_a_store_gives_the_same_answer_as_its_scenario(home: Callable[..., Any])
     assert again["kind"] == "test"
 
 
+def test_json_has_the_conclusion_and_the_status_of_every_factor(home: Callable[..., Any]) -> None:
+    made = json.loads(home("test", "home.toml", *TEST, "--seeds", 3, "--json").output)
+    assert made["conclusion"][0].startswith("cca")
+    assert {(each["of"], each["factor"]) for each in made["factors"]} == {
+        (of, "flows.0.cca") for of in ("flows.0", "reno-1", "all flows")
+    }
+    assert {each["status"] for each in made["factors"]} <= {"matters", "does not matter", "undecided"}
+
+
+@pytest.mark.parametrize("option", ["--group", "--of"])
+def test_a_group_is_chosen_by_either_option(home: Callable[..., Any], option: str) -> None:
+    made = json.loads(home("test", "home.toml", *TEST, option, "flows.0", "--seeds", 3, "--json").output)
+    assert {row["of"] for row in made["rows"]} == {"flows.0"}
+
+
+def test_all_rows_are_printed_if_they_are_asked_for(home: Callable[..., Any]) -> None:
+    made = home("test", "home.toml", *TEST, "--seeds", 3, "--all")
+    assert "paired difference" in made.output
+    assert "nothing was declared beforehand" in made.output
+
+
 def test_a_file_for_reports_says_how_to_make_it_again(home: Callable[..., Any]) -> None:
     home("test", "home.toml", *TEST, "--seeds", 3, "-o", "answer.json")
     kept = json.loads(Path("answer.json").read_text())
-    assert sorted(kept) == ["basis", "command", "factors", "kind", "notes", "question", "rows", "title"]
+    assert sorted(kept) == [
+        "basis",
+        "command",
+        "conclusion",
+        "factors",
+        "kind",
+        "notes",
+        "question",
+        "rows",
+        "title",
+    ]
     assert kept["command"].startswith("fullpipe test home.toml")
     again = home(*kept["command"].split()[1:])
     assert again.exit_code == 0

@@ -31,11 +31,12 @@ from fullpipe.errors import ScenarioError, UnknownNameError
 from fullpipe.report import basis
 from fullpipe.runs.schema import TABLES
 from fullpipe.validation.compare import read_margin
-from fullpipe.validation.factors import Family, answer, read_families
+from fullpipe.validation.factors import Family, answer, conclusion, read_families
 from fullpipe.validation.factors.family import MOST_FACTORS
 from fullpipe.validation.factors.where import only
 
 _SEEDS = 20
+_MOST_NOTES = 6
 _ASKED = "asked for"
 """Family of the tests that were not declared beforehand."""
 
@@ -64,7 +65,10 @@ def factors(
         typer.Option(metavar="FILE", help="TOML file of families that were declared beforehand."),
     ] = None,
     of: Annotated[
-        list[str] | None, typer.Option(metavar="NAME", help="Only this flow group or link; may be repeated.")
+        list[str] | None,
+        typer.Option(
+            "--group", "--of", metavar="NAME", help="Only this flow group or link; may be repeated."
+        ),
     ] = None,
     where: Annotated[
         list[str] | None,
@@ -104,6 +108,9 @@ def factors(
     out: Out = Path("runs"),
     allow_python: AllowPython = False,
     form: FormOption = Form.TABLE,
+    all_rows: Annotated[
+        bool, typer.Option("--all", help="Print all rows: also pairs of levels and checks.")
+    ] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
     output: Annotated[
         Path | None,
@@ -139,6 +146,7 @@ def factors(
         "kind": "test",
         "title": _title(points, asked),
         "question": _question(asked),
+        "conclusion": conclusion(found),
         **found.to_dict(),
         "command": command_line(context),
     }
@@ -150,9 +158,12 @@ def factors(
     if as_json:
         echo(json.dumps(made, allow_nan=False))
         return
-    show(made["title"], found, form)
-    for note in made["notes"]:
+    show(made["title"], found, form, all_rows=all_rows)
+    notes = made["notes"]
+    for note in notes if all_rows else notes[:_MOST_NOTES]:
         complain(f"note: {note}")
+    if len(notes) > _MOST_NOTES and not all_rows:
+        complain(f"note: {len(notes) - _MOST_NOTES} more notes: --all prints them")
 
 
 def _families(

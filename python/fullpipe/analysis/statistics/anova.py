@@ -36,18 +36,18 @@ class FTest:
     """Degrees of freedom; of Welch's tests rarely a whole number."""
     p: float
     n: int
-    """How many values there are in all."""
+    """Values in all cells."""
 
 
 @dataclass(frozen=True, slots=True)
 class Sample:
-    """What is known of a group whose values are not, or are not independent."""
+    """Moments of a group whose values are unknown or not independent."""
 
     n: float
-    """How many independent values it is worth: rarely a whole number."""
+    """Independent values that it is worth: rarely a whole number."""
     mean: float
     variance: float
-    """Of one value, in the square of the unit of the mean."""
+    """Variance of one value, in the square of the unit of the mean."""
 
 
 def anova(groups: Groups) -> FTest:
@@ -82,7 +82,7 @@ def welch_anova(groups: Groups) -> FTest:
 
 
 def anova_of_samples(samples: Sequence[Sample]) -> FTest:
-    """`anova` of groups that are worth so many independent values.
+    """`anova` of groups of which size, mean and variance are known.
 
     Raises:
         ValueError: If there are fewer than two groups, one is worth no more than one value, or none varies.
@@ -96,7 +96,7 @@ def anova_of_samples(samples: Sequence[Sample]) -> FTest:
 
 
 def welch_anova_of_samples(samples: Sequence[Sample]) -> FTest:
-    """`welch_anova` of groups that are worth so many independent values.
+    """`welch_anova` of groups of which size, mean and variance are known.
 
     Raises:
         ValueError: If there are fewer than two groups, one is worth no more than one value, or does not vary.

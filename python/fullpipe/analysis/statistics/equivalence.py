@@ -19,7 +19,7 @@ class Tost:
 
     difference: float
     margin: float
-    """In the unit of the values, as the difference."""
+    """Difference that does not matter, in the unit of the values."""
     df: float
     p: float
     """The larger one of the two: below 5 %, the 90 % interval lies within the margin."""
@@ -39,9 +39,9 @@ class MeanContrast:
     """A weighted sum of means, such as their difference, and how well it is known."""
 
     difference: float
-    """In the unit of the values, as the error."""
+    """Weighted sum of the means, in the unit of the values."""
     error: float
-    """Standard error."""
+    """Standard error of the difference, in the unit of the values."""
     df: float
 
     def interval(self, level: float = 0.95) -> Interval:
@@ -72,8 +72,8 @@ def contrast_of_cells(cells: Sequence[Iterable[float]], weights: Sequence[float]
     """The weighted sum of the means of independent cells, whatever their variances are.
 
     error² = Σ c² s² / n, with error⁴ / Σ ((c² s² / n)² / (n - 1)) degrees of freedom. Source: Satterthwaite
-    1946, "An approximate distribution of estimates of variance components". Of two cells with the weights -1
-    and 1 it is Welch's.
+    1946, "An approximate distribution of estimates of variance components". Two cells with the weights -1
+    and 1 give Welch's degrees of freedom.
 
     Raises:
         ValueError: If a cell has fewer than two values, or there are not as many weights as cells.

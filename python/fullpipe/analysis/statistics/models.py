@@ -32,13 +32,13 @@ def manova(groups: Sequence[Matrix]) -> Pillai:
     """The test that the means of several metrics are the same in all groups, by Pillai's trace.
 
     It takes runs as independent, the metrics of a group as normal together, and their covariances as the same
-    in every group. Of the usual statistics this one suffers least where they are not. It says that something
-    differs and not what: read it beside a test of every metric. Source: Pillai 1955, "Some new test criteria
-    in multivariate analysis"; Olson 1976, "On choosing a test statistic in multivariate analysis of
+    in every group. Among the usual statistics, this one is the most robust where they are not. It says that
+    something differs and not what: read it beside a test of every metric. Source: Pillai 1955, "Some new test
+    criteria in multivariate analysis"; Olson 1976, "On choosing a test statistic in multivariate analysis of
     variance".
 
     Args:
-        groups: Of every group a row per run and a column per metric, each in any unit.
+        groups: A matrix per group, with a row per run and a column per metric, each in any unit.
 
     Raises:
         MissingExtraError: If statsmodels is not installed.

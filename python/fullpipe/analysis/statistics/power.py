@@ -1,4 +1,4 @@
-"""How many pairs of runs find a difference, and how surely."""
+"""Numbers of runs that find a difference, and power."""
 
 from __future__ import annotations
 

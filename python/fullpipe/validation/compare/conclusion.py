@@ -169,13 +169,15 @@ def one(found: Finding) -> str:
     if found.rule == "lacking":
         return f"{name} is {found.verdict}: {found.reason}."
     if found.verdict == "equivalent":
-        return f"{name} is equivalent: {values}, {_difference(found)}, within {_margin(found)}."
+        return (
+            f"{name} is equivalent: {values}, {difference_in_words(found)}, within {margin_in_words(found)}."
+        )
     if found.verdict == "undecided":
-        return f"{name} is undecided: {values}, {_difference(found)}; {_why_open(found)}."
-    return f"{name} is {found.verdict}: it {_moves(found)}."
+        return f"{name} is undecided: {values}, {difference_in_words(found)}; {_why_open(found)}."
+    return f"{name} is {found.verdict}: it {moves(found)}."
 
 
-def _margin(found: Finding) -> str:
+def margin_in_words(found: Finding) -> str:
     """The margin in words."""
     amount = _value(found.margin.absolute, found) if found.margin.absolute else ""
     share = f"{100 * found.margin.relative:g} %" if found.margin.relative else ""
@@ -197,7 +199,7 @@ def name_of(found: Finding) -> str:
     return f"{label} {'at' if found.kind == 'link' else 'of'} {found.of}"
 
 
-def _moves(found: Finding) -> str:
+def moves(found: Finding) -> str:
     """Direction, size with interval, and the value reached."""
     verb = "rises" if found.difference > 0 else "falls"
     size = _size(found)
@@ -225,7 +227,7 @@ def _size(found: Finding) -> str:
     return _with_interval([sign * found.difference, *sorted(sign * end for end in _ends(found) or ())], found)
 
 
-def _difference(found: Finding) -> str:
+def difference_in_words(found: Finding) -> str:
     """A difference with sign, unit and interval."""
     return f"a difference of {_with_interval([found.difference, *(_ends(found) or ())], found, '+')}"
 
@@ -299,9 +301,7 @@ def _sizes(found: Sequence[Finding]) -> str:
         return ""
     most = max(found, key=_change)
     return (
-        f", most at {', '.join(_place(most))}: it {_moves(most)}"
-        if len(found) > 1
-        else f": it {_moves(most)}"
+        f", most at {', '.join(_place(most))}: it {moves(most)}" if len(found) > 1 else f": it {moves(most)}"
     )
 
 

@@ -4,6 +4,7 @@ Everything here takes a table of values; it runs nothing and draws nothing."""
 
 from fullpipe.validation.compare.finding import Subject
 from fullpipe.validation.factors.answer import Answer, answer
+from fullpipe.validation.factors.conclusion import conclusion
 from fullpipe.validation.factors.design import Design, designs
 from fullpipe.validation.factors.factor import Factor
 from fullpipe.validation.factors.family import Family, read_families
@@ -19,6 +20,7 @@ __all__ = [
     "Row",
     "Subject",
     "answer",
+    "conclusion",
     "designs",
     "planned",
     "read_families",

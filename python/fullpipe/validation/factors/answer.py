@@ -168,8 +168,7 @@ def _corrected(rows: Sequence[Row], correction: str) -> Iterator[Row]:
 
 def _times(p: float, row: Row) -> float:
     """The factor by which a correction has raised the p value of a test."""
-    raw = row.pairs.p if row.pairs else row.p
-    return max(1.0, p / raw) if raw > 0 and p > 0 else 1.0
+    return max(1.0, p / row.p_raw) if row.p_raw > 0 and p > 0 else 1.0
 
 
 def _decided(row: Row) -> Row:

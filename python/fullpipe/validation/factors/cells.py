@@ -19,7 +19,7 @@ def check_cells(cells: Cells, levels: Sequence[Sequence[str]], *, blocked: bool)
 
     Args:
         cells: Those that have runs.
-        levels: Of every factor, those that any run has.
+        levels: Levels of every factor that any run has.
         blocked: Whether every cell has to be there with the same seeds.
     """
     missing = [cell for cell in product(*levels) if cell not in cells]

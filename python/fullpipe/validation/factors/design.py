@@ -1,4 +1,4 @@
-"""What is tested: a metric of a group of flows or of a link, by the levels of factors, one value per run."""
+"""Designs: a metric of a group of flows or of a link by the levels of factors, one value per run."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class Design:
     subject: Subject
     factors: tuple[str, ...]
     levels: tuple[tuple[str, ...], ...]
-    """Of every factor, the reference first."""
+    """Levels of every factor, the reference first."""
     cells: Mapping[Cell, Mapping[int, float]]
 
     @property
@@ -37,11 +37,11 @@ class Design:
 
     @property
     def seeds(self) -> list[int]:
-        """Of the first cell, in ascending order."""
+        """Seeds of the first cell, in ascending order."""
         return sorted(next(iter(self.cells.values())))
 
     def values(self, cell: Cell) -> list[float]:
-        """In the order of seeds."""
+        """Values of a cell in the order of its seeds."""
         of_cell = self.cells[cell]
         return [of_cell[seed] for seed in sorted(of_cell)]
 
@@ -81,14 +81,14 @@ def designs(
     of: Sequence[str] = (),
     reference: str | None = None,
 ) -> tuple[list[Design], list[str]]:
-    """What can be tested of a table of values.
+    """Make the designs of a table of values.
 
     Args:
         values: As `values_of` gives them.
         factors: One to three columns: see `factor_called`.
         blocked: Whether every cell has to have the same seeds.
         of: Groups of flows or links; all unless named.
-        reference: The level of the first factor that others are held against; else the first.
+        reference: The level of the first factor that others are compared with; else the first.
 
     Returns:
         One design per subject, and notes on what is left out.
@@ -150,7 +150,7 @@ def _of_groups(values: pl.DataFrame, of: Sequence[str]) -> pl.DataFrame:
 
 
 def _levels(column: pl.Series) -> list[str]:
-    """By size if they are quantities, else as they come."""
+    """Levels by size if they are quantities, else in the order of runs."""
     distinct = column.drop_nulls().unique(maintain_order=True).to_list()
     found = as_numbers(distinct)
     if found:

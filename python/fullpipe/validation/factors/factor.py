@@ -28,8 +28,8 @@ class Factor:
     margin: Margin
     test: Row
     """The primary test of its main effect, corrected within the family."""
-    interactions: tuple[tuple[str, ...], ...]
-    """Sets of factors with it among them, whose interaction is significant after correction."""
+    interactions: tuple[Row, ...]
+    """Tests of its interactions that reject after correction."""
     seeds: int | None
     """Seeds that would decide, if means and variances stay; None if decided or not known."""
 
@@ -70,7 +70,7 @@ class Factor:
                 "interval": interval_dict(widest.contrast.interval(LEVEL)),
                 "margin": widest.allowed,
             },
-            "interactions": [list(paths) for paths in self.interactions],
+            "interactions": [list(row.factors) for row in self.interactions],
             "seeds_that_would_decide": self.seeds,
             "family": self.test.family,
         }
@@ -87,9 +87,7 @@ def factors_of(design: Design, margin: Margin, rows: Sequence[Row]) -> Iterator[
     tests = {row.factors: row for row in rows if row.is_primary}
     for place, path in enumerate(design.factors):
         test, levels = tests[path,], levels_of(design, place, margin)
-        found = tuple(
-            paths for paths, row in tests.items() if path in paths and len(paths) > 1 and row.rejects
-        )
+        found = tuple(row for paths, row in tests.items() if path in paths and len(paths) > 1 and row.rejects)
         yield Factor(design.subject, path, levels, margin, test, found, _seeds(design, levels, test))
 
 

@@ -14,7 +14,7 @@ from fullpipe.scenario.read import files
 from fullpipe.validation.compare import read_margin
 
 MOST_FACTORS = 3
-"""Of one design; with more, interactions are of too many factors to be read."""
+"""Factors of one design: an interaction of more than three cannot be read."""
 Correction = Literal["holm", "bh"]
 
 
@@ -29,10 +29,10 @@ class Family(BaseModel):
     of: tuple[str, ...] = ()
     """Groups of flows or links; all unless named."""
     reference: str | None = None
-    """The level of the first factor that others are held against."""
+    """Level of the first factor that others are compared with."""
     block: Literal["seed"] | None = None
     margins: dict[str, str] = {}
-    """By metric, as `--margin` has them."""
+    """Margins by metric, written as for `--margin`."""
     correction: Correction = "holm"
 
     def margin(self, metric: str, default: Mapping[str, Margin]) -> Margin:

@@ -1,4 +1,4 @@
-"""Which levels differ, of all subjects of a family."""
+"""Pairs of levels of all subjects of a family."""
 
 from __future__ import annotations
 

@@ -22,9 +22,11 @@ class LevelPair:
     levels: tuple[str, str]
     """The reference, and the level compared with it."""
     values: tuple[Sequence[float], Sequence[float]]
-    """Of either level: the mean over its cells, one per seed; without common seeds the means of its cells."""
+    """Means of either level over its cells, one per seed; without common seeds the means of its cells."""
     contrast: MeanContrast
-    """Of the other level and the reference."""
+    """Mean of the other level minus mean of the reference."""
+    has_pairs: bool
+    """Whether values belong together by seed."""
     allowed: float
     """The difference that does not matter, in the unit of the metric."""
 
@@ -40,7 +42,7 @@ class Levels:
 
     names: tuple[str, ...]
     means: tuple[float, ...]
-    """In the unit of the metric."""
+    """Unweighted over cells, in the unit of the metric."""
     pairs: tuple[LevelPair, ...]
 
     @property
@@ -88,5 +90,7 @@ def levels_of(design: Design, place: int, margin: Margin) -> Levels:
             weights = share * ((level_of == j) * 1.0 - (level_of == i))
             contrast = statistics.contrast_of_cells(cells, weights.tolist())
         values = by_level[i].tolist(), by_level[j].tolist()
-        pairs.append(LevelPair((names[i], names[j]), values, contrast, margin.allowed(means[i])))
+        pairs.append(
+            LevelPair((names[i], names[j]), values, contrast, design.is_blocked, margin.allowed(means[i]))
+        )
     return Levels(names, tuple(means), tuple(pairs))

@@ -22,7 +22,7 @@ from fullpipe.validation.factors.pairs import (
 from fullpipe.validation.factors.rows import INTERACTION, LEVEL, Row
 
 WITHOUT_PAIRS = "treats seeds as unpaired (conservative); prefer the paired tests"
-"""Of a test that takes no account of which runs have the same seed."""
+"""Assumption of tests that ignore which runs have the same seed."""
 
 
 def two_levels(design: Design, margin: Margin) -> Iterator[Row]:

@@ -127,7 +127,7 @@ def by_pairs(design: Design, groups: Sequence[Values], margin: Margin) -> Iterat
         for i, j in combinations(range(len(levels)), 2)
     ]
     for row, p in zip(rows, statistics.holm([row.p for row in rows]), strict=True):
-        yield replace(row, p=p, is_corrected=True, is_follow_up=True)
+        yield replace(row, p=p, raw=row.p, is_corrected=True, is_follow_up=True)
 
 
 def dunn(design: Design, groups: Sequence[Values]) -> Iterator[Row]:

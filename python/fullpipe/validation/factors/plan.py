@@ -1,4 +1,4 @@
-"""How many seeds a comparison needs, from what a pilot says of the spread of differences."""
+"""Seeds that a comparison needs, from the spread of differences in a pilot."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from fullpipe.validation.factors.design import Design, designs
 VARIANT = "variant"
 """The column of a table of values that tells variants apart."""
 _OPEN = 0.95
-"""Of the interval of the deviation that gives the range of seeds."""
+"""Level of the interval of the deviation that gives the range of seeds."""
 
 
 @dataclass(frozen=True)
@@ -28,15 +28,15 @@ class Planned:
 
     subject: Subject
     other: str
-    """The variant that is held against the first; empty without variants."""
+    """Variant that is compared with the first; empty without variants."""
     pilot: int
-    """How many seeds the pilot had."""
+    """Seeds of the pilot."""
     mean: float
-    """Of the reference."""
+    """Mean of the reference, in the unit of the metric."""
     difference: float
-    """What is to be found, in the unit of the metric."""
+    """Difference to be found, in the unit of the metric."""
     deviation: float
-    """Of paired differences, in the unit of the metric."""
+    """Standard deviation of paired differences, in the unit of the metric."""
     seeds: int | None
     """None if more are needed than are tried: a million, or 5,000 by simulation."""
     least: int | None
@@ -46,7 +46,7 @@ class Planned:
     """Whether runs are of two kinds, so that no formula holds."""
 
     def to_dict(self) -> dict[str, Any]:
-        """As JSON has it, in base units."""
+        """The plan as JSON, in base units."""
         return {
             **self.subject.to_dict(),
             "variant": self.other or None,
@@ -62,7 +62,7 @@ class Planned:
 
 
 def planned(values: pl.DataFrame, detect: float, power: float) -> tuple[list[Planned], list[str]]:
-    """Of every subject and variant, the seeds that find a difference of a share of the reference's mean.
+    """Plan the seeds that find a difference of a share of the reference's mean, by subject and variant.
 
     Args:
         values: As `values_of` gives them, of the runs of a pilot; with several variants in the column

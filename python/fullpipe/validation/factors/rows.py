@@ -1,4 +1,4 @@
-"""What a test says: one row per test and subject."""
+"""Rows of an answer: one per test and subject."""
 
 from __future__ import annotations
 
@@ -24,38 +24,40 @@ class Row:
     effect: str
     """Factor, interaction, or two levels, in words."""
     n: int
-    """How many runs there are."""
+    """Runs."""
     p: float
     is_primary: bool = False
-    """Whether it is what the question is answered by, and corrected with the others of its family. The rest
-    is there to check it by."""
+    """Whether the answer rests on it, so that it is corrected with the others of its family. All other rows
+    are checks or pairs of levels."""
     is_follow_up: bool = False
-    """Whether it says which levels differ, once the primary test of its subject says that some do."""
+    """Whether it compares two levels once the primary test of its subject rejects."""
     is_corrected: bool = False
     """Whether the test itself corrects p for all pairs."""
     statistic: str = ""
     """Such as F(2, 57) = 4.1."""
     levels: tuple[str, ...] = ()
-    """Of a comparison of two: the reference first."""
+    """Two levels that are compared, the reference first."""
     means: tuple[float, ...] = ()
-    """Of the levels."""
+    """Means of the levels."""
     difference: float | None = None
-    """Of the means, in the unit of the metric."""
+    """Difference of the means, in the unit of the metric."""
     interval: Interval | None = None
-    """Of the difference."""
+    """Interval of the difference."""
     effects: Sequence[Effect] = ()
     margin: float | None = None
     """The difference that does not matter, in the unit of the metric."""
     p_equivalent: float | None = None
-    """Of two one-sided tests against the margin."""
+    """P value of two one-sided tests against the margin."""
     seeds: int | None = None
-    """How many seeds would decide, if mean and spread stay as they are."""
+    """Seeds that would decide, if mean and spread stay."""
     family: str = ""
     is_planned: bool = False
     p_corrected: float = math.nan
     """Within its family."""
     q: float = math.nan
     """After Benjamini's and Hochberg's procedure over all families and metrics."""
+    raw: float | None = None
+    """P value before any correction, if p is corrected by the test itself and has one."""
     tests: float = 1.0
     """Factor by which the correction has raised p."""
     verdict: str = ""
@@ -68,12 +70,19 @@ class Row:
     """Paired differences, if it is a test of them."""
 
     @property
+    def p_raw(self) -> float:
+        """P value without any correction; NaN if the test has none."""
+        if self.raw is not None:
+            return self.raw
+        return math.nan if self.is_corrected else self.p
+
+    @property
     def rejects(self) -> bool:
         """Whether p is below 5 % after correction."""
         return self.p_corrected < 1 - LEVEL
 
     def to_dict(self) -> dict[str, Any]:
-        """As JSON has it: base units, and null for what there is not."""
+        """The row as JSON, in base units, with null for missing values."""
         return {
             "test": self.test,
             "verdict": self.verdict,
@@ -87,6 +96,7 @@ class Row:
             "effects": [effect_dict(effect) for effect in self.effects],
             "statistic": self.statistic,
             "p": _known(self.p),
+            "p_raw": _known(self.p_raw),
             "primary": self.is_primary,
             "corrected": self.is_corrected,
             "p_corrected": _known(self.p_corrected),

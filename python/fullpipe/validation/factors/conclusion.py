@@ -1,0 +1,367 @@
+"""The conclusion of tests of factors: one to five sentences with magnitudes, units and intervals."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from fullpipe.analysis.metrics import BY_NAME
+from fullpipe.analysis.points import short_names
+from fullpipe.analysis.regions import region
+from fullpipe.analysis.shown import number_shown, point_shown, unit_shown
+from fullpipe.analysis.statistics import Effect
+from fullpipe.errors import brief
+from fullpipe.validation.compare.conclusion import (
+    MOST,
+    difference_in_words,
+    margin_in_words,
+    moves,
+    name_of,
+    one,
+)
+from fullpipe.validation.compare.finding import Finding, Subject, Verdict, word
+from fullpipe.validation.factors.answer import Answer
+from fullpipe.validation.factors.factor import Factor, Status
+from fullpipe.validation.factors.levels import LevelPair
+from fullpipe.validation.factors.rows import INTERACTION, LEVEL, Row
+
+LONGEST = 35
+"""Words of a sentence."""
+_LONGEST_REGION = 60
+"""Characters of a part of a sweep in words; a longer one is left to the table."""
+_LONGEST_LEVEL = 30
+_LONGEST_PLACE = 5
+"""Words of a point."""
+_STATUSES: tuple[Status, ...] = ("matters", "does not matter", "undecided")
+_NUMBER = re.compile(r"[-+.\d]+|true|false", re.IGNORECASE)
+
+
+@dataclass(frozen=True)
+class _Told:
+    """A factor and a subject at all points."""
+
+    factors: Sequence[Factor]
+    names: Mapping[str, str]
+    """Short names of all paths."""
+
+    @property
+    def name(self) -> str:
+        """Short name of the factor."""
+        return self.names[self.factors[0].path]
+
+    @property
+    def asked(self) -> tuple[str, str]:
+        """Family and path of the factor."""
+        return self.factors[0].test.family, self.factors[0].path
+
+    @property
+    def status(self) -> Status:
+        """The first status that holds at any point."""
+        return next(status for status in _STATUSES if self.having(status))
+
+    def having(self, status: Status) -> list[Factor]:
+        """The factor at the points of a status."""
+        return [each for each in self.factors if each.status == status]
+
+    @property
+    def order(self) -> tuple[bool, int, bool, int]:
+        """Sorting key: flows that the factor is a setting of, then what matters, then single groups."""
+        entry = self.factors[0].subject.entry
+        is_own = entry is not None and self.factors[0].path.startswith(f"flows.{entry}.")
+        return not is_own, _STATUSES.index(self.status), entry is None, entry or 0
+
+
+def conclusion(found: Answer) -> list[str]:
+    """Say of every factor whether it matters, where, and how much.
+
+    A sentence per factor comes first: on the flows that it is a setting of, else where it matters. Then
+    follow interactions, and other metrics and groups.
+
+    Returns:
+        One to five sentences of at most 35 words. Nothing if nothing was tested.
+    """
+    told = sorted(_by_subject(found.factors), key=lambda each: each.order)
+    asked = dict.fromkeys((each.test.family, each.path) for each in found.factors)
+    first = [next(each for each in told if each.asked == key) for key in asked]
+    rest = [each for each in told if each not in first]
+    crossed = _interactions(first)
+    room = MOST - len(crossed)
+    if len(first) + len(rest) > room:
+        room -= 1
+    shown = [*first, *rest][:room]
+    return [*map(_sentence, shown), *crossed, *_besides([*first, *rest][room:])]
+
+
+def weight(found: Answer) -> Callable[[Row], tuple[int, bool, int, float]]:
+    """Sorting key of rows in a short table: subjects as the conclusion has them, then what is significant."""
+    rank: dict[tuple[object, ...], int] = {}
+    for told in sorted(_by_subject(found.factors), key=lambda each: each.order):
+        rank.setdefault(_place(told.factors[0].subject), len(rank))
+    return lambda row: (
+        rank.get(_place(row.subject), len(rank)),
+        not row.rejects,
+        len(row.factors),
+        row.p_corrected,
+    )
+
+
+def _place(subject: Subject) -> tuple[object, ...]:
+    """Kind, entry or name, and metric: the same at every point."""
+    return subject.kind, subject.of if subject.entry is None else subject.entry, subject.metric
+
+
+def _by_subject(factors: Sequence[Factor]) -> list[_Told]:
+    paths = dict.fromkeys(path for each in factors for path in (each.path, *each.subject.point))
+    names = short_names(list(paths))
+    found: dict[tuple[object, ...], list[Factor]] = {}
+    for each in factors:
+        found.setdefault((each.test.family, each.path, *_place(each.subject)), []).append(each)
+    return [_Told(of, names) for of in found.values()]
+
+
+def _sentence(told: _Told) -> str:
+    say = {"matters": _matters, "does not matter": _does_not_matter, "undecided": _undecided}[told.status]
+    others = [
+        f"{status} at {len(told.having(status))}"
+        for status in _STATUSES
+        if status != told.status and told.having(status)
+    ]
+    return _fitted([*say(told), _Part(f"; {' and '.join(others)}" if others else "", 3)])
+
+
+class _Part(NamedTuple):
+    """A part of a sentence, and its rank: those of the highest are left out first, those of 0 never."""
+
+    text: str
+    rank: int = 0
+
+
+def _fitted(parts: Sequence[_Part]) -> str:
+    """A sentence of as many parts as there is room for."""
+    kept = list(parts)
+    while len("".join(part.text for part in kept).split()) > LONGEST and any(part.rank for part in kept):
+        kept.remove(max(kept, key=lambda part: part.rank))
+    return f"{''.join(part.text for part in kept)}."
+
+
+def _matters(told: _Told) -> Iterator[_Part]:
+    """Direction and size of two levels, or the extreme ones of several with the effect size."""
+    found = told.having("matters")
+    most = max(found, key=_size)
+    start = f"{told.name} matters: {_with(told.name, most)}{_named(most)}"
+    if len(told.factors) == 1:
+        if _has_two_levels(most):
+            yield _Part(f"{start} {moves(_finding(most))}")
+        else:
+            yield _Part(f"{start} is {_extremes(told.name, most)}")
+            yield _Part(f", {_effect(most)}" if _effect(most) else "", 1)
+        return
+    yield _Part(f"{start} {_directions(found)} of {len(told.factors)} points")
+    yield _Part(_where(told, found) if len(found) > 1 else "", 2)
+    place = ", ".join(point_shown(most.subject.point))
+    is_short = len(place.split()) <= _LONGEST_PLACE
+    at = f", {'most ' if len(found) > 1 else ''}at {place}" if is_short else ""
+    if _has_two_levels(most):
+        yield _Part(f"{at}: it {moves(_finding(most))}{'' if is_short else ' where it differs most'}")
+    else:
+        yield _Part(f"{at}{_in_brackets(_effect(most))}")
+        yield _Part(f": {_extremes(told.name, most)}", 1)
+
+
+def _directions(found: Sequence[Factor]) -> str:
+    """Numbers of points where the other of two levels is higher and lower, or several levels differ."""
+    if not _has_two_levels(found[0]):
+        return f"differs at {len(found)}"
+    rises = sum(each.levels.pairs[0].contrast.difference > 0 for each in found)
+    counts = {"rises": rises, "falls": len(found) - rises}
+    return " and ".join(f"{verb} at {count}" for verb, count in counts.items() if count)
+
+
+def _does_not_matter(told: _Told) -> Iterator[_Part]:
+    """The pair of levels that is the least surely within the margin."""
+    found = told.having("does not matter")
+    widest = max(found, key=lambda each: (each.levels.p_equivalent, _size(each)))
+    pair = widest.levels.widest
+    finding = _finding(widest, pair)
+    crossed = dict.fromkeys(
+        path for each in found for row in each.interactions for path in row.factors if path != each.path
+    )
+    partners = " and ".join(told.names[path] for path in crossed)
+    yield _Part(f"{told.name} does not matter")
+    yield _Part(f" on average but interacts with {partners}" if partners else "")
+    is_everywhere = len(found) == len(told.factors) > 1
+    yield _Part(f" at any of {len(found)} points" if is_everywhere else _at(told, found))
+    yield _Part(_where(told, found), 2)
+    yield _Part(f": {_with(told.name, widest)}{name_of(finding)} has ")
+    yield _Part("" if len(found) == 1 and _has_two_levels(widest) else "at most ")
+    yield _Part(difference_in_words(finding))
+    yield _Part("" if _has_two_levels(widest) else f" between {_apart(told.name, pair)}", 2)
+    yield _Part(f" at {', '.join(point_shown(widest.subject.point))}" if len(told.factors) > 1 else "", 1)
+    yield _Part(f", within {margin_in_words(finding)}")
+
+
+def _undecided(told: _Told) -> Iterator[_Part]:
+    """The point with the smallest p value, and the seeds that would decide."""
+    found = told.factors
+    closest = min(found, key=lambda each: each.test.p_corrected)
+    if _has_two_levels(closest) and len(found) == 1:
+        yield _Part(f"{told.name}: {_with(told.name, closest)}{one(_finding(closest)).rstrip('.')}")
+        return
+    yield _Part(f"{told.name} is undecided{_at(told, found)}: {_named(closest)}")
+    if _has_two_levels(closest):
+        yield _Part(f" has {difference_in_words(_finding(closest))}", 1)
+    else:
+        yield _Part(f" is {_extremes(told.name, closest)}", 1)
+        yield _Part(_in_brackets(_effect(closest)), 1)
+    yield _Part(f" at {', '.join(point_shown(closest.subject.point))}" if len(found) > 1 else "", 1)
+    seeds = [each.seeds for each in found if each.seeds]
+    yield _Part(f"; about {max(seeds):,} seeds would decide" if seeds else "")
+
+
+def _at(told: _Told, found: Sequence[Factor]) -> str:
+    """The number of points, of several."""
+    total = len(told.factors)
+    return f" at {len(found)} of {total} points" if total > 1 else ""
+
+
+def _where(told: _Told, found: Sequence[Factor]) -> str:
+    """The part of a sweep in words; nothing if it is all of it, or long."""
+    points = [each.subject.point for each in told.factors]
+    if len(found) == len(points) or len({tuple(point) for point in points}) > 1:
+        return ""
+    places = [place for place, each in enumerate(told.factors) if each in found]
+    return _in_brackets(region(points, places, {path: told.names[path] for path in points[0]}))
+
+
+def _in_brackets(text: str) -> str:
+    return f" ({text})" if text and len(text) <= _LONGEST_REGION else ""
+
+
+def _named(found: Factor) -> str:
+    return name_of(_finding(found))
+
+
+def _has_two_levels(found: Factor) -> bool:
+    return len(found.levels.names) == 2
+
+
+def _with(name: str, found: Factor) -> str:
+    """Both of two levels; nothing of several."""
+    if not _has_two_levels(found):
+        return ""
+    reference, other = found.levels.names
+    return f"with {_level(name, other)} instead of {brief(reference, _LONGEST_LEVEL)}, "
+
+
+def _apart(name: str, pair: LevelPair) -> str:
+    return " and ".join(_level(name, level) for level in pair.levels)
+
+
+def _level(name: str, level: str) -> str:
+    """A level in words: a bare number has the name of its factor."""
+    shown = brief(level, _LONGEST_LEVEL)
+    return f"{name} {shown}" if _NUMBER.fullmatch(level) else shown
+
+
+def _extremes(name: str, found: Factor) -> str:
+    """The levels with the highest and the lowest mean."""
+    subject, levels = found.subject, found.levels
+    unit = unit_shown(subject.unit)
+    most, least = (
+        f"{_level(name, levels.names[levels.means.index(mean)])}"
+        f" ({number_shown(mean, subject.unit, subject.metric)} {unit}".rstrip()
+        + ")"
+        for mean in (max(levels.means), min(levels.means))
+    )
+    return f"highest with {most} and lowest with {least}"
+
+
+def _effect(found: Factor | Row) -> str:
+    """The effect size with its interval."""
+    effect = found.effect if isinstance(found, Factor) else _explained(found.effects)
+    if effect is None:
+        return ""
+    ends = f" [{effect.interval.low:.2f}, {effect.interval.high:.2f}]" if effect.interval else ""
+    return f"{effect.name} {effect.value:.2f}{ends}"
+
+
+def _explained(effects: Sequence[Effect]) -> Effect | None:
+    return next((effect for effect in effects if effect.name == "eta²"), None)
+
+
+def _size(found: Factor) -> float:
+    """Difference of two levels as a share of the reference; the effect size of several."""
+    if _has_two_levels(found):
+        reference, other = found.levels.means
+        return abs((other - reference) / reference) if reference else abs(other)
+    return found.effect.value if found.effect else 0.0
+
+
+def _finding(found: Factor, pair: LevelPair | None = None) -> Finding:
+    """Two levels as a finding; the first two unless others are given."""
+    pair = pair or found.levels.pairs[0]
+    better, difference = BY_NAME[found.subject.metric].better, pair.contrast.difference
+    verdict: Verdict = "undecided"
+    if found.status != "undecided":
+        verdict = "equivalent" if found.status == "does not matter" else word(better, difference)
+    return Finding(
+        subject=found.subject,
+        rule="paired" if pair.has_pairs else "independent",
+        sides=pair.levels,
+        values=pair.values,
+        margin=found.margin,
+        allowed=pair.allowed,
+        better=better,
+        verdict=verdict,
+        decision=verdict,
+        reason="neither 0 nor more than the margin is ruled out",
+        difference=difference,
+        interval=pair.contrast.interval(LEVEL),
+        p_raw=found.test.p,
+        p_corrected=found.test.p_corrected,
+        seeds=found.seeds,
+    )
+
+
+def _interactions(first: Sequence[_Told]) -> list[str]:
+    """A sentence on the interactions of the first subject that has any."""
+    for told in first:
+        rows = [row for each in told.factors for row in each.interactions]
+        if rows:
+            by_effect: dict[tuple[str, ...], list[Row]] = {}
+            for row in rows:
+                by_effect.setdefault(row.factors, []).append(row)
+            parts = [_interaction(told, of) for of in by_effect.values()]
+            start = f"Effects depend on each other in {_named(told.factors[0])}: "
+            return [_fitted(_listed(start, parts))]
+    return []
+
+
+def _listed(start: str, parts: Sequence[str]) -> list[_Part]:
+    """A sentence of items with commas, of which the last ones may be left out."""
+    first, *more = parts
+    return [_Part(f"{start}{first}"), *(_Part(f", {part}", rank) for rank, part in enumerate(more, 1))]
+
+
+def _interaction(told: _Told, rows: Sequence[Row]) -> str:
+    largest = max(rows, key=lambda row: effect.value if (effect := _explained(row.effects)) else 0.0)
+    name = INTERACTION.join(told.names[path] for path in largest.factors)
+    at = f" at {len(rows)} of {len(told.factors)} points" if len(told.factors) > 1 else ""
+    return f"{name}{_in_brackets(_effect(largest))}{at}"
+
+
+def _besides(left: Sequence[_Told]) -> list[str]:
+    """A sentence on all others: how often each factor matters there."""
+    if not left:
+        return []
+    by_name: dict[str, list[_Told]] = {}
+    for told in left:
+        by_name.setdefault(told.name, []).append(told)
+    parts = [
+        f"for {sum(told.status == 'matters' for told in of):,} of {len(of):,}" for of in by_name.values()
+    ]
+    first, *more = by_name
+    others = [f"{name} {part}" for name, part in zip(more, parts[1:], strict=True)]
+    return [_fitted(_listed("", [f"{first} matters {parts[0]} other metrics and groups", *others]))]

@@ -1,0 +1,197 @@
+"""The sentences that an answer begins with."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from itertools import product
+from typing import Any
+
+import numpy as np
+import polars as pl
+import pytest
+
+from fullpipe.validation.factors import Answer, Family, answer, conclusion
+from fullpipe.validation.factors.conclusion import LONGEST
+
+CCA, SIZE, RATE = "flows.0.cca", "topology.bottleneck.queue.size", "topology.bottleneck.rate"
+Mean = Callable[[dict[str, str]], float]
+
+
+def values(
+    axes: dict[str, list[str]],
+    mean: Mean,
+    *,
+    spread: float = 0.2,
+    groups: tuple[str, ...] = ("mine",),
+    metrics: tuple[str, ...] = ("goodput",),
+    seeds: int = 8,
+) -> pl.DataFrame:
+    """Runs at all points of a sweep; goodput in Mbit/s."""
+    draw, rows = np.random.default_rng(3), []
+    shared = draw.normal(0, spread, seeds)
+    for levels in product(*axes.values()):
+        at = dict(zip(axes, levels, strict=True))
+        for seed, (entry, group), metric in product(range(seeds), enumerate(groups), metrics):
+            value = 1e6 * (mean(at) + shared[seed] + draw.normal(0, spread))
+            unit = {"goodput": "bit/s", "jain": "1"}.get(metric, "s")
+            rows.append((*levels, seed + 1, "native", "flows", entry, group, metric, value, unit))
+    columns = [*axes, "seed", "engine", "kind", "entry", "of", "metric", "value", "unit"]
+    return pl.DataFrame(rows, schema=columns, orient="row")
+
+
+def answered(table: pl.DataFrame, *factors: str, **more: Any) -> Answer:
+    metrics = tuple(table["metric"].unique(maintain_order=True))
+    return answer(table, {"a": Family.model_validate({"metrics": metrics, "factors": factors, **more})})
+
+
+def one(found: Answer) -> str:
+    (sentence,) = conclusion(found)
+    return sentence
+
+
+def test_two_levels_have_direction_size_unit_and_interval() -> None:
+    table = values({CCA: ["cubic", "bbr3"]}, lambda at: 5 + (at[CCA] == "bbr3"))
+    start = "cca matters: with bbr3 instead of cubic, goodput of mine rises by "
+    assert_fits(one(answered(table, CCA)), rf"{start}\d+ % \[\d+, \d+\] to 5\.\d\d Mbit/s\.")
+
+
+def test_a_factor_that_lowers_a_metric_has_the_size_without_a_sign() -> None:
+    table = values({CCA: ["cubic", "bbr3"]}, lambda at: 6 - (at[CCA] == "bbr3"))
+    assert_fits(
+        one(answered(table, CCA)), r".* goodput of mine falls by \d+ % \[\d+, \d+\] to \d\.\d\d Mbit/s\."
+    )
+
+
+def test_several_levels_have_the_highest_and_the_lowest() -> None:
+    means = {"cubic": 5.0, "bbr1": 8.0, "vegas": 2.0}
+    found = one(answered(values({CCA: list(means)}, lambda at: means[at[CCA]]), CCA))
+    number = r"\(\d\.\d\d Mbit/s\)"
+    assert_fits(
+        found,
+        rf"cca matters: goodput of mine is highest with bbr1 {number} and lowest with vegas {number}, "
+        r"eta² 0\.\d\d \[0\.\d\d, [01]\.\d\d\]\.",
+    )
+
+
+def test_bare_numbers_are_called_by_their_factor() -> None:
+    table = values({"flows.1.count": ["1", "16"]}, lambda at: 5 - (at["flows.1.count"] == "16"))
+    assert "with count 16 instead of 1," in one(answered(table, "count"))
+
+
+def test_equivalent_levels_have_the_largest_difference_and_the_margin() -> None:
+    table = values({CCA: ["cubic", "bbr1", "bbr3"]}, lambda _: 50.0)
+    assert_fits(
+        one(answered(table, CCA)),
+        r"cca does not matter: goodput of mine has at most a difference of [-+]\d\.\d % \[[-+\d., ]+\]"
+        r" between \w+ and \w+, within the margin of 3 %\.",
+    )
+
+
+def test_two_equivalent_levels_are_named_once() -> None:
+    table = values({CCA: ["cubic", "bbr3"]}, lambda _: 50.0)
+    start = "cca does not matter: with bbr3 instead of cubic, goodput of mine has a difference of"
+    assert one(answered(table, CCA)).startswith(start)
+
+
+@pytest.mark.parametrize("levels", [["cubic", "bbr3"], ["cubic", "bbr1", "bbr3"]], ids=len)
+def test_what_is_open_has_the_seeds_that_would_decide(levels: list[str]) -> None:
+    table = values({CCA: levels}, lambda at: 5 + 0.1 * (at[CCA] == "bbr3"), spread=0.3)
+    assert_fits(one(answered(table, CCA)), r"cca.* undecided.*about \d+ seeds would decide\.")
+
+
+def test_along_a_sweep_it_is_said_where_and_where_most() -> None:
+    axes = {CCA: ["cubic", "bbr3"], RATE: ["1 Mbit/s", "2 Mbit/s", "3 Mbit/s", "4 Mbit/s"]}
+
+    def mean(at: dict[str, str]) -> float:
+        rate = int(at[RATE][0])
+        return 50.0 + (at[CCA] == "bbr3") * (rate > 2) * rate
+
+    found = one(answered(values(axes, mean), CCA))
+    assert "rises at 2 of 4 points (rate >= 3 Mbit/s), most at rate=4 Mbit/s: it rises by" in found
+
+
+def test_what_holds_at_the_other_points_is_counted() -> None:
+    axes = {CCA: ["cubic", "bbr1", "bbr3"], RATE: ["1 Mbit/s", "2 Mbit/s"]}
+
+    def mean(at: dict[str, str]) -> float:
+        return 50.0 + 5 * (at[CCA] == "bbr3") * (at[RATE] == "2 Mbit/s")
+
+    assert one(answered(values(axes, mean), CCA)).endswith("; does not matter at 1.")
+
+
+def test_both_directions_are_counted() -> None:
+    axes = {CCA: ["cubic", "bbr3"], RATE: ["1 Mbit/s", "2 Mbit/s", "3 Mbit/s"]}
+
+    def mean(at: dict[str, str]) -> float:
+        return 5 + (at[CCA] == "bbr3") * (-1) ** int(at[RATE][0])
+
+    assert "rises at 1 and falls at 2 of 3 points, most at" in one(answered(values(axes, mean), CCA))
+
+
+def test_three_factors_have_a_sentence_each_and_one_on_their_interaction() -> None:
+    axes = {CCA: ["cubic", "bbr3"], SIZE: ["1 bdp", "2 bdp"], RATE: ["1 Mbit/s", "2 Mbit/s"]}
+
+    def mean(at: dict[str, str]) -> float:
+        both = (at[CCA] == "bbr3") * (at[SIZE] == "2 bdp")
+        return 50 + 5 * (at[CCA] == "bbr3") + 10 * (at[SIZE] == "2 bdp") + 8 * both
+
+    found = conclusion(answered(values(axes, mean), CCA, SIZE, RATE))
+    starts = [
+        "cca matters:",
+        "size matters:",
+        "rate does not matter:",
+        "Effects depend on each other in goodput of mine:",
+    ]
+    assert [sentence[: len(start)] for sentence, start in zip(found, starts, strict=True)] == starts
+    assert_fits(found[-1], r".*: cca x size \(eta² 0\.\d\d \[0\.\d\d, [01]\.\d\d\]\)\.")
+
+
+def test_a_factor_that_does_not_matter_on_average_is_said_to_interact() -> None:
+    axes = {CCA: ["cubic", "bbr3"], SIZE: ["1 bdp", "2 bdp"]}
+    table = values(axes, lambda at: 50 + 2 * (-1) ** ((at[CCA] == "bbr3") + (at[SIZE] == "2 bdp")))
+    first, *_ = conclusion(answered(table, CCA, SIZE))
+    assert first.startswith(
+        "cca does not matter on average but interacts with size: with bbr3 instead of cubic,"
+    )
+
+
+def test_the_flows_that_a_factor_is_a_setting_of_come_first() -> None:
+    table = values(
+        {"flows.1.cca": ["cubic", "bbr3"]}, lambda at: 5 + (at["flows.1.cca"] == "bbr3"), groups=("a", "b")
+    )
+    first, second = conclusion(answered(table, "flows.1.cca"))
+    assert "goodput of b rises" in first
+    assert "goodput of a rises" in second
+
+
+def test_many_subjects_are_counted_in_the_last_sentence() -> None:
+    table = values(
+        {CCA: ["cubic", "bbr3"]},
+        lambda at: 5 + (at[CCA] == "bbr3"),
+        groups=tuple("abcdef"),
+        metrics=("goodput", "rtt_mean"),
+    )
+    found = conclusion(answered(table, CCA))
+    assert len(found) == 5
+    assert found[-1] == "cca matters for 8 of 8 other metrics and groups."
+
+
+def test_no_sentence_is_long_however_names_and_points_are() -> None:
+    axes = {
+        "flows.0.cca": ["cubic", "bbr3", "python:somewhere.brake_and_more:BrakeVeryMuch"],
+        "topology.bottleneck.queue.size": ["0.5 bdp", "8 bdp"],
+        "topology.bottleneck.rate": ["10 Mbit/s", "100 Mbit/s"],
+        "topology.access.delay": ["1 ms", "30 ms"],
+    }
+    draw = np.random.default_rng(7)
+    table = values(axes, lambda _: draw.normal(5, 1), groups=("the download from upstairs", "b"), seeds=4)
+    for count in (1, 2, 3):
+        for factors in ([*axes][:count], [*axes][-count:]):
+            found = conclusion(answered(table, *factors))
+            assert 1 <= len(found) <= 5
+            assert max(len(sentence.split()) for sentence in found) <= LONGEST
+
+
+def assert_fits(sentence: str, pattern: str) -> None:
+    assert re.fullmatch(pattern, sentence), sentence
