@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +14,7 @@ import polars as pl
 import pytest
 
 from fullpipe.errors import ScenarioError
-from fullpipe.validation.factors.plan import planned
+from fullpipe.validation.factors.plan import conclusion_of, planned
 
 SCENARIO = """
 name = "home"
@@ -91,6 +93,50 @@ def test_equal_seeds_are_refused() -> None:
         planned(table({"": [5.0] * 20}), 0.05, 0.9)
 
 
+def test_the_conclusion_has_the_seeds_with_range_unit_and_group() -> None:
+    values = table({"": draws(10, 1).tolist(), "bbr3": draws(10, 2).tolist()})
+    values = values.with_columns(of=pl.lit("mine"), value=1e6 * pl.col("value"))
+    rows, _ = planned(values, 0.05, 0.9)
+    (row,) = rows
+    assert conclusion_of(rows, 0.05, 0.9) == [
+        f"{row.seeds} seeds [{row.least}, {row.most}] find a difference of 5 %"
+        f" ({row.difference / 1e6:.2f} Mbit/s) in goodput of mine in 90 of 100 comparisons."
+    ]
+
+
+def several(deviations: list[float]) -> pl.DataFrame:
+    """A point for each standard deviation."""
+    parts = [
+        table({"": draws(each, n).tolist()}).select(pl.lit(f"{n} ms").alias("delay"), pl.all())
+        for n, each in enumerate(deviations)
+    ]
+    return pl.concat(parts).with_columns(of=pl.lit("mine"))
+
+
+def test_the_conclusion_of_several_points_ends_with_the_worst_case() -> None:
+    rows, _ = planned(several([2, 20, 5]), 0.05, 0.9)
+    first, worst = conclusion_of(rows, 0.05, 0.9)
+    least, _, most = sorted(row.seeds or 0 for row in rows)
+    assert first.startswith(f"{least} to {most:,} seeds find a difference of 5 % (")
+    assert worst.startswith(f"The worst case takes {most:,} seeds [")
+    assert "goodput of mine, delay=1 ms, where differences vary by" in worst
+
+
+def test_a_difference_that_no_number_of_seeds_finds_is_said() -> None:
+    rows, _ = planned(several([2, 20]), 0.05, 0.9)
+    never = [rows[0], replace(rows[1], seeds=None, least=None, most=None)]
+    first, worst = conclusion_of(never, 0.05, 0.9)
+    assert " to more than 1,000,000 seeds find" in first
+    assert worst.startswith("The worst case takes more than 1,000,000 seeds:")
+
+
+def test_many_metrics_and_groups_are_counted_in_the_last_sentence() -> None:
+    values = pl.concat([table({"": draws(5, n).tolist()}).with_columns(entry=pl.lit(n)) for n in range(8)])
+    found = conclusion_of(planned(values, 0.05, 0.9)[0], 0.05, 0.9)
+    assert len(found) == 5
+    assert found[-1] == "5 more metrics and groups are in the table."
+
+
 @pytest.fixture
 def plan(fullpipe: Callable[..., Any]) -> Callable[..., Any]:
     Path("home.toml").write_text(SCENARIO, encoding="utf-8")
@@ -100,6 +146,7 @@ def plan(fullpipe: Callable[..., Any]) -> Callable[..., Any]:
 def test_seeds_of_variants(plan: Callable[..., Any]) -> None:
     made = plan("--detect", "5%", "--over", "flows.0.cca=cubic,vegas")
     assert made.exit_code == 0, made.output
+    assert " find a difference of 5 % (" in " ".join(made.output.partition("\n\n")[0].split())
     assert "to find a difference of 5% in 90 of 100 comparisons, from a pilot of 6 seeds" in made.output
     assert len(list(Path("runs").glob("*/native-*"))) == 12
 
@@ -110,6 +157,24 @@ def test_as_json(plan: Callable[..., Any]) -> None:
     assert made["seeds"] == max(row["seeds"] for row in made["rows"])
     assert {row["metric"] for row in made["rows"]} == {"jain"}
     assert made["command"].startswith("fullpipe plan home.toml --pilot 6 --detect 10%")
+    assert " find a difference of 10 % (" in made["conclusion"][0]
+
+
+@pytest.mark.parametrize("columns", ["80", "100"])
+def test_twelve_rows_are_printed_unless_all_are_asked_for(
+    plan: Callable[..., Any], monkeypatch: pytest.MonkeyPatch, columns: str
+) -> None:
+    monkeypatch.setenv("COLUMNS", columns)
+    rates = ", ".join(f'"{n} Mbit/s"' for n in range(8, 13))
+    Path("home.toml").write_text(f'{SCENARIO}[sweep]\n"topology.bottleneck.rate" = [{rates}]\n')
+    made = plan("--detect", "5%")
+    assert "3 more rows: --all prints them" in made.output
+    assert len(made.output.splitlines()) <= 60
+    table_lines = made.output.partition("pilot of 6 seeds")[2].splitlines()
+    assert max(map(len, table_lines)) <= int(columns)
+    assert sum(bool(re.search(r"\d %\s+\d", line)) for line in table_lines) == 12
+    every = plan("--detect", "5%", "--all").output
+    assert "more rows" not in every
 
 
 @pytest.mark.parametrize(

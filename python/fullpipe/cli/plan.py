@@ -10,12 +10,12 @@ import typer
 
 from fullpipe.analysis.metrics import busy_links
 from fullpipe.analysis.values import values_of
-from fullpipe.cli import forms
 from fullpipe.cli.asked import processors, read_scenario
 from fullpipe.cli.asked import values_of as values_set
 from fullpipe.cli.compare_variants import axes_of
-from fullpipe.cli.console import led, terminal
-from fullpipe.cli.forms import NOTHING, Form, Grid
+from fullpipe.cli.console import led, styled, table, terminal
+from fullpipe.cli.findings import MOST_ROWS, show_conclusion
+from fullpipe.cli.forms import NOTHING
 from fullpipe.cli.jobs import bring_all, check_all, finished_runs
 from fullpipe.cli.output import command_line, complain, echo
 from fullpipe.cli.shared import AllowPython, Assignments, Jobs, Out, ScenarioName
@@ -26,11 +26,13 @@ from fullpipe.errors import ScenarioError, brief
 from fullpipe.runs import Run, Store
 from fullpipe.scenario import Scenario
 from fullpipe.sweeps import Job, jobs
-from fullpipe.validation.factors.plan import VARIANT, Planned, planned
+from fullpipe.validation.factors.plan import VARIANT, Planned, conclusion_of, planned
 from fullpipe.validation.over import sides_of
 
 _PILOT = 20
 _MOST_PILOT = 1_000
+_NUMBERS = 50
+"""Characters of the columns of numbers."""
 
 
 def plan(
@@ -57,6 +59,7 @@ def plan(
     workers: Jobs = None,
     out: Out = Path("runs"),
     allow_python: AllowPython = False,
+    all_rows: Annotated[bool, typer.Option("--all", help="Print every row of the table.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
 ) -> None:
     """A pilot measures the variance between seeds. With `--over`, the pilot runs the variants with the same
@@ -80,11 +83,19 @@ def plan(
     rows, notes = planned(values_of(runs, metrics, links), share, power)
     seeds = [row.seeds for row in rows]
     most = None if None in seeds else max(each for each in seeds if each)
+    said = conclusion_of(rows, share, power)
     if as_json:
-        made = {"detect": share, "power": power, "seeds": most, "rows": [row.to_dict() for row in rows]}
+        made = {
+            "conclusion": said,
+            "detect": share,
+            "power": power,
+            "seeds": most,
+            "rows": [row.to_dict() for row in rows],
+        }
         echo(json.dumps(made | {"notes": notes, "command": command_line(context)}, allow_nan=False))
         return
-    _show(chosen.name, rows, most, detect, power)
+    show_conclusion(said)
+    _show(chosen.name, rows, detect, power, all_rows=all_rows)
     for note in notes:
         complain(f"note: {note}")
 
@@ -104,30 +115,49 @@ def _todo(scenario: Scenario, over: list[str], pilot: int) -> list[tuple[str, Jo
     return [(name, job) for name, jobs in sides_of(scenario, axes_of(over), seeds).items() for job in jobs]
 
 
-def _show(name: str, rows: list[Planned], most: int | None, detect: str, power: float) -> None:
+def _show(name: str, rows: list[Planned], detect: str, power: float, *, all_rows: bool) -> None:
     console = terminal()
     pilot = f"a pilot of {rows[0].pilot if rows else 0} seeds"
     about = f": to find a difference of {detect.strip()} in {100 * power:g} of 100 comparisons, from {pilot}"
     console.print(led(name, "bold", about), soft_wrap=True)
-    headings = ["mean", "spread of\ndifferences", "seeds", "range"]
-    forms.show(Grid(["", ""], headings, [list(_cells(row)) for row in rows]), Form.TABLE)
+    worst = sorted(rows, key=lambda row: -row.rank)[: len(rows) if all_rows else MOST_ROWS]
+    chosen = [row for row in rows if any(row is one for one in worst)]
+    made = table("", "mean", "spread of\ndifferences", "seeds", "range")
+    for row in chosen:
+        made.add_row(_lines(_words(row), console.width - _NUMBERS), *_numbers(row))
+    console.print(made)
+    if len(chosen) < len(rows):
+        console.print(styled(f"{len(rows) - len(chosen):,} more rows: --all prints them", "dim"))
     if any(row.is_simulated for row in rows):
         console.print("runs are of two kinds: by simulation, since no formula holds", style="dim")
     if not any(row.other for row in rows):
         console.print(
             "two sides with nothing in common; --over PATH=VALUES counts what they have", style="dim"
         )
-    if rows:
-        console.print(
-            f"{_count(most)} seeds are enough for all of them" if most else "no number of seeds is enough"
-        )
 
 
-def _cells(row: Planned) -> Iterator[str]:
+def _words(row: Planned) -> list[str]:
+    """Metric and group, variant, and the parts of the point."""
+    other = [row.other] if row.other else []
+    return [f"{row.subject.metric} of {row.subject.of}", *other, *point_shown(row.subject.point)]
+
+
+def _lines(words: list[str], width: int) -> str:
+    """Words with commas, in lines that are broken between them."""
+    first, *others = words
+    lines = [first]
+    for each in others:
+        if len(lines[-1]) + len(each) + 3 <= width:
+            lines[-1] += f", {each}"
+        else:
+            lines[-1] += ","
+            lines.append(f" {each}")
+    return "\n".join(lines)
+
+
+def _numbers(row: Planned) -> Iterator[str]:
     subject = row.subject
     unit = unit_shown(subject.unit)
-    yield " ".join([f"{subject.metric} of {subject.of}", *point_shown(subject.point)])
-    yield row.other
     yield f"{number_shown(row.mean, subject.unit, subject.metric)} {unit}".rstrip()
     yield f"{100 * row.deviation / abs(row.mean):.1f} %"
     yield _count(row.seeds)

@@ -16,7 +16,7 @@ from fullpipe.analysis.statistics.paired import MOST_SEEDS
 from fullpipe.analysis.statistics.quadrature import noncentral_t
 from fullpipe.analysis.statistics.samples import vector
 
-_MOST_SIMULATED = 5_000
+MOST_SIMULATED = 5_000
 _REPETITIONS = 1_000
 
 
@@ -110,9 +110,9 @@ def pairs_by_simulation(
 
     high = 4
     while not is_enough(high):
-        if high == _MOST_SIMULATED:
+        if high == MOST_SIMULATED:
             return None
-        high = min(2 * high, _MOST_SIMULATED)
+        high = min(2 * high, MOST_SIMULATED)
     return bisect_left(range(high), True, max(high // 2, 2), key=is_enough)
 
 

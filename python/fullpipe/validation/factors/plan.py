@@ -13,11 +13,16 @@ import polars as pl
 from scipy.special import chdtri
 
 from fullpipe.analysis import statistics
+from fullpipe.analysis.shown import metric_shown, number_shown, point_shown, unit_shown
+from fullpipe.analysis.statistics.paired import MOST_SEEDS
+from fullpipe.analysis.statistics.power import MOST_SIMULATED
 from fullpipe.validation.compare.finding import Subject
 from fullpipe.validation.factors.design import Design, designs
 
 VARIANT = "variant"
 """The column of a table of values that tells variants apart."""
+_MOST_NAMED = 3
+"""Metrics and groups that the conclusion names."""
 _OPEN = 0.95
 """Level of the interval of the deviation that gives the range of seeds."""
 
@@ -44,6 +49,17 @@ class Planned:
     """The same at the ends of the 95 % interval of the deviation; None by simulation, which has none."""
     is_simulated: bool
     """Whether runs are of two kinds, so that no formula holds."""
+
+    @property
+    def wanted(self) -> str:
+        """Seeds in words."""
+        most = MOST_SIMULATED if self.is_simulated else MOST_SEEDS
+        return f"more than {most:,}" if self.seeds is None else f"{self.seeds:,}"
+
+    @property
+    def rank(self) -> float:
+        """Sorting key: the seeds, infinite if no number is enough."""
+        return math.inf if self.seeds is None else self.seeds
 
     def to_dict(self) -> dict[str, Any]:
         """The plan as JSON, in base units."""
@@ -116,3 +132,72 @@ def _planned(
     enough, least, most = seeds
     variant = "" if alone else other
     return Planned(design.subject, variant, n, mean, wanted, deviation, enough, least, most, is_simulated)
+
+
+def conclusion_of(rows: Sequence[Planned], detect: float, power: float) -> list[str]:
+    """Say how many seeds find the difference in each metric and group, and the worst case.
+
+    Args:
+        rows: The plan.
+        detect: The difference, as a share of the mean.
+        power: As of `planned`.
+
+    Returns:
+        One to five sentences. Nothing if nothing was planned.
+    """
+    by_subject: dict[tuple[object, ...], list[Planned]] = {}
+    for row in rows:
+        subject = row.subject
+        of = subject.of if subject.entry is None else subject.entry
+        by_subject.setdefault((subject.kind, of, subject.metric), []).append(row)
+    told = sorted(by_subject.values(), key=lambda of: of[0].subject.entry is None)
+    share, times = f"{100 * detect:g} %", f"{100 * power:g} of 100 comparisons"
+    sentences = [
+        f"{_range(of)} find a difference of {share} ({_amounts(of)}) in {_name(of[0])} in {times}."
+        if n == 0
+        else f"{_capital(_name(of[0]))} takes {_range(of)} ({_amounts(of)})."
+        for n, of in enumerate(told[:_MOST_NAMED])
+    ]
+    if len(rows) > 1:
+        worst = max(rows, key=lambda row: row.rank)
+        where = ", ".join([*([worst.other] if worst.other else []), *point_shown(worst.subject.point)])
+        at = f", {where}" if where else ""
+        open_ = f" [{_ends(worst)}]" if worst.least else ""
+        sentences.append(
+            f"The worst case takes {worst.wanted} seeds{open_}: {_name(worst)}{at}, where differences vary by"
+            f" {100 * worst.deviation / abs(worst.mean):.1f} % of the mean."
+        )
+    if len(told) > _MOST_NAMED:
+        sentences.append(f"{len(told) - _MOST_NAMED:,} more metrics and groups are in the table.")
+    return sentences
+
+
+def _range(rows: Sequence[Planned]) -> str:
+    """Seeds of several rows in words; one row has the range that the pilot leaves open."""
+    least, most = min(rows, key=lambda row: row.rank), max(rows, key=lambda row: row.rank)
+    if len(rows) == 1 and least.least:
+        return f"{least.wanted} seeds [{_ends(least)}]"
+    alone = least.seeds == most.seeds
+    return f"{least.wanted} seeds" if alone else f"{least.wanted} to {most.wanted} seeds"
+
+
+def _ends(row: Planned) -> str:
+    return f"{row.least:,}, {'open' if row.most is None else f'{row.most:,}'}"
+
+
+def _amounts(rows: Sequence[Planned]) -> str:
+    """The difference in the unit of the metric."""
+    subject = rows[0].subject
+    ends = [
+        number_shown(end(row.difference for row in rows), subject.unit, subject.metric) for end in (min, max)
+    ]
+    amount = ends[0] if ends[0] == ends[1] else " to ".join(ends)
+    return f"{amount} {unit_shown(subject.unit)}".rstrip()
+
+
+def _capital(text: str) -> str:
+    return text[:1].upper() + text[1:]
+
+
+def _name(row: Planned) -> str:
+    return metric_shown(row.subject.metric, row.subject.of)
