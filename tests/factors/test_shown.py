@@ -69,6 +69,17 @@ def test_two_long_levels_are_broken_between_words(width: int, capsys: pytest.Cap
     assert LONG in printed.split()
 
 
+def test_the_seeds_that_decide_between_independent_levels_are_shown(
+    width: int, capsys: pytest.CaptureFixture[str]
+) -> None:
+    table = values({CCA: ["cubic", "bbr3"]}, lambda at: 5 + 0.1 * (at[CCA] == "bbr3"))
+    found = answered(table.with_columns(seed=pl.int_range(table.height)), CCA)
+    show("apart", found, Form.TABLE)
+    table_of = capsys.readouterr().out.partition("\napart\n")[2]
+    assert re.search(rf"undecided \(about {found.factors[0].seeds}\s+seeds\)", table_of)
+    assert max(map(len, table_of.splitlines())) <= width
+
+
 @pytest.mark.parametrize("all_rows", [False, True], ids=["short", "all"])
 def test_no_table_is_empty(width: int, all_rows: bool, capsys: pytest.CaptureFixture[str]) -> None:
     show("three", three(["cubic", "bbr3"]), Form.TABLE, all_rows=all_rows)

@@ -51,6 +51,13 @@ INTERVALS: dict[str, tuple[float, Draw]] = {
         0.0,
         lambda random: statistics.welch_interval(random.normal(0, 1, 10), random.normal(0, 3, 15)),
     ),
+    "Satterthwaite": (
+        1.0,
+        lambda random: statistics.contrast_of_cells(
+            [random.normal(mean, sd, n) for mean, sd, n in ((0, 1, 6), (1, 4, 9), (2, 2, 12), (1, 3, 8))],
+            [-0.5, -0.5, 0.5, 0.5],
+        ).interval(),
+    ),
     "pairs": (0.5, lambda random: statistics.paired(*_pairs(random)).interval(0.95)),
     "Wilson": (0.2, lambda random: statistics.wilson_interval(int(random.binomial(50, 0.2)), 50)),
     "eta squared": (

@@ -77,3 +77,22 @@ def test_planned_pairs_find_it_where_one_run_in_five_starves(cases: Callable[[in
     draws = (0.3 + starving(random, n) for _ in range(repetitions))
     found = sum(statistics.paired(np.zeros(n), draw).p < 0.05 for draw in draws) / repetitions
     assert abs(found - 0.9) <= 0.03  # that of a thousand draws, of each of a hundred sizes, comes on top
+
+
+def test_seeds_that_decide_between_two_levels_are_those_of_their_pairs() -> None:
+    draw = np.random.default_rng(6)
+    first = draw.normal(10, 1, 12)
+    second = first + draw.normal(0.1, 0.5, 12)
+    pairs, contrast = statistics.paired(first, second), statistics.contrast_of_pairs(first, second)
+    t = contrast.difference / contrast.error
+    found = statistics.FTest(t**2, 1, contrast.df, pairs.p, 24)
+    for margin, tests in ((0.3, 1), (0.05, 1), (0.05, 4)):
+        exact = statistics.pairs_that_decide(pairs, margin, tests=tests)
+        seeds = statistics.seeds_that_decide(found, [(contrast, margin)], 12, tests=tests)
+        assert seeds == pytest.approx(exact, rel=0.1)
+
+
+def test_no_number_of_seeds_decides_between_levels_without_a_difference_or_a_margin() -> None:
+    found = statistics.FTest(0.0, 2, 27.0, 1.0, 30)
+    contrast = statistics.MeanContrast(0.0, 1.0, 9)
+    assert statistics.seeds_that_decide(found, [(contrast, 0.0)], 10) is None

@@ -172,6 +172,19 @@ def test_a_combination_of_three_factors_that_is_missing_is_refused() -> None:
         statistics.welch_factorial_anova(made)
 
 
+def test_a_contrast_of_two_cells_is_welchs_interval() -> None:
+    first, second, _ = groups()
+    found = statistics.contrast_of_cells([first, second], [-1, 1])
+    expected = statistics.welch_interval(second, first, 0.95)
+    assert (found.interval().low, found.interval().high) == pytest.approx((expected.low, expected.high))
+    assert found.p_within(3.0) == pytest.approx(statistics.tost(first, second, 3.0).p)
+
+
+def test_a_contrast_has_a_weight_for_every_cell() -> None:
+    with pytest.raises(ValueError, match="3 cells and 2 weights: each cell needs one"):
+        statistics.contrast_of_cells(groups(), [-1, 1])
+
+
 def test_kruskal_and_wallis_of_hollander_and_wolfe() -> None:
     found = statistics.kruskal_wallis(EFFICIENCY)
     assert found.statistic == pytest.approx(0.77143, abs=5e-6)

@@ -93,9 +93,8 @@ def _short(row: Row, factor: Factor | None) -> list[str]:
         size = difference_shown(row.difference, row.interval, row.means[0], unit, metric)
     else:
         size = next((_effect(effect) for effect in reversed(row.effects)), NOTHING)
-    verdict = _verdict(row)
-    if row.difference is None:
-        verdict = _with_seeds(factor.status, factor.seeds) if factor else _INTERACTION.get(verdict, verdict)
+    word = row.verdict if row.difference is not None or factor is None else factor.status
+    verdict = _with_seeds(_INTERACTION.get(word, word), factor.seeds if factor else None)
     return [f" {_named(row)}", size, _p(row.p_raw), _p(row.p_corrected), verdict]
 
 
