@@ -121,7 +121,8 @@ def factors(
     worse, equivalent or undecided. Several levels are compared by Welch's ANOVA and Games-Howell pairs, and
     by ranks. Several factors have main effects and interactions.
 
-    P values are corrected within a family by Holm's procedure.
+    The output begins with the answer: each factor matters, does not matter, or is undecided. P values are
+    corrected within a family by Holm's procedure.
     """
     if block not in (None, "seed"):
         raise typer.BadParameter("seeds are the blocks there are; write --block seed", param_hint="--block")

@@ -29,8 +29,8 @@ class Answer:
     """Tests of all families, and the status of every factor for every subject."""
 
     rows: Sequence[Row]
-    factors: Sequence[Factor]
     notes: Sequence[str]
+    factors: Sequence[Factor] = ()
 
     def to_dict(self) -> dict[str, Any]:
         """The answer as JSON."""
@@ -80,7 +80,7 @@ def answer(
         ]
     q = statistics.benjamini_hochberg([row.p if row.is_primary else math.nan for row in rows])
     rows = [_decided(replace(row, q=value)) for row, value in zip(rows, q, strict=True)]
-    return Answer(rows, _factors(tested, rows), list(notes))
+    return Answer(rows, list(notes), _factors(tested, rows))
 
 
 def _factors(tested: Sequence[tuple[str, Design, Margin]], rows: Sequence[Row]) -> list[Factor]:

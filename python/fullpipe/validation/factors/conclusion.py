@@ -91,7 +91,8 @@ def conclusion(found: Answer) -> list[str]:
     if len(first) + len(rest) > room:
         room -= 1
     shown = [*first, *rest][:room]
-    return [*map(_sentence, shown), *crossed, *_besides([*first, *rest][room:])]
+    sentences = [*map(_sentence, shown), *crossed, *_besides([*first, *rest][room:])]
+    return list(dict.fromkeys(sentences))
 
 
 def weight(found: Answer) -> Callable[[Row], tuple[int, bool, int, float]]:
