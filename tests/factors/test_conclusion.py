@@ -97,7 +97,25 @@ def test_two_equivalent_levels_are_named_once() -> None:
 @pytest.mark.parametrize("levels", [["cubic", "bbr3"], ["cubic", "bbr1", "bbr3"]], ids=len)
 def test_what_is_open_has_the_seeds_that_would_decide(levels: list[str]) -> None:
     table = values({CCA: levels}, lambda at: 5 + 0.1 * (at[CCA] == "bbr3"), spread=0.3)
-    assert_fits(one(answered(table, CCA)), r"cca.* undecided.*about \d+ seeds would decide\.")
+    assert_fits(one(answered(table, CCA)), r"cca is undecided: .*; about \d+ seeds would decide\.")
+
+
+def test_what_is_open_by_correction_has_both_p_values() -> None:
+    table = values({CCA: ["cubic", "bbr3"]}, lambda at: 5 + 0.1 * (at[CCA] == "bbr3"), groups=tuple("abcd"))
+    found = answered(table, CCA)
+    open_ = [row for row in found.rows if row.p < 0.05 <= row.p_corrected]
+    assert open_
+    said = " ".join(conclusion(found))
+    for row in open_:
+        assert f", p = {row.p:.2g} is {row.p_corrected:.2g} after correction; about" in said
+
+
+def test_what_is_open_along_a_sweep_has_the_point_of_its_numbers() -> None:
+    axes = {CCA: ["cubic", "bbr3"], RATE: [f"{n} Mbit/s" for n in range(1, 10)]}
+    found = one(answered(values(axes, lambda at: 5 + 0.12 * (at[CCA] == "bbr3")), CCA))
+    assert_fits(
+        found, r"cca is undecided at 9 of 9 points: .*\] at rate=\d Mbit/s; about \d+ seeds would decide\."
+    )
 
 
 def test_along_a_sweep_it_is_said_where_and_where_most() -> None:
@@ -118,6 +136,17 @@ def test_what_holds_at_the_other_points_is_counted() -> None:
         return 50.0 + 5 * (at[CCA] == "bbr3") * (at[RATE] == "2 Mbit/s")
 
     assert one(answered(values(axes, mean), CCA)).endswith("; does not matter at 1.")
+
+
+def test_a_long_point_is_left_to_the_table() -> None:
+    axes = {
+        CCA: ["cubic", "bbr3"],
+        SIZE: ["1 bdp", "2 bdp"],
+        RATE: ["1 Mbit/s", "2 Mbit/s"],
+        "topology.delay": ["1 ms", "2 ms"],
+    }
+    found = one(answered(values(axes, lambda at: 5 + (at[CCA] == "bbr3")), CCA))
+    assert_fits(found, r".* rises at 8 of 8 points: it rises by .* Mbit/s where it differs most\.")
 
 
 def test_both_directions_are_counted() -> None:

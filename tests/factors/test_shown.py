@@ -82,11 +82,12 @@ def test_the_seeds_that_decide_between_independent_levels_are_shown(
 
 @pytest.mark.parametrize("all_rows", [False, True], ids=["short", "all"])
 def test_no_table_is_empty(width: int, all_rows: bool, capsys: pytest.CaptureFixture[str]) -> None:
-    show("three", three(["cubic", "bbr3"]), Form.TABLE, all_rows=all_rows)
+    show("three", three(["cubic with a long name", "bbr3"]), Form.TABLE, all_rows=all_rows)
     lines = capsys.readouterr().out.splitlines()
     headings = [n for n, line in enumerate(lines) if line.startswith("test ")]
     assert all(re.match(r"Welch-James|mixed model", lines[n + 1]) for n in headings)
     assert bool(headings) == all_rows
+    assert all("Welch-James" in line or "Welch" not in line for line in lines)
     assert max(map(len, lines[: lines.index("three")])) <= width
 
 

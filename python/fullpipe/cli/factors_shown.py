@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby
 from math import isnan
+from textwrap import wrap
 from typing import Any
 
 from fullpipe.analysis.points import short_names
@@ -20,6 +21,8 @@ _NUMBERS = ("means", "difference [95 %]", "effect size [95 %]", "p (raw)", "p (c
 _SHORT = ("effect size [95 %]", "p\n(raw)", "p\n(corrected)")
 _INTERACTION = {"different": "significant"}
 """Words of interactions."""
+_LONGEST_EFFECT = 24
+"""Characters of a line of an effect beside all columns."""
 _VERDICT = 11
 """Characters of the narrowest column of verdicts."""
 
@@ -105,12 +108,17 @@ def _show_all(rows: Sequence[Row]) -> None:
         of_subject = list(of_rows)
         console.print()
         console.print(styled(", ".join(_about(of_subject[0])), "bold"), soft_wrap=True)
-        cells = [[row.test, _named(row), *_cells(row)] for row in of_subject]
+        cells = [[row.test, _in_lines(_named(row)), *_cells(row)] for row in of_subject]
         forms.show(_told(Grid(["test", ""], _NUMBERS, cells)), Form.TABLE)
         for line in dict.fromkeys(line for row in of_subject for line in row.assumptions):
             console.print(styled(f"assumed: {line}", "dim"))
     for line in _sentences(rows):
         console.print(styled(line, "dim"), soft_wrap=True)
+
+
+def _in_lines(text: str) -> str:
+    """Text that is broken between words."""
+    return "\n".join(wrap(text, _LONGEST_EFFECT, break_long_words=False, break_on_hyphens=False))
 
 
 def _whole(rows: Sequence[Row]) -> Grid:

@@ -19,7 +19,6 @@ from fullpipe.validation.compare.conclusion import (
     margin_in_words,
     moves,
     name_of,
-    one,
 )
 from fullpipe.validation.compare.finding import Finding, Subject, Verdict, word
 from fullpipe.validation.factors.answer import Answer
@@ -164,11 +163,12 @@ def _matters(told: _Told) -> Iterator[_Part]:
     place = ", ".join(point_shown(most.subject.point))
     is_short = len(place.split()) <= _LONGEST_PLACE
     at = f", {'most ' if len(found) > 1 else ''}at {place}" if is_short else ""
+    there = "" if is_short else " where it differs most"
     if _has_two_levels(most):
-        yield _Part(f"{at}: it {moves(_finding(most))}{'' if is_short else ' where it differs most'}")
+        yield _Part(f"{at}: it {moves(_finding(most))}{there}")
     else:
-        yield _Part(f"{at}{_in_brackets(_effect(most))}")
-        yield _Part(f": {_extremes(told.name, most)}", 1)
+        yield _Part(f"{at}{_in_brackets(_effect(most) + there)}")
+        yield _Part(f": {_extremes(told.name, most)}{there}", 1)
 
 
 def _directions(found: Sequence[Factor]) -> str:
@@ -207,16 +207,17 @@ def _undecided(told: _Told) -> Iterator[_Part]:
     """The point with the smallest p value, and the seeds that would decide."""
     found = told.factors
     closest = min(found, key=lambda each: each.test.p_corrected)
-    if _has_two_levels(closest) and len(found) == 1:
-        yield _Part(f"{told.name}: {_with(told.name, closest)}{one(_finding(closest)).rstrip('.')}")
-        return
-    yield _Part(f"{told.name} is undecided{_at(told, found)}: {_named(closest)}")
+    named = f"{_with(told.name, closest)}{_named(closest)}"
+    yield _Part(f"{told.name} is undecided{_at(told, found)}: {named}")
     if _has_two_levels(closest):
-        yield _Part(f" has {difference_in_words(_finding(closest))}", 1)
+        yield _Part(f" has {difference_in_words(_finding(closest))}")
     else:
         yield _Part(f" is {_extremes(told.name, closest)}", 1)
-        yield _Part(_in_brackets(_effect(closest)), 1)
+        yield _Part(_in_brackets(_effect(closest)), 2)
     yield _Part(f" at {', '.join(point_shown(closest.subject.point))}" if len(found) > 1 else "", 1)
+    raw, corrected = closest.test.p_raw, closest.test.p_corrected
+    if raw < 1 - LEVEL <= corrected:
+        yield _Part(f", p = {raw:.2g} is {corrected:.2g} after correction", 2)
     seeds = [each.seeds for each in found if each.seeds]
     yield _Part(f"; about {max(seeds):,} seeds would decide" if seeds else "")
 
