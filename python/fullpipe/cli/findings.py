@@ -28,7 +28,7 @@ MOST_ROWS = 12
 _LONGEST_HEADING = 10
 """Characters of a column's name; a longer one is replaced by "reference" or "other"."""
 _NO_BREAK = "\u00a0"
-_GLUED = re.compile(r"(?<=\d) (?=%|ms\b|Mbit/s|\[)|(?<=%) (?=\[)|(?<=\d,) (?=[-+\d.,]+\])")
+_GLUED = re.compile(r"(?<=\d) (?=%|ms\b|Mbit/s|\[)|(?<=%) (?=\[)|(?<=\d,) (?=[-+\d.,]+\])|(?<=²) (?=\d)")
 """Spaces at which no line ends: between a number, its unit and its interval."""
 _WIDE = 100
 """Columns of a terminal in which margins stay on one line."""
