@@ -84,7 +84,7 @@ await build({
 });
 const written = [
   [PAGE, "app.css", style()], [PAGE, "third-party.txt", licences(ofPage())], [PAGE, "sources.sha256", fingerprint()],
-  [REPORT, "uplot.css", UPLOT_CSS], [REPORT, "third-party.txt", licences(OF_REPORT)],
+  [REPORT, "charts.css", `${UPLOT_CSS}\n${read(join(HERE, "src/save/save.css"))}`], [REPORT, "third-party.txt", licences(OF_REPORT)],
 ];
 for (const [folder, name, text] of written) writeFileSync(join(folder, name), `${text}\n`);
 cpSync(join(HERE, "src/index.html"), join(PAGE, "index.html"));

@@ -12,11 +12,28 @@ import pytest
 
 from fullpipe import Scenario, sweep
 from fullpipe.report.budget import Budget
-from fullpipe.report.content import Column, Document, Figure, Look, Section, Series, Table, Trace
+from fullpipe.report.content import (
+    Box,
+    Boxes,
+    Chart,
+    Column,
+    Difference,
+    Document,
+    Figure,
+    Forest,
+    Heat,
+    Image,
+    Look,
+    Section,
+    Series,
+    Table,
+    Trace,
+)
 from fullpipe.report.html.page import html
 from fullpipe.report.runs.page import page_of
 from tests.chromium import WATCH
-from tests.report.pages import HOSTILE, hostile_page, runs_of
+from tests.report.pages import HOSTILE, PNG, hostile_page, runs_of
+from tests.saving import WIDTH, numbers, picture, saved, strokes, table, words
 
 POINTS = 1_000_000
 A4 = 718
@@ -52,7 +69,7 @@ def show(browser: Any, tmp_path: Path) -> Iterator[Show]:
     violations = [line for tab in has_scripts for line in tab.evaluate("window.violations")]
     for context in contexts:
         context.close()
-    assert [url for url in requests if not url.startswith("data:image/png")] == [requests[0]]
+    assert [url for url in requests if not url.startswith("data:image/")] == [requests[0]]
     assert told == []
     assert violations == []
 
@@ -226,7 +243,8 @@ def test_hostile_text_is_shown_as_text(show: Show) -> None:
     tab = show(hostile_page())
     drawn(tab)
     assert tab.locator("b").count() == 0
-    assert tab.evaluate("document.scripts.length") == 3
+    kinds = tab.evaluate("[...document.scripts].map((one) => one.type)")
+    assert kinds == ["application/json"] * 5 + [""]
     assert tab.title().startswith("</script><script>alert(1)</script>")
     assert tab.locator("h1").inner_text() == HOSTILE.replace("\u202e", "\\u202e").replace("\x1b", "\\x1b")
     assert "<script>alert(1)" in tab.locator(".u-legend").last.inner_text()
@@ -241,6 +259,90 @@ def test_the_download_gives_the_table_of_values(show: Show, runs: Document, tmp_
     assert waiting.value.suggested_filename == "values.csv"
     assert lines[0].startswith("topology.bottleneck.rate,engine,seed,kind,of,")
     assert len(lines) == 25
+
+
+def test_means_save_with_the_ends_of_their_intervals(show: Show, runs: Document, tmp_path: Path) -> None:
+    tab = show(runs, color_scheme="dark", accept_downloads=True)
+    figure = tab.locator("figure:has(script.lines)").first
+    figure.scroll_into_view_if_needed()
+    menu = figure.locator(".save")
+    head, rows = table(file := saved(menu, "CSV", tmp_path))
+    assert head == ["rate, Mbit/s", *(f"goodput, Mbit/s{end}" for end in ("", ", low", ", high"))]
+    assert [float(row[0]) for row in rows] == [5, 10, 20]
+    for column in range(4):
+        of_plot = figure.evaluate("(figure, column) => Array.from(figure.plot.data[column])", column)
+        assert numbers(file, column) == pytest.approx(of_plot, rel=1e-9)
+    title, *others = words(saved(menu, "SVG", tmp_path))
+    assert title == "goodput of all flows over rate: means and 95 % intervals."
+    assert {"rate, Mbit/s", "goodput, Mbit/s", "10"} <= set(others)
+    assert picture(saved(menu, "PNG", tmp_path)).shape[1] == WIDTH
+
+
+def test_samples_of_a_part_of_the_time_save_without_hidden_lines(
+    show: Show, runs: Document, tmp_path: Path
+) -> None:
+    figure = drawn(show(runs, accept_downloads=True))
+    menu = figure.locator(".save")
+    head, rows = table(saved(menu, "CSV", tmp_path))
+    assert head[0] == "time, s"
+    assert [name.partition(":")[0] for name in head[1:]] == ["cubic-1", "bbr3-1"]
+    assert len(rows) == len(figure.evaluate("(figure) => Array.from(figure.plot.data[0])"))
+    figure.get_by_role("button", name="Zoom in").click()
+    figure.locator(".u-legend .u-label").nth(1).click()
+    file = saved(menu, "CSV", tmp_path)
+    assert [name.partition(":")[0] for name in table(file)[0]] == ["time, s", "bbr3-1"]
+    _, start, end = seen(figure)
+    times = numbers(file, 0)
+    assert start <= times[0] < times[-1] <= end
+    file = saved(menu, "SVG", tmp_path)
+    assert "cubic-1" not in words(file)
+    assert len(set(strokes(file))) == 2  # the axes, and the line that is left
+
+
+STILL: dict[str, tuple[Chart, list[str], list[str]]] = {
+    "heat": (
+        Heat("rate, Mbit/s", "buffer, bdp", ["1", "10"], ["0.5"], [[1.5, None]]),
+        ["buffer, bdp", "rate, Mbit/s", "Caption"],
+        ["0.5", "10", ""],
+    ),
+    "boxes": (
+        Boxes("goodput, Mbit/s", [Box("cubic", Look(0), (0, 1, 2, 3, 4), 5)]),
+        [
+            "of",
+            *(f"{each}: goodput, Mbit/s" for each in ("minimum", "q1", "median", "q3", "maximum")),
+            "runs",
+        ],
+        ["cubic", "0", "1", "2", "3", "4", "5"],
+    ),
+    "forest": (
+        Forest("difference, %", [Difference("goodput, Mbit/s", 1.5, -0.5, None, "undecided")]),
+        ["of", "difference, %", "difference, %, low", "difference, %, high", "verdict"],
+        ["goodput, Mbit/s", "1.5", "-0.5", "", "undecided"],
+    ),
+}
+
+
+@pytest.mark.parametrize(("chart", "head", "last"), STILL.values(), ids=STILL)
+def test_a_chart_that_stays_as_drawn_saves(
+    show: Show, tmp_path: Path, chart: Chart, head: list[str], last: list[str]
+) -> None:
+    page = Document("still", "?", ["x"], [Section("Figure", [Figure("Caption.", chart, "alternative")])])
+    tab = show(page, color_scheme="dark", accept_downloads=True)
+    menu = tab.locator("figure .save")
+    names, rows = table(saved(menu, "CSV", tmp_path))
+    assert (names, rows[-1]) == (head, last)
+    file = saved(menu, "SVG", tmp_path)
+    on_page = tab.locator("figure svg.chart text").all_text_contents()
+    assert words(file) == ["Caption.", *on_page]
+    assert "rgb(27, 31, 36)" in file.read_text("utf-8")  # dark on white, though the page is dark
+    assert picture(saved(menu, "PNG", tmp_path)).shape[1] == WIDTH
+
+
+def test_a_picture_that_was_drawn_elsewhere_saves_as_it_is(show: Show, tmp_path: Path) -> None:
+    page = Document("image", "?", ["x"], [Section("Figure", [Figure("Of one pixel.", Image(PNG), "pixel")])])
+    menu = show(page, accept_downloads=True).locator("figure .save")
+    assert menu.locator("button").all_text_contents() == ["PNG"]
+    assert saved(menu, "PNG", tmp_path).name == "of-one-pixel.png"
 
 
 def test_tables_are_sorted_by_their_headings(show: Show, runs: Document) -> None:

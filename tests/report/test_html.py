@@ -184,7 +184,7 @@ def _csv(text: str) -> str:
 
 def test_what_a_page_needs_comes_with_the_package_and_its_licence() -> None:
     built = files("fullpipe.report").joinpath("static")
-    assert {path.name for path in built.iterdir()} == {"report.js", "uplot.css", "third-party.txt"}
+    assert {path.name for path in built.iterdir()} == {"report.js", "charts.css", "third-party.txt"}
     credits, licences = (built.joinpath(name).read_text("utf-8") for name in ("report.js", "third-party.txt"))
     for owner in ("Leon Sorokin", "Preact Team"):
         assert owner in credits.splitlines()[0]

@@ -1,6 +1,7 @@
 // A scenario as a form and as TOML, side by side; errors where they are; what is known of it; and its run.
 import { html, signal, useEffect, useRef, useState } from "../parts/html.js";
-import { Command, download } from "../parts/copy.js";
+import { Command } from "../parts/copy.js";
+import { download } from "../save/download.js";
 import { Keep } from "../parts/keep.js";
 import { Results } from "../parts/result.js";
 import { Refused, get, post } from "../parts/server.js";

@@ -31,13 +31,13 @@ export function lineOf(packets, view, n) {
 const colourOf = (lines, number) => (lines[number] ? variable(`--c${lines[number].colour % COLOURS}`) : variable("--soft"));
 
 function drawLines(ctx, packets, view, lanes, lines) {
-  const ways = new Map(), marks = new Path2D(), lost = new Path2D(), again = new Path2D();
+  const ways = new Map(), { Way } = ctx, marks = new Way(), lost = new Way(), again = new Way();
   for (let n = view.first; n < view.last; n += 1) {
     if (!view.isWanted(n)) continue;
     const [x, y, toX, toY] = lineOf(packets, view, n);
     if (toX < 0) continue;
     const key = `${view.line(n)} ${packets.kind[n] ? 1 : 0} ${packets.is_again[n]}`;
-    if (!ways.has(key)) ways.set(key, [view.line(n), packets.kind[n], packets.is_again[n], new Path2D()]);
+    if (!ways.has(key)) ways.set(key, [view.line(n), packets.kind[n], packets.is_again[n], new Way()]);
     const way = ways.get(key)[3];
     way.moveTo(x, y);
     const isEnd = lanes > 1 && packets.lane[n] === (packets.is_reply[n] ? 0 : lanes - 1);
@@ -165,7 +165,16 @@ function niceStep(least) {
   return power * [1, 2, 5, 10].find((one) => one * power >= least);
 }
 
-// Draws everything, and returns what `counted` found; null where packets are lines.
+// Draws everything with a pen, and returns what `counted` found; null where packets are lines. `Way` of a pen makes paths.
+export function drawn(pen, packets, view, lanes, lines) {
+  drawFrame(pen, view, lanes);
+  const found = view.areLines ? null : drawCounts(pen, packets, view, lanes, lines);
+  if (view.areLines) drawLines(pen, packets, view, lanes.length, lines);
+  drawNames(pen, lanes);
+  return found;
+}
+
+// The same into a canvas.
 export function draw(canvas, packets, view, lanes, lines) {
   const ctx = canvas.getContext("2d"), height = heightOf(lanes), ratio = devicePixelRatio || 1;
   if (canvas.width !== Math.round(view.width * ratio) || canvas.height !== Math.round(height * ratio)) {
@@ -174,9 +183,6 @@ export function draw(canvas, packets, view, lanes, lines) {
   }
   ctx.setTransform(ratio, 0, 0, ratio, 0, 0);
   ctx.clearRect(0, 0, view.width, height);
-  drawFrame(ctx, view, lanes);
-  const found = view.areLines ? null : drawCounts(ctx, packets, view, lanes, lines);
-  if (view.areLines) drawLines(ctx, packets, view, lanes.length, lines);
-  drawNames(ctx, lanes);
-  return found;
+  ctx.Way = Path2D;
+  return drawn(ctx, packets, view, lanes, lines);
 }

@@ -1,9 +1,11 @@
 // Packets on their way: a lane per place where they were captured, time from left to right.
 import { html, useEffect, useMemo, useRef, useState } from "../parts/html.js";
 import { count, plain, time } from "../parts/numbers.js";
+import { Save } from "../parts/save.js";
 import { theme } from "../parts/theme.js";
 import { onKeys, show, zoom, zoomKeys } from "../parts/zoom.js";
 import { SIDE, draw, heightOf, laneY, lineOf, viewOf } from "./drawing.js";
+import { lanesPicture, lanesRows } from "./saved.js";
 
 const NEAR = 12; // pixels between the pointer and what it points at
 
@@ -88,6 +90,11 @@ export function Lanes({ begin, packets, more }) {
     show(zoom, packets.times[n] - wide / 3, wide, whole);
     tell(n);
   };
+  const saved = () => {
+    const what = counts.current ? "Packets, data above a lane and ACKs below" : "Packets";
+    const chart = { title: `${what}: ${begin.name}, seed ${begin.seed}`, packets, view: view(), begin, counts: counts.current };
+    return { title: chart.title, picture: () => lanesPicture(chart), rows: () => lanesRows(chart) };
+  };
   const placeOf = (event) => { const box = canvas.current.getBoundingClientRect(); return [event.clientX - box.left, event.clientY - box.top]; };
   const moved = (event) => {
     const [x, y] = placeOf(event), shown = view();
@@ -112,7 +119,8 @@ export function Lanes({ begin, packets, more }) {
       ${losses > 0 && html`<button type="button" onClick=${() => toLoss(-1)}>Previous drop</button><button type="button" onClick=${() => toLoss(1)}>Next drop</button>`}
       ${begin.lines.length > 1 && html`<label>Flow <select value=${line} onChange=${(event) => setLine(Number(event.target.value))}>
         <option value="-1">all</option>${begin.lines.map((one, n) => html`<option value=${n}>${one.label}</option>`)}</select></label>`}
-      ${more && html`<button type="button" onClick=${more.later}>${more.label}</button>`}</p>
+      ${more && html`<button type="button" onClick=${more.later}>${more.label}</button>`}
+      <${Save} title="Packets" chart=${saved} /></p>
     <${Legend} />
     <div class="room" ref=${place} tabindex="0" role="img" aria-label=${told} onKeyDown=${pressed}>
       <canvas ref=${canvas} style=${{ width: "100%", height: `${heightOf(begin.lanes)}px` }} onPointerMove=${moved} onPointerUp=${released}

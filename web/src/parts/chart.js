@@ -1,8 +1,10 @@
 // A figure over time: lines, straight lines that mean something, and the values under the pointer.
 import { ASIDE, axis, bandOf, look, TimeFigure } from "./figure.js";
+import { pictureOf, tableOf } from "../save/curves.js";
 import { html, useEffect, useMemo, useRef, useState } from "./html.js";
 import { Levels } from "./levels.js";
 import { plain } from "./numbers.js";
+import { Save } from "./save.js";
 import { variable } from "./theme.js";
 import { onKeys, zoom } from "./zoom.js";
 
@@ -65,10 +67,12 @@ const options = ({ lines }, live, onIndex) => ({
   hooks: { draw: [(u) => drawMarks(u, live.current.marks)], setCursor: [(u) => onIndex(u.cursor.idx ?? null)] },
 });
 
+const ENDS = ["lowest flow", "highest flow"];
+
 // `lines`: [{label, colour, dash, values, low, high}], low and high of several flows; `marks`: [{value, label}]; `top`: the
-// largest value of the axis.
+// largest value of the axis; `of`: what the chart is of, for the title of a saved one.
 export function Chart(props) {
-  const { title, unit, times, lines, marks = [], duration, warmup = 0, top, height = 170 } = props;
+  const { title, unit, times, lines, marks = [], duration, warmup = 0, top, height = 170, of } = props;
   const place = useRef(null), plot = useRef(null), live = useRef(null);
   const [index, setIndex] = useState(null);
   const levels = useMemo(() => new Levels(times, columnsOf(lines)), [times, lines]);
@@ -86,11 +90,16 @@ export function Chart(props) {
   }, [kind]);
   useEffect(() => plot.current.update(), [levels, top, duration, warmup, JSON.stringify(marks)]);
 
+  const saved = () => {
+    const seen = { u: plot.current.u, title: of ? `${title}: ${of}` : title, labels: lines.map(({ label }) => label), x: "time, s", y: `${title}, ${unit}`, marks, warmup };
+    return { title: seen.title, picture: () => pictureOf(seen), rows: () => tableOf(seen, [times, ...columnsOf(lines)], ENDS) };
+  };
   const pressed = onKeys(() => plot.current.keys());
   const data = plot.current?.u.data, at = data && index !== null && index < data[0].length;
   return html`<figure class="chart">
     <figcaption><b>${title}</b>${" "}<span class="unit">${unit}</span>
       <span class="read">${at ? `${plain(data[0][index])} s: ${reading(lines, data, index)}` : ""}</span>
+      <${Save} title=${title} chart=${saved} />
     </figcaption>
     <div class="plot" ref=${place} tabindex="0" role="img" onKeyDown=${pressed}
       aria-label=${`${title}, ${unit}, over time. Left and right read values, plus and minus zoom, page up and down move, 0 shows everything.`}></div>

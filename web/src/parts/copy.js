@@ -1,14 +1,5 @@
-// Text to the clipboard, and files to the user.
+// Text to the clipboard.
 import { html, useState } from "./html.js";
-
-export function download(name, text, type) {
-  const url = URL.createObjectURL(new Blob([text], { type }));
-  const link = document.createElement("a");
-  link.href = url;
-  link.download = name;
-  link.click();
-  setTimeout(() => URL.revokeObjectURL(url), 10_000);
-}
 
 // A command that can be copied; where the clipboard is not to be had, it is selected.
 export function Command({ text, label }) {

@@ -1,6 +1,6 @@
 // A report, with the question that it answers if one is asked.
 import { html, signal, useState } from "./html.js";
-import { download } from "./copy.js";
+import { download } from "../save/download.js";
 import { Refused } from "./server.js";
 
 const LONGEST = 300; // question, as the server takes it

@@ -9,7 +9,7 @@ import { Path } from "../whatif/path.js";
 import { Flows, Sentence } from "../whatif/said.js";
 import { Theory } from "../whatif/theory.js";
 
-function Result({ state, title, figures, tops, Offer }) {
+function Result({ state, title, of, figures, tops, Offer }) {
   const { begin, columns } = state;
   const waiting = useMemo(() => (columns["backlog_packets/0"] ? mean(columns["backlog_packets/0"], Math.floor(columns.time_s.length / 6)) : 0), [columns]);
   return html`<section class=${`variant${state.isRunning ? " running" : ""}`} aria-label=${title || "What came out"}>
@@ -17,7 +17,7 @@ function Result({ state, title, figures, tops, Offer }) {
     <div>${begin && html`<${Path} begin=${begin} waiting=${waiting} /><${Theory} begin=${begin} />`}</div>
     <div>
     ${begin && !figures && !state.isRunning && !state.problems.length && html`<p class="note">Nothing was sampled over time: the scenario has record.interval = "off".</p>`}
-    ${figures && html`<${Figures} figures=${figures} tops=${tops} begin=${begin} />`}
+    ${figures && html`<${Figures} figures=${figures} tops=${tops} begin=${begin} of=${of} />`}
     </div>
     <div>${begin && state.packets && html`<${Lanes} begin=${begin} packets=${state.packets} more=${state.more} />`}
     ${begin && html`<${Flows} begin=${begin} end=${state.end} />`}</div>
@@ -47,7 +47,7 @@ export function Results({ states, titles, Offer }) {
   return html`<div class=${`beside of-${states.length}`}>
     ${zoom.value && html`<p class="zoomed">Seconds ${shown(zoom.value)[0]} to ${shown(zoom.value)[1]} <button type="button" onClick=${() => { zoom.value = null; }}>Show everything</button></p>`}
     <div class="side-by-side">
-      ${states.map((state, n) => html`<${Result} key=${n} state=${state} title=${titles[n]} figures=${figures[n]} tops=${tops} Offer=${Offer} />`)}
+      ${states.map((state, n) => html`<${Result} key=${n} state=${state} title=${titles[n]} of=${states.length > 1 ? "AB"[n] : ""} figures=${figures[n]} tops=${tops} Offer=${Offer} />`)}
     </div>
   </div>`;
 }

@@ -27,3 +27,15 @@ export function turn() {
 }
 
 export const variable = (name) => getComputedStyle(root).getPropertyValue(name).trim();
+
+// Makes something while the page has its light colours; nothing is painted meanwhile.
+export function inLight(make) {
+  const before = root.dataset.theme;
+  root.dataset.theme = "light";
+  try {
+    return make();
+  } finally {
+    if (before) root.dataset.theme = before;
+    else delete root.dataset.theme;
+  }
+}

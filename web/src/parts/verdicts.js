@@ -1,6 +1,7 @@
 // A comparison: differences with their intervals, drawn and in numbers, and a verdict for each.
 import { html } from "./html.js";
-import { Command, download } from "./copy.js";
+import { Command } from "./copy.js";
+import { download } from "../save/download.js";
 import { Report } from "./report.js";
 import { bounded, change, few, plain, rate, score, share, time } from "./numbers.js";
 

@@ -1,8 +1,10 @@
 // Means along an axis, with bands of their intervals; a click on a label hides its line and its band.
 import uPlot from "uplot";
 import { ASIDE, bandOf, fit, look } from "../parts/figure.js";
+import { pictureOf, tableOf } from "../save/curves.js";
+import { addSave } from "../save/menu.js";
 import { theme } from "../parts/theme.js";
-import { add } from "./add.js";
+import { add } from "../parts/add.js";
 import { HEIGHT, axes, told, upward } from "./axes.js";
 
 const isNone = (value) => value === null || value === undefined;
@@ -18,7 +20,7 @@ function hideBand(u, place, what) {
 export function drawLines(figure, data) {
   const live = add(figure, "div", "", { class: "live" });
   const series = data.lines.flatMap((line) => [
-    { ...look(line), label: line.label, points: { show: true, size: 5 }, value: withInterval(line) }, ASIDE, ASIDE,
+    { ...look(line), label: line.label || data.label, points: { show: true, size: 5 }, value: withInterval(line) }, ASIDE, ASIDE,
   ]);
   const bands = data.lines.map((line, n) => bandOf(line, 3 * n + 1));
   const u = new uPlot({
@@ -28,5 +30,7 @@ export function drawLines(figure, data) {
   }, [data.places, ...data.lines.flatMap((line) => line.columns)], live);
   fit(u, live, () => HEIGHT);
   theme.subscribe(() => u.redraw(false));
+  const chart = { u, title: data.name, labels: data.lines.map(({ label }) => label), x: data.x, y: data.label, hasDots: true };
+  addSave(add(figure, "div", "", { class: "tools" }), data.name, () => ({ title: data.name, picture: () => pictureOf(chart), rows: () => tableOf(chart, u.data, ["low", "high"]) }));
   return u;
 }

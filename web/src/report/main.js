@@ -1,9 +1,19 @@
 // What a report does in a browser: figures come to life when they come into view, tables are sorted, and it prints whole.
 import { theme, turn } from "../parts/theme.js";
-import { add } from "./add.js";
+import { add } from "../parts/add.js";
+import { inlined } from "../save/inlined.js";
+import { addSave } from "../save/menu.js";
 import { drawLines } from "./lines.js";
 import { drawSeries } from "./series.js";
 import { makeSortable } from "./tables.js";
+
+// A chart that stays as it is drawn has its numbers beside it; a picture that was drawn elsewhere has none.
+function addStill(figure) {
+  const image = figure.querySelector("img"), drawing = figure.querySelector("svg.chart"), numbers = figure.querySelector("script.numbers");
+  const title = figure.querySelector("figcaption").textContent || "chart", place = () => add(figure, "div", "", { class: "tools" });
+  if (image) addSave(place(), title, () => ({ title, picture: () => image }), ["PNG"]);
+  else if (numbers) addSave(place(), title, () => ({ title, picture: () => inlined(drawing, title), rows: () => JSON.parse(numbers.textContent) }));
+}
 
 const draws = { series: drawSeries, lines: drawLines };
 const seen = new IntersectionObserver((entries) => {
@@ -14,7 +24,8 @@ const seen = new IntersectionObserver((entries) => {
     target.classList.add("is-live");
   }
 }, { rootMargin: "400px" });
-for (const script of document.querySelectorAll("figure script")) seen.observe(script.closest("figure"));
+for (const script of document.querySelectorAll("figure script:not(.numbers)")) seen.observe(script.closest("figure"));
+document.querySelectorAll("figure").forEach(addStill);
 
 const button = add(document.querySelector("header"), "button", "", { type: "button", class: "theme" });
 button.addEventListener("click", turn);

@@ -1,10 +1,12 @@
 // Samples over time.
 import { signal } from "@preact/signals-core";
 import uPlot from "uplot";
+import { pictureOf, tableOf } from "../save/curves.js";
+import { addSave } from "../save/menu.js";
 import { look, TimeFigure } from "../parts/figure.js";
 import { Levels } from "../parts/levels.js";
 import { onKeys } from "../parts/zoom.js";
-import { add } from "./add.js";
+import { add } from "../parts/add.js";
 import { HEIGHT, axes, told, upward } from "./axes.js";
 
 const BUTTONS = [["Zoom in", "+"], ["Zoom out", "-"], ["Earlier", "PageUp"], ["Later", "PageDown"], ["Everything", 0]];
@@ -13,6 +15,12 @@ const BUTTONS = [["Zoom in", "+"], ["Zoom out", "-"], ["Earlier", "PageUp"], ["L
 function unpacked({ values, low, step }, nothing) {
   const bytes = Uint8Array.from(atob(values), (one) => one.charCodeAt(0));
   return Float32Array.from(new Uint16Array(bytes.buffer), (number) => (number === nothing ? NaN : low + step * number));
+}
+
+// The digits that two bytes tell of a value.
+function exact({ step }, values) {
+  const decimals = step > 0 ? Math.min(100, Math.max(0, Math.floor(-Math.log10(step)))) : 100;
+  return Array.from(values, (value) => (Number.isNaN(value) ? null : Number(value.toFixed(decimals))));
 }
 
 // Traces may end early: one that has less is followed by nothing.
@@ -40,6 +48,8 @@ export function drawSeries(figure, data) {
   live.addEventListener("keydown", onKeys(() => drawn.keys()));
   const tools = add(figure, "div", "", { class: "tools" });
   for (const [text, key] of BUTTONS) add(tools, "button", text, { type: "button" }).addEventListener("click", () => drawn.keys()[key]());
+  const chart = { u: drawn.u, title: data.name, labels: data.traces.map(({ label }) => label), x: "time, s", y: data.label, warmup: data.warmup };
   add(tools, "span", "or drag over a part of the figure", { class: "note" });
+  addSave(tools, data.name, () => ({ title: data.name, picture: () => pictureOf(chart), rows: () => tableOf(chart, [times, ...columns.map((values, n) => exact(data.traces[n], values))]) }));
   return drawn.u;
 }

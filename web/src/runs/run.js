@@ -1,7 +1,8 @@
 // One kept run, or two beside each other with a verdict for every metric.
 import { html, useEffect, useState } from "../parts/html.js";
 import { edit } from "../editor/page.js";
-import { Command, download } from "../parts/copy.js";
+import { Command } from "../parts/copy.js";
+import { download } from "../save/download.js";
 import { FIRST_SEEDS, Keep } from "../parts/keep.js";
 import { Packets } from "../packets/packets.js";
 import { Report } from "../parts/report.js";

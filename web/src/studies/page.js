@@ -1,7 +1,9 @@
 // Published studies: what is printed, and beside it what our runs give.
-import { html, useEffect, useState } from "../parts/html.js";
+import { html, useEffect, useRef, useState } from "../parts/html.js";
 import { Command } from "../parts/copy.js";
 import { count, plain } from "../parts/numbers.js";
+import { Save } from "../parts/save.js";
+import { inlined } from "../save/inlined.js";
 import { Refused, get } from "../parts/server.js";
 
 const ORDER = ["reproduced", "same direction", "not reproduced", "contradicted by their own data", "not testable here"];
@@ -22,15 +24,20 @@ function useAnswer(path) {
 }
 
 // How many of what is printed came out: a bar with a part for every verdict.
-function Tally({ tally }) {
+function Tally({ tally, title }) {
+  const place = useRef(null);
   const all = ORDER.filter((verdict) => tally[verdict]), total = all.reduce((sum, verdict) => sum + tally[verdict], 0);
   let at = 0;
-  return html`<svg class="tally" viewBox="0 0 400 12" preserveAspectRatio="none" aria-hidden="true">${all.map((verdict) => {
+  const chart = () => ({
+    title, rows: () => [["verdict", "printed numbers and claims"], ...all.map((verdict) => [verdict, tally[verdict]])],
+    picture: () => inlined(place.current, title, () => all.map((verdict, n) => ({ label: `${count(tally[verdict])} ${verdict}`, colour: getComputedStyle(place.current.children[n]).fill }))),
+  });
+  return html`<svg class="tally" ref=${place} viewBox="0 0 400 12" preserveAspectRatio="none" aria-hidden="true">${all.map((verdict) => {
       const width = (400 * tally[verdict]) / total;
       at += width;
       return html`<rect class=${`part ${classOf(verdict)}`} x=${at - width} width=${Math.max(0, width - 1)} height="12" />`;
     })}</svg>
-    <p class="note">${all.map((verdict) => `${count(tally[verdict])} ${verdict}`).join(", ")}</p>`;
+    <p class="note">${all.map((verdict) => `${count(tally[verdict])} ${verdict}`).join(", ")}<${Save} title=${`Verdicts, ${title}`} chart=${chart} /></p>`;
 }
 
 function NotRun({ study }) {
@@ -45,7 +52,7 @@ export function Studies() {
     ${answer && answer.map((study) => html`<section class="study" key=${study.name}>
       <h2><a href=${`#/study/${study.name}`}>${study.title}</a></h2>
       <p class="note">${count(study.printed)} printed numbers and claims</p>
-      ${Object.keys(study.tally).length ? html`<${Tally} tally=${study.tally} />` : html`<${NotRun} study=${study} />`}
+      ${Object.keys(study.tally).length ? html`<${Tally} tally=${study.tally} title=${study.title} />` : html`<${NotRun} study=${study} />`}
     </section>`)}
   </div>`;
 }
@@ -62,9 +69,16 @@ const ours = (row) => {
 function Figures({ study }) {
   const [large, setLarge] = useState("");
   const address = (name) => `/api/studies/${encodeURIComponent(study.name)}/${encodeURIComponent(name)}`;
-  return html`<h2>Figures</h2><div class="drawn">${study.figures.map(({ name, title }) => html`<figure key=${name} class=${large === name ? "large" : ""}>
-    <button type="button" class="plain" aria-expanded=${large === name} aria-label=${`${title}: ${large === name ? "smaller" : "larger"}`} onClick=${() => setLarge(large === name ? "" : name)}>
-      <img loading="lazy" src=${address(name)} alt=${title} /></button><figcaption>${title}</figcaption></figure>`)}</div>`;
+  return html`<h2>Figures</h2><div class="drawn">${study.figures.map(({ name, title }) => html`<${Drawn} key=${name} title=${title} source=${address(name)}
+    isLarge=${large === name} turn=${() => setLarge(large === name ? "" : name)} />`)}</div>`;
+}
+
+function Drawn({ title, source, isLarge, turn }) {
+  const image = useRef(null);
+  return html`<figure class=${isLarge ? "large" : ""}>
+    <button type="button" class="plain" aria-expanded=${isLarge} aria-label=${`${title}: ${isLarge ? "smaller" : "larger"}`} onClick=${turn}>
+      <img ref=${image} loading="lazy" src=${source} alt=${title} /></button>
+    <figcaption>${title}<${Save} title=${title} kinds=${["PNG"]} chart=${() => ({ title, picture: () => image.current })} /></figcaption></figure>`;
 }
 
 export function OneStudy({ rest }) {
@@ -75,7 +89,7 @@ export function OneStudy({ rest }) {
   const rows = answer.rows.filter((row) => (!verdict || row.verdict === verdict) && `${row.where} ${row.printed} ${row.why || ""}`.toLowerCase().includes(wanted));
   return html`<div class="wide-page"><p class="crumbs"><a href="#/studies">Studies</a></p>
     <h1>${answer.title}</h1>
-    ${wasRun ? html`<${Tally} tally=${answer.tally} />` : html`<${NotRun} study=${answer} />`}
+    ${wasRun ? html`<${Tally} tally=${answer.tally} title=${answer.title} />` : html`<${NotRun} study=${answer} />`}
     ${answer.figures.length > 0 && html`<${Figures} study=${answer} />`}
     <h2>Printed and measured</h2>
     <p class="buttons">

@@ -1,7 +1,8 @@
 // The sliders, and what to do with the result.
 import { html } from "../parts/html.js";
 import { edit } from "../editor/page.js";
-import { Command, download } from "../parts/copy.js";
+import { Command } from "../parts/copy.js";
+import { download } from "../save/download.js";
 import { Keep } from "../parts/keep.js";
 import { plain } from "../parts/numbers.js";
 import { Report } from "../parts/report.js";

@@ -1,7 +1,9 @@
 // The path drawn: senders, the queue before the narrow link, receivers.
-import { html } from "../parts/html.js";
+import { html, useRef } from "../parts/html.js";
 import { Network, rated } from "./network.js";
 import { few, sum, time } from "../parts/numbers.js";
+import { Save } from "../parts/save.js";
+import { inlined } from "../save/inlined.js";
 
 const MOST = 24, LETTER = 6.2, ROOM = 62; // letters of a name, the width of one, and the room that there is beside a circle
 const MOST_LINES = 6, MOST_RATES = 2;
@@ -12,9 +14,19 @@ const WIDTH = 560, HEIGHT = 96, MIDDLE = 44;
 export function Path(props) {
   const { path } = props.begin;
   if (path.shape === "unknown") return html`<p class="note">This was measured on a path that is not known.</p>`;
-  if (path.shape === "dumbbell") return html`<${Dumbbell} ...${props} />`;
+  if (path.shape === "dumbbell") return html`<${Drawing} begin=${props.begin}><${Dumbbell} ...${props} /><//>`;
   if (!path.is_whole) return html`<p class="note">The network has too many nodes or links for a drawing.</p>`;
-  return html`<${Network} ...${props} />`;
+  return html`<${Drawing} begin=${props.begin}><${Network} ...${props} /><//>`;
+}
+
+const LINK_HEAD = ["link", "from", "to", "rate, bit/s", "delay, s", "queue"];
+const linkRow = (link) => [link.name, link.from ?? "", link.to ?? "", link.rate_bps, link.delay_s, link.queue ?? ""];
+
+// A drawing with its menu; its table has every link.
+function Drawing({ begin, children }) {
+  const place = useRef(null), title = `Path: ${begin.name}`;
+  const chart = () => ({ title, picture: () => inlined(place.current.querySelector("svg"), title), rows: () => [LINK_HEAD, ...begin.path.links.map(linkRow)] });
+  return html`<div class="drawing" ref=${place}>${children}<${Save} title="Path" chart=${chart} /></div>`;
 }
 
 function Dumbbell({ begin, waiting }) {

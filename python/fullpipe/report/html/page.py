@@ -80,4 +80,4 @@ def _style() -> str:
         f"@media (prefers-color-scheme:dark){{:root:not([data-theme=light]){{{dark}}}}}"
         f"@media print{{:root,:root:not([data-theme=light]),:root[data-theme=dark]{{{colours}{light}}}}}"
     )
-    return themes + _asset("uplot.css", _BUILT) + _asset("shared.css") + looks + _asset("report.css")
+    return themes + _asset("charts.css", _BUILT) + _asset("shared.css") + looks + _asset("report.css")

@@ -22,6 +22,7 @@ from fullpipe.report.content import (
     Table,
     Text,
 )
+from fullpipe.report.html.numbers import numbers_of
 from fullpipe.report.html.samples import json_of, lines_of, series_of, smallest_group
 from fullpipe.report.html.tables import shown, table_of
 from fullpipe.report.svg.chart import legend_of, svg_of
@@ -110,6 +111,8 @@ class Writer:
         if isinstance(figure.chart, Series):
             data = json_of(series_of(figure.chart, figure.caption, self._size))
             yield f'<script type="application/json" class="series">{data}</script>'
+        if rows := numbers_of(figure):
+            yield f'<script type="application/json" class="numbers">{json_of(rows)}</script>'
         yield "</figure>"
 
     def _coarse(self, figure: Figure) -> str:

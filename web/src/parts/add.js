@@ -1,4 +1,4 @@
-// An element at the end of another; text is only ever text.
+// Adds an element to another; its text is never markup.
 export function add(parent, tag, text, attributes = {}) {
   const made = document.createElement(tag);
   if (text) made.textContent = text;

@@ -1,0 +1,28 @@
+// An <svg> of the page as a picture of its own: what style sheets say becomes attributes, in light colours.
+import { inLight } from "../parts/theme.js";
+import { sheet, svg } from "./sheet.js";
+
+// Properties with the values that need no attribute.
+const LOOK = {
+  fill: "", "fill-opacity": "1", stroke: "none", "stroke-width": "1px", "stroke-dasharray": "none", "stroke-linejoin": "miter", "stroke-linecap": "butt",
+  opacity: "1", "paint-order": "normal", "font-size": "16px", "font-weight": "400", "text-anchor": "start",
+};
+const UNSTYLED = ["g", "title"];
+
+function copied(one) {
+  const made = one.cloneNode(false), style = getComputedStyle(one);
+  made.removeAttribute("class");
+  for (const [name, least] of UNSTYLED.includes(one.localName) ? [] : Object.entries(LOOK)) {
+    const value = style.getPropertyValue(name);
+    if (value !== least) made.setAttribute(name, value);
+  }
+  made.append(...Array.from(one.childNodes, (inner) => (inner.nodeType === Node.ELEMENT_NODE ? copied(inner) : inner.cloneNode())));
+  return made;
+}
+
+// `legendOf()` is called while colours are light.
+export const inlined = (drawing, title, legendOf = () => []) => inLight(() => {
+  const [x, y, width, height] = drawing.getAttribute("viewBox").split(" ").map(Number);
+  const inner = svg("svg", { width, height, viewBox: `${x} ${y} ${width} ${height}` }, ...Array.from(drawing.children, copied));
+  return sheet({ title, legend: legendOf(), width, height }, inner);
+});
