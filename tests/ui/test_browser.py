@@ -55,6 +55,21 @@ def test_a_slider_changes_what_comes_out(show: Open) -> None:
     assert ",4,1,drop_tail" in tab.url
 
 
+def test_the_sentence_about_a_run_stays_until_the_next_has_ended(show: Open) -> None:
+    tab = show()
+    before = finished(tab)
+    watch = """() => {
+        window.said = [];
+        for (const one of document.querySelectorAll(".sentence, .at-once p")) {
+            const changes = { characterData: true, childList: true, subtree: true };
+            new MutationObserver(() => said.push(one.textContent)).observe(one, changes);
+        }
+    }"""
+    tab.evaluate(watch)
+    after = moved(tab, lambda: tab.get_by_label("Algorithm").first.select_option("reno"))
+    assert {after} <= set(tab.evaluate("said")) <= {before, after}
+
+
 def test_algorithm_queue_and_flows_are_chosen(show: Open) -> None:
     tab = show()
     moved(tab, lambda: tab.get_by_label("Algorithm").first.select_option("reno"))
@@ -107,6 +122,8 @@ def test_two_variants_stand_side_by_side_and_get_verdicts(show: Open) -> None:
     tab.wait_for_selector(".verdicts", timeout=120_000)
     row = tab.locator(".verdicts tr", has_text="mean RTT").first.inner_text()
     assert "better" in row
+    first = tab.locator(".seeds .conclusion .sentence").inner_text()
+    assert first.startswith("codel instead of drop_tail 4 bdp: ")
     assert "codel against drop_tail 4 bdp, 20 seeds" in tab.locator(".verdicts caption").inner_text()
     levels = [tab.locator(".chart").nth(n).bounding_box()["y"] for n in range(8)]
     assert levels[:4] == levels[4:]
@@ -161,9 +178,10 @@ def test_of_nothing_there_is_no_per_cent(show: Open) -> None:
     tab.get_by_role("button", name="Run 20 seeds of each").click()
     tab.wait_for_selector(".verdicts", timeout=120_000)
     row = tab.locator(".verdicts tr", has_text="share of packets marked lost").first
-    cells = row.locator("td").all_inner_texts()
-    assert cells[0] == "0 %"
-    assert re.fullmatch(r"\+\S+ % \[\+\S+ %, \+\S+ %\]", cells[2])
+    *_, difference, drawn_, reference, _ = row.locator("td").all_inner_texts()
+    assert reference == "0.0000"
+    assert re.fullmatch(r"\+0\.\d+ \[\+0\.\d+, \+0\.\d+\]", difference)
+    assert drawn_ == ""
     assert row.locator("svg").count() == 0
 
 
@@ -186,9 +204,10 @@ def test_a_call_beside_the_flows_gets_a_score(show: Open, tmp_path: Path) -> Non
     assert [float(one_run.nth(number).inner_text()) for number in (0, 1)] == scores
     tab.get_by_role("button", name="Run 20 seeds of each").click()
     tab.wait_for_selector(".verdicts", timeout=120_000)
-    of_call = tab.locator(".verdicts tbody", has=tab.locator("tr.group", has_text=re.compile("^call$")))
-    for metric in ("opinion score of calls", "mean one-way delay", "share of packets marked lost"):
-        assert "better" in of_call.locator("tr", has_text=metric).inner_text()
+    tab.get_by_role("button", name=re.compile(r"^All \d+ rows$")).click()
+    of_call = tab.locator(".verdicts tr", has=tab.locator("td.of", has_text=re.compile("^call$")))
+    for metric in ("opinion score (MOS)", "mean one-way delay", "share of packets marked lost"):
+        assert "better" in of_call.filter(has_text=metric).inner_text()
     with tab.expect_download() as waiting:
         tab.get_by_role("button", name="Report of the comparison").click()
     waiting.value.save_as(tmp_path / "comparison.html")
@@ -293,6 +312,10 @@ def test_keys_do_what_the_pointer_does(show: Open) -> None:
     plot.focus()
     tab.keyboard.press("ArrowRight")
     assert "cubic-1" in tab.locator(".read").first.inner_text()
+    times = {text.partition(":")[0] for text in tab.locator(".read").all_inner_texts()}
+    assert len(times) == 1
+    live = tab.locator(".read").evaluate_all("(all) => all.map((one) => one.ariaLive)")
+    assert live == ["polite", "off", "off", "off"]
     tab.keyboard.press("+")
     assert tab.get_by_role("button", name="Show everything").is_visible()
     tab.keyboard.press("0")

@@ -248,6 +248,26 @@ def test_a_kept_comparison_becomes_a_report_and_a_command_that_says_the_same(
     keys = ("of", "metric", "reference", "variant", "interval", "verdict")
     rows = [[{key: row[key] for key in keys} for row in of["rows"]] for of in (told, printed)]
     assert rows[0] == rows[1]
+    as_files = json.loads(json.dumps(told).replace("5 Mbit/s", "5-Mbit-s").replace("10 Mbit/s", "10-Mbit-s"))
+    assert as_files["conclusion"] == printed["conclusion"]
+    assert sorted(as_files["findings"], key=repr) == sorted(printed["findings"], key=repr)
+
+
+@pytest.mark.usefixtures("runs")
+def test_numbers_and_order_of_verdicts_are_those_of_the_terminal(
+    client: TestClient, fullpipe: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "200")
+    one, other = ids(client, where="seed=1")
+    told = client.post("/api/runs/compare", json={"runs": [one, other]}).json()
+    for name, id_ in zip(told["files"], (one, other), strict=True):
+        toml = client.get(f"/api/run/{id_}").json()["begin"]["toml"]
+        (tmp_path / name).write_text(toml, encoding="utf-8")
+    lines = fullpipe(*shlex.split(told["command"])[1:]).stdout.splitlines()
+    rows = [" ".join(line.split()) for line in lines]
+    for finding, shown in list(zip(told["findings"], told["shown"], strict=True))[:12]:
+        texts = [*shown["means"], shown["difference"], shown["margin"], finding["verdict"]]
+        assert any(row.startswith(finding["metric"]) and " ".join(texts) in row for row in rows), texts
 
 
 def test_seeds_that_are_not_the_first_have_no_command() -> None:

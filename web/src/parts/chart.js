@@ -74,7 +74,7 @@ const ENDS = ["lowest flow", "highest flow"];
 export function Chart(props) {
   const { title, unit, times, lines, marks = [], duration, warmup = 0, top, height = 170, of } = props;
   const place = useRef(null), plot = useRef(null), live = useRef(null);
-  const [index, setIndex] = useState(null);
+  const [index, setIndex] = useState(null), [isRead, setIsRead] = useState(false);
   const levels = useMemo(() => new Levels(times, columnsOf(lines)), [times, lines]);
   live.current = { whole: [0, duration], warmup, marks, top, height, levels };
   const kind = JSON.stringify(lines.map((line) => [line.colour, line.dash, Boolean(line.low)]));
@@ -98,10 +98,10 @@ export function Chart(props) {
   const data = plot.current?.u.data, at = data && index !== null && index < data[0].length;
   return html`<figure class="chart">
     <figcaption><b>${title}</b>${" "}<span class="unit">${unit}</span>
-      <span class="read">${at ? `${plain(data[0][index])} s: ${reading(lines, data, index)}` : ""}</span>
+      <span class="read" aria-live=${isRead ? "polite" : "off"}>${at ? `${plain(data[0][index])} s: ${reading(lines, data, index)}` : ""}</span>
       <${Save} title=${title} chart=${saved} />
     </figcaption>
-    <div class="plot" ref=${place} tabindex="0" role="img" onKeyDown=${pressed}
+    <div class="plot" ref=${place} tabindex="0" role="img" onKeyDown=${pressed} onFocus=${() => setIsRead(true)} onBlur=${() => setIsRead(false)}
       aria-label=${`${title}, ${unit}, over time. Left and right read values, plus and minus zoom, page up and down move, 0 shows everything.`}></div>
   </figure>`;
 }

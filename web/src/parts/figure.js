@@ -79,7 +79,7 @@ export class TimeFigure {
   step(by) {
     const { u } = this, [times] = u.data;
     const place = Math.min(Math.max((u.cursor.idx ?? u.valToIdx(this.ends()[0])) + by, 0), times.length - 1);
-    u.setCursor({ left: u.valToPos(times[place], "x"), top: 10 });
+    u.setCursor({ left: u.valToPos(times[place], "x"), top: 10 }, true, true); // in all figures that are zoomed together
   }
 
   keys() {

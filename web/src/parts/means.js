@@ -1,6 +1,10 @@
 // Means over seeds with their intervals, in numbers.
 import { html } from "./html.js";
-import { shown } from "./verdicts.js";
+import { few, plain, rate, score, share, time } from "./numbers.js";
+
+const shownIn = { "bit/s": rate, s: time, packets: few };
+const shownAs = { call_score: score, loss_rate: share, utilisation: share };
+const shown = ({ metric, unit }, value) => (shownAs[metric] || shownIn[unit] || plain)(value, 3);
 
 export function Means({ result, known }) {
   const groups = [...new Set(result.rows.map((row) => row.of))];

@@ -65,11 +65,3 @@ export function range(columns) {
   }
   return { values, low, high };
 }
-
-// A row whose interval is truncated where the reference and the difference would be beyond the bounds of the metric.
-export const bounded = (row, bounds) => {
-  if (!row.interval) return row;
-  const [least, most] = bounds[row.metric] || [0, null];
-  const within = (value) => Math.max(least - row.reference, most === null ? value : Math.min(most - row.reference, value));
-  return { ...row, interval: { ...row.interval, low: within(row.interval.low), high: within(row.interval.high) } };
-};

@@ -1,64 +1,98 @@
-// A comparison: differences with their intervals, drawn and in numbers, and a verdict for each.
-import { html } from "./html.js";
-import { Command } from "./copy.js";
+// A comparison: its conclusion, and a table of findings with their verdicts. Words and numbers come from the server.
+import { copied } from "../save/inlined.js";
 import { download } from "../save/download.js";
+import { sheet, svg, widthOf } from "../save/sheet.js";
+import { Command } from "./copy.js";
+import { html, useRef, useState } from "./html.js";
+import { count, share } from "./numbers.js";
 import { Report } from "./report.js";
-import { bounded, change, few, plain, rate, score, share, time } from "./numbers.js";
+import { Save } from "./save.js";
+import { inLight } from "./theme.js";
 
 const CODE_NAME = /\b[a-z]+(_[a-z0-9]+)+\b/g;
-const WIDTH = 220, HEIGHT = 18;
-const shownIn = { "bit/s": rate, s: time, packets: few };
-const shownAs = { call_score: score, loss_rate: share, utilisation: share };
-export const shown = ({ metric, unit }, value) => (shownAs[metric] || shownIn[unit] || plain)(value, 3);
+const WIDTH = 150, HEIGHT = 18, END = 6; // of an interval that is drawn, and room for a dot at either end
+const MOST_ROWS = 12; // until all are asked for
+const EDGE = { least: 0.05, most: 1 }; // of the axis: beyond a doubling, differences are drawn at its end
+const ROW = { height: 22, top: 24, between: 16 }; // of a saved picture
 
-// The interval of a difference as a share of the reference, within ± the limit; the margin is the band. Of a
-// reference of 0 there is no share.
-function Interval({ row, limit }) {
-  if (!row.reference) return null;
-  const x = (value) => WIDTH / 2 + (Math.max(-1, Math.min(1, value / limit)) * (WIDTH - 12)) / 2;
-  const part = (value) => value / Math.abs(row.reference);
-  const margin = Math.max(row.margin.relative || 0, (row.margin.absolute || 0) / Math.abs(row.reference));
-  return html`<svg class=${`interval v-${row.verdict}`} viewBox=${`0 0 ${WIDTH} ${HEIGHT}`} aria-hidden="true">
+// The interval of a difference as a share of the reference, within ± the limit; the margin is the band.
+function Interval({ finding, limit }) {
+  if (!finding.share) return null;
+  const { value, low, high, margin } = finding.share;
+  const x = (part) => WIDTH / 2 + (Math.max(-1, Math.min(1, part / limit)) * (WIDTH - 2 * END)) / 2;
+  return html`<svg class=${`interval v-${finding.verdict}`} viewBox=${`0 0 ${WIDTH} ${HEIGHT}`} aria-hidden="true">
     <rect x=${x(-margin)} width=${x(margin) - x(-margin)} y="1" height=${HEIGHT - 2} class="warmup" />
     <path d=${`M${WIDTH / 2} 0V${HEIGHT}`} class="grid" />
-    ${row.interval && html`<path d=${`M${x(part(row.interval.low))} 9H${x(part(row.interval.high))}`} class="line" />`}
-    <circle cx=${x(part(row.difference))} cy="9" r="4" class="dot" />
+    ${low !== null && high !== null && html`<path d=${`M${x(low)} 9H${x(high)}`} class="line" />`}
+    <circle cx=${x(value)} cy="9" r="4" class="dot" />
   </svg>`;
 }
 
-// Scores are no ratios, and of a reference of 0 there is none: their differences are as the values are.
-const plainly = (row) => {
-  const said = (value) => `${value > 0 ? "+" : value < 0 ? "−" : ""}${shown(row, Math.abs(value))}`;
-  const { difference, interval } = row;
-  return interval ? `${said(difference)} [${said(interval.low)}, ${said(interval.high)}]` : said(difference);
-};
+const unfinished = ({ unfinished: of }) => (of && (of.reference.unfinished || of.variant.unfinished)
+  ? `unfinished: ${count(of.reference.unfinished)} of ${count(of.reference.began)}, ${count(of.variant.unfinished)} of ${count(of.variant.began)}` : "");
+const isExplained = ({ rule, reason }) => rule === "lacking" || reason.startsWith("a run has");
+const more = (finding) => (isExplained(finding) ? finding.reason
+  : finding.seeds_that_would_decide ? `about ${count(finding.seeds_that_would_decide)} seeds decide` : "");
 
-const spread = (row) => {
-  if (shownAs[row.metric] === score || !row.reference) return plainly(row);
-  if (!row.interval) return change(row.reference, row.variant);
-  const part = (value) => `${value >= 0 ? "+" : "−"}${share(Math.abs(value / row.reference), 2).replace(" %", "")}`;
-  return `${change(row.reference, row.variant)} [${part(row.interval.low)}, ${part(row.interval.high)}]`;
-};
+function Row({ finding, limit, meaning }) {
+  const [reference, other] = finding.texts.means, note = unfinished(finding);
+  return html`<tr><td class="of">${finding.of}</td>
+    <th scope="row" title=${`${finding.metric}: ${meaning || ""}`}>${finding.texts.metric}${note && html` <span class="note">${note}</span>`}</th>
+    <td><span class=${`verdict v-${finding.verdict}`} title=${finding.reason}>${finding.verdict}</span> <span class="note">${more(finding)}</span></td>
+    <td class="n" title=${`margin: ${finding.texts.margin}`}>${finding.texts.difference}</td><td class="drawn-interval"><${Interval} finding=${finding} limit=${limit} /></td>
+    <td class="n">${reference}</td><td class="n">${other}</td></tr>`;
+}
 
+const HEAD = ["of", "metric", "unit", "mean", "mean", "difference", "low", "high", "level", "p, corrected", "margin", "verdict", "seeds that would decide"];
+function csvRows(findings, names) {
+  const head = HEAD.map((name, n) => (n === 3 || n === 4 ? `${name} of ${names[n - 3]}` : name));
+  return [head, ...findings.map((one) => [
+    one.of, one.metric, one.unit, ...one.means, one.difference, one.interval?.low, one.interval?.high, one.interval?.level, one.p_corrected, one.allowed, one.verdict, one.seeds_that_would_decide,
+  ])];
+}
+
+// The rows that are shown as a picture: names, intervals as they are drawn, verdicts, differences.
+const pictureOf = (table, title, axis) => inLight(() => {
+  const rows = Array.from(table.querySelectorAll("tbody tr"), (row) => ({
+    name: `${row.cells[0].textContent}: ${row.cells[1].firstChild.textContent}`, interval: row.querySelector("svg"), verdict: row.querySelector(".verdict"), difference: row.cells[3].textContent,
+  }));
+  const widest = (texts, weight) => Math.max(...texts.map((text) => widthOf(text, 12, weight))) + ROW.between;
+  const drawnAt = ROW.between + widest(rows.map((row) => row.name)), verdictAt = drawnAt + WIDTH + ROW.between;
+  const differenceAt = verdictAt + widest(rows.map((row) => row.verdict.textContent), 600), width = differenceAt + widest(rows.map((row) => row.difference));
+  const text = (content, x, y, look) => svg("text", { x, y, "font-size": 12, ...look }, content);
+  const drawn = rows.flatMap(({ name, interval, verdict, difference }, n) => {
+    const y = ROW.top + n * ROW.height;
+    return [
+      text(name, drawnAt - ROW.between, y + 13, { "text-anchor": "end" }),
+      ...(interval ? [svg("svg", { x: drawnAt, y, width: WIDTH, height: HEIGHT, viewBox: `0 0 ${WIDTH} ${HEIGHT}` }, ...Array.from(interval.children, copied))] : []),
+      text(verdict.textContent, verdictAt, y + 13, { fill: getComputedStyle(verdict).color, "font-weight": 600 }), text(difference, differenceAt, y + 13),
+    ];
+  });
+  const head = text(axis, drawnAt + WIDTH / 2, 14, { "text-anchor": "middle" });
+  return sheet({ title, width: Math.ceil(width), height: ROW.top + rows.length * ROW.height + 8 }, svg("g", {}, head, ...drawn));
+});
+
+// `result`: a comparison as `cli/ui/verdicts.py` tells it.
 export function Verdicts({ result, known }) {
-  const names = [result.reference, result.variant], rows = result.rows.map((row) => bounded(row, known.bounds));
-  const limits = rows.filter((row) => row.reference && row.interval)
-    .map(({ reference, interval }) => Math.max(Math.abs(interval.low), Math.abs(interval.high)) / Math.abs(reference)).filter(Number.isFinite);
-  const limit = Math.min(1, Math.max(0.05, ...limits)); // what more than doubles is drawn at the edge
-  const groups = [...new Set(rows.map((row) => row.of))];
-  return html`<div class="scroll" tabindex="0" role="group" aria-label="Verdicts"><table class="verdicts">
-    <caption>${names[1]} against ${names[0]}, ${result.seeds.length} seeds: differences with intervals of 95 %. The band is the margin within which a difference does not matter.
-      Equivalent: the interval of 90 % lies within the margin. Better or worse: it does not, and the interval of 95 % leaves out 0, after Holm's correction over all rows.</caption>
-    <thead><tr><th scope="col">metric</th><th scope="col" class="n">${names[0]}</th><th scope="col" class="n">${names[1]}</th>
-      <th scope="col" class="n">difference</th><th scope="col" class="wide">drawn from −${share(limit, 2)} to +${share(limit, 2)}</th><th scope="col">verdict for ${names[1]}</th></tr></thead>
-    ${groups.map((name) => html`<tbody><tr class="group"><th colspan="6" scope="rowgroup">${name}</th></tr>
-      ${rows.filter((row) => row.of === name).map((row) => html`<tr>
-        <th scope="row" title=${`${row.metric}: ${known.meanings[row.metric] || ""}`}>${known.metrics[row.metric] || row.metric}</th><td class="n">${shown(row, row.reference)}</td><td class="n">${shown(row, row.variant)}</td>
-        <td class="n">${spread(row)}</td><td><${Interval} row=${row} limit=${limit} /></td>
-        <td><span class=${`verdict v-${row.verdict}`}>${row.verdict}</span>${row.seeds_that_would_decide ? html` <span class="note">about ${row.seeds_that_would_decide} seeds decide</span>` : ""}</td>
-      </tr>`)}</tbody>`)}
+  const [isWhole, setIsWhole] = useState(false), place = useRef(null);
+  const names = [result.reference, result.variant], findings = result.findings.map((one, n) => ({ ...one, texts: result.shown[n], share: result.shown[n].share }));
+  const rows = isWhole ? findings : findings.slice(0, MOST_ROWS);
+  const ends = rows.filter((one) => one.share?.low !== null && one.share).map((one) => Math.max(Math.abs(one.share.low), Math.abs(one.share.high)));
+  const limit = Math.min(EDGE.most, Math.max(EDGE.least, ...ends)), axis = `−${share(limit, 2)} to +${share(limit, 2)}`;
+  const title = `${names[1]} against ${names[0]}, ${result.seeds.length} seeds`;
+  const chart = () => ({ title, picture: () => pictureOf(place.current, title, axis), rows: () => csvRows(findings, names) });
+  return html`<div class="conclusion">${result.conclusion.map((sentence, n) => html`<p class=${n ? "" : "sentence"}>${sentence}</p>`)}</div>
+    <div class="scroll" tabindex="0" role="group" aria-label="Verdicts"><table class="verdicts" ref=${place}>
+    <caption>${title}: differences with 95 % intervals. <${Save} title=${title} chart=${chart} /></caption>
+    <thead><tr><th scope="col">of</th><th scope="col">metric</th><th scope="col">verdict for ${names[1]}</th><th scope="col" class="n">difference</th>
+      <th scope="col" class="drawn-interval">${axis}</th><th scope="col" class="n">${names[0]}</th><th scope="col" class="n">${names[1]}</th></tr></thead>
+    <tbody>${rows.map((finding) => html`<${Row} key=${`${finding.of} ${finding.metric}`} finding=${finding} limit=${limit} meaning=${known.meanings[finding.metric]} />`)}</tbody>
   </table></div>
-  ${result.notes.map((line) => html`<p class="note">${line.replace(CODE_NAME, (name) => known.metrics[name] || name)}</p>`)}`;
+  ${findings.length > MOST_ROWS && html`<p class="buttons"><button type="button" aria-expanded=${isWhole} onClick=${() => setIsWhole(!isWhole)}>${isWhole ? `The first ${MOST_ROWS} rows` : `All ${count(findings.length)} rows`}</button></p>`}
+  <details class="how"><summary>How a verdict comes about</summary>
+    <p>Equivalent: the 90 % interval lies within the margin, the grey band, within which a difference does not matter. Better or worse: it does not, and the 95 % interval leaves out 0, after Holm's correction over all rows.
+      An interval is drawn as a share of the mean of ${names[0]}; at the ends of the axis it may be more.</p></details>
+  <div class="notes">${result.notes.map((line) => html`<p class="note">${line.replace(CODE_NAME, (name) => known.metrics[name] || name)}</p>`)}</div>`;
 }
 
 // A comparison as a report, as scenario files, and as the command that says the same of them.

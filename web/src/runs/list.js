@@ -5,7 +5,7 @@ import { Refused, get } from "../parts/server.js";
 
 const LABELS = {
   goodput_bps: "goodput of all", rtt_mean_s: "RTT, mean of flows", retransmitted_packets: "retransmitted",
-  call_score: "call score (MOS)", page_p50: "page load, median", stall_ratio: "video stalled",
+  started: "started, UTC", call_score: "call score (MOS)", page_p50: "page load, median", stall_ratio: "video stalled",
 };
 const SHOWN = {
   goodput_bps: rate, rtt_mean_s: time, retransmitted_packets: count, call_score: score, page_p50: time, stall_ratio: (part) => share(part, 2),
@@ -61,7 +61,7 @@ function Head({ name, asked }) {
 function Row({ row, columns, chosen, choose }) {
   const [id, ...values] = row, at = columns.indexOf("scenario");
   return html`<tr>
-    <td><input type="checkbox" aria-label="Choose for a comparison" checked=${chosen.includes(id)} onChange=${() => choose(id)} /></td>
+    <td><input type="checkbox" aria-label=${`Choose for a comparison: ${values.slice(0, at + 3).filter((value) => value !== null).join(", ")}`} checked=${chosen.includes(id)} onChange=${() => choose(id)} /></td>
     ${values.map((value, n) => {
       const shown = SHOWN[columns[n]] || (columns[n] === "started" && moment) || (typeof value === "number" && columns[n] !== "seed" ? plain : (one) => one);
       const text = value === null ? "–" : shown(value);

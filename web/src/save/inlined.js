@@ -9,7 +9,8 @@ const LOOK = {
 };
 const UNSTYLED = ["g", "title"];
 
-function copied(one) {
+// An element with what styles say of it as attributes.
+export function copied(one) {
   const made = one.cloneNode(false), style = getComputedStyle(one);
   made.removeAttribute("class");
   for (const [name, least] of UNSTYLED.includes(one.localName) ? [] : Object.entries(LOOK)) {

@@ -3,7 +3,7 @@ import { html, useEffect, useMemo, useRef } from "../parts/html.js";
 import { Results } from "../parts/result.js";
 import { Controls } from "./controls.js";
 import { Live } from "./live.js";
-import { Difference, sentenceOf } from "./said.js";
+import { Difference, useSentence } from "./said.js";
 import { Seeds, ToSeeds } from "./seeds.js";
 import { address, common, fromAddress, letter, scenarioOf, variants } from "./settings.js";
 
@@ -28,19 +28,22 @@ function useRuns() {
   }, [variants.value, common.value]);
 }
 
+const AtOnce = ({ state, name }) => html`<p>${name && html`<b>${name}:</b> `}${useSentence(state)}</p>`;
+
 export function WhatIf({ known, query }) {
   useMemo(() => fromAddress(query, known), [query]);
   useRuns();
   const states = variants.value.map((_, n) => lives[n].state.value);
-  const titles = states.length > 1 ? states.map((_, n) => `Variant ${letter(n)}`) : [""];
+  const areTwo = states.length > 1, seeds = html`<${Seeds} key="seeds" known=${known} begins=${states.map((state) => state.begin)} />`; // the answer of a comparison comes first
+  const titles = areTwo ? states.map((_, n) => `Variant ${letter(n)}`) : [""];
   return html`<div class="what-if">
-    <div class="at-once" aria-hidden="true">${states.map((state, n) => html`<p>${titles[n] && html`<b>${letter(n)}:</b> `}${state.end ? sentenceOf(state) : "Running …"}</p>`)}</div>
+    <div class="at-once" aria-hidden="true">${states.map((state, n) => html`<${AtOnce} key=${n} state=${state} name=${titles[n] && letter(n)} />`)}</div>
     <${Controls} known=${known} lives=${lives} />
     <div class="results">
       <h1 class="aside">What if</h1>
+      ${areTwo && seeds}
       <${Results} states=${states} titles=${titles} Offer=${ToSeeds} />
-      ${states.length > 1 && html`<${Difference} a=${states[0]} b=${states[1]} />`}
-      <${Seeds} known=${known} begins=${states.map((state) => state.begin)} />
+      ${areTwo ? html`<${Difference} a=${states[0]} b=${states[1]} />` : seeds}
     </div>
   </div>`;
 }

@@ -1,5 +1,5 @@
 // What came out, in a sentence, and a row per flow.
-import { html, useState } from "../parts/html.js";
+import { html, useRef, useState } from "../parts/html.js";
 import { Command } from "../parts/copy.js";
 import { change, count, plain, rate, score, share, sum, time } from "../parts/numbers.js";
 
@@ -53,18 +53,26 @@ function MoreSeeds({ begin, Offer }) {
     <${Command} text=${command} label="Command for more seeds" /></details>`}</div>`;
 }
 
+// The sentence of a run; while the next goes on, it stays.
+export function useSentence({ begin, end }) {
+  const last = useRef("");
+  if (end) last.current = sentenceOf({ begin, end });
+  return last.current || "Running …";
+}
+
 export function Sentence({ begin, end, problems, isRunning, columns, Offer }) {
+  const sentence = useSentence({ begin, end });
   if (problems.length) return html`<div class="problem" role="alert">${problems.map((line) => html`<p>${line}</p>`)}</div>`;
   const reached = columns.time_s?.length ? columns.time_s[columns.time_s.length - 1] : 0;
-  return html`<p class="sentence" aria-live="polite">${end ? sentenceOf({ begin, end }) : isRunning ? "Running …" : ""}</p>
+  return html`<p class="sentence" aria-live="polite">${end || isRunning ? sentence : ""}</p>
     ${begin && html`<${MoreSeeds} begin=${begin} Offer=${Offer} />`}
     ${isRunning && begin && html`<progress class="reached" max=${begin.duration_s} value=${reached} aria-label="Simulated time that is reached"></progress>`}`;
 }
 
 const column = (name, shown, valueOf) => ({ name, shown, valueOf });
 const OF_ALL = [
-  column("goodput", rate, (flow) => flow.goodput_bps), column("RTT", (value) => time(value), (flow) => flow.rtt_mean_s),
-  column("95 %", (value) => time(value), (flow) => flow.rtt_p95_s),
+  column("goodput", rate, (flow) => flow.goodput_bps), column("mean RTT", (value) => time(value), (flow) => flow.rtt_mean_s),
+  column("p95 RTT", (value) => time(value), (flow) => flow.rtt_p95_s),
 ];
 const OF_LOSS = [column("dropped", (value) => share(value, 2), dropped)];
 const OF_SENDERS = [column("retransmitted", count, (flow) => flow.retransmitted_packets)];
@@ -79,6 +87,9 @@ function spread(flows) {
   const known = flows.map((flow) => flow.goodput_bps).filter(isKnown).sort((a, b) => a - b);
   return known.length ? `: goodput ${rate(known[0])} to ${rate(known[known.length - 1])}, mean ${rate(sum(known) / known.length)}` : "";
 }
+
+// A long word may be broken in a narrow column.
+const broken = (name) => (name === "retransmitted" ? html`retrans<wbr />mitted` : name);
 
 // Every flow, below the line of the figures that it shares with others.
 export function Flows({ begin, end }) {
@@ -96,7 +107,7 @@ export function Flows({ begin, end }) {
     return some;
   });
   return html`<div class="scroll" tabindex="0" role="group" aria-label="Flows"><table class="flows">
-    <thead><tr><th scope="col">flow</th><th scope="col" class="n" title="of what all flows of its direction deliver while all bulk flows are active">share</th>${columns.map(({ name }) => html`<th scope="col" class="n">${name}</th>`)}</tr></thead>
+    <thead><tr><th scope="col">flow</th><th scope="col" class="n" title="of what all flows of its direction deliver while all bulk flows are active">share</th>${columns.map(({ name }) => html`<th scope="col" class="n">${broken(name)}</th>`)}</tr></thead>
     ${begin.lines.map((line, n) => html`<tbody>
       ${line.flows > 1 && html`<tr class="group"><th colspan=${columns.length + 2} scope="rowgroup">${swatch(line)}${line.label}${spread(members[n])}</th></tr>`}
       ${shown[n].map((flow) => html`<tr>

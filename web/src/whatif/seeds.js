@@ -17,9 +17,9 @@ const scenarios = () => variants.value.map((one) => scenarioOf(one, { ...common.
 // Beside the sentence about a run: leads to the button that runs more.
 export function ToSeeds({ seed }) {
   const go = () => {
-    const button = document.querySelector(".seeds button");
-    button.scrollIntoView({ block: "center" });
-    button.focus({ preventScroll: true });
+    const there = document.querySelector(".seeds .run") || document.querySelector(".seeds h2"); // a result needs no other run
+    there.scrollIntoView({ block: "center" });
+    there.focus({ preventScroll: true });
   };
   return html`One run, seed ${seed}. <button type="button" class="plain" onClick=${go}>More seeds</button>`;
 }
@@ -54,8 +54,8 @@ export function Seeds({ known, begins }) {
   };
   const [title, why, label] = isOne ? ["How much do seeds differ?", `One run is one sample. ${SEEDS} seeds give means with intervals.`, `Run ${SEEDS} seeds`]
     : ["Is the difference real?", `One run is one sample. ${SEEDS} runs of each variant, with the same seeds for both, say which differences are more than chance.`, `Run ${SEEDS} seeds of each`];
-  return html`<section class="seeds"><h2>${title}</h2>
-    <p>${why}${" "}<button type="button" disabled=${state.isRunning} onClick=${run}>${state.isRunning ? "Running …" : label}</button></p>
+  return html`<section class="seeds"><h2 tabindex="-1">${title}</h2>
+    ${(!result || state.isRunning) && html`<p>${why}${" "}<button type="button" class="run" disabled=${state.isRunning} onClick=${run}>${state.isRunning ? "Running …" : label}</button></p>`}
     ${state.isRunning && html`<progress max=${begins.length * SEEDS} value=${state.done} aria-label="Runs that are done"></progress>`}
     ${state.problems.map((line) => html`<p class="problem" role="alert">${line}</p>`)}
     ${result && !state.isRunning && html`${isOne ? html`<${OfOne} result=${result} known=${known} begin=${begins[0]} />` : html`<${OfTwo} result=${result} known=${known} begins=${begins} />`}

@@ -1,12 +1,10 @@
-"""Names that can be chosen on the page, and labels, meanings and bounds of metrics."""
+"""Names that can be chosen on the page, and labels and meanings of metrics."""
 
 from __future__ import annotations
 
 from functools import cache
-from math import isfinite
 from typing import Any
 
-from fullpipe.analysis.bounds import bounds_of
 from fullpipe.analysis.metrics import BY_NAME
 from fullpipe.scenario import catalogue as registry
 from fullpipe.scenario import scenario_names
@@ -27,5 +25,4 @@ def catalogue() -> dict[str, Any]:
         "scenarios": scenario_names(),
         "metrics": {name: BY_NAME[name].label or name for name in HEADLINES},
         "meanings": {name: BY_NAME[name].meaning for name in HEADLINES},
-        "bounds": {name: [end if isfinite(end) else None for end in bounds_of(name)] for name in HEADLINES},
     }

@@ -15,6 +15,7 @@ from fullpipe.cli.ui.inputs import only_own_files
 from fullpipe.cli.ui.limits import Limits
 from fullpipe.cli.ui.live import Turns, event
 from fullpipe.cli.ui.names import files_of, names_of
+from fullpipe.cli.ui.verdicts import told
 from fullpipe.errors import FullpipeError, ScenarioError
 from fullpipe.runs import Run
 from fullpipe.scenario import Scenario
@@ -86,8 +87,8 @@ def _sides(scenarios: Sequence[Scenario], seeds: int) -> Jobs:
 
 
 def _judged(sides: Jobs, runs: Sequence[Run]) -> dict[str, Any]:
-    told = compared(sides, runs)[0].to_dict()
-    return {**told, **taken_along([*sides], told["seeds"])}
+    found = told(compared(sides, runs)[0])
+    return {**found, **taken_along([*sides], found["seeds"])}
 
 
 def taken_along(

@@ -30,6 +30,7 @@ from fullpipe.cli.ui.names import names_of
 from fullpipe.cli.ui.packed import packed
 from fullpipe.cli.ui.scores import SCORES, ReadScores, with_scores
 from fullpipe.cli.ui.understood import MOST_LINKS, understood
+from fullpipe.cli.ui.verdicts import told
 from fullpipe.engines.flent import FILE
 from fullpipe.errors import FullpipeError, NoRunError, ScenarioError
 from fullpipe.report.budget import Budget
@@ -193,12 +194,12 @@ class KeptRuns:
         shown = headlines(HEADLINES, (run.scenario for runs in chosen for run in runs))
         variants = [Side.of_runs(name, runs, shown, links) for name, runs in zip(names, chosen, strict=True)]
         try:
-            told = compare_variants(variants[0], variants[1], shown).to_dict()
+            found = told(compare_variants(variants[0], variants[1], shown))
         except ValueError as error:
             raise ScenarioError([f"these cannot be compared: {error}"]) from None
-        along = taken_along(names, told["seeds"], self.root, engines[0])
+        along = taken_along(names, found["seeds"], self.root, engines[0])
         has_command = engines[0] == engines[1] and engines[0] not in READ
-        return {**told, **along, **({} if has_command else {"command": ""})}
+        return {**found, **along, **({} if has_command else {"command": ""})}
 
     def report_of_verdicts(self, ids: object, question: str = "") -> str:
         """The page of a report about two scenarios against each other, with all their runs.
