@@ -235,6 +235,7 @@ def test_it_prints_its_tables_and_figures(show: Show, runs: Document) -> None:
     tab.emulate_media(media="print")
     assert tab.evaluate("document.documentElement.scrollWidth") < 1.5 * A4  # what browsers shrink to fit
     assert tab.locator(".live").first.is_hidden()
+    assert tab.locator(".save:visible").count() == 0
     assert tab.locator("figure:has(script.series) .still").first.is_visible()
     assert tab.evaluate("getComputedStyle(document.body).backgroundColor") == "rgb(255, 255, 255)"
 

@@ -112,6 +112,33 @@ def test_what_is_tried_out_goes_on_as_a_file_and_survives_a_reload(show: Open) -
     assert "reno" in code(tab)
 
 
+OVERLAPS = """(svg) => {
+    const box = (one) => [one.textContent, one.getBoundingClientRect()];
+    const boxes = [...svg.querySelectorAll("text")].map(box);
+    const meet = (p, q, low, high, room) => p[low] + room < q[high] && q[low] + room < p[high];
+    const lie = (p, q) => meet(p, q, "left", "right", 1) && meet(p, q, "top", "bottom", 2);
+    return boxes.flatMap(([one, p], n) =>
+        boxes.slice(n + 1).filter(([, q]) => lie(p, q)).map(([other]) => [one, other]));
+}"""
+
+
+def test_a_run_shows_its_result_with_its_name_and_its_path_once(show: Open) -> None:
+    from playwright.sync_api import expect
+
+    tab = show("#/editor", wait=".cm-content", viewport={"width": 1280, "height": 800})
+    tab.get_by_label("Begin with").select_option("wifi-home-ax")
+    tab.wait_for_selector(".network svg")
+    assert tab.locator(".network svg").evaluate(OVERLAPS) == []
+    tab.get_by_role("button", name="Run").click()
+    heading = tab.get_by_role("heading", name="The last run: wifi-home-ax, seed 1")
+    finished(tab)
+    expect(heading).to_be_in_viewport()
+    assert heading.bounding_box()["y"] < 100
+    assert tab.locator(".network svg").count() == 1
+    queues = tab.locator(".chart", has_text="Waiting at the link").locator("figcaption .unit")
+    assert queues.all_inner_texts() == ["packets", "home-laptop-down", "home-phone-up"]
+
+
 def test_a_file_of_a_stranger_is_shown_as_text(show: Open) -> None:
     tab = show("#/editor", wait=".cm-content")
     text = 'name = "<img src=x onerror=alert(1)>"\n' + "#" * 10_000

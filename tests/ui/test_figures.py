@@ -107,6 +107,49 @@ def test_theory_is_silent_on_a_cell_and_lines_hold_for_every_flow(show: Open) ->
     }
 
 
+TOP = """({ plot: { scales, data } }) =>
+    [scales.y.max, Math.max(...data.slice(1).flatMap((line) => Array.from(line)))]"""
+"""The top of an axis, and the largest value that is drawn."""
+
+
+def test_a_peak_at_the_start_is_on_its_axis_unless_it_is_far_above_the_rest(show: Open) -> None:
+    tab = show("#/what-if?a=20,40,1,drop_tail,0,0,cubic*1@0-bbr3*1@5&time=30&seed=1")
+    finished(tab)
+    for number in range(4):
+        top, most = tab.locator(".plot").nth(number).evaluate(TOP)
+        assert most <= top <= 2 * most
+
+
+def test_times_of_packets_are_below_those_of_figures(show: Open) -> None:
+    tab = show(
+        "#/what-if?a=10,20,1,drop_tail,0,0,cubic*1@0&time=3&seed=1&packets=1",
+        wait=".lanes canvas",
+        viewport={"width": 1280, "height": 800},
+    )
+    finished(tab)
+    over, room = (tab.locator(each).first.bounding_box() for each in (".chart .u-over", ".lanes .room"))
+    ends = tab.locator(".room").evaluate(
+        "(room) => { const view = room.lanes.view(); return [view.x(0), view.x(3)]; }"
+    )
+    assert [room["x"] + end for end in ends] == pytest.approx([over["x"], over["x"] + over["width"]], abs=1)
+
+
+def test_what_is_refused_is_not_taken_for_what_was_run(show: Open, told: list[str]) -> None:
+    from playwright.sync_api import expect
+
+    tab = show("#/what-if?a=10,20,1,drop_tail,0,0,cubic*1@0&time=3&seed=1")
+    finished(tab)
+    written(tab, "Start, s", "40")
+    tab.wait_for_selector(".variant.refused .problem")
+    figures = tab.locator(".variant > div:has(.figures)")
+    expect(figures).to_have_css("opacity", "0.35")
+    assert tab.get_by_role("button", name="Report", exact=True).count() == 0
+    written(tab, "Start, s", "0")
+    tab.get_by_role("button", name="Report", exact=True).wait_for()
+    assert tab.locator(".variant.refused").count() == 0
+    told.clear()  # Chromium itself notes answers of 400
+
+
 def test_one_seed_is_told_as_one_run_and_more_are_a_click_away(show: Open) -> None:
     tab = show("#/what-if?a=10,20,1,drop_tail,0,0,cubic*1@0-bbr3*1@0&time=3&seed=1")
     assert finished(tab).startswith("In this run ")

@@ -85,8 +85,16 @@ export function Editor({ known }) {
   const load = (name) => get(`/api/scenario/${encodeURIComponent(name)}`).then((told) => { text.value = told.toml; setProblem(""); }, () => setProblem("the server does not answer"));
   useEffect(() => { if (text.value === null) load(START); }, []);
   const { understood, problems } = checked, isNow = checked.of === text.value;
-  const run = () => live.run(understood.toml, understood.seed);
-  const state = live.state.value;
+  const results = useRef(null), state = live.state.value, isShownBelow = state.begin && state.begin.digest === understood?.digest;
+  const isAsked = useRef(false), hasEnded = !state.isRunning && Boolean(state.end || state.problems.length);
+  const run = () => {
+    isAsked.current = true;
+    live.run(understood.toml, understood.seed);
+  };
+  useEffect(() => { // what came out is below what was written
+    if (isAsked.current && hasEnded) results.current?.scrollIntoView();
+    isAsked.current &&= !hasEnded;
+  }, [hasEnded]);
   if (text.value === null) return html`<div class="wide-page"><p class="problem">${problem}</p></div>`;
   return html`<div class="wide-page editor">
     <h1 class="aside">Editor</h1>
@@ -102,12 +110,14 @@ export function Editor({ known }) {
       <div class="right"><${Code} problems=${problems} />
         <div role="status">${problems.length ? html`<ul class="problems">${problems.map((one) => html`<li class="problem">${one.line ? `Line ${one.line}: ` : ""}${one.message}</li>`)}</ul>`
           : understood && html`<p class="note">${understood.flows.length} flows, ${understood.path.links.length} links${understood.path.is_whole ? "" : " and more"}, ${understood.duration_s} s; ${understood.digest}</p>`}</div>
-        ${understood && html`<${Path} begin=${understood} waiting=${0} /><${Theory} begin=${understood} />
-          ${understood.notes.map((line) => html`<p class="note">${line}</p>`)}`}
+        ${understood && !isShownBelow && html`<${Path} begin=${understood} waiting=${0} /><${Theory} begin=${understood} />`}
+        ${understood && understood.notes.map((line) => html`<p class="note">${line}</p>`)}
       </div>
     </div>
-    ${(state.begin || state.isRunning || state.problems.length > 0) && html`<${Results} states=${[state]} titles=${["The last run"]} />
+    <div class="last-run" ref=${results}>
+    ${(state.begin || state.isRunning || state.problems.length > 0) && html`<${Results} states=${[state]} titles=${[`The last run${state.begin ? `: ${state.begin.name}, seed ${state.begin.seed}` : ""}`]} />
       ${state.begin && html`<${Keep} known=${known} scenarios=${[state.begin.toml]} seeds=${[state.begin.seed]} isSeen=${state.end && !state.isRunning} />`}
       <p class="note">In a terminal, with the file as it is saved:</p><${Command} text=${`fullpipe run scenario.toml --seed ${understood ? understood.seed : 1}`} label="Command" />`}
+    </div>
   </div>`;
 }

@@ -2,7 +2,7 @@
 import { variable } from "../parts/theme.js";
 import { plain } from "../parts/numbers.js";
 
-export const TOP = 16, GAP = 84, FOOT = 24, SIDE = 10;
+export const TOP = 16, GAP = 84, FOOT = 24, LEFT = 46, RIGHT = 16; // the sides are those of figures over time
 const MOST_LINES = 4000, CROSS = 4, COLOURS = 7;
 export const heightOf = (lanes) => TOP + 22 + (lanes.length - 1 || 1) * GAP + 34 + FOOT;
 export const laneY = (lane) => TOP + 22 + lane * GAP;
@@ -11,12 +11,12 @@ export const laneY = (lane) => TOP + 22 + lane * GAP;
 // the line of the figures that a flow has; packets of one line are drawn, `chosen`, or of all if that is below 0.
 export function viewOf(packets, [from, to], width, lineOf, chosen) {
   const last = packets.place(to), inside = packets.place(from);
-  const scale = (width - 2 * SIDE) / (to - from);
+  const scale = (width - LEFT - RIGHT) / (to - from);
   const line = (n) => lineOf(packets.flow[n]);
   const isWanted = chosen < 0 ? () => true : (n) => line(n) === chosen;
   return {
     from, to, width, scale, first: packets.place(from - packets.longest), inside, last, line, isWanted,
-    x: (time) => SIDE + (time - from) * scale, areLines: last - inside <= MOST_LINES,
+    x: (time) => LEFT + (time - from) * scale, areLines: last - inside <= MOST_LINES,
   };
 }
 
@@ -72,7 +72,7 @@ function drawLines(ctx, packets, view, lanes, lines) {
 
 // How many packets pass every lane in a column of the screen: by line, data and ACKs apart, and what was lost there.
 function counted(packets, view, lanes, lines) {
-  const columns = Math.max(1, Math.floor(view.width - 2 * SIDE)), kinds = 2 * (lines + 1);
+  const columns = Math.max(1, Math.floor(view.width - LEFT - RIGHT)), kinds = 2 * (lines + 1);
   const all = new Uint32Array(lanes * kinds * columns), lost = new Uint32Array(lanes * columns), again = new Uint32Array(lanes * columns);
   for (let n = view.inside; n < view.last; n += 1) {
     if (!view.isWanted(n)) continue;
@@ -108,14 +108,14 @@ function drawCounts(ctx, packets, view, lanes, lines) {
       for (let column = 0; column < columns; column += 1) {
         const tall = all[start + column] * unit;
         if (!tall) continue;
-        ctx.fillRect(SIDE + column, isAck ? y + 1 + stack[column] : y - stack[column] - tall, 1, tall);
+        ctx.fillRect(LEFT + column, isAck ? y + 1 + stack[column] : y - stack[column] - tall, 1, tall);
         stack[column] += tall;
       }
     }
     ctx.globalAlpha = 1;
     for (let column = 0; column < columns; column += 1) {
-      if (again[lane * columns + column]) { ctx.fillStyle = variable("--fore"); ctx.fillRect(SIDE + column - 1, y - 2, 2, 4); }
-      if (lost[lane * columns + column]) { ctx.fillStyle = variable("--bad"); ctx.fillRect(SIDE + column - 1, y + 5, 2, GAP * 0.3); }
+      if (again[lane * columns + column]) { ctx.fillStyle = variable("--fore"); ctx.fillRect(LEFT + column - 1, y - 2, 2, 4); }
+      if (lost[lane * columns + column]) { ctx.fillStyle = variable("--bad"); ctx.fillRect(LEFT + column - 1, y + 5, 2, GAP * 0.3); }
     }
   }
   return found;
@@ -140,8 +140,8 @@ function drawFrame(ctx, view, lanes) {
   ctx.strokeStyle = soft;
   lanes.forEach((_, lane) => {
     ctx.beginPath();
-    ctx.moveTo(SIDE, laneY(lane));
-    ctx.lineTo(view.width - SIDE, laneY(lane));
+    ctx.moveTo(LEFT, laneY(lane));
+    ctx.lineTo(view.width - RIGHT, laneY(lane));
     ctx.stroke();
   });
 }
@@ -153,10 +153,10 @@ function drawNames(ctx, lanes) {
     const shown = name.length > 40 ? `${name.slice(0, 39)}…` : name, y = laneY(lane) - 7;
     ctx.globalAlpha = 0.8;
     ctx.fillStyle = variable("--back");
-    ctx.fillRect(SIDE, y - 12, ctx.measureText(shown).width + 6, 16);
+    ctx.fillRect(LEFT, y - 12, ctx.measureText(shown).width + 6, 16);
     ctx.globalAlpha = 1;
     ctx.fillStyle = variable("--fore");
-    ctx.fillText(shown, SIDE + 3, y);
+    ctx.fillText(shown, LEFT + 3, y);
   });
 }
 

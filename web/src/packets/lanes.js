@@ -4,7 +4,7 @@ import { count, plain, time } from "../parts/numbers.js";
 import { Save } from "../parts/save.js";
 import { theme } from "../parts/theme.js";
 import { onKeys, show, zoom, zoomKeys } from "../parts/zoom.js";
-import { SIDE, draw, heightOf, laneY, lineOf, viewOf } from "./drawing.js";
+import { LEFT, draw, heightOf, laneY, lineOf, viewOf } from "./drawing.js";
 import { lanesPicture, lanesRows } from "./saved.js";
 
 const NEAR = 12; // pixels between the pointer and what it points at
@@ -35,7 +35,7 @@ function nearest(packets, view, x, y) {
 // What passes the lane nearest to a place, in its column.
 function passing({ columns, kinds, all, lost, again }, view, begin, x, y) {
   const lane = begin.lanes.reduce((best, _, n) => (Math.abs(laneY(n) - y) < Math.abs(laneY(best) - y) ? n : best), 0);
-  const column = Math.min(columns - 1, Math.max(0, Math.floor(x - SIDE))), sums = [0, 0];
+  const column = Math.min(columns - 1, Math.max(0, Math.floor(x - LEFT))), sums = [0, 0];
   for (let kind = 0; kind < kinds; kind += 1) sums[kind % 2] += all[(lane * kinds + kind) * columns + column];
   const words = [`${count(sums[0])} data`, `${count(sums[1])} ACKs`];
   if (again[lane * columns + column]) words.push(`${count(again[lane * columns + column])} retransmitted`);
@@ -107,7 +107,7 @@ export function Lanes({ begin, packets, more }) {
     drag.current = null;
     setSelected(null);
     if (start === null || Math.abs(x - start) < 4) return;
-    const [from, to] = [Math.min(start, x), Math.max(start, x)].map((one) => shown.from + (one - SIDE) / shown.scale);
+    const [from, to] = [Math.min(start, x), Math.max(start, x)].map((one) => shown.from + (one - LEFT) / shown.scale);
     show(zoom, Math.max(from, 0), to - Math.max(from, 0), whole);
   };
   const pressed = onKeys(() => ({

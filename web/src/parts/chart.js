@@ -5,6 +5,7 @@ import { html, useEffect, useMemo, useRef, useState } from "./html.js";
 import { Levels } from "./levels.js";
 import { plain } from "./numbers.js";
 import { Save } from "./save.js";
+import { swatch } from "./swatch.js";
 import { variable } from "./theme.js";
 import { onKeys, zoom } from "./zoom.js";
 
@@ -70,9 +71,9 @@ const options = ({ lines }, live, onIndex) => ({
 const ENDS = ["lowest flow", "highest flow"];
 
 // `lines`: [{label, colour, dash, values, low, high}], low and high of several flows; `marks`: [{value, label}]; `top`: the
-// largest value of the axis; `of`: what the chart is of, for the title of a saved one.
+// largest value of the axis; `of`: what the chart is of, for the title of a saved one; `hasLegend`: whether its lines are named in no table.
 export function Chart(props) {
-  const { title, unit, times, lines, marks = [], duration, warmup = 0, top, height = 170, of } = props;
+  const { title, unit, times, lines, marks = [], duration, warmup = 0, top, height = 170, of, hasLegend } = props;
   const place = useRef(null), plot = useRef(null), live = useRef(null);
   const [index, setIndex] = useState(null), [isRead, setIsRead] = useState(false);
   const levels = useMemo(() => new Levels(times, columnsOf(lines)), [times, lines]);
@@ -98,6 +99,7 @@ export function Chart(props) {
   const data = plot.current?.u.data, at = data && index !== null && index < data[0].length;
   return html`<figure class="chart">
     <figcaption><b>${title}</b>${" "}<span class="unit">${unit}</span>
+      ${hasLegend && lines.map((line) => html`<span class="unit">${swatch(line)}${line.label}</span>`)}
       <span class="read" aria-live=${isRead ? "polite" : "off"}>${at ? `${plain(data[0][index])} s: ${reading(lines, data, index)}` : ""}</span>
       <${Save} title=${title} chart=${saved} />
     </figcaption>

@@ -12,7 +12,7 @@ import { Theory } from "../whatif/theory.js";
 function Result({ state, title, of, figures, tops, Offer }) {
   const { begin, columns } = state;
   const waiting = useMemo(() => (columns["backlog_packets/0"] ? mean(columns["backlog_packets/0"], Math.floor(columns.time_s.length / 6)) : 0), [columns]);
-  return html`<section class=${`variant${state.isRunning ? " running" : ""}`} aria-label=${title || "What came out"}>
+  return html`<section class=${`variant${state.isRunning ? " running" : ""}${state.problems.length ? " refused" : ""}`} aria-label=${title || "What came out"}>
     <div>${title && html`<h2>${title}</h2>`}<${Sentence} ...${state} Offer=${Offer} /></div>
     <div>${begin && html`<${Path} begin=${begin} waiting=${waiting} /><${Theory} begin=${begin} />`}</div>
     <div>

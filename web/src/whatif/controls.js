@@ -118,10 +118,10 @@ export function Controls({ known, lives }) {
 }
 
 function Export({ live }) {
-  const { begin } = live.state.value;
+  const { begin, problems } = live.state.value;
   const number = Math.min(chosen.value, variants.value.length - 1);
   const report = (question) => postText("/api/report", { scenarios: scenarios(), seed: common.value.seed, question });
-  if (!begin) return null;
+  if (!begin || problems.length) return null; // what is seen is another run than what is set
   const of = variants.value.length > 1 ? ` of variant ${letter(number)}` : "";
   return html`<h2>Take it along</h2>
     <${Report} label="Report" name="what-if.html" make=${report}>

@@ -3,6 +3,7 @@ import { html } from "../parts/html.js";
 import { Chart } from "../parts/chart.js";
 import { largest, percentile, range, time } from "../parts/numbers.js";
 
+const START = 20, FAR = 2; // the part of a run that is its start, and how many times above the rest is far
 const SMOOTHED = 3; // long round trips that a point of goodput is the mean of, as in every figure of goodput
 
 // Trailing means over several samples: single ones are of a few packets. What was not measured has no part in them.
@@ -36,6 +37,12 @@ export function windowOf(state) {
   return Math.max(1, Math.ceil((SMOOTHED * slow) / spacing - 1e-6)) * spacing;
 }
 
+// The largest value of a line, unless its start is far above the rest.
+function topOf(values) {
+  const rest = largest(values.subarray(Math.floor(values.length / START))), whole = largest(values);
+  return whole < FAR * rest ? whole : rest;
+}
+
 // The lines and axes of all figures of a run, goodput as means over some seconds: what a chart needs, by name.
 export function figuresOf(state, over) {
   if (!isThere(state)) return null;
@@ -59,12 +66,11 @@ export function figuresOf(state, over) {
   const made = [
     { ...figure("Goodput", "Mbit/s", "goodput_bps", 1e-6, lines("goodput_bps", (v) => smoothed(scaled(v, 1e-6), window))), over },
     figure("Round trip", "ms", "srtt_s", 1e3, lines("srtt_s", (v) => scaled(v, 1e3))),
-    figure("Waiting at the link", "packets", "backlog_packets", 1, queue),
+    { ...figure("Waiting at the link", "packets", "backlog_packets", 1, queue), hasLegend: queue.length > 1 },
     figure("Congestion window", "packets", "cwnd_bytes", 1, lines("cwnd_bytes", (v, line) => scaled(v, 1 / line.mss_bytes))),
   ].filter((one) => one.lines.length);
-  const from = Math.floor(times.length / 20); // the start may be far above the rest
   for (const one of made) {
-    const values = one.lines.map((line) => largest((line.high || line.values).subarray(from)));
+    const values = one.lines.map((line) => topOf(line.high || line.values));
     one.top = Math.max(0, ...values.filter(Number.isFinite), ...one.marks.filter((mark) => mark.value < 3 * Math.max(...values)).map((mark) => mark.value));
     one.times = times;
   }

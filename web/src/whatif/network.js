@@ -38,9 +38,9 @@ export function Network({ begin }) {
     const flows = shared[keyOf(way[step], node)], by = (flows.indexOf(n) - (flows.length - 1) / 2) * BESIDE;
     return `${step ? "L" : "M"}${x(way[step])} ${y(way[step]) + by}L${x(node)} ${y(node) + by}`;
   }).join("");
-  // Near the end where lines are apart.
+  // Above the middle, where no name of a node is.
   const middle = (a, b) => {
-    const [left, right] = x(a) <= x(b) ? [a, b] : [b, a], part = y(left) === y(right) ? 0.5 : 0.4;
+    const [left, right] = x(a) <= x(b) ? [a, b] : [b, a], part = 0.5;
     return [x(left) + part * (x(right) - x(left)), y(left) + part * (y(right) - y(left)) - Math.max(7, (many(a, b) * BESIDE) / 2 + 4)];
   };
   const words = `${nodes.length} nodes, ${wires.length} links${cells.length ? `, ${cells.length} cells` : ""} and the routes of ${begin.flows.length} flows. `

@@ -2,6 +2,7 @@
 import { html, useRef, useState } from "../parts/html.js";
 import { Command } from "../parts/copy.js";
 import { change, count, plain, rate, score, share, sum, time } from "../parts/numbers.js";
+import { swatch } from "../parts/swatch.js";
 
 const EVEN = 0.03; // of the whole: a share that is so near to that of equal flows is called even
 export const goodputs = (end) => end.flows.map((flow) => flow.goodput_bps || 0);
@@ -80,7 +81,6 @@ const OF_CALLS = [column("call score (MOS)", score, (flow) => flow.call_score)];
 const OF_DATAGRAMS = [column("one way", (value) => time(value), (flow) => flow.owd_mean_s)]; // of connections the RTT says as much
 
 const MOST_ROWS = 200; // until all are asked for
-const swatch = ({ colour, dash }) => html`<svg class=${`swatch c${colour}`} viewBox="0 0 22 8" aria-hidden="true"><path d="M0 4H22" class=${`line d${dash}`} /></svg>`;
 
 // How far apart the flows of a line are.
 function spread(flows) {
