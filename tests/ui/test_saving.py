@@ -37,6 +37,18 @@ def test_every_chart_has_a_menu_with_a_name_that_is_not_printed(show: Open) -> N
     assert tab.locator(".save:visible").count() == 0
 
 
+def test_menus_open_within_a_narrow_screen(show: Open) -> None:
+    tab = show(f"{ONE}&packets=1", wait=".lanes canvas", viewport={"width": 390, "height": 844})
+    finished(tab)
+    for one in tab.locator(".save").all():
+        one.locator("summary").click()
+        box = one.locator("span").bounding_box()
+        assert box["x"] >= 0
+        assert box["x"] + box["width"] <= 390
+        assert tab.evaluate("document.documentElement.scrollWidth") == 390
+        one.locator("summary").click()
+
+
 def test_a_chart_over_time_saves_the_numbers_that_are_drawn(show: Open, tmp_path: Path) -> None:
     tab = show(ONE)
     finished(tab)
@@ -162,3 +174,31 @@ def test_a_figure_of_a_study_saves_as_it_is(show: Open, tmp_path: Path) -> None:
     of_figure.scroll_into_view_if_needed()
     tab.wait_for_function("document.querySelector('.drawn img').naturalWidth === 1")
     assert saved(of_figure, "PNG", tmp_path).name == "figure-2-drawn-from-our-runs.png"
+
+
+def test_the_tally_of_a_study_saves_its_counts(show: Open, tmp_path: Path) -> None:
+    folder = tmp_path / "runs" / "papers" / "kato2025"
+    folder.mkdir(parents=True)
+    heads = "engine,where,printed,reading,ours,ours_low,ours_high,unit,held,compared,verdict,closest,why,"
+    heads += "setting,factor,by_tolerance,counted,uncounted,each\n"
+    where = [
+        ("100: mean", "same direction"),
+        ("500: mean", "not testable here"),
+        ("1000: mean", "same direction"),
+    ]
+    rows = [
+        f'native,"Table II, {at}",1 Mbit/s,,2,1,3,Mbit/s,1,1,{verdict},true,,,0.5,false,true,,\n'
+        for at, verdict in where
+    ]
+    (folder / "verdicts.csv").write_text(heads + "".join(rows), encoding="utf-8")
+    tab = show("#/study/kato2025", wait=".tally", store="runs")
+    of_tally = tab.locator(".tally + .note .save")
+    head, counts = table(saved(of_tally, "CSV", tmp_path))
+    assert head == ["verdict", "printed numbers and claims"]
+    assert counts == [["same direction", "2"], ["not testable here", "1"]]
+    file = saved(of_tally, "SVG", tmp_path)
+    assert words(file)[-2:] == ["2 same direction", "1 not testable here"]
+    fills = tab.locator(".tally rect").evaluate_all("(all) => all.map((one) => getComputedStyle(one).fill)")
+    assert len(set(fills)) == 2
+    assert all(fill in file.read_text("utf-8") for fill in fills)
+    assert picture(saved(of_tally, "PNG", tmp_path)).shape[1] == 2 * 400

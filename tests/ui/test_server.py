@@ -312,6 +312,20 @@ def test_many_seeds_end_with_means_and_their_intervals(client: TestClient) -> No
     assert goodput["low"] < goodput["mean"] < goodput["high"]
 
 
+def test_means_are_those_that_the_terminal_prints(
+    client: TestClient, fullpipe: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "300")
+    one = what_if(duration="3 s")
+    end = event_named(client.post("/api/seeds", json={"scenario": one, "seeds": 3}).text, "end")
+    (tmp_path / "one.toml").write_text(Scenario(**one).to_toml(), encoding="utf-8")
+    printed = fullpipe("run", "one.toml", "--seeds", 3).stdout
+    means = {row["metric"]: row["shown"] for row in end["rows"] if row["of"] == "cubic-1"}
+    assert means["goodput"]["metric"] == "goodput, Mbit/s"
+    assert means["goodput"]["mean"] in printed
+    assert means["rtt_mean"]["mean"] in printed
+
+
 @pytest.mark.parametrize(
     "sent", [{"seeds": 1}, {"seeds": 51}, {"scenario": None}, {"scenario": what_if(duration="601 s")}]
 )

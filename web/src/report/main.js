@@ -10,7 +10,7 @@ import { makeSortable } from "./tables.js";
 // A chart that stays as it is drawn has its numbers beside it; a picture that was drawn elsewhere has none.
 function addStill(figure) {
   const image = figure.querySelector("img"), drawing = figure.querySelector("svg.chart"), numbers = figure.querySelector("script.numbers");
-  const title = figure.querySelector("figcaption").textContent || "chart", place = () => add(figure, "div", "", { class: "tools" });
+  const title = figure.querySelector("figcaption")?.textContent || "chart", place = () => add(figure, "div", "", { class: "tools" });
   if (image) addSave(place(), title, () => ({ title, picture: () => image }), ["PNG"]);
   else if (numbers) addSave(place(), title, () => ({ title, picture: () => inlined(drawing, title), rows: () => JSON.parse(numbers.textContent) }));
 }

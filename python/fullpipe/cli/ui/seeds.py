@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
 from typing import Any
 
 import polars as pl
@@ -10,6 +10,7 @@ from anyio import to_thread
 
 from fullpipe.analysis.metrics.headlines import headlines
 from fullpipe.analysis.over_seeds import LEVEL, over_seeds
+from fullpipe.analysis.shown import axis_shown, mean_shown
 from fullpipe.analysis.values import values_of
 from fullpipe.cli.ui import watch
 from fullpipe.cli.ui.limits import Limits
@@ -18,6 +19,8 @@ from fullpipe.errors import FullpipeError
 from fullpipe.runs import Run
 from fullpipe.scenario import Scenario
 from fullpipe.validation.over import HEADLINES
+
+_COLUMNS = ("of", "metric", "unit", "n", "mean", "low", "high")
 
 
 async def means(scenario: Scenario, seeds: int, limits: Limits, turns: Turns) -> AsyncIterator[bytes]:
@@ -40,5 +43,10 @@ async def means(scenario: Scenario, seeds: int, limits: Limits, turns: Turns) ->
 def _means(runs: Sequence[Run]) -> dict[str, Any]:
     shown = headlines(HEADLINES, (run.scenario for run in runs))
     found = over_seeds(values_of((({}, run) for run in runs), shown)).filter(pl.col("n") > 1)
-    columns = ("of", "metric", "unit", "n", "mean", "low", "high")
-    return {"seeds": len(runs), "level": LEVEL, "rows": found.select(columns).to_dicts()}
+    rows = [{**{name: row[name] for name in _COLUMNS}, "shown": _shown(row)} for row in found.to_dicts()]
+    return {"seeds": len(runs), "level": LEVEL, "rows": rows}
+
+
+def _shown(row: Mapping[str, Any]) -> dict[str, str]:
+    """The metric with its unit, and the mean with its interval as the terminal prints them."""
+    return {"metric": axis_shown(row["metric"])[1], "mean": mean_shown(row)}
