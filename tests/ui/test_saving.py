@@ -132,6 +132,16 @@ def test_the_path_saves_its_drawing_and_its_links(show: Open, tmp_path: Path) ->
     assert picture(saved(menu(tab, "Path"), "PNG", tmp_path)).shape[1] == 2 * 560
 
 
+def test_a_network_saves_its_drawing_and_every_link(show: Open, tmp_path: Path) -> None:
+    tab = show("#/editor", wait=".cm-content")
+    tab.get_by_label("Begin with").select_option("wifi-home-ax")
+    tab.wait_for_selector(".network .air")
+    file = saved(menu(tab, "Path"), "SVG", tmp_path)
+    assert words(file) == ["Path: wifi-home-ax", *tab.locator(".network text").all_text_contents()]
+    assert len(table(saved(menu(tab, "Path"), "CSV", tmp_path))[1]) == 6
+    assert picture(saved(menu(tab, "Path"), "PNG", tmp_path)).ndim == 3
+
+
 def test_packets_save_as_counts_from_afar_and_one_by_one_close_up(show: Open, tmp_path: Path) -> None:
     tab = show(f"{ONE}&packets=1", wait=".lanes canvas")
     finished(tab)
@@ -172,7 +182,6 @@ def test_a_figure_of_a_study_saves_as_it_is(show: Open, tmp_path: Path) -> None:
     of_figure = tab.locator(".drawn .save")
     assert of_figure.locator("button").all_text_contents() == ["PNG"]
     of_figure.scroll_into_view_if_needed()
-    tab.wait_for_function("document.querySelector('.drawn img').naturalWidth === 1")
     assert saved(of_figure, "PNG", tmp_path).name == "figure-2-drawn-from-our-runs.png"
 
 

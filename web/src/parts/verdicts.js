@@ -86,7 +86,7 @@ export function Verdicts({ result, known }) {
     <caption>${title}: differences with 95 % intervals. <${Save} title=${title} chart=${chart} /></caption>
     <thead><tr><th scope="col">of</th><th scope="col">metric</th><th scope="col">verdict for ${names[1]}</th><th scope="col" class="n">difference</th>
       <th scope="col" class="drawn-interval">${axis}</th><th scope="col" class="n">${names[0]}</th><th scope="col" class="n">${names[1]}</th></tr></thead>
-    <tbody>${rows.map((finding) => html`<${Row} key=${`${finding.of} ${finding.metric}`} finding=${finding} limit=${limit} meaning=${known.meanings[finding.metric]} />`)}</tbody>
+    <tbody>${rows.map((finding) => html`<${Row} key=${`${finding.kind} ${finding.entry} ${finding.of} ${finding.metric}`} finding=${finding} limit=${limit} meaning=${known.meanings[finding.metric]} />`)}</tbody>
   </table></div>
   ${findings.length > MOST_ROWS && html`<p class="buttons"><button type="button" aria-expanded=${isWhole} onClick=${() => setIsWhole(!isWhole)}>${isWhole ? `The first ${MOST_ROWS} rows` : `All ${count(findings.length)} rows`}</button></p>`}
   <details class="how"><summary>How a verdict comes about</summary>

@@ -13,10 +13,8 @@ const written = (picture) => `${new XMLSerializer().serializeToString(picture).r
 // An image of the page as it is; SVG at twice its size, on white.
 async function pixels(picture) {
   const isImage = picture instanceof HTMLImageElement, image = isImage ? picture : new Image();
-  if (!isImage) {
-    image.src = `data:image/svg+xml;charset=utf-8,${encodeURIComponent(written(picture))}`; // blob: breaks the policy of the page
-    await image.decode();
-  }
+  if (!isImage) image.src = `data:image/svg+xml;charset=utf-8,${encodeURIComponent(written(picture))}`; // blob: breaks the policy of the page
+  await image.decode();
   const canvas = document.createElement("canvas"), scale = isImage ? 1 : SCALE;
   canvas.width = scale * image.naturalWidth;
   canvas.height = scale * image.naturalHeight;
