@@ -322,6 +322,21 @@ def test_keys_do_what_the_pointer_does(show: Open) -> None:
     assert tab.get_by_role("button", name="Show everything").count() == 0
 
 
+def test_an_arrow_key_moves_a_slider_to_the_next_number(show: Open) -> None:
+    tab = show("#/what-if?a=20,10,1,drop_tail,0,0,cubic*1@0&time=2&seed=1")
+    moves = [
+        ("Rate", "ArrowRight", "21 Mbit/s"),
+        ("Round trip", "ArrowLeft", "9.9 ms"),
+        ("Buffer", "ArrowUp", "1.1 BDP"),
+        ("Random loss", "ArrowUp", "0.1 %"),
+        ("Random loss", "ArrowDown", "0 %"),
+        ("Random loss", "ArrowDown", "0 %"),
+    ]
+    for name, key, after in moves:
+        tab.get_by_role("slider", name=name).press(key)
+        expect(tab.get_by_role("slider", name=name)).to_have_attribute("aria-valuetext", after)
+
+
 def test_dark_colours_follow_the_system_and_the_button(show: Open) -> None:
     tab = show(color_scheme="dark")
     colour = "getComputedStyle(document.body).backgroundColor"

@@ -14,6 +14,14 @@ import {
 const STEPS = 1000;
 const titleOf = (queue) => (queue.name === "drop_tail" ? "Drop tail" : queue.title.split(/[:(]/)[0].trim());
 const clamp = (value, low, high) => Math.min(Math.max(value, low), high);
+const ARROWS = { ArrowRight: 1, ArrowUp: 1, ArrowLeft: -1, ArrowDown: -1 };
+
+// The next value in the second significant digit, or by a fiftieth of a linear scale.
+function nextTo(value, way, { low, high, isLinear }) {
+  const unit = isLinear ? (high - low) / 50 : 10 ** (Math.floor(Math.log10(way > 0 ? value : value * (1 - 1e-9))) - 1);
+  return clamp(Number(((Math.round(value / unit) + way) * unit).toPrecision(6)), low, high);
+}
+
 const neat = (value) => Number(value.toPrecision(value < 10 ? 2 : 3));
 
 // What cannot be is not taken: the browser says what can be, and the number of before is there again.
@@ -29,6 +37,12 @@ function Slider({ label, unit, value, low, high, onChange, isLinear, step, help,
     const share = event.target.value / STEPS;
     onChange(isLinear ? Number((low + share * (high - low)).toFixed(2)) : neat(low * (high / low) ** share));
   };
+  const keyed = (event) => {
+    const way = ARROWS[event.key];
+    if (!way) return;
+    event.preventDefault();
+    onChange(nextTo(value, way, { low, high, isLinear }));
+  };
   const typed = (event) => {
     const number = Number(event.target.value);
     if (event.target.value !== "" && number >= low && number <= high) onChange(number);
@@ -39,7 +53,7 @@ function Slider({ label, unit, value, low, high, onChange, isLinear, step, help,
   return html`<div class=${`slider${differs ? " differs" : ""}`}>
     <label for=${id} title=${help}>${label}</label>
     <span class="field"><input type="number" aria-label=${`${label}, ${unit}`} value=${value} min=${low} max=${high} step=${step || "any"} onChange=${typed} /> ${unit}</span>
-    <input id=${id} type="range" min="0" max=${STEPS} value=${Math.round(STEPS * place)} onInput=${slid} aria-valuetext=${`${plain(value)} ${unit}`} />
+    <input id=${id} type="range" min="0" max=${STEPS} value=${Math.round(STEPS * place)} onInput=${slid} onKeyDown=${keyed} aria-valuetext=${`${plain(value)} ${unit}`} />
     ${differs && html`<span class="other">the other variant: ${plain(other)} ${unit}</span>`}
   </div>`;
 }
