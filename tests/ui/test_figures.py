@@ -151,6 +151,38 @@ def test_what_is_refused_is_not_taken_for_what_was_run(show: Open, told: list[st
     told.clear()  # Chromium itself notes answers of 400
 
 
+def test_the_sentence_about_a_run_stays_until_the_next_has_ended(show: Open) -> None:
+    tab = show()
+    before = finished(tab)
+    watch = """() => {
+        window.said = [];
+        for (const one of document.querySelectorAll(".sentence, .at-once p")) {
+            const changes = { characterData: true, childList: true, subtree: true };
+            new MutationObserver(() => said.push(one.textContent)).observe(one, changes);
+        }
+    }"""
+    tab.evaluate(watch)
+    after = moved(tab, lambda: tab.get_by_label("Algorithm").first.select_option("reno"))
+    assert {after} <= set(tab.evaluate("said")) <= {before, after}
+
+
+def test_an_arrow_key_moves_a_slider_to_the_next_number(show: Open) -> None:
+    from playwright.sync_api import expect
+
+    tab = show("#/what-if?a=20,10,1,drop_tail,0,0,cubic*1@0&time=2&seed=1")
+    moves = [
+        ("Rate", "ArrowRight", "21 Mbit/s"),
+        ("Round trip", "ArrowLeft", "9.9 ms"),
+        ("Buffer", "ArrowUp", "1.1 BDP"),
+        ("Random loss", "ArrowUp", "0.1 %"),
+        ("Random loss", "ArrowDown", "0 %"),
+        ("Random loss", "ArrowDown", "0 %"),
+    ]
+    for name, key, after in moves:
+        tab.get_by_role("slider", name=name).press(key)
+        expect(tab.get_by_role("slider", name=name)).to_have_attribute("aria-valuetext", after)
+
+
 def test_one_seed_is_told_as_one_run_and_more_are_a_click_away(show: Open) -> None:
     tab = show("#/what-if?a=10,20,1,drop_tail,0,0,cubic*1@0-bbr3*1@0&time=3&seed=1")
     assert finished(tab).startswith("In this run ")
