@@ -14,6 +14,7 @@ from pathlib import Path
 from uuid import uuid4
 
 from fullpipe.algorithms.classes import DIGITS, looked_in
+from fullpipe.parser import PARSER
 
 _STANDARD = Path(sysconfig.get_path("stdlib")).resolve()
 _INSTALLED = ("site-packages", "dist-packages")
@@ -120,7 +121,10 @@ def _names(path: Path, root: Path) -> Iterable[str]:
     """Return the paths, below a folder and without an ending, of modules that a file may import."""
     found = dict[str, None]()
     with suppress(SyntaxError, ValueError, OSError, RecursionError):
-        for node in ast.walk(ast.parse(path.read_bytes())):
+        text = path.read_bytes()
+        with PARSER:
+            tree = ast.parse(text)
+        for node in ast.walk(tree):
             if isinstance(node, ast.Import):
                 modules = [alias.name for alias in node.names]
             elif isinstance(node, ast.ImportFrom):

@@ -14,6 +14,8 @@ from typing import Annotated, Any
 from pydantic import BaseModel, TypeAdapter
 from pydantic.fields import FieldInfo
 
+from fullpipe.parser import PARSER
+
 
 def documented(model: type[BaseModel]) -> dict[str, FieldInfo]:
     """The fields of a model, each with the text below it as its description."""
@@ -47,7 +49,8 @@ def _described(field: FieldInfo, text: str | None) -> FieldInfo:
 
 @cache
 def _texts(cls: type) -> dict[str, str]:
-    definition = ast.parse(dedent(inspect.getsource(cls))).body[0]
+    with PARSER:
+        definition = ast.parse(dedent(inspect.getsource(cls))).body[0]
     assert isinstance(definition, ast.ClassDef)
     return dict(texts_below(definition.body))
 

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import inspect
 import json
+import time
 import tomllib
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any, get_args
 
@@ -175,6 +178,25 @@ def test_every_key_of_every_model_is_there_with_its_meaning() -> None:
             if found:  # what is chosen from a catalogue has a table per entry
                 assert all(any(key in keys for keys in found) for key in spellings(name, field))
         assert (model.__doc__ or "").split("\n")[0] in "\n".join(filter(None, described))
+
+
+def test_threads_read_the_meanings_of_keys_one_at_a_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    """CPython 3.11 fails if two parse at once."""
+    inside, most = 0, 0
+
+    def source(_: type) -> str:
+        nonlocal inside, most
+        inside += 1
+        most = max(most, inside)
+        time.sleep(0.005)
+        inside -= 1
+        return "class Read:\n    one: int\n    'Its meaning.'"
+
+    monkeypatch.setattr(inspect, "getsource", source)
+    classes = [type(f"Read{number}", (BaseModel,), {}) for number in range(8)]
+    with ThreadPoolExecutor(8) as threads:
+        list(threads.map(documented, classes))
+    assert most == 1
 
 
 def test_a_key_says_its_meaning_default_and_unit() -> None:
