@@ -139,9 +139,9 @@ def test_no_table_is_empty(fullpipe: Cli, tmp_path: Path) -> None:
     text = SCENARIO.replace("40 Gbit/s", "4 Mbit/s").replace("count = 2", 'start_jitter = "50 ms"')
     swept = '[sweep]\n"flows.0.cca" = ["cubic", "reno"]\n"topology.bottleneck.delay" = ["1 ms", "2 ms"]\n'
     (tmp_path / "two.toml").write_text(text + swept, encoding="utf-8")
-    words = ("--metric", "goodput", "--factor", "cca,delay", "--seeds", 3)
+    words = ("--metric", "goodput", "--factor", "cca,delay", "--seeds", 3, "--all")
     shown = fullpipe("test", "two.toml", *words).stdout
-    assert "Welch-James flows.0.cca" in shown
+    assert "Welch-James" in shown
     assert not re.search(r"^test +(means|difference)", shown, re.MULTILINE)
 
 
