@@ -127,7 +127,7 @@ def test_a_figure_says_what_it_leaves_out(store: Path, counts: dict[str, Counts]
     figure, _ = figure_of(runs, Chosen(Kind.LINES, ["page_p50 of readers"], x="queue"))
     told = figure._supxlabel.get_text()
     both = Counts(*map(sum, zip(*counts.values(), strict=True)))
-    assert f"leaves out {both}; most at queue=deep: {counts['deep']}" in told.replace("\n", " ")
+    assert f"leaves out {both}; most at queue deep: {counts['deep']}" in told.replace("\n", " ")
     figure, _ = figure_of(runs, Chosen(Kind.LINES, ["slowdown of readers"], x="queue"))
     assert figure._supxlabel.get_text().splitlines()[1].startswith("median slowdown of readers leaves out")
     figure, _ = figure_of(runs, Chosen(Kind.LINES, ["goodput of download"], x="queue"))

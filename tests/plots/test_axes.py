@@ -10,13 +10,14 @@ from matplotlib.colors import LogNorm
 from fullpipe import Run, Scenario, plots, sweeps
 from fullpipe.analysis.metrics import LINK_MEASURES, MEASURES
 from fullpipe.analysis.shown import axis_shown
-from fullpipe.cli.plot_drawn import Chart, Kind, Part, Words, drawn
+from fullpipe.cli.plot_axes import Factor, Factors
+from fullpipe.cli.plot_drawn import Chart, Kind, Part, drawn
 from fullpipe.cli.plot_points import Chosen, figure_of
 from fullpipe.plots.charts import spans_much
 from fullpipe.report.content import Figure, Heat
 from fullpipe.report.runs.page import page_of
 from fullpipe.report.svg.boxes import heat
-from fullpipe.scenario.titles import title_of
+from fullpipe.scenario.labels import title_of
 
 SIZE, DELAY = "topology.bottleneck.queue.size", "topology.bottleneck.delay"
 
@@ -56,18 +57,18 @@ def table(values: list[float], x: list[float] | None = None) -> pl.DataFrame:
 
 def draw(kind: Kind, rows: pl.DataFrame, log: list[str] | None = None) -> Any:
     figure, _ = drawn(
-        [Part("RTT, ms", "rtt_mean", rows)], Chart(kind, "page", Words("size", "", ""), log=log)
+        [Part("RTT (ms)", "rtt_mean", rows)], Chart(kind, "page", Factors(Factor("size")), log=log)
     )
     return figure.axes[0]
 
 
 def test_axes_have_words_units_and_whose_it_is(two: list[Run]) -> None:
     figure, data = figure_of(two, Chosen(Kind.LINES, ["rtt_mean of mine"], x="delay", colour="size"))
-    assert figure.axes[0].get_ylabel() == "mean RTT of mine, ms"
-    assert figure.axes[0].get_xlabel() == "one-way delay, ms"
+    assert figure.axes[0].get_ylabel() == "mean RTT of mine (ms)"
+    assert figure.axes[0].get_xlabel() == "one-way delay (ms)"
     assert data["metric"].unique().to_list() == ["rtt_mean of mine"]
     (image, bar) = heat_map(two, "share", "mine")
-    assert (image.axes.get_xlabel(), image.axes.get_ylabel()) == ("queue size, BDP", "one-way delay, ms")
+    assert (image.axes.get_xlabel(), image.axes.get_ylabel()) == ("buffer (BDP)", "one-way delay (ms)")
     assert bar.get_ylabel().replace("\n", " ") == "share of goodput of mine (centred at 0.5)"
 
 
@@ -83,8 +84,8 @@ def test_every_metric_is_called_something_without_underscores() -> None:
         (DELAY, "one-way delay"),
         ("topology.access.delay", "one-way access delay"),
         ("topology.links.0.delay", "one-way delay"),
-        (SIZE, "queue size"),
-        ("flows.*.cca", "cca"),
+        (SIZE, "buffer"),
+        ("flows.*.cca", "algorithm"),
         ("queue", "queue"),
         ("no.such.path", "path"),
     ],
@@ -108,10 +109,10 @@ def test_shares_have_colours_about_the_equal_one(two: list[Run]) -> None:
 
 
 def test_numbers_go_up_and_names_down_from_the_first() -> None:
-    chart = Chart(Kind.HEATMAP, "page", Words("size", "cca", ""))
+    chart = Chart(Kind.HEATMAP, "page", Factors(Factor("size"), Factor("cca")))
     for y, is_down in ((["reno", "cubic"], True), ([1.0, 2.0], False)):
         rows = table([5, 6]).with_columns(y=pl.Series(y))
-        figure, _ = drawn([Part("RTT, ms", "rtt_mean", rows)], chart)
+        figure, _ = drawn([Part("RTT (ms)", "rtt_mean", rows)], chart)
         assert figure.axes[0].yaxis_inverted() == is_down
 
 
@@ -133,7 +134,8 @@ def test_axes_of_one_title_are_told_apart() -> None:
     paths = ["flows.0.cca", "flows.1.cca"]
     found = runs(sweep={paths[0]: ["bbr3", "reno"], paths[1]: ["cubic", "bbr1"]})
     figure, _ = figure_of(found, Chosen(Kind.HEATMAP, ["goodput"], x=paths[0], y=paths[1]))
-    assert [figure.axes[0].get_xlabel(), figure.axes[0].get_ylabel()] == paths
+    names = ["algorithm of mine", "algorithm of other"]
+    assert [figure.axes[0].get_xlabel(), figure.axes[0].get_ylabel()] == names
     drawn_of = [
         block.chart
         for section in page_of(found).sections
@@ -141,7 +143,7 @@ def test_axes_of_one_title_are_told_apart() -> None:
         if isinstance(block, Figure) and isinstance(block.chart, Heat)
     ]
     assert drawn_of
-    assert {(chart.y_label, chart.x_label) for chart in drawn_of} == {(paths[0], paths[1])}
+    assert {(chart.y_label, chart.x_label) for chart in drawn_of} == {tuple(names)}
 
 
 def test_captions_of_a_report_have_the_words_of_axes(two: list[Run]) -> None:
@@ -184,9 +186,9 @@ def test_more_than_a_factor_of_a_hundred_is_much(values: list[float], much: bool
 @pytest.mark.parametrize("kind", [Kind.LINES, Kind.BOX, Kind.VIOLIN])
 def test_wide_spans_are_drawn_on_log_axes_that_say_so(kind: Kind) -> None:
     wide = draw(kind, table([5, 600]))
-    assert (wide.get_yscale(), wide.get_ylabel()) == ("log", "RTT, ms (log scale)")
+    assert (wide.get_yscale(), wide.get_ylabel()) == ("log", "RTT (ms) (log scale)")
     narrow = draw(kind, table([5, 400]))
-    assert (narrow.get_yscale(), narrow.get_ylabel()) == ("linear", "RTT, ms")
+    assert (narrow.get_yscale(), narrow.get_ylabel()) == ("linear", "RTT (ms)")
     assert draw(kind, table([5, 600]), []).get_yscale() == "linear"
     assert draw(kind, table([5, 400]), ["y"]).get_yscale() == "log"
 
@@ -220,10 +222,10 @@ def test_quantities_along_x_and_values_of_a_cdf_too() -> None:
 
 def test_a_heat_map_of_a_wide_span_has_logarithmic_colours() -> None:
     figure, _ = drawn(
-        [Part("RTT, ms", "rtt_mean", table([5, 600]))], Chart(Kind.HEATMAP, "page", Words("size", "", ""))
+        [Part("RTT (ms)", "rtt_mean", table([5, 600]))], Chart(Kind.HEATMAP, "page", Factors(Factor("size")))
     )
     assert isinstance(figure.axes[0].images[0].norm, LogNorm)
-    assert figure.axes[1].get_ylabel() == "RTT, ms (log scale)"
+    assert figure.axes[1].get_ylabel() == "RTT (ms) (log scale)"
 
 
 def test_what_is_not_positive_has_no_logarithm() -> None:

@@ -21,7 +21,7 @@ from fullpipe.cli import app
 from fullpipe.cli.plot_drawn import Kind
 from fullpipe.cli.plot_points import Chosen, figure_of
 from fullpipe.palette import look_of
-from fullpipe.plots import charts
+from fullpipe.plots import charts, delay, spread
 from fullpipe.scenario.quantities import as_numbers
 from fullpipe.statistics import dkw_half_width, t_interval
 from tests.quick_figures import draw_figures_once, make_figures_quick
@@ -104,7 +104,7 @@ def test_a_share_is_of_every_group_of_flows(store: Path, tmp_path: Path) -> None
         (("--metric", "goodput of stranger", "--x", "rate"), "stranger"),
         (("--metric", "goodput", "--of", "unknown"), "unknown"),
         (("--metric", "call_score",), "no run has a value of call_score"),
-        (("--metric", "goodput", "--width", "wall"), "page or column"),
+        (("--metric", "goodput", "--width", "wall"), "must be one of page, column, ieee-column"),
     ],
 )  # fmt: skip
 def test_what_cannot_be_drawn_is_refused(
@@ -129,7 +129,7 @@ def test_several_metrics_and_values_are_a_grid(store: Path) -> None:
     figure, _ = figure_of(runs, Chosen(Kind.LINES, ["goodput", "jain", "rtt_mean"], "rate", panel="cca"))
     places = [place.get_subplotspec() for place in figure.axes]
     assert (places[0].get_gridspec().nrows, places[0].get_gridspec().ncols) == (3, 2)
-    assert [place.get_ylabel() for place in figure.axes[:4]] == ["goodput, Mbit/s", "", "Jain's index", ""]
+    assert [place.get_ylabel() for place in figure.axes[:4]] == ["goodput (Mbit/s)", "", "Jain's index", ""]
 
 
 def test_the_delay_may_be_of_another_group(store: Path, tmp_path: Path) -> None:
@@ -172,7 +172,7 @@ def test_a_band_is_students_interval() -> None:
 def test_an_ellipse_is_one_deviation_of_both() -> None:
     table = rows({"cubic": [1.0, 3.0, 2.0]}).with_columns(x=pl.Series([10.0, 30.0, 20.0]))
     _, (axes,) = plots.new_figure()
-    row = charts.throughput_and_delay(axes, table).row(0, named=True)
+    row = delay.throughput_and_delay(axes, table).row(0, named=True)
     assert (row["value"], row["x"], row["value_deviation"], row["x_deviation"]) == pytest.approx(
         (2, 20, 1, 10)
     )
@@ -186,7 +186,7 @@ def ellipse_of(*places: tuple[float, float], most: float | None = None, **bounds
     if most is not None:
         table = table.with_columns(most=pl.lit(most))
     _, (axes,) = plots.new_figure()
-    charts.throughput_and_delay(axes, table, **bounds)
+    delay.throughput_and_delay(axes, table, **bounds)
     (patch,) = axes.patches
     return patch.get_path().vertices
 
@@ -233,7 +233,7 @@ def test_runs_that_measured_more_than_the_capacity_are_inside() -> None:
 def test_runs_that_are_alike_have_no_ellipse(runs: int) -> None:
     table = pl.DataFrame({"x": [10.0] * runs, "value": [2.0] * runs, "colour": ["cubic"] * runs})
     _, (axes,) = plots.new_figure()
-    charts.throughput_and_delay(axes, table)
+    delay.throughput_and_delay(axes, table)
     assert not axes.patches
 
 
@@ -274,19 +274,19 @@ def test_the_table_of_a_heat_map_ends_at_the_bounds_of_its_metric(store: Path) -
 
 def test_shares_of_runs_end_at_one() -> None:
     _, (axes,) = plots.new_figure()
-    assert charts.cumulative_shares(axes, rows({"cubic": [2.0, 1.0]}))["share"].to_list() == [0.5, 1.0]
+    assert spread.cumulative_shares(axes, rows({"cubic": [2.0, 1.0]}))["share"].to_list() == [0.5, 1.0]
 
 
 def test_a_group_of_equal_runs_has_no_violin_and_no_warning() -> None:
     _, (axes,) = plots.new_figure()
-    assert charts.distributions(axes, rows({"cubic": [2.0, 2.0]}), violins=True)["median"].to_list() == [2.0]
+    assert spread.distributions(axes, rows({"cubic": [2.0, 2.0]}), violins=True)["median"].to_list() == [2.0]
 
 
 def test_violins_and_boxes_end_at_the_extremes_of_runs() -> None:
     table = rows({"cubic": [0.0, 0.1, 0.9, 1.0]})
     for is_violin in (True, False):
         _, (axes,) = plots.new_figure()
-        charts.distributions(axes, table, violins=is_violin)
+        spread.distributions(axes, table, violins=is_violin)
         shapes = [path.vertices for each in axes.collections for path in each.get_paths()]
         shapes += [np.column_stack([line.get_xdata(), line.get_ydata()]) for line in axes.lines]
         ends = np.concatenate([shape[:, 1] for shape in shapes])
@@ -352,7 +352,7 @@ def test_intervals_end_at_the_bounds_of_what_is_measured() -> None:
     assert signed["low"][0] == pytest.approx(t_interval([-1.0, 30.0]).low)
     opinion = rows({"cubic": [1.1, 4.4]})
     least, most = BY_NAME["call_score"].bounds
-    for draw in (charts.lines_with_bands, charts.means_with_letters):
+    for draw in (charts.lines_with_bands, spread.means_with_letters):
         assert draw(axes, opinion, (least, most)).select("low", "high").row(0) == (1.0, 4.5)
 
 
@@ -378,13 +378,13 @@ def test_the_band_of_shares_is_that_of_dvoretzky_kiefer_and_wolfowitz(store: Pat
 
 def test_means_that_differ_share_no_letter() -> None:
     _, (axes,) = plots.new_figure()
-    spread = [0.0, 0.1, 0.2, 0.3]
+    steps = [0.0, 0.1, 0.2, 0.3]
     values = {"low": 1.0, "high": 9.0, "low too": 1.05}
-    table = rows_of([("", name, base + more) for name, base in values.items() for more in spread])
-    data = charts.means_with_letters(axes, table)
+    table = rows_of([("", name, base + more) for name, base in values.items() for more in steps])
+    data = spread.means_with_letters(axes, table)
     assert dict(data.select("x", "letters").iter_rows()) == {"high": "a", "low": "b", "low too": "b"}
     assert {text.get_text() for text in axes.texts} == {"a", "b"}
-    alone = charts.means_with_letters(axes, rows_of([("", "a", 1.0), ("", "b", 2.0)]))
+    alone = spread.means_with_letters(axes, rows_of([("", "a", 1.0), ("", "b", 2.0)]))
     assert alone["letters"].to_list() == ["", ""]
 
 
@@ -404,7 +404,7 @@ def rows_of(values: list[tuple[str, str, float]]) -> pl.DataFrame:
 
 def test_boxes_of_names_have_the_colours_of_algorithms() -> None:
     _, (axes,) = plots.new_figure()
-    charts.distributions(axes, rows_of([("", "bbr1", 1.0), ("", "bbr1", 2.0), ("", "cubic", 1.0)]))
+    spread.distributions(axes, rows_of([("", "bbr1", 1.0), ("", "bbr1", 2.0), ("", "cubic", 1.0)]))
     faces = [to_hex(patch.get_facecolor()) for patch in axes.patches]
     assert faces == [look_of("bbr1", 0)["color"].lower(), look_of("cubic", 0)["color"].lower()]
 

@@ -15,7 +15,6 @@ from matplotlib.text import Text
 from fullpipe import Run, Scenario, plots, sweep
 from fullpipe.cli.plot_drawn import Kind
 from fullpipe.cli.plot_points import Chosen, figure_of
-from fullpipe.plots.style import Width
 
 save = import_module("fullpipe.plots.save")  # `fullpipe.plots` has a function of that name
 
@@ -68,7 +67,7 @@ def test_no_text_of_a_saved_figure_lies_upon_another(
     tmp_path: Path,
     kind: Kind,
     metrics: list[str],
-    width: Width,
+    width: str,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(save, "_draw", lambda *_: None)  # the files: names are set upright before

@@ -181,7 +181,7 @@ def test_table_figure_report_and_metrics_say_which_points_are_too_short(
     fullpipe: FullPipe, store: tuple[Path, str], tmp_path: Path
 ) -> None:
     kept, said = store
-    told = "2 of 4 points are too short for means, where delay = 80 ms: "
+    told = "2 of 4 points are too short for means, where one-way delay = 80 ms: "
     assert f"warning: {told}" in said
     figure = ("--kind", "heatmap", "--metric", "share", "--of", "f0")
     assert f"warning: {told}" in fullpipe("plot", kept, *figure).stderr

@@ -129,8 +129,8 @@ def test_of_three_paths_one_gives_a_figure_per_value() -> None:
     drawn = [block for block in section(page, "Figures").blocks if isinstance(block, Figure)]
     captions = [figure.caption for figure in drawn if figure.caption.startswith("goodput of all flows")]
     assert [caption.partition(" over ")[0] for caption in captions] == [
-        "goodput of all flows, flows.1.cca=reno",
-        "goodput of all flows, flows.1.cca=bbr3",
+        "goodput of all flows, algorithm of flows.1 reno",
+        "goodput of all flows, algorithm of flows.1 bbr3",
     ]
 
 
@@ -244,7 +244,7 @@ def test_verdicts_are_of_every_axis_of_names(house: list[Run]) -> None:
     ]
     (verdicts,) = tables(section(page, "Verdicts"))
     columns = [column.name for column in verdicts.columns]
-    assert columns[:4] == ["queue", "cca", "against", "variant"]
+    assert columns[:4] == ["queue", "algorithm", "against", "variant"]
     at = {tuple(row[:4]) for row in verdicts.rows}
     assert ("-", "cubic", "deep", "fair") in at
     assert ("deep", "-", "cubic", "bbr1") in at
@@ -254,7 +254,7 @@ def test_verdicts_are_of_every_axis_of_names(house: list[Run]) -> None:
 def test_what_tells_most_of_every_group_is_one_table(house: list[Run]) -> None:
     (groups,) = tables(section(page_of(house), "By group of flows"))
     assert [column.name for column in groups.columns] == [
-        "cca",
+        "algorithm",
         "queue",
         "download: goodput, Mbit/s",
         "upload: goodput, Mbit/s",
@@ -268,7 +268,7 @@ def test_what_tells_most_of_every_group_is_one_table(house: list[Run]) -> None:
 def test_what_is_asked_for_is_answered_first(house: list[Run]) -> None:
     first, second, *_ = page_of(house, metrics=["owd_p95"], of="call").answer
     assert first.startswith("owd_p95 of call, bbr1 against cubic: ")
-    assert second.startswith("owd_p95 of call, fair against deep: better at cca=")
+    assert second.startswith("owd_p95 of call, fair against deep: better at algorithm ")
     values = {run.scenario.digest: [] for run in house}
     for one in house:
         values[one.scenario.digest].append(one.flows.filter(pl.col("flow") == "call")["owd_p95_s"][0])
@@ -307,9 +307,9 @@ def test_no_winner_is_told_among_points_that_may_be_equal(house: list[Run]) -> N
 
 def test_what_may_be_equal_to_the_highest_is_counted(shares: list[Run]) -> None:
     goodput, jain, *_ = (line for line in page_of(shares).answer if ": highest " in line)
-    told = r"highest 9.52 \S+ \S+ Mbit/s at size=8 bdp \(2 other points may be equal\), lowest"
+    told = r"highest 9.52 \S+ \S+ Mbit/s at buffer 8 BDP \(2 other points may be equal\), lowest"
     assert re.search(told, goodput)
-    assert re.search(r"at size=2 bdp \(1 other point may be equal\), lowest .* at size=8 bdp\.$", jain)
+    assert re.search(r"at buffer 2 BDP \(1 other point may be equal\), lowest .* at buffer 8 BDP\.$", jain)
 
 
 def test_a_figure_that_is_asked_for_stands_once(house: list[Run]) -> None:
@@ -349,7 +349,7 @@ def test_no_sentence_adds_downloads_and_uploads(house: list[Run]) -> None:
 def shares() -> list[Run]:
     """BBRv3 and CUBIC at four sizes of the queue, with four seeds."""
     flows = [{"name": cca, "cca": cca, "start_jitter": "500 ms"} for cca in ("bbr3", "cubic")]
-    sizes = ["0.25 bdp", "1 bdp", "2 bdp", "8 bdp"]
+    sizes = ["0.25 BDP", "1 BDP", "2 BDP", "8 BDP"]
     queues = {"size": [{"size": size} for size in sizes]}
     base = scenario("share", duration="20 s", **{"topology.bottleneck.delay": "20 ms"}).to_dict()
     return [
@@ -368,8 +368,9 @@ def test_a_share_is_told_by_where_it_is_above_and_below_an_equal_one(shares: lis
         expected.append(int(np.mean(found) - half > 0.5) - int(np.mean(found) + half < 0.5))
     assert expected == [1, 0, 0, -1]
     assert told == (
-        "share of bbr3: above 0.5 at 1 of 4 points, where size = 0.25 bdp; below 0.5 at 1 of 4 points, where "
-        "size = 8 bdp; undecided at the other 2 points. A point counts if its 95 % interval leaves out 0.5."
+        "share of bbr3: above 0.5 at 1 of 4 points, where buffer = 0.25 BDP; below 0.5 at 1 of 4 points, "
+        "where buffer = 8 BDP; undecided at the other 2 points. A point counts if its 95 % interval leaves "
+        "out 0.5."
     )
 
 
@@ -384,5 +385,5 @@ def test_a_share_beside_a_call_has_no_equal_one(house: list[Run]) -> None:
 
 def test_a_table_has_what_is_asked_for_at_every_point(shares: list[Run]) -> None:
     (asked,) = tables(section(page_of(shares, metrics=["share"], of="bbr3"), "What was asked for"))
-    assert [column.name for column in asked.columns] == ["size", "bbr3: share"]
-    assert [row[0] for row in asked.rows] == ["0.25 bdp", "1 bdp", "2 bdp", "8 bdp"]
+    assert [column.name for column in asked.columns] == ["buffer", "bbr3: share"]
+    assert [row[0] for row in asked.rows] == ["0.25 BDP", "1 BDP", "2 BDP", "8 BDP"]

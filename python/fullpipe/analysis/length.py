@@ -206,10 +206,12 @@ def _advice(run: Run, of: Need) -> str:
 
 def _where(points: Sequence[Mapping[str, Any]], chosen: Collection[int]) -> str:
     """Some of several points in words."""
-    from fullpipe.analysis.points import short_names, varying  # here: a single run is nowhere
+    from fullpipe.analysis.points import varying  # here: a single run is nowhere
     from fullpipe.analysis.regions import region
+    from fullpipe.scenario.labels import Labels
 
-    return region(points, chosen, short_names(varying(points)))
+    labels = Labels()
+    return region(points, chosen, labels.names(varying(points)), labels.value)
 
 
 def _needs_of(runs: Sequence[Run]) -> Iterator[Need | None]:

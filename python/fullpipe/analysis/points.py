@@ -7,12 +7,12 @@ from typing import Any
 
 from fullpipe.runs import Run
 from fullpipe.runs.population import content_of, files_of
+from fullpipe.scenario.labels import told_apart
 from fullpipe.scenario.quantities import natural
-from fullpipe.scenario.titles import told_apart
 
 CONTENT, MODEL = "content", "model_version"
 """Paths of points that no scenario has: the files that a run rests on, and the version of its model."""
-_ASIDE = ("name", "sweep", "record")
+_ASIDE = ("name", "sweep", "labels", "record")
 """What has no part in what is simulated, or in what is measured."""
 
 

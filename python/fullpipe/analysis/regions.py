@@ -2,23 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any
 
 from fullpipe.analysis.values import value_text
 from fullpipe.scenario.quantities import as_numbers
 
 Point = Mapping[str, Any]
+Said = Callable[[str, Any], str]
 _MOST_PARTS = 6
 
 
-def region(points: Sequence[Point], chosen: Collection[int], words: Mapping[str, str]) -> str:
+def region(
+    points: Sequence[Point],
+    chosen: Collection[int],
+    words: Mapping[str, str],
+    said: Said = lambda _, value: value_text(value),
+) -> str:
     """Where the chosen points lie among all, path by path; nothing if they are all of them.
 
     Args:
         points: The values of the paths at every point.
         chosen: Places of points.
         words: What paths are called; the order of the paths is that in which they are told.
+        said: A value at a path as text.
 
     >>> grid = [{"rate": rate, "size": size} for rate in (1, 2, 3) for size in (10, 20)]
     >>> region(grid, [0, 2, 4], {"rate": "rate", "size": "size"})
@@ -28,7 +35,7 @@ def region(points: Sequence[Point], chosen: Collection[int], words: Mapping[str,
     >>> region(grid, [2, 3, 4, 5], {"rate": "rate", "size": "size"})
     'rate >= 2'
     """
-    of = _Grid(points, frozenset(chosen), words)
+    of = _Grid(points, frozenset(chosen), words, said)
     told = [of.parts(range(len(points)), paths) for paths in _orders(list(words))]
     parts = min(told, key=lambda found: (len(found), sum(map(len, found))), default=[])
     first, rest = parts[:_MOST_PARTS], parts[_MOST_PARTS:]
@@ -42,8 +49,10 @@ def _orders(paths: list[str]) -> list[list[str]]:
 
 
 class _Grid:
-    def __init__(self, points: Sequence[Point], chosen: frozenset[int], words: Mapping[str, str]) -> None:
-        self._points, self._chosen, self._words = points, chosen, words
+    def __init__(
+        self, points: Sequence[Point], chosen: frozenset[int], words: Mapping[str, str], said: Said
+    ) -> None:
+        self._points, self._chosen, self._words, self._said = points, chosen, words, said
 
     def parts(self, among: Sequence[int], paths: Sequence[str]) -> list[str]:
         """The conditions of which any holds at the chosen points; one that is empty if that is everywhere."""
@@ -71,11 +80,11 @@ class _Grid:
             return ""
         first, last = values.index(of[0]), values.index(of[-1])
         if len(of) > 1 and as_numbers(values) and last - first == len(of) - 1:
-            low, high = value_text(of[0]), value_text(of[-1])
+            low, high = self._said(path, of[0]), self._said(path, of[-1])
             if first == 0:
                 return f"{word} <= {high}"
             return f"{word} >= {low}" if last == len(values) - 1 else f"{word} from {low} to {high}"
-        *before, end = map(value_text, of)
+        *before, end = (self._said(path, value) for value in of)
         return f"{word} = {', '.join(before)} or {end}" if before else f"{word} = {end}"
 
 

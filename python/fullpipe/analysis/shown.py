@@ -8,9 +8,8 @@ from typing import TYPE_CHECKING, Any
 from fullpipe.analysis.bounds import bounds_of_difference
 from fullpipe.analysis.metrics import BY_NAME
 from fullpipe.analysis.metrics.margins import Margin
-from fullpipe.analysis.points import short_names
 from fullpipe.analysis.unfinished import unfinished_shown
-from fullpipe.analysis.values import value_text
+from fullpipe.scenario.labels import Labels
 
 if TYPE_CHECKING:
     from fullpipe.analysis.statistics import Interval
@@ -36,17 +35,17 @@ def shown_in(name: str, unit: str) -> tuple[float, str]:
     """What values of a metric are multiplied with to be shown, and how the axis of a figure is called.
 
     >>> shown_in("goodput", "bit/s")
-    (1e-06, 'goodput, Mbit/s')
+    (1e-06, 'goodput (Mbit/s)')
     """
     shown, scale, _ = _SHOWN.get(unit, (unit, 1.0, 0))
-    return scale, f"{name}, {shown}" if shown else name
+    return scale, f"{name} ({shown})" if shown else name
 
 
 def axis_shown(metric: str, of: str = "") -> tuple[float, str]:
     """What values of a metric are multiplied with to be shown, and how an axis of it is called.
 
     >>> axis_shown("page_p50", "readers")
-    (1000.0, 'median page load time of readers, ms')
+    (1000.0, 'median page load time of readers (ms)')
     """
     named, unit = metric_shown(metric, of), BY_NAME[metric].unit
     scale, label = shown_in(named, unit)
@@ -148,11 +147,10 @@ def margin_shown(margin: Margin, unit: str, metric: str = "") -> str:
     return ", ".join([*parts, *absolute]) or "0"
 
 
-def point_shown(point: Mapping[str, Any]) -> list[str]:
-    """A point of a sweep, a word for every path; all of a path of which another has the last word, too.
+def point_shown(point: Mapping[str, Any], labels: Labels | None = None) -> list[str]:
+    """A point of a sweep in words: every path with its value.
 
     >>> point_shown({"topology.bottleneck.queue": {"kind": "drop_tail", "packets": 50}, "flows.0.count": 2})
-    ['queue=drop_tail 50', 'count=2']
+    ['queue drop_tail 50 packets', 'number of flows 2']
     """
-    names = short_names(list(point))
-    return [f"{names[path]}={value_text(value)}" for path, value in point.items()]
+    return (labels or Labels()).point(point)

@@ -13,12 +13,13 @@ from fullpipe.analysis.points import points_of
 from fullpipe.cli.jobs import each_once, read_runs, runs_in, warn_of_short
 from fullpipe.cli.output import complain, echo
 from fullpipe.cli.plot_drawn import Kind, Log
+from fullpipe.cli.plot_labels import read_labels
 from fullpipe.cli.plot_options import check_options, refused
 from fullpipe.cli.plot_points import Chosen, figure_of, of_one_scenario
+from fullpipe.cli.plot_time import labelled_flows, over_time
 from fullpipe.cli.shared import Content, ContentOption, seconds_of, target
-from fullpipe.errors import ResultError, UnknownNameError
-from fullpipe.plots.style import Width
-from fullpipe.runs import Run
+from fullpipe.errors import ResultError
+from fullpipe.plots.style import WIDTHS, as_wide_as
 
 ONE_RUN: Mapping[str, Callable[..., tuple[Any, pl.DataFrame]]] = {
     **plots.CELL_FIGURES,
@@ -74,11 +75,18 @@ def plot(
     x: Annotated[
         str | None,
         typer.Option(
-            metavar="PATH", help="Swept path along the axis, or the end of the path; flows: flow groups."
+            metavar="PATH|METRIC",
+            help="Swept path along the axis, or its end; flows: flow groups. With --kind delay: any metric, "
+            "such as queueing_p95 or owd_p95; rtt_mean unless given.",
         ),
     ] = None,
     y: Annotated[
-        str | None, typer.Option(metavar="PATH", help="Swept path along the vertical axis of a heat map.")
+        str | None,
+        typer.Option(
+            metavar="PATH|METRIC",
+            help="Swept path along the vertical axis of a heat map. With --kind delay: any metric; goodput "
+            "unless given.",
+        ),
     ] = None,
     colour: Annotated[
         str | None, typer.Option(metavar="PATH", help="Swept path that has a colour per value.")
@@ -105,9 +113,17 @@ def plot(
     ] = None,
     content: ContentOption = Content.NEWEST,
     width: Annotated[
-        str,
-        typer.Option(metavar="WIDTH", help="Width of a figure over many runs: page or column of a paper."),
-    ] = "page",
+        str | None,
+        typer.Option(metavar="WIDTH", help=f"Width of the figure: {', '.join(WIDTHS)}."),
+    ] = None,
+    label: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="PATH[.VALUE]=WORDS",
+            help='Name of a path or a value, such as flows.0.cca.bbr3="BBRv3", or a scenario file with '
+            "[labels]; may be repeated.",
+        ),
+    ] = None,
     log: Annotated[
         list[Log] | None,
         typer.Option(help="Logarithmic axis, over many runs; none: both are linear. May be repeated."),
@@ -143,45 +159,25 @@ def plot(
         raise refused("--quantity goes without --var, among whose names quantities may be")
     if name is not None and _is_file(out):
         raise refused("--name goes with a folder, and --out names a file")
-    if kind and kind in ONE_RUN:
-        figure, data, title = _of_one(folders, kind, seconds_of(at, "--at"), flow or ())
-        return _write(figure, data, out, title if name is None else name, as_json)
-    if kind:
-        if width not in ("page", "column"):
-            raise typer.BadParameter("must be page or column", param_hint="--width")
-        wide: Width = "column" if width == "column" else "page"
-        axes = (x, y, colour, panel, of, where or ())
-        axis = None if log is None else [each.value for each in log if each != Log.NONE]
-        asked = Chosen(kind, metric or (), *axes, wide, x_of, x_label, y_label, axis)
-        runs, asked = of_one_scenario(each_once(read_runs(runs_in(folders, content))), asked)
-        figure, data = figure_of(runs, asked)
-        warn_of_short(points_of(runs), runs)
-        return _write(figure, data, out, f"{runs[0].name}-{asked.kind}" if name is None else name, as_json)
-    runs = read_runs(folders)
-    tables = [plots.presented(run) for run in runs]
-    only = _labelled(runs, flow or ())
-    try:
-        labelled = dict(zip(_labels(runs), tables, strict=True))
-        if var is not None:
-            names = [part.strip() for part in var.split(",") if part.strip()]
-            figure, data = plots.variables(labelled, names, only=only)
+    if width is not None and width not in WIDTHS:
+        raise typer.BadParameter(f"must be one of {', '.join(WIDTHS)}", param_hint="--width")
+    given = read_labels(label or ())
+    with as_wide_as(width):
+        if kind and kind in ONE_RUN:
+            figure, data, title = _of_one(folders, kind, seconds_of(at, "--at"), flow or ())
+        elif kind:
+            axes = (x, y, colour, panel, of, where or ())
+            axis = None if log is None else [each.value for each in log if each != Log.NONE]
+            asked = Chosen(kind, metric or (), *axes, width or "page", x_of, x_label, y_label, axis, given)
+            runs, asked = of_one_scenario(each_once(read_runs(runs_in(folders, content))), asked)
+            figure, data = figure_of(runs, asked)
+            warn_of_short(points_of(runs), runs)
+            title = f"{runs[0].name}-{asked.kind}"
         else:
-            chosen = (quantity,) if quantity else ()
-            warmup_s = max(run.scenario.warmup_s for run in runs)
-            figure, data = plots.overview(labelled, *chosen, only=only, warmup_s=warmup_s)
-    except ValueError as error:
-        raise typer.BadParameter(str(error)) from None
-    return _write(figure, data, out, runs[0].name if name is None else name, as_json)
-
-
-def _labelled(runs: Sequence[Run], flows: Sequence[str]) -> list[str] | None:
-    """What figures call these flows; nothing of none. Raises UnknownNameError if no run has one of them."""
-    known = dict.fromkeys(name for run in runs for name in run.flows["flow"].to_list())
-    for wanted in flows:
-        if wanted not in known:
-            raise UnknownNameError("flow", wanted, known)
-    called = {name: label for run in runs for name, label in plots.flow_labels(run).items()}
-    return [called.get(name, name) for name in flows] or None
+            runs = read_runs(folders)
+            figure, data = over_time(runs, quantity or (), var, flow or (), given)
+            title = runs[0].name
+        return _write(figure, data, out, title if name is None else name, as_json)
 
 
 def _of_one(
@@ -193,7 +189,7 @@ def _of_one(
         raise typer.BadParameter(f"{kind} is of one run; there are {len(runs)}", param_hint="--kind")
     (run,) = runs
     chosen: dict[str, Any] = {} if at_s is None else {"at_s": at_s}
-    if only := _labelled(runs, flows):
+    if only := labelled_flows(runs, flows):
         chosen |= _chosen_flows(kind, flows, only)
     try:
         found = ONE_RUN[kind](run if kind == Kind.ALL_SCALED else plots.presented(run), **chosen)
@@ -228,20 +224,3 @@ def _write(figure: Any, data: pl.DataFrame, out: Path, name: str, as_json: bool)
         return
     for path in written:
         echo(path)
-
-
-def _labels(runs: Sequence[Run]) -> list[str]:
-    """What tells the runs apart, or everything for a single one."""
-    parts = {
-        "scenario": [run.name for run in runs],
-        "digest": [run.meta.digest[:6] for run in runs],
-        "engine": [run.meta.engine.name for run in runs],
-        "seed": [f"seed {run.meta.seed}" for run in runs],
-    }
-    varied = {part: words for part, words in parts.items() if len(runs) == 1 or len(set(words)) > 1}
-    if len(set(zip(parts["scenario"], parts["digest"], strict=True))) == len(set(parts["scenario"])):
-        varied.pop("digest", None)  # the names of the scenarios say it
-    labels = [" ".join(words) for words in zip(*varied.values(), strict=True)] or [""] * len(runs)
-    if len(set(labels)) == len(runs):
-        return labels
-    return [f"{label} {run.folder}".strip() for label, run in zip(labels, runs, strict=True)]

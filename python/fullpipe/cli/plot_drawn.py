@@ -3,32 +3,44 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
 from functools import partial
 from textwrap import fill
 from typing import Any, Literal, NamedTuple
 
 import polars as pl
-import typer
 from matplotlib.colors import LogNorm
-from matplotlib.ticker import LogLocator, MaxNLocator, NullLocator
 
 from fullpipe import plots
-from fullpipe.analysis.metrics.measure import NO_LESS_THAN_0, Bounds
-from fullpipe.plots import charts
-from fullpipe.plots.style import Width
-from fullpipe.scenario.quantities import as_numbers
+from fullpipe.analysis.metrics.measure import NO_LESS_THAN_0, Better, Bounds
+from fullpipe.cli.plot_axes import (
+    NO_FACTORS,
+    Axis,
+    Factor,
+    Factors,
+    as_axis,
+    is_geometric,
+    is_log,
+    make_log,
+    rank,
+    tick_at_values,
+)
+from fullpipe.plots import charts, delay, spread
+from fullpipe.plots.marks import Marks
+from fullpipe.plots.style import is_narrow
 
 _MOST_ACROSS = 3
 """Panels side by side; in a column of a paper one."""
-_LETTERS: dict[Width, int] = {"column": 70, "page": 150}
-"""Of a line below the figure."""
+_LETTERS = 20.5
+"""Of a line below the figure, per inch."""
 _LABEL = 28
 """Letters of a line beside an axis."""
 _ABOUT_LETTERS = "; means that share a letter do not differ (Games-Howell, 5 %)"
 _ROOM = 0.04
 """For marks at the end of an axis, as a share of its length."""
+_TO_BETTER = ", better →"
+"""At the end of the label of an axis along which more is better, or of delays, which grow to the left."""
 
 
 class Kind(StrEnum):
@@ -58,8 +70,6 @@ class Kind(StrEnum):
 
 OF_SHARES = (Kind.CDF, Kind.ECDF)
 """Kinds along whose lower axis the values are."""
-_OF_NAMES = (Kind.BOX, Kind.VIOLIN, Kind.MEANS)
-"""Kinds that have one place after the other along it."""
 
 
 class Log(StrEnum):
@@ -70,21 +80,15 @@ class Log(StrEnum):
     NONE = "none"
 
 
-class Words(NamedTuple):
-    """What the paths along the axes and of the panels are called."""
-
-    x: str
-    y: str
-    panel: str
-
-
 @dataclass(frozen=True)
 class Chart:
     """How it is drawn."""
 
     kind: Kind
-    width: Width
-    words: Words
+    width: str
+    factors: Factors = NO_FACTORS
+    looks: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    """Of every value of the colour."""
     x_label: str | None = None
     """Instead of what the axis would be called by itself."""
     y_label: str | None = None
@@ -108,6 +112,10 @@ class Part(NamedTuple):
     """At which intervals and ellipses end."""
     x_bounds: Bounds = NO_LESS_THAN_0
     """Of the delay: at which ellipses end."""
+    better: Better = ""
+    """Which direction is better, where axes say so: of the throughput."""
+    x_better: Better = ""
+    """Of the delay."""
 
 
 class _Panel(NamedTuple):
@@ -124,6 +132,7 @@ class _Panel(NamedTuple):
 def drawn(parts: Sequence[Part], chart: Chart) -> tuple[Any, pl.DataFrame]:
     """The figure and the table of what it shows, with a column for the metric."""
     along = [_along(part.rows, chart) for part in parts]
+    factors = along[0][1]
     panels = [
         panel
         for part, (rows, _) in zip(parts, along, strict=True)
@@ -131,9 +140,10 @@ def drawn(parts: Sequence[Part], chart: Chart) -> tuple[Any, pl.DataFrame]:
     ]
     figure, places = _figure(len(parts), len(panels), chart.width)
     used, entries = places[: len(panels)], dict[str, Any]()
+    marks = Marks(chart.looks, factors.colour.words, factors.x.words, factors.y.words)
     tables = []
     for place, panel in zip(used, panels, strict=True):
-        data, image = _draw(place, panel, chart.kind)
+        data, image = _draw(place, panel, chart, marks)
         told = {"panel": pl.lit(panel.rows["panel"][0]), "metric": pl.lit(panel.part.name)}
         tables.append(data.with_columns(**told))
         place.set_title(panel.title)
@@ -142,67 +152,68 @@ def drawn(parts: Sequence[Part], chart: Chart) -> tuple[Any, pl.DataFrame]:
         if image is not None:
             figure.colorbar(image, ax=place, label=fill(_told_of(image, panel.part), _LABEL))
     for place, panel in zip(used, panels, strict=True):  # once all have drawn: panels share their axes
-        _label(place, chart, panel.part.label, along[0][1], is_shared=len(panels) > len(parts))
-    _scale(used, panels, chart)
+        _label(place, chart, panel.part, factors, is_shared=len(panels) > len(parts))
+    _scale(used, panels, chart, factors.x)
     if chart.kind == Kind.DELAY:
-        _share_delays(used)
+        _share_delays(used, less_is_right=parts[0].x_better != "higher")
+        for place, panel in zip(used, panels, strict=True):
+            delay.capacity_line(place, panel.rows)
     for place in places[len(panels) :]:
         place.set_axis_off()
     table = pl.concat(tables, how="vertical_relaxed")  # a column may be null in one panel
     below = [_told(table, chart.kind), *dict.fromkeys(part.left_out for part in parts), *chart.notes]
-    figure.supxlabel(
-        "\n".join(fill(line, _LETTERS[chart.width]) for line in below if line), fontsize=6, color="0.4"
-    )
-    plots.shared_legend(figure, entries)
+    letters = int(_LETTERS * figure.get_figwidth())
+    figure.supxlabel("\n".join(fill(line, letters) for line in below if line), fontsize=6, color="0.4")
+    plots.shared_legend(figure, entries, factors.colour.name)
     return figure, table
 
 
-def _share_delays(places: Sequence[Any]) -> None:
-    """One axis of delays for all panels, with room for marks at its ends; it grows to the left."""
+def _share_delays(places: Sequence[Any], *, less_is_right: bool) -> None:
+    """One axis of delays for all panels, with room for marks at its ends; better is to the right."""
     ends = [end for place in places for end in place.get_xlim()]
     low, high = min(ends), max(ends)
     if any(place.get_xscale() == "log" for place in places):
         factor = (high / low) ** _ROOM
-        left, right = high * factor, low / factor
+        low, high = low / factor, high * factor
     else:
         room = _ROOM * (high - low)
-        left, right = high + room, max(0, low) - room
+        low, high = max(0, low) - room, high + room
     for place in places:
-        place.set_xlim(left, right)
+        place.set_xlim(*((high, low) if less_is_right else (low, high)))
 
 
 def _panels(part: Part, chart: Chart) -> Iterator[_Panel]:
     """A panel per value of the path that panels are of."""
-    rows = part.rows.sort(_rank(part.rows["panel"]), _rank(part.rows["colour"]), maintain_order=True)
+    rows = part.rows.sort(rank(part.rows["panel"]), rank(part.rows["colour"]), maintain_order=True)
     means = charts.summarised(rows, ["panel", "y", "x"])["mean"]
     low, high = pl.select(low=means.min(), high=means.max()).row(0)
     for each in rows.partition_by("panel", maintain_order=True):
-        title = f"{chart.words.panel} {each['panel'][0]}".strip()
-        yield _Panel(part, title, each, (low, high))
+        yield _Panel(part, chart.factors.panel.titled(str(each["panel"][0])), each, (low, high))
 
 
-def _figure(metrics: int, panels: int, width: Width) -> tuple[Any, list[Any]]:
+def _figure(metrics: int, panels: int, width: str) -> tuple[Any, list[Any]]:
     """A row per metric if each has several panels; else as many side by side as there is room for."""
-    most = 1 if width == "column" else _MOST_ACROSS
-    across = panels // metrics if 1 < metrics < panels else min(panels, most)
+    across = panels // metrics if 1 < metrics < panels else min(panels, _MOST_ACROSS)
     shared: bool | Literal["row"] = "row" if 1 < metrics < panels else metrics == 1 and panels > 1
+    if is_narrow(width):
+        across = 1
     return plots.new_figure(-(-panels // across), across, width=width, share_y=shared)
 
 
-def _draw(place: Any, panel: _Panel, kind: Kind) -> tuple[pl.DataFrame, Any]:
+def _draw(place: Any, panel: _Panel, chart: Chart, marks: Marks) -> tuple[pl.DataFrame, Any]:
+    kind, part, bounds = chart.kind, panel.part, panel.part.bounds
     if kind == Kind.HEATMAP:
-        return charts.heat_map(place, panel.rows, panel.between, panel.part.neutral, panel.part.bounds)
-    bounds = panel.part.bounds
-    draw: Mapping[Kind, Callable[[Any, pl.DataFrame], pl.DataFrame]] = {
-        Kind.LINES: partial(charts.lines_with_bands, bounds=bounds),
-        Kind.MEANS: partial(charts.means_with_letters, bounds=bounds),
-        Kind.DELAY: partial(charts.throughput_and_delay, bounds=bounds, x_bounds=panel.part.x_bounds),
-        Kind.CDF: charts.cumulative_shares,
-        Kind.ECDF: charts.cumulative_bands,
+        return charts.heat_map(place, panel.rows, panel.between, part.neutral, bounds, marks)
+    is_bars = kind == Kind.LINES and is_log("y", panel.rows["value"], chart.log)  # bands to 0 fill a log axis
+    draw: Mapping[Kind, Callable[..., pl.DataFrame]] = {
+        Kind.LINES: partial(charts.lines_with_bands, bounds=bounds, bars=is_bars),
+        Kind.MEANS: partial(spread.means_with_letters, bounds=bounds),
+        Kind.DELAY: partial(delay.throughput_and_delay, bounds=bounds, x_bounds=part.x_bounds),
+        Kind.CDF: spread.cumulative_shares,
+        Kind.ECDF: spread.cumulative_bands,
     }
-    if kind in draw:
-        return draw[kind](place, panel.rows), None
-    return charts.distributions(place, panel.rows, violins=kind == Kind.VIOLIN), None
+    draws = draw.get(kind, partial(spread.distributions, violins=kind == Kind.VIOLIN))
+    return draws(place, panel.rows, marks=marks), None
 
 
 def _told(data: pl.DataFrame, kind: Kind) -> str:
@@ -229,19 +240,21 @@ def _has_letters(data: pl.DataFrame) -> bool:
     return "letters" in data.columns and bool((data["letters"] != "").any())
 
 
-def _label(place: Any, chart: Chart, label: str, along: Words, *, is_shared: bool) -> None:
+def _label(place: Any, chart: Chart, part: Part, factors: Factors, *, is_shared: bool) -> None:
     if chart.kind in OF_SHARES:
-        place.set_xlabel(label if chart.x_label is None else chart.x_label)
+        place.set_xlabel(part.label if chart.x_label is None else chart.x_label)
         if chart.y_label is not None:
             place.set_ylabel(chart.y_label)
         return
-    place.set_xlabel(fill(along.x, 2 * _LABEL) if chart.x_label is None else chart.x_label)
-    own = along.y if chart.kind == Kind.HEATMAP else label
+    below = f"{factors.x.label}{_TO_BETTER if part.x_better else ''}"
+    place.set_xlabel(fill(below, 2 * _LABEL) if chart.x_label is None else chart.x_label)
+    beside = f"{part.label}{_TO_BETTER if part.better == 'higher' else ''}"
+    own = factors.y.label if chart.kind == Kind.HEATMAP else beside
     place.set_ylabel(fill(own, _LABEL) if chart.y_label is None else chart.y_label)
     if is_shared and not place.get_subplotspec().is_first_col():
         place.set_ylabel("")
     low, high = place.get_ylim()
-    if chart.kind in (Kind.LINES, Kind.BOX, Kind.VIOLIN) and low > 0:
+    if chart.kind in (Kind.LINES, Kind.BOX, Kind.VIOLIN, Kind.DELAY) and low > 0:
         place.set_ylim(0, high + _ROOM * high)
 
 
@@ -252,78 +265,42 @@ def _told_of(image: Any, part: Part) -> str:
     return part.label if part.neutral is None else f"{part.label} (centred at {part.neutral:.3g})"
 
 
-def _scale(places: Sequence[Any], panels: Sequence[_Panel], chart: Chart) -> None:
-    """Make axes logarithmic that shall be, or of which the values of a panel span much, and say so."""
+def _scale(places: Sequence[Any], panels: Sequence[_Panel], chart: Chart, factor: Factor) -> None:
+    """Make axes logarithmic that shall be, along geometric sweeps, or of which the values of a panel span
+    much, and say so. Sweeps have ticks at their values."""
     if chart.kind == Kind.HEATMAP:
         return
     for place, panel in zip(places, panels, strict=True):
-        values = "x" if chart.kind in OF_SHARES else "y"
-        along = "" if chart.kind in (*OF_SHARES, *_OF_NAMES) else "x"
-        wanted = {values: panel.rows["value"], along: panel.rows["x"]}
-        for axis, column in wanted.items():
-            if axis and _is_log(axis, column, chart.log):
-                _make_log(place, axis, column)
+        values: Axis = "x" if chart.kind in OF_SHARES else "y"
+        if is_log(values, panel.rows["value"], chart.log):
+            make_log(place, values, panel.rows["value"])
+        if chart.kind == Kind.DELAY and is_log("x", panel.rows["x"], chart.log):
+            make_log(place, "x", panel.rows["x"])
+        if chart.kind == Kind.LINES:
+            _scale_sweep(place, panel.rows["x"], chart, factor)
+    given = {"x": chart.x_label, "y": chart.y_label}
     for place in places:  # a scale is that of all panels that share an axis
         for axis in "xy":
             label = getattr(place, f"get_{axis}label")()
-            if label and getattr(place, f"get_{axis}scale")() == "log":
+            if label and given[axis] is None and getattr(place, f"get_{axis}scale")() == "log":
                 getattr(place, f"set_{axis}label")(f"{label} (log scale)")
 
 
-def _make_log(place: Any, axis: str, values: pl.Series) -> None:
-    """Make an axis logarithmic, as long as what is drawn, with ticks within a decade where that is all."""
-    ends = [(end, end) for end in (values.min(), values.max())]
-    place.update_datalim(ends, updatex=axis == "x", updatey=axis == "y")  # violins do not say it
-    getattr(place, f"set_{axis}scale")("log")
-    place.autoscale(axis=axis)
-    low, high = getattr(place, f"get_{axis}lim")()
-    along = getattr(place, f"{axis}axis")
-    along.set_major_locator(LogLocator(subs=(1, 2, 5)) if high >= 10 * low else MaxNLocator(5))
-    along.set_minor_locator(NullLocator())
-    along.set_major_formatter("{x:g}")
-
-
-def _is_log(axis: str, values: pl.Series, log: Sequence[str] | None) -> bool:
+def _scale_sweep(place: Any, values: pl.Series, chart: Chart, factor: Factor) -> None:
+    """The scale and the ticks of the axis along a sweep."""
+    is_it = is_log("x", values, chart.log)  # names have none, and it says so
     if not values.dtype.is_numeric():
-        if log and axis in log:
-            raise typer.BadParameter(f"--log {axis}: there are names along it; leave it out")
-        return False
-    if log is None:
-        return charts.spans_much(values)
-    if axis in log and (values <= 0).any():
-        raise typer.BadParameter(f"--log {axis}: some values are 0 or below; leave it out")
-    return axis in log
+        return
+    if is_it or (chart.log is None and is_geometric(values.unique().sort().to_list())):
+        make_log(place, "x", values)
+    tick_at_values(place, values, factor)
 
 
-def _along(rows: pl.DataFrame, chart: Chart) -> tuple[pl.DataFrame, Words]:
+def _along(rows: pl.DataFrame, chart: Chart) -> tuple[pl.DataFrame, Factors]:
     """Rows with numbers along axes of quantities, and what the axes are called then."""
-    words = chart.words
+    factors = chart.factors
     if chart.kind == Kind.DELAY:
-        return rows, words
-    rows, x = _as_axis(rows, "x", words.x)
-    rows, y = _as_axis(rows, "y", words.y)
-    return rows, words._replace(x=x, y=y)
-
-
-def _as_axis(rows: pl.DataFrame, column: str, label: str) -> tuple[pl.DataFrame, str]:
-    """An axis as numbers in one unit, in their order; what is no number stays as it is, in its own order."""
-    distinct = rows[column].unique(maintain_order=True).to_list()
-    found = as_numbers(distinct)
-    if found is None:
-        return rows.sort(column, maintain_order=True), label
-    numbers, unit = found
-    by_value = dict(zip(distinct, numbers, strict=True))
-    made = rows.with_columns(
-        pl.col(column).replace_strict(by_value, return_dtype=pl.Float64).alias(column)
-    ).sort(column, maintain_order=True)
-    unit = "BDP" if unit == "bdp" else unit
-    return made, f"{label}, {unit}" if unit else label
-
-
-def _rank(names: pl.Series) -> pl.Series:
-    """The place of every name: by size if all are quantities, else in the order of the enumeration."""
-    distinct = names.unique().sort().to_list()
-    found = as_numbers(distinct)
-    places = found[0] if found else list(map(float, range(len(distinct))))
-    by_name = dict(zip(distinct, places, strict=True))
-    return names.cast(pl.String).replace_strict(by_name, return_dtype=pl.Float64)
+        return rows, factors
+    rows, x = as_axis(rows, "x", factors.x)
+    rows, y = as_axis(rows, "y", factors.y)
+    return rows, factors._replace(x=x, y=y)

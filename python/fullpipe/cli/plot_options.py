@@ -9,16 +9,16 @@ import typer
 from fullpipe.cli.output import complain
 from fullpipe.cli.plot_drawn import Kind
 
-ALWAYS = ("--kind", "--out", "--name", "--json")
+ALWAYS = ("--kind", "--out", "--name", "--width", "--json")
 """They go with every figure."""
 _OVER_TIME = "runs over time"
-_OF_MANY = "--metric --panel --of --where --content --width --xlabel --ylabel"
+_OF_MANY = "--metric --panel --of --where --content --label --xlabel --ylabel"
 _ALONG_X = f"{_OF_MANY} --x --colour --log=none"
 _SHARES = f"{_OF_MANY} --colour --log=none --log=x"
 _OF_KIND: Mapping[Kind, str] = {
     Kind.LINES: f"{_ALONG_X} --log=x --log=y",
     Kind.HEATMAP: f"{_OF_MANY} --x --y",
-    Kind.DELAY: f"{_ALONG_X} --x-of --log=x --log=y",
+    Kind.DELAY: f"{_ALONG_X} --y --x-of --log=x --log=y",
     Kind.CDF: _SHARES,
     Kind.BOX: f"{_ALONG_X} --log=y",
     Kind.ECDF: _SHARES,
@@ -30,7 +30,7 @@ _OF_KIND: Mapping[Kind, str] = {
     Kind.RATES: "--flow",
 }
 OPTIONS: Mapping[Kind | None, tuple[str, ...]] = {
-    None: ("--quantity", "--flow", "--var"),
+    None: ("--quantity", "--flow", "--var", "--label"),
     **{kind: tuple(_OF_KIND.get(kind, "").split()) for kind in Kind},
 }
 """What goes with a kind, besides what goes with all; None: one or more runs over time."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import polars as pl
@@ -11,24 +11,25 @@ import typer
 
 from fullpipe.analysis.expected import capacity_bps
 from fullpipe.analysis.metrics import BY_NAME
-from fullpipe.analysis.metrics.groups import ALL, TOTALS, flow_directions, flow_groups
+from fullpipe.analysis.metrics.groups import ALL, TOTALS, algorithms_of, flow_directions, flow_groups
 from fullpipe.analysis.metrics.measure import NO_LESS_THAN_0
 from fullpipe.analysis.neutral import neutral_of, with_neutral
 from fullpipe.analysis.of_parts import of_parts
 from fullpipe.analysis.over_seeds import paths_of, sums
 from fullpipe.analysis.points import path_called, points_of, shape_of
-from fullpipe.analysis.shown import metric_shown, point_shown
+from fullpipe.analysis.shown import axis_shown, metric_shown
 from fullpipe.analysis.subjects import Subject
 from fullpipe.analysis.unfinished import Counts, counted, counts_of, with_counts
-from fullpipe.analysis.values import identities, values_of
-from fullpipe.cli.plot_drawn import OF_SHARES, Chart, Kind, Part, Words, drawn
+from fullpipe.analysis.values import identities, value_text, values_of
+from fullpipe.cli.plot_axes import Factor, Factors
+from fullpipe.cli.plot_drawn import OF_SHARES, Chart, Kind, Part, drawn
 from fullpipe.errors import UnknownNameError, suggestion
-from fullpipe.plots.style import Width
+from fullpipe.palette import looks
 from fullpipe.runs import Run
 from fullpipe.scenario import resolve
+from fullpipe.scenario.labels import Labels, unit_of
 from fullpipe.scenario.quantities import natural
 from fullpipe.scenario.remembered import Remembered
-from fullpipe.scenario.titles import titles_of
 
 _OF_X, _CAPACITY = "value of x", "capacity of the path"
 """Columns that no path is called like."""
@@ -53,12 +54,14 @@ class Chosen:
     panel: str | None = None
     of: str | None = None
     where: Sequence[str] = ()
-    width: Width = "page"
+    width: str = "page"
     x_of: str | None = None
     x_label: str | None = None
     y_label: str | None = None
     log: Sequence[str] | None = None
     """The axes that are logarithmic, "x" and "y"; None: those of which the values span much."""
+    labels: Mapping[str, str] = field(default_factory=dict)
+    """Words for paths and values, besides those of scenarios."""
 
 
 def of_one_scenario(runs: Sequence[Run], chosen: Chosen) -> tuple[list[Run], Chosen]:
@@ -98,7 +101,8 @@ def figure_of(runs: Sequence[Run], chosen: Chosen) -> tuple[Any, pl.DataFrame]:
         BadParameter: If what is asked for is not in the runs, or would mix runs of several points.
         UnknownNameError: If there is no such metric, path or group.
     """
-    subjects = [Subject.read(text, chosen.of) for text in dict.fromkeys(chosen.metrics or ["goodput"])]
+    metrics, chosen = _with_y(chosen)
+    subjects = [Subject.read(text, chosen.of) for text in dict.fromkeys(metrics or ["goodput"])]
     delay = Subject.read(chosen.x or "rtt_mean", chosen.x_of) if chosen.kind == Kind.DELAY else None
     both = [*subjects, *([delay] if delay else [])]
     wanted = with_counts(with_neutral([each.metric for each in both]))
@@ -107,24 +111,59 @@ def figure_of(runs: Sequence[Run], chosen: Chosen) -> tuple[Any, pl.DataFrame]:
     if delay:
         every = _with_capacities(every, pointed)
     values = counted(_filtered(every, chosen.where))
-    axes = _Axes(values, chosen, subjects)
-    words = Words(delay.label if delay else axes.word(axes.x), axes.word(axes.y), axes.word(axes.panel))
+    labels = labels_of(runs, chosen.labels, [point for point, _ in pointed])
+    axes = _Axes(values, chosen, subjects, labels)
+    factors = axes.factors([point for point, _ in pointed])
+    if delay:
+        factors = factors._replace(x=Factor(labelled(delay, labels)))
     parts = [
         Part(
-            each.label,
+            labelled(each, labels),
             each.called,
             axes.rows(each, delay),
             axes.left_out(each, delay),
             axes.neutral(each) if chosen.kind == Kind.HEATMAP else None,
             each.bounds,
             delay.bounds if delay else NO_LESS_THAN_0,
+            BY_NAME[each.metric].better if delay else "",
+            BY_NAME[delay.metric].better if delay else "",
         )
         for each in subjects
     ]
     shown = ((each.metric, of) for each in both for of in axes.groups_of(each))
     notes = of_parts((run.scenario for run in runs), shown)
-    labels = (chosen.x_label, chosen.y_label)
-    return drawn(parts, Chart(chosen.kind, chosen.width, words, *labels, chosen.log, notes))
+    looks = axes.looks(runs, [part.rows for part in parts])
+    given = (chosen.x_label, chosen.y_label)
+    return drawn(parts, Chart(chosen.kind, chosen.width, factors, looks, *given, chosen.log, notes))
+
+
+def _with_y(chosen: Chosen) -> tuple[Sequence[str], Chosen]:
+    """The metrics that are drawn: of throughput over delay, --y names one, too."""
+    if chosen.kind != Kind.DELAY or chosen.y is None:
+        return chosen.metrics, chosen
+    if chosen.metrics:
+        raise typer.BadParameter("--kind delay takes one of --metric and --y", param_hint="--y")
+    return [chosen.y], replace(chosen, y=None)
+
+
+def labels_of(runs: Sequence[Run], given: Mapping[str, str], points: Sequence[Mapping[str, Any]]) -> Labels:
+    """The labels of scenarios, and those that are given besides.
+
+    Raises:
+        BadParameter: If one of these is of no path or value of the points.
+    """
+    groups = [{FLOWS: of} for of in dict.fromkeys(of for run in runs for of in flow_groups(run))]
+    if needless := Labels(given).unknown([*points, *groups]):
+        known = ", ".join(dict.fromkeys(path for point in points for path in point)) or "none"
+        raise typer.BadParameter(
+            f"{needless[0]}: no run has this path or value; paths that differ: {known}", param_hint="--label"
+        )
+    return Labels(given, {run.meta.digest: run.meta.scenario for run in runs}.values())
+
+
+def labelled(subject: Subject, labels: Labels) -> str:
+    """The label of an axis of a metric, and of the group of flows that it is of."""
+    return axis_shown(subject.metric, labels.value(FLOWS, subject.of) if subject.of else "")[1]
 
 
 def _with_capacities(values: pl.DataFrame, runs: Sequence[tuple[Mapping[str, Any], Run]]) -> pl.DataFrame:
@@ -162,7 +201,10 @@ def _filtered(values: pl.DataFrame, where: Sequence[str]) -> pl.DataFrame:
 class _Axes:
     """What is drawn along which axis: what was asked for, and for the rest what differs."""
 
-    def __init__(self, values: pl.DataFrame, chosen: Chosen, subjects: Sequence[Subject]) -> None:
+    def __init__(
+        self, values: pl.DataFrame, chosen: Chosen, subjects: Sequence[Subject], labels: Labels
+    ) -> None:
+        self.labels = labels
         self.known = [path for path in paths_of(values) if values[path].n_unique() > 1]
         self.values = values
         self.x = self._called(chosen.x) if chosen.kind != Kind.DELAY else None
@@ -192,9 +234,27 @@ class _Axes:
             raise UnknownNameError("path", word, [*self.known, FLOWS])
         return path
 
-    def word(self, path: str | None) -> str:
-        """What a path is called; nothing without one."""
-        return "" if path is None else {**titles_of(self.known), FLOWS: FLOWS}[path]
+    def factors(self, points: Sequence[Mapping[str, Any]]) -> Factors:
+        """What is along the axes, in words."""
+        names = {**self.labels.names(self.known), FLOWS: ""}
+        return Factors(*(
+            Factor() if path is None else self._factor(path, names[path], points)
+            for path in (self.x, self.y, self.colour, self.panel)
+        ))  # fmt: skip
+
+    def _factor(self, path: str, name: str, points: Sequence[Mapping[str, Any]]) -> Factor:
+        """A path with its values in words. Tables are text in the column, and as they are in the points."""
+        own = {value_text(point[path]): point[path] for point in points if path in point}
+        column = self.values["of" if path == FLOWS else path]
+        raw = {text: own.get(text, value) for value, text in zip(column, column.cast(pl.String), strict=True)}
+        words = {str(text): self.labels.value(path, value) for text, value in raw.items()}
+        given = {str(text): said for text, value in raw.items() if (said := self.labels.given(path, value))}
+        return Factor(name, words, given, unit_of(path))
+
+    def looks(self, runs: Sequence[Run], parts: Sequence[pl.DataFrame]) -> dict[str, dict[str, Any]]:
+        """The look of every value of the colour, which is that of its algorithm."""
+        known = dict.fromkeys(str(value) for rows in parts for value in rows["colour"].unique().sort())
+        return looks(list(known), algorithms_of(runs) if self.colour == FLOWS else {})
 
     def rows(self, subject: Subject, delay: Subject | None) -> pl.DataFrame:
         """A row per run and group, with `x`, `y`, `colour`, `panel` and `value`, as they are shown.
@@ -235,7 +295,7 @@ class _Axes:
 
     def left_out(self, subject: Subject, delay: Subject | None) -> str:
         """What is to be said of completion times: how many are unknown, and where most are; else nothing."""
-        told = [_left_out(self._of_groups(each), each) for each in (subject, delay) if each]
+        told = [_left_out(self._of_groups(each), each, self.labels) for each in (subject, delay) if each]
         return "; ".join(filter(None, told))
 
     def _of_groups(self, subject: Subject) -> pl.DataFrame:
@@ -278,7 +338,7 @@ class _Axes:
         return pl.col(column).cast(pl.String).cast(pl.Enum(names))
 
 
-def _left_out(rows: pl.DataFrame, subject: Subject) -> str:
+def _left_out(rows: pl.DataFrame, subject: Subject, labels: Labels) -> str:
     paths = paths_of(rows)
     points = rows.group_by([*paths, "of"], maintain_order=True).agg(sums("began"), sums("unfinished"))
     points = points.filter(pl.col("unfinished") > 0)
@@ -287,6 +347,6 @@ def _left_out(rows: pl.DataFrame, subject: Subject) -> str:
     most = points.sort(pl.col("unfinished") / pl.col("began"), descending=True, maintain_order=True)
     row = most.row(0, named=True)
     varied = {path: row[path] for path in paths if path != "engine" and rows[path].n_unique() > 1}
-    where = f"; most at {', '.join(point_shown(varied))}: {counts_of(row)}" if varied else ""
+    where = f"; most at {', '.join(labels.point(varied))}: {counts_of(row)}" if varied else ""
     total = Counts(int(rows["unfinished"].sum()), int(rows["began"].sum()))
     return f"{metric_shown(subject.metric, subject.of or '')} leaves out {total}{where}"

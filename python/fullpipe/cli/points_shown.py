@@ -1,6 +1,7 @@
 """Many runs as a table: a row per point of a sweep and group of flows."""
 
 from collections.abc import Sequence
+from typing import Any
 
 from fullpipe.analysis.outcome import outcome
 from fullpipe.analysis.subjects import Subject
@@ -10,6 +11,7 @@ from fullpipe.cli.findings import MOST_ROWS, show_conclusion
 from fullpipe.cli.forms import Form
 from fullpipe.cli.jobs import warn_of_short
 from fullpipe.cli.output import complain
+from fullpipe.scenario.labels import Labels
 from fullpipe.sweeps import Outcome
 
 
@@ -35,7 +37,8 @@ def show_points(
         console.print(led(first.run.name, "bold", about))
     shown, once = summary.shortened(found, also) if form == Form.TABLE and not metrics else (found, [])
     most = None if all_rows or form != Form.TABLE else MOST_ROWS
-    forms.show(summary.grid(shown, metrics, form, also), form, most)
+    labels = Labels(scenarios=_scenarios(outcomes))
+    forms.show(summary.grid(shown, metrics, form, also, labels), form, most)
     told = [*once, *summary.jain_is_of(found), *summary.cut(shown, metrics), *modes]
     told += summary.leaves_out([outcome.run for outcome in outcomes], shown, metrics)
     for line in told if form == Form.TABLE else ():
@@ -44,3 +47,9 @@ def show_points(
     for note in (*notes, *summary.equal_seeds(runs, first.job.scenario)):
         complain(note)
     warn_of_short([outcome.job.point for outcome in outcomes], [outcome.run for outcome in outcomes])
+
+
+def _scenarios(outcomes: Sequence[Outcome]) -> list[dict[str, Any]]:
+    """The scenarios of jobs as plain data, each once: seeds share theirs."""
+    distinct = {id(outcome.job.scenario): outcome.job.scenario for outcome in outcomes}
+    return [scenario.to_dict() for scenario in distinct.values()]

@@ -28,6 +28,7 @@ from fullpipe.cli.shown import number_shown, unit_shown
 from fullpipe.errors import UnknownNameError
 from fullpipe.runs import Run
 from fullpipe.scenario import Scenario
+from fullpipe.scenario.labels import Labels
 
 HEADLINES = names_in(View.TABLE)
 """Shown unless others are asked for, of those that any group has."""
@@ -69,27 +70,40 @@ def summary_of(
     return marked(over_seeds(values), values, [*asked])
 
 
-def grid(found: pl.DataFrame, metrics: Sequence[str] | None, form: Form, also: Sequence[str] = ()) -> Grid:
+def grid(
+    found: pl.DataFrame,
+    metrics: Sequence[str] | None,
+    form: Form,
+    also: Sequence[str] = (),
+    labels: Labels | None = None,
+) -> Grid:
     """The rows of a table: a column per swept path, and per metric the mean and its interval.
 
     Every metric that is asked for has a column, of dashes if no run has a value. As CSV they are numbers in
-    base units, with columns of their own for the ends of the interval.
+    base units, with columns of their own for the ends of the interval, and paths and values are as in the
+    scenario; elsewhere they are in words.
     """
     usual = [name for name in HEADLINES if _is_known(_of_metric(found, name))]
     wanted = list(metrics or dict.fromkeys((*usual, *also)))
     is_any_known = any(_is_known(_of_metric(found, name)) for name in wanted)
     keys = [*_telling(found, form), "of"]
-    cells = _numbers if form == Form.CSV else _cells
+    cells, words = _numbers if form == Form.CSV else _cells, labels or Labels()
     by_row: dict[tuple[Any, ...], dict[str, Mapping[str, Any]]] = {}
     for part in found.iter_rows(named=True):
         by_row.setdefault(tuple(part[key] for key in keys), {})[part["metric"]] = part
     rows = [
-        [*map(value_text, row), *cells(by_metric, wanted)]
+        [*_point_cells(keys[:-1], row, form, words), str(row[-1]), *cells(by_metric, wanted)]
         for row, by_metric in by_row.items()
         if not is_any_known or any(_has_value(by_metric[name]) for name in wanted if name in by_metric)
     ]
-    headings = [key if form == Form.CSV else _short(key, keys) for key in keys]
+    headings = keys if form == Form.CSV else [*words.names(keys[:-1]).values(), "flows"]
     return Grid(headings, list(_headings(wanted, form)), rows)
+
+
+def _point_cells(paths: Sequence[str], row: Sequence[Any], form: Form, words: Labels) -> list[str]:
+    """The values of swept paths in a row."""
+    values = zip(paths, row, strict=False)
+    return [value_text(value) if form == Form.CSV else words.value(path, value) for path, value in values]
 
 
 def shortened(found: pl.DataFrame, also: Sequence[str] = ()) -> tuple[pl.DataFrame, list[str]]:
@@ -182,14 +196,6 @@ def _has_value(part: Mapping[str, Any]) -> bool:
 
 def _of_metric(found: pl.DataFrame, name: str) -> pl.DataFrame:
     return found.filter(pl.col("metric") == name)
-
-
-def _short(key: str, keys: Sequence[str]) -> str:
-    """The last word of a path, if no other ends in it; what rows are of has no heading."""
-    if key == "of":
-        return "flows"
-    word = key.rsplit(".", 1)[-1]
-    return key if [other.rsplit(".", 1)[-1] for other in keys].count(word) > 1 else word
 
 
 def _headings(metrics: Sequence[str], form: Form) -> Iterator[str]:

@@ -10,6 +10,7 @@ from matplotlib.axes import Axes
 from fullpipe.analysis.metrics.measure import NO_LESS_THAN_0, Bounds
 from fullpipe.analysis.statistics import t_interval
 from fullpipe.palette import COLOURS
+from fullpipe.plots.marks import MARKERS
 from fullpipe.plots.style import in_house_style
 
 Replicates = Sequence[float]
@@ -21,7 +22,6 @@ _SCHEMA = {
     "low": pl.Float64,
     "high": pl.Float64,
 }
-MARKERS = "osD^vP*XhX"
 
 
 @in_house_style

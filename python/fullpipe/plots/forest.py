@@ -8,7 +8,7 @@ import polars as pl
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from fullpipe.plots.style import Width, in_house_style, new_figure
+from fullpipe.plots.style import in_house_style, is_narrow, new_figure
 
 _COLOURS = {"better": "#009E73", "higher": "#0072B2", "worse": "#D55E00", "lower": "#0072B2"}
 _GREY = "#777777"
@@ -16,9 +16,7 @@ _INCHES_PER_ROW = 0.22
 
 
 @in_house_style
-def forest(
-    rows: pl.DataFrame, units: Mapping[str, str], width: Width = "page"
-) -> tuple[Figure, pl.DataFrame]:
+def forest(rows: pl.DataFrame, units: Mapping[str, str], width: str = "page") -> tuple[Figure, pl.DataFrame]:
     """A panel per metric: the mean difference of every variant with its 95 % interval, and the margin shaded.
 
     Args:
@@ -32,7 +30,7 @@ def forest(
     """
     metrics = rows["metric"].unique(maintain_order=True).to_list()
     labels = rows["label"].unique(maintain_order=True).to_list()
-    across = min(len(metrics), 1 if width == "column" else 3)
+    across = 1 if is_narrow(width) else min(len(metrics), 3)
     down, height = -(-len(metrics) // across), 0.7 + _INCHES_PER_ROW * len(labels)
     figure, places = new_figure(down, across, width=width, row_height=height, share_y=True)
     for place, metric in zip(places, metrics, strict=False):

@@ -27,13 +27,15 @@ def check_format(path: Path) -> None:
 
 @in_house_style
 def save_as(figure: Figure, data: pl.DataFrame | None, path: Path) -> list[Path]:
-    """Write one file, in the format that its ending names, and the numbers, if given, as CSV beside it.
+    """Write one file, in the format that its ending names, and the numbers, if given, as CSV beside it. The
+    folder is made if there is none.
 
     Raises:
         ValueError: If the ending is not one of `FORMATS`.
         ResultError: If the file cannot be written.
     """
     check_format(path)
+    files.make_folder(path.parent)
     keep_apart(figure)
     _draw(figure, path)
     return [path] if data is None else [path, _numbers(data, path)]

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import AbstractContextManager
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, contextmanager
+from contextvars import ContextVar
 from functools import wraps
 from inspect import isfunction
 from itertools import cycle, islice
@@ -22,14 +23,30 @@ from fullpipe.palette import COLOURS, DASHES, Dash
 
 P = ParamSpec("P")
 R = TypeVar("R")
-Width = Literal["column", "page"]
 
 _LEGEND_POINTS = 7
 MANY_MARKS, MANY_POINTS = 250, 5000
 """More marks, or points of a line, are a picture within an SVG, which would be megabytes otherwise."""
 LEGEND_UP_TO = len(COLOURS) * len(DASHES)  # beyond that, lines look the same
 
-_INCHES: dict[Width, float] = {"column": 3.5, "page": 7.2}
+REFERENCE: Any = {"color": "0.45", "linestyle": (0, (4, 2)), "linewidth": 0.8}
+"""Lines of what is known beforehand, such as a capacity."""
+
+WIDTHS = {
+    "page": 7.2,
+    "column": 3.5,
+    "ieee-column": 3.5,
+    "ieee-page": 7.16,
+    "acm-column": 3.33,
+    "acm-page": 7.0,
+    "springer-column": 3.31,
+    "springer-page": 6.85,
+    "lncs": 4.8,
+}
+"""Inches by name. IEEE: 21 and 43 picas; ACM: acmart, sigconf; Springer: 84 and 174 mm; LNCS: 122 mm."""
+_NARROW = 5.0
+"""Inches; in a narrower figure all axes are below each other."""
+_asked: ContextVar[str | None] = ContextVar("width", default=None)
 
 _STYLE: Any = {
     "font.family": "DejaVu Sans",
@@ -93,17 +110,42 @@ class _Figure(Figure):
             super().draw(renderer)
 
 
+@contextmanager
+def as_wide_as(width: str | None) -> Iterator[None]:
+    """Figures that are made meanwhile have this width of `WIDTHS`, whatever they would have; None: theirs."""
+    token = _asked.set(width)
+    try:
+        yield
+    finally:
+        _asked.reset(token)
+
+
+def is_narrow(width: str = "page") -> bool:
+    """Whether a figure of this width, or of the one that is asked for, has its axes below each other."""
+    return WIDTHS[_asked.get() or width] < _NARROW
+
+
 @in_house_style
 def new_figure(
     rows: int = 1,
     columns: int = 1,
     *,
-    width: Width = "page",
+    width: str = "page",
     row_height: float = 2.2,
     share_y: bool | Literal["row"] = False,
 ) -> tuple[Figure, list[Axes]]:
-    """A figure in the house style and its axes, row by row. Sizes in inches."""
-    figure = _Figure(figsize=(_INCHES[width], row_height * rows), layout="constrained")
+    """A figure in the house style and its axes, row by row. In a narrow figure all are below each other.
+
+    Args:
+        rows: Axes from top to bottom.
+        columns: Axes side by side.
+        width: One of `WIDTHS`, unless another is asked for by `as_wide_as`.
+        row_height: Of each row, in inches.
+        share_y: Whether all axes, or those of a row, have one vertical axis.
+    """
+    if is_narrow(width):
+        rows, columns, share_y = rows * columns, 1, False if share_y == "row" else share_y
+    figure = _Figure(figsize=(WIDTHS[_asked.get() or width], row_height * rows), layout="constrained")
     FigureCanvasAgg(figure)
     grid = figure.subplots(rows, columns, squeeze=False, sharey=share_y)
     return figure, list(np.asarray(grid).ravel())
@@ -120,10 +162,15 @@ def legend_columns(labels: Sequence[str], inches: float) -> int:
 
 
 @in_house_style
-def shared_legend(figure: Figure, entries: Mapping[str, Any]) -> None:
+def shared_legend(figure: Figure, entries: Mapping[str, Any], title: str = "") -> None:
     """One legend above all axes, from labels to what they stand for; of very many, the first.
 
     The figure grows by the height of the legend, so that the axes keep theirs.
+
+    Args:
+        figure: With all of its axes.
+        entries: What each label stands for.
+        title: What the labels are values of.
     """
     if len(entries) < 2:
         return
@@ -131,9 +178,12 @@ def shared_legend(figure: Figure, entries: Mapping[str, Any]) -> None:
         more = {f"and {len(entries) - LEGEND_UP_TO} more": Line2D([], [], linestyle="none")}
         entries = dict(islice(entries.items(), LEGEND_UP_TO)) | more
     columns = legend_columns(list(entries), figure.get_figwidth())
-    lines = -(-len(entries) // columns)
+    lines = -(-len(entries) // columns) + bool(title)
     figure.set_figheight(figure.get_figheight() + (1.6 * lines + 1) * _LEGEND_POINTS / 72)
-    figure.legend(list(entries.values()), list(entries), loc="outside upper center", ncols=columns)
+    legend = figure.legend(
+        list(entries.values()), list(entries), loc="outside upper center", ncols=columns, title=title or None
+    )
+    legend.get_title().set_fontsize(_LEGEND_POINTS)
 
 
 def restyle(axes: Sequence[Axes], group: Callable[[str], str] = str) -> dict[str, Any]:

@@ -128,7 +128,7 @@ class Scenario(ScenarioModel):
     def digest(self) -> str:
         """16 hexadecimal digits that stand for what is simulated: SHA-256 over the values in base units.
 
-        The name and the sweep have no part in it, and neither has the spelling: "1 Gbit/s" is "1000 Mbit/s".
+        Name, sweep and labels have no part in it, and neither has the spelling: "1 Gbit/s" is "1000 Mbit/s".
         """
         return self.digest_without(())
 
@@ -140,7 +140,7 @@ class Scenario(ScenarioModel):
         flows = tuple(flow.model_copy(update=self._settled(flow)) for flow in self.flows)
         record = self.record.model_copy(update={"in_order": self.record.in_order or None})
         settled = self.model_copy(update={"flows": flows, "record": record})
-        tree = settled.model_dump(exclude={"name", "sweep", "tcp", *keys}, exclude_none=True)
+        tree = settled.model_dump(exclude={"name", "sweep", "labels", "tcp", *keys}, exclude_none=True)
         canonical = json.dumps(tree, sort_keys=True, separators=(",", ":"), ensure_ascii=True)
         return hashlib.sha256(canonical.encode()).hexdigest()[:_DIGEST_DIGITS]
 

@@ -1,6 +1,7 @@
 """Flows that a scenario describes together: what values are given for, and engines are compared by."""
 
 from collections import Counter
+from collections.abc import Iterable
 
 from fullpipe.runs import Run
 from fullpipe.scenario import Scenario
@@ -21,6 +22,17 @@ def flow_groups(run: Run) -> dict[str, list[str]]:
     found, known = _named_groups(run.scenario)
     groups = {name: [*flows] for name, flows in found.items()}  # a caller may change its own
     return groups | {name: [name] for name in run.flows["flow"].to_list() if name not in known}
+
+
+def algorithms_of(runs: Iterable[Run]) -> dict[str, str]:
+    """The algorithm of every flow and of every group of flows that has the same one in all runs."""
+    found: dict[str, set[str]] = {}
+    for run in runs:
+        groups, _ = _named_groups(run.scenario)
+        for (group, flows), entry in zip(groups.items(), run.scenario.flows, strict=True):
+            for name in (group, *flows):
+                found.setdefault(name, set()).add(entry.described)
+    return {name: kinds.pop() for name, kinds in found.items() if len(kinds) == 1}
 
 
 @Remembered

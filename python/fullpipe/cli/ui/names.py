@@ -11,7 +11,7 @@ from fullpipe.analysis.values import value_text
 from fullpipe.scenario import Scenario
 from fullpipe.scenario.quantities import natural
 
-_ASIDE = ("name", "record")
+_ASIDE = ("name", "labels", "record")
 """What changes no result."""
 _MOST = 4
 """Paths in a name."""

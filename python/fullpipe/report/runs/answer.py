@@ -194,7 +194,7 @@ def _against_even(found: Points, metric: str, of: str) -> Iterator[str]:
     for side, word in ((1, "above"), (-1, "below")):
         places = [place for place, found_side in enumerate(sides) if found_side == side]
         if places:
-            where = region(points, places, found.words)
+            where = region(points, places, found.words, found.said)
             at_which = f"{len(places)} of {counted(len(at), 'point')}"
             told.append(f"{word} {named} at {at_which}" + (f", where {where}" if where else ""))
     rest = sides.count(0)
@@ -264,7 +264,7 @@ def _by_point(found: Points, caption: str, subjects: Sequence[_Subject], budget:
     points = [key for key, _ in by_row(found.means, found.paths, "metric")]
     told = [
         [
-            *(value_text(point[path]) for path in found.paths),
+            *(found.said(path, point[path]) for path in found.paths),
             *(mean_shown(column[repr(point)]) if repr(point) in column else "-" for column in columns),
         ]
         for point in points

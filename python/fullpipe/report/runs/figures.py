@@ -13,13 +13,11 @@ from fullpipe.analysis.metrics.headlines import names_in
 from fullpipe.analysis.metrics.measure import Bounds, View
 from fullpipe.analysis.neutral import neutral_of
 from fullpipe.analysis.shown import axis_shown, metric_shown
-from fullpipe.analysis.values import value_text
 from fullpipe.report.content import Block, Box, Boxes, Chart, Figure, Heat, Line, Lines, Text
 from fullpipe.report.looks import distinct
 from fullpipe.report.runs.points import Points, ordered
 from fullpipe.report.text import left_out
 from fullpipe.scenario.quantities import as_numbers
-from fullpipe.scenario.titles import titles_of
 
 _WANTED = names_in(View.FIGURE)
 """What is drawn of all flows, as far as it was measured."""
@@ -104,7 +102,7 @@ def _of_metric(
         panel = next((path for path in reversed(others) if not path.endswith("cca")), others[-1])
         left = [path for path in paths if path != panel]
         for value in ordered(rows[panel].to_list()):
-            where = f"{of}, {found.words[panel]}={value_text(value)}"
+            where = f"{of}, {found.at(panel, value)}"
             yield from _of_metric(found, metric, rows.filter(pl.col(panel) == value), where, left)
         return
     scale, label = axis_shown(metric)
@@ -114,8 +112,7 @@ def _of_metric(
     if along:
         least, most = bounds_of(metric)
         chart: Chart = _lines(found, rows, along, others, label, (least * scale, most * scale))
-        over = titles_of(found.paths)[along]
-        yield _figure(f"{named} over {over}: means and 95 % intervals", chart, found)
+        yield _figure(f"{named} over {found.words[along]}: means and 95 % intervals", chart, found)
         if others and rows[others[0]].n_unique() > 3:
             yield _figure(f"{named}: means", _heat(found, rows, along, others[0], neutral), found)
     elif len(paths) == 2:
@@ -151,17 +148,16 @@ def _lines(
     bounds: Bounds,
 ) -> Lines:
     values = ordered(rows[along].to_list())
-    numbers, unit = _numbers(values) or ([], "")
+    numbers, _ = _numbers(values) or ([], "")
     places = dict(zip(values, numbers, strict=True))
     parts = rows.partition_by(others[0], maintain_order=True) if others else [rows]
-    names = [value_text(part[others[0]][0]) if others else "" for part in parts][:_MOST_LINES]
+    names = [found.said(others[0], part[others[0]][0]) if others else "" for part in parts][:_MOST_LINES]
     lines = []
     for name, look, part in zip(names, distinct(names), parts, strict=False):
         groups = part.group_by(along)
         points = [_mean(places[key[0]], group["value"].to_numpy(), bounds) for key, group in groups]
         lines.append(Line(name, look, sorted(points)))
-    word = titles_of(found.paths)[along]
-    return Lines(f"{word}, {unit}" if unit else word, label, lines)
+    return Lines(found.labels.axis(along, values, found.words[along]), label, lines)
 
 
 def _mean(place: float, values: Any, bounds: Bounds) -> tuple[float, float, float, float]:
@@ -180,9 +176,8 @@ def _heat(found: Points, rows: pl.DataFrame, across: str, up: str, neutral: floa
     grouped = rows.group_by(across, up).agg(pl.col("value").mean())
     means = {(x, y): mean for x, y, mean in grouped.iter_rows()}
     cells = [[means.get((column, line)) for column in columns] for line in lines]
-    names = list(map(value_text, columns)), list(map(value_text, lines))
-    titles = titles_of(found.paths)
-    return Heat(titles[across], titles[up], *names, cells, neutral)
+    names = [found.said(across, value) for value in columns], [found.said(up, value) for value in lines]
+    return Heat(found.words[across], found.words[up], *names, cells, neutral)
 
 
 def _boxes(rows: pl.DataFrame, label: str, caption: str, found: Points) -> Iterator[Figure]:
@@ -190,7 +185,7 @@ def _boxes(rows: pl.DataFrame, label: str, caption: str, found: Points) -> Itera
     names = [str(part["label"][0]) for part in parts]
     if len(parts) > _MOST_BOXES:
         return
-    looks = distinct([name.rpartition("=")[2] for name in names])
+    looks = distinct(names)
     made = []
     for name, look, part in zip(names, looks, parts, strict=True):
         low, q1, median, q3, high = (

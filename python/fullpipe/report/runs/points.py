@@ -14,11 +14,12 @@ from fullpipe.analysis.metrics.groups import ALL, TOTALS
 from fullpipe.analysis.metrics.headlines import RANKED, headlines, names_in
 from fullpipe.analysis.metrics.measure import View
 from fullpipe.analysis.over_seeds import over_seeds, paths_of, without_stand_ins
-from fullpipe.analysis.points import points_of, short_names
+from fullpipe.analysis.points import points_of
 from fullpipe.analysis.subjects import Subject, groups_asked
 from fullpipe.analysis.unfinished import with_counts
 from fullpipe.analysis.values import value_text, values_of
 from fullpipe.runs import Run
+from fullpipe.scenario.labels import Labels
 from fullpipe.scenario.quantities import as_numbers
 
 _SHOWN = names_in(View.REPORT)
@@ -88,12 +89,25 @@ class Points:
 
     @cached_property
     def words(self) -> dict[str, str]:
-        """The paths by their short names."""
-        return short_names(self.paths)
+        """The paths in words."""
+        return self.labels.names(self.paths)
+
+    @cached_property
+    def labels(self) -> Labels:
+        """The words for paths and values, those of the scenarios among them."""
+        return Labels(scenarios={run.meta.digest: run.meta.scenario for run in self.runs}.values())
+
+    def said(self, path: str, value: Any) -> str:
+        """A value of a path in words."""
+        return self.labels.value(path, value)
+
+    def at(self, path: str, value: Any) -> str:
+        """A value with its path in words."""
+        return self.labels.at(path, value, self.words[path])
 
     def told(self, row: Mapping[str, Any]) -> str:
         """The point of a row in words; of what the row has."""
-        return ", ".join(f"{self.words[path]}={value_text(row[path])}" for path in self.paths if path in row)
+        return ", ".join(self.at(path, row[path]) for path in self.paths if path in row)
 
     @cached_property
     def whole(self) -> str:

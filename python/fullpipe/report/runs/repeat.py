@@ -129,7 +129,7 @@ def _plain(sweep: dict[str, Any], variants: Mapping[str, Mapping[str, Any]], cou
 def _changes(base: Any, tree: Any, path: tuple[str, ...]) -> Iterator[tuple[str, Any]]:
     """The deepest paths at which a scenario is not like the first; a table of another kind is one."""
     for key in dict.fromkeys([*base, *tree]) if isinstance(base, Mapping) else range(len(base)):
-        if key in ("name", "sweep") and not path:
+        if key in ("name", "sweep", "labels") and not path:
             continue
         one = base.get(key, _MISSING) if isinstance(base, Mapping) else base[key]
         other = tree.get(key, _MISSING) if isinstance(tree, Mapping) else tree[key]

@@ -41,7 +41,7 @@ def means(found: Points, kind: str, budget: Budget) -> Table | None:
         Column("runs", is_number=True),
     ]
     told = [
-        [*(value_text(row[path]) for path in found.paths), row["of"], *_cells(by_metric, metrics)]
+        [*(found.said(path, row[path]) for path in found.paths), row["of"], *_cells(by_metric, metrics)]
         for row, by_metric in by_row(rows, [*found.paths, "of"], "metric")
     ]
     what = "groups of flows" if kind == "flows" else "links"
@@ -68,7 +68,7 @@ def every_run(found: Points, budget: Budget) -> Table:
     told = []
     for row, by_metric in by_row(whole, keys, "metric"):
         cells = [number_shown(by_metric[each]["value"], by_metric[each]["unit"], each) for each in known]
-        told.append([*(value_text(row[key]) for key in keys), *cells])
+        told.append([*(found.said(key, row[key]) for key in keys), *cells])
     columns = [Column(found.words.get(key, key), is_number=key == "seed") for key in keys]
     return Table(
         f"Every run: {found.whole}",

@@ -61,7 +61,7 @@ def _are_few_names(values: Sequence[Any]) -> bool:
 def _pairs(found: Points, path: str) -> Iterator[_Pair]:
     others = [each for each in found.paths if each != path]
     for part in found.values.partition_by(others, maintain_order=True) if others else [found.values]:
-        point = {found.words[each]: part[each][0] for each in others}
+        point = {found.words[each]: found.said(each, part[each][0]) for each in others}
         first, *rest = [_variant(found, part, path, value) for value in ordered(part[path].to_list())]
         yield from ((point, first, other) for other in rest)
 
@@ -77,7 +77,7 @@ def _side(found: Points, path: str, value: Any) -> str:
     """What a value is called: with its path where another path has it, too."""
     others = (found.values[each].unique().to_list() for each in found.paths if each != path)
     is_shared = any(value in values for values in others)
-    return f"{found.words[path]}={value_text(value)}" if is_shared else value_text(value)
+    return found.at(path, value) if is_shared else found.said(path, value)
 
 
 def _same(point: Mapping[str, Any], row: Mapping[str, Any]) -> bool:

@@ -54,6 +54,11 @@ def problems_of(scenario: ScenarioModel) -> list[str]:
 
 def _of_rare_parts(scenario: ScenarioModel) -> Iterator[str]:
     """The checks of what most scenarios do not have are imported for those that do."""
+    if scenario.labels:
+        from fullpipe.scenario.labels import problem_of
+
+        problems = ((key, problem_of(key, scenario.sweep)) for key in scenario.labels)
+        yield from (f"labels.{shown(key)}: {problem}" for key, problem in problems if problem)
     if scenario.mobility:
         from fullpipe.scenario.checks.mobility import mobility_problems
 

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
-from typing import TYPE_CHECKING, Annotated, Any, TypeVar
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple, TypeVar
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ModelWrapValidatorHandler
 from pydantic.fields import FieldInfo
@@ -101,8 +101,27 @@ Name = Annotated[str, Field(strict=True, min_length=1, max_length=100, pattern=r
 """A name that is safe in a file, a table and a figure: letters, digits, space, `_`, `-`, `.` and `+`."""
 Delay = Annotated[Seconds, Field(le=3_600)]
 """Propagation delay of a link, one way."""
-Probability = Annotated[float, Field(strict=True, ge=0, le=1)]
-Packets = Annotated[int, Field(strict=True, ge=1, le=MAX_PACKETS)]
+
+
+class Unit(NamedTuple):
+    """A note on a type of plain numbers: the unit in which people read them."""
+
+    name: str = ""
+    scale: float = 1.0
+    """The number to multiply a value with."""
+
+    def text(self, value: float) -> str:
+        """A value with its unit.
+
+        >>> Unit("%", 100).text(0.001)
+        '0.1 %'
+        """
+        return f"{value * self.scale:.10g} {self.name}".rstrip()
+
+
+PERCENT = Unit("%", 100)
+Probability = Annotated[float, Field(strict=True, ge=0, le=1), PERCENT]
+Packets = Annotated[int, Field(strict=True, ge=1, le=MAX_PACKETS), Unit("packets")]
 """A whole number of packets."""
 Switch = Annotated[bool, Field(strict=True)]
 """true or false."""

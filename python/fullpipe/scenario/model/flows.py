@@ -112,17 +112,19 @@ class Flow(Model):
     """What the random numbers of this entry are called: those of its starts, arrivals, sizes and pauses, and
     of its algorithm. It draws the same wherever it stands. Left out: its place in `flows`. Neither name nor
     algorithm has a part in it, so that another algorithm meets the same traffic."""
-    cca: Cca | None = Field(None, examples=["cubic"])
+    cca: Cca | None = Field(None, title="algorithm", examples=["cubic"])
     """The congestion control algorithm, without which no flow but one of datagrams can be."""
     count: Annotated[int, Field(strict=True, ge=1, le=MAX_FLOWS)] = 1
     """How many flows this describes."""
-    start_s: Seconds = Field(0.0, alias="start")
+    start_s: Seconds = Field(0.0, alias="start", title="start")
     """When the flow begins to send."""
     start_jitter_s: Seconds = Field(0.0, alias="start_jitter")
     """The start is uniform in [start, start + start_jitter), drawn from the seed."""
     stop_s: Seconds | None = Field(None, alias="stop")
     """When the application stops handing out data. Left out: never."""
-    size_bytes: Annotated[Bytes, Field(gt=0)] | None = Field(None, alias="size", examples=["10 MB"])
+    size_bytes: Annotated[Bytes, Field(gt=0)] | None = Field(
+        None, alias="size", title="flow size", examples=["10 MB"]
+    )
     """Payload to send. Left out: unlimited."""
     application: tuple[Pace, ...] | None = Field(None, examples=['[{ at = "5 s", rate = "1 Mbit/s" }]'])
     """How fast the application hands data out, in the order of time; without limit before the first entry."""

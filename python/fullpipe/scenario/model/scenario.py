@@ -33,6 +33,8 @@ MAX_HOSTS = 10_000
 MAX_CELLS = 1_000
 MAX_MOVES = 1_000
 MAX_CONTROLLERS = 100
+MOST_LETTERS = 100
+"""Of a label."""
 ENGINE_OPTIONS = frozenset({"ns3"})
 """Keys that only some engines read: they have no part in what stands for a run of the others."""
 
@@ -49,6 +51,10 @@ def _axis(value: object) -> object:
     return value
 
 
+Words = Annotated[
+    str, Field(strict=True, min_length=1, max_length=MOST_LETTERS, pattern=r"^[^\x00-\x1f\x7f]+$")
+]
+"""Text of one line, for people."""
 Axis = Annotated[tuple[Any, ...] | dict[str, dict[str, Any]], BeforeValidator(_axis)]
 """Values, or variants by name."""
 
@@ -102,6 +108,10 @@ class ScenarioModel(Model):
     sweep: dict[str, Axis] = Field(default_factory=dict)
     """Axes: a path, or several with commas between them, with the values that they take in turn; or a word
     with named variants, each of them paths and their values. The scenario stands for every combination."""
+
+    labels: dict[str, Words] = Field(default_factory=dict)
+    """Words for paths, such as "flows.1.count", and for values at them, such as "flows.0.cca.bbr3": figures,
+    tables and reports have them. `*` stands for every number in a path. Nothing that is simulated changes."""
 
     def places(self) -> Collection[str]:
         """What a route may lead past: every node and link of a graph, and the ways of every station in a cell

@@ -7,7 +7,7 @@ from typing import Any
 from fullpipe.errors import ScenarioError, shown
 from fullpipe.scenario.read import dotted, files
 
-BASE, SET = "base", "set"
+BASE, SET, LABELS = "base", "set", "labels"
 MOST_BASES = 10
 """Files of which each begins with the next."""
 _WHOLE = frozenset({"sweep"})
@@ -26,7 +26,8 @@ def resolved(tree: dict[str, Any], folder: Path, depth: int = 0) -> dict[str, An
         ScenarioError: If a base cannot be read, is no name, or leads to too many others; or a path is wrong.
     """
     own = {key: value for key, value in tree.items() if key not in (BASE, SET)}
-    made: dict[str, Any] = files.located(own, folder)
+    labels = {LABELS: own.pop(LABELS)} if LABELS in own else {}  # words, none of which is a file
+    made: dict[str, Any] = {**files.located(own, folder), **labels}
     if BASE in tree:
         made = _over(_base(tree[BASE], folder, depth), made)
     paths = tree.get(SET, {})

@@ -24,7 +24,7 @@ from fullpipe.validation.compare.rules import ALIKE, one_sided
 from fullpipe.validation.gate.measured import Measured, Point, Side
 from fullpipe.validation.gate.suite import Demand, Suite
 
-_ALWAYS_FREE = ("flows.*.cca", "flows.*.name", "name", "sweep", "record")
+_ALWAYS_FREE = ("flows.*.cca", "flows.*.name", "name", "sweep", "labels", "record")
 """What may differ between the sides of a check: what is checked, and what nothing depends on."""
 _Key = tuple[str, str]
 """Case and point."""

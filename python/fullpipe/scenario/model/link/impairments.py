@@ -9,7 +9,7 @@ from typing import Annotated, Any, Literal, NamedTuple
 
 from pydantic import AliasChoices, Field
 
-from fullpipe.scenario.model.base import Delay, Model, Probability, Switch
+from fullpipe.scenario.model.base import PERCENT, Delay, Model, Probability, Switch
 from fullpipe.scenario.model.later import declared
 from fullpipe.scenario.quantities import Seconds, to_nanoseconds
 
@@ -17,7 +17,7 @@ from fullpipe.scenario.quantities import Seconds, to_nanoseconds
 class Jitter(Model):
     """Extra delay that differs from packet to packet."""
 
-    spread_s: Delay = Field(alias="spread", examples=["5 ms"])
+    spread_s: Delay = Field(alias="spread", title="jitter", examples=["5 ms"])
     """The largest extra delay; of a normal distribution, the standard deviation."""
     shape: Literal["uniform", "normal"] = "uniform"
     """Uniform from 0 to the spread, or the absolute value of a normal variable."""
@@ -28,9 +28,11 @@ class Jitter(Model):
 class Reordering(Model):
     """Every so many packets, one takes longer on the wire, and those behind overtake it: reordering."""
 
-    every: Annotated[int, Field(strict=True, ge=1, le=2**63 - 1)] = Field(examples=[100])
+    every: Annotated[int, Field(strict=True, ge=1, le=2**63 - 1)] = Field(
+        title="packets per reordering", examples=[100]
+    )
     """One packet in so many takes longer."""
-    extra_s: Annotated[Delay, Field(gt=0)] = Field(alias="extra", examples=["30 ms"])
+    extra_s: Annotated[Delay, Field(gt=0)] = Field(alias="extra", title="extra delay", examples=["30 ms"])
     """How much longer it takes."""
     from_s: Seconds = Field(0.0, alias="from")
     """When it begins."""
@@ -42,9 +44,13 @@ class Arq(Model):
     """The link sends again what it loses, until it arrives, and those behind wait (perfectly persistent ARQ,
     RFC 3366): it loses and reorders nothing, but its delay varies."""
 
-    probability: Annotated[float, Field(strict=True, ge=0, le=0.99)] = Field(examples=[0.1])
+    probability: Annotated[float, Field(strict=True, ge=0, le=0.99), PERCENT] = Field(
+        title="failed transmissions", examples=[0.1]
+    )
     """Probability that a transmission fails, the repeated ones included."""
-    delay_s: Annotated[Delay, Field(gt=0)] = Field(alias="delay", examples=["8 ms"])
+    delay_s: Annotated[Delay, Field(gt=0)] = Field(
+        alias="delay", title="retransmission delay", examples=["8 ms"]
+    )
     """What each failure costs: the time until the packet is sent again, and that of sending it."""
 
 
@@ -71,7 +77,7 @@ class Impairments(Model):
     """What a link does to single packets. The order in which they act is that of the registry."""
 
     duplicate: Annotated[Probability | None, Registered("duplication", "probability")] = Field(
-        None, examples=[0.01]
+        None, title="duplicated packets", examples=[0.01]
     )
     """Probability that a packet arrives twice, the copy right behind it (`netem duplicate`). Left out:
     none."""

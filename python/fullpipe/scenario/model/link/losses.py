@@ -20,14 +20,14 @@ class Bernoulli(Model):
     """Every packet is lost with the same probability, independently, as it leaves the link."""
 
     kind: Literal["bernoulli"] = "bernoulli"
-    probability: Probability = Field(examples=[0.01])
+    probability: Probability = Field(title="loss", examples=[0.01])
 
 
 class Periodic(Model):
     """Exactly every n-th packet is lost as it leaves the link: the loss that textbook formulas assume."""
 
     kind: Literal["periodic"] = "periodic"
-    every: _Count = Field(examples=[10_000])
+    every: _Count = Field(title="packets per loss", examples=[10_000])
 
 
 class GilbertElliott(Model):
@@ -38,13 +38,13 @@ class GilbertElliott(Model):
     """
 
     kind: Literal["gilbert_elliott"] = "gilbert_elliott"
-    worsens: Probability = Field(examples=[0.001])
+    worsens: Probability = Field(title="good to bad", examples=[0.001])
     """Of going from good to bad, per packet (p)."""
-    improves: Probability = Field(examples=[0.1])
+    improves: Probability = Field(title="bad to good", examples=[0.1])
     """Of going from bad to good, per packet (r)."""
-    bad: Probability = 1.0
+    bad: Probability = Field(1.0, title="loss in bad times")
     """Of loss in bad times (1-h)."""
-    good: Probability = 0.0
+    good: Probability = Field(0.0, title="loss in good times")
     """Of loss in good times (1-k)."""
 
 

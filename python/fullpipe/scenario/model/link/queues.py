@@ -19,16 +19,22 @@ class DropTail(Model):
     """
 
     kind: Literal["drop_tail"] = "drop_tail"
-    packets: Packets | None = None
+    packets: Packets | None = Field(None, title="buffer")
     """At most so many packets."""
-    limit_bytes: Annotated[Bytes, Field(gt=0)] | None = Field(None, alias="bytes", examples=["1 MiB"])
+    limit_bytes: Annotated[Bytes, Field(gt=0)] | None = Field(
+        None, alias="bytes", title="buffer", examples=["1 MiB"]
+    )
     """At most so many bytes on the wire."""
-    size_bdp: Bdps = Field(None, alias="size", title="queue size", examples=["1 bdp"])
+    size_bdp: Bdps = Field(None, alias="size", title="buffer", examples=["1 bdp"])
     """A multiple of the link's bandwidth-delay product: its rate times the largest base RTT of the flows that
     cross it, rounded down to whole packets of a full segment on the wire, and at least one. The rate is
     that of the link as it begins; of a trace or of frames it is their mean."""
     size_s: DrainSeconds = Field(
-        None, validation_alias=AliasChoices("size"), serialization_alias="size", examples=["50 ms"]
+        None,
+        title="buffer",
+        validation_alias=AliasChoices("size"),
+        serialization_alias="size",
+        examples=["50 ms"],
     )
     """Or a time: what the link sends in it, in bytes on the wire, and at least a full segment."""
 
@@ -56,7 +62,7 @@ class DropTail(Model):
 class DeviceQueue(Model):
     """The queue of a device: it stops the queue above it when it is full, and wakes it when it has room."""
 
-    packets: Annotated[Packets, Field(le=1_000_000)] = Field(examples=[100])
+    packets: Annotated[Packets, Field(le=1_000_000)] = Field(title="device queue", examples=[100])
     """What it holds besides the packet being sent, first in, first out."""
 
 
@@ -66,11 +72,15 @@ class Discipline(Chosen):
     Written { kind = "codel", parameter = value }. `size` sets its limit in packets, as for drop_tail.
     """
 
-    size_bdp: Bdps = Field(None, alias="size", title="queue size", examples=["1 bdp"])
+    size_bdp: Bdps = Field(None, alias="size", title="buffer", examples=["1 bdp"])
     """A multiple of the link's bandwidth-delay product in place of the parameter that limits packets. Of
     a shaper that is slower than the link, or its device, the product is that of the shaper's rate."""
     size_s: DrainSeconds = Field(
-        None, validation_alias=AliasChoices("size"), serialization_alias="size", examples=["50 ms"]
+        None,
+        title="buffer",
+        validation_alias=AliasChoices("size"),
+        serialization_alias="size",
+        examples=["50 ms"],
     )
     """Or a time: as many full segments as the link sends in it."""
 

@@ -1,0 +1,151 @@
+"""Axes of figures over many runs: what they are called, their scale, and their ticks."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from itertools import pairwise
+from statistics import fmean, pstdev
+from typing import Any, Literal, NamedTuple
+
+import polars as pl
+import typer
+from matplotlib.ticker import FixedLocator, FuncFormatter, LogLocator, MaxNLocator, NullLocator
+
+from fullpipe.plots.charts import spans_much
+from fullpipe.scenario.model.base import Unit
+from fullpipe.scenario.quantities import as_numbers
+
+_NOTHING: Mapping[str, str] = {}
+_GEOMETRIC = 4
+"""The last value over the first of a geometric sweep, at least."""
+_FEW = 3
+"""Ticks that an axis has at least, where the steps of a decade give as many."""
+_STEPS: tuple[tuple[int, ...], ...] = ((1,), (1, 2, 5), (1, 2, 3, 4, 5, 6, 7, 8, 9))
+_MOST_TICKS = 9
+_EVEN = 1.1
+"""The widest step of evenly spaced values over the narrowest, at most."""
+Axis = Literal["x", "y"]
+
+
+class Factor(NamedTuple):
+    """A path along an axis, or one that tells colours or panels apart."""
+
+    name: str = ""
+    words: Mapping[str, str] = _NOTHING
+    """Of values, by their text."""
+    given: Mapping[str, str] = _NOTHING
+    """Those of them that a user gives."""
+    unit: Unit = Unit()
+    """Of plain numbers."""
+
+    @property
+    def label(self) -> str:
+        """What its axis is called."""
+        return f"{self.name} ({self.unit.name})" if self.unit.name else self.name
+
+    def titled(self, value: str) -> str:
+        """A value with the name of the factor, or the words that a user gives for it."""
+        return self.given.get(value) or f"{self.name} {self.words.get(value, value)}".strip()
+
+
+class Factors(NamedTuple):
+    """What differs between runs, by where it is drawn."""
+
+    x: Factor = Factor()
+    y: Factor = Factor()
+    colour: Factor = Factor()
+    panel: Factor = Factor()
+
+
+NO_FACTORS = Factors()
+
+
+def as_axis(rows: pl.DataFrame, column: Axis, factor: Factor) -> tuple[pl.DataFrame, Factor]:
+    """An axis as numbers in one unit, in their order; what is no number stays as it is, in its own order."""
+    distinct = rows[column].unique(maintain_order=True).to_list()
+    found = as_numbers(distinct)
+    if found is None:
+        return rows.sort(column, maintain_order=True), factor._replace(unit=Unit())
+    numbers, unit = found
+    by_value = dict(zip(distinct, numbers, strict=True))
+    made = rows.with_columns(
+        pl.col(column).replace_strict(by_value, return_dtype=pl.Float64).alias(column)
+    ).sort(column, maintain_order=True)
+    one = Unit({"bdp": "BDP"}.get(unit, unit)) if unit else factor.unit
+    words = {
+        f"{number:g}": factor.given.get(str(value)) or f"{number * one.scale:g}"
+        for value, number in by_value.items()
+    }
+    return made, factor._replace(unit=one, words=words)
+
+
+def rank(names: pl.Series) -> pl.Series:
+    """The place of every name: by size if all are quantities, else in the order of the enumeration."""
+    distinct = names.unique().sort().to_list()
+    found = as_numbers(distinct)
+    places = found[0] if found else list(map(float, range(len(distinct))))
+    by_name = dict(zip(distinct, places, strict=True))
+    return names.cast(pl.String).replace_strict(by_name, return_dtype=pl.Float64)
+
+
+def is_log(axis: str, values: pl.Series, log: Sequence[str] | None) -> bool:
+    """Whether an axis is logarithmic: as asked for, or if its values span much.
+
+    Raises:
+        BadParameter: If it cannot be, though it was asked for.
+    """
+    if not values.dtype.is_numeric():
+        if log and axis in log:
+            raise typer.BadParameter(f"--log {axis}: there are names along it; leave it out")
+        return False
+    if log is None:
+        return bool(spans_much(values))
+    is_wanted = axis in log
+    if is_wanted and bool((values <= 0).any()):
+        raise typer.BadParameter(f"--log {axis}: some values are 0 or below; leave it out")
+    return is_wanted
+
+
+def is_geometric(values: Sequence[float]) -> bool:
+    """Whether swept values are spaced more evenly by their ratios than by their differences.
+
+    >>> is_geometric([1, 2, 4, 8, 16]), is_geometric([0.5, 1, 4]), is_geometric([1, 2, 3, 4])
+    (True, True, False)
+    """
+    if len(values) < 3 or min(values) <= 0 or values[-1] < _GEOMETRIC * values[0]:
+        return False
+    ratios, steps = zip(*((high / low, high - low) for low, high in pairwise(values)), strict=True)
+    return bool(pstdev(ratios) / fmean(ratios) < pstdev(steps) / fmean(steps))
+
+
+def make_log(place: Any, axis: Axis, values: pl.Series) -> None:
+    """Make an axis logarithmic, as long as what is drawn, with ticks within a decade where that is all."""
+    ends = [(end, end) for end in (values.min(), values.max())]
+    place.update_datalim(ends, updatex=axis == "x", updatey=axis == "y")  # violins do not say it
+    getattr(place, f"set_{axis}scale")("log")
+    place.autoscale(axis=axis)
+    low, high = sorted(getattr(place, f"get_{axis}lim")())
+    along = getattr(place, f"{axis}axis")
+    locators = (LogLocator(subs=steps) for steps in _STEPS)
+    enough = (locator for locator in locators if _count(locator, low, high) >= _FEW)
+    along.set_major_locator(next(enough, MaxNLocator(5)))
+    along.set_minor_locator(NullLocator())
+    along.set_major_formatter("{x:g}")
+
+
+def _count(locator: LogLocator, low: float, high: float) -> int:
+    """Ticks between two ends."""
+    return sum(low <= tick <= high for tick in locator.tick_values(low, high))
+
+
+def tick_at_values(place: Any, values: pl.Series, factor: Factor) -> None:
+    """Set ticks at swept values, with their words, on a logarithmic axis or if they are evenly spaced.
+
+    Of many values every second or third has a tick. Other ticks are in the unit of the axis."""
+    swept = values.unique().sort().to_list()
+    steps = [high - low for low, high in pairwise(swept)]
+    if place.get_xscale() == "log" or not steps or max(steps) < _EVEN * min(steps):
+        place.xaxis.set_major_locator(FixedLocator(swept[:: -(-len(swept) // _MOST_TICKS)]))
+        place.xaxis.set_minor_locator(NullLocator())
+    words, scale = factor.words, factor.unit.scale
+    place.xaxis.set_major_formatter(FuncFormatter(lambda at, _: words.get(f"{at:g}", f"{at * scale:g}")))

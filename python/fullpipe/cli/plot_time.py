@@ -1,0 +1,91 @@
+"""`fullpipe plot` without a kind: runs over time, and what tells them apart."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+import polars as pl
+import typer
+
+from fullpipe import plots
+from fullpipe.analysis.points import CONTENT, points_of, shape_of
+from fullpipe.cli.plot_points import labels_of
+from fullpipe.errors import UnknownNameError
+from fullpipe.runs import Run
+from fullpipe.scenario.labels import Labels
+from fullpipe.scenario.quantities import as_numbers
+
+
+def over_time(
+    runs: Sequence[Run],
+    quantities: Sequence[str],
+    variables: str | None,
+    flows: Sequence[str],
+    given: Mapping[str, str],
+) -> tuple[Any, pl.DataFrame]:
+    """The figure of quantities, or of internal variables, and the table of what it shows.
+
+    Raises:
+        BadParameter: If there is no such quantity or variable, or a label is of nothing.
+        UnknownNameError: If no run has one of the flows.
+    """
+    only = labelled_flows(runs, flows)
+    labelled = dict(zip(run_labels(runs, given), map(plots.presented, runs), strict=True))
+    try:
+        if variables is not None:
+            names = [part.strip() for part in variables.split(",") if part.strip()]
+            return plots.variables(labelled, names, only=only)
+        warmup_s = max(run.scenario.warmup_s for run in runs)
+        return plots.overview(labelled, quantities, only=only, warmup_s=warmup_s)
+    except ValueError as error:
+        raise typer.BadParameter(str(error)) from None
+
+
+def labelled_flows(runs: Sequence[Run], flows: Sequence[str]) -> list[str] | None:
+    """What figures call these flows; nothing of none. Raises UnknownNameError if no run has one of them."""
+    known = dict.fromkeys(name for run in runs for name in run.flows["flow"].to_list())
+    for wanted in flows:
+        if wanted not in known:
+            raise UnknownNameError("flow", wanted, known)
+    called = {name: label for run in runs for name, label in plots.flow_labels(run).items()}
+    return [called.get(name, name) for name in flows] or None
+
+
+def run_labels(runs: Sequence[Run], given: Mapping[str, str]) -> list[str]:
+    """What differs between runs, in words; of a single run its name.
+
+    Scenarios that are too unlike have their names. Runs that still have one label are numbered.
+    """
+    is_alike = len({shape_of(run) for run in runs}) == 1
+    points = points_of(runs) if is_alike else [{} for _ in runs]
+    labels = labels_of(runs, given, points)
+    if len(runs) == 1:
+        return [runs[0].name]
+    contents = list(dict.fromkeys(point.get(CONTENT) for point in points))
+    told = [
+        {**point, CONTENT: contents.index(point[CONTENT]) + 1} if CONTENT in point else point
+        for point in points
+    ]
+    parts = [
+        [] if is_alike else [run.name for run in runs],
+        [", ".join(_words(point, labels)) for point in told],
+        [run.meta.engine.name for run in runs],
+        [f"seed {run.meta.seed}" for run in runs],
+    ]
+    varied = [words for words in parts if len(set(words)) > 1]
+    found = [", ".join(filter(None, words)) for words in zip(*varied, strict=True)] or [""] * len(runs)
+    return found if len(set(found)) == len(runs) else _numbered(found)
+
+
+def _words(point: Mapping[str, Any], labels: Labels) -> Iterator[str]:
+    """The values of a point; a name, as of an algorithm, speaks for itself."""
+    names = labels.names([*point])
+    for path, value in point.items():
+        is_name = isinstance(value, str) and as_numbers([value]) is None
+        yield labels.value(path, value) if is_name else labels.at(path, value, names[path])
+
+
+def _numbered(labels: Sequence[str]) -> list[str]:
+    """Labels that differ by the number of the run."""
+    return [f"{label} (run {number})".strip() for number, label in enumerate(labels, start=1)]

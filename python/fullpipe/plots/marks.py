@@ -1,0 +1,69 @@
+"""Looks and words of what figures over many runs draw: the same for a value in every panel."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any, NamedTuple
+
+import polars as pl
+from matplotlib.axes import Axes
+
+from fullpipe.palette import look_of
+
+MARKERS = "osD^vP*XhX"
+_NOTHING: Mapping[str, Any] = {}
+
+
+class Look(NamedTuple):
+    """How the marks of a value look."""
+
+    color: str
+    linestyle: str
+    marker: str
+
+    @property
+    def line(self) -> dict[str, Any]:
+        """Of a line without markers."""
+        return {"color": self.color, "linestyle": self.linestyle}
+
+
+class Marks(NamedTuple):
+    """How values look, and what they are called. What is not named is called as it is."""
+
+    looks: Mapping[str, Mapping[str, Any]] = _NOTHING
+    """The colour and dashes of every value of `colour`, in the order of the legend."""
+    colours: Mapping[str, str] = _NOTHING
+    """Words for values of `colour`."""
+    x: Mapping[str, str] = _NOTHING
+    """Words for names along x."""
+    y: Mapping[str, str] = _NOTHING
+
+    def look(self, value: str, number: int) -> Look:
+        """The look of a value of `colour`, which is the `number`-th of its panel."""
+        place = list(self.looks).index(value) if value in self.looks else number
+        return Look(**(self.looks.get(value) or look_of(value, number)), marker=MARKERS[place % len(MARKERS)])
+
+    def parts(self, rows: pl.DataFrame) -> Iterator[tuple[pl.DataFrame, str, str, Look]]:
+        """The rows of every value of `colour`, the value, its words, and its look."""
+        for number, part in enumerate(rows.partition_by("colour", maintain_order=True)):
+            value = str(part["colour"][0])
+            yield part, value, self.colours.get(value, value), self.look(value, number)
+
+
+PLAIN = Marks()
+"""Without words and looks of their own."""
+
+
+def text(value: Any, words: Mapping[str, str] = _NOTHING) -> str:
+    """A value along an axis in words."""
+    plain = f"{value:g}" if isinstance(value, float) else str(value)
+    return words.get(plain, plain)
+
+
+def places_along(axes: Axes, values: pl.Series, words: Mapping[str, str] = _NOTHING) -> dict[Any, float]:
+    """Where a value of an axis is: at itself if it is a number, else one after the other."""
+    distinct = values.unique(maintain_order=True).to_list()
+    if values.dtype.is_numeric():
+        return {value: float(value) for value in distinct}
+    axes.set_xticks(range(len(distinct)), [text(value, words) for value in distinct])
+    return {value: float(place) for place, value in enumerate(distinct)}

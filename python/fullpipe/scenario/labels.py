@@ -1,0 +1,283 @@
+"""Words for paths of a scenario and their values: given by a user, or made from the model."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from typing import Any, get_args
+
+from pydantic import BaseModel
+from pydantic.fields import FieldInfo
+
+from fullpipe.algorithms import own
+from fullpipe.errors import suggestion
+from fullpipe.scenario import catalogue
+from fullpipe.scenario.model.base import Unit
+from fullpipe.scenario.model.chosen import Chosen
+from fullpipe.scenario.model.later import models_in
+from fullpipe.scenario.model.scenario import ScenarioModel
+from fullpipe.scenario.quantities import as_numbers
+
+KEY = "labels"
+"""The table of a scenario file that has them."""
+_FLOWS = "flows"
+_PLACES = {"bottleneck": "bottleneck", "reverse": "reverse link", "access": "access link"}
+"""Owners of a path in a dumbbell."""
+_UNITS = {"bdp": "BDP"}
+Tree = Mapping[str, Any]
+
+
+class Labels:
+    """What figures, tables and sentences call paths, such as "flows.0.count", and values at them.
+
+    Args:
+        given: Words by path, or by path and value: "flows.0.cca" or "flows.0.cca.bbr3". A path may be
+            shortened to its end, and "*" stands for every number in it.
+        scenarios: Scenarios as plain data. Their own labels and the names of their flows and links are used.
+
+    >>> labels = Labels({"flows.0.cca.bbr3": "BBRv3"})
+    >>> labels.at("flows.0.cca", "bbr3"), labels.at("topology.bottleneck.loss.probability", 0.001)
+    ('BBRv3', 'loss 0.1 %')
+    """
+
+    def __init__(self, given: Mapping[str, str] | None = None, scenarios: Iterable[Tree] = ()) -> None:
+        trees = list(scenarios)
+        self._given = {key: words for tree in trees for key, words in tree.get(KEY, {}).items()}
+        self._given |= given or {}
+        self._flows = [tree.get(_FLOWS, []) for tree in trees]
+        self._links = [tree.get("topology", {}).get("links", []) for tree in trees]
+
+    def names(self, paths: Sequence[str]) -> dict[str, str]:
+        """The words of every path. Paths of the same words say whose they are, or else are spelt out.
+
+        >>> Labels().names(["flows.0.cca", "flows.1.cca", "topology.bottleneck.delay"])["flows.0.cca"]
+        'algorithm of flows.0'
+        """
+        found = {path: self.name(path) for path in paths}
+        owned = {path: self._owned(path, name) for path, name in found.items()}
+        return told_apart(found, told_apart(owned))
+
+    def name(self, path: str) -> str:
+        """The words of a path, without its unit; of linked paths those of the first.
+
+        >>> Labels(scenarios=[{"flows": [{"cca": "cubic"}]}]).name("flows.0.count")
+        'CUBIC flows'
+        """
+        path = _first(path)
+        words = self._words_of(path, ())
+        if words is None and path.startswith(f"{_FLOWS}.") and path.endswith(".count"):
+            entry = path.split(".")[1]
+            whose = self._algorithm(entry) or self._called(self._flows, entry)
+            return f"{whose or 'number of'} {_FLOWS}"
+        return title_of(path) if words is None else words
+
+    def value(self, path: str, value: Any) -> str:
+        """A value at a path as people write it, with its unit.
+
+        >>> Labels().value("topology.bottleneck.queue", {"kind": "drop_tail", "packets": 50})
+        'drop_tail 50 packets'
+        >>> Labels().value("topology.bottleneck.queue.size", "0.5 bdp")
+        '0.5 BDP'
+        """
+        words = self.given(path, value)
+        if words is not None:
+            return words
+        if isinstance(value, Mapping):
+            parts = ((path if key == "kind" else f"{path}.{key}", part) for key, part in value.items())
+            return " ".join(self.value(where, part) for where, part in parts)
+        if value is None or isinstance(value, bool):
+            return {None: "default", True: "on", False: "off"}[value]
+        if isinstance(value, int | float):
+            return unit_of(path).text(value)
+        number, _, unit = str(value).rpartition(" ")
+        return f"{number} {_UNITS[unit]}" if unit in _UNITS else own.title(str(value))
+
+    def at(self, path: str, value: Any, name: str = "") -> str:
+        """A value with the words of its path, or the words that a user has for it alone. `name` has the words
+        of several paths told apart."""
+        return self.given(path, value) or f"{name or self.name(path)} {self.value(path, value)}"
+
+    def given(self, path: str, value: Any) -> str | None:
+        """The words that a user has for a value; None without any."""
+        return self._words_of(path, _texts(value))
+
+    def point(self, point: Mapping[str, Any]) -> list[str]:
+        """The words of every path of a point with its value."""
+        names = self.names([*point])
+        return [self.at(path, value, names[path]) for path, value in point.items()]
+
+    def axis(self, path: str, values: Sequence[Any], name: str = "") -> str:
+        """What an axis of these values is called: with their unit, if they are numbers.
+
+        >>> Labels().axis("topology.bottleneck.queue.packets", [50, 100])
+        'buffer (packets)'
+        """
+        named = name or self.name(path)
+        found = as_numbers(values)
+        if found is None:
+            return named
+        unit = _UNITS.get(found[1], found[1]) or unit_of(path).name
+        return f"{named} ({unit})" if unit else named
+
+    def unknown(self, points: Iterable[Mapping[str, Any]]) -> list[str]:
+        """The keys that label nothing of these points."""
+        texts: set[tuple[str, tuple[str, ...]]] = {(path, ()) for point in points for path in point}
+        texts |= {(path, tuple(_texts(value))) for point in points for path, value in point.items()}
+        used = {key for path, spelt in texts for key in _keys(path, spelt)}
+        return [key for key in self._given if key not in used]
+
+    def _words_of(self, path: str, texts: Sequence[str]) -> str | None:
+        """What a user calls a path, or its value."""
+        return next((self._given[key] for key in _keys(path, texts) if key in self._given), None)
+
+    def _algorithm(self, entry: str) -> str:
+        """The title of the algorithm of an entry of `flows`, if it is the same in all scenarios, and no other
+        entry has it."""
+        if not entry.isdecimal() or not self._flows:
+            return ""
+        kinds = {_kind(flow) for flows in self._flows for flow in flows[int(entry) : int(entry) + 1]}
+        others = {_kind(flow) for flows in self._flows for n, flow in enumerate(flows) if n != int(entry)}
+        return algorithm_title(kinds.pop()) if len(kinds) == 1 and not kinds & others else ""
+
+    @staticmethod
+    def _called(lists: Sequence[Sequence[Tree]], entry: str) -> str:
+        """The name of an entry of lists, if it is the same in all scenarios."""
+        if not entry.isdecimal():
+            return ""
+        names = {str(each[int(entry)].get("name", "")) for each in lists if len(each) > int(entry)}
+        return names.pop() if len(names) == 1 else ""
+
+    def _owned(self, path: str, name: str) -> str:
+        """The words of a path with whose it is."""
+        path = _first(path)
+        words = path.split(".")
+        first = {_FLOWS: self._flows, "topology.links": self._links}
+        for start, of in first.items():
+            at = len(start.split("."))
+            if path.startswith(f"{start}.") and len(words) > at + 1 and words[at].isdecimal():
+                return f"{name} of {self._called(of, words[at]) or '.'.join(words[: at + 1])}"
+        return f"{name} of {_PLACES[words[1]]}" if len(words) > 2 and words[1] in _PLACES else name
+
+
+def told_apart(names: Mapping[str, str], otherwise: Mapping[str, str] | None = None) -> dict[str, str]:
+    """The name of every path; where another path has it, too, the path itself or what is given otherwise."""
+    given = list(names.values())
+    apart = otherwise or {}
+    return {path: name if given.count(name) == 1 else apart.get(path, path) for path, name in names.items()}
+
+
+def title_of(path: str) -> str:
+    """The title of the field at a path, or else its last word.
+
+    >>> title_of("topology.bottleneck.delay"), title_of("topology.bottleneck.queue.size"), title_of("queue")
+    ('one-way delay', 'buffer', 'queue')
+    """
+    fields, rest = _fields(path)
+    titles = [field.title for field in fields if field.title]
+    words = [word for word in _first(path).split(".") if word != "kind" and not _is_place(word)]
+    return titles[0] if titles and not rest else words[-1].replace("_", " ")
+
+
+def unit_of(path: str) -> Unit:
+    """The unit in which plain numbers at a path are shown."""
+    fields, rest = _fields(path)
+    return next((note for field in fields for note in _notes(field)), Unit("")) if not rest else Unit("")
+
+
+def algorithm_title(kind: str) -> str:
+    """The usual name of an algorithm.
+
+    >>> algorithm_title("bbr3"), algorithm_title("cubic"), algorithm_title("python:brake:Brake")
+    ('BBRv3', 'CUBIC', 'Brake')
+    """
+    known = catalogue.controllers().get(kind)
+    return known.title.partition(" (")[0].replace(" version ", "v") if known else own.title(kind)
+
+
+def problem_of(key: str, axes: Collection[str] = ()) -> str | None:
+    """Why a key of `[labels]` labels nothing that a scenario can have; None if it may.
+
+    Args:
+        key: A path, or a path and a value.
+        axes: The keys of the sweep, variants by name among them. A point of a sweep has none: then any first
+            word may be the name of variants.
+    """
+    words = key.split(".")
+    if words[0] in axes or (not axes and not any(_called(ScenarioModel, words[0]))):
+        return None
+    found: list[type[BaseModel]] = [ScenarioModel]
+    for at, word in enumerate(words):
+        if _is_place(word):
+            continue
+        fields = [field for model in found for field in _called(model, word)]
+        if not fields and any(issubclass(model, Chosen) for model in found):  # a name, or a parameter
+            return None
+        if not fields and not (at == len(words) - 1 and any("kind" in model.model_fields for model in found)):
+            known = [field.alias or name for model in found for name, field in model.model_fields.items()]
+            return f'unknown key "{word}"{suggestion(word, known)}'
+        found = [model for field in fields for model in models_in(field.annotation)]
+        if not found:  # all that follows is a value
+            return None
+    return None
+
+
+def _fields(path: str) -> tuple[list[FieldInfo], bool]:
+    """The fields at a path, and whether its last words are of none."""
+    found: list[type[BaseModel]] = [ScenarioModel]
+    fields: list[FieldInfo] = []
+    for word in _first(path).split("."):
+        if _is_place(word) or word == "kind":
+            continue
+        fields = [field for model in found for field in _called(model, word)]
+        if not fields:
+            return [], True
+        found = [model for field in fields for model in models_in(field.annotation)]
+    return fields, False
+
+
+def _called(model: type[BaseModel], word: str) -> Iterator[FieldInfo]:
+    for name, field in model.model_fields.items():
+        if word in (name, field.alias, field.serialization_alias):
+            yield field
+
+
+def _first(path: str) -> str:
+    """The first of linked paths, between which there are commas."""
+    return path.partition(",")[0].strip()
+
+
+def _is_place(word: str) -> bool:
+    return word.isdecimal() or word == "*"
+
+
+def _notes(field: FieldInfo) -> Iterator[Unit]:
+    """How the numbers of a field are shown."""
+    yield from (note for note in field.metadata if isinstance(note, Unit))
+    parts = [field.annotation]
+    while parts:
+        part = parts.pop()
+        yield from (note for note in get_args(part) if isinstance(note, Unit))
+        parts.extend(get_args(part))
+
+
+def _keys(path: str, texts: Sequence[str]) -> Iterator[str]:
+    """What may stand for a path, or for its values of these texts: first the whole path, then its ends."""
+    words = _first(path).split(".")
+    any_place = ["*" if word.isdecimal() else word for word in words]
+    for start in range(len(words)):
+        for spelt in dict.fromkeys((".".join(words[start:]), ".".join(any_place[start:]))):
+            yield from (f"{spelt}.{text}" for text in texts)
+            if not texts:
+                yield spelt
+
+
+def _texts(value: Any) -> list[str]:
+    """How a value may be written in a key."""
+    if isinstance(value, Mapping):
+        return [" ".join(map(str, value.values()))]
+    numbers = [f"{value:g}"] if isinstance(value, int | float) and not isinstance(value, bool) else []
+    return list(dict.fromkeys([str(value), *numbers]))
+
+
+def _kind(flow: Tree) -> str:
+    cca = flow.get("cca") or flow.get("workload") or ""
+    return str(cca.get("kind", "")) if isinstance(cca, Mapping) else str(cca)
