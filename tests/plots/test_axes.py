@@ -246,6 +246,6 @@ def test_both_directions_have_a_capacity_by_name() -> None:
     )
     (run,) = sweeps.run(sweeps.jobs(both))
     told = [text.get_text() for text in plots.plot_run(run, "goodput").axes[0].texts]
-    assert told == ["bottleneck-reverse", "bottleneck"]
+    assert told == ["capacity of bottleneck-reverse", "capacity of bottleneck"]
     (alone,) = sweeps.run(sweeps.jobs(both.with_values({"flows": [{"cca": "cubic"}]})))
-    assert [text.get_text() for text in plots.plot_run(alone, "goodput").axes[0].texts] == ["link"]
+    assert [text.get_text() for text in plots.plot_run(alone, "goodput").axes[0].texts] == ["capacity"]

@@ -6,9 +6,12 @@ from collections.abc import Iterator, Mapping
 
 import polars as pl
 
+from fullpipe.analysis.events import events_of
 from fullpipe.runs import Run
 from fullpipe.scenario.model.flows import flow_names
 
+EVENTS = "events"
+"""The table of `fullpipe.analysis.events`, besides those of the run."""
 _IN_BYTES = {"cwnd_bytes": "cwnd_packets", "in_flight_bytes": "in_flight_packets"}
 
 
@@ -25,7 +28,7 @@ def flow_labels(run: Run) -> dict[str, str]:
 
 def presented(run: Run) -> Mapping[str, pl.DataFrame]:
     """The tables of a run for the drawing functions: flows have the names of `flow_labels`, and `series` has
-    windows in packets, too, as `variables` has them."""
+    windows in packets, too, as `variables` has them. `events` is what changes in the course of the run."""
     return _Presented(run)
 
 
@@ -37,6 +40,8 @@ class _Presented(Mapping[str, pl.DataFrame]):
         self._labels = flow_labels(run)
 
     def __getitem__(self, name: str) -> pl.DataFrame:
+        if name == EVENTS:
+            return events_of(self._run)
         table = self._run.tables[name]
         if name == "series":
             table = table.with_columns(
@@ -54,7 +59,8 @@ class _Presented(Mapping[str, pl.DataFrame]):
         return {name: mss for group, mss in zip(names, sizes, strict=True) for name in group}
 
     def __iter__(self) -> Iterator[str]:
-        return iter(self._run.tables)
+        yield from self._run.tables
+        yield EVENTS
 
     def __len__(self) -> int:
-        return len(self._run.tables)
+        return len(self._run.tables) + 1

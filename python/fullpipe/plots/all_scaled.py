@@ -10,13 +10,15 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from fullpipe.analysis.metrics.samples import spacing_s
-from fullpipe.palette import look_of
+from fullpipe.palette import looks
+from fullpipe.plots.actors import algorithms
 from fullpipe.plots.style import in_house_style, new_figure
 from fullpipe.runs import Run
 from fullpipe.scenario.model.flows import flow_names
 
 _SCALED = (5, 95)
 """Percentiles of the values at which an axis ends, as in Flent's scaled plots."""
+_CUT = "axes end at the 5th and 95th percentile of what is drawn"
 _ROOM = 0.1
 """Beside them, as a share of what is between them."""
 _SMOOTHED = 10
@@ -44,9 +46,10 @@ def all_scaled(run: Run) -> tuple[Figure, pl.DataFrame]:
     if not panels:
         raise ValueError("all_scaled is of a run with samples of goodput, or with pings; this one has none")
     figure, places = new_figure(len(panels), row_height=1.7)
+    of = algorithms({"": run.tables})
     parts = []
     for place, (name, (curves, unit)) in zip(places, panels.items(), strict=True):
-        _draw(place, curves, f"{name}, {unit}")
+        _draw(place, curves, f"{name} ({unit})", of)
         parts += [
             data.select(pl.lit(name).alias("panel"), pl.lit(label).alias("curve"), "time_s", "value")
             .with_columns(unit=pl.lit(unit))
@@ -57,6 +60,7 @@ def all_scaled(run: Run) -> tuple[Figure, pl.DataFrame]:
         place.set_xlim(0, run.meta.duration_s)
         place.label_outer()
     places[-1].set_xlabel("time (s)")
+    figure.supxlabel(_CUT, fontsize=6, color="0.4")
     return figure, pl.concat(parts)
 
 
@@ -118,9 +122,10 @@ def _smooth(curve: pl.DataFrame) -> pl.DataFrame:
     return curve.with_columns(pl.col("value").rolling_mean(_SMOOTHED, center=True, min_samples=1))
 
 
-def _draw(place: Axes, curves: Curves, label: str) -> None:
-    for number, (name, data) in enumerate(curves.items()):
-        look = {"color": "black", "linewidth": 1.6} if name == "mean" else look_of(name, number)
+def _draw(place: Axes, curves: Curves, label: str, of: Mapping[str, str]) -> None:
+    found = looks([name for name in curves if name != "mean"], of)
+    for name, data in curves.items():
+        look = found.get(name) or {"color": "black", "linewidth": 1.6}
         place.plot(data["time_s"], data["value"], label=name, **look)
     values = np.concatenate([data["value"].drop_nulls().to_numpy() for data in curves.values()])
     low, high = (float(value) for value in np.percentile(values, _SCALED)) if values.size else (0.0, 1.0)

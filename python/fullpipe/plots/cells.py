@@ -10,8 +10,9 @@ from matplotlib.figure import Figure
 
 from fullpipe.analysis.over_time import Tables
 from fullpipe.palette import COLOURS
+from fullpipe.plots.actors import algorithms, restyle
 from fullpipe.plots.series import time_series
-from fullpipe.plots.style import in_house_style, new_figure, restyle, shared_legend
+from fullpipe.plots.style import in_house_style, new_figure, shared_legend
 from fullpipe.plots.variables import variables
 
 BIN = "ppdus_to_"
@@ -118,7 +119,7 @@ def waits(tables: Tables) -> tuple[Figure, pl.DataFrame]:
         data = time_series(place, {"": tables}, quantity, only=chosen, legend_up_to=0)
         frames.append(data.select(pl.lit(quantity).alias("quantity"), "actor", "time_s", "value"))
         place.label_outer()
-    shared_legend(figure, restyle(axes))
+    shared_legend(figure, restyle(axes, algorithms({"": tables})))
     return figure, pl.concat(frames)
 
 

@@ -8,7 +8,7 @@ from matplotlib.figure import Figure
 
 from fullpipe.analysis.captured import acks
 from fullpipe.analysis.over_time import Tables
-from fullpipe.palette import COLOURS
+from fullpipe.plots.actors import flow_looks
 from fullpipe.plots.style import in_house_style, new_figure, shared_legend
 
 APART_S = 100e-6
@@ -29,17 +29,17 @@ def clumps(tables: Tables) -> tuple[Figure, pl.DataFrame]:
     flows = found["flow"].unique(maintain_order=True).to_list()
     figure, (sizes, times) = new_figure(1, 2, row_height=2.4)
     most = max(1, int(found["acks"].to_numpy().max() - 1).bit_length())
-    width = 0.8 / len(flows)
+    width, styles = 0.8 / len(flows), flow_looks(tables, flows)
     for i, flow in enumerate(flows):
         rows = found.filter(pl.col("flow") == flow)
         counts = rows["acks"].to_numpy()
         bins = np.ceil(np.log2(counts)).astype(int)
         shares = np.bincount(bins, weights=counts, minlength=most + 1) / counts.sum()
         at = np.arange(most + 1) + (i - (len(flows) - 1) / 2) * width
-        sizes.bar(at, shares, width, label=flow, color=COLOURS[i % len(COLOURS)])
+        sizes.bar(at, shares, width, label=flow, color=styles[flow]["color"])
         after = rows["after_ms"].drop_nulls().sort().to_numpy()
         share = np.arange(1, len(after) + 1) / max(1, len(after))
-        times.plot(after, share, drawstyle="steps-post", color=COLOURS[i % len(COLOURS)])
+        times.plot(after, share, drawstyle="steps-post", **styles[flow])
     sizes.set_xticks(range(most + 1), [str(2**n) for n in range(most + 1)])
     sizes.set(xlabel="ACKs of a clump, up to", ylabel="share of ACKs", ylim=(0, 1))
     longest = found["after_ms"].quantile(0.99)

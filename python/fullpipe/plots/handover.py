@@ -8,6 +8,7 @@ from matplotlib.figure import Figure
 
 from fullpipe.analysis.captured import delays
 from fullpipe.analysis.over_time import Tables
+from fullpipe.plots.actors import flow_looks
 from fullpipe.plots.pauses import deliveries
 from fullpipe.plots.style import in_house_style, new_figure, shared_legend
 
@@ -37,6 +38,7 @@ def handover(tables: Tables, at_s: float | None = None) -> tuple[Figure, pl.Data
     window = (end_s - (1 + BEFORE) * pause_s, end_s + AFTER * pause_s)
     figure, (took, waiting) = new_figure(2, row_height=1.8)
     frames = []
+    styles = flow_looks(tables, [str(flow) for flow in found["flow"].unique(maintain_order=True)])
     for (flow,), rows in found.group_by("flow", maintain_order=True):
         late = rows.sort("sent_s").filter(pl.col("sent_s").is_between(*window))
         took.plot(
@@ -45,12 +47,13 @@ def handover(tables: Tables, at_s: float | None = None) -> tuple[Figure, pl.Data
             ".",
             markersize=2,
             label=str(flow),
+            color=styles[str(flow)]["color"],
             rasterized=True,
         )
         frames.append(_rows("delay_ms", str(flow), late["sent_s"], late["delay_s"] * 1e3))
         times_s, under_way = on_the_way(rows)
         inside = (times_s >= window[0]) & (times_s <= window[1])
-        waiting.plot(times_s[inside], under_way[inside] / 1e3, drawstyle="steps-post")
+        waiting.plot(times_s[inside], under_way[inside] / 1e3, drawstyle="steps-post", **styles[str(flow)])
         frames.append(
             _rows("on_the_way_kb", str(flow), pl.Series(times_s[inside]), pl.Series(under_way[inside] / 1e3))
         )

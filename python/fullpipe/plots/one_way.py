@@ -8,6 +8,7 @@ from matplotlib.figure import Figure
 
 from fullpipe.analysis.captured import delays
 from fullpipe.analysis.over_time import Tables
+from fullpipe.plots.actors import flow_looks
 from fullpipe.plots.style import in_house_style, new_figure, shared_legend
 
 
@@ -25,11 +26,12 @@ def one_way(tables: Tables) -> tuple[Figure, pl.DataFrame]:
     found = delays(tables["packets"])
     figure, (came, late) = new_figure(1, 2, row_height=2.4)
     frames = []
+    styles = flow_looks(tables, [str(flow) for flow in found["flow"].unique(maintain_order=True)])
     for (flow,), rows in found.group_by("flow", maintain_order=True):
         ranked = rows["delay_s"].sort().to_numpy() * 1e3
         shares = np.arange(1, len(ranked) + 1) / len(ranked)
-        came.plot(ranked, shares, drawstyle="steps-post", label=str(flow))
-        late.plot(ranked[:-1], 1 - shares[:-1], drawstyle="steps-post", label=str(flow))
+        came.plot(ranked, shares, drawstyle="steps-post", label=str(flow), **styles[str(flow)])
+        late.plot(ranked[:-1], 1 - shares[:-1], drawstyle="steps-post", label=str(flow), **styles[str(flow)])
         frames.append(pl.DataFrame({"flow": [str(flow)] * len(ranked), "delay_ms": ranked, "share": shares}))
     came.set(xlabel="one-way delay (ms)", ylabel="share of packets", ylim=(0, 1.02))
     late.set(xlabel="one-way delay (ms)", ylabel="share that took longer", yscale="log")

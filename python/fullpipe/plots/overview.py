@@ -10,8 +10,10 @@ from matplotlib.figure import Figure
 
 from fullpipe.analysis.over_time import QUANTITIES, Quantity, Tables
 from fullpipe.analysis.presented import flow_labels, presented
+from fullpipe.plots.actors import algorithms, restyle
+from fullpipe.plots.events import mark_events
 from fullpipe.plots.series import time_series
-from fullpipe.plots.style import LEGEND_UP_TO, in_house_style, new_figure, restyle, shared_legend
+from fullpipe.plots.style import LEGEND_UP_TO, REFERENCE, in_house_style, new_figure, shared_legend
 from fullpipe.runs import Run
 
 DEFAULT = ("goodput", "rtt", "cwnd", "queue")
@@ -36,8 +38,8 @@ def overview(
     One legend serves all rows: a flow or a link looks the same in each. If there are too many of them to tell
     apart, those of a run look alike, and the legend names the runs.
     Links of which no packet ever waited are left out, and `only` keeps the flows of these names. The warm-up
-    is shaded, and rates have the capacities of busy links beside them, in grey: of a path with load in both
-    directions one for each, by name.
+    is shaded, and events, such as a reroute, are marked. Rates have the capacities of busy links beside them,
+    in grey: of a path with load in both directions one for each, by name.
     """
     quantities = quantities or _sampled(runs)
     figure, axes = new_figure(len(quantities), row_height=1.6)
@@ -51,9 +53,10 @@ def overview(
     for place in axes:
         place.set_xlim(0, end)
         place.label_outer()
-    entries = restyle(axes)
+    of = algorithms(runs)
+    entries = restyle(axes, of)
     if len(entries) > LEGEND_UP_TO and len(runs) > 1:
-        entries = restyle(axes, lambda label: label.rpartition(": ")[0])
+        entries = restyle(axes, group=lambda label: label.rpartition(": ")[0])
     if any(len(place.lines) > 1 for place in axes):
         shared_legend(figure, entries)
     for place, quantity in zip(axes, quantities, strict=True):
@@ -61,6 +64,7 @@ def overview(
             place.axvspan(0, warmup_s, color="0.5", alpha=0.1, linewidth=0)
         if QUANTITIES[quantity].label.endswith("(Mbit/s)"):
             _draw_capacity(place, runs)
+    mark_events(axes, runs)
     return figure, pl.concat(frames)
 
 
@@ -80,17 +84,19 @@ def _has_values(tables: Tables, quantity: Quantity) -> bool:
 def _draw_capacity(axes: Axes, runs: Mapping[str, Tables]) -> None:
     """The capacities of busy links, each once; not one far above all that is drawn."""
     end, top = axes.get_xlim()[1], axes.get_ylim()[1]
-    links = [each for tables in runs.values() for each in _capacities(tables).items()]
+    links = [(run, link, step) for run, tables in runs.items() for link, step in _capacities(tables).items()]
+    are_several, is_of_all = (len({each[n] for each in links}) > 1 for n in (1, 2))
     names: dict[_Steps, dict[str, None]] = {}
-    for name, step in links:
-        names.setdefault(step, {})[name] = None
-    are_several = len({name for name, _ in links}) > 1
+    for run, link, step in links:
+        whose = [link] if are_several else [run] if len(runs) > 1 and is_of_all else []
+        names.setdefault(step, {})[" of ".join(["capacity", *whose])] = None
     for step in sorted(names):
         if max(rate for _, rate in step) <= _FAR_ABOVE * top:
             times, rates = [time for time, _ in step] + [end], [rate for _, rate in step] + [step[-1][1]]
-            axes.step(times, rates, where="post", color="0.45", linestyle=(0, (4, 2)), linewidth=0.8)
-            told = ", ".join(names[step]) if are_several else "link"
-            axes.annotate(told, (end, rates[-1]), fontsize=6, color="0.35", ha="right", va="bottom")
+            axes.step(times, rates, where="post", **REFERENCE)
+            axes.annotate(
+                ", ".join(names[step]), (end, rates[-1]), fontsize=6, color="0.35", ha="right", va="bottom"
+            )
             top = max(top, 1.08 * max(rates))
     axes.set_xlim(0, end)
     axes.set_ylim(top=top)

@@ -6,8 +6,10 @@ from collections.abc import Sequence
 
 import polars as pl
 from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
 
 from fullpipe.analysis.over_time import Tables, samples
+from fullpipe.plots.actors import flow_looks
 from fullpipe.plots.style import MANY_POINTS, in_house_style, new_figure, shared_legend
 
 OVER = ("delivery", "rtt")
@@ -31,6 +33,7 @@ def phase(tables: Tables, only: Sequence[str] | None = None) -> tuple[Figure, pl
     figure, axes = new_figure(1, len(OVER), row_height=2.6)
     in_flight, below = samples({"": tables}, "inflight", only)
     frames: list[pl.DataFrame] = []
+    styles = flow_looks(tables, [str(flow) for flow in in_flight["actor"].unique(maintain_order=True)])
     for place, quantity in zip(axes, OVER, strict=True):
         values, beside = samples({"": tables}, quantity, only)
         both = in_flight.rename({"value": "in_flight"}).join(values, on=_ENTRY, maintain_order="left")
@@ -38,14 +41,16 @@ def phase(tables: Tables, only: Sequence[str] | None = None) -> tuple[Figure, pl
         for (flow,), rows in both.group_by("actor", maintain_order=True):
             x, y = rows["in_flight"].to_numpy(), rows["value"].to_numpy()
             dense = rows.height > MANY_POINTS
-            (line,) = place.plot(x, y, linewidth=0.6, label=str(flow), rasterized=dense)
-            place.plot(x[:1], y[:1], "o", fillstyle="none", markersize=4, color=line.get_color())
+            look = styles[str(flow)]
+            place.plot(x, y, linewidth=0.6, label=str(flow), rasterized=dense, **look)
+            place.plot(x[:1], y[:1], "o", fillstyle="none", markersize=4, color=look["color"])
         place.set(xlabel=below, ylabel=beside, xlim=(0, None), ylim=(0, None))
         frames.append(both.select(pl.lit(quantity).alias("quantity"), pl.col("actor").alias("flow"), _rest()))
     if not any(frame.height for frame in frames):
         raise ValueError("no samples of data in flight; was the run recorded with an interval?")
     lines, labels = axes[0].get_legend_handles_labels()
-    shared_legend(figure, dict(zip(labels, lines, strict=True)))
+    ring = Line2D([], [], marker="o", fillstyle="none", markersize=4, linestyle="none", color="0.3")
+    shared_legend(figure, {**dict(zip(labels, lines, strict=True)), "first sample": ring})
     return figure, pl.concat(frames)
 
 

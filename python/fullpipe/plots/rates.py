@@ -11,7 +11,8 @@ import polars as pl
 from matplotlib.figure import Figure
 
 from fullpipe.analysis.over_time import Tables, samples
-from fullpipe.plots.style import MANY_POINTS, in_house_style, new_figure
+from fullpipe.palette import COLOURS
+from fullpipe.plots.style import MANY_POINTS, in_house_style, new_figure, shared_legend
 
 GREY = "#777777"
 
@@ -39,13 +40,17 @@ def rates(tables: Tables, only: Sequence[str] | None = None) -> tuple[Figure, pl
     data = found.pivot("actor", index="time_s", values="value").drop_nulls()
     x, y = (data[flow].to_numpy() for flow in flows)
     figure, (place,) = new_figure(width="column", row_height=3.3)
-    place.plot(x, y, linewidth=0.8, rasterized=data.height > MANY_POINTS)
-    for at, mark in ((0, "none"), (-1, "full")):
-        place.plot(x[at], y[at], "o", fillstyle=mark, markersize=5, color=place.lines[0].get_color())
+    place.plot(x, y, linewidth=0.8, color=COLOURS[0], rasterized=data.height > MANY_POINTS)
+    entries: dict[str, object] = {}
+    for name, at, mark in (("start", 0, "none"), ("end", -1, "full")):
+        (entries[name],) = place.plot(x[at], y[at], "o", fillstyle=mark, markersize=5, color=COLOURS[0])
     together = float(np.mean((x + y)[data.height // 2 :]))
     most = 1.05 * max(together, float(x.max()), float(y.max()))
-    place.plot([0, most], [0, most], color=GREY, linewidth=0.6)
-    place.plot([0, together], [together, 0], color=GREY, linestyle="--", linewidth=0.6)
+    (entries["equal goodput"],) = place.plot([0, most], [0, most], color=GREY, linewidth=0.6)
+    (entries[f"{together:.3g} Mbit/s together"],) = place.plot(
+        [0, together], [together, 0], color=GREY, linestyle="--", linewidth=0.6
+    )
     place.set(xlabel=f"goodput of {flows[0]} (Mbit/s)", ylabel=f"goodput of {flows[1]} (Mbit/s)")
     place.set(xlim=(0, most), ylim=(0, most), aspect="equal")
+    shared_legend(figure, entries)
     return figure, data

@@ -16,6 +16,8 @@ LOOKS = {"data": COLOURS[0], "sent again": COLOURS[1], "SACK": COLOURS[2], "ACK"
 """Colours of what is drawn, in the order of the legend."""
 WORDS = {"sent again": "retransmitted"}
 """Labels of the legend, where the table has another word."""
+_MARK = "^"
+"""Of retransmissions, which are too few and too short to be seen as lines."""
 BEFORE, AFTER = 1.5, 3.5
 """So many round trips are shown on either side of a retransmission."""
 
@@ -67,6 +69,10 @@ def _draw(axes: Axes, found: pl.DataFrame) -> dict[str, object]:
         if what == "ACK":
             (entries[what],) = axes.plot(
                 times_s, to_kb, drawstyle="steps-post", color=colour, linewidth=0.6, rasterized=dense
+            )
+        elif what == "sent again":
+            (entries[what],) = axes.plot(
+                times_s, to_kb, _MARK, ms=3, color=colour, zorder=3, rasterized=dense
             )
         else:
             from_kb = rows["from_byte"].to_numpy() / 1e3

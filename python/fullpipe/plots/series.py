@@ -9,6 +9,7 @@ import polars as pl
 from matplotlib.axes import Axes
 
 from fullpipe.analysis.over_time import Tables, samples
+from fullpipe.plots.actors import line_names
 from fullpipe.plots.style import in_house_style, legend_columns
 
 
@@ -21,7 +22,8 @@ def time_series(
     only: Sequence[str] | None = None,
     legend_up_to: int = 8,
 ) -> pl.DataFrame:
-    """Draw a quantity of every run over time; `runs` maps a label to the tables of a run.
+    """Draw a quantity of every run over time; `runs` maps a label to the tables of a run. A line has the name
+    of its flow or link, after the label of the run if several runs have it.
 
     `only` keeps the flows or links of these names. Missing samples leave gaps. Returns the columns run,
     actor, time_s, value, in the unit of the axis.
@@ -30,9 +32,8 @@ def time_series(
     lost packet are delivered at once when it is repaired, in a short interval more than a link can carry."""
     data, label = samples(runs, quantity, only)
     drawn = data.partition_by("run", "actor", maintain_order=True)
-    for frame in drawn:
-        actor = str(frame["actor"][0])
-        name = actor if len(runs) == 1 else f"{frame['run'][0]}: {actor}"
+    names = line_names((str(frame["run"][0]), str(frame["actor"][0])) for frame in drawn)
+    for frame, name in zip(drawn, names.values(), strict=True):
         values = frame["value"].fill_null(float("nan")).to_numpy()
         axes.plot(frame["time_s"].to_numpy(), values, label=name)
     axes.set_xlabel("time (s)")

@@ -7,7 +7,7 @@ from contextlib import AbstractContextManager, contextmanager
 from contextvars import ContextVar
 from functools import wraps
 from inspect import isfunction
-from itertools import cycle, islice
+from itertools import islice
 from typing import Any, Literal, ParamSpec, TypeVar
 
 import matplotlib as mpl
@@ -19,7 +19,7 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.textpath import TextPath
 
-from fullpipe.palette import COLOURS, DASHES, Dash
+from fullpipe.palette import COLOURS, DASHES
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -184,20 +184,3 @@ def shared_legend(figure: Figure, entries: Mapping[str, Any], title: str = "") -
         list(entries.values()), list(entries), loc="outside upper center", ncols=columns, title=title or None
     )
     legend.get_title().set_fontsize(_LEGEND_POINTS)
-
-
-def restyle(axes: Sequence[Axes], group: Callable[[str], str] = str) -> dict[str, Any]:
-    """Give every line of the same label the same colour and dashes in all axes; returns a line per label.
-
-    With `group`, lines whose labels it maps to the same are one: all flows of a run, say."""
-    looks = cycle([(dashes, colour) for dashes in DASHES for colour in COLOURS])
-    look_of: dict[str, tuple[Dash, str]] = {}
-    entries: dict[str, Any] = {}
-    for line in (line for place in axes for line in place.lines):
-        label = group(str(line.get_label()))
-        if label not in entries:
-            look_of[label], entries[label] = next(looks), line
-        dashes, colour = look_of[label]
-        line.set_linestyle(dashes)
-        line.set_color(colour)
-    return entries

@@ -8,18 +8,27 @@ import polars as pl
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.patches import Patch
+from matplotlib.patheffects import withStroke
 
 from fullpipe.analysis.metrics import states
 from fullpipe.analysis.over_time import QUANTITIES, Tables
+from fullpipe.plots.actors import algorithms, line_names, restyle
+from fullpipe.plots.events import mark_events
 from fullpipe.plots.series import time_series
-from fullpipe.plots.states import state_colour
-from fullpipe.plots.style import in_house_style, new_figure, restyle, shared_legend
+from fullpipe.plots.states import state_patch
+from fullpipe.plots.style import in_house_style, new_figure, shared_legend
 
 _SCALES = {"bit/s": (1e-6, "Mbit/s"), "s": (1e3, "ms"), "bytes": (1e-3, "kB"), "bool": (1, "0 or 1")}
+_HALO = [withStroke(linewidth=1.5, foreground="white")]
+"""Around letters on a hatch."""
 _SHADED_UP_TO = 400
 """Bands in one panel; more of them would be a smear."""
-_LETTER = 0.008
-"""Width of a letter, as a share of the time axis."""
+_SHADE = 0.5
+"""Opacity of states behind lines."""
+_LETTER = 0.05
+"""Width of a letter in inches."""
+_OF_AXES = 0.8
+"""Of the width of a figure the share that its axes have."""
 Actors = Mapping[str, tuple[pl.DataFrame, str]]
 """From the label of a flow or a link to its variables and its name in its run."""
 
@@ -57,18 +66,20 @@ def variables(
             frames.extend(_bands(place, _flows(actors), name, colours))
         else:
             frames.extend(_lines(place, actors, name))
-    _finish(figure, axes, names, actors, colours)
+    _finish(figure, axes, names, runs, actors, colours)
     return figure, pl.concat(frames)
 
 
 def _actors(runs: Mapping[str, Tables], only: Sequence[str] | None) -> dict[str, tuple[pl.DataFrame, str]]:
-    found = {}
-    for label, tables in runs.items():
-        for kind in ("flow", "link"):
-            for (name,), rows in tables["variables"].drop_nulls(kind).group_by(kind, maintain_order=True):
-                if only is None or name in only:
-                    found[str(name) if len(runs) == 1 else f"{label}: {name}"] = (rows, str(name))
-    return found
+    found = {
+        (label, str(name)): rows
+        for label, tables in runs.items()
+        for kind in ("flow", "link")
+        for (name,), rows in tables["variables"].drop_nulls(kind).group_by(kind, maintain_order=True)
+        if only is None or name in only
+    }
+    names = line_names(found)
+    return {names[actor]: (rows, actor[1]) for actor, rows in found.items()}
 
 
 def _flows(actors: Actors) -> Actors:
@@ -102,16 +113,18 @@ def _lines(place: Axes, actors: Actors, name: str) -> list[pl.DataFrame]:
 def _bands(place: Axes, actors: Actors, name: str, colours: dict[str, str]) -> list[pl.DataFrame]:
     """A row of coloured spans per flow, named where there is room."""
     frames = []
+    inches = _OF_AXES * place.get_figure(root=True).get_figwidth()  # type: ignore[union-attr]
     for height, (actor, (frame, flow)) in enumerate(actors.items()):
         if frame.filter(pl.col("name") == name).is_empty():
             continue
         spans = states(frame, flow, name)
         for start_s, end_s, state in spans.iter_rows():
-            colour = state_colour(state, colours)
-            place.broken_barh([(start_s, end_s - start_s)], (height - 0.4, 0.8), facecolors=colour)
-            if (end_s - start_s) / spans["end_s"][-1] > _LETTER * len(state):
+            patch = state_patch(state, colours)
+            place.broken_barh([(start_s, end_s - start_s)], (height - 0.4, 0.8), **patch)
+            if (end_s - start_s) / spans["end_s"][-1] * inches > _LETTER * len(state):
                 middle = (start_s + end_s) / 2, height
-                place.annotate(state, middle, ha="center", va="center", fontsize=6, annotation_clip=True)
+                said = place.annotate(state, middle, ha="center", va="center", fontsize=6)
+                said.set(annotation_clip=True, path_effects=_HALO)
         frames.append(
             _rows(name, pl.Series([actor] * spans.height), spans["start_s"], None, "", spans["state"])
         )
@@ -123,7 +136,12 @@ def _bands(place: Axes, actors: Actors, name: str, colours: dict[str, str]) -> l
 
 
 def _finish(
-    figure: Figure, axes: Sequence[Axes], names: Sequence[str], actors: Actors, colours: dict[str, str]
+    figure: Figure,
+    axes: Sequence[Axes],
+    names: Sequence[str],
+    runs: Mapping[str, Tables],
+    actors: Actors,
+    colours: dict[str, str],
 ) -> None:
     end_s = max((float(frame["time_s"].max() or 0) for frame, _ in actors.values()), default=1.0)  # type: ignore[arg-type]
     shading = [name for name in names if _is_state(actors, name)]
@@ -131,11 +149,13 @@ def _finish(
     for place, name in zip(axes, names, strict=True):
         place.set_xlim(0, end_s)
         place.set_xlabel("")
+        place.label_outer()
         if len(flows) == 1 and shading and name not in shading:
             _shade(place, *flows[0], shading[0], colours)
     axes[-1].set_xlabel("time (s)")
-    lines = restyle(axes)
-    patches = {state: Patch(facecolor=colour) for state, colour in colours.items()}
+    lines = restyle(axes, algorithms(runs))
+    mark_events(axes, runs)
+    patches = {state: Patch(**state_patch(state, dict(colours))) for state in colours}
     shared_legend(figure, ({} if len(lines) < 2 else lines) | patches)
     figure.align_ylabels(axes)
 
@@ -145,7 +165,7 @@ def _shade(place: Axes, frame: pl.DataFrame, flow: str, name: str, colours: dict
     if spans.height > _SHADED_UP_TO:
         return
     for start_s, end_s, state in spans.iter_rows():
-        place.axvspan(start_s, end_s, facecolor=colours[state], linewidth=0, alpha=0.7, zorder=0)
+        place.axvspan(start_s, end_s, **state_patch(state, colours, _SHADE), zorder=0)
 
 
 def _rows(

@@ -1,0 +1,68 @@
+"""What changes at a time in the course of a run: rates and delays of links, routes, and media."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import polars as pl
+
+from fullpipe.runs import Run
+from fullpipe.scenario.model.flows import flow_names
+from fullpipe.scenario.model.rerouting import Moving, reroutes_of
+from fullpipe.scenario.model.topology import Graph
+from fullpipe.scenario.quantities import DURATION, RATE, natural, to_nanoseconds
+
+MOST = 12
+"""Times of changes of one kind that are events. More, as of a recorded link, are its usual course."""
+SCHEMA = {"time_s": pl.Float64, "event": pl.String}
+
+
+def events_of(run: Run) -> pl.DataFrame:
+    """Changes of links, reroutes and hand-overs in the order of time: time_s, and what happens in words."""
+    found: dict[float, dict[str, None]] = {}
+    for kind in (_of_links, _of_routes, _of_nodes):
+        own = [(time_s, event) for time_s, event in kind(run) if 0 < time_s < run.meta.duration_s]
+        if len({time_s for time_s, _ in own}) <= MOST:
+            for time_s, event in own:
+                found.setdefault(time_s, {})[event] = None
+    rows = [(time_s, ", ".join(events)) for time_s, events in sorted(found.items())]
+    return pl.DataFrame(rows, schema=SCHEMA, orient="row")
+
+
+def _of_links(run: Run) -> Iterator[tuple[float, str]]:
+    """Other rates and delays, with the name of the link if several change."""
+    changes: list[tuple[float, str, str]] = []
+    before: dict[str, dict[str, Any]] = {}
+    for row in run.rows("conditions"):
+        last = before.setdefault(row["link"], row)
+        said = [text for key, text in _said(row).items() if row[key] != last[key]]
+        changes += [(row["time_s"], row["link"], text) for text in said]
+        before[row["link"]] = row
+    are_several = len({link for _, link, _ in changes}) > 1
+    for time_s, link, text in changes:
+        yield time_s, f"{link} {text}" if are_several else text
+
+
+def _said(row: dict[str, Any]) -> dict[str, str]:
+    """The rate and the delay of a link in words."""
+    rate, delay = row["rate_bps"], row["delay_s"]
+    return {
+        "rate_bps": "no rate" if rate is None else natural(RATE.format(round(rate))),
+        "delay_s": "no delay" if delay is None else natural(DURATION.format(to_nanoseconds(delay))),
+    }
+
+
+def _of_routes(run: Run) -> Iterator[tuple[float, str]]:
+    scenario, duration_s = run.scenario, run.meta.duration_s
+    links = scenario.topology.links if isinstance(scenario.topology, Graph) else ()
+    flows = zip(flow_names(scenario.flows), scenario.flows, strict=True)
+    moving: list[tuple[str, Moving]] = [(names[0], flow) for names, flow in flows]
+    for name, each in [*((str(link.name), link) for link in links), *moving]:
+        for reroute in reroutes_of(each, duration_s):
+            yield reroute.at_s, f"reroute of {name}"
+
+
+def _of_nodes(run: Run) -> Iterator[tuple[float, str]]:
+    for move in run.scenario.mobility or ():
+        yield move.at_s, f"{move.node} to {move.to}"

@@ -1,0 +1,188 @@
+"""Figures over time: what tells runs apart, how flows look, events, states and reference lines."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import polars as pl
+import pytest
+from matplotlib.colors import to_hex
+
+from fullpipe import Run, Scenario, plots, sweeps
+from fullpipe.analysis.events import MOST, events_of
+from fullpipe.cli.plot_time import over_time, run_labels
+from fullpipe.palette import look_of
+from fullpipe.plots.states import state_patch
+from fullpipe.plots.variables import variables
+
+RATE, CCA = "topology.bottleneck.rate", "flows.0.cca"
+FLOWS = [{"cca": "cubic", "name": "mine"}, {"cca": "cubic", "name": "other"}]
+
+
+def runs_of(seeds: Sequence[int] = (1,), **values: Any) -> list[Run]:
+    base: dict[str, Any] = {
+        "name": "time",
+        "duration": "2 s",
+        "topology": {"kind": "dumbbell", "bottleneck": {"rate": "5 Mbit/s", "delay": "5 ms"}},
+        "flows": FLOWS,
+    }
+    return sweeps.run(sweeps.jobs(Scenario(**(base | values)), seeds))
+
+
+@pytest.fixture(scope="module")
+def algorithms() -> list[Run]:
+    return runs_of(sweep={CCA: ["cubic", "vegas", "bbr3"]})
+
+
+def legend_of(figure: Any) -> dict[str, Any]:
+    (legend,) = figure.legends
+    return dict(zip((text.get_text() for text in legend.get_texts()), legend.legend_handles, strict=True))
+
+
+def test_runs_are_called_by_what_differs(algorithms: list[Run]) -> None:
+    assert run_labels(algorithms, {}) == ["cubic", "vegas", "bbr3"]
+    assert run_labels(algorithms, {"cca.bbr3": "BBRv3"})[-1] == "BBRv3"
+    assert run_labels(runs_of((1, 2)), {}) == ["seed 1", "seed 2"]
+    both = runs_of(sweep={RATE: ["5 Mbit/s", "8 Mbit/s"], CCA: ["cubic", "reno"]})
+    assert run_labels(both, {})[:2] == ["rate 5 Mbit/s, cubic", "rate 5 Mbit/s, reno"]
+
+
+def test_runs_of_unlike_scenarios_have_their_names() -> None:
+    unlike = [*runs_of(), *runs_of(name="alone", flows=FLOWS[:1])]
+    assert run_labels(unlike, {}) == ["time", "alone"]
+    assert run_labels([*unlike[:1], *runs_of(flows=FLOWS[:1])], {}) == ["(run 1)", "(run 2)"]
+
+
+def test_no_label_is_a_digest(algorithms: list[Run]) -> None:
+    figure, data = over_time(algorithms, ["goodput"], None, ["mine"], {})
+    assert list(legend_of(figure)) == ["cubic: mine", "vegas: mine", "bbr3: mine"]
+    assert data["run"].unique(maintain_order=True).to_list() == ["cubic", "vegas", "bbr3"]
+    digests = [run.meta.digest[:6] for run in algorithms]
+    assert not [digest for digest in digests if digest in str(list(legend_of(figure)))]
+
+
+def test_a_flow_that_one_run_has_needs_no_run(algorithms: list[Run]) -> None:
+    unnamed = runs_of(flows=[{"cca": "cubic"}], sweep={CCA: ["cubic", "vegas"]})
+    figure, _ = over_time(unnamed, ["goodput"], None, [], {})
+    assert list(legend_of(figure)) == ["cubic-1", "vegas-1"]
+
+
+def test_flows_have_the_colours_of_their_algorithms_in_every_figure(algorithms: list[Run]) -> None:
+    figure, _ = over_time(algorithms, ["goodput"], None, ["mine"], {})
+    found = {label.partition(":")[0]: line.get_color() for label, line in legend_of(figure).items()}
+    assert found == {name: look_of(name, 0)["color"] for name in ("cubic", "vegas", "bbr3")}
+    phase, _ = plots.SAMPLE_FIGURES["phase"](plots.presented(algorithms[2]), only=["mine"])
+    assert phase.axes[0].lines[0].get_color() == found["bbr3"]
+
+
+def test_capacities_of_several_runs_say_whose_they_are() -> None:
+    both = runs_of(sweep={RATE: ["5 Mbit/s", "8 Mbit/s"]})
+    figure, _ = over_time(both, ["goodput"], None, [], {})
+    told = [text.get_text() for text in figure.axes[0].texts]
+    assert sorted(told) == ["capacity of rate 5 Mbit/s", "capacity of rate 8 Mbit/s"]
+
+
+def changing() -> Run:
+    changes = [{"at": "0.5 s", "rate": "3 Mbit/s"}, {"at": "1 s", "delay": "30 ms"}]
+    bottleneck = {"rate": "5 Mbit/s", "delay": "5 ms", "changes": changes}
+    (run,) = runs_of(topology={"kind": "dumbbell", "bottleneck": bottleneck})
+    return run
+
+
+def test_changes_of_a_link_are_marked_in_every_panel() -> None:
+    figure, _ = over_time([changing()], ["goodput", "rtt"], None, [], {})
+    first, second = figure.axes
+    assert [text.get_text() for text in first.texts if text.get_text() != "capacity"] == ["3 Mbit/s", "30 ms"]
+    for place in (first, second):
+        times = [line.get_segments()[0][0][0] for line in place.collections]
+        assert times == [0.5, 1.0]
+
+
+def test_internal_variables_have_the_same_marks() -> None:
+    bottleneck = {"rate": "5 Mbit/s", "delay": "5 ms", "changes": [{"at": "1 s", "rate": "3 Mbit/s"}]}
+    (run,) = runs_of(topology={"kind": "dumbbell", "bottleneck": bottleneck}, record={"variables": True})
+    figure, _ = variables({"": plots.presented(run)}, ["cwnd"])
+    assert [text.get_text() for text in figure.axes[0].texts] == ["3 Mbit/s"]
+
+
+def test_reroutes_are_events_beside_a_recorded_course() -> None:
+    link = {"from": "a", "to": "b", "rate": "5 Mbit/s", "delay": "5 ms", "duplex": True}
+    changes = [{"at": f"{n * 0.1:.1f} s", "rate": f"{n} Mbit/s"} for n in range(1, MOST + 2)]
+    links = [{"name": "fast", **link, "changes": changes}, {"name": "slow", **link}]
+    reroutes = [{"at": "1 s", "via": ["slow"]}]
+    flow = {"cca": "cubic", "from": "a", "to": "b", "via": ["fast"], "reroutes": reroutes}
+    (run,) = runs_of(topology={"kind": "graph", "nodes": ["a", "b"], "links": links}, flows=[flow])
+    assert events_of(run).rows() == [(1.0, "reroute of cubic-1")]
+
+
+def test_changes_of_several_links_have_their_names() -> None:
+    def link(at: str) -> dict[str, Any]:
+        return {"rate": "5 Mbit/s", "delay": "5 ms", "changes": [{"at": at, "rate": "3 Mbit/s"}]}
+
+    (run,) = runs_of(topology={"kind": "dumbbell", "bottleneck": link("1 s"), "reverse": link("1 s")})
+    assert events_of(run).rows() == [(1.0, "bottleneck 3 Mbit/s, bottleneck-reverse 3 Mbit/s")]
+
+
+def test_the_course_of_a_recorded_link_is_no_event() -> None:
+    changes = [{"at": f"{n * 0.1:.1f} s", "rate": f"{n} Mbit/s"} for n in range(1, MOST + 2)]
+    (run,) = runs_of(
+        topology={"kind": "dumbbell", "bottleneck": {"rate": "5 Mbit/s", "delay": "5 ms", "changes": changes}}
+    )
+    assert events_of(run).is_empty()
+
+
+def test_words_of_events_that_are_close_are_left_out() -> None:
+    events = pl.DataFrame({"time_s": [1.0, 1.001, 1.9], "event": ["first", "second", "third"]})
+    (run,) = runs_of()
+    tables = {name: plots.presented(run)[name] for name in ("flows", "series", "links")}
+    figure, _ = plots.overview({"": {**tables, "events": events}}, ("goodput",))
+    (place,) = figure.axes
+    assert [text.get_text() for text in place.texts] == ["first", "third"]
+    assert len(place.collections) == 3
+
+
+def test_states_differ_without_colours() -> None:
+    taken: dict[str, str] = {}
+    names = [
+        "Startup",
+        "Drain",
+        "ProbeBW:Down",
+        "ProbeBW:Cruise",
+        "ProbeBW:Refill",
+        "ProbeBW:Up",
+        "ProbeRTT",
+        "Recovery",
+    ]
+    found = [state_patch(name, taken) for name in [*names, "Mine", "Yours"]]
+    assert len({patch["hatch"] for patch in found}) == len(found)
+    assert len({to_hex(patch["facecolor"]) for patch in found}) == len(found)
+    assert state_patch("ProbeRTT", {})["hatch"] == found[6]["hatch"], "the same in every figure"
+
+
+def test_reference_lines_and_ends_of_rates_are_in_a_legend(algorithms: list[Run]) -> None:
+    figure, _ = plots.SAMPLE_FIGURES["rates"](plots.presented(algorithms[0]))
+    start, end, equal, together = legend_of(figure)
+    assert (start, end, equal) == ("start", "end", "equal goodput")
+    assert together.endswith("Mbit/s together")
+
+
+def test_the_ring_of_a_phase_is_in_a_legend(algorithms: list[Run]) -> None:
+    figure, _ = plots.SAMPLE_FIGURES["phase"](plots.presented(algorithms[0]))
+    assert list(legend_of(figure)) == ["mine", "other", "first sample"]
+
+
+def test_retransmissions_are_marks_above_all_else() -> None:
+    (run,) = runs_of(
+        flows=[{"cca": "cubic"}],
+        record={"packets": ["sender"]},
+        topology={
+            "kind": "dumbbell",
+            "bottleneck": {"rate": "5 Mbit/s", "delay": "5 ms", "queue": {"packets": 8}},
+        },
+    )
+    figure, data = plots.PACKET_FIGURES["sequence"](plots.presented(run))
+    (again,) = (line for line in figure.axes[0].lines if line.get_marker() == "^")
+    assert len(again.get_xdata()) == data.filter(what="sent again").height > 0
+    others = [*figure.axes[0].collections, *(line for line in figure.axes[0].lines if line is not again)]
+    assert again.get_zorder() > max(artist.get_zorder() for artist in others)
