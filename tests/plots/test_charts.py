@@ -388,6 +388,64 @@ def test_means_that_differ_share_no_letter() -> None:
     assert alone["letters"].to_list() == ["", ""]
 
 
+@pytest.mark.parametrize("draw", [spread.means_with_letters, spread.distributions])
+def test_names_along_an_axis_have_the_colours_of_algorithms(draw: Any) -> None:
+    table = rows_of([("", name, value) for name in ("bbr3", "cubic") for value in (1.0, 2.0)])
+    _, (axes,) = plots.new_figure()
+    draw(axes, table.with_columns(colour=pl.lit("")))
+    drawn_in = {to_hex(line.get_color()) for line in axes.lines} | {
+        to_hex(colour) for each in axes.collections for colour in each.get_edgecolor()
+    }
+    assert {look_of(name, 0)["color"].lower() for name in ("bbr3", "cubic")} <= drawn_in
+
+
+def test_a_violin_has_its_median_and_its_runs() -> None:
+    _, (axes,) = plots.new_figure()
+    spread.distributions(axes, rows({"cubic": [1.0, 2.0, 4.0]}), violins=True)
+    (dots,) = (line for line in axes.lines if line.get_marker() == ".")
+    assert list(dots.get_ydata()) == [1, 2, 4]
+    bars = [
+        each.get_segments()[0][:, 1].tolist() for each in axes.collections if hasattr(each, "get_segments")
+    ]
+    assert [2, 2] in bars
+
+
+def test_shares_begin_at_none() -> None:
+    for draw in (spread.cumulative_shares, spread.cumulative_bands):
+        _, (axes,) = plots.new_figure()
+        draw(axes, rows({"cubic": [3.0, 5.0]}))
+        assert list(axes.lines[0].get_ydata()) == [0, 0.5, 1]
+        assert list(axes.lines[0].get_xdata()) == [3, 3, 5]
+
+
+def test_intervals_on_a_log_axis_are_bars_which_do_not_fill_it(store: Path) -> None:
+    runs = [Run.load(folder.parent) for folder in sorted(store.glob("*/*/meta.json"))]
+    bands, bars = (
+        figure_of(runs, Chosen(Kind.LINES, ["goodput"], x="rate", log=log))[0].axes[0].collections
+        for log in ([], ["y"])
+    )
+    assert {type(each).__name__ for each in bands} == {"FillBetweenPolyCollection"}
+    assert {type(each).__name__ for each in bars} == {"LineCollection"}
+
+
+def test_delays_have_a_capacity_and_say_which_way_is_better(store: Path) -> None:
+    runs = [Run.load(folder.parent) for folder in sorted(store.glob("*/*/meta.json"))]
+    figure, _ = figure_of(runs, Chosen(Kind.DELAY, ["goodput"], panel="rate"))
+    for place, rate in zip(figure.axes, (5, 20), strict=True):
+        assert rate in [line.get_ydata()[0] for line in place.lines]
+        assert "capacity" in [text.get_text() for text in place.texts]
+        assert place.get_xlabel() == "mean RTT (ms), better →"
+        assert place.get_ylim()[0] == 0
+    assert figure.axes[0].get_ylabel() == "goodput (Mbit/s), better →"
+
+
+def test_an_ellipse_is_above_its_marker() -> None:
+    table = rows({"cubic": [1.0, 3.0, 2.0]}).with_columns(x=pl.Series([10.0, 30.0, 20.0]))
+    _, (axes,) = plots.new_figure()
+    delay.throughput_and_delay(axes, table)
+    assert axes.patches[0].get_zorder() > axes.lines[0].get_zorder()
+
+
 def test_runs_of_one_group_each_are_drawn_whatever_it_is_called() -> None:
     flows = [{"cca": "cubic", "start_jitter": "1 s"}]
     base = {**BASE, "flows": flows, "sweep": {"flows.0.cca": ["cubic", "reno"]}}

@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from importlib import import_module
-from itertools import combinations
 from pathlib import Path
 
 import pytest
-from matplotlib.axis import Axis
-from matplotlib.figure import Figure
-from matplotlib.text import Text
 
 from fullpipe import Run, Scenario, plots, sweep
 from fullpipe.cli.plot_drawn import Kind
 from fullpipe.cli.plot_points import Chosen, figure_of
+from tests.boxes import overlaps
 
 save = import_module("fullpipe.plots.save")  # `fullpipe.plots` has a function of that name
 
@@ -38,25 +34,6 @@ def runs() -> list[Run]:
         sweep={"topology.bottleneck.queue": QUEUES, "flows.0.cca": ["cubic", "bbr1"]},
     )
     return list(sweep(scenario, (1,)))
-
-
-def drawn_at(axis: Axis) -> Iterator[Text]:
-    """The labels of the ticks within the ends of an axis: others are not drawn."""
-    low, high = sorted(axis.get_view_interval())
-    for place, tick in zip(axis.get_majorticklocs(), axis.get_major_ticks(), strict=True):
-        if low <= place <= high:
-            yield tick.label1
-
-
-def overlaps(figure: Figure) -> list[tuple[str, str]]:
-    """Pairs of texts of axes and legends of which one lies upon the other."""
-    figure.canvas.draw()
-    texts = [text for axes in figure.axes for axis in (axes.xaxis, axes.yaxis) for text in drawn_at(axis)]
-    texts += [text for axes in figure.axes for text in (axes.xaxis.label, axes.yaxis.label, axes.title)]
-    texts += [text for legend in figure.legends for text in legend.get_texts()]
-    boxes = [(text.get_text(), text.get_window_extent()) for text in texts if text.get_visible()]
-    shown = [(text, box) for text, box in boxes if text.strip()]
-    return [(one, other) for (one, a), (other, b) in combinations(shown, 2) if a.overlaps(b)]
 
 
 @pytest.mark.parametrize("width", ["page", "column"])

@@ -212,6 +212,32 @@ def test_the_help_names_the_axis_of_sprout_and_copa() -> None:
     assert "With --kind delay: any metric, such as queueing_p95 or owd_p95" in told
 
 
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["--xlabel", r"$\foo$"],
+        ["--ylabel", r"$x" "{$"],
+        ["--label", r"count=$\foo$"],
+        ["--label", r"count.2=$\foo$"],
+    ],
+)
+def test_a_wrong_formula_is_an_error_of_one_line(store: Path, tmp_path: Path, words: list[str]) -> None:
+    result = plot(store, "--metric", "jain", "--x", "count", "--out", str(tmp_path / "it.svg"), *words)
+    assert result.exit_code == 2
+    told = " ".join(result.output.replace("│", " ").split())
+    assert f"Invalid value for {words[0]}: " in told
+    assert 'no formula between its "$"' in told
+    assert "Exception" not in told
+
+
+def test_a_formula_is_drawn(store: Path, tmp_path: Path) -> None:
+    words = ("--xlabel", r"$N$ flows", "--label", r"probability=$p$ for \$5")
+    assert (
+        plot(store, "--metric", "jain", "--x", "count", "--out", str(tmp_path / "it.svg"), *words).exit_code
+        == 0
+    )
+
+
 def test_the_file_of_a_figure_may_be_in_a_new_folder(
     store: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -157,6 +157,7 @@ def test_states_differ_without_colours() -> None:
     found = [state_patch(name, taken) for name in [*names, "Mine", "Yours"]]
     assert len({patch["hatch"] for patch in found}) == len(found)
     assert len({to_hex(patch["facecolor"]) for patch in found}) == len(found)
+    assert state_patch("Avoidance", taken)["hatch"] not in {patch["hatch"] for patch in found}
     assert state_patch("ProbeRTT", {})["hatch"] == found[6]["hatch"], "the same in every figure"
 
 

@@ -19,6 +19,7 @@ from fullpipe.cli.plot_points import Chosen, figure_of, of_one_scenario
 from fullpipe.cli.plot_time import labelled_flows, over_time
 from fullpipe.cli.shared import Content, ContentOption, seconds_of, target
 from fullpipe.errors import ResultError
+from fullpipe.plots.formulas import check_formulas
 from fullpipe.plots.style import WIDTHS, as_wide_as
 
 ONE_RUN: Mapping[str, Callable[..., tuple[Any, pl.DataFrame]]] = {
@@ -162,6 +163,11 @@ def plot(
     if width is not None and width not in WIDTHS:
         raise typer.BadParameter(f"must be one of {', '.join(WIDTHS)}", param_hint="--width")
     given = read_labels(label or ())
+    for option, text in (("--xlabel", x_label), ("--ylabel", y_label)):
+        try:
+            check_formulas([text or ""])
+        except ValueError as error:
+            raise typer.BadParameter(str(error), param_hint=option) from None
     with as_wide_as(width):
         if kind and kind in ONE_RUN:
             figure, data, title = _of_one(folders, kind, seconds_of(at, "--at"), flow or ())

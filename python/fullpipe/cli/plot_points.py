@@ -25,9 +25,10 @@ from fullpipe.cli.plot_axes import Factor, Factors
 from fullpipe.cli.plot_drawn import OF_SHARES, Chart, Kind, Part, drawn
 from fullpipe.errors import UnknownNameError, suggestion
 from fullpipe.palette import looks
+from fullpipe.plots.formulas import check_formulas
 from fullpipe.runs import Run
 from fullpipe.scenario import resolve
-from fullpipe.scenario.labels import Labels, unit_of
+from fullpipe.scenario.labels import KEY, Labels, unit_of
 from fullpipe.scenario.quantities import natural
 from fullpipe.scenario.remembered import Remembered
 
@@ -150,7 +151,7 @@ def labels_of(runs: Sequence[Run], given: Mapping[str, str], points: Sequence[Ma
     """The labels of scenarios, and those that are given besides.
 
     Raises:
-        BadParameter: If one of these is of no path or value of the points.
+        BadParameter: If one of these is of no path or value of the points, or words are a wrong formula.
     """
     groups = [{FLOWS: of} for of in dict.fromkeys(of for run in runs for of in flow_groups(run))]
     if needless := Labels(given).unknown([*points, *groups]):
@@ -158,7 +159,12 @@ def labels_of(runs: Sequence[Run], given: Mapping[str, str], points: Sequence[Ma
         raise typer.BadParameter(
             f"{needless[0]}: no run has this path or value; paths that differ: {known}", param_hint="--label"
         )
-    return Labels(given, {run.meta.digest: run.meta.scenario for run in runs}.values())
+    trees = {run.meta.digest: run.meta.scenario for run in runs}.values()
+    try:
+        check_formulas([*given.values(), *(words for tree in trees for words in tree.get(KEY, {}).values())])
+    except ValueError as error:
+        raise typer.BadParameter(str(error), param_hint="--label") from None
+    return Labels(given, trees)
 
 
 def labelled(subject: Subject, labels: Labels) -> str:

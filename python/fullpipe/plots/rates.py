@@ -43,7 +43,9 @@ def rates(tables: Tables, only: Sequence[str] | None = None) -> tuple[Figure, pl
     place.plot(x, y, linewidth=0.8, color=COLOURS[0], rasterized=data.height > MANY_POINTS)
     entries: dict[str, object] = {}
     for name, at, mark in (("start", 0, "none"), ("end", -1, "full")):
-        (entries[name],) = place.plot(x[at], y[at], "o", fillstyle=mark, markersize=5, color=COLOURS[0])
+        (entries[name],) = place.plot(
+            x[at], y[at], "o", fillstyle=mark, markersize=5, color=COLOURS[0], clip_on=False
+        )
     together = float(np.mean((x + y)[data.height // 2 :]))
     most = 1.05 * max(together, float(x.max()), float(y.max()))
     (entries["equal goodput"],) = place.plot([0, most], [0, most], color=GREY, linewidth=0.6)

@@ -75,6 +75,8 @@ def means_with_letters(
     """Means with their 95 % intervals at every `x`, side by side by `colour`, and letters above: means that
     share one do not differ by the test of Games and Howell, of all pairs at 5 %.
 
+    Where all have one colour and `x` are names, each name has its own.
+
     Returns the columns x, colour, runs, mean, low, high, letters. There are no letters where a group has one
     run, or where two of them do not vary.
     """
@@ -83,11 +85,14 @@ def means_with_letters(
     groups = [part["value"].to_list() for part in rows.partition_by(keys, maintain_order=True)]
     data = data.with_columns(letters=pl.Series(_letters(groups), dtype=pl.String))
     places = rows["x"].unique(maintain_order=True).to_list()
-    parts = list(marks.parts(data))
+    parts, own = list(marks.parts(data)), _looks_of_names(rows)
     for number, (part, _, words, look) in enumerate(parts):
         at = [places.index(x) + apart(number, len(parts)) for x in part["x"]]
-        axes.plot(at, part["mean"], look.marker, label=words, markersize=4, color=look.color)
-        axes.vlines(at, part["low"], part["high"], color=look.color, linewidth=1.4)
+        axes.plot([], [], look.marker, label=words, markersize=4, color=look.color)
+        colours = [own.get(str(x), look.color) for x in part["x"]]
+        axes.vlines(at, part["low"], part["high"], color=colours, linewidth=1.4)
+        for place, mean, colour in zip(at, part["mean"], colours, strict=True):
+            axes.plot(place, mean, look.marker, markersize=4, color=colour)
         for place, high, letters in zip(at, part["high"], part["letters"], strict=True):
             axes.annotate(
                 letters or "", (place, high), (0, 4), textcoords="offset points", ha="center", fontsize=7
@@ -96,6 +101,14 @@ def means_with_letters(
     axes.set_xlim(-0.5, len(places) - 0.5)
     axes.margins(y=0.12)
     return data
+
+
+def _looks_of_names(rows: pl.DataFrame) -> dict[str, str]:
+    """The colour of every name along x, such as an algorithm, if nothing else has colours."""
+    if rows["x"].dtype.is_numeric() or rows["colour"].unique().to_list() != [""]:
+        return {}
+    names = [str(name) for name in rows["x"].unique(maintain_order=True)]
+    return {name: look["color"] for name, look in looks(names).items()}
 
 
 def _letters(groups: Sequence[Sequence[float]]) -> list[str]:
@@ -122,15 +135,14 @@ def distributions(
     places = rows["x"].unique(maintain_order=True).to_list()
     parts = list(marks.parts(rows))
     width = 0.8 / len(parts)
-    by_name = rows["colour"].n_unique() == 1 and parts[0][1] == "" and not rows["x"].dtype.is_numeric()
-    own = looks([str(x) for x in places]) if by_name else {}
+    own = _looks_of_names(rows)
     draw = _violins if violins else _boxes
     for number, (part, _, words, look) in enumerate(parts):
         for (x,), group in part.group_by(["x"], maintain_order=True):
-            colour = own[str(x)]["color"] if by_name else look.color
+            colour = own.get(str(x), look.color)
             at = places.index(x) + (number - (len(parts) - 1) / 2) * width
             draw(axes, group["value"].to_list(), at, 0.9 * width, colour)
-        axes.plot([], [], color=look.color, linewidth=4, label=words)
+        axes.plot([], [], "-", color=look.color, linewidth=4, label=words)
     axes.set_xticks(range(len(places)), [text(value, marks.x) for value in places])
     return rows.group_by("x", "colour", maintain_order=True).agg(
         runs=pl.len(),

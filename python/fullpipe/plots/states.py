@@ -57,6 +57,6 @@ def _hue(number: int, ring: int) -> str:
 def state_patch(state: str, taken: dict[str, str], alpha: float = 1.0) -> dict[str, Any]:
     """The fill and the hatch of a band of a state, as arguments of its artist; see `state_colour`."""
     colour = state_colour(state, taken)
-    others = [name for name in taken if name not in _USUAL]
-    hatch = _USUAL[state][1] if state in _USUAL else _HATCHES[others.index(state) % len(_HATCHES)]
+    others = [name for name, own in taken.items() if own != _USUAL.get(name, ("", ""))[0]]
+    hatch = _HATCHES[others.index(state) % len(_HATCHES)] if state in others else _USUAL[state][1]
     return {"facecolor": to_rgba(colour, alpha), "edgecolor": _INK, "hatch": hatch, "linewidth": 0}
