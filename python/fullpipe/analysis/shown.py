@@ -69,7 +69,7 @@ def number_shown(value: float | None, unit: str, metric: str = "") -> str:
     >>> number_shown(0.0405, "s"), number_shown(4.3935, "1", "call_score")
     ('40.50', '4.4')
     """
-    scale, digits = _digits(unit, metric)
+    scale, digits = scale_and_digits(unit, metric)
     return "-" if value is None else f"{value * scale:,.{digits}f}"
 
 
@@ -80,7 +80,7 @@ def widths_shown(widths: Sequence[float], unit: str, metric: str) -> list[str]:
     >>> widths_shown([0.12, 0.0215], "1", "call_score"), widths_shown([5e5, 2e5], "bit/s", "goodput")
     (['0.12', '0.02'], ['0.50', '0.20'])
     """
-    scale, digits = _digits(unit, metric)
+    scale, digits = scale_and_digits(unit, metric)
     texts: list[str] = []
     for more in range(_MOST_MORE + 1):
         texts = [f"{width * scale:,.{digits + more}f}" for width in widths]
@@ -94,7 +94,7 @@ def _are_told(texts: Sequence[str]) -> bool:
     return len(set(texts)) == len(texts) and all(text.strip("0.") for text in texts)
 
 
-def _digits(unit: str, metric: str) -> tuple[float, int]:
+def scale_and_digits(unit: str, metric: str) -> tuple[float, int]:
     """What a value is multiplied with to be shown, and its decimals."""
     _, scale, digits = _SHOWN.get(unit, (unit, 1.0, 0))
     own = BY_NAME[metric].digits if metric in BY_NAME else None
@@ -127,7 +127,7 @@ def difference_shown(
     ('+10.0 %', '+1.2')
     """
     is_share = bool(reference) and not (metric in BY_NAME and not BY_NAME[metric].margin.relative)
-    scale, digits = _digits(unit, metric)
+    scale, digits = scale_and_digits(unit, metric)
 
     def text(value: float) -> str:
         if not is_share:

@@ -45,6 +45,7 @@ GROUPS: Mapping[str, Mapping[str, Entry]] = {
     },
     "Draw and report": {
         "plot": Entry("plot", "plot", "Draw runs over time, or metrics over many runs."),
+        "table": Entry("table", "table", "Print metrics of runs as a pivoted table."),
         "report": Entry("report", "report", "Write one page about runs or a comparison."),
         "ui": Entry("ui", "ui", "Explore what-ifs and stored runs in the browser."),
         "pack": Entry("pack", "pack", "Pack a study into one file that others can rerun."),

@@ -122,7 +122,7 @@ def _markdown(grid: Grid) -> str:
 def _latex(grid: Grid) -> str:
     """LaTeX in the style of the package booktabs."""
     columns = "l" * len(grid.names) + "r" * len(grid.numbers)
-    head, *rows = [" & ".join(map(_in_latex, row)) + r" \\" for row in (grid.headings, *grid.rows)]
+    head, *rows = [" & ".join(map(in_latex, row)) + r" \\" for row in (grid.headings, *grid.rows)]
     body = [r"\toprule", head, r"\midrule", *rows, r"\bottomrule"]
     return "\n".join([rf"\begin{{tabular}}{{{columns}}}", *body, r"\end{tabular}", ""])
 
@@ -130,6 +130,7 @@ def _latex(grid: Grid) -> str:
 _LATEX = {"\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}", "\n": " "}
 
 
-def _in_latex(text: str) -> str:
+def in_latex(text: str) -> str:
+    """Text with what LaTeX would obey escaped."""
     escaped = re.sub(r"[\\~^\n]|[&%$#_{}]", lambda m: _LATEX.get(m[0], "\\" + m[0]), text)
     return escaped.replace("²", r"\textsuperscript{2}")

@@ -15,8 +15,9 @@ from fullpipe.cli.output import complain, echo
 from fullpipe.cli.plot_drawn import Kind, Log
 from fullpipe.cli.plot_labels import read_labels
 from fullpipe.cli.plot_options import check_options, refused
-from fullpipe.cli.plot_points import Chosen, figure_of, of_one_scenario
+from fullpipe.cli.plot_points import Chosen, figure_of
 from fullpipe.cli.plot_time import labelled_flows, over_time
+from fullpipe.cli.selection import of_one_scenario
 from fullpipe.cli.shared import Content, ContentOption, seconds_of, target
 from fullpipe.errors import ResultError
 from fullpipe.plots.formulas import check_formulas
@@ -172,13 +173,13 @@ def plot(
         if kind and kind in ONE_RUN:
             figure, data, title = _of_one(folders, kind, seconds_of(at, "--at"), flow or ())
         elif kind:
-            axes = (x, y, colour, panel, of, where or ())
+            runs, left = of_one_scenario(each_once(read_runs(runs_in(folders, content))), where or ())
+            axes = (x, y, colour, panel, of, left)
             axis = None if log is None else [each.value for each in log if each != Log.NONE]
             asked = Chosen(kind, metric or (), *axes, width or "page", x_of, x_label, y_label, axis, given)
-            runs, asked = of_one_scenario(each_once(read_runs(runs_in(folders, content))), asked)
             figure, data = figure_of(runs, asked)
             warn_of_short(points_of(runs), runs)
-            title = f"{runs[0].name}-{asked.kind}"
+            title = f"{runs[0].name}-{kind}"
         else:
             runs = read_runs(folders)
             figure, data = over_time(runs, quantity or (), var, flow or (), given)

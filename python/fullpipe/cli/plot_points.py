@@ -11,25 +11,34 @@ import typer
 
 from fullpipe.analysis.expected import capacity_bps
 from fullpipe.analysis.metrics import BY_NAME
-from fullpipe.analysis.metrics.groups import ALL, TOTALS, algorithms_of, flow_directions, flow_groups
+from fullpipe.analysis.metrics.groups import ALL, algorithms_of, flow_directions, flow_groups
 from fullpipe.analysis.metrics.measure import NO_LESS_THAN_0
 from fullpipe.analysis.neutral import neutral_of, with_neutral
 from fullpipe.analysis.of_parts import of_parts
 from fullpipe.analysis.over_seeds import paths_of, sums
-from fullpipe.analysis.points import path_called, points_of, shape_of
-from fullpipe.analysis.shown import axis_shown, metric_shown
+from fullpipe.analysis.points import points_of
+from fullpipe.analysis.shown import metric_shown
 from fullpipe.analysis.subjects import Subject
 from fullpipe.analysis.unfinished import Counts, counted, counts_of, with_counts
 from fullpipe.analysis.values import identities, value_text, values_of
 from fullpipe.cli.plot_axes import Factor, Factors
 from fullpipe.cli.plot_drawn import OF_SHARES, Chart, Kind, Part, drawn
-from fullpipe.errors import UnknownNameError, suggestion
+from fullpipe.cli.selection import (
+    FLOWS,
+    factor_called,
+    filtered,
+    group_called,
+    labelled,
+    labels_of,
+    no_value,
+    of_groups,
+    varied,
+)
 from fullpipe.palette import looks
 from fullpipe.plots.formulas import check_formulas
 from fullpipe.runs import Run
 from fullpipe.scenario import resolve
-from fullpipe.scenario.labels import KEY, Labels, unit_of
-from fullpipe.scenario.quantities import natural
+from fullpipe.scenario.labels import Labels, unit_of
 from fullpipe.scenario.remembered import Remembered
 
 _OF_X, _CAPACITY = "value of x", "capacity of the path"
@@ -38,8 +47,6 @@ _DELIVERED = "flows.goodput_bps"
 """Column of the metrics that no path delivers more of than it carries."""
 _RUN = "number of run"
 _network = Remembered(resolve)
-FLOWS = "flows"
-"""What `--x`, `--colour` and `--panel` call the groups of flows."""
 
 
 @dataclass(frozen=True)
@@ -65,36 +72,6 @@ class Chosen:
     """Words for paths and values, besides those of scenarios."""
 
 
-def of_one_scenario(runs: Sequence[Run], chosen: Chosen) -> tuple[list[Run], Chosen]:
-    """The runs that `--where scenario=NAME` leaves, and what else is asked for.
-
-    Raises:
-        BadParameter: If runs of that name are not there, or if the scenarios are too unlike for one figure.
-    """
-    left, names = list(runs), [w.partition("=")[2].strip() for w in chosen.where if _is_of_name(w)]
-    for name in names:
-        known = list(dict.fromkeys(run.name for run in left))
-        left = [run for run in left if run.name == name]
-        if not left:
-            raise UnknownNameError("scenario", name, known)
-    shapes: dict[tuple[object, ...], str] = {}
-    for run in left:
-        shapes.setdefault(shape_of(run), run.name)
-    if len(shapes) > 1:
-        known = list(dict.fromkeys(shapes.values()))
-        how = (
-            f"choose one with --where scenario={known[0]}"
-            if len(known) > 1
-            else f"all are called {known[0]}: give the folders of one"
-        )
-        raise typer.BadParameter(f"runs are of {len(shapes)} scenarios with other flows or topologies: {how}")
-    return left, replace(chosen, where=[w for w in chosen.where if not _is_of_name(w)])
-
-
-def _is_of_name(where: str) -> bool:
-    return where.partition("=")[0].strip() == "scenario"
-
-
 def figure_of(runs: Sequence[Run], chosen: Chosen) -> tuple[Any, pl.DataFrame]:
     """The figure and the table of what it shows.
 
@@ -111,8 +88,9 @@ def figure_of(runs: Sequence[Run], chosen: Chosen) -> tuple[Any, pl.DataFrame]:
     every = values_of(pointed, wanted)
     if delay:
         every = _with_capacities(every, pointed)
-    values = counted(_filtered(every, chosen.where))
+    values = counted(filtered(every, chosen.where))
     labels = labels_of(runs, chosen.labels, [point for point, _ in pointed])
+    check_labels(labels)
     axes = _Axes(values, chosen, subjects, labels)
     factors = axes.factors([point for point, _ in pointed])
     if delay:
@@ -147,29 +125,12 @@ def _with_y(chosen: Chosen) -> tuple[Sequence[str], Chosen]:
     return [chosen.y], replace(chosen, y=None)
 
 
-def labels_of(runs: Sequence[Run], given: Mapping[str, str], points: Sequence[Mapping[str, Any]]) -> Labels:
-    """The labels of scenarios, and those that are given besides.
-
-    Raises:
-        BadParameter: If one of these is of no path or value of the points, or words are a wrong formula.
-    """
-    groups = [{FLOWS: of} for of in dict.fromkeys(of for run in runs for of in flow_groups(run))]
-    if needless := Labels(given).unknown([*points, *groups]):
-        known = ", ".join(dict.fromkeys(path for point in points for path in point)) or "none"
-        raise typer.BadParameter(
-            f"{needless[0]}: no run has this path or value; paths that differ: {known}", param_hint="--label"
-        )
-    trees = {run.meta.digest: run.meta.scenario for run in runs}.values()
+def check_labels(labels: Labels) -> None:
+    """Raise BadParameter if a label has a formula that cannot be drawn."""
     try:
-        check_formulas([*given.values(), *(words for tree in trees for words in tree.get(KEY, {}).values())])
+        check_formulas(labels.words)
     except ValueError as error:
         raise typer.BadParameter(str(error), param_hint="--label") from None
-    return Labels(given, trees)
-
-
-def labelled(subject: Subject, labels: Labels) -> str:
-    """The label of an axis of a metric, and of the group of flows that it is of."""
-    return axis_shown(subject.metric, labels.value(FLOWS, subject.of) if subject.of else "")[1]
 
 
 def _with_capacities(values: pl.DataFrame, runs: Sequence[tuple[Mapping[str, Any], Run]]) -> pl.DataFrame:
@@ -190,20 +151,6 @@ def _with_capacities(values: pl.DataFrame, runs: Sequence[tuple[Mapping[str, Any
     return values.join(known, on=keys, how="left", nulls_equal=True, maintain_order="left")
 
 
-def _filtered(values: pl.DataFrame, where: Sequence[str]) -> pl.DataFrame:
-    for text in where:
-        word, equals, value = text.partition("=")
-        path = path_called(word.strip(), paths_of(values))
-        if not equals or path is None:
-            raise UnknownNameError("path", word.strip(), paths_of(values))
-        known = values[path].cast(pl.String).drop_nulls().unique().sort().to_list()
-        values = values.filter(pl.col(path).cast(pl.String) == natural(value.strip()))
-        if values.is_empty():
-            told = suggestion(value.strip(), known)
-            raise typer.BadParameter(f"--where {text}: no run has this value{told}")
-    return values
-
-
 class _Axes:
     """What is drawn along which axis: what was asked for, and for the rest what differs."""
 
@@ -211,7 +158,7 @@ class _Axes:
         self, values: pl.DataFrame, chosen: Chosen, subjects: Sequence[Subject], labels: Labels
     ) -> None:
         self.labels = labels
-        self.known = [path for path in paths_of(values) if values[path].n_unique() > 1]
+        self.known = varied(values)
         self.values = values
         self.x = self._called(chosen.x) if chosen.kind != Kind.DELAY else None
         self.y = self._called(chosen.y)
@@ -233,16 +180,12 @@ class _Axes:
             raise typer.BadParameter(f"runs differ in {names}, too: {how}")
 
     def _called(self, word: str | None) -> str | None:
-        if word is None or word == FLOWS:
-            return word
-        path = path_called(word, self.known)
-        if path is None:
-            raise UnknownNameError("path", word, [*self.known, FLOWS])
-        return path
+        return None if word is None else factor_called(word, self.values)
 
     def factors(self, points: Sequence[Mapping[str, Any]]) -> Factors:
         """What is along the axes, in words."""
-        names = {**self.labels.names(self.known), FLOWS: ""}
+        chosen = [path for path in (self.x, self.y, self.colour, self.panel) if path and path != FLOWS]
+        names = {**self.labels.names(list(dict.fromkeys([*self.known, *chosen]))), FLOWS: ""}
         return Factors(*(
             Factor() if path is None else self._factor(path, names[path], points)
             for path in (self.x, self.y, self.colour, self.panel)
@@ -272,7 +215,7 @@ class _Axes:
             keys = [*paths_of(self.values), "seed", *([] if delay.of else ["kind", "of"])]
             of_delay = self.values.filter(pl.col("metric") == delay.metric)
             if delay.of:
-                of_delay = of_delay.filter(pl.col("of") == self._known(delay.of))
+                of_delay = of_delay.filter(pl.col("of") == group_called(delay.of, self.values))
             other = of_delay.select(*keys, (pl.col("value") * delay.scale).alias(_OF_X))
             table = table.join(other, on=keys, how="inner", nulls_equal=True, maintain_order="left")
             table = table.drop_nulls(_OF_X)
@@ -286,9 +229,7 @@ class _Axes:
             columns["most"] = pl.col(_CAPACITY) * subject.scale
         rows = table.drop_nulls("value").select(**columns, value=pl.col("value") * subject.scale)
         if rows.is_empty():
-            raise typer.BadParameter(
-                f"no run has a value of {subject.called} for what is asked for{self._instead(subject)}"
-            )
+            raise no_value(subject, self.values)
         return rows
 
     def neutral(self, subject: Subject) -> float | None:
@@ -305,32 +246,8 @@ class _Axes:
         return "; ".join(filter(None, told))
 
     def _of_groups(self, subject: Subject) -> pl.DataFrame:
-        """The values of a metric, of the group that is asked for, of every group, or of all flows."""
-        table = self.values.filter(pl.col("metric") == subject.metric)
-        groups = table["of"].unique(maintain_order=True).to_list()
-        is_by_group = FLOWS in (self.x, self.y, self.colour, self.panel)
-        if subject.of is not None:
-            return table.filter(pl.col("of") == self._known(subject.of))
-        if is_by_group:
-            return table.filter(~pl.col("of").is_in(TOTALS)) if len(groups) > 1 else table
-        if subject.metric == "share" and len(groups) > 1:
-            names = ", ".join(name for name in groups if name not in TOTALS)
-            raise typer.BadParameter(f"the share of all flows is 1: give --of one of {names}")
-        if ALL not in groups and table["kind"].eq("flows").all():
-            return table  # runs have one group each, whatever it is called
-        return table.filter(pl.col("of") == (ALL if ALL in groups else groups[0]))
-
-    def _known(self, of: str) -> str:
-        groups = self.values["of"].unique(maintain_order=True).to_list()
-        if of not in groups:
-            raise UnknownNameError("group of flows", of, groups)
-        return of
-
-    def _instead(self, subject: Subject) -> str:
-        """The groups that have the metric."""
-        known = self.values.filter(pl.col("metric") == subject.metric).drop_nulls("value")["of"]
-        names = known.unique(maintain_order=True).to_list()
-        return f"; {', '.join(names)} {'has' if len(names) == 1 else 'have'} one: give --of" if names else ""
+        by_group = FLOWS in (self.x, self.y, self.colour, self.panel)
+        return of_groups(self.values, subject, by_group=by_group)
 
     def _column(self, name: str | None, *, as_names: bool = False) -> pl.Expr:
         """The values along an axis."""

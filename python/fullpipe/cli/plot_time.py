@@ -10,7 +10,8 @@ import typer
 
 from fullpipe import plots
 from fullpipe.analysis.points import CONTENT, points_of, shape_of
-from fullpipe.cli.plot_points import labels_of
+from fullpipe.cli.plot_points import check_labels
+from fullpipe.cli.selection import labels_of
 from fullpipe.errors import UnknownNameError
 from fullpipe.runs import Run
 from fullpipe.scenario.labels import Labels
@@ -60,6 +61,7 @@ def run_labels(runs: Sequence[Run], given: Mapping[str, str]) -> list[str]:
     is_alike = len({shape_of(run) for run in runs}) == 1
     points = points_of(runs) if is_alike else [{} for _ in runs]
     labels = labels_of(runs, given, points)
+    check_labels(labels)
     if len(runs) == 1:
         return [runs[0].name]
     contents = list(dict.fromkeys(point.get(CONTENT) for point in points))

@@ -46,6 +46,11 @@ class Labels:
         self._flows = [tree.get(_FLOWS, []) for tree in trees]
         self._links = [tree.get("topology", {}).get("links", []) for tree in trees]
 
+    @property
+    def words(self) -> list[str]:
+        """The words that a user gives."""
+        return list(self._given.values())
+
     def names(self, paths: Sequence[str]) -> dict[str, str]:
         """The words of every path. Paths of the same words say whose they are, or else are spelt out.
 

@@ -1,0 +1,157 @@
+"""Values of many runs for one figure or table: of one scenario, filtered, with the paths that differ."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import polars as pl
+import typer
+
+from fullpipe.analysis.metrics.groups import ALL, TOTALS, flow_groups
+from fullpipe.analysis.over_seeds import paths_of
+from fullpipe.analysis.points import path_called, shape_of
+from fullpipe.analysis.shown import axis_shown
+from fullpipe.analysis.subjects import Subject
+from fullpipe.errors import UnknownNameError, suggestion
+from fullpipe.runs import Run
+from fullpipe.scenario.labels import Labels
+from fullpipe.scenario.quantities import natural
+
+FLOWS = "flows"
+"""The factor whose values are the groups of flows."""
+
+
+def of_one_scenario(runs: Sequence[Run], where: Sequence[str]) -> tuple[list[Run], list[str]]:
+    """The runs that `--where scenario=NAME` leaves, and the other conditions.
+
+    Raises:
+        BadParameter: If the scenarios are too unlike to be together.
+        UnknownNameError: If no run is of that name.
+    """
+    left, names = list(runs), [w.partition("=")[2].strip() for w in where if _is_of_name(w)]
+    for name in names:
+        known = list(dict.fromkeys(run.name for run in left))
+        left = [run for run in left if run.name == name]
+        if not left:
+            raise UnknownNameError("scenario", name, known)
+    shapes: dict[tuple[object, ...], str] = {}
+    for run in left:
+        shapes.setdefault(shape_of(run), run.name)
+    if len(shapes) > 1:
+        known = list(dict.fromkeys(shapes.values()))
+        how = (
+            f"choose one with --where scenario={known[0]}"
+            if len(known) > 1
+            else f"all are called {known[0]}: give the folders of one"
+        )
+        raise typer.BadParameter(f"runs are of {len(shapes)} scenarios with other flows or topologies: {how}")
+    return left, [each for each in where if not _is_of_name(each)]
+
+
+def _is_of_name(where: str) -> bool:
+    return where.partition("=")[0].strip() == "scenario"
+
+
+def filtered(values: pl.DataFrame, where: Sequence[str]) -> pl.DataFrame:
+    """The values of runs that have a value at a path.
+
+    Raises:
+        BadParameter: If no run has it.
+        UnknownNameError: If no such path differs.
+    """
+    for text in where:
+        word, equals, value = text.partition("=")
+        path = path_called(word.strip(), paths_of(values))
+        if not equals or path is None:
+            raise UnknownNameError("path", word.strip(), paths_of(values))
+        known = values[path].cast(pl.String).drop_nulls().unique().sort().to_list()
+        values = values.filter(pl.col(path).cast(pl.String).is_in(_spelt(value.strip(), values[path])))
+        if values.is_empty():
+            told = suggestion(value.strip(), known)
+            raise typer.BadParameter(f"--where {text}: no run has this value{told}")
+    return values
+
+
+def _spelt(value: str, known: pl.Series) -> list[str]:
+    """How a column has a value: a number may be written as in the scenario, such as 0 for 0.0."""
+    try:
+        same = [str(each) for each in known.unique() if known.dtype.is_numeric() and each == float(value)]
+    except ValueError:
+        same = []
+    return [natural(value), *same]
+
+
+def varied(values: pl.DataFrame) -> list[str]:
+    """The paths that differ between runs."""
+    return [path for path in paths_of(values) if values[path].n_unique() > 1]
+
+
+def factor_called(word: str, values: pl.DataFrame) -> str:
+    """The path that is called so, or `FLOWS`; one that does not differ, too, as after `--where`.
+
+    Raises:
+        UnknownNameError: If there is none.
+    """
+    known = varied(values)
+    path = FLOWS if word == FLOWS else path_called(word, known) or path_called(word, paths_of(values))
+    if path is None:
+        raise UnknownNameError("path", word, [*known, FLOWS])
+    return path
+
+
+def of_groups(values: pl.DataFrame, subject: Subject, *, by_group: bool) -> pl.DataFrame:
+    """The values of a metric, of the group that is asked for, of every group, or of all flows.
+
+    Raises:
+        BadParameter: If it says nothing of all flows.
+        UnknownNameError: If there is no such group.
+    """
+    table = values.filter(pl.col("metric") == subject.metric)
+    groups = table["of"].unique(maintain_order=True).to_list()
+    if subject.of is not None:
+        return table.filter(pl.col("of") == group_called(subject.of, values))
+    if by_group:
+        return table.filter(~pl.col("of").is_in(TOTALS)) if len(groups) > 1 else table
+    if subject.metric == "share" and len(groups) > 1:
+        names = ", ".join(name for name in groups if name not in TOTALS)
+        raise typer.BadParameter(f"the share of all flows is 1: give --of one of {names}")
+    if ALL not in groups and table["kind"].eq("flows").all():
+        return table  # runs have one group each, whatever it is called
+    return table.filter(pl.col("of") == (ALL if ALL in groups else groups[0]))
+
+
+def group_called(of: str, values: pl.DataFrame) -> str:
+    """The group of flows or link of this name. Raises UnknownNameError if there is none."""
+    groups = values["of"].unique(maintain_order=True).to_list()
+    if of not in groups:
+        raise UnknownNameError("group of flows", of, groups)
+    return of
+
+
+def no_value(subject: Subject, values: pl.DataFrame) -> typer.BadParameter:
+    """The error that no run has a value of a metric, with the groups that have it."""
+    known = values.filter(pl.col("metric") == subject.metric).drop_nulls("value")["of"]
+    names = known.unique(maintain_order=True).to_list()
+    instead = f"; {', '.join(names)} {'has' if len(names) == 1 else 'have'} one: give --of" if names else ""
+    return typer.BadParameter(f"no run has a value of {subject.called} for what is asked for{instead}")
+
+
+def labels_of(runs: Sequence[Run], given: Mapping[str, str], points: Sequence[Mapping[str, Any]]) -> Labels:
+    """The labels of scenarios, and those that are given besides.
+
+    Raises:
+        BadParameter: If one of these is of no path or value of the points.
+    """
+    groups = [{FLOWS: of} for of in dict.fromkeys(of for run in runs for of in flow_groups(run))]
+    if needless := Labels(given).unknown([*points, *groups]):
+        known = ", ".join(dict.fromkeys(path for point in points for path in point)) or "none"
+        raise typer.BadParameter(
+            f"{needless[0]}: no run has this path or value; paths that differ: {known}", param_hint="--label"
+        )
+    return Labels(given, {run.meta.digest: run.meta.scenario for run in runs}.values())
+
+
+def labelled(subject: Subject, labels: Labels) -> str:
+    """The label of an axis of a metric, and of the group of flows that it is of."""
+    return axis_shown(subject.metric, labels.value(FLOWS, subject.of) if subject.of else "")[1]

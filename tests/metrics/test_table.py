@@ -1,0 +1,224 @@
+"""`fullpipe table`: means of runs with factors along rows and columns, as text, Markdown, CSV and LaTeX."""
+
+from __future__ import annotations
+
+import csv
+import re
+from io import StringIO
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import pytest
+import typer
+from typer.testing import CliRunner, Result
+
+from fullpipe import Run, Scenario, sweep, sweeps
+from fullpipe.analysis.metrics.groups import ALL
+from fullpipe.analysis.over_seeds import over_seeds
+from fullpipe.analysis.points import points_of
+from fullpipe.analysis.subjects import Subject
+from fullpipe.analysis.values import values_of
+from fullpipe.cli import app
+from fullpipe.cli.latex import latex_of
+from fullpipe.cli.pivot import Column, Pivot, pivot_of
+from fullpipe.errors import UnknownNameError
+
+COUNT, LOSS, CCA = "flows.1.count", "topology.bottleneck.loss.probability", "flows.0.cca"
+GOODPUT = [Subject("goodput", None)]
+
+
+def scenario(**values: Any) -> Scenario:
+    loss = {"kind": "bernoulli", "probability": 0.0}
+    base: dict[str, Any] = {
+        "name": "table",
+        "duration": "1 s",
+        "topology": {"kind": "dumbbell", "bottleneck": {"rate": "5 Mbit/s", "delay": "5 ms", "loss": loss}},
+        "flows": [{"cca": "bbr3", "name": "mine", "start_jitter": "50 ms"}, {"cca": "cubic"}],
+        "record": {"interval": "off"},
+        "sweep": {COUNT: [1, 2, 10], LOSS: [0.0, 0.001]},
+    }
+    return Scenario(**(base | values))
+
+
+@pytest.fixture(scope="module")
+def store(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("table") / "runs"
+    sweep(scenario(), (1, 2), out=folder)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def runs(store: Path) -> list[Run]:
+    return [Run.load(file.parent) for file in sorted(store.glob("*/*/meta.json"))]
+
+
+def table(store: Path, *words: str) -> Result:
+    return CliRunner().invoke(app, ["table", str(store), *words])
+
+
+def told(result: Result) -> str:
+    return " ".join(result.output.replace("│", " ").split())
+
+
+def test_cells_are_means_over_seeds_in_the_order_of_their_sizes(runs: list[Run]) -> None:
+    found = pivot_of(runs, GOODPUT, [COUNT], [LOSS])
+    assert found.rows == ["CUBIC flows"]
+    assert [list(head) for head in found.heads] == [["1"], ["2"], ["10"]]
+    assert [column.titles for column in found.numbers] == [["loss 0 %"], ["loss 0.1 %"]]
+    means = over_seeds(values_of(zip(points_of(runs), runs, strict=True), ["goodput"])).filter(of=ALL)
+    for head, row in zip((1, 2, 10), found.cells, strict=True):
+        for loss, cell in zip((0.0, 0.001), row, strict=True):
+            (wanted,) = means.filter((pl.col(COUNT) == head) & (pl.col(LOSS) == loss)).iter_rows(named=True)
+            assert cell is not None
+            assert [cell[end] for end in ("mean", "low", "high")] == [
+                wanted[end] for end in ("mean", "low", "high")
+            ]
+    assert found.runs == (2, 2)
+
+
+def test_rows_are_all_that_differs_and_is_not_along_the_columns(runs: list[Run]) -> None:
+    assert pivot_of(runs, GOODPUT, columns=["probability"]).rows == ["CUBIC flows"]
+    long = pivot_of(runs, GOODPUT)
+    assert sorted(long.rows) == ["CUBIC flows", "loss"]
+    assert [column.metric for column in long.numbers] == ["goodput (Mbit/s)"]
+    assert len(long.heads) == 6
+
+
+def test_groups_of_flows_are_a_factor(runs: list[Run]) -> None:
+    found = pivot_of(runs, [Subject("share", None)], [LOSS], ["flows"], [f"{COUNT}=2"])
+    assert [column.titles for column in found.numbers] == [["mine"], ["cubic"]]
+    shares = [[cell["mean"] for cell in row if cell] for row in found.cells]
+    assert [sum(row) for row in shares] == pytest.approx([1, 1])
+
+
+def test_runs_of_several_points_are_never_in_one_cell(runs: list[Run]) -> None:
+    with pytest.raises(
+        typer.BadParameter, match=r"runs differ in .*probability, too: use --rows or --columns"
+    ):
+        pivot_of(runs, GOODPUT, [COUNT])
+    with pytest.raises(typer.BadParameter, match="is along the rows; leave it out of --columns"):
+        pivot_of(runs, GOODPUT, [COUNT, LOSS], [LOSS])
+    with pytest.raises(UnknownNameError, match="rate"):
+        pivot_of(runs, GOODPUT, ["rate"])
+
+
+def test_a_value_of_where_may_be_written_as_in_the_scenario(store: Path) -> None:
+    plain = table(store, "--rows", "count", "--where", "probability=0")
+    assert plain.exit_code == 0, plain.output
+    assert plain.output == table(store, "--rows", "count", "--where", "probability=0.0").output
+
+
+def test_text_and_markdown_have_words_and_intervals(store: Path) -> None:
+    text = table(store, "--rows", "count", "--columns", "probability", "--label", "probability.0=no loss")
+    first, heads, *_ = text.stdout.splitlines()
+    assert first == "goodput (Mbit/s)"
+    assert re.fullmatch(r"CUBIC flows +no loss +loss 0.1 %", heads.strip())
+    words = ("--rows", "count", "--columns", "probability", "--metric", "goodput", "--metric", "jain")
+    markdown = table(store, *words, "--format", "markdown").stdout.splitlines()
+    assert markdown[0].startswith(
+        "| CUBIC flows | goodput (Mbit/s) loss 0 % | goodput (Mbit/s) loss 0.1 % | Jain's"
+    )
+    assert markdown[1] == "| --- | --: | --: | --: | --: |"
+
+
+def test_csv_has_numbers_in_base_units(store: Path) -> None:
+    written = table(store, "--rows", "count", "--columns", "probability", "--format", "csv").stdout
+    head, *rows = csv.reader(StringIO(written))
+    assert head == [
+        "CUBIC flows",
+        *(f"loss {n} % {end}" for n in ("0", "0.1") for end in ("mean", "low", "high")),
+    ]
+    assert len(rows) == 3
+    assert all(1e6 < float(row[1]) < 5e6 for row in rows)
+    assert all(float(row[2]) <= float(row[1]) <= float(row[3]) for row in rows)
+
+
+def cell(mean: float, half: float | None, *, low: float | None = None, unit: str = "bit/s") -> dict[str, Any]:
+    ends = (None, None) if half is None else (mean - half if low is None else low, mean + half)
+    return {
+        "mean": mean,
+        "low": ends[0],
+        "high": ends[1],
+        "alike": False,
+        "unit": unit,
+        "metric": "goodput",
+        "n": 5,
+    }
+
+
+def one_column(*cells: Any) -> list[str]:
+    pivot = Pivot(
+        ["n"],
+        [],
+        [[str(n)] for n in range(len(cells))],
+        [Column("m", [], [])],
+        [[each] for each in cells],
+        (5, 5),
+    )
+    lines = latex_of(pivot).splitlines()
+    return [lines[1], *(line for line in lines if re.match(r"\d+ &", line))]
+
+
+def test_latex_numbers_have_their_uncertainty_and_a_common_format() -> None:
+    found = one_column(cell(19.071e6, 0.1449e6), cell(9.1e6, 0.02e6), cell(100e6, None))
+    assert found[0] == r"\begin{tabular}{l S[table-format=3.2(2)]}"
+    assert found[1:] == [r"0 & 19.07(15) \\", r"1 & 9.10(2) \\", r"2 & 100.00 \\"]
+
+
+def test_latex_uncertainties_have_at_most_two_digits() -> None:
+    assert one_column(cell(52.86e6, 1.449e6), cell(48e6, 37.4e6))[1:] == [r"0 & 53(2) \\", r"1 & 48(38) \\"]
+
+
+def test_latex_writes_a_truncated_interval_out_and_a_missing_cell_as_a_dash() -> None:
+    found = one_column(cell(1e6, 3e6, low=0.0), None)
+    assert found[1:] == [r"0 & {1.00 [0.00, 4.00]} \\", r"1 & {--} \\"]
+
+
+def test_latex_is_a_table_of_booktabs_with_escaped_words(store: Path) -> None:
+    words = (
+        "--columns",
+        "probability",
+        "--rows",
+        "count",
+        "--metric",
+        "goodput",
+        "--metric",
+        "jain",
+        "--format",
+        "latex",
+    )
+    lines = table(store, *words, "--label", "count=N & #").stdout.splitlines()
+    assert lines[0].startswith(r"% \usepackage{booktabs, siunitx}; means of 2 runs")
+    assert r" & \multicolumn{2}{c}{goodput (Mbit/s)} & \multicolumn{2}{c}{Jain's index} \\" in lines
+    assert r"\cmidrule(lr){2-3} \cmidrule(lr){4-5}" in lines
+    assert r" & \multicolumn{4}{c}{loss} \\" in lines
+    assert any(line.startswith(r"N \& \# & \multicolumn{1}{c}{0 \%} &") for line in lines)
+    assert [line for line in lines if line in (r"\toprule", r"\midrule", r"\bottomrule")] == [
+        r"\toprule", r"\midrule", r"\bottomrule",
+    ]  # fmt: skip
+    counts = {line.count("&") for line in lines if line.endswith(r"\\") and "multicolumn" not in line}
+    assert counts == {4}
+
+
+@pytest.mark.parametrize(
+    ("words", "line"),
+    [
+        (("--metric", "goodputt"), 'unknown metric "goodputt"'),
+        (("--metric", "share", "--rows", "count", "--columns", "probability"), "the share of all flows is 1"),
+        (("--metric", "call_score"), "no run has a value of call_score"),
+        (("--where", "probability=3"), "no run has this value"),
+        (("--label", "cca.bbr4=x"), "no run has this path or value"),
+    ],
+)
+def test_what_cannot_be_told_is_refused(store: Path, words: tuple[str, ...], line: str) -> None:
+    result = table(store, *words)
+    assert result.exit_code == 2
+    assert line in told(result)
+
+
+def test_tables_as_values_are_rows_in_words() -> None:
+    queues = [{"kind": "drop_tail", "packets": 9}, "fq_codel"]
+    made = scenario(sweep={"topology.bottleneck.queue": queues})
+    found = pivot_of(sweeps.run(sweeps.jobs(made)), GOODPUT)
+    assert [list(head) for head in found.heads] == [["drop_tail 9 packets"], ["fq_codel"]]
