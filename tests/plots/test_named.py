@@ -147,6 +147,7 @@ def test_a_geometric_sweep_has_a_log_axis_with_ticks_at_its_values(runs: list[Ru
     [
         ([0.25, 0.5, 1, 2, 4, 8], True),
         ([5, 10, 20, 50, 100, 200], True),
+        ([0.1, 1.5, 6], True),
         ([1, 2, 3, 4, 5], False),
         ([10, 40], False),
         ([0, 1, 10, 100], False),

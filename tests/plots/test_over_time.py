@@ -44,6 +44,8 @@ def test_runs_are_called_by_what_differs(algorithms: list[Run]) -> None:
     assert run_labels(algorithms, {}) == ["cubic", "vegas", "bbr3"]
     assert run_labels(algorithms, {"cca.bbr3": "BBRv3"})[-1] == "BBRv3"
     assert run_labels(runs_of((1, 2)), {}) == ["seed 1", "seed 2"]
+    queues = runs_of(sweep={"topology.bottleneck.queue": ["codel", {"kind": "drop_tail", "packets": 9}]})
+    assert run_labels(queues, {}) == ["codel", "drop_tail 9 packets"]
     both = runs_of(sweep={RATE: ["5 Mbit/s", "8 Mbit/s"], CCA: ["cubic", "reno"]})
     assert run_labels(both, {})[:2] == ["rate 5 Mbit/s, cubic", "rate 5 Mbit/s, reno"]
 
@@ -77,6 +79,8 @@ def test_flows_have_the_colours_of_their_algorithms_in_every_figure(algorithms: 
 
 
 def test_capacities_of_several_runs_say_whose_they_are() -> None:
+    queues = runs_of(sweep={"topology.bottleneck.queue": ["codel", {"kind": "drop_tail", "packets": 9}]})
+    assert run_labels(queues, {}) == ["codel", "drop_tail 9 packets"]
     both = runs_of(sweep={RATE: ["5 Mbit/s", "8 Mbit/s"]})
     figure, _ = over_time(both, ["goodput"], None, [], {})
     told = [text.get_text() for text in figure.axes[0].texts]
@@ -114,6 +118,18 @@ def test_reroutes_are_events_beside_a_recorded_course() -> None:
     flow = {"cca": "cubic", "from": "a", "to": "b", "via": ["fast"], "reroutes": reroutes}
     (run,) = runs_of(topology={"kind": "graph", "nodes": ["a", "b"], "links": links}, flows=[flow])
     assert events_of(run).rows() == [(1.0, "reroute of cubic-1")]
+
+
+def test_hand_overs_of_phones_are_events() -> None:
+    handovers = [{"at": "300 ms", "gap": "20 ms", "every": "400 ms"}]
+    values = {"duration": "1 s", "warmup": "0 s", "cells.0.users.0.handovers": handovers}
+    (run,) = sweeps.run(sweeps.jobs(Scenario.named("nr-100mhz").with_values(values)))
+    node = run.meta.scenario["cells"][0]["users"][0]["node"]
+    assert [(round(time_s, 6), event) for time_s, event in events_of(run).rows()] == [
+        (0.3, f"hand-over of {node}"), (0.7, f"hand-over of {node}"),
+    ]  # fmt: skip
+    figure, _ = over_time([run], ["rtt"], None, [], {})
+    assert f"hand-over of {node}" in [text.get_text() for text in figure.axes[0].texts]
 
 
 def test_changes_of_several_links_have_their_names() -> None:

@@ -8,6 +8,7 @@ from typing import Any
 import polars as pl
 
 from fullpipe.runs import Run
+from fullpipe.scenario.model.cells.cellular import Cellular
 from fullpipe.scenario.model.flows import flow_names
 from fullpipe.scenario.model.rerouting import Moving, reroutes_of
 from fullpipe.scenario.model.topology import Graph
@@ -64,5 +65,20 @@ def _of_routes(run: Run) -> Iterator[tuple[float, str]]:
 
 
 def _of_nodes(run: Run) -> Iterator[tuple[float, str]]:
+    """Moves to another medium, and hand-overs within cellular cells."""
     for move in run.scenario.mobility or ():
         yield move.at_s, f"{move.node} to {move.to}"
+    for cell in run.scenario.cells or ():
+        if isinstance(cell, Cellular):
+            gaps = [(f"hand-over of {user.node}", gap) for user in cell.stations for gap in user.handovers]
+            gaps += [(f"hand-over in {cell.name}", gap) for gap in cell.gaps]
+            for event, gap in gaps:
+                yield from _again(gap.at_s, gap.every_s, run, event)
+            if satellites := cell.satellites:
+                yield from _again(satellites.at_s, satellites.every_s, run, "satellite")
+
+
+def _again(at_s: float, every_s: float | None, run: Run, event: str) -> Iterator[tuple[float, str]]:
+    """An event at a time and, if it comes back, after each period."""
+    count = 1 + int((run.meta.duration_s - at_s) / every_s) if every_s and at_s < run.meta.duration_s else 1
+    yield from ((at_s + n * (every_s or 0.0), event) for n in range(count))

@@ -11,6 +11,7 @@ import polars as pl
 
 from fullpipe import files
 from fullpipe.analysis.bounds import bounds_of_difference
+from fullpipe.analysis.shown import axis_shown, metric_shown
 from fullpipe.cli.asked import read_scenario
 from fullpipe.cli.output import echo
 from fullpipe.cli.shown import (
@@ -127,4 +128,6 @@ def _is_relative(row: Finding) -> bool:
 
 
 def _axis_label(row: Finding) -> str:
-    return f"{row.metric}, % of the reference" if _is_relative(row) else shown_in(row.metric, row.unit)[1]
+    if _is_relative(row):
+        return f"{metric_shown(row.metric)} (% of the reference)"
+    return axis_shown(row.metric)[1]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from itertools import pairwise
 from statistics import fmean, pstdev
@@ -107,14 +108,15 @@ def is_log(axis: str, values: pl.Series, log: Sequence[str] | None) -> bool:
 
 
 def is_geometric(values: Sequence[float]) -> bool:
-    """Whether swept values are spaced more evenly by their ratios than by their differences.
+    """Whether swept values are spaced more evenly on a logarithmic axis than on a linear one.
 
     >>> is_geometric([1, 2, 4, 8, 16]), is_geometric([0.5, 1, 4]), is_geometric([1, 2, 3, 4])
     (True, True, False)
     """
     if len(values) < 3 or min(values) <= 0 or values[-1] < _GEOMETRIC * values[0]:
         return False
-    ratios, steps = zip(*((high / low, high - low) for low, high in pairwise(values)), strict=True)
+    ratios = [math.log(high / low) for low, high in pairwise(values)]
+    steps = [high - low for low, high in pairwise(values)]
     return bool(pstdev(ratios) / fmean(ratios) < pstdev(steps) / fmean(steps))
 
 

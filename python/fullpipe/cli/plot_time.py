@@ -84,8 +84,12 @@ def _words(point: Mapping[str, Any], labels: Labels) -> Iterator[str]:
     """The values of a point; a name, as of an algorithm, speaks for itself."""
     names = labels.names([*point])
     for path, value in point.items():
-        is_name = isinstance(value, str) and as_numbers([value]) is None
+        is_name = "kind" in value if isinstance(value, Mapping) else _is_name(value)
         yield labels.value(path, value) if is_name else labels.at(path, value, names[path])
+
+
+def _is_name(value: Any) -> bool:
+    return isinstance(value, str) and as_numbers([value]) is None
 
 
 def _numbered(labels: Sequence[str]) -> list[str]:

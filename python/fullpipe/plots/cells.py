@@ -11,6 +11,7 @@ from matplotlib.figure import Figure
 from fullpipe.analysis.over_time import Tables
 from fullpipe.palette import COLOURS
 from fullpipe.plots.actors import algorithms, restyle
+from fullpipe.plots.events import mark_events
 from fullpipe.plots.series import time_series
 from fullpipe.plots.style import in_house_style, new_figure, shared_legend
 from fullpipe.plots.variables import variables
@@ -120,6 +121,7 @@ def waits(tables: Tables) -> tuple[Figure, pl.DataFrame]:
         frames.append(data.select(pl.lit(quantity).alias("quantity"), "actor", "time_s", "value"))
         place.label_outer()
     shared_legend(figure, restyle(axes, algorithms({"": tables})))
+    mark_events(axes, {"": tables})
     return figure, pl.concat(frames)
 
 
