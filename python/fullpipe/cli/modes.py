@@ -42,7 +42,7 @@ def _told(row: Mapping[str, Any], found: TwoModes) -> str:
     point = {
         name: value for name, value in row.items() if name not in ("engine", "kind", "of", "metric", "unit")
     }
-    name = " ".join([f"{row['metric']} of {row['of']}", *point_shown(point)])
+    name = ", ".join([f"{row['metric']} of {row['of']}", *point_shown(point)])
     modes = " and ".join(_mode(mode, found.n, row) for mode in (found.low, found.high))
     return f"two modes: {name} is {modes}"
 

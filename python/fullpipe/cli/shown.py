@@ -36,7 +36,7 @@ LONGEST = 20
 
 def label(job: "Job") -> str:
     """Point and seed of a job."""
-    return " ".join([*point_shown(job.point), f"seed {job.seed}"])
+    return ", ".join([*point_shown(job.point), f"seed {job.seed}"])
 
 
 def heading(name: str, longest: int = LONGEST) -> str:

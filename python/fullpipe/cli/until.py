@@ -42,7 +42,7 @@ def _lines(found: Enough) -> Iterator[str]:
 def _wide(found: Known) -> str:
     metric, unit = found.target.metric, BY_NAME[found.target.metric].unit
     point = {path: value for path, value in found.point.items() if path != "engine"}
-    name = " ".join([f"{metric} of {found.of}", *point_shown(point)])
+    name = ", ".join([f"{metric} of {found.of}", *point_shown(point)])
     if found.modes:
         share = 100 * found.modes.low.share.half_width
         return f"  {name}: two modes, whose probability is known to ±{share:.0f} points, not ±{100 * SHARE:g}"

@@ -10,7 +10,7 @@ from typing import Any
 
 from matplotlib.colors import to_hex, to_rgba
 
-_SLOW_START, _STEADY = ("#F5D58F", "////"), ("#85CDB7", "")
+_SLOW_START, _STEADY = ("#F5D58F", "////"), ("#EDEFF0", "")
 _USUAL = {
     "Startup": _SLOW_START,
     "SlowStart": _SLOW_START,
@@ -18,16 +18,16 @@ _USUAL = {
     "ProbeBW": _STEADY,
     "ProbeBW:Cruise": _STEADY,
     "Avoidance": _STEADY,
-    "ProbeBW:Up": ("#F8F2A6", "...."),
+    "ProbeBW:Up": ("#F8F2A6", "++++"),
     "ProbeBW:Down": ("#B1DCF5", "----"),
     "ProbeBW:Refill": ("#EBB085", "||||"),
     "ProbeRTT": ("#E6BED5", "xxxx"),
-    "Recovery": ("#C8C8C8", "++++"),
+    "Recovery": ("#C8C8C8", "\\\\"),
 }
 """The colours and hatches of what algorithms of the registry go through: Okabe and Ito's, mixed with white.
 States of different algorithms that mean the same look it."""
-_HATCHES = ("oo", "**", "///", "\\\\\\", "..", "xx", "---", "|||", "++", "OO")
-"""Of other states, in turn."""
+_HATCHES = ("//", "xx", "||", "--", "++", "///", "xxx", "\\\\\\", "|||", "---")
+"""Of other states, in turn: lines, as circles would make an SVG large."""
 _HUES = 24
 _LIGHT, _STRONG = 0.8, 0.7
 _INK = "#777777"

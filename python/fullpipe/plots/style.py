@@ -62,6 +62,7 @@ _STYLE: Any = {
     "grid.color": "#dddddd",
     "grid.linewidth": 0.5,
     "lines.linewidth": 1.0,
+    "hatch.linewidth": 0.5,
     "legend.frameon": False,
     "legend.fontsize": _LEGEND_POINTS,
     "xtick.labelsize": 7,
