@@ -108,6 +108,12 @@ def test_the_numbers_of_a_figure_are_as_they_were(runs: list[Run]) -> None:
     assert plain["colour"].unique(maintain_order=True).to_list() == ["1", "2", "4", "8"]
 
 
+def test_a_path_of_which_one_value_is_left_can_be_a_panel(runs: list[Run]) -> None:
+    for written in ("0", "0.0"):
+        (place,) = figure(runs, x=COUNT, panel="probability", where=[f"probability={written}"]).axes
+        assert place.get_title() == "loss 0 %"
+
+
 def test_a_label_of_nothing_is_refused(runs: list[Run]) -> None:
     with pytest.raises(typer.BadParameter, match=r"cca\.bbr4: no run has this path or value"):
         figure(runs, x=COUNT, panel=LOSS, labels={"cca.bbr4": "BBRv4"})

@@ -3,18 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 import polars as pl
 import pytest
 from matplotlib.colors import to_hex
+from typer.testing import CliRunner
 
-from fullpipe import Run, Scenario, plots, sweeps
+from fullpipe import Run, Scenario, plots, sweep, sweeps
 from fullpipe.analysis.events import MOST, events_of
-from fullpipe.cli.plot_time import over_time, run_labels
+from fullpipe.cli import app, plot_time
+from fullpipe.cli.plot_time import in_order, over_time, run_labels
 from fullpipe.palette import look_of
 from fullpipe.plots.states import state_patch
 from fullpipe.plots.variables import variables
+from fullpipe.runs import Store
+from tests.quick_figures import make_figures_quick
 
 RATE, CCA = "topology.bottleneck.rate", "flows.0.cca"
 FLOWS = [{"cca": "cubic", "name": "mine"}, {"cca": "cubic", "name": "other"}]
@@ -76,6 +81,28 @@ def test_flows_have_the_colours_of_their_algorithms_in_every_figure(algorithms: 
     assert found == {name: look_of(name, 0)["color"] for name in ("cubic", "vegas", "bbr3")}
     phase, _ = plots.SAMPLE_FIGURES["phase"](plots.presented(algorithms[2]), only=["mine"])
     assert phase.axes[0].lines[0].get_color() == found["bbr3"]
+
+
+def test_runs_are_in_the_order_of_their_sweep(tmp_path: Path) -> None:
+    names = ["vegas", "cubic", "reno", "bbr3"]
+    base = runs_of()[0].scenario.with_values({"duration": "500 ms"})
+    sweep(base.model_copy(update={"sweep": {CCA: tuple(names)}}), (1,), out=tmp_path / "runs")
+    found = sorted(Store(tmp_path / "runs"), key=lambda run: run.meta.digest)
+    assert run_labels(in_order(found), {}) == names
+
+
+def test_a_folder_of_runs_is_drawn_over_time(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    make_figures_quick(monkeypatch)
+    sweep(runs_of()[0].scenario, (1, 2), out=tmp_path / "runs")
+    words = ["plot", str(tmp_path / "runs"), "--quantity", "cwnd", "--out", str(tmp_path / "it.svg")]
+    assert CliRunner().invoke(app, words).exit_code == 0
+    assert pl.read_csv(tmp_path / "it.csv")["run"].unique().sort().to_list() == ["seed 1", "seed 2"]
+    monkeypatch.setattr(plot_time, "MOST_RUNS", 1)
+    refused = CliRunner().invoke(app, words)
+    assert refused.exit_code == 2
+    assert "2 runs are too many over time; give some of them" in " ".join(
+        refused.output.replace("│", " ").split()
+    )
 
 
 def test_capacities_of_several_runs_say_whose_they_are() -> None:

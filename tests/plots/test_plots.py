@@ -49,6 +49,27 @@ def test_bars_are_sorted_and_returned() -> None:
     assert figure.axes == [axes]
 
 
+def test_the_legend_of_bars_stays_within_the_axes() -> None:
+    figure, (axes, _) = plots.new_figure(1, 2)
+    groups = {
+        f"{name} of the sockets": [5.0, 4.0] for name in ("large", "1 MiB both", "1 MiB receive", "ns-3 3.40")
+    }
+    plots.sorted_bars(axes, groups, label="Mbit/s")
+    figure.canvas.draw()
+    legend = axes.get_legend()
+    assert legend is not None
+    outside, inside = axes.get_window_extent(), legend.get_window_extent()
+    assert outside.x0 <= inside.x0 < inside.x1 <= outside.x1 + 1
+    highest = max(bar.get_window_extent().y1 for bar in axes.patches)
+    assert inside.y0 > highest
+
+
+def test_a_flow_that_gets_nothing_is_seen_above_the_axis() -> None:
+    _, (axes,) = plots.new_figure()
+    plots.time_series(axes, {"one": tables()}, "goodput", only=["a"])
+    assert axes.lines[0].get_zorder() > axes.spines["bottom"].get_zorder()
+
+
 def test_boxes_reach_to_the_extremes_and_cross_the_mean() -> None:
     _, (axes,) = plots.new_figure()
     data = plots.boxes(axes, {"x": [1.0, 2.0, 3.0, 4.0, 15.0]}, label="Mbit/s")
@@ -265,6 +286,24 @@ def test_figures_show_presets_and_windows_in_packets() -> None:
     assert figure.axes[0].get_ylabel() == "cwnd (packets)"
     assert data["value"][0] == made.series["cwnd_bytes"][0] / 1448
     assert len(made.plot("cwnd", only=["bbr3-1"]).axes[0].lines) == 1
+
+
+@pytest.mark.parametrize(("largest", "scale"), [(3000.0, "symlog"), (12.0, "linear")])
+def test_one_huge_difference_does_not_hide_the_others(largest: float, scale: str) -> None:
+    differences = [largest, -9.0, 4.0, 2.0]
+    rows = pl.DataFrame({"difference": differences}).with_columns(
+        metric=pl.lit("retransmitted"),
+        label=pl.Series(["a", "b", "c", "d"]),
+        low=pl.col("difference") - 1,
+        high=pl.col("difference") + 1,
+        margin=pl.lit(5.0),
+        verdict=pl.lit("worse"),
+    )
+    figure, _ = plots.forest(rows, {"retransmitted": "retransmitted (% of the reference)"})
+    (place,) = figure.axes
+    assert place.get_xscale() == scale
+    pixels = place.transData.transform([(value, 0) for value in (0.0, 4.0)])[:, 0]
+    assert pixels[1] - pixels[0] > 20
 
 
 def test_a_figure_stays_in_its_folder(tmp_path: Path) -> None:

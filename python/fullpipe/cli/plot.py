@@ -16,7 +16,7 @@ from fullpipe.cli.plot_drawn import Kind, Log
 from fullpipe.cli.plot_labels import read_labels
 from fullpipe.cli.plot_options import check_options, refused
 from fullpipe.cli.plot_points import Chosen, figure_of
-from fullpipe.cli.plot_time import labelled_flows, over_time
+from fullpipe.cli.plot_time import in_order, labelled_flows, over_time
 from fullpipe.cli.selection import of_one_scenario
 from fullpipe.cli.shared import Content, ContentOption, seconds_of, target
 from fullpipe.errors import ResultError
@@ -181,7 +181,7 @@ def plot(
             warn_of_short(points_of(runs), runs)
             title = f"{runs[0].name}-{kind}"
         else:
-            runs = read_runs(folders)
+            runs = in_order(read_runs(runs_in(folders, content)))
             figure, data = over_time(runs, quantity or (), var, flow or (), given)
             title = runs[0].name
         return _write(figure, data, out, title if name is None else name, as_json)

@@ -13,9 +13,12 @@ from fullpipe.analysis.points import CONTENT, points_of, shape_of
 from fullpipe.cli.plot_points import check_labels
 from fullpipe.cli.selection import labels_of
 from fullpipe.errors import UnknownNameError
-from fullpipe.runs import Run
+from fullpipe.runs import Run, order
 from fullpipe.scenario.labels import Labels
 from fullpipe.scenario.quantities import as_numbers
+
+MOST_RUNS = 60
+"""Over time; more lines could not be told apart."""
 
 
 def over_time(
@@ -41,6 +44,26 @@ def over_time(
         return plots.overview(labelled, quantities, only=only, warmup_s=warmup_s)
     except ValueError as error:
         raise typer.BadParameter(str(error)) from None
+
+
+def in_order(runs: Sequence[Run]) -> list[Run]:
+    """Runs in the order in which their store has their scenarios, which is that of the sweep.
+
+    Raises:
+        BadParameter: If there are too many for one figure.
+    """
+    if len(runs) > MOST_RUNS:
+        how = "give some of them, such as RUN/*/native-1, or draw a metric over all with --metric"
+        raise typer.BadParameter(f"{len(runs)} runs are too many over time; {how}")
+    folders = [run.folder.resolve() if run.folder else None for run in runs]
+    stores = list(dict.fromkeys(folder.parents[1] for folder in folders if folder))
+    places = {store / name: n for store in stores for n, name in enumerate(order.read(store))}
+    last = len(places)
+    keys = [
+        (stores.index(folder.parents[1]), places.get(folder.parent, last)) if folder else (0, last)
+        for folder in folders
+    ]
+    return [run for _, run in sorted(zip(keys, runs, strict=True), key=lambda pair: pair[0])]
 
 
 def labelled_flows(runs: Sequence[Run], flows: Sequence[str]) -> list[str] | None:

@@ -10,8 +10,10 @@ from matplotlib.axes import Axes
 
 from fullpipe.analysis.statistics import Summary, summarise
 from fullpipe.palette import COLOURS
-from fullpipe.plots.style import in_house_style
+from fullpipe.plots.style import in_house_style, inches_across, legend_columns
 
+_LINE, _OF_AXES = 0.15, 0.8
+"""Height of a line of the legend and width of all of it, as shares of the axes."""
 Groups = Mapping[str, Sequence[float]]
 
 
@@ -34,9 +36,12 @@ def sorted_bars(axes: Axes, groups: Groups, *, label: str, legend: bool = True) 
     axes.set_ylabel(label)
     axes.set_ylim(bottom=0)
     if legend and len(groups) > 1:
-        axes.set_ylim(top=axes.get_ylim()[1] * 1.15)  # room for the legend
+        columns = legend_columns(list(groups), _OF_AXES * inches_across(axes))
+        axes.set_ylim(
+            top=axes.get_ylim()[1] * (1 + _LINE * -(-len(groups) // columns))
+        )  # room for the legend
         box = {"frameon": True, "facecolor": "white", "edgecolor": "none", "framealpha": 1}  # hides the grid
-        axes.legend(loc="upper right", ncols=min(len(groups), 5), **box)
+        axes.legend(loc="upper right", ncols=columns, borderaxespad=0, **box)
     return pl.DataFrame(rows, schema=["group", "rank", "value"], orient="row")
 
 

@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from math import ceil, log10
 
+import numpy as np
 import polars as pl
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.ticker import NullLocator
 
 from fullpipe.plots.style import in_house_style, is_narrow, new_figure
 
 _COLOURS = {"better": "#009E73", "higher": "#0072B2", "worse": "#D55E00", "lower": "#0072B2"}
 _GREY = "#777777"
 _INCHES_PER_ROW = 0.22
+_HIDES = 20
+"""A difference that is so many times the usual one presses all others flat."""
 
 
 @in_house_style
@@ -36,9 +41,26 @@ def forest(rows: pl.DataFrame, units: Mapping[str, str], width: str = "page") ->
     for place, metric in zip(places, metrics, strict=False):
         _panel(place, rows.filter(pl.col("metric") == metric), labels)
         place.set_xlabel(units[metric])
+        _scale(place, rows.filter(pl.col("metric") == metric))
     for place in places[len(metrics) :]:
         place.set_axis_off()
     return figure, rows
+
+
+def _scale(axes: Axes, rows: pl.DataFrame) -> None:
+    """Make the axis logarithmic on both sides of a linear middle if a difference hides all others."""
+    sizes = rows["difference"].abs().filter(rows["difference"] != 0).to_numpy()
+    middle = max(float(np.median(sizes)), float(rows["margin"].to_numpy().max())) if sizes.size else 0.0
+    if middle and sizes.max() > _HIDES * middle:
+        axes.set_xscale("symlog", linthresh=middle)
+        axes.autoscale(axis="x")
+        decades = range(ceil(log10(middle)), ceil(log10(sizes.max())) + 1)
+        ends = axes.get_xlim()
+        ticks = [0.0, *(sign * 10.0**decade for decade in decades for sign in (-1, 1))]
+        axes.set_xticks(sorted(tick for tick in ticks if ends[0] <= tick <= ends[1]))
+        axes.xaxis.set_minor_locator(NullLocator())
+        axes.xaxis.set_major_formatter("{x:g}")
+        axes.set_xlabel(f"{axes.get_xlabel()} (log scale)")
 
 
 def _panel(axes: Axes, rows: pl.DataFrame, labels: Sequence[str]) -> None:

@@ -10,7 +10,10 @@ from matplotlib.axes import Axes
 
 from fullpipe.analysis.over_time import Tables, samples
 from fullpipe.plots.actors import line_names
-from fullpipe.plots.style import in_house_style, legend_columns
+from fullpipe.plots.style import in_house_style, inches_across, legend_columns
+
+_ABOVE_THE_AXIS = 2.6
+"""The layer of lines: a flow that gets nothing lies on the axis."""
 
 
 @in_house_style
@@ -35,7 +38,7 @@ def time_series(
     names = line_names((str(frame["run"][0]), str(frame["actor"][0])) for frame in drawn)
     for frame, name in zip(drawn, names.values(), strict=True):
         values = frame["value"].fill_null(float("nan")).to_numpy()
-        axes.plot(frame["time_s"].to_numpy(), values, label=name)
+        axes.plot(frame["time_s"].to_numpy(), values, label=name, zorder=_ABOVE_THE_AXIS)
     axes.set_xlabel("time (s)")
     axes.set_ylabel(label)
     axes.set_xlim(left=0)
@@ -43,6 +46,5 @@ def time_series(
         axes.set_ylim(bottom=0)
     if 1 < len(drawn) <= legend_up_to:
         labels = [str(line.get_label()) for line in axes.lines]
-        inches = axes.get_window_extent().width / axes.get_figure(root=True).dpi  # type: ignore[union-attr]
-        axes.legend(ncols=min(legend_columns(labels, inches), 4)).set_in_layout(False)
+        axes.legend(ncols=min(legend_columns(labels, inches_across(axes)), 4)).set_in_layout(False)
     return data

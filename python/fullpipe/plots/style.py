@@ -162,6 +162,11 @@ def legend_columns(labels: Sequence[str], inches: float) -> int:
     return max(1, min(len(labels), int(72 * inches / column)))
 
 
+def inches_across(axes: Axes) -> float:
+    """How wide axes are before the figure is laid out."""
+    return float(axes.get_window_extent().width / axes.get_figure(root=True).dpi)  # type: ignore[union-attr]
+
+
 @in_house_style
 def shared_legend(figure: Figure, entries: Mapping[str, Any], title: str = "") -> None:
     """One legend above all axes, from labels to what they stand for; of very many, the first.

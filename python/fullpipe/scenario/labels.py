@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from functools import cache
 from typing import Any, get_args
 
 from pydantic import BaseModel
@@ -13,7 +14,7 @@ from fullpipe.errors import suggestion
 from fullpipe.scenario import catalogue
 from fullpipe.scenario.model.base import Unit
 from fullpipe.scenario.model.chosen import Chosen
-from fullpipe.scenario.model.later import models_in
+from fullpipe.scenario.model.later import declared, models_of
 from fullpipe.scenario.model.scenario import ScenarioModel
 from fullpipe.scenario.quantities import as_numbers
 
@@ -132,6 +133,8 @@ class Labels:
 
     def _words_of(self, path: str, texts: Sequence[str]) -> str | None:
         """What a user calls a path, or its value."""
+        if not self._given:
+            return None
         return next((self._given[key] for key in _keys(path, texts) if key in self._given), None)
 
     def _algorithm(self, entry: str) -> str:
@@ -170,6 +173,7 @@ def told_apart(names: Mapping[str, str], otherwise: Mapping[str, str] | None = N
     return {path: name if given.count(name) == 1 else apart.get(path, path) for path, name in names.items()}
 
 
+@cache
 def title_of(path: str) -> str:
     """The title of the field at a path, or else its last word.
 
@@ -182,6 +186,7 @@ def title_of(path: str) -> str:
     return titles[0] if titles and not rest else words[-1].replace("_", " ")
 
 
+@cache
 def unit_of(path: str) -> Unit:
     """The unit in which plain numbers at a path are shown."""
     fields, rest = _fields(path)
@@ -216,10 +221,10 @@ def problem_of(key: str, axes: Collection[str] = ()) -> str | None:
         fields = [field for model in found for field in _called(model, word)]
         if not fields and any(issubclass(model, Chosen) for model in found):  # a name, or a parameter
             return None
-        if not fields and not (at == len(words) - 1 and any("kind" in model.model_fields for model in found)):
-            known = [field.alias or name for model in found for name, field in model.model_fields.items()]
+        if not fields and not (at == len(words) - 1 and any("kind" in declared(model) for model in found)):
+            known = [field.alias or name for model in found for name, field in declared(model).items()]
             return f'unknown key "{word}"{suggestion(word, known)}'
-        found = [model for field in fields for model in models_in(field.annotation)]
+        found = [model for field in fields for model in models_of(field)]
         if not found:  # all that follows is a value
             return None
     return None
@@ -235,12 +240,12 @@ def _fields(path: str) -> tuple[list[FieldInfo], bool]:
         fields = [field for model in found for field in _called(model, word)]
         if not fields:
             return [], True
-        found = [model for field in fields for model in models_in(field.annotation)]
+        found = [model for field in fields for model in models_of(field)]
     return fields, False
 
 
 def _called(model: type[BaseModel], word: str) -> Iterator[FieldInfo]:
-    for name, field in model.model_fields.items():
+    for name, field in declared(model).items():
         if word in (name, field.alias, field.serialization_alias):
             yield field
 

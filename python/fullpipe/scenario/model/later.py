@@ -111,6 +111,11 @@ def models_in(annotation: Any) -> list[type[BaseModel]]:
     return [model for part in get_args(annotation) for model in models_in(part)]
 
 
+def models_of(field: FieldInfo) -> list[type[BaseModel]]:
+    """The models that a field may hold; of what stands for types, only those of this field are imported."""
+    return models_in(_with_types(field.annotation))
+
+
 def declared(model: type[BaseModel]) -> dict[str, FieldInfo]:
     """The fields of a model, with what stands for types: nothing is imported."""
     return model.__pydantic_fields__
