@@ -24,7 +24,7 @@ _ALGORITHMS = (
 
 
 _SHADES = (0.0, 0.45, -0.4, 0.65)
-"""Of the second and further labels of an algorithm: towards white, or towards black if negative."""
+"""Shades of the labels of an algorithm in turn: towards white, or towards black if negative."""
 
 
 def look_of(label: str, number: int) -> dict[str, Any]:

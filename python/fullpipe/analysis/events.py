@@ -1,4 +1,4 @@
-"""What changes at a time in the course of a run: rates and delays of links, routes, and media."""
+"""Changes in the course of a run: rates and delays of links, routes, and media."""
 
 from __future__ import annotations
 

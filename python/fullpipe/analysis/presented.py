@@ -16,7 +16,7 @@ _IN_BYTES = {"cwnd_bytes": "cwnd_packets", "in_flight_bytes": "in_flight_packets
 
 
 def flow_labels(run: Run) -> dict[str, str]:
-    """What a figure calls each flow: "bbr3-1 (draft)" if its algorithm has a preset, else its name."""
+    """The name of each flow in figures: "bbr3-1 (draft)" if its algorithm has a preset, else its name."""
     flows = run.scenario.flows
     presets = [flow.cca.params.get("preset") if flow.cca and flow.name is None else None for flow in flows]
     return {

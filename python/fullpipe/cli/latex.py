@@ -11,9 +11,9 @@ from fullpipe.cli.forms import in_latex
 from fullpipe.cli.pivot import Mean, Pivot
 
 _SYMMETRIC = 0.01
-"""How much the halves of an interval may differ, as a share; those of a truncated one differ more."""
+"""Most that the halves of an interval differ, as a share; those of a truncated interval differ more."""
 _MOST_UNCERTAIN = 100
-"""In units of the last decimal: uncertainties have two digits."""
+"""Bound of an uncertainty in units of the last decimal: it has two digits."""
 
 
 def latex_of(pivot: Pivot) -> str:
@@ -104,7 +104,7 @@ def _number(cell: Mean | None, scale: float, decimals: int) -> str:
 
 
 def _half_width(cell: Mean) -> float | None:
-    """Of the interval, 0 without any; None of one that is truncated."""
+    """Half the width of the interval; 0 without an interval, None if it is truncated."""
     if cell["low"] is None or cell["alike"]:
         return 0.0
     below, above = cell["mean"] - cell["low"], cell["high"] - cell["mean"]

@@ -41,7 +41,7 @@ class Column(NamedTuple):
     metric: str
     """The label of the metric, with its unit."""
     values: Sequence[str]
-    """In words, a value for every factor."""
+    """A value for every factor, in words."""
     titles: Sequence[str]
     """These values with the names of their factors."""
 

@@ -33,15 +33,15 @@ class Factor(NamedTuple):
 
     name: str = ""
     words: Mapping[str, str] = _NOTHING
-    """Of values, by their text."""
+    """Words of values, by the text of the value."""
     given: Mapping[str, str] = _NOTHING
-    """Those of them that a user gives."""
+    """Words that a user gives, by the text of the value."""
     unit: Unit = Unit()
-    """Of plain numbers."""
+    """Unit of plain numbers."""
 
     @property
     def label(self) -> str:
-        """What its axis is called."""
+        """The label of its axis."""
         return f"{self.name} ({self.unit.name})" if self.unit.name else self.name
 
     def titled(self, value: str) -> str:
@@ -50,7 +50,7 @@ class Factor(NamedTuple):
 
 
 class Factors(NamedTuple):
-    """What differs between runs, by where it is drawn."""
+    """Factors of the runs, by where they are drawn."""
 
     x: Factor = Factor()
     y: Factor = Factor()

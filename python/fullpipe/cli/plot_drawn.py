@@ -33,7 +33,7 @@ from fullpipe.plots.style import is_narrow
 _MOST_ACROSS = 3
 """Panels side by side; in a column of a paper one."""
 _LETTERS = 20.5
-"""Of a line below the figure, per inch."""
+"""Letters of a line below the figure, per inch."""
 _LABEL = 28
 """Letters of a line beside an axis."""
 _ABOUT_LETTERS = "; means that share a letter do not differ (Games-Howell, 5 %)"
@@ -44,7 +44,7 @@ _TO_BETTER = ", better →"
 
 
 class Kind(StrEnum):
-    """What is drawn: over many runs; of one run as Flent does; the rest, of its cell, packets or flows."""
+    """Kinds of figures: over many runs; of one run as Flent draws it, or of its cell, packets or flows."""
 
     LINES = "lines"
     HEATMAP = "heatmap"
@@ -73,7 +73,7 @@ OF_SHARES = (Kind.CDF, Kind.ECDF)
 
 
 class Log(StrEnum):
-    """Which axes are logarithmic."""
+    """Axes that are logarithmic."""
 
     X = "x"
     Y = "y"
@@ -82,20 +82,20 @@ class Log(StrEnum):
 
 @dataclass(frozen=True)
 class Chart:
-    """How it is drawn."""
+    """A figure over many runs: its kind, width, factors and labels."""
 
     kind: Kind
     width: str
     factors: Factors = NO_FACTORS
     looks: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
-    """Of every value of the colour."""
+    """Look of every value of the colour."""
     x_label: str | None = None
-    """Instead of what the axis would be called by itself."""
+    """Label of the axis in place of its own."""
     y_label: str | None = None
     log: Sequence[str] | None = None
-    """The logarithmic axes; None: those of which the values of a panel span much."""
+    """Logarithmic axes; None: geometric sweeps, and axes whose values span much."""
     notes: Sequence[str] = ()
-    """What stands below the figure, besides how many runs it is of."""
+    """Lines below the figure, after the number of runs."""
 
 
 class Part(NamedTuple):
@@ -105,21 +105,21 @@ class Part(NamedTuple):
     name: str
     rows: pl.DataFrame
     left_out: str = ""
-    """Of completion times: how many there are of which nothing is known."""
+    """Number of completion times that are unknown, in words."""
     neutral: float | None = None
-    """Of a heat map: the value that is neither much nor little."""
+    """Value in the middle of the colours of a heat map."""
     bounds: Bounds = NO_LESS_THAN_0
-    """At which intervals and ellipses end."""
+    """Bounds at which intervals and ellipses end."""
     x_bounds: Bounds = NO_LESS_THAN_0
-    """Of the delay: at which ellipses end."""
+    """Bounds of the delay at which ellipses end."""
     better: Better = ""
-    """Which direction is better, where axes say so: of the throughput."""
+    """Better direction of the throughput, where axes say it."""
     x_better: Better = ""
-    """Of the delay."""
+    """Better direction of the delay."""
 
 
 class _Panel(NamedTuple):
-    """What stands in one place of the figure."""
+    """One panel of the figure."""
 
     part: Part
     title: str
@@ -217,7 +217,7 @@ def _draw(place: Any, panel: _Panel, chart: Chart, marks: Marks) -> tuple[pl.Dat
 
 
 def _told(data: pl.DataFrame, kind: Kind) -> str:
-    """How many runs a mark is of, and what is around it."""
+    """Number of runs of a mark, and the meaning of its interval."""
     if "runs" not in data.columns:
         return ""
     counts = [int(count) for count in data["runs"]]
@@ -259,7 +259,7 @@ def _label(place: Any, chart: Chart, part: Part, factors: Factors, *, is_shared:
 
 
 def _told_of(image: Any, part: Part) -> str:
-    """Of a colour bar: what it is of, and what its middle or its steps are."""
+    """The label of a colour bar, with its middle or its scale."""
     if isinstance(image.norm, LogNorm):
         return f"{part.label} (log scale)"
     return part.label if part.neutral is None else f"{part.label} (centred at {part.neutral:.3g})"

@@ -1,4 +1,4 @@
-"""Which options of `fullpipe plot` go with which figure; others say nothing of it, and are refused."""
+"""Options of `fullpipe plot` by the figures that they go with; others are refused."""
 
 from __future__ import annotations
 
@@ -33,13 +33,13 @@ OPTIONS: Mapping[Kind | None, tuple[str, ...]] = {
     None: ("--quantity", "--flow", "--var", "--label"),
     **{kind: tuple(_OF_KIND.get(kind, "").split()) for kind in Kind},
 }
-"""What goes with a kind, besides what goes with all; None: one or more runs over time."""
+"""Options of each kind, besides those of all kinds; None: runs over time."""
 _INSTEAD = {
     "--flow": "--of chooses a group of flows",
     "--x": "--colour and --panel tell runs apart",
     "--colour": "--panel tells runs apart",
 }
-"""What does the like in a figure over many runs."""
+"""Options that do the same in a figure over many runs."""
 
 
 def check_options(context: typer.Context, kind: Kind | None) -> None:
@@ -56,7 +56,7 @@ def refused(why: str) -> typer.Exit:
 
 
 def _given(context: typer.Context) -> Iterator[str]:
-    """The options that stand in the command; --log with every axis."""
+    """The options in the command; --log with every axis."""
     for param in context.command.params:
         source = context.get_parameter_source(str(param.name))
         if param.param_type_name != "option" or source is None or source.name != "COMMANDLINE":
@@ -68,7 +68,7 @@ def _given(context: typer.Context) -> Iterator[str]:
 
 
 def _told(option: str, kind: Kind | None) -> str:
-    """With what an option goes, and what to do instead."""
+    """A line on the figures that an option goes with, and on what to use instead."""
     kinds = [each.value for each in OPTIONS if each is not None and option in OPTIONS[each]]
     named = " or ".join(filter(None, [", ".join(kinds[:-1]), *kinds[-1:]]))
     goes_with = [*([f"--kind {named}"] if kinds else []), *([_OVER_TIME] if option in OPTIONS[None] else [])]

@@ -51,7 +51,7 @@ _network = Remembered(resolve)
 
 @dataclass(frozen=True)
 class Chosen:
-    """What a user asks for."""
+    """A figure that a user asks for."""
 
     kind: Kind
     metrics: Sequence[str]
@@ -152,7 +152,7 @@ def _with_capacities(values: pl.DataFrame, runs: Sequence[tuple[Mapping[str, Any
 
 
 class _Axes:
-    """What is drawn along which axis: what was asked for, and for the rest what differs."""
+    """Paths along the axes: those that are asked for, and others that differ."""
 
     def __init__(
         self, values: pl.DataFrame, chosen: Chosen, subjects: Sequence[Subject], labels: Labels
@@ -183,7 +183,7 @@ class _Axes:
         return None if word is None else factor_called(word, self.values)
 
     def factors(self, points: Sequence[Mapping[str, Any]]) -> Factors:
-        """What is along the axes, in words."""
+        """The factors along the axes, in words."""
         chosen = [path for path in (self.x, self.y, self.colour, self.panel) if path and path != FLOWS]
         names = {**self.labels.names(list(dict.fromkeys([*self.known, *chosen]))), FLOWS: ""}
         return Factors(*(
@@ -241,7 +241,7 @@ class _Axes:
         return self._of_groups(subject)["of"].unique(maintain_order=True).to_list()
 
     def left_out(self, subject: Subject, delay: Subject | None) -> str:
-        """What is to be said of completion times: how many are unknown, and where most are; else nothing."""
+        """A line on completion times that are unknown: how many, and where most are; empty without any."""
         told = [_left_out(self._of_groups(each), each, self.labels) for each in (subject, delay) if each]
         return "; ".join(filter(None, told))
 

@@ -67,7 +67,7 @@ def in_order(runs: Sequence[Run]) -> list[Run]:
 
 
 def labelled_flows(runs: Sequence[Run], flows: Sequence[str]) -> list[str] | None:
-    """What figures call these flows; nothing of none. Raises UnknownNameError if no run has one of them."""
+    """The labels of these flows in figures; None without any. Raises UnknownNameError of one that no run has."""
     known = dict.fromkeys(name for run in runs for name in run.flows["flow"].to_list())
     for wanted in flows:
         if wanted not in known:
@@ -77,7 +77,7 @@ def labelled_flows(runs: Sequence[Run], flows: Sequence[str]) -> list[str] | Non
 
 
 def run_labels(runs: Sequence[Run], given: Mapping[str, str]) -> list[str]:
-    """What differs between runs, in words; of a single run its name.
+    """The differences between runs in words; the name of a single run.
 
     Scenarios that are too unlike have their names. Runs that still have one label are numbered.
     """

@@ -74,7 +74,7 @@ def filtered(values: pl.DataFrame, where: Sequence[str]) -> pl.DataFrame:
 
 
 def _spelt(value: str, known: pl.Series) -> list[str]:
-    """How a column has a value: a number may be written as in the scenario, such as 0 for 0.0."""
+    """The spellings of a value in a column. A number may be written as in the scenario, such as 0 for 0.0."""
     try:
         same = [str(each) for each in known.unique() if known.dtype.is_numeric() and each == float(value)]
     except ValueError:

@@ -25,7 +25,7 @@ _SMOOTHED = 10
 """Samples of which a sum or a mean is the mean, as in Flent's."""
 _MBPS, _MS, _EDGE_S = 1e-6, 1e3, 1e-9
 Curves = Mapping[str, pl.DataFrame]
-"""By what the legend calls them: the columns time_s and value."""
+"""Frames with the columns time_s and value, by their labels."""
 
 
 @in_house_style

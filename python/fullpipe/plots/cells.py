@@ -1,4 +1,4 @@
-"""What a cell did, by the variables of its ports: its channel and waits; of Wi-Fi airtime and aggregates."""
+"""Figures of a cell by the variables of its ports: channel and queueing delay, airtime and aggregates."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ OF_THE_CELL = {
     "cell_collisions": "collisions",
     "cell_beacons": "beacons",
 }
-"""What else takes time on the air, by its variable."""
+"""Labels of all else that takes time on the air, by variable."""
 GREYS = ("#777777", "#aaaaaa", "#cccccc")
 
 
@@ -55,7 +55,7 @@ def airtime(tables: Tables) -> tuple[Figure, pl.DataFrame]:
 
 @in_house_style
 def aggregates(tables: Tables) -> tuple[Figure, pl.DataFrame]:
-    """How many packets PPDUs had: of every port, the share of PPDUs in each range of sizes.
+    """The share of PPDUs in each range of sizes, in packets, for every port.
 
     Returns:
         The figure, and its table: port, at_least, at_most, ppdus, share.
@@ -131,7 +131,7 @@ CELL_FIGURES: Mapping[str, Callable[[Tables], tuple[Figure, pl.DataFrame]]] = {
     "channel": channel,
     "waits": waits,
 }
-"""By what `fullpipe plot --kind` calls them: of one run, as `PACKET_FIGURES`."""
+"""Figures of one run by the names of `fullpipe plot --kind`, as `PACKET_FIGURES`."""
 
 
 def _ports(found: pl.DataFrame) -> list[str]:
@@ -151,7 +151,7 @@ def _of(found: pl.DataFrame, name: str) -> pl.DataFrame:
 
 
 def _shares(found: pl.DataFrame, name: str, port: str | None) -> pl.DataFrame:
-    """How much of the time between samples a counter of seconds grew; of the cell if there is no port."""
+    """The growth of a counter of seconds, of a port or the cell, as a share of the time between samples."""
     rows = _of(found, name)
     rows = rows if port is None else rows.filter(pl.col("link") == port)
     grown, passed = pl.col("value").diff(), pl.col("time_s").diff()

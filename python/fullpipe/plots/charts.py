@@ -23,7 +23,7 @@ _APART, _ROOM = 0.15, 0.7
 """Between points of several colours at one name, and for all of them, of the distance of names."""
 _MUCH = 100
 _DARK = 0.5
-"""Of the luma of a colour, ITU-R BT.601: below it letters are white."""
+"""Luma of a colour (ITU-R BT.601) below which letters are white."""
 
 
 @in_house_style
@@ -59,7 +59,7 @@ def lines_with_bands(
 
 
 def apart(number: int, count: int) -> float:
-    """How far the mark of one of several colours is from the place of its name."""
+    """The distance of the mark of one of several colours from the place of its name."""
     return min(_APART, _ROOM / count) * (number - (count - 1) / 2)
 
 
@@ -76,8 +76,8 @@ def heat_map(
     names the first at the top.
 
     Colours go from the least to the largest mean, or between two values that several maps share; by their
-    logarithms if they span much. Of what has a neutral value, white is that, blue is more and red is less,
-    and colours reach as far below as above it.
+    logarithms if they span much. A neutral value is white, more is blue and less is red, and colours reach
+    as far below as above it.
 
     Returns the columns y, x, runs, mean, low and high, which end at the bounds, and what a colour bar is of.
     """
@@ -103,7 +103,7 @@ def heat_map(
 
 
 def _colours(low: float, high: float, neutral: float | None) -> tuple[Normalize, str]:
-    """How values become colours, and the name of the map."""
+    """The scale from values to colours, and the name of the map."""
     if neutral is not None:
         reach = max(high - neutral, neutral - low) or 1.0
         return Normalize(neutral - reach, neutral + reach), "RdBu"

@@ -1,4 +1,4 @@
-"""How ACKs come back: how many at once, and how long after those before."""
+"""ACKs as they come back: how many at once, and how long after those before."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ APART_S = 100e-6
 
 @in_house_style
 def clumps(tables: Tables) -> tuple[Figure, pl.DataFrame]:
-    """Of every flow the share of its ACKs that come in clumps of a size, and the times from clump to clump.
+    """The share of ACKs that come in clumps of a size, and the times from clump to clump, for every flow.
 
     Returns:
         The figure, and its table: flow, time_s (of the first ACK), acks, after_ms (since the clump before).

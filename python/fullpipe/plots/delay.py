@@ -19,11 +19,11 @@ from fullpipe.plots.style import REFERENCE, in_house_style
 _DEVIATIONS = 1.0
 """Half axes of an ellipse, in standard deviations of runs."""
 _CORNERS = 180
-"""Of the polygon that is drawn for an ellipse."""
+"""Corners of the polygon that is drawn for an ellipse."""
 _ROOM = 1.12
-"""Above the capacity, for its name."""
+"""Room above the capacity for its name, as a ratio."""
 _FAR_ABOVE = 3.0
-"""A capacity that is so many times what is drawn would press it flat."""
+"""Largest ratio of the capacity to the highest mark at which it is drawn."""
 _ABOVE = 4
 """The layer of ellipses, above that of marks."""
 

@@ -1,4 +1,4 @@
-"""Marks of what changes at a time: a line through all panels, and words above the first."""
+"""Marks of events: a line through all panels, and words above the first."""
 
 from __future__ import annotations
 

@@ -17,7 +17,7 @@ _COLOURS = {"better": "#009E73", "higher": "#0072B2", "worse": "#D55E00", "lower
 _GREY = "#777777"
 _INCHES_PER_ROW = 0.22
 _HIDES = 20
-"""A difference that is so many times the usual one presses all others flat."""
+"""Ratio of the largest difference to the median at which the axis is logarithmic."""
 
 
 @in_house_style
@@ -28,7 +28,7 @@ def forest(rows: pl.DataFrame, units: Mapping[str, str], width: str = "page") ->
         rows: The columns metric, label (of the variant, and of what is measured), difference, low, high (null
             where there is no interval), margin, all in the unit of the metric, and verdict.
         units: What an axis says of each metric, such as "goodput, %".
-        width: Of the figure.
+        width: One of `fullpipe.plots.style.WIDTHS`.
 
     Returns:
         The figure, and `rows`.

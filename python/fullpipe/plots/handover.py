@@ -13,7 +13,7 @@ from fullpipe.plots.pauses import deliveries
 from fullpipe.plots.style import in_house_style, new_figure, shared_legend
 
 BEFORE, AFTER = 2, 8
-"""So many times the pause is shown on either side of it."""
+"""Time that is shown on either side of the pause, in lengths of the pause."""
 
 
 @in_house_style

@@ -15,7 +15,7 @@ _NOTHING: Mapping[str, Any] = {}
 
 
 class Look(NamedTuple):
-    """How the marks of a value look."""
+    """The look of the marks of a value."""
 
     color: str
     linestyle: str
@@ -28,7 +28,7 @@ class Look(NamedTuple):
 
 
 class Marks(NamedTuple):
-    """How values look, and what they are called. What is not named is called as it is."""
+    """Looks and words of values. A value without words is shown as it is."""
 
     looks: Mapping[str, Mapping[str, Any]] = _NOTHING
     """The colour and dashes of every value of `colour`, in the order of the legend."""

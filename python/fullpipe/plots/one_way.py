@@ -1,4 +1,4 @@
-"""How long packets took: the share that came within a time, and the share that took longer."""
+"""One-way delays: the share of packets that came within a time, and the share that took longer."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a flow gets for what it has in flight: its delivery rate and its RTT, as in the model of BBR."""
+"""Delivery rate and RTT of a flow over its bytes in flight, as in the model of BBR."""
 
 from __future__ import annotations
 

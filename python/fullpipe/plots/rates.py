@@ -23,7 +23,7 @@ def rates(tables: Tables, only: Sequence[str] | None = None) -> tuple[Figure, pl
     other, dashed, they have together what they had in the mean of the last half.
 
     Args:
-        tables: Of a run with samples over time.
+        tables: Tables of a run with samples over time.
         only: Names of two flows; left out, the run has two.
 
     Returns:

@@ -17,9 +17,9 @@ LOOKS = {"data": COLOURS[0], "sent again": COLOURS[1], "SACK": COLOURS[2], "ACK"
 WORDS = {"sent again": "retransmitted"}
 """Labels of the legend, where the table has another word."""
 _MARK = "^"
-"""Of retransmissions, which are too few and too short to be seen as lines."""
+"""Marker of retransmissions, which are too few and too short to be seen as lines."""
 BEFORE, AFTER = 1.5, 3.5
-"""So many round trips are shown on either side of a retransmission."""
+"""Round trips that are shown on either side of a retransmission."""
 
 
 @in_house_style

@@ -1,4 +1,4 @@
-"""How runs are spread: shares up to a value, means with letters, boxes and violins.
+"""Figures of the spread of runs: shares up to a value, means with letters, boxes and violins.
 
 Every function takes one table with a row per run: `value`, `x` and `colour`. Each returns the table of what
 it drew, with values as runs have them; `marks` has their words."""
@@ -24,7 +24,7 @@ _LEVEL_OF_LETTERS = 0.05
 _POINTS_UP_TO = 50
 """Runs of a violin that are drawn one by one."""
 _SPREAD = 0.25
-"""Of these points to both sides, as a share of the violin's width."""
+"""Reach of these points to both sides, as a share of the violin's width."""
 
 
 @in_house_style
@@ -112,7 +112,7 @@ def _looks_of_names(rows: pl.DataFrame) -> dict[str, str]:
 
 
 def _letters(groups: Sequence[Sequence[float]]) -> list[str]:
-    """Of every group; none if the test cannot be made."""
+    """The letters of every group; empty if the test cannot be made."""
     try:
         pairs = games_howell(groups)
     except ValueError:

@@ -27,11 +27,11 @@ _USUAL = {
 """The colours and hatches of what algorithms of the registry go through: Okabe and Ito's, mixed with white.
 States of different algorithms that mean the same look it."""
 _HATCHES = ("//", "xx", "||", "--", "++", "///", "xxx", "\\\\\\", "|||", "---")
-"""Of other states, in turn: lines, as circles would make an SVG large."""
+"""Hatches of other states in turn: lines, as circles would make an SVG large."""
 _HUES = 24
 _LIGHT, _STRONG = 0.8, 0.7
 _INK = "#777777"
-"""Of hatches."""
+"""Colour of hatches."""
 
 
 def state_colour(state: str, taken: dict[str, str]) -> str:

@@ -141,7 +141,7 @@ def new_figure(
         rows: Axes from top to bottom.
         columns: Axes side by side.
         width: One of `WIDTHS`, unless another is asked for by `as_wide_as`.
-        row_height: Of each row, in inches.
+        row_height: Height of each row, in inches.
         share_y: Whether all axes, or those of a row, have one vertical axis.
     """
     if is_narrow(width):
@@ -154,7 +154,7 @@ def new_figure(
 
 @in_house_style
 def legend_columns(labels: Sequence[str], inches: float) -> int:
-    """How many labels of a legend fit side by side; at least one."""
+    """The number of labels of a legend that fit side by side; at least one."""
     widest = max(
         (TextPath((0, 0), label, size=_LEGEND_POINTS).get_extents().width for label in labels), default=0
     )
@@ -163,7 +163,7 @@ def legend_columns(labels: Sequence[str], inches: float) -> int:
 
 
 def inches_across(axes: Axes) -> float:
-    """How wide axes are before the figure is laid out."""
+    """The width of axes before the figure is laid out, in inches."""
     return float(axes.get_window_extent().width / axes.get_figure(root=True).dpi)  # type: ignore[union-attr]
 
 

@@ -28,9 +28,9 @@ _SHADE = 0.5
 _LETTER = 0.05
 """Width of a letter in inches."""
 _OF_AXES = 0.8
-"""Of the width of a figure the share that its axes have."""
+"""Share of the width of a figure that its axes have."""
 Actors = Mapping[str, tuple[pl.DataFrame, str]]
-"""From the label of a flow or a link to its variables and its name in its run."""
+"""Variables and name in its run, by the label of a flow or a link."""
 
 
 @in_house_style

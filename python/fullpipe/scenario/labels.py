@@ -28,7 +28,7 @@ Tree = Mapping[str, Any]
 
 
 class Labels:
-    """What figures, tables and sentences call paths, such as "flows.0.count", and values at them.
+    """Words of figures, tables and sentences for paths, such as "flows.0.count", and values at them.
 
     Args:
         given: Words by path, or by path and value: "flows.0.cca" or "flows.0.cca.bbr3". A path may be
@@ -112,7 +112,7 @@ class Labels:
         return [self.at(path, value, names[path]) for path, value in point.items()]
 
     def axis(self, path: str, values: Sequence[Any], name: str = "") -> str:
-        """What an axis of these values is called: with their unit, if they are numbers.
+        """The label of an axis of these values, with the unit of numbers.
 
         >>> Labels().axis("topology.bottleneck.queue.packets", [50, 100])
         'buffer (packets)'
@@ -132,7 +132,7 @@ class Labels:
         return [key for key in self._given if key not in used]
 
     def _words_of(self, path: str, texts: Sequence[str]) -> str | None:
-        """What a user calls a path, or its value."""
+        """The words that a user gives for a path, or for its value."""
         if not self._given:
             return None
         return next((self._given[key] for key in _keys(path, texts) if key in self._given), None)
@@ -260,7 +260,7 @@ def _is_place(word: str) -> bool:
 
 
 def _notes(field: FieldInfo) -> Iterator[Unit]:
-    """How the numbers of a field are shown."""
+    """The unit of the numbers of a field."""
     yield from (note for note in field.metadata if isinstance(note, Unit))
     parts = [field.annotation]
     while parts:
@@ -270,7 +270,7 @@ def _notes(field: FieldInfo) -> Iterator[Unit]:
 
 
 def _keys(path: str, texts: Sequence[str]) -> Iterator[str]:
-    """What may stand for a path, or for its values of these texts: first the whole path, then its ends."""
+    """The keys that name a path, or its values of these texts: first the whole path, then its ends."""
     words = _first(path).split(".")
     any_place = ["*" if word.isdecimal() else word for word in words]
     for start in range(len(words)):
@@ -281,7 +281,7 @@ def _keys(path: str, texts: Sequence[str]) -> Iterator[str]:
 
 
 def _texts(value: Any) -> list[str]:
-    """How a value may be written in a key."""
+    """The spellings of a value in a key."""
     if isinstance(value, Mapping):
         return [" ".join(map(str, value.values()))]
     numbers = [f"{value:g}"] if isinstance(value, int | float) and not isinstance(value, bool) else []
