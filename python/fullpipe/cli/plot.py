@@ -148,11 +148,13 @@ def plot(
     in the same axes.
 
     With `--kind`, `--metric` or `--x`, a figure is over many runs: lines with bands, heat maps, throughput
-    against delay, or distributions.
+    against delay, or distributions. `--kind delay --x queueing_p95` is the figure of Sprout and Copa:
+    throughput over the p95 queueing delay.
 
-    The other kinds draw one run. airtime, aggregates, channel and waits need a cell and record.variables.
-    one-way, clumps, pauses and handover need record.packets at both ends; sequence needs it at the sender.
-    phase draws the delivery rate and the RTT over the data in flight. rates draws the goodput of two flows
+    The other kinds draw one run. With a cell and record.variables: airtime, aggregates, channel and waits.
+    With record.packets at both ends: one-way, clumps of ACKs, pauses between deliveries, and handover, the
+    longest pause. With packets of the sender: sequence, its data, retransmissions, ACKs and SACKs. With
+    samples: phase, the delivery rate and the RTT over bytes in flight, and rates, the goodput of two flows
     over each other. all_scaled draws downloads, uploads and pings as Flent does.
     """
     kind = kind or (Kind.LINES if metric or x else None)

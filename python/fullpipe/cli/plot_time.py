@@ -67,7 +67,11 @@ def in_order(runs: Sequence[Run]) -> list[Run]:
 
 
 def labelled_flows(runs: Sequence[Run], flows: Sequence[str]) -> list[str] | None:
-    """The labels of these flows in figures; None without any. Raises UnknownNameError of one that no run has."""
+    """The labels of these flows in figures; None without any.
+
+    Raises:
+        UnknownNameError: If no run has one of them.
+    """
     known = dict.fromkeys(name for run in runs for name in run.flows["flow"].to_list())
     for wanted in flows:
         if wanted not in known:
