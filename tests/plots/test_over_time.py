@@ -105,6 +105,17 @@ def test_a_folder_of_runs_is_drawn_over_time(tmp_path: Path, monkeypatch: pytest
     )
 
 
+def test_links_have_no_colour_of_an_algorithm_whatever_runs_are_called(algorithms: list[Run]) -> None:
+    figure, _ = over_time(algorithms, ["goodput", "queue"], None, ["mine"], {"cca.vegas": "Vegas"})
+    lines = legend_of(figure)
+    colours = {label: lines[label].get_color() for label in lines}
+    used = {look_of(name, 0)["color"] for name in ("cubic", "vegas", "bbr3")}
+    assert {colours[label] for label in lines if label.endswith("mine")} == used
+    links = [colours[label] for label in lines if label.endswith("bottleneck")]
+    assert len(set(links)) == len(links) == 3
+    assert not used & set(links)
+
+
 def test_capacities_of_several_runs_say_whose_they_are() -> None:
     queues = runs_of(sweep={"topology.bottleneck.queue": ["codel", {"kind": "drop_tail", "packets": 9}]})
     assert run_labels(queues, {}) == ["codel", "drop_tail 9 packets"]

@@ -54,7 +54,8 @@ def restyle(
     entries: dict[str, Any] = {}
     lines = [line for place in axes for line in place.lines]
     labels = {line: group(str(line.get_label())) for line in lines}
-    found = looks(list(dict.fromkeys(labels.values())), of)
+    links = {label: "" for label in labels.values() if ": " in label}  # unless they are flows
+    found = looks(list(dict.fromkeys(labels.values())), links | dict(of or {}))
     for line, label in labels.items():
         entries.setdefault(label, line)
         line.set(**found[label])
