@@ -33,9 +33,12 @@ def events_of(run: Run) -> pl.DataFrame:
 
 def _of_links(run: Run) -> Iterator[tuple[float, str]]:
     """Other rates and delays, with the name of the link if several change."""
+    conditions = run.tables["conditions"]
+    if conditions.filter(pl.col("time_s") > 0)["time_s"].n_unique() > MOST:
+        return
     changes: list[tuple[float, str, str]] = []
     before: dict[str, dict[str, Any]] = {}
-    for row in run.rows("conditions"):
+    for row in conditions.iter_rows(named=True):
         last = before.setdefault(row["link"], row)
         said = [text for key, text in _said(row).items() if row[key] != last[key]]
         changes += [(row["time_s"], row["link"], text) for text in said]
