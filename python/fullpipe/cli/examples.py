@@ -27,7 +27,10 @@ EXAMPLES = (
     ("fullpipe plot runs/*/native-1", "runs over time, in the same axes"),
     ("fullpipe plot RUN --var cwnd,bw,state", "internal variables of an algorithm"),
     ("fullpipe plot runs --metric goodput --x size", "means over a sweep, with intervals"),
-    ("fullpipe table runs --metric goodput --columns cca --format latex", "a column per algorithm, for a paper"),
+    (
+        "fullpipe table runs --metric goodput --columns cca --format latex",
+        "a table for a paper",
+    ),
     ("fullpipe report runs -o report.html", "a page that can be sent"),
     ("fullpipe ui", "serve the page to this machine"),
     ("fullpipe pack runs -o study.zip", "the runs, their scenarios and their code"),

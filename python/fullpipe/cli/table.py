@@ -18,7 +18,7 @@ def table(
     ],
     metric: Annotated[
         list[str] | None,
-        typer.Option(metavar="NAME", help='Metric, or a metric of one group as in "rtt_mean of ping"; may be repeated.'),
+        typer.Option(metavar="NAME", help='Metric, as goodput or "rtt_mean of ping"; may be repeated.'),
     ] = None,
     of: Annotated[str | None, typer.Option(metavar="NAME", help="Only this flow group or link.")] = None,
     rows: Annotated[
@@ -30,10 +30,12 @@ def table(
         ),
     ] = None,
     columns: Annotated[
-        list[str] | None, typer.Option(metavar="PATH", help="Swept path with a column per value; may be repeated.")
+        list[str] | None,
+        typer.Option(metavar="PATH", help="Path with a column per value; may be repeated."),
     ] = None,
     where: Annotated[
-        list[str] | None, typer.Option(metavar="PATH=VALUE", help="Only runs with this value; may be repeated.")
+        list[str] | None,
+        typer.Option(metavar="PATH=VALUE", help="Only these runs; may be repeated."),
     ] = None,
     label: Annotated[
         list[str] | None,
