@@ -159,6 +159,18 @@ def test_a_run_that_is_not_what_was_listed_is_made_again(
     assert runs[4].summary()["flows"] == truth["flows"]
 
 
+@pytest.mark.parametrize("is_checked", [False, True])
+def test_a_copy_in_the_place_of_another_seed_is_no_run(
+    root: Path, scenario: Scenario, log: Log, is_checked: bool
+) -> None:
+    truth = [run.summary()["flows"] for run in Store(root)]
+    shutil.rmtree(folder_of(root, scenario, 5))
+    shutil.copytree(folder_of(root, scenario, 4), folder_of(root, scenario, 5))
+    runs = again(scenario, root, check=is_checked)
+    assert log.made == [5]
+    assert [run.summary()["flows"] for run in runs] == truth
+
+
 def test_a_run_with_another_time_is_read_and_not_made(root: Path, scenario: Scenario, log: Log) -> None:
     os.utime(folder_of(root, scenario) / "tables.arrow", ns=(1, 1))
     again(scenario, root)

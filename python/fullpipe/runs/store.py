@@ -105,7 +105,7 @@ class Store:
         for folder in dict.fromkeys((place or digest, digest)):
             if not os.access(f"{self.root}/{folder}/{engine.name}-{seed}/{META}", os.F_OK):
                 continue  # most often, and much quicker than an exception
-            if found := finished(self.folder(folder, engine.name, seed), digest, engine):
+            if found := finished(self.folder(folder, engine.name, seed), digest, engine, seed):
                 return found.named(named or scenario.to_dict())
         return None
 

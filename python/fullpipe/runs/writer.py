@@ -22,7 +22,7 @@ from fullpipe.runs.encoded import stream
 from fullpipe.runs.entries import Entries, Stream
 from fullpipe.runs.keep import keep
 from fullpipe.runs.kept import PACKED, Kept, changed_ns, stamp_of
-from fullpipe.runs.meta import EngineId
+from fullpipe.runs.meta import EngineId, Meta
 from fullpipe.runs.run import Run
 from fullpipe.runs.sums import META
 
@@ -149,7 +149,7 @@ class Writer:
 
     def _publish(self, complete: str, kept: Kept, tables: Tables) -> Kept | None:
         kept = replace(kept, stamp=stamp_of(complete, (META, *kept.sums.files())))
-        if not publish(complete, kept.folder, kept.meta.digest, kept.meta.engine):
+        if not publish(complete, kept.folder, kept.meta):
             return None
         summaries = _streams(tables)
         with self._lock:
@@ -211,23 +211,27 @@ def _make_durable(root: Path, folders: Sequence[Path]) -> None:
                 files.sync(path)
 
 
-def finished(folder: Path, digest: str, engine: EngineId) -> Run | None:
-    """The run in a folder, if it is whole and of this scenario by this engine. Its summaries are at hand."""
+def finished(folder: Path, digest: str, engine: EngineId, seed: int) -> Run | None:
+    """The run in a folder, if it is whole and of this scenario, engine and seed; a folder can be a copy.
+
+    Its summaries are at hand.
+    """
     try:
         kept = Kept.read(folder)
     except NoRunError:
         return None
-    is_it = (kept.meta.digest, kept.meta.engine) == (digest, engine)
+    is_it = (kept.meta.digest, kept.meta.engine, kept.meta.seed) == (digest, engine, seed)
     at_hand = kept.small(SUMMARIES) if is_it else None
     return None if at_hand is None else Run.from_kept(kept, at_hand)
 
 
-def publish(complete: str, final: Path, digest: str, engine: EngineId) -> bool:
+def publish(complete: str, final: Path, meta: Meta) -> bool:
     """Give a complete folder its final name, unless an equal run has it; anything else there gives way.
 
     Returns:
         Whether it has the name now.
     """
+    looked_for = meta.digest, meta.engine, meta.seed
     for _ in range(_RACES):
         try:
             os.rename(complete, final)
@@ -238,18 +242,16 @@ def publish(complete: str, final: Path, digest: str, engine: EngineId) -> bool:
         except OSError as error:
             if error.errno not in (errno.ENOTEMPTY, errno.EEXIST):
                 raise
-        if finished(final, digest, engine):
+        if finished(final, *looked_for):
             shutil.rmtree(complete, ignore_errors=True)
             return False
         outdated = Path(complete).with_name(f"outdated-{uuid4().hex}")
         with suppress(FileNotFoundError):  # another process may have been quicker
-            if files.exchange(
-                Path(complete), final
-            ):  # an equal one that came since we looked is as good as ours
+            if files.exchange(Path(complete), final):  # an equal one that came since is as good as ours
                 shutil.rmtree(complete, ignore_errors=True)
                 return True
             final.rename(outdated)
-            if finished(outdated, digest, engine):  # put in place since we looked: it goes back
+            if finished(outdated, *looked_for):  # put in place since we looked: it goes back
                 with suppress(OSError):
                     outdated.rename(final)
             shutil.rmtree(outdated, ignore_errors=True)
