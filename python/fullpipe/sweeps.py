@@ -120,7 +120,7 @@ def stream(
         executor: What runs them, such as one of `fullpipe.cluster`; left out, so many threads as `workers`.
         threads: On how many threads each run of this process is executed. Has no influence on results.
         check: Read every run that the store has, and make those again of which a byte changed although their
-            files have the size and the time of before. Otherwise they are errors when they are read.
+            files have the size and the times of before. Otherwise they are errors when they are read.
 
     Raises:
         ValueError: If `threads` is out of range.

@@ -148,7 +148,17 @@ def flipped_meta(folder: Path) -> None:
     flip(folder / "meta.json")
 
 
-@pytest.mark.parametrize("harm", [shutil.rmtree, lost, cut, flipped_table, flipped_meta])
+def flipped_and_dated_back(folder: Path) -> None:
+    path = folder / "tables.arrow"
+    before = path.stat()
+    flip(path)
+    os.utime(path, ns=(before.st_atime_ns, before.st_mtime_ns))
+
+
+HARM = (shutil.rmtree, lost, cut, flipped_table, flipped_meta, flipped_and_dated_back)
+
+
+@pytest.mark.parametrize("harm", HARM)
 def test_a_run_that_is_not_what_was_listed_is_made_again(
     root: Path, scenario: Scenario, log: Log, harm: Callable[[Path], object]
 ) -> None:
@@ -177,19 +187,30 @@ def test_a_run_with_another_time_is_read_and_not_made(root: Path, scenario: Scen
     assert (log.read, log.made) == ([5], [])
 
 
-def test_bytes_that_change_without_another_time_are_noticed_when_they_are_read(
-    root: Path, scenario: Scenario, log: Log
+def test_bytes_that_change_unnoticed_by_the_file_system_are_noticed_when_they_are_read(
+    root: Path, scenario: Scenario, log: Log, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    path = folder_of(root, scenario) / "tables.arrow"
-    before = path.stat()
-    flip(path)
-    os.utime(path, ns=(before.st_atime_ns, before.st_mtime_ns))
+    monkeypatch.setattr(listed, "is_unchanged", lambda *_: True)
+    flip(folder_of(root, scenario) / "tables.arrow")
     run = again(scenario, root)[4]
     with pytest.raises(ResultError, match=r"tables\.arrow: damaged; delete the folder"):
         _ = [run.tables[name] for name in run.tables]
     assert log.made == []
     again(scenario, root, check=True)
     assert log.made == [5]
+
+
+def test_runs_in_the_place_of_each_other_are_no_runs_of_the_index(
+    root: Path, scenario: Scenario, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(listed, "is_unchanged", lambda *_: True)
+    one, other = folder_of(root, scenario, 4), folder_of(root, scenario, 5)
+    one.rename(root / "third")
+    other.rename(one)
+    (root / "third").rename(other)
+    for run in again(scenario, root)[3:5]:
+        with pytest.raises(ResultError, match=r"not the run that the index .* after deleting .*\.index"):
+            run.summary()
 
 
 def test_a_run_by_another_version_of_the_engine_is_made_again(
@@ -242,9 +263,13 @@ def test_a_file_of_the_index_that_is_damaged_or_gone_is_renewed(
     assert log.read == []
 
 
-def test_a_copy_of_a_store_is_read_once(root: Path, scenario: Scenario, log: Log) -> None:
+@pytest.mark.parametrize("copy", [shutil.copyfile, shutil.copy2])
+def test_a_copy_of_a_store_is_read_once(
+    root: Path, scenario: Scenario, log: Log, copy: Callable[[str, str], object]
+) -> None:
+    """Its index may be a stranger's: it says nothing of files that others wrote, even with their dates."""
     other = root.with_name("copy")
-    shutil.copytree(root, other, copy_function=shutil.copyfile)
+    shutil.copytree(root, other, copy_function=copy)
     again(scenario, other)
     assert (sorted(log.read), log.made) == ([*SEEDS], [])
     log.clear()
@@ -301,10 +326,31 @@ def test_files_of_the_index_are_made_fewer_without_losing_what_is_found(
     assert (log.read, log.made) == ([], [])
 
 
-def test_a_stamp_names_no_file_elsewhere(root: Path, scenario: Scenario) -> None:
-    folder = folder_of(root, scenario)
-    found = (root / ".order").stat()
-    assert not is_unchanged(str(folder), f"../../.order:{found.st_size}:{found.st_mtime_ns}")
+@pytest.mark.parametrize("name", ["../../.order", "", ".", "..", "meta\0.json", "meta.json" * 99])
+def test_a_stamp_names_no_file_elsewhere(root: Path, scenario: Scenario, name: str) -> None:
+    folder, found = folder_of(root, scenario), (root / ".order").stat()
+    assert not is_unchanged(str(folder), f"{name}:{found.st_size}:{found.st_mtime_ns}:{found.st_ctime_ns}")
+
+
+NO_ROWS: list[pl.Expr] = [
+    pl.lit(1 << 63, pl.UInt64).alias("id"),
+    pl.lit(None, pl.Int64).alias("id"),
+    pl.lit(1.0).alias("id"),
+    pl.lit(True).alias("noted_ns"),
+    pl.concat_list("stamp"),
+]
+
+
+@pytest.mark.parametrize("wrong", NO_ROWS, ids=str)
+def test_rows_that_no_index_has_find_no_run(root: Path, scenario: Scenario, log: Log, wrong: pl.Expr) -> None:
+    (path,) = paths(root)
+    segment = Segment.read(path)
+    tables = {name: encoded(segment.table(name)) for name in TABLES}
+    tables["found"] = encoded(segment.table("found").with_columns(wrong))
+    path.unlink()
+    add(root, root, tables)
+    again(scenario, root)
+    assert (sorted(log.read), log.made) == ([*SEEDS], [])
 
 
 def test_the_order_of_scenarios_is_noted_without_reading_runs(

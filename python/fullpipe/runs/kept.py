@@ -198,7 +198,10 @@ class Kept:
 
 
 def stamp_of(folder: str, names: Iterable[str]) -> str:
-    """Return names, sizes and times of the last change of files of a run, by which a change is noticed.
+    """Return names, sizes and times of files of a run, by which a change is noticed.
+
+    Times are of the last write, and of the last change of any kind (`st_ctime`). Programs can set the former
+    and not the latter, so that files of a copy never have the times of those that were copied.
 
     Raises:
         OSError: If one of them is not there.
@@ -207,19 +210,19 @@ def stamp_of(folder: str, names: Iterable[str]) -> str:
 
 
 def changed_ns(stamp: str) -> int:
-    """Return when the first file of a stamp was last changed, which is meta.json."""
-    return int(stamp.split(" ", 1)[0].rsplit(":", 1)[1])
+    """Return when the first file of a stamp was last written, which is meta.json."""
+    return int(stamp.split(" ", 1)[0].split(":")[2])
 
 
 def is_unchanged(folder: str, stamp: str) -> bool:
-    """Whether a folder has the files of a stamp, each as large and as old as then."""
+    """Whether a folder has the files of a stamp, each with the size and the times of then."""
     for part in stamp.split(" "):
         name = part.split(":", 1)[0]
         if "/" in name:  # a store may be a stranger's
             return False
         try:
             found = os.stat(f"{folder}/{name}")
-        except OSError:
+        except (OSError, ValueError):  # a name may have a null byte
             return False
         if not stat.S_ISREG(found.st_mode) or _stamp(name, found) != part:
             return False
@@ -227,7 +230,7 @@ def is_unchanged(folder: str, stamp: str) -> bool:
 
 
 def _stamp(name: str, found: os.stat_result) -> str:
-    return f"{name}:{found.st_size}:{found.st_mtime_ns}"
+    return f"{name}:{found.st_size}:{found.st_mtime_ns}:{found.st_ctime_ns}"
 
 
 def number_of(seal: str) -> int:

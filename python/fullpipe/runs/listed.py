@@ -12,10 +12,10 @@ from fullpipe.runs.encoding import UnreadableError, columns_of
 from fullpipe.runs.entries import FOUND
 from fullpipe.runs.kept import Kept, is_unchanged
 from fullpipe.runs.run import Run
-from fullpipe.runs.segments import DamagedError, Segment, paths
+from fullpipe.runs.segments import FOLDER, DamagedError, Segment, paths
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable, Mapping, Sequence
 
     import polars as pl
 
@@ -89,14 +89,16 @@ def _latest(segments: Iterable[Segment]) -> dict[str, Found]:
     return latest
 
 
-def _is_of_kind(values: Iterable[object], kind: str) -> bool:
-    return set(map(type, values)) <= {str if kind == "text" else int}
+def _is_of_kind(values: Sequence[Any], kind: str) -> bool:
+    """Whether all values are texts, or counts of 63 bits."""
+    is_typed = set(map(type, values)) <= {str if kind == "text" else int}
+    return is_typed and (kind == "text" or (min(values, default=0) >= 0 and max(values, default=0) < 1 << 63))
 
 
 class ListedRun(Run):
     """A run of which nothing is read before it is wanted.
 
-    Bytes that changed without another size or time are noticed when they are read.
+    Bytes that changed without other sizes or times are noticed when they are read.
     """
 
     _path: str
@@ -170,9 +172,11 @@ class ListedRun(Run):
         Raises:
             NoRunError: If it is damaged, or not there any more.
         """
-        kept = Kept.read(self.folder)
-        if kept.meta.digest != self._at.digest or kept.meta.engine != self._at.engine:
-            raise NoRunError(f"{self.folder}: another run has its place now; run the command again")
+        kept, at = Kept.read(self.folder), self._at
+        found = kept.meta.digest, kept.meta.engine, kept.meta.seed, kept.number
+        if found != (at.digest, at.engine, self.seed, self.number):
+            told = f"run the command again, after deleting {self.root}/{FOLDER} if it fails again"
+            raise NoRunError(f"{self.folder}: not the run that the index of the store has; {told}")
         return Run.from_kept(kept).named(self._at.named).at(self._job.point, self._job.scenario)
 
     @property
