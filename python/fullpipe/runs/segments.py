@@ -6,6 +6,7 @@ checksum of that line, so that a file which is not what was written is noticed, 
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
@@ -62,9 +63,13 @@ class Segment:
         try:
             with BufferedReader(files.open_regular(path)) as file:
                 line = file.readline(_LONGEST_LINE)
+                size = os.fstat(file.fileno()).st_size
             if path.name != _name(line, path.suffix):
                 raise DamagedError(path)
-            return cls(path, path.stat().st_size, _sums().validate_json(line), len(line))
+            sums, begin = _sums().validate_json(line), len(line)
+            if any(begin + (known.offset or 0) + known.bytes > size for known in sums.values()):
+                raise DamagedError(path)  # so much memory would be taken to read it
+            return cls(path, size, sums, begin)
         except (OSError, ValueError) as error:
             raise DamagedError(path) from error
 
