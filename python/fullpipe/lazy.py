@@ -1,11 +1,15 @@
 """Names of a package, and polars, that are imported when they are first used."""
 
+import time
 from collections.abc import Callable, Mapping
 from importlib import import_module
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
-__all__ = ["names", "pl"]
+__all__ = ["LOADED_NS", "names", "pl"]
+
+LOADED_NS = time.time_ns()
+"""When this process began to load the package; the file of a module that comes later may have changed since."""
 
 
 def names(package: str, homes: Mapping[str, str]) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:

@@ -1,6 +1,7 @@
 """Values of stored runs are worked out once: what is read back is what would be worked out again."""
 
 import json
+import os
 import shutil
 from collections.abc import Callable
 from dataclasses import replace
@@ -49,6 +50,12 @@ def swept(scenario: Scenario, root: Path | None) -> list[tuple[dict[str, Any], R
     """The runs of a sweep, each with its point."""
     outcomes = sweeps.stream(sweeps.jobs(scenario, SEEDS), store=root and Store(root))
     return [(dict(outcome.job.point), outcome.run) for outcome in outcomes]
+
+
+@pytest.fixture(autouse=True)
+def _settled(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whoever works on the code changes it shortly before the tests run, or meanwhile."""
+    monkeypatch.setattr(values, "LOADED_NS", 1 << 62)
 
 
 @pytest.fixture
@@ -169,17 +176,57 @@ def test_values_by_other_code_are_worked_out_again_and_go(
     assert metrics_of(root) == [["jain"]]
 
 
-def test_the_code_is_known_by_its_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.fixture
+def package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A package without modules, in place of ours."""
     for name in values._SOURCES:
-        (tmp_path / name / "deeper").mkdir(parents=True)
-    monkeypatch.setattr(values, "_PACKAGE", tmp_path)
-    seen = {values.code.__wrapped__()}
+        (tmp_path / "package" / name / "deeper").mkdir(parents=True)
+    monkeypatch.setattr(values, "_PACKAGE", tmp_path / "package")
+    return tmp_path / "package"
+
+
+def test_the_code_is_known_by_its_files(package: Path) -> None:
+    seen = {values.code()}
     for path in ("errors.py", "_native.so", "analysis/one.py", "scenario/deeper/two.py"):
-        (tmp_path / path).write_text("1")
-        seen.add(values.code.__wrapped__())
-    (tmp_path / "analysis/one.py").write_text("22")
-    seen.add(values.code.__wrapped__())
-    assert len(seen) == 6
+        (package / path).write_text("1")
+        seen.add(values.code())
+    (package / "analysis/one.py").write_text("22")
+    seen.add(values.code())
+    assert len(seen - {None}) == 6
+
+
+def test_code_that_changed_and_has_the_date_of_before_is_other_code(package: Path) -> None:
+    file = package / "analysis/one.py"
+    file.write_text("1")
+    before, dates = values.code(), file.stat()
+    file.write_text("2")
+    os.utime(file, ns=(dates.st_atime_ns, dates.st_mtime_ns))
+    assert values.code() not in (before, None)
+
+
+def test_code_that_changed_since_it_was_loaded_is_unknown(
+    package: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = package / "analysis/one.py"
+    file.write_text("1")
+    loaded_ns = file.stat().st_ctime_ns + 2 * values._UNSURE_NS
+    monkeypatch.setattr(values, "LOADED_NS", loaded_ns)
+    assert values.code() is not None
+    monkeypatch.setattr(values, "LOADED_NS", loaded_ns - 2 * values._UNSURE_NS)
+    assert values.code() is None
+
+
+def test_values_by_unknown_code_are_neither_read_nor_stored(
+    root: Path, worked: list[Run], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A process of hours has loaded the code of before: a notebook, or the page."""
+    truth = again(root, ["goodput"])
+    monkeypatch.setattr(values, "code", lambda: None)
+    worked.clear()
+    assert same(again(root, ["goodput"]), truth)
+    again(root, ["jain"])
+    assert len(worked) == 2 * len(SEEDS)
+    assert metrics_of(root) == [["goodput"]]
 
 
 def test_a_run_with_other_bytes_has_other_values(root: Path, worked: list[Run]) -> None:
@@ -252,6 +299,15 @@ def test_values_that_fit_no_run_are_not_believed(
     worked.clear()
     assert same(again(root, ["goodput"]), truth)
     assert len(worked) == len(SEEDS)
+
+
+@pytest.mark.parametrize("asked", [b"", b"[" * 50_000, b'["' + b"9" * 9_000, b"5", b"{}", b"\xff\xfe["])
+def test_a_file_that_asks_nothing_is_no_answer_and_goes(root: Path, worked: list[Run], asked: bytes) -> None:
+    segments.add(root, root, {"asked": asked}, VALUES)
+    worked.clear()
+    again(root, ["goodput"])
+    assert len(worked) == len(SEEDS)
+    assert metrics_of(root) == [["goodput"]]
 
 
 def test_values_of_few_runs_are_not_stored(tmp_path: Path) -> None:

@@ -13,12 +13,12 @@ import sys
 from collections.abc import Collection, Iterator, Sequence
 from contextlib import closing, suppress
 from dataclasses import dataclass
-from functools import cache
 from pathlib import Path
 from typing import Any
 
 import polars as pl
 
+from fullpipe.lazy import LOADED_NS
 from fullpipe.runs.encoding import checksum, encoded
 from fullpipe.runs.entries import Stream
 from fullpipe.runs.meta import version
@@ -41,6 +41,8 @@ _SOURCES = ("algorithms", "analysis", "runs", "scenario")
 """Folders of this package that values depend on, beside its own modules; see the layers in pyproject.toml."""
 _PACKAGES = ("fullpipe", "numpy", "polars", "scipy")
 _PACKAGE = Path(__file__).parents[1]
+_UNSURE_NS = 1_000_000_000
+"""Clocks of file systems are so much slow at most."""
 
 
 @dataclass(frozen=True)
@@ -55,17 +57,16 @@ class Question:
     metrics: frozenset[str] | None
     links: frozenset[str] | None
 
-    @property
-    def text(self) -> bytes:
+    def text(self, code: str) -> bytes:
         """The question and the code that answers it."""
         names = [None if names is None else sorted(names) for names in (self.metrics, self.links)]
-        return json.dumps([code(), *names]).encode()
+        return json.dumps([code, *names]).encode()
 
-    def is_answered_by(self, text: bytes) -> bool:
-        """Whether the values of another question include those of this one."""
-        with suppress(ValueError, TypeError):
+    def is_answered_by(self, text: bytes, code: str) -> bool:
+        """Whether the values of another question, by this code, include those of this one."""
+        with suppress(ValueError, TypeError, RecursionError):
             by, metrics, links = json.loads(text)
-            is_same = by == code() and links == (None if self.links is None else sorted(self.links))
+            is_same = by == code and links == (None if self.links is None else sorted(self.links))
             return is_same and (metrics is None or (self.metrics is not None and self.metrics <= {*metrics}))
         return False
 
@@ -117,14 +118,15 @@ class Packed:
 
 def read(root: Path, question: Question, numbers: Collection[int]) -> Iterator[Packed]:
     """Yield values of some runs; no run is in two of them."""
-    left = pl.Series("id", numbers, dtype=pl.Int64).unique()
-    for path in paths(root, VALUES):
-        if left.is_empty():
+    left, files = pl.Series("id", numbers, dtype=pl.Int64).unique(), paths(root, VALUES)
+    ours = code() if files else None
+    for path in files:
+        if left.is_empty() or ours is None:
             return
         with suppress(DamagedError):
             segment = Segment.read(path)
             is_large = segment.size > _BYTES_A_RUN * len(numbers)
-            if is_large or not question.is_answered_by(segment.content("asked")):
+            if is_large or not question.is_answered_by(segment.content("asked"), ours):
                 continue
             found = _packed(segment)
             packed = Packed(found.runs.filter(pl.col("id").is_in(left.implode())), found.shapes)
@@ -134,16 +136,17 @@ def read(root: Path, question: Question, numbers: Collection[int]) -> Iterator[P
 
 def write(root: Path, question: Question, packed: Packed) -> None:
     """Write values into the index of a store, if there is one and they are many; those by other code go."""
-    if packed.runs.height <= FEW or not (root / FOLDER).is_dir():
+    if packed.runs.height <= FEW or not (root / FOLDER).is_dir() or (ours := code()) is None:
         return
     with suppress(OSError), closing(Writer(root)) as writer:  # it may be ours to read only
-        same = _make_room(root, question)
+        text = question.text(ours)
+        same = _make_room(root, text, ours)
         parts = [packed]
         if len(same) >= _MANY:
             for segment in same:
                 with suppress(DamagedError):
                     parts.append(_packed(segment))
-        tables: dict[str, Stream] = {"asked": question.text, **_encoded(_together(parts))}
+        tables: dict[str, Stream] = {"asked": text, **_encoded(_together(parts))}
         written = add(root, writer.open(), tables, VALUES)
         if len(parts) > 1:
             for segment in same:
@@ -151,19 +154,19 @@ def write(root: Path, question: Question, packed: Packed) -> None:
                     segment.path.unlink(missing_ok=True)
 
 
-def _make_room(root: Path, question: Question) -> list[Segment]:
+def _make_room(root: Path, asked: bytes, code: str) -> list[Segment]:
     """Remove files of other code and the oldest of too many; return those of the same question."""
     same, others = list[Segment](), list[Segment]()
     for path in paths(root, VALUES):
         try:
             segment = Segment.read(path)
             text = segment.content("asked")
-            if json.loads(text)[0] != code():
+            if json.loads(text)[0] != code:
                 raise DamagedError(path)
-        except (DamagedError, ValueError, TypeError, LookupError):
+        except (DamagedError, ValueError, TypeError, LookupError, RecursionError):
             path.unlink(missing_ok=True)
             continue
-        (same if text == question.text else others).append(segment)
+        (same if text == asked else others).append(segment)
     others.sort(key=lambda segment: -_changed_ns(segment.path))
     for segment in others[_MOST - _MANY :]:
         segment.path.unlink(missing_ok=True)
@@ -203,21 +206,25 @@ def _together(parts: Sequence[Packed]) -> Packed:
     return Packed(pl.concat(runs).unique("id", keep="first", maintain_order=True), pl.concat(shapes))
 
 
-@cache
-def code() -> str:
-    """Return what stands for the code that works values out: versions, and sizes and times of its files."""
-    told = [sys.version, *(f"{name} {version(name)}" for name in _PACKAGES)]
+def code() -> str | None:
+    """Return what stands for the code that works values out: versions, and sizes and times of its files.
+
+    None if a file has changed since this process loaded the package, which may have the code of before.
+    """
     folders = [_PACKAGE, *(_PACKAGE / name for name in _SOURCES)]
-    told += sorted(line for folder in folders for line in _files(folder, is_deep=folder != _PACKAGE))
+    files = sorted(file for folder in folders for file in _files(folder, is_deep=folder != _PACKAGE))
+    if any(changed_ns > LOADED_NS - _UNSURE_NS for *_, changed_ns in files):
+        return None
+    told = [sys.version, *(f"{name} {version(name)}" for name in _PACKAGES), *map(str, files)]
     return checksum("\n".join(told).encode())[:32]
 
 
-def _files(folder: Path, *, is_deep: bool) -> Iterator[str]:
-    """Yield paths, sizes and times of the modules in a folder."""
+def _files(folder: Path, *, is_deep: bool) -> Iterator[tuple[str, int, int, int]]:
+    """Yield paths, sizes, and times of the last write and of the last change of the modules in a folder."""
     with os.scandir(folder) as entries:
         for entry in entries:
             if entry.name.endswith((".py", ".so", ".pyd")):
                 found = entry.stat()
-                yield f"{entry.path} {found.st_size} {found.st_mtime_ns}"
+                yield entry.path, found.st_size, found.st_mtime_ns, found.st_ctime_ns
             elif is_deep and entry.is_dir():
                 yield from _files(Path(entry.path), is_deep=True)
