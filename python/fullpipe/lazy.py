@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 __all__ = ["LOADED_NS", "names", "pl"]
 
 LOADED_NS = time.time_ns()
-"""When this process began to load the package; the file of a module that comes later may have changed since."""
+"""When this process began to load the package; a module that comes later may be of a file that changed."""
 
 
 def names(package: str, homes: Mapping[str, str]) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:

@@ -5,6 +5,7 @@ import pickle
 import shutil
 from collections.abc import Callable
 from dataclasses import replace
+from io import BytesIO
 from pathlib import Path
 
 import polars as pl
@@ -12,7 +13,7 @@ import pytest
 
 from fullpipe import ResultError, Run, Scenario, sweeps
 from fullpipe.engines import native
-from fullpipe.runs import Store, index, listed
+from fullpipe.runs import Store, encoding, index, listed
 from fullpipe.runs.encoding import encoded
 from fullpipe.runs.kept import Kept, is_unchanged
 from fullpipe.runs.segments import Segment, add, paths
@@ -314,6 +315,7 @@ def test_files_of_the_index_are_made_fewer_without_losing_what_is_found(
     root: Path, scenario: Scenario, log: Log, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(index, "_MANY", 1)
+    monkeypatch.setattr(encoding, "LARGE", 1)  # as of many thousands of runs
     for seeds in (range(13, 25), range(25, 37)):
         again(scenario, root, seeds=seeds)
     shutil.rmtree(folder_of(root, scenario, 36))
@@ -330,6 +332,21 @@ def test_files_of_the_index_are_made_fewer_without_losing_what_is_found(
 def test_a_stamp_names_no_file_elsewhere(root: Path, scenario: Scenario, name: str) -> None:
     folder, found = folder_of(root, scenario), (root / ".order").stat()
     assert not is_unchanged(str(folder), f"{name}:{found.st_size}:{found.st_mtime_ns}:{found.st_ctime_ns}")
+
+
+def test_a_table_that_can_be_much_larger_than_its_bytes_is_not_read(
+    root: Path, scenario: Scenario, log: Log
+) -> None:
+    (path,) = paths(root)
+    segment = Segment.read(path)
+    tables = {name: encoded(segment.table(name)) for name in TABLES}
+    segment.table("found").head(1).select(pl.all().repeat_by(100_000).explode()).write_parquet(
+        large := BytesIO()
+    )
+    path.unlink()
+    add(root, root, {**tables, "found": large.getbuffer()})
+    again(scenario, root)
+    assert (sorted(log.read), log.made) == ([*SEEDS], [])
 
 
 NO_ROWS: list[pl.Expr] = [

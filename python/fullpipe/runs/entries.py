@@ -167,6 +167,11 @@ class Entries:
         }
 
 
+def found_stream(found: pl.DataFrame) -> bytes:
+    """Rows of `FOUND` as a stream: it is never Parquet, of which few bytes can be a billion rows."""
+    return _native.stream([(name, kind, found[name].to_list()) for name, kind in FOUND.items()])
+
+
 def _stream(kinds: Mapping[str, str], rows: Sequence[Mapping[str, Any]]) -> bytes:
     """Rows as a table; a column that a row lacks is null."""
     return _native.stream([(name, kind, [row.get(name) for row in rows]) for name, kind in kinds.items()])

@@ -16,7 +16,7 @@ import polars as pl
 from fullpipe.errors import ResultError
 from fullpipe.runs import order
 from fullpipe.runs.encoding import decoded, encoded
-from fullpipe.runs.entries import FOUND, ID, LISTED, RUNS, schema_of
+from fullpipe.runs.entries import FOUND, ID, LISTED, RUNS, Stream, found_stream, schema_of
 from fullpipe.runs.kept import PACKED, as_today
 from fullpipe.runs.listing import look
 from fullpipe.runs.meta import DIGEST, ENGINE
@@ -192,7 +192,8 @@ def _fewer(root: Path, writer: Writer, parts: list[_Part]) -> list[_Part]:
     tables = {name: _packed(name, latest, parts) for name in PACKED}
     tables |= {"runs": latest.drop(_PART), "listed": _last([parts[n].listed for n in numbers], ["digest"])}
     tables["found"] = _found([parts[n] for n in numbers], latest.filter("gone"))
-    together = add(root, writer.open(), {name: encoded(table) for name, table in tables.items()})
+    data: dict[str, Stream] = {name: encoded(table) for name, table in tables.items()}
+    together = add(root, writer.open(), {**data, "found": found_stream(tables["found"])})
     for n in numbers:
         old = parts[n].segment
         if old and old.path != together.path:

@@ -7,8 +7,8 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from fullpipe import _native
 from fullpipe.errors import NoRunError
-from fullpipe.runs.encoding import UnreadableError, columns_of
 from fullpipe.runs.entries import FOUND
 from fullpipe.runs.kept import Kept, is_unchanged
 from fullpipe.runs.run import Run
@@ -74,15 +74,16 @@ class Listing:
 def _latest(segments: Iterable[Segment]) -> dict[str, Found]:
     """The rows of files of the index by folder, of each folder the one that was noted last.
 
-    polars is not needed: it takes as long to import as hundreds of runs to look up.
+    A store may be a stranger's: what polars reads can be many times as large as its bytes. Nor is it needed,
+    and it takes as long to import as hundreds of runs to look up.
     """
     latest: dict[str, Found] = {}
     for segment in segments:
-        with suppress(DamagedError, UnreadableError, KeyError):
-            columns = columns_of(segment.content("found"))
+        with suppress(DamagedError, ValueError, KeyError):
+            columns = _native.columns(segment.content("found"))
             values = [columns[name] for name in FOUND]
             if not all(map(_is_of_kind, values, FOUND.values())):
-                continue  # a store may be a stranger's
+                continue
             for number, folder, origin, fingerprint, stamp, noted_ns in zip(*values, strict=True):
                 if folder not in latest or latest[folder].noted_ns < noted_ns:
                     latest[folder] = Found(number, origin, fingerprint, stamp, noted_ns)
