@@ -173,7 +173,12 @@ class ListedRun(Run):
         Raises:
             NoRunError: If it is damaged, or not there any more.
         """
-        kept, at = Kept.read(self.folder), self._at
+        try:
+            kept, at = Kept.read(self.folder), self._at
+        except NoRunError as error:
+            if self.folder.exists():
+                raise
+            raise NoRunError(f"{self.folder}: deleted after the command found it; run it again") from error
         found = kept.meta.digest, kept.meta.engine, kept.meta.seed, kept.number
         if found != (at.digest, at.engine, self.seed, self.number):
             told = f"run the command again, after deleting {self.root}/{FOLDER} if it fails again"
