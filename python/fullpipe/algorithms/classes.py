@@ -69,6 +69,7 @@ def import_class(kind: str) -> None:
     Raises:
         ScenarioError: If it cannot be imported, or has no such class.
     """
+    from fullpipe.algorithms.compiled import from_source
     from fullpipe.algorithms.controller import Controller
 
     if kind in _known:
@@ -76,7 +77,8 @@ def import_class(kind: str) -> None:
     _, module, attribute = kind.split(":")
     before = set(sys.modules)
     try:
-        found: Any = import_module(module)
+        with from_source():
+            found: Any = import_module(module)
         for part in attribute.split("."):
             found = getattr(found, part)
     except Exception as error:

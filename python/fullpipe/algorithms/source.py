@@ -6,7 +6,6 @@ import ast
 import hashlib
 import inspect
 import sys
-import sysconfig
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
@@ -14,11 +13,8 @@ from pathlib import Path
 from uuid import uuid4
 
 from fullpipe.algorithms.classes import DIGITS, looked_in
+from fullpipe.algorithms.compiled import INSTALLED, is_own
 from fullpipe.parser import PARSER
-
-_STANDARD = Path(sysconfig.get_path("stdlib")).resolve()
-_INSTALLED = ("site-packages", "dist-packages")
-"""Folders of installed packages, whose versions a run has in `versions` if they are ours."""
 
 
 @dataclass(frozen=True)
@@ -94,16 +90,9 @@ def _loaded(modules: Sequence[str]) -> Iterator[tuple[str, Path]]:
     """Yield the files of modules that are the user's own, by their names below the folder of the package."""
     for module in modules:
         file = getattr(sys.modules.get(module), "__file__", None)
-        if file and file.endswith(".py") and module.split(".")[0] != "fullpipe":
-            path = Path(file).resolve()
-            is_own = not set(_INSTALLED) & set(path.parts) and not path.is_relative_to(_STANDARD)
-            if is_own:
-                yield (
-                    path.relative_to(
-                        path.parents[len(module.split(".")) - 1 + (path.name == "__init__.py")]
-                    ).as_posix(),
-                    path,
-                )
+        if file and file.endswith(".py") and is_own(module, path := Path(file).resolve()):
+            depth = module.count(".") + (path.name == "__init__.py")
+            yield path.relative_to(path.parents[depth]).as_posix(), path
 
 
 def _candidates(name: str, places: Sequence[Path]) -> Iterator[tuple[Path, Path]]:
@@ -113,7 +102,7 @@ def _candidates(name: str, places: Sequence[Path]) -> Iterator[tuple[Path, Path]
     for place in places:
         for file in (place / f"{name}.py", place / name / "__init__.py"):
             found = file.resolve()
-            if found.is_relative_to(place) and not set(_INSTALLED) & set(found.parts):
+            if found.is_relative_to(place) and not set(INSTALLED) & set(found.parts):
                 yield place, found
 
 

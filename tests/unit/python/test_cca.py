@@ -1,6 +1,8 @@
 """Algorithms written in Python: what they are told, what they may say, and whose code runs when."""
 
 import math
+import os
+import py_compile
 import re
 import sys
 from collections.abc import Callable, Iterator
@@ -278,6 +280,16 @@ class TestTrust:
         result = fullpipe("run", theirs, "--allow-python", "--no-store")
         assert result.exit_code == 0, result.output
         assert was_imported(theirs)
+
+    def test_the_source_is_run_and_not_bytecode_of_the_same_size_and_second(self, theirs: Path) -> None:
+        file, kind = theirs.with_name("their_module.py"), "python:their_module:Mine"
+        os.utime(file, (1e9, 1e9))
+        py_compile.compile(str(file))
+        file.write_text(MINE.replace("increase = 1.0", "increase = 3.0"), encoding="utf-8")
+        os.utime(file, (1e9, 1e9))
+        sys.path.insert(0, str(theirs.parent))
+        algorithms.import_class(kind)
+        assert algorithms.classes.find(kind).increase == 3.0  # type: ignore[attr-defined,union-attr]
 
     def test_the_api_wants_permission_too(self, theirs: Path) -> None:
         scenario = Scenario.from_file(theirs)
