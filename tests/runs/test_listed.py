@@ -13,7 +13,7 @@ import pytest
 
 from fullpipe import ResultError, Run, Scenario, sweeps
 from fullpipe.engines import native
-from fullpipe.runs import Store, encoding, index, listed
+from fullpipe.runs import Store, encoding, index, listed, writer
 from fullpipe.runs.encoding import encoded
 from fullpipe.runs.kept import Kept, is_unchanged
 from fullpipe.runs.segments import Segment, add, paths
@@ -262,6 +262,17 @@ def test_a_file_of_the_index_that_is_damaged_or_gone_is_renewed(
     log.clear()
     again(scenario, root)
     assert log.read == []
+
+
+def test_a_run_that_was_replaced_is_found_though_the_clock_was_set_back(
+    root: Path, scenario: Scenario, log: Log, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shutil.rmtree(root / scenario.digest)
+    monkeypatch.setattr(writer.time, "time_ns", lambda: 1)
+    again(scenario, root)
+    log.clear()
+    again(scenario, root)
+    assert (log.read, log.made) == ([], [])
 
 
 @pytest.mark.parametrize("copy", [shutil.copyfile, shutil.copy2])

@@ -34,13 +34,12 @@ class Found(NamedTuple):
     origin: str
     fingerprint: str
     stamp: str
-    noted_ns: int
 
 
 class Listing:
     """The runs of a store that were written by us or read and checked, by their folders."""
 
-    def __init__(self, root: Path, found: Mapping[str, Found]) -> None:
+    def __init__(self, root: Path, found: Mapping[str, Sequence[Found]]) -> None:
         self._root, self._found = str(root), found
 
     @classmethod
@@ -59,35 +58,35 @@ class Listing:
                 segments.append(segment)
         if sum(segment.bytes_of("found") for segment in segments) > jobs * _BYTES_A_JOB:
             return None
-        return cls(root, _latest(segments))
+        return cls(root, _by_folder(segments))
 
     def run(self, at: Address, job: Job) -> Run | None:
         """The run of a job, if the index has it and its files are as large and as old as it says."""
         for place in dict.fromkeys((at.place, at.digest)):  # as `Store.find` looks
             name = f"{place}/{at.engine.name}-{job.seed}"
-            found, folder = self._found.get(name), f"{self._root}/{name}"
-            if found and found.origin == at.origin and is_unchanged(folder, found.stamp):
-                return ListedRun(folder, found, at, job)
+            folder = f"{self._root}/{name}"
+            for found in self._found.get(name, ()):  # several if a run was replaced
+                if found.origin == at.origin and is_unchanged(folder, found.stamp):
+                    return ListedRun(folder, found, at, job)
         return None
 
 
-def _latest(segments: Iterable[Segment]) -> dict[str, Found]:
-    """The rows of files of the index by folder, of each folder the one that was noted last.
+def _by_folder(segments: Iterable[Segment]) -> dict[str, list[Found]]:
+    """The rows of files of the index by folder.
 
     A store may be a stranger's: what polars reads can be many times as large as its bytes. Nor is it needed,
     and it takes as long to import as hundreds of runs to look up.
     """
-    latest: dict[str, Found] = {}
+    rows: dict[str, list[Found]] = {}
     for segment in segments:
         with suppress(DamagedError, ValueError, KeyError):
             columns = _native.columns(segment.content("found"))
             values = [columns[name] for name in FOUND]
             if not all(map(_is_of_kind, values, FOUND.values())):
                 continue
-            for number, folder, origin, fingerprint, stamp, noted_ns in zip(*values, strict=True):
-                if folder not in latest or latest[folder].noted_ns < noted_ns:
-                    latest[folder] = Found(number, origin, fingerprint, stamp, noted_ns)
-    return latest
+            for number, folder, origin, fingerprint, stamp, _ in zip(*values, strict=True):
+                rows.setdefault(folder, []).append(Found(number, origin, fingerprint, stamp))
+    return rows
 
 
 def _is_of_kind(values: Sequence[Any], kind: str) -> bool:
