@@ -54,7 +54,7 @@ def swept(scenario: Scenario, root: Path | None) -> list[tuple[dict[str, Any], R
 
 @pytest.fixture(autouse=True)
 def _settled(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Whoever works on the code changes it shortly before the tests run, or meanwhile."""
+    """Code may change shortly before the tests run, or meanwhile: then no values are read and stored."""
     monkeypatch.setattr(values, "LOADED_NS", 1 << 62)
 
 

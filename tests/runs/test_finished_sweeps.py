@@ -58,7 +58,7 @@ def counts(monkeypatch: pytest.MonkeyPatch) -> Counts:
     monkeypatch.setattr(Kept, "stream", counted("read", stream))
     monkeypatch.setattr(Kept, "small", counted("read", small))
     monkeypatch.setattr(measurements, "measured_rows", counted("worked", rows))
-    monkeypatch.setattr(values, "LOADED_NS", 1 << 62)  # whoever works on the code changes it meanwhile
+    monkeypatch.setattr(values, "LOADED_NS", 1 << 62)  # the code may change while the tests run
     return found
 
 
