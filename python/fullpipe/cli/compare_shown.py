@@ -47,7 +47,7 @@ def tell_variants(
         for line in dict.fromkeys(line for one in made for line in _warnings(one)):
             complain(line)
     if file is not None and made:
-        write(file, made, command, runs)
+        write(file, made, command, runs, asked)
     for line in unanswered(asked, {metric for one in made for metric in one.measured}):
         complain(f"note: {line}")
     if any(one.is_worse for one in made):

@@ -24,7 +24,7 @@ from fullpipe.report.from_file import file_of
 from fullpipe.runs import Run
 from fullpipe.scenario import Scenario
 from fullpipe.scenario.read.toml import value_of
-from fullpipe.validation.compare import Finding, VariantComparison
+from fullpipe.validation.compare import Finding, VariantComparison, stored
 from fullpipe.validation.compare.conclusion import conclusion
 from fullpipe.validation.over import SCENARIO
 
@@ -71,16 +71,20 @@ def _value(text: str) -> Any:
         return text.strip()
 
 
-def write(file: Path, found: Sequence[VariantComparison], command: str, runs: Sequence[Run] = ()) -> None:
-    """Write what `fullpipe report` reads: every row with its point and both sides, and the places of runs.
+def write(
+    file: Path,
+    found: Sequence[VariantComparison],
+    command: str,
+    runs: Sequence[Run] = (),
+    asked: Sequence[str] = (),
+) -> None:
+    """Write the findings for `fullpipe report`, with scenarios and the places of runs: see `stored`.
 
     Raises:
         ResultError: If it cannot be written.
     """
-    content = file_of([one.to_dict() for one in found], command) | {
-        "conclusion": conclusion(found),
-        "findings": [finding.to_dict() for one in found for finding in one.findings],
-    }
+    content = stored.told(found) | file_of([one.to_dict() for one in found], command)
+    content |= {"conclusion": conclusion(found, asked)}
     content |= basis.as_json(basis.basis_of(runs))
     files.write(file, (json.dumps(content, indent=1, allow_nan=False) + "\n").encode())
 

@@ -1,6 +1,7 @@
-"""`fullpipe schema`: the JSON Schema of scenario files, for editors."""
+"""`fullpipe schema`: JSON Schemas of scenario files, and of files of findings."""
 
 import json
+from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
 
@@ -14,7 +15,18 @@ NAME = "fullpipe.schema.json"
 """Name of the file beside a scenario."""
 
 
+class Of(StrEnum):
+    """Kinds of files that have a schema."""
+
+    SCENARIO = "scenario"
+    FINDINGS = "findings"
+
+
 def schema(
+    of: Annotated[
+        Of,
+        typer.Argument(metavar="KIND", help="scenario, or findings: files of compare -o and check -o."),
+    ] = Of.SCENARIO,
     out: Annotated[
         Path | None,
         typer.Option(
@@ -26,13 +38,15 @@ def schema(
         ),
     ] = None,
 ) -> None:
-    """Editors complete, explain and check scenarios with it. Taplo (Even Better TOML) needs "#:schema
-    ./fullpipe.schema.json" as the first line of a scenario, as `fullpipe init` writes it.
+    """Editors complete, explain and check scenarios with it; programs read files of findings with theirs.
+    Taplo (Even Better TOML) needs "#:schema ./fullpipe.schema.json" as the first line of a scenario, as
+    `fullpipe init` writes it.
     """
+    text = schema_text() if of is Of.SCENARIO else findings_text()
     if out is None:
-        echo(schema_text(), nl=False)
+        echo(text, nl=False)
         return
-    files.write(out, schema_text().encode())
+    files.write(out, text.encode())
     echo(out)
 
 
@@ -41,3 +55,10 @@ def schema_text() -> str:
     from fullpipe.scenario.schema import file_schema  # here: it reads the text of all models
 
     return json.dumps(file_schema(), indent=1, ensure_ascii=False) + "\n"
+
+
+def findings_text() -> str:
+    """The schema of files of findings."""
+    from fullpipe.validation.compare import stored  # here, as above
+
+    return json.dumps(stored.schema(), indent=1, ensure_ascii=False) + "\n"

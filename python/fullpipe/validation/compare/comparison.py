@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 from fullpipe.analysis.metrics.margins import Margin
 from fullpipe.analysis.of_parts import of_parts
@@ -12,6 +12,27 @@ from fullpipe.validation.compare.contrast import Contrast, matched
 from fullpipe.validation.compare.finding import Finding, Note, check_groups, interval_dict, unfinished_dict
 from fullpipe.validation.compare.rules import paired
 from fullpipe.validation.compare.side import Side, bulk_entries, changed_entries
+
+if TYPE_CHECKING:
+    from fullpipe.scenario import Scenario
+
+
+@dataclass(frozen=True, slots=True)
+class Ran:
+    """A scenario as one side ran it at one point."""
+
+    side: str
+    scenario: Scenario | Mapping[str, Any]
+    """The scenario, or its content as TOML has it."""
+    point: Mapping[str, Any] = field(default_factory=dict)
+    case: str = ""
+    """Its name in a suite."""
+
+    def to_dict(self) -> dict[str, Any]:
+        """The scenario with its place, as JSON."""
+        of = self.scenario
+        tree = dict(of if isinstance(of, Mapping) else of.to_dict())
+        return {"side": self.side, "case": self.case, "point": dict(self.point), "scenario": tree}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -35,6 +56,8 @@ class Comparison:
     """Entries of `flows`, by their place on the reference, that the sides set in another way."""
     bulk: frozenset[int] = frozenset()
     """Entries of `flows` that are bulk flows on the reference: see `metrics.bulk_flows`."""
+    ran: Sequence[Ran] = ()
+    """Scenarios of all sides, if they are known."""
     is_of_versions: bool = False
     """Whether the sides are one scenario at two times or in two versions, and not two variants."""
 
@@ -171,6 +194,7 @@ def compare_all(
             measured=_measured(reference) | _measured(other),
             changed=changed_entries(reference, other),
             bulk=bulk_entries(reference.scenario),
+            ran=[Ran(side.name, side.scenario, point) for side in (reference, other)],
         )
         for point, reference, other, contrasts, notes in found
     ]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Any, Literal, Self
 
 from fullpipe.analysis.metrics.margins import Margin
 from fullpipe.analysis.metrics.measure import Better
@@ -201,6 +201,19 @@ class Finding:
         """Whether there is a verdict other than "undecided"."""
         return self.verdict != "undecided"
 
+    @classmethod
+    def from_dict(cls, found: Mapping[str, Any]) -> Self:
+        """Read what `to_dict` gives.
+
+        Without `values`, as files before format 2 are, each side has its mean as its only value.
+
+        Raises:
+            ValueError: If a key is missing or has a value of another kind.
+        """
+        from fullpipe.validation.compare.stored import StoredFinding  # here: most comparisons read no file
+
+        return cls(**StoredFinding.model_validate(found).fields())
+
     def to_dict(self) -> dict[str, Any]:
         """The finding as JSON, in base units; see `fullpipe schema findings`."""
         return {
@@ -208,6 +221,8 @@ class Finding:
             "case": self.case,
             "rule": self.rule,
             "sides": list(self.sides),
+            "labels": list(self.labels),
+            "values": [list(of_side) for of_side in self.values],
             "means": [self.reference, known(self.other)],
             "n": [len(of_side) for of_side in self.values],
             "difference": known(self.difference),
@@ -216,11 +231,13 @@ class Finding:
             "p_corrected": self.p_corrected,
             "margin": {"relative": self.margin.relative, "absolute": self.margin.absolute},
             "allowed": self.allowed,
+            "better": self.better,
             "verdict": self.verdict,
             "decision": self.decision,
             "reason": self.reason,
             "seeds_that_would_decide": self.seeds,
             "cliffs_delta": self.delta,
+            "correlation": self.correlation,
             "unfinished": unfinished_dict(self.left_out),
         }
 

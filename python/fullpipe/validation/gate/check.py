@@ -17,7 +17,7 @@ from fullpipe.analysis.unanswered import unanswered
 from fullpipe.errors import ScenarioError
 from fullpipe.scenario.read import dotted
 from fullpipe.validation.baseline import COLUMNS
-from fullpipe.validation.compare.comparison import Comparison
+from fullpipe.validation.compare.comparison import Comparison, Ran
 from fullpipe.validation.compare.contrast import Contrast, matched
 from fullpipe.validation.compare.finding import Finding, Note, Subject
 from fullpipe.validation.compare.rules import ALIKE, one_sided
@@ -122,6 +122,12 @@ def check(
         notes=list(map(Note, notes)),
         runs=runs,
         is_identical=identical,
+        ran=[
+            Ran(name, point.scenario, point.point, point.case)
+            for name, side in zip(_distinct(base_name, change_name), first, strict=True)
+            for point in side.points
+        ],
+        is_of_versions=True,
     )
 
 

@@ -62,8 +62,11 @@ def junit_error(suite: str, message: str) -> bytes:
 
 
 def as_json(checked: Checked, command: str) -> Mapping[str, Any]:
-    """Everything as one object; `fullpipe report` reads it."""
+    """Everything as one object, for `fullpipe report`: see `fullpipe.validation.compare.stored`."""
+    from fullpipe.validation.compare.stored import told  # here: a terminal and JUnit need no file
+
     return {
+        **told([checked]),
         "kind": "check",
         "title": checked.suite,
         "question": f"Is the change worse than its base, {checked.base}?",
@@ -77,7 +80,6 @@ def as_json(checked: Checked, command: str) -> Mapping[str, Any]:
             "undecided": checked.count("undecided"),
         },
         "rows": [_row(row) for row in checked.findings],
-        "findings": [each.to_dict() for each in checked.findings],
         "notes": list(checked.notes),
         "command": command,
         "versions": {"base": checked.base, "change": checked.change},

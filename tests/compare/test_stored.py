@@ -1,0 +1,100 @@
+"""Files of findings: what commands write conforms to the schema, and is read again."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from jsonschema import Draft202012Validator
+
+from fullpipe.validation.compare import Finding
+from fullpipe.validation.compare.stored import FORMAT, comparisons_in, findings_in, schema
+from tests.report.pages import scenario
+
+FullPipe = Callable[..., Any]
+SUITE = """
+scenarios = ["line.toml"]
+seeds = 2
+[metrics.goodput]
+"""
+
+
+@pytest.fixture
+def written(fullpipe: FullPipe, tmp_path: Path) -> dict[str, Any]:
+    """What `compare -o` writes of one variant."""
+    (tmp_path / "line.toml").write_text(scenario().to_toml(), encoding="utf-8")
+    fullpipe("compare", "line.toml", "--over", "flows.0.cca=cubic,reno", "--seeds", 3, "-o", "c.json")
+    return dict(json.loads((tmp_path / "c.json").read_text(encoding="utf-8")))
+
+
+def problems(found: dict[str, Any]) -> list[str]:
+    """Where a file breaks the schema."""
+    return [error.json_path for error in Draft202012Validator(schema()).iter_errors(found)]
+
+
+def test_what_compare_writes_conforms_to_the_schema(written: dict[str, Any]) -> None:
+    assert problems(written) == []
+    assert problems({**written, "format": 1}) == ["$.format"]
+    assert problems({**written, "findings": [{**written["findings"][0], "verdict": "so so"}]}) != []
+
+
+def test_what_check_writes_conforms_to_the_schema(fullpipe: FullPipe, tmp_path: Path) -> None:
+    (tmp_path / "line.toml").write_text(scenario().to_toml(), encoding="utf-8")
+    (tmp_path / "suite.toml").write_text(SUITE, encoding="utf-8")
+    done = fullpipe("check", "suite.toml", "--against", "flows.0.cca=reno", "-o", "k.json")
+    found = json.loads((tmp_path / "k.json").read_text(encoding="utf-8"))
+    assert done.exit_code in (0, 1, 2)
+    assert problems(found) == []
+    assert {one["case"] for one in found["scenarios"]} == {"line"}
+    assert len(findings_in(found)[0]) == len(found["rows"])
+
+
+def test_the_schema_is_printed(fullpipe: FullPipe) -> None:
+    assert json.loads(fullpipe("schema", "findings").stdout) == schema()
+
+
+def test_a_file_has_the_scenario_of_every_side_and_all_values(written: dict[str, Any]) -> None:
+    assert written["format"] == FORMAT
+    assert [(one["side"], one["scenario"]["flows"][0]["cca"]) for one in written["scenarios"]] == [
+        ("cubic", "cubic"),
+        ("reno", "reno"),
+    ]
+    assert written["sides"] == {"cubic": [1, 2, 3], "reno": [1, 2, 3]}
+    assert written["changed"] == [0]
+    assert all(len(side) == 3 for side in written["findings"][0]["values"])
+
+
+def test_findings_are_read_as_they_were_written(written: dict[str, Any]) -> None:
+    findings, others = findings_in(written)
+    assert others == []
+    assert [each.to_dict() for each in findings] == written["findings"]
+    (one,) = comparisons_in(written, findings)
+    assert (one.sides, one.changed) == ({"cubic": [1, 2, 3], "reno": [1, 2, 3]}, {0})
+
+
+def test_rows_of_format_1_become_findings_with_their_means(written: dict[str, Any]) -> None:
+    before = {key: written[key] for key in ("kind", "title", "rows", "notes")}
+    findings, others = findings_in(before)
+    assert others == []
+    for old, new in zip(findings, findings_in(written)[0], strict=True):
+        same = replace(new, values=old.values, labels=("", ""), p_raw=None)
+        assert old == replace(same, difference=old.difference)
+        assert (old.reference, old.other) == pytest.approx((new.reference, new.other))
+
+
+def test_a_row_that_is_no_finding_is_kept_as_it_is() -> None:
+    row = {"test": "Welch", "metric": "goodput", "reference": 1.0, "difference": 2.0, "verdict": "better"}
+    assert findings_in({"rows": [row]}) == ([], [row])
+
+
+@pytest.mark.parametrize(
+    ("key", "value"),
+    [("values", [[], []]), ("metric", "speed"), ("verdict", 3), ("difference", 1e300), ("of", None)],
+)
+def test_a_finding_with_another_value_is_refused(written: dict[str, Any], key: str, value: Any) -> None:
+    with pytest.raises(ValueError, match=key):
+        Finding.from_dict({**written["findings"][0], key: value})
