@@ -22,6 +22,7 @@ from fullpipe.validation.compare.contrast import Contrast
 from fullpipe.validation.compare.finding import LeftOut
 from fullpipe.validation.compare.rules import one_sided, paired
 from fullpipe.validation.over import compare_over
+from tests.report.pages import sentences
 
 QUEUE = "topology.bottleneck.queue"
 FAST, SLOW = [1.0, 1.1, 0.9, 1.0], [2.0, 2.1, 1.9, 2.1]
@@ -113,7 +114,7 @@ def test_every_table_and_page_says_how_many(store: Path, counts: dict[str, Count
     ]
     shown = CliRunner().invoke(app, command, env={"COLUMNS": "150"}).output
     written = CliRunner().invoke(app, [*command, "--format", "csv"]).output
-    answer = "\n".join(page_of(Store(store), metrics=["page_p50"]).answer)
+    answer = "\n".join(sentences(page_of(Store(store), metrics=["page_p50"])))
     for count in counts.values():
         assert f"({count})" in shown
         assert f",{count.began},{count.unfinished}" in written

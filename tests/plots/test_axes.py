@@ -14,7 +14,7 @@ from fullpipe.cli.plot_axes import Factor, Factors
 from fullpipe.cli.plot_drawn import Chart, Kind, Part, drawn
 from fullpipe.cli.plot_points import Chosen, figure_of
 from fullpipe.plots.charts import spans_much
-from fullpipe.report.content import Figure, Heat
+from fullpipe.report.content import Document, Figure, Heat
 from fullpipe.report.runs.page import page_of
 from fullpipe.report.svg.boxes import heat
 from fullpipe.scenario.labels import title_of
@@ -130,29 +130,26 @@ def test_a_heat_map_takes_all_flows_unless_a_group_is_named(two: list[Run]) -> N
         assert image.get_array().shape == (2, 2)
 
 
+def figures_in(page: Document) -> list[Figure]:
+    """The first figure, and those over points in the details."""
+    (part,) = page.parts
+    more = [block for one in part.details if one.heading == "Figures" for block in one.blocks]
+    return [each for each in [part.figure, *more] if isinstance(each, Figure)]
+
+
 def test_axes_of_one_title_are_told_apart() -> None:
     paths = ["flows.0.cca", "flows.1.cca"]
     found = runs(sweep={paths[0]: ["bbr3", "reno"], paths[1]: ["cubic", "bbr1"]})
     figure, _ = figure_of(found, Chosen(Kind.HEATMAP, ["goodput"], x=paths[0], y=paths[1]))
     names = ["algorithm of mine", "algorithm of other"]
     assert [figure.axes[0].get_xlabel(), figure.axes[0].get_ylabel()] == names
-    drawn_of = [
-        block.chart
-        for section in page_of(found).sections
-        for block in section.blocks
-        if isinstance(block, Figure) and isinstance(block.chart, Heat)
-    ]
+    drawn_of = [block.chart for block in figures_in(page_of(found)) if isinstance(block.chart, Heat)]
     assert drawn_of
     assert {(chart.y_label, chart.x_label) for chart in drawn_of} == {tuple(names)}
 
 
 def test_captions_of_a_report_have_the_words_of_axes(two: list[Run]) -> None:
-    captions = [
-        block.caption
-        for section in page_of(two).sections
-        for block in section.blocks
-        if isinstance(block, Figure) and section.heading == "Figures"
-    ]
+    captions = [figure.caption for figure in figures_in(page_of(two))]
     assert any(each.startswith("mean RTT of all flows over one-way delay: means") for each in captions)
     assert not [each for each in captions if "_" in each]
 
@@ -166,13 +163,12 @@ def test_a_share_beside_flows_that_want_little_has_no_middle() -> None:
 
 def test_a_report_has_the_same_middle(two: list[Run]) -> None:
     page = page_of(runs(sweep={"flows.0.cca": ["bbr3", "reno"], "flows.1.cca": ["cubic", "bbr1"]}))
-    (figures,) = (section for section in page.sections if section.heading == "Figures")
-    heats = [block for block in figures.blocks if isinstance(block, Figure) and isinstance(block.chart, Heat)]
+    heats = [figure for figure in figures_in(page) if isinstance(figure.chart, Heat)]
     middles = {block.chart.neutral for block in heats if block.caption.startswith("share of goodput")}
     assert middles == {0.5}
     assert {block.chart.neutral for block in heats if block.caption.startswith("goodput")} <= {None}
     drawing = heat(Heat("x", "y", ["1", "2", "3"], ["a"], [[0.1, 0.5, 0.75]], 0.5), "")
-    assert all(f'class="{shade}"' in drawing for shade in ("u6", "h0", "h4"))
+    assert all(f'class="{shade}"' in drawing for shade in ("u6", "o0", "o4"))
 
 
 @pytest.mark.parametrize(

@@ -28,12 +28,17 @@ from fullpipe.report.content import (
     Line,
     Lines,
     Look,
+    Part,
+    PathHop,
+    PathNode,
+    PathRoute,
     Section,
     Series,
     Table,
     Text,
     Trace,
 )
+from fullpipe.report.content import Path as DrawnPath
 from fullpipe.runs import Run
 
 HOSTILE = '</script><script>alert(1)</script><b title="x\' onload=alert(2)">\u202e\x1b[2J|*_`$'
@@ -102,9 +107,9 @@ def hostile_page() -> Document:
     look = Look(0)
     charts: list[Chart] = [
         Lines(HOSTILE, HOSTILE, [Line(HOSTILE, look, [(0, 1, 0.5, 2), (1, 2, 1, 3)])]),
-        Heat(HOSTILE, HOSTILE, [HOSTILE], [HOSTILE], [[1.0]]),
+        Heat(HOSTILE, HOSTILE, [HOSTILE], [HOSTILE], [[1.0]], label=HOSTILE),
         Boxes(HOSTILE, [Box(HOSTILE, look, (0, 1, 2, 3, 4), 5)]),
-        Forest(HOSTILE, [Difference(HOSTILE, 1.0, 0.5, 1.5, HOSTILE)]),
+        Forest(HOSTILE, [Difference(HOSTILE, 1.0, 0.5, 1.5, HOSTILE, HOSTILE)], has_margin=True),
         Series(HOSTILE, 0.0, 0.1, [Trace(HOSTILE, look, np.arange(100.0))]),
         Image(PNG),
     ]
@@ -119,5 +124,40 @@ def hostile_page() -> Document:
         Download(HOSTILE, "text/csv", HOSTILE, HOSTILE),
         *(Figure(HOSTILE, chart, HOSTILE) for chart in charts),
     ]
-    sections = [Section(HOSTILE, blocks, [Section(HOSTILE, [Text(HOSTILE)])])]
-    return Document(HOSTILE, HOSTILE, [HOSTILE], sections, [(HOSTILE, HOSTILE)])
+    nodes = [PathNode(HOSTILE, n != 1, n, 0.0) for n in range(3)]
+    drawn = DrawnPath(
+        nodes, [PathHop((0, 1)), PathHop((1, 2), True)], [PathRoute(HOSTILE, look, [0, 1, 2])], [HOSTILE]
+    )
+    part = Part(
+        HOSTILE,
+        [HOSTILE],
+        scope=HOSTILE,
+        command=HOSTILE,
+        figure=Figure(HOSTILE, charts[0], HOSTILE),
+        path=Figure(HOSTILE, drawn, HOSTILE),
+        table=Table(HOSTILE, columns, [[HOSTILE] * 3]),
+        details=[Section(HOSTILE, blocks, [Section(HOSTILE, [Text(HOSTILE)])])],
+        repetition=[Code(HOSTILE)],
+        data=[Download(HOSTILE, "text/csv", HOSTILE, HOSTILE)],
+        heading=HOSTILE,
+    )
+    return Document(HOSTILE, [part, part], [(HOSTILE, HOSTILE)])
+
+
+def page_with(*sections: Section) -> Document:
+    """A page of one part with these details."""
+    return Document("page", [Part("?", ["yes"], details=sections)])
+
+
+def section(page: Document, heading: str) -> Section:
+    """The details of that name."""
+    return next(one for part in page.parts for one in part.details if one.heading == heading)
+
+
+def sentences(page: Document) -> list[str]:
+    """The conclusion, and what else is found, of all parts."""
+    more = [one for part in page.parts for one in part.details if one.heading == "More findings"]
+    told = [sentence for part in page.parts for sentence in part.conclusion]
+    return told + [
+        text for one in more for block in one.blocks if isinstance(block, Items) for text in block.items
+    ]

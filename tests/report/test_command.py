@@ -104,15 +104,41 @@ def test_two_folders_give_one_page_and_runs_in_both_count_once(
         "fullpipe: note: runs in several folders are counted once; 1 left out\n",
     )
     text = (tmp_path / "r.md").read_text(encoding="utf-8")
-    assert "- line: 3 runs of 1 point, seeds 1 to 3" in text
-    assert "- other: 2 runs of 1 point, seeds 1 to 2" in text
+    line, other = text.split("\n## other\n")
+    assert "3 runs of 1 point, seeds 1 to 3" in line
+    assert "2 runs of 1 point, seeds 1 to 2" in other
 
 
-def test_a_file_stands_alone(fullpipe: FullPipe, store: Path, tmp_path: Path) -> None:
-    (tmp_path / "rows.json").write_text('{"rows": []}', encoding="utf-8")
-    done = fullpipe("report", store, "rows.json")
-    assert done.exit_code == 2
-    assert "rows.json is a file" in done.stderr
+def test_files_and_folders_are_parts_of_one_page(fullpipe: FullPipe, store: Path, tmp_path: Path) -> None:
+    for cca in ("reno", "vegas"):
+        over = f"flows.0.cca=cubic,{cca}"
+        fullpipe("compare", "line.toml", "--over", over, "--seeds", 3, "-o", f"{cca}.json")
+    assert fullpipe("report", "reno.json", "vegas.json", store, "-o", "r.md").exit_code == 0
+    text = (tmp_path / "r.md").read_text(encoding="utf-8")
+    headings = [line for line in text.splitlines() if line.startswith(("# ", "## ", "### "))]
+    assert headings[0] == "# line: reno against cubic and line: vegas against cubic and line"
+    parts = ["## line: reno against cubic", "## line: vegas against cubic", "## line"]
+    assert [each for each in headings if each.startswith("## ")] == [*parts, "## Provenance", "## Data"]
+    assert headings.count("### Conclusion") == headings.count("### Results") == 3
+    assert text.count("\n- fullpipe: ") == 1
+
+
+def test_runs_of_a_file_are_found_beside_it_and_give_their_series(
+    fullpipe: FullPipe, store: Path, tmp_path: Path
+) -> None:
+    words = ("compare", "line.toml", "--over", "flows.0.cca=cubic,reno", "--seeds", 2, "--out", "kept")
+    fullpipe(*words, "-o", "c.json")
+    assert fullpipe("report", "c.json", "-o", "with.md").exit_code == 0
+    with_runs = (tmp_path / "with.md").read_text(encoding="utf-8")
+    assert "From all runs in the folder kept." in with_runs
+    assert {"### Over time", "### Every run"} <= set(with_runs.splitlines())
+    (tmp_path / "kept").rename(tmp_path / "away")
+    assert fullpipe("report", "c.json", "-o", "alone.md").exit_code == 0
+    alone = (tmp_path / "alone.md").read_text(encoding="utf-8")
+    assert "The folder kept with its runs is not here, so there are no time series." in alone
+    assert "### Over time" not in alone.splitlines()
+    assert {"### Means", "### Figures", "### All verdicts"} <= set(alone.splitlines())
+    assert "bottleneck: 10 Mbit/s, 10 ms delay, queue drop\\_tail 30 packets" in alone
 
 
 def test_scenarios_of_one_name_with_other_flows_are_apart(
@@ -123,8 +149,10 @@ def test_scenarios_of_one_name_with_other_flows_are_apart(
     assert fullpipe("run", "three.toml", "--seeds", 2, "--out", "kept").exit_code == 0
     assert fullpipe("report", "kept", "-o", "r.md").exit_code == 0
     text = (tmp_path / "r.md").read_text(encoding="utf-8")
-    assert "- line (cubic and bbr3): 3 runs of 1 point" in text
-    assert "- line (cubic, reno and bbr3): 2 runs of 1 point" in text
+    two, three = text.split("\n## line (cubic, reno and bbr3)\n")
+    assert "\n## line (cubic and bbr3)\n" in two
+    assert "3 runs of 1 point" in two
+    assert "2 runs of 1 point" in three
     done = fullpipe("plot", "kept", "--metric", "goodput")
     assert done.exit_code == 2
     assert "all are called line: give the folders of one" in " ".join(done.stderr.replace("│", "").split())

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from fullpipe.errors import NoRunError
-from fullpipe.report.content import Document, Figure, Forest, Table
+from fullpipe.report.content import Document, Figure, Forest, Items, Table
 from fullpipe.report.from_file import page_of_file, read
 from fullpipe.report.html.page import html
 
@@ -46,9 +46,32 @@ def page(tmp_path: Path, text: str) -> Document:
     return page_of_file(read(tmp_path / "found.json"))
 
 
-def table(found: Document) -> Table:
-    """Its table of rows."""
-    return next(block for block in found.sections[0].blocks if isinstance(block, Table))
+def forest(found: Document) -> tuple[Figure, Forest]:
+    """Its first figure, which is one of differences."""
+    figure = found.parts[0].figure
+    assert figure is not None
+    assert isinstance(figure.chart, Forest)
+    return figure, figure.chart
+
+
+def rows_of(found: Document) -> list[Any]:
+    """All rows of the details, findings first."""
+    headings = ("All verdicts", "Rows")
+    return [
+        row
+        for part in found.parts[0].details
+        if part.heading in headings
+        for block in part.blocks
+        if isinstance(block, Table)
+        for row in block.rows
+    ]
+
+
+def cells(found: Document, place: int = 0) -> dict[str, str]:
+    """A row of its first table by the names of columns."""
+    table = found.parts[0].table
+    assert table is not None
+    return dict(zip([column.name for column in table.columns], table.rows[place], strict=True))
 
 
 def row(of: str, metric: str, unit: str, means: tuple[float, float], verdict: str) -> dict[str, Any]:
@@ -64,68 +87,67 @@ def row(of: str, metric: str, unit: str, means: tuple[float, float], verdict: st
     }
 
 
-def test_what_has_no_per_cent_is_named_below_the_figure(tmp_path: Path) -> None:
+def test_a_difference_from_nothing_is_drawn_by_its_margin_and_one_without_is_named(tmp_path: Path) -> None:
     lost = {**row("call", "loss_rate", "1", (0, 0.002), "worse"), "difference": 0.002}
-    alike = {**row("call", "retransmitted", "packets", (0, 0), "equivalent"), "difference": 0.0}
-    fast = {**row("cubic", "rtt_mean", "s", (0.1, 0.02), "better"), "difference": -0.08}
-    fast["interval"] = {"low": -0.12, "high": -0.04, "level": 0.95}
-    found = page(tmp_path, json.dumps({"kind": "compare", "rows": [lost, alike, fast]}))
-    (figure,) = (block for block in found.sections[0].blocks if isinstance(block, Figure))
-    assert figure.caption.endswith("Not drawn, as the reference is 0: loss_rate call (worse).")
-    assert isinstance(figure.chart, Forest)
-    (drawn,) = figure.chart.differences
-    assert (drawn.low, drawn.high) == (-100.0, pytest.approx(-40.0))
+    lost |= {"interval": {"low": 0.001, "high": 0.003}, "margin": {"relative": 0.4, "absolute": 0.001}}
+    odd = {**row("call", "retransmitted", "packets", (0, 5), "worse"), "difference": 5.0, "margin": {}}
+    found = page(tmp_path, json.dumps({"kind": "compare", "rows": [lost, odd]}))
+    figure, chart = forest(found)
+    (drawn,) = chart.differences
+    assert (drawn.value, drawn.low, drawn.high) == pytest.approx((2, 1, 3))
+    assert figure.caption.endswith("Without a margin, so not drawn: retransmitted of call (worse).")
 
 
 def test_an_interval_of_a_figure_ends_at_the_bounds_of_its_metric(tmp_path: Path) -> None:
     used = {**row("link", "utilisation", "1", (0.8, 0.9), "undecided"), "difference": 0.1}
-    used["interval"] = {"low": -0.9, "high": 1.1, "level": 0.95}
-    found = page(tmp_path, json.dumps({"kind": "compare", "rows": [used]}))
-    (figure,) = (block for block in found.sections[0].blocks if isinstance(block, Figure))
-    assert isinstance(figure.chart, Forest)
-    (drawn,) = figure.chart.differences
-    assert (drawn.low, drawn.high) == (pytest.approx(-100.0), pytest.approx(25.0))
+    used |= {"interval": {"low": -0.9, "high": 1.1}, "margin": {"absolute": 0.1}}
+    (drawn,) = forest(page(tmp_path, json.dumps({"kind": "compare", "rows": [used]})))[1].differences
+    assert (drawn.low, drawn.high) == (pytest.approx(-8.0), pytest.approx(2.0))
 
 
-def test_what_a_user_notices_is_told_first_with_its_numbers(tmp_path: Path) -> None:
+def test_without_a_conclusion_of_its_own_a_file_of_today_gets_one(tmp_path: Path) -> None:
     rows = [
-        row("all flows", "goodput", "bit/s", (10e6, 9e6), "worse"),
-        row("cubic", "goodput", "bit/s", (9.5e6, 9.4e6), "equivalent"),
-        row("cubic", "retransmissions", "1", (10, 20), "worse"),
-        row("call", "call_score", "1", (2.61, 4.38), "better"),
-        row("call", "loss_rate", "1", (0, 0), "equivalent"),
+        {**row("cubic", "goodput", "bit/s", (9.5e6, 9.4e6), "equivalent"), "difference": -1e5, "entry": 0},
+        {**row("call", "call_score", "1", (2.61, 4.38), "better"), "difference": 1.77, "entry": 1},
     ]
-    found = page(tmp_path, json.dumps({"kind": "compare", "rows": rows}))
-    told = [sentence for sentence in found.answer if ":" in sentence]
-    assert told[:2] == [
-        "call: opinion score (MOS) 2.6 to 4.4 (better).",
-        "cubic: goodput 9.50 to 9.40 Mbit/s (equivalent).",
-    ]
-    twice = page(tmp_path, json.dumps({"kind": "compare", "rows": [*rows, rows[-2]]}))
-    assert not any("2.6 to 4.4" in sentence for sentence in twice.answer)
+    (first, second) = page(tmp_path, json.dumps({"kind": "compare", "rows": rows})).parts[0].conclusion
+    assert first.startswith(
+        "other instead of reference: opinion score (MOS) of call is better: it rises from 2.6"
+    )
+    assert second.startswith("Goodput of cubic is equivalent: 9.50 and 9.40 Mbit/s")
 
 
 def test_question_verdict_command_notes_and_versions_are_told(tmp_path: Path) -> None:
     found = page(tmp_path, json.dumps(CHECK))
-    assert (found.title, found.question) == ("suite", "Has anything become worse?")
-    assert found.answer[0] == "Verdict: regressed."
-    assert [section.heading for section in found.sections] == ["Rows", "Notes", "Repetition"]
-    assert ("fullpipe", "1.2.3") in found.facts
-    assert ("cases", "7") in found.facts
+    (part,) = found.parts
+    assert (found.title, part.question) == ("suite", "Has anything become worse?")
+    assert part.conclusion[0] == "Verdict: regressed."
+    assert [section.heading for section in part.details] == ["All verdicts", "Notes"]
+    assert part.command == "fullpipe check suite.toml --against HEAD"
+    assert part.scope == "Fullpipe 1.2.3."
+    assert ("fullpipe", "1.2.3") in found.provenance
+    assert ("cases", "7") in found.provenance
+
+
+def test_the_conclusion_of_a_file_is_that_of_its_report(tmp_path: Path) -> None:
+    told = [f"Sentence {n}." for n in range(7)]
+    (part,) = page(tmp_path, json.dumps({**CHECK, "conclusion": told})).parts
+    assert list(part.conclusion) == told[:5]
+    assert part.details[0].blocks[0] == Items(told[5:])
 
 
 def test_differences_have_units_intervals_and_a_figure(tmp_path: Path) -> None:
     found = page(tmp_path, json.dumps(CHECK))
-    row = dict(zip([column.name for column in table(found).columns], table(found).rows[0], strict=True))
-    assert row["metric"] == "goodput, Mbit/s"
-    assert row["difference"] == "-10.0 % [-15.0, -5.0]"
-    assert row["margin"] == "3 %"
-    (figure,) = [block for block in found.sections[0].blocks if isinstance(block, Figure)]
-    assert isinstance(figure.chart, Forest)
-    assert (figure.chart.differences[0].low, figure.chart.differences[0].high) == pytest.approx((-15, -5))
+    told = cells(found)
+    assert told["metric"] == "goodput, Mbit/s"
+    assert told["difference [95 %]"] == "-10.0 % [-15.0, -5.0]"
+    assert told["margin"] == "3 %"
+    (drawn,) = forest(found)[1].differences
+    assert (drawn.low, drawn.high) == pytest.approx((-5, -5 / 3))
+    assert drawn.text == "-10.0 % [-15.0, -5.0]"
 
 
-def test_rows_of_a_check_are_held_against_their_base(tmp_path: Path) -> None:
+def test_rows_of_a_check_are_compared_with_their_base(tmp_path: Path) -> None:
     row = {
         "verdict": "regressed",
         "case": "home",
@@ -139,16 +161,21 @@ def test_rows_of_a_check_are_held_against_their_base(tmp_path: Path) -> None:
         "interval": {"low": 0.04, "high": 0.06},
         "margin": 0.003,
     }
-    found = page(tmp_path, json.dumps({"kind": "check", "rows": [row, {**row, "verdict": "not worse"}]}))
-    cells = dict(zip([column.name for column in table(found).columns], table(found).rows[0], strict=True))
-    assert (cells["cca"], cells["base"], cells["change"], cells["margin"]) == (
+    rows = [row, {**row, "verdict": "not worse"}]
+    found = page(tmp_path, json.dumps({"kind": "check", "verdict": "regressed", "rows": rows}))
+    told = cells(found)
+    assert (told["cca"], told["base"], told["change"], told["margin"]) == (
         "cubic",
         "100.00",
         "150.00",
         "3.00",
     )
-    assert cells["difference"] == "+50.0 % [+40.0, +60.0]"
-    assert found.answer[1] == "In detail: regressed in mean RTT (1 of 2); not worse in 1 of 2 rows."
+    assert told["difference [95 %]"] == "+50.0 % [+40.0, +60.0]"
+    assert [told["verdict"], cells(found, 1)["verdict"]] == ["regressed", "not worse"]
+    assert list(found.parts[0].conclusion) == [
+        "Verdict: regressed.",
+        "Mean RTT of all flows is worse: it rises from 100.00 to 150.00 ms, by 50.00 ms [40.00, 60.00].",
+    ]
 
 
 def test_keys_that_are_not_known_are_columns(tmp_path: Path) -> None:
@@ -156,7 +183,8 @@ def test_keys_that_are_not_known_are_columns(tmp_path: Path) -> None:
         {"factor": "cca", "F": 12.5, "eta_squared": 0.25, "pairs": ["a", "b"]},
         {"factor": "rate", "dof": 3},
     ]
-    found = table(page(tmp_path, json.dumps({"kind": "test", "rows": rows})))
+    found = page(tmp_path, json.dumps({"kind": "test", "rows": rows})).parts[0].table
+    assert found is not None
     assert [column.name for column in found.columns] == ["factor", "F", "eta squared", "pairs", "dof"]
     assert list(found.rows) == [["cca", "12.5", "0.25", "a, b", "-"], ["rate", "-", "-", "-", "3"]]
 
@@ -174,11 +202,13 @@ def test_lines_of_compare_are_one_table_with_points_and_sides(tmp_path: Path) ->
         )
 
     found = page(tmp_path, f"{line('1 Mbit/s')}\n{line('2 Mbit/s')}\n")
-    assert [row[:3] for row in table(found).rows] == [
-        ["1 Mbit/s", "cubic", "bbr3"],
-        ["2 Mbit/s", "cubic", "bbr3"],
-    ]
-    assert "bbr3 against cubic: worse in goodput (2 of 2)." in found.answer
+    assert [cells(found, n)["rate"] for n in (0, 1)] == ["1 Mbit/s", "2 Mbit/s"]
+    assert {"cubic", "bbr3"} <= cells(found).keys()
+    assert (
+        found.parts[0]
+        .conclusion[0]
+        .startswith("bbr3 instead of cubic: goodput of all flows is worse at all 2")
+    )
 
 
 @pytest.mark.parametrize(
@@ -190,6 +220,7 @@ def test_lines_of_compare_are_one_table_with_points_and_sides(tmp_path: Path) ->
         ('{"rows": [1]}', 'has no "rows"'),
         ("[" * 100_000, "is no JSON"),
         ('{"rows": []}\n{"rows": 3}', "lines without"),
+        ('{"rows": [], "format": 3}', "format 3, and this version reads 2; update fullpipe"),
         (f'{{"rows": [{{"of": {"[" * 900}{"]" * 900}}}]}}', "nested deeper than 32"),
     ],
 )
@@ -210,14 +241,14 @@ def test_other_files_are_refused(tmp_path: Path, text: str, told: str) -> None:
 )
 def test_numbers_that_no_axis_holds_are_in_the_table(tmp_path: Path, row: dict[str, Any]) -> None:
     found = page(tmp_path, json.dumps({"rows": [{"metric": "goodput", "unit": "bit/s", **row}]}))
-    assert len(table(found).rows) == 1
+    assert len(rows_of(found)) == 1
     assert "</html>" in html(found, 1_000)
 
 
 @pytest.mark.parametrize("value", [None, [], {}, "x", True, 1e400, -0.0, {"low": None}, [[1], {"a": "b"}]])
 @pytest.mark.parametrize("key", list(ROW))
 def test_values_of_other_kinds_are_text(tmp_path: Path, key: str, value: Any) -> None:
-    assert len(table(page(tmp_path, json.dumps({"rows": [ROW | {key: value}, ROW]}))).rows) == 2
+    assert len(rows_of(page(tmp_path, json.dumps({"rows": [ROW | {key: value}, ROW]})))) == 2
 
 
 def test_effects_of_a_test_are_named_with_their_intervals_and_drawn(tmp_path: Path) -> None:
@@ -237,17 +268,28 @@ def test_effects_of_a_test_are_named_with_their_intervals_and_drawn(tmp_path: Pa
         "planned": False,
     }
     found = page(tmp_path, json.dumps({"kind": "test", "rows": [row, {**row, "verdict": ""}]}))
-    cells = dict(zip([column.name for column in table(found).columns], table(found).rows[0], strict=True))
-    assert cells["effects"] == "Hedges' g -4.18 [-7.1, -2]"
-    assert (cells["rate"], cells["means"], cells["planned"]) == ("1 Mbit/s", "5.00, 4.00", "no")
-    assert found.answer == ["2 rows: 1 worse.", "bbr3 - bbr1: worse in goodput (1 of 2)."]
-    (figure,) = [block for block in found.sections[0].blocks if isinstance(block, Figure)]
-    assert isinstance(figure.chart, Forest)
-    assert figure.chart.differences[0].value == pytest.approx(-20)
+    told = cells(found)
+    assert told["effects"] == "Hedges' g -4.18 [-7.1, -2]"
+    assert (told["rate"], told["means"], told["planned"]) == ("1 Mbit/s", "5.00, 4.00", "no")
+    assert list(found.parts[0].conclusion) == ["2 rows: 1 worse.", "bbr3 - bbr1: worse in goodput (1 of 2)."]
+    assert forest(found)[1].differences[0].value == pytest.approx(-20)
 
 
 HOSTILE: list[Any] = [2**70, 10**400, -1e308, 5e-324, float("nan"), True, None, "\x1b[2J", [[1]], {"a": {}}]
 """Numbers and types that a damaged or made-up file may have anywhere."""
+
+
+KEYS_OF_2 = ("format", "conclusion", "findings", "scenarios", "sides", "changed")
+
+
+@pytest.mark.parametrize("key", KEYS_OF_2)
+def test_any_value_of_a_key_of_format_2_is_shown_or_refused_in_one_line(
+    fullpipe: Callable[..., Any], key: str
+) -> None:
+    for value in [*HOSTILE, [None, {}], [{"side": 1, "scenario": {"name": 3}}], {"a": [10**400]}]:
+        Path("found.json").write_text(json.dumps({**CHECK, key: value}), encoding="utf-8")
+        done = fullpipe("report", "found.json", "-o", "report.md")
+        assert (done.exit_code, len(done.stderr.splitlines())) in ((0, 0), (2, 1)), (value, done.exception)
 
 
 @pytest.mark.parametrize("kind", ["check", "compare", "test"])

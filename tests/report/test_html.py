@@ -30,7 +30,7 @@ ALLOWED = {
     *("h3", "h4", "nav", "ul", "li", "main", "section", "div", "table", "caption", "thead", "tbody"),
     *("tr", "th", "td", "i", "span", "details", "summary", "pre", "code", "figure", "figcaption", "svg"),
     *("line", "text", "polygon", "polyline", "circle", "path", "rect", "g", "img", "footer", "dl", "dt"),
-    "dd",
+    *("dd", "h5"),
 }
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import xml.etree.ElementTree as ET
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -18,6 +19,10 @@ from fullpipe.report.content import (
     Line,
     Lines,
     Look,
+    Path,
+    PathHop,
+    PathNode,
+    PathRoute,
     Series,
     Trace,
 )
@@ -42,6 +47,11 @@ def classes(found: ET.Element) -> list[str]:
     return [element.get("class", "") for element in found.iter()]
 
 
+def shades(found: ET.Element) -> list[str]:
+    """The shades of its cells, then of its colour bar from the top."""
+    return [name for name in classes(found) if name[:1] in "hou" and name[1:].isdigit()]
+
+
 def boxes(*labels: str) -> Boxes:
     """A box per label."""
     return Boxes("goodput", [Box(label, LOOK, (1, 2, 3, 4, 5), 7) for label in labels])
@@ -63,19 +73,26 @@ def test_short_names_stand_below_boxes_and_long_ones_beside_them() -> None:
 
 def test_a_heat_map_has_a_cell_per_number_and_none_where_there_is_none() -> None:
     found = drawn(Heat("x", "y", ["1", "2"], ["a", "b"], [[1.0, None], [3.0, 5.0]]))
-    assert len(list(found.iter("rect"))) == 3
+    cells = [rect for rect in found.iter("rect") if rect.get("width") != "14"]
+    assert len(cells) == 3
     assert {"1", "3", "5"} <= set(texts(found))
     assert {"h0", "h7"} <= set(classes(found))
 
 
 def test_cells_that_read_the_same_have_one_shade() -> None:
     alike = drawn(Heat("x", "y", ["1", "2"], ["a"], [[4.3911, 4.3912]]))
-    assert {name for name in classes(alike) if name.startswith("h")} == {"h0"}
+    assert set(shades(alike)) == {"h0"}
+
+
+def test_a_heat_map_has_a_colour_bar_with_its_unit_and_ends() -> None:
+    found = drawn(Heat("x", "y", ["1", "2"], ["a"], [[1.5, 7.25]], label="goodput, Mbit/s"))
+    assert {"goodput, Mbit/s", "1.5", "7.25"} <= set(texts(found))
+    assert shades(found)[2:] == [f"h{n}" for n in range(7, -1, -1)]
 
 
 def test_less_than_what_is_neutral_has_the_other_colour() -> None:
     found = drawn(Heat("x", "y", ["1", "2", "3"], ["a"], [[0.477, 0.53, 0.9]], neutral=0.5))
-    assert [name for name in classes(found) if name[:1] in "hu" and name[1:].isdigit()] == ["u0", "h0", "h6"]
+    assert shades(found)[:3] == ["u0", "o0", "o6"]
 
 
 def test_verdicts_have_their_colours_in_a_forest() -> None:
@@ -115,3 +132,42 @@ def test_ticks_are_round_few_and_within(low: float, high: float) -> None:
     found = ticks(low, high)
     assert 1 <= len(found) <= 11
     assert all(low - 1e-9 * abs(high) <= tick <= high * (1 + 1e-9) + 1e-12 for tick in found)
+
+
+def x_of(found: ET.Element) -> list[float]:
+    """Where its dots are."""
+    return [float(dot.get("cx", "0")) for dot in found.iter("circle")]
+
+
+def test_a_large_difference_leaves_small_ones_apart_and_keeps_the_order() -> None:
+    values = [-3.0, -0.5, 0.5, 3.0, 216.0]
+    rows = [Difference(str(value), value, None, None, "worse") for value in values]
+    places = x_of(drawn(Forest("difference / margin", rows, has_margin=True)))
+    assert places == sorted(places)
+    assert min(b - a for a, b in pairwise(places)) > 10
+
+
+def test_a_margin_is_a_band_around_zero() -> None:
+    rows = [Difference("a", 1.0, 0.5, 3.0, "worse", "+8 % [+4, +24]")]
+    found = drawn(Forest("difference / margin", rows, has_margin=True))
+    (band,) = (rect for rect in found.iter("rect") if rect.get("class") == "margin")
+    (dot,) = x_of(found)
+    assert float(band.get("x", "0")) + float(band.get("width", "0")) == pytest.approx(dot, abs=0.2)
+    assert "+8 % [+4, +24]" in texts(found)
+
+
+def test_geometric_places_are_at_equal_distances_with_ticks_at_all() -> None:
+    points = [(x, 1.0, 1.0, 1.0) for x in (0.5, 1.0, 2.0, 4.0, 8.0)]
+    found = drawn(Lines("buffer, BDP", "goodput", [Line("cubic", LOOK, points)], is_log=True))
+    places = x_of(found)
+    steps = [b - a for a, b in pairwise(places)]
+    assert steps == pytest.approx([steps[0]] * 4, abs=0.3)
+    assert {"0.5", "1", "2", "4", "8"} <= set(texts(found))
+
+
+def test_links_that_share_an_edge_share_their_tag() -> None:
+    nodes = [PathNode("a", True, 0, 0.0), PathNode("b", True, 1, 0.0)]
+    chart = Path(
+        nodes, [PathHop((0, 1)), PathHop((1, 0))], [PathRoute("x", LOOK, [0, 1])], ["1 up", "2 down"]
+    )
+    assert {"a", "b", "1, 2", "1 up", "2 down"} <= set(texts(drawn(chart)))

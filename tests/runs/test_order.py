@@ -13,6 +13,7 @@ from fullpipe.analysis.stored import StoredRuns
 from fullpipe.cli.factors_read import stored
 from fullpipe.report.runs.page import page_of
 from fullpipe.runs import Store, order
+from tests.report.pages import sentences
 
 QUEUE = "topology.bottleneck.queue"
 
@@ -59,7 +60,7 @@ def test_runs_come_in_the_order_of_the_file(root: Path) -> None:
 
 
 def test_verdicts_of_a_report_are_against_the_first_named(root: Path) -> None:
-    answer = "\n".join(page_of(Store(root)).answer)
+    answer = "\n".join(sentences(page_of(Store(root))))
     assert "cubic against reno" in answer
     assert "cake against deep" in answer
     assert "deep against cake" not in answer

@@ -6,7 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from fullpipe import engines
-from fullpipe.report.content import Code, Document, Figure, Image, Section, Table, Text
+from fullpipe.report.content import Code, Document, Image, Section, Table, Text
 from fullpipe.studies.document import ending, of_report
 from fullpipe.studies.report import Report
 from fullpipe.studies.text import Aligned
@@ -41,7 +41,7 @@ def document(folder: Path) -> Document:
 
 def section(found: Document, heading: str) -> Section:
     """The section of that name."""
-    return next(one for one in found.sections if one.heading == heading)
+    return next(one for one in found.parts[0].details if one.heading == heading)
 
 
 def test_the_end_says_what_came_out_where_it_is_and_what_is_next(tmp_path: Path) -> None:
@@ -66,13 +66,16 @@ def test_a_study_in_which_all_is_reproduced_names_no_cause(tmp_path: Path) -> No
 
 def test_the_page_has_verdicts_figures_and_the_rest(tmp_path: Path) -> None:
     found = document(tmp_path)
-    assert found.answer[0].startswith("Of 5 printed numbers and claims: 3 reproduced")
+    (part,) = found.parts
+    assert part.conclusion[0].startswith("Of 5 printed numbers and claims: 3 reproduced")
     _, verdicts = section(found, "Every printed number and claim").blocks
     assert isinstance(verdicts, Table)
     assert list(verdicts.rows) == [["Table I", "1", "2", "not reproduced"]]
     assert [column.is_verdict for column in verdicts.columns] == [False, False, False, True]
-    (figure,) = section(found, "Figures").blocks
-    assert isinstance(figure, Figure)
+    assert part.table is not None
+    assert part.table.rows == verdicts.rows
+    figure = part.figure
+    assert figure is not None
     assert figure.chart == Image(PNG)
     assert figure.caption == "Figure 2, drawn from our runs."
 
@@ -88,7 +91,7 @@ def test_prose_is_text_and_tables_keep_their_spaces(tmp_path: Path) -> None:
 def test_what_an_engine_refused_is_told(tmp_path: Path) -> None:
     refused = replace(report(tmp_path), refused=("a: cannot",), head="By another engine.")
     found = of_report(refused, engines.engine("native"))
-    assert found.answer[0] == "By another engine."
+    assert found.parts[0].conclusion[0] == "By another engine."
     assert section(found, "What the engine cannot run").blocks
 
 

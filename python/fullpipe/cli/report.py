@@ -10,8 +10,9 @@ from fullpipe.cli.jobs import each_once, read_runs, runs_in
 from fullpipe.cli.output import command_line, echo
 from fullpipe.cli.shared import Content, ContentOption, target
 from fullpipe.errors import NoRunError
+from fullpipe.report.basis import folders_of, of_json
 from fullpipe.report.budget import Budget
-from fullpipe.report.content import Document
+from fullpipe.report.content import Document, joined
 from fullpipe.report.from_file import page_of_file, read
 from fullpipe.report.runs.page import page_of
 from fullpipe.report.write import FORMATS, write
@@ -23,7 +24,7 @@ def report(
         list[Path],
         typer.Argument(
             metavar="WHAT...",
-            help="Stores or folders of runs, or one JSON file of compare, check or test.",
+            help="Stores or folders of runs, and JSON files of compare, check or test.",
         ),
     ],
     out: Annotated[
@@ -47,26 +48,30 @@ def report(
         ),
     ] = Budget().samples,
 ) -> None:
-    """The page has the results, tables, figures, and the commands that repeat them. It loads nothing from
-    elsewhere, so it can be sent, archived and printed.
+    """The page has the conclusion, a figure, the path, a table, details, and the commands that repeat them.
+    Several files and folders give one page with a part for each question.
+
+    The page loads nothing from elsewhere, so it can be sent, archived and printed.
     """
     if out.suffix not in FORMATS:
         raise typer.BadParameter(f'"{out.name}" does not end in {" or ".join(FORMATS)}', param_hint="--out")
     for text in metric or ():
         Subject.read(text)
     budget = Budget(samples=samples)
+    files = [path for path in what if path.is_file()]
     try:
-        page = _page(what, question, metric or [], of, content, command_line(context), budget)
+        page = _page(what, files, question, metric or [], of, content, command_line(context), budget)
         write(page, out, budget)
     except (ArithmeticError, LookupError, RecursionError, TypeError, ValueError) as error:
-        if not what[0].is_file():
+        if not files:
             raise
-        raise NoRunError(f"{what[0]}: holds what cannot be shown: {error}") from error
+        raise NoRunError(f"{files[0]}: holds what cannot be shown: {error}") from error
     echo(out)
 
 
 def _page(
     what: list[Path],
+    files: list[Path],
     question: str,
     metrics: list[str],
     of: str,
@@ -74,13 +79,24 @@ def _page(
     command: str,
     budget: Budget,
 ) -> Document:
-    files = [path for path in what if path.is_file()]
-    if files and len(what) > 1:
-        raise typer.BadParameter(f"{files[0]} is a file: give it alone, or folders only", param_hint="WHAT")
-    if files:
-        return page_of_file(read(files[0]), question=question, budget=budget)
-    told: list[str] = []
-    runs = each_once(read_runs(runs_in(what, content, told.append)))
-    return page_of(
-        runs, question=question, metrics=metrics, of=of, command=command, budget=budget, notes=told
-    )
+    """The report: a part per file, then those of all folders together."""
+    folders = [path for path in what if path not in files]
+    pages = [_of_file(path, question, command, budget) for path in files]
+    if folders:
+        told: list[str] = []
+        runs = each_once(read_runs(runs_in(folders, content, told.append)))
+        pages.append(
+            page_of(
+                runs, question=question, metrics=metrics, of=of, command=command, budget=budget, notes=told
+            )
+        )
+    return pages[0] if len(pages) == 1 else joined(pages)
+
+
+def _of_file(path: Path, question: str, command: str, budget: Budget) -> Document:
+    """The report of a file, with the runs that it rests on if they are beside it or here."""
+    found = read(path)
+    basis = of_json(found)
+    folders = folders_of(basis, (path.parent, Path())) if basis else []
+    runs = read_runs(folders)
+    return page_of_file(found, question=question, budget=budget, runs=runs, command=command)

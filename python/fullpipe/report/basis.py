@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -46,6 +46,16 @@ def of_json(found: Mapping[str, Any]) -> Basis | None:
     except (LookupError, TypeError, ValueError):
         return None
     return Basis(store, runs) if all(_FOLDER.fullmatch(folder) for folder, _ in runs) else None
+
+
+def folders_of(basis: Basis, places: Iterable[Path]) -> list[Path]:
+    """Return the folders of runs that are there, in the first of the places that has the store."""
+    for place in places:
+        store = place / basis.store
+        found = [store / folder for folder, _ in basis.runs if (store / folder / "meta.json").is_file()]
+        if found:
+            return found
+    return []
 
 
 def html_of(basis: Basis) -> str:

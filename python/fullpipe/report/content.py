@@ -1,9 +1,9 @@
-"""What a report says, before it is HTML or Markdown: sections of text, tables, figures and downloads."""
+"""Content of a report before it is HTML or Markdown: a part per question, with the same order in each."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -55,6 +55,8 @@ class Table:
     """What was left out, if anything was."""
     is_folded: bool = False
     """Whether a reader opens it first."""
+    is_tight: bool = False
+    """Whether a row is one line although there are many columns."""
 
 
 @dataclass(frozen=True)
@@ -93,6 +95,8 @@ class Lines:
     x_label: str
     y_label: str
     lines: Sequence[Line]
+    is_log: bool = False
+    """Whether places are at their logarithms."""
 
 
 @dataclass(frozen=True)
@@ -107,6 +111,8 @@ class Heat:
     """For every row a number, or None, per column."""
     neutral: float | None = None
     """The number that is neither much nor little; less and more of it have other colours."""
+    label: str = ""
+    """Of the colour bar, with the unit."""
 
 
 @dataclass(frozen=True)
@@ -129,21 +135,67 @@ class Boxes:
 
 @dataclass(frozen=True)
 class Difference:
-    """A difference, its interval if it has one, and its verdict."""
+    """A difference with its interval, in the unit of its figure, and its verdict."""
 
     label: str
     value: float
     low: float | None
     high: float | None
     verdict: str
+    text: str = ""
+    """The same in the unit of its metric."""
 
 
 @dataclass(frozen=True)
 class Forest:
-    """Differences under each other, with a line at zero."""
+    """Differences under each other, with a line at 0."""
 
     x_label: str
     differences: Sequence[Difference]
+    linear: float = 1.0
+    """Differences up to it are drawn to scale, larger ones by their logarithm."""
+    has_margin: bool = False
+    """Whether `linear` is the margin, which is drawn as a band."""
+
+
+@dataclass(frozen=True)
+class PathNode:
+    """A node of a drawn path."""
+
+    name: str
+    is_host: bool
+    column: int
+    place: float
+    """In its column, around 0."""
+
+
+@dataclass(frozen=True)
+class PathHop:
+    """A link or the port of a cell."""
+
+    ends: tuple[int, int] | None
+    """Numbers of nodes; None of a hop of ACKs that is not drawn."""
+    is_air: bool = False
+
+
+@dataclass(frozen=True)
+class PathRoute:
+    """A group of flows, and the nodes that its data crosses."""
+
+    label: str
+    look: Look
+    nodes: Sequence[int]
+
+
+@dataclass(frozen=True)
+class Path:
+    """A network: nodes, numbered hops and routes, with the numbers of every hop in words."""
+
+    nodes: Sequence[PathNode]
+    hops: Sequence[PathHop]
+    routes: Sequence[PathRoute]
+    numbers: Sequence[str]
+    """A line for every hop, and for those left out."""
 
 
 @dataclass(frozen=True)
@@ -175,7 +227,7 @@ class Image:
     png: bytes
 
 
-Chart = Lines | Heat | Boxes | Forest | Series | Image
+Chart = Lines | Heat | Boxes | Forest | Path | Series | Image
 
 
 @dataclass(frozen=True)
@@ -211,15 +263,79 @@ class Basis:
 
 
 @dataclass(frozen=True)
+class Part:
+    """A question, its answer and what shows it, in the order of the page."""
+
+    question: str
+    conclusion: Sequence[str]
+    """One to five sentences."""
+    scope: str = ""
+    """What the answer rests on: runs, points, seeds and version."""
+    command: str = ""
+    """Makes the runs again."""
+    figure: Figure | None = None
+    path: Figure | None = None
+    """The network, drawn."""
+    table: Table | None = None
+    """At most `ROWS` rows."""
+    details: Sequence[Section] = ()
+    """Everything else; a reader opens it."""
+    repetition: Sequence[Block] = ()
+    """What is needed to make the runs again; below the provenance."""
+    data: Sequence[Download] = ()
+    heading: str = ""
+    """Name of the part among several."""
+
+    @property
+    def results(self) -> list[Figure | Table]:
+        """Figure, path and table, as far as they are there."""
+        return [block for block in (self.figure, self.path, self.table) if block]
+
+
+ROWS = 10
+"""Of the first table of a part."""
+
+
+@dataclass(frozen=True)
 class Document:
     """A report."""
 
     title: str
-    question: str
-    answer: Sequence[str]
-    """What came out, in sentences."""
-    sections: Sequence[Section]
-    facts: Sequence[tuple[str, str]] = field(default=())
-    """What it rests on: names and values, such as versions."""
+    parts: Sequence[Part]
+    provenance: Sequence[tuple[str, str]] = field(default=())
+    """Names and values, such as versions."""
     basis: Basis | None = None
     """The runs by their places, for `fullpipe pack`."""
+
+    @property
+    def data(self) -> list[Download]:
+        """The files of all parts; of several with one name, later ones have a number."""
+        found: dict[str, Download] = {}
+        for part in self.parts:
+            for file in part.data:
+                stem, dot, ending = file.name.rpartition(".")
+                name, number = file.name, 1
+                while name in found and found[name].content != file.content:
+                    number += 1
+                    name = f"{stem}-{number}{dot}{ending}"
+                found.setdefault(name, replace(file, name=name))
+        return list(found.values())
+
+
+def joined(pages: Sequence[Document]) -> Document:
+    """Several reports as one, with their parts in order and one provenance.
+
+    Facts of one name have all values. The basis is that of all, if their runs are in one store.
+    """
+    facts: dict[str, dict[str, None]] = {}
+    for name, value in (fact for page in pages for fact in page.provenance):
+        facts.setdefault(name, {})[value] = None
+    bases = [page.basis for page in pages if page.basis]
+    stores = {basis.store for basis in bases}
+    runs = dict.fromkeys(run for basis in bases for run in basis.runs)
+    return Document(
+        " and ".join(dict.fromkeys(page.title for page in pages)),
+        [part for page in pages for part in page.parts],
+        [(name, "; ".join(values)) for name, values in facts.items()],
+        Basis(stores.pop(), list(runs)) if len(stores) == 1 else None,
+    )

@@ -1,4 +1,4 @@
-"""A page about a file that `compare`, `check` or `test` wrote."""
+"""Reports of files that `compare`, `check` or `test` wrote."""
 
 from __future__ import annotations
 
@@ -7,37 +7,48 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from fullpipe.analysis.bounds import bounds_of_difference
-from fullpipe.analysis.metrics.groups import TOTALS
-from fullpipe.errors import NoRunError
+from fullpipe.errors import FullpipeError, NoRunError, brief
+from fullpipe.report import findings as shown
 from fullpipe.report.basis import of_json
 from fullpipe.report.budget import Budget
 from fullpipe.report.content import (
+    ROWS,
     Block,
     Code,
-    Difference,
     Document,
     Download,
     Figure,
-    Forest,
     Items,
+    Part,
     Section,
     Text,
 )
-from fullpipe.report.rows import interval_of, is_real, reference_of, table_of, text_of, with_sides
-from fullpipe.report.said import HOW, by_how_much, summary, tally
+from fullpipe.report.effects import forest_of
+from fullpipe.report.from_findings import FindingPoints
+from fullpipe.report.path import path_of
+from fullpipe.report.rows import table_of, text_of, with_sides
+from fullpipe.report.runs import figures, page, tables
+from fullpipe.report.runs.answer import lead
+from fullpipe.report.said import HOW, summary, tally
 from fullpipe.report.text import counted, listed
+from fullpipe.runs import Run
 from fullpipe.runs.meta import versions
+from fullpipe.scenario import Scenario
+from fullpipe.validation.compare.conclusion import MOST, conclusion, one, weight
+from fullpipe.validation.compare.finding import Finding
+from fullpipe.validation.compare.stored import FORMAT, comparisons_in, findings_in
 
-_TOP = ("kind", "title", "question", "verdict", "rows", "notes", "command", "versions", "basis")
+_TOP = (
+    *("kind", "title", "question", "verdict", "rows", "notes", "command", "versions", "basis"),
+    *("format", "findings", "conclusion", "scenarios", "sides", "changed"),
+)
 """Keys of a file that have a place of their own; all others are listed."""
-_MOST_NOT_DRAWN = 12
-_MOST_DIFFERENCES = 60
+_OF_FILES = ("More findings", "All verdicts", "Metrics asked for", "Notes")
+"""Details of runs that a file has itself."""
+_MOST_SIDES, _MOST_SCENARIOS = 20, 12
 _LARGEST = 50_000_000
 _DEEPEST = 32
 """Lists and objects within each other."""
-_LARGEST_DRAWN = 1e9
-"""In per cent; beyond it a reference is next to nothing."""
 
 Row = Mapping[str, Any]
 
@@ -72,6 +83,11 @@ def checked(where: Path | str, found: Any) -> dict[str, Any]:
     if not isinstance(found, dict) or not _are_rows(found.get("rows")):
         told = "give a file that compare -o, check or test wrote, or a folder of runs"
         raise NoRunError(f'{where}: has no "rows"; {told}')
+    version = found.get("format")
+    if isinstance(version, int) and version > FORMAT:
+        raise NoRunError(
+            f"{where}: has format {brief(str(version))}, and this version reads {FORMAT}; update fullpipe"
+        )
     _check_depth(where, found)
     return found
 
@@ -129,13 +145,14 @@ def joined(objects: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     rows = [row for one in objects for row in with_sides(one)]
     notes = list(dict.fromkeys(str(note) for one in objects for note in _notes(one)))
     is_of_sides = any(isinstance(one.get("variant"), str) for one in objects)
-    aside = ("rows", "notes", *(("point", "reference", "variant") if is_of_sides else ()))
+    aside = ("rows", "notes", "findings", *(("point", "reference", "variant") if is_of_sides else ()))
     shared = {
         key: value
         for key, value in objects[0].items()
         if key not in aside and all(one.get(key) == value for one in objects)
     }
-    return {**shared, "rows": rows, "notes": notes}
+    stored = [each for one in objects for each in one.get("findings") or []]
+    return {**shared, **({"findings": stored} if stored else {}), "rows": rows, "notes": notes}
 
 
 def _notes(found: Mapping[str, Any]) -> Sequence[Any]:
@@ -143,106 +160,184 @@ def _notes(found: Mapping[str, Any]) -> Sequence[Any]:
     return notes if isinstance(notes, list) else []
 
 
-def page_of_file(found: Mapping[str, Any], *, question: str = "", budget: Budget | None = None) -> Document:
-    """What a file says: verdicts in words, a figure of differences, and all rows."""
-    budget, rows = budget or Budget(), found["rows"]
-    kind = text_of(found.get("kind") or "results")
-    title = text_of(found.get("title") or found.get("scenario") or kind)
-    asked = question or text_of(found.get("question") or f"What does {kind} say?")
-    sections = [Section("Rows", list(_blocks(rows, found, budget)))]
-    notes = [text_of(note) for note in _notes(found) if note]
-    if notes:
-        sections.append(Section("Notes", [Items(notes)]))
-    if found.get("command"):
-        sections.append(Section("Repetition", [Code(text_of(found["command"]), "This makes it again")]))
+def page_of_file(
+    found: Mapping[str, Any],
+    *,
+    question: str = "",
+    budget: Budget | None = None,
+    runs: Sequence[Run] = (),
+    command: str = "",
+) -> Document:
+    """Make the report of a file: its conclusion, the differences that matter, the path, and all rows.
+
+    Args:
+        found: The content of the file, as `read` gives it.
+        question: What was asked; left out, the question of the file.
+        budget: How much the page may hold.
+        runs: Those that the file rests on, if they are at hand: their series and tables are in the details.
+        command: What makes the page.
+    """
+    title = text_of(found.get("title") or found.get("scenario") or found.get("kind") or "results")
+    part = part_of_file(found, question=question, budget=budget, runs=runs, command=command)
+    facts = [*facts_of(found), *(page.facts(runs) if runs else [])]
+    return Document(title, [part], list(dict(facts).items()), of_json(found))
+
+
+def facts_of(found: Mapping[str, Any]) -> list[tuple[str, str]]:
+    """Versions, and the keys of a file that have no place of their own."""
     facts = [(key.replace("_", " "), text_of(value)) for key, value in found.items() if key not in _TOP]
-    versions = found.get("versions")
-    facts += [(str(k), text_of(v)) for k, v in versions.items()] if isinstance(versions, Mapping) else []
-    return Document(title, asked, list(_answer(found, rows)), sections, facts, of_json(found))
+    of_versions = found.get("versions")
+    facts += (
+        [(str(k), text_of(v)) for k, v in of_versions.items()] if isinstance(of_versions, Mapping) else []
+    )
+    return facts
 
 
-def _answer(found: Mapping[str, Any], rows: Sequence[Row]) -> Iterator[str]:
+def part_of_file(
+    found: Mapping[str, Any],
+    *,
+    question: str = "",
+    budget: Budget | None = None,
+    runs: Sequence[Run] = (),
+    command: str = "",
+) -> Part:
+    """Make the part of a file: see `page_of_file`."""
+    budget, kind = budget or Budget(), text_of(found.get("kind") or "results")
+    findings, others = findings_in(found)
+    made = comparisons_in(found, findings)
+    told = _stored(found) or (conclusion(made) if findings else [])
+    if kind == "check" and not _stored(found):
+        worse = sorted((each for each in findings if each.decision == "regressed"), key=weight)
+        more = [f"{text[0].upper()}{text[1:]}" for text in map(one, worse)]
+        told = [f"Verdict: {text_of(found.get('verdict'))}.", *more]
+    told = told or list(_of_rows(found, others))
+    points = FindingPoints.of_findings(text_of(found.get("scenario") or found.get("title")), findings)
+    has_cases = any(each.case for each in findings)
+    drawn = (
+        figures.over_points(points, budget.figures, lead(points, made))[0] if points and not has_cases else []
+    )
+    is_swept = points is not None and len(points.paths) > 1
+    first = drawn[0] if drawn and is_swept else shown.forest_of(findings) or forest_of(others)
+    scenarios = _scenarios(found)
+    notes = [text_of(note) for note in _notes(found) if note]
+    sections = [
+        Section("More findings", [Items(told[MOST:])] if told[MOST:] else []),
+        Section("All verdicts", list(_verdicts(kind, findings, budget))),
+        Section("Rows", [table_of(others, f"All rows of {kind}", budget.rows)] if others else []),
+        *_of_values(points, [each for each in drawn if each is not first], budget, runs),
+        Section("Notes", [Items(notes)] if notes else []),
+    ]
+    again = text_of(found["command"]) if found.get("command") else ""
+    table = shown.first_table(findings) if findings else None
+    return Part(
+        question or text_of(found.get("question") or f"What does {kind} say?"),
+        told[:MOST],
+        scope=_scope(found, findings, runs),
+        command=again if "\n" not in again else "",
+        figure=first,
+        path=path_of(scenarios) if scenarios else None,
+        table=table or (table_of(others[:ROWS], f"First rows of {kind}", ROWS) if others else None),
+        details=[section for section in sections if section.blocks or section.sections],
+        repetition=list(_repetition(again, command, scenarios)),
+        data=list(_data(found, budget)),
+        heading=text_of(found.get("title") or kind),
+    )
+
+
+def _stored(found: Mapping[str, Any]) -> list[str]:
+    """The conclusion of the file, if it has one."""
+    told = found.get("conclusion")
+    return [text_of(each) for each in told if each] if isinstance(told, list) else []
+
+
+def _of_rows(found: Mapping[str, Any], rows: Sequence[Row]) -> Iterator[str]:
+    """Sentences on rows that are no findings: how often which verdict is there."""
     if found.get("verdict"):
         yield f"Verdict: {text_of(found['verdict'])}."
     sides: dict[str, list[Row]] = {}
     for row in rows:
-        sides.setdefault(_side(row), []).append(row)
-    if len(sides) == 1 and found.get("kind") == "compare":
-        yield from by_how_much(rows)
+        sides.setdefault(text_of(row["effect"]) if row.get("effect") else "", []).append(row)
     given = tally(rows)
     if given:
         yield f"{counted(len(rows), 'row')}: {', '.join(f'{count} {word}' for word, count in given)}."
     if any(sides):
-        yield from (f"{side or 'All'}: {summary(of)}." for side, of in list(sides.items())[:20])
-        if len(sides) > 20:
-            yield f"{len(sides) - 20} more comparisons are in the table."
+        yield from (f"{side or 'All'}: {summary(of)}." for side, of in list(sides.items())[:_MOST_SIDES])
     elif given:
         yield f"In detail: {summary(rows)}."
     elif not found.get("verdict"):
         yield f"{counted(len(rows), 'row')}, without verdicts."
 
 
-def _side(row: Row) -> str:
-    """What is held against what, or by what rows differ."""
-    if row.get("effect"):
-        return text_of(row["effect"])
-    return f"{text_of(row['side'])} against {text_of(row.get('against'))}" if row.get("side") else ""
-
-
-def _blocks(rows: Sequence[Row], found: Mapping[str, Any], budget: Budget) -> Iterator[Block]:
-    chart = _forest(rows)
-    if chart:
-        told = "Differences with their 95 % intervals, in per cent of the reference"
-        yield Figure(f"{told}{_not_drawn(rows)}.", chart, f"{told}; the numbers are in the table.")
-    if found.get("kind") in ("check", "compare"):
-        yield Text(HOW[found["kind"]])
-    if rows:
-        yield table_of(rows, f"All rows of {text_of(found.get('kind') or 'the file')}", budget.rows)
-    data = json.dumps(list(rows), indent=1)
-    if len(data) <= budget.csv_bytes:
-        yield Download("rows.json", "application/json", data, "All rows, in base units.")
-
-
-def _forest(rows: Sequence[Row]) -> Forest | None:
-    """Differences in per cent of the reference, of rows that have one; of very many, those of all flows."""
-    known = [(row, drawn) for row in rows if (drawn := _difference(row)) is not None]
-    if len(known) > _MOST_DIFFERENCES:
-        known = [(row, drawn) for row, drawn in known if row.get("of") in TOTALS]
-    if not known or len(known) > _MOST_DIFFERENCES:
-        return None
-    return Forest("difference, % of the reference", [drawn for _, drawn in known])
-
-
-def _not_drawn(rows: Sequence[Row]) -> str:
-    """What has no per cent, with what is said of it."""
-    left = [
-        row for row in rows if row.get("difference") and is_real(row["difference"]) and not reference_of(row)
+def _scope(found: Mapping[str, Any], findings: Sequence[Finding], runs: Sequence[Run]) -> str:
+    """Seeds, points, version, and whether the runs were found."""
+    seeds = len(max((each.values[0] for each in findings), key=len, default=()))
+    given = found.get("seeds")
+    seeds = len(given) if isinstance(given, list) and seeds < 2 else seeds
+    points = len({repr((each.case, dict(each.point))) for each in findings})
+    words = [
+        counted(seeds, "seed") + " per side" if seeds > 1 else "",
+        counted(points, "point") if points > 1 else "",
     ]
-    names = [f"{_label(row)} ({row.get('verdict')})" for row in left]
-    more = [f"{len(names) - _MOST_NOT_DRAWN} more"] if len(names) > _MOST_NOT_DRAWN else []
-    told = listed([*names[:_MOST_NOT_DRAWN], *more])
-    return f". Not drawn, as the reference is 0: {told}" if left else ""
+    told = found.get("versions")
+    version = told.get("fullpipe") if isinstance(told, Mapping) else None
+    words.append(f"fullpipe {text_of(version)}" if version else "")
+    text = ", ".join(filter(None, words))
+    basis = of_json(found)
+    if basis:
+        what = f"{len(runs):,} of {len(basis.runs):,} runs" if len(runs) < len(basis.runs) else "all runs"
+        text += f". From {what} in the folder {basis.store}" if runs else (
+            f". The folder {basis.store} with its runs is not here, so there are no time series"
+        )  # fmt: skip
+    return f"{text[0].upper()}{text[1:]}.".replace("..", ".") if text else ""
 
 
-def _difference(row: Row) -> Difference | None:
-    """A row of the figure; None without a difference and a reference that give numbers to draw.
-
-    The interval is truncated at the bounds of the metric, so that none goes below -100 %.
-    """
-    if not is_real(row.get("difference")) or not reference_of(row):
-        return None
-    reference, ends = reference_of(row), interval_of(row)
-    scale = 100 / abs(reference)
-    within = ends and ends.clipped(*bounds_of_difference(str(row.get("metric")), reference))
-    low, high = (scale * within.low, scale * within.high) if within else (None, None)
-    value, verdict = scale * row["difference"], str(row.get("verdict") or "")
-    if not all(end is None or abs(end) < _LARGEST_DRAWN for end in (value, low, high)):
-        return None
-    return Difference(_label(row), value, low, high, verdict)
+def _verdicts(kind: str, findings: Sequence[Finding], budget: Budget) -> Iterator[Block]:
+    if kind in HOW and findings:
+        yield Text(HOW[kind])
+    if findings:
+        yield shown.whole_table(findings, budget.rows)
 
 
-def _label(row: Row) -> str:
-    """What a difference is of, and at which point."""
-    paths = [key for key in row if "." in key]
-    words = [row.get(key) for key in ("side", "effect", "case", "metric", "of", *paths, "test")]
-    return " ".join(text_of(word) for word in words if word)
+def _of_values(
+    points: FindingPoints | None, drawn: Sequence[Figure], budget: Budget, runs: Sequence[Run]
+) -> Iterator[Section]:
+    """Means, figures and what metrics mean; of runs that are at hand all that their report has."""
+    if runs:
+        for each in page.parts_of(runs, is_one=True, budget=budget):
+            yield from (part for part in each.part.details if part.heading not in _OF_FILES)
+    elif points:
+        both = (tables.means(points, kind, budget) for kind in ("flows", "link"))
+        yield Section("Means", [table for table in both if table])
+        yield Section("Figures", list(drawn))
+        yield Section("What the metrics mean", [tables.meanings(points)])
+
+
+def _scenarios(found: Mapping[str, Any]) -> list[Scenario]:
+    """The scenarios of the file that are valid today."""
+    given, made = found.get("scenarios"), list[Scenario]()
+    for each in given if isinstance(given, list) else []:
+        try:
+            made.append(Scenario(**each["scenario"]))
+        except (FullpipeError, LookupError, TypeError, ValueError):
+            continue
+    return made
+
+
+def _repetition(again: str, command: str, scenarios: Sequence[Scenario]) -> Iterator[Block]:
+    """The command that makes the file again, and the scenarios."""
+    if again:
+        yield Code(
+            "\n".join(filter(None, [again, command])), "This makes the comparison and its report again"
+        )
+    distinct = {one.digest: one for one in scenarios}
+    for scenario in list(distinct.values())[:_MOST_SCENARIOS]:
+        ccas = listed(flow.described for flow in scenario.flows)
+        yield Code(scenario.to_toml(), f"{scenario.name} ({ccas}) as TOML", is_folded=True)
+
+
+def _data(found: Mapping[str, Any], budget: Budget) -> Iterator[Download]:
+    kept = {key: found[key] for key in ("findings", "rows") if found.get(key)}
+    name = "findings" if "findings" in kept else "rows"
+    data = json.dumps(list(kept.get(name) or []), indent=1)
+    if len(data) <= budget.csv_bytes:
+        yield Download(f"{name}.json", "application/json", data, f"All {name}, in base units.")

@@ -8,22 +8,59 @@ from typing import assert_never
 
 from fullpipe.markdown import escaped, table
 from fullpipe.report.basis import markdown_of
-from fullpipe.report.content import Block, Code, Document, Download, Figure, Items, Section, Table, Text
+from fullpipe.report.content import (
+    Block,
+    Code,
+    Document,
+    Download,
+    Figure,
+    Items,
+    Part,
+    Path,
+    Section,
+    Table,
+    Text,
+)
 from fullpipe.report.narrow import narrowed
 from fullpipe.report.text import lines_visible
 
 
 def markdown(page: Document) -> str:
-    """The whole file."""
-    parts = [f"# {escaped(page.title)}", escaped(page.question)]
-    for section in (Section("What came out", [Items(page.answer)]), *page.sections):
-        parts += _section(section, 2)
-    if page.facts:
-        facts = [f"{name}: {value}" for name, value in page.facts]
-        parts += _section(Section("What this rests on", [Items(facts)]), 2)
+    """The whole file, in the order of the page."""
+    texts = [f"# {escaped(page.title)}"]
+    for part in page.parts:
+        texts += _part(part, 2 if len(page.parts) == 1 else 3)
+    texts += [
+        "## Provenance",
+        "\n".join(f"- {escaped(f'{name}: {value}')}" for name, value in page.provenance),
+    ]
+    for part in page.parts:
+        texts += [f"### {escaped(part.heading)}"] if len(page.parts) > 1 and part.repetition else []
+        texts += map(_block, part.repetition)
+    if page.data:
+        names = ", ".join(file.name for file in page.data)
+        texts += ["## Data", escaped(f"In the HTML form of this report: {names}.")]
     if page.basis:
-        parts.append(markdown_of(page.basis))
-    return "\n\n".join(part for part in parts if part) + "\n"
+        texts.append(markdown_of(page.basis))
+    return "\n\n".join(text for text in texts if text) + "\n"
+
+
+def _part(part: Part, level: int) -> Iterator[str]:
+    mark = "#" * level
+    if part.heading and level > 2:
+        yield f"## {escaped(part.heading)}"
+    yield escaped(part.question)
+    yield f"{mark} Conclusion"
+    yield "\n".join(f"- {escaped(sentence)}" for sentence in part.conclusion)
+    yield escaped(part.scope)
+    if part.command:
+        yield f"Repeat:\n\n{_code(part.command)}"
+    yield f"{mark} Results"
+    yield from map(_block, part.results)
+    if part.details:
+        yield f"{mark} Details"
+        for section in part.details:
+            yield from _section(section, level + 1)
 
 
 def _section(section: Section, level: int) -> Iterator[str]:
@@ -47,6 +84,8 @@ def _block(block: Block) -> str:
             return "\n\n".join(filter(None, [escaped(block.caption), _code(block.text)]))
         case Download():
             return ""
+        case Figure(chart=Path(numbers=numbers)):
+            return "\n\n".join([escaped(block.caption), "\n".join(f"- {escaped(line)}" for line in numbers)])
         case Figure():
             return f"*Figure, in the HTML form of this report: {escaped(block.caption)}*"
         case _:

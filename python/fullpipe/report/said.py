@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from fullpipe.analysis.metrics import BY_NAME
-from fullpipe.analysis.metrics.groups import TOTALS
-from fullpipe.analysis.metrics.headlines import RANKED
-from fullpipe.analysis.shown import number_shown, unit_shown
-from fullpipe.report.rows import is_real
 from fullpipe.report.text import listed
 
 _FIRST = (
@@ -43,34 +39,6 @@ def summary(rows: Sequence[Row]) -> str:
     'worse in goodput (1 of 2); better in jain; undecided in 1 of 3 rows'
     """
     return "; ".join(_told(word, rows) for word, _ in tally(rows)) or "nothing was compared"
-
-
-def by_how_much(rows: Sequence[Row]) -> Iterator[str]:
-    """A sentence for every flow and link: what a user notices first, from its mean to the other one.
-
-    Rows are those of one comparison; of one with several points there are none.
-    """
-    groups: dict[str, dict[str, list[Row]]] = {}
-    for row in rows:
-        groups.setdefault(str(row.get("of")), {}).setdefault(str(row.get("metric")), []).append(row)
-    if any(len(same) > 1 for metrics in groups.values() for same in metrics.values()):
-        return
-    for of in sorted(groups, key=lambda of: not {*RANKED[:2]} & {*groups[of]}):
-        parts = [_change(groups[of][metric][0]) for metric in RANKED if metric in groups[of]]
-        if of not in TOTALS and any(parts):
-            yield f"{of}: {', '.join(filter(None, parts))}."
-
-
-def _change(row: Row) -> str:
-    """The label of a metric, both means and the verdict; nothing without both."""
-    metric, unit = str(row["metric"]), str(row.get("unit"))
-    means = [row.get("reference"), row.get("variant")]
-    if not all(map(is_real, means)) or means == [0, 0]:
-        return ""
-    told = " to ".join(number_shown(mean, unit, metric) for mean in means)
-    return (
-        f"{BY_NAME[metric].label or metric} {told} {unit_shown(unit)}".rstrip() + f" ({row.get('verdict')})"
-    )
 
 
 def _told(word: str, rows: Sequence[Row]) -> str:

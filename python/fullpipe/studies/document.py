@@ -3,9 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 from fullpipe.engines import Engine
-from fullpipe.report.content import Block, Code, Column, Document, Figure, Image, Items, Section, Table, Text
+from fullpipe.report.content import (
+    ROWS,
+    Block,
+    Code,
+    Column,
+    Document,
+    Figure,
+    Image,
+    Items,
+    Part,
+    Section,
+    Table,
+    Text,
+)
+from fullpipe.report.text import left_out
 from fullpipe.runs.meta import versions
 from fullpipe.studies.report import Report
 from fullpipe.studies.text import Aligned
@@ -13,6 +28,8 @@ from fullpipe.studies.told import Told
 
 FILE = "report.html"
 """Beside the tables and figures of a study."""
+_MOST = 5
+"""Sentences of a conclusion."""
 PUBLISHED = "published"
 """How names of figures begin that are drawn from a paper's published data."""
 
@@ -21,13 +38,18 @@ def of_report(report: Report, engine: Engine, *, quick: bool = False) -> Documen
     """The page of a study: its verdicts, its figures, what it has besides, and how it was judged."""
     told = report.told
     answer = [*([report.head] if report.head else []), _outcome(told), *told.counts[1:]]
+    more = answer[_MOST:]
+    figures = list(_figures(report))
+    table = _table(told)
     sections = [
-        Section("Every printed number and claim", [Text(told.how), _table(told)]),
-        Section("Figures", list(_figures(report))),
+        Section("Every printed number and claim", [Text(told.how), table]),
+        Section("Figures", figures[1:]),
         Section("More of it", list(map(_block, told.sections))),
         Section("How verdicts come about", [Code(told.rules, "The rules", is_folded=True)]),
         Section("The set-up", [_setup(told)]),
     ]
+    if more:
+        sections.insert(0, Section("More findings", [Items(more)]))
     if report.refused:
         sections.append(Section("What the engine cannot run", [Items(report.refused)]))
     facts = [
@@ -36,7 +58,15 @@ def of_report(report: Report, engine: Engine, *, quick: bool = False) -> Documen
         *versions().items(),
     ]
     question = "Do the printed numbers and claims come out again?"
-    return Document(told.title, question, answer, [each for each in sections if each.blocks], facts)
+    shown = replace(table, rows=table.rows[:ROWS], note=left_out(ROWS, len(table.rows), "rows", "here"))
+    part = Part(
+        question,
+        answer[:_MOST],
+        figure=figures[0] if figures else None,
+        table=shown,
+        details=[each for each in sections if each.blocks],
+    )
+    return Document(told.title, [part], facts)
 
 
 def ending(name: str, report: Report, *, quick: bool = False) -> str:

@@ -10,12 +10,11 @@ from fullpipe.cli.ui import watch
 from fullpipe.cli.ui.inputs import only_own_files
 from fullpipe.cli.ui.limits import Limits
 from fullpipe.report.budget import Budget
-from fullpipe.report.content import Code, Download, Section
+from fullpipe.report.content import Download
 from fullpipe.report.from_file import file_of, page_of_file
 from fullpipe.report.html.page import html
 from fullpipe.report.runs.page import page_of
 from fullpipe.report.runs.repeat import READ
-from fullpipe.report.runs.verdicts import VERDICTS
 from fullpipe.report.text import counted, listed
 from fullpipe.runs import Run
 from fullpipe.scenario import Scenario
@@ -33,33 +32,26 @@ def report_of(scenarios: Sequence[Scenario], seed: int, limits: Limits, question
 
 
 def verdicts_page(told: Mapping[str, Any], runs: Sequence[Run], question: str = "") -> str:
-    """A page about a comparison, and below it about the runs that it is of."""
-    digests = dict.fromkeys(f"{run.name}, {run.meta.digest}" for run in runs)
-    sides = {side: f"{told[side]}: {of}" for side, of in zip(("reference", "variant"), digests, strict=False)}
-    verdicts = page_of_file({**file_of([told], ""), **sides}, question=question)
-    about = page_of(runs, is_one=True)
-    of_runs = [section for section in about.sections if section.heading != VERDICTS]
-    page = replace(
-        verdicts,
-        answer=[*verdicts.answer, _origin(told, runs)],
-        sections=[*verdicts.sections, _repetition(told, runs), *of_runs],
-        facts=[*dict([*about.facts, *verdicts.facts]).items()],
-    )
-    return html(page, Budget().samples)
+    """A page about a comparison, with the tables, series and files of its runs."""
+    scenarios = {run.meta.digest: run.scenario for run in runs}
+    names = [f"{run.name}, {run.meta.digest}" for run in {run.meta.digest: run for run in runs}.values()]
+    sides = {side: f"{told[side]}: {of}" for side, of in zip(("reference", "variant"), names, strict=False)}
+    ran = [
+        {"side": told[side], "scenario": scenario.to_dict()}
+        for side, scenario in zip(("reference", "variant"), scenarios.values(), strict=False)
+    ]
+    found = {**file_of([told], str(told["command"] or "")), **sides, "scenarios": ran}
+    page = page_of_file(found, question=question, runs=runs)
+    files = [
+        Download(name, "application/toml", scenario.to_toml())
+        for name, scenario in zip(told["files"], scenarios.values(), strict=False)
+    ]
+    (part,) = page.parts
+    part = replace(part, scope=f"{part.scope} {_origin(told, runs)}".strip(), data=[*part.data, *files])
+    return html(replace(page, parts=[part]), Budget().samples)
 
 
 def _origin(told: Mapping[str, Any], runs: Sequence[Run]) -> str:
     engines = list(dict.fromkeys(run.meta.engine.name for run in runs))
     how = "measured" if all(name in READ for name in engines) else f"simulated by {listed(engines)}"
     return f"All runs are {how}; each side has the same {counted(len(told['seeds']), 'seed')}."
-
-
-def _repetition(told: Mapping[str, Any], runs: Sequence[Run]) -> Section:
-    """The command that makes it again, if there is one, and the files that it names."""
-    scenarios = {run.meta.digest: run.scenario for run in runs}
-    files = [
-        Download(name, "application/toml", scenario.to_toml())
-        for name, scenario in zip(told["files"], scenarios.values(), strict=False)
-    ]
-    command = [Code(str(told["command"]), "With both files this makes it again")] if told["command"] else []
-    return Section("Repetition", [*command, *files])

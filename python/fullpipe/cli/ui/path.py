@@ -1,25 +1,22 @@
-"""The drawing of a network: where every node stands, what links two of them, and the routes of flows."""
+"""The drawing of a network for the page: nodes, links and routes of flows."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from itertools import islice, pairwise
+from collections.abc import Mapping
+from itertools import islice
 from typing import Any
 
+from fullpipe.analysis.layout import air, layout
 from fullpipe.analysis.metrics.paths import rate_varies
 from fullpipe.scenario import Network, Scenario
 from fullpipe.scenario.model.link.queues import DropTail
 from fullpipe.scenario.model.topology import Dumbbell
-from fullpipe.scenario.network.parts import Hop, Link, Port, RoutedFlow
+from fullpipe.scenario.network.parts import Hop, Link, Port
 
 _MOST_ROUTES = 24
 """Routes that are drawn, each of a line of the figures."""
 _MOST_PARTS = 60
 """Nodes, and links, that a drawing has room for."""
-_SWEEPS = 4
-"""Times that the order of the nodes of every column follows that of their neighbours."""
-
-_Edge = tuple[str, str]
 
 
 def path_of(scenario: Scenario, network: Network, line_of: Mapping[str, int]) -> dict[str, Any]:
@@ -49,18 +46,21 @@ def path_of(scenario: Scenario, network: Network, line_of: Mapping[str, int]) ->
 
 
 def _drawn(network: Network, line_of: Mapping[str, int]) -> dict[str, Any]:
-    routes = [_nodes_of(network, routed) for routed in network.flows]
-    columns = _columns([node.name for node in network.nodes], routes, network.links)
-    places = _places(columns, [edge for route in routes for edge in _edges(route)])
+    drawn = layout(network)
     numbers = {node.name: number for number, node in enumerate(network.nodes)}
     of_lines = dict.fromkeys(
         (line_of[routed.name], *(numbers[name] for name in route))
-        for routed, route in zip(network.flows, routes, strict=True)
+        for routed, route in zip(network.flows, drawn.routes, strict=True)
         if routed.name in line_of
     )
     return {
         "nodes": [
-            {"name": node.name, "kind": node.kind, "x": columns[node.name], "y": places[node.name]}
+            {
+                "name": node.name,
+                "kind": node.kind,
+                "x": drawn.columns[node.name],
+                "y": drawn.places[node.name],
+            }
             for node in network.nodes
         ],
         "cells": [
@@ -68,96 +68,12 @@ def _drawn(network: Network, line_of: Mapping[str, int]) -> dict[str, Any]:
                 "name": medium.name,
                 "kind": medium.kind,
                 "ports": [_port(port) for port in medium.ports],
-                "edges": sorted({tuple(sorted(edge)) for edge in _air(network, medium.ports)}),
+                "edges": sorted({tuple(sorted(edge)) for edge in air(network, medium.ports)}),
             }
             for medium in network.media
         ],
         "routes": [{"line": line, "nodes": nodes} for line, *nodes in islice(of_lines, _MOST_ROUTES)],
     }
-
-
-def _nodes_of(network: Network, routed: RoutedFlow) -> list[str]:
-    """The nodes that data crosses, its ends included."""
-    begins = [_begin(network.hops[hop]) for hop in routed.forward]
-    return list(dict.fromkeys([routed.source, *begins, routed.target]))
-
-
-def _begin(hop: Hop) -> str:
-    return hop.source if isinstance(hop, Link) else hop.node
-
-
-def _edges(route: Sequence[str]) -> Iterator[_Edge]:
-    return pairwise(route)
-
-
-def _air(network: Network, ports: Iterable[Port]) -> Iterator[_Edge]:
-    """The edges of a cell: from where a port is to where packets go that leave it."""
-    of_cell = {port.name for port in ports}
-    for routed in network.flows:
-        for way, last in ((routed.forward, routed.target), (routed.reverse, routed.source)):
-            ends = [*(_begin(network.hops[hop]) for hop in way), last]
-            for hop, edge in zip(way, _edges(ends), strict=True):
-                if network.hops[hop].name in of_cell:
-                    yield edge
-
-
-def _columns(
-    names: Sequence[str], routes: Iterable[Sequence[str]], links: Iterable[Link]
-) -> Mapping[str, int]:
-    """The column of each node: data goes from left to right. A flow against most of those before it is taken
-    the other way round."""
-    after: dict[str, set[str]] = {name: set() for name in names}
-    for route in routes:
-        edges = list(_edges(route))
-        against = sum(begin in after[end] for begin, end in edges) - sum(e in after[b] for b, e in edges)
-        for begin, end in edges:
-            _add(after, *((end, begin) if against > 0 else (begin, end)))
-    for link in links:
-        _add(after, link.source, link.target)
-    column = dict.fromkeys(names, 0)
-    for _ in names:  # as often as a way can be long
-        for begin in names:
-            for end in after[begin]:
-                column[end] = max(column[end], column[begin] + 1)
-    for name in names:  # what only begins something stands beside it
-        before = any(name in ends for ends in after.values())
-        if after[name] and not before:
-            column[name] = min(column[end] for end in after[name]) - 1
-    return column
-
-
-def _add(after: dict[str, set[str]], begin: str, end: str) -> None:
-    """An edge from left to right, unless it would lead back."""
-    seen, waiting = {end}, [end]
-    while waiting:
-        for name in after[waiting.pop()] - seen:
-            seen.add(name)
-            waiting.append(name)
-    if begin not in seen:
-        after[begin].add(end)
-
-
-def _places(columns: Mapping[str, int], edges: Iterable[_Edge]) -> Mapping[str, float]:
-    """The place of each node in its column, near those with which it shares an edge."""
-    beside: dict[str, set[str]] = {name: set() for name in columns}
-    for begin, end in edges:
-        beside[begin].add(end)
-        beside[end].add(begin)
-    rows: dict[int, list[str]] = {}
-    for name, column in columns.items():
-        rows.setdefault(column, []).append(name)
-    place = dict.fromkeys(columns, 0.0)
-    for sweep in range(_SWEEPS):
-        for column in sorted(rows, reverse=bool(sweep % 2)):
-            if sweep:
-                middle = {
-                    name: sum(place[one] for one in beside[name]) / max(len(beside[name]), 1)
-                    for name in rows[column]
-                }
-                rows[column].sort(key=lambda name: middle[name])
-            for number, name in enumerate(rows[column]):
-                place[name] = number - (len(rows[column]) - 1) / 2
-    return place
 
 
 def _link(link: Link) -> dict[str, Any]:

@@ -25,7 +25,7 @@ def table_of(table: Table) -> list[str]:
     In a wide one what is the same in every row is said once, and intervals are below their means.
     """
     table = narrowed(table)
-    wide = ' class="wide"' if len(table.columns) > WIDE else ""
+    wide = ' class="wide"' if len(table.columns) > WIDE and not table.is_tight else ""
     head = "".join(
         f'<th scope="col"{" class=n" if column.is_number else ""}>{_breakable(shown(column.name))}'
         for column in table.columns

@@ -17,6 +17,7 @@ from fullpipe.report.content import (
     Image,
     Items,
     Lines,
+    Part,
     Section,
     Series,
     Table,
@@ -40,41 +41,92 @@ class Writer:
     def __init__(self, page: Document, samples: int) -> None:
         self._page = page
         self._figures = 0
-        self._headings = 0
-        series = [figure.chart for figure in _figures(page.sections) if isinstance(figure.chart, Series)]
+        series = [figure.chart for figure in _figures(page) if isinstance(figure.chart, Series)]
         numbers = sum(len(trace.values) for chart in series for trace in chart.traces)
         traces = sum(len(chart.traces) for chart in series)
         self._size = smallest_group(numbers, samples)
         self._columns = max(_FEWEST, min(_COLUMNS, _MARKS // max(traces, 1)))
 
     def body(self) -> Iterator[str]:
-        """The header with question and answer, the sections, and what it rests on."""
+        """The title, the parts, the provenance and the data."""
         page = self._page
         yield f'<header><p class="kind">fullpipe report</p><h1>{shown(page.title)}</h1>'
-        yield f'<p class="question">{shown(page.question)}</p></header>'
-        yield '<nav aria-label="Contents"><ul>'
-        headings = ["What came out", *(section.heading for section in page.sections)]
-        yield from (f'<li><a href="#s{n}">{shown(text)}</a></li>' for n, text in enumerate(headings))
-        yield '</ul></nav><main id="main" tabindex="-1">'
-        answer = Section("What came out", [Items(page.answer)])
-        for section in (answer, *page.sections):
-            yield from self._section(section, 2)
-        if page.facts:
-            yield '</main><footer><h2>What this rests on</h2><dl class="facts">'
-            yield from (f"<dt>{shown(name)}</dt><dd>{shown(value)}</dd>" for name, value in page.facts)
-            yield "</dl></footer>"
-        else:
-            yield "</main>"
+        if len(page.parts) == 1:
+            yield f'<p class="question">{shown(page.parts[0].question)}</p>'
+        yield "</header>"
+        yield from self._contents()
+        yield '<main id="main" tabindex="-1">'
+        for number, part in enumerate(page.parts, 1):
+            yield from self._part(part, number)
+        yield from self._provenance()
+        files = page.data
+        if files:
+            yield '<section id="data"><h2>Data</h2>'
+            yield from map(_download, files)
+            yield "</section>"
+        yield "</main>"
 
-    def _section(self, section: Section, level: int) -> Iterator[str]:
-        name = f' id="s{self._headings}"' if level == 2 else ""
-        self._headings += level == 2
-        yield f"<section{name}><h{level}>{shown(section.heading)}</h{level}>"
+    def _contents(self) -> Iterator[str]:
+        if len(self._page.parts) > 1:
+            entries = [(f"p{n}", part.heading) for n, part in enumerate(self._page.parts, 1)]
+        else:
+            entries = [("p1", "Conclusion"), ("r1", "Results")]
+            entries += [("d1", "Details")] if self._page.parts[0].details else []
+        entries += [("provenance", "Provenance")] + ([("data", "Data")] if self._page.data else [])
+        yield '<nav aria-label="Contents"><ul>'
+        yield from (f'<li><a href="#{name}">{shown(text)}</a></li>' for name, text in entries)
+        yield "</ul></nav>"
+
+    def _part(self, part: Part, number: int) -> Iterator[str]:
+        """A part; alone it has no heading of its own."""
+        level = 2 if len(self._page.parts) == 1 else 3
+        yield f'<section class="part" id="p{number}">'
+        if level > 2:
+            yield f'<h2>{shown(part.heading)}</h2><p class="question">{shown(part.question)}</p>'
+        yield f'<h{level}>Conclusion</h{level}><ul class="conclusion">'
+        yield from (f"<li>{shown(sentence)}</li>" for sentence in part.conclusion)
+        yield "</ul>"
+        if part.scope:
+            yield f'<p class="scope">{shown(part.scope)}</p>'
+        if part.command:
+            yield f'<p class="scope">Repeat: <code>{shown(part.command)}</code></p>'
+        yield f'<section class="results" id="r{number}"><h{level}>Results</h{level}>'
+        for block in part.results:
+            yield from self._block(block)
+        yield "</section>"
+        if part.details:
+            yield f'<section class="details" id="d{number}"><h{level}>Details</h{level}>'
+            for section in part.details:
+                yield from self._folded(section, level + 1)
+            yield "</section>"
+        yield "</section>"
+
+    def _provenance(self) -> Iterator[str]:
+        yield '<section id="provenance"><h2>Provenance</h2>'
+        yield '<dl class="facts">'
+        facts = self._page.provenance
+        yield from (f"<dt>{shown(name)}</dt><dd>{shown(value)}</dd>" for name, value in facts)
+        yield "</dl>"
+        several = len(self._page.parts) > 1
+        for part in self._page.parts:
+            if several and part.repetition:
+                yield f"<h3>{shown(part.heading)}</h3>"
+            for block in part.repetition:
+                yield from self._block(block)
+        yield "</section>"
+
+    def _folded(self, section: Section, level: int) -> Iterator[str]:
+        yield f"<details><summary><h{level}>{shown(section.heading)}</h{level}></summary>"
+        yield from self._inside(section, level)
+        yield "</details>"
+
+    def _inside(self, section: Section, level: int) -> Iterator[str]:
         for block in section.blocks:
             yield from self._block(block)
         for inner in section.sections:
-            yield from self._section(inner, level + 1)
-        yield "</section>"
+            yield f"<section><h{level + 1}>{shown(inner.heading)}</h{level + 1}>"
+            yield from self._inside(inner, level + 1)
+            yield "</section>"
 
     def _block(self, block: Block) -> Iterator[str]:
         match block:
@@ -105,7 +157,7 @@ class Writer:
             yield f'<img alt="{shown(figure.alternative)}" src="data:image/png;base64,{data}">'
         else:
             yield f'<div class="still">{svg_of(figure, self._columns)}</div>'
-        if isinstance(figure.chart, Lines):
+        if isinstance(figure.chart, Lines) and not figure.chart.is_log:
             data = json_of(lines_of(figure.chart, figure.caption))
             yield f'<script type="application/json" class="lines">{data}</script>'
         if isinstance(figure.chart, Series):
@@ -121,10 +173,16 @@ class Writer:
         return f" To keep the page small, it has the smallest and the largest of every {self._size} samples."
 
 
-def _figures(sections: Sequence[Section]) -> Iterator[Figure]:
+def _figures(page: Document) -> Iterator[Figure]:
+    for part in page.parts:
+        yield from (block for block in part.results if isinstance(block, Figure))
+        yield from _inner(part.details)
+
+
+def _inner(sections: Sequence[Section]) -> Iterator[Figure]:
     for section in sections:
         yield from (block for block in section.blocks if isinstance(block, Figure))
-        yield from _figures(section.sections)
+        yield from _inner(section.sections)
 
 
 def _legend(figure: Figure) -> Iterator[str]:

@@ -1,27 +1,30 @@
-"""What came out of runs, in sentences and in one small table."""
+"""The conclusion of runs in sentences, and the first table."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import polars as pl
 
 from fullpipe.analysis.length import shortfall
-from fullpipe.analysis.metrics.headlines import names_in
+from fullpipe.analysis.metrics.headlines import RANKED, names_in
 from fullpipe.analysis.metrics.measure import View
+from fullpipe.analysis.over_seeds import are_equal_over_seeds
 from fullpipe.analysis.regions import region
 from fullpipe.analysis.shown import difference_shown, mean_shown, number_shown, point_shown, unit_shown
 from fullpipe.analysis.unanswered import unanswered
 from fullpipe.analysis.values import value_text
 from fullpipe.report.budget import Budget
-from fullpipe.report.content import Column, Table
+from fullpipe.report.content import ROWS, Column, Table
 from fullpipe.report.runs.points import SHARE, Points
 from fullpipe.report.runs.tables import by_row, headed
 from fullpipe.report.runs.verdicts import Comparisons, by_sides, sentences
 from fullpipe.report.said import tally
 from fullpipe.report.text import counted, left_out, listed
-from fullpipe.validation.compare import Finding, VariantComparison
+from fullpipe.validation.compare import Comparison, Finding, VariantComparison
+from fullpipe.validation.compare.conclusion import MOST, conclusion
 
 _TOLD = names_in(View.SENTENCE)
 """Of which the highest and the lowest mean are told, unless others are asked for."""
@@ -29,52 +32,92 @@ _MOST_POINTS, _MOST_GROUPS, _MOST_NAMED = 8, 8, 4
 """At so many points differences are told one by one, of so many groups, and so many points by their names."""
 _ALIKE = {"equivalent", "undecided"}
 """Verdicts that claim no difference."""
+_MOST_COLUMNS = 5
+"""Metrics of the first table."""
 _HOW = "means over seeds, with 95 % intervals"
 _Row = tuple[Mapping[str, Any], Finding]
 _Subject = tuple[str, int | str]
 """A metric of an entry of `flows`, of a total or of a link."""
 
 
-def answer(found: Points, made: Comparisons) -> Iterator[str]:
-    """What is better than what, and which point has most and least.
+def answer(found: Points, made: Comparisons) -> tuple[list[str], list[str]]:
+    """The conclusion, and all that can be said besides.
 
-    That is of the metrics that are asked for, or else of those that tell most.
+    Metrics that are asked for come first, then what variants change, then which point has most and least of
+    the metrics that lead. Warnings are part of the conclusion.
     """
-    known = {*found.values.drop_nulls("value")["metric"].to_list()}
-    yield from (f"{line[0].upper()}{line[1:]}." for line in unanswered(found.metrics, known))
+    warnings = list(_warnings(found))
+    told = list(dict.fromkeys(_told(found, made)))
+    room = MOST - len(warnings)
+    return [*told[:room], *warnings], told[room:]
+
+
+def lead(found: Points, made: Sequence[Comparison]) -> _Subject | None:
+    """The metric and group that the question is of, which the first figure shows.
+
+    That is what is asked for; else of a changed entry what its users notice; else of several bulk flows the
+    share of the first.
+    """
+    for metric in found.metrics:
+        for of in found.asked_of(metric):
+            return metric, found.entries.get(of, of)
+    changed = sorted({entry for one in made for entry in one.changed})
+    entry = next((each for each in changed if each in found.telling), next(iter(found.telling), None))
+    if entry is None:
+        return None
+    is_shared = len(found.telling) > 1 and set(found.telling.values()) == {"goodput"}
+    if is_shared and not changed and found.means_of(SHARE, entry):
+        return SHARE, entry
+    return found.telling[entry], entry
+
+
+def _told(found: Points, made: Comparisons) -> Iterator[str]:
     for metric in found.metrics:
         for of in found.asked_of(metric):
             yield from _against_even(found, metric, of)
+    yield from conclusion(made, found.metrics)
+    for metric in found.metrics:
+        for of in found.asked_of(metric):
+            yield from _extremes(found, metric, of)
             for sides, at in by_sides(made).items():
                 yield from _one_by_one(sides, metric, of, _rows(at, metric, found.entries.get(of, of)))
-            yield from _extremes(found, metric, of)
-    yield _runs(found)
     if found.metrics:
-        yield from _short(found)
         return
+    leading = lead(found, made)
+    if leading and not made:
+        yield from _extremes(found, *leading)
+        if not found.paths:
+            for entry, metric in found.telling.items():
+                yield from _extremes(found, metric, entry)
     if 1 < len(found.telling) <= _MOST_GROUPS:
         yield from (_in_short(found, sides, at) for sides, at in by_sides(made).items())
     else:
         yield from sentences(made)
-    yield from _short(found)
     for metric in _TOLD:
         for of in found.totals_of(metric):
             yield from _extremes(found, metric, of)
 
 
-def _short(found: Points) -> Iterator[str]:
-    """A warning of points whose runs are too short for means."""
-    told = shortfall(found.points, found.runs)
-    if told:
-        yield f"Warning: {told}."
+def _warnings(found: Points) -> Iterator[str]:
+    """Metrics without a value, runs that are too short for means, and seeds that change nothing."""
+    known = {*found.values.drop_nulls("value")["metric"].to_list()}
+    yield from (f"{line[0].upper()}{line[1:]}." for line in unanswered(found.metrics, known))
+    short = shortfall(found.points, found.runs)
+    if short:
+        yield f"Warning: {short}."
+    if are_equal_over_seeds(list(zip(found.points, found.runs, strict=True))):
+        yield "All seeds gave the same run, so no mean has an interval: nothing is random there."
 
 
-def _runs(found: Points) -> str:
+def scope(found: Points) -> str:
+    """Runs, points, seeds, engine and version."""
     engines = listed(dict.fromkeys(run.meta.engine.name for run in found.runs))
     over = f" over {listed(found.words.values())}" if found.paths else ""
     places = len({str(point) for point in found.points})
     runs = f"{counted(len(found.runs), 'run')} of {counted(places, 'point')}{over}"
-    return f"{runs}, {_seeds(found.seeds)}, by the {engines} engine."
+    versions = dict.fromkeys(run.meta.versions.get("fullpipe", "") for run in found.runs)
+    version = f", fullpipe {listed(filter(None, versions))}" if any(versions) else ""
+    return f"{runs}, {_seeds(found.seeds)}, by the {engines} engine{version}."
 
 
 def _seeds(seeds: Sequence[int]) -> str:
@@ -188,18 +231,20 @@ def _against_even(found: Points, metric: str, of: str) -> Iterator[str]:
     if None in even or not at:
         return
     sides = [_side(row, share or 0.0) for (_, row), share in zip(at, even, strict=True)]
-    named = f"{even[0]:.3g}" if len({*even}) == 1 else "an equal share"
+    named = f"its fair share of {even[0]:.3g}" if len({*even}) == 1 else "its fair share"
     points = [point for point, _ in at]
     told = []
-    for side, word in ((1, "above"), (-1, "below")):
+    for side, word in ((1, "more than"), (-1, "less than")):
         places = [place for place, found_side in enumerate(sides) if found_side == side]
         if places:
             where = region(points, places, found.words, found.said)
-            at_which = f"{len(places)} of {counted(len(at), 'point')}"
+            count = counted(len(at), "point")
+            at_which = f"all {count}" if len(places) == len(at) > 1 else f"{len(places)} of {count}"
             told.append(f"{word} {named} at {at_which}" + (f", where {where}" if where else ""))
     rest = sides.count(0)
+    why = " (95 % intervals exclude it)" if told else ""
     told += [f"undecided at {'the other ' if told else ''}{counted(rest, 'point')}"] if rest else []
-    yield f"{metric} of {of}: {'; '.join(told)}. A point counts if its 95 % interval leaves out {named}."
+    yield f"{metric} of {of}: {'; '.join(told)}{why}."
 
 
 def _side(row: Mapping[str, Any], even: float) -> int:
@@ -210,8 +255,10 @@ def _side(row: Mapping[str, Any], even: float) -> int:
     return 1 if low > even else -1 if high < even else 0
 
 
-def _extremes(found: Points, metric: str, of: str) -> Iterator[str]:
-    entry = found.entries.get(of)
+def _extremes(found: Points, metric: str, group: str | int) -> Iterator[str]:
+    """The points with the largest and the smallest mean of a metric of a group or link, or an entry."""
+    of = _named(found, group)
+    entry = group if isinstance(group, int) else found.entries.get(group)
     is_it = pl.col("of") == of if entry is None else pl.col("entry") == entry
     rows = found.means.filter((pl.col("metric") == metric) & is_it).drop_nulls("mean")
     rows = rows.sort("mean", maintain_order=True)
@@ -244,22 +291,43 @@ def _told_with_its_like(found: Points, row: Mapping[str, Any], rows: Sequence[Ma
 
 
 def by_group(found: Points, budget: Budget) -> Table | None:
-    """A row per point, and of every group of flows the metric that tells most of it; None of one group."""
+    """A row per point, and of every group of flows its main metric; None of one group."""
     if len(found.telling) < 2:
         return None
-    told = "What tells most of every group of flows"
-    return _by_point(found, f"{told}: {_HOW}", [(metric, of) for of, metric in found.telling.items()], budget)
+    subjects: list[_Subject] = [(metric, of) for of, metric in found.telling.items()]
+    return _by_point(found, f"Main metric per flow group: {_HOW}", subjects, budget.rows)
 
 
 def asked(found: Points, budget: Budget) -> Table | None:
     """A row per point, and a column for whatever is asked for; None if nothing is."""
-    subjects: list[_Subject] = [
+    subjects = _asked(found)
+    return _by_point(found, _HOW.capitalize(), subjects, budget.rows) if subjects else None
+
+
+def first_table(found: Points) -> Table | None:
+    """A row per point, at most `ROWS`: what is asked for, or what leads and the main metrics of groups."""
+    subjects = _asked(found)
+    if not subjects:
+        leading = lead(found, ())
+        subjects = [*([leading] if leading else [])]
+        subjects += [(metric, of) for of, metric in list(found.telling.items())[:_MOST_COLUMNS]]
+        others = [(metric, found.whole) for metric in RANKED if found.means_of(metric, found.whole)]
+        subjects += others[: max(0, _MOST_COLUMNS - len(subjects))]
+    subjects = list(dict.fromkeys(subjects))[:_MOST_COLUMNS]
+    if not subjects:
+        return None
+    made = _by_point(found, f"{_HOW.capitalize()}", subjects, ROWS)
+    return replace(made, note=f"{made.note} Details has all." if made.note else "")
+
+
+def _asked(found: Points) -> list[_Subject]:
+    wanted: list[_Subject] = [
         (metric, found.entries.get(of, of)) for metric in found.metrics for of in found.asked_of(metric)
     ]
-    return _by_point(found, _HOW.capitalize(), list(dict.fromkeys(subjects)), budget) if subjects else None
+    return list(dict.fromkeys(wanted))
 
 
-def _by_point(found: Points, caption: str, subjects: Sequence[_Subject], budget: Budget) -> Table:
+def _by_point(found: Points, caption: str, subjects: Sequence[_Subject], most: int) -> Table:
     columns = [{repr(point): row for point, row in _at_points(found, *each)} for each in subjects]
     points = [key for key, _ in by_row(found.means, found.paths, "metric")]
     told = [
@@ -273,7 +341,7 @@ def _by_point(found: Points, caption: str, subjects: Sequence[_Subject], budget:
         *(Column(found.words[path]) for path in found.paths),
         *(Column(f"{_named(found, of)}: {headed(metric).name}", is_number=True) for metric, of in subjects),
     ]
-    return Table(caption, heads, told[: budget.rows], left_out(budget.rows, len(told), "rows"))
+    return Table(caption, heads, told[:most], left_out(most, len(told), "points" if found.paths else "rows"))
 
 
 def _named(found: Points, of: int | str) -> str:

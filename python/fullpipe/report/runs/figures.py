@@ -13,7 +13,7 @@ from fullpipe.analysis.metrics.headlines import names_in
 from fullpipe.analysis.metrics.measure import Bounds, View
 from fullpipe.analysis.neutral import neutral_of
 from fullpipe.analysis.shown import axis_shown, metric_shown
-from fullpipe.report.content import Block, Box, Boxes, Chart, Figure, Heat, Line, Lines, Text
+from fullpipe.report.content import Box, Boxes, Chart, Figure, Heat, Line, Lines
 from fullpipe.report.looks import distinct
 from fullpipe.report.runs.points import Points, ordered
 from fullpipe.report.text import left_out
@@ -23,38 +23,52 @@ _WANTED = names_in(View.FIGURE)
 """What is drawn of all flows, as far as it was measured."""
 _OF_GROUPS = "share"
 """What is drawn of every group."""
+Drawn = tuple[str, int | str]
+"""A metric of an entry of `flows`, a total or a link."""
 _MOST_BOXES, _MOST_LINES, _MOST_ENTRIES = 40, 14, 3
+_MOST_BANDS = 3
+"""Lines that can be told apart with their bands; with more a heat map comes first."""
 
 
-def over_points(found: Points, most: int) -> list[Block]:
-    """What a reader should see of the points, metric by metric; nothing of a single run."""
-    figures = list(_figures(found)) if len(found.runs) > 1 else []
+def over_points(found: Points, most: int, lead: Drawn | None = None) -> tuple[list[Figure], str]:
+    """Figures over points, metric by metric, and a note on those left out; none of a single run.
+
+    Args:
+        found: The points.
+        most: Figures at most.
+        lead: What is drawn first.
+    """
+    figures = list(_figures(found, lead)) if found.count > 1 else []
     note = left_out(most, len(figures), "figures")
-    more = [Text(f"{note} fullpipe plot draws any of them.")] if note else []
-    return [*more, *figures[:most]]
+    return figures[:most], f"{note} fullpipe plot draws any of them." if note else ""
 
 
-def _figures(found: Points) -> Iterator[Figure]:
+def _figures(found: Points, lead: Drawn | None) -> Iterator[Figure]:
     flows = found.values.filter(pl.col("kind") == "flows").drop_nulls("value")
+    is_of_groups = lead is not None and lead[0] == _OF_GROUPS and not found.metrics and len(found.paths) < 2
     subjects = dict.fromkeys(_subjects(found))
+    if lead and found.paths and not is_of_groups:
+        subjects = {lead: None, **subjects}
+    drawn = [of for metric, of in subjects if metric == _OF_GROUPS and isinstance(of, int)]
+    is_left = pl.col("entry").is_not_null() & ~pl.col("entry").is_in(drawn)
+    shares = flows.filter((pl.col("metric") == _OF_GROUPS) & is_left)
+    if is_of_groups:
+        yield from _of_groups(found, shares)
     if found.paths:
         for metric, of in subjects:
             name = found.called(of) if isinstance(of, int) else of
             yield from _of_metric(found, metric, _rows(found, metric, of), name, found.paths)
     else:
         yield from _of_one_point(found, subjects)
-    drawn = [of for metric, of in subjects if metric == _OF_GROUPS and isinstance(of, int)]
-    is_left = pl.col("entry").is_not_null() & ~pl.col("entry").is_in(drawn)
-    shares = flows.filter((pl.col("metric") == _OF_GROUPS) & is_left)
     if len(found.paths) < 2:
-        yield from _of_groups(found, shares)
+        yield from () if is_of_groups else _of_groups(found, shares)
     elif shares["entry"].n_unique() + len(drawn) > 1:
         for rows in shares.partition_by("entry", maintain_order=True)[:_MOST_ENTRIES]:
             names = rows["of"].unique(maintain_order=True).to_list()
             yield from _of_metric(found, _OF_GROUPS, rows, " or ".join(names[:_MOST_ENTRIES]), found.paths)
 
 
-def _subjects(found: Points) -> Iterator[tuple[str, int | str]]:
+def _subjects(found: Points) -> Iterator[Drawn]:
     """What is drawn of an entry of `flows`, a total or a link: what is asked for first."""
     for metric in found.metrics:
         yield from ((metric, found.entries.get(of, of)) for of in found.asked_of(metric))
@@ -112,27 +126,29 @@ def _of_metric(
     if along:
         least, most = bounds_of(metric)
         chart: Chart = _lines(found, rows, along, others, label, (least * scale, most * scale))
+        if others and rows[others[0]].n_unique() > _MOST_BANDS:
+            yield _figure(f"{named}: means", _heat(found, rows, (along, others[0]), neutral, label), found)
         yield _figure(f"{named} over {found.words[along]}: means and 95 % intervals", chart, found)
-        if others and rows[others[0]].n_unique() > 3:
-            yield _figure(f"{named}: means", _heat(found, rows, along, others[0], neutral), found)
     elif len(paths) == 2:
-        yield _figure(f"{named}: means", _heat(found, rows, paths[1], paths[0], neutral), found)
+        yield _figure(f"{named}: means", _heat(found, rows, (paths[1], paths[0]), neutral, label), found)
     else:
         labels = [found.told(row) or of for row in rows.iter_rows(named=True)]
         yield from _boxes(rows.with_columns(label=pl.Series(labels)), label, named, found)
 
 
 def _of_groups(found: Points, rows: pl.DataFrame) -> Iterator[Figure]:
-    """The share of every group, side by side."""
+    """The share of every group: a line each along a quantity, and boxes side by side otherwise."""
     if rows["of"].n_unique() < 2:
         return
+    label = axis_shown(_OF_GROUPS)[1]
+    named = metric_shown(_OF_GROUPS, "every group of flows")
+    along = next((path for path in found.paths if _numbers(rows[path].to_list())), None)
+    if along:
+        chart = _lines(found, rows, along, ["of"], label, bounds_of(_OF_GROUPS))
+        yield _figure(f"{named} over {titles_of(found.paths)[along]}: means and 95 % intervals", chart, found)
+        return
     names = [", ".join(filter(None, [found.told(row), row["of"]])) for row in rows.iter_rows(named=True)]
-    yield from _boxes(
-        rows.with_columns(label=pl.Series(names)),
-        axis_shown(_OF_GROUPS)[1],
-        metric_shown(_OF_GROUPS, "every group of flows"),
-        found,
-    )
+    yield from _boxes(rows.with_columns(label=pl.Series(names)), label, named, found)
 
 
 def _figure(caption: str, chart: Chart, found: Points) -> Figure:
@@ -157,7 +173,21 @@ def _lines(
         groups = part.group_by(along)
         points = [_mean(places[key[0]], group["value"].to_numpy(), bounds) for key, group in groups]
         lines.append(Line(name, look, sorted(points)))
-    return Lines(found.labels.axis(along, values, found.words[along]), label, lines)
+    axis = found.labels.axis(along, values, found.words[along])
+    return Lines(axis, label, lines, is_log=is_geometric(numbers))
+
+
+def is_geometric(values: Sequence[float]) -> bool:
+    """Whether values are spread more evenly by their logarithms than by themselves.
+
+    >>> is_geometric([0.5, 1, 2, 4, 8]), is_geometric([10, 20, 30, 40]), is_geometric([5, 20])
+    (True, False, False)
+    """
+    found = np.array(sorted(set(values)))
+    if len(found) < 3 or found[0] <= 0:
+        return False
+    by_value, by_log = (np.diff(each) for each in (found, np.log(found)))
+    return bool(np.std(by_log) / np.mean(by_log) < np.std(by_value) / np.mean(by_value))
 
 
 def _mean(place: float, values: Any, bounds: Bounds) -> tuple[float, float, float, float]:
@@ -171,13 +201,26 @@ def _mean(place: float, values: Any, bounds: Bounds) -> tuple[float, float, floa
     return place, mean, found.low, found.high
 
 
-def _heat(found: Points, rows: pl.DataFrame, across: str, up: str, neutral: float | None) -> Heat:
+def _heat(
+    found: Points, rows: pl.DataFrame, paths: tuple[str, str], neutral: float | None, label: str
+) -> Heat:
+    """Means over two paths, the first across; of quantities the axis has the unit."""
+    across, up = paths
     columns, lines = ordered(rows[across].to_list()), ordered(rows[up].to_list())
     grouped = rows.group_by(across, up).agg(pl.col("value").mean())
     means = {(x, y): mean for x, y, mean in grouped.iter_rows()}
     cells = [[means.get((column, line)) for column in columns] for line in lines]
-    names = [found.said(across, value) for value in columns], [found.said(up, value) for value in lines]
-    return Heat(found.words[across], found.words[up], *names, cells, neutral)
+    heads = [_heads(found, path, values) for values, path in ((columns, across), (lines, up))]
+    (columns_shown, x_label), (lines_shown, y_label) = heads
+    return Heat(x_label, y_label, columns_shown, lines_shown, cells, neutral, label)
+
+
+def _heads(found: Points, path: str, values: Sequence[Any]) -> tuple[list[str], str]:
+    """Texts of values, and the title of their axis with their unit."""
+    numbers = as_numbers(values)
+    if not numbers or not numbers[1]:
+        return [found.said(path, value) for value in values], found.words[path]
+    return [f"{value:g}" for value in numbers[0]], found.labels.axis(path, values, found.words[path])
 
 
 def _boxes(rows: pl.DataFrame, label: str, caption: str, found: Points) -> Iterator[Figure]:

@@ -1,25 +1,30 @@
-"""A page about finished runs."""
+"""Reports of finished runs."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
+from dataclasses import replace
+from typing import NamedTuple
 
 from fullpipe.analysis.of_parts import of_parts
-from fullpipe.analysis.over_seeds import are_equal_over_seeds
 from fullpipe.analysis.points import shape_of
 from fullpipe.analysis.subjects import Subject, check_groups
 from fullpipe.analysis.values import value_text
 from fullpipe.errors import ScenarioError
 from fullpipe.report.basis import basis_of
 from fullpipe.report.budget import Budget
-from fullpipe.report.content import Block, Document, Items, Section
+from fullpipe.report.content import Boxes, Document, Figure, Items, Part, Section, Text
+from fullpipe.report.findings import first_table, forest_of
+from fullpipe.report.path import path_of
 from fullpipe.report.runs import answer, engines, figures, over_time, repeat, tables, verdicts
 from fullpipe.report.runs.points import Points
-from fullpipe.report.text import counted, left_out, listed
+from fullpipe.report.text import left_out, listed
 from fullpipe.runs import Run
 from fullpipe.runs.population import file_shown
 
+_MOST_NAMES, _MOST_COMMANDS = 3, 2
+"""Scenarios in a title, and lines of commands beside a conclusion."""
 _DIGITS = 16
 """Digits of a SHA-256 that are shown."""
 
@@ -35,14 +40,14 @@ def page_of(
     budget: Budget | None = None,
     notes: Sequence[str] = (),
 ) -> Document:
-    """What finished runs say: a part for every name of a scenario.
+    """Make the report of finished runs, with a part for every name of a scenario.
 
     Args:
-        runs: In the order in which scenarios and their variants are told; others are held against the first.
+        runs: In the order in which scenarios and their variants are told; others are compared with the first.
         question: What was asked; left out, made of the name and of what differs.
         is_one: Whether all of one topology and number of flows are one part, whatever they are called.
-        metrics: What is asked for, each a name or "rtt_mean of ping": what came out is said of these, and
-            tables have them, too.
+        metrics: What is asked for, each a name or "rtt_mean of ping": the conclusion and the first figure are
+            of these, and tables have them, too.
         of: The group of flows or link that it is asked of. Left out: all flows, or the only one that has it.
         command: What makes the page; it stands below what makes the runs.
         budget: How much the page may hold.
@@ -52,6 +57,42 @@ def page_of(
         ValueError: If there is no run.
         UnknownNameError: If there is no such metric, or no run has such a group or link.
     """
+    every = list(runs)
+    parts = parts_of(
+        every,
+        question=question,
+        is_one=is_one,
+        metrics=metrics,
+        of=of,
+        command=command,
+        budget=budget,
+        notes=notes,
+    )
+    names = list(dict.fromkeys(part.title for part in parts))
+    rest = len(names) - _MOST_NAMES
+    title = listed(names[:_MOST_NAMES]) + (f" and {rest} more" if rest > 0 else "")
+    return Document(title, [part.part for part in parts], facts(every), basis_of(every))
+
+
+class PartOfRuns(NamedTuple):
+    """A part with the name of its scenario, which titles have."""
+
+    title: str
+    part: Part
+
+
+def parts_of(
+    runs: Sequence[Run],
+    *,
+    question: str = "",
+    is_one: bool = False,
+    metrics: Sequence[str] = (),
+    of: str = "",
+    command: str = "",
+    budget: Budget | None = None,
+    notes: Sequence[str] = (),
+) -> list[PartOfRuns]:
+    """Make a part for every name of a scenario: see `page_of`."""
     budget = budget or Budget()
     by_name: dict[object, list[Run]] = {}
     for run in runs:
@@ -62,26 +103,90 @@ def page_of(
     known = dict.fromkeys(name for each in found for name in each.values["of"].unique(maintain_order=True))
     check_groups([Subject.read(text, of or None) for text in metrics or ["goodput"]], known)
     shown = found[: budget.scenarios]
-    parts = [(each, verdicts.compared(each)) for each in shown]
-    names = _names(shown)
-    told = [
-        sentence if len(shown) == 1 else f"{name}: {sentence}"
-        for name, (each, made) in zip(names, parts, strict=True)
-        for sentence in _answer(each, made)
-    ]
-    told += filter(None, [left_out(len(shown), len(found), "scenarios")])
-    told += [f"{note}." for note in notes]
+    left = [left_out(len(shown), len(found), "scenarios"), *(f"{note}." for note in notes)]
     beside = engines.section([run for each in shown for run in each.runs], metrics, budget)
-    sections = [list(_sections(each, made, command, budget)) for each, made in parts]
-    whole = sections[0] if len(shown) == 1 else [
-        Section(name, (), inner) for name, inner in zip(names, sections, strict=True)
-    ]  # fmt: skip
-    title = listed(dict.fromkeys(each.name for each in shown[:3])) + (
-        f" and {len(found) - 3} more" if len(found) > 3 else ""
+    parts = [
+        PartOfRuns(each.name, _part(each, name, question, command, budget))
+        for each, name in zip(shown, _names(shown), strict=True)
+    ]
+    first = parts[0].part
+    first = replace(
+        first,
+        scope=" ".join([first.scope, *filter(None, left)]),
+        details=[*([beside] if beside else []), *first.details],
     )
-    whole = [beside, *whole] if beside else whole
-    every = [run for each in found for run in each.runs]
-    return Document(title, question or _question(shown), told, whole, _facts(every), basis_of(every))
+    return [PartOfRuns(parts[0].title, first), *parts[1:]]
+
+
+def _part(found: Points, name: str, question: str, command: str, budget: Budget) -> Part:
+    made = verdicts.compared(found)
+    told, rest = answer.answer(found, made)
+    findings = [finding for one in made for finding in one.findings]
+    drawn, note = figures.over_points(found, budget.figures, answer.lead(found, made))
+    series = over_time.over_time(found, budget)
+    is_swept = any(not isinstance(figure.chart, Boxes) for figure in drawn[:1])
+    first = next(
+        filter(
+            None,
+            [
+                drawn[0] if is_swept else None,
+                forest_of(findings),
+                *drawn[:1],
+                *(block for one in series.sections for block in one.blocks if isinstance(block, Figure)),
+            ],
+        ),
+        None,
+    )
+    again = repeat.command(found)
+    sections = [
+        Section("More findings", [Items(rest)]),
+        *_tables(found, made, budget),
+        Section("Figures", [*([Text(note)] if note else []), *(each for each in drawn if each is not first)]),
+        _without(series, first),
+        Section("Every run", [tables.every_run(found, budget)]),
+        Section("What the metrics mean", [tables.meanings(found)]),
+        Section("Notes", [Items(_notes(found))]),
+    ]
+    return Part(
+        question or _question(found),
+        told,
+        scope=answer.scope(found),
+        command=again if again.count("\n") < _MOST_COMMANDS else "",
+        figure=first,
+        path=path_of([run.scenario for run in found.runs]),
+        table=first_table(findings) if findings else answer.first_table(found),
+        details=list(filter(_has_content, sections)),
+        repetition=repeat.blocks(found, command),
+        data=[tables.values_file(found, budget), *repeat.files(found)],
+        heading=name,
+    )
+
+
+def _has_content(section: Section) -> bool:
+    """Whether a section says anything."""
+    return bool(section.sections) or any(not isinstance(each, Items) or each.items for each in section.blocks)
+
+
+def _without(section: Section, figure: Figure | None) -> Section:
+    """The section without a figure that stands elsewhere."""
+    inner = [
+        replace(one, blocks=[each for each in one.blocks if each is not figure]) for one in section.sections
+    ]
+    return replace(section, sections=[one for one in inner if one.blocks])
+
+
+def _tables(found: Points, made: verdicts.Comparisons, budget: Budget) -> Iterator[Section]:
+    """What was asked for, groups of flows, verdicts and means."""
+    wanted, groups = answer.asked(found, budget), answer.by_group(found, budget)
+    if wanted:
+        yield Section("Metrics asked for", [wanted])
+    if groups:
+        yield Section("By group of flows", [groups])
+    if made:
+        yield verdicts.section(made, budget.rows)
+    yield Section(
+        "Means", [table for kind in ("flows", "link") if (table := tables.means(found, kind, budget))]
+    )
 
 
 def _names(found: Sequence[Points]) -> list[str]:
@@ -93,43 +198,11 @@ def _names(found: Sequence[Points]) -> list[str]:
     ]
 
 
-def _question(found: Sequence[Points]) -> str:
-    if len(found) > 1:
-        return f"What came out of {counted(len(found), 'scenario')}?"
-    (each,) = found
-    if each.paths:
-        verb = "do" if len(each.words) > 1 else "does"
-        return f"What {verb} {listed(each.words.values())} change in the scenario {each.name}?"
-    return f"What happened in the scenario {each.name}?"
-
-
-def _answer(found: Points, made: verdicts.Comparisons) -> Iterator[str]:
-    yield from answer.answer(found, made)
-    if are_equal_over_seeds(list(zip(found.points, found.runs, strict=True))):
-        yield "All seeds gave the same run, so no mean has an interval: nothing is random there."
-
-
-def _sections(found: Points, made: verdicts.Comparisons, command: str, budget: Budget) -> Iterator[Section]:
-    wanted = answer.asked(found, budget)
-    if wanted:
-        yield Section("What was asked for", [wanted])
-    groups = answer.by_group(found, budget)
-    if groups:
-        yield Section("By group of flows", [groups])
-    if made:
-        yield verdicts.section(made, budget.rows)
-    means = [table for kind in ("flows", "link") if (table := tables.means(found, kind, budget))]
-    yield Section("Means", [*means, tables.meanings(found)])
-    drawn = figures.over_points(found, budget.figures)
-    if drawn:
-        yield Section("Figures", drawn)
-    yield over_time.over_time(found, budget)
-    yield Section("Every run", [tables.values_file(found, budget), tables.every_run(found, budget)])
-    yield repeat.section(found, command)
-    notes = _notes(found)
-    if notes:
-        blocks: list[Block] = [Items(notes)]
-        yield Section("Notes", blocks)
+def _question(found: Points) -> str:
+    if found.paths:
+        verb = "do" if len(found.words) > 1 else "does"
+        return f"What {verb} {listed(found.words.values())} change in the scenario {found.name}?"
+    return f"What happened in the scenario {found.name}?"
 
 
 def _notes(found: Points) -> list[str]:
@@ -158,7 +231,7 @@ def _files(runs: Sequence[Run]) -> dict[str, str]:
     return {name: ", ".join(digests) for name, digests in found.items()}
 
 
-def _facts(runs: Sequence[Run]) -> list[tuple[str, str]]:
+def facts(runs: Sequence[Run]) -> list[tuple[str, str]]:
     """Engines, versions and when it was run; nothing of the machine."""
     engines = dict.fromkeys(
         f"{run.meta.engine.name} {run.meta.engine.version}, model version {run.meta.engine.model_version}"

@@ -68,6 +68,11 @@ class Points:
         """Those that are asked for."""
         return [*self.asked]
 
+    @property
+    def count(self) -> int:
+        """Number of runs."""
+        return len(self.runs)
+
     @cached_property
     def values(self) -> pl.DataFrame:
         """As `values_of` gives them."""

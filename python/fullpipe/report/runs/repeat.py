@@ -8,7 +8,7 @@ from typing import Any
 
 from fullpipe.engines import flent, pcap
 from fullpipe.errors import FullpipeError
-from fullpipe.report.content import Code, Download, Section, Text
+from fullpipe.report.content import Block, Code, Download, Text
 from fullpipe.report.runs.points import Points
 from fullpipe.report.text import listed
 from fullpipe.runs import Run
@@ -20,33 +20,44 @@ READ = (flent.ENGINE, pcap.ENGINE)
 """Engines that read files."""
 _DEFAULT = "runs"
 """Where runs are kept unless it is said."""
-_LONG = 40
-"""Lines of a scenario that a reader opens first."""
 _MISSING = object()
 
 
-def section(found: Points, command: str = "") -> Section:
-    """The scenario as TOML, and the commands that run it and make this page."""
+def command(found: Points) -> str:
+    """What makes the runs again, a line per engine or seed."""
+    scenario = scenario_of(found)
+    file = "" if scenario is None else _name_of(found, scenario) or _file(scenario)
+    return "\n".join(_commands(found, file)) if file else ""
+
+
+def blocks(found: Points, more: str = "") -> list[Block]:
+    """The scenario as TOML, and the commands that run it; `more` is one that makes the page."""
     scenario = scenario_of(found)
     if scenario is None:
         told = "No scenario has just these points: this is the first of them."
-        return Section("Scenario and repetition", [Text(told), Code(found.runs[0].scenario.to_toml())])
-    text, file = scenario.to_toml(), f"{_file_name(scenario.name)}.toml"
+        return [Text(told), Code(found.runs[0].scenario.to_toml())]
+    text, file = scenario.to_toml(), _file(scenario)
     named = _name_of(found, scenario)
     simulated = any(run.meta.engine.name not in READ for run in found.runs)
     told = "" if named or not simulated else f"Save the scenario as {file}. "
     beside = dict.fromkeys(name for run in found.runs for name in run.meta.files)
     if beside and not named:
         told += f"Put {listed(map(file_shown, beside))} beside it; `fullpipe pack` writes all into one file. "
-    return Section(
-        "Scenario and repetition",
-        [
-            Text(f"{told}This makes the same runs again:"),
-            Code("\n".join(filter(None, [*_commands(found, named or file), command]))),
-            Download(file, "application/toml", text),
-            Code(text, "The scenario as TOML", is_folded=text.count("\n") > _LONG),
-        ],
-    )
+    return [
+        Text(f"{told}This makes the same runs again:"),
+        Code("\n".join(filter(None, [*_commands(found, named or file), more]))),
+        Code(text, "The scenario as TOML", is_folded=True),
+    ]
+
+
+def files(found: Points) -> list[Download]:
+    """The scenario as a file, if one has these points."""
+    scenario = scenario_of(found)
+    return [] if scenario is None else [Download(_file(scenario), "application/toml", scenario.to_toml())]
+
+
+def _file(scenario: Scenario) -> str:
+    return f"{_file_name(scenario.name)}.toml"
 
 
 def _commands(found: Points, scenario: str) -> Iterator[str]:

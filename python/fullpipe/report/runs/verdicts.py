@@ -10,7 +10,7 @@ import polars as pl
 from fullpipe.analysis.metrics.headlines import headlines
 from fullpipe.analysis.values import value_text
 from fullpipe.report.content import Items, Section, Text
-from fullpipe.report.rows import table_of, with_sides
+from fullpipe.report.findings import whole_table
 from fullpipe.report.runs.points import Points, ordered
 from fullpipe.report.said import HOW_COMPARED, summary
 from fullpipe.scenario.quantities import as_numbers
@@ -22,8 +22,7 @@ from fullpipe.validation.over import HEADLINES
 Comparisons = Sequence[VariantComparison]
 _Pair = tuple[Mapping[str, Any], Side, Side]
 _MOST_VARIANTS, _MOST_COMPARISONS = 6, 40
-_FOLDED = 30
-VERDICTS = "Verdicts"
+VERDICTS = "All verdicts"
 """The heading of the section."""
 
 
@@ -94,20 +93,14 @@ def by_sides(made: Comparisons) -> dict[str, list[VariantComparison]]:
 
 def sentences(made: Comparisons) -> Iterator[str]:
     """A sentence per variant, over all points."""
-    yield from (f"{sides}: {summary(_rows(at))}." for sides, at in by_sides(made).items())
-
-
-def _rows(made: Comparisons) -> list[dict[str, Any]]:
-    """The rows of all comparisons as files have them."""
-    return [row for one in made for row in with_sides(one.to_dict())]
+    for sides, at in by_sides(made).items():
+        rows = [{"verdict": each.verdict, "metric": each.metric} for one in at for each in one.findings]
+        yield f"{sides}: {summary(rows)}."
 
 
 def section(made: Comparisons, rows: int) -> Section:
     """All verdicts, and how they come about."""
-    paths = dict.fromkeys(path for one in made for path in one.point)
     notes = list(dict.fromkeys(note for one in made for note in one.notes))
     more = [Items(notes)] if notes else []
-    table = table_of(
-        [{**paths, **row} for row in _rows(made)], "Differences and verdicts", rows, folded_from=_FOLDED
-    )
-    return Section(VERDICTS, [Text(HOW_COMPARED), table, *more])
+    findings = [finding for one in made for finding in one.findings]
+    return Section(VERDICTS, [Text(HOW_COMPARED), whole_table(findings, rows), *more])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from math import asinh, ceil, log10, sinh
 
 from fullpipe.report.content import Box, Boxes, Difference, Forest, Heat
 from fullpipe.report.svg.marks import (
@@ -28,10 +29,21 @@ _HEIGHT = 280.0
 _CELL, _ROW = 30.0, 18.0
 _LABELS = 280
 """Room for the labels of rows."""
+_NUMBERS = 520
+"""Where the axis of differences ends, and room for their numbers begins."""
+_LONGEST_NUMBERS = 30
 _LONGEST = 44
 """Letters of a label of a row."""
 _LETTER = 6.5
 _SHADES = 8
+_BAR = 104.0
+"""Room for the colour bar."""
+_LEAST_ROWS = 6
+"""Rows of cells beside which the label of the bar has room."""
+_DEEP = {"h": range(4), "o": range(5, _SHADES), "u": range(4, _SHADES)}
+"""Shades on which text is white, by their letter."""
+_Shade = Callable[[float], tuple[str, int]]
+"""The letter of a shade's class, and its number from 0 to 7. What reads the same has the same shade."""
 
 
 def boxes(chart: Boxes, label: str) -> str:
@@ -93,22 +105,23 @@ def _box(box: Box, middle: float, width: float, scale: Scale, *, is_upright: boo
 
 
 def heat(chart: Heat, label: str) -> str:
-    """A grid of cells with their numbers, of which the first row is at the bottom.
+    """A grid of cells with their numbers, of which the first row is at the bottom, and a colour bar.
 
-    Darker is more, or, of what has a neutral value, farther from it.
+    Lighter is more, as `fullpipe plot` has it; of what has a neutral value, darker is farther from it.
     """
     known = [cell for row in chart.cells for cell in row if cell is not None]
-    shade = _shade(min(known, default=0.0), max(known, default=1.0), chart.neutral)
+    low, high = min(known, default=0.0), max(known, default=1.0)
+    shade = _shade(low, high, chart.neutral)
     left = LEFT + 12 + 6.0 * min(max(map(len, chart.rows)), 24)
-    step = min((WIDTH - left - RIGHT) / len(chart.columns), 110)
-    height = TOP + _CELL * len(chart.rows) + BOTTOM
+    step = min((WIDTH - left - RIGHT - _BAR) / len(chart.columns), 110)
+    height = TOP + _CELL * max(len(chart.rows), _LEAST_ROWS) + BOTTOM
     inner = []
     for place, (name, row) in enumerate(zip(reversed(chart.rows), reversed(chart.cells), strict=True)):
         top = TOP + _CELL * place
         inner.append(element("text", name, x=left - 6, y=top + 19, class_="tick end"))
         for column, cell in enumerate(row):
             inner += _cell(cell, left + step * column, top, step, shade)
-    bottom = height - BOTTOM
+    bottom = TOP + _CELL * len(chart.rows)
     for column, name in enumerate(chart.columns):
         inner.append(
             element("text", name, x=left + step * (column + 0.5), y=bottom + 16, class_="tick middle")
@@ -118,11 +131,42 @@ def heat(chart: Heat, label: str) -> str:
     side = TOP + _CELL * len(chart.rows) / 2
     turn = f"rotate(-90 14 {side:.1f})"
     inner.append(element("text", chart.y_label, x=14, y=side, transform=turn, class_="label middle"))
+    inner += _bar(chart, (low, high), shade, left + step * len(chart.columns) + 24)
     return drawing(height, inner, label)
 
 
-_Shade = Callable[[float], tuple[str, int]]
-"""The letter of a shade's class, and its number from 0 to 7. What reads the same has the same shade."""
+def _bar(chart: Heat, ends: tuple[float, float], shade: _Shade, left: float) -> Iterator[str]:
+    """The colour bar with its ends and what it is of; from the neutral value as far to both sides."""
+    low, high = ends
+    if chart.neutral is not None:
+        reach = max(high - chart.neutral, chart.neutral - low) or 1.0
+        low, high = chart.neutral - reach, chart.neutral + reach
+    tall = _CELL * max(len(chart.rows), _LEAST_ROWS)
+    for n in range(_SHADES):
+        hue, level = shade(high - (high - low) * (n + 0.5) / _SHADES)
+        yield element(
+            "rect",
+            x=left,
+            y=TOP + tall * n / _SHADES,
+            width=14,
+            height=tall / _SHADES,
+            class_=f"{hue}{level}",
+        )
+    told = [(low, TOP + tall), (high, TOP + 10)]
+    told += [] if chart.neutral is None else [(chart.neutral, TOP + tall / 2 + 4)]
+    for value, y in told:
+        yield element("text", number(value), x=left + 20, y=y, class_="tick")
+    middle = TOP + tall / 2
+    x = left + 74
+    turn = f"rotate(-90 {x:g} {middle:.1f})"
+    text = _cut_to(chart.label, tall)
+    yield element("text", text, x=x, y=middle, transform=turn, class_="label middle")
+
+
+def _cut_to(text: str, room: float) -> str:
+    """Text that fits into so many pixels."""
+    longest = int(room / _LETTER)
+    return text if len(text) <= longest else f"{text[: longest - 1]}…"
 
 
 def _shade(low: float, high: float, neutral: float | None) -> _Shade:
@@ -130,10 +174,10 @@ def _shade(low: float, high: float, neutral: float | None) -> _Shade:
         return lambda _: ("h", 0)
     if neutral is None:
         scale = Scale(low, high, 0, _SHADES - 1)
-        return lambda value: ("h", round(scale(value)))
+        return lambda value: ("h", min(max(round(scale(value)), 0), _SHADES - 1))
     reach = max(high - neutral, neutral - low) or 1.0
     away = Scale(0, reach, 0, (_SHADES - 2) / 2)
-    return lambda value: ("h" if value >= neutral else "u", 2 * round(away(abs(value - neutral))))
+    return lambda value: ("o" if value >= neutral else "u", 2 * round(away(abs(value - neutral))))
 
 
 def _cell(value: float | None, left: float, top: float, width: float, shade: _Shade) -> list[str]:
@@ -145,7 +189,7 @@ def _cell(value: float | None, left: float, top: float, width: float, shade: _Sh
         number(value),
         x=left + width / 2,
         y=top + 19,
-        class_=f"cell middle {'deep' if level > 3 else ''}",
+        class_=f"cell middle {'deep' if level in _DEEP[hue] else 'pale'}",
     )
     return [
         element("rect", x=left + 1, y=top + 1, width=width - 2, height=_CELL - 2, class_=f"{hue}{level}"),
@@ -154,21 +198,66 @@ def _cell(value: float | None, left: float, top: float, width: float, shade: _Sh
 
 
 def forest(chart: Forest, label: str) -> str:
-    """Differences with their intervals, a row each, and a line at zero."""
-    ends = [end for d in chart.differences for end in (d.value, d.low, d.high, 0.0) if end is not None]
-    room = 0.05 * (max(ends) - min(ends)) or 1.0
-    x = Scale(min(ends) - room, max(ends) + room, _LABELS, WIDTH - RIGHT)
+    """Differences with their intervals, a row each, and their numbers.
+
+    The axis is the inverse hyperbolic sine: linear near 0, logarithmic beyond, so that no large difference
+    hides the others.
+    """
+    ends = [end for d in chart.differences for end in (d.value, d.low, d.high) if end is not None]
+    low, high = (asinh(reach * 1.5) for reach in (min([*ends, 0.0]) / chart.linear, max(ends) / chart.linear))
+    axis = Scale(min(low, -asinh(2.0)), max(high, asinh(2.0)), _LABELS, _NUMBERS)
+
+    def x(value: float) -> float:
+        return axis(asinh(value / chart.linear))
+
     bottom = TOP + _ROW * len(chart.differences)
+    edge = chart.linear
+    width = x(edge) - x(-edge)
+    band = element("rect", x=x(-edge), y=TOP, width=width, height=bottom - TOP, class_="margin")
     zero = element("line", x1=x(0.0), x2=x(0.0), y1=TOP, y2=bottom, class_="axis")
     marks = [part for n, row in enumerate(chart.differences) for part in _row(row, x, TOP + _ROW * (n + 0.5))]
-    axis = bottom_axis(x, chart.x_label, bottom, left=_LABELS)
-    return drawing(bottom + BOTTOM, [axis, zero, *marks], label)
+    reach = chart.linear * sinh(max(abs(axis.low), axis.high))
+    ticks = [
+        tick for tick in _powers(chart.linear, reach) if axis.low <= asinh(tick / chart.linear) <= axis.high
+    ]
+    shown = _apart(ticks, x)
+    inner = [*([band] if chart.has_margin else []), *_bottom(chart, shown, x, bottom), zero, *marks]
+    return drawing(bottom + BOTTOM, inner, label)
 
 
-def _row(row: Difference, x: Scale, y: float) -> Iterator[str]:
+def _powers(linear: float, reach: float) -> list[float]:
+    """0, and powers of ten from the linear part to the reach with both signs, the largest first."""
+    first = ceil(log10(linear) - 1e-9)
+    powers = [10.0**n for n in range(first, int(log10(max(reach, 10.0**first))) + 1)]
+    return [0.0, *(sign * power for power in powers for sign in (1, -1))]
+
+
+def _apart(ticks: list[float], x: Callable[[float], float]) -> list[float]:
+    """Ticks whose texts have room beside those before them."""
+    found: list[float] = []
+    for tick in ticks:
+        if all(
+            abs(x(tick) - x(other)) >= _LETTER * (max(len(number(tick)), len(number(other))) + 1)
+            for other in found
+        ):
+            found.append(tick)
+    return found
+
+
+def _bottom(chart: Forest, ticks: list[float], x: Callable[[float], float], y: float) -> Iterator[str]:
+    yield element("line", x1=_LABELS, x2=_NUMBERS, y1=y, y2=y, class_="axis")
+    for tick in ticks:
+        yield element("text", number(tick), x=x(tick), y=y + 16, class_="tick middle")
+    middle = (_LABELS + _NUMBERS) / 2
+    yield element("text", chart.x_label, x=middle, y=y + 34, class_="label middle")
+
+
+def _row(row: Difference, x: Callable[[float], float], y: float) -> Iterator[str]:
     yield _row_label(row.label, y)
     look = verdict_class(row.verdict)
     if row.low is not None and row.high is not None:
         yield element("line", x1=x(row.low), x2=x(row.high), y1=y, y2=y, class_=f"{look} line")
-    told = f"{row.label}: {number(row.value)}, {row.verdict}"
+    told = f"{row.label}: {row.text or number(row.value)}, {row.verdict}"
     yield group("circle", [tip(told)], cx=x(row.value), cy=y, r=3.5, class_=f"{look} dot")
+    shown = row.text if len(row.text) <= _LONGEST_NUMBERS else f"{row.text[: _LONGEST_NUMBERS - 1]}…"
+    yield element("text", shown, x=WIDTH - 4, y=y + 4, class_="tick end")

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from fullpipe.report.content import Boxes, Figure, Forest, Heat, Image, Lines, Look, Series
+from fullpipe.report.content import Boxes, Figure, Forest, Heat, Image, Lines, Look, Path, Series
 from fullpipe.report.svg.boxes import boxes, forest, heat
 from fullpipe.report.svg.lines import lines, series
+from fullpipe.report.svg.path import path
 
 
 def svg_of(figure: Figure, columns: int) -> str:
@@ -21,6 +22,8 @@ def svg_of(figure: Figure, columns: int) -> str:
             return heat(chart, label)
         case Forest():
             return forest(chart, label)
+        case Path():
+            return path(chart, label)
         case Image():
             return ""
 
@@ -30,5 +33,7 @@ def legend_of(figure: Figure) -> list[tuple[str, Look]]:
     match figure.chart:
         case Lines(lines=drawn) | Series(traces=drawn):
             return [(one.label, one.look) for one in drawn if one.label]
+        case Path(routes=drawn_routes):
+            return [(one.label, one.look) for one in drawn_routes]
         case _:
             return []

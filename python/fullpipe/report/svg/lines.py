@@ -14,7 +14,9 @@ from fullpipe.report.svg.marks import (
     RIGHT,
     TOP,
     WIDTH,
+    LogScale,
     Scale,
+    apart,
     bottom_axis,
     classes,
     drawing,
@@ -33,9 +35,12 @@ _END = _HEIGHT - BOTTOM
 def lines(chart: Lines, label: str) -> str:
     """Means along an axis, a line per label, with bands of their intervals."""
     points = [point for line in chart.lines for point in line.points]
-    x = Scale(min(p[0] for p in points), max(p[0] for p in points), LEFT + 12, WIDTH - RIGHT - 12)
+    places = sorted({p[0] for p in points})
+    ends = (places[0], places[-1], LEFT + 12, WIDTH - RIGHT - 12)
+    x: Scale = LogScale(*ends) if chart.is_log else Scale(*ends)
     y = Scale(*span([end for p in points for end in p[1:]]), _END, TOP)
-    inner = [left_axis(y, chart.y_label), bottom_axis(x, chart.x_label, _END)]
+    ticks = apart(places, x) if chart.is_log else None
+    inner = [left_axis(y, chart.y_label), bottom_axis(x, chart.x_label, _END, at=ticks)]
     inner += [part for line in chart.lines for part in _line(line, x, y, chart)]
     return drawing(_HEIGHT, inner, label)
 

@@ -15,6 +15,8 @@ from fullpipe.report.text import lines_visible
 WIDTH = 720
 LEFT, RIGHT, TOP, BOTTOM = 64, 12, 12, 44
 _TICKS = 5
+_ROOM = 44.0
+"""Pixels between ticks."""
 _LEAST_SPAN = 1e-300
 """Of an axis with several ticks; smaller numbers have too few digits."""
 
@@ -86,6 +88,25 @@ class Scale:
         return ticks(self.low, self.high)
 
 
+@dataclass(frozen=True)
+class LogScale(Scale):
+    """The same of logarithms; all numbers are positive."""
+
+    def __call__(self, value: float) -> float:
+        """The place of a number."""
+        width = math.log(self.high / self.low) or 1.0
+        return self.start + math.log(value / self.low) / width * (self.end - self.start)
+
+
+def apart(values: Sequence[float], scale: Scale) -> list[float]:
+    """Values, in ascending order, whose texts on an axis have room beside each other."""
+    found: list[float] = []
+    for value in values:
+        if not found or scale(value) - scale(found[-1]) >= _ROOM:
+            found.append(value)
+    return found
+
+
 def ticks(low: float, high: float, about: int = _TICKS) -> list[float]:
     """Round numbers from low to high.
 
@@ -144,13 +165,16 @@ def left_axis(scale: Scale, label: str, right: float = WIDTH - RIGHT) -> str:
     return "".join([*parts, element("text", label, x=14, y=middle, transform=turn, class_="label middle")])
 
 
-def bottom_axis(scale: Scale, label: str, y: float, left: float = LEFT) -> str:
-    """The axis at the bottom."""
-    ticks = scale.ticks
+def bottom_axis(
+    scale: Scale, label: str, y: float, left: float = LEFT, at: Sequence[float] | None = None
+) -> str:
+    """The axis at the bottom, with ticks at round numbers or where they are given."""
+    values = scale.ticks if at is None else at
+    texts = tick_texts(values) if at is None else map(number, values)
     parts = [element("line", x1=left, x2=WIDTH - RIGHT, y1=y, y2=y, class_="axis")]
     parts += [
         element("text", text, x=scale(tick), y=y + 16, class_="tick middle")
-        for tick, text in zip(ticks, tick_texts(ticks), strict=True)
+        for tick, text in zip(values, texts, strict=True)
     ]
     middle = (scale.start + scale.end) / 2
     return "".join([*parts, element("text", label, x=middle, y=y + 34, class_="label middle")])

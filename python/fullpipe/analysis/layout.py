@@ -1,0 +1,117 @@
+"""The layout of a network in a drawing: a column and a place for each node, and the nodes of each route."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+
+from fullpipe.scenario import Network
+from fullpipe.scenario.network.parts import Hop, Link, Port, RoutedFlow
+
+_SWEEPS = 4
+"""Times that the order of the nodes of every column follows that of their neighbours."""
+
+_Edge = tuple[str, str]
+
+
+@dataclass(frozen=True)
+class Layout:
+    """Nodes and routes of a drawing."""
+
+    columns: Mapping[str, int]
+    """Column of each node by its name; data goes from left to right."""
+    places: Mapping[str, float]
+    """Place of each node in its column, around 0."""
+    routes: Sequence[Sequence[str]]
+    """For every flow the nodes that its data crosses, ends included."""
+
+
+def layout(network: Network) -> Layout:
+    """Lay out a network: data from left to right, nodes near those with which they share an edge."""
+    routes = [nodes_of(network, routed) for routed in network.flows]
+    columns = _columns([node.name for node in network.nodes], routes, network.links)
+    edges = [edge for route in routes for edge in pairwise(route)]
+    return Layout(columns, _places(columns, edges), routes)
+
+
+def nodes_of(network: Network, routed: RoutedFlow) -> list[str]:
+    """The nodes that data crosses, its ends included."""
+    names = [routed.source]
+    for hop in (network.hops[number] for number in routed.forward):
+        names += [begin(hop), hop.target] if isinstance(hop, Link) else [begin(hop)]
+    return list(dict.fromkeys([*names, routed.target]))
+
+
+def begin(hop: Hop) -> str:
+    return hop.source if isinstance(hop, Link) else hop.node
+
+
+def air(network: Network, ports: Iterable[Port]) -> Iterator[_Edge]:
+    """The edges of a cell: from where a port is to where packets go that leave it."""
+    of_cell = {port.name for port in ports}
+    for routed in network.flows:
+        for way, last in ((routed.forward, routed.target), (routed.reverse, routed.source)):
+            ends = [*(begin(network.hops[hop]) for hop in way), last]
+            for hop, edge in zip(way, pairwise(ends), strict=True):
+                if network.hops[hop].name in of_cell:
+                    yield edge
+
+
+def _columns(
+    names: Sequence[str], routes: Iterable[Sequence[str]], links: Iterable[Link]
+) -> Mapping[str, int]:
+    """The column of each node: data goes from left to right. A flow against most of those before it is taken
+    the other way round."""
+    after: dict[str, set[str]] = {name: set() for name in names}
+    for route in routes:
+        edges = list(pairwise(route))
+        against = sum(begin in after[end] for begin, end in edges) - sum(e in after[b] for b, e in edges)
+        for begin, end in edges:
+            _add(after, *((end, begin) if against > 0 else (begin, end)))
+    for link in links:
+        _add(after, link.source, link.target)
+    column = dict.fromkeys(names, 0)
+    for _ in names:  # as often as a way can be long
+        for begin in names:
+            for end in after[begin]:
+                column[end] = max(column[end], column[begin] + 1)
+    for name in names:  # what only begins something stands beside it
+        before = any(name in ends for ends in after.values())
+        if after[name] and not before:
+            column[name] = min(column[end] for end in after[name]) - 1
+    return column
+
+
+def _add(after: dict[str, set[str]], begin: str, end: str) -> None:
+    """An edge from left to right, unless it would lead back."""
+    seen, waiting = {end}, [end]
+    while waiting:
+        for name in after[waiting.pop()] - seen:
+            seen.add(name)
+            waiting.append(name)
+    if begin not in seen:
+        after[begin].add(end)
+
+
+def _places(columns: Mapping[str, int], edges: Iterable[_Edge]) -> Mapping[str, float]:
+    """The place of each node in its column, near those with which it shares an edge."""
+    beside: dict[str, set[str]] = {name: set() for name in columns}
+    for begin, end in edges:
+        beside[begin].add(end)
+        beside[end].add(begin)
+    rows: dict[int, list[str]] = {}
+    for name, column in columns.items():
+        rows.setdefault(column, []).append(name)
+    place = dict.fromkeys(columns, 0.0)
+    for sweep in range(_SWEEPS):
+        for column in sorted(rows, reverse=bool(sweep % 2)):
+            if sweep:
+                middle = {
+                    name: sum(place[one] for one in beside[name]) / max(len(beside[name]), 1)
+                    for name in rows[column]
+                }
+                rows[column].sort(key=lambda name: middle[name])
+            for number, name in enumerate(rows[column]):
+                place[name] = number - (len(rows[column]) - 1) / 2
+    return place

@@ -1,0 +1,166 @@
+"""Findings in reports: tables, and the figure of the differences that matter."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from math import isnan
+
+from fullpipe.analysis.bounds import bounds_of_difference
+from fullpipe.analysis.metrics import BY_NAME
+from fullpipe.analysis.points import short_names
+from fullpipe.analysis.shown import difference_shown, margin_shown, number_shown, point_shown, unit_shown
+from fullpipe.analysis.values import value_text
+from fullpipe.report.content import ROWS, Column, Difference, Figure, Forest, Table
+from fullpipe.report.text import left_out, listed
+from fullpipe.validation.compare.conclusion import weight
+from fullpipe.validation.compare.finding import Finding, known
+
+_MOST_DRAWN, _MOST_NAMED = 12, 4
+"""Rows of the figure, and findings named that have none."""
+
+
+def _chosen(findings: Sequence[Finding], most: int) -> list[Finding]:
+    """The findings that matter most, in their own order."""
+    kept = {id(each) for each in sorted(findings, key=weight)[:most]}
+    return [each for each in findings if id(each) in kept]
+
+
+def first_table(findings: Sequence[Finding]) -> Table:
+    """The findings that matter, at most `ROWS`."""
+    shown = _chosen(findings, ROWS)
+    total = len(findings)
+    note = (
+        f"The {len(shown)} findings of {total:,} that matter most; Details has all."
+        if len(shown) < total
+        else ""
+    )
+    return replace(_table(shown, "Differences and verdicts", note), is_tight=True)
+
+
+def whole_table(findings: Sequence[Finding], most: int) -> Table:
+    """All findings, up to a budget."""
+    return _table(findings[:most], "All findings", left_out(most, len(findings), "rows"))
+
+
+def _table(findings: Sequence[Finding], caption: str, note: str) -> Table:
+    paths = list(dict.fromkeys(path for each in findings for path in each.point))
+    names = short_names(paths)
+    is_one = len({each.sides for each in findings}) == 1
+    has_one_reference = len({each.sides[0] for each in findings}) == 1
+    first = findings[0].sides
+    reference, other = first if is_one else (first[0] if has_one_reference else "reference", "variant mean")
+    has_cases, has_unfinished = any(each.case for each in findings), any(each.left_out for each in findings)
+    columns = [
+        *([Column("case")] if has_cases else []),
+        *([] if is_one else [Column("variant")]),
+        *(Column(names[path]) for path in paths),
+        Column("flows or link"),
+        Column("metric"),
+        Column(reference, is_number=True),
+        Column(other, is_number=True),
+        Column(f"difference [{level_of(findings)} %]", is_number=True),
+        Column("margin", is_number=True),
+        Column("verdict", is_verdict=True),
+        *([Column("unfinished")] if has_unfinished else []),
+    ]
+    rows = [
+        [
+            *([each.case] if has_cases else []),
+            *([] if is_one else [_variant(each, is_short=has_one_reference)]),
+            *(value_text(each.point.get(path, "-")) for path in paths),
+            each.of,
+            _with_unit(each),
+            number_shown(each.reference, each.unit, each.metric),
+            number_shown(known(each.other), each.unit, each.metric),
+            "-" if isnan(each.difference) else difference_of(each),
+            _margin(each),
+            _verdict(each),
+            *([str(each.left_out or "-")] if has_unfinished else []),
+        ]
+        for each in findings
+    ]
+    return Table(caption, columns, rows, note)
+
+
+def _variant(found: Finding, *, is_short: bool) -> str:
+    """The other side, with the reference where not all have the same."""
+    return found.sides[1] if is_short else f"{found.sides[1]} against {found.sides[0]}"
+
+
+def level_of(findings: Sequence[Finding]) -> str:
+    """The level of intervals, in per cent."""
+    return (
+        listed(dict.fromkeys(f"{100 * each.interval.level:g}" for each in findings if each.interval)) or "95"
+    )
+
+
+def difference_of(found: Finding) -> str:
+    """The difference with its unit and interval."""
+    text = difference_shown(found.difference, found.interval, found.reference, found.unit, found.metric)
+    unit = unit_shown(found.unit)
+    if "%" in text or not unit:
+        return text
+    value, bracket, interval = text.partition(" [")
+    return f"{value} {unit}{bracket}{interval}"
+
+
+def _with_unit(found: Finding) -> str:
+    unit = unit_shown(found.unit)
+    name = BY_NAME[found.metric].label or found.metric
+    return f"{name}, {unit}" if unit and unit != "1" else name
+
+
+def _margin(found: Finding) -> str:
+    """The margin as stated; of files that have its size only, that."""
+    if found.margin.relative or found.margin.absolute:
+        return margin_shown(found.margin, found.unit, found.metric)
+    return number_shown(found.allowed, found.unit, found.metric) if found.allowed else "-"
+
+
+def _verdict(found: Finding) -> str:
+    """The verdict with the seeds that would decide, or why there can be none."""
+    if found.rule == "lacking" or found.reason.startswith("a run has"):
+        return f"{found.decision}: {found.reason}"
+    return f"{found.decision} (about {found.seeds:,} seeds)" if found.seeds else found.decision
+
+
+def forest_of(findings: Sequence[Finding]) -> Figure | None:
+    """The differences that matter in multiples of their margins, which makes all metrics comparable.
+
+    Returns:
+        None if no finding has a difference and a margin.
+    """
+    drawable = [each for each in findings if each.allowed > 0 and not isnan(each.difference)]
+    if not drawable:
+        return None
+    shown = _chosen(drawable, _MOST_DRAWN)
+    several = len({each.sides for each in shown}) > 1
+    rows = [_difference(each, several=several) for each in shown]
+    caption = (
+        f"Differences with {level_of(shown)} % intervals, as multiples of the margin (grey: within it);"
+        " the numbers at the right are in the unit of the metric."
+    )
+    told = "; ".join(f"{row.label} {row.text}, {row.verdict}" for row in rows)
+    chart = Forest("difference / margin (logarithmic beyond 1)", rows, has_margin=True)
+    return Figure(f"{caption}{''.join(_not_drawn(findings, len(drawable), len(shown)))}", chart, told)
+
+
+def _not_drawn(findings: Sequence[Finding], drawable: int, shown: int) -> Iterator[str]:
+    if shown < drawable:
+        yield f" The {shown} of {drawable:,} that matter most are drawn."
+    left = [each for each in findings if not each.allowed > 0 and each.difference]
+    names = [f"{each.metric} of {each.of} ({each.decision})" for each in left[:_MOST_NAMED]]
+    names += [f"{len(left) - _MOST_NAMED:,} more"] if len(left) > _MOST_NAMED else []
+    if names:
+        yield f" Without a margin, so not drawn: {listed(names)}."
+
+
+def _difference(found: Finding, *, several: bool) -> Difference:
+    """A row of the figure, with its interval truncated at the bounds of the metric."""
+    bounds = bounds_of_difference(found.metric, found.reference)
+    within = found.interval and found.interval.clipped(*bounds)
+    low, high = (within.low / found.allowed, within.high / found.allowed) if within else (None, None)
+    place = [*([found.sides[1]] if several else []), found.case, *point_shown(found.point), found.of]
+    label = f"{BY_NAME[found.metric].label or found.metric}: {', '.join(filter(None, place))}"
+    return Difference(label, found.difference / found.allowed, low, high, found.verdict, difference_of(found))

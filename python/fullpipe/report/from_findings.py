@@ -1,0 +1,76 @@
+"""Findings as a table of values, for the means and figures that reports of runs have."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import polars as pl
+
+from fullpipe.analysis.values import MEASURED, column
+from fullpipe.report.runs.points import Points
+from fullpipe.validation.compare.finding import Finding
+
+VARIANT, CASE = "variant", "case"
+"""Paths of points that name a side, and a scenario of a suite."""
+
+
+@dataclass(frozen=True)
+class FindingPoints(Points):
+    """Values of both sides of findings as if they had been read from runs."""
+
+    frame: pl.DataFrame | None = None
+
+    @classmethod
+    def of_findings(cls, name: str, findings: Sequence[Finding]) -> FindingPoints | None:
+        """The values per seed of every side; None if the file has means only."""
+        rows: dict[str, dict[str, Any]] = {}
+        for each in findings:
+            for side, values in zip(each.sides, each.values, strict=True):
+                for seed, value in enumerate(values, 1):
+                    row = {
+                        **_place(each, side),
+                        "seed": seed,
+                        "engine": "",
+                        **_measured(each),
+                        "value": value,
+                    }
+                    rows.setdefault(repr([row[key] for key in row if key != "value"]), row)
+        if not rows or max(row["seed"] for row in rows.values()) < 2:
+            return None
+        paths = dict.fromkeys(key for row in rows.values() for key in row if key not in _OTHERS)
+        columns: dict[str, Any] = {key: column([row.get(key, "-") for row in rows.values()]) for key in paths}
+        columns |= {key: [row[key] for row in rows.values()] for key in ("seed", "engine", *MEASURED)}
+        frame = pl.DataFrame(columns, schema_overrides={"entry": pl.Int64, "seed": pl.Int64})
+        return cls(name, [], [], {}, "", frame)
+
+    @cached_property
+    def values(self) -> pl.DataFrame:
+        """See `Points`."""
+        assert self.frame is not None
+        return self.frame
+
+    @property
+    def count(self) -> int:
+        """See `Points`."""
+        return self.values.select([*self.paths, "seed"]).n_unique()
+
+
+_OTHERS = ("seed", "engine", *MEASURED)
+
+
+def _place(found: Finding, side: str) -> Mapping[str, Any]:
+    """The point, the case if there is one, and the side."""
+    return {**({CASE: found.case} if found.case else {}), **found.point, VARIANT: side}
+
+
+def _measured(found: Finding) -> dict[str, Any]:
+    return {
+        "kind": found.kind,
+        "entry": found.entry,
+        "of": found.of,
+        "metric": found.metric,
+        "unit": found.unit,
+    }

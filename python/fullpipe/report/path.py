@@ -1,0 +1,252 @@
+"""The path of scenarios, drawn with its numbers: rates, delays, queues, losses, cells and routes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from fullpipe.analysis.layout import Layout, air, begin, layout
+from fullpipe.analysis.metrics.paths import rate_varies
+from fullpipe.errors import FullpipeError
+from fullpipe.report import content
+from fullpipe.report.content import Figure, PathHop, PathNode, PathRoute
+from fullpipe.report.looks import of_flows
+from fullpipe.report.text import counted, listed
+from fullpipe.scenario import Network, Scenario, resolve
+from fullpipe.scenario.model.link.losses import Bernoulli, Loss
+from fullpipe.scenario.model.link.queues import Discipline, DropTail
+from fullpipe.scenario.network.parts import Hop, Link
+from fullpipe.scenario.quantities import BITS
+
+_MOST_HOPS, _MOST_NODES, _MOST_ROUTES = 8, 48, 8
+"""Hops with numbers, nodes and routes of a drawing."""
+_MOST_SCENARIOS = 200
+"""Points of which the path is worked out."""
+_MOST_NAMES = 4
+_FULL_BYTES = 1_514
+"""Largest Ethernet frame without its checksum, for packets of a queue in bytes."""
+_RATES = ((1e9, "Gbit/s"), (1e6, "Mbit/s"), (1e3, "kbit/s"), (1.0, "bit/s"))
+_TIMES = ((1.0, "s"), (1e-3, "ms"), (1e-6, "us"))
+_SIZES = ((1e6, "MB"), (1e3, "kB"), (1.0, "B"))
+_Units = Sequence[tuple[float, str]]
+
+
+def path_of(scenarios: Sequence[Scenario]) -> Figure | None:
+    """Draw the path of scenarios. Where they differ, the numbers are those of all: "0.5 to 8 BDP".
+
+    Returns:
+        None if it cannot be worked out here, as without the file of a recording, or has too many nodes.
+    """
+    distinct = list({one.digest: one for one in scenarios}.values())[:_MOST_SCENARIOS]
+    try:
+        networks = [resolve(one, each=1) for one in distinct]
+    except (FullpipeError, OSError):
+        return None
+    first = networks[0]
+    hops = _numbered(first)
+    if not first.flows or len(_used(layout(first))) > _MOST_NODES:
+        return None
+    alike = [network for network in networks if _names(network) == _names(first)]
+    drawn = _drawn(distinct[0], first, hops[:_MOST_HOPS], _labels(distinct))
+    lines = [f"{n}  {_hop(alike, hop)}" for n, hop in enumerate(hops[:_MOST_HOPS], 1)]
+    lines += [_round_trip(alike)]
+    left = [counted(len(hops) - _MOST_HOPS, "more hop")] if len(hops) > _MOST_HOPS else []
+    left += [f"{counted(len(networks) - len(alike), 'scenario')} with another topology"] * (
+        len(alike) < len(networks)
+    )
+    lines += [f"Not drawn: {listed(left)}."] if left else []
+    chart = content.Path(drawn.nodes, drawn.hops, drawn.routes, lines)
+    return Figure("Path: nodes, numbered links, and routes of data.", chart, "; ".join(lines))
+
+
+def _names(network: Network) -> list[str]:
+    return [hop.name for hop in network.hops]
+
+
+def _numbered(network: Network) -> list[int]:
+    """The hops that data crosses, then those of ACKs that are not like the way there."""
+    crossed = list(dict.fromkeys(hop for routed in network.flows for hop in routed.forward))
+    known = {_like(network.hops[hop]) for hop in crossed}
+    back = dict.fromkeys(hop for routed in network.flows for hop in routed.reverse if hop not in crossed)
+    return [*crossed, *(hop for hop in back if _like(network.hops[hop]) not in known)]
+
+
+def _like(hop: Hop) -> object:
+    loss = hop.loss if isinstance(hop, Link) else None
+    return hop.limit_bps, hop.delay_s, str(hop.queue), str(loss)
+
+
+def _labels(scenarios: Sequence[Scenario]) -> list[str]:
+    """The name of every entry of `flows`, with its algorithms and the number of its flows."""
+    labels = []
+    for entry, flow in enumerate(scenarios[0].flows):
+        same = [one.flows[entry] for one in scenarios if len(one.flows) > entry]
+        kinds = " or ".join(
+            list(dict.fromkeys(each.described for each in same if each.described))[:_MOST_NAMES]
+        )
+        counts = _range([each.count for each in same], str)
+        label = f"{flow.name} ({kinds})" if flow.name and kinds else flow.name or kinds
+        labels.append(f"{counts} x {label}" if counts != "1" else label)
+    return labels
+
+
+def _drawn(scenario: Scenario, network: Network, hops: Sequence[int], labels: Sequence[str]) -> content.Path:
+    """Nodes, hops and routes by the numbers of nodes, without the lines of numbers."""
+    laid = layout(network)
+    names = _used(laid)
+    number = {name: n for n, name in enumerate(names)}
+    shift = min(laid.columns[name] for name in names)
+    is_host = {node.name: node.kind == "host" for node in network.nodes}
+    cells = {_edge(*edge) for medium in network.media for edge in air(network, medium.ports)}
+    ends = _ends(network)
+    kinds = [None if flow.cca is None else flow.cca.kind for flow in scenario.flows]
+    looks = of_flows(list(zip(labels, kinds, strict=True)))
+    routes: dict[int, PathRoute] = {}
+    for routed, route in zip(network.flows, laid.routes, strict=True):
+        entry = next((n for n, flow in enumerate(scenario.flows) if flow is routed.flow), None)
+        if entry is not None and entry not in routes:
+            routes[entry] = PathRoute(labels[entry], looks[entry], [number[name] for name in route])
+    return content.Path(
+        [
+            PathNode(_shown(name), is_host[name], laid.columns[name] - shift, laid.places[name])
+            for name in names
+        ],
+        [
+            PathHop(
+                (number[a], number[b]) if {a, b} <= number.keys() else None, tuple(sorted((a, b))) in cells
+            )
+            for a, b in (ends[hop] for hop in hops)
+        ],
+        list(routes.values())[:_MOST_ROUTES],
+        [],
+    )
+
+
+def _edge(a: str, b: str) -> tuple[str, ...]:
+    """Two nodes in either direction."""
+    return tuple(sorted((a, b)))
+
+
+def _used(laid: Layout) -> list[str]:
+    """The nodes that any data crosses."""
+    return list(dict.fromkeys(name for route in laid.routes for name in route))
+
+
+def _ends(network: Network) -> dict[int, tuple[str, str]]:
+    """The nodes at the beginning and the end of every hop."""
+    found: dict[int, tuple[str, str]] = {}
+    for routed in network.flows:
+        for way, last in ((routed.forward, routed.target), (routed.reverse, routed.source)):
+            names = [*(begin(network.hops[hop]) for hop in way), last]
+            for place, hop in enumerate(way):
+                link = network.hops[hop]
+                end = link.target if isinstance(link, Link) else names[place + 1]
+                found.setdefault(hop, (names[place], end))
+    return found
+
+
+def _shown(name: str) -> str:
+    """The name of a node; of the hosts of one flow that of the flow, once, and of unnamed routers none."""
+    if name.endswith("-receiver") or name in ("left", "right"):
+        return ""
+    return name.removesuffix("-sender")
+
+
+def _hop(networks: Sequence[Network], hop: int) -> str:
+    """The numbers of a hop over all scenarios, in words."""
+    same = [network.hops[hop] for network in networks]
+    first = same[0]
+    rates = [one.limit_bps for one in same]
+    parts = [
+        f"{_numbers([bps for bps in rates if bps], _RATES)}{_holds(first)}" if all(rates) else "no limit"
+    ]
+    if any(one.delay_s for one in same):
+        parts.append(f"{_numbers([one.delay_s for one in same], _TIMES)} delay")
+    parts.append(_queue(networks, hop, same))
+    parts.append(_loss([one.loss if isinstance(one, Link) else None for one in same]))
+    return f"{first.name}: {', '.join(filter(None, parts))}"
+
+
+def _holds(hop: Hop) -> str:
+    """When the rate holds; empty if always."""
+    if not isinstance(hop, Link):
+        return " of the cell at its best" if hop.rate_bps else ""
+    if hop.frames or (hop.trace and hop.trace.kind == "mahimahi"):
+        return " on average"
+    return " at first" if rate_varies(hop) else ""
+
+
+def _queue(networks: Sequence[Network], hop: int, same: Sequence[Hop]) -> str:
+    """The queues in their own unit, and as multiples of the bandwidth-delay product."""
+    queues = [one.queue for one in same]
+    if not all(queues):
+        return "" if not any(queues) else "queue of several kinds"
+    kinds = list(dict.fromkeys(queue.kind for queue in queues if queue))
+    named = " or ".join(kinds[:_MOST_NAMES])
+    limits = [limit for limit in map(_limit, queues) if limit]
+    if len(kinds) > 1 or len(limits) < len(queues):
+        return f"queue {named}"
+    packets, sizes = [packets for packets, _ in limits], [size for _, size in limits]
+    if all(packets):
+        text = f"{_range([count or 0 for count in packets], lambda count: f'{count:,.0f}')} packets"
+    else:
+        text = _numbers([size or 0 for size in sizes], _SIZES)
+    bdps = [_bdp(network, hop) for network in networks]
+    if not all(bdps):
+        return f"queue {named} {text}"
+    held = [
+        (size if count is None else count * _FULL_BYTES) / (bdp or 1.0)
+        for count, size, bdp in zip(packets, sizes, bdps, strict=True)
+    ]
+    return f"queue {named} {text} ({_range(held, lambda share: f'{share:.2g}')} BDP)"
+
+
+def _limit(queue: DropTail | Discipline | None) -> tuple[float | None, float] | None:
+    """The limit in packets, if it is one, and in bytes; None if there are several limits."""
+    if isinstance(queue, DropTail):
+        return queue.packets, float(queue.limit_bytes or 0)
+    packets = queue.params.get("limit") if queue else None
+    return (packets, 0.0) if isinstance(packets, int) else None
+
+
+def _bdp(network: Network, hop: int) -> float | None:
+    """Bytes that fill the path of the longest round trip that crosses a hop."""
+    rate = network.hops[hop].limit_bps
+    rtts = [
+        network.base_rtt_s(routed)
+        for routed in network.flows
+        if hop in routed.forward or hop in routed.reverse
+    ]
+    return rate * max(rtts) / BITS if rate and rtts and max(rtts) else None
+
+
+def _loss(losses: Sequence[Loss | None]) -> str:
+    """The loss of a link apart from its queue."""
+    if not any(losses):
+        return ""
+    if all(loss is None or isinstance(loss, Bernoulli) for loss in losses):
+        shares = [100 * loss.probability if isinstance(loss, Bernoulli) else 0.0 for loss in losses]
+        return f"loss {_range(shares, lambda share: f'{share:g}')} %" if any(shares) else ""
+    kinds = dict.fromkeys("none" if loss is None else loss.kind for loss in losses)
+    return f"loss {' or '.join(list(kinds)[:_MOST_NAMES])}"
+
+
+def _round_trip(networks: Sequence[Network]) -> str:
+    """Round trips of all flows while no packet waits."""
+    rtts = [network.base_rtt_s(routed) for network in networks for routed in network.flows]
+    return f"Base RTT: {_numbers(rtts, _TIMES)}, without serialisation"
+
+
+def _numbers(values: Sequence[float], units: _Units) -> str:
+    """Quantities in the largest unit of which the largest has one or more."""
+    most = max(values)
+    scale, unit = next((each for each in units if most >= each[0]), units[-1])
+    return f"{_range(values, lambda value: f'{value / scale:.4g}')} {unit}"
+
+
+def _range(values: Sequence[float], text: Callable[[float], str]) -> str:
+    """One value, or the least and the most.
+
+    >>> _range([0.5, 8, 1], lambda value: f"{value:g}")
+    '0.5 to 8'
+    """
+    return " to ".join(dict.fromkeys((text(min(values)), text(max(values)))))
