@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -10,7 +11,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from fullpipe import Scenario, sweep
+from fullpipe import Run, Scenario, compare_over, sweep
+from fullpipe.cli.compare_variants import write
 from fullpipe.report.budget import Budget
 from fullpipe.report.content import (
     Box,
@@ -29,7 +31,9 @@ from fullpipe.report.content import (
     Series,
     Table,
     Trace,
+    joined,
 )
+from fullpipe.report.from_file import page_of_file, read
 from fullpipe.report.html.page import html
 from fullpipe.report.runs.page import page_of
 from tests.chromium import WATCH
@@ -429,3 +433,102 @@ def test_no_text_of_a_figure_lies_upon_another(show: Show) -> None:
     unfold(tab)
     assert tab.locator("svg.chart text").count() > 50
     assert tab.evaluate(OVERLAPS) == []
+
+
+TALL = 2 * 800
+"""Two screens of 1280 x 800."""
+
+
+@pytest.fixture(scope="module")
+def study() -> list[Run]:
+    """Two algorithms at three sizes of the queue, with four seeds: one claim, and others undecided."""
+    sizes = {"topology.bottleneck.queue.size": ["0.5 bdp", "2 bdp", "8 bdp"]}
+    made = Scenario(
+        name="study",
+        duration="4 s",
+        topology={
+            "kind": "dumbbell",
+            "bottleneck": {"rate": "10 Mbit/s", "delay": "20 ms", "queue": {"size": "1 bdp"}},
+        },
+        flows=[
+            {"name": "mine", "cca": "cubic", "start_jitter": "200 ms"},
+            {"name": "neighbour", "cca": "cubic", "start_jitter": "200 ms"},
+        ],
+        sweep={"flows.0.cca": ["cubic", "bbr3"], **sizes},
+    )
+    return sweep(made, (1, 2, 3, 4))
+
+
+@pytest.fixture(scope="module")
+def compared(study: list[Run], tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
+    """The file that `compare -o` writes of the same study."""
+    base = study[0].scenario.with_values({"topology.bottleneck.queue.size": "2 bdp"})
+    every = compare_over(base, {"flows.0.cca": ["cubic", "bbr3"]}, range(1, 5))
+    file = tmp_path_factory.mktemp("file") / "c.json"
+    write(file, every, "fullpipe compare study.toml --over flows.0.cca=cubic,bbr3 -o c.json")
+    return read(file)
+
+
+@pytest.fixture(params=["sweep", "run", "comparison", "all"])
+def report(request: pytest.FixtureRequest, study: list[Run], compared: dict[str, Any]) -> Document:
+    """The report of a sweep, of a single run, of a comparison, and of all three."""
+    made = {
+        "sweep": lambda: page_of(study),
+        "run": lambda: page_of(study[:1]),
+        "comparison": lambda: page_of_file(compared),
+    }
+    return made[request.param]() if request.param in made else joined([one() for one in made.values()])
+
+
+def test_two_screens_have_conclusion_figure_path_and_table(show: Show, report: Document) -> None:
+    tab = show(report, viewport={"width": 1280, "height": 800})
+    first = tab.locator("#p1")
+    blocks = first.locator("ul.conclusion, .results > figure, .results > .scroll")
+    assert blocks.count() == 4
+    ends = [box["y"] + box["height"] for box in (each.bounding_box() for each in blocks.all())]
+    assert ends == sorted(ends)
+    assert ends[-1] < TALL
+    assert tab.locator(".details details[open]").count() == 0
+    assert 1 <= first.locator(".conclusion li").count() <= 5
+    assert first.locator(".results > .scroll tbody tr").count() <= 10
+
+
+def test_a_phone_scrolls_sideways_nowhere(show: Show, report: Document) -> None:
+    tab = show(report, viewport={"width": 390, "height": 844})
+    assert tab.evaluate("document.documentElement.scrollWidth") == 390
+    unfold(tab)
+    assert tab.evaluate("document.documentElement.scrollWidth") == 390
+
+
+def test_two_screens_answer_ten_questions(show: Show, study: list[Run]) -> None:
+    tab = show(page_of(study, question="Is BBRv3 fair?"), viewport={"width": 1280, "height": 800})
+    parts = "h1, .question, .conclusion li, .scope, .results :is(text, th, td, figcaption, .legend)"
+    code = f"""[...document.querySelectorAll("{parts}")].filter((one) =>
+        one.getBoundingClientRect().bottom + scrollY < {TALL}).map((one) => one.textContent).join("\\n")"""
+    text = tab.evaluate(code)
+    answers = {
+        "asked": "Is BBRv3 fair?",
+        "algorithm": "bbr3 instead of cubic",
+        "direction": r"(rises|falls|worse|better|undecided)",
+        "how much, with its unit and interval": r"\d \[-?[\d.]+, [+-]?[\d.]+\] ?(Mbit/s|ms|%)?|% \[-",
+        "where along the sweep": r"(size=|size = |queue size, BDP)",
+        "seeds": "seeds 1 to 4",
+        "version": rf"fullpipe {re.escape(study[0].meta.versions['fullpipe'])}",
+        "repeat": "fullpipe run study.toml --seeds 4",
+        "undecided": "undecided",
+        "path": r"10 Mbit/s, 20 ms delay, queue drop_tail \d+ to \d+ packets \(0\.\d+ to 8 BDP\)",
+    }
+    assert [question for question, answer in answers.items() if not re.search(answer, text)] == []
+
+
+def test_printed_tables_repeat_their_heads_and_all_details_are_open(show: Show, study: list[Run]) -> None:
+    tab = show(page_of(study), viewport={"width": A4, "height": 1_000})
+    tab.emulate_media(media="print")
+    assert tab.locator("details:has(table) table").first.bounding_box()["height"] > 0
+    heads = tab.evaluate("""[...document.querySelectorAll("thead")].map((head) => [
+        getComputedStyle(head).display, getComputedStyle(head).breakInside,
+        getComputedStyle(head.querySelector("button")).display]).join("; ")""")
+    assert set(heads.split("; ")) == {"table-header-group,avoid,contents"}  # a box in a head is painted once
+    broken = "[...document.querySelectorAll('figure, tr')].map((one) => getComputedStyle(one).breakInside)"
+    assert set(tab.evaluate(broken)) == {"avoid"}
+    assert tab.evaluate("document.documentElement.scrollWidth") <= A4

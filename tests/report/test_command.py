@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from fullpipe import Scenario
+from fullpipe.analysis.shown import axis_shown
 from tests.report.pages import scenario
 
 FullPipe = Callable[..., Any]
@@ -57,7 +58,7 @@ def test_what_compare_keeps_is_read(fullpipe: FullPipe, store: Path, tmp_path: P
 
 def test_more_metrics_can_be_asked_for(fullpipe: FullPipe, store: Path, tmp_path: Path) -> None:
     assert fullpipe("report", store, "-o", "r.md", "--metric", "power").exit_code == 0
-    assert "power, Gbit/s²" in (tmp_path / "r.md").read_text(encoding="utf-8")
+    assert f"{axis_shown('power')[1]} |" in (tmp_path / "r.md").read_text(encoding="utf-8")
 
 
 def test_what_cannot_be_shown_is_one_line(
@@ -139,6 +140,21 @@ def test_runs_of_a_file_are_found_beside_it_and_give_their_series(
     assert "### Over time" not in alone.splitlines()
     assert {"### Means", "### Figures", "### All verdicts"} <= set(alone.splitlines())
     assert "bottleneck: 10 Mbit/s, 10 ms delay, queue drop\\_tail 30 packets" in alone
+
+
+def test_a_file_gives_what_its_store_gives(fullpipe: FullPipe, store: Path, tmp_path: Path) -> None:
+    over = ("--over", "flows.0.cca=cubic,reno", "--seeds", 3, "--out", "both")
+    fullpipe("compare", "line.toml", *over, "-o", "c.json")
+    fullpipe("report", "both", "-o", "store.md")
+    fullpipe("report", "c.json", "-o", "file.md")
+    of_store, of_file = ((tmp_path / f"{name}.md").read_text(encoding="utf-8") for name in ("store", "file"))
+    headings = [{line for line in text.splitlines() if line.startswith("#")} for text in (of_store, of_file)]
+    assert headings[0] - {"# line", "### More findings"} <= headings[1]
+    rows = [{line for line in text.splitlines() if line.startswith("| ")} for text in (of_store, of_file)]
+    assert rows[0] <= rows[1]
+    path = [line for line in of_store.splitlines() if " bottleneck: 10 Mbit" in line]
+    assert path
+    assert set(path) <= set(of_file.splitlines())
 
 
 def test_scenarios_of_one_name_with_other_flows_are_apart(

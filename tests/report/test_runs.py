@@ -13,6 +13,7 @@ import pytest
 
 from fullpipe import Scenario, run, sweeps
 from fullpipe.analysis.metrics import BY_NAME
+from fullpipe.analysis.shown import metric_shown
 from fullpipe.errors import UnknownNameError
 from fullpipe.report.budget import Budget
 from fullpipe.report.content import (
@@ -144,8 +145,8 @@ def test_of_three_paths_one_gives_a_figure_per_value() -> None:
     page = page_of(runs)
     captions = [figure.caption for figure in drawn(page) if figure.caption.startswith("goodput of all flows")]
     assert [caption.partition(" over ")[0] for caption in captions] == [
-        "goodput of all flows, algorithm of flows.1 reno",
-        "goodput of all flows, algorithm of flows.1 bbr3",
+        "goodput of all flows, flows.1.cca=reno",
+        "goodput of all flows, flows.1.cca=bbr3",
     ]
 
 
@@ -258,29 +259,22 @@ def test_verdicts_are_of_every_axis_of_names(house: list[Run]) -> None:
     assert {"bbr1 instead of cubic", "fair instead of deep"} <= named
     (verdicts,) = tables(section(page, "All verdicts"))
     columns = [column.name for column in verdicts.columns]
-<<<<<<< HEAD
-    assert columns[:4] == ["queue", "algorithm", "against", "variant"]
-    at = {tuple(row[:4]) for row in verdicts.rows}
-    assert ("-", "cubic", "deep", "fair") in at
-    assert ("deep", "-", "cubic", "bbr1") in at
-=======
     assert columns[:3] == ["variant", "queue", "cca"]
     at = {tuple(row[:3]) for row in verdicts.rows}
     assert ("fair against deep", "-", "cubic") in at
     assert ("bbr1 against cubic", "deep", "-") in at
->>>>>>> 2d04caa6 (Give every report one design, with the conclusion, figure and path first)
     assert len(at) == 4
 
 
 def test_what_tells_most_of_every_group_is_one_table(house: list[Run]) -> None:
     (groups,) = tables(section(page_of(house), "By group of flows"))
     assert [column.name for column in groups.columns] == [
-        "algorithm",
+        "cca",
         "queue",
         "download: goodput, Mbit/s",
         "upload: goodput, Mbit/s",
-        "reader: page_p50, ms",
-        "call: call_score",
+        "reader: median page load time, ms",
+        "call: opinion score (MOS)",
     ]
     assert len(groups.rows) == 4
     assert all("[" in row[4] for row in groups.rows)
@@ -289,10 +283,10 @@ def test_what_tells_most_of_every_group_is_one_table(house: list[Run]) -> None:
 def test_what_is_asked_for_is_answered_first(house: list[Run]) -> None:
     page = page_of(house, metrics=["owd_p95"], of="call")
     assert "call" in page.parts[0].conclusion[0]
-    told = [line for line in sentences(page) if line.startswith("owd_p95 of call, ")]
+    told = [line for line in sentences(page) if line.startswith("p95 one-way delay of call, ")]
     first, second = told[:2]
-    assert first.startswith("owd_p95 of call, bbr1 against cubic: ")
-    assert second.startswith("owd_p95 of call, fair against deep: better at algorithm ")
+    assert first.startswith("p95 one-way delay of call, bbr1 against cubic: ")
+    assert second.startswith("p95 one-way delay of call, fair against deep: better at cca=")
     values = {run.scenario.digest: [] for run in house}
     for one in house:
         values[one.scenario.digest].append(one.flows.filter(pl.col("flow") == "call")["owd_p95_s"][0])
@@ -330,16 +324,11 @@ def test_no_winner_is_told_among_points_that_may_be_equal(house: list[Run]) -> N
 
 
 def test_what_may_be_equal_to_the_highest_is_counted(shares: list[Run]) -> None:
-<<<<<<< HEAD
-    goodput, jain, *_ = (line for line in page_of(shares).answer if ": highest " in line)
-    told = r"highest 9.52 \S+ \S+ Mbit/s at buffer 8 BDP \(2 other points may be equal\), lowest"
-=======
     found = [line for line in sentences(page_of(shares)) if ": highest " in line]
-    goodput, jain = (line for line in found if line.startswith(("goodput of all flows", "jain")))
+    goodput, jain = (line for line in found if line.startswith(("goodput of all flows", "Jain")))
     told = r"highest 9.52 \S+ \S+ Mbit/s at size=8 bdp \(2 other points may be equal\), lowest"
->>>>>>> 2d04caa6 (Give every report one design, with the conclusion, figure and path first)
     assert re.search(told, goodput)
-    assert re.search(r"at buffer 2 BDP \(1 other point may be equal\), lowest .* at buffer 8 BDP\.$", jain)
+    assert re.search(r"at size=2 bdp \(1 other point may be equal\), lowest .* at size=8 bdp\.$", jain)
 
 
 def test_a_figure_that_is_asked_for_stands_once(house: list[Run]) -> None:
@@ -360,11 +349,11 @@ def test_a_metric_may_say_of_what_it_is(house: list[Run]) -> None:
     both = page_of(house, metrics=["owd_p95 of call", "goodput of download"])
     (asked,) = tables(section(both, "Metrics asked for"))
     heads = [column.name for column in asked.columns]
-    assert any(head.startswith("call: owd_p95") for head in heads)
+    assert any(head.startswith("call: p95 one-way delay") for head in heads)
     assert any(head.startswith("download: goodput") for head in heads)
     for metric, of in (("owd_p95", "call"), ("goodput", "download")):
         alone = page_of(house, metrics=[metric], of=of)
-        told = [line for line in sentences(alone) if line.startswith(f"{metric} of {of}: highest")]
+        told = [line for line in sentences(alone) if line.startswith(f"{metric_shown(metric, of)}: highest")]
         assert told
         assert set(told) <= set(sentences(both))
 
@@ -379,7 +368,7 @@ def test_no_sentence_adds_downloads_and_uploads(house: list[Run]) -> None:
 def shares() -> list[Run]:
     """BBRv3 and CUBIC at four sizes of the queue, with four seeds."""
     flows = [{"name": cca, "cca": cca, "start_jitter": "500 ms"} for cca in ("bbr3", "cubic")]
-    sizes = ["0.25 BDP", "1 BDP", "2 BDP", "8 BDP"]
+    sizes = ["0.25 bdp", "1 bdp", "2 bdp", "8 bdp"]
     queues = {"size": [{"size": size} for size in sizes]}
     base = scenario("share", duration="20 s", **{"topology.bottleneck.delay": "20 ms"}).to_dict()
     return [
@@ -398,21 +387,15 @@ def test_a_share_is_told_by_where_it_is_above_and_below_an_equal_one(shares: lis
         expected.append(int(np.mean(found) - half > 0.5) - int(np.mean(found) + half < 0.5))
     assert expected == [1, 0, 0, -1]
     assert told == (
-<<<<<<< HEAD
-        "share of bbr3: above 0.5 at 1 of 4 points, where buffer = 0.25 BDP; below 0.5 at 1 of 4 points, "
-        "where buffer = 8 BDP; undecided at the other 2 points. A point counts if its 95 % interval leaves "
-        "out 0.5."
-=======
-        "share of bbr3: more than its fair share of 0.5 at 1 of 4 points, where size = 0.25 bdp; less than"
-        " its fair share of 0.5 at 1 of 4 points, where size = 8 bdp; undecided at the other 2 points (95 %"
-        " intervals exclude it)."
->>>>>>> 2d04caa6 (Give every report one design, with the conclusion, figure and path first)
+        "share of goodput of bbr3: more than its fair share of 0.5 at 1 of 4 points, where size = 0.25 bdp;"
+        " less than its fair share of 0.5 at 1 of 4 points, where size = 8 bdp; undecided at the other 2"
+        " points (95 % intervals exclude it)."
     )
 
 
 def test_a_share_of_one_seed_is_undecided(shares: list[Run]) -> None:
     told, *_ = page_of(shares[::6], metrics=["share"], of="bbr3").parts[0].conclusion
-    assert told.startswith("share of bbr3: undecided at 4 points.")
+    assert told.startswith("share of goodput of bbr3: undecided at 4 points.")
 
 
 def test_a_share_beside_a_call_has_no_equal_one(house: list[Run]) -> None:
@@ -422,12 +405,6 @@ def test_a_share_beside_a_call_has_no_equal_one(house: list[Run]) -> None:
 
 
 def test_a_table_has_what_is_asked_for_at_every_point(shares: list[Run]) -> None:
-<<<<<<< HEAD
-    (asked,) = tables(section(page_of(shares, metrics=["share"], of="bbr3"), "What was asked for"))
-    assert [column.name for column in asked.columns] == ["buffer", "bbr3: share"]
-    assert [row[0] for row in asked.rows] == ["0.25 BDP", "1 BDP", "2 BDP", "8 BDP"]
-=======
     (asked,) = tables(section(page_of(shares, metrics=["share"], of="bbr3"), "Metrics asked for"))
-    assert [column.name for column in asked.columns] == ["size", "bbr3: share"]
+    assert [column.name for column in asked.columns] == ["size", "bbr3: share of goodput"]
     assert [row[0] for row in asked.rows] == ["0.25 bdp", "1 bdp", "2 bdp", "8 bdp"]
->>>>>>> 2d04caa6 (Give every report one design, with the conclusion, figure and path first)

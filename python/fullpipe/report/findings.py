@@ -7,9 +7,16 @@ from dataclasses import replace
 from math import isnan
 
 from fullpipe.analysis.bounds import bounds_of_difference
-from fullpipe.analysis.metrics import BY_NAME
 from fullpipe.analysis.points import short_names
-from fullpipe.analysis.shown import difference_shown, margin_shown, number_shown, point_shown, unit_shown
+from fullpipe.analysis.shown import (
+    axis_shown,
+    difference_shown,
+    margin_shown,
+    metric_shown,
+    number_shown,
+    point_shown,
+    unit_shown,
+)
 from fullpipe.analysis.values import value_text
 from fullpipe.report.content import ROWS, Column, Difference, Figure, Forest, Table
 from fullpipe.report.text import left_out, listed
@@ -70,7 +77,7 @@ def _table(findings: Sequence[Finding], caption: str, note: str) -> Table:
             *([] if is_one else [_variant(each, is_short=has_one_reference)]),
             *(value_text(each.point.get(path, "-")) for path in paths),
             each.of,
-            _with_unit(each),
+            axis_shown(each.metric)[1],
             number_shown(each.reference, each.unit, each.metric),
             number_shown(known(each.other), each.unit, each.metric),
             "-" if isnan(each.difference) else difference_of(each),
@@ -103,12 +110,6 @@ def difference_of(found: Finding) -> str:
         return text
     value, bracket, interval = text.partition(" [")
     return f"{value} {unit}{bracket}{interval}"
-
-
-def _with_unit(found: Finding) -> str:
-    unit = unit_shown(found.unit)
-    name = BY_NAME[found.metric].label or found.metric
-    return f"{name}, {unit}" if unit and unit != "1" else name
 
 
 def _margin(found: Finding) -> str:
@@ -150,7 +151,7 @@ def _not_drawn(findings: Sequence[Finding], drawable: int, shown: int) -> Iterat
     if shown < drawable:
         yield f" The {shown} of {drawable:,} that matter most are drawn."
     left = [each for each in findings if not each.allowed > 0 and each.difference]
-    names = [f"{each.metric} of {each.of} ({each.decision})" for each in left[:_MOST_NAMED]]
+    names = [f"{metric_shown(each.metric, each.of)} ({each.decision})" for each in left[:_MOST_NAMED]]
     names += [f"{len(left) - _MOST_NAMED:,} more"] if len(left) > _MOST_NAMED else []
     if names:
         yield f" Without a margin, so not drawn: {listed(names)}."
@@ -162,5 +163,5 @@ def _difference(found: Finding, *, several: bool) -> Difference:
     within = found.interval and found.interval.clipped(*bounds)
     low, high = (within.low / found.allowed, within.high / found.allowed) if within else (None, None)
     place = [*([found.sides[1]] if several else []), found.case, *point_shown(found.point), found.of]
-    label = f"{BY_NAME[found.metric].label or found.metric}: {', '.join(filter(None, place))}"
+    label = f"{metric_shown(found.metric)}: {', '.join(filter(None, place))}"
     return Difference(label, found.difference / found.allowed, low, high, found.verdict, difference_of(found))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +22,7 @@ from fullpipe.report.content import (
     Items,
     Part,
     Section,
+    Table,
     Text,
 )
 from fullpipe.report.effects import forest_of
@@ -29,6 +31,7 @@ from fullpipe.report.path import path_of
 from fullpipe.report.rows import table_of, text_of, with_sides
 from fullpipe.report.runs import figures, page, tables
 from fullpipe.report.runs.answer import lead
+from fullpipe.report.runs.repeat import file_name, scenario_of
 from fullpipe.report.said import HOW, summary, tally
 from fullpipe.report.text import counted, listed
 from fullpipe.runs import Run
@@ -45,6 +48,11 @@ _TOP = (
 """Keys of a file that have a place of their own; all others are listed."""
 _OF_FILES = ("More findings", "All verdicts", "Metrics asked for", "Notes")
 """Details of runs that a file has itself."""
+_OF_TESTS = (
+    *("test", "effect", "of", "metric", "unit", "point", "means", "difference", "interval", "statistic"),
+    *("p_corrected", "verdict"),
+)
+"""Keys of rows of a test in the first table."""
 _MOST_SIDES, _MOST_SCENARIOS = 20, 12
 _LARGEST = 50_000_000
 _DEEPEST = 32
@@ -235,13 +243,26 @@ def part_of_file(
         scope=_scope(found, findings, runs),
         command=again if "\n" not in again else "",
         figure=first,
-        path=path_of(scenarios) if scenarios else None,
-        table=table or (table_of(others[:ROWS], f"First rows of {kind}", ROWS) if others else None),
+        path=path_of(
+            [each for of_side in scenarios.values() for each in of_side] or [run.scenario for run in runs]
+        ),
+        table=table or _first(others, kind),
         details=[section for section in sections if section.blocks or section.sections],
         repetition=list(_repetition(again, command, scenarios)),
-        data=list(_data(found, budget)),
+        data=list(_data(found, budget, points, scenarios)),
         heading=text_of(found.get("title") or kind),
     )
+
+
+def _first(rows: Sequence[Row], kind: str) -> Table | None:
+    """The first rows that are no findings; of a test those with a verdict, with what is said of them."""
+    tests = [
+        {key: row[key] for key in row if key in _OF_TESTS or "." in key} for row in rows if "test" in row
+    ]
+    if tests:
+        tests.sort(key=lambda row: not row.get("verdict"))
+        rows = tests
+    return replace(table_of(rows[:ROWS], f"First rows of {kind}", ROWS), is_tight=True) if rows else None
 
 
 def _stored(found: Mapping[str, Any]) -> list[str]:
@@ -254,16 +275,18 @@ def _of_rows(found: Mapping[str, Any], rows: Sequence[Row]) -> Iterator[str]:
     """Sentences on rows that are no findings: how often which verdict is there."""
     if found.get("verdict"):
         yield f"Verdict: {text_of(found['verdict'])}."
+    decided = [row for row in rows if row.get("verdict")]
     sides: dict[str, list[Row]] = {}
-    for row in rows:
+    for row in decided:
         sides.setdefault(text_of(row["effect"]) if row.get("effect") else "", []).append(row)
-    given = tally(rows)
+    given = tally(decided)
     if given:
-        yield f"{counted(len(rows), 'row')}: {', '.join(f'{count} {word}' for word, count in given)}."
+        counts = ", ".join(f"{count} {word}" for word, count in given)
+        yield f"{counted(len(decided), 'verdict')}: {counts}."
     if any(sides):
         yield from (f"{side or 'All'}: {summary(of)}." for side, of in list(sides.items())[:_MOST_SIDES])
     elif given:
-        yield f"In detail: {summary(rows)}."
+        yield f"In detail: {summary(decided)}."
     elif not found.get("verdict"):
         yield f"{counted(len(rows), 'row')}, without verdicts."
 
@@ -288,7 +311,7 @@ def _scope(found: Mapping[str, Any], findings: Sequence[Finding], runs: Sequence
         text += f". From {what} in the folder {basis.store}" if runs else (
             f". The folder {basis.store} with its runs is not here, so there are no time series"
         )  # fmt: skip
-    return f"{text[0].upper()}{text[1:]}.".replace("..", ".") if text else ""
+    return f"{text[0].upper()}{text[1:]}.".replace("..", ".").removeprefix(". ") if text else ""
 
 
 def _verdicts(kind: str, findings: Sequence[Finding], budget: Budget) -> Iterator[Block]:
@@ -312,32 +335,44 @@ def _of_values(
         yield Section("What the metrics mean", [tables.meanings(points)])
 
 
-def _scenarios(found: Mapping[str, Any]) -> list[Scenario]:
-    """The scenarios of the file that are valid today."""
-    given, made = found.get("scenarios"), list[Scenario]()
+def _scenarios(found: Mapping[str, Any]) -> dict[str, list[Scenario]]:
+    """The scenarios of the file that are valid today, by side and case."""
+    given, made = found.get("scenarios"), dict[str, list[Scenario]]()
     for each in given if isinstance(given, list) else []:
         try:
-            made.append(Scenario(**each["scenario"]))
-        except (FullpipeError, LookupError, TypeError, ValueError):
+            name = ", ".join(filter(None, [text_of(each["side"]), each.get("case")]))
+            made.setdefault(name, []).append(Scenario(**each["scenario"]))
+        except (AttributeError, FullpipeError, LookupError, TypeError, ValueError):
             continue
     return made
 
 
-def _repetition(again: str, command: str, scenarios: Sequence[Scenario]) -> Iterator[Block]:
-    """The command that makes the file again, and the scenarios."""
+def _files(scenarios: Mapping[str, Sequence[Scenario]]) -> Iterator[tuple[str, Download]]:
+    """For every side its scenario with all points as a file; of points that are no sweep the first."""
+    for side, of_side in list(scenarios.items())[:_MOST_SCENARIOS]:
+        scenario = scenario_of(of_side[0].name, of_side) or of_side[0]
+        yield side, Download(file_name(f"{scenario.name}-{side}"), "application/toml", scenario.to_toml())
+
+
+def _repetition(again: str, command: str, scenarios: Mapping[str, Sequence[Scenario]]) -> Iterator[Block]:
+    """The commands that make the file and the report again, and the scenarios."""
     if again:
-        yield Code(
-            "\n".join(filter(None, [again, command])), "This makes the comparison and its report again"
-        )
-    distinct = {one.digest: one for one in scenarios}
-    for scenario in list(distinct.values())[:_MOST_SCENARIOS]:
-        ccas = listed(flow.described for flow in scenario.flows)
-        yield Code(scenario.to_toml(), f"{scenario.name} ({ccas}) as TOML", is_folded=True)
+        commands = "\n".join(filter(None, [again, command]))
+        yield Code(commands, "This makes the comparison and its report again")
+    for side, file in _files(scenarios):
+        yield Code(file.content, f"Scenario of {side} as TOML", is_folded=True)
 
 
-def _data(found: Mapping[str, Any], budget: Budget) -> Iterator[Download]:
-    kept = {key: found[key] for key in ("findings", "rows") if found.get(key)}
-    name = "findings" if "findings" in kept else "rows"
-    data = json.dumps(list(kept.get(name) or []), indent=1)
+def _data(
+    found: Mapping[str, Any],
+    budget: Budget,
+    points: FindingPoints | None,
+    scenarios: Mapping[str, Sequence[Scenario]],
+) -> Iterator[Download]:
+    name = "findings" if found.get("findings") else "rows"
+    data = json.dumps(list(found.get(name) or []), indent=1)
     if len(data) <= budget.csv_bytes:
         yield Download(f"{name}.json", "application/json", data, f"All {name}, in base units.")
+    if points:
+        yield tables.values_file(points, budget)
+    yield from (file for _, file in _files(scenarios))

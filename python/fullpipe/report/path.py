@@ -37,6 +37,8 @@ def path_of(scenarios: Sequence[Scenario]) -> Figure | None:
         None if it cannot be worked out here, as without the file of a recording, or has too many nodes.
     """
     distinct = list({one.digest: one for one in scenarios}.values())[:_MOST_SCENARIOS]
+    if not distinct:
+        return None
     try:
         networks = [resolve(one, each=1) for one in distinct]
     except (FullpipeError, OSError):
@@ -46,13 +48,16 @@ def path_of(scenarios: Sequence[Scenario]) -> Figure | None:
     if not first.flows or len(_used(layout(first))) > _MOST_NODES:
         return None
     alike = [network for network in networks if _names(network) == _names(first)]
-    drawn = _drawn(distinct[0], first, hops[:_MOST_HOPS], _labels(distinct))
+    labels = _labels(distinct)
+    drawn = _drawn(distinct[0], first, hops[:_MOST_HOPS], labels)
     lines = [f"{n}  {_hop(alike, hop)}" for n, hop in enumerate(hops[:_MOST_HOPS], 1)]
     lines += [_round_trip(alike)]
     left = [counted(len(hops) - _MOST_HOPS, "more hop")] if len(hops) > _MOST_HOPS else []
     left += [f"{counted(len(networks) - len(alike), 'scenario')} with another topology"] * (
         len(alike) < len(networks)
     )
+    more = len(labels) - _MOST_ROUTES
+    left += [counted(more, "more group") + " of flows"] if more > 0 else []
     lines += [f"Not drawn: {listed(left)}."] if left else []
     chart = content.Path(drawn.nodes, drawn.hops, drawn.routes, lines)
     return Figure("Path: nodes, numbered links, and routes of data.", chart, "; ".join(lines))

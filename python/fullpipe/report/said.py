@@ -43,6 +43,8 @@ def summary(rows: Sequence[Row]) -> str:
 
 def _told(word: str, rows: Sequence[Row]) -> str:
     of = [row for row in rows if str(row.get("verdict")) == word]
+    if len(rows) == 1 and word in _COUNTED:
+        return word
     if word in _COUNTED or not all(row.get("metric") for row in of):
         return f"{word} in {len(of)} of {len(rows)} rows"
     metrics = dict.fromkeys(str(row["metric"]) for row in of)

@@ -19,6 +19,8 @@ from fullpipe.report.text import counted, listed
 from fullpipe.runs import Run
 from fullpipe.scenario import Scenario
 
+_TOML = "application/toml"
+
 
 def report_of(scenarios: Sequence[Scenario], seed: int, limits: Limits, question: str = "") -> str:
     """The page that `fullpipe report` writes, about each scenario run once, as one HTML file.
@@ -43,11 +45,13 @@ def verdicts_page(told: Mapping[str, Any], runs: Sequence[Run], question: str = 
     found = {**file_of([told], str(told["command"] or "")), **sides, "scenarios": ran}
     page = page_of_file(found, question=question, runs=runs)
     files = [
-        Download(name, "application/toml", scenario.to_toml())
+        Download(name, _TOML, scenario.to_toml())
         for name, scenario in zip(told["files"], scenarios.values(), strict=False)
     ]
     (part,) = page.parts
-    part = replace(part, scope=f"{part.scope} {_origin(told, runs)}".strip(), data=[*part.data, *files])
+    others = [file for file in part.data if file.media_type != _TOML]
+    scope = f"{part.scope} {_origin(told, runs)}".strip()
+    part = replace(part, scope=scope, data=[*others, *files])
     return html(replace(page, parts=[part]), Budget().samples)
 
 

@@ -13,7 +13,14 @@ from fullpipe.analysis.metrics.headlines import RANKED, names_in
 from fullpipe.analysis.metrics.measure import View
 from fullpipe.analysis.over_seeds import are_equal_over_seeds
 from fullpipe.analysis.regions import region
-from fullpipe.analysis.shown import difference_shown, mean_shown, number_shown, point_shown, unit_shown
+from fullpipe.analysis.shown import (
+    difference_shown,
+    mean_shown,
+    metric_shown,
+    number_shown,
+    point_shown,
+    unit_shown,
+)
 from fullpipe.analysis.unanswered import unanswered
 from fullpipe.analysis.values import value_text
 from fullpipe.report.budget import Budget
@@ -144,7 +151,7 @@ def _one_by_one(sides: str, metric: str, of: str, rows: Sequence[_Row]) -> Itera
         parts.append(
             f"{verdict} {listed(at)}" if len(rows) <= _MOST_POINTS else f"{verdict} at {count} points"
         )
-    yield f"{metric} of {of}, {sides}: {'; '.join(parts)}."
+    yield f"{metric_shown(metric, of)}, {sides}: {'; '.join(parts)}."
 
 
 def _means(point: Mapping[str, Any], row: Finding) -> str:
@@ -172,7 +179,7 @@ def _in_short(found: Points, sides: str, at: Sequence[VariantComparison]) -> str
     told = []
     for metric, of, name in subjects:
         rows = _rows(at, metric, of)
-        told += [f"{metric} of {name} {_where(rows)}"] if rows else []
+        told += [f"{metric_shown(metric, name)} {_where(rows)}"] if rows else []
     return f"{sides}: {'; '.join(told) or 'nothing was compared'}."
 
 
@@ -244,7 +251,7 @@ def _against_even(found: Points, metric: str, of: str) -> Iterator[str]:
     rest = sides.count(0)
     why = " (95 % intervals exclude it)" if told else ""
     told += [f"undecided at {'the other ' if told else ''}{counted(rest, 'point')}"] if rest else []
-    yield f"{metric} of {of}: {'; '.join(told)}{why}."
+    yield f"{metric_shown(metric, of)}: {'; '.join(told)}{why}."
 
 
 def _side(row: Mapping[str, Any], even: float) -> int:
@@ -269,12 +276,12 @@ def _extremes(found: Points, metric: str, group: str | int) -> Iterator[str]:
     least, most = told[0], told[-1]
     low, high = (mean_shown(row, unit) for row in (least, most))
     if least["mean"] == most["mean"]:
-        yield f"{metric} of {of}: {low}."
+        yield f"{metric_shown(metric, of)}: {low}."
     elif _ends(least)[1] >= _ends(most)[0] and min(least["n"], most["n"]) > 1:
-        yield f"{metric} of {of}: {low} to {high}, which may be chance: their intervals overlap."
+        yield f"{metric_shown(metric, of)}: {low} to {high}, which may be chance: their intervals overlap."
     else:
         at = [_told_with_its_like(found, row, told) for row in (most, least)]
-        yield f"{metric} of {of}: highest {high} at {at[0]}, lowest {low} at {at[1]}."
+        yield f"{metric_shown(metric, of)}: highest {high} at {at[0]}, lowest {low} at {at[1]}."
 
 
 def _ends(row: Mapping[str, Any]) -> tuple[float, float]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from fullpipe.analysis.metrics.headlines import headlines
-from fullpipe.analysis.shown import difference_shown, margin_shown, number_shown, unit_shown
+from fullpipe.analysis.shown import axis_shown, difference_shown, margin_shown, number_shown
 from fullpipe.report.budget import Budget
 from fullpipe.report.content import Column, Items, Section, Table, Text
 from fullpipe.report.text import left_out
@@ -48,8 +48,8 @@ def _rows(found: EngineComparison, metrics: Sequence[str]) -> Iterator[list[str]
     for row in found.rows:
         if row.metric not in metrics:
             continue
-        unit, reference = unit_shown(row.unit), row.mean(found.reference)
-        named = row.metric if row.unit == "1" else f"{row.metric}, {unit}"
+        reference = row.mean(found.reference)
+        named = axis_shown(row.metric)[1]
         for engine, judged in row.judgements.items():
             yield [
                 row.label(engine),

@@ -24,6 +24,8 @@ from fullpipe.scenario.quantities import as_numbers
 
 _SHOWN = names_in(View.REPORT)
 """What a report tells of flows and links, where runs have it."""
+_COMPARED = names_in(View.COMPARISON)
+"""What `fullpipe compare` judges."""
 SHARE, EQUAL_SHARE = "share", "equal_share"
 """The metric of which all flows together have nothing to say."""
 _GOODPUT = "goodput"
@@ -75,12 +77,21 @@ class Points:
 
     @cached_property
     def values(self) -> pl.DataFrame:
-        """As `values_of` gives them."""
-        shown = headlines(_SHOWN, (run.scenario for run in self.runs))
-        wanted = with_counts((EQUAL_SHARE, *shown, *self.metrics))
+        """Values that a report shows, as `values_of` gives them."""
+        shown = self.every_value.filter(pl.col("metric").is_in(self._wanted(_SHOWN)))
+        return without_stand_ins(shown, "value", self.metrics)
+
+    @cached_property
+    def every_value(self) -> pl.DataFrame:
+        """The same with all metrics that comparisons judge together, as `fullpipe compare` does."""
         links = dict.fromkeys(link for run in self.runs for link in busy_links(run))
-        found = values_of(zip(self.points, self.runs, strict=True), wanted, links)
-        return without_stand_ins(found, "value", self.metrics)
+        wanted = self._wanted((*_SHOWN, *_COMPARED))
+        return values_of(zip(self.points, self.runs, strict=True), wanted, links)
+
+    def _wanted(self, names: Sequence[str]) -> list[str]:
+        """Metrics with those that are asked for, and the counts that they need."""
+        known = headlines(dict.fromkeys(names), (run.scenario for run in self.runs))
+        return with_counts((EQUAL_SHARE, *known, *self.metrics))
 
     @cached_property
     def means(self) -> pl.DataFrame:

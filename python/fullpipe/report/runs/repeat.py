@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from fullpipe.engines import flent, pcap
@@ -11,7 +11,6 @@ from fullpipe.errors import FullpipeError
 from fullpipe.report.content import Block, Code, Download, Text
 from fullpipe.report.runs.points import Points
 from fullpipe.report.text import listed
-from fullpipe.runs import Run
 from fullpipe.runs.population import file_shown
 from fullpipe.scenario import Scenario, scenario_names
 
@@ -25,18 +24,18 @@ _MISSING = object()
 
 def command(found: Points) -> str:
     """What makes the runs again, a line per engine or seed."""
-    scenario = scenario_of(found)
-    file = "" if scenario is None else _name_of(found, scenario) or _file(scenario)
+    scenario = _scenario(found)
+    file = "" if scenario is None else _name_of(found, scenario) or file_name(scenario.name)
     return "\n".join(_commands(found, file)) if file else ""
 
 
 def blocks(found: Points, more: str = "") -> list[Block]:
     """The scenario as TOML, and the commands that run it; `more` is one that makes the page."""
-    scenario = scenario_of(found)
+    scenario = _scenario(found)
     if scenario is None:
         told = "No scenario has just these points: this is the first of them."
         return [Text(told), Code(found.runs[0].scenario.to_toml())]
-    text, file = scenario.to_toml(), _file(scenario)
+    text, file = scenario.to_toml(), file_name(scenario.name)
     named = _name_of(found, scenario)
     simulated = any(run.meta.engine.name not in READ for run in found.runs)
     told = "" if named or not simulated else f"Save the scenario as {file}. "
@@ -52,12 +51,18 @@ def blocks(found: Points, more: str = "") -> list[Block]:
 
 def files(found: Points) -> list[Download]:
     """The scenario as a file, if one has these points."""
-    scenario = scenario_of(found)
-    return [] if scenario is None else [Download(_file(scenario), "application/toml", scenario.to_toml())]
+    scenario = _scenario(found)
+    return (
+        []
+        if scenario is None
+        else [Download(file_name(scenario.name), "application/toml", scenario.to_toml())]
+    )
 
 
-def _file(scenario: Scenario) -> str:
-    return f"{_file_name(scenario.name)}.toml"
+def file_name(name: str) -> str:
+    """The name of a file for a scenario."""
+    kept = "".join(c if c.isascii() and (c.isalnum() or c in "-_.") else "-" for c in name)
+    return f"{kept.strip('.-')[:80] or 'scenario'}.toml"
 
 
 def _commands(found: Points, scenario: str) -> Iterator[str]:
@@ -94,20 +99,17 @@ def _store(found: Points) -> list[str]:
     return [] if name == _DEFAULT else ["--out", name]
 
 
-def _file_name(name: str) -> str:
-    kept = "".join(c if c.isascii() and (c.isalnum() or c in "-_.") else "-" for c in name)
-    return kept.strip(".-")[:80] or "scenario"
+def _scenario(found: Points) -> Scenario | None:
+    return scenario_of(found.name, (run.scenario for run in found.runs))
 
 
-def scenario_of(found: Points) -> Scenario | None:
-    """One scenario whose points are those of the runs; None if there is none.
+def scenario_of(name: str, scenarios: Iterable[Scenario]) -> Scenario | None:
+    """One scenario whose points are these scenarios; None if there is none.
 
     Every point is a named variant with the values of all paths at which it differs from the first.
     """
-    distinct: dict[str, Run] = {}
-    for run in found.runs:
-        distinct.setdefault(run.scenario.digest, run)
-    trees = [dict(run.scenario.to_dict()) for run in distinct.values()]
+    distinct = {one.digest: one for one in scenarios}
+    trees = [dict(one.to_dict()) for one in distinct.values()]
     base = {key: value for key, value in trees[0].items() if key not in ("name", "sweep")}
     changes = [dict(_changes(base, tree, ())) for tree in trees]
     paths = dict.fromkeys(path for change in changes for path in change)
@@ -116,7 +118,7 @@ def scenario_of(found: Points) -> Scenario | None:
         if any(value is _MISSING for values in variants.values() for value in values.values()):
             return None
         sweep = {} if len(trees) == 1 else {_POINT: variants}
-        made = Scenario(**base, name=found.name, sweep=_plain(sweep, variants, len(trees)))
+        made = Scenario(**base, name=name, sweep=_plain(sweep, variants, len(trees)))
         is_it = {one.digest for one in made.expand()} == set(distinct)
     except FullpipeError:
         return None

@@ -10,7 +10,7 @@ from typing import Any
 import polars as pl
 
 from fullpipe.analysis.metrics import BY_NAME
-from fullpipe.analysis.shown import mean_shown, number_shown, unit_shown
+from fullpipe.analysis.shown import axis_shown, mean_shown, number_shown, unit_shown
 from fullpipe.analysis.values import value_text
 from fullpipe.report.budget import Budget
 from fullpipe.report.content import Column, Download, Table
@@ -23,9 +23,8 @@ _FORMULA = ("=", "+", "-", "@", "\t", "\r")
 
 
 def headed(metric: str) -> Column:
-    """The column of a metric, with its unit."""
-    unit = unit_shown(BY_NAME[metric].unit)
-    return Column(f"{metric}, {unit}" if unit and unit != "1" else metric, is_number=True)
+    """The column of a metric by its label, with its unit."""
+    return Column(axis_shown(metric)[1], is_number=True)
 
 
 def means(found: Points, kind: str, budget: Budget) -> Table | None:
@@ -83,9 +82,16 @@ def meanings(found: Points) -> Table:
     """What the metrics are."""
     names = [*found.measured("flows"), *found.measured("link")]
     rows = [
-        [name, unit_shown(BY_NAME[name].unit) or "1", _better(name), BY_NAME[name].meaning] for name in names
+        [
+            BY_NAME[name].label or name,
+            name,
+            unit_shown(BY_NAME[name].unit) or "1",
+            _better(name),
+            BY_NAME[name].meaning,
+        ]
+        for name in names
     ]
-    columns = [Column("metric"), Column("unit"), Column("better"), Column("meaning")]
+    columns = [Column("metric"), Column("name"), Column("unit"), Column("better"), Column("meaning")]
     return Table("What the metrics mean", columns, rows, is_folded=True)
 
 

@@ -59,7 +59,8 @@ def _are_few_names(values: Sequence[Any]) -> bool:
 
 def _pairs(found: Points, path: str) -> Iterator[_Pair]:
     others = [each for each in found.paths if each != path]
-    for part in found.values.partition_by(others, maintain_order=True) if others else [found.values]:
+    values = found.every_value
+    for part in values.partition_by(others, maintain_order=True) if others else [values]:
         point = {found.words[each]: found.said(each, part[each][0]) for each in others}
         first, *rest = [_variant(found, part, path, value) for value in ordered(part[path].to_list())]
         yield from ((point, first, other) for other in rest)

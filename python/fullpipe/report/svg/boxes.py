@@ -32,7 +32,7 @@ _LABELS = 280
 _NUMBERS = 520
 """Where the axis of differences ends, and room for their numbers begins."""
 _LONGEST_NUMBERS = 30
-_LONGEST = 44
+_LONGEST = 40
 """Letters of a label of a row."""
 _LETTER = 6.5
 _SHADES = 8

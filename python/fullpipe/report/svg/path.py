@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 
 from fullpipe.report.content import Path
@@ -50,9 +51,10 @@ def _hops(chart: Path, at: _Places) -> Iterator[str]:
 def _routes(chart: Path, at: _Places) -> Iterator[str]:
     """A line per group, beside those of other groups."""
     middle = (len(chart.routes) - 1) / 2
+    shared = Counter(node for route in chart.routes for node in set(route.nodes))
     for n, route in enumerate(chart.routes):
-        aside = _WAYS * (n - middle)
-        points = " ".join(f"{at[node][0]:.1f},{at[node][1] + aside:.1f}" for node in route.nodes)
+        places = [(*at[node], _WAYS * (n - middle) if shared[node] > 1 else 0.0) for node in route.nodes]
+        points = " ".join(f"{x:.1f},{y + aside:.1f}" for x, y, aside in places)
         yield group("polyline", [tip(route.label)], points=points, class_=classes(route.look, "line", "way"))
 
 
