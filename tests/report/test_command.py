@@ -136,10 +136,33 @@ def test_runs_of_a_file_are_found_beside_it_and_give_their_series(
     (tmp_path / "kept").rename(tmp_path / "away")
     assert fullpipe("report", "c.json", "-o", "alone.md").exit_code == 0
     alone = (tmp_path / "alone.md").read_text(encoding="utf-8")
-    assert "The folder kept with its runs is not here, so there are no time series." in alone
+    assert "Its runs are not in a folder kept here, so there are no time series." in alone
     assert "### Over time" not in alone.splitlines()
     assert {"### Means", "### Figures", "### All verdicts"} <= set(alone.splitlines())
     assert "bottleneck: 10 Mbit/s, 10 ms delay, queue drop\\_tail 30 packets" in alone
+
+
+def test_runs_that_were_made_again_since_are_not_those_of_a_file(
+    fullpipe: FullPipe, store: Path, tmp_path: Path
+) -> None:
+    fullpipe(
+        "compare",
+        "line.toml",
+        "--over",
+        "flows.0.cca=cubic,reno",
+        "--seeds",
+        2,
+        "--out",
+        "kept",
+        "-o",
+        "c.json",
+    )
+    found = json.loads((tmp_path / "c.json").read_text(encoding="utf-8"))
+    runs = [[place, "2020-01-01T00:00:00+00:00"] for place, _ in found["basis"]["runs"]]
+    for basis in ({"store": "kept", "runs": runs}, {"store": "..", "runs": found["basis"]["runs"]}):
+        (tmp_path / "c.json").write_text(json.dumps({**found, "basis": basis}), encoding="utf-8")
+        assert fullpipe("report", "c.json", "-o", "c.md").exit_code == 0
+        assert "### Over time" not in (tmp_path / "c.md").read_text(encoding="utf-8").splitlines()
 
 
 def test_a_file_gives_what_its_store_gives(fullpipe: FullPipe, store: Path, tmp_path: Path) -> None:

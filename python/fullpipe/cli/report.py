@@ -97,6 +97,11 @@ def _of_file(path: Path, question: str, command: str, budget: Budget) -> Documen
     """The report of a file, with the runs that it rests on if they are beside it or here."""
     found = read(path)
     basis = of_json(found)
+    started = dict(basis.runs) if basis else {}
     folders = folders_of(basis, (path.parent, Path())) if basis else []
-    runs = read_runs(folders)
+    runs = [
+        run
+        for run, at in zip(read_runs(folders), folders, strict=True)
+        if run.meta.started == started[f"{at.parent.name}/{at.name}"]  # else it was run again since
+    ]
     return page_of_file(found, question=question, budget=budget, runs=runs, command=command)

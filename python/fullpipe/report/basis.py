@@ -45,14 +45,15 @@ def of_json(found: Mapping[str, Any]) -> Basis | None:
         store = Path(str(tree["store"])).name
     except (LookupError, TypeError, ValueError):
         return None
-    return Basis(store, runs) if all(_FOLDER.fullmatch(folder) for folder, _ in runs) else None
+    is_it = store not in ("", "..") and all(_FOLDER.fullmatch(folder) for folder, _ in runs)
+    return Basis(store, runs) if is_it else None
 
 
 def folders_of(basis: Basis, places: Iterable[Path]) -> list[Path]:
     """Return the folders of runs that are there, in the first of the places that has the store."""
     for place in places:
         store = place / basis.store
-        found = [store / folder for folder, _ in basis.runs if (store / folder / "meta.json").is_file()]
+        found = [store / folder for folder in dict(basis.runs) if (store / folder / "meta.json").is_file()]
         if found:
             return found
     return []

@@ -1,4 +1,4 @@
-"""How much a page may hold, so that it can be sent and opened anywhere; what is over is said in the page."""
+"""Limits of a page, so that it can be sent and opened anywhere. The page says what exceeds them."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ class Budget:
     traces: int = 12
     """Flows or links in a figure over time."""
     rows: int = 1_000
-    """Of a table."""
+    """Rows of a table."""
     figures: int = 12
     """Over points, of a scenario."""
     csv_bytes: int = 600_000
-    """Of the table of values."""
+    """Bytes of the table of values."""
     scenarios: int = 12
     """Scenarios of other names."""

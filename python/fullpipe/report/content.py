@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Look:
-    """How a line or a box is drawn."""
+    """Colour and dashes of a line or a box."""
 
     colour: int
     """A place in `fullpipe.palette.COLOURS`."""
@@ -52,7 +52,7 @@ class Table:
     columns: Sequence[Column]
     rows: Sequence[Sequence[str]]
     note: str = ""
-    """What was left out, if anything was."""
+    """Says what is left out."""
     is_folded: bool = False
     """Whether a reader opens it first."""
     is_tight: bool = False
@@ -112,7 +112,7 @@ class Heat:
     neutral: float | None = None
     """The number that is neither much nor little; less and more of it have other colours."""
     label: str = ""
-    """Of the colour bar, with the unit."""
+    """Title of the colour bar, with the unit."""
 
 
 @dataclass(frozen=True)
@@ -166,7 +166,7 @@ class PathNode:
     is_host: bool
     column: int
     place: float
-    """In its column, around 0."""
+    """Place in its column, around 0."""
 
 
 @dataclass(frozen=True)
@@ -200,7 +200,7 @@ class Path:
 
 @dataclass(frozen=True)
 class Trace:
-    """What was sampled of one flow or link, at the times of its `Series`."""
+    """Samples of one flow or link, at the times of its `Series`."""
 
     label: str
     look: Look
@@ -237,7 +237,7 @@ class Figure:
     caption: str
     chart: Chart
     alternative: str
-    """What it shows, in a sentence."""
+    """Content of the chart in a sentence, for readers who do not see it."""
 
 
 Block = Text | Items | Table | Code | Download | Figure
@@ -270,7 +270,7 @@ class Part:
     conclusion: Sequence[str]
     """One to five sentences."""
     scope: str = ""
-    """What the answer rests on: runs, points, seeds and version."""
+    """Runs, points, seeds and version."""
     command: str = ""
     """Makes the runs again."""
     figure: Figure | None = None
@@ -281,7 +281,7 @@ class Part:
     details: Sequence[Section] = ()
     """Everything else; a reader opens it."""
     repetition: Sequence[Block] = ()
-    """What is needed to make the runs again; below the provenance."""
+    """Commands and scenario that make the runs again; below the provenance."""
     data: Sequence[Download] = ()
     heading: str = ""
     """Name of the part among several."""
@@ -293,7 +293,7 @@ class Part:
 
 
 ROWS = 10
-"""Of the first table of a part."""
+"""Rows of the first table of a part."""
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,7 @@ from fullpipe.report.rows import interval_of, is_real, reference_of, text_of
 _MOST = 12
 """Rows of the figure."""
 _LARGEST = 1e9
-"""In per cent; beyond it a reference is next to nothing."""
+"""Largest difference that is drawn, per cent."""
 Row = Mapping[str, Any]
 
 

@@ -83,7 +83,7 @@ def read(path: Path) -> dict[str, Any]:
 
 
 def checked(where: Path | str, found: Any) -> dict[str, Any]:
-    """What a file or a request has, if it is an object with rows.
+    """Return the object of a file or a request if it has rows.
 
     Raises:
         NoRunError: If it is none, or is nested too deep.
@@ -101,7 +101,7 @@ def checked(where: Path | str, found: Any) -> dict[str, Any]:
 
 
 def file_of(comparisons: Sequence[Mapping[str, Any]], command: str) -> dict[str, Any]:
-    """What a file of comparisons says: every row with its point and both sides.
+    """Return rows, title and question of a file of comparisons; each row has its point and both sides.
 
     Args:
         comparisons: As `VariantComparison.to_dict` gives them, one or more.
@@ -149,7 +149,7 @@ def _are_rows(rows: Any) -> bool:
 
 
 def joined(objects: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-    """What `compare --json` prints of several points or variants, as one object."""
+    """Join the objects that `compare --json` prints for several points or variants."""
     rows = [row for one in objects for row in with_sides(one)]
     notes = list(dict.fromkeys(str(note) for one in objects for note in _notes(one)))
     is_of_sides = any(isinstance(one.get("variant"), str) for one in objects)
@@ -309,7 +309,7 @@ def _scope(found: Mapping[str, Any], findings: Sequence[Finding], runs: Sequence
     if basis:
         what = f"{len(runs):,} of {len(basis.runs):,} runs" if len(runs) < len(basis.runs) else "all runs"
         text += f". From {what} in the folder {basis.store}" if runs else (
-            f". The folder {basis.store} with its runs is not here, so there are no time series"
+            f". Its runs are not in a folder {basis.store} here, so there are no time series"
         )  # fmt: skip
     return f"{text[0].upper()}{text[1:]}.".replace("..", ".").removeprefix(". ") if text else ""
 

@@ -102,7 +102,7 @@ def _cell(row: Row, key: str) -> str:
 
 
 def _count(counts: Any) -> str:
-    """Of a side, how many of its transfers are left out of a completion time.
+    """Transfers of a side that are left out of a completion time.
 
     >>> _count({"unfinished": 16, "began": 78})
     '16 of 78'
@@ -121,7 +121,7 @@ def is_real(value: Any) -> TypeGuard[float]:
 
 
 def reference_of(row: Row) -> float:
-    """What the difference of a row is of, by any of its names, or the first of two means; 0 if unknown."""
+    """Reference of the difference of a row, by any of its names, or the first of two means; 0 if unknown."""
     means = row.get("means")
     first = means[0] if isinstance(means, list) and len(means) == 2 else None
     found = [value for value in (row.get("reference"), row.get("base"), first) if is_real(value)]

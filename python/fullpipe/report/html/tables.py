@@ -50,7 +50,7 @@ def _breakable(text: str) -> str:
 
 
 def _cell_of(column: Column, place: int, longest: int) -> Callable[[str], str]:
-    """How a cell of a column is written; prose goes on in the next line."""
+    """Return the function that writes the cells of a column; prose wraps."""
     if place == 0:
         return lambda text: f"<th scope=row>{shown(text)}"
     if column.is_verdict:

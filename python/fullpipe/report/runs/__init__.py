@@ -1,1 +1,1 @@
-"""What a report says of finished runs."""
+"""Reports of finished runs."""

@@ -34,9 +34,9 @@ from fullpipe.validation.compare import Comparison, Finding, VariantComparison
 from fullpipe.validation.compare.conclusion import MOST, conclusion
 
 _TOLD = names_in(View.SENTENCE)
-"""Of which the highest and the lowest mean are told, unless others are asked for."""
+"""Metrics whose highest and lowest mean are given unless others are asked for."""
 _MOST_POINTS, _MOST_GROUPS, _MOST_NAMED = 8, 8, 4
-"""At so many points differences are told one by one, of so many groups, and so many points by their names."""
+"""Most points with a difference each, most groups, and most points with their names."""
 _ALIKE = {"equivalent", "undecided"}
 """Verdicts that claim no difference."""
 _MOST_COLUMNS = 5
@@ -136,7 +136,7 @@ def _seeds(seeds: Sequence[int]) -> str:
 
 
 def _rows(at: Sequence[VariantComparison], metric: str, of: int | str) -> list[_Row]:
-    """What is said of a metric of an entry of `flows`, of a total or of a link, at every point."""
+    """Findings on a metric of an entry of `flows`, a total or a link, at every point."""
     rows = ((one.point, row) for one in at for row in one.rows if row.metric == metric)
     return [(point, row) for point, row in rows if of in (row.entry, row.of)]
 
@@ -163,7 +163,7 @@ def _means(point: Mapping[str, Any], row: Finding) -> str:
 
 
 def _unfinished(row: Finding) -> str:
-    """What is left out of completion times, if it is anything."""
+    """Transfers that completion times leave out, if any."""
     left_out = row.left_out
     if not left_out or not (left_out.reference.unfinished or left_out.other.unfinished):
         return ""
@@ -184,7 +184,7 @@ def _in_short(found: Points, sides: str, at: Sequence[VariantComparison]) -> str
 
 
 def _changes(rows: Sequence[_Row]) -> str:
-    """By how much what differs does, from the least change to the largest; nothing if that is no number."""
+    """The smallest and the largest change of findings that claim one; nothing without a ratio."""
     changed = [row for _, row in rows if row.assessment.verdict not in _ALIKE]
     if not changed or any(row.reference <= 0 for row in changed):
         return ""
@@ -198,7 +198,7 @@ def _percents(rows: Sequence[Finding]) -> str:
 
 
 def _differences(rows: Sequence[Finding]) -> str:
-    """Of what is a share or a score, and has no ratio."""
+    """Changes of a share or a score, which have no ratio."""
     changes = sorted(rows, key=lambda row: abs(row.assessment.difference))
     told = (
         difference_shown(row.assessment.difference, None, row.reference, row.unit, row.metric)
@@ -230,7 +230,7 @@ def _verdicts(rows: Sequence[_Row]) -> list[tuple[str, int]]:
 
 
 def _against_even(found: Points, metric: str, of: str) -> Iterator[str]:
-    """Where a group has more than an equal share and where less: if its interval leaves that out."""
+    """Points where a group has more or less than a fair share, by its interval."""
     if metric != SHARE:
         return
     at = list(_at_points(found, metric, found.entries.get(of, of)))

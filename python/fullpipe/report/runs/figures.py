@@ -20,9 +20,9 @@ from fullpipe.report.text import left_out
 from fullpipe.scenario.quantities import as_numbers
 
 _WANTED = names_in(View.FIGURE)
-"""What is drawn of all flows, as far as it was measured."""
+"""Metrics of all flows that are drawn if they were measured."""
 _OF_GROUPS = "share"
-"""What is drawn of every group."""
+"""Metric of every group that is drawn."""
 Drawn = tuple[str, int | str]
 """A metric of an entry of `flows`, a total or a link."""
 _MOST_BOXES, _MOST_LINES, _MOST_ENTRIES = 40, 14, 3
@@ -69,7 +69,7 @@ def _figures(found: Points, lead: Drawn | None) -> Iterator[Figure]:
 
 
 def _subjects(found: Points) -> Iterator[Drawn]:
-    """What is drawn of an entry of `flows`, a total or a link: what is asked for first."""
+    """Metrics with their entry of `flows`, total or link, in the order of their figures."""
     for metric in found.metrics:
         yield from ((metric, found.entries.get(of, of)) for of in found.asked_of(metric))
     if len(found.telling) > 1 and {*found.telling.values()} != {"goodput"}:
@@ -107,7 +107,7 @@ def _groups(found: Points, metric: str, rows: pl.DataFrame) -> Iterator[Figure]:
 def _of_metric(
     found: Points, metric: str, rows: pl.DataFrame, of: str, paths: Sequence[str]
 ) -> Iterator[Figure]:
-    """Figures of one group: by how many paths differ, and of what kind they are."""
+    """Figures of one group; their kind depends on the number and the kind of the paths."""
     if rows.is_empty() or rows["value"].n_unique() < 2:
         return
     along = next((path for path in paths if _numbers(rows[path].to_list())), None)

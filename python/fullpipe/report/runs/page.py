@@ -43,14 +43,14 @@ def page_of(
     """Make the report of finished runs, with a part for every name of a scenario.
 
     Args:
-        runs: In the order in which scenarios and their variants are told; others are compared with the first.
-        question: What was asked; left out, made of the name and of what differs.
+        runs: In the order of scenarios and their variants; other variants are compared with the first.
+        question: The question; left out, made of the name and the swept paths.
         is_one: Whether all of one topology and number of flows are one part, whatever they are called.
-        metrics: What is asked for, each a name or "rtt_mean of ping": the conclusion and the first figure are
+        metrics: Metrics asked for, each a name or "rtt_mean of ping": the conclusion and the first figure are
             of these, and tables have them, too.
         of: The group of flows or link that it is asked of. Left out: all flows, or the only one that has it.
-        command: What makes the page; it stands below what makes the runs.
-        budget: How much the page may hold.
+        command: Command that makes the page; it follows those that make the runs.
+        budget: Limits of the page.
         notes: Sentences about runs that are left out.
 
     Raises:
@@ -176,7 +176,7 @@ def _without(section: Section, figure: Figure | None) -> Section:
 
 
 def _tables(found: Points, made: verdicts.Comparisons, budget: Budget) -> Iterator[Section]:
-    """What was asked for, groups of flows, verdicts and means."""
+    """Sections with tables: metrics asked for, groups of flows, verdicts and means."""
     wanted, groups = answer.asked(found, budget), answer.by_group(found, budget)
     if wanted:
         yield Section("Metrics asked for", [wanted])
@@ -190,7 +190,7 @@ def _tables(found: Points, made: verdicts.Comparisons, budget: Budget) -> Iterat
 
 
 def _names(found: Sequence[Points]) -> list[str]:
-    """What scenarios are called: by their names, and where several have one by their flows, too."""
+    """Names of scenarios, with their flows where several have one name."""
     names = [each.name for each in found]
     flows = [listed(flow.described for flow in each.runs[0].scenario.flows) for each in found]
     return [
@@ -206,7 +206,7 @@ def _question(found: Points) -> str:
 
 
 def _notes(found: Points) -> list[str]:
-    """What is to be known of the runs."""
+    """Remarks and limits of the runs."""
     lines = dict[str, None]()
     for run in found.runs:
         lines |= dict.fromkeys(run.meta.remarks)

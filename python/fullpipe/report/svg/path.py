@@ -10,7 +10,7 @@ from fullpipe.report.svg.marks import TOP, WIDTH, classes, drawing, element, gro
 
 _LINE = 17.0
 """Distance of lines of text."""
-_LEAST_ROW, _MOST_ROW, _HEIGHT = 14.0, 34.0, 150.0
+_LEAST_ROW, _MOST_ROW, _HEIGHT = 12.0, 34.0, 120.0
 """Distance of nodes in a column, and about the height of all."""
 _SIDE = 150.0
 """Room for names at either end."""
