@@ -33,7 +33,8 @@ from fullpipe.report.content import (
     Trace,
     joined,
 )
-from fullpipe.report.from_file import page_of_file, read
+from fullpipe.report.files import read
+from fullpipe.report.from_file import page_of_file
 from fullpipe.report.html.page import html
 from fullpipe.report.runs.page import page_of
 from tests.chromium import WATCH

@@ -11,7 +11,8 @@ import pytest
 
 from fullpipe.errors import NoRunError
 from fullpipe.report.content import Document, Figure, Forest, Items, Table
-from fullpipe.report.from_file import page_of_file, read
+from fullpipe.report.files import read
+from fullpipe.report.from_file import page_of_file
 from fullpipe.report.html.page import html
 
 ROW = {
@@ -134,6 +135,24 @@ def test_the_conclusion_of_a_file_is_that_of_its_report(tmp_path: Path) -> None:
     (part,) = page(tmp_path, json.dumps({**CHECK, "conclusion": told})).parts
     assert list(part.conclusion) == told[:5]
     assert part.details[0].blocks[0] == Items(told[5:])
+
+
+def test_a_file_answers_what_is_asked_of_it(tmp_path: Path) -> None:
+    rows = [
+        row("cubic", "goodput", "bit/s", (10e6, 9e6), "worse"),
+        {**row("call", "rtt_mean", "s", (0.1, 0.05), "better"), "difference": -0.05, "interval": None},
+    ]
+    (tmp_path / "found.json").write_text(json.dumps({"kind": "compare", "rows": rows}), encoding="utf-8")
+    found = read(tmp_path / "found.json")
+    for asked in ({"metrics": ["rtt_mean"]}, {"metrics": ["rtt_mean of call"]}, {"of": "call"}):
+        made = page_of_file(found, **asked)
+        assert [line.partition(": ")[2] for line in made.parts[0].conclusion] == [
+            "mean RTT of call is better: it falls by 50 % to 50.00 ms."
+        ]
+        assert len(made.parts[0].table.rows) == 1  # type: ignore[union-attr]
+        assert len(rows_of(made)) == 2
+    with pytest.raises(NoRunError, match="there are goodput and rtt_mean of cubic and call"):
+        page_of_file(found, metrics=["jain"])
 
 
 def test_differences_have_units_intervals_and_a_figure(tmp_path: Path) -> None:

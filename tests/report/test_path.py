@@ -97,6 +97,11 @@ def test_without_its_recording_there_is_no_path(monkeypatch: pytest.MonkeyPatch)
     assert path_of([]) is None
 
 
+def test_a_network_that_no_drawing_holds_is_left_out_at_once() -> None:
+    flows = [{"name": f"flow {n}", "cca": "cubic"} for n in range(200)]
+    assert path_of([Scenario(**{**scenario().to_dict(), "flows": flows})]) is None
+
+
 @pytest.mark.parametrize("name", scenario_names())
 def test_every_scenario_that_comes_along_is_drawn(name: str) -> None:
     found = drawn(*Scenario.named(name).expand()[:2])

@@ -135,6 +135,18 @@ def test_two_paths_of_names_are_a_heat_map() -> None:
     assert set(charts(page_of(runs))) == {Heat}
 
 
+def test_lines_of_quantities_say_which(shares: list[Run]) -> None:
+    delays = [
+        run(scenario(**{"topology.bottleneck.delay": delay, RATE: rate}))
+        for delay in ("5 ms", "20 ms")
+        for rate in ("5 Mbit/s", "10 Mbit/s")
+    ]
+    lines = [figure.chart for figure in drawn(page_of(delays)) if isinstance(figure.chart, Lines)]
+    assert lines
+    assert {line.label for chart in lines for line in chart.lines} == {"delay=5 ms", "delay=20 ms"}
+    assert all(chart.is_log for figure in drawn(page_of(shares)) if isinstance(chart := figure.chart, Lines))
+
+
 def test_of_three_paths_one_gives_a_figure_per_value() -> None:
     runs = [
         run(scenario(**{"flows.0.cca": one, "flows.1.cca": other, "topology.bottleneck.delay": delay}))

@@ -20,7 +20,7 @@ from fullpipe.cli.shown import (
 )
 from fullpipe.errors import ScenarioError
 from fullpipe.report import basis
-from fullpipe.report.from_file import file_of
+from fullpipe.report.files import file_of
 from fullpipe.runs import Run
 from fullpipe.scenario import Scenario
 from fullpipe.scenario.read.toml import value_of

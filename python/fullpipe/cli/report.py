@@ -13,7 +13,8 @@ from fullpipe.errors import NoRunError
 from fullpipe.report.basis import folders_of, of_json
 from fullpipe.report.budget import Budget
 from fullpipe.report.content import Document, joined
-from fullpipe.report.from_file import page_of_file, read
+from fullpipe.report.files import read
+from fullpipe.report.from_file import page_of_file
 from fullpipe.report.runs.page import page_of
 from fullpipe.report.write import FORMATS, write
 
@@ -81,7 +82,7 @@ def _page(
 ) -> Document:
     """The report: a part per file, then those of all folders together."""
     folders = [path for path in what if path not in files]
-    pages = [_of_file(path, question, command, budget) for path in files]
+    pages = [_of_file(path, question, metrics, of, command, budget) for path in files]
     if folders:
         told: list[str] = []
         runs = each_once(read_runs(runs_in(folders, content, told.append)))
@@ -93,7 +94,9 @@ def _page(
     return pages[0] if len(pages) == 1 else joined(pages)
 
 
-def _of_file(path: Path, question: str, command: str, budget: Budget) -> Document:
+def _of_file(
+    path: Path, question: str, metrics: list[str], of: str, command: str, budget: Budget
+) -> Document:
     """The report of a file, with the runs that it rests on if they are beside it or here."""
     found = read(path)
     basis = of_json(found)
@@ -104,4 +107,9 @@ def _of_file(path: Path, question: str, command: str, budget: Budget) -> Documen
         for run, at in zip(read_runs(folders), folders, strict=True)
         if run.meta.started == started[f"{at.parent.name}/{at.name}"]  # else it was run again since
     ]
-    return page_of_file(found, question=question, budget=budget, runs=runs, command=command)
+    try:
+        return page_of_file(
+            found, question=question, budget=budget, runs=runs, command=command, metrics=metrics, of=of
+        )
+    except NoRunError as error:
+        raise NoRunError(f"{path}: {error}") from None

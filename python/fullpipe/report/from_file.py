@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
-from fullpipe.errors import FullpipeError, NoRunError, brief
+from fullpipe.analysis.subjects import Subject
+from fullpipe.errors import FullpipeError, NoRunError
 from fullpipe.report import findings as shown
 from fullpipe.report.basis import of_json
 from fullpipe.report.budget import Budget
@@ -26,20 +26,20 @@ from fullpipe.report.content import (
     Text,
 )
 from fullpipe.report.effects import forest_of
+from fullpipe.report.files import notes_of
 from fullpipe.report.from_findings import FindingPoints
 from fullpipe.report.path import path_of
-from fullpipe.report.rows import table_of, text_of, with_sides
+from fullpipe.report.rows import table_of, text_of
 from fullpipe.report.runs import figures, page, tables
 from fullpipe.report.runs.answer import lead
 from fullpipe.report.runs.repeat import file_name, scenario_of
 from fullpipe.report.said import HOW, summary, tally
 from fullpipe.report.text import counted, listed
 from fullpipe.runs import Run
-from fullpipe.runs.meta import versions
 from fullpipe.scenario import Scenario
 from fullpipe.validation.compare.conclusion import MOST, conclusion, one, weight
 from fullpipe.validation.compare.finding import Finding
-from fullpipe.validation.compare.stored import FORMAT, comparisons_in, findings_in
+from fullpipe.validation.compare.stored import comparisons_in, findings_in
 
 _TOP = (
     *("kind", "title", "question", "verdict", "rows", "notes", "command", "versions", "basis"),
@@ -54,118 +54,8 @@ _OF_TESTS = (
 )
 """Keys of rows of a test in the first table."""
 _MOST_SIDES, _MOST_SCENARIOS = 20, 12
-_LARGEST = 50_000_000
-_DEEPEST = 32
-"""Lists and objects within each other."""
 
 Row = Mapping[str, Any]
-
-
-def read(path: Path) -> dict[str, Any]:
-    """The object of a file; several lines of `--json` are one object with the rows of all.
-
-    Raises:
-        NoRunError: If the file cannot be read, or has no rows.
-    """
-    try:
-        if path.stat().st_size > _LARGEST:
-            raise NoRunError(f"{path}: more than {_LARGEST // 1_000_000} MB is no file of results")
-        text = path.read_text(encoding="utf-8")
-    except OSError as error:
-        raise NoRunError(f"{path}: cannot be read: {error.strerror or error}") from error
-    except UnicodeDecodeError as error:
-        raise NoRunError(f"{path}: is no text in UTF-8") from error
-    try:
-        found = json.loads(text)
-    except (ValueError, RecursionError):
-        found = _of_lines(path, text)
-    return joined([checked(path, found)])
-
-
-def checked(where: Path | str, found: Any) -> dict[str, Any]:
-    """Return the object of a file or a request if it has rows.
-
-    Raises:
-        NoRunError: If it is none, or is nested too deep.
-    """
-    if not isinstance(found, dict) or not _are_rows(found.get("rows")):
-        told = "give a file that compare -o, check or test wrote, or a folder of runs"
-        raise NoRunError(f'{where}: has no "rows"; {told}')
-    version = found.get("format")
-    if isinstance(version, int) and version > FORMAT:
-        raise NoRunError(
-            f"{where}: has format {brief(str(version))}, and this version reads {FORMAT}; update fullpipe"
-        )
-    _check_depth(where, found)
-    return found
-
-
-def file_of(comparisons: Sequence[Mapping[str, Any]], command: str) -> dict[str, Any]:
-    """Return rows, title and question of a file of comparisons; each row has its point and both sides.
-
-    Args:
-        comparisons: As `VariantComparison.to_dict` gives them, one or more.
-        command: What makes the file again.
-    """
-    first, others = comparisons[0], dict.fromkeys(str(one.get("variant")) for one in comparisons)
-    scenario, reference = first.get("scenario"), first.get("reference")
-    verb = "Is" if len(others) == 1 else "Are"
-    return {
-        "kind": "compare",
-        "title": f"{scenario}: {listed(others)} against {reference}",
-        "question": f"{verb} {listed(others)} better or worse than {reference} in {scenario}?",
-        **joined(comparisons),
-        "command": command,
-        "versions": versions(),
-    }
-
-
-def _check_depth(path: Path | str, found: Any) -> None:
-    layer = [found]
-    for _ in range(_DEEPEST):
-        layer = [part for each in layer for part in _parts(each)]
-    if layer:
-        raise NoRunError(
-            f"{path}: lists and objects are nested deeper than {_DEEPEST}; that is no file of results"
-        )
-
-
-def _parts(value: Any) -> Iterable[Any]:
-    return value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
-
-
-def _of_lines(path: Path, text: str) -> dict[str, Any]:
-    try:
-        objects = [json.loads(line) for line in text.splitlines() if line.strip()]
-    except (ValueError, RecursionError) as error:
-        raise NoRunError(f"{path}: is no JSON: {error}") from error
-    if not objects or not all(isinstance(one, dict) and _are_rows(one.get("rows")) for one in objects):
-        raise NoRunError(f'{path}: has lines without "rows"')
-    return joined(objects)
-
-
-def _are_rows(rows: Any) -> bool:
-    return isinstance(rows, list) and all(isinstance(row, dict) for row in rows)
-
-
-def joined(objects: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-    """Join the objects that `compare --json` prints for several points or variants."""
-    rows = [row for one in objects for row in with_sides(one)]
-    notes = list(dict.fromkeys(str(note) for one in objects for note in _notes(one)))
-    is_of_sides = any(isinstance(one.get("variant"), str) for one in objects)
-    aside = ("rows", "notes", "findings", *(("point", "reference", "variant") if is_of_sides else ()))
-    shared = {
-        key: value
-        for key, value in objects[0].items()
-        if key not in aside and all(one.get(key) == value for one in objects)
-    }
-    stored = [each for one in objects for each in one.get("findings") or []]
-    return {**shared, **({"findings": stored} if stored else {}), "rows": rows, "notes": notes}
-
-
-def _notes(found: Mapping[str, Any]) -> Sequence[Any]:
-    notes = found.get("notes")
-    return notes if isinstance(notes, list) else []
 
 
 def page_of_file(
@@ -175,6 +65,8 @@ def page_of_file(
     budget: Budget | None = None,
     runs: Sequence[Run] = (),
     command: str = "",
+    metrics: Sequence[str] = (),
+    of: str = "",
 ) -> Document:
     """Make the report of a file: its conclusion, the differences that matter, the path, and all rows.
 
@@ -183,10 +75,18 @@ def page_of_file(
         question: What was asked; left out, the question of the file.
         budget: How much the page may hold.
         runs: Those that the file rests on, if they are at hand: their series and tables are in the details.
-        command: What makes the page.
+        command: Command that makes the page.
+        metrics: Metrics asked for, each a name or "rtt_mean of ping": conclusion, figure and first table are
+            of these.
+        of: The group of flows or link that they are asked of.
+
+    Raises:
+        NoRunError: If no finding is of what is asked for.
+        UnknownNameError: If there is no such metric.
     """
     title = text_of(found.get("title") or found.get("scenario") or found.get("kind") or "results")
-    part = part_of_file(found, question=question, budget=budget, runs=runs, command=command)
+    asked = [Subject.read(text, of or None) for text in metrics]
+    part = _part(found, asked, of, question, budget or Budget(), runs, command)
     facts = [*facts_of(found), *(page.facts(runs) if runs else [])]
     return Document(title, [part], list(dict(facts).items()), of_json(found))
 
@@ -201,20 +101,22 @@ def facts_of(found: Mapping[str, Any]) -> list[tuple[str, str]]:
     return facts
 
 
-def part_of_file(
+def _part(
     found: Mapping[str, Any],
-    *,
-    question: str = "",
-    budget: Budget | None = None,
-    runs: Sequence[Run] = (),
-    command: str = "",
+    asked: Sequence[Subject],
+    of: str,
+    question: str,
+    budget: Budget,
+    runs: Sequence[Run],
+    command: str,
 ) -> Part:
-    """Make the part of a file: see `page_of_file`."""
-    budget, kind = budget or Budget(), text_of(found.get("kind") or "results")
-    findings, others = findings_in(found)
+    kind = text_of(found.get("kind") or "results")
+    every, others = findings_in(found)
+    findings = _asked(every, asked, of)
     made = comparisons_in(found, findings)
-    told = _stored(found) or (conclusion(made) if findings else [])
-    if kind == "check" and not _stored(found):
+    is_whole = len(findings) == len(every)
+    told = (_stored(found) if is_whole else []) or conclusion(made, [each.metric for each in asked])
+    if kind == "check" and is_whole and not _stored(found):
         worse = sorted((each for each in findings if each.decision == "regressed"), key=weight)
         more = [f"{text[0].upper()}{text[1:]}" for text in map(one, worse)]
         told = [f"Verdict: {text_of(found.get('verdict'))}.", *more]
@@ -227,10 +129,10 @@ def part_of_file(
     is_swept = points is not None and len(points.paths) > 1
     first = drawn[0] if drawn and is_swept else shown.forest_of(findings) or forest_of(others)
     scenarios = _scenarios(found)
-    notes = [text_of(note) for note in _notes(found) if note]
+    notes = [text_of(note) for note in notes_of(found) if note]
     sections = [
         Section("More findings", [Items(told[MOST:])] if told[MOST:] else []),
-        Section("All verdicts", list(_verdicts(kind, findings, budget))),
+        Section("All verdicts", list(_verdicts(kind, every, budget))),
         Section("Rows", [table_of(others, f"All rows of {kind}", budget.rows)] if others else []),
         *_of_values(points, [each for each in drawn if each is not first], budget, runs),
         Section("Notes", [Items(notes)] if notes else []),
@@ -252,6 +154,28 @@ def part_of_file(
         data=list(_data(found, budget, points, scenarios)),
         heading=text_of(found.get("title") or kind),
     )
+
+
+def _asked(findings: Sequence[Finding], asked: Sequence[Subject], of: str) -> list[Finding]:
+    """The findings on what is asked for; all if nothing is."""
+    wanted = asked or ([Subject("", of)] if of else [])
+    kept = [
+        each
+        for each in findings
+        if not wanted
+        or any(
+            subject.metric in ("", each.metric)
+            and (subject.of is None or each.subject.is_of([subject.of], each.labels))
+            for subject in wanted
+        )
+    ]
+    if wanted and not kept:
+        metrics = listed(dict.fromkeys(each.metric for each in findings))
+        groups = listed(dict.fromkeys(each.of for each in findings))
+        raise NoRunError(
+            f"no finding is of what is asked for; there are {metrics or 'no metrics'} of {groups}"
+        )
+    return kept
 
 
 def _first(rows: Sequence[Row], kind: str) -> Table | None:

@@ -19,6 +19,8 @@ from fullpipe.scenario.quantities import BITS
 
 _MOST_HOPS, _MOST_NODES, _MOST_ROUTES = 8, 48, 8
 """Hops with numbers, nodes and routes of a drawing."""
+_MOST_PARTS = 200
+"""Nodes of a network that is laid out at all."""
 _MOST_SCENARIOS = 200
 """Points of which the path is worked out."""
 _MOST_NAMES = 4
@@ -40,13 +42,13 @@ def path_of(scenarios: Sequence[Scenario]) -> Figure | None:
     if not distinct:
         return None
     try:
-        networks = [resolve(one, each=1) for one in distinct]
+        first = resolve(distinct[0], each=1)
+        if not first.flows or len(first.nodes) > _MOST_PARTS or len(_used(layout(first))) > _MOST_NODES:
+            return None
+        networks = [first, *(resolve(one, each=1) for one in distinct[1:])]
     except (FullpipeError, OSError):
         return None
-    first = networks[0]
     hops = _numbered(first)
-    if not first.flows or len(_used(layout(first))) > _MOST_NODES:
-        return None
     alike = [network for network in networks if _names(network) == _names(first)]
     labels = _labels(distinct)
     drawn = _drawn(distinct[0], first, hops[:_MOST_HOPS], labels)

@@ -11,7 +11,8 @@ from fullpipe.cli.ui.inputs import only_own_files
 from fullpipe.cli.ui.limits import Limits
 from fullpipe.report.budget import Budget
 from fullpipe.report.content import Download
-from fullpipe.report.from_file import file_of, page_of_file
+from fullpipe.report.files import file_of
+from fullpipe.report.from_file import page_of_file
 from fullpipe.report.html.page import html
 from fullpipe.report.runs.page import page_of
 from fullpipe.report.runs.repeat import READ

@@ -167,7 +167,8 @@ def _lines(
     numbers, _ = _numbers(values) or ([], "")
     places = dict(zip(values, numbers, strict=True))
     parts = rows.partition_by(others[0], maintain_order=True) if others else [rows]
-    names = [found.said(others[0], part[others[0]][0]) if others else "" for part in parts][:_MOST_LINES]
+    names = _legend(found, others[0], [part[others[0]][0] for part in parts]) if others else [""]
+    names = names[:_MOST_LINES]
     lines = []
     for name, look, part in zip(names, distinct(names), parts, strict=False):
         groups = part.group_by(along)
@@ -175,6 +176,13 @@ def _lines(
         lines.append(Line(name, look, sorted(points)))
     axis = found.labels.axis(along, values, found.words[along])
     return Lines(axis, label, lines, is_log=is_geometric(numbers))
+
+
+def _legend(found: Points, path: str, values: Sequence[Any]) -> list[str]:
+    """Names of lines: of quantities with the words of their path."""
+    if as_numbers(values):
+        return [found.labels.at(path, value, found.words[path]) for value in values]
+    return [found.said(path, value) for value in values]
 
 
 def is_geometric(values: Sequence[float]) -> bool:
