@@ -324,7 +324,7 @@ def first_table(found: Points) -> Table | None:
     if not subjects:
         return None
     made = _by_point(found, f"{_HOW.capitalize()}", subjects, ROWS)
-    return replace(made, note=f"{made.note} Details has all." if made.note else "")
+    return replace(made, note=f"{made.note} Details has all." if made.note else "", is_tight=True)
 
 
 def _asked(found: Points) -> list[_Subject]:
