@@ -22,7 +22,7 @@ class Quantised:
     low: float
     step: float
     values: str
-    """In base64, two bytes each, low byte first."""
+    """Whole numbers in base64, two bytes each, low byte first."""
 
 
 def extremes(values: Values, size: int) -> Values:
@@ -41,7 +41,7 @@ def extremes(values: Values, size: int) -> Values:
 
 
 def quantised(values: Values, size: int) -> Quantised:
-    """Of every `size` samples the smallest and the largest in turn, or the samples if it is 1."""
+    """Quantise the smallest and the largest of every `size` samples, or the samples if it is 1."""
     known = values[np.isfinite(values)]
     low, high = (float(known.min()), float(known.max())) if len(known) else (0.0, 0.0)
     step = (high - low) / _STEPS or 1.0

@@ -30,7 +30,7 @@ Row = Mapping[str, Any]
 
 
 def table_of(rows: Sequence[Row], caption: str, most: int, *, folded_from: int = 1_000_000) -> Table:
-    """A column per key. Verdicts and units are told beside metrics, and intervals beside differences."""
+    """A column per key. Verdicts and units are beside metrics, and intervals beside differences."""
     keys = list(dict.fromkeys(key for row in rows for key in row))
     hidden = {key for key in _SHOWN_ELSEWHERE if _is_told(key, keys)}
     empty = {key for key in keys if all(row.get(key) in (None, "", [], {}) for row in rows)}

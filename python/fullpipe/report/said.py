@@ -12,9 +12,9 @@ _FIRST = (
     *("regressed", "worse", "better", "different", "higher", "lower"),
     *("undecided", "not worse", "equivalent"),
 )
-"""In which order verdicts are told: what asks for a decision before what does not."""
+"""Order of verdicts: those that ask for a decision come first."""
 _COUNTED = ("undecided", "not worse", "equivalent")
-"""Of these only the number is told."""
+"""Verdicts of which only the number is given."""
 
 HOW_CHECKED = (
     "Not worse: the one-sided 95 % interval of the difference ends within the margin. Regressed: it does "
@@ -27,16 +27,16 @@ HOW_COMPARED = (
     "flows or a link, and of a point."
 )
 HOW = {"check": HOW_CHECKED, "compare": HOW_COMPARED}
-"""How verdicts come about, by the kind of file."""
+"""Rules of verdicts in words, by the kind of file."""
 Row = Mapping[str, Any]
 
 
 def summary(rows: Sequence[Row]) -> str:
-    """What rows with verdicts say, the most important first: of every metric how many of its rows.
+    """Sum up rows with verdicts, the most important first: for every metric how many of its rows.
 
     >>> rows = [{"verdict": "better", "metric": "jain"}, {"verdict": "worse", "metric": "goodput"}]
     >>> summary([*rows, {"verdict": "undecided", "metric": "goodput"}])
-    'worse in goodput (1 of 2); better in jain; undecided in 1 of 3 rows'
+    "worse in goodput (1 of 2); better in Jain's index; undecided in 1 of 3 rows"
     """
     return "; ".join(_told(word, rows) for word, _ in tally(rows)) or "nothing was compared"
 
@@ -58,7 +58,7 @@ def _share(metric: str, of: Sequence[Row], rows: Sequence[Row]) -> str:
 
 
 def tally(rows: Iterable[Row]) -> list[tuple[str, int]]:
-    """How often each verdict is there, in the order in which they are told."""
+    """Count each verdict, in the order of `_FIRST`."""
     given = [str(row["verdict"]) for row in rows if row.get("verdict")]
     order = sorted(set(given), key=lambda word: (_FIRST.index(word) if word in _FIRST else len(_FIRST), word))
     return [(word, given.count(word)) for word in order]

@@ -28,7 +28,7 @@ def listed(words: Iterable[str]) -> str:
 
 
 def counted(number: int, thing: str) -> str:
-    """So many of a thing.
+    """Number of a thing in words.
 
     >>> counted(1, "run"), counted(2000, "run")
     ('1 run', '2,000 runs')
@@ -37,7 +37,7 @@ def counted(number: int, thing: str) -> str:
 
 
 def left_out(shown: int, total: int, things: str, where: str = "") -> str:
-    """What is to be said if not everything is shown; nothing if it is.
+    """Say how many are left out; nothing if all are shown.
 
     >>> left_out(10, 12, "rows")
     'The first 10 of 12 rows are shown; 2 are left out.'

@@ -14,7 +14,7 @@ from fullpipe.report.html.tables import shown
 from fullpipe.report.html.writer import Writer
 
 _ASSETS, _BUILT = "assets", "static"
-"""What is written by hand, and what `make page` builds of web/src/report."""
+"""Folders of the files written by hand, and of those that `make page` builds from web/src/report."""
 
 
 def html(page: Document, samples: int) -> str:
@@ -51,7 +51,7 @@ def html(page: Document, samples: int) -> str:
 
 
 def _policy(style: str, script: str) -> str:
-    """What the browser lets the page do: its own style and script, by their digests, and pictures in it."""
+    """Content security policy: only the page's own style and script, by their digests, and pictures in it."""
     return (
         f"default-src 'none'; script-src {_digest(script)}; style-src {_digest(style)}; "
         "img-src data:; base-uri 'none'; form-action 'none'"

@@ -11,7 +11,7 @@ from fullpipe.report.text import lines_visible
 
 
 def smallest_group(numbers: int, samples: int) -> int:
-    """How many samples have one smallest and one largest value in a page."""
+    """Number of samples that share one smallest and one largest value in a page."""
     size = 1
     while (numbers if size == 1 else 2 * numbers / size) > samples:
         size *= 2
@@ -19,7 +19,7 @@ def smallest_group(numbers: int, samples: int) -> int:
 
 
 def series_of(chart: Series, name: str, size: int) -> dict[str, Any]:
-    """What the script of a page draws a figure from."""
+    """Return the data from which the script of a page draws a figure."""
     traces = []
     for trace in chart.traces:
         found = quantised(trace.values, size)
@@ -46,7 +46,7 @@ def series_of(chart: Series, name: str, size: int) -> dict[str, Any]:
 
 
 def lines_of(chart: Lines, name: str) -> dict[str, Any]:
-    """What the script of a page draws lines with bands from: columns along common places."""
+    """Return the data of lines with bands for the script of a page: columns along common places."""
     places = sorted({point[0] for line in chart.lines for point in line.points})
     lines = []
     for line in chart.lines:

@@ -23,8 +23,8 @@ def section(runs: Sequence[Run], metrics: Sequence[str], budget: Budget) -> Sect
     """A table of differences; None if the runs are of one engine, or of different flows.
 
     Args:
-        runs: Of all engines.
-        metrics: What is asked for; left out, what `fullpipe compare` shows.
+        runs: Those of all engines.
+        metrics: Metrics asked for; left out, those of `fullpipe compare`.
         budget: How many rows there may be.
     """
     sides = by_engine(runs)

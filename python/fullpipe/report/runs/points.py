@@ -23,14 +23,14 @@ from fullpipe.scenario.labels import Labels
 from fullpipe.scenario.quantities import as_numbers
 
 _SHOWN = names_in(View.REPORT)
-"""What a report tells of flows and links, where runs have it."""
+"""Metrics of flows and links in a report, if runs have them."""
 _COMPARED = names_in(View.COMPARISON)
-"""What `fullpipe compare` judges."""
+"""Metrics that `fullpipe compare` judges."""
 SHARE, EQUAL_SHARE = "share", "equal_share"
 """The metric of which all flows together have nothing to say."""
 _GOODPUT = "goodput"
 _OF_USERS = (*(name for name in RANKED if name != _GOODPUT), _GOODPUT)
-"""What tells most of flows that are no bulk flows, the first that they have."""
+"""Main metrics of flows that are no bulk flows, the first that they have."""
 _MOST_NAMES = 3
 
 
@@ -40,9 +40,9 @@ class Points:
 
     name: str
     runs: Sequence[Run]
-    """By point, engine and seed."""
+    """Runs in the order of point, engine and seed."""
     points: Sequence[dict[str, Any]]
-    """Of every run."""
+    """Point of every run."""
     asked: Mapping[str, Sequence[str] | None]
     """The metrics that are asked for, with the groups of flows or links they are asked of; None: of all."""
     of: str = ""
@@ -100,7 +100,7 @@ class Points:
 
     @cached_property
     def paths(self) -> list[str]:
-        """What differs between runs but the seed, the one that changes slowest first."""
+        """Paths that differ between runs besides the seed, the one that changes slowest first."""
         return [path for path in paths_of(self.values) if self.values[path].n_unique() > 1]
 
     @cached_property
@@ -171,7 +171,7 @@ class Points:
         return known if len(known) == 1 else [name for name in TOTALS if name in known]
 
     def asked_of(self, metric: str) -> list[str]:
-        """Of which groups of flows or links a metric is told that was asked for."""
+        """Groups of flows or links for which a metric was asked."""
         known = self.having(metric)
         own = [name for name in known if name not in TOTALS]
         asked = self.asked.get(metric)
@@ -202,7 +202,7 @@ class Points:
 
     @cached_property
     def telling(self) -> dict[int, str]:
-        """Of every entry of `flows` the metric that says most of what its users get.
+        """Main metric of every entry of `flows`.
 
         Calls have a score, pages and transfers take time, bulk flows want goodput, and others are probes.
         """
@@ -240,7 +240,7 @@ def ordered(values: Sequence[Any]) -> list[Any]:
 
 
 def _name(runs: Sequence[Run]) -> str:
-    """What scenarios are called: of several names the words that all have, or the names if there are none."""
+    """Name of scenarios: the words that all names share, or the names if they share none."""
     names = list(dict.fromkeys(run.name for run in runs))
     shared = [word for word in names[0].split() if all(word in name.split() for name in names)]
     return names[0] if len(names) == 1 else " ".join(shared) or " and ".join(names)

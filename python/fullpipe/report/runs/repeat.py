@@ -1,4 +1,4 @@
-"""What makes the same runs again: a scenario with all points, and a command."""
+"""Repetition of runs: a scenario with all points, and the commands."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ _POINT = "point"
 READ = (flent.ENGINE, pcap.ENGINE)
 """Engines that read files."""
 _DEFAULT = "runs"
-"""Where runs are kept unless it is said."""
+"""Folder of runs unless another is named."""
 _MISSING = object()
 
 
 def command(found: Points) -> str:
-    """What makes the runs again, a line per engine or seed."""
+    """Commands that make the runs again, a line per engine or seed."""
     scenario = _scenario(found)
     file = "" if scenario is None else _name_of(found, scenario) or file_name(scenario.name)
     return "\n".join(_commands(found, file)) if file else ""
@@ -81,7 +81,7 @@ def _commands(found: Points, scenario: str) -> Iterator[str]:
 
 
 def _imports(found: Points, engine: str) -> Iterator[str]:
-    """What reads measured files again: a command for all that share what names of algorithms mean."""
+    """Commands that read measured files again, one for all with the same names of algorithms."""
     files: dict[str, list[str]] = {}
     for run in found.runs:
         file = run.meta.host.get(flent.FILE)
@@ -93,7 +93,7 @@ def _imports(found: Points, engine: str) -> Iterator[str]:
 
 
 def _store(found: Points) -> list[str]:
-    """Where the runs were kept, by its last name: the page says nothing of the machine."""
+    """Option for the folder of the runs, by its last name: the page says nothing of the machine."""
     folder = found.runs[0].folder
     name = folder.absolute().parent.parent.name if folder else _DEFAULT
     return [] if name == _DEFAULT else ["--out", name]

@@ -19,7 +19,7 @@ from fullpipe.report.text import left_out
 
 _DIGITS = 10
 _FORMULA = ("=", "+", "-", "@", "\t", "\r")
-"""How a cell begins that a spreadsheet would run."""
+"""Beginnings of cells that a spreadsheet would run."""
 
 
 def headed(metric: str) -> Column:
@@ -79,7 +79,7 @@ def every_run(found: Points, budget: Budget) -> Table:
 
 
 def meanings(found: Points) -> Table:
-    """What the metrics are."""
+    """Table of metrics with name, unit, better direction and meaning."""
     names = [*found.measured("flows"), *found.measured("link")]
     rows = [
         [

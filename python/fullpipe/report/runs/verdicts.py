@@ -74,7 +74,7 @@ def _variant(found: Points, part: pl.DataFrame, path: str, value: Any) -> Side:
 
 
 def _side(found: Points, path: str, value: Any) -> str:
-    """What a value is called: with its path where another path has it, too."""
+    """Name of a value, with its path where another path has it, too."""
     others = (found.values[each].unique().to_list() for each in found.paths if each != path)
     is_shared = any(value in values for values in others)
     return found.at(path, value) if is_shared else found.said(path, value)

@@ -30,7 +30,7 @@ _CELL, _ROW = 30.0, 18.0
 _LABELS = 280
 """Room for the labels of rows."""
 _NUMBERS = 520
-"""Where the axis of differences ends, and room for their numbers begins."""
+"""End of the axis of differences, and beginning of the room for their numbers."""
 _LONGEST_NUMBERS = 30
 _LONGEST = 40
 """Letters of a label of a row."""

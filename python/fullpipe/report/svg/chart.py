@@ -29,7 +29,7 @@ def svg_of(figure: Figure, columns: int) -> str:
 
 
 def legend_of(figure: Figure) -> list[tuple[str, Look]]:
-    """What is drawn how, where lines need a legend."""
+    """Labels with their looks, for charts whose lines need a legend."""
     match figure.chart:
         case Lines(lines=drawn) | Series(traces=drawn):
             return [(one.label, one.look) for one in drawn if one.label]

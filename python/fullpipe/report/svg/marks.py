@@ -18,7 +18,7 @@ _TICKS = 5
 _ROOM = 44.0
 """Pixels between ticks."""
 _LEAST_SPAN = 1e-300
-"""Of an axis with several ticks; smaller numbers have too few digits."""
+"""Smallest span of an axis with several ticks; smaller numbers have too few digits."""
 
 
 def element(name: str, content: str = "", **attributes: object) -> str:
@@ -71,7 +71,7 @@ def drawing(height: float, inner: Iterable[str], label: str) -> str:
 
 @dataclass(frozen=True)
 class Scale:
-    """From numbers to pixels."""
+    """Map from numbers to pixels."""
 
     low: float
     high: float
@@ -123,7 +123,7 @@ def ticks(low: float, high: float, about: int = _TICKS) -> list[float]:
 
 
 def span(values: Sequence[float]) -> tuple[float, float]:
-    """From where to where an axis goes: from 0 if that is not far, and a little beyond the extremes."""
+    """Ends of an axis: from 0 if that is not far, and a little beyond the extremes."""
     low, high = min(values, default=0.0), max(values, default=1.0)
     if low >= 0 and low < 0.6 * high:
         low = 0.0
@@ -181,5 +181,5 @@ def bottom_axis(
 
 
 def tip(text: str) -> str:
-    """What a pointer that rests there shows."""
+    """Text for a pointer that rests there."""
     return element("title", text)

@@ -169,6 +169,13 @@ class StoredScenario(_Part):
     scenario: dict[str, Any]
 
 
+class StoredBasis(_Part):
+    """Runs that the findings rest on."""
+
+    store: str = Field(description="Last name of the folder of the runs.")
+    runs: list[tuple[str, str]] = Field(description="Place of each run below it, and when it was made.")
+
+
 class FindingsFile(_Part):
     """File of `fullpipe compare -o` and `fullpipe check -o`, and input of `fullpipe report`."""
 
@@ -184,6 +191,7 @@ class FindingsFile(_Part):
     notes: list[str] = []
     command: str = ""
     versions: dict[str, str] = {}
+    basis: StoredBasis | None = None
     rows: list[dict[str, Any]] = Field([], description="The findings as format 1 had them.")
 
 
