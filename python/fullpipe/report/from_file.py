@@ -28,7 +28,7 @@ from fullpipe.report.content import (
 from fullpipe.report.effects import forest_of
 from fullpipe.report.files import notes_of
 from fullpipe.report.from_findings import FindingPoints
-from fullpipe.report.path import path_of
+from fullpipe.report.path import path_of, path_of_runs
 from fullpipe.report.rows import table_of, text_of
 from fullpipe.report.runs import figures, page, tables
 from fullpipe.report.runs.answer import lead
@@ -145,9 +145,7 @@ def _part(
         scope=_scope(found, findings, runs),
         command=again if "\n" not in again else "",
         figure=first,
-        path=path_of(
-            [each for of_side in scenarios.values() for each in of_side] or [run.scenario for run in runs]
-        ),
+        path=path_of([each for of_side in scenarios.values() for each in of_side]) or path_of_runs(runs),
         table=table or _first(others, kind),
         details=[section for section in sections if section.blocks or section.sections],
         repetition=list(_repetition(again, command, scenarios)),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 from fullpipe.analysis.layout import Layout, air, begin, layout
 from fullpipe.analysis.metrics.paths import rate_varies
@@ -11,6 +11,7 @@ from fullpipe.report import content
 from fullpipe.report.content import Figure, PathHop, PathNode, PathRoute
 from fullpipe.report.looks import of_flows
 from fullpipe.report.text import counted, listed
+from fullpipe.runs import Run
 from fullpipe.scenario import Network, Scenario, resolve
 from fullpipe.scenario.model.link.losses import Bernoulli, Loss
 from fullpipe.scenario.model.link.queues import Discipline, DropTail
@@ -30,6 +31,11 @@ _RATES = ((1e9, "Gbit/s"), (1e6, "Mbit/s"), (1e3, "kbit/s"), (1.0, "bit/s"))
 _TIMES = ((1.0, "s"), (1e-3, "ms"), (1e-6, "us"))
 _SIZES = ((1e6, "MB"), (1e3, "kB"), (1.0, "B"))
 _Units = Sequence[tuple[float, str]]
+
+
+def path_of_runs(runs: Iterable[Run]) -> Figure | None:
+    """Draw the path of runs. Those that were measured elsewhere say nothing of theirs."""
+    return path_of([run.scenario for run in runs if not run.meta.engine.is_of_a_file])
 
 
 def path_of(scenarios: Sequence[Scenario]) -> Figure | None:

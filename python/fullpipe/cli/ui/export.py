@@ -43,7 +43,8 @@ def verdicts_page(told: Mapping[str, Any], runs: Sequence[Run], question: str = 
         {"side": told[side], "scenario": scenario.to_dict()}
         for side, scenario in zip(("reference", "variant"), scenarios.values(), strict=False)
     ]
-    found = {**file_of([told], str(told["command"] or "")), **sides, "scenarios": ran}
+    is_measured = any(run.meta.engine.is_of_a_file for run in runs)
+    found = {**file_of([told], str(told["command"] or "")), **sides, "scenarios": [] if is_measured else ran}
     page = page_of_file(found, question=question, runs=runs)
     files = [
         Download(name, _TOML, scenario.to_toml())

@@ -16,7 +16,7 @@ from fullpipe.report.basis import basis_of
 from fullpipe.report.budget import Budget
 from fullpipe.report.content import Boxes, Document, Figure, Items, Part, Section, Text
 from fullpipe.report.findings import first_table, forest_of
-from fullpipe.report.path import path_of
+from fullpipe.report.path import path_of_runs
 from fullpipe.report.runs import answer, engines, figures, over_time, repeat, tables, verdicts
 from fullpipe.report.runs.points import Points
 from fullpipe.report.text import left_out, listed
@@ -153,7 +153,7 @@ def _part(found: Points, name: str, question: str, command: str, budget: Budget)
         scope=answer.scope(found),
         command=again if again.count("\n") < _MOST_COMMANDS else "",
         figure=first,
-        path=path_of([run.scenario for run in found.runs]),
+        path=path_of_runs(found.runs),
         table=first_table(findings) if findings else answer.first_table(found),
         details=list(filter(_has_content, sections)),
         repetition=repeat.blocks(found, command),
