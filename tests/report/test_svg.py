@@ -90,6 +90,11 @@ def test_a_heat_map_has_a_colour_bar_with_its_unit_and_ends() -> None:
     assert shades(found)[2:] == [f"h{n}" for n in range(7, -1, -1)]
 
 
+def test_values_that_span_much_are_shaded_by_their_logarithms() -> None:
+    found = drawn(Heat("x", "y", ["1", "2", "3"], ["a"], [[1.0, 32.0, 1000.0]]))
+    assert shades(found)[:3] == ["h0", "h4", "h7"]
+
+
 def test_less_than_what_is_neutral_has_the_other_colour() -> None:
     found = drawn(Heat("x", "y", ["1", "2", "3"], ["a"], [[0.477, 0.53, 0.9]], neutral=0.5))
     assert shades(found)[:3] == ["u0", "o0", "o6"]

@@ -12,6 +12,7 @@ from fullpipe.report.svg.marks import (
     RIGHT,
     TOP,
     WIDTH,
+    LogScale,
     Scale,
     bottom_axis,
     classes,
@@ -36,6 +37,8 @@ _LONGEST = 40
 """Letters of a label of a row."""
 _LETTER = 6.5
 _SHADES = 8
+_MUCH = 100
+"""Ratio of the largest to the smallest value beyond which shades go by logarithms, as in `fullpipe plot`."""
 _BAR = 104.0
 """Room for the colour bar."""
 _LEAST_ROWS = 6
@@ -143,7 +146,9 @@ def _bar(chart: Heat, ends: tuple[float, float], shade: _Shade, left: float) -> 
         low, high = chart.neutral - reach, chart.neutral + reach
     tall = _CELL * max(len(chart.rows), _LEAST_ROWS)
     for n in range(_SHADES):
-        hue, level = shade(high - (high - low) * (n + 0.5) / _SHADES)
+        hue, level = "h", 0 if number(low) == number(high) else _SHADES - 1 - n
+        if chart.neutral is not None:
+            hue, level = shade(high - (high - low) * (n + 0.5) / _SHADES)
         yield element(
             "rect",
             x=left,
@@ -173,7 +178,8 @@ def _shade(low: float, high: float, neutral: float | None) -> _Shade:
     if neutral is None and number(low) == number(high):
         return lambda _: ("h", 0)
     if neutral is None:
-        scale = Scale(low, high, 0, _SHADES - 1)
+        spans_much = low > 0 and high > _MUCH * low
+        scale = (LogScale if spans_much else Scale)(low, high, 0, _SHADES - 1)
         return lambda value: ("h", min(max(round(scale(value)), 0), _SHADES - 1))
     reach = max(high - neutral, neutral - low) or 1.0
     away = Scale(0, reach, 0, (_SHADES - 2) / 2)
