@@ -145,7 +145,7 @@ def _of_groups(found: Points, rows: pl.DataFrame) -> Iterator[Figure]:
     along = next((path for path in found.paths if _numbers(rows[path].to_list())), None)
     if along:
         chart = _lines(found, rows, along, ["of"], label, bounds_of(_OF_GROUPS))
-        yield _figure(f"{named} over {titles_of(found.paths)[along]}: means and 95 % intervals", chart, found)
+        yield _figure(f"{named} over {found.words[along]}: means and 95 % intervals", chart, found)
         return
     names = [", ".join(filter(None, [found.told(row), row["of"]])) for row in rows.iter_rows(named=True)]
     yield from _boxes(rows.with_columns(label=pl.Series(names)), label, named, found)
