@@ -108,7 +108,7 @@ def test_a_metric_that_is_asked_for_is_told_of_every_group() -> None:
 
 
 @pytest.mark.parametrize(
-    ("worse_at", "where"), [(("1 bdp", "2 bdp"), "size <= 2 bdp"), (("4 bdp",), "size = 4 bdp")]
+    ("worse_at", "where"), [(("1 bdp", "2 bdp"), "buffer <= 2 BDP"), (("4 bdp",), "buffer = 4 BDP")]
 )
 def test_a_sweep_says_where_along_the_axis_a_verdict_holds(worse_at: Sequence[str], where: str) -> None:
     points = ["1 bdp", "2 bdp", "4 bdp"]

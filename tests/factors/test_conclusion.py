@@ -114,7 +114,7 @@ def test_what_is_open_along_a_sweep_has_the_point_of_its_numbers() -> None:
     axes = {CCA: ["cubic", "bbr3"], RATE: [f"{n} Mbit/s" for n in range(1, 10)]}
     found = one(answered(values(axes, lambda at: 5 + 0.12 * (at[CCA] == "bbr3")), CCA))
     assert_fits(
-        found, r"cca is undecided at 9 of 9 points: .*\] at rate=\d Mbit/s; about \d+ seeds would decide\."
+        found, r"cca is undecided at 9 of 9 points: .*\] at rate \d Mbit/s; about \d+ seeds would decide\."
     )
 
 
@@ -126,7 +126,7 @@ def test_along_a_sweep_it_is_said_where_and_where_most() -> None:
         return 50.0 + (at[CCA] == "bbr3") * (rate > 2) * rate
 
     found = one(answered(values(axes, mean), CCA))
-    assert "rises at 2 of 4 points (rate >= 3 Mbit/s), most at rate=4 Mbit/s: it rises by" in found
+    assert "rises at 2 of 4 points (rate >= 3 Mbit/s), most at rate 4 Mbit/s: it rises by" in found
 
 
 def test_what_holds_at_the_other_points_is_counted() -> None:

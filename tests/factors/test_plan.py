@@ -119,7 +119,7 @@ def test_the_conclusion_of_several_points_ends_with_the_worst_case() -> None:
     least, _, most = sorted(row.seeds or 0 for row in rows)
     assert first.startswith(f"{least} to {most:,} seeds find a difference of 5 % (")
     assert worst.startswith(f"The worst case takes {most:,} seeds [")
-    assert "goodput of mine, delay=1 ms, where differences vary by" in worst
+    assert "goodput of mine, delay 1 ms, where differences vary by" in worst
 
 
 def test_a_difference_that_no_number_of_seeds_finds_is_said() -> None:

@@ -51,8 +51,8 @@ def test_a_sweep_says_where_a_metric_is_highest_and_lowest() -> None:
     values = [*point("1 bdp", 5e6, 0.04), *point("2 bdp", 7e6, 0.06), *point("4 bdp", 7.01e6, 0.09)]
     told = outcome(means(values))
     assert told[0] == (
-        "Goodput of mine is highest at size=4 bdp (1 other point may be equal): 7.01 [6.91, 7.11] Mbit/s; "
-        "lowest at size=1 bdp: 5.00 [4.93, 5.07] Mbit/s."
+        "Goodput of mine is highest at buffer 4 BDP (1 other point may be equal): 7.01 [6.91, 7.11] Mbit/s; "
+        "lowest at buffer 1 BDP: 5.00 [4.93, 5.07] Mbit/s."
     )
     assert told[1] == "Opinion score (MOS) of call is 4.2 [4.1, 4.3] at all 3 points."
     assert len(told) <= MOST
@@ -71,7 +71,7 @@ def test_a_metric_that_is_asked_for_is_told_of_every_group() -> None:
 def test_an_entry_whose_flows_have_several_names_is_one_group() -> None:
     of_points = (("1 bdp", "cubic-1", 5e6), ("1 bdp", "bbr3-1", 6e6), ("2 bdp", "cubic-1", 9e6))
     (told, *_) = outcome(means([(size, name, 0, "goodput", goodput) for size, name, goodput in of_points]))
-    assert told.startswith("Goodput of cubic-1 or bbr3-1 is highest at size=2 bdp: ")
+    assert told.startswith("Goodput of cubic-1 or bbr3-1 is highest at buffer 2 BDP: ")
 
 
 @pytest.mark.parametrize(("words", "rows"), [((), 12), (("--all",), 24)])
@@ -93,6 +93,6 @@ flows = [{{ name = "a", cca = "cubic" }}, {{ name = "b", cca = "reno" }}]
     )
     shown = fullpipe("run", "duel.toml", "--seeds", 2, "--jobs", 1, "--metric", "goodput", *words).stdout
     first, _, table = shown.partition("\n\n")
-    assert " ".join(first.split()).startswith("Goodput of a is highest at size=")
+    assert " ".join(first.split()).startswith("Goodput of a is highest at buffer ")
     assert sum(line.split()[2:3] in (["a"], ["b"], ["all"]) for line in table.splitlines()) == rows
     assert ("more rows: --all prints them" in table) == (not words)

@@ -232,7 +232,7 @@ def test_a_wrong_formula_is_an_error_of_one_line(store: Path, tmp_path: Path, wo
     result = plot(store, "--metric", "jain", "--x", "count", "--out", str(tmp_path / "it.svg"), *words)
     assert result.exit_code == 2
     told = " ".join(result.output.replace("│", " ").split())
-    assert f"Invalid value for {words[0]}: " in told
+    assert f"invalid value for {words[0]}: " in told
     assert 'no formula between its "$"' in told
     assert "Exception" not in told
 

@@ -284,14 +284,17 @@ def test_means_save_with_the_ends_of_their_intervals(show: Show, runs: Document,
     figure.scroll_into_view_if_needed()
     menu = figure.locator(".save")
     head, rows = table(file := saved(menu, "CSV", tmp_path))
-    assert head == ["rate, Mbit/s", *(f"goodput, Mbit/s{end}" for end in ("", ", low", ", high"))]
+    names = [
+        f"{flow}: share of goodput{end}" for flow in ("cubic-1", "bbr3-1") for end in ("", ", low", ", high")
+    ]
+    assert head == ["rate (Mbit/s)", *names]
     assert [float(row[0]) for row in rows] == [5, 10, 20]
-    for column in range(4):
+    for column in range(7):
         of_plot = figure.evaluate("(figure, column) => Array.from(figure.plot.data[column])", column)
         assert numbers(file, column) == pytest.approx(of_plot, rel=1e-9)
     title, *others = words(saved(menu, "SVG", tmp_path))
-    assert title == "goodput of all flows over rate: means and 95 % intervals."
-    assert {"rate, Mbit/s", "goodput, Mbit/s", "10"} <= set(others)
+    assert title == "share of goodput of every group of flows over rate: means and 95 % intervals."
+    assert {"rate (Mbit/s)", "share of goodput", "10"} <= set(others)
     assert picture(saved(menu, "PNG", tmp_path)).shape[1] == WIDTH
 
 
@@ -343,7 +346,7 @@ STILL: dict[str, tuple[Chart, list[str], list[str]]] = {
 def test_a_chart_that_stays_as_drawn_saves(
     show: Show, tmp_path: Path, chart: Chart, head: list[str], last: list[str]
 ) -> None:
-    page = Document("still", "?", ["x"], [Section("Figure", [Figure("Caption.", chart, "alternative")])])
+    page = Document("still", [Part("?", ["x"], figure=Figure("Caption.", chart, "alternative"))])
     tab = show(page, color_scheme="dark", accept_downloads=True)
     menu = tab.locator("figure .save")
     names, rows = table(saved(menu, "CSV", tmp_path))
@@ -356,7 +359,7 @@ def test_a_chart_that_stays_as_drawn_saves(
 
 
 def test_a_picture_that_was_drawn_elsewhere_saves_as_it_is(show: Show, tmp_path: Path) -> None:
-    page = Document("image", "?", ["x"], [Section("Figure", [Figure("Of one pixel.", Image(PNG), "pixel")])])
+    page = Document("image", [Part("?", ["x"], figure=Figure("Of one pixel.", Image(PNG), "pixel"))])
     menu = show(page, accept_downloads=True).locator("figure .save")
     assert menu.locator("button").all_text_contents() == ["PNG"]
     assert saved(menu, "PNG", tmp_path).name == "of-one-pixel.png"
@@ -364,7 +367,7 @@ def test_a_picture_that_was_drawn_elsewhere_saves_as_it_is(show: Show, tmp_path:
 
 def test_tables_are_sorted_by_their_headings(show: Show, runs: Document) -> None:
     tab = show(runs)
-    table = tab.locator("table").first
+    table = tab.locator(".scroll table").first
     heads = table.locator("thead th").all_inner_texts()
     column = next(place for place, head in enumerate(heads) if "goodput" in head)
     table.locator("thead th button").nth(column).click()
@@ -512,7 +515,7 @@ def test_two_screens_answer_ten_questions(show: Show, study: list[Run]) -> None:
         "algorithm": "bbr3 instead of cubic",
         "direction": r"(rises|falls|worse|better|undecided)",
         "how much, with its unit and interval": r"\d \[-?[\d.]+, [+-]?[\d.]+\] ?(Mbit/s|ms|%)?|% \[-",
-        "where along the sweep": r"(size=|size = |queue size, BDP)",
+        "where along the sweep": r"(buffer \d|buffer [<>]?= |buffer \(BDP\))",
         "seeds": "seeds 1 to 4",
         "version": rf"fullpipe {re.escape(study[0].meta.versions['fullpipe'])}",
         "repeat": "fullpipe run study.toml --seeds 4",

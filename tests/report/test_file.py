@@ -158,7 +158,7 @@ def test_a_file_answers_what_is_asked_of_it(tmp_path: Path) -> None:
 def test_differences_have_units_intervals_and_a_figure(tmp_path: Path) -> None:
     found = page(tmp_path, json.dumps(CHECK))
     told = cells(found)
-    assert told["metric"] == "goodput, Mbit/s"
+    assert told["metric"] == "goodput (Mbit/s)"
     assert told["difference [95 %]"] == "-10.0 % [-15.0, -5.0]"
     assert told["margin"] == "3 %"
     (drawn,) = forest(found)[1].differences

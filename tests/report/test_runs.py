@@ -58,7 +58,7 @@ def charts(page: Document) -> list[type]:
 
 def test_the_table_of_means_has_a_row_per_point_and_group() -> None:
     means, links = tables(section(page_of(runs_of(("5 Mbit/s", "20 Mbit/s"))), "Means"))[:2]
-    assert [column.name for column in means.columns[:4]] == ["rate", "flows", "runs", "goodput, Mbit/s"]
+    assert [column.name for column in means.columns[:4]] == ["rate", "flows", "runs", "goodput (Mbit/s)"]
     of = [(row[0], row[1], row[2]) for row in means.rows]
     assert of[:3] == [
         ("5 Mbit/s", "cubic-1", "2"),
@@ -143,7 +143,10 @@ def test_lines_of_quantities_say_which(shares: list[Run]) -> None:
     ]
     lines = [figure.chart for figure in drawn(page_of(delays)) if isinstance(figure.chart, Lines)]
     assert lines
-    assert {line.label for chart in lines for line in chart.lines} == {"delay=5 ms", "delay=20 ms"}
+    assert {line.label for chart in lines for line in chart.lines} == {
+        "one-way delay 5 ms",
+        "one-way delay 20 ms",
+    }
     assert all(chart.is_log for figure in drawn(page_of(shares)) if isinstance(chart := figure.chart, Lines))
 
 
@@ -157,8 +160,8 @@ def test_of_three_paths_one_gives_a_figure_per_value() -> None:
     page = page_of(runs)
     captions = [figure.caption for figure in drawn(page) if figure.caption.startswith("goodput of all flows")]
     assert [caption.partition(" over ")[0] for caption in captions] == [
-        "goodput of all flows, flows.1.cca=reno",
-        "goodput of all flows, flows.1.cca=bbr3",
+        "goodput of all flows, algorithm of flows.1 reno",
+        "goodput of all flows, algorithm of flows.1 bbr3",
     ]
 
 
@@ -271,7 +274,7 @@ def test_verdicts_are_of_every_axis_of_names(house: list[Run]) -> None:
     assert {"bbr1 instead of cubic", "fair instead of deep"} <= named
     (verdicts,) = tables(section(page, "All verdicts"))
     columns = [column.name for column in verdicts.columns]
-    assert columns[:3] == ["variant", "queue", "cca"]
+    assert columns[:3] == ["variant", "queue", "algorithm"]
     at = {tuple(row[:3]) for row in verdicts.rows}
     assert ("fair against deep", "-", "cubic") in at
     assert ("bbr1 against cubic", "deep", "-") in at
@@ -281,11 +284,11 @@ def test_verdicts_are_of_every_axis_of_names(house: list[Run]) -> None:
 def test_what_tells_most_of_every_group_is_one_table(house: list[Run]) -> None:
     (groups,) = tables(section(page_of(house), "By group of flows"))
     assert [column.name for column in groups.columns] == [
-        "cca",
+        "algorithm",
         "queue",
-        "download: goodput, Mbit/s",
-        "upload: goodput, Mbit/s",
-        "reader: median page load time, ms",
+        "download: goodput (Mbit/s)",
+        "upload: goodput (Mbit/s)",
+        "reader: median page load time (ms)",
         "call: opinion score (MOS)",
     ]
     assert len(groups.rows) == 4
@@ -298,7 +301,7 @@ def test_what_is_asked_for_is_answered_first(house: list[Run]) -> None:
     told = [line for line in sentences(page) if line.startswith("p95 one-way delay of call, ")]
     first, second = told[:2]
     assert first.startswith("p95 one-way delay of call, bbr1 against cubic: ")
-    assert second.startswith("p95 one-way delay of call, fair against deep: better at cca=")
+    assert second.startswith("p95 one-way delay of call, fair against deep: better at algorithm ")
     values = {run.scenario.digest: [] for run in house}
     for one in house:
         values[one.scenario.digest].append(one.flows.filter(pl.col("flow") == "call")["owd_p95_s"][0])
@@ -338,9 +341,9 @@ def test_no_winner_is_told_among_points_that_may_be_equal(house: list[Run]) -> N
 def test_what_may_be_equal_to_the_highest_is_counted(shares: list[Run]) -> None:
     found = [line for line in sentences(page_of(shares)) if ": highest " in line]
     goodput, jain = (line for line in found if line.startswith(("goodput of all flows", "Jain")))
-    told = r"highest 9.52 \S+ \S+ Mbit/s at size=8 bdp \(2 other points may be equal\), lowest"
+    told = r"highest 9.52 \S+ \S+ Mbit/s at buffer 8 BDP \(2 other points may be equal\), lowest"
     assert re.search(told, goodput)
-    assert re.search(r"at size=2 bdp \(1 other point may be equal\), lowest .* at size=8 bdp\.$", jain)
+    assert re.search(r"at buffer 2 BDP \(1 other point may be equal\), lowest .* at buffer 8 BDP\.$", jain)
 
 
 def test_a_figure_that_is_asked_for_stands_once(house: list[Run]) -> None:
@@ -399,8 +402,8 @@ def test_a_share_is_told_by_where_it_is_above_and_below_an_equal_one(shares: lis
         expected.append(int(np.mean(found) - half > 0.5) - int(np.mean(found) + half < 0.5))
     assert expected == [1, 0, 0, -1]
     assert told == (
-        "share of goodput of bbr3: more than its fair share of 0.5 at 1 of 4 points, where size = 0.25 bdp;"
-        " less than its fair share of 0.5 at 1 of 4 points, where size = 8 bdp; undecided at the other 2"
+        "share of goodput of bbr3: more than its fair share of 0.5 at 1 of 4 points, where buffer = 0.25 BDP;"
+        " less than its fair share of 0.5 at 1 of 4 points, where buffer = 8 BDP; undecided at the other 2"
         " points (95 % intervals exclude it)."
     )
 
@@ -418,5 +421,5 @@ def test_a_share_beside_a_call_has_no_equal_one(house: list[Run]) -> None:
 
 def test_a_table_has_what_is_asked_for_at_every_point(shares: list[Run]) -> None:
     (asked,) = tables(section(page_of(shares, metrics=["share"], of="bbr3"), "Metrics asked for"))
-    assert [column.name for column in asked.columns] == ["size", "bbr3: share of goodput"]
-    assert [row[0] for row in asked.rows] == ["0.25 bdp", "1 bdp", "2 bdp", "8 bdp"]
+    assert [column.name for column in asked.columns] == ["buffer", "bbr3: share of goodput"]
+    assert [row[0] for row in asked.rows] == ["0.25 BDP", "1 BDP", "2 BDP", "8 BDP"]

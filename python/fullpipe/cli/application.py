@@ -18,10 +18,7 @@ _LONGEST = 400
 _UsageError: Any = typer.BadParameter.__base__
 """Base of typer's exceptions for wrong arguments; its module differs between versions."""
 _TITLE = "A laboratory for TCP congestion control."
-_LAST = (
-    "Begin with `fullpipe run single-bbr1`. `fullpipe COMMAND --help` explains a command,"
-    " and `fullpipe man | man -l -` explains all."
-)
+_LAST = "Begin with `fullpipe run single-bbr1`. Next: `fullpipe COMMAND --help`, `man`."
 
 
 class _Group(help.Group):

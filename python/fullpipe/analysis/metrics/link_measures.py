@@ -66,9 +66,9 @@ LINK_MEASURES = (
         "s",
         "lower",
         WAIT,
-        "mean queueing delay",
+        "mean sojourn time",
         "sojourn_mean_s",
-        "mean queueing delay",
+        "mean sojourn time",
     ).leads(View.COMPARISON | View.REPORT, rank=9),
     _of_link(
         "sojourn_p95",
@@ -77,7 +77,7 @@ LINK_MEASURES = (
         WAIT,
         "95th percentile of it",
         "sojourn_p95_s",
-        "p95 queueing delay",
+        "p95 sojourn time",
     ).leads(View.REPORT),
     _of_link(
         "dropped",

@@ -55,7 +55,8 @@ def lines_of(chart: Lines, name: str) -> dict[str, Any]:
         look = {"colour": line.look.colour, "dash": line.look.dash}
         lines.append({"label": lines_visible(line.label), **look, "columns": columns})
     labels = {"x": lines_visible(chart.x_label), "label": lines_visible(chart.y_label)}
-    return {"name": lines_visible(name), **labels, "places": places, "lines": lines}
+    named = {"name": lines_visible(name), **labels, "log": chart.is_log}
+    return {**named, "places": places, "lines": lines}
 
 
 def json_of(value: Any) -> str:

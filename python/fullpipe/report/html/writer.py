@@ -157,7 +157,7 @@ class Writer:
             yield f'<img alt="{shown(figure.alternative)}" src="data:image/png;base64,{data}">'
         else:
             yield f'<div class="still">{svg_of(figure, self._columns)}</div>'
-        if isinstance(figure.chart, Lines) and not figure.chart.is_log:
+        if isinstance(figure.chart, Lines):
             data = json_of(lines_of(figure.chart, figure.caption))
             yield f'<script type="application/json" class="lines">{data}</script>'
         if isinstance(figure.chart, Series):

@@ -6,8 +6,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-import polars as pl
-
 from fullpipe.analysis.length import shortfall
 from fullpipe.analysis.metrics.headlines import RANKED, names_in
 from fullpipe.analysis.metrics.measure import View
@@ -265,14 +263,11 @@ def _side(row: Mapping[str, Any], even: float) -> int:
 def _extremes(found: Points, metric: str, group: str | int) -> Iterator[str]:
     """The points with the largest and the smallest mean of a metric of a group or link, or an entry."""
     of = _named(found, group)
-    entry = group if isinstance(group, int) else found.entries.get(group)
-    is_it = pl.col("of") == of if entry is None else pl.col("entry") == entry
-    rows = found.means.filter((pl.col("metric") == metric) & is_it).drop_nulls("mean")
-    rows = rows.sort("mean", maintain_order=True)
-    if rows.is_empty():
+    key = group if isinstance(group, int) else found.entries.get(group, group)
+    told = sorted(found.means_of(metric, key), key=lambda row: row["mean"])
+    if not told:
         return
-    unit = unit_shown(rows["unit"][0])
-    told = rows.to_dicts()
+    unit = unit_shown(told[0]["unit"])
     least, most = told[0], told[-1]
     low, high = (mean_shown(row, unit) for row in (least, most))
     if least["mean"] == most["mean"]:

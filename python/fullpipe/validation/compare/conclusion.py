@@ -10,9 +10,9 @@ from fullpipe.analysis.bounds import bounds_of_difference
 from fullpipe.analysis.metrics import BY_NAME
 from fullpipe.analysis.metrics.groups import TOTALS
 from fullpipe.analysis.metrics.headlines import RANKED, leading
-from fullpipe.analysis.points import short_names
 from fullpipe.analysis.regions import region
 from fullpipe.analysis.shown import number_shown, point_shown, unit_shown
+from fullpipe.scenario.labels import Labels
 from fullpipe.validation.compare.comparison import Comparison
 from fullpipe.validation.compare.finding import Finding
 
@@ -273,11 +273,14 @@ def _over_points(found: Sequence[Finding]) -> str:
     total = len(found)
     verdicts = _by_verdict(found)
     paths = list(dict.fromkeys(path for each in found for path in each.point))
-    points, words = [each.point for each in found], short_names(paths)
+    labels = Labels()
+    points, words = [each.point for each in found], labels.names(paths)
     parts = []
     for verdict, places in verdicts.items():
         at = f"at all {total} points" if len(places) == total else f"at {len(places)} of {total} points"
-        where = region(points, places, words) if len(places) < total and _are_alike(points) else ""
+        where = (
+            region(points, places, words, labels.value) if len(places) < total and _are_alike(points) else ""
+        )
         at += f" ({where})" if where and len(where) <= _LONGEST_REGION else ""
         parts.append(f"{verdict} {at}{_sizes([found[place] for place in places])}")
     return f"{name_of(found[0])} is {'; '.join(parts)}."

@@ -13,6 +13,7 @@ from fullpipe.analysis.regions import region
 from fullpipe.analysis.shown import number_shown, point_shown, unit_shown
 from fullpipe.analysis.statistics import Effect
 from fullpipe.errors import brief
+from fullpipe.scenario.labels import Labels
 from fullpipe.validation.compare.conclusion import (
     MOST,
     difference_in_words,
@@ -234,7 +235,9 @@ def _where(told: _Told, found: Sequence[Factor]) -> str:
     if len(found) == len(points) or len({tuple(point) for point in points}) > 1:
         return ""
     places = [place for place, each in enumerate(told.factors) if each in found]
-    return _in_brackets(region(points, places, {path: told.names[path] for path in points[0]}))
+    return _in_brackets(
+        region(points, places, {path: told.names[path] for path in points[0]}, Labels().value)
+    )
 
 
 def _in_brackets(text: str) -> str:
