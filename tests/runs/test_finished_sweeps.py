@@ -7,7 +7,7 @@ from typing import Any
 import polars as pl
 import pytest
 
-from fullpipe import Run, Scenario, sweeps
+from fullpipe import Run, Scenario, files, sweeps
 from fullpipe.analysis import measurements
 from fullpipe.analysis.metrics import table
 from fullpipe.analysis.over_seeds import are_equal_over_seeds
@@ -137,3 +137,11 @@ def test_equal_rows_in_other_bytes_are_equal(tmp_path: Path) -> None:
 def test_runs_of_unlike_points_or_one_seed_are_not_equal_over_seeds(tmp_path: Path) -> None:
     runs = made(tmp_path)
     assert not are_equal_over_seeds([runs[0], runs[-1]])
+
+
+def test_what_a_killed_process_left_goes_where_nothing_is_written(tmp_path: Path) -> None:
+    left = tmp_path / ".writing" / f"{files.HIDDEN}{files.kernel()}-{'0' * 32}"
+    left.mkdir(parents=True)
+    with Store(tmp_path).batch():
+        pass
+    assert not left.exists()

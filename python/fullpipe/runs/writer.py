@@ -181,6 +181,8 @@ class Writer:
             few = self._folders
             if len(few) + self._found > FEW:
                 self._note()
+            if self._place is None:  # nothing was written: what a killed process left goes all the same
+                files.remove_leftovers(self._root / _WRITING)
             self._stack.close()
             self._made, self._folders, self._found, self._place = Entries(), [], 0, None
         with suppress(OSError):  # some file systems have no such thing
