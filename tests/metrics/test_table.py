@@ -127,7 +127,7 @@ def test_csv_has_numbers_in_base_units(store: Path) -> None:
     head, *rows = csv.reader(StringIO(written))
     assert head == [
         "CUBIC flows",
-        *(f"loss {n} % {end}" for n in ("0", "0.1") for end in ("mean", "low", "high")),
+        *(f"goodput (bit/s), loss {n} % {end}" for n in ("0", "0.1") for end in ("mean", "low", "high")),
     ]
     assert len(rows) == 3
     assert all(1e6 < float(row[1]) < 5e6 for row in rows)
@@ -152,7 +152,7 @@ def one_column(*cells: Any) -> list[str]:
         ["n"],
         [],
         [[str(n)] for n in range(len(cells))],
-        [Column("m", [], [])],
+        [Column("m", "m", [], [])],
         [[each] for each in cells],
         (5, 5),
     )

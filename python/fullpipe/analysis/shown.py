@@ -52,6 +52,16 @@ def axis_shown(metric: str, of: str = "") -> tuple[float, str]:
     return scale, named if unit in _COUNTED else label
 
 
+def base_axis_shown(metric: str, of: str = "") -> str:
+    """What a column of a metric in its base unit is called.
+
+    >>> base_axis_shown("page_p50", "readers")
+    'median page load time of readers (s)'
+    """
+    named, unit = metric_shown(metric, of), BY_NAME[metric].unit
+    return named if unit in (*_COUNTED, "1") else f"{named} ({unit})"
+
+
 def metric_shown(metric: str, of: str = "") -> str:
     """What figures call a metric, and of what it is.
 

@@ -40,6 +40,8 @@ class Column(NamedTuple):
 
     metric: str
     """The label of the metric, with its unit."""
+    in_base_unit: str
+    """This label with the base unit."""
     values: Sequence[str]
     """A value for every factor, in words."""
     titles: Sequence[str]
@@ -82,7 +84,7 @@ class Pivot:
 
     def numbers_grid(self) -> Grid:
         """The table as numbers in base units, with columns for the ends of the interval."""
-        heads = [self.heading(column).replace("\n", ", ") for column in self.numbers]
+        heads = [", ".join([column.in_base_unit, *column.titles]) for column in self.numbers]
         names = [f"{head} {end}" for head in heads for end in _CSV]
         cells = [
             [
@@ -131,6 +133,7 @@ def pivot_of(
     by_group = FLOWS in (*down, *across)
     raw = {path: _raw(points, values, path) for path in (*down, *across)}
     tables = [(labelled(each, labels), _means(values, each, by_group=by_group)) for each in subjects]
+    in_base_unit = {labelled(each, labels): labelled(each, labels, in_base_unit=True) for each in subjects}
     order = {
         path: _ordered([row[_column(path)] for _, found in tables for row in found], raw[path])
         for path in raw
@@ -160,7 +163,7 @@ def pivot_of(
         [names[path] for path in across],
         [said(down, head, named=False) for head in heads],
         [
-            Column(label, said(across, top, named=False), said(across, top, named=True))
+            Column(label, in_base_unit[label], said(across, top, named=False), said(across, top, named=True))
             for label, top in wanted
         ],
         [[cells.get((label, *head, *top)) for label, top in wanted] for head in heads],

@@ -11,7 +11,7 @@ import typer
 from fullpipe.analysis.metrics.groups import ALL, TOTALS, flow_groups
 from fullpipe.analysis.over_seeds import paths_of
 from fullpipe.analysis.points import path_called, shape_of
-from fullpipe.analysis.shown import axis_shown
+from fullpipe.analysis.shown import axis_shown, base_axis_shown
 from fullpipe.analysis.subjects import Subject
 from fullpipe.errors import UnknownNameError, suggestion
 from fullpipe.runs import Run
@@ -152,6 +152,10 @@ def labels_of(runs: Sequence[Run], given: Mapping[str, str], points: Sequence[Ma
     return Labels(given, {run.meta.digest: run.meta.scenario for run in runs}.values())
 
 
-def labelled(subject: Subject, labels: Labels) -> str:
-    """The label of an axis of a metric, and of the group of flows that it is of."""
-    return axis_shown(subject.metric, labels.value(FLOWS, subject.of) if subject.of else "")[1]
+def labelled(subject: Subject, labels: Labels, *, in_base_unit: bool = False) -> str:
+    """The label of an axis of a metric, and of the group of flows that it is of.
+
+    The unit is the one in which figures show the metric, or that of stored values.
+    """
+    of = labels.value(FLOWS, subject.of) if subject.of else ""
+    return base_axis_shown(subject.metric, of) if in_base_unit else axis_shown(subject.metric, of)[1]
