@@ -126,7 +126,8 @@ def test_along_a_sweep_it_is_said_where_and_where_most() -> None:
         return 50.0 + (at[CCA] == "bbr3") * (rate > 2) * rate
 
     found = one(answered(values(axes, mean), CCA))
-    assert "rises at 2 of 4 points (rate >= 3 Mbit/s), most at rate 4 Mbit/s: it rises by" in found
+    assert "rises at 2 of 4 points, most at rate 4 Mbit/s: it rises by" in found
+    assert found.endswith("; does not matter at 2.")
 
 
 def test_what_holds_at_the_other_points_is_counted() -> None:
@@ -203,7 +204,19 @@ def test_many_subjects_are_counted_in_the_last_sentence() -> None:
     )
     found = conclusion(answered(table, CCA))
     assert len(found) == 5
-    assert found[-1] == "cca matters for 8 of 8 other metrics and groups."
+    assert found[-1] == "Of 8 other metrics and groups: cca matters in 8."
+
+
+def test_of_other_metrics_and_groups_no_status_is_dropped() -> None:
+    table = values(
+        {CCA: ["cubic", "bbr3"]},
+        lambda at: 50 + 5 * (at[CCA] == "bbr3"),
+        groups=tuple("abcdef"),
+        metrics=("goodput", "rtt_mean"),
+    )
+    same = values({CCA: ["cubic", "bbr3"]}, lambda _: 50.0, groups=tuple("abcdef"), metrics=("owd_mean",))
+    *_, last = conclusion(answered(pl.concat([table, same]), CCA))
+    assert last == "Of 14 other metrics and groups: cca matters in 9 and does not matter in 5."
 
 
 def test_no_sentence_is_long_however_names_and_points_are() -> None:

@@ -66,11 +66,11 @@ class _Told:
         return [each for each in self.factors if each.status == status]
 
     @property
-    def order(self) -> tuple[bool, int, bool, int]:
-        """Sorting key: flows that the factor is a setting of, then what matters, then single groups."""
+    def order(self) -> tuple[bool, bool, int, int]:
+        """Sorting key: flows that the factor is a setting of, then single groups, then what matters."""
         entry = self.factors[0].subject.entry
         is_own = entry is not None and self.factors[0].path.startswith(f"flows.{entry}.")
-        return not is_own, _STATUSES.index(self.status), entry is None, entry or 0
+        return not is_own, entry is None, _STATUSES.index(self.status), entry or 0
 
 
 def conclusion(found: Answer) -> list[str]:
@@ -129,7 +129,7 @@ def _sentence(told: _Told) -> str:
         for status in _STATUSES
         if status != told.status and told.having(status)
     ]
-    return _fitted([*say(told), _Part(f"; {' and '.join(others)}" if others else "", 3)])
+    return _fitted([*say(told), _Part(f"; {' and '.join(others)}" if others else "")])
 
 
 class _Part(NamedTuple):
@@ -160,7 +160,6 @@ def _matters(told: _Told) -> Iterator[_Part]:
             yield _Part(f", {_effect(most)}" if _effect(most) else "", 1)
         return
     yield _Part(f"{start} {_directions(found)} of {len(told.factors)} points")
-    yield _Part(_where(told, found) if len(found) > 1 else "", 2)
     place = ", ".join(point_shown(most.subject.point))
     is_short = len(place.split()) <= _LONGEST_PLACE
     at = f", {'most ' if len(found) > 1 else ''}at {place}" if is_short else ""
@@ -358,15 +357,19 @@ def _interaction(told: _Told, rows: Sequence[Row]) -> str:
 
 
 def _besides(left: Sequence[_Told]) -> list[str]:
-    """A sentence on all others: how often each factor matters there."""
+    """A sentence on all others: of each factor how often it has which status."""
     if not left:
         return []
     by_name: dict[str, list[_Told]] = {}
     for told in left:
         by_name.setdefault(told.name, []).append(told)
     parts = [
-        f"for {sum(told.status == 'matters' for told in of):,} of {len(of):,}" for of in by_name.values()
+        f"{name} {' and '.join(counts)}"
+        for name, of in by_name.items()
+        if (counts := [f"{status} in {n}" for status in _STATUSES if (n := _count(of, status))])
     ]
-    first, *more = by_name
-    others = [f"{name} {part}" for name, part in zip(more, parts[1:], strict=True)]
-    return [_fitted(_listed("", [f"{first} matters {parts[0]} other metrics and groups", *others]))]
+    return [_fitted(_listed(f"Of {len(left):,} other metrics and groups: ", parts))]
+
+
+def _count(of: Sequence[_Told], status: Status) -> int:
+    return sum(told.status == status for told in of)
