@@ -43,7 +43,7 @@ from fullpipe.validation.compare.stored import comparisons_in, findings_in
 
 _TOP = (
     *("kind", "title", "question", "verdict", "rows", "notes", "command", "versions", "basis"),
-    *("format", "findings", "conclusion", "scenarios", "sides", "changed"),
+    *("format", "findings", "conclusion", "scenarios", "sides", "changed", "bulk", "factors"),
 )
 """Keys of a file that have a place of their own; all others are listed."""
 _OF_FILES = ("More findings", "All verdicts", "Metrics asked for", "Notes")

@@ -38,6 +38,8 @@ _OF_ROWS = (
     *("seeds_that_would_decide", "unfinished", "reason", "against"),
 )
 """Keys of rows of format 1; others are paths of their points."""
+_OF_USERS = frozenset({"call_score", "page_p50", "fct_p50", "stall_ratio", "video_startup", "owd_mean"})
+"""Metrics that bulk flows alone do not have."""
 _OF_TESTS = ("test", "effect", "factor")
 """Keys of rows of `fullpipe test`, which are no findings."""
 
@@ -186,6 +188,7 @@ class FindingsFile(_Part):
     conclusion: list[str] = Field(description="One to five sentences.")
     sides: dict[str, list[int]] = Field(description="Seeds of every side; the reference comes first.")
     changed: list[_Count] = Field([], description="Places of the `flows` that the sides set differently.")
+    bulk: list[_Count] | None = Field(None, description="Places of the `flows` that are bulk flows.")
     findings: list[StoredFinding]
     scenarios: list[StoredScenario] = []
     notes: list[str] = []
@@ -208,6 +211,7 @@ def told(made: Sequence[Comparison]) -> dict[str, Any]:
         "format": FORMAT,
         "sides": {name: list(seeds) for each in made for name, seeds in each.sides.items()},
         "changed": sorted(frozenset[int]().union(*(each.changed for each in made))),
+        "bulk": sorted(frozenset[int]().union(*(each.bulk for each in made))),
         "findings": [finding.to_dict() for each in made for finding in each.findings],
         "scenarios": [one.to_dict() for one in ran.values()],
     }
@@ -215,7 +219,7 @@ def told(made: Sequence[Comparison]) -> dict[str, Any]:
 
 def comparisons_in(found: Mapping[str, Any], findings: Sequence[Finding]) -> list[Comparison]:
     """The comparisons of findings that were read from a file: one per pair of sides and point."""
-    sides, changed = found.get("sides"), found.get("changed")
+    sides, bulk = found.get("sides"), _places(found.get("bulk"))
     seeds = sides if isinstance(sides, Mapping) else {}
     parts: dict[str, list[Finding]] = {}
     for each in findings:
@@ -226,12 +230,24 @@ def comparisons_in(found: Mapping[str, Any], findings: Sequence[Finding]) -> lis
             sides={name: _seeds(seeds.get(name), of[0].runs) for name in of[0].sides},
             findings=of,
             point=of[0].point,
-            changed=frozenset(n for n in changed if isinstance(n, int))
-            if isinstance(changed, list)
-            else frozenset(),
+            changed=_places(found.get("changed")) or frozenset(),
+            bulk=_likely_bulk(findings) if bulk is None else bulk,
         )
         for of in parts.values()
     ]
+
+
+def _places(found: Any) -> frozenset[int] | None:
+    return frozenset(n for n in found if isinstance(n, int)) if isinstance(found, list) else None
+
+
+def _likely_bulk(findings: Sequence[Finding]) -> frozenset[int]:
+    """Entries of which goodput is known and nothing of calls, pages, transfers, videos or pings."""
+    of_entry: dict[int, set[str]] = {}
+    for each in findings:
+        if each.entry is not None:
+            of_entry.setdefault(each.entry, set()).add(each.metric)
+    return frozenset(entry for entry, of in of_entry.items() if "goodput" in of and _OF_USERS.isdisjoint(of))
 
 
 def _seeds(told: Any, count: int) -> Sequence[int]:
