@@ -48,7 +48,7 @@ def test_a_report_has_them_side_by_side(lab: Cli) -> None:
     assert lab("report", "lab", "-o", "lab.md").exit_code == 0
     page = Path("lab.md").read_text(encoding="utf-8")
     table = page.partition("Engines side by side")[2].partition("\n## ")[0]
-    assert "| TCP upload 1 | goodput, Mbit/s |" in table
+    assert "| TCP upload 1 | goodput (Mbit/s) |" in table
     assert "equivalent" in table
     assert "nothing is decided" not in table
 

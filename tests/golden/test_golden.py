@@ -35,7 +35,7 @@ SUMMARIES = ("flows", "links_summary")
 CAPTURED = ("packets", "variables")
 """Tables, and keys of `record`, of a run that is executed event by event."""
 THREADS = (1, 2, 3, 8)
-UNHEARD = {"ScenarioModel.sweep", "ScenarioModel.ns3"}
+UNHEARD = {"ScenarioModel.sweep", "ScenarioModel.labels", "ScenarioModel.ns3"}
 """What no native simulation of one point hears of."""
 CASES = cases()
 COLUMNS = {name: [column.name for column in table.columns] for name, table in TABLES.items()}

@@ -192,7 +192,7 @@ def test_one_seed_is_told_as_one_run_and_more_are_a_click_away(show: Open) -> No
     tab.wait_for_selector(".means", timeout=60_000)
     assert "20 seeds" in tab.locator(".means caption").inner_text()
     goodput = tab.locator(".means tbody", has_text="all flows").locator("tr", has_text="goodput")
-    assert goodput.locator("th").inner_text() == "goodput, Mbit/s"
+    assert goodput.locator("th").inner_text() == "goodput (Mbit/s)"
     assert re.fullmatch(r"\d+\.\d+ \[\d+\.\d+, \d+\.\d+\]", goodput.locator("td").last.inner_text())
     command = tab.get_by_label("Command for many seeds").inner_text()
     assert command.startswith("fullpipe run single-cubic --seeds 20 --set")

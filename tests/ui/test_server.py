@@ -321,7 +321,7 @@ def test_means_are_those_that_the_terminal_prints(
     (tmp_path / "one.toml").write_text(Scenario(**one).to_toml(), encoding="utf-8")
     printed = fullpipe("run", "one.toml", "--seeds", 3).stdout
     means = {row["metric"]: row["shown"] for row in end["rows"] if row["of"] == "cubic-1"}
-    assert means["goodput"]["metric"] == "goodput, Mbit/s"
+    assert means["goodput"]["metric"] == "goodput (Mbit/s)"
     assert means["goodput"]["mean"] in printed
     assert means["rtt_mean"]["mean"] in printed
 

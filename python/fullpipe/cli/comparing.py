@@ -14,7 +14,15 @@ from fullpipe.analysis.values import value_text
 from fullpipe.cli.asked import processors, read_scenario, values_of
 from fullpipe.cli.compare_shown import tell_engines, tell_variants
 from fullpipe.cli.compare_variants import axes_of, draw_forest
-from fullpipe.cli.jobs import bring_all, check_all, engine_names, finished_runs, read_runs, runs_in
+from fullpipe.cli.jobs import (
+    bring_all,
+    check_all,
+    engine_names,
+    finished_runs,
+    read_runs,
+    runs_in,
+    warn_of_short,
+)
 from fullpipe.cli.output import echo, say
 from fullpipe.cluster import executor
 from fullpipe.errors import ScenarioError, UnknownNameError
@@ -128,7 +136,8 @@ class Comparing:
         made = compared(sides, runs, self.metric or None, self.margins, self.of)
         if self.figures:
             draw_forest(self.figures, made, quiet=self.as_json)
-        self._tell_variants(made, runs)
+        named = [(name, job.point) for name, of_side in sides.items() for job in of_side]
+        self._tell_variants(made, runs, [{"variant": name, **point} for name, point in named])
 
     def _compare_baseline(self, chosen: Scenario, file: Path) -> None:
         seeds = _seeds_of(file, self.seeds)
@@ -140,7 +149,8 @@ class Comparing:
             return
         metrics = list(self.metric) or headlines(HEADLINES, [chosen])
         made = against(file, points, metrics, self.margins, self.of)
-        self._tell_variants(made, [outcome.run for outcome in outcomes])
+        runs = [outcome.run for outcome in outcomes]
+        self._tell_variants(made, runs, [outcome.job.point for outcome in outcomes])
 
     def _compare_engines(self, chosen: Scenario) -> None:
         names = engine_names(self.engines or "native,linux")
@@ -166,7 +176,11 @@ class Comparing:
         place = executor(self.on, root=self.out, workers=workers, allow_python=self.allow_python)
         return finished_runs(todo, place, Store(self.out), 2 if self.over or self.baseline else 1)
 
-    def _tell_variants(self, made: Sequence[VariantComparison], runs: Sequence[Run]) -> None:
+    def _tell_variants(
+        self, made: Sequence[VariantComparison], runs: Sequence[Run], points: Sequence[Mapping[str, Any]]
+    ) -> None:
+        if not self.as_json:
+            warn_of_short(points, runs)
         tell_variants(
             made,
             as_json=self.as_json,

@@ -49,12 +49,12 @@ def answer(found: Points, made: Comparisons) -> tuple[list[str], list[str]]:
     """The conclusion, and all that can be said besides.
 
     Metrics that are asked for come first, then what variants change, then which point has most and least of
-    the metrics that lead. Warnings are part of the conclusion.
+    the metrics that lead. Warnings follow the first sentence.
     """
     warnings = list(_warnings(found))
     told = list(dict.fromkeys(_told(found, made)))
-    room = MOST - len(warnings)
-    return [*told[:room], *warnings], told[room:]
+    room = max(1, MOST - len(warnings))
+    return [*told[:1], *warnings, *told[1:room]], told[room:]
 
 
 def lead(found: Points, made: Sequence[Comparison]) -> _Subject | None:
@@ -106,7 +106,10 @@ def _told(found: Points, made: Comparisons) -> Iterator[str]:
 def _warnings(found: Points) -> Iterator[str]:
     """Metrics without a value, runs that are too short for means, and seeds that change nothing."""
     known = {*found.values.drop_nulls("value")["metric"].to_list()}
-    yield from (f"{line[0].upper()}{line[1:]}." for line in unanswered(found.metrics, known))
+    missing = unanswered(found.metrics, known)
+    if missing:
+        first = f"{missing[0][0].upper()}{missing[0][1:]}"
+        yield f"{first}." if len(missing) == 1 else f"{first}; {len(missing) - 1} more have none either."
     short = shortfall(found.points, found.runs)
     if short:
         yield f"Warning: {short}."

@@ -283,7 +283,15 @@ def _over_points(found: Sequence[Finding]) -> str:
         )
         at += f" ({where})" if where and len(where) <= _LONGEST_REGION else ""
         parts.append(f"{verdict} {at}{_sizes([found[place] for place in places])}")
+    if "undecided" in verdicts and not _claims(found):
+        parts.append(_nearest([found[place] for place in verdicts["undecided"]]))
     return f"{name_of(found[0])} is {'; '.join(parts)}."
+
+
+def _nearest(found: Sequence[Finding]) -> str:
+    """The undecided finding with the smallest p: its point, difference and reason."""
+    first = min(found, key=lambda each: 2.0 if each.p_raw is None else each.p_raw)
+    return f"at {', '.join(_place(first))} {difference_in_words(first)}, {_why_open(first)}"
 
 
 def _are_alike(points: Sequence[Mapping[str, Any]]) -> bool:
