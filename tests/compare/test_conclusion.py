@@ -14,7 +14,7 @@ import pytest
 from fullpipe.analysis.metrics.margins import Margin
 from fullpipe.errors import UnknownNameError
 from fullpipe.validation.compare import Finding, Subject, VariantComparison
-from fullpipe.validation.compare.conclusion import MOST, conclusion
+from fullpipe.validation.compare.conclusion import MOST, conclusion, weight
 from fullpipe.validation.compare.contrast import Contrast
 from fullpipe.validation.compare.finding import check_groups
 from fullpipe.validation.compare.rules import one_sided, paired
@@ -174,6 +174,21 @@ def test_a_gate_calls_worse_what_it_refuses_and_better_what_it_shows() -> None:
         ("worse", "regressed"),
         ("better", "not worse"),
         ("equivalent", "not worse"),
+    ]
+
+
+def test_what_regressed_comes_first_in_a_short_table_whatever_its_metric() -> None:
+    changes = {"goodput": 0.5, "jain": 0.0, "rtt_mean": 0.5}
+    findings = one_sided([contrast(metric, "mine", 0, changes[metric]) for metric in changes], 1)
+    noise = contrast("sojourn_mean", "bottleneck", None, 0.0)
+    wide = [value * factor for value, factor in zip(noise.other, np.linspace(0.5, 1.5, 12), strict=True)]
+    undecided = paired([replace(noise, other=wide)])
+    ordered = sorted([*findings, *undecided], key=weight)
+    assert [(each.metric, each.decision) for each in ordered] == [
+        ("rtt_mean", "regressed"),
+        ("goodput", "not worse"),
+        ("sojourn_mean", "undecided"),
+        ("jain", "not worse"),
     ]
 
 

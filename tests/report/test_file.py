@@ -193,7 +193,8 @@ def test_rows_of_a_check_are_compared_with_their_base(tmp_path: Path) -> None:
     assert [told["verdict"], cells(found, 1)["verdict"]] == ["regressed", "not worse"]
     assert list(found.parts[0].conclusion) == [
         "Verdict: regressed.",
-        "Mean RTT of all flows is worse: it rises from 100.00 to 150.00 ms, by 50.00 ms [40.00, 60.00].",
+        "home, algorithm cubic: mean RTT of all flows is worse: it rises from 100.00 to 150.00 ms,"
+        " by 50.00 ms [40.00, 60.00].",
     ]
 
 

@@ -37,7 +37,7 @@ from fullpipe.report.said import HOW, summary, tally
 from fullpipe.report.text import counted, listed
 from fullpipe.runs import Run
 from fullpipe.scenario import Scenario
-from fullpipe.validation.compare.conclusion import MOST, conclusion, one, weight
+from fullpipe.validation.compare.conclusion import MOST, conclusion, placed, weight
 from fullpipe.validation.compare.finding import Finding
 from fullpipe.validation.compare.stored import comparisons_in, findings_in
 
@@ -118,8 +118,7 @@ def _part(
     told = (_stored(found) if is_whole else []) or conclusion(made, [each.metric for each in asked])
     if kind == "check" and is_whole and not _stored(found):
         worse = sorted((each for each in findings if each.decision == "regressed"), key=weight)
-        more = [f"{text[0].upper()}{text[1:]}" for text in map(one, worse)]
-        told = [f"Verdict: {text_of(found.get('verdict'))}.", *more]
+        told = [f"Verdict: {text_of(found.get('verdict'))}.", *map(placed, worse)]
     told = told or list(_of_rows(found, others))
     points = FindingPoints.of_findings(text_of(found.get("scenario") or found.get("title")), findings)
     has_cases = any(each.case for each in findings)

@@ -354,7 +354,23 @@ def _others(alike: int, open_: int) -> list[str]:
     return [f"of {alike + open_:,} other metrics, {alike:,} {verb} equivalent and {open_:,} undecided"]
 
 
-def weight(found: Finding) -> tuple[bool, int, float]:
-    """Sorting key of findings in a short table: differences first, by the rank of their metric and size."""
+def placed(found: Finding) -> str:
+    """A finding in a sentence that begins with its case and point."""
+    place = ", ".join(_place(found))
+    return f"{place}: {one(found)}" if place else f"{one(found)[0].upper()}{one(found)[1:]}"
+
+
+def weight(found: Finding) -> tuple[int, int, float]:
+    """Sorting key of findings in a short table: by verdict, then by the rank of their metric, then by size.
+
+    What a gate calls regressed comes first, then differences, then what is undecided.
+    """
+    standing = next(
+        place
+        for place, holds in enumerate(
+            (found.decision == "regressed", _claims([found]), found.verdict == "undecided", True)
+        )
+        if holds
+    )
     rank = RANKED.index(found.metric) if found.metric in RANKED else len(RANKED)
-    return not _claims([found]), rank, -_change(found)
+    return standing, rank, -_change(found)

@@ -196,11 +196,6 @@ class Finding:
         """This finding: verdict, difference and interval had an object of their own."""
         return self
 
-    @property
-    def is_decided(self) -> bool:
-        """Whether there is a verdict other than "undecided"."""
-        return self.verdict != "undecided"
-
     @classmethod
     def from_dict(cls, found: Mapping[str, Any]) -> Self:
         """Read what `to_dict` gives.

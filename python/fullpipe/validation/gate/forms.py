@@ -9,7 +9,7 @@ from xml.etree import ElementTree as Xml
 
 from fullpipe.analysis.shown import number_shown, unit_shown
 from fullpipe.markdown import escaped, table
-from fullpipe.validation.compare.conclusion import MOST, one, weight
+from fullpipe.validation.compare.conclusion import MOST, placed, weight
 from fullpipe.validation.compare.finding import Finding, interval_dict, known
 from fullpipe.validation.gate.check import Checked
 
@@ -122,7 +122,7 @@ def conclusion(checked: Checked) -> list[str]:
     told = [
         f"Regressed: {len(worse):,} of {total:,} values {verb} worse than the base beyond the margin{left}."
     ]
-    return [*told, *(f"{_place(each)}: {one(each)}" for each in worse[: MOST - 1])]
+    return [*told, *map(placed, worse[: MOST - 1])]
 
 
 def summary(checked: Checked) -> str:
