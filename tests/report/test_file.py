@@ -13,7 +13,11 @@ from fullpipe.errors import NoRunError
 from fullpipe.report.content import Document, Figure, Forest, Items, Table
 from fullpipe.report.files import read
 from fullpipe.report.from_file import page_of_file
+from fullpipe.report.from_findings import FindingPoints
 from fullpipe.report.html.page import html
+from fullpipe.validation.compare import Subject
+from fullpipe.validation.compare.contrast import Contrast
+from fullpipe.validation.compare.rules import one_sided
 
 ROW = {
     "verdict": "worse",
@@ -116,6 +120,23 @@ def test_without_a_conclusion_of_its_own_a_file_of_today_gets_one(tmp_path: Path
         "other instead of reference: opinion score (MOS) of call is better: it rises from 2.6"
     )
     assert second.startswith("Goodput of cubic is equivalent: 9.50 and 9.40 Mbit/s")
+
+
+@pytest.mark.parametrize(("bulk", "leading"), [({0}, "goodput"), (set(), "rtt_mean")])
+def test_the_flows_that_a_file_calls_bulk_are_led_by_goodput(bulk: set[int], leading: str) -> None:
+    made = one_sided(
+        [
+            Contrast([1.0, 2.0, 3.0], [2.0, 3.0, 5.0], 0.1, "higher", subject=of, sides=("a", "b"))
+            for of in (
+                Subject("flows", 0, "mine", "rtt_mean", "s"),
+                Subject("flows", 0, "mine", "goodput", "bit/s"),
+            )
+        ],
+        1,
+    )
+    points = FindingPoints.of_findings("duel", made, frozenset(bulk))
+    assert points is not None
+    assert points.telling == {0: leading}
 
 
 def test_question_verdict_command_notes_and_versions_are_told(tmp_path: Path) -> None:

@@ -120,7 +120,8 @@ def _part(
         worse = sorted((each for each in findings if each.decision == "regressed"), key=weight)
         told = [f"Verdict: {text_of(found.get('verdict'))}.", *map(placed, worse)]
     told = told or list(_of_rows(found, others))
-    points = FindingPoints.of_findings(text_of(found.get("scenario") or found.get("title")), findings)
+    bulk = frozenset[int]().union(*(each.bulk for each in made))
+    points = FindingPoints.of_findings(text_of(found.get("scenario") or found.get("title")), findings, bulk)
     has_cases = any(each.case for each in findings)
     drawn = (
         figures.over_points(points, budget.figures, lead(points, made))[0] if points and not has_cases else []

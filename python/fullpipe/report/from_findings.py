@@ -22,10 +22,19 @@ class FindingPoints(Points):
     """Values of both sides of findings as if they had been read from runs."""
 
     frame: pl.DataFrame | None = None
+    known_bulk: frozenset[int] = frozenset()
 
     @classmethod
-    def of_findings(cls, name: str, findings: Sequence[Finding]) -> FindingPoints | None:
-        """The values per seed of every side; None if the file has means only."""
+    def of_findings(
+        cls, name: str, findings: Sequence[Finding], bulk: frozenset[int]
+    ) -> FindingPoints | None:
+        """The values per seed of every side; None if the file has means only.
+
+        Args:
+            name: Of the scenario.
+            findings: Of any number of sides and points.
+            bulk: Entries of `flows` that are bulk flows.
+        """
         rows: dict[str, dict[str, Any]] = {}
         for each in findings:
             for side, values in zip(each.sides, each.values, strict=True):
@@ -44,13 +53,18 @@ class FindingPoints(Points):
         columns: dict[str, Any] = {key: column([row.get(key, "-") for row in rows.values()]) for key in paths}
         columns |= {key: [row[key] for row in rows.values()] for key in ("seed", "engine", *MEASURED)}
         frame = pl.DataFrame(columns, schema_overrides={"entry": pl.Int64, "seed": pl.Int64})
-        return cls(name, [], [], {}, "", frame)
+        return cls(name, [], [], {}, "", frame, bulk)
 
     @cached_property
     def values(self) -> pl.DataFrame:
         """See `Points`."""
         assert self.frame is not None
         return self.frame
+
+    @cached_property
+    def bulk(self) -> frozenset[int]:
+        """See `Points`."""
+        return self.known_bulk
 
     @property
     def count(self) -> int:

@@ -11,7 +11,7 @@ import polars as pl
 
 from fullpipe.analysis.metrics import busy_links
 from fullpipe.analysis.metrics.groups import ALL, TOTALS
-from fullpipe.analysis.metrics.headlines import RANKED, headlines, names_in
+from fullpipe.analysis.metrics.headlines import headlines, leading, names_in
 from fullpipe.analysis.metrics.measure import View
 from fullpipe.analysis.over_seeds import over_seeds, paths_of, without_stand_ins
 from fullpipe.analysis.points import points_of
@@ -28,8 +28,6 @@ _COMPARED = names_in(View.COMPARISON)
 """Metrics that `fullpipe compare` judges."""
 SHARE, EQUAL_SHARE = "share", "equal_share"
 """The metric of which all flows together have nothing to say."""
-_GOODPUT = "goodput"
-_OF_USERS = (*(name for name in RANKED if name != _GOODPUT), _GOODPUT)
 """Main metrics of flows that are no bulk flows, the first that they have."""
 _MOST_NAMES = 3
 
@@ -201,18 +199,17 @@ class Points:
         return next(at_point, None)
 
     @cached_property
-    def telling(self) -> dict[int, str]:
-        """Main metric of every entry of `flows`.
+    def bulk(self) -> frozenset[int]:
+        """Entries of `flows` that are bulk flows: only those can starve."""
+        return frozenset(self.values.filter(metric="starved").drop_nulls(["entry", "value"])["entry"])
 
-        Calls have a score, pages and transfers take time, bulk flows want goodput, and others are probes.
-        """
+    @cached_property
+    def telling(self) -> dict[int, str]:
+        """The metric that leads for every entry of `flows`."""
         told = self.values.drop_nulls(["entry", "value"])
         known = dict(told.group_by("entry", maintain_order=True).agg(pl.col("metric").unique()).rows())
-        first = {
-            entry: _GOODPUT if "starved" in of else next(filter({*of}.__contains__, _OF_USERS), "")
-            for entry, of in known.items()
-        }
-        return {entry: metric for entry, metric in first.items() if metric}
+        ranked = {entry: leading(of, is_bulk=entry in self.bulk) for entry, of in known.items()}
+        return {entry: metrics[0] for entry, metrics in ranked.items() if metrics}
 
     @cached_property
     def groups(self) -> list[str]:
