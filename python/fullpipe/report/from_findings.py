@@ -31,8 +31,8 @@ class FindingPoints(Points):
         """The values per seed of every side; None if the file has means only.
 
         Args:
-            name: Of the scenario.
-            findings: Of any number of sides and points.
+            name: The scenario's name.
+            findings: Findings with any number of sides and points.
             bulk: Entries of `flows` that are bulk flows.
         """
         rows: dict[str, dict[str, Any]] = {}

@@ -192,8 +192,8 @@ class Points:
         return pl.col("of").is_in(groups) | pl.col("entry").is_in(entries).fill_null(value=False)
 
     def equal_share(self, row: Mapping[str, Any]) -> float | None:
-        """What the group of a row would have if all flows that go its way got the same; None unless all of
-        them are bulk flows."""
+        """The equal share of a row's group among all flows of its direction; None unless all of them are
+        bulk flows."""
         rows = self.means_of(EQUAL_SHARE, row["of"])
         at_point = (one["mean"] for one in rows if all(one[path] == row[path] for path in self.paths))
         return next(at_point, None)

@@ -49,7 +49,7 @@ class Comparison:
     remarks: tuple[str, ...] = ()
     """Differences between the sides besides, in whole sentences."""
     point: Mapping[str, Any] = field(default_factory=dict)
-    """Of the scenario's own sweep; empty without one."""
+    """The point of the scenario's own sweep; empty without one."""
     measured: frozenset[str] = frozenset()
     """Metrics of which either side has a value."""
     changed: frozenset[int] = frozenset()
@@ -92,7 +92,7 @@ class VariantComparison(Comparison):
 
     @property
     def seeds(self) -> Sequence[int]:
-        """Of either side."""
+        """The seeds of either side."""
         return self.sides[self.reference]
 
     @property
@@ -205,7 +205,7 @@ def _measured(side: Side) -> frozenset[str]:
 
 
 def _leaves_out(reference: Side, other: Side, contrasts: Sequence[Contrast]) -> list[str]:
-    """Which rows are of connections alone."""
+    """The condition for rows of connections."""
     return of_parts(
         (reference.scenario, other.scenario), ((each.subject.metric, each.subject.of) for each in contrasts)
     )

@@ -49,7 +49,7 @@ class _Sides:
 
     @property
     def findings(self) -> list[Finding]:
-        """Of all points."""
+        """The findings at all points."""
         return [each for one in self.made for each in one.findings if each.sides[1] == self.other]
 
     @property
@@ -209,7 +209,7 @@ def moves(found: Finding) -> str:
 
 
 def _is_share(found: Finding) -> bool:
-    """Whether differences are told in per cent: of rates and times, and not of shares, scores or counts."""
+    """Whether differences are given in per cent: of rates and times, and not of shares, scores or counts."""
     return found.unit in ("bit/s", "s", "bit/s²") and bool(found.reference) and bool(found.margin.relative)
 
 
@@ -343,7 +343,7 @@ def _besides(rest: Sequence[Sequence[Finding]]) -> list[str]:
 
 
 def _others(alike: int, open_: int) -> list[str]:
-    """How many other metrics are equivalent, and how many undecided."""
+    """The numbers of other metrics that are equivalent and undecided."""
     if not alike + open_:
         return []
     if not open_ or not alike:

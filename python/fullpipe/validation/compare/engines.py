@@ -22,7 +22,7 @@ from fullpipe.validation.compare.rules import EQUIVALENCE_LEVEL, Judgement, inde
 from fullpipe.validation.compare.side import Key, Side, bulk_entries, is_total, joint, places
 
 Runs = Mapping[str, Sequence[Run]]
-"""By side, such as an engine or a setting: one run per seed."""
+"""Runs by side, such as an engine or a setting: one run per seed."""
 CLOSEST_TO_THE_WORLD = ("pcap", "flent", "linux")
 """The reference unless another is named: measurements, and Linux itself."""
 
@@ -32,7 +32,7 @@ class Row:
     """A metric of an entry of `flows`, of all flows or of a link, on every side."""
 
     findings: Mapping[str, Finding]
-    """By side."""
+    """The findings by side."""
 
     @property
     def _first(self) -> Finding:
@@ -70,7 +70,7 @@ class Row:
 
     @property
     def values(self) -> dict[str, Sequence[float]]:
-        """By side, one per seed, in the unit of the metric; without the sides that lack it."""
+        """Values by side, one per seed, in the unit of the metric; without the sides that lack it."""
         first = self._first
         return {first.sides[0]: first.values[0]} | {
             name: each.values[1] for name, each in self.findings.items()
@@ -78,7 +78,7 @@ class Row:
 
     @property
     def judgements(self) -> dict[str, Judgement]:
-        """By side, against the reference."""
+        """Differences from the reference by side."""
         return {
             name: Judgement(each.decision, each.difference, each.interval, each.reason)  # type: ignore[arg-type]
             for name, each in self.findings.items()
@@ -86,7 +86,7 @@ class Row:
 
     @property
     def labels(self) -> dict[str, str]:
-        """By side, its name of the group or link; the reference comes first."""
+        """Names of the group or link by side; the reference comes first."""
         first = self._first
         return {first.sides[0]: first.labels[0]} | {
             name: each.labels[1] for name, each in self.findings.items()
@@ -139,7 +139,7 @@ class EngineComparison(Comparison):
 
     @property
     def seeds(self) -> Mapping[str, Sequence[int]]:
-        """By side."""
+        """The seeds by side."""
         return {name: self.sides[name] for name in self.given}
 
     @property
@@ -201,7 +201,7 @@ class Matched:
     """The reference comes first."""
     places: Mapping[str, Sequence[int]]
     groups: Mapping[str, Mapping[Key, tuple[str, frozenset[str]]]]
-    """Of every side: see `Side.groups`."""
+    """The groups of every side: see `Side.groups`."""
     remarks: tuple[str, ...] = ()
     """Differences between the sides that do not keep them from being compared."""
 
@@ -332,7 +332,7 @@ def compare(
 
 
 def _leaves_out(runs: Runs, findings: Sequence[Finding]) -> list[str]:
-    """Which rows are of connections alone."""
+    """The condition for rows of connections."""
     scenarios = (run.scenario for of_side in runs.values() for run in of_side[:1])
     return of_parts(scenarios, ((each.metric, each.labels[0]) for each in findings))
 
@@ -351,7 +351,7 @@ def _contrast(
 
 
 def _reasons(cell: Cell, known: Mapping[str, Series], found: Matched, reference: str) -> dict[str, str]:
-    """By side, why its values are not compared; nothing of a side that can be compared with the reference."""
+    """Reasons by side why its values are not compared; no key for a side that can be compared."""
     lacking = {name: _lacks(cell, found, name, len(of.values)) for name, of in known.items()}
     otherwise = {name: _otherwise(cell, found, name) for name in known}
     expected, why = otherwise[reference], {}

@@ -16,12 +16,12 @@ from fullpipe.errors import UnknownNameError
 Verdict = Literal["better", "worse", "higher", "lower", "equivalent", "undecided"]
 """Words of every comparison: higher and lower where no direction is better."""
 Rule = Literal["paired", "independent", "one-sided", "lacking"]
-"""How a verdict comes about: see `fullpipe.validation.compare.rules`."""
+"""The rule behind a verdict: see `fullpipe.validation.compare.rules`."""
 
 
 @dataclass(frozen=True, slots=True)
 class Subject:
-    """What a finding is of."""
+    """The subject of a finding."""
 
     kind: str
     """"flows" or "link"."""

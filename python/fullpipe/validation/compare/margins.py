@@ -9,7 +9,7 @@ from fullpipe.analysis.metrics.margins import Margin
 from fullpipe.errors import ScenarioError, shown, suggestion
 
 MARGINS: Mapping[str, Margin] = {name: measure.margin for name, measure in BY_NAME.items()}
-"""Of every measure. Those of goodput, mean RTT and retransmissions are what the native engine is held to."""
+"""The margin of every measure. Those of goodput, mean RTT and retransmissions hold for the native engine."""
 
 
 def check_margin(metric: str, margin: Margin) -> None:

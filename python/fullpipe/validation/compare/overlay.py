@@ -12,7 +12,7 @@ from fullpipe.validation.compare.engines import Matched, matched_sides
 from fullpipe.validation.compare.side import is_total, joint
 
 STEPS = 200
-"""How many intervals a run is divided into; samples in each are averaged, so that noise does not hide it."""
+"""The number of intervals that a run is divided into; samples in each are averaged against noise."""
 _Aggregate = Callable[[pl.Expr], pl.Expr]
 _QUANTITIES: Mapping[str, tuple[str, _Aggregate]] = {
     "goodput": ("goodput_bps", pl.Expr.sum),

@@ -22,9 +22,9 @@ from fullpipe.validation.compare.contrast import Contrast
 from fullpipe.validation.compare.finding import Finding, LeftOut, Rule, Verdict, word
 
 LEVEL = 0.95
-"""Of printed intervals of paired differences."""
+"""The level of printed intervals of paired differences."""
 _ERROR = 0.05
-"""Of either test: a difference where there is none, and equivalence where the difference is the margin."""
+"""The error rate of either test: of a difference where there is none, and of equivalence at the margin."""
 _OPEN = "neither 0 nor more than the margin is ruled out"
 ONE_SEED = "one seed has no interval"
 ALIKE = "all seeds gave the same run, which is one"
@@ -202,9 +202,9 @@ class Judgement(NamedTuple):
 
     verdict: Equivalence
     difference: float
-    """Of the means, in the unit of the values."""
+    """The difference of the means, in the unit of the values."""
     interval: Interval | None
-    """Of the difference; None with a single run on either side."""
+    """The interval of the difference; None with a single run on either side."""
     reason: str
 
 

@@ -29,7 +29,7 @@ class Side:
     name: str
     scenario: Scenario
     values: pl.DataFrame
-    """Of one point, as `values_of` gives them."""
+    """The values of one point, as `values_of` gives them."""
     runs: Sequence[Run] = field(default=(), repr=False)
     """The runs, if they are at hand."""
 
@@ -46,7 +46,7 @@ class Side:
 
     @property
     def seeds(self) -> list[int]:
-        """In ascending order."""
+        """The seeds, in ascending order."""
         return sorted(set(self.values["seed"].to_list()))
 
     @property

@@ -25,7 +25,7 @@ from fullpipe.validation.gate.measured import Measured, Point, Side
 from fullpipe.validation.gate.suite import Demand, Suite
 
 _ALWAYS_FREE = ("flows.*.cca", "flows.*.name", "name", "sweep", "labels", "record")
-"""What may differ between the sides of a check: what is checked, and what nothing depends on."""
+"""Keys that may differ between the sides of a check: what is checked, and what nothing depends on."""
 _Key = tuple[str, str]
 """Case and point."""
 
@@ -38,7 +38,7 @@ class Checked(Comparison):
     """A change compared with its base over a suite: a finding per case, point, group and metric."""
 
     runs: int
-    """Of each side."""
+    """The number of runs of each side."""
     is_identical: bool
     """Whether every number of every run is the same on both sides, to the bit."""
 

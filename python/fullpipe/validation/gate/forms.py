@@ -1,4 +1,4 @@
-"""What is said of a change, in the forms that others read: JUnit XML, Markdown and JSON."""
+"""Checks in the forms that other programs read: JUnit XML, Markdown and JSON."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from fullpipe.validation.compare.finding import Finding, interval_dict, known
 from fullpipe.validation.gate.check import Checked
 
 _FORBIDDEN = re.compile(r"[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
-"""What no XML 1.0 document may hold (section 2.2)."""
+"""Characters that no XML 1.0 document may hold (section 2.2)."""
 _COLUMNS = ("verdict", "case", "of", "metric", "base", "change", "margin")
 
 
@@ -126,7 +126,7 @@ def conclusion(checked: Checked) -> list[str]:
 
 
 def summary(checked: Checked) -> str:
-    """What came out, in a sentence or two."""
+    """The result, in a sentence or two."""
     if checked.is_identical:
         return f"Bit-identical: all numbers of {checked.runs:,} runs are the same. There is nothing to test."
     counts = [
@@ -140,7 +140,7 @@ def summary(checked: Checked) -> str:
 
 
 def sentence(row: Finding) -> str:
-    """What is said of a row, and why."""
+    """The decision on a finding with its reason."""
     seeds = row.seeds
     more = f"; about {seeds:,} seeds would decide" if seeds else ""
     base, change, margin = _numbers(row)

@@ -29,7 +29,7 @@ class Point(Kept):
 
     case: Text
     sums: dict[int, str]
-    """By seed: a checksum of every number of the run."""
+    """A checksum of every number of the run, by seed."""
 
     @model_validator(mode="after")
     def _of_the_same_seeds(self) -> Self:
@@ -49,12 +49,12 @@ class Measured(BaseModel):
     """The version that measured."""
     engine: Text
     version: Text
-    """Of the engine."""
+    """The version of the engine."""
     points: Annotated[list[Point], FailFast(), Field(min_length=1)]
 
     @property
     def name(self) -> str:
-        """What a comparison calls it."""
+        """The name in comparisons."""
         return f"fullpipe {self.fullpipe}, {self.engine} {self.version}"
 
 
@@ -87,7 +87,7 @@ def _point(name: str, point: Mapping[str, Any], runs: Sequence[Run]) -> Point:
 
 
 def checksum(run: Run) -> str:
-    """Of every number in every table of a run; names, such as those of algorithms, have no part in it."""
+    """The checksum of every number in every table of a run, without names, such as those of algorithms."""
     digest = hashlib.sha256()
     for name in sorted(run.tables):
         for column in run.tables[name]:
@@ -113,10 +113,10 @@ class Side(Protocol):
 
     @property
     def most_seeds(self) -> int:
-        """How many it can have measured; 0: any number."""
+        """The number of seeds that it can have measured; 0: any number."""
 
     def measured(self, cases: Collection[str], seeds: int) -> Measured:
-        """What is measured of some cases with the seeds 1 to `seeds`."""
+        """Measure some cases with the seeds 1 to `seeds`."""
 
 
 @dataclass(frozen=True)
@@ -160,13 +160,13 @@ def _joined(first: Point, second: Point) -> Point:
 
 @dataclass(frozen=True)
 class Stored:
-    """What was measured once, and kept in a file."""
+    """Measured values that a file keeps."""
 
     content: Measured
 
     @property
     def most_seeds(self) -> int:
-        """As many as it has."""
+        """The number of seeds that the file has."""
         return min(len(point.sums) for point in self.content.points)
 
     def measured(self, cases: Collection[str], seeds: int) -> Measured:
@@ -191,7 +191,7 @@ class Elsewhere:
     command: Sequence[str]
     """`fullpipe check SUITE` and its options, without seeds, cases and the file to write."""
     folder: Path | None = None
-    """Where it runs, so that code is found there and nowhere else; here unless given."""
+    """The folder in which it runs; code is found there and nowhere else. Unset, the current folder."""
     most_seeds: int = 0
 
     def measured(self, cases: Collection[str], seeds: int) -> Measured:
@@ -215,7 +215,7 @@ class Elsewhere:
 
 
 def stored(path: Path, suite: Suite) -> Stored:
-    """What a file has of a suite.
+    """The measured values of a suite in a file.
 
     Raises:
         ScenarioError: If it is no such file, or another suite's.

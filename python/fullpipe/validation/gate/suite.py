@@ -29,7 +29,7 @@ class _Strict(BaseModel):
 
 
 class Demand(_Strict):
-    """What is asked of a metric; written "2 %", or as a table."""
+    """The demand on a metric; written "2 %", or as a table."""
 
     margin: str | None = None
     """Left out: that of the metric."""
@@ -64,17 +64,17 @@ class Case:
 
 @dataclass(frozen=True)
 class Suite:
-    """What a change is held to."""
+    """The demands on a change."""
 
     name: str
     file: Path
     cases: Sequence[Case]
     demands: Mapping[str, Demand]
-    """Of the metrics that count; of any other nothing is asked."""
+    """The demands on the metrics that count; nothing is asked of any other."""
     seeds: int
-    """How many are run at first."""
+    """The number of seeds that are run at first."""
     most_seeds: int
-    """How many are run at most, where fewer leave it undecided."""
+    """The most seeds that are run, where fewer leave it undecided."""
     named: tuple[str, ...] = ()
     """The metrics that its file names; none if it leaves them to `HEADLINES`."""
     free: tuple[str, ...] = ()
@@ -82,7 +82,7 @@ class Suite:
 
     @property
     def margins(self) -> dict[str, Margin]:
-        """Of the metrics that count."""
+        """The margins of the metrics that count."""
         return {
             name: MARGINS[name] if demand.margin is None else margin_of(demand.margin)
             for name, demand in self.demands.items()
@@ -119,7 +119,7 @@ class Suite:
 
     @property
     def looks(self) -> list[int]:
-        """How many seeds are run, look by look: each time twice as many, up to the most."""
+        """The numbers of seeds that are run, look by look: each time twice as many, up to the most."""
         found = [min(self.seeds, self.most_seeds)]
         while found[-1] < self.most_seeds:
             found.append(min(2 * found[-1], self.most_seeds))
