@@ -31,12 +31,15 @@ def started(command: Sequence[str | Path], **options: Any) -> Iterator[subproces
 
 
 def begin() -> None:
-    """Mark all processes that this one starts from now on, and let SIGINT interrupt them.
+    """Mark all processes that this one starts from now on, and let SIGINT and SIGHUP end them.
 
-    Background jobs of a shell ignore SIGINT, and a child inherits that unless its parent has a handler.
+    Background jobs of a shell ignore SIGINT, and those of nohup SIGHUP. A child inherits that unless its
+    parent has a handler.
     """
     os.environ[MARK] = f"{os.getpid()}-{time.time_ns()}"
     signal.signal(signal.SIGINT, signal.default_int_handler)
+    if signal.getsignal(signal.SIGHUP) == signal.SIG_IGN:
+        signal.signal(signal.SIGHUP, lambda *_: None)
 
 
 def left() -> list[str]:
