@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import io
 import re
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import matplotlib.image
 import numpy as np
 import pytest
 
@@ -403,6 +405,27 @@ def test_wide_tables_keep_to_themselves_on_every_screen_and_fit_on_paper(show: S
     tab.emulate_media(media="print")
     tab.set_viewport_size({"width": A4, "height": 1_000})
     assert tab.evaluate(width) == A4
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_the_edge_beyond_which_a_table_goes_on_is_shaded(show: Show, scheme: str) -> None:
+    columns = [Column("cca"), *(Column(f"metric_number_{n}, Mbit/s", is_number=True) for n in range(6))]
+    wide = _unlike(Table("Means", columns, [[name, *"123456"] for name in "abcd"]))
+    page = page_with(Section("Tables", [wide]))
+    tab = unfold(show(page, color_scheme=scheme, viewport={"width": 420, "height": 900}))
+    table = tab.locator(".scroll").first
+
+    def shaded() -> list[bool]:
+        """Whether the left and the right edge are, below the text of every row."""
+        points = matplotlib.image.imread(io.BytesIO(table.screenshot()))[-3, :, :3]
+        middle = np.median(points, axis=0)
+        return [bool(np.abs(edge - middle).max() > 0.02) for edge in (points[0], points[-1])]
+
+    assert shaded() == [False, True]
+    table.evaluate("(it) => it.scrollTo(it.scrollWidth / 3, 0)")
+    assert shaded() == [True, True]
+    table.evaluate("(it) => it.scrollTo(it.scrollWidth, 0)")
+    assert shaded() == [True, False]
 
 
 def _unlike(table: Table) -> Table:
