@@ -107,7 +107,7 @@ def _of_point(known: pl.DataFrame, metric: str, groups: Sequence[str]) -> str:
 
 
 def _extremes(known: pl.DataFrame, paths: Sequence[str], metric: str, of: str) -> str:
-    """Where a metric is highest and lowest, and how many points may be equal to these."""
+    """The points where a metric is highest and lowest, and the number of points that may equal these."""
     rows = sorted(_rows_of(known, metric, of), key=lambda row: row["mean"])
     if len(rows) < 2:
         return ""

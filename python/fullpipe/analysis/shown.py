@@ -53,7 +53,7 @@ def axis_shown(metric: str, of: str = "") -> tuple[float, str]:
 
 
 def base_axis_shown(metric: str, of: str = "") -> str:
-    """What a column of a metric in its base unit is called.
+    """The heading of a column of a metric in its base unit.
 
     >>> base_axis_shown("page_p50", "readers")
     'median page load time of readers (s)'

@@ -94,7 +94,7 @@ class Comparing:
 
     @property
     def margins(self) -> dict[str, comparison.Margin]:
-        """By metric, those that are asked for."""
+        """The margins that were asked for, by metric."""
         return dict(comparison.read_margin(text) for text in self.margin)
 
     def compare(self) -> None:

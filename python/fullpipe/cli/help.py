@@ -117,7 +117,7 @@ class _Page:
                 self.lines += [f"  {line}", *(f"      {part}" for part in _wrapped(what, self.width - 6))]
 
     def _beside(self, title: str, left: int, meaning: str) -> None:
-        """A title of so many columns, and its meaning in as many lines as that takes."""
+        """Add a title of `left` columns with its meaning beside it, on as many lines as needed."""
         first, *others = _wrapped(meaning, self.width - left) or [""]
         self.lines += [f"{title}{first}".rstrip(), *(f"{'':{left}}{line}" for line in others)]
 

@@ -18,7 +18,7 @@ from fullpipe.cli.plot_options import check_options, refused
 from fullpipe.cli.plot_points import Chosen, figure_of
 from fullpipe.cli.plot_time import in_order, labelled_flows, over_time
 from fullpipe.cli.selection import of_one_scenario
-from fullpipe.cli.shared import Content, ContentOption, seconds_of, target
+from fullpipe.cli.shared import Content, ContentOption, LabelOption, seconds_of, target
 from fullpipe.errors import ResultError
 from fullpipe.plots.formulas import check_formulas
 from fullpipe.plots.style import WIDTHS, as_wide_as
@@ -118,14 +118,7 @@ def plot(
         str | None,
         typer.Option(metavar="WIDTH", help=f"Width of the figure: {', '.join(WIDTHS)}."),
     ] = None,
-    label: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="PATH[.VALUE]=WORDS",
-            help='Name of a path or a value, such as flows.0.cca.bbr3="BBRv3", or a scenario file with '
-            "[labels]; may be repeated.",
-        ),
-    ] = None,
+    label: LabelOption = None,
     log: Annotated[
         list[Log] | None,
         typer.Option(help="Logarithmic axis, over many runs; none: both are linear. May be repeated."),

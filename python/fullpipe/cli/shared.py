@@ -51,6 +51,15 @@ ContentOption = Annotated[
         ),
     ),
 ]
+LabelOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--label",
+        metavar="PATH[.VALUE]=WORDS",
+        help='Name of a path or a value, such as flows.0.cca.bbr3="BBRv3", or a scenario file with '
+        "[labels]; may be repeated.",
+    ),
+]
 Jobs = Annotated[
     int | None,
     typer.Option(

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from fullpipe.cli.forms import Form
-from fullpipe.cli.shared import Content, ContentOption, FormOption
+from fullpipe.cli.shared import Content, ContentOption, FormOption, LabelOption
 
 
 def table(
@@ -37,14 +37,7 @@ def table(
         list[str] | None,
         typer.Option(metavar="PATH=VALUE", help="Only these runs; may be repeated."),
     ] = None,
-    label: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="PATH[.VALUE]=WORDS",
-            help='Name of a path or a value, such as flows.0.cca.bbr3="BBRv3", or a scenario file with '
-            "[labels]; may be repeated.",
-        ),
-    ] = None,
+    label: LabelOption = None,
     content: ContentOption = Content.NEWEST,
     form: FormOption = Form.TABLE,
 ) -> None:

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from matplotlib.axes import Axes
 
 from fullpipe.analysis.over_time import Tables
+from fullpipe.plots.style import figure_of
 
 _POINTS_PER_LETTER = 3.6
 _POINTS = 6
@@ -21,7 +22,7 @@ def mark_events(axes: Sequence[Axes], runs: Mapping[str, Tables]) -> None:
         for time_s, event in events.iter_rows() if events is not None else ():
             found.setdefault(time_s, {})[event] = None
     begin, end = axes[0].get_xlim()
-    width = 72 * axes[0].get_figure(root=True).get_figwidth()  # type: ignore[union-attr]
+    width = 72 * figure_of(axes[0]).get_figwidth()
     taken = 0.0
     for time_s, words in sorted(found.items()):
         if not begin <= time_s <= end:

@@ -23,7 +23,7 @@ class Look(NamedTuple):
 
     @property
     def line(self) -> dict[str, Any]:
-        """Of a line without markers."""
+        """The look of a line without markers."""
         return {"color": self.color, "linestyle": self.linestyle}
 
 
@@ -61,7 +61,7 @@ def text(value: Any, words: Mapping[str, str] = _NOTHING) -> str:
 
 
 def places_along(axes: Axes, values: pl.Series, words: Mapping[str, str] = _NOTHING) -> dict[Any, float]:
-    """Where a value of an axis is: at itself if it is a number, else one after the other."""
+    """The place of every value along an axis: numbers at themselves, all else one after the other."""
     distinct = values.unique(maintain_order=True).to_list()
     if values.dtype.is_numeric():
         return {value: float(value) for value in distinct}

@@ -162,9 +162,16 @@ def legend_columns(labels: Sequence[str], inches: float) -> int:
     return max(1, min(len(labels), int(72 * inches / column)))
 
 
+def figure_of(axes: Axes) -> Figure:
+    """The figure that axes are part of."""
+    figure = axes.get_figure(root=True)
+    assert figure is not None
+    return figure
+
+
 def inches_across(axes: Axes) -> float:
     """The width of axes before the figure is laid out, in inches."""
-    return float(axes.get_window_extent().width / axes.get_figure(root=True).dpi)  # type: ignore[union-attr]
+    return float(axes.get_window_extent().width / figure_of(axes).dpi)
 
 
 @in_house_style

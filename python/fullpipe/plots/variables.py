@@ -16,7 +16,7 @@ from fullpipe.plots.actors import algorithms, line_names, restyle
 from fullpipe.plots.events import mark_events
 from fullpipe.plots.series import time_series
 from fullpipe.plots.states import state_patch
-from fullpipe.plots.style import in_house_style, new_figure, shared_legend
+from fullpipe.plots.style import figure_of, in_house_style, new_figure, shared_legend
 
 _SCALES = {"bit/s": (1e-6, "Mbit/s"), "s": (1e3, "ms"), "bytes": (1e-3, "kB"), "bool": (1, "0 or 1")}
 _HALO = [withStroke(linewidth=1.5, foreground="white")]
@@ -113,7 +113,7 @@ def _lines(place: Axes, actors: Actors, name: str) -> list[pl.DataFrame]:
 def _bands(place: Axes, actors: Actors, name: str, colours: dict[str, str]) -> list[pl.DataFrame]:
     """A row of coloured spans per flow, named where there is room."""
     frames = []
-    inches = _OF_AXES * place.get_figure(root=True).get_figwidth()  # type: ignore[union-attr]
+    inches = _OF_AXES * figure_of(place).get_figwidth()
     for height, (actor, (frame, flow)) in enumerate(actors.items()):
         if frame.filter(pl.col("name") == name).is_empty():
             continue

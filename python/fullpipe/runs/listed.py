@@ -115,7 +115,7 @@ class ListedRun(Run):
 
     @property
     def folder(self) -> Path:
-        """Where it is."""
+        """The folder of the run."""
         return Path(self._path)
 
     @property
@@ -186,7 +186,7 @@ class ListedRun(Run):
 
     @property
     def meta(self) -> Meta:
-        """Where it comes from."""
+        """The origin of the run."""
         return self._read.meta
 
     @property

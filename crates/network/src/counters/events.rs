@@ -64,7 +64,7 @@ impl<P> LinkStats<P> {
         done
     }
 
-    /// What happens at `now` is counted then, or with the open interval if that ends later.
+    /// The time at which an event at `now` counts: `now`, or the end of the open interval if that is later.
     #[inline]
     fn counted_at(&self, now: Time) -> Time {
         now.max(self.open.until)

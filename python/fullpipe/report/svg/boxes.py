@@ -169,7 +169,7 @@ def _bar(chart: Heat, ends: tuple[float, float], shade: _Shade, left: float) -> 
 
 
 def _cut_to(text: str, room: float) -> str:
-    """Text that fits into so many pixels."""
+    """The text, cut to fit into `room` pixels."""
     longest = int(room / _LETTER)
     return text if len(text) <= longest else f"{text[: longest - 1]}…"
 
