@@ -39,6 +39,8 @@ class Dimension(NamedTuple):
     zero: str
     only_read: frozenset[str] = frozenset()
     misspellings: Mapping[str, str] = MappingProxyType({})
+    in_bytes: Mapping[str, str] = MappingProxyType({})
+    """Units of bytes that people write for units of bits, with the unit that eight times the number has."""
 
     def parse(self, value: object) -> int:
         """Turn text such as "20 ms" into base units, rounded to a whole number of them.
@@ -72,6 +74,9 @@ class Dimension(NamedTuple):
             raise ValueError(
                 f'unknown unit "{brief(unit)}"; did you mean "{number} {self.misspellings[unit]}"?'
             )
+        if unit in self.in_bytes:
+            meant = f"{(number * BITS).normalize():f} {self.in_bytes[unit]}"
+            raise ValueError(f'unknown unit "{unit}": a {self.noun} counts bits; did you mean "{meant}"?')
         raise ValueError(f'unknown unit "{brief(unit)}" of a {self.noun}{suggestion(unit, self.units)}')
 
 
@@ -121,6 +126,11 @@ RATE = Dimension(
         for prefix in ("T", "G", "M", "k", "")
         for right in (f"{prefix}bit/s",)
         for wrong in (f"{prefix}bps", f"{prefix}b/s", f"{prefix}bit", f"{prefix}bits/s", f"{prefix}bit/sec")
+    },
+    in_bytes={
+        wrong: f"{prefix}bit/s"
+        for prefix in ("T", "G", "M", "k", "")
+        for wrong in (f"{prefix}B/s", f"{prefix}Bps", f"{prefix}byte/s", f"{prefix}bytes/s")
     },
 )
 SIZE = Dimension(

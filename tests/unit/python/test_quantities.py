@@ -68,6 +68,8 @@ def test_spellings(dimension: Dimension, text: str, value: int) -> None:
     [
         (RATE, "100 Mbps", 'did you mean "100 Mbit/s"'),
         (RATE, "100 Mb/s", 'did you mean "100 Mbit/s"'),
+        (RATE, "100 MB/s", 'did you mean "800 Mbit/s"'),
+        (RATE, "12.5 kBps", 'did you mean "100 kbit/s"'),
         (RATE, "20 ms", 'unknown unit "ms" of a rate'),
         (DURATION, "20 Mbit/s", 'unknown unit "Mbit/s" of a duration'),
         (DURATION, "20 sec", 'did you mean "20 s"'),

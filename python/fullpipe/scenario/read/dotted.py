@@ -90,8 +90,7 @@ def _step(node: Any, key: Any, path: str) -> Any:
 
 def _index(node: list[Any], part: str, path: str) -> int:
     if not part.isdecimal():
-        where = f'{brief(path)}: "{brief(part)}"'
-        raise ScenarioError([f"{where} stands where a number belongs, as in flows.0.cca"])
+        raise ScenarioError([f'{brief(path)}: write a number in place of "{brief(part)}", as in flows.0.cca'])
     if len(part) > _DIGITS or int(part) >= len(node):
         missing = f"{brief(path)}: there is no number {brief(part)}"
         raise ScenarioError([f"{missing}; the list has {len(node)}, counted from 0"])
