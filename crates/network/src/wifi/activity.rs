@@ -1,32 +1,32 @@
-//! What a port has done, in counters.
+//! Counters of the transmissions of a port.
 
 use units::{Duration, Probe};
 
-/// What a port has done.
+/// Transmissions of a port since the beginning.
 #[derive(Clone, Debug)]
 pub struct Activity {
     /// Data PPDUs by their number of MPDUs, those that collided included.
     pub sizes: Vec<u64>,
-    /// MPDUs sent again.
+    /// Retransmitted MPDUs.
     pub retries: u64,
     /// Frames that collided.
     pub collisions: u64,
-    /// Time of PPDUs that did not collide.
+    /// Airtime of data PPDUs that did not collide.
     pub air: Duration,
 }
 
 impl Activity {
-    /// Nothing yet, of a port whose PPDUs have so many MPDUs at most.
+    /// Create counters at zero, for PPDUs of at most `most` MPDUs.
     pub fn new(most: usize) -> Activity {
         Activity { sizes: vec![0; most + 1], retries: 0, collisions: 0, air: Duration::ZERO }
     }
 
-    /// PPDUs of data.
+    /// Number of data PPDUs.
     fn ppdus(&self) -> u64 {
         self.sizes.iter().sum()
     }
 
-    /// Shows what it has sent, and in vain.
+    /// Show airtime, PPDUs, retries and collisions.
     pub fn observe(&self, probe: &mut Probe<'_>) {
         probe.see("airtime", self.air.as_secs_f64(), "s");
         probe.see("ppdus", self.ppdus() as f64, "frames");
@@ -34,7 +34,7 @@ impl Activity {
         probe.see("collisions", self.collisions as f64, "frames");
     }
 
-    /// Shows how large its PPDUs were.
+    /// Show the sizes of PPDUs.
     pub fn observe_sizes(&self, probe: &mut Probe<'_>) {
         let (sizes, ppdus) = (&self.sizes, self.ppdus());
         if ppdus > 0 {
@@ -53,7 +53,7 @@ impl Activity {
     }
 }
 
-/// PPDUs are counted by their packets: those up to each of these numbers, and above the one before.
+/// Bins of PPDU sizes: each counts the PPDUs of up to this many packets, and of more than the bin before.
 const BINS: [(usize, &str); 15] = [
     (1, "ppdus_to_1"),
     (2, "ppdus_to_2"),
@@ -72,7 +72,7 @@ const BINS: [(usize, &str); 15] = [
     (1_024, "ppdus_to_1024"),
 ];
 
-/// The largest size that at least `above` PPDUs have or exceed.
+/// The largest size that at least `above` PPDUs reach.
 fn quantile(sizes: &[u64], above: u64) -> usize {
     let mut seen = 0;
     let found = sizes.iter().rposition(|&count| {

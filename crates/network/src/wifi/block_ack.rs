@@ -1,79 +1,79 @@
 //! The block ACK window of a sender, which is also that of its receiver (IEEE 802.11-2020, 10.25).
 //!
-//! Every block ACK arrives, so that both sides know the same after each exchange: one window stands for both. What is
-//! lost goes again, first in the next aggregate. What was received waits until nothing before it is missing, and is then
-//! released in order (10.25.6.6). The window spans the sequence numbers from the first that is missing.
+//! No block ACK is lost, so that sender and receiver always have the same window. It begins at the first missing
+//! sequence number. Lost MPDUs are retransmitted first in the next aggregate. A received MPDU is held until nothing
+//! before it is missing, and is then released in order (10.25.6.6).
 
 use crate::queue::Waiting;
 use std::collections::VecDeque;
 use units::{Duration, Time};
 
-/// What is known of an MPDU.
+/// The state of an MPDU.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fate {
     /// Not received yet.
     Missing,
-    /// Received; it waits for those before it.
+    /// Received, held until those before it are received.
     Received,
-    /// Sent as often as it may be.
+    /// Lost, and not to be retransmitted.
     GivenUp,
 }
 
-/// An MPDU with a sequence number: its place in the window.
+/// An MPDU with a sequence number.
 #[derive(Clone, Copy, Debug)]
 pub struct Mpdu<P> {
-    /// The packet, and when it joined the queue.
+    /// The packet, and when it arrived at the queue.
     pub waiting: Waiting<P>,
     /// Transmissions so far.
     pub tries: u64,
-    /// One of them had the medium to itself.
+    /// Whether any transmission was free of collisions.
     pub started: bool,
-    /// When it had come, if it did, when sent for the last time; told only if it is released by itself.
+    /// Arrival time of the last transmission; set only if packets are released one by one.
     pub ended: Time,
-    /// What is known of it.
+    /// Whether it is missing, received or given up.
     pub fate: Fate,
-    /// The airtime that it was taken to need when it was handed down; nothing if it was not.
+    /// Airtime that was estimated when it was handed down; zero if it was not handed down.
     pub airtime: Duration,
 }
 
-/// MPDUs from the first one that is missing on.
+/// MPDUs from the first missing one on.
 #[derive(Clone, Debug)]
 pub struct Window<P> {
     mpdus: VecDeque<Mpdu<P>>,
-    /// Most MPDUs: the buffer that the receiver has agreed to.
+    /// Maximum number of MPDUs: the reorder buffer that the receiver has agreed to.
     size: usize,
     missing: usize,
-    /// Those that have never had the medium to themselves.
+    /// MPDUs that have never been sent without a collision.
     waiting: usize,
 }
 
 impl<P: Copy> Window<P> {
-    /// An empty window for so many MPDUs.
+    /// An empty window for `size` MPDUs.
     pub fn new(size: usize) -> Window<P> {
         Window { mpdus: VecDeque::new(), size, missing: 0, waiting: 0 }
     }
 
-    /// Another MPDU may have a sequence number.
+    /// Whether another MPDU can get a sequence number.
     pub fn has_room(&self) -> bool {
         self.mpdus.len() < self.size
     }
 
-    /// How many it holds, received or not.
+    /// Number of MPDUs, received or not.
     pub fn len(&self) -> usize {
         self.mpdus.len()
     }
 
-    /// How many of them are missing.
+    /// Number of missing MPDUs.
     pub fn missing(&self) -> usize {
         self.missing
     }
 
-    /// How many have never had the medium to themselves.
+    /// Number of MPDUs that have never been sent without a collision.
     pub fn waiting(&self) -> usize {
         self.waiting
     }
 
-    /// The next packet gets a sequence number.
+    /// Give the next sequence number to a packet.
     pub fn push(&mut self, waiting: Waiting<P>, airtime: Duration) {
         self.mpdus.push_back(Mpdu {
             waiting,
@@ -87,18 +87,19 @@ impl<P: Copy> Window<P> {
         self.waiting += 1;
     }
 
-    /// Those that are missing, in order.
+    /// The missing MPDUs, in order.
     pub fn outstanding(&mut self) -> impl Iterator<Item = &mut Mpdu<P>> {
         self.mpdus.iter_mut().filter(|mpdu| mpdu.fate == Fate::Missing)
     }
 
-    /// So many have the medium to themselves for the first time.
+    /// Record that `count` MPDUs are sent without a collision for the first time.
     pub fn start(&mut self, count: usize) {
         self.waiting -= count;
     }
 
-    /// The first `n` of those that are missing were on the air: which of them are `received`, by their bytes on a wire? Those
-    /// that are not are given up after so many `retries`; never with 0. What will not be sent again is `settled`.
+    /// Decide the fates of the first `n` missing MPDUs, which were on the air, and return how many arrived.
+    /// `received` is called with the size of each packet. An MPDU that is lost after `retries` retries is given up;
+    /// with 0, never. `settled` is called for every MPDU that was received or given up.
     pub fn judge(
         &mut self,
         n: usize,
@@ -123,7 +124,7 @@ impl<P: Copy> Window<P> {
         arrived
     }
 
-    /// The first one, unless it is missing: the window moves on.
+    /// Remove and return the first MPDU unless it is missing.
     pub fn release(&mut self) -> Option<Mpdu<P>> {
         self.mpdus.front().filter(|mpdu| mpdu.fate != Fate::Missing)?;
         let released = self.mpdus.pop_front()?;
@@ -146,7 +147,7 @@ mod tests {
         window
     }
 
-    /// Sends the first `n` that are missing; the given ones of them arrive.
+    /// Send the first `n` missing MPDUs, of which those at the indices `arrive` arrive.
     fn send(window: &mut Window<u8>, n: usize, arrive: &[usize], retries: u64) -> Vec<(u8, Fate)> {
         let mut first = 0;
         for mpdu in window.outstanding().take(n) {

@@ -1,15 +1,15 @@
-//! Wi-Fi: a cell of an access point and its stations, 802.11n, 802.11ac or 802.11ax, as one medium.
+//! Wi-Fi: an access point and its stations, with 802.11n, 802.11ac or 802.11ax, as one medium.
 //!
-//! Station `k` has two ports: `2k` is the way from the access point to it (down), `2k + 1` the way back (up).
+//! Station `k` has two ports: `2k` from the access point to the station (down), `2k + 1` back (up).
 //!
 //! - [`phy`]: rates and durations of PPDUs and control frames.
-//! - [`edca`]: who transmits when. Backoff is exact to the slot, without an event per slot.
+//! - [`edca`]: when each device transmits. Backoff is exact to the slot, without an event per slot.
 //! - [`aggregate`]: which packets share a PPDU.
-//! - [`rate`]: which modulation and coding scheme a PPDU uses; [`scheme`]: what that is.
-//! - [`noise`]: what noise takes of it.
-//! - [`block_ack`]: what was received, what goes again, and release in order.
-//! - [`mac80211`]: which of Linux's queues sends next, and how much waits below them.
-//! - [`airtime`]: what the time of the medium was spent on.
+//! - [`rate`]: rate control; [`scheme`]: the modulation and coding schemes that it chooses from.
+//! - [`noise`]: errors through noise.
+//! - [`block_ack`]: which MPDUs were received, which are retransmitted, and release in order.
+//! - [`mac80211`]: which of Linux's queues sends next, and how much is queued below them.
+//! - [`airtime`]: how the time of the medium is used.
 //! - [`Cell`]: the element.
 
 mod activity;

@@ -1,4 +1,4 @@
-//! One port of a cell: one direction between the access point and a station.
+//! One port of a Wi-Fi cell: one direction between the access point and a station.
 
 use super::activity::Activity;
 use super::aggregate::{Aggregate, mpdu_bytes};
@@ -13,69 +13,69 @@ use crate::server::Transmission;
 use crate::{Backlog, Packet, QueueDiscipline, Ring, Snr};
 use units::{Duration, Probe, Rng, Time};
 
-/// How a port transmits.
+/// Settings with which a port transmits.
 #[derive(Clone, Debug)]
 pub struct Radio {
-    /// What it may use: from slow to fast for each number of streams, fewer streams first.
+    /// Schemes that the port may use, sorted by number of streams, then from slow to fast.
     pub schemes: Vec<Scheme>,
-    /// How it chooses among them.
+    /// Rate control.
     pub law: Law,
-    /// Signal and noise, the same both ways; none: noise takes nothing.
+    /// Signal-to-noise ratio, the same in both directions; none: noise corrupts nothing.
     pub snr: Option<Snr>,
     /// Propagation delay.
     pub delay: Duration,
-    /// A receiver releases each packet when its part of a PPDU ends, not all at its end.
+    /// Whether a receiver releases each packet when its part of a PPDU ends, instead of all at the end of the PPDU.
     pub release_each: bool,
-    /// A lone MPDU is sent without a delimiter.
+    /// Whether a lone MPDU is sent without a delimiter.
     pub bare: bool,
-    /// Most MPDUs from the first one that is missing on.
+    /// Size of the block ACK window, in MPDUs from the first missing one on.
     pub window: usize,
-    /// The probability that an MPDU is not received, each by itself, whatever the noise.
+    /// Probability that an MPDU is not received, independently of the others and of the noise.
     pub errors: f64,
-    /// After so many retries an MPDU is given up; never with 0.
+    /// Retries after which an MPDU is given up; 0: never.
     pub retries: u64,
 }
 
-/// What has been handed down to the radio, first in, first out, and waits for a sequence number.
+/// Packets handed down to the radio, first in, first out, that have no sequence number yet.
 struct Below<P> {
     waiting: Fifo<P>,
-    /// Airtime that each is taken to need.
+    /// Estimated airtime of each waiting packet.
     airtimes: Ring<Duration>,
-    /// The data of aggregates takes no longer, if they are made before their turn.
+    /// Longest data part of an aggregate, if aggregates are built before their turn.
     longest: Option<Duration>,
-    /// Estimated airtime of what has been sent or given up, and is not reported yet.
+    /// Estimated airtime of the packets that were received or given up and have not been reported yet.
     settled: Duration,
-    /// And what that was, if it is listed.
+    /// The same packets, for the list of released packets.
     left: Vec<Released>,
 }
 
-/// The port.
+/// The state of a port.
 pub struct Port<P> {
     queue: Box<dyn QueueDiscipline<P>>,
-    /// Between queue and window, if the queue is one of mac80211's.
+    /// Packets between queue and window; only with a queue of mac80211.
     below: Option<Below<P>>,
     window: Window<P>,
     radio: Radio,
     rates: Box<dyn RateControl>,
-    /// What the PPDU uses that is on the air or was last.
+    /// Rate choice of the present PPDU, or of the last one.
     choice: Choice,
-    /// A block ACK has to be asked for.
+    /// Whether the port has to request a block ACK.
     pub asks: bool,
-    /// When it may have something to send; never if it has nothing.
+    /// Earliest time at which the port may have something to send; [`Time::NEVER`] if it has nothing.
     pub ready: Time,
-    /// Numbers of the packets that wait or are in the window, by their arrival in the cell.
+    /// Arrival numbers, counted over the whole cell, of the packets in the queue and in the window.
     numbers: Ring<u64>,
-    /// The number that its turn has at least, as its last frame failed; 0 if none has.
+    /// Lower bound of the port's place in the order of service, set when a frame of it fails; 0 if none has failed.
     turn: u64,
     pub stats: LinkStats<P>,
     activity: Activity,
-    /// What has left the host or was dropped in its queue, if that is listed.
+    /// Packets that left the host or were dropped in its queue, if they are listed.
     released: Option<Vec<Released>>,
     rng: Rng,
 }
 
 impl<P: Copy> Port<P> {
-    /// An idle port, with random numbers for errors and for rates.
+    /// Create an idle port. `rng` is for errors, `of_rates` for rate control.
     pub fn new(
         queue: Box<dyn QueueDiscipline<P>>,
         radio: Radio,
@@ -106,18 +106,18 @@ impl<P: Copy> Port<P> {
         }
     }
 
-    /// What its PPDU uses.
+    /// The scheme of the present PPDU.
     fn scheme(&self) -> &Scheme {
         &self.radio.schemes[self.choice.scheme]
     }
 
-    /// What its queue has in common with others, if it is one of mac80211's.
+    /// The rules that its queue shares with the other queues of the radio; none unless it is a queue of mac80211.
     pub fn rules(&mut self) -> Option<RadioRules> {
         self.queue.station_queue().map(|queue| queue.rules())
     }
 
-    /// From now on its packets are handed down to the radio before they are sent; `longest`: in aggregates whose data takes no
-    /// longer, of half a window at most, so that there is room for another.
+    /// Hand packets down to the radio before they are sent, from now on. With `longest`, aggregates are built ahead:
+    /// their data takes no longer than this, and they fill at most half of the window, so that a second one has room.
     pub fn hands_down(&mut self, longest: Option<Duration>) {
         self.below = Some(Below {
             waiting: Fifo::default(),
@@ -128,7 +128,7 @@ impl<P: Copy> Port<P> {
         });
     }
 
-    /// Bytes and MPDUs of an aggregate at most, at the present rate.
+    /// Maximum bytes and MPDUs of an aggregate at the present rate.
     fn most(&self) -> (u64, usize) {
         let scheme = self.scheme();
         match self.below.as_ref().and_then(|below| below.longest) {
@@ -139,12 +139,12 @@ impl<P: Copy> Port<P> {
         }
     }
 
-    /// Bytes of the fattest flow of its queue.
+    /// Bytes of the fattest flow of the queue.
     pub fn fattest(&mut self) -> u64 {
         self.queue.station_queue().map_or(0, |queue| queue.fattest())
     }
 
-    /// Drops from that flow.
+    /// Drop packets from the head of the fattest flow.
     pub fn drop_from_fattest(&mut self, now: Time) {
         if let Some(queue) = self.queue.station_queue() {
             let listed = self.released.as_mut();
@@ -152,8 +152,8 @@ impl<P: Copy> Port<P> {
         }
     }
 
-    /// Hands the next packet down to the radio, with a number of its own; returns its size and the airtime that it is taken
-    /// to need at the rate that was used last.
+    /// Hand the next packet down to the radio under the arrival number `number`. Return its size in bytes and its
+    /// airtime, estimated at the rate that was used last.
     pub fn hand_down(&mut self, number: u64, now: Time) -> Option<(u16, Duration)> {
         let next = self.dequeue(now)?;
         let size = next.packet.size;
@@ -165,29 +165,29 @@ impl<P: Copy> Port<P> {
         Some((size, airtime))
     }
 
-    /// The next packet for an aggregate, with the airtime that it was taken to need.
+    /// The next packet for an aggregate and its estimated airtime.
     fn next_packet(&mut self, now: Time) -> Option<(Waiting<P>, Duration)> {
         let Some(below) = &mut self.below else { return Some((self.dequeue(now)?, Duration::ZERO)) };
         Some((below.waiting.pop()?, *below.airtimes.pop()?))
     }
 
-    /// Another packet of so many bytes fits into an aggregate.
+    /// Whether another packet of `size` bytes fits into an aggregate.
     pub fn fits(&self, aggregate: &Aggregate, size: u16) -> bool {
         let (bytes, mpdus) = self.most();
         aggregate.mpdus < mpdus && aggregate.fits(size, bytes)
     }
 
-    /// The radio has something to send.
+    /// Whether the radio has something to send.
     pub fn has_below(&self) -> bool {
         self.missing() > 0 || self.below.as_ref().is_some_and(|below| !below.waiting.is_empty())
     }
 
-    /// How many packets have to be sent, or sent again, that have sequence numbers.
+    /// Packets with sequence numbers that have to be transmitted or retransmitted.
     pub fn missing(&self) -> usize {
         self.window.missing()
     }
 
-    /// A frame of it is done: the estimated airtime of what has been sent or given up with it.
+    /// Return the estimated airtime of the packets that the last frame delivered or gave up.
     pub fn settled(&mut self) -> Duration {
         let Port { below, released, .. } = self;
         let Some(below) = below else { return Duration::ZERO };
@@ -198,18 +198,18 @@ impl<P: Copy> Port<P> {
         std::mem::replace(&mut below.settled, Duration::ZERO)
     }
 
-    /// Control frames around its data.
+    /// Durations of the control frames around its data.
     pub fn control(&self) -> Control {
         self.scheme().control
     }
 
-    /// What waits in its queue.
+    /// The backlog of the queue.
     pub fn backlog(&self) -> Backlog {
         self.queue.backlog()
     }
 
-    /// A packet arrives that finds no room, if its queue is first in, first out and `others` wait for the same contender:
-    /// such queues are one buffer.
+    /// Count and drop an arriving packet if the shared buffer is full. Return whether it was dropped. Queues that are
+    /// first in, first out share one buffer per contender: `others` wait in the other queues of this contender.
     pub fn refuses(&mut self, packet: &Packet<P>, others: Backlog, now: Time) -> bool {
         let refused = self.queue.plain_limit().is_some_and(|limit| !limit.admits(others, packet.size));
         if refused {
@@ -219,12 +219,12 @@ impl<P: Copy> Port<P> {
         refused
     }
 
-    /// A packet is dropped.
+    /// Drop a packet.
     fn drop(&mut self, packet: &Packet<P>, now: Time) {
         self.stats.queue_events(now, None, |events| events.drop(packet));
     }
 
-    /// A packet arrives, as the one with this number of the cell.
+    /// Accept an arriving packet, whose arrival number in the cell is `number`.
     pub fn arrive(&mut self, packet: Packet<P>, number: u64, now: Time) {
         self.stats.arrived(now, packet.size);
         let before = self.queue.backlog().packets;
@@ -240,30 +240,30 @@ impl<P: Copy> Port<P> {
         self.refresh();
     }
 
-    /// Begins to tell what leaves the host, or is dropped in its queue.
+    /// List packets that leave the host or are dropped in its queue, from now on.
     pub fn list_released(&mut self) {
         self.released = Some(Vec::new());
     }
 
-    /// What has left, up to now.
+    /// Move the packets listed so far to `into`.
     pub fn take_released(&mut self, into: &mut Vec<Released>) {
         if let Some(released) = &mut self.released {
             into.append(released);
         }
     }
 
-    /// The number of the packet that has been here longest, or of its turn if that is later.
+    /// Arrival number of the oldest packet, or the port's place in the order of service if that is later.
     pub fn oldest(&self) -> u64 {
         self.numbers.front().map_or(u64::MAX, |&number| number.max(self.turn))
     }
 
-    /// Its turn comes behind packets with lower numbers.
+    /// Place the port behind packets with lower numbers.
     pub fn wait_behind(&mut self, number: u64) {
         self.turn = number;
     }
 
-    /// Numbers belong to packets: those of what the queue dropped go, the oldest first. Nothing that has been handed down is
-    /// dropped.
+    /// Remove the numbers of packets that the queue dropped, the oldest number first. A packet that was handed down
+    /// is never dropped.
     fn forget_dropped(&mut self) {
         if self.below.is_some() {
             return;
@@ -274,7 +274,7 @@ impl<P: Copy> Port<P> {
         }
     }
 
-    /// Updates when it may have something to send.
+    /// Update [`ready`](Self::ready).
     pub fn refresh(&mut self) {
         self.ready = match self.queue.backlog().packets {
             _ if self.asks || self.has_below() => Time::ZERO,
@@ -289,12 +289,12 @@ impl<P: Copy> Port<P> {
             return None;
         }
         let Port { queue, stats, released, .. } = self;
-        // Also when it is empty, so that it may notice.
+        // An empty queue is called too, so that its discipline may notice.
         stats.queue_events(now, released.as_mut(), |events| queue.dequeue(now, events))
     }
 
-    /// The aggregate that can be sent now, if any: what is missing, then what waits. To know that the next packet does not
-    /// fit, it has to be dequeued: it has a sequence number then, and goes in the next aggregate.
+    /// Return the aggregate that can be sent now, if any: missing MPDUs first, then waiting packets. A packet has to
+    /// be dequeued to find out that it does not fit. It then has a sequence number, and goes into the next aggregate.
     pub fn fill(&mut self, now: Time) -> Option<Aggregate> {
         self.choice = self.rates.choose(now);
         let (bytes, mpdus) = self.most();
@@ -310,7 +310,8 @@ impl<P: Copy> Port<P> {
         (aggregate.mpdus > 0).then_some(aggregate)
     }
 
-    /// An aggregate of what has to be sent again and of what waits in the radio, as far as it fits.
+    /// Return an aggregate of the MPDUs to be retransmitted and of the packets that wait in the radio, as far as they
+    /// fit.
     pub fn aggregate_below(&mut self) -> Aggregate {
         let (bytes, mpdus) = self.most();
         let mut aggregate = self.missing_aggregate((bytes, mpdus));
@@ -322,7 +323,7 @@ impl<P: Copy> Port<P> {
         aggregate
     }
 
-    /// An aggregate of what has to be sent again, as far as it fits.
+    /// Return an aggregate of the MPDUs to be retransmitted, as far as they fit.
     fn missing_aggregate(&mut self, (bytes, mpdus): (u64, usize)) -> Aggregate {
         let mut aggregate = Aggregate::default();
         for mpdu in self.window.outstanding().take(mpdus) {
@@ -333,13 +334,13 @@ impl<P: Copy> Port<P> {
         aggregate
     }
 
-    /// How long the PPDU of an aggregate takes.
+    /// Duration of the PPDU of an aggregate.
     pub fn duration(&self, aggregate: &Aggregate) -> Duration {
         self.scheme().mode.ppdu(aggregate.psdu(self.radio.bare))
     }
 
-    /// The PPDU of an aggregate begins, `alone` or together with frames of others. A packet counts as waiting until the
-    /// medium is its own, so that no more is carried at once than the medium can.
+    /// Begin the PPDU of an aggregate, `alone` or in a collision. A packet counts as waiting until its first PPDU
+    /// without a collision. Otherwise the counters could show more traffic than the medium can carry.
     pub fn transmit(&mut self, aggregate: &Aggregate, start: Time, alone: bool) {
         let (mut sent, mut first) = (Aggregate::default(), 0);
         let mode = self.scheme().mode;
@@ -364,7 +365,8 @@ impl<P: Copy> Port<P> {
         self.activity.sizes[aggregate.mpdus] += 1;
     }
 
-    /// The PPDU of an aggregate, begun at `start`, reaches its receiver by itself. How many of its MPDUs does it receive?
+    /// Receive the PPDU of an aggregate that began at `start` without a collision. Return how many of its MPDUs
+    /// arrive.
     pub fn receive(&mut self, aggregate: &Aggregate, start: Time) -> usize {
         self.activity.air = self.activity.air + self.duration(aggregate);
         let snr_db = self.radio.snr.as_mut().map(|snr| snr.at(start));
@@ -382,7 +384,7 @@ impl<P: Copy> Port<P> {
         received
     }
 
-    /// A frame of it collides: the PPDU of an aggregate, begun at `start`, or none if that was not on the air yet.
+    /// Record a collision of a frame that began at `start`. `aggregate` is none if its PPDU was not on the air yet.
     pub fn collide(&mut self, aggregate: Option<&Aggregate>, start: Time) {
         self.activity.collisions += 1;
         if let Some(aggregate) = aggregate {
@@ -392,15 +394,16 @@ impl<P: Copy> Port<P> {
         }
     }
 
-    /// Rate control learns what became of a PPDU.
+    /// Report the outcome of a PPDU to rate control.
     fn report(&mut self, aggregate: &Aggregate, received: usize, snr_db: Option<f64>, start: Time) {
         let outcome = Outcome { choice: self.choice, sent: aggregate.mpdus, received, snr_db };
         self.rates.report(&outcome, start + self.duration(aggregate));
     }
 
-    /// The next packet that leaves the window with a PPDU that has arrived by `end`: one that the receiver releases, and when
-    /// it had come if that is told, or none more. One that was given up is lost; if it has only ever collided, it has been
-    /// waiting, and is dropped.
+    /// Remove the next packet from the window that the receiver releases, after a PPDU that ended at `end`. Return it
+    /// with the time at which it arrived; zero if packets are not released one by one. Packets given up before it are
+    /// counted as lost. A packet that has only ever collided still counts as waiting, so that it is counted as
+    /// dropped instead.
     pub fn release(&mut self, end: Time) -> Option<(Packet<P>, Time)> {
         let mut known = Time::ZERO;
         loop {
@@ -417,7 +420,7 @@ impl<P: Copy> Port<P> {
         }
     }
 
-    /// Shows its queue, its window and what it has done.
+    /// Show the variables of the queue, the window and the activity.
     pub fn observe(&self, now: Time, probe: &mut Probe<'_>) {
         self.queue.observe(now, probe);
         if let Some(below) = &self.below {
@@ -436,7 +439,7 @@ impl<P: Copy> Port<P> {
     }
 }
 
-/// A packet will not be sent again.
+/// Record that an MPDU will not be retransmitted.
 fn settle<P>(below: &mut Option<Below<P>>, mpdu: &Mpdu<P>) {
     if let Some(below) = below {
         below.settled = below.settled + mpdu.airtime;
