@@ -1,11 +1,11 @@
-//! What the time of a medium is spent on.
+//! Use of the time of a medium.
 
 use units::{Duration, Probe, Time};
 
-/// Time by use. All of it, with what the ports transmitted, is the time that has passed.
+/// Time by use. The sum of all uses is the time that has passed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Airtime {
-    /// No device transmits: no traffic, interframe spaces before an access, backoff.
+    /// Time without a transmission: no traffic, interframe spaces before an access, backoff.
     pub idle: Duration,
     /// Data PPDUs, of all ports together.
     pub data: Duration,
@@ -18,7 +18,7 @@ pub struct Airtime {
 }
 
 impl Airtime {
-    /// Shows all of it.
+    /// Show all uses.
     pub fn observe(&self, probe: &mut Probe<'_>) {
         let uses = [
             ("cell_idle", self.idle),
@@ -33,7 +33,7 @@ impl Airtime {
     }
 }
 
-/// What a part of an exchange is.
+/// Use of a part of an exchange.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Use {
     /// Control frames.
@@ -46,13 +46,13 @@ pub enum Use {
     Beacon,
 }
 
-/// The parts of an exchange, one after the other.
+/// The parts of an exchange, in order.
 pub type Parts = [(Use, Duration); 3];
 
-/// Keeps account of the time of a medium, exchange by exchange.
+/// Sums the time of a medium by use, exchange by exchange.
 #[derive(Clone, Copy, Debug)]
 pub struct Account {
-    /// Everything before the last exchange.
+    /// Time by use up to the start of the last exchange.
     before: Airtime,
     start: Time,
     parts: Parts,
@@ -60,13 +60,13 @@ pub struct Account {
 }
 
 impl Account {
-    /// Of a medium that has been idle from the beginning.
+    /// The account of a medium that has been idle from the beginning.
     pub fn new() -> Account {
         let parts = [(Use::Control, Duration::ZERO); 3];
         Account { before: Airtime::default(), start: Time::ZERO, parts, end: Time::ZERO }
     }
 
-    /// An exchange begins at `start`, when the last one is over. When is it over itself?
+    /// Begin an exchange at `start`, which is not before the end of the last one. Return the end of the new one.
     pub fn begin(&mut self, start: Time, parts: Parts) -> Time {
         self.before = self.until(start);
         let length = parts.iter().fold(Duration::ZERO, |sum, part| sum + part.1);
@@ -74,7 +74,7 @@ impl Account {
         self.end
     }
 
-    /// Everything up to `now`, which is not before the start of the last exchange.
+    /// Time by use up to `now`, which is not before the start of the last exchange.
     pub fn until(&self, now: Time) -> Airtime {
         let mut sum = self.before;
         let mut left = now.since(self.start);

@@ -1,49 +1,51 @@
-//! Enhanced distributed channel access: who transmits when (IEEE 802.11-2020, 10.23.2).
+//! Enhanced distributed channel access: when each device transmits (IEEE 802.11-2020, 10.23.2).
 //!
-//! Slot boundary `k` of an idle medium lies SIFS and `k` slots behind its last frame; a contender may transmit from
-//! boundary AIFSN on. At each boundary from there on it transmits if its counter is zero, else it counts down by one
-//! (10.23.2.4). So the time at which it transmits is known as soon as the medium is idle, and what others have counted
-//! down when one transmits follows: no event per slot. After a collision boundaries differ between contenders.
+//! Slot boundary `k` of an idle medium is at SIFS and `k` slots after its last frame. A contender may transmit from
+//! boundary AIFSN on. At each boundary it transmits if its counter is zero; otherwise the counter decreases by one
+//! (10.23.2.4). So the time of its transmission is known as soon as the medium is idle, and so are the counters of
+//! the others at that time. No event per slot is needed. After a collision boundaries differ between contenders.
 
 use units::{Duration, Rng, Time};
 
 /// Parameters of an access category: Table 9-155.
 #[derive(Clone, Copy, Debug)]
 pub struct Category {
-    /// Arbitration interframe space number: slots behind SIFS.
+    /// Arbitration interframe space number, in slots after SIFS.
     pub aifsn: u64,
-    /// Least contention window.
+    /// Smallest contention window.
     pub cw_min: u32,
     /// Largest contention window.
     pub cw_max: u32,
 }
 
-/// dot11ShortRetryLimit, as the standard (Annex C), Linux (`wiphy.retry_short`) and ns-3 (`FrameRetryLimit`) have it.
+/// Retries in a row after which the contention window is reset: dot11ShortRetryLimit, as in the standard (Annex C),
+/// Linux (`wiphy.retry_short`) and ns-3 (`FrameRetryLimit`).
 const SHORT_RETRY_LIMIT: u64 = 7;
 
 impl Category {
     /// Best effort: Table 9-155, with a TXOP limit of one frame exchange.
     pub const BEST_EFFORT: Category = Category { aifsn: 3, cw_min: 15, cw_max: 1_023 };
-    /// Own: beacons go before anything else and do not back off, as in ns-3 (10.3.4.2 leaves it to the access point).
+    /// Own: beacons take precedence over everything else and do not back off, as in ns-3 (10.3.4.2 leaves it to the
+    /// access point).
     pub const BEACON: Category = Category { aifsn: 1, cw_min: 0, cw_max: 0 };
 }
 
 /// One access category of one device.
 #[derive(Clone, Debug)]
 pub struct Contender {
-    /// The device, by number. Of two contenders of one device that may transmit at once the second has to wait.
+    /// Index of the device. If two contenders of one device could transmit at the same time, the second one waits.
     pub device: usize,
-    /// From when on it has something to send; never if it has nothing.
+    /// Time from which it has something to send; [`Time::NEVER`] if it has nothing.
     pub ready: Time,
     category: Category,
     /// Contention window.
     cw: u32,
-    /// Its boundary 0.
+    /// Time of its slot boundary 0.
     origin: Time,
     slot: Duration,
-    /// Its counter when the medium became idle.
+    /// Backoff counter when the medium became idle.
     counter: u64,
-    /// It has drawn its counter for the exchange that is going on or was the last.
+    /// Whether the counter was drawn for the present exchange, or for the last one.
     fresh: bool,
     /// Failures in a row.
     failures: u64,
@@ -51,7 +53,7 @@ pub struct Contender {
 }
 
 impl Contender {
-    /// One that has nothing to send and may transmit at once.
+    /// Create a contender that has nothing to send and no backoff.
     pub fn new(device: usize, category: Category, slot: Duration, rng: Rng) -> Contender {
         Contender {
             device,
@@ -67,13 +69,13 @@ impl Contender {
         }
     }
 
-    /// Its slots begin at `origin`: SIFS behind the end of what it has to wait for.
+    /// Count slots from `origin`: SIFS after the end of the frame or the wait that comes before.
     pub fn count_from(&mut self, origin: Time) {
         self.origin = origin;
     }
 
-    /// When it transmits if the medium stays idle; none if it has nothing to send. What becomes ready while the medium is
-    /// idle and no backoff is left goes at the next boundary: 10.23.2.2, 10.23.2.4.
+    /// The time at which it transmits if the medium stays idle; none if it has nothing to send. A frame that becomes
+    /// ready on an idle medium, after the backoff, is sent at the next boundary: 10.23.2.2, 10.23.2.4.
     pub fn start(&self) -> Option<Time> {
         let counted = self.category.aifsn + self.counter;
         let boundary = match self.ready {
@@ -84,7 +86,7 @@ impl Contender {
         Some(self.origin + self.slot * boundary)
     }
 
-    /// A device transmits at `start`: what has been counted by then, 10.23.2.4.
+    /// Stop the countdown, as a device transmits at `start`: 10.23.2.4.
     pub fn freeze(&mut self, start: Time) {
         let boundary = start.since(self.origin).as_nanos() / self.slot.as_nanos();
         let counted = (boundary + 1).saturating_sub(self.category.aifsn);
@@ -92,21 +94,22 @@ impl Contender {
         self.fresh = false;
     }
 
-    /// It gets something to send while the medium is busy: 10.23.2.2 a). A counter that is still running stays.
+    /// Draw a backoff for a frame that becomes ready while the medium is busy: 10.23.2.2 a). A counter that still
+    /// runs is kept.
     pub fn becomes_ready_while_busy(&mut self) {
         if self.counter == 0 && !self.fresh {
             self.draw();
         }
     }
 
-    /// Its transmission succeeded: 10.23.2.2 b).
+    /// Reset the window after a success: 10.23.2.2 b).
     pub fn succeed(&mut self) {
         (self.cw, self.failures) = (self.category.cw_min, 0);
         self.draw();
     }
 
-    /// Its transmission failed, or another category of its device went first: 10.23.2.2 c), d). When retries in a row have
-    /// reached their limit, the window is the least one again.
+    /// Double the window after a failure, or when another category of the device went first: 10.23.2.2 c), d). Beyond
+    /// the limit of retries in a row it is reset.
     pub fn fail(&mut self) {
         self.failures += 1;
         self.cw = (2 * self.cw + 1).min(self.category.cw_max);
@@ -116,7 +119,7 @@ impl Contender {
         self.draw();
     }
 
-    /// A random counter, 0 to CW: 10.3.4.3, 10.23.2.2.
+    /// Draw a random counter from 0 to CW: 10.3.4.3, 10.23.2.2.
     fn draw(&mut self) {
         self.counter = u64::from(self.rng.below(self.cw + 1));
         self.fresh = true;
@@ -127,7 +130,7 @@ impl Contender {
 mod tests {
     use super::*;
 
-    /// Its slots begin at 16 us.
+    /// A contender whose slots begin at 16 us.
     fn contender(counter: u64, ready: Time) -> Contender {
         let slot = Duration::from_micros(9);
         let mut made = Contender::new(0, Category::BEST_EFFORT, slot, Rng::stream(1, "test"));

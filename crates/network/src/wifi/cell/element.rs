@@ -36,14 +36,14 @@ impl<P: Copy + Send> Element<P> for Cell<P> {
         }
     }
 
-    /// The end of a PPDU is known from its start on. Until then: the earliest at which one could end.
+    /// Time at which a packet arrives, or could at the earliest. The end of a PPDU is exact once the PPDU has begun.
     fn next(&self) -> Time {
         let data = match (self.in_flight.front(), self.next_data) {
             (Some(flight), _) => flight.arrival,
             (None, Some(start)) => start + self.least_air,
             (None, None) => Time::NEVER,
         };
-        // Then drivers hand down more, and hosts may be told.
+        // At the end of an exchange drivers hand down more packets, and hosts may be notified.
         if self.reports.is_empty() { data } else { data.min(self.busy_until) }
     }
 
@@ -60,7 +60,8 @@ impl<P: Copy + Send> Element<P> for Cell<P> {
         self.ports[usize::from(port.0)].stats.close()
     }
 
-    /// Besides what the queue shows: the window, the aggregates and the airtime of a port; at the first port that of the cell.
+    /// Show the queue, the window, the aggregates and the airtime of a port. The first port also shows the airtime of
+    /// the cell.
     fn observe(&self, port: PortId, now: Time, probe: &mut Probe<'_>) {
         self.ports[usize::from(port.0)].observe(now, probe);
         if port.0 == 0 {

@@ -1,4 +1,4 @@
-//! Exchanges of frames, one after the other: what is on the air, for how long, and what comes of it.
+//! Exchanges of frames: which frames are on the air, for how long, and which arrive.
 
 use super::{BEACON_INTERVAL, BEACONS, Cell, Content, Flight, Frame, Report};
 use crate::PortId;
@@ -7,7 +7,8 @@ use crate::wifi::timing::Timing;
 use units::{Duration, Time};
 
 impl<P: Copy> Cell<P> {
-    /// Frames begin at one time. The medium is busy until the end of the exchange, and idle from then on.
+    /// Transmit frames that begin at the same time. The medium is busy until the end of the exchange, and idle from
+    /// then on.
     pub(super) fn transmit(&mut self, frames: &[Frame], start: Time) {
         let on_air = frames.iter().filter(|frame| !matches!(frame.content, Content::Deferred)).count();
         let (parts, understood) = if on_air == 1 {
@@ -29,9 +30,9 @@ impl<P: Copy> Cell<P> {
         }
     }
 
-    /// From when on contenders count slots after an exchange that began at `start`. If it was not `understood`, those who
-    /// heard it wait for EIFS, and each sender until its own answer is overdue: that of a short frame is when a longer
-    /// one ends.
+    /// Set the time from which contenders count slots, after an exchange that began at `start`. If it was not
+    /// `understood`, those who heard it wait for EIFS. Each sender waits for its own ACK timeout, which for a short
+    /// frame is over when a longer one ends.
     fn resume(&mut self, frames: &[Frame], start: Time, understood: bool) {
         let Timing { sifs, after_error, .. } = self.timing;
         let wait = if understood { Duration::ZERO } else { after_error };
@@ -44,7 +45,7 @@ impl<P: Copy> Cell<P> {
         }
     }
 
-    /// How long the frame of an access is that collides if it is not alone.
+    /// Duration of the part of a frame that collides if the frame is not alone.
     fn at_risk(&self, content: Content) -> Duration {
         match content {
             Content::Deferred => Duration::ZERO,
@@ -55,7 +56,7 @@ impl<P: Copy> Cell<P> {
         }
     }
 
-    /// The frame of one contender has the medium to itself. Its parts, and whether it was understood.
+    /// Transmit the frame of one contender without a collision. Return its parts and whether it was understood.
     fn exchange(&mut self, frame: Frame, start: Time) -> (Parts, bool) {
         const NOTHING: (Use, Duration) = (Use::Control, Duration::ZERO);
         let timing = self.timing;
@@ -90,8 +91,8 @@ impl<P: Copy> Cell<P> {
         }
     }
 
-    /// None of several frames is understood. The medium is busy until the longest ends. Data behind RTS was not on the air
-    /// yet.
+    /// Collide several frames, none of which is understood. The medium is busy until the longest ends. Data that
+    /// would follow an RTS has not been sent.
     fn collide(&mut self, frames: &[Frame], start: Time) -> Parts {
         let mut longest = Duration::ZERO;
         for &Frame { content, .. } in frames {
@@ -104,7 +105,7 @@ impl<P: Copy> Cell<P> {
                     port.transmit(&aggregate, start, false);
                     port.collide(Some(&aggregate), start);
                     self.note(n, length, false);
-                    self.deliver(n, start + length + self.timing.delay); // what a packet given up has held back
+                    self.deliver(n, start + length + self.timing.delay); // packets that one given up has held back
                 }
                 Content::Data(n, _) | Content::Request(n) => self.ports[n].collide(None, start),
                 Content::Beacon | Content::Deferred => {}
@@ -113,14 +114,15 @@ impl<P: Copy> Cell<P> {
         [(Use::Collision, longest), (Use::Control, Duration::ZERO), (Use::Control, Duration::ZERO)]
     }
 
-    /// A driver has to be told of a frame of port `n` when the exchange is over.
+    /// Note a frame of a port, to be reported to its driver at the end of the exchange.
     fn note(&mut self, port: usize, airtime: Duration, received: bool) {
         if self.drivers.iter().any(Option::is_some) {
             self.reports.push(Report { port, airtime, received });
         }
     }
 
-    /// What the receiver of a port releases, in order, with a PPDU that has arrived by `end`.
+    /// Put the packets that the receiver of port `n` releases, after a PPDU that ended at `end`, on their way to the
+    /// far end.
     fn deliver(&mut self, n: usize, end: Time) {
         let mut arrival = if self.release_each { Time::ZERO } else { end };
         while let Some((packet, ended)) = self.ports[n].release(end) {
@@ -130,13 +132,13 @@ impl<P: Copy> Cell<P> {
         }
     }
 
-    /// The part of a contender in an exchange that began at `start` is over.
+    /// Finish the part of a contender in an exchange that began at `start`.
     fn end(&mut self, Frame { contender, content }: Frame, succeeded: bool, start: Time) {
         if let Content::Request(n) | Content::Data(n, _) = content {
             self.ports[n].refresh();
         }
         let ready = if contender == BEACONS {
-            // Own: a beacon is not sent again; the next one comes at its time.
+            // Own: a beacon is not retransmitted; the next one is sent at its time.
             let due = self.contenders[BEACONS].ready;
             due + BEACON_INTERVAL * (start.since(due).as_nanos() / BEACON_INTERVAL.as_nanos() + 1)
         } else {

@@ -1,4 +1,4 @@
-//! The cell: who has the next access, and with what frame.
+//! The cell: which device has the next access, and which frame it sends.
 
 mod element;
 mod exchange;
@@ -16,54 +16,54 @@ use crate::medium::Inputs;
 use crate::{Backlog, Packet, PortId, Released, Ring};
 use units::{Duration, Rate, Rng, Time};
 
-/// Time between beacons: 100 units of 1,024 us, as access points have it.
+/// Time between beacons: 100 units of 1,024 us, the default of access points.
 const BEACON_INTERVAL: Duration = Duration::from_micros(102_400);
 
-/// The contender of beacons, and that of the data of the access point. Station `k` is behind them. With more access
-/// categories each device has one contender for each, the highest first.
+/// Index of the contender for beacons, then of the one for the data of the access point. Station `k` has the index
+/// `STATIONS + k`. With more access categories, each device would have one contender per category, the highest first.
 const BEACONS: usize = 0;
 const ACCESS_POINT: usize = 1;
 const STATIONS: usize = 2;
 
 /// An access point and its stations on one channel.
 ///
-/// Who has something to send contends for the medium ([`edca`](super::edca)). The access point is one contender for all
-/// its stations: of its ports that have something it serves the one whose oldest packet arrived first, and an aggregate
-/// takes what else waits there. Its queues that are first in, first out are one buffer, whose limit is that of each.
+/// Devices that have something to send contend for the medium ([`edca`](super::edca)). The access point is one
+/// contender for all its stations. It serves the port whose oldest packet arrived first, with an aggregate of the
+/// packets that wait there. Its first-in-first-out queues share one buffer; each has the limit of that buffer.
 ///
-/// An access happens when the next call finds that its time has come. What it decides then depends on what had arrived
-/// by its start, so that it makes no difference when that is.
+/// An access is computed when the next call finds that its time has come. Its decisions depend only on what had
+/// arrived by its start, so that the time of that call makes no difference.
 pub struct Cell<P> {
     timing: Timing,
-    /// Packets are released one by one.
+    /// Whether packets are released one by one.
     release_each: bool,
-    /// Data goes behind RTS and CTS.
+    /// Whether data follows RTS and CTS.
     protected: bool,
-    /// A missing block ACK is asked for.
+    /// Whether a missing block ACK is requested.
     asks: bool,
     ports: Vec<Port<P>>,
     contenders: Vec<Contender>,
-    /// What Linux's mac80211 keeps of each contender whose queues are its own.
+    /// The mac80211 driver of each contender; none if its queues are not mac80211's.
     drivers: Vec<Option<Driver>>,
-    /// What of the last exchange is to be reported when it is over.
+    /// Frames of the present exchange, to be reported to drivers when it is over.
     reports: Vec<Report>,
     /// The end of the last exchange.
     busy_until: Time,
-    /// The next access, and the next one with data.
+    /// Start of the next access, then of the next one with data.
     next_access: Option<Time>,
     next_data: Option<Time>,
     account: Account,
     in_flight: Ring<Flight<P>>,
-    /// Frames of one access, kept for its memory.
+    /// Frames of one access; a field so that the memory is reused.
     frames: Vec<Frame>,
-    /// What waits in the queues of the access point.
+    /// Backlog of all queues of the access point.
     down: Backlog,
-    /// Packets that have arrived.
+    /// Packets that have arrived, over all ports.
     arrivals: u64,
-    /// What hosts are to be told of, and whether any is.
+    /// Packets released since they were last taken, and whether they are listed.
     released: Vec<Released>,
     tells: bool,
-    /// No packet is on the air for less than this.
+    /// Minimum time of a packet on the air.
     least_air: Duration,
     highest_rate: Rate,
 }
@@ -76,16 +76,16 @@ struct Flight<P> {
     packet: Packet<P>,
 }
 
-/// What a driver is told of a frame when its exchange is over.
+/// A finished frame, for the driver of its port.
 #[derive(Clone, Copy, Debug)]
 struct Report {
     port: usize,
     airtime: Duration,
-    /// A part of it was received.
+    /// Whether any part of it was received.
     received: bool,
 }
 
-/// What a contender does with an access.
+/// Frame of a contender in an access.
 #[derive(Clone, Copy, Debug)]
 struct Frame {
     contender: usize,
@@ -95,20 +95,20 @@ struct Frame {
 #[derive(Clone, Copy, Debug)]
 enum Content {
     Beacon,
-    /// A port asks for a block ACK.
+    /// Request of a block ACK, from a port.
     Request(usize),
-    /// A port sends an aggregate.
+    /// An aggregate, from a port.
     Data(usize, Aggregate),
-    /// Another contender of the same device goes first.
+    /// No frame: another contender of the same device precedes it.
     Deferred,
 }
 
-/// The contender of a port.
+/// The contender that transmits for a port.
 fn contender_of(port: usize) -> usize {
     if port % 2 == 0 { ACCESS_POINT } else { STATIONS + port / 2 }
 }
 
-/// What mac80211 keeps of each contender: of those whose queues are its own.
+/// The mac80211 driver of each contender; none if its queues are not mac80211's.
 fn drivers<P: Copy>(ports: &mut [Port<P>], standard: Standard) -> Vec<Option<Driver>> {
     let own = (1..ports.len()).step_by(2).map(|n| (n, n + 1)).collect::<Vec<_>>();
     let of_access_point = [(0, 0), (0, ports.len())];
@@ -117,7 +117,7 @@ fn drivers<P: Copy>(ports: &mut [Port<P>], standard: Standard) -> Vec<Option<Dri
 }
 
 impl<P: Copy> Cell<P> {
-    /// An idle cell. It has no ports if there are no queues for them.
+    /// Create an idle cell. It has no ports if there are no queues for them.
     fn with(params: &WifiParams, inputs: Inputs<P>) -> Cell<P> {
         let Inputs { queues, sampling, seed } = inputs;
         let rng = |what: &str, n: usize| Rng::stream(seed, &format!("wifi/{what}/{n}"));
@@ -170,7 +170,7 @@ impl<P: Copy> Cell<P> {
         cell
     }
 
-    /// Replays what happened up to now.
+    /// Replay all accesses and reports up to now.
     fn replay(&mut self, now: Time) {
         loop {
             if !self.reports.is_empty() && self.busy_until <= now {
@@ -183,7 +183,7 @@ impl<P: Copy> Cell<P> {
         }
     }
 
-    /// The last exchange is over: drivers hear of it, and hand down what comes next.
+    /// Report the frames of the last exchange to their drivers, which then hand down more packets.
     fn report(&mut self) {
         let (mut reports, now) = (std::mem::take(&mut self.reports), self.busy_until);
         for Report { port: n, airtime, received } in reports.drain(..) {
@@ -200,7 +200,7 @@ impl<P: Copy> Cell<P> {
         self.reports = reports;
     }
 
-    /// A contender has something to send from `ready` on.
+    /// Let a contender contend from `ready` on, unless it does so already.
     fn become_ready(&mut self, contender: usize, ready: Time) {
         let it = &mut self.contenders[contender];
         if ready < it.ready {
@@ -212,7 +212,7 @@ impl<P: Copy> Cell<P> {
         }
     }
 
-    /// Finds the next access, if nothing arrives before it.
+    /// Find the next access, assuming that no packet arrives before it.
     fn plan(&mut self) {
         let first = |them: &[Contender]| them.iter().filter_map(Contender::start).min();
         let (beacons, others) = self.contenders.split_at(ACCESS_POINT);
@@ -220,7 +220,7 @@ impl<P: Copy> Cell<P> {
         self.next_access = first(beacons).into_iter().chain(self.next_data).min();
     }
 
-    /// The first contender transmits, with those that do not notice it in time.
+    /// Transmit the frames of the first contender, and of those that do not notice it in time.
     fn access(&mut self, start: Time) {
         let mut frames = std::mem::take(&mut self.frames);
         frames.clear();
@@ -248,7 +248,7 @@ impl<P: Copy> Cell<P> {
         self.plan();
     }
 
-    /// What a contender transmits from `start` on; none if its queues have dropped everything.
+    /// The frame that a contender transmits at `start`; none if its queues have dropped everything.
     fn frame(&mut self, contender: usize, start: Time) -> Option<Content> {
         if contender == BEACONS {
             return Some(Content::Beacon);
@@ -272,7 +272,7 @@ impl<P: Copy> Cell<P> {
         }
     }
 
-    /// The queue of a port has changed since `before`.
+    /// Update the backlog of the access point after the queue of port `n` has changed from `before`.
     fn note_backlog(&mut self, n: usize, before: Backlog) {
         if n % 2 == 0 {
             let now = self.ports[n].backlog();
@@ -281,8 +281,8 @@ impl<P: Copy> Cell<P> {
         }
     }
 
-    /// Whose turn it is at a contender: what waits for a block ACK, then the aggregate that was handed down first, if they are
-    /// made ahead; otherwise first come, first served.
+    /// The port that a contender serves next. A port that waits for a block ACK comes first, then the oldest
+    /// aggregate built ahead, then the port with the oldest packet.
     fn next_port(&self, contender: usize, now: Time) -> Option<usize> {
         let may = |&n: &usize| self.ports[n].ready <= now;
         let order = |&n: &usize| (!self.ports[n].asks, self.ports[n].oldest());
@@ -302,12 +302,12 @@ impl<P: Copy> Cell<P> {
         (first..last).step_by(2)
     }
 
-    /// From when on a contender has something to send.
+    /// Time from which a contender has something to send.
     fn ready_of(&self, contender: usize) -> Time {
         self.ports_of(contender).map(|n| self.ports[n].ready).min().unwrap_or(Time::NEVER)
     }
 
-    /// What the time up to `now` was spent on.
+    /// Use of the time up to `now`.
     pub fn airtime(&self, now: Time) -> Airtime {
         self.account.until(now)
     }
