@@ -1,14 +1,15 @@
-//! What noise takes: the probability that an MPDU is received, by modulation, code and signal-to-noise ratio.
+//! Errors through noise: the probability that an MPDU is received, by modulation, code and signal-to-noise ratio.
 //!
-//! G. Pei and T. Henderson, *Validation of OFDM error rate model in ns-3*, Boeing, 2010 (`NistErrorRateModel`): bits of
-//! Gray-coded square constellations in white noise, then the union bound of the convolutional code of OFDM under hard
-//! decisions. Soft decisions and LDPC gain 2 to 3 dB over it; what fading takes within a channel costs some of that.
+//! G. Pei and T. Henderson, *Validation of OFDM error rate model in ns-3*, Boeing, 2010 (`NistErrorRateModel`): bits
+//! of Gray-coded square constellations in white noise, then the union bound of the convolutional code of OFDM under
+//! hard decisions. Soft decisions and LDPC would gain 2 to 3 dB, of which fading within a channel costs some. Neither
+//! is modelled.
 
 use super::phy::Coding;
 
-/// Wrong bits on all paths of a distance through the trellis, from the least distance on: those of the code with generators
-/// 133 and 171 (17.3.5.6), punctured as in 17.3.5.6 and 19.3.11.6; a test derives them. As many terms as matter
-/// where packets arrive at all.
+/// Distance spectra: numerator of the code rate, least distance, and the wrong bits on all paths of each distance
+/// through the trellis. The code has the generators 133 and 171 (17.3.5.6), punctured as in 17.3.5.6 and 19.3.11.6; a
+/// test derives the numbers. More terms would not matter wherever packets arrive at all.
 const SPECTRA: [(u64, i32, &[f64]); 4] = [
     (1, 10, &[36.0, 0.0, 211.0, 0.0, 1_404.0, 0.0, 11_633.0, 0.0, 77_433.0, 0.0, 502_690.0]),
     (2, 6, &[3.0, 70.0, 285.0, 1_276.0, 6_160.0, 27_128.0, 117_019.0, 498_860.0]),
@@ -17,8 +18,8 @@ const SPECTRA: [(u64, i32, &[f64]); 4] = [
 ];
 
 impl Coding {
-    /// The probability that a bit is wrong before it is decoded. Proakis, *Digital Communications*, 5.2: nearest neighbours of
-    /// a square constellation; exact with one and two bits.
+    /// Bit error probability before decoding. Proakis, *Digital Communications*, 5.2: nearest neighbours of a square
+    /// constellation; exact with one and two bits.
     fn raw(self, snr: f64) -> f64 {
         if self.bits == 1 {
             return libm::erfc(snr.sqrt()) / 2.0;
@@ -28,7 +29,7 @@ impl Coding {
         neighbours * libm::erfc((1.5 * snr / (points - 1.0)).sqrt())
     }
 
-    /// The probability that a bit is wrong, by the union bound: Pei and Henderson, section 3.2.
+    /// Bit error probability after decoding, by the union bound: Pei and Henderson, section 3.2.
     pub fn bit_error(self, snr: f64) -> f64 {
         let raw = self.raw(snr);
         let base = (4.0 * raw * (1.0 - raw)).sqrt();
@@ -39,7 +40,8 @@ impl Coding {
         (sum / (2.0 * part as f64)).min(0.5)
     }
 
-    /// The least ratio in decibels, to a hundredth, at which no more than this share of bits is wrong.
+    /// The lowest signal-to-noise ratio in dB, to a hundredth, at which the bit error probability is at most
+    /// `bit_error`.
     pub fn least_snr_db(self, bit_error: f64) -> f64 {
         let (mut low, mut high) = (-20.0, 80.0);
         while high - low > 0.01 {
@@ -50,12 +52,12 @@ impl Coding {
     }
 }
 
-/// A ratio that is given in decibels.
+/// Convert a ratio from decibels.
 pub fn ratio(db: f64) -> f64 {
     10f64.powf(db / 10.0)
 }
 
-/// The probability that so many bytes arrive if each bit is wrong with this probability, by itself.
+/// Probability that `bytes` bytes arrive with independent bit errors of this probability.
 pub fn arrives(bit_error: f64, bytes: u64) -> f64 {
     (8.0 * bytes as f64 * (-bit_error).ln_1p()).exp()
 }
@@ -67,7 +69,7 @@ mod tests {
     /// Generators of the code, newest bit first: 17.3.5.6.
     const GENERATORS: [u32; 2] = [0o133, 0o171];
 
-    /// What is sent of the outputs of each bit, by code rate: 17.3.5.6, 19.3.11.6.
+    /// Bits that are sent of the two outputs for each input bit, by code rate: 17.3.5.6, 19.3.11.6.
     fn kept(part: u64) -> &'static [[usize; 2]] {
         match part {
             1 => &[[1, 1]],
@@ -77,14 +79,14 @@ mod tests {
         }
     }
 
-    /// Wrong bits by distance over all paths that leave the zero state at each position of the pattern, and are back at its
-    /// end: as in the literature, a punctured code is taken as one over whole patterns.
+    /// Wrong bits by distance over all paths that leave the zero state at any position of the puncturing pattern and
+    /// return at its end. As in the literature, a punctured code is treated as a code over whole patterns.
     fn spectrum(part: u64, least: usize, terms: usize) -> Vec<f64> {
         let pattern = kept(part);
         let most = least + terms - 1;
         let mut found = vec![0.0; most + 1];
         for first in 0..pattern.len() {
-            // Paths and their wrong bits, by state and distance.
+            // Number of paths and their wrong bits, by state and distance.
             let mut paths = vec![vec![(0.0, 0.0); most + 1]; 64];
             let mut begun = false;
             for position in (first..).take(400) {

@@ -1,7 +1,7 @@
-//! Rates, and durations of PPDUs: HT in mixed format (802.11n), VHT (802.11ac) and HE for a single user (802.11ax).
+//! Rates and durations of PPDUs: HT in mixed format (802.11n), VHT (802.11ac) and HE for a single user (802.11ax).
 //!
-//! Sections are of IEEE 802.11-2020 (HT 19, VHT 21) and IEEE 802.11ax-2021 (HE 27), as recollected; durations agree with
-//! `HtPhy`, `VhtPhy` and `HePhy` of ns-3 but where a line says otherwise.
+//! Sections are those of IEEE 802.11-2020 (HT 19, VHT 21) and IEEE 802.11ax-2021 (HE 27), as recollected. Durations
+//! agree with `HtPhy`, `VhtPhy` and `HePhy` of ns-3 except where a line says otherwise.
 
 use units::{Duration, Rate};
 
@@ -19,10 +19,10 @@ pub enum Standard {
     Ax,
 }
 
-/// What a standard permits.
+/// Limits of a standard.
 #[derive(Clone, Copy, Debug, serde::Serialize)]
 pub struct Limits {
-    /// Its name.
+    /// Name of the standard.
     pub name: &'static str,
     /// Bands in MHz.
     pub bands: &'static [u64],
@@ -30,21 +30,21 @@ pub struct Limits {
     pub widths: &'static [(u64, u64)],
     /// Guard intervals in nanoseconds.
     pub guard_intervals: &'static [u64],
-    /// Most spatial streams.
+    /// Maximum number of spatial streams.
     pub streams: u64,
-    /// Last index of modulation and coding, counted for each number of streams.
+    /// Highest MCS index, counted from 0 for each number of streams.
     pub mcs: u64,
-    /// Most bytes of an A-MPDU: 9.7.3 of 2020 (HT, VHT); aPSDUMaxLength, 27.4.3 of 2021 (HE).
+    /// Maximum bytes of an A-MPDU: 9.7.3 of 2020 (HT, VHT); aPSDUMaxLength, 27.4.3 of 2021 (HE).
     pub ampdu_bytes: u64,
-    /// Most MPDUs in a block ACK window: 9.3.1.8 of 2020; 26.4 of 2021.
+    /// Maximum MPDUs in a block ACK window: 9.3.1.8 of 2020; 26.4 of 2021.
     pub window: u64,
 }
 
 impl Standard {
-    /// All of them, the oldest first.
+    /// All standards, the oldest first.
     pub const ALL: [Standard; 3] = [Standard::N, Standard::Ac, Standard::Ax];
 
-    /// What it permits.
+    /// The limits of this standard.
     pub fn limits(self) -> Limits {
         const HT: Limits = Limits {
             name: "802.11n",
@@ -82,7 +82,7 @@ impl Standard {
         }
     }
 
-    /// A mode of VHT that does not exist, as its bits do not fall evenly on its encoders: Tables 21-30 to 21-61.
+    /// Whether VHT lacks this mode, as its bits do not divide evenly among the encoders: Tables 21-30 to 21-61.
     pub fn lacks(self, width_mhz: u64, streams: u64, mcs: u64) -> bool {
         self == Standard::Ac
             && match (width_mhz, mcs) {
@@ -100,13 +100,13 @@ impl Standard {
 pub struct Coding {
     /// Coded bits per symbol and subcarrier.
     pub bits: u64,
-    /// Code rate: so many bits become...
+    /// Numerator of the code rate.
     pub part: u64,
-    /// ... so many.
+    /// Denominator of the code rate.
     pub whole: u64,
 }
 
-/// By MCS: Tables 19-27, 21-30 and 27-54.
+/// Coding of each MCS: Tables 19-27, 21-30 and 27-54.
 const CODINGS: [Coding; 12] = [
     coding(1, 1, 2),
     coding(2, 1, 2),
@@ -127,7 +127,7 @@ const fn coding(bits: u64, part: u64, whole: u64) -> Coding {
 }
 
 impl Coding {
-    /// That of an MCS.
+    /// The coding of an MCS.
     ///
     /// # Panics
     /// If there is no such MCS.
@@ -144,22 +144,22 @@ const TAIL_BITS: u64 = 6;
 const LEGACY_PREAMBLE_NS: u64 = 20_000;
 /// A symbol of a legacy OFDM frame: 17.3.2.4.
 const LEGACY_SYMBOL_NS: u64 = 4_000;
-/// Silence behind every OFDM frame at 2.4 GHz: aSignalExtension, 18.4.5 and 19.4.4.
+/// Silence after every OFDM frame at 2.4 GHz: aSignalExtension, 18.4.5 and 19.4.4.
 const SIGNAL_EXTENSION_NS: u64 = 6_000;
 
-/// The silence behind every frame of a band.
+/// Silence after every frame of a band, in nanoseconds.
 fn signal_extension(band_mhz: u64) -> u64 {
     if band_mhz < 5_000 { SIGNAL_EXTENSION_NS } else { 0 }
 }
 
-/// How long a legacy OFDM frame takes, as control frames and beacons are: TXTIME of 17.4.3.
+/// Duration of a legacy OFDM frame, such as a control frame or a beacon: TXTIME of 17.4.3.
 pub fn legacy(bytes: u64, rate_bps: u64, band_mhz: u64) -> Duration {
     let symbol_bits = rate_bps * LEGACY_SYMBOL_NS / 1_000_000_000;
     let symbols = (SERVICE_BITS + 8 * bytes + TAIL_BITS).div_ceil(symbol_bits);
     Duration::from_nanos(LEGACY_PREAMBLE_NS + symbols * LEGACY_SYMBOL_NS + signal_extension(band_mhz))
 }
 
-/// How data is sent to or from a station.
+/// Rate and timing of data to or from a station.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Mode {
     preamble_ns: u64,
@@ -167,12 +167,12 @@ pub struct Mode {
     symbol_bits: u64,
     /// Service and tail bits.
     around_bits: u64,
-    /// The payload takes a multiple of this.
+    /// Granularity of the payload's duration.
     grid_ns: u64,
     extension_ns: u64,
 }
 
-/// What a mode is made of.
+/// A channel: standard, band, width and guard interval.
 #[derive(Clone, Copy, Debug)]
 pub struct Channel {
     /// The standard.
@@ -186,7 +186,7 @@ pub struct Channel {
 }
 
 impl Channel {
-    /// The mode of so many streams with an MCS; none if the standard has no such channel, streams or MCS.
+    /// The mode of `streams` streams with an MCS; none if the standard has no such channel, streams or MCS.
     pub fn mode(self, streams: u64, mcs: u64) -> Option<Mode> {
         let Channel { standard, band_mhz, width_mhz, guard_interval_ns } = self;
         let limits = standard.limits();
@@ -204,7 +204,7 @@ impl Mode {
     /// Longest PPDU, aPPDUMaxTime: 19.4.4, 21.4.4, 27.4.3.
     pub const LONGEST: Duration = Duration::from_micros(5_484);
 
-    /// A mode that exists ([`Standard::limits`], [`Standard::lacks`]) on a channel.
+    /// Create a mode on a channel. The caller ensures that it exists ([`Standard::limits`], [`Standard::lacks`]).
     ///
     /// # Panics
     /// If the standard has no such width or MCS.
@@ -229,49 +229,50 @@ impl Mode {
         }
     }
 
-    /// How long a PPDU with so many bytes takes: TXTIME of 19.4.3, 21.4.3 and 27.4.3, without packet extension.
+    /// Duration of a PPDU with `bytes` bytes: TXTIME of 19.4.3, 21.4.3 and 27.4.3, without packet extension.
     pub fn ppdu(&self, bytes: u64) -> Duration {
         let symbols = (self.around_bits + 8 * bytes).div_ceil(self.symbol_bits);
         let payload = (symbols * self.symbol_ns).next_multiple_of(self.grid_ns);
         Duration::from_nanos(self.preamble_ns + payload + self.extension_ns)
     }
 
-    /// How long the symbols of so many bytes take, nothing around them.
+    /// Duration of the symbols of `bytes` bytes alone, without preamble, service and tail bits.
     pub fn payload(&self, bytes: u64) -> Duration {
         Duration::from_nanos((8 * bytes).div_ceil(self.symbol_bits) * self.symbol_ns)
     }
 
-    /// How long after the start of a PPDU the byte behind `bytes` others begins.
+    /// Time from the start of a PPDU to the beginning of the byte that follows the first `bytes` bytes.
     pub fn offset(&self, bytes: u64) -> Duration {
         let bits = SERVICE_BITS + 8 * bytes;
         Duration::from_nanos(self.preamble_ns + bits * self.symbol_ns / self.symbol_bits)
     }
 
-    /// Most bytes of a PPDU that takes [`LONGEST`](Self::LONGEST) at most.
+    /// Maximum bytes of a PPDU that takes at most [`LONGEST`](Self::LONGEST).
     pub fn most_bytes(&self) -> u64 {
         let payload = Self::LONGEST.as_nanos() - self.preamble_ns - self.extension_ns;
         let symbols = payload / self.grid_ns * self.grid_ns / self.symbol_ns;
         (symbols * self.symbol_bits).saturating_sub(self.around_bits) / 8
     }
 
-    /// Bytes whose payload takes so long at most.
+    /// Maximum bytes that can be sent within `payload`.
     pub fn bytes_in(&self, payload: Duration) -> u64 {
         (payload.as_nanos() / self.symbol_ns * self.symbol_bits).saturating_sub(self.around_bits) / 8
     }
 
-    /// What precedes the payload.
+    /// Duration of everything before the payload.
     pub fn preamble(&self) -> Duration {
         Duration::from_nanos(self.preamble_ns)
     }
 
-    /// Rate of the payload.
+    /// Data rate of the payload.
     pub fn rate(&self) -> Rate {
         Rate::from_bits_per_sec((self.symbol_bits * 1_000_000_000).div_ceil(self.symbol_ns))
     }
 }
 
-/// Convolutional encoders: one more for every 320 Mbit/s of HT (Tables 19-27 to 19-41) and every 540 Mbit/s of VHT (Tables
-/// 21-30 to 21-61) at the long guard interval; the exceptions of those tables are left out. None in HE, which uses LDPC.
+/// Number of convolutional encoders: one more for every 320 Mbit/s of HT (Tables 19-27 to 19-41) and every 540 Mbit/s
+/// of VHT (Tables 21-30 to 21-61) at the long guard interval. The exceptions in those tables are left out. HE has
+/// none, as it uses LDPC.
 fn encoders(standard: Standard, symbol_bits: u64) -> u64 {
     match standard {
         Standard::N => symbol_bits.div_ceil(320 * 4),
@@ -280,14 +281,14 @@ fn encoders(standard: Standard, symbol_bits: u64) -> u64 {
     }
 }
 
-/// The preamble of a PPDU with so many streams: Figures 19-1 (HT mixed), 21-4 (VHT) and 27-8 (HE SU).
+/// Duration of the preamble of a PPDU: Figures 19-1 (HT mixed), 21-4 (VHT) and 27-8 (HE SU).
 fn preamble_ns(standard: Standard, streams: u64) -> u64 {
-    // Long training fields, by streams: Tables 19-13, 21-13 and 27-33.
+    // Number of long training fields by streams: Tables 19-13, 21-13 and 27-33.
     let trainings = [1, 2, 4, 4, 6, 6, 8, 8][(streams - 1) as usize];
     let us = match standard {
         Standard::N => 8 + 4 + 4 * trainings,      // HT-SIG, HT-STF, HT-LTF
         Standard::Ac => 8 + 4 + 4 * trainings + 4, // VHT-SIG-A, -STF, -LTF, -SIG-B (ns-3 leaves out the last)
-        // RL-SIG, HE-SIG-A, -STF, -LTF. An HE-LTF of 8 us, as in ns-3: that of double length with a guard of 1.6 us.
+        // RL-SIG, HE-SIG-A, -STF, -LTF. An HE-LTF takes 8 us as in ns-3: the double length with a guard of 1.6 us.
         Standard::Ax => 4 + 8 + 4 + 8 * trainings,
     };
     LEGACY_PREAMBLE_NS + 1_000 * us
@@ -301,7 +302,7 @@ mod tests {
         Mode::new(Channel { standard, band_mhz: 5_000, width_mhz, guard_interval_ns }, streams, mcs)
     }
 
-    /// Mbit/s to one decimal place, as printed in the standard's tables.
+    /// Data rate in Mbit/s to one decimal place, as printed in the tables of the standard.
     fn mbps(mode: &Mode) -> f64 {
         (mode.rate().bits_per_sec() as f64 / 1e5).round() / 10.0
     }

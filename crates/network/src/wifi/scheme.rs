@@ -1,14 +1,14 @@
-//! A modulation and coding scheme, with its number of spatial streams, as a station uses it.
+//! A modulation and coding scheme with its number of spatial streams, as a station uses it.
 
 use super::mac80211::Estimate;
 use super::noise;
 use super::phy::{Channel, Coding, Mode, Standard};
 use super::timing::Control;
 
-/// The scheme.
+/// A modulation and coding scheme on one channel.
 #[derive(Clone, Debug)]
 pub struct Scheme {
-    /// Its index for each number of streams.
+    /// MCS index, counted from 0 for each number of streams.
     pub mcs: u64,
     /// Spatial streams.
     pub streams: u64,
@@ -16,15 +16,15 @@ pub struct Scheme {
     pub mode: Mode,
     /// Control frames around its data.
     pub control: Control,
-    /// Most bytes of an aggregate.
+    /// Maximum bytes of an aggregate.
     pub most_bytes: u64,
-    /// How much airtime a packet is taken to need.
+    /// Estimate of the airtime of a packet.
     pub estimate: Estimate,
     coding: Coding,
 }
 
 impl Scheme {
-    /// On a channel, with `allowed` bytes of an aggregate at most.
+    /// Create a scheme on a channel. `allowed` limits the bytes of an aggregate.
     pub fn new(channel: Channel, streams: u64, mcs: u64, control: Control, allowed: u64) -> Scheme {
         let mode = Mode::new(channel, streams, mcs);
         let most_bytes = allowed.min(mode.most_bytes());
@@ -32,12 +32,12 @@ impl Scheme {
         Scheme { mcs, streams, mode, control, most_bytes, estimate, coding: Coding::of_mcs(mcs) }
     }
 
-    /// The probability that a bit is wrong. Own: streams share the power that is sent, and do not disturb each other.
+    /// Probability of a bit error. Own: streams share the transmit power, and do not disturb each other.
     pub fn bit_error(&self, snr_db: f64) -> f64 {
         self.coding.bit_error(noise::ratio(snr_db) / self.streams as f64)
     }
 
-    /// The least signal-to-noise ratio at which no more than this share of bits is wrong.
+    /// The lowest signal-to-noise ratio in dB at which the bit error probability is at most `bit_error`.
     pub fn least_snr_db(&self, bit_error: f64) -> f64 {
         self.coding.least_snr_db(bit_error) + 10.0 * (self.streams as f64).log10()
     }

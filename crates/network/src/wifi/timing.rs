@@ -15,12 +15,12 @@ const SHORT_WINDOW: usize = 64;
 
 /// Own: a typical beacon. Its length depends on what the access point announces.
 const BEACON: u64 = 150;
-/// A device does not notice a frame that began less than this ago: aCCATime, Table 17-21.
+/// Detection time: a device does not notice a frame that began less than this ago. aCCATime, Table 17-21.
 pub const UNNOTICED: Duration = Duration::from_micros(4);
 /// The lowest basic rate of OFDM: 17.2.3.3.
 const LOWEST_BPS: u64 = 6_000_000;
 
-/// Durations that all exchanges of a cell are made of.
+/// Durations that all exchanges of a cell share.
 #[derive(Clone, Copy, Debug)]
 pub struct Timing {
     /// Short interframe space.
@@ -29,10 +29,10 @@ pub struct Timing {
     pub slot: Duration,
     /// A beacon.
     pub beacon: Duration,
-    /// What EIFS is longer than an interframe space with SIFS: SIFS and an ACK at the lowest basic rate, 10.3.2.3.7. Devices
-    /// that hear a frame which they do not understand wait for it. Its sender waits until an answer is overdue, which takes
-    /// 15 us less (SIFS, slot and 20 us, 10.3.2.9): it is taken to wait as long, so that all count the same slots, as in
-    /// Bianchi's model.
+    /// Difference between EIFS and an interframe space with SIFS: SIFS and an ACK at the lowest basic rate,
+    /// 10.3.2.3.7. Devices wait for it after a frame that they could not decode. Its sender waits for the ACK
+    /// timeout, which is 15 us shorter (SIFS, slot and 20 us, 10.3.2.9). The model lets the sender wait as long as
+    /// the others, so that all count the same slots, as in Bianchi's model.
     pub after_error: Duration,
     /// Propagation delay.
     pub delay: Duration,
@@ -54,7 +54,7 @@ pub struct Control {
 }
 
 impl Timing {
-    /// Of a band.
+    /// Create the timing of a band.
     pub fn new(band_mhz: u64, delay: Duration) -> Timing {
         // aSIFSTime and aSlotTime: Table 17-21 (5 GHz); 18.4.5 and 19.4.4, with the short slot (2.4 GHz).
         let sifs = Duration::from_micros(if band_mhz < 5_000 { 10 } else { 16 });
@@ -68,19 +68,19 @@ impl Timing {
         }
     }
 
-    /// What the answer to a frame takes: SIFS, the frame, and the way there and back.
+    /// Duration of the answer to a frame: SIFS, the answer itself, and the propagation delay both ways.
     pub fn answer(&self, frame: Duration) -> Duration {
         self.delay * 2 + self.sifs + frame
     }
 
-    /// RTS and CTS with the SIFS behind it: 10.3.2.9.
+    /// Duration of RTS and CTS with the SIFS that follows: 10.3.2.9.
     pub fn protection(&self, control: &Control) -> Duration {
         control.rts + self.answer(control.cts) + self.sifs
     }
 }
 
 impl Control {
-    /// Of a band, at a rate, with a block ACK window of so many MPDUs.
+    /// Control frames of a band at a rate. `window` is the block ACK window in MPDUs.
     pub fn new(band_mhz: u64, rate_bps: u64, window: usize) -> Control {
         let frame = |bytes| legacy(bytes, rate_bps, band_mhz);
         Control {
@@ -93,8 +93,9 @@ impl Control {
     }
 }
 
-/// The rate of control frames around data with an MCS, `most_bps` at most: the highest basic rate that is not above the
-/// reference rate of the data, 10.6.6.5.2 and Table 10-10. The basic rates are the mandatory ones, 17.2.3.3.
+/// Return the rate of control frames around data with an MCS, at most `most_bps`. It is the highest basic rate that
+/// does not exceed the reference rate of the data: 10.6.6.5.2 and Table 10-10. The basic rates are the mandatory
+/// ones: 17.2.3.3.
 pub fn control_rate(mcs: u64, most_bps: u64) -> u64 {
     const REFERENCE: [u64; 7] =
         [6_000_000, 12_000_000, 18_000_000, 24_000_000, 36_000_000, 48_000_000, 54_000_000];
