@@ -1,24 +1,24 @@
-//! The fastest scheme that noise allows, as ns-3's `IdealWifiManager` chooses it.
+//! The fastest scheme that noise permits, as in ns-3's `IdealWifiManager`.
 
 use super::{Choice, Outcome, RateControl};
 use crate::wifi::scheme::Scheme;
 use units::Time;
 
-/// No more than this share of bits may be wrong: `BerThreshold` of ns-3's `IdealWifiManager`. Of full packets one in eighty
-/// is lost then.
+/// Maximum bit error probability of a scheme in use: `BerThreshold` of ns-3's `IdealWifiManager`. At this probability
+/// one full packet in eighty is lost.
 const MOST_BIT_ERRORS: f64 = 1e-6;
 
-/// Rates by the signal-to-noise ratio of the last PPDU. ns-3 learns it from answers only; here the sender knows it also of
-/// what was lost, so that it is not stuck when the ratio falls.
+/// Rate control by the signal-to-noise ratio of the last PPDU. In ns-3 the sender learns the ratio from answers only.
+/// Here it also learns the ratio of lost PPDUs, so that it can leave a scheme when the ratio falls.
 pub struct Ideal {
-    /// The least ratio that each scheme needs, the fastest first.
+    /// The lowest ratio in dB that each scheme needs, the fastest scheme first.
     needs: Vec<(f64, usize)>,
-    /// Where noise takes nothing: infinite.
+    /// Ratio of the last PPDU in dB; infinite without noise.
     snr_db: f64,
 }
 
 impl Ideal {
-    /// Over these schemes, beginning with a ratio; none: no noise.
+    /// Create the control over `schemes`, with the initial ratio; none: no noise.
     pub fn new(schemes: &[Scheme], snr_db: Option<f64>) -> Ideal {
         let mut order: Vec<usize> = (0..schemes.len()).collect();
         order.sort_by_key(|&n| std::cmp::Reverse(schemes[n].mode.rate()));
@@ -28,7 +28,7 @@ impl Ideal {
 }
 
 impl RateControl for Ideal {
-    /// Where none is good enough, the one that needs least.
+    /// Return the fastest scheme that the ratio permits, or else the scheme that needs the lowest ratio.
     fn choose(&mut self, _now: Time) -> Choice {
         let allowed = self.needs.iter().find(|(needed, _)| *needed <= self.snr_db);
         let least = || self.needs.iter().min_by(|a, b| a.0.total_cmp(&b.0));

@@ -1,4 +1,4 @@
-//! Which modulation and coding scheme the next PPDU uses.
+//! Rate control: which modulation and coding scheme the next PPDU uses.
 
 mod ideal;
 mod minstrel;
@@ -8,49 +8,49 @@ use ideal::Ideal;
 use minstrel::Minstrel;
 use units::{Rng, Time};
 
-/// The laws that there are.
+/// Rate control algorithms.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Deserialize, serde::Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Law {
-    /// One scheme, whatever becomes of what is sent.
+    /// A fixed scheme.
     Fixed,
-    /// The fastest that the signal-to-noise ratio of the last PPDU allows.
+    /// The fastest scheme that the signal-to-noise ratio of the last PPDU permits.
     Ideal,
-    /// Linux's: by what arrived.
+    /// Minstrel-HT of Linux, which learns from the packets that arrive.
     Minstrel,
 }
 
-/// What the next PPDU uses.
+/// Choice of rate control for the next PPDU.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Choice {
-    /// The number of its scheme.
+    /// Index of the scheme.
     pub scheme: usize,
-    /// It carries one MPDU only.
+    /// Whether the PPDU carries only one MPDU.
     pub alone: bool,
 }
 
-/// What became of a PPDU.
+/// Outcome of a PPDU.
 #[derive(Clone, Copy, Debug)]
 pub struct Outcome {
-    /// How it was sent.
+    /// The choice with which it was sent.
     pub choice: Choice,
-    /// Its MPDUs.
+    /// Number of its MPDUs.
     pub sent: usize,
-    /// Those that were acknowledged.
+    /// Number of its MPDUs that were acknowledged.
     pub received: usize,
-    /// The signal-to-noise ratio; none if there is no noise.
+    /// Signal-to-noise ratio in dB; none without noise.
     pub snr_db: Option<f64>,
 }
 
-/// Chooses the schemes of a port.
+/// Chooses the scheme of every PPDU of a port.
 pub trait RateControl: Send {
-    /// That of a PPDU that begins now.
+    /// Choose the scheme of a PPDU that begins now.
     fn choose(&mut self, now: Time) -> Choice;
-    /// A PPDU is over.
+    /// Process the outcome of a PPDU that ended now.
     fn report(&mut self, outcome: &Outcome, now: Time);
 }
 
-/// The law over these schemes, which go from slow to fast for each number of streams, fewer streams first.
+/// Create rate control over `schemes`, which are sorted by number of streams, then from slow to fast.
 pub fn make(law: Law, schemes: &[Scheme], snr_db: Option<f64>, rng: Rng) -> Box<dyn RateControl> {
     match law {
         Law::Fixed => Box::new(Fixed),
@@ -59,7 +59,7 @@ pub fn make(law: Law, schemes: &[Scheme], snr_db: Option<f64>, rng: Rng) -> Box<
     }
 }
 
-/// The only scheme that there is.
+/// A single scheme.
 struct Fixed;
 
 impl RateControl for Fixed {

@@ -1,10 +1,10 @@
-//! Minstrel-HT, the rate control of Linux (`rc80211_minstrel_ht.c`, read in 6.12; 7.2 has the same laws): it learns from
-//! what arrives, and tries other rates now and then.
+//! Minstrel-HT, the rate control of Linux (`rc80211_minstrel_ht.c`, read in 6.12; unchanged in 7.2). It learns from
+//! the packets that arrive, and sometimes samples other rates.
 //!
-//! - [`table`]: what is known of each rate, and which are best.
-//! - [`samples`]: which others are tried.
+//! - [`table`]: statistics of each rate, and the best rates.
+//! - [`samples`]: other rates to sample.
 //!
-//! Linux has it for 802.11n and 802.11ac. Here it serves 802.11ax by the same laws, where devices have their own.
+//! Linux uses it for 802.11n and 802.11ac. Here 802.11ax uses it too, although real devices have rate control of their own.
 
 mod samples;
 mod table;
@@ -15,19 +15,19 @@ use samples::Samples;
 use table::{BEST, Table};
 use units::{Duration, Rng, Time};
 
-/// Statistics are evaluated so often (`minstrel_ht_alloc`: HZ / 20).
+/// Time between evaluations of the statistics (`minstrel_ht_alloc`: HZ / 20).
 const UPDATE: Duration = Duration::from_millis(50);
-/// Another rate is tried at most so often (`MINSTREL_SAMPLE_INTERVAL`: HZ / 50).
+/// Minimum time between samples of other rates (`MINSTREL_SAMPLE_INTERVAL`: HZ / 50).
 const SAMPLE: Duration = Duration::from_millis(20);
-/// Microseconds that all tries at a rate may take (`minstrel_ht_alloc`: `segment_size`).
+/// Microseconds that all tries at one rate may take (`minstrel_ht_alloc`: `segment_size`).
 const SEGMENT_US: f64 = 6_000.0;
-/// Tries at a rate (`minstrel_calc_retransmit`, `max_retry`).
+/// Minimum and maximum tries at a rate (`minstrel_calc_retransmit`, `max_retry`).
 const LEAST_TRIES: u32 = 2;
 const MOST_TRIES: u32 = 7;
 /// Microseconds of a backoff slot and contention windows (`minstrel_calc_retransmit`, `cw_min`, `cw_max`).
 const SLOT_US: f64 = 9.0;
 const WINDOWS: (u32, u32) = (15, 1_023);
-/// What the driver can try in turn (`hw->max_rates` of ath9k): the best by throughput, then the surest.
+/// Rates that the driver tries in turn (`hw->max_rates` of ath9k): the best ones by throughput, then the surest.
 const CHAIN: usize = BEST;
 
 /// A rate of the chain.
@@ -42,18 +42,18 @@ pub struct Minstrel {
     table: Table,
     samples: Samples,
     chain: [Stage; CHAIN],
-    /// Which stage the next try belongs to, and tries of it so far.
+    /// Stage of the next try, and number of tries at that stage so far.
     stage: usize,
     tried: u32,
-    /// The frame tries another rate: it goes alone until it arrives.
+    /// Whether the frame samples another rate. It is then sent without others until it arrives.
     alone: bool,
     updated: Time,
-    /// When another rate may be tried.
+    /// Time from which another rate may be sampled.
     next_sample: Time,
 }
 
 impl Minstrel {
-    /// Knowing nothing: at the slowest rate.
+    /// Create the rate control of a port. It has no statistics and begins at the slowest rate.
     pub fn new(schemes: &[Scheme], rng: Rng) -> Minstrel {
         let table = Table::new(schemes);
         let samples = Samples::new(schemes, rng);
@@ -73,14 +73,14 @@ impl Minstrel {
         it
     }
 
-    /// `minstrel_ht_update_stats`: rates are ranked anew, and others are lined up to be tried, the first of them at once.
+    /// Rank the rates and choose the rates to sample, the first of them at once: `minstrel_ht_update_stats`.
     fn update(&mut self, now: Time) {
         self.table.rank();
         self.samples.refill(&self.table);
         (self.updated, self.next_sample) = (now, now);
     }
 
-    /// `minstrel_ht_update_rates`: what is tried in turn.
+    /// Set the rates that are tried in turn: `minstrel_ht_update_rates`.
     fn set_chain(&mut self) {
         for (n, stage) in self.chain.iter_mut().enumerate() {
             let scheme = if n + 1 < CHAIN { self.table.best[n] } else { self.table.surest };
@@ -88,15 +88,15 @@ impl Minstrel {
         }
     }
 
-    /// The next try is that of a new frame.
+    /// Start with a new frame.
     fn begin(&mut self) {
         (self.stage, self.tried, self.alone) = (0, 0, false);
     }
 }
 
 impl RateControl for Minstrel {
-    /// A frame that goes for the first time may be one that tries another rate (`minstrel_ht_get_rate`); ath9k sends it
-    /// without others (`ath_tx_form_aggr`).
+    /// Sample another rate if it is due and the frame is sent for the first time (`minstrel_ht_get_rate`). ath9k
+    /// sends such a frame without others (`ath_tx_form_aggr`).
     fn choose(&mut self, now: Time) -> Choice {
         let mut scheme = self.chain[self.stage].scheme;
         if (self.stage, self.tried) == (0, 0) && now >= self.next_sample {
@@ -108,7 +108,8 @@ impl RateControl for Minstrel {
         Choice { scheme, alone: self.alone }
     }
 
-    /// `minstrel_ht_tx_status`. Without any answer the device goes on along the chain, and begins again at its end.
+    /// Count the frame and advance (`minstrel_ht_tx_status`). Without any answer the next try is at the next stage,
+    /// and after the last stage at the first.
     fn report(&mut self, outcome: &Outcome, now: Time) {
         let Outcome { choice, sent, received, .. } = *outcome;
         self.table.count(choice.scheme, sent, received);
@@ -131,8 +132,8 @@ impl RateControl for Minstrel {
     }
 }
 
-/// `minstrel_calc_retransmit`, `minstrel_ht_set_rate`: as many tries as fit the segment, two at least; those behind the first
-/// stage with the time of RTS and CTS.
+/// Tries that fit into the segment, at least two: `minstrel_calc_retransmit`, `minstrel_ht_set_rate`. After the first
+/// stage each try includes RTS and CTS.
 fn tries(table: &Table, scheme: usize, protected: bool) -> u32 {
     if table.probability(scheme) < 0.2 {
         return LEAST_TRIES;

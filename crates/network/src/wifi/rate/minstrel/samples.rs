@@ -1,43 +1,43 @@
-//! Which rates Minstrel tries besides those that it uses.
+//! Rates that Minstrel samples besides those in use.
 
 use super::table::Table;
 use crate::wifi::scheme::Scheme;
 use units::Rng;
 
-/// Rates in line of each kind (`MINSTREL_SAMPLE_RATES`).
+/// Maximum queued rates of each kind (`MINSTREL_SAMPLE_RATES`).
 const IN_LINE: usize = 5;
-/// A slow rate that arrives as often as this need not be tried (`minstrel_ht_next_jump_rate`).
+/// Delivery probability above which a slower rate is not sampled (`minstrel_ht_next_jump_rate`).
 const KNOWN: f64 = 0.95;
 
-/// Why a rate is tried.
+/// Reason to sample a rate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Kind {
-    /// It is the next faster one.
+    /// The next faster rate of a group.
     Step,
-    /// It is any faster one.
+    /// Any faster rate.
     Jump,
-    /// It lies between those in use.
+    /// A rate between those in use.
     Slow,
 }
 
-/// In this order: `minstrel_sample_seq`.
+/// Order in which kinds are sampled: `minstrel_sample_seq`.
 const SEQUENCE: [Kind; 6] = [Kind::Step, Kind::Jump, Kind::Step, Kind::Jump, Kind::Step, Kind::Slow];
 
-/// Lines of rates that are to be tried.
+/// Queues of rates to sample, one per kind.
 #[derive(Clone, Debug)]
 pub struct Samples {
     lines: [Vec<usize>; 3],
-    /// The place in the order.
+    /// Index of the next kind in the sequence.
     place: usize,
-    /// The group from which the last step and the last jump came.
+    /// Groups of the last step and of the last jump.
     last_group: [usize; 2],
-    /// Rates of each group in a random order, and the place in it.
+    /// Rates of each group in random order, and the index of the next one.
     shuffled: Vec<(Vec<usize>, usize)>,
     rng: Rng,
 }
 
 impl Samples {
-    /// Of these schemes.
+    /// Create empty queues for these schemes.
     pub fn new(schemes: &[Scheme], rng: Rng) -> Samples {
         let shuffled = Table::new(schemes).groups().map(|group| (group.collect(), 0)).collect();
         let mut it = Samples { lines: Default::default(), place: 0, last_group: [0; 2], shuffled, rng };
@@ -45,7 +45,8 @@ impl Samples {
         it
     }
 
-    /// The next rate to be tried, if there is one of the kind whose turn it is (`minstrel_ht_get_sample_rate`).
+    /// Remove the next rate to sample, of the kind that is next in the sequence; none if it has no rates
+    /// (`minstrel_ht_get_sample_rate`).
     pub fn next(&mut self) -> Option<usize> {
         let kind = SEQUENCE[self.place];
         self.place = (self.place + 1) % SEQUENCE.len();
@@ -53,7 +54,7 @@ impl Samples {
         (!line.is_empty()).then(|| line.remove(0))
     }
 
-    /// `minstrel_ht_refill_sample_rates`: rates that make no sense any more leave their lines, and others join them.
+    /// Remove rates that no longer fit their kind, and add others: `minstrel_ht_refill_sample_rates`.
     pub fn refill(&mut self, table: &Table) {
         let used = [table.best[0], table.best[1], table.surest].map(|rate| table.packet_us(rate));
         let fastest_us = used.into_iter().fold(f64::INFINITY, f64::min);
@@ -73,7 +74,7 @@ impl Samples {
                 self.last_group[Kind::Step as usize] = at;
             }
         }
-        // As often as the line has room for, one of any group.
+        // One pass over all groups for every free place.
         for _ in self.lines[Kind::Jump as usize].len()..IN_LINE {
             for n in self.after(Kind::Jump, groups.len()) {
                 let Some(rate) = self.random(n, |rate| table.packet_us(rate) < slowest_us) else { continue };
@@ -87,19 +88,19 @@ impl Samples {
         }
     }
 
-    /// The groups behind that of the last step or jump, around to it.
+    /// All groups, from the one after that of the last step or jump, in cyclic order.
     fn after(&self, kind: Kind, groups: usize) -> impl Iterator<Item = usize> + use<> {
         let last = self.last_group[kind as usize];
         (1..=groups).map(move |n| (last + n) % groups)
     }
 
-    /// Whether a rate has a place in a line.
+    /// Whether a rate can be added to a queue.
     fn joins(&self, kind: Kind, rate: usize) -> bool {
         let line = &self.lines[kind as usize];
         line.len() < IN_LINE && !line.contains(&rate)
     }
 
-    /// A rate of a group that will do: each once, then in another order.
+    /// Return the next acceptable rate of a group in its random order, which changes after a full pass.
     fn random(&mut self, group: usize, will_do: impl Fn(usize) -> bool) -> Option<usize> {
         for _ in 0..self.shuffled[group].0.len() {
             let (order, place) = &mut self.shuffled[group];
@@ -115,7 +116,7 @@ impl Samples {
         None
     }
 
-    /// Fisher and Yates.
+    /// Shuffle the rates of a group (Fisher and Yates).
     fn shuffle(&mut self, group: usize) {
         let (order, place) = &mut self.shuffled[group];
         for last in (1..order.len()).rev() {
