@@ -1,23 +1,23 @@
-//! How much airtime a packet is taken to need before it has been sent: Linux `ieee80211_calc_expected_tx_airtime`.
+//! Estimated airtime of a packet that has not been sent: Linux `ieee80211_calc_expected_tx_airtime`.
 
 use units::{Duration, Rate};
 
-/// By the rate of a station, with a guess of how many packets share a preamble.
+/// Estimate by the rate of a station. It guesses from the rate how many packets share a preamble.
 #[derive(Clone, Copy, Debug)]
 pub struct Estimate {
     rate_bps: u64,
     overhead_us: u64,
 }
 
-/// "Ethernet header length": as much is added to every packet.
+/// "Ethernet header length", added to every packet.
 const HEADER_BYTES: u64 = 38;
-/// No packet is taken to need less.
+/// Minimum estimate, microseconds.
 const LEAST_US: u64 = 4;
-/// The size by which a rate is judged, bits (`MCS_NBITS`).
+/// Bits of the average packet, by whose duration rates are classified (`MCS_NBITS`).
 const AVERAGE_BITS: u64 = 1_024 * 8;
 
 impl Estimate {
-    /// Of a rate with so many streams; `he`: of 802.11ax.
+    /// Create the estimate of a rate with `streams` streams. `he` is true for 802.11ax.
     pub fn new(rate: Rate, streams: u64, he: bool) -> Estimate {
         let rate_bps = rate.bits_per_sec();
         let shift = match AVERAGE_BITS * 1_000_000 / rate_bps {
@@ -31,7 +31,7 @@ impl Estimate {
         Estimate { rate_bps, overhead_us: (36 + 4 * streams) >> shift }
     }
 
-    /// Of a packet with so many bytes on a wire, in whole microseconds.
+    /// Estimated airtime of a packet of `size` bytes, in whole microseconds.
     pub fn airtime(&self, size: u16) -> Duration {
         let bits = 8 * (u64::from(size) + HEADER_BYTES);
         Duration::from_micros((bits * 1_000_000 / self.rate_bps + self.overhead_us).max(LEAST_US))

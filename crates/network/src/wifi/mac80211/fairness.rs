@@ -7,30 +7,30 @@ use crate::queue::AirtimeLimits;
 use std::collections::VecDeque;
 use units::{Duration, Time};
 
-/// What a station gets in a round: `IEEE80211_DEFAULT_AIRTIME_WEIGHT`, microseconds.
+/// Airtime that a station gets in a round, nanoseconds: `IEEE80211_DEFAULT_AIRTIME_WEIGHT`, 256 microseconds.
 const WEIGHT_NS: i64 = 256_000;
-/// A station that has been idle for longer is charged no more: a tenth of a second (`AIRTIME_ACTIVE_DURATION`).
+/// Idle time after which a station is no longer charged: `AIRTIME_ACTIVE_DURATION`, a tenth of a second.
 const ACTIVE: Duration = Duration::from_millis(100);
 
-/// What is kept of a station.
+/// Airtime account of a station.
 #[derive(Clone, Debug)]
 struct Account {
-    /// Airtime that it may use before its turn is over, nanoseconds.
+    /// Nanoseconds of airtime that it may use before its turn is over.
     deficit: i64,
-    /// Estimated airtime of what has been handed down and is not done.
+    /// Estimated airtime of the packets that are in the radio.
     pending: Duration,
     last_active: Time,
-    /// It has a place in the list.
+    /// Whether it is in the list.
     listed: bool,
-    /// The round in which it was served last.
+    /// The round in which it was last served.
     round: u64,
 }
 
-/// The stations of a radio that have something to send, in order.
+/// The stations of a radio that have something to send, in the order of service.
 #[derive(Debug)]
 pub struct Fairness {
     fair: bool,
-    /// Limits on queued airtime, if there are some.
+    /// Limits on queued airtime; none if it is not limited.
     limits: Option<AirtimeLimits>,
     accounts: Vec<Account>,
     list: VecDeque<usize>,
@@ -39,7 +39,8 @@ pub struct Fairness {
 }
 
 impl Fairness {
-    /// Of so many stations, none of which has something to send; `fair`: by airtime, and not by turns.
+    /// Create the list of `stations` stations that have nothing to send. `fair` divides airtime equally; otherwise
+    /// stations take turns.
     pub fn new(stations: usize, fair: bool, limits: Option<AirtimeLimits>) -> Fairness {
         let account = Account {
             deficit: WEIGHT_NS,
@@ -52,12 +53,12 @@ impl Fairness {
         Fairness { fair, limits, accounts, list: VecDeque::new(), pending: Duration::ZERO, round: 0 }
     }
 
-    /// Another round begins: no station is served twice in it (`ieee80211_txq_schedule_start`).
+    /// Begin another round, in which no station is served twice (`ieee80211_txq_schedule_start`).
     pub fn begin_round(&mut self) {
         self.round += 1;
     }
 
-    /// The next station to be served, which leaves the list; none if none may be.
+    /// Remove the next station to be served from the list and return it; none if no station may send.
     pub fn next(&mut self) -> Option<usize> {
         let (mut head, mut eligible) = (None, false);
         loop {
@@ -84,8 +85,9 @@ impl Fairness {
         }
     }
 
-    /// A station that is not in the list gets a place there, if it has something to send: the first one, from which airtime
-    /// that it has used too much will remove it. One that has used too much and has nothing to send now stays for a while.
+    /// List a station if it has something to send and is not listed. It becomes the first one; if its deficit is
+    /// negative, [`next`](Self::next) moves it to the end. A station without packets whose deficit is negative stays
+    /// listed for a while.
     pub fn schedule(&mut self, station: usize, has_packets: bool, now: Time) {
         let pays = self.left(station) < 0 && self.is_active(station, now);
         let account = &mut self.accounts[station];
@@ -103,26 +105,26 @@ impl Fairness {
         }
     }
 
-    /// A station has used airtime, sending or receiving.
+    /// Charge a station for airtime used, sending or receiving.
     pub fn charge(&mut self, station: usize, airtime: Duration, now: Time) {
         if self.fair && self.is_active(station, now) {
             self.accounts[station].deficit -= airtime.as_nanos() as i64;
         }
     }
 
-    /// A packet with so much estimated airtime has been handed down.
+    /// Add the estimated airtime of a packet that has been handed down.
     pub fn queue(&mut self, station: usize, airtime: Duration) {
         self.accounts[station].pending = self.accounts[station].pending + airtime;
         self.pending = self.pending + airtime;
     }
 
-    /// And so much is done.
+    /// Subtract the estimated airtime of packets that are delivered or given up.
     pub fn settle(&mut self, station: usize, airtime: Duration) {
         self.accounts[station].pending = self.accounts[station].pending - airtime;
         self.pending = self.pending - airtime;
     }
 
-    /// It may hand down another packet.
+    /// Whether a station may hand down another packet.
     pub fn may_queue(&self, station: usize) -> bool {
         self.limits.is_none_or(|AirtimeLimits { low, high, threshold }| {
             let pending = self.accounts[station].pending;
@@ -130,7 +132,8 @@ impl Fairness {
         })
     }
 
-    /// What it may use, less what waits below (`ieee80211_sta_deficit`). Without limits nothing is estimated.
+    /// Airtime that a station may still use, less the airtime queued below (`ieee80211_sta_deficit`). Without limits
+    /// nothing is estimated.
     fn left(&self, station: usize) -> i64 {
         let Account { deficit, pending, .. } = self.accounts[station];
         deficit - if self.limits.is_some() { pending.as_nanos() as i64 } else { 0 }
@@ -153,7 +156,8 @@ mod tests {
         Time::ZERO + ms(millis)
     }
 
-    /// Who is served in each of so many rounds, if every station always has packets and pays for what it sends.
+    /// The station served in each of `rounds` rounds, if every station always has packets and is charged for its
+    /// airtime.
     fn served(turns: &mut Fairness, costs: &[Duration], rounds: u64) -> Vec<usize> {
         (0..costs.len()).for_each(|station| turns.schedule(station, true, at(0)));
         let mut order = Vec::new();

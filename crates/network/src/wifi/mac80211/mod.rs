@@ -1,15 +1,17 @@
-//! What Linux's mac80211 and a driver below it do with the queues of a radio: what waits longest is dropped when all
-//! queues together are full, and packets are handed down to the radio by airtime fairness, so few that little waits there.
+//! Queues of a radio as Linux's mac80211 and a driver below it handle them. When all queues together are full,
+//! packets are dropped from the fattest flow. Airtime fairness decides whose packets are handed down to the radio,
+//! and limits keep the radio's own queue short.
 //!
-//! What has been handed down obeys no discipline any more: the radio sends it first in, first out. How much that is:
+//! The radio sends packets that were handed down first in, first out, under no queue discipline. Their number is
+//! limited:
 //!
-//! - With limits on queued airtime (AQL), single packets, by their estimated airtime, as ath10k, ath11k and mt76 do. The
-//!   radio makes aggregates of what is there. Of its stations the one whose packet was handed down first is next.
-//! - Otherwise two aggregates, made when they are handed down, as in ath9k (`ATH_AGGR_MIN_QDEPTH`): of 4 ms and half a block
-//!   ACK window at most (`ath_tx_form_aggr`).
+//! - With limits on queued airtime (AQL): by the estimated airtime of single packets, as in ath10k, ath11k and mt76.
+//!   The radio aggregates the packets that it holds. It next serves the station whose packet was handed down first.
+//! - Otherwise: two aggregates, built when they are handed down, as in ath9k (`ATH_AGGR_MIN_QDEPTH`). Each takes at
+//!   most 4 ms and half a block ACK window (`ath_tx_form_aggr`).
 //!
-//! A station of whose frame nothing was received waits for its next turn, as others may hear what it does not
-//! (`ath_tx_complete_aggr` puts what failed back into the station's queue).
+//! If nothing of a station's frame was received, the station waits for its next turn, as others may be reachable when
+//! it is not (`ath_tx_complete_aggr` puts failed packets back into the station's queue).
 
 mod estimate;
 mod fairness;
@@ -25,29 +27,29 @@ use units::{Duration, Time};
 
 /// Aggregates that wait in the radio, the one on the air included: ath9k `ATH_AGGR_MIN_QDEPTH`.
 const AGGREGATES: usize = 2;
-/// The data of an aggregate takes no longer: ath9k `ath_lookup_rate`, `ath_update_max_aggr_framelen`.
+/// Maximum duration of the data of an aggregate: ath9k `ath_lookup_rate`, `ath_update_max_aggr_framelen`.
 const LONGEST_AGGREGATE: Duration = Duration::from_millis(4);
 /// Memory of a radio without VHT: `ieee80211_txq_setup_flows`.
 const MEMORY_N: u64 = 4 << 20;
 
 /// The queues of one device: those of the access point, or that of a station.
 pub struct Driver {
-    /// Most packets and bytes that may wait.
+    /// Maximum packets and bytes in all queues.
     most: Backlog,
-    /// The port of the first queue; the others are every second one behind it, up to the end.
+    /// First port. The others are every second one after it, before `end`.
     first: usize,
     end: usize,
-    /// What waits in all queues.
+    /// Backlog of all queues.
     waiting: Backlog,
     fairness: Fairness,
-    /// Whose aggregates have been handed down, in order; none with limits on queued airtime.
+    /// Stations whose aggregates have been handed down, in order; none with limits on queued airtime.
     aggregates: Option<VecDeque<usize>>,
-    /// Numbers that were given to packets handed down, and to stations that have to wait for their next turn.
+    /// Numbers given out so far: to packets handed down, and to stations that wait for their next turn.
     handed: u64,
 }
 
 impl Driver {
-    /// Of the ports from `first` on, every second one up to `end`; none if their queues are not mac80211's.
+    /// Create the driver of every second port from `first` to `end`; none unless their queues are mac80211's.
     pub fn new<P: Copy>(
         ports: &mut [Port<P>],
         first: usize,
@@ -78,14 +80,15 @@ impl Driver {
         (port - self.first) / 2
     }
 
-    /// The queue of a port has changed since `before`.
+    /// Update the total backlog after the queue of a port has changed from `before`.
     fn note<P: Copy>(&mut self, port: &Port<P>, before: Backlog) {
         let now = port.backlog();
         self.waiting.packets = self.waiting.packets + now.packets - before.packets;
         self.waiting.bytes = self.waiting.bytes + now.bytes - before.bytes;
     }
 
-    /// A packet has come to port `n`, whose queue held `before`. True if something was handed down to the radio.
+    /// Accept a packet that has joined the queue of port `n`, which held `before`. Return whether anything was handed
+    /// down.
     pub fn arrived<P: Copy>(&mut self, ports: &mut [Port<P>], n: usize, before: Backlog, now: Time) -> bool {
         self.note(&ports[n], before);
         while self.waiting.packets > self.most.packets || self.waiting.bytes > self.most.bytes {
@@ -95,7 +98,7 @@ impl Driver {
         self.hand_down(ports, now)
     }
 
-    /// Linux `fq_tin_enqueue`: the fattest flow of all stations loses.
+    /// Drop from the fattest flow of all stations: Linux `fq_tin_enqueue`.
     fn drop_from_fattest<P: Copy>(&mut self, ports: &mut [Port<P>], now: Time) {
         let own = (self.first..self.end).step_by(2);
         let Some(n) = own.max_by_key(|&n| ports[n].fattest()) else { return };
@@ -104,7 +107,8 @@ impl Driver {
         self.note(&ports[n], before);
     }
 
-    /// A frame of port `n` that took so much airtime is done; `received`: a part of it was. True if something was handed down.
+    /// Account for a finished frame of port `n` that took `airtime`. `received` says whether any part of it arrived.
+    /// Return whether anything was handed down.
     pub fn done<P: Copy>(
         &mut self,
         ports: &mut [Port<P>],
@@ -135,17 +139,17 @@ impl Driver {
         self.hand_down(ports, now)
     }
 
-    /// A station has sent for so long (`AIRTIME_USE_RX`).
+    /// Charge a station for the airtime of a frame that it sent (`AIRTIME_USE_RX`).
     pub fn heard(&mut self, station: usize, airtime: Duration, now: Time) {
         self.fairness.charge(station, airtime, now);
     }
 
-    /// The port whose aggregate goes next, if aggregates are made when they are handed down.
+    /// The port whose aggregate is next, if aggregates are built when they are handed down.
     pub fn next_port(&self) -> Option<usize> {
         self.aggregates.as_ref()?.front().map(|station| self.first + 2 * station)
     }
 
-    /// Hands down what may be. True if that is something.
+    /// Hand down everything that may be. Return whether that was anything.
     fn hand_down<P: Copy>(&mut self, ports: &mut [Port<P>], now: Time) -> bool {
         let before = self.handed;
         let mut again = false;
@@ -167,7 +171,7 @@ impl Driver {
         again || self.handed > before
     }
 
-    /// As many packets of a station as queued airtime permits.
+    /// Hand down as many packets of a station as queued airtime permits.
     fn hand_down_packets<P: Copy>(&mut self, port: &mut Port<P>, station: usize, now: Time) {
         while self.fairness.may_queue(station) {
             let Some((_, airtime)) = port.hand_down(self.handed + 1, now) else { break };
@@ -176,8 +180,8 @@ impl Driver {
         }
     }
 
-    /// An aggregate of a station: what is below and in no aggregate yet, such as what has to be sent again, and what waits. True
-    /// if there is one.
+    /// Hand down an aggregate of a station: packets in the radio that are in no aggregate, such as those to be
+    /// retransmitted, then packets of the queue. Return whether there is one.
     fn hand_down_aggregate<P: Copy>(&mut self, port: &mut Port<P>, station: usize, now: Time) -> bool {
         let Some(aggregates) = &mut self.aggregates else { return false };
         let more = aggregates.contains(&station);
