@@ -27,7 +27,7 @@ pub struct Blockage {
 
 impl Blockage {
     /// What [`can_be`](Self::can_be) wants, for messages.
-    pub const WANTED: &'static str = "what it takes, from 0 to 100 dB, and how long it lasts and the way is free, from 0.001 to 1,000,000 s, or nothing";
+    pub const WANTED: &'static str = "must be an attenuation from 0 to 100 dB, and mean times blocked and free from 0.001 to 1,000,000 s, or empty";
 
     /// Numbers of a plan that make one: decibels, seconds blocked and seconds free, or nothing.
     pub fn can_be(numbers: &[f64]) -> bool {
@@ -107,7 +107,7 @@ impl Snr {
     }
 
     /// What [`can_be`](Self::can_be) wants, for messages.
-    pub const WANTED: &'static str = "a mean from -100 to 100 dB, a standard deviation from 0 to 100 dB and a memory from 0.001 to 1,000,000 s, or nothing";
+    pub const WANTED: &'static str = "must be a mean from -100 to 100 dB, a standard deviation from 0 to 100 dB and a memory from 0.001 to 1,000,000 s, or empty";
 
     /// Numbers of a plan that make a ratio: its mean and standard deviation in dB and its memory in seconds, or nothing.
     pub fn can_be(numbers: &[f64]) -> bool {

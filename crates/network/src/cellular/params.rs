@@ -1,4 +1,4 @@
-//! What a plan says of a cellular cell, and what of it cannot be.
+//! Parameters of a cellular cell, and their validation.
 
 use super::adaptation::{self, Adaptation, Reports};
 use super::background::{Background, Load};
@@ -23,89 +23,89 @@ params! {
     pub struct CellularParams {
         /// Resource blocks of the carrier.
         resource_blocks: u64, "", 1..=275;
-        /// Slots last 1 ms by 2 to the power of it.
+        /// Numerology n: a slot lasts 1 ms / 2^n.
         numerology: u64 = 0, "", 0..=3;
-        /// Symbols for the way down in each slot of the pattern, 0 to 14.
+        /// Downlink symbols in each slot of the pattern, 0 to 14.
         down_symbols: Vec<u64> = vec![14], "";
-        /// Symbols for the way up in each slot of the pattern, 0 to 14.
+        /// Uplink symbols in each slot of the pattern, 0 to 14.
         up_symbols: Vec<u64> = vec![14], "";
-        /// Layers of the way down.
+        /// Spatial layers of the downlink.
         layers: u64 = 1, "", 1..=8;
-        /// Layers of the way up.
+        /// Spatial layers of the uplink.
         up_layers: u64 = 1, "", 1..=8;
-        /// Who gets the resource blocks of a slot.
+        /// Scheduler of the resource blocks of a slot.
         scheduler: share::Law = share::Law::ProportionalFair, "";
         /// Slots over which proportional fairness averages.
         fairness_slots: u64 = 100, "slots", 1..=1000000;
-        /// Time from the end of a slot until what it carried is decoded.
+        /// Time from the end of a slot until its blocks are decoded.
         processing_ns: u64 = 1_000_000, "ns", 0..=1000000000;
         /// Propagation delay between the base station and any user.
         delay_ns: u64 = 0, "ns", 0..=1000000000;
-        /// Satellites in between: when the next takes over for the first time, time from then to the one after it, and the least
-        /// and the most delay that each adds, in nanoseconds; empty: none.
+        /// Satellites: time of the first change, time between changes, and minimum and maximum delay that a satellite
+        /// adds, in nanoseconds; empty: none.
         satellites_ns: Vec<u64> = Vec::new(), "";
-        /// Time from the start of a block until it may be repeated.
+        /// Time from the start of a block until it may be retransmitted.
         harq_round_trip_ns: u64 = 8_000_000, "ns", 1000..=1000000000;
-        /// How often HARQ sends a block.
+        /// Maximum HARQ tries of a block.
         harq_tries: u64 = 4, "", 1..=32;
-        /// Whether RLC sends what HARQ gives up again.
+        /// RLC mode: whether RLC retransmits blocks that HARQ gave up.
         rlc: Mode = Mode::Am, "";
-        /// Acknowledged: time until it does.
+        /// Time until RLC retransmits a block, in acknowledged mode.
         rlc_retransmission_ns: u64 = 40_000_000, "ns", 0.0..=1e10;
-        /// Unacknowledged: how long what is behind a lost block is held.
+        /// Time for which blocks after a lost one are held, in unacknowledged mode.
         rlc_reordering_ns: u64 = 50_000_000, "ns", 0.0..=1e10;
         /// Time between opportunities of a user for a scheduling request.
         request_period_ns: u64 = 10_000_000, "ns", 1000..=1000000000;
-        /// Time from a request or a report of what waits until that may be sent.
+        /// Time from a request or a buffer status report until the granted bytes may be sent.
         grant_delay_ns: u64 = 8_000_000, "ns", 0..=1000000000;
-        /// What a scheduling request is granted.
+        /// Bytes granted for a scheduling request.
         first_grant_bytes: u64 = 150, "bytes", 40..=1000000;
         /// Time between reports of the signal-to-noise ratio.
         report_period_ns: u64 = 5_000_000, "ns", 1000.0..=1e10;
-        /// Time until such a report counts.
+        /// Time until such a report is used.
         report_delay_ns: u64 = 6_000_000, "ns", 0.0..=1e10;
-        /// Share of blocks that are not decoded at first where schemes are chosen by reports.
+        /// Share of blocks whose first try fails, where schemes are chosen by reports.
         target_errors: f64 = 0.1, "", 0.001..=0.5;
-        /// Modulation and coding of each user, both ways. Where it is chosen, the highest.
+        /// MCS of each user, both ways. With link adaptation, the highest MCS.
         user_mcs: Vec<u64>, "";
-        /// How it is chosen; empty: fixed.
+        /// Link adaptation of each user; empty: fixed.
         user_rates: Vec<adaptation::Law> = Vec::new(), "";
-        /// Signal-to-noise ratio of each user: its mean and standard deviation in dB, and its memory in seconds, or nothing
-        /// where noise takes nothing; empty: nowhere.
+        /// Signal-to-noise ratio of each user: mean and standard deviation in dB, and memory in seconds; an empty
+        /// list for a user without noise; empty: no noise.
         user_snr: Vec<Vec<f64>> = Vec::new(), "";
-        /// Probability that a block to or from each user is not decoded, each try by itself; empty: 0.
+        /// Probability that a block to or from each user is not decoded in one try, independently; empty: 0.
         user_errors: Vec<f64> = Vec::new(), "";
-        /// What may stand between each user and the base station: how much it takes in dB, for how many seconds in the mean, and
-        /// how long the way is free in the mean, or nothing; empty: nowhere. Users with a ratio only.
+        /// Blockage of each user: attenuation in dB, and mean times blocked and free in seconds; an empty list for a
+        /// user that is never blocked; empty: none. Only for users with a signal-to-noise ratio.
         user_blockage: Vec<Vec<f64>> = Vec::new(), "";
-        /// When each user is away: start, length and time from one to the next in nanoseconds, which is 0 if there is one, again and
-        /// again; empty: never.
+        /// Gaps in which each user is away: start, length and period in nanoseconds, repeated for each gap; period 0:
+        /// a single gap; empty: none.
         user_gaps_ns: Vec<Vec<u64>> = Vec::new(), "";
-        /// Discontinuous reception: time from one window in which an idle user listens to the next; 0: it always listens.
+        /// Discontinuous reception: time between windows in which an idle user listens; 0: it always listens.
         drx_cycle_ns: u64 = 0, "ns", 0.0..=1e11;
-        /// How long such a window is.
+        /// Duration of such a window.
         drx_on_ns: u64 = 10_000_000, "ns", 1.0..=1e11;
-        /// How long a user listens after the last block that was new.
+        /// Time for which a user listens after the last new block.
         drx_inactivity_ns: u64 = 100_000_000, "ns", 0.0..=1e11;
-        /// Users beside these, which compete for resource blocks.
+        /// Background users, which compete for resource blocks.
         background_users: u64 = 0, "", 0..=1000;
-        /// The share of the time in which each of them has something to send.
+        /// Share of the time in which each background user has something to send.
         background_load: f64 = 0.5, "", 0.001..=1.0;
-        /// How long it then has, in the mean.
+        /// Mean time for which a background user has something to send.
         background_burst_ns: u64 = 100_000_000, "ns", 1000000.0..=1e12;
     }
 }
 
-/// Own: each user has two ports, whose numbers have 16 bits.
+/// Own: each user has two ports, whose indices have 16 bits.
 const MOST_USERS: usize = 10_000;
 
-/// Own: so often does another satellite take over at most, and so far away is one at most.
+/// Own: minimum time between changes of the satellite, and maximum delay of a satellite.
 const LEAST_TURN_NS: u64 = 1_000_000;
 const LONGEST_WAY_NS: u64 = 1_000_000_000;
 
-/// No packet is smaller than an IPv4 and a TCP header.
+/// Size of the smallest packet: an IPv4 and a TCP header.
 const LEAST_BYTES: u64 = 40;
-/// And what the cell does not carry of it: its Ethernet header.
+/// Bytes of the Ethernet header, which the cell does not carry.
 const SPARED_BYTES: u64 = 14;
 
 type Check = Result<(), Problem>;
@@ -119,7 +119,7 @@ fn ns(nanoseconds: u64) -> Duration {
 }
 
 impl CellularParams {
-    /// What is wrong between the parameters: the first of it.
+    /// The first problem of the parameters.
     pub(super) fn problem<G: Generation>(&self) -> Option<Problem> {
         self.carrier_exists::<G>()
             .and_then(|()| self.satellites_exist())
@@ -129,7 +129,7 @@ impl CellularParams {
 
     fn carrier_exists<G: Generation>(&self) -> Check {
         let at_most = |name: &str, given: u64, most: u64| {
-            ensure(given <= most, name, || format!("{given}; there is {most} at most"))
+            ensure(given <= most, name, || format!("{given}; the maximum is {most}"))
         };
         at_most("resource_blocks", self.resource_blocks, G::RESOURCE_BLOCKS)?;
         at_most("numerology", self.numerology, G::NUMEROLOGY)?;
@@ -145,7 +145,7 @@ impl CellularParams {
             })?;
         }
         ensure(self.down_symbols.len() == self.up_symbols.len(), "up_symbols", || {
-            format!("{} slots, and {} of the way down", self.up_symbols.len(), self.down_symbols.len())
+            format!("{} slots, but down_symbols has {}", self.up_symbols.len(), self.down_symbols.len())
         })
     }
 
@@ -156,12 +156,12 @@ impl CellularParams {
             _ => false,
         };
         ensure(possible, "satellites_ns", || {
-            "a start, a time from one to the next of 1 ms or more, a least delay and a most, of 1 s at most"
+            "must be a start, a period of at least 1 ms, and a minimum and a maximum delay of at most 1 s"
                 .into()
         })
     }
 
-    /// The satellites on the way, if there are any.
+    /// The satellites that serve the cell, if any.
     pub(super) fn satellites(&self, seed: u64) -> Option<Satellites> {
         let &[at, every, low, high] = &self.satellites_ns[..] else { return None };
         let rules =
@@ -172,7 +172,7 @@ impl CellularParams {
     fn users_exist<G: Generation>(&self) -> Check {
         let count = self.user_mcs.len();
         ensure(count > 0, "user_mcs", || "a cell has at least one user; write the MCS of each".into())?;
-        ensure(count <= MOST_USERS, "user_mcs", || format!("{count} users; there is {MOST_USERS} at most"))?;
+        ensure(count <= MOST_USERS, "user_mcs", || format!("{count} users; the maximum is {MOST_USERS}"))?;
         let lists = [
             ("user_rates", self.user_rates.len()),
             ("user_snr", self.user_snr.len()),
@@ -192,7 +192,7 @@ impl CellularParams {
         let place = |list: &str| format!("{list}[{user}]");
         let (mcs, errors) = (self.user_mcs[user], self.errors_of(user));
         ensure(mcs < G::SCHEMES, place("user_mcs"), || {
-            format!("MCS {mcs}; there is 0 to {}", G::SCHEMES - 1)
+            format!("MCS {mcs}; the MCS are 0 to {}", G::SCHEMES - 1)
         })?;
         ensure((0.0..1.0).contains(&errors), place("user_errors"), || {
             format!("{errors} is out of range; it must be at least 0 and less than 1")
@@ -202,14 +202,14 @@ impl CellularParams {
         ensure(Blockage::can_be(self.blockage_of(user)), place("user_blockage"), || Blockage::WANTED.into())?;
         let possible = |gap: &[u64]| matches!(*gap, [_, length, every] if every == 0 || length < every);
         ensure(self.gaps_of(user).chunks(3).all(possible), place("user_gaps_ns"), || {
-            "a start, a length, and a longer time from one to the next or 0".into()
+            "must be a start, a length, and a period that exceeds the length or is 0".into()
         })?;
         ensure(self.share_of_gaps(user) < 1.0, place("user_gaps_ns"), || {
-            "gaps that come again take all of the time; make some shorter or rarer".into()
+            "periodic gaps take all of the time; shorten some, or lengthen their periods".into()
         })
     }
 
-    /// The share of the time that gaps take which come again and again.
+    /// Share of the time that periodic gaps take.
     fn share_of_gaps(&self, user: usize) -> f64 {
         let again = self.gaps_of(user).chunks(3).filter(|gap| gap[2] > 0);
         again.map(|gap| gap[1] as f64 / gap[2] as f64).sum()
@@ -232,19 +232,19 @@ impl CellularParams {
         Gaps(self.gaps_of(user).chunks(3).map(gap).collect())
     }
 
-    /// The background users of a way.
+    /// The background users of a direction.
     fn background(&self, way: usize, seed: u64) -> Background {
         let (users, burst) = (self.background_users as usize, ns(self.background_burst_ns));
         let load = Load { users, share: self.background_load, burst };
         Background::new(load, |n| Rng::stream(seed, &format!("cellular/background/{way}/{n}")))
     }
 
-    /// The highest scheme of any user.
+    /// Number of schemes up to the highest of any user.
     fn schemes(&self) -> u64 {
         self.user_mcs.iter().max().map_or(1, |mcs| mcs + 1)
     }
 
-    /// The slots of a way, and the sizes of its blocks. Slots with too few symbols for any block have none.
+    /// The slots of a direction and the sizes of its blocks. Slots with too few symbols for a block have none.
     fn carrier<G: Generation>(&self, symbols: &[u64], layers: u64) -> (Slots, Sizes) {
         let carries = |&symbols: &u64| if symbols > 0 && G::bits(0, 1, symbols, 1) > 0 { symbols } else { 0 };
         let slots = Slots::new(self.slot(), symbols.iter().map(carries).collect());
@@ -257,7 +257,7 @@ impl CellularParams {
             .map(|(symbols, layers)| self.carrier::<G>(symbols, layers))
     }
 
-    /// No more is carried both ways, counted with the Ethernet headers that packets have elsewhere.
+    /// Maximum rate of both directions together, counted with the Ethernet headers that packets have on other links.
     pub(super) fn capacity<G: Generation>(&self) -> Rate {
         let slot_s = self.slot().as_secs_f64();
         let rate = |symbols: &[u64], layers| {
@@ -273,13 +273,13 @@ impl CellularParams {
         ns(1_000_000 >> self.numerology)
     }
 
-    /// Time from the start of a slot until what it carried has arrived.
+    /// Minimum time from the start of a slot until its packets have arrived.
     pub(super) fn least(&self) -> Duration {
         let space = self.satellites_ns.get(2).copied().unwrap_or(0);
         self.slot() + ns(self.processing_ns + self.delay_ns + space)
     }
 
-    /// Both ways, with a port for each queue: the queues of a user are next to each other.
+    /// Both directions, with a port for each queue. The queues of a user follow each other.
     pub(super) fn ways<P: Copy, G: Generation>(&self, inputs: Inputs<P>) -> [Way<P>; 2] {
         let Inputs { queues, sampling, seed } = inputs;
         let mut ports = [Vec::new(), Vec::new()];

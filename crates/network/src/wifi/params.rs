@@ -1,4 +1,4 @@
-//! What a plan says of a Wi-Fi cell, and what of it cannot be.
+//! Parameters of a Wi-Fi cell, and their validation.
 
 use super::phy::{Channel, Limits, Standard};
 use super::port::Radio;
@@ -18,46 +18,47 @@ params! {
         band_mhz: u64 = 5_000, "MHz", 2400..=5000;
         /// Width of the channel.
         width_mhz: u64 = 80, "MHz", 20..=160;
-        /// Spatial streams of every station that has none of its own.
+        /// Spatial streams of every station without a value in `station_streams`.
         streams: u64 = 2, "", 1..=8;
         /// Guard interval between symbols.
         guard_interval_ns: u64 = 800, "ns", 400..=3200;
-        /// A packet is released when its part of a PPDU ends, as in ns-3, and not with the others at the end of the PPDU.
+        /// Release each packet when its part of a PPDU ends, as in ns-3, instead of all at the end of the PPDU.
         release_each: bool = false, "";
-        /// Data is sent behind RTS and CTS.
+        /// Send RTS and CTS before data.
         rts: bool = false, "";
-        /// The access point sends a beacon every 102.4 ms at 6 Mbit/s.
+        /// Send a beacon every 102.4 ms at 6 Mbit/s.
         beacons: bool = true, "";
-        /// A block ACK that does not come is asked for in an access of its own, before data goes again.
+        /// Request a missing block ACK in a separate access before data is retransmitted.
         bar: bool = false, "";
-        /// Most bytes of an aggregate; null: as many as the standard permits.
+        /// Maximum bytes of an aggregate; null: the maximum of the standard.
         max_ampdu_bytes: Option<u64> = None, "bytes", 1..=6500631;
-        /// Most packets from the first that is missing on, and so of an aggregate; null: as many as the standard permits.
+        /// Maximum packets in a block ACK window, and so in an aggregate; null: the maximum of the standard.
         max_ampdu_mpdus: Option<u64> = None, "packets", 1..=256;
-        /// Highest rate of control frames: 6, 9, 12, 18, 24, 36, 48 or 54 Mbit/s. Around slow data they are as slow.
+        /// Highest rate of control frames: 6, 9, 12, 18, 24, 36, 48 or 54 Mbit/s. It is lower around slow data.
         control_rate_bps: u64 = 24_000_000, "bit/s", 6000000..=54000000;
-        /// How often a packet is sent again before it is given up; 0: for ever. As ath9k has it (`ATH_MAX_SW_RETRIES`).
+        /// Retransmissions of a packet before it is given up; 0: no limit. The default is that of ath9k
+        /// (`ATH_MAX_SW_RETRIES`).
         retries: u64 = 30, "", 0..=255;
         /// Propagation delay between the access point and any station.
         delay_ns: u64 = 0, "ns", 0..=1000000;
-        /// Modulation and coding of each station, both ways: 0 to 7 (802.11n), 9 (802.11ac) or 11 (802.11ax). Where rates
-        /// are chosen, the highest.
+        /// MCS of each station, both ways: 0 to 7 (802.11n), 9 (802.11ac) or 11 (802.11ax). With rate control, the
+        /// highest MCS.
         station_mcs: Vec<u64>, "";
-        /// How the rates of each station are chosen; empty: fixed.
+        /// Rate control of each station; empty: fixed rates.
         station_rates: Vec<Law> = Vec::new(), "";
-        /// Signal-to-noise ratio of each station: its mean and standard deviation in dB, and its memory in seconds, or
-        /// nothing where noise takes nothing; empty: nowhere.
+        /// Signal-to-noise ratio of each station: mean and standard deviation in dB, and memory in seconds; an empty
+        /// list for a station without noise; empty: no noise.
         station_snr: Vec<Vec<f64>> = Vec::new(), "";
-        /// Spatial streams of each station; empty: those of the cell.
+        /// Spatial streams of each station; empty: `streams`.
         station_streams: Vec<u64> = Vec::new(), "";
-        /// Probability that a packet to or from each station has to be sent again, each by itself; empty: 0.
+        /// Probability that a packet to or from each station is lost in one transmission, independently; empty: 0.
         station_errors: Vec<f64> = Vec::new(), "";
     }
 }
 
-/// Most stations of an access point: association identifiers are 1 to 2007, 9.4.1.8.
+/// Maximum number of stations of an access point: association identifiers are 1 to 2007, 9.4.1.8.
 const MOST_STATIONS: usize = 2_007;
-/// Rates of OFDM, in which control frames are sent: 17.2.3.3.
+/// Rates of OFDM, at which control frames are sent: 17.2.3.3.
 pub const CONTROL_RATES_BPS: [u64; 8] =
     [6_000_000, 9_000_000, 12_000_000, 18_000_000, 24_000_000, 36_000_000, 48_000_000, 54_000_000];
 
@@ -72,7 +73,7 @@ fn listed(numbers: impl IntoIterator<Item = u64>) -> String {
 }
 
 impl WifiParams {
-    /// What is wrong between the parameters: the first of it.
+    /// The first problem of the parameters.
     pub(super) fn problem(&self) -> Option<Problem> {
         self.channel_exists().and_then(|()| self.stations_exist()).err()
     }
@@ -90,7 +91,7 @@ impl WifiParams {
         one_of("streams", "", self.streams, (1..=limits.streams).collect())?;
         ensure(CONTROL_RATES_BPS.contains(&self.control_rate_bps), "control_rate_bps", || {
             let rates = listed(CONTROL_RATES_BPS);
-            format!("{} is no rate of control frames; there is {rates}", self.control_rate_bps)
+            format!("{} is no rate of control frames; write one of {rates}", self.control_rate_bps)
         })?;
         self.at_most("max_ampdu_bytes", self.max_ampdu_bytes, limits.ampdu_bytes)?;
         self.at_most("max_ampdu_mpdus", self.max_ampdu_mpdus, limits.window)
@@ -98,7 +99,7 @@ impl WifiParams {
 
     fn at_most(&self, name: &str, given: Option<u64>, most: u64) -> Check {
         ensure(given.is_none_or(|given| given <= most), name, || {
-            format!("{} has {most} at most", self.standard.limits().name)
+            format!("the maximum of {} is {most}", self.standard.limits().name)
         })
     }
 
@@ -106,7 +107,7 @@ impl WifiParams {
         let count = self.station_mcs.len();
         ensure(count > 0, "station_mcs", || "a cell has at least one station; write the MCS of each".into())?;
         ensure(count <= MOST_STATIONS, "station_mcs", || {
-            format!("{count} stations; an access point has {MOST_STATIONS} at most")
+            format!("{count} stations; the maximum is {MOST_STATIONS}")
         })?;
         let lists = [
             ("station_streams", self.station_streams.len()),
@@ -164,7 +165,7 @@ impl WifiParams {
         Timing::new(self.band_mhz, Duration::from_nanos(self.delay_ns))
     }
 
-    /// How the two ports of a station transmit.
+    /// Settings of the two ports of a station.
     pub(super) fn radio(&self, station: usize, seed: u64) -> Radio {
         let law = self.station_rates.get(station).copied().unwrap_or(Law::Fixed);
         Radio {
@@ -180,7 +181,7 @@ impl WifiParams {
         }
     }
 
-    /// What a station may use: one scheme if its rate is fixed, otherwise all up to that one.
+    /// Schemes that a station may use: one if its rate is fixed, otherwise all up to the highest.
     fn schemes(&self, station: usize, law: Law) -> Vec<Scheme> {
         let &WifiParams { standard, band_mhz, width_mhz, guard_interval_ns, .. } = self;
         let channel = Channel { standard, band_mhz, width_mhz, guard_interval_ns };

@@ -27,10 +27,7 @@ fn mistakes_are_named() {
             json!({ "standard": "802.11n", "width_mhz": 20, "station_mcs": [8] }),
             "MCS 8 is not of 802.11n, which has 0 to 7",
         ),
-        (
-            json!({ "station_mcs": vec![1; 1_000_000] }),
-            "station_mcs: 1000000 stations; an access point has 2007 at most",
-        ),
+        (json!({ "station_mcs": vec![1; 1_000_000] }), "station_mcs: 1000000 stations; the maximum is 2007"),
         (
             json!({ "standard": "802.11n", "station_mcs": [1] }),
             "width_mhz: 80 MHz is not of 802.11n, which has 20, 40 MHz",
@@ -54,11 +51,11 @@ fn mistakes_are_named() {
         ),
         (
             json!({ "station_mcs": [1], "station_snr": [[20.0, 3.0]] }),
-            "station_snr[0]: a mean from -100 to 100 dB, a standard deviation",
+            "station_snr[0]: must be a mean from -100 to 100 dB, a standard deviation",
         ),
         (
             json!({ "station_mcs": [1], "station_snr": [[20.0, 3.0, 0.0]] }),
-            "station_snr[0]: a mean from -100 to 100 dB, a standard deviation",
+            "station_snr[0]: must be a mean from -100 to 100 dB, a standard deviation",
         ),
         (
             json!({ "station_mcs": [1], "station_streams": [9] }),
@@ -70,7 +67,7 @@ fn mistakes_are_named() {
         ),
         (
             json!({ "standard": "802.11n", "width_mhz": 20, "max_ampdu_mpdus": 65, "station_mcs": [1] }),
-            "802.11n has 64 at most",
+            "the maximum of 802.11n is 64",
         ),
         (json!({ "station_mcs": [1], "mcs": 1 }), "mcs: unknown; there is standard, "),
     ];
