@@ -5,69 +5,69 @@ use crate::Snr;
 use std::f64::consts::{LOG2_E, SQRT_2};
 use units::{Duration, Rng, Time};
 
-/// How far codes and receivers are from the capacity of a Gaussian channel, in dB. With it the schemes of LTE need what link-level
-/// simulations say, -6.6 to 19.6 dB for CQI 1 to 15, to 1 dB (C. Mehlfuehrer et al., *Simulating the Long Term Evolution physical
-/// layer*, EUSIPCO 2009: recollected).
+/// Gap of codes and receivers to the capacity of a Gaussian channel, in dB. With it the schemes of LTE need the
+/// signal-to-noise ratios of link-level simulations, -6.6 to 19.6 dB for CQI 1 to 15, within 1 dB (C. Mehlfuehrer et
+/// al., *Simulating the Long Term Evolution physical layer*, EUSIPCO 2009: recollected).
 const GAP_DB: f64 = 3.0;
 
-/// Own: what a block that is not decoded takes from the ratio that the base station reckons with.
+/// Own: step of the outer loop after a block that is not decoded.
 const STEP_DB: f64 = 0.5;
-/// Own: the outer loop corrects no more than this, either way.
+/// Own: maximum correction by the outer loop, in either direction.
 const MOST_DB: f64 = 10.0;
 
-/// The laws by which schemes are chosen.
+/// Algorithms that choose schemes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Deserialize, serde::Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Law {
-    /// One scheme, whatever becomes of what is sent.
+    /// A fixed scheme.
     Fixed,
-    /// By reports of the signal-to-noise ratio, corrected by what was decoded.
+    /// By reports of the signal-to-noise ratio, corrected by the outcomes of blocks.
     Cqi,
 }
 
-/// When reports are made, and how old they are when they count.
+/// Period and delay of reports of the signal-to-noise ratio.
 #[derive(Clone, Copy, Debug)]
 pub struct Reports {
-    /// Time between two.
+    /// Time between two reports.
     pub period: Duration,
-    /// Time from a report until it counts.
+    /// Time from a report until it is used.
     pub delay: Duration,
 }
 
-/// The scheme of one way of a user.
+/// Link adaptation of one direction of a user.
 #[derive(Clone, Debug)]
 pub struct Adaptation {
     law: Law,
     highest: u64,
     schemes: Vec<Scheme>,
-    /// The ratio as it is, and as it was reported.
+    /// The present signal-to-noise ratio, and the reported one.
     snr: Option<(Snr, Snr)>,
     reports: Reports,
-    /// The probability that a block is not decoded, each try by itself, whatever the ratio.
+    /// Probability that a try of a block is not decoded, independently of other tries and of noise.
     errors: f64,
-    /// The share of blocks that the outer loop lets fail.
+    /// Share of failed blocks at which the outer loop is in balance.
     target: f64,
-    /// The outer loop adds this to reports.
+    /// Correction that the outer loop adds to reports.
     offset_db: f64,
     mcs: u64,
     rng: Rng,
 }
 
-/// What a block goes by.
+/// A try of a block.
 #[derive(Clone, Copy, Debug)]
 pub struct Sending {
-    /// Its scheme.
+    /// Index of its scheme.
     pub mcs: u64,
-    /// Its bytes.
+    /// Size of the block.
     pub bytes: u64,
-    /// It is sent for the first time.
+    /// Whether it is the first try of the block.
     pub first: bool,
-    /// The ratios of its earlier tries, added up: the receiver combines them.
+    /// Sum of the power ratios of earlier tries, which the receiver combines.
     pub heard: f64,
 }
 
 impl Adaptation {
-    /// With the schemes up to the highest, which is the one of a fixed law.
+    /// Create link adaptation over `schemes`. A fixed law uses the highest one.
     pub fn new(
         law: Law,
         schemes: Vec<Scheme>,
@@ -82,7 +82,7 @@ impl Adaptation {
         Adaptation { law, highest, schemes, snr, reports, errors, target, offset_db: 0.0, mcs: highest, rng }
     }
 
-    /// The scheme of a block that begins at `start`, which is not before those of earlier ones.
+    /// Choose the scheme of a block that begins at `start`. Times never decrease.
     pub fn choose(&mut self, start: Time) -> u64 {
         let (Law::Cqi, Some((_, reported))) = (self.law, &mut self.snr) else { return self.mcs };
         let known = start.as_nanos().saturating_sub(self.reports.delay.as_nanos());
@@ -93,7 +93,7 @@ impl Adaptation {
         self.mcs
     }
 
-    /// A block is on the air at `start`: whether it is decoded, and what of its ratio the next try can count on.
+    /// Return whether a block that begins at `start` is decoded, and the sum of power ratios for its next try.
     pub fn decodes(&mut self, start: Time, block: &Sending) -> (bool, f64) {
         let heard = block.heard + self.snr.as_mut().map_or(0.0, |(snr, _)| 10f64.powf(snr.at(start) / 10.0));
         let noise = if self.snr.is_some() {
@@ -109,8 +109,8 @@ impl Adaptation {
         (decoded, heard)
     }
 
-    /// The outer loop: steps down and up that cancel if the share of blocks that fail is the target. It does not go up while
-    /// the highest scheme is in use, nor down from the lowest.
+    /// Move the outer loop. Its steps down and up cancel if the share of failed blocks is the target. It does not
+    /// move up while the highest scheme is in use, nor down at the lowest.
     fn correct(&mut self, decoded: bool) {
         let step = match decoded {
             true if self.mcs < self.highest => STEP_DB * self.target / (1.0 - self.target),
@@ -120,29 +120,29 @@ impl Adaptation {
         self.offset_db = (self.offset_db + step).clamp(-MOST_DB, MOST_DB);
     }
 
-    /// The last scheme.
+    /// Index of the scheme that was last chosen.
     pub fn mcs(&self) -> u64 {
         self.mcs
     }
 
-    /// The ratio at the last block in decibels, if there is one.
+    /// Signal-to-noise ratio at the last block in dB; none without noise.
     pub fn snr_db(&self) -> Option<f64> {
         self.snr.as_ref().map(|(snr, _)| snr.latest())
     }
 
-    /// Schemes are chosen.
+    /// Whether schemes are chosen by reports.
     pub fn chooses(&self) -> bool {
         self.law == Law::Cqi
     }
 }
 
-/// The ratio at which half of the code blocks of a scheme are decoded.
+/// Signal-to-noise ratio in dB at which half of the code blocks of a scheme are decoded.
 fn least_snr_db(scheme: Scheme) -> f64 {
     10.0 * (scheme.efficiency.exp2() - 1.0).log10() + GAP_DB
 }
 
-/// The probability that a block is not decoded: one of its code blocks is not, by the normal approximation for codes of
-/// finite length (Y. Polyanskiy, H. Poor and S. Verdu, IEEE Trans. Inf. Theory 56(5), 2010, eq. 291).
+/// Probability that a block is not decoded, which needs all of its code blocks. Each follows the normal approximation
+/// for codes of finite length (Y. Polyanskiy, H. Poor and S. Verdu, IEEE Trans. Inf. Theory 56(5), 2010, eq. 291).
 fn fails(ratio: f64, scheme: Scheme, bytes: u64) -> f64 {
     let snr = ratio / 10f64.powf(GAP_DB / 10.0);
     let code_blocks = (8 * bytes).div_ceil(scheme.code_block).max(1) as f64;
@@ -164,7 +164,7 @@ mod tests {
 
     #[test]
     fn schemes_need_what_link_level_simulations_say() {
-        // CQI 2 to 15 in steps of 1.95 dB from -6.7 dB (CQI 1) on.
+        // Linear fit: CQI 1 needs -6.7 dB, and every further CQI 1.95 dB more.
         for (step, mcs) in [0, 2, 4, 6, 8, 11, 13, 15, 18, 20, 22, 24, 26, 28].into_iter().enumerate() {
             let said = -6.7 + 1.95 * (step + 1) as f64;
             let found = least_snr_db(Lte::scheme(mcs));

@@ -1,4 +1,4 @@
-//! One port of a cell: one direction between the base station and a user.
+//! One port of a cellular cell: one direction between the base station and a user.
 
 use super::adaptation::{Adaptation, Sending};
 use super::blocks::Headers;
@@ -12,25 +12,25 @@ use crate::server::Transmission;
 use crate::{Packet, QueueDiscipline};
 use units::{Duration, Probe, Time};
 
-/// Bytes of the Ethernet header, which packets have elsewhere and not here.
+/// Bytes of the Ethernet header, which packets have on other links and not here.
 const ETHERNET: u64 = 14;
 
-/// A part of a slot, for blocks of which the others have the rest.
+/// The part of a slot that a block takes.
 #[derive(Clone, Copy, Debug)]
 pub struct Part {
-    /// When the slot begins.
+    /// Start of the slot.
     pub start: Time,
-    /// How long it is.
+    /// Duration of the slot.
     pub length: Duration,
-    /// Resource blocks that others have before it, its own, and all.
+    /// Resource blocks of the blocks before it, of its own, and of the slot.
     pub before: u64,
     pub own: u64,
     pub all: u64,
 }
 
 impl Part {
-    /// Own: blocks that share a slot are counted as one after the other, so that packets begin no faster than the carrier can send.
-    /// When so much of a block has been sent.
+    /// The time at which the first `sent` of `bytes` bytes of its block have been sent. Own: blocks that share a slot
+    /// are counted as one after the other, so that packets begin no faster than the carrier can send.
     fn at(&self, sent: u64, bytes: u64) -> Time {
         let share = (self.before * bytes + self.own * sent) as f64 / (self.all * bytes) as f64;
         self.start + Duration::from_nanos((self.length.as_nanos() as f64 * share) as u64)
@@ -41,45 +41,45 @@ impl Part {
 #[derive(Clone, Copy, Debug)]
 struct Head<P> {
     packet: Packet<P>,
-    /// Bytes that have not.
+    /// Bytes that have not been sent.
     left: u64,
 }
 
-/// What a port has done.
+/// Transmissions of a port since the beginning.
 #[derive(Clone, Debug, Default)]
 struct Activity {
-    /// Blocks sent, first or again.
+    /// Blocks sent, retransmissions included.
     blocks: u64,
-    /// Blocks sent again.
+    /// Retransmitted blocks.
     retries: u64,
-    /// Resource blocks that they took.
+    /// Resource blocks used.
     resource_blocks: u64,
 }
 
-/// The port.
+/// The state of a port.
 pub struct Port<P> {
     queue: Box<dyn QueueDiscipline<P>>,
     head: Option<Head<P>>,
     headers: Headers,
     pub adaptation: Adaptation,
-    /// What a user may send; none: a base station may always.
+    /// Grants of a user; none: a base station may always send.
     grants: Option<Grants>,
     window: Window<P>,
-    /// When it neither sends nor receives.
+    /// Times in which it neither sends nor receives.
     gaps: Gaps,
-    /// When a user listens; none: a base station always does.
+    /// Discontinuous reception of a user; none: a base station always listens.
     drx: Option<Drx>,
-    /// When the last new block began.
+    /// Start of the last new block.
     pub active: Time,
-    /// Nothing new is sent before, as its queue has let nothing go.
+    /// Time before which no new block is sent, as the queue released no packet.
     not_before: Time,
     pub stats: LinkStats<P>,
     activity: Activity,
-    /// Until when its last block is on the air.
+    /// End of the last block on the air.
     sending: Time,
-    /// When the last loss is known.
+    /// Latest time at which a loss becomes known.
     pub lost: Time,
-    /// When the last packet that was handed up reaches the far end.
+    /// Latest time at which a packet that was handed up reaches the far end.
     pub arrives: Time,
 }
 
@@ -115,7 +115,7 @@ impl<P: Copy> Port<P> {
         }
     }
 
-    /// A packet arrives.
+    /// Accept an arriving packet.
     pub fn arrive(&mut self, packet: Packet<P>, now: Time) {
         self.stats.arrived(now, packet.size);
         let Port { queue, stats, .. } = self;
@@ -128,7 +128,7 @@ impl<P: Copy> Port<P> {
         }
     }
 
-    /// Bytes that all that waits takes in blocks, with its headers; none if nothing waits.
+    /// Bytes that all waiting packets take in blocks, headers included; 0 if none waits.
     fn backlog(&self) -> u64 {
         let waiting = self.queue.backlog();
         let begun = self.head.map_or(0, |head| head.left + self.headers.piece);
@@ -137,7 +137,7 @@ impl<P: Copy> Port<P> {
         if waiting.packets == 0 && begun == 0 { 0 } else { self.headers.block + begun + whole + bytes }
     }
 
-    /// From when on it may send a block that is new.
+    /// Time from which it may send a new block.
     fn ready(&self) -> Time {
         if self.backlog() == 0 {
             return Time::NEVER;
@@ -151,26 +151,26 @@ impl<P: Copy> Port<P> {
         self.drx.as_ref().map_or(time, |drx| drx.after(time))
     }
 
-    /// A new block of the user has begun, either way: it listens.
+    /// Keep the user awake: a new block of its own began, in either direction.
     pub fn listens(&mut self, start: Time) {
         if let Some(drx) = &mut self.drx {
             drx.active(start);
         }
     }
 
-    /// The first time at or after `from` at which it has something to send, new or again.
+    /// The first time at or after `from` at which it has something to send or retransmit.
     pub fn wants(&self, from: Time) -> Time {
         let again = self.window.due().map_or(Time::NEVER, |due| due.1.max(from));
         self.gaps.after(again.min(self.heard_after(self.ready().max(from))))
     }
 
-    /// The block that it may send again in a slot that begins at `start`, and since when.
+    /// The block that it may retransmit in a slot that begins at `start`, and the time since which it may.
     pub fn due(&self, start: Time) -> Option<(Block, Time)> {
         let (n, at) = self.window.due().filter(|due| due.1 <= start && self.gaps.after(start) == start)?;
         Some((self.window.block(n), at))
     }
 
-    /// Bytes of a new block that it would fill in a slot that begins at `start`.
+    /// Bytes of a new block that it could fill in a slot that begins at `start`.
     pub fn wanted(&mut self, start: Time) -> u64 {
         if self.ready() > start || self.gaps.after(start) > start || self.heard_after(start) > start {
             return 0;
@@ -179,7 +179,7 @@ impl<P: Copy> Port<P> {
         self.backlog().min(room)
     }
 
-    /// Fills a new block of at most so many bytes, and sends it; false if its queue has let nothing go.
+    /// Fill a new block of at most `bytes` bytes and send it. Return false if the queue released no packet.
     pub fn send(&mut self, mcs: u64, bytes: u64, part: &Part, end: Time) -> bool {
         let limit = self.grants.as_mut().map_or(bytes, |grants| grants.room(part.start).min(bytes));
         let mut room = limit.saturating_sub(self.headers.block);
@@ -200,7 +200,7 @@ impl<P: Copy> Port<P> {
         let sent = limit.saturating_sub(self.headers.block) - room;
         let remain = self.backlog();
         if sent == 0 {
-            self.not_before = self.not_before.max(part.start + part.length); // its queue may have dropped what waited
+            self.not_before = self.not_before.max(part.start + part.length); // the queue may have dropped its packets
             return false;
         }
         if let Some(grants) = &mut self.grants {
@@ -213,13 +213,13 @@ impl<P: Copy> Port<P> {
         true
     }
 
-    /// The next packet of its queue begins after so many bytes of a block.
+    /// Take the next packet of the queue, which begins after `sent` of the `bytes` bytes of a block.
     fn next_packet(&mut self, part: &Part, sent: u64, bytes: u64) -> Option<Head<P>> {
         if self.queue.backlog().packets > 0 && self.queue.ready() > part.start {
             return None;
         }
         let Port { queue, stats, .. } = self;
-        // Also when it is empty, so that it may notice.
+        // An empty queue is called too, so that its discipline may notice.
         let next = stats.queue_events(part.start, None, |events| queue.dequeue(part.start, events));
         let Waiting { packet, since } = next?;
         let at = part.at(sent, bytes);
@@ -229,7 +229,7 @@ impl<P: Copy> Port<P> {
         Some(Head { packet, left: size + self.headers.packet })
     }
 
-    /// Sends the block again that is due.
+    /// Retransmit the block that is due.
     pub fn repeat(&mut self, part: &Part, end: Time) {
         if let Some((n, _)) = self.window.due() {
             self.activity.retries += 1;
@@ -237,7 +237,7 @@ impl<P: Copy> Port<P> {
         }
     }
 
-    /// A block is on the air for a part of a slot, and known at `end` to have been decoded or not.
+    /// Put a block on the air in a part of a slot. At `end` it is known whether the block was decoded.
     fn transmit(&mut self, n: usize, part: &Part, end: Time) {
         let Block { mcs, bytes, tries, heard, .. } = self.window.block(n);
         let tried = self.adaptation.decodes(part.start, &Sending { mcs, bytes, first: tries == 0, heard });
@@ -251,7 +251,7 @@ impl<P: Copy> Port<P> {
         self.stats.busy(part.at(0, bytes), part.at(bytes, bytes));
     }
 
-    /// The next packet that is handed up, and when.
+    /// Remove the next packet that is handed up, and return it with the time.
     pub fn release(&mut self) -> Option<(Packet<P>, Time)> {
         loop {
             match self.window.release()? {
@@ -261,13 +261,13 @@ impl<P: Copy> Port<P> {
         }
     }
 
-    /// What has not been handed up leaves for another cell: what has been sent, in part or as a whole, then what waits, but for
-    /// what a shaper holds back.
+    /// Move all packets that have not been handed up to `into`, for another cell. Packets sent in part or as a whole
+    /// come first, then waiting ones, except those that a shaper holds back.
     pub fn withdraw(&mut self, now: Time, into: &mut Vec<Packet<P>>) {
         let before = into.len();
         self.window.withdraw(into);
         into.extend(self.head.take().map(|head| head.packet));
-        let sent = now.max(self.sending); // no sooner than it has begun
+        let sent = now.max(self.sending); // not before the end of the last block
         into[before..].iter().for_each(|packet| self.stats.forwarded(sent, packet.size));
         while self.queue.backlog().packets > 0 && self.queue.ready() <= now {
             let Port { queue, stats, .. } = self;
@@ -280,7 +280,7 @@ impl<P: Copy> Port<P> {
         }
     }
 
-    /// Shows its queue, its window and what it has done.
+    /// Show the variables of the queue, the window and the activity.
     pub fn observe(&self, now: Time, probe: &mut Probe<'_>) {
         self.queue.observe(now, probe);
         let Activity { blocks, retries, resource_blocks } = self.activity;
@@ -297,7 +297,7 @@ impl<P: Copy> Port<P> {
     }
 }
 
-/// A packet is lost, which is known at a time that may be ahead.
+/// Count a lost packet at the time when the loss is known, which may be ahead of the clock.
 fn lose<P>(stats: &mut LinkStats<P>, last: &mut Time, packet: &Packet<P>, known: Time) {
     stats.lost(known, packet);
     *last = known.max(*last);

@@ -1,94 +1,94 @@
-//! Blocks that have been sent, and the packets in them: repeated until decoded, released in order.
+//! Blocks that have been sent and the packets in them: retransmitted until decoded, released in order.
 
 use crate::{Packet, Ring};
 use std::collections::VecDeque;
 use units::{Duration, Time};
 
-/// What becomes of a block that was not decoded in its last try.
+/// Handling of a block that its last HARQ try did not deliver.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Deserialize, serde::Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Mode {
-    /// Acknowledged: it is sent again after a status report (TS 36.322 5.2, TS 38.322 5.3).
+    /// Acknowledged: the block is retransmitted after a status report (TS 36.322 5.2, TS 38.322 5.3).
     Am,
-    /// Unacknowledged: it is lost.
+    /// Unacknowledged: the block is lost.
     Um,
 }
 
-/// When a block goes again, and for how long what is behind one that is lost waits.
+/// Delays and limits of HARQ and RLC.
 #[derive(Clone, Copy, Debug)]
 pub struct Rules {
-    /// From the start of a try to the earliest start of the next.
+    /// Minimum time from the start of a try to the start of the next.
     pub round_trip: Duration,
-    /// Tries by HARQ.
+    /// Maximum HARQ tries of a block.
     pub tries: u64,
-    /// Above HARQ.
+    /// RLC mode.
     pub mode: Mode,
-    /// From the end of the last try until the block goes again, acknowledged.
+    /// Time from the end of the last try until an acknowledged block is retransmitted.
     pub retransmission: Duration,
-    /// Unacknowledged: t-Reordering.
+    /// Time for which blocks after a lost one are held in unacknowledged mode: t-Reordering.
     pub reordering: Duration,
 }
 
-/// Where a block stands.
+/// State of a block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Fate {
-    /// It may go again.
+    /// To be sent or retransmitted from this time on.
     Due(Time),
     Decoded(Time),
-    /// Since then.
+    /// Lost since this time.
     Lost(Time),
 }
 
-/// A transport block, from its first try until what it carries is released.
+/// A transport block, from its first try until its packets are released.
 #[derive(Clone, Copy, Debug)]
 pub struct Block {
-    /// Its scheme.
+    /// Index of its scheme.
     pub mcs: u64,
     /// Its size.
     pub bytes: u64,
-    /// Packets whose last piece it carries.
+    /// Number of packets whose last piece it carries.
     pub ends: u32,
-    /// Its last piece is not the last one of a packet.
+    /// Whether it ends with a piece that is not the last one of its packet.
     pub splits: bool,
-    /// Tries since it was made or sent again by RLC.
+    /// HARQ tries, counted anew when RLC retransmits it.
     pub tries: u64,
-    /// Ratios of its tries, added up.
+    /// Sum of the signal-to-noise ratios of its tries, as power ratios.
     pub heard: f64,
     fate: Fate,
 }
 
 impl Block {
-    /// Before its first try.
+    /// Create a block before its first try.
     pub fn new(mcs: u64, bytes: u64, ends: u32, splits: bool) -> Block {
         Block { mcs, bytes, ends, splits, tries: 0, heard: 0.0, fate: Fate::Due(Time::ZERO) }
     }
 }
 
-/// What leaves the window.
+/// A packet that leaves the window.
 #[derive(Clone, Copy, Debug)]
 pub enum Leaving<P> {
-    /// A packet is handed up at a time.
+    /// A packet and the time at which it is handed up.
     Released(Packet<P>, Time),
-    /// One was lost with a block, which was known then.
+    /// A packet that is lost because a block with a piece of it was, and the time at which that is known.
     Lost(Packet<P>, Time),
 }
 
-/// The blocks of a port that are not released, oldest first, and the packets in them.
+/// The blocks of a port that have not been released, the oldest first, and the packets that end in them.
 pub struct Window<P> {
     rules: Rules,
     blocks: VecDeque<Block>,
-    /// Packets that end in them.
+    /// Packets whose last piece is in one of the blocks.
     packets: Ring<Packet<P>>,
-    /// Nothing is released before.
+    /// Time before which nothing is released.
     released: Time,
-    /// The packet that goes on in the first block has lost a piece.
+    /// Whether the packet that continues in the first block has lost a piece.
     broken: bool,
-    /// Packets of the first block that have left.
+    /// Number of packets of the first block that have left.
     left: u32,
 }
 
 impl<P: Copy> Window<P> {
-    /// An empty one.
+    /// An empty window.
     pub fn new(rules: Rules) -> Window<P> {
         Window {
             rules,
@@ -100,23 +100,23 @@ impl<P: Copy> Window<P> {
         }
     }
 
-    /// How many blocks are in it.
+    /// Number of blocks.
     pub fn len(&self) -> usize {
         self.blocks.len()
     }
 
-    /// The last piece of a packet goes into the next block.
+    /// Put the last piece of a packet into the block that is pushed next.
     pub fn carry(&mut self, packet: Packet<P>) {
         self.packets.push(packet);
     }
 
-    /// The block after all others; its number until the next one leaves.
+    /// Append a block. Return its index, which is valid until the first block leaves.
     pub fn push(&mut self, block: Block) -> usize {
         self.blocks.push_back(block);
         self.blocks.len() - 1
     }
 
-    /// The block that may go again first, and from when on.
+    /// The index of the block that may be sent first, and the time from which it may.
     pub fn due(&self) -> Option<(usize, Time)> {
         let due = |(n, block): (usize, &Block)| match block.fate {
             Fate::Due(at) => Some((n, at)),
@@ -125,13 +125,13 @@ impl<P: Copy> Window<P> {
         self.blocks.iter().enumerate().filter_map(due).min_by_key(|&(n, at)| (at, n))
     }
 
-    /// One of its blocks.
+    /// Copy of the block with index `n`.
     pub fn block(&self, n: usize) -> Block {
         self.blocks[n]
     }
 
-    /// A try of a block began at `start`, and is known at `end` to have been decoded or not. True if it is lost with the
-    /// packets that [end in it](Self::ending_in).
+    /// Record a try of a block that began at `start` and whose outcome is known at `end`. Return whether the block is
+    /// lost, and with it the packets that [end in it](Self::ending_in).
     pub fn tried(&mut self, n: usize, (decoded, heard): (bool, f64), start: Time, end: Time) -> bool {
         let Rules { round_trip, tries, mode, retransmission, .. } = self.rules;
         let block = &mut self.blocks[n];
@@ -148,13 +148,13 @@ impl<P: Copy> Window<P> {
         matches!(block.fate, Fate::Lost(_))
     }
 
-    /// The packets whose last piece a block carries, but for those that have left.
+    /// The packets whose last piece a block carries, except those that have left.
     pub fn ending_in(&self, n: usize) -> impl Iterator<Item = &Packet<P>> {
         let before: u32 = self.blocks.iter().take(n).map(|block| block.ends).sum();
         self.packets.iter().skip(before.saturating_sub(self.left) as usize).take(self.blocks[n].ends as usize)
     }
 
-    /// The packets that have not been handed up and are not lost leave it, in order, and it is empty.
+    /// Move the packets that are neither handed up nor lost to `into`, in order, and empty the window.
     pub fn withdraw(&mut self, into: &mut Vec<Packet<P>>) {
         for Block { ends, fate, .. } in self.blocks.drain(..) {
             for _ in std::mem::take(&mut self.left)..ends {
@@ -165,7 +165,7 @@ impl<P: Copy> Window<P> {
         self.broken = false;
     }
 
-    /// What leaves next, in order, by what is known.
+    /// Remove and return the next packet whose fate is known, in order.
     pub fn release(&mut self) -> Option<Leaving<P>> {
         loop {
             let &block = self.blocks.front()?;
@@ -182,7 +182,8 @@ impl<P: Copy> Window<P> {
                 }
                 Fate::Decoded(at) => self.released = self.released.max(at),
                 Fate::Lost(known) => {
-                    // The receiver notices with the first block behind that it decodes. Own: it does not give up before HARQ does.
+                    // The receiver detects the loss with the first later block that it decodes. Own: it does not give
+                    // up before HARQ does.
                     let noticed = self.blocks.iter().filter_map(|block| match block.fate {
                         Fate::Decoded(at) => Some(at),
                         _ => None,

@@ -1,8 +1,9 @@
-//! LTE: transport blocks that turbo codes carry without filler bits.
+//! LTE: transport blocks without filler bits.
 
 use super::{Generation, Headers, SUBCARRIERS, Scheme};
 
-/// Spectral efficiency by channel quality, from CQI 2 on: TS 36.213 table 7.2.3-1, code rates of 1,024.
+/// Spectral efficiency by channel quality, from CQI 2 on: TS 36.213 table 7.2.3-1, with code rates as multiples of
+/// 1/1024.
 const CQI: [f64; 14] = [
     2.0 * 120.0,
     2.0 * 193.0,
@@ -20,17 +21,19 @@ const CQI: [f64; 14] = [
     6.0 * 948.0,
 ];
 
-/// The first schemes with 16-QAM and with 64-QAM: each repeats the block sizes of the one before it (TS 36.213 table 7.1.7.1-1).
+/// The first schemes with 16-QAM and with 64-QAM. Each has the block sizes of the scheme before it (TS 36.213 table
+/// 7.1.7.1-1).
 const REPEATED: [u64; 2] = [10, 17];
 
-/// The shortest and the largest code block, and the bits of its check and of that of the transport block: TS 36.212 5.1.1, 5.1.2.
+/// Bits of the shortest and of the largest code block, and of the check of a code block and of a transport block: TS
+/// 36.212 5.1.1, 5.1.2.
 const SHORTEST: u64 = 40;
 const CODE_BLOCK: u64 = 6_144;
 const CHECK: u64 = 24;
 
-/// Resource elements of a resource block that are not for data: three symbols of control, and the reference signals of two
-/// antennas. The last sizes of the table are those of one symbol of control, and of signals of one antenna for two ports:
-/// R1-081483, *Conveying MCS and TB size via PDCCH*.
+/// Resource elements of a resource block that are not for data: three symbols of control, and the reference signals
+/// of two antennas. The sizes at the peak are those with one symbol of control, and signals of one antenna for two
+/// ports: R1-081483, *Conveying MCS and TB size via PDCCH*.
 const OVERHEAD: u64 = 48;
 const OVERHEAD_AT_PEAK: u64 = 32;
 const PEAK: u64 = 26;
@@ -38,18 +41,18 @@ const PEAK: u64 = 26;
 /// LTE with up to 64-QAM.
 pub struct Lte;
 
-/// The row of the table of transport block sizes.
+/// Row of an MCS in the table of transport block sizes.
 fn row(mcs: u64) -> u64 {
     mcs - REPEATED.iter().filter(|&&first| mcs >= first).count() as u64
 }
 
-/// Of a row: that of a channel quality, or half way between two.
+/// Efficiency of a row: that of a channel quality, or the mean of two.
 fn efficiency(row: u64) -> f64 {
     let of = |n: u64| CQI[n as usize] / 1_024.0;
     if row.is_multiple_of(2) { of(row / 2) } else { (of(row / 2) + of(row / 2 + 1)) / 2.0 }
 }
 
-/// The longest code block of so many bits at most that the interleaver has: TS 36.212 table 5.1.3-3.
+/// The longest code block of at most `bits` bits that the interleaver supports: TS 36.212 table 5.1.3-3.
 fn interleaved(bits: u64) -> u64 {
     let step = match bits {
         ..512 => 8,
@@ -60,7 +63,7 @@ fn interleaved(bits: u64) -> u64 {
     (bits / step * step).clamp(SHORTEST, CODE_BLOCK)
 }
 
-/// The largest transport block of so many bits at most that fills its code blocks; none if they are too few.
+/// The largest transport block of at most `bits` bits without filler bits; 0 if `bits` is too small for any.
 fn filled(bits: u64) -> u64 {
     if bits < SHORTEST - CHECK {
         return 0;
@@ -90,7 +93,7 @@ impl Generation for Lte {
         Scheme { efficiency: efficiency(row(mcs)), code_block: CODE_BLOCK }
     }
 
-    /// What the efficiency allows, down to a size without filler bits; a block for each layer.
+    /// Bits that the efficiency permits, rounded down to a size without filler bits; one block per layer.
     fn bits(mcs: u64, resource_blocks: u64, symbols: u64, layers: u64) -> u64 {
         let row = row(mcs);
         let overhead = if row == PEAK { OVERHEAD_AT_PEAK } else { OVERHEAD };

@@ -1,4 +1,4 @@
-//! Transport blocks: how much so many resource blocks carry.
+//! Sizes of transport blocks.
 
 mod lte;
 mod nr;
@@ -20,64 +20,64 @@ pub struct Scheme {
     pub code_block: u64,
 }
 
-/// Headers that packets have in blocks.
+/// Sizes of the headers in a block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Headers {
-    /// Bytes of a block.
+    /// Bytes per block.
     pub block: u64,
-    /// Bytes of each piece of a packet in it.
+    /// Bytes per piece of a packet.
     pub piece: u64,
-    /// Bytes of a packet (PDCP).
+    /// Bytes per packet (PDCP).
     pub packet: u64,
 }
 
-/// A generation of cellular networks: how large its blocks are.
+/// A generation of cellular networks, and the sizes of its blocks.
 pub trait Generation: Send + 'static {
-    /// One line that says what a cell of it is.
+    /// One line that describes a cell of this generation.
     const TITLE: &'static str;
-    /// Its specifications.
+    /// The specifications.
     const SOURCE: &'static str;
     /// Headers in its blocks.
     const HEADERS: Headers;
-    /// The largest numerology it has.
+    /// Highest numerology.
     const NUMEROLOGY: u64;
     /// Resource blocks of its widest carrier.
     const RESOURCE_BLOCKS: u64;
-    /// Layers at most.
+    /// Maximum number of layers.
     const LAYERS: u64;
-    /// How many schemes it has; they are numbered from 0.
+    /// Number of schemes, which are numbered from 0.
     const SCHEMES: u64;
 
-    /// A scheme by its number.
+    /// The scheme with index `mcs`.
     fn scheme(mcs: u64) -> Scheme;
 
-    /// Bits of a transport block over so many resource blocks of a slot, all layers together.
+    /// Bits of a transport block on `resource_blocks` resource blocks of a slot, over all layers.
     fn bits(mcs: u64, resource_blocks: u64, symbols: u64, layers: u64) -> u64;
 }
 
-/// The sizes of blocks in bytes, for each number of symbols and each scheme. Those of a scheme are worked out when it is
+/// Sizes of blocks in bytes, for each number of symbols and each scheme. Those of a scheme are computed when it is
 /// first used, as most runs use few.
 #[derive(Clone, Debug)]
 pub struct Sizes {
-    /// Numbers of symbols that occur.
+    /// The numbers of symbols that slots have, sorted.
     symbols: Vec<u64>,
     schemes: u64,
     resource_blocks: u64,
     layers: u64,
-    /// [`Generation::bits`].
+    /// The function [`Generation::bits`].
     bits: fn(u64, u64, u64, u64) -> u64,
-    /// Block sizes of each number of symbols and scheme; entry n - 1 is that of n resource blocks.
+    /// Block sizes of each number of symbols and scheme; entry n - 1 is for n resource blocks.
     rows: Vec<OnceCell<Box<[u32]>>>,
 }
 
 impl Sizes {
-    /// Of schemes below `schemes` over up to so many resource blocks.
+    /// Create the sizes of schemes below `schemes` on up to `resource_blocks` resource blocks.
     pub fn new<G: Generation>(symbols: Vec<u64>, schemes: u64, resource_blocks: u64, layers: u64) -> Sizes {
         let rows = vec![OnceCell::new(); symbols.len() * schemes as usize];
         Sizes { symbols, schemes, resource_blocks, layers, bits: G::bits, rows }
     }
 
-    /// By number of resource blocks, from one on.
+    /// Block sizes by number of resource blocks, from one on.
     fn row(&self, mcs: u64, symbols: u64) -> &[u32] {
         let place = self.symbols.partition_point(|&known| known < symbols);
         self.rows[place * self.schemes as usize + mcs as usize].get_or_init(|| {
@@ -92,12 +92,12 @@ impl Sizes {
         self.schemes - 1
     }
 
-    /// Bytes that so many resource blocks carry, at least one.
+    /// Bytes on `resource_blocks` resource blocks, at least one.
     pub fn bytes(&self, mcs: u64, symbols: u64, resource_blocks: u64) -> u64 {
         self.row(mcs, symbols)[resource_blocks as usize - 1].into()
     }
 
-    /// The least number of resource blocks that carry so many bytes; more than there are if none do.
+    /// The smallest number of resource blocks for `bytes` bytes; one more than there are if all of them are too few.
     pub fn needed(&self, mcs: u64, symbols: u64, bytes: u64) -> u64 {
         self.row(mcs, symbols).partition_point(|&size| u64::from(size) < bytes) as u64 + 1
     }

@@ -1,8 +1,8 @@
-//! NR: the formula of TS 38.214 5.1.3.2.
+//! NR: transport block sizes by the formula of TS 38.214 5.1.3.2.
 
 use super::{Generation, Headers, SUBCARRIERS, Scheme};
 
-/// Bits per symbol and code rates of 2,048: TS 38.214 table 5.1.3.1-2, with 256-QAM.
+/// Bits per symbol, and code rate as a multiple of 1/2048: TS 38.214 table 5.1.3.1-2, with 256-QAM.
 const SCHEMES: [(u64, u64); 28] = [
     (2, 240),
     (2, 386),
@@ -42,27 +42,28 @@ const SMALL: [u64; 93] = [
     269, 277, 285, 301, 309, 317, 325, 333, 341, 349, 357, 372, 388, 405, 421, 437, 453, 469, 478,
 ];
 
-/// Most bits of a small block, bits of a check, and the largest code blocks of both base graphs without it.
+/// Maximum bits of a small block, bits of a check, and bits without check of the largest code block of each base
+/// graph.
 const MOST_SMALL: u64 = 3_824;
 const CHECK: u64 = 24;
 const CODE_BLOCK: u64 = 8_424;
 const SLOW_CODE_BLOCK: u64 = 3_816;
 
-/// Resource elements of a resource block that are not for data: a symbol of control and one of reference signals, together the 14 %
-/// of TS 38.306 4.1.2.
+/// Resource elements of a resource block that are not for data: one symbol of control and one of reference signals,
+/// together the 14 % of TS 38.306 4.1.2.
 const OVERHEAD: u64 = 24;
-/// Most that count of a resource block.
+/// Maximum resource elements that count per resource block.
 const MOST_ELEMENTS: u64 = 156;
 
 /// NR with up to 256-QAM.
 pub struct Nr;
 
-/// Whole multiples of a power of two nearest to the bits, which has as many digits as `digits` less than they.
+/// The power of two with `digits` binary digits less than `bits`: the step to which the bits are rounded.
 fn step(bits: f64, digits: u32) -> u64 {
     1 << (bits.log2() as u32).saturating_sub(digits)
 }
 
-/// A block for about so many bits of information, at a code rate of 2,048.
+/// Bits of a block for about `information` bits. `rate` is the code rate as a multiple of 1/2048.
 fn size(information: f64, rate: u64) -> u64 {
     if information <= MOST_SMALL as f64 {
         let step = step(information.max(1.0), 6).max(8);
