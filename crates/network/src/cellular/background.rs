@@ -1,19 +1,19 @@
-//! Background users: they are not simulated one by one, but compete for the resource blocks of the slots that others use.
+//! Background users: they have no packets, but compete for the resource blocks of slots that other users use.
 
 use units::{Duration, Rng, Time};
 
-/// How many there are, and when they have something to send.
+/// Number and activity of background users.
 #[derive(Clone, Copy, Debug)]
 pub struct Load {
-    /// How many.
+    /// Number of users.
     pub users: usize,
-    /// The share of the time in which each has something to send.
+    /// Share of the time in which each user has something to send.
     pub share: f64,
-    /// How long it then has, in the mean; exponentially distributed, as the times between are.
+    /// Mean time for which a user has something to send. Busy and idle times are exponentially distributed.
     pub burst: Duration,
 }
 
-/// The background users of one way.
+/// The background users of one direction.
 #[derive(Clone, Debug)]
 pub struct Background {
     load: Load,
@@ -23,13 +23,13 @@ pub struct Background {
 #[derive(Clone, Debug)]
 struct User {
     busy: bool,
-    /// When that changes.
+    /// Time of the next change.
     until: Time,
     rng: Rng,
 }
 
 impl Background {
-    /// Each of them busy or idle by chance.
+    /// Create the users, each busy with probability `load.share`.
     pub fn new(load: Load, rng: impl Fn(usize) -> Rng) -> Background {
         let user = |n| {
             let mut rng = rng(n);
@@ -41,7 +41,7 @@ impl Background {
         Background { load, users: (0..load.users).map(user).collect() }
     }
 
-    /// Those that have something to send at a time, which is not before the last one.
+    /// The users that are busy at a time, which is not before that of the last call.
     pub fn busy(&mut self, at: Time) -> impl Iterator<Item = usize> + '_ {
         let load = self.load;
         self.users.iter_mut().enumerate().filter_map(move |(n, user)| {
@@ -56,7 +56,7 @@ impl Background {
 }
 
 impl Load {
-    /// How long a user stays as it is.
+    /// Draw the time until the state of a user changes.
     fn lasting(&self, user: &mut User) -> Duration {
         let burst = self.burst.as_nanos() as f64;
         let mean = if user.busy { burst } else { burst * (1.0 - self.share) / self.share };

@@ -12,23 +12,24 @@ use std::marker::PhantomData;
 use std::sync::Arc;
 use units::{Duration, Probe, Rate, Time};
 
-/// A base station and its users, of a generation.
+/// A base station and its users.
 ///
-/// A slot is served when the next call finds that its time has come, from what had arrived before it began, so that it makes
-/// no difference when that is. Slots in which no port wants to send are passed over.
+/// A slot is served when the next call finds that its time has come. What is sent depends only on the packets that
+/// had arrived before it began, so that the time of that call makes no difference. Slots in which no port has
+/// something to send are skipped.
 pub struct Cell<P, G> {
     /// Down and up.
     ways: [Way<P>; 2],
-    /// Propagation delay, beside that of satellites.
+    /// Propagation delay without that of satellites.
     delay: Duration,
     satellites: Option<Satellites>,
-    /// From the start of a slot until what it carried has arrived, at the least.
+    /// Minimum time from the start of a slot until its packets arrive.
     least: Duration,
     in_flight: Ring<Flight<P>>,
     highest_rate: Rate,
-    /// Users do not always listen.
+    /// Whether users sleep (DRX).
     sleeps: bool,
-    /// When the last loss is known, and up to when all has been replayed.
+    /// Latest time at which a loss will be known, and the time up to which everything has been replayed.
     lost: Time,
     replayed: Time,
     generation: PhantomData<G>,
@@ -42,10 +43,10 @@ struct Flight<P> {
     packet: Packet<P>,
 }
 
-/// The number of the way up.
+/// Index of the uplink among the directions.
 const UP: usize = 1;
 
-/// The way and the user of a port.
+/// The direction and the user of a port.
 fn place(port: PortId) -> (usize, usize) {
     (usize::from(port.0) % 2, usize::from(port.0) / 2)
 }
@@ -64,7 +65,7 @@ impl<P: Copy, G> Cell<P, G> {
         self.replayed = now;
     }
 
-    /// Users that have sent in a slot listen.
+    /// Keep users awake that have sent in an uplink slot.
     fn wake(&mut self, way: usize, start: Time) {
         let [down, up] = &mut self.ways;
         let sent =
@@ -75,12 +76,12 @@ impl<P: Copy, G> Cell<P, G> {
         }
     }
 
-    /// What the receivers of a way release.
+    /// Put the packets that the receivers of a direction release on their way to the far end.
     fn deliver(&mut self, way: usize) {
         for (user, port) in self.ways[way].ports.iter_mut().enumerate() {
             while let Some((packet, at)) = port.release() {
                 let space = self.satellites.as_mut().map_or(Duration::ZERO, |it| it.delay(at));
-                port.arrives = port.arrives.max(at + self.delay + space); // nothing overtakes by a shorter way
+                port.arrives = port.arrives.max(at + self.delay + space); // also after a change to a nearer satellite
                 let flight = Flight { arrival: port.arrives, port: PortId((2 * user + way) as u16), packet };
                 self.in_flight.insert(flight, |new, other| new.arrival < other.arrival);
             }
@@ -124,8 +125,8 @@ impl<P: Copy + Send, G: Generation> Element<P> for Cell<P, G> {
         self.ways[way].ports[user].stats.close()
     }
 
-    /// Besides what the queue shows: the window, the blocks and the resource blocks of a port; at the first ports how many slots of
-    /// each way were used.
+    /// Show the queue, the window, the blocks and the resource blocks of a port. The first port of each direction
+    /// also shows how many of its slots were used.
     fn observe(&self, port: PortId, now: Time, probe: &mut Probe<'_>) {
         let (way, user) = place(port);
         self.ways[way].ports[user].observe(now, probe);
@@ -144,7 +145,7 @@ impl<P: Copy + Send, G: Generation> Element<P> for Cell<P, G> {
         ports.for_each(|port| port.stats.count_drops(drops));
     }
 
-    /// As of a handover with forwarding (X2, Xn): TS 36.300 10.1.2.3, TS 38.300 9.2.3.2.
+    /// Withdraw packets as in a handover with forwarding (X2, Xn): TS 36.300 10.1.2.3, TS 38.300 9.2.3.2.
     fn withdraw(&mut self, port: PortId, now: Time, into: &mut Vec<Packet<P>>) {
         self.replay(now);
         let (way, user) = place(port);

@@ -1,42 +1,42 @@
-//! Discontinuous reception: a user that has been idle for a while listens in a part of each cycle only.
+//! Discontinuous reception: a user that has been idle for a while listens only in a window of each cycle.
 //!
 //! TS 36.321 5.7 and TS 38.321 5.7, with one cycle. A user that has something to send wakes up at once.
 
 use units::{Duration, Rng, Time};
 
-/// When an idle user listens.
+/// Times at which an idle user listens.
 #[derive(Clone, Copy, Debug)]
 pub struct Rules {
-    /// It listens for so long after the last new block, either way.
+    /// Time for which it listens after the last new block in either direction.
     pub inactivity: Duration,
-    /// Time from one window to the next; zero: it always listens.
+    /// Time between windows; zero: it always listens.
     pub cycle: Duration,
-    /// How long a window is.
+    /// Duration of a window.
     pub on: Duration,
 }
 
-/// The listening of a user.
+/// State of a user's receiver.
 #[derive(Clone, Debug)]
 pub struct Drx {
     rules: Rules,
-    /// When the windows of its cycles begin.
+    /// Start of its first window, nanoseconds.
     phase: u64,
-    /// It listens until then at least.
+    /// Time until which it listens at least.
     awake_until: Time,
 }
 
 impl Drx {
-    /// Windows of users are spread by chance.
+    /// Create the state of a user. The windows of users are at random times.
     pub fn new(rules: Rules, mut rng: Rng) -> Drx {
         Drx { rules, phase: rng.next_u64() % rules.cycle.as_nanos().max(1), awake_until: Time::ZERO }
     }
 
-    /// A new block was sent, either way.
+    /// Record a new block in either direction.
     pub fn active(&mut self, start: Time) {
         self.awake_until = self.awake_until.max(start + self.rules.inactivity);
     }
 
-    /// The first time at or after `time` at which it listens, if nothing wakes it.
+    /// The first time at or after `time` at which it listens, if nothing wakes it earlier.
     pub fn after(&self, time: Time) -> Time {
         let cycle = self.rules.cycle.as_nanos();
         if cycle == 0 || time <= self.awake_until || time == Time::NEVER {

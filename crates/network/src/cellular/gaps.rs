@@ -1,20 +1,20 @@
-//! Gaps: times in which a user neither sends nor receives, as while it goes over to another cell. What waits is forwarded.
+//! Gaps: times in which a user neither sends nor receives, such as a handover. Waiting packets are sent afterwards.
 
 use units::{Duration, Time};
 
-/// A gap, once or over and over again.
+/// A gap, once or periodic.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Gap {
-    /// When it begins for the first time.
+    /// Start of the first gap.
     pub at: Time,
-    /// How long it takes.
+    /// Duration of the gap.
     pub length: Duration,
-    /// Time from one to the next; zero: there is one.
+    /// Period; zero: the gap does not repeat.
     pub every: Duration,
 }
 
 impl Gap {
-    /// The end of the gap that a time is in.
+    /// The end of the gap that contains a time.
     fn end(&self, time: Time) -> Option<Time> {
         let passed = time.since(self.at).as_nanos();
         let period = self.every.as_nanos();

@@ -1,22 +1,22 @@
-//! Grants: what a user may send.
+//! Grants: how much a user may send.
 //!
-//! A user whose queue was empty asks for a grant at the next opportunity (scheduling request), and has a small one a while later.
-//! Whatever it sends tells how much more waits (buffer status report), and the base station grants that as much later: TS 36.321
-//! and TS 38.321, 5.4.1, 5.4.4 and 5.4.5.
+//! A user whose queue was empty sends a scheduling request at its next opportunity, and gets a small grant after a
+//! delay. Every block that it sends reports how much more waits (buffer status report), and the base station grants
+//! that after the same delay: TS 36.321 and TS 38.321, 5.4.1, 5.4.4 and 5.4.5.
 
 use std::collections::VecDeque;
 use units::{Duration, Rng, Time};
 
-/// When requests may be made, how long grants take, and how much the first one is.
+/// Times of requests and grants, and sizes of grants.
 #[derive(Clone, Copy, Debug)]
 pub struct Rules {
     /// Time between two opportunities of a user for a request.
     pub period: Duration,
-    /// From a request or a report until what it asks for may be sent.
+    /// Time from a request or a report until the granted bytes may be sent.
     pub delay: Duration,
-    /// Bytes that a request is granted, which has not said how many wait.
+    /// Bytes granted for a request, which does not say how many bytes wait.
     pub first_bytes: u64,
-    /// A grant of fewer bytes carries nothing but headers.
+    /// Bytes below which a grant has room for headers only.
     pub least_bytes: u64,
 }
 
@@ -24,24 +24,24 @@ pub struct Rules {
 #[derive(Clone, Debug)]
 pub struct Grants {
     rules: Rules,
-    /// When its opportunities begin.
+    /// Time of the first opportunity.
     phase: Duration,
     /// Bytes sent so far.
     sent: u64,
-    /// It may send up to so many, since the beginning.
+    /// Total bytes that may have been sent since the beginning.
     granted: u64,
-    /// Grants that are under way: from when on, and up to how many bytes.
+    /// Grants that are under way: time from which each is valid, and the total bytes that may then have been sent.
     coming: VecDeque<(Time, u64)>,
 }
 
 impl Grants {
-    /// Without any grant. Opportunities of users are spread by chance.
+    /// Create the grants of a user, none so far. The opportunities of users are at random times.
     pub fn new(rules: Rules, mut rng: Rng) -> Grants {
         let phase = Duration::from_nanos(rng.next_u64() % rules.period.as_nanos().max(1));
         Grants { rules, phase, sent: 0, granted: 0, coming: VecDeque::new() }
     }
 
-    /// A packet has come, and something waits: it asks, unless it will be asked.
+    /// Request a grant for a packet that has arrived, unless a grant is valid or under way.
     pub fn arrived(&mut self, now: Time) {
         if self.coming.is_empty() && self.left() == 0 {
             let until = self.sent + self.rules.first_bytes;
@@ -56,12 +56,12 @@ impl Grants {
         Time::from_nanos(passed * period + phase)
     }
 
-    /// From when on it may send.
+    /// Time from which the user may send.
     pub fn ready(&self) -> Time {
         if self.left() > 0 { Time::ZERO } else { self.coming.front().map_or(Time::NEVER, |grant| grant.0) }
     }
 
-    /// Bytes that it may send in a slot that begins at `start`.
+    /// Bytes that the user may send in a slot that begins at `start`.
     pub fn room(&mut self, start: Time) -> u64 {
         while let Some(&(_, until)) = self.coming.front().filter(|grant| grant.0 <= start) {
             self.granted = self.granted.max(until);
@@ -70,13 +70,13 @@ impl Grants {
         self.left()
     }
 
-    /// Bytes that may be sent by the grants that have come.
+    /// Bytes that the user may send by the valid grants.
     fn left(&self) -> u64 {
         let left = self.granted.saturating_sub(self.sent);
         if left < self.rules.least_bytes { 0 } else { left }
     }
 
-    /// It sends so many bytes in that slot, and says how many remain.
+    /// Record that the user sends `bytes` bytes in a slot and reports that `remain` bytes wait.
     pub fn sends(&mut self, bytes: u64, remain: u64, start: Time) {
         self.sent += bytes;
         let sent = self.sent;

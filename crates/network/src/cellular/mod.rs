@@ -1,17 +1,17 @@
 //! Cellular: a base station and its users, LTE or NR, as one medium.
 //!
-//! User `k` has two ports: `2k` is the way from the base station to it (down), `2k + 1` the way back (up).
+//! User `k` has two ports: `2k` from the base station to the user (down), `2k + 1` back (up).
 //!
-//! - [`slots`]: when each way has a slot, and of how many symbols.
-//! - [`blocks`]: how much a transport block carries.
+//! - [`slots`]: when each direction has a slot, and how many symbols the slot has.
+//! - [`blocks`]: sizes of transport blocks.
 //! - [`adaptation`]: which modulation and coding scheme a block uses, and whether it is decoded.
-//! - [`rlc`]: packets as pieces in blocks, repeated blocks, and release in order.
+//! - [`rlc`]: packets as pieces in blocks, HARQ, and release in order.
 //! - [`grants`]: when a user may send.
-//! - [`gaps`]: when a user is away; [`drx`]: when it does not listen.
-//! - [`satellites`]: propagation that changes when another satellite takes over.
-//! - [`background`]: users that are not simulated one by one.
-//! - [`share`]: who gets the resource blocks of a slot.
-//! - [`way`]: all that in one direction.
+//! - [`gaps`]: when a user is away; [`drx`]: when a user does not listen.
+//! - [`satellites`]: a propagation delay that changes when another satellite takes over.
+//! - [`background`]: users without packets that compete for resource blocks.
+//! - [`share`]: the scheduler, which divides the resource blocks of a slot.
+//! - [`way`]: one direction of the cell.
 //! - [`Cell`]: the element.
 
 mod adaptation;

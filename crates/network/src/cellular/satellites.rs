@@ -1,35 +1,35 @@
-//! Propagation to and from a satellite: it changes when another one takes over.
+//! Propagation delay to and from a satellite, which changes when another satellite takes over.
 
 use units::{Duration, Rng, Time};
 
-/// When another one takes over, and how far away they are.
+/// Times at which another satellite takes over, and the range of delays.
 #[derive(Clone, Copy, Debug)]
 pub struct Rules {
-    /// The first time.
+    /// Time of the first change.
     pub at: Time,
-    /// Time from one to the next.
+    /// Time between changes.
     pub every: Duration,
-    /// The least delay, and the most.
+    /// Minimum and maximum delay.
     pub low: Duration,
     pub high: Duration,
 }
 
-/// The satellites that a cell hangs on, one after the other. Their delays are drawn, evenly between two.
+/// The satellites that serve a cell, one after the other. Their delays are uniformly distributed.
 #[derive(Clone, Debug)]
 pub struct Satellites {
     rules: Rules,
-    /// Those that were needed so far, in the order of time.
+    /// Delays drawn so far, in the order of time.
     delays: Vec<Duration>,
     rng: Rng,
 }
 
 impl Satellites {
-    /// Before the first one is needed.
+    /// Create satellites; each delay is drawn when it is first needed.
     pub fn new(rules: Rules, rng: Rng) -> Satellites {
         Satellites { rules, delays: Vec::new(), rng }
     }
 
-    /// The delay of what leaves at a time.
+    /// The delay of a packet that leaves at a time.
     pub fn delay(&mut self, time: Time) -> Duration {
         let Rules { at, every, low, high } = self.rules;
         let since = (time >= at).then(|| time.since(at).as_nanos() / every.as_nanos().max(1) + 1);

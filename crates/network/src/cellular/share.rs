@@ -1,38 +1,39 @@
-//! Who gets the resource blocks of a slot.
+//! Schedulers, which divide the resource blocks of a slot.
 
-/// The laws that there are.
+/// Scheduling algorithms.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Deserialize, serde::Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Law {
     /// Users take turns.
     RoundRobin,
-    /// Who can get most, compared with what it has had: A. Jalali, R. Padovani and R. Pankaj, VTC 2000.
+    /// The user with the highest ratio of achievable rate to average throughput is next: A. Jalali, R. Padovani and
+    /// R. Pankaj, VTC 2000.
     ProportionalFair,
 }
 
 /// A user that has something to send.
 #[derive(Clone, Copy, Debug)]
 pub struct Candidate {
-    /// Its number.
+    /// Index of the user.
     pub user: usize,
-    /// Bytes that it could send with all resource blocks of the slot.
+    /// Bytes that the user could send with all resource blocks of the slot.
     pub bytes: u64,
 }
 
-/// The scheduler of one way.
+/// The scheduler of one direction.
 #[derive(Clone, Debug)]
 pub struct Share {
     law: Law,
-    /// Who was served last.
+    /// The user that was last served.
     last: usize,
-    /// Bytes per slot of each user, averaged exponentially, and the slot up to which.
+    /// Bytes per slot of each user, averaged exponentially, and the slot of the last update.
     had: Vec<(f64, u64)>,
-    /// Of an average, what remains after a slot.
+    /// Share of an average that remains after a slot.
     kept: f64,
 }
 
 impl Share {
-    /// For so many users; averages have a memory of so many slots.
+    /// Create a scheduler. Averages have a memory of `memory` slots.
     pub fn new(law: Law, users: usize, memory: u64) -> Share {
         Share {
             law,
@@ -42,7 +43,7 @@ impl Share {
         }
     }
 
-    /// Whose turn it is in a slot: its place among the candidates.
+    /// The index among the candidates of the user that is served next in a slot.
     pub fn next(&self, candidates: &[Candidate], slot: u64) -> Option<usize> {
         let users = self.had.len();
         let places = 0..candidates.len();
@@ -62,7 +63,7 @@ impl Share {
         bytes * self.kept.powi((slot - until).min(1 << 20) as i32)
     }
 
-    /// A user is served in a slot.
+    /// Record that a user is served in a slot.
     pub fn served(&mut self, user: usize, bytes: u64, slot: u64) {
         self.last = user;
         self.had[user] = (self.had(user, slot) + (1.0 - self.kept) * bytes as f64, slot);
@@ -73,7 +74,7 @@ impl Share {
 mod tests {
     use super::*;
 
-    /// Slots of each user if those always have something to send.
+    /// Slots that each user gets if all users always have something to send.
     fn slots(law: Law, bytes: &[u64]) -> Vec<u64> {
         let mut share = Share::new(law, bytes.len(), 100);
         let mut slots = vec![0; bytes.len()];

@@ -1,22 +1,23 @@
-//! Slots: when one way has symbols.
+//! Slots: when one direction has symbols.
 
 use units::{Duration, Time};
 
-/// Symbols of a slot, with the normal cyclic prefix: 3GPP TS 38.211 4.3.2; TS 36.211 6.2.1 for the two slots of an LTE subframe.
+/// Symbols of a slot with the normal cyclic prefix: 3GPP TS 38.211 4.3.2. For the two slots of an LTE subframe: TS
+/// 36.211 6.2.1.
 pub const SYMBOLS: u64 = 14;
 
-/// The slots of one way: a pattern over and over again, from the beginning on.
+/// The slots of one direction: a pattern that repeats from the beginning of the run.
 #[derive(Clone, Debug)]
 pub struct Slots {
     length: Duration,
     /// Symbols in each slot of the pattern.
     symbols: Vec<u64>,
-    /// From each slot of the pattern on: how many slots until one has symbols.
+    /// Number of slots from each slot of the pattern to the next one with symbols.
     until_used: Vec<u64>,
 }
 
 impl Slots {
-    /// Slots of a length, with so many symbols in each of a pattern.
+    /// Create slots of a length. `symbols` are those of each slot of the pattern.
     ///
     /// # Panics
     /// If no slot has symbols.
@@ -27,12 +28,12 @@ impl Slots {
         Slots { length, symbols, until_used }
     }
 
-    /// How long a slot is.
+    /// Duration of a slot.
     pub fn length(&self) -> Duration {
         self.length
     }
 
-    /// The number of the slot that a time is in.
+    /// Index of the slot that contains a time.
     pub fn number(&self, at: Time) -> u64 {
         at.as_nanos() / self.length.as_nanos()
     }
@@ -42,7 +43,7 @@ impl Slots {
         self.symbols[self.place(self.number(start))]
     }
 
-    /// The different numbers of symbols that there are.
+    /// The different numbers of symbols of the slots that have any.
     pub fn kinds(&self) -> Vec<u64> {
         let mut kinds: Vec<u64> = self.symbols.iter().copied().filter(|&symbols| symbols > 0).collect();
         kinds.sort_unstable();
@@ -50,7 +51,7 @@ impl Slots {
         kinds
     }
 
-    /// When the first slot with symbols begins at or after a time.
+    /// Start of the first slot with symbols that begins at or after a time.
     pub fn at_or_after(&self, time: Time) -> Time {
         if time == Time::NEVER {
             return time;

@@ -1,4 +1,4 @@
-//! One way of a cell: its slots, and how users share them.
+//! One direction of a cell: its slots, and how users share them.
 
 use super::background::Background;
 use super::blocks::Sizes;
@@ -7,27 +7,27 @@ use super::share::{Candidate, Share};
 use super::slots::Slots;
 use units::{Duration, Time};
 
-/// The way down, or the way up.
+/// The downlink or the uplink.
 pub struct Way<P> {
     pub slots: Slots,
     sizes: Sizes,
     resource_blocks: u64,
     share: Share,
-    /// Others that compete; the number of the first is behind those of the ports.
+    /// Background users. Their indices follow those of the ports.
     background: Background,
-    /// From the end of a slot until what it carried is decoded.
+    /// Time from the end of a slot until its blocks are decoded.
     processing: Duration,
     pub ports: Vec<Port<P>>,
-    /// The next slot in which a port wants to send; never if none does.
+    /// The next slot in which a port has something to send; [`Time::NEVER`] if none has.
     pub next: Time,
-    /// Users that may send something new in a slot, kept for its memory.
+    /// Users that may send new data in a slot; a field so that the memory is reused.
     candidates: Vec<Candidate>,
-    /// Slots in which something was sent.
+    /// Slots in which anything was sent.
     pub used: u64,
 }
 
 impl<P: Copy> Way<P> {
-    /// An idle way.
+    /// An idle direction.
     pub fn new(
         slots: Slots,
         sizes: Sizes,
@@ -51,14 +51,14 @@ impl<P: Copy> Way<P> {
         }
     }
 
-    /// The port of a user may want to send earlier than was known, as of `now`. It has missed a slot that begins then.
+    /// Update the next slot after a port got something to send at `now`. A slot that begins at `now` has been missed.
     pub fn plan_for(&mut self, user: usize, now: Time) {
         let wants = self.ports[user].wants(now + Duration::from_nanos(1));
         self.next = self.next.min(self.slots.at_or_after(wants));
     }
 
-    /// The slot whose time has come: blocks that go again first, the oldest before the others, then new ones. A user has one
-    /// block in a slot.
+    /// Serve the next slot. Retransmissions come first, the oldest before the others, then new blocks. A user has at
+    /// most one block per slot.
     pub fn serve(&mut self) {
         let start = self.next;
         let (symbols, slot) = (self.slots.symbols(start), self.slots.number(start));
@@ -88,7 +88,7 @@ impl<P: Copy> Way<P> {
         Part { start, length: self.slots.length(), before: all - free, own, all }
     }
 
-    /// Who may send something new. Background users have the highest scheme there is.
+    /// Find the users that may send new data. Background users have the highest scheme of the cell.
     fn find_candidates(&mut self, start: Time, symbols: u64) {
         self.candidates.clear();
         for (user, port) in self.ports.iter_mut().enumerate() {
@@ -103,7 +103,8 @@ impl<P: Copy> Way<P> {
         self.candidates.extend(others);
     }
 
-    /// The block that has been due for longest, if it fits, and the resource blocks that it takes.
+    /// The user whose retransmission has been due for longest and fits into the slot, and the resource blocks that it
+    /// needs.
     fn next_repeat(&self, start: Time, symbols: u64, free: u64) -> Option<(usize, u64)> {
         let due = self.ports.iter().enumerate().filter_map(|(user, port)| {
             let (block, since) = port.due(start)?;
@@ -113,7 +114,7 @@ impl<P: Copy> Way<P> {
         due.min().map(|(_, user, needed)| (user, needed))
     }
 
-    /// A new block of a user, and the resource blocks that it takes: of background users all that are free.
+    /// Send a new block of a user. Return the resource blocks that it takes; a background user takes all free ones.
     fn send(&mut self, user: usize, start: Time, symbols: u64, free: u64, end: Time) -> u64 {
         let Some(port) = self.ports.get_mut(user) else {
             let bytes = self.sizes.bytes(self.sizes.highest(), symbols, free);
