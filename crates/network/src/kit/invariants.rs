@@ -7,42 +7,42 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use units::{Duration, Rate, Time};
 
-/// What is known of an element after a script.
+/// Observations of an element that was run with a script.
 pub struct Evidence<'a> {
-    /// What arrived.
+    /// Arrivals at the element.
     pub script: &'a Script,
-    /// How many ports it has.
+    /// Number of its ports.
     pub ports: usize,
-    /// What it said at the beginning that it carries at most.
+    /// Capacity that the element reported at the beginning.
     pub capacity: Rate,
-    /// How many ports may transmit at one time.
+    /// Number of ports that may transmit at the same time.
     pub at_once: usize,
-    /// What it said at the beginning that a packet takes at least.
+    /// Minimum delay that the element reported at the beginning.
     pub min_delay: Duration,
-    /// What it said at the beginning of order.
+    /// Whether the element reported at the beginning that it keeps the order of packets.
     pub keeps_order: bool,
-    /// What it did, called when it was due.
+    /// Log of an element that was called only when due.
     pub log: Log,
-    /// What another of the same seed did, called at the same times.
+    /// Log of a second element with the same seed, called at the same times.
     pub again: Log,
-    /// What another of the same seed did, called at other times as well.
+    /// Log of a third element with the same seed, with extra calls in between.
     pub often: Log,
 }
 
-/// Something that holds after every script.
+/// A property that holds after every script.
 pub struct Invariant {
-    /// What holds, as a sentence.
+    /// The property as a sentence.
     pub name: &'static str,
-    /// What is wrong, if anything is.
+    /// Check the property; the error describes the violation.
     pub check: fn(&Evidence<'_>) -> Result<(), String>,
 }
 
 /// An invariant that does not hold.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Broken {
-    /// Which.
+    /// Name of the invariant.
     pub invariant: &'static str,
-    /// What is wrong.
+    /// Description of the violation.
     pub problem: String,
 }
 
@@ -54,28 +54,31 @@ impl fmt::Display for Broken {
 
 impl std::error::Error for Broken {}
 
-/// Broken by an element that never lets the time go on.
-const RESTS: &str = "it does not ask for ever";
+/// Broken by an element that requests wake-ups at the same time without end.
+const RESTS: &str = "wake-ups at one time come to an end";
 
-/// Every invariant. That nothing panics goes without saying.
+/// All invariants. That nothing panics is not listed, as a panic fails the test anyway.
 pub const INVARIANTS: &[Invariant] = &[
     Invariant { name: RESTS, check: |_| Ok(()) },
     Invariant { name: "same arrivals and seed, same outcome", check: twins },
-    Invariant { name: "asked often, it does the same", check: lazy },
+    Invariant { name: "extra calls change nothing", check: lazy },
     Invariant {
-        name: "only what was put in comes out, by its port, and once unless counted as a copy",
+        name: "only packets put in come out, at their port, once unless counted as duplicated",
         check: origin,
     },
-    Invariant { name: "in = dropped + waiting + travelling + lost + out", check: conserved },
-    Invariant { name: "counters agree with what went in and came out", check: counted },
-    Invariant { name: "what asks for nothing holds nothing", check: empty },
+    Invariant {
+        name: "arrived + duplicated = dropped + waiting + travelling + lost + forwarded",
+        check: conserved,
+    },
+    Invariant { name: "counters agree with arrivals and deliveries", check: counted },
+    Invariant { name: "an element that needs no wake-up holds no packet", check: empty },
     Invariant { name: "a stream keeps its order", check: order },
-    Invariant { name: "no packet is faster than the least delay", check: delay },
-    Invariant { name: "no more than the capacity is carried", check: capacity },
+    Invariant { name: "no packet is faster than the minimum delay", check: delay },
+    Invariant { name: "throughput does not exceed the capacity", check: capacity },
 ];
 
-/// Plays a script to new elements and checks every invariant. `make` makes one with these sampling times, always with
-/// the same seed.
+/// Run new elements with a script and check every invariant. `make` creates an element with the given sampling times
+/// and always the same seed.
 ///
 /// # Errors
 /// The first invariant that does not hold.
@@ -105,7 +108,7 @@ fn ensure(holds: bool, problem: impl FnOnce() -> String) -> Result<(), String> {
     if holds { Ok(()) } else { Err(problem()) }
 }
 
-/// The first thing that two logs do not have in common.
+/// Return the first difference between two logs.
 fn same(one: &Log, other: &Log) -> Result<(), String> {
     let pairs = || one.deliveries.iter().zip(&other.deliveries);
     if let Some((a, b)) = pairs().find(|(a, b)| a != b) {
@@ -127,13 +130,13 @@ fn lazy(evidence: &Evidence<'_>) -> Result<(), String> {
 }
 
 impl Evidence<'_> {
-    /// The port by which a packet of the script came in.
+    /// The port at which a packet of the script arrived.
     fn port_of(&self, number: Tag) -> Option<PortId> {
         let arrival = self.script.arrivals.get(number as usize)?;
         Some(PortId(arrival.port.0 % self.ports as u16))
     }
 
-    /// Packets and bytes that went into a port and came out of it up to a time.
+    /// Packets and bytes that arrived at a port and that left it, up to a time.
     fn seen(&self, port: PortId, until: Time) -> [(u64, u64); 2] {
         let sum = |sizes: &mut dyn Iterator<Item = u16>| {
             sizes.fold((0, 0), |(packets, bytes), size| (packets + 1, bytes + u64::from(size)))
@@ -144,7 +147,7 @@ impl Evidence<'_> {
         [sum(&mut { came }), sum(&mut gone.map(|d| d.packet.size))]
     }
 
-    /// Every port and time at which its counters were read, with their sums up to then.
+    /// Cumulative counters of every port at every sampling time.
     fn sums(&self) -> Vec<(PortId, Time, Counters)> {
         let mut sums = vec![Counters::default(); self.ports];
         let mut all = Vec::new();
@@ -193,7 +196,7 @@ fn counted(evidence: &Evidence<'_>) -> Result<(), String> {
     })
 }
 
-/// Packets that wait and that travel; negative if something was counted twice or too early.
+/// Packets that wait and packets that travel; negative if one was counted twice or too early.
 fn held(sum: &Counters) -> [i128; 2] {
     let [arrived, dropped, started, copied, lost, forwarded] = [
         sum.arrived_packets,
@@ -246,8 +249,9 @@ fn delay(evidence: &Evidence<'_>) -> Result<(), String> {
     Ok(())
 }
 
-/// What is delivered since the first arrival, and what is begun in any interval but for the last packets, one for each port that
-/// may transmit at one time. Transmissions end at whole nanoseconds, rounded down.
+/// Check two amounts against the capacity: bytes delivered since the first arrival, and bytes started in any
+/// interval. The last packet of each port that may transmit at the same time is exempt in an interval. Transmissions
+/// end at whole nanoseconds, rounded down.
 fn capacity(evidence: &Evidence<'_>) -> Result<(), String> {
     let rate = evidence.capacity;
     let Some(first) = evidence.script.arrivals.first().filter(|_| rate != Rate::UNLIMITED) else {

@@ -1,7 +1,7 @@
-//! The conformance kit of elements, without a network: for the tests of this crate, and for yours.
+//! The conformance kit of elements, which needs no network: for the tests of this crate and for yours.
 //!
 //! - [`Script`]: any bytes as a sequence of arrivals.
-//! - [`INVARIANTS`]: what must hold whatever arrives, in one list; [`judge`] checks all of it.
+//! - [`INVARIANTS`]: a list of all properties that hold whatever arrives; [`judge`] checks them.
 //!
 //! ```
 //! use network::kit::{Script, judge};

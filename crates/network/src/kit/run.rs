@@ -1,58 +1,58 @@
-//! Runs a script against an element and records what it does.
+//! Runs of a script against an element, with a log of the element's actions.
 
 use super::Script;
 use crate::{Counters, Element, Packet, PortId, SamplingTimes};
 use units::{Duration, Rng, Time};
 
-/// What packets carry: their number in the script.
+/// Payload of packets: their index in the script.
 pub type Tag = u32;
 
 /// A packet at the far end of a port.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Delivery {
-    /// When.
+    /// Time of the delivery.
     pub at: Time,
-    /// By which port.
+    /// Port at which it was delivered.
     pub port: PortId,
     /// The packet.
     pub packet: Packet<Tag>,
 }
 
-/// What an element did.
+/// Actions of an element.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Log {
-    /// What it handed over, in this order.
+    /// Packets that it delivered, in order.
     pub deliveries: Vec<Delivery>,
-    /// When its counters were read, and what they said, by port.
+    /// Times at which its counters were read, and the counters of each port.
     pub intervals: Vec<(Time, Vec<Counters>)>,
-    /// The sums of its counters at the end, by port.
+    /// Sums of its counters at the end, by port.
     pub totals: Vec<Counters>,
-    /// When it wants to be woken at the end.
+    /// Time of the wake-up that it requested at the end.
     pub next: Time,
 }
 
 /// The times at which an element is called.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Manner {
-    /// When it is due; at equal times before packets arrive.
+    /// Only when the element is due; at equal times before packets arrive.
     WhenDue,
-    /// At other times as well, drawn from the seed; at equal times after packets have arrived.
+    /// Also at random times, drawn from the seed; at equal times after packets have arrived.
     Often,
 }
 
-/// Calls at one time after which an element is taken to want wake-ups at that time for ever.
+/// Calls at the same time after which the element is assumed to request wake-ups at that time without end.
 const MOST_TURNS: usize = 10_000;
 
-/// When counters are read in a run of this script: often, and long after the last arrival.
+/// Sampling times for a script: frequent, and until long after the last arrival.
 pub(super) fn sampling(script: &Script) -> SamplingTimes {
     let interval = Duration::from_nanos(script.end().as_nanos() / 16 + 12_345);
     SamplingTimes::new(Some(interval), Time::ZERO, script.end() + Duration::from_secs(1).max(interval))
 }
 
-/// Runs an element until the end of `sampling`.
+/// Run an element until the end of `sampling`.
 ///
 /// # Errors
-/// If it wants to be woken at one time for ever.
+/// If the element requests wake-ups at the same time without end.
 pub(super) fn run(
     element: &mut dyn Element<Tag>,
     script: &Script,
@@ -89,7 +89,7 @@ pub(super) fn run(
         }
         turns = if now == before { turns + 1 } else { 0 };
         if turns > MOST_TURNS + script.arrivals.len() {
-            return Err(format!("it wants to be woken at {} ns for ever", now.as_nanos()));
+            return Err(format!("wake-ups at {} ns do not end", now.as_nanos()));
         }
     }
     log.totals = (0..element.ports()).map(|port| element.totals(PortId(port as u16)).run).collect();
@@ -97,11 +97,11 @@ pub(super) fn run(
     Ok(log)
 }
 
-/// Times at which an element is called though it need not be.
+/// Random times at which an element is called although it is not due.
 struct ExtraCalls {
     next: Time,
     mean_ns: u64,
-    /// The last of these times: some while after the last arrival.
+    /// Time of the last arrival. Beyond it, extra calls get rarer.
     last: Time,
     rng: Rng,
 }
@@ -118,7 +118,7 @@ impl ExtraCalls {
         calls
     }
 
-    /// Goes on to the next time.
+    /// Draw the next time.
     fn advance(&mut self) {
         let gap = self.rng.next_u64() % (2 * self.mean_ns) + self.next.since(self.last).as_nanos() / 8;
         self.next += Duration::from_nanos(gap);

@@ -7,11 +7,11 @@ use units::{Duration, Time};
 /// A packet that reaches an element.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Arrival {
-    /// When.
+    /// Time of the arrival.
     pub at: Time,
     /// Its port, modulo the number of ports of the element.
     pub port: PortId,
-    /// The packet; its payload is its number.
+    /// The packet, whose payload is its index.
     pub packet: Packet<Tag>,
 }
 
@@ -20,13 +20,13 @@ pub struct Arrival {
 pub struct Script {
     /// The arrivals.
     pub arrivals: Vec<Arrival>,
-    /// Seed of the other times at which the element is called.
+    /// Seed of the extra calls.
     pub seed: u64,
 }
 
 impl Script {
-    /// Reads a script: three bytes per arrival. Times between arrivals are as likely to be short as long, from none to a
-    /// few milliseconds; the ECN bits and the DSCP of a packet depend on its flow.
+    /// Parse a script with three bytes per arrival. Times between arrivals have a wide range of scales, from zero to
+    /// a few milliseconds. The ECN bits and the DSCP of a packet depend on its flow.
     pub fn from_bytes(bytes: &[u8]) -> Script {
         let mut now = Time::ZERO;
         let arrivals = (0..).zip(bytes.chunks_exact(3)).map(|(number, three)| {

@@ -143,17 +143,17 @@ fn broken(fault: Fault) -> Option<&'static str> {
 }
 
 const FAULTS: [(Fault, &str); 11] = [
-    (Fault::NeverRests, "it does not ask for ever"),
+    (Fault::NeverRests, "wake-ups at one time come to an end"),
     (Fault::Chance, "same arrivals and seed, same outcome"),
-    (Fault::CountsCalls, "asked often, it does the same"),
-    (Fault::OtherPort, "only what was put in comes out, by its port, and once unless counted as a copy"),
-    (Fault::Twice, "only what was put in comes out, by its port, and once unless counted as a copy"),
-    (Fault::LosesUncounted, "counters agree with what went in and came out"),
-    (Fault::CountsTwice, "in = dropped + waiting + travelling + lost + out"),
-    (Fault::Sleeps, "what asks for nothing holds nothing"),
+    (Fault::CountsCalls, "extra calls change nothing"),
+    (Fault::OtherPort, "only packets put in come out, at their port, once unless counted as duplicated"),
+    (Fault::Twice, "only packets put in come out, at their port, once unless counted as duplicated"),
+    (Fault::LosesUncounted, "counters agree with arrivals and deliveries"),
+    (Fault::CountsTwice, "arrived + duplicated = dropped + waiting + travelling + lost + forwarded"),
+    (Fault::Sleeps, "an element that needs no wake-up holds no packet"),
     (Fault::Reorders, "a stream keeps its order"),
-    (Fault::Early, "no packet is faster than the least delay"),
-    (Fault::TooFast, "no more than the capacity is carried"),
+    (Fault::Early, "no packet is faster than the minimum delay"),
+    (Fault::TooFast, "throughput does not exceed the capacity"),
 ];
 
 #[test]
