@@ -1,4 +1,5 @@
-//! A queue, first in, first out with a plain limit, of which the departure of a packet is known on its arrival.
+//! Closed form of a queue that is first in, first out with a plain limit: the departure of a packet is known on
+//! arrival.
 
 use crate::counters::Passages;
 use crate::queue::Limit;
@@ -8,11 +9,11 @@ use crate::{Drops, Packet, Ring};
 use std::sync::Arc;
 use units::Time;
 
-/// Who waits until when, for a queue with a plain limit.
+/// Times until which packets wait in a queue with a plain limit.
 pub(crate) struct ClosedForm<P> {
     max_packets: u64,
     max_bytes: u64,
-    /// Those that wait, and maybe some that have left.
+    /// Departure times and sizes of waiting packets; may include packets that have left.
     waiting: Ring<(Time, u16)>,
     waiting_bytes: u64,
     pub passages: Passages,
@@ -21,7 +22,7 @@ pub(crate) struct ClosedForm<P> {
 }
 
 impl<P> ClosedForm<P> {
-    /// Nothing waits.
+    /// Create the state of an empty queue.
     pub fn new(limit: Limit, passages: Passages) -> ClosedForm<P> {
         let (waiting, waiting_bytes, drops) = (Ring::new(), 0, None);
         let mut made = ClosedForm { max_packets: 0, max_bytes: 0, waiting, waiting_bytes, passages, drops };
@@ -29,13 +30,13 @@ impl<P> ClosedForm<P> {
         made
     }
 
-    /// From now on no more may wait than this; packets that wait already stay.
+    /// Set the limit. Packets that already wait stay.
     fn limit(&mut self, limit: Limit) {
         self.max_packets = limit.packets.unwrap_or(u64::MAX);
         self.max_bytes = limit.bytes.unwrap_or(u64::MAX);
     }
 
-    /// When a packet that comes at `at` reaches the far end, if it does.
+    /// The time at which a packet that arrives at `at` reaches the far end; none if it is dropped or lost.
     #[inline(always)]
     pub fn transit(&mut self, wire: &mut Wire, packet: &Packet<P>, at: Time) -> Option<Time> {
         let size = packet.size;
@@ -57,8 +58,9 @@ impl<P> ClosedForm<P> {
         self.pass(wire, packet, at, sent, free_at)
     }
 
-    /// A packet is sent behind another which has left at `free_at`. When it reaches the far end, if it does.
-    #[inline(always)] // twice, so that what does not wait is not counted as waiting
+    /// Send a packet after another that left at `free_at`. Return the time at which it reaches the far end; none if
+    /// it is lost.
+    #[inline(always)] // inlined twice, so that packets that do not wait skip the counting of waiting ones
     fn pass(
         &mut self,
         wire: &mut Wire,
@@ -76,7 +78,7 @@ impl<P> ClosedForm<P> {
         Some(arrival)
     }
 
-    /// A packet is dropped.
+    /// Count a dropped packet.
     #[cold]
     #[inline(never)]
     fn dropped(&mut self, packet: &Packet<P>, at: Time) {
@@ -84,7 +86,7 @@ impl<P> ClosedForm<P> {
         self.drops.iter().for_each(|drops| drops.count(counted_at, packet));
     }
 
-    /// The packet that has passed last is lost.
+    /// Count the last packet as lost.
     #[cold]
     #[inline(never)]
     fn lost(&mut self, packet: &Packet<P>) {
@@ -92,11 +94,11 @@ impl<P> ClosedForm<P> {
         self.drops.iter().for_each(|drops| drops.count(counted_at, packet));
     }
 
-    /// A packet of `size` bytes reaches a busy link at `at`; it would be transmitted from `start` on. False if the queue
-    /// is full.
+    /// Let a packet of `size` bytes that reaches a busy link at `at` wait until `start`. Return false if the queue is
+    /// full.
     #[inline(always)] // called for every packet on busy links
     fn wait(&mut self, size: u16, at: Time, start: Time) -> bool {
-        // Among those that wait some may have left since. They are counted only where it makes a difference.
+        // Some of the packets in the list may have left. They are removed only if it makes a difference.
         let is_calm = self.has_room(size) && (self.waiting.len() as u64) < self.passages.most_waiting();
         if is_calm || self.counts_more(size, at) {
             self.waiting.push((start, size));
@@ -106,7 +108,7 @@ impl<P> ClosedForm<P> {
         false
     }
 
-    /// So many wait that it has to be known how many: there is room for another one.
+    /// Remove the packets that have left. Return whether there is room for another one.
     #[inline(never)] // else the common case takes longer
     fn counts_more(&mut self, size: u16, at: Time) -> bool {
         while let Some(&(_, size)) = self.waiting.pop_if(|&(start, _)| start <= at) {

@@ -4,77 +4,77 @@ use crate::{Counters, Drops, Link, Packet, Released, Totals};
 use std::sync::Arc;
 use units::{Duration, Probe, Rate, Time};
 
-/// The number of a port of an element, from 0.
+/// Index of a port of an element, from 0.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct PortId(pub u16);
 
-/// Takes packets at its ports, and hands each over at the far end of the port that it came in by.
+/// Carries packets from its ports to the far ends of the same ports.
 ///
 /// # Contract
 ///
-/// An element is served lazily. It is called when a packet reaches it and when it asked to be woken, and then replays
-/// what it would have done up to that time, each decision at its exact time.
+/// An element is served lazily. It is called when a packet reaches it and at the wake-ups that it requests. It then
+/// replays its decisions up to that time, each at its exact time.
 ///
 /// * Times of calls never decrease, and [`take`](Self::take) is called at [`next`](Self::next) at the latest.
-/// * What it does depends on nothing but the packets put in, their order and their times, and on its seed. Asked at
-///   any other times as well, it hands over the same packets at the same times, with the same counters.
-/// * At equal times what is due, such as a departure, comes before an arrival: a packet put in at `now` changes no
-///   decision that was due at or before `now`. Packets put in at one time arrive in the order of the calls.
-/// * A wake-up may turn out to deliver nothing: `next` says when it has to be called at the latest.
+/// * Its actions depend only on the packets put in, their order and their times, and on its seed. With additional
+///   calls at other times, it delivers the same packets at the same times, with the same counters.
+/// * At equal times events that are due, such as a departure, come before arrivals: a packet put in at `now` changes
+///   no decision that was due at or before `now`. Packets put in at the same time arrive in the order of the calls.
+/// * A wake-up may deliver nothing: `next` is the latest time at which the element has to be called.
 /// * For each port, at any time: arrived + duplicated = dropped + waiting + travelling + lost + forwarded.
 ///
 /// [`kit`](crate::kit) checks all of it.
 pub trait Element<P>: Send {
-    /// How many ports it has.
+    /// Number of ports.
     fn ports(&self) -> usize;
 
-    /// A packet reaches a port.
+    /// Accept a packet at a port.
     fn put(&mut self, port: PortId, packet: &Packet<P>, now: Time);
 
-    /// When it wants to be woken; [`Time::NEVER`] if nothing happens before the next arrival. An arrival may make it
+    /// Time of the next wake-up; [`Time::NEVER`] if nothing happens before the next arrival. An arrival may make it
     /// earlier.
     fn next(&self) -> Time;
 
-    /// A packet that reaches the far end at or before `now`, and its port. The turn of one wake-up: none does not mean
-    /// that nothing else is due, which [`next`](Self::next) says.
+    /// Take a packet that reaches the far end at or before `now`, and its port. None does not mean that no other
+    /// packet is due: see [`next`](Self::next).
     fn take(&mut self, now: Time) -> Option<(PortId, Packet<P>)>;
 
-    /// Reads the counters of a port for the interval that ends now. Must be called at every sampling time.
+    /// Read the counters of a port for the interval that ends now. Must be called at every sampling time.
     fn close_interval(&mut self, port: PortId, now: Time) -> Counters;
 
-    /// Shows what the queue of a port, and the element itself at its first port, keep of themselves, at the sampling
-    /// time up to which the counters were read last.
+    /// Show the variables of the queue of a port, at the first port also those of the element, at the sampling time
+    /// at which the counters were last read.
     fn observe(&self, _port: PortId, _now: Time, _probe: &mut Probe<'_>) {}
 
-    /// Everything of a port up to the last sampling time.
+    /// Counters of a port up to the last sampling time.
     fn totals(&self, port: PortId) -> &Totals;
 
-    /// Counts by flow the data packets that it drops, from now on.
+    /// Count dropped data packets by flow, from now on.
     fn count_drops(&mut self, drops: &Arc<Drops<P>>);
 
-    /// From now on what leaves the host at a port, or is dropped in its queue, is to be told; see
-    /// [`take_released`](Self::take_released). An element in which nothing ever waits below a host need not.
+    /// List packets that leave the host at a port or are dropped in its queue, from now on; see
+    /// [`take_released`](Self::take_released). Not needed by elements in which nothing waits below a host.
     fn list_released(&mut self, _port: PortId) {}
 
-    /// What has been released at such ports since this was called last, in order.
+    /// Move the packets listed so far to `into`, in order.
     fn take_released(&mut self, _into: &mut Vec<Released>) {}
 
-    /// What has come in at a port and has not been handed over at its far end leaves it for another element, in order, as far as
-    /// it can; that counts as forwarded. Otherwise it stays.
+    /// Move packets that have arrived at a port and have not been delivered to `into`, for another element. They are
+    /// in order and count as forwarded. Packets that cannot be moved stay.
     fn withdraw(&mut self, _port: PortId, _now: Time, _into: &mut Vec<Packet<P>>) {}
 
-    /// No packet takes less time from a port to its far end, from now on.
+    /// Minimum time from a port to its far end, from now on.
     fn min_delay(&self) -> Duration;
 
-    /// All ports together never carry more than this, from now on; unlimited if that cannot be said.
+    /// Maximum rate of all ports together, from now on; unlimited if unknown.
     fn capacity(&self) -> Rate;
 
-    /// So many ports may transmit at one time.
+    /// Number of ports that may transmit at the same time.
     fn at_once(&self) -> usize {
         1
     }
 
-    /// The packets of one stream leave a port in the order in which they came.
+    /// Whether packets of one stream leave a port in the order in which they came.
     fn keeps_order(&self) -> bool {
         true
     }

@@ -1,4 +1,4 @@
-//! A queue in front of a wire.
+//! Links: a queue in front of a wire.
 
 use crate::closed_form::ClosedForm;
 use crate::counters::{Counters, LinkStats, Passages, SamplingTimes, Totals};
@@ -9,48 +9,48 @@ use crate::{Drops, Loss, Packet, Ring};
 use std::sync::Arc;
 use units::{Duration, Probe, Rate, Time};
 
-/// What a link is made of, apart from its queue.
+/// Configuration of a link, except its queue.
 #[derive(Clone, Debug)]
 pub struct LinkConfig {
-    /// Transmission rate; [`Rate::UNLIMITED`] never makes a packet wait.
+    /// Transmission rate; with [`Rate::UNLIMITED`] no packet waits.
     pub rate: Rate,
     /// Propagation delay.
     pub delay: Duration,
     /// Loss at the far end.
     pub loss: Option<Loss>,
-    /// When its counters are read.
+    /// Times at which its counters are read.
     pub sampling: SamplingTimes,
-    /// What it does beside queueing, sending and delaying.
+    /// Effects besides queueing, transmission and delay.
     pub impairments: Impairments,
 }
 
-/// A link: in + duplicated = dropped + waiting + on the wire + lost + forwarded, at any time.
+/// A link. At any time: arrived + duplicated = dropped + waiting + on the wire + lost + forwarded.
 ///
-/// It has two ways to serve its queue, with the same outcome:
+/// It serves its queue in one of two ways, with the same outcome:
 ///
-/// * *Replay*, for any discipline: packets wait in the queue; whenever the link is used, the departures up to now
+/// * *Replay*, for any discipline: packets wait in the queue. Whenever the link is called, all departures up to now
 ///   are replayed, each at its exact time.
 /// * *Closed form*, if the queue is first in, first out with a plain limit: the departure of an admitted packet is
-///   known on arrival, so it goes straight to the wire with its arrival time at the far end. Only the times
-///   until which packets wait are remembered, for the limit. [`transit`](Self::transit) then also serves packets that have not arrived
-///   yet, if they come in the order of time.
+///   known on arrival. The packet goes straight to the wire with its arrival time at the far end. Only the times
+///   until which packets wait are stored, for the limit. [`transit`](Self::transit) then also serves packets ahead of
+///   the clock, if they come in the order of time.
 ///
-/// At equal times a departure comes before an arrival, so that it makes room.
+/// At equal times departures come before arrivals, and so make room.
 pub struct Link<P> {
     wire: Wire,
-    /// Packets on the wire; those still waiting too, in the closed form.
+    /// Packets on the wire; with the closed form also those that wait.
     in_flight: Ring<Flight<P>>,
     service: Service<P>,
 }
 
-/// A place behind packets in a link.
+/// The end of the packets that are in a link at some time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Mark {
-    /// There are none.
+    /// The link is empty.
     Nothing,
-    /// The last one reaches the far end at this time.
+    /// The last packet reaches the far end at this time.
     Until(Time),
-    /// The last one was the so many-th that the link had accepted.
+    /// The last packet is the n-th that the link accepted, counted from 1.
     Accepted(u64),
 }
 
@@ -61,30 +61,30 @@ struct Flight<P> {
     packet: Packet<P>,
 }
 
-#[repr(u8)] // a tag of its own takes fewer instructions to read
+#[repr(u8)] // an explicit tag takes fewer instructions to read
 enum Service<P> {
     ClosedForm(ClosedForm<P>),
     Replay(Box<Replay<P>>),
 }
 
-/// A queue that decides for itself.
+/// A queue that is replayed.
 struct Replay<P> {
     queue: Box<dyn QueueDiscipline<P>>,
-    /// The queue was found empty when the link became free.
+    /// Whether the queue was found empty when the link became free.
     idle: bool,
-    /// The last arrival. What it makes possible cannot begin before.
+    /// Time of the last arrival. Nothing that it makes possible begins earlier.
     since: Time,
     stats: LinkStats<P>,
-    /// So many packets have come and were not dropped at once.
+    /// Packets that arrived and were not dropped at once.
     accepted: u64,
-    /// Says which packets are plain acknowledgements, for impairments that treat those otherwise.
+    /// Whether a packet is a plain ACK; for the ACK filter.
     is_plain_ack: fn(&P) -> bool,
-    /// What the queue has dropped, if that is listed.
+    /// Packets that the queue dropped, if they are listed.
     dropped: Option<Vec<Released>>,
 }
 
 impl<P: Copy> Link<P> {
-    /// An idle link. It uses the closed form if the queue permits.
+    /// Create an idle link. It uses the closed form if the queue permits.
     ///
     /// # Panics
     /// If the rate is zero or above [`Server::MAX_RATE`] without being unlimited.
@@ -96,7 +96,7 @@ impl<P: Copy> Link<P> {
         })
     }
 
-    /// An idle link that replays its queue even if it could do without. Slower, otherwise the same.
+    /// Create an idle link that replays its queue even if the queue permits the closed form. Slower, same outcome.
     ///
     /// # Panics
     /// As [`new`](Self::new).
@@ -118,8 +118,8 @@ impl<P: Copy> Link<P> {
         Link { wire, in_flight: Ring::new(), service }
     }
 
-    /// The same link, told which packets are plain acknowledgements: those that only repeat and extend what others of
-    /// their flow say. Otherwise none is one.
+    /// Set the function that recognises plain ACKs: those that only repeat and extend what other packets of their
+    /// flow say. By default no packet is one.
     #[must_use]
     pub fn knowing_acks(mut self, is_plain_ack: fn(&P) -> bool) -> Link<P> {
         if let Service::Replay(replay) = &mut self.service {
@@ -128,7 +128,7 @@ impl<P: Copy> Link<P> {
         self
     }
 
-    /// Counts by flow the data packets that it drops, from now on.
+    /// Count dropped data packets by flow, from now on.
     pub fn count_drops(&mut self, drops: &Arc<Drops<P>>) {
         match &mut self.service {
             Service::ClosedForm(queue) => queue.drops = Some(Arc::clone(drops)),
@@ -136,7 +136,8 @@ impl<P: Copy> Link<P> {
         }
     }
 
-    /// From now on lists what its queue drops; see [`dropped`](Self::dropped). Not what is dropped when its limit changes.
+    /// List packets that the queue drops, from now on; see [`dropped`](Self::dropped). Drops at a change of the limit
+    /// are not listed.
     ///
     /// # Panics
     /// If the link uses the closed form.
@@ -147,7 +148,7 @@ impl<P: Copy> Link<P> {
         replay.dropped = Some(Vec::new());
     }
 
-    /// What its queue has dropped since this was called last, if that is listed.
+    /// Take the list of packets that the queue has dropped; empty if they are not listed.
     pub fn dropped(&mut self) -> impl Iterator<Item = Released> {
         let list = match &mut self.service {
             Service::Replay(replay) => replay.dropped.as_mut(),
@@ -156,7 +157,8 @@ impl<P: Copy> Link<P> {
         list.into_iter().flat_map(|list| list.drain(..))
     }
 
-    /// Bytes that it could have sent after `from`, up to and including `to`, if it sends at given moments only.
+    /// Bytes that a link with opportunities could have sent after `from`, up to and including `to`; none for other
+    /// links.
     pub fn offered_bytes(&self, from: Time, to: Time) -> Option<u64> {
         self.wire.offered_bytes(from, to)
     }
@@ -167,7 +169,7 @@ impl<P: Copy> Link<P> {
         matches!(self.service, Service::ClosedForm(_))
     }
 
-    /// A packet reaches the link.
+    /// Accept a packet that reaches the link.
     pub fn send(&mut self, packet: Packet<P>, now: Time) {
         if let Service::Replay(replay) = &mut self.service {
             replay.serve(&mut self.wire, &mut self.in_flight, now);
@@ -177,8 +179,8 @@ impl<P: Copy> Link<P> {
         }
     }
 
-    /// A packet reaches the link at `at`, possibly ahead of the clock: when will it reach the far
-    /// end? Not at all if it is dropped or lost. Calls must come in the order of `at`.
+    /// Compute when a packet that reaches the link at `at`, possibly ahead of the clock, reaches the far end; none if
+    /// it is dropped or lost. Calls must come in the order of `at`.
     ///
     /// # Panics
     /// If the link does not use the closed form.
@@ -188,7 +190,8 @@ impl<P: Copy> Link<P> {
         queue.transit(&mut self.wire, packet, at)
     }
 
-    /// As [`transit`](Self::transit) for packets that reach the link at `at`; `arrive` takes those that arrive, and when.
+    /// Do the same as [`transit`](Self::transit) for packets that reach the link at `at`. `arrive` gets each packet
+    /// that arrives, with its arrival time.
     ///
     /// # Panics
     /// If the link does not use the closed form.
@@ -207,7 +210,7 @@ impl<P: Copy> Link<P> {
         }
     }
 
-    /// As [`transit`](Self::transit) for one packet after the other, each of which is [held](Self::hold) if it arrives.
+    /// Do the same as [`transit`](Self::transit) for several packets, and [hold](Self::hold) those that arrive.
     ///
     /// # Panics
     /// If the link does not use the closed form.
@@ -224,22 +227,22 @@ impl<P: Copy> Link<P> {
         }
     }
 
-    /// Gives room back of which the packets on the wire take little; for when there are most of them.
+    /// Release unused memory of the packets on the wire; useful after a burst.
     #[inline]
     pub fn trim(&mut self) {
         self.in_flight.trim();
     }
 
-    /// Puts a packet on the wire whose arrival [`transit`](Self::transit) has computed. True if it is the next to
-    /// arrive.
+    /// Put a packet on the wire whose arrival [`transit`](Self::transit) has computed. Return whether it is the next
+    /// to arrive.
     #[inline(always)]
     pub fn hold(&mut self, packet: &Packet<P>, arrival: Time) -> bool {
         self.in_flight.push(Flight { arrival, packet: *packet });
         self.in_flight.len() == 1
     }
 
-    /// When the next packet reaches the far end, or is lost there; at the latest. It may turn out then that a packet has
-    /// only departed.
+    /// The time at which the next packet reaches the far end or is lost there, or an earlier time. At that time a
+    /// packet may only have departed.
     #[inline]
     pub fn next_arrival(&self) -> Time {
         if let Service::Replay(replay) = &self.service {
@@ -248,7 +251,7 @@ impl<P: Copy> Link<P> {
         self.in_flight.front().map_or(Time::NEVER, |flight| flight.arrival)
     }
 
-    /// The end of what is in the link now.
+    /// The end of the packets that are in the link now.
     pub fn mark(&self) -> Mark {
         match &self.service {
             Service::ClosedForm(_) => {
@@ -258,8 +261,8 @@ impl<P: Copy> Link<P> {
         }
     }
 
-    /// When the last packet before a mark reaches the far end, or the first time at which it may do so. None if all have, and
-    /// if nothing leaves any more.
+    /// The time at which the last packet before a mark reaches the far end, or the first time at which it may. None
+    /// if all have reached it, or if no packet will leave any more.
     pub fn passes(&self, mark: Mark) -> Option<Time> {
         match (mark, &self.service) {
             (Mark::Until(arrival), _) => Some(arrival),
@@ -272,7 +275,7 @@ impl<P: Copy> Link<P> {
         }
     }
 
-    /// Takes the packet that reaches the far end at or before `now`; none if it is lost there or not yet due.
+    /// Take the packet that reaches the far end at or before `now`; none if it is lost there or not yet due.
     #[inline(always)] // called for every packet on every link
     pub fn take(&mut self, now: Time) -> Option<&Packet<P>> {
         if let Service::Replay(replay) = &mut self.service {
@@ -281,16 +284,16 @@ impl<P: Copy> Link<P> {
         self.in_flight.pop_if(|flight| flight.arrival <= now).map(|flight| &flight.packet)
     }
 
-    /// Takes the packet that reaches the far end before `until`, of a link that computes departures on arrival.
+    /// Take the packet that reaches the far end before `until`. Only for links with the closed form.
     #[inline]
     pub fn take_before(&mut self, until: Time) -> Option<(Time, &Packet<P>)> {
         let flight = self.in_flight.pop_if(|flight| flight.arrival < until)?;
         Some((flight.arrival, &flight.packet))
     }
 
-    /// Takes a packet that has left the queue at or before `now` and is not lost, with the time at which it reaches the far
-    /// end: ahead of the clock. For links that replay their queue, of which that
-    /// [is known](Self::arrivals_known_on_departure).
+    /// Take a packet that has left the queue at or before `now` and will not be lost, with its arrival time at the
+    /// far end, which may be ahead of the clock. Only for links that replay their queue and whose arrivals [are known
+    /// on departure](Self::arrivals_known_on_departure).
     pub fn take_departed(&mut self, now: Time) -> Option<(Time, Packet<P>)> {
         let Service::Replay(replay) = &mut self.service else { return None };
         replay.serve(&mut self.wire, &mut self.in_flight, now);
@@ -303,7 +306,7 @@ impl<P: Copy> Link<P> {
         None
     }
 
-    /// Reads the counters of the interval that ends now. Must be called at every sampling time.
+    /// Read the counters of the interval that ends now. Must be called at every sampling time.
     pub fn close_interval(&mut self, now: Time) -> Counters {
         match &mut self.service {
             Service::Replay(replay) => {
@@ -314,15 +317,15 @@ impl<P: Copy> Link<P> {
         }
     }
 
-    /// Shows what the queue keeps of itself, at the sampling time up to which the counters were read last. Departures
-    /// that were computed on arrival leave nothing to show.
+    /// Show the variables of the queue, at the sampling time at which the counters were last read. A link with the
+    /// closed form has none.
     pub fn observe(&self, now: Time, probe: &mut Probe<'_>) {
         if let Service::Replay(replay) = &self.service {
             replay.queue.observe(now, probe);
         }
     }
 
-    /// Everything up to the last sampling time.
+    /// Counters up to the last sampling time.
     pub fn totals(&self) -> &Totals {
         match &self.service {
             Service::Replay(replay) => replay.stats.totals(),
@@ -330,22 +333,22 @@ impl<P: Copy> Link<P> {
         }
     }
 
-    /// The shortest propagation delay from now on.
+    /// Minimum propagation delay from now on.
     pub fn min_delay(&self) -> Duration {
         self.wire.min_delay()
     }
 
-    /// The highest rate from now on; unlimited if it has none, or sends at given moments.
+    /// Highest rate from now on; unlimited if it has none, or if the link has opportunities.
     pub fn capacity(&self) -> Rate {
         self.wire.capacity()
     }
 
-    /// The packets of one stream arrive in the order in which they came.
+    /// Whether packets of one stream arrive in the order in which they came.
     pub fn keeps_order(&self) -> bool {
         !self.wire.reorders()
     }
 
-    /// What leaves the queue arrives in that order, once if it is not lost, at a time that is known when it leaves.
+    /// Whether packets arrive in the order of their departures, at most once, at times that are known at departure.
     pub fn arrivals_known_on_departure(&self) -> bool {
         self.wire.arrivals_known_on_departure()
     }
@@ -375,7 +378,7 @@ impl<P: Copy> Replay<P> {
         }
     }
 
-    /// When the next packet that waits departs, if one does.
+    /// Time at which the next waiting packet departs; [`Time::NEVER`] if none does.
     #[inline(never)] // else the common case above is not inlined
     fn next_departure(&self, wire: &Wire) -> Time {
         if self.idle || self.queue.backlog().packets == 0 {
@@ -405,13 +408,13 @@ impl<P: Copy> Replay<P> {
         arrived.map(|flight| &flight.packet)
     }
 
-    /// Replays the departures up to now.
+    /// Replay the departures up to now.
     fn serve(&mut self, wire: &mut Wire, in_flight: &mut Ring<Flight<P>>, now: Time) {
         let Replay { queue, idle, since, stats, .. } = self;
         while !*idle {
             let ready = queue.ready();
             if let Some(opportunities) = wire.opportunities() {
-                opportunities.waste_before(ready); // a shaper lets them pass
+                opportunities.waste_before(ready); // a shaper does not use them
             }
             let start = wire.free_at().max(ready).max(*since);
             wire.resize(queue.as_mut(), now.min(start), stats);
@@ -467,7 +470,7 @@ impl<P: Copy> Replay<P> {
     }
 }
 
-/// Sends a packet on its way.
+/// Put a packet on the wire.
 fn depart<P: Copy>(
     wire: &mut Wire,
     in_flight: &mut Ring<Flight<P>>,

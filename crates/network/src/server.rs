@@ -3,7 +3,7 @@
 use crate::timetable::Timetable;
 use units::{Duration, Rate, Time};
 
-/// Transmits one packet after the other.
+/// Transmits packets one after the other.
 ///
 /// A transmission rarely takes a whole number of nanoseconds. The fraction is carried over to the next packet
 /// of the same busy period, so a saturated link sends exactly its rate however long it runs.
@@ -11,29 +11,30 @@ use units::{Duration, Rate, Time};
 pub struct Server {
     /// Bits per second; `u64::MAX` is unlimited.
     rate: u64,
-    /// End of the last transmission, rounded down to the nanosecond.
+    /// End of the last transmission, rounded down to a nanosecond.
     free_at: Time,
-    /// What was rounded away, in units of 1/rate nanoseconds.
+    /// Remainder of that rounding, in units of 1/rate nanoseconds.
     carry: u64,
-    /// Size last sent and what it takes: whole nanoseconds and the rest. Sizes hardly vary, divisions are slow.
+    /// Size of the last packet and its transmission time: whole nanoseconds and remainder. Cached, as divisions are
+    /// slow and sizes rarely change.
     known: (u16, u64, u64),
     changes: Timetable<Rate>,
 }
 
-/// When a packet is transmitted.
+/// Times of the transmission of a packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Transmission {
-    /// The first bit leaves.
+    /// Time at which the first bit leaves.
     pub start: Time,
-    /// The last bit has left.
+    /// Time at which the last bit has left.
     pub finish: Time,
 }
 
 impl Server {
-    /// The highest rate that is not "unlimited", in bits per second: above it, sums of remainders would overflow.
+    /// The highest rate that is not "unlimited", in bits per second. Above it, sums of remainders would overflow.
     pub const MAX_RATE: u64 = 1_000_000_000_000_000_000;
 
-    /// A server of the given rate, idle.
+    /// Create an idle server with a constant rate.
     ///
     /// # Panics
     /// If the rate is zero, or above [`MAX_RATE`](Self::MAX_RATE) without being [`Rate::UNLIMITED`].
@@ -41,11 +42,11 @@ impl Server {
         Server::changing(rate, Vec::new())
     }
 
-    /// The same with a rate that changes, in the order of time. What remains of the packet being transmitted goes at the
-    /// new rate; at a rate of zero it waits for the next change, for ever if there is none.
+    /// Create an idle server whose rate changes, in the order of time. The rest of a packet in transmission is sent
+    /// at the new rate. At a rate of zero it waits for the next change, or for ever if there is none.
     ///
     /// # Panics
-    /// As [`new`](Self::new), but that a change may be to zero.
+    /// As [`new`](Self::new), except that a change may be to zero.
     pub fn changing(rate: Rate, changes: Vec<(Time, Rate)>) -> Server {
         let sensible = |rate: Rate| rate == Rate::UNLIMITED || rate.bits_per_sec() <= Self::MAX_RATE;
         let all = || changes.iter().map(|change| change.1).chain([rate]);
@@ -59,19 +60,19 @@ impl Server {
         }
     }
 
-    /// When the packet being transmitted has left; in the past if there is none.
+    /// End of the last transmission; in the past if the server is idle.
     #[inline]
     pub fn free_at(&self) -> Time {
         self.free_at
     }
 
-    /// The highest rate from now on.
+    /// Highest rate from now on.
     pub fn highest_rate(&self) -> Rate {
         let changed = self.changes.values().copied();
         changed.fold(Rate::from_bits_per_sec(self.rate), Rate::max)
     }
 
-    /// Transmits `size` bytes as soon as the server is free, but not before `ready`.
+    /// Transmit `size` bytes as soon as the server is free, but not before `ready`.
     #[inline]
     pub fn transmit(&mut self, size: u16, ready: Time) -> Transmission {
         let (start, owed) = if ready > self.free_at { (ready, 0) } else { (self.free_at, self.carry) };
@@ -83,7 +84,7 @@ impl Server {
         Transmission { start, finish }
     }
 
-    /// The same for `size` bytes that are ready at a time after which the server has become free.
+    /// Transmit `size` bytes at `ready`, when the server is idle.
     #[inline]
     pub fn transmit_at_once(&mut self, size: u16, ready: Time) -> Transmission {
         let (finish, carry) = self.end(size, ready, 0);
@@ -94,7 +95,7 @@ impl Server {
         Transmission { start: ready, finish }
     }
 
-    /// The same where the rate may change before the end, or there is no end.
+    /// Transmit `size` bytes from `start` if the rate may change before the end, or if there is no end.
     #[cold]
     #[inline(never)]
     fn transmit_as_rates_change(&mut self, size: u16, start: Time, owed: u64) -> Transmission {
@@ -111,8 +112,8 @@ impl Server {
         Transmission { start, finish: self.free_at }
     }
 
-    /// When a transmission that begins at `start` ends at the present rate, and what is rounded away then; `owed`: what
-    /// has been rounded away before.
+    /// The end of a transmission that begins at `start`, at the present rate, and the remainder of rounding it.
+    /// `owed` is the remainder of the transmission before.
     #[inline]
     fn end(&mut self, size: u16, start: Time, owed: u64) -> (Time, u64) {
         if self.known.0 != size {
@@ -125,9 +126,9 @@ impl Server {
         (finish, if overflow { carry - self.rate } else { carry })
     }
 
-    /// Transmits `size` bytes from when the server is free on, at one rate after the other.
+    /// Transmit `size` bytes from the time at which the server is free, across changes of the rate.
     fn transmit_across_changes(&mut self, size: u16) {
-        // In billionths of a bit, of which a nanosecond transmits as many as the rate has bits per second.
+        // Unit: billionths of a bit. A rate of n bit/s transmits n of them per nanosecond.
         let mut left = u128::from(size) * 8_000_000_000 + u128::from(self.carry);
         self.carry = 0;
         while self.rate != u64::MAX {
@@ -145,7 +146,7 @@ impl Server {
         }
     }
 
-    /// Works out the whole nanoseconds and the remainder (in 1/rate nanoseconds) that `size` bytes take.
+    /// Compute the whole nanoseconds and the remainder (in 1/rate nanoseconds) of a transmission of `size` bytes.
     #[inline(never)]
     fn learn(&mut self, size: u16) {
         let bit_nanos = if self.rate == u64::MAX { 0 } else { u64::from(size) * 8_000_000_000 };
@@ -187,7 +188,7 @@ mod tests {
         assert_eq!(ends(&[(1_500, 0)]), [1_000, never, never]);
     }
 
-    /// When three packets of one byte have left, in milliseconds: 8 bit/s, then other rates from given times on.
+    /// Times in ms at which three packets of one byte have left. The rate is 8 bit/s, then changes at given times.
     fn ends(changes: &[(u64, u64)]) -> [u64; 3] {
         let rate = Rate::from_bits_per_sec;
         let changes =

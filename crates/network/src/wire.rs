@@ -11,22 +11,22 @@ use crate::streams::StreamId;
 use crate::timetable::Timetable;
 use units::{Duration, Rate, Time};
 
-/// What a link does beside queueing, sending and delaying. The default: nothing.
+/// Effects of a link besides queueing, transmission and delay. None by default.
 #[derive(Clone, Debug, Default)]
 pub struct Impairments {
-    /// Rates that take over, in the order of time, also for what remains of the packet being transmitted; zero is an
-    /// outage. On a link of unlimited rate behind a shaper, the shaper's.
+    /// Changes of the rate, in the order of time; zero is an outage. They also apply to the rest of the packet in
+    /// transmission. On a link of unlimited rate with a shaper, they are the shaper's.
     pub rates: Vec<(Time, Rate)>,
-    /// Delays that take over for packets whose transmission ends at or after a time, in the order of time. Behind a
-    /// shorter one, packets overtake those sent before.
+    /// Changes of the delay, in the order of time, for packets whose transmission ends at or after the change. After
+    /// a change to a shorter delay, packets overtake earlier ones.
     pub delays: Vec<(Time, Duration)>,
-    /// Losses that take over at the far end, in the order of time.
+    /// Changes of the loss at the far end, in the order of time.
     pub losses: Vec<(Time, Loss)>,
-    /// Limits of the queue that take over, in the order of time; see [`QueueDiscipline::resize`].
+    /// Changes of the queue's limit, in the order of time; see [`QueueDiscipline::resize`].
     pub limits: Vec<(Time, Limit)>,
-    /// The link sends at these moments only, in place of its rate. Who arrives waits for one, and counts as waiting.
+    /// Opportunities, the only times at which the link sends; they replace its rate. Every packet waits for one.
     pub opportunities: Option<Opportunities>,
-    /// What happens to single packets, one of each kind at most. They act in the order of [`Impairment::descriptors`].
+    /// Impairments of single packets, at most one of each kind. They act in the order of [`Impairment::descriptors`].
     pub each: Vec<Impairment>,
 }
 
@@ -35,16 +35,16 @@ pub struct Impairments {
 pub(crate) struct Wire {
     pub server: Server,
     delay: Duration,
-    /// None where there are neither impairments nor losses: most links have none, and that costs nothing.
+    /// None without impairments and losses, as on most links, which then have no cost.
     impairments: Option<Box<LinkDynamics>>,
 }
 
-/// What becomes of a packet at the far end.
+/// Fate of a packet at the far end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Fate {
     Once,
     Twice,
-    /// It has a copy, and one of both is lost.
+    /// It has a copy, and either the packet or the copy is lost.
     OneOfTwo,
     Lost,
 }
@@ -60,7 +60,7 @@ struct LinkDynamics {
     limits: Timetable<Limit>,
     opportunities: Option<Opportunities>,
     each: Vec<Impairment>,
-    /// The packet that is next to arrive has already arrived once.
+    /// Whether the packet that is next to arrive has already arrived once.
     copy: bool,
 }
 
@@ -72,7 +72,7 @@ impl Wire {
         Wire { server, delay, impairments }
     }
 
-    /// Gives the queue the limits that are due, at their times.
+    /// Apply the changes of the queue's limit that are due, each at its time.
     #[inline]
     pub fn resize<P: Copy>(
         &mut self,
@@ -85,8 +85,8 @@ impl Wire {
         }
     }
 
-    /// What becomes of the packet that reaches the far end at `now`: as in netem, one that is lost and has a copy arrives
-    /// once. Copies and losses are counted.
+    /// Decide the fate of the packet that reaches the far end at `now`, and count copies and losses. As in netem, a
+    /// packet that is both lost and duplicated arrives once.
     #[inline]
     pub fn fate<P>(&mut self, packet: &Packet<P>, now: Time, stats: &mut LinkStats<P>) -> Fate {
         let Some(impairments) = &mut self.impairments else { return Fate::Once };
@@ -97,7 +97,7 @@ impl Wire {
         fate
     }
 
-    /// When a packet reaches the far end whose transmission ended at `finish`.
+    /// The time at which a packet whose transmission ended at `finish` reaches the far end.
     #[inline]
     pub fn arrival(&mut self, finish: Time) -> Time {
         match &mut self.impairments {
@@ -106,7 +106,8 @@ impl Wire {
         }
     }
 
-    /// When it does so, and whether it is lost there, if packets reach it one after the other and once.
+    /// The time at which a packet reaches the far end, and whether it is lost there. Only if packets keep their order
+    /// and none is duplicated.
     #[inline]
     pub fn arrival_or_loss(&mut self, finish: Time) -> (Time, bool) {
         match &mut self.impairments {
@@ -118,19 +119,19 @@ impl Wire {
         }
     }
 
-    /// The limit that the queue has from a time on that is not after `now`, if it has not been taken.
+    /// The next limit of the queue that took effect at or before `now`, if any.
     #[inline]
     pub fn limit(&mut self, now: Time) -> Option<Limit> {
         self.impairments.as_mut()?.limit(now)
     }
 
-    /// The moments at which the link may send, if it sends at given moments only.
+    /// The opportunities of the link, if it has any.
     #[inline]
     pub fn opportunities(&mut self) -> Option<&mut Opportunities> {
         self.impairments.as_mut()?.opportunities.as_mut()
     }
 
-    /// When the link may begin to send what waits, as far as it is concerned.
+    /// The time from which the link may send the next packet.
     #[inline]
     pub fn free_at(&self) -> Time {
         let opportunities =
@@ -138,7 +139,7 @@ impl Wire {
         opportunities.map_or_else(|| self.server.free_at(), Opportunities::free_at)
     }
 
-    /// Sends `size` bytes as soon as it may, but not before `ready`.
+    /// Send `size` bytes as soon as possible, but not before `ready`.
     #[inline]
     pub fn transmit(&mut self, size: u16, ready: Time) -> Transmission {
         match self.opportunities() {
@@ -147,13 +148,14 @@ impl Wire {
         }
     }
 
-    /// Bytes that could have been sent after `from`, up to and including `to`, if it sends at given moments only.
+    /// Bytes that the opportunities after `from`, up to and including `to`, could have carried; none without
+    /// opportunities.
     pub fn offered_bytes(&self, from: Time, to: Time) -> Option<u64> {
         let opportunities = self.impairments.as_ref()?.opportunities.as_ref()?;
         Some(opportunities.offered_bytes(from, to))
     }
 
-    /// The shortest delay from now on.
+    /// Minimum delay from now on.
     pub fn min_delay(&self) -> Duration {
         let changed = self.impairments.iter().flat_map(|impairments| impairments.delays.values());
         let recorded = self.impairments.as_ref().and_then(|impairments| impairments.opportunities.as_ref());
@@ -161,39 +163,40 @@ impl Wire {
             + recorded.map_or(Duration::ZERO, Opportunities::min_delay)
     }
 
-    /// The highest rate from now on; unlimited if it sends at given moments.
+    /// Highest rate from now on; unlimited if the link has opportunities.
     pub fn capacity(&self) -> Rate {
         let traced = self.impairments.as_ref().is_some_and(|impairments| impairments.opportunities.is_some());
         if traced { Rate::UNLIMITED } else { self.server.highest_rate() }
     }
 
-    /// Packets may be dropped before they reach the queue.
+    /// Whether packets may be dropped before they reach the queue.
     #[inline]
     pub fn may_filter(&self) -> bool {
         self.impairments.as_ref().is_some_and(|impairments| impairments.properties.filters)
     }
 
-    /// A packet of a stream is dropped before it reaches the queue.
+    /// Whether this packet of a stream is dropped before it reaches the queue.
     pub fn filters(&mut self, stream: StreamId, is_plain_ack: bool) -> bool {
         let Some(impairments) = &mut self.impairments else { return false };
         impairments.each.iter_mut().any(|one| one.filters(stream, is_plain_ack))
     }
 
-    /// What leaves arrives in that order, once if it is not lost, and leaves when the queue and a rate say.
+    /// Whether packets arrive in the order of their departures, at most once, and depart by the queue and a rate
+    /// only.
     pub fn arrivals_known_on_departure(&self) -> bool {
         self.impairments.as_ref().is_none_or(|impairments| {
             !impairments.reorders && !impairments.properties.copies && impairments.opportunities.is_none()
         })
     }
 
-    /// Packets may arrive in another order than that of their departures.
+    /// Whether packets may arrive in another order than that of their departures.
     #[inline]
     pub fn reorders(&self) -> bool {
         self.impairments.as_ref().is_some_and(|impairments| impairments.reorders)
     }
 }
 
-/// Counts what became of a packet.
+/// Count copies and losses.
 #[cold]
 fn count<P>(fate: Fate, packet: &Packet<P>, now: Time, stats: &mut LinkStats<P>) {
     if matches!(fate, Fate::Twice | Fate::OneOfTwo) {
@@ -263,20 +266,20 @@ impl LinkDynamics {
 }
 
 impl Impairments {
-    /// Nothing of what happens on the wire ever differs.
+    /// Whether nothing on the wire ever changes or impairs packets.
     fn are_none(&self) -> bool {
         let steady = self.delays.is_empty() && self.losses.is_empty() && self.limits.is_empty();
         steady && self.each.is_empty() && self.opportunities.is_none()
     }
 
-    /// What becomes of a packet is known when it reaches the link, if its queue does not decide otherwise.
+    /// Whether the fate of a packet is known when it reaches the link, unless its queue decides otherwise.
     pub(crate) fn have_closed_form(&self) -> bool {
         // A packet that is overtaken does not arrive in the order of departures.
         let Properties { filters, copies, .. } = Properties::combined(&self.each);
         !self.reorders() && self.opportunities.is_none() && !filters && !copies
     }
 
-    /// Packets may arrive in another order than that of their departures.
+    /// Whether packets may arrive in another order than that of their departures.
     fn reorders(&self) -> bool {
         !self.delays.is_empty() || Properties::combined(&self.each).reorders
     }
