@@ -1,4 +1,4 @@
-//! The numbers of streams and routes.
+//! Identifiers of streams and routes.
 
 /// The direction of a packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -10,20 +10,20 @@ pub enum Direction {
 }
 
 impl Direction {
-    /// Of the stream or the route with a number.
+    /// The direction of the stream or route with a number.
     #[inline]
     fn from_number(number: u32) -> Direction {
         if number.is_multiple_of(2) { Direction::Forward } else { Direction::Backward }
     }
 }
 
-/// One direction of one connection. Both directions have numbers that differ in the lowest bit.
+/// One direction of one connection. The identifiers of both directions differ in the lowest bit.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[repr(transparent)]
 pub struct StreamId(pub u32);
 
 impl StreamId {
-    /// Its number, to index with.
+    /// Index for arrays.
     #[inline]
     pub fn index(self) -> usize {
         self.0 as usize
@@ -55,19 +55,19 @@ impl RouteId {
         RouteId(2 * flow + direction as u32)
     }
 
-    /// Its number, to index with.
+    /// Index for arrays.
     #[inline]
     pub fn index(self) -> usize {
         self.0 as usize
     }
 
-    /// The stream of number 0: the only one, if no connections share the route.
+    /// The stream with number 0, which is the only one unless connections share the route.
     #[inline]
     pub fn first_stream(self) -> StreamId {
         StreamId(self.0)
     }
 
-    /// The flow whose packets take it.
+    /// The flow whose packets take the route.
     #[inline]
     pub fn flow(self) -> u32 {
         self.0 / 2
@@ -80,25 +80,25 @@ impl RouteId {
     }
 }
 
-/// The numbers of streams: the low bits are those of the route, the bits above them tell the connections apart that
-/// share it.
+/// Layout of stream identifiers. The low bits are the route; the bits above are the number of the stream among those
+/// that share the route.
 ///
-/// Stream `n` of number 0 is that of route `n`, so where no connections share a route there is nothing to translate.
+/// Stream 0 of route `n` has the identifier `n`. Without shared routes, no translation is needed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Streams {
     bits: u32,
-    /// The low `bits` bits.
+    /// The low `bits` bits set.
     mask: u32,
 }
 
 impl Streams {
-    /// For so many routes.
+    /// Create the layout for `routes` routes.
     pub fn new(routes: usize) -> Streams {
         let bits = usize::BITS - routes.saturating_sub(1).leading_zeros();
         Streams { bits, mask: (1 << bits) - 1 }
     }
 
-    /// For the routes of so many flows.
+    /// Create the layout for the routes of `flows` flows.
     pub fn for_flows(flows: usize) -> Streams {
         Streams::new(2 * flows)
     }
@@ -115,13 +115,13 @@ impl Streams {
         RouteId(stream.0 & self.mask)
     }
 
-    /// Its number among the streams of its route.
+    /// Number of a stream among those of its route.
     #[inline]
     pub fn number(self, stream: StreamId) -> u32 {
         stream.0 >> self.bits
     }
 
-    /// How many streams a route has.
+    /// Maximum number of streams per route.
     pub fn count(self) -> u32 {
         u32::MAX >> self.bits
     }

@@ -1,13 +1,13 @@
-//! What a medium is made of, besides its parameters.
+//! Inputs of a medium besides its parameters.
 
 use crate::{QueueDiscipline, SamplingTimes};
 
-/// The queues of its ports, and what else it needs. Without queues it is made to say its least delay and its capacity only.
+/// Queues, sampling times and seed. Without queues, a medium can only report its minimum delay and its capacity.
 pub struct Inputs<P> {
-    /// One for each port.
+    /// Queues of the ports.
     pub queues: Vec<Box<dyn QueueDiscipline<P>>>,
-    /// When its counters are read.
+    /// Times at which its counters are read.
     pub sampling: SamplingTimes,
-    /// The seed of its randomness.
+    /// Seed of its random numbers.
     pub seed: u64,
 }

@@ -1,8 +1,8 @@
-//! Media: elements with several ports of which one transmits at a time.
+//! Media: elements with several ports, of which one transmits at a time.
 //!
-//! Adding one is a file or a folder, and a line in the list below. A [`Medium`] has the ports, their queues and counters,
-//! and transmits; whose turn it is, when it begins and how much it carries is the law of its [`Mac`], so that a medium of
-//! turns is a law beside this file. Any other is an [`Element`] of its own.
+//! To add one, add a file or a folder and a line in the list below. A [`Medium`] implements ports, queues, counters
+//! and transmissions. Its [`Mac`] decides which port has the next turn, when the turn begins and how much it carries.
+//! So a medium with turns needs only a [`Mac`] in a file here. Any other medium implements [`Element`].
 
 mod inputs;
 mod registry;
@@ -26,16 +26,16 @@ use params::Descriptor;
 use serde_json::Value;
 use units::{Duration, Rate, Time};
 
-/// What a law is made for: so many idle ports, and the seed of its randomness.
+/// Inputs of a [`Mac`]: the ports, all idle, and a seed.
 #[derive(Clone, Copy, Debug)]
 pub struct Ports {
-    /// How many.
+    /// Number of ports.
     pub count: usize,
-    /// The seed.
+    /// Seed of its random numbers.
     pub seed: u64,
 }
 
-/// What the ports of a medium transmit over.
+/// Transmission of the ports of a medium.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Channel {
     /// Rate of transmission.
@@ -44,32 +44,32 @@ pub struct Channel {
     pub delay: Duration,
 }
 
-/// Medium access control: the law of whose turn it is.
+/// Medium access control: decides which port has the next turn.
 ///
-/// Calls come in the order of time. Between them nothing happens to it, so it is called no more often than turns begin
-/// and end and ports become backlogged.
+/// Calls come in the order of time. They are needed only when a turn begins or ends, and when a port becomes
+/// backlogged.
 pub trait Mac: Send {
-    /// What its ports transmit over, the same at all times.
+    /// Rate and delay of all ports, which never change.
     fn channel(&self) -> Channel;
 
-    /// A port asks for a turn: from when on may it have one?
+    /// Request a turn for a port. Return the time from which the port may have it.
     fn request(&mut self, port: usize, now: Time, request: Request) -> Time;
 
-    /// The next turn, if nothing arrives before it begins. `ready` says for each port from when on it may have one, never
-    /// if it has nothing to send. The medium is free from `free_at` on. It must be the turn of a port that is ready at
-    /// its start, and if there is such a port, one of them has to have it.
+    /// The next turn, if no packet arrives before it begins. `ready` is the time from which each port may have a
+    /// turn; [`Time::NEVER`] if it has nothing to send. The medium is free from `free_at` on. The port of the turn
+    /// must be ready at its start. If any port is ready, there must be a turn.
     fn next_turn(&self, ready: &[Time], free_at: Time) -> Option<Turn>;
 
-    /// A turn begins.
+    /// Record that a turn begins.
     fn begin(&mut self, turn: &Turn);
 }
 
-/// How a port asks for a turn.
+/// Kind of a request for a turn.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Request {
-    /// A packet has reached it, it had none, and it has no turn.
+    /// A packet has reached a port that had none and has no turn.
     New,
-    /// Its turn ends and it still has packets. The request has ridden on the turn.
+    /// The turn of a port ends and it still has packets. The request was sent within the turn.
     Piggybacked,
 }
 
@@ -78,10 +78,10 @@ pub enum Request {
 pub struct Turn {
     /// The port.
     pub port: usize,
-    /// When it begins.
+    /// Start of the turn.
     pub start: Time,
     /// Time between its start and its first packet.
     pub overhead: Duration,
-    /// It carries packets until the next would exceed so many bytes, but at least one.
+    /// The turn carries packets until the next one would exceed this number of bytes, but at least one packet.
     pub bytes: u64,
 }

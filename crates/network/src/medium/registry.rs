@@ -1,22 +1,22 @@
-//! The list of media: an entry of it is made from its parameters, the queues of its ports and the seed of its randomness.
+//! The list of media. Each is created from its parameters, the queues of its ports and a seed.
 
-/// Lists the media and finds them by name. `P` is what packets carry.
+/// List the media and find them by name. `P` is the payload of packets.
 macro_rules! media {
     ($($name:literal => $type:ty,)*) => {
-        /// Every medium there is.
+        /// All media.
         pub fn descriptors() -> &'static [Descriptor] {
             type P = ();
             const ALL: &[Descriptor] = &[$(params::descriptor::<Inputs<P>, $type>($name),)*];
             ALL
         }
 
-        /// Makes the medium called `kind`, with `params` as a JSON object (null for the defaults) and one port for each queue.
-        /// Different seeds give different dice. Without queues it has no ports that could be used; it then serves to check
-        /// its parameters, and to say its least delay and its capacity.
+        /// Create the medium `kind`, with `params` as a JSON object (null for the defaults) and one port for each
+        /// queue. Different seeds give different random numbers. Without queues no port can be used; the medium then
+        /// serves to check its parameters, and to report its minimum delay and its capacity.
         ///
         /// # Errors
-        /// If there is no such medium, a parameter is unknown, of the wrong type or out of range, they do not go together, or
-        /// they ask for another number of ports.
+        /// If there is no such medium, if a parameter is unknown, of the wrong type or out of range, if parameters
+        /// contradict each other, or if they require another number of ports.
         pub fn build<P: Copy + Send + 'static>(
             kind: &str,
             params: &Value,
@@ -41,7 +41,7 @@ pub(super) use media;
 use crate::Element;
 use params::{BuildError, Problem};
 
-/// A medium that was made for so many ports, if it has as many.
+/// Return the medium if it has `ports` ports, or if `ports` is 0.
 pub(super) fn with_ports<P>(
     name: &'static str,
     made: Box<dyn Element<P>>,

@@ -13,24 +13,25 @@ params! {
         delay_ns: u64 = 0, "ns", 0.0..=1e15;
         /// Time from the request of a port that was idle until it may have a turn.
         grant_delay_ns: u64 = 4_000_000, "ns", 0.0..=1e15;
-        /// Bytes that a turn carries at most; a larger packet has a turn of its own.
+        /// Maximum bytes of a turn; a larger packet has a turn of its own.
         turn_bytes: u64 = 16_384, "bytes", 1.0..=1e12;
-        /// Time that every turn takes before its first packet: guard time and preamble.
+        /// Time at the start of every turn, for guard time and preamble.
         overhead_ns: u64 = 10_000, "ns", 0.0..=1e15;
     }
 }
 
 /// Request and grant, round robin.
 ///
-/// * A port that is idle when a packet reaches it asks for a turn, and may have one after the grant delay.
-/// * A port that still has packets when its turn ends may have the next one from then on: the request has ridden on the
-///   turn, early enough for the grant to be there. The grant delay is paid once per busy period of a port, so that
-///   any number of backlogged ports, also a single one, fills the channel.
-/// * Of the ports that may have a turn, the next one behind the port of the last turn has it, in the order of their
-///   numbers. The channel is never idle while there is such a port.
+/// * A port that is idle when a packet reaches it requests a turn, and may have one after the grant delay.
+/// * A port that still has packets when its turn ends may have the next turn at once: the request was sent within the
+///   turn, early enough for the grant to have arrived. So a port pays the grant delay once per busy period, and any
+///   number of backlogged ports, even a single one, fills the channel.
+/// * The ports take turns in the order of their numbers, beginning after the port of the last turn. A port that may
+///   not have a turn yet is skipped. The channel is never idle while a port may have a turn.
 ///
 /// So each of N ports that stay backlogged, with turns of B bytes, gets B / (N (B / R + overhead)). A packet that
-/// reaches an idle port is begun after the grant delay, at most N - 1 turns of other ports, and the overhead of its own.
+/// reaches an idle port is begun after the grant delay, at most N - 1 turns of other ports, and the overhead of its
+/// own turn.
 #[derive(Clone, Debug)]
 pub struct Shared {
     params: SharedParams,

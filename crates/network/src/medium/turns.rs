@@ -1,4 +1,4 @@
-//! The ports of a medium, and their transmissions one after the other.
+//! The ports of a medium and their transmissions.
 
 use super::{Channel, Inputs, Mac, Ports, Request, Turn};
 use crate::counters::{Counters, LinkStats, SamplingTimes, Totals};
@@ -8,36 +8,36 @@ use params::{Entry, Problem};
 use std::sync::Arc;
 use units::{Duration, Probe, Rate, Time};
 
-/// Ports that take turns by the law of a [`Mac`].
+/// Ports that take turns, as decided by a [`Mac`].
 ///
-/// A packet leaves its queue when its transmission begins. To know that a turn ends because the next packet does not
-/// fit, that packet has to be dequeued: it then stands at the head of its port, still counted as waiting, until the
-/// next turn begins with it (as with `qdisc_peek_dequeued` in Linux). If a queue that may send drops all that it has
-/// instead, the turn is over, and its overhead was in vain.
+/// A packet leaves its queue when its transmission begins. A packet has to be dequeued to find out that it does not
+/// fit into the turn. It is then held at the head of its port, still counted as waiting, until the next turn begins
+/// with it (as with `qdisc_peek_dequeued` in Linux). If the queue drops all its packets instead, the turn ends
+/// without a packet.
 ///
-/// What a port has transmitted counts as its busy time, without the overhead of turns.
+/// The busy time of a port is that of its transmissions, without the overhead of turns.
 pub struct Medium<P, M> {
     mac: M,
     ports: Vec<Port<P>>,
-    /// From when on each port may have a turn; never if it has nothing to send, or has its turn.
+    /// Time from which each port may have a turn; [`Time::NEVER`] if it has nothing to send, or has its turn.
     ready: Vec<Time>,
     server: Server,
     delay: Duration,
     turn: Option<Current>,
-    /// When the last turn ended.
+    /// End of the last turn.
     free_at: Time,
     in_flight: Ring<Flight<P>>,
 }
 
-/// The turn that has begun.
+/// The present turn.
 #[derive(Clone, Copy, Debug)]
 struct Current {
     port: usize,
-    /// When its next packet may begin.
+    /// Time at which its next packet may begin.
     next: Time,
     /// Bytes that it may still carry.
     left: u64,
-    /// It has carried nothing yet.
+    /// Whether it has carried no packet so far.
     first: bool,
 }
 
@@ -45,7 +45,7 @@ struct Port<P> {
     queue: Box<dyn QueueDiscipline<P>>,
     /// The packet that did not fit into the last turn.
     head: Option<Waiting<P>>,
-    /// From when on it may have a turn, if its queue lets a packet go; never if it has not asked for one.
+    /// Time from which it may have a turn, if its queue has a packet ready; [`Time::NEVER`] without a request.
     granted: Time,
     stats: LinkStats<P>,
 }
@@ -59,12 +59,12 @@ struct Flight<P> {
 }
 
 impl<P: Copy> Port<P> {
-    /// Packets that wait.
+    /// Number of waiting packets.
     fn backlog(&self) -> u64 {
         self.queue.backlog().packets + u64::from(self.head.is_some())
     }
 
-    /// From when on it may have a turn.
+    /// Time from which it may have a turn.
     fn ready(&self) -> Time {
         if self.head.is_some() || self.granted == Time::NEVER {
             return self.granted;
@@ -72,7 +72,7 @@ impl<P: Copy> Port<P> {
         self.granted.max(self.queue.ready())
     }
 
-    /// The packet that is transmitted from `turn.next` on, if the turn goes on.
+    /// Take the packet that is transmitted at `turn.next`; none if the turn ends.
     fn next_packet(&mut self, turn: &Current) -> Option<Waiting<P>> {
         let fits = |size: u64| turn.first || size <= turn.left;
         if self.head.is_none() {
@@ -81,7 +81,7 @@ impl<P: Copy> Port<P> {
                 return None;
             }
             let queue = &mut self.queue;
-            // Also when it is empty, so that it may notice.
+            // An empty queue is called too, so that its discipline may notice.
             self.head = self.stats.queue_events(turn.next, None, |events| queue.dequeue(turn.next, events));
         }
         self.head.take_if(|next| fits(next.packet.size.into()))
@@ -114,7 +114,7 @@ impl<P: Copy, M: Mac> Medium<P, M> {
         }
     }
 
-    /// Replays what happened up to now.
+    /// Replay all turns up to now.
     fn replay(&mut self, now: Time) {
         loop {
             match self.turn {
@@ -140,7 +140,7 @@ impl<P: Copy, M: Mac> Medium<P, M> {
         self.turn = Some(Current { port, next: start + overhead, left: bytes, first: true });
     }
 
-    /// The next packet of a turn begins, or the turn ends.
+    /// Transmit the next packet of a turn, or end the turn.
     fn advance(&mut self, turn: Current) {
         let port = &mut self.ports[turn.port];
         let Some(Waiting { packet, since }) = port.next_packet(&turn) else { return self.end(turn) };
@@ -208,7 +208,7 @@ impl<P: Copy + Send, M: Mac> Element<P> for Medium<P, M> {
         self.ports[usize::from(port.0)].stats.close()
     }
 
-    /// Besides what the queue shows: whether the port has the turn, and what may still go in it.
+    /// Show the variables of the queue, whether the port has the turn, and the bytes that the turn may still carry.
     fn observe(&self, port: PortId, now: Time, probe: &mut Probe<'_>) {
         let n = usize::from(port.0);
         self.ports[n].queue.observe(now, probe);
@@ -234,7 +234,7 @@ impl<P: Copy + Send, M: Mac> Element<P> for Medium<P, M> {
     }
 }
 
-/// A law by itself makes a medium.
+/// A [`Mac`] alone defines a medium.
 impl<P: Copy, M: Mac + Entry<Ports>> Entry<Inputs<P>> for Medium<P, M> {
     type Params = M::Params;
     const TITLE: &'static str = M::TITLE;
