@@ -5,26 +5,27 @@ use std::ops::RangeInclusive;
 use std::sync::atomic::{AtomicU64, Ordering};
 use units::Time;
 
-/// Counts the data packets that the elements of a network drop, for each flow.
+/// Counter of the data packets that the elements of a network drop, for each flow.
 ///
-/// All elements of a run have it in common, also those that run on other threads: sums do not depend on the order.
+/// All elements of a run share it, even those on other threads. Sums do not depend on the order.
 #[derive(Debug)]
 pub struct Drops<P> {
     streams: Streams,
     is_data: fn(&Packet<P>) -> bool,
-    /// Times at which drops count.
+    /// Times whose drops are counted.
     measured: RangeInclusive<Time>,
     by_flow: Box<[AtomicU64]>,
 }
 
 impl<P> Drops<P> {
-    /// Creates a counter for `flows` flows, of the packets that `is_data` accepts and that are dropped in `measured`.
+    /// Create a counter for `flows` flows. It counts the packets that `is_data` accepts and that are dropped in
+    /// `measured`.
     pub fn new(flows: usize, is_data: fn(&Packet<P>) -> bool, measured: RangeInclusive<Time>) -> Drops<P> {
         let by_flow = (0..flows).map(|_| AtomicU64::new(0)).collect();
         Drops { streams: Streams::for_flows(flows), is_data, measured, by_flow }
     }
 
-    /// Counts a packet that is dropped. `time` is the end of the interval in which links count the drop, or later.
+    /// Count a dropped packet. `time` is the end of the interval in which links count the drop, or later.
     #[cold]
     pub fn count(&self, time: Time, packet: &Packet<P>) {
         let flow = self.streams.route(packet.stream).flow();
@@ -34,7 +35,7 @@ impl<P> Drops<P> {
         }
     }
 
-    /// Data packets of a flow that were dropped.
+    /// Number of data packets of a flow that were dropped.
     pub fn of_flow(&self, flow: usize) -> u64 {
         self.by_flow[flow].load(Ordering::Relaxed)
     }

@@ -1,4 +1,4 @@
-//! Counters of a link on which it turns out as time goes by what becomes of a packet.
+//! Counters of a link on which the fate of a packet is not known on arrival.
 
 use super::{Counters, SamplingTimes, Totals};
 use crate::queue::Released;
@@ -8,21 +8,21 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 use units::{Duration, Time};
 
-/// What happened between two sampling times.
+/// Counts between two sampling times.
 #[derive(Clone, Copy, Debug)]
 struct Interval {
-    /// The sampling time that closes it; events at that very time still belong to it.
+    /// The sampling time at its end. Events at exactly this time belong to the interval.
     until: Time,
     counters: Counters,
 }
 
-/// Counters per interval, event by event, and what summaries need besides.
+/// Counters per interval, updated event by event, and totals for summaries.
 pub(crate) struct LinkStats<P> {
     sampling: SamplingTimes,
     open: Interval,
-    /// Intervals begun ahead of the clock, in order, without a gap.
+    /// Intervals begun ahead of the clock, in order, without gaps.
     later: VecDeque<Interval>,
-    /// Rarely touched, kept out of the way of what every packet touches.
+    /// Boxed, as few packets touch it: it stays out of the cache lines that all packets touch.
     totals: Box<Totals>,
     /// Counter of drops by flow, if there is one.
     drops: Option<Arc<Drops<P>>>,
@@ -34,7 +34,7 @@ impl<P> LinkStats<P> {
         LinkStats { sampling, open, later: VecDeque::new(), totals: Box::default(), drops: None }
     }
 
-    /// Counts drops by flow, too, from now on.
+    /// Count drops by flow too, from now on.
     pub fn count_drops(&mut self, drops: &Arc<Drops<P>>) {
         self.drops = Some(Arc::clone(drops));
     }
@@ -45,7 +45,7 @@ impl<P> LinkStats<P> {
         interval.arrived_bytes += u64::from(size);
     }
 
-    /// Lets a queue act, and counts what it does to packets. What it drops is `listed` if there is a list.
+    /// Call a queue and count its drops and marks. Dropped packets are also added to `listed`, if given.
     #[inline]
     pub fn queue_events<T>(
         &mut self,
@@ -74,7 +74,7 @@ impl<P> LinkStats<P> {
         self.totals.backlog(&self.sampling, now, packets);
     }
 
-    /// The transmission of a packet that arrived at `at` begins.
+    /// Count a packet that arrived at `at` and whose transmission begins.
     pub fn started(&mut self, size: u16, at: Time, sent: Transmission) {
         let interval = self.interval_of(sent.start);
         interval.started_packets += 1;
@@ -83,7 +83,7 @@ impl<P> LinkStats<P> {
         self.busy(sent.start, sent.finish);
     }
 
-    /// A packet waited from `at` to `start`.
+    /// Record that a packet waited from `at` to `start`.
     #[inline]
     pub fn waited(&mut self, at: Time, start: Time) {
         self.totals.waited(&self.sampling, at, start);
@@ -106,7 +106,7 @@ impl<P> LinkStats<P> {
         interval.forwarded_bytes += u64::from(size);
     }
 
-    /// Closes the interval that ends now.
+    /// Close the interval that ends now.
     pub fn close(&mut self) -> Counters {
         let Interval { until, counters } = self.open;
         self.totals.add(&self.sampling, until, counters);
@@ -119,7 +119,7 @@ impl<P> LinkStats<P> {
         &self.totals
     }
 
-    /// Splits the time of a transmission between the intervals it touches.
+    /// Split the time of a transmission among the intervals that it touches.
     pub fn busy(&mut self, mut start: Time, finish: Time) {
         while start < finish {
             let interval = if start < self.open.until {
@@ -141,7 +141,7 @@ impl<P> LinkStats<P> {
         }
     }
 
-    /// The interval behind the open one that `time` belongs to.
+    /// The interval after the open one that contains `time`.
     #[cold]
     fn interval_ahead(&mut self, time: Time) -> &mut Interval {
         let mut last = self.later.back().map_or(self.open.until, |interval| interval.until);

@@ -1,8 +1,8 @@
 //! Counters of a link, per sampling interval.
 //!
-//! A link may be served ahead of the clock: when a packet's whole journey is known on arrival, so is the time of
-//! every event on it. Each event is therefore counted in the interval in which it happens, and an interval
-//! is read when the clock has passed its end.
+//! A link may be served ahead of the clock: when the whole journey of a packet is known on arrival, so is the time of
+//! every event on it. Each event is counted in the interval in which it happens. An interval is read when the clock
+//! has passed its end.
 
 mod events;
 mod passages;
@@ -14,7 +14,7 @@ use crate::Histogram;
 use std::ops::{AddAssign, RangeInclusive, Sub};
 use units::{Duration, Time};
 
-/// When counters are read: at every multiple of an interval, when the warm-up ends, and at the end.
+/// Times at which counters are read: every multiple of an interval, the end of the warm-up, and the end of the run.
 #[derive(Clone, Copy, Debug)]
 pub struct SamplingTimes {
     interval: Option<Duration>,
@@ -25,13 +25,13 @@ pub struct SamplingTimes {
 }
 
 impl SamplingTimes {
-    /// Times at every multiple of `interval` (if any), at `warmup` and at `end`.
+    /// Create the times: every multiple of `interval` (if any), `warmup` and `end`.
     pub fn new(interval: Option<Duration>, warmup: Time, end: Time) -> SamplingTimes {
         let from = if warmup == Time::ZERO { warmup } else { warmup + Duration::from_nanos(1) };
         SamplingTimes { interval: interval.filter(|&i| i > Duration::ZERO), warmup, end, from }
     }
 
-    /// The first sampling time after `time`; never once the run has ended.
+    /// The first sampling time after `time`; [`Time::NEVER`] after the end of the run.
     pub fn after(&self, time: Time) -> Time {
         let multiple = self.interval.map_or(Time::NEVER, |interval| {
             let step = interval.as_nanos();
@@ -41,23 +41,23 @@ impl SamplingTimes {
         candidates.into_iter().filter(|&t| t > time && t <= self.end).min().unwrap_or(Time::NEVER)
     }
 
-    /// `time` is an exact multiple of the interval.
+    /// Whether `time` is an exact multiple of the interval.
     pub fn is_sample(&self, time: Time) -> bool {
         self.interval.is_some_and(|i| time.as_nanos() % i.as_nanos() == 0)
     }
 
-    /// `time` is one of these times.
+    /// Whether `time` is a sampling time.
     pub fn is_due(&self, time: Time) -> bool {
         self.is_sample(time) || time == self.warmup || time == self.end
     }
 
-    /// The times that summaries cover: after the warm-up, or from 0 without one, up to the end.
+    /// Times that summaries cover: after the warm-up, or from 0 without one, up to the end.
     #[inline]
     pub fn measured(&self) -> RangeInclusive<Time> {
         self.from..=self.end
     }
 
-    /// `time` belongs to what summaries cover.
+    /// Whether summaries cover `time`.
     #[inline]
     pub fn measures(&self, time: Time) -> bool {
         self.measured().contains(&time)
@@ -74,7 +74,7 @@ impl SamplingTimes {
     }
 }
 
-/// What happened on a link over a span of time. Spans can be added up.
+/// Counts of a link over a span of time. Counts of consecutive spans can be added.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counters {
     /// Packets that reached the link.
@@ -91,15 +91,15 @@ pub struct Counters {
     pub started_packets: u64,
     /// Their bytes.
     pub started_bytes: u64,
-    /// Nanoseconds that those packets had waited, added up.
+    /// Sum of the queueing delays of those packets, in nanoseconds.
     pub waited_ns: u64,
     /// Nanoseconds during which the link transmitted.
     pub busy_ns: u64,
     /// Packets lost at the far end.
     pub lost_packets: u64,
-    /// Copies that came into being there.
+    /// Copies made at the far end.
     pub duplicated_packets: u64,
-    /// Packets handed over at the far end.
+    /// Packets delivered at the far end.
     pub forwarded_packets: u64,
     /// Their bytes.
     pub forwarded_bytes: u64,
@@ -121,7 +121,7 @@ impl Counters {
         self.started_packets + self.duplicated_packets - self.lost_packets - self.forwarded_packets
     }
 
-    /// Mean wait in seconds of the packets whose transmission began; NaN if there were none.
+    /// Mean queueing delay in seconds of the packets whose transmission began; NaN if there were none.
     pub fn mean_wait_s(&self) -> f64 {
         self.waited_ns as f64 / self.started_packets as f64 / 1e9
     }
@@ -130,7 +130,7 @@ impl Counters {
 impl Sub for Counters {
     type Output = Counters;
 
-    /// What happened since `earlier`, if both count from the same time on.
+    /// Counts since `earlier`, if both count from the same time on.
     fn sub(self, earlier: Counters) -> Counters {
         Counters {
             arrived_packets: self.arrived_packets - earlier.arrived_packets,
@@ -168,21 +168,21 @@ impl AddAssign for Counters {
     }
 }
 
-/// What a link has done up to the last sampling time.
+/// Counters of a link up to the last sampling time.
 #[derive(Clone, Debug, Default)]
 pub struct Totals {
     /// Since the run began.
     pub run: Counters,
     /// Since the warm-up ended.
     pub measured: Counters,
-    /// Most packets that waited at once since the warm-up ended.
+    /// Maximum number of packets that waited at the same time, since the warm-up ended.
     pub backlog_max_packets: u64,
-    /// Waits that were longer than zero, since the warm-up ended.
+    /// Queueing delays above zero, since the warm-up ended.
     waits: Histogram,
 }
 
 impl Totals {
-    /// Adds an interval that ended at `until`.
+    /// Add an interval that ended at `until`.
     fn add(&mut self, sampling: &SamplingTimes, until: Time, counters: Counters) {
         self.run += counters;
         if sampling.measures(until) {
@@ -190,7 +190,7 @@ impl Totals {
         }
     }
 
-    /// So many packets wait at `now`.
+    /// Update the maximum backlog with `packets` packets that wait at `now`.
     #[inline]
     fn backlog(&mut self, sampling: &SamplingTimes, now: Time, packets: u64) {
         if packets > self.backlog_max_packets && sampling.measures(now) {
@@ -198,7 +198,8 @@ impl Totals {
         }
     }
 
-    /// A packet waited from `at` to `start`. Most packets of most links do not wait: those are counted by difference.
+    /// Record that a packet waited from `at` to `start`. Most packets of most links do not wait; their number is a
+    /// difference.
     #[inline]
     fn waited(&mut self, sampling: &SamplingTimes, at: Time, start: Time) {
         if start > at && sampling.measures(start) {
@@ -206,7 +207,7 @@ impl Totals {
         }
     }
 
-    /// The wait in seconds that the share `q` of the measured packets does not exceed, to within 1 %; NaN if no
+    /// Queueing delay in seconds that the share `q` of the measured packets does not exceed, to within 1 %; NaN if no
     /// transmission was measured.
     pub fn wait_quantile_s(&self, q: f64) -> f64 {
         let all = self.measured.started_packets;

@@ -1,38 +1,39 @@
 //! Counters of a link on which the whole journey of a packet is known on arrival.
 //!
-//! Packets keep their order on such a link, so there is one list of them, and three places in it: how many have arrived, have
-//! been started and have come to the far end by a given time. Only the length of the list and what adds up along it are
-//! counted for each packet. When the first packet passes one of the three places behind a sampling time, what has added up
-//! before it is noted for that time.
+//! Packets keep their order on such a link. So one list of packets with three positions is enough: how many have
+//! arrived, have started, and have reached the far end by a given time. Per packet only the length of the list and
+//! sums over it are counted. When a packet is the first to pass one of the three positions after a sampling time, the
+//! sums before it are noted for that time.
 
 use super::{Counters, SamplingTimes, Totals};
 use crate::server::Transmission;
 use std::collections::VecDeque;
 use units::{Duration, Time};
 
-/// What every packet touches.
+/// State that every packet touches.
 #[derive(Clone, Debug)]
 pub(crate) struct Passages {
     /// Packets that were not dropped.
     packets: u64,
-    /// Nanoseconds that they waited.
+    /// Sum of their queueing delays in nanoseconds.
     waited_ns: u64,
-    /// Their bytes.
+    /// Bytes of those packets.
     bytes: u64,
-    /// A packet that arrives later may be the first to do so behind a sampling time.
+    /// A packet that arrives later than this may be the first to arrive after a sampling time.
     arrives_by: Time,
-    /// Nanoseconds that their transmissions took.
+    /// Sum of their transmission times in nanoseconds.
     busy_ns: u64,
-    /// A packet that reaches the far end later may be the first to do so, or to be started, behind a sampling time.
+    /// A packet that reaches the far end later than this may be the first to do so, or to start, after a sampling
+    /// time.
     ends_by: Time,
     rest: Box<Rest>,
 }
 
-/// What few packets touch.
+/// State that few packets touch.
 #[derive(Clone, Debug)]
 struct Rest {
     sampling: SamplingTimes,
-    /// The shortest time from the end of a transmission to the far end.
+    /// Minimum time from the end of a transmission to the far end.
     delay: Duration,
     dropped_packets: u64,
     dropped_bytes: u64,
@@ -41,23 +42,23 @@ struct Rest {
     arrivals: Place,
     starts: Place,
     ends: Place,
-    /// Sampling times that lie ahead of the clock and that packets have passed.
+    /// Notes at sampling times that are ahead of the clock and that packets have passed.
     notes: VecDeque<Note>,
-    /// The counters at the last sampling time, from the beginning of the run on.
+    /// Counters at the last sampling time, from the beginning of the run.
     closed: Counters,
     totals: Totals,
 }
 
-/// Where packets are counted, of three: at their arrival, their start, or the far end.
+/// Position at which packets are counted: arrival, start, or far end.
 #[derive(Clone, Copy, Debug)]
 struct Place {
-    /// The first sampling time that no packet has passed here.
+    /// First sampling time that no packet has passed at this position.
     until: Time,
-    /// How many of the notes have been made here.
+    /// Number of notes that have been made at this position.
     notes: usize,
 }
 
-/// Counters at a sampling time, from the beginning of the run on. Each place notes its own.
+/// Counters at a sampling time, from the beginning of the run. Each position notes its own.
 #[derive(Clone, Copy, Debug)]
 struct Note {
     at: Time,
@@ -65,7 +66,7 @@ struct Note {
 }
 
 impl Passages {
-    /// Nothing has happened on a link on which a packet takes `delay` at least to reach the far end after its transmission.
+    /// Create counters of a link on which a packet takes at least `delay` from its transmission to the far end.
     pub fn new(sampling: SamplingTimes, delay: Duration) -> Passages {
         let place = Place { until: sampling.after(Time::ZERO), notes: 0 };
         let rest = Rest {
@@ -86,8 +87,8 @@ impl Passages {
         Passages { arrives_by, ends_by, packets: 0, bytes: 0, busy_ns: 0, waited_ns: 0, rest: Box::new(rest) }
     }
 
-    /// A packet of `size` bytes passes: it arrives at `at`, is transmitted behind another which has left at `free_at`, and at
-    /// `arrival` it reaches the far end.
+    /// Count a packet of `size` bytes that arrives at `at`, is transmitted after a packet that left at `free_at`, and
+    /// reaches the far end at `arrival`.
     #[inline]
     pub fn passed(&mut self, size: u16, at: Time, sent: Transmission, arrival: Time, free_at: Time) {
         if at > self.arrives_by || arrival > self.ends_by {
@@ -102,7 +103,7 @@ impl Passages {
         }
     }
 
-    /// The packet that has passed last is lost at the far end. Returns the end of the interval that counts it.
+    /// Count the last packet as lost at the far end. Return the end of the interval that counts it.
     #[cold]
     pub fn lost(&mut self, size: u16) -> Time {
         self.rest.lost_packets += 1;
@@ -110,7 +111,7 @@ impl Passages {
         self.rest.ends.until
     }
 
-    /// A packet arrives at `at` and is dropped. Returns the end of the interval that counts it.
+    /// Count a packet that arrives at `at` and is dropped. Return the end of the interval that counts it.
     #[cold]
     #[inline(never)]
     pub fn dropped(&mut self, size: u16, at: Time) -> Time {
@@ -122,19 +123,19 @@ impl Passages {
         self.rest.arrivals.until
     }
 
-    /// The most packets that have been measured to wait.
+    /// Maximum number of packets that have been measured to wait.
     #[inline]
     pub fn most_waiting(&self) -> u64 {
         self.rest.totals.backlog_max_packets
     }
 
-    /// So many packets wait at `now`.
+    /// Update the maximum backlog with `packets` packets that wait at `now`.
     #[inline]
     pub fn backlog(&mut self, now: Time, packets: u64) {
         self.rest.totals.backlog(&self.rest.sampling, now, packets);
     }
 
-    /// Closes the interval that ends now. The last transmission ends at `free_at`.
+    /// Close the interval that ends now. The last transmission ends at `free_at`.
     pub fn close(&mut self, free_at: Time) -> Counters {
         let now = self.so_far();
         let interval = self.rest.close(&now, free_at);
@@ -142,12 +143,13 @@ impl Passages {
         interval
     }
 
-    /// Everything up to the last sampling time.
+    /// Counters up to the last sampling time.
     pub fn totals(&self) -> &Totals {
         &self.rest.totals
     }
 
-    /// The first packets behind one or more sampling times arrive, are started or come to the far end; none at zero.
+    /// Note the counters at sampling times that a packet is the first to pass on arrival, at its start or at the far
+    /// end. A time of zero passes none.
     #[cold]
     #[inline(never)]
     fn pass_sampling_times(&mut self, at: Time, start: Time, arrival: Time, free_at: Time) {
@@ -170,7 +172,7 @@ impl Passages {
         self.ends_by = self.rest.ends.until.min(self.rest.starts.until + self.rest.delay);
     }
 
-    /// What has been counted.
+    /// The counters so far.
     fn so_far(&self) -> Counters {
         let &Passages { packets, bytes, busy_ns, waited_ns, ref rest, .. } = self;
         Counters {
@@ -199,7 +201,8 @@ impl Rest {
         counters.dropped_bytes = before.dropped_bytes;
     }
 
-    /// What is left of the last transmission at the sampling time, until `free_at`, belongs behind it.
+    /// Note the started packets. The part of the last transmission between the sampling time and `free_at` belongs to
+    /// the next interval.
     fn note_starts(&mut self, before: &Counters, free_at: Time) {
         let Note { at, counters } = self.starts.pass(&self.sampling, &mut self.notes);
         counters.started_packets = before.started_packets;
@@ -215,7 +218,7 @@ impl Rest {
         counters.forwarded_bytes = before.forwarded_bytes;
     }
 
-    /// Closes the first interval that is open. Where no packet has passed its end, `now` is what it has seen.
+    /// Close the first open interval. Positions whose packets have not passed its end use the counters `now`.
     fn close(&mut self, now: &Counters, free_at: Time) -> Counters {
         if self.arrivals.notes == 0 {
             self.note_arrivals(now);
@@ -238,7 +241,8 @@ impl Rest {
 }
 
 impl Place {
-    /// A packet passes a sampling time here: the note of that time, which is made if no other place has done so.
+    /// Pass a sampling time at this position. Return the note for that time, which is created by the first position
+    /// to pass.
     fn pass<'a>(&mut self, sampling: &SamplingTimes, notes: &'a mut VecDeque<Note>) -> &'a mut Note {
         if self.notes == notes.len() {
             notes.push_back(Note { at: self.until, counters: Counters::default() });
@@ -261,14 +265,14 @@ mod tests {
         Time::from_nanos(nanos)
     }
 
-    /// A packet: nanoseconds behind the one before, nanoseconds to transmit it (also its size), and its fate.
+    /// A packet: nanoseconds after the packet before, nanoseconds to transmit it (also its size), and its fate.
     type Case = (u64, u64, u8);
 
     const DELAY: u64 = 30;
     const DROPPED: u8 = 0;
     const LOST: u8 = 1;
 
-    /// Sends packets over a link until `end`, counts both ways, and compares every interval and what summaries need.
+    /// Send packets over a link until `end`, count them both ways, and compare all intervals and totals.
     fn compare(sampling: SamplingTimes, packets: &[Case], jitter: u64) {
         let (mut passages, mut events) =
             (Passages::new(sampling, Duration::from_nanos(DELAY)), LinkStats::new(sampling));
