@@ -1,4 +1,4 @@
-//! ACK filter: a middlebox that drops a part of the acknowledgements.
+//! ACK filter: a middlebox that drops a part of the ACKs.
 
 use super::{Effect, Properties};
 use crate::{Dice, StreamId};
@@ -8,17 +8,17 @@ use std::collections::BTreeMap;
 params! {
     /// Parameters of an ACK filter.
     pub struct Params {
-        /// One in so many of the plain ACKs of a stream passes.
+        /// One of this many plain ACKs of a stream passes.
         every: u32, "packets", 2..=1_000_000;
     }
 }
 
-/// Lets every so many of the plain ACKs of a stream pass, and drops the others. Plain ACKs report nothing but progress: no
-/// selective acknowledgement, no mark.
+/// Lets one of `every` plain ACKs of a stream pass and drops the others. Plain ACKs report progress only, without
+/// selective acknowledgements and marks.
 #[derive(Clone, Debug)]
 pub struct AckFilter {
     every: u32,
-    /// Plain ACKs since the last one that passed, of flows that have had any: their numbers may be large and many.
+    /// Plain ACKs since the last one that passed. A map, as stream identifiers may be large and sparse.
     seen: BTreeMap<StreamId, u32>,
 }
 
@@ -45,7 +45,7 @@ impl Entry<&Dice> for AckFilter {
     type Params = Params;
     const TITLE: &'static str = "A middlebox drops all but every n-th of the plain ACKs of each flow";
     const SOURCE: &'static str =
-        "RFC 3449, section 5.2.1: the ACKs of a path whose other direction is narrow";
+        "RFC 3449, section 5.2.1: the ACKs of an asymmetric path";
 
     fn new(params: Params, _: &Dice) -> AckFilter {
         AckFilter { every: params.every, seen: BTreeMap::new() }

@@ -1,4 +1,4 @@
-//! Aggregation: packets that are handed over together.
+//! Aggregation: packets that are delivered together.
 
 use super::Effect;
 use crate::Dice;
@@ -8,12 +8,12 @@ use units::Time;
 params! {
     /// Parameters of aggregation.
     pub struct Params {
-        /// Packets are handed over at multiples of this time only.
+        /// Packets are delivered only at multiples of this time.
         slot_ns: u64, "ns", 1.0..=3.6e12;
     }
 }
 
-/// The far end hands packets over at multiples of a time only: batches, as on a radio link that aggregates them.
+/// The far end delivers packets only at multiples of a time, in batches, like a radio link with aggregation.
 #[derive(Clone, Debug)]
 pub struct Aggregation {
     slot_ns: u64,
@@ -28,7 +28,7 @@ impl Effect for Aggregation {
 impl Entry<&Dice> for Aggregation {
     type Params = Params;
     const TITLE: &'static str =
-        "Packets are handed over at multiples of a time only, as on a radio link that aggregates them";
+        "Packets are delivered only at multiples of a time, as on a radio link with aggregation";
     const SOURCE: &'static str = "";
 
     fn new(params: Params, _: &Dice) -> Aggregation {

@@ -1,4 +1,4 @@
-//! A link that sends again what it loses.
+//! Link-layer retransmission (ARQ).
 
 use super::Effect;
 use crate::Dice;
@@ -8,22 +8,22 @@ use units::{Duration, Rng, Time};
 params! {
     /// Parameters of link-layer retransmission.
     pub struct Params {
-        /// Probability that a transmission fails, the repeated ones included.
+        /// Probability that a transmission fails, retransmissions included.
         probability: f64, "", 0.0..=0.99;
-        /// What each failure costs: the time until the packet is sent again, and that of sending it.
+        /// Delay of each failure: the time until the packet is retransmitted, and its transmission.
         delay_ns: u64, "ns", 1.0..=3.6e12;
     }
 }
 
-/// Perfectly persistent ARQ: a packet whose transmission fails is sent again until it arrives, and those behind it wait, so
-/// that the link loses and reorders nothing but has delays of its own (RFC 3366, sections 1.3 and 3.1). What is sent again
-/// takes nothing of the rate.
+/// Perfectly persistent ARQ: the link retransmits a packet until it arrives, and later packets wait. So the link
+/// neither loses nor reorders packets, but adds delay (RFC 3366, sections 1.3 and 3.1). Retransmissions take nothing
+/// of the rate.
 #[derive(Clone, Debug)]
 pub struct Arq {
     probability: f64,
     delay: Duration,
     rng: Rng,
-    /// The last arrival at the far end.
+    /// Time of the last arrival at the far end.
     latest: Time,
 }
 
@@ -40,7 +40,7 @@ impl Effect for Arq {
 
 impl Entry<&Dice> for Arq {
     type Params = Params;
-    const TITLE: &'static str = "The link sends again what it loses, and those behind wait";
+    const TITLE: &'static str = "The link retransmits what it loses, and later packets wait";
     const SOURCE: &'static str = "RFC 3366 (perfectly persistent ARQ)";
 
     fn new(params: Params, dice: &Dice) -> Arq {

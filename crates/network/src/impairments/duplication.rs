@@ -13,7 +13,7 @@ params! {
     }
 }
 
-/// Some packets arrive twice, the copy right behind the packet.
+/// Some packets arrive twice, the copy right after the packet.
 #[derive(Clone, Debug)]
 pub struct Duplication {
     probability: f64,
@@ -32,7 +32,7 @@ impl Effect for Duplication {
 
 impl Entry<&Dice> for Duplication {
     type Params = Params;
-    const TITLE: &'static str = "Some packets arrive twice, the copy right behind the packet";
+    const TITLE: &'static str = "Some packets arrive twice, the copy right after the packet";
     const SOURCE: &'static str = "Linux net/sched/sch_netem.c (duplicate)";
 
     fn new(params: Params, dice: &Dice) -> Duplication {

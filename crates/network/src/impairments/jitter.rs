@@ -1,4 +1,4 @@
-//! Jitter: extra delay that differs from packet to packet.
+//! Jitter: a random extra delay of every packet.
 
 use super::{Effect, Properties};
 use crate::Dice;
@@ -8,17 +8,18 @@ use units::{Duration, Rng, Time};
 params! {
     /// Parameters of jitter.
     pub struct Params {
-        /// The largest extra delay; of a normal distribution, the standard deviation.
+        /// Maximum extra delay; with a normal distribution, its standard deviation.
         spread_ns: u64, "ns", 0.0..=3.6e12;
         /// Uniform from 0 to the spread, or the absolute value of a normal variable.
         shape: Shape = Shape::Uniform, "";
-        /// Packets may overtake each other; otherwise one that would waits for those before.
+        /// Let packets overtake each other. Otherwise a packet that would overtake waits for those before it.
         reorder: bool = false, "";
     }
 }
 
-/// How the extra delay is distributed. Adding a distribution is a variant here and its draw in `extra`, and its name in
-/// `scenario/model/link/impairments.py`; for the other engines `linux/tc/netem.py`, and `ns3/program_input.py` with `cpp/wire.cc`.
+/// Distribution of the extra delay. To add one, add a variant here and its draw in `extra`, and its name in
+/// `scenario/model/link/impairments.py`; for the other engines `linux/tc/netem.py`, and `ns3/program_input.py` with
+/// `cpp/wire.cc`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Deserialize, serde::Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Shape {
@@ -28,12 +29,12 @@ pub enum Shape {
     Normal,
 }
 
-/// Extra delay that differs from packet to packet.
+/// A random extra delay of every packet.
 #[derive(Clone, Debug)]
 pub struct Jitter {
     params: Params,
     rng: Rng,
-    /// The last arrival at the far end.
+    /// Time of the last arrival at the far end.
     latest: Time,
 }
 
@@ -53,7 +54,7 @@ impl Effect for Jitter {
 }
 
 impl Jitter {
-    /// What the next packet takes longer.
+    /// Draw the extra delay of the next packet.
     fn extra(&mut self) -> Duration {
         let share = match self.params.shape {
             Shape::Uniform => self.rng.unit(),
@@ -65,7 +66,7 @@ impl Jitter {
 
 impl Entry<&Dice> for Jitter {
     type Params = Params;
-    const TITLE: &'static str = "Extra delay that differs from packet to packet";
+    const TITLE: &'static str = "A random extra delay of every packet";
     const SOURCE: &'static str = "";
 
     fn new(params: Params, dice: &Dice) -> Jitter {

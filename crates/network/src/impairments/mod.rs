@@ -1,7 +1,7 @@
-//! What may happen to packets on a link besides queueing, sending, delaying and losing them.
+//! Impairments: effects of a link on packets besides queueing, transmission, delay and loss.
 //!
-//! Adding an impairment is one file beside this one and one line in the list below. A link may have one of each kind, and
-//! they act in the order of the list, whatever the order in which they are given.
+//! To add one, add a file beside this one and a line in the list below. A link may have one impairment of each kind.
+//! They act in the order of the list, whatever the order in which they are given.
 
 use crate::{Dice, StreamId};
 use units::Time;
@@ -18,43 +18,44 @@ params::family! {
     }
 }
 
-/// What an impairment does: a method for every place that a packet passes on a link, of which most impairments have one.
+/// Effect of an impairment. It has a method for every place on a link; most impairments implement one.
 pub trait Effect {
-    /// What others must know of it.
+    /// Assumptions that the impairment breaks.
     fn properties(&self) -> Properties {
         Properties::default()
     }
 
-    /// A packet of a stream reaches the queue: true if it is dropped there. Asked if its properties say that it filters.
+    /// Whether a packet that reaches the queue is dropped there. Called only if [`Properties::filters`] is set.
     fn filters(&mut self, _stream: StreamId, _is_plain_ack: bool) -> bool {
         false
     }
 
-    /// When a packet reaches the far end whose transmission ended at `finish` and that would be there at `arrival`; not before
-    /// that. Asked in the order in which packets leave.
+    /// The time at which a packet reaches the far end, not before `arrival`. Its transmission ended at `finish`, and
+    /// it would otherwise arrive at `arrival`. Called in the order of departures.
     fn arrival(&mut self, _finish: Time, arrival: Time) -> Time {
         arrival
     }
 
-    /// A packet reaches the far end: true if a copy of it arrives right behind it. Asked if its properties say that it copies.
+    /// Whether a packet that reaches the far end is duplicated, with its copy right after it. Called only if
+    /// [`Properties::copies`] is set.
     fn copies(&mut self) -> bool {
         false
     }
 }
 
-/// Which of the assumptions that hold for a plain link an impairment breaks.
+/// Assumptions on plain links that an impairment breaks.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Properties {
-    /// Packets may be dropped before they reach the queue.
+    /// Whether packets may be dropped before they reach the queue.
     pub filters: bool,
-    /// Packets may arrive in another order than that of their departures.
+    /// Whether packets may arrive in another order than that of their departures.
     pub reorders: bool,
-    /// Packets may arrive twice.
+    /// Whether packets may arrive twice.
     pub copies: bool,
 }
 
 impl Properties {
-    /// That of several impairments.
+    /// The properties of several impairments together.
     pub(crate) fn combined(all: &[Impairment]) -> Properties {
         all.iter().map(|one| one.properties()).fold(Properties::default(), |a, b| Properties {
             filters: a.filters || b.filters,
@@ -65,7 +66,7 @@ impl Properties {
 }
 
 impl Impairment {
-    /// Its place in the order in which impairments act.
+    /// Index in the order in which impairments act.
     pub(crate) fn place(&self) -> usize {
         Impairment::descriptors().iter().take_while(|known| known.name != self.kind()).count()
     }

@@ -8,25 +8,25 @@ use units::{Duration, Time};
 params! {
     /// Parameters of reordering.
     pub struct Params {
-        /// One packet in so many takes longer.
+        /// One packet in this many takes longer.
         every: u64, "packets", 1.0..=9.223_372_036_854_776e18;
-        /// How much longer it takes.
+        /// Extra delay of such a packet.
         extra_ns: u64, "ns", 1.0..=3.6e12;
-        /// When it begins.
+        /// Time at which reordering begins.
         from_ns: u64 = 0, "ns", 0.0..=8.64e13;
-        /// When it ends. Left out: never.
+        /// Time at which it ends. Left out: never.
         until_ns: Option<u64> = None, "ns", 0.0..=8.64e13;
     }
 }
 
-/// Every so many packets, one takes longer on the wire, and those behind overtake it.
+/// One of `every` packets takes longer on the wire, and later packets overtake it.
 #[derive(Clone, Debug)]
 pub struct Reordering {
     every: u64,
     extra: Duration,
-    /// Packets that leave earlier do not count.
+    /// Packets that leave earlier are not affected.
     from: Time,
-    /// Nor do those that leave at this time or later.
+    /// Packets that leave at this time or later are not affected.
     until: Time,
     /// Packets since the last one that took longer.
     seen: u64,
@@ -49,7 +49,7 @@ impl Effect for Reordering {
 impl Entry<&Dice> for Reordering {
     type Params = Params;
     const TITLE: &'static str =
-        "Every so many packets, one takes longer on the wire, and those behind overtake it";
+        "One of every n packets takes longer on the wire, and later packets overtake it";
     const SOURCE: &'static str = "";
 
     fn new(params: Params, _: &Dice) -> Reordering {

@@ -1,4 +1,4 @@
-//! Loss in bursts.
+//! Loss in bursts: the model of Gilbert and Elliott.
 
 use super::LossModel;
 use crate::Dice;
@@ -8,13 +8,13 @@ use units::Rng;
 params! {
     /// Parameters of the model of Gilbert and Elliott; probabilities per packet.
     pub struct Params {
-        /// Of going from good to bad, per packet (p).
+        /// Probability of the transition from good to bad, per packet (p).
         worsens: f64, "", 0..=1;
-        /// Of going from bad to good, per packet (r).
+        /// Probability of the transition from bad to good, per packet (r).
         improves: f64, "", 0..=1;
-        /// Of loss in bad times (1-h).
+        /// Probability of loss in bad times (1-h).
         bad: f64 = 1.0, "", 0..=1;
-        /// Of loss in good times (1-k).
+        /// Probability of loss in good times (1-k).
         good: f64 = 0.0, "", 0..=1;
     }
 }
@@ -23,13 +23,13 @@ params! {
 #[derive(Clone, Debug)]
 pub struct GilbertElliott {
     params: Params,
-    /// Bad times have begun.
+    /// Whether the state is bad.
     is_bad: bool,
     rng: Rng,
 }
 
 impl LossModel for GilbertElliott {
-    /// First the state moves, then it decides about this packet, as in `loss_gilb_ell` of netem.
+    /// Update the state, then decide whether this packet is lost, as in `loss_gilb_ell` of netem.
     #[inline]
     fn is_lost(&mut self) -> bool {
         let moves = if self.is_bad { self.params.improves } else { self.params.worsens };

@@ -1,6 +1,6 @@
-//! Loss that is not congestion: which packets are lost at the far end of a link, whatever its queue does.
+//! Loss without congestion: packets lost at the far end of a link, independently of its queue.
 //!
-//! Adding a model is one file beside this one and one line in the list below.
+//! To add a model, add a file beside this one and a line in the list below.
 
 use crate::Dice;
 
@@ -16,6 +16,6 @@ params::family! {
 
 /// Decides which packets are lost.
 pub trait LossModel {
-    /// The next packet is lost.
+    /// Whether the next packet is lost.
     fn is_lost(&mut self) -> bool;
 }

@@ -1,4 +1,4 @@
-//! Loss that was recorded.
+//! Replay of recorded loss.
 
 use super::LossModel;
 use crate::Dice;
@@ -7,14 +7,14 @@ use params::{Entry, Problem, params};
 params! {
     /// Parameters of given losses.
     pub struct Params {
-        /// Their numbers, ascending, the first packet being 0.
+        /// Indices of lost packets, ascending; the first packet has index 0.
         packets: Vec<u64> = Vec::new(), "packets";
-        /// After so many packets it begins again. Left out: never.
+        /// Packets after which the indices repeat. Left out: never.
         period: Option<u64> = None, "packets", 1.0..=9.223_372_036_854_776e18;
     }
 }
 
-/// Given packets are lost, such as those that a recording says were.
+/// Given packets are lost, such as those of a recording.
 #[derive(Clone, Debug)]
 pub struct Replay {
     params: Params,
@@ -39,7 +39,7 @@ impl LossModel for Replay {
 
 impl Entry<&Dice> for Replay {
     type Params = Params;
-    const TITLE: &'static str = "Given packets are lost, such as those that a recording says were";
+    const TITLE: &'static str = "Given packets are lost, such as those of a recording";
     const SOURCE: &'static str = "";
 
     fn check(params: &Params) -> Option<Problem> {
