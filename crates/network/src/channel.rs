@@ -3,33 +3,34 @@
 use std::ops::RangeInclusive;
 use units::{Duration, Rng, Time};
 
-/// Of signal-to-noise ratios: the mean, the standard deviation, and the memory.
+/// Ranges of the mean and the standard deviation of signal-to-noise ratios, and of the memory.
 const SNR_DB: RangeInclusive<f64> = -100.0..=100.0;
 const SPREAD_DB: RangeInclusive<f64> = 0.0..=100.0;
 const MEMORY_S: RangeInclusive<f64> = 1e-3..=1e6;
 
-/// Own: between two values the ratio is constant. Shorter than a channel stays the same for a device that is carried
-/// about: 10 ms at 5 GHz and 1.5 m/s (coherence time, 9/16 pi of the inverse of the Doppler shift).
+/// Own: time for which the ratio is constant. It is shorter than the coherence time of a device that is carried
+/// about: 10 ms at 5 GHz and 1.5 m/s (9/16 pi of the inverse of the Doppler shift).
 const STEP: Duration = Duration::from_millis(1);
 
-/// What stands in the way now and then, as a body in that of millimetre waves: it comes and goes with exponentially distributed times
-/// (M. Gapeyenko et al., IEEE ICC 2016: recollected).
+/// A random obstacle, such as a body in the path of millimetre waves. The times with and without it are exponentially
+/// distributed (M. Gapeyenko et al., IEEE ICC 2016: recollected).
 #[derive(Clone, Debug)]
 pub struct Blockage {
     depth_db: f64,
-    /// How long it stays, and how long the way is free, in the mean.
+    /// Mean times free and blocked, in seconds.
     lasting: [f64; 2],
     blocked: bool,
-    /// When that changes.
+    /// Time of the next change.
     until: Time,
     rng: Rng,
 }
 
 impl Blockage {
-    /// What [`can_be`](Self::can_be) wants, for messages.
+    /// The requirement of [`can_be`](Self::can_be), for messages.
     pub const WANTED: &'static str = "must be an attenuation from 0 to 100 dB, and mean times blocked and free from 0.001 to 1,000,000 s, or empty";
 
-    /// Numbers of a plan that make one: decibels, seconds blocked and seconds free, or nothing.
+    /// Whether numbers of a plan define a blockage: attenuation in dB, mean seconds blocked and mean seconds free; or
+    /// none.
     pub fn can_be(numbers: &[f64]) -> bool {
         match *numbers {
             [] => true,
@@ -40,7 +41,7 @@ impl Blockage {
         }
     }
 
-    /// That of such numbers, which is not in the way at the beginning; none of none.
+    /// Create the blockage that the numbers define, initially free; none without numbers.
     pub fn made(numbers: &[f64], rng: Rng) -> Option<Blockage> {
         let &[depth_db, blocked, free] = numbers else { return None };
         let mut made =
@@ -49,13 +50,13 @@ impl Blockage {
         Some(made)
     }
 
-    /// How long it stays as it is.
+    /// Draw the time until the next change.
     fn stays(&mut self) -> Duration {
         let mean = self.lasting[usize::from(self.blocked)];
         Duration::from_nanos((-mean * (1.0 - self.rng.unit()).ln() * 1e9) as u64 + 1)
     }
 
-    /// It comes and goes up to a time that is not before the last one.
+    /// Update the state up to `now`. Times never decrease.
     fn at(&mut self, now: Time) {
         while self.until <= now {
             self.blocked = !self.blocked;
@@ -64,35 +65,35 @@ impl Blockage {
         }
     }
 
-    /// Decibels that it took then.
+    /// Attenuation in dB at the last update.
     fn latest(&self) -> f64 {
         if self.blocked { self.depth_db } else { 0.0 }
     }
 }
 
-/// A signal-to-noise ratio in decibels: normally distributed, with a correlation that decays exponentially over time, as
-/// shadowing does over distance (Gudmundson, Electronics Letters 27, 1991).
+/// A signal-to-noise ratio in dB. It is normally distributed, with a correlation that decays exponentially over time,
+/// as shadowing does over distance (Gudmundson, Electronics Letters 27, 1991).
 ///
-/// It takes a value every millisecond, however often it is asked: it does not depend on the traffic.
+/// It takes a new value every millisecond, independently of when it is read, and so of the traffic.
 #[derive(Clone, Debug)]
 pub struct Snr {
     mean_db: f64,
     spread_db: f64,
-    /// Correlation between two values that follow each other.
+    /// Correlation between consecutive values.
     kept: f64,
-    /// What is new in each, as a share of the spread.
+    /// Weight of the random part of each value, relative to the spread.
     renewed: f64,
-    /// Values so far.
+    /// Values drawn so far.
     steps: u64,
-    /// The last one, less the mean, by the spread.
+    /// Last value: its difference from the mean, divided by the spread.
     deviation: f64,
     rng: Rng,
-    /// What may be in the way.
+    /// An obstacle, if there may be one.
     blockage: Option<Blockage>,
 }
 
 impl Snr {
-    /// With a mean, a standard deviation, and the time after which the correlation has decayed to 1/e.
+    /// Create a ratio. `memory` is the time after which the correlation has decayed to 1/e.
     pub fn new(mean_db: f64, spread_db: f64, memory: Duration, mut rng: Rng) -> Snr {
         let kept = (-STEP.as_secs_f64() / memory.as_secs_f64()).exp();
         let deviation = rng.normal();
@@ -100,16 +101,16 @@ impl Snr {
         Snr { mean_db, spread_db, kept, renewed, steps: 0, deviation, rng, blockage: None }
     }
 
-    /// With something that may be in the way.
+    /// Add an obstacle.
     #[must_use]
     pub fn behind(self, blockage: Option<Blockage>) -> Snr {
         Snr { blockage, ..self }
     }
 
-    /// What [`can_be`](Self::can_be) wants, for messages.
+    /// The requirement of [`can_be`](Self::can_be), for messages.
     pub const WANTED: &'static str = "must be a mean from -100 to 100 dB, a standard deviation from 0 to 100 dB and a memory from 0.001 to 1,000,000 s, or empty";
 
-    /// Numbers of a plan that make a ratio: its mean and standard deviation in dB and its memory in seconds, or nothing.
+    /// Whether numbers of a plan define a ratio: mean and standard deviation in dB and memory in seconds; or none.
     pub fn can_be(numbers: &[f64]) -> bool {
         match *numbers {
             [] => true,
@@ -120,13 +121,13 @@ impl Snr {
         }
     }
 
-    /// The ratio of such numbers; none of none.
+    /// Create the ratio that the numbers define; none without numbers.
     pub fn made(numbers: &[f64], rng: Rng) -> Option<Snr> {
         let &[mean_db, spread_db, memory_s] = numbers else { return None };
         Some(Snr::new(mean_db, spread_db, Duration::from_nanos((memory_s * 1e9) as u64), rng))
     }
 
-    /// The ratio in decibels, at a time that is not before the last one.
+    /// The ratio in dB at `now`. Times never decrease.
     pub fn at(&mut self, now: Time) -> f64 {
         if self.spread_db > 0.0 {
             let due = now.since(Time::ZERO).as_nanos() / STEP.as_nanos();
@@ -141,7 +142,7 @@ impl Snr {
         self.latest()
     }
 
-    /// The ratio when it was asked for last.
+    /// The ratio in dB at the last call of [`at`](Self::at).
     pub fn latest(&self) -> f64 {
         let taken = self.blockage.as_ref().map_or(0.0, Blockage::latest);
         self.mean_db + self.spread_db * self.deviation - taken
@@ -181,7 +182,7 @@ mod tests {
         let values: Vec<f64> = (0..2_000_000).map(|n| it.at(ms(n))).collect();
         assert!(values.iter().all(|&value| value == 20.0 || value == -5.0));
         let blocked = values.iter().filter(|&&value| value < 0.0).count() as f64 / 2e6;
-        assert!((blocked - 0.2).abs() < 0.02, "{blocked}"); // 2,000 s hold 800 times
+        assert!((blocked - 0.2).abs() < 0.02, "{blocked}"); // 2,000 s contain 800 blockages
     }
 
     #[test]
@@ -191,7 +192,7 @@ mod tests {
         let n = values.len() as f64;
         let mean = values.iter().sum::<f64>() / n;
         let product = |lag: usize| values.iter().zip(&values[lag..]).map(|(a, b)| a * b).sum::<f64>() / n;
-        // 2,000 s hold 10,000 independent values: standard errors of 0.03 dB and of one in seventy.
+        // 2,000 s contain 10,000 independent values, so the standard errors are 0.03 dB and 1/70.
         assert!(mean.abs() < 0.12, "mean {mean}");
         assert!((product(0).sqrt() / 3.0 - 1.0).abs() < 0.03, "spread {}", product(0).sqrt());
         let kept = product(100) / product(0);

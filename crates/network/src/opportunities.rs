@@ -1,42 +1,42 @@
-//! Service by opportunities: at given moments a link may send, each time so many bytes.
+//! Opportunities: the only times at which a link may send, a fixed number of bytes each.
 //!
-//! This is how Mahimahi's link shell replays a cellular link (Netravali et al., USENIX ATC 2015): its trace has a line per
-//! opportunity, which carries 1504 bytes. Several packets may share an opportunity, what does not fit goes on in the
-//! next one, and unused capacity is lost. A frame that a radio sends every few milliseconds is one, too.
+//! This is how Mahimahi's link shell replays a cellular link (Netravali et al., USENIX ATC 2015). Its trace has one
+//! line per opportunity of 1504 bytes. Several packets may share an opportunity, a packet that does not fit continues
+//! in the next one, and unused capacity is lost. The periodic frames of a radio are opportunities, too.
 
 use crate::server::Transmission;
 use crate::trains::Trains;
 use units::{Duration, Time};
 
-/// The least time after another.
+/// The smallest difference between two times.
 const INSTANT: Duration = Duration::from_nanos(1);
 
-/// Opportunities to send, over and over again.
+/// Opportunities to send, once or in a repeating round.
 #[derive(Clone, Debug)]
 pub struct Opportunities {
-    /// When they come, from the beginning of a round on.
+    /// Times of the opportunities, from the beginning of a round.
     times: Vec<Duration>,
-    /// Bytes that each carries.
+    /// Bytes per opportunity.
     bytes: u32,
     repeats: bool,
-    /// The run begins at this time of the first round.
+    /// Time within the first round at which the run begins.
     offset: Duration,
-    /// When the present round began.
+    /// Time from the beginning of the first round to that of the present round.
     round: Duration,
-    /// The next one.
+    /// Index of the next opportunity.
     next: usize,
-    /// The present one, and what is left of it.
+    /// Time of the present opportunity, and the bytes that are left of it.
     at: Time,
     left: u32,
-    /// What packets meet that come after a pause.
+    /// Recorded trains, for packets after a pause.
     light: Option<Trains>,
-    /// The present one is of a train.
+    /// Whether the present opportunity belongs to a train.
     in_train: bool,
 }
 
 impl Opportunities {
-    /// Opportunities of so many `bytes` at given `times`, in order; a round is over with the last of them, and the next
-    /// begins if they repeat. The run begins `offset` after the first round does.
+    /// Create opportunities of `bytes` bytes at `times`, in order. A round ends with the last of them; then it
+    /// repeats if `repeats` is set. The run begins `offset` after the beginning of the first round.
     ///
     /// # Panics
     /// If there is none, the last one is at zero, or they carry nothing.
@@ -54,24 +54,24 @@ impl Opportunities {
         made
     }
 
-    /// These for who keeps the path busy, and recorded trains for packets that come after a pause: they leave when those
-    /// of the train did, and when it is used up, what comes next waits for these opportunities, until the next pause.
-    /// All arrive later by the delay of the train.
+    /// Use these opportunities while the path is busy, and recorded trains for packets after a pause. Such packets
+    /// leave at the times of the train's packets. When the train is used up, packets wait for these opportunities
+    /// until the next pause. All packets are delayed by the delay of the train.
     #[must_use]
     pub fn with_trains(self, light: Trains) -> Opportunities {
         Opportunities { light: Some(light), ..self }
     }
 
-    /// The earliest time at which the next packet may begin to leave.
+    /// Earliest time at which the next packet may begin to leave.
     pub(crate) fn free_at(&self) -> Time {
         if self.left > 0 { self.at } else { self.next_time() }
     }
 
-    /// Sends `size` bytes from [`free_at`](Self::free_at) on.
+    /// Send `size` bytes from [`free_at`](Self::free_at) on.
     pub(crate) fn transmit(&mut self, size: u16) -> Transmission {
         let mut rest = u32::from(size);
         if self.in_train && self.left < rest.min(self.bytes) {
-            self.left = 0; // a train carries packets whole
+            self.left = 0; // a packet is not split within a train
         }
         let start = self.free_at();
         while rest > 0 && self.free_at() < Time::NEVER {
@@ -85,8 +85,8 @@ impl Opportunities {
         Transmission { start, finish: if rest > 0 { Time::NEVER } else { self.at } }
     }
 
-    /// A packet reaches the empty queue at `now`. An opportunity that comes at the same time has come before it, unless it
-    /// is of a train.
+    /// Find the next opportunity for a packet that reaches the empty queue at `now`. An opportunity at the same time
+    /// has come before the packet, unless it belongs to a train.
     pub(crate) fn wake(&mut self, now: Time) {
         match &mut self.light {
             Some(trains) if trains.begins(now, self.at) => {
@@ -103,7 +103,7 @@ impl Opportunities {
         }
     }
 
-    /// Opportunities before `time` were not used.
+    /// Skip the opportunities before `time`, which were not used.
     pub(crate) fn waste_before(&mut self, time: Time) {
         if self.at < time {
             self.left = 0;
@@ -129,7 +129,7 @@ impl Opportunities {
             let time = time.as_nanos() + self.offset.as_nanos();
             let (rounds, phase) =
                 if self.repeats { (time / self.period(), time % self.period()) } else { (0, time) };
-            // What comes at zero of a round comes with the end of the round before it.
+            // An opportunity at the beginning of a round coincides with the end of the round before.
             let in_round = self.times.partition_point(|at| at.as_nanos() <= phase);
             u128::from(rounds) * self.times.len() as u128 + in_round as u128
         };
@@ -137,17 +137,17 @@ impl Opportunities {
         bytes.try_into().unwrap_or(u64::MAX)
     }
 
-    /// How much later than it left a packet arrives, beside the delay of the link.
+    /// Delay of packets besides that of the link.
     pub(crate) fn delay(&self) -> Duration {
         self.light.as_ref().map_or(Duration::ZERO, Trains::delay)
     }
 
-    /// The least of these delays.
+    /// Minimum of these delays.
     pub(crate) fn min_delay(&self) -> Duration {
         self.light.as_ref().map_or(Duration::ZERO, Trains::min_delay)
     }
 
-    /// The length of a round in nanoseconds.
+    /// Duration of a round in nanoseconds.
     fn period(&self) -> u64 {
         self.times.last().map_or(1, |last| last.as_nanos())
     }
@@ -160,23 +160,23 @@ impl Opportunities {
         Time::ZERO + (self.round + time).saturating_sub(self.ahead())
     }
 
-    /// The next opportunity of the train, if one is left.
+    /// Time of the next opportunity of the train, if one is left.
     fn train(&self) -> Option<Time> {
         self.light.as_ref().and_then(Trains::next)
     }
 
-    /// How far the recording is ahead of what leaves: it says when packets arrive.
+    /// Lead of the recording over departures: recorded times are those of arrivals.
     fn ahead(&self) -> Duration {
         self.offset + self.delay()
     }
 
-    /// Makes the next opportunity the present one.
+    /// Make the next opportunity the present one.
     fn turn(&mut self) {
         (self.at, self.left) = (self.next_time(), self.bytes);
         self.in_train = self.advance();
     }
 
-    /// Passes the next opportunity; returns whether it was one of a train.
+    /// Skip the next opportunity. Return whether it belonged to a train.
     fn advance(&mut self) -> bool {
         if let Some(passed) = self.train() {
             self.light.iter_mut().for_each(Trains::advance);
@@ -190,7 +190,7 @@ impl Opportunities {
         false
     }
 
-    /// Goes on with the first opportunity beside those of trains that does not come before `time`.
+    /// Continue with the first opportunity at or after `time` that belongs to no train.
     fn seek(&mut self, time: Time) {
         let phase = time.as_nanos() + self.ahead().as_nanos();
         let round = if self.repeats { phase.saturating_sub(1) / self.period() * self.period() } else { 0 };
@@ -220,7 +220,7 @@ mod tests {
         Opportunities::new(times, 1504, repeats, Duration::from_millis(offset))
     }
 
-    /// When packets that all wait from the beginning have left.
+    /// Departure times in ms of packets that all wait from the beginning.
     fn ends(mut trace: Opportunities, sizes: &[u16]) -> Vec<u64> {
         sizes.iter().map(|&size| trace.transmit(size).finish.as_millis()).collect()
     }
@@ -247,7 +247,7 @@ mod tests {
     #[test]
     fn an_offset_begins_in_the_middle_of_a_round() {
         assert_eq!(ends(trace(&[1, 4, 9], true, 4), &[1504; 3]), [0, 5, 6]);
-        assert_eq!(ends(trace(&[1, 4, 9], true, 23), &[1504; 2]), [4, 5]); // 5 into the third round
+        assert_eq!(ends(trace(&[1, 4, 9], true, 23), &[1504; 2]), [4, 5]); // 5 ms into the third round
         assert_eq!(ends(trace(&[1, 4, 9], false, 20), &[1504]), [Time::NEVER.as_millis()]);
     }
 
@@ -259,7 +259,7 @@ mod tests {
         trace.waste_before(ms(4));
         assert_eq!(trace.free_at(), ms(4));
         trace.waste_before(ms(1_000_000));
-        assert_eq!(trace.free_at(), ms(1_000_000)); // 111111 rounds and 1 ms
+        assert_eq!(trace.free_at(), ms(1_000_000)); // 111,111 rounds and 1 ms
     }
 
     #[test]
@@ -275,7 +275,7 @@ mod tests {
     fn what_is_offered_is_counted_without_going_through_it() {
         let trace = trace(&[0, 2, 2, 5], true, 3);
         let count = |from, to| trace.offered_bytes(ms(from), ms(to)) / 1504;
-        // At 2 the first round ends and the second begins, then 4, 4, 7, 7, 9, 9.
+        // The first round ends at 2 ms and the second begins. Then follow 4, 4, 7, 7, 9 and 9 ms.
         assert_eq!([count(0, 1), count(0, 2), count(2, 4), count(0, 9), count(9, 9)], [0, 2, 2, 8, 0]);
     }
 }

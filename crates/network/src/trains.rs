@@ -1,48 +1,49 @@
-//! What short flows meet: packet trains recorded on a path that was idle before.
+//! Packet trains recorded on an idle path, which short flows experience.
 //!
-//! CellReplay (Sentosa et al., NSDI 2025) records two things at once: when a saturated path delivers, and every so often a
-//! train of packets sent into an idle one: the delay of its first packet, and how long after it each further packet
-//! arrives. A radio gives more to those who ask for more, so that the two differ.
+//! CellReplay (Sentosa et al., NSDI 2025) makes two recordings at once: the times at which a saturated path delivers
+//! packets, and periodic trains of packets that are sent into an idle path. A train has the delay of its first packet
+//! and the times of the other packets after it. The recordings differ, as a radio assigns more capacity to users who
+//! request more.
 
 use units::{Duration, Time};
 
 /// One recorded train.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Train {
-    /// When it was sent, from the beginning of the recording on.
+    /// Time at which it was sent, from the beginning of the recording.
     pub at: Duration,
     /// One-way delay of its first packet.
     pub delay: Duration,
-    /// How long after the first each packet arrived, in order, the first included.
+    /// Arrival times of its packets relative to the first one, in order, the first included.
     pub offsets: Vec<Duration>,
 }
 
-/// Recorded trains, and the one that is followed at present.
+/// Recorded trains, and the one in use.
 #[derive(Clone, Debug)]
 pub struct Trains {
     recorded: Vec<Train>,
-    /// How long nothing leaves before a packet begins a train.
+    /// Time without departures after which a packet begins a train.
     idle: Duration,
     repeats: bool,
-    /// The run begins at this time of the recording.
+    /// Time within the recording at which the run begins.
     offset: Duration,
     present: Option<Present>,
 }
 
-/// A train that is followed.
+/// A train in use.
 #[derive(Clone, Copy, Debug)]
 struct Present {
     train: usize,
     start: Time,
-    /// Nothing leaves earlier, so that it does not overtake the train before.
+    /// Time before which nothing leaves, so that no packet overtakes the train before.
     not_before: Time,
     delay: Duration,
     next: usize,
 }
 
 impl Trains {
-    /// Trains in the order of time; the last one ends the recording, which begins again if it repeats. A packet begins a
-    /// train when nothing has left for longer than `idle`.
+    /// Create trains, in the order of time. The last one ends the recording, which then repeats if `repeats` is set.
+    /// A packet begins a train when nothing has left for longer than `idle`.
     ///
     /// # Panics
     /// If there are fewer than two, they last no time, or one has no packet.
@@ -53,22 +54,22 @@ impl Trains {
         Trains { recorded, idle, repeats, offset, present: None }
     }
 
-    /// One-way delay of what leaves now.
+    /// One-way delay of packets that leave now.
     pub(crate) fn delay(&self) -> Duration {
         self.present.map_or(Duration::ZERO, |present| present.delay)
     }
 
-    /// The shortest delay of all trains.
+    /// Minimum delay of all trains.
     pub(crate) fn min_delay(&self) -> Duration {
         self.recorded.iter().map(|train| train.delay).min().unwrap_or(Duration::ZERO)
     }
 
-    /// A packet that reaches an empty queue at `now` begins a train, if the last one left at `left`.
+    /// Whether a packet that reaches an empty queue at `now` begins a train. The last packet left at `left`.
     pub(crate) fn begins(&self, now: Time, left: Time) -> bool {
         self.present.is_none() || now > left + self.idle
     }
 
-    /// Begins a train at `now`; what left before was gone at `left`.
+    /// Begin a train at `now`. The last packet left at `left`.
     pub(crate) fn begin(&mut self, now: Time, left: Time) {
         let before = left + self.delay();
         let (train, delay) = self.at(now);
@@ -76,7 +77,7 @@ impl Trains {
         self.present = Some(Present { train, start: now, not_before, delay, next: 0 });
     }
 
-    /// The next opportunity of the train, if one is left. The first is there at once.
+    /// The next opportunity of the train, if one is left. The first one is immediate.
     pub(crate) fn next(&self) -> Option<Time> {
         let present = self.present?;
         let offset = self.recorded[present.train].offsets.get(present.next)?;
@@ -84,12 +85,12 @@ impl Trains {
         Some((present.start + offset).max(present.not_before))
     }
 
-    /// Passes the next opportunity.
+    /// Skip the next opportunity.
     pub(crate) fn advance(&mut self) {
         self.present.iter_mut().for_each(|present| present.next += 1);
     }
 
-    /// The train that was sent last at a time, and the delay then: on the line between it and the next.
+    /// The last train sent at or before a time, and the delay at that time, interpolated linearly between trains.
     fn at(&self, now: Time) -> (usize, Duration) {
         let period = self.recorded.last().map_or(1, |last| last.at.as_nanos());
         let phase = now.as_nanos() + self.offset.as_nanos();

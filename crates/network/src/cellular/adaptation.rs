@@ -21,7 +21,7 @@ const MOST_DB: f64 = 10.0;
 pub enum Law {
     /// A fixed scheme.
     Fixed,
-    /// By reports of the signal-to-noise ratio, corrected by the outcomes of blocks.
+    /// The highest scheme for the reported signal-to-noise ratio, corrected by the outcomes of blocks.
     Cqi,
 }
 
