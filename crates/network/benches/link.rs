@@ -1,4 +1,4 @@
-//! One packet through one link: a saturated drop-tail queue, served either way, and an idle link.
+//! One packet through one link: a saturated drop-tail queue, in closed form and replayed, and an idle link.
 
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use network::queue::{DropTail, Limit};
@@ -22,7 +22,7 @@ fn queue() -> Box<DropTail<[u64; 5]>> {
     Box::new(DropTail::new(Limit { packets: Some(100), bytes: None }))
 }
 
-/// Sends a packet every `gap`, takes what arrives.
+/// Send a packet every `gap` and take packets as they arrive.
 fn pump(link: &mut Link<[u64; 5]>, gap: Duration, now: &mut Time) {
     for _ in 0..PACKETS {
         *now += gap;

@@ -1,5 +1,5 @@
-//! One packet through one element whose queue never runs empty: an FQ-CoDel link, and Wi-Fi cells with aggregates of 42
-//! packets behind FQ-CoDel and behind Linux's queues for Wi-Fi, and without aggregates.
+//! One packet through one element whose queue is never empty: a link with FQ-CoDel, and Wi-Fi cells. The cells send
+//! aggregates of 42 packets, with FQ-CoDel or Linux's queues for Wi-Fi, and single packets.
 
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use network::{
@@ -23,7 +23,7 @@ fn fq_codel() -> Box<dyn network::QueueDiscipline<Payload>> {
     queue::build("fq_codel", &json!({ "target_ms": 10_000.0 }), 1).unwrap()
 }
 
-/// As fast as the cell below carries packets.
+/// A link with the rate of the cell below.
 fn link() -> Box<dyn Element<Payload>> {
     let config = LinkConfig {
         rate: Rate::from_bits_per_sec(332_000_000),
@@ -35,7 +35,7 @@ fn link() -> Box<dyn Element<Payload>> {
     Box::new(Link::new(config, fq_codel()))
 }
 
-/// What Linux has, with as much time to wait.
+/// Linux's queues for Wi-Fi, with the CoDel target of [`fq_codel`].
 fn mac80211() -> Box<dyn network::QueueDiscipline<Payload>> {
     queue::build("mac80211", &json!({ "target_ms": 10_000.0 }), 1).unwrap()
 }
@@ -47,7 +47,7 @@ fn cell(more: &[(&str, Value)], queue: Queue) -> Box<dyn Element<Payload>> {
     medium::build("wifi", &params, vec![queue(), queue()], sampling(), 1).unwrap()
 }
 
-/// A packet goes in for each that comes out.
+/// Put a packet in for each that comes out.
 fn pump(element: &mut dyn Element<Payload>) {
     let packet = Packet { stream: StreamId(0), size: 1514, ecn: Ecn::NotEct, dscp: 0, payload: [0; 5] };
     let mut left = PACKETS;

@@ -1,8 +1,8 @@
-//! The random numbers of a link, one stream per use.
+//! Random numbers of a link, one stream per purpose.
 
 use units::Rng;
 
-/// Streams of random numbers of one thing: one for every purpose, so that no purpose shifts the numbers of another.
+/// Streams of random numbers of one object: one per purpose, so that no purpose shifts the numbers of another.
 #[derive(Clone, Debug)]
 pub struct Dice {
     seed: u64,
@@ -10,12 +10,12 @@ pub struct Dice {
 }
 
 impl Dice {
-    /// Those of the thing called `name` in the run with this seed.
+    /// Create the streams of the object `name` in the run with this seed.
     pub fn new(seed: u64, name: impl Into<String>) -> Dice {
         Dice { seed, name: name.into() }
     }
 
-    /// The stream for a purpose, which is called "purpose/name".
+    /// The stream for a purpose, which is named "purpose/name".
     pub fn rng(&self, purpose: &str) -> Rng {
         Rng::stream(self.seed, &format!("{purpose}/{}", self.name))
     }

@@ -1,10 +1,11 @@
 //! A ring buffer: first in, first out, in one block of memory.
 
-/// A queue of plain values in a power of two of slots. They double when all are taken, and halve where at most a quarter are
-/// each time that the oldest value comes round to the first slot: a burst does not hold its memory for ever.
+/// A queue of plain values in a ring whose number of slots is a power of two. The slots double when all are taken.
+/// They halve if at most a quarter is taken when the oldest value is in the first slot, so that a burst does not hold
+/// its memory for ever.
 #[derive(Clone, Debug)]
 pub struct Ring<T> {
-    /// Slots that were used at least once; they fill up from the first one on.
+    /// Slots that were used at least once, from the first one on.
     slots: Vec<T>,
     /// Number of slots.
     capacity: usize,
@@ -12,7 +13,7 @@ pub struct Ring<T> {
     len: usize,
 }
 
-/// So many slots at the least, once there are any.
+/// Minimum number of slots, once there are any.
 const FEWEST: usize = 8;
 
 impl<T: Copy> Ring<T> {
@@ -21,17 +22,17 @@ impl<T: Copy> Ring<T> {
         Ring { slots: Vec::new(), capacity: 0, head: 0, len: 0 }
     }
 
-    /// How many values wait.
+    /// Number of values.
     pub fn len(&self) -> usize {
         self.len
     }
 
-    /// No value waits.
+    /// Whether the ring is empty.
     pub fn is_empty(&self) -> bool {
         self.len == 0
     }
 
-    /// Appends a value.
+    /// Append a value.
     #[inline]
     pub fn push(&mut self, value: T) {
         let slot = self.head.wrapping_add(self.len) & self.capacity.wrapping_sub(1);
@@ -45,7 +46,7 @@ impl<T: Copy> Ring<T> {
         self.len += 1;
     }
 
-    /// Doubles the slots if none is free.
+    /// Double the slots if none is free.
     #[cold]
     #[inline(never)]
     fn make_room(&mut self) {
@@ -54,13 +55,13 @@ impl<T: Copy> Ring<T> {
         }
     }
 
-    /// The value that was appended last.
+    /// The youngest value.
     pub fn back(&self) -> Option<&T> {
         let last = self.len.checked_sub(1)?;
         self.slots.get(self.head.wrapping_add(last) & self.capacity.wrapping_sub(1))
     }
 
-    /// Appends a value, then moves it before all those that it must come before; equal ones stay in order.
+    /// Insert a value before all younger ones that it must precede. Equal values stay in order.
     pub fn insert(&mut self, value: T, before: impl Fn(&T, &T) -> bool) {
         self.push(value);
         let slot = |n: usize| (self.head + n) & (self.capacity - 1);
@@ -77,13 +78,13 @@ impl<T: Copy> Ring<T> {
         if self.len == 0 { None } else { self.slots.get(self.head) }
     }
 
-    /// Removes the oldest value, which can be read until something is pushed.
+    /// Remove the oldest value and return it. It can be read until the next push.
     #[inline]
     pub fn pop(&mut self) -> Option<&T> {
         self.pop_if(|_| true)
     }
 
-    /// As [`pop`](Self::pop), if the oldest value is `wanted`.
+    /// Do the same as [`pop`](Self::pop) if the oldest value is `wanted`.
     #[inline]
     pub fn pop_if(&mut self, wanted: impl FnOnce(&T) -> bool) -> Option<&T> {
         if self.len == 0 {
@@ -106,7 +107,7 @@ impl<T: Copy> Ring<T> {
         (0..self.len).filter_map(|n| self.slots.get((self.head + n) & (self.capacity - 1)))
     }
 
-    /// Removes the value that has `n` older ones before it. Takes as many steps as there are younger ones.
+    /// Remove the value at index `n`, counted from the oldest. Takes as many steps as there are younger values.
     pub fn remove(&mut self, n: usize) -> Option<T> {
         let slot = |n: usize| (self.head + n) & (self.capacity - 1);
         if n >= self.len {
@@ -117,8 +118,7 @@ impl<T: Copy> Ring<T> {
         self.slots.get(slot(self.len)).copied()
     }
 
-    /// Halves the slots if at most a quarter of them is taken, wherever the values are. For when there are most of them: once in
-    /// a while, where they come in bursts.
+    /// Halve the slots if at most a quarter of them is taken, wherever the values are. Useful after a burst.
     #[inline]
     pub fn trim(&mut self) {
         if self.capacity > FEWEST && 4 * self.len <= self.capacity {
@@ -134,7 +134,7 @@ impl<T: Copy> Ring<T> {
         (self.slots, self.capacity, self.head) = (slots, capacity, 0);
     }
 
-    /// Halves the slots if at most a quarter of them is taken. All values are in the first ones.
+    /// Halve the slots if at most a quarter of them is taken. All values must be in the first slots.
     #[cold]
     #[inline(never)]
     fn shrink(&mut self) {
@@ -145,7 +145,7 @@ impl<T: Copy> Ring<T> {
         }
     }
 
-    /// Doubles the slots.
+    /// Double the slots.
     fn grow(&mut self) {
         self.slots.rotate_left(self.head);
         self.head = 0;

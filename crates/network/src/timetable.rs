@@ -2,33 +2,33 @@
 
 use units::Time;
 
-/// Values that take over at given times, taken in the order of time.
+/// Values that each take effect at a given time.
 #[derive(Clone, Debug)]
 pub(crate) struct Timetable<T> {
     next: Time,
-    /// Last first.
+    /// Entries that have not been taken, the last one first.
     later: Vec<(Time, T)>,
 }
 
 impl<T> Timetable<T> {
-    /// A timetable of entries in the order of time.
+    /// Create a timetable of entries in the order of time.
     pub fn new(mut entries: Vec<(Time, T)>) -> Timetable<T> {
         entries.reverse();
         Timetable { next: entries.last().map_or(Time::NEVER, |entry| entry.0), later: entries }
     }
 
-    /// When the next value takes over.
+    /// Time at which the next value takes effect.
     #[inline]
     pub fn next(&self) -> Time {
         self.next
     }
 
-    /// The values that have not been taken.
+    /// Values that have not been taken.
     pub fn values(&self) -> impl Iterator<Item = &T> {
         self.later.iter().map(|entry| &entry.1)
     }
 
-    /// The value that takes over at or before `now`, if any has not been taken.
+    /// Take the values that take effect at or before `now`, and return the last of them.
     #[inline]
     pub fn due(&mut self, now: Time) -> Option<T> {
         if now < self.next { None } else { self.advance(now) }
@@ -43,7 +43,7 @@ impl<T> Timetable<T> {
         due
     }
 
-    /// The first value that takes over at or before `now` and has not been taken.
+    /// Take the first value that takes effect at or before `now`.
     pub fn one_due(&mut self, now: Time) -> Option<T> {
         self.later.last().filter(|entry| entry.0 <= now)?;
         let due = self.later.pop()?.1;
