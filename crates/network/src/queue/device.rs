@@ -1,8 +1,8 @@
-//! The queue of a device below a queue discipline: first in, first out, with flow control.
+//! The queue of a network device below a queue discipline: first in, first out, with flow control.
 //!
-//! A device takes packets from the discipline as long as it has room, stops it when it has none, and wakes it when
-//! a transmission has made room (Linux `netif_tx_stop_queue` and `netif_tx_wake_queue`). What waits in it is beyond the
-//! discipline, which drops it, marks it and reorders it no more. The packet being transmitted is not in it.
+//! A device takes packets from the discipline while it has room, stops the discipline when it has none, and wakes it
+//! when a transmission has made room (Linux `netif_tx_stop_queue` and `netif_tx_wake_queue`). The discipline no
+//! longer drops, marks or reorders packets that are in the device. The packet in transmission is in neither.
 
 use super::fifo::Fifo;
 use super::{Backlog, Limit, QueueDiscipline, QueueEvents, Waiting};
@@ -14,17 +14,17 @@ pub struct Device<P> {
     above: Box<dyn QueueDiscipline<P>>,
     packets: u64,
     waiting: Fifo<P>,
-    /// The last arrival or departure: what it makes possible cannot have happened before.
+    /// Time of the last arrival or departure. Nothing that it makes possible happens earlier.
     since: Time,
 }
 
 impl<P: Copy> Device<P> {
-    /// A device that holds so many packets, besides the one being transmitted.
+    /// Create a device that holds `packets` packets besides the one in transmission.
     pub fn new(above: Box<dyn QueueDiscipline<P>>, packets: u64) -> Device<P> {
         Device { above, packets, waiting: Fifo::default(), since: Time::ZERO }
     }
 
-    /// Takes what the discipline has let go by `now`, each packet at its exact time.
+    /// Take the packets that the discipline has released by `now`, each at its exact time.
     fn fill(&mut self, now: Time, events: &mut QueueEvents<P>) {
         if self.above.backlog().packets == 0 {
             return;

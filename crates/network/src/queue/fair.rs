@@ -5,7 +5,7 @@ use super::{Backlog, QueueEvents, Waiting};
 use crate::{Packet, Ring, StreamId};
 use units::{Probe, Time};
 
-/// At most this many packets are dropped at once from the fattest flow.
+/// Maximum packets dropped at once from the fattest flow.
 const DROP_BATCH: u64 = 64;
 
 /// One hashed flow, with the state `L` of its own drop law.
@@ -16,7 +16,7 @@ pub(super) struct Flow<P, L> {
     listed: bool,
 }
 
-/// Which of `queues` queues packets with a `key` in common go to.
+/// Index of the queue, among `queues`, of all packets with `key`.
 pub(super) fn hash(key: u64, salt: u64, queues: usize) -> usize {
     let mixed = (key ^ salt).wrapping_mul(0x9E37_79B9_7F4A_7C15);
     let hash = (mixed ^ (mixed >> 29)).wrapping_mul(0xBF58_476D_1CE4_E5B9) >> 32;
@@ -26,7 +26,7 @@ pub(super) fn hash(key: u64, salt: u64, queues: usize) -> usize {
 /// The flows and the order in which they are served.
 pub(super) struct Fair<P, L> {
     pub(super) flows: Vec<Flow<P, L>>,
-    /// Flows that have only just begun to send: index.
+    /// Indices of flows that have only just begun to send.
     new: Ring<u32>,
     old: Ring<u32>,
     quantum: i64,
@@ -51,14 +51,14 @@ impl<P: Copy, L: Default> Fair<P, L> {
         self.backlog
     }
 
-    /// Shows how many flows have a turn to come: those that have only just begun to send, and all.
+    /// Show the number of flows in the lists: new ones, and all.
     pub(super) fn observe(&self, probe: &mut Probe<'_>) {
         let (new, old) = (self.new.len(), self.old.len());
         probe.see("new_flows", new as f64, "");
         probe.see("active_flows", (new + old) as f64, "");
     }
 
-    /// The queue that the packets of `stream` share with all others of the same hash.
+    /// Index of the queue of a stream, which it shares with all streams of the same hash.
     pub(super) fn index(&self, stream: StreamId) -> usize {
         hash(stream.0.into(), self.salt, self.flows.len())
     }
@@ -74,13 +74,14 @@ impl<P: Copy, L: Default> Fair<P, L> {
         }
     }
 
-    /// The flow with the most bytes.
+    /// Index of the flow with the most bytes.
     pub(super) fn longest(&self) -> usize {
         let bytes = |i: &usize| self.flows[*i].waiting.backlog().bytes;
         (0..self.flows.len()).rev().max_by_key(bytes).unwrap_or(0)
     }
 
-    /// Drops from the head of the longest flow up to half of what it holds; returns it and how many were dropped.
+    /// Drop from the head of the longest flow up to half of its bytes. Return its index and the number of dropped
+    /// packets.
     pub(super) fn drop_from_longest(&mut self, events: &mut QueueEvents<P>) -> (usize, u32) {
         let longest = self.longest();
         let half = self.flows[longest].waiting.backlog().bytes / 2;
@@ -93,7 +94,7 @@ impl<P: Copy, L: Default> Fair<P, L> {
         (longest, dropped as u32)
     }
 
-    /// Drops the head of a flow; returns its size.
+    /// Drop the head of a flow and return its size.
     pub(super) fn drop_head(&mut self, index: usize, events: &mut QueueEvents<P>) -> Option<u16> {
         let victim = self.flows[index].waiting.pop()?;
         self.backlog.remove(victim.packet.size);
@@ -101,8 +102,8 @@ impl<P: Copy, L: Default> Fair<P, L> {
         Some(victim.packet.size)
     }
 
-    /// The next packet: `serve` takes it from a flow, given what the whole discipline holds; it reports every packet
-    /// it takes out through that backlog.
+    /// Return the next packet. `serve` is passed a flow and the backlog of the whole discipline. It takes packets
+    /// from the flow and subtracts each from that backlog.
     pub(super) fn dequeue(
         &mut self,
         mut serve: impl FnMut(&mut Flow<P, L>, &mut Backlog) -> Option<Waiting<P>>,
@@ -122,7 +123,7 @@ impl<P: Copy, L: Default> Fair<P, L> {
                 flow.deficit -= i64::from(next.packet.size);
                 return Some(next);
             }
-            // An empty new flow waits behind the old ones once, so that it cannot jump the queue again at once.
+            // An empty new flow is appended to the old flows once, so that it cannot take precedence again at once.
             list.pop();
             if from_new && !self.old.is_empty() {
                 self.old.push(index);

@@ -1,4 +1,4 @@
-//! First in, first out, with its backlog counted: the buffer of most disciplines.
+//! First in, first out, with a counted backlog: the buffer of most disciplines.
 
 use super::{Backlog, Waiting};
 use crate::{Packet, Ring};
@@ -16,7 +16,7 @@ impl<P: Copy> Fifo<P> {
         self.append(Waiting { packet, since: now });
     }
 
-    /// A packet that has waited somewhere else before.
+    /// Append a packet that has waited elsewhere before.
     pub(crate) fn append(&mut self, waiting: Waiting<P>) {
         self.backlog.add(waiting.packet.size);
         self.ring.push(waiting);
@@ -28,7 +28,7 @@ impl<P: Copy> Fifo<P> {
         Some(next)
     }
 
-    /// Takes out the packet that has `n` others before it.
+    /// Remove the packet at index `n`, counted from the oldest.
     pub(crate) fn remove(&mut self, n: usize) -> Option<Waiting<P>> {
         let found = self.ring.remove(n)?;
         self.backlog.remove(found.packet.size);

@@ -1,6 +1,6 @@
-//! Queue disciplines: which packets wait, which goes next, which are dropped or marked.
+//! Queue disciplines: which packets wait, which leaves next, which are dropped or marked.
 //!
-//! Adding one is one file beside this one and one line in the list below.
+//! To add one, add a file beside this one and a line in the list below.
 
 mod device;
 mod fair;
@@ -32,106 +32,107 @@ registry::queues! {
 use crate::{Drops, Ecn, Packet, StreamId};
 use units::{Duration, Probe, Rate, Time};
 
-/// Decides about the packets that wait for a link.
+/// Decides which waiting packet leaves next, and which packets are dropped or marked.
 ///
 /// The packet being transmitted no longer belongs to the queue. Calls come in the order of time.
 pub trait QueueDiscipline<P: Copy>: Send {
-    /// A packet arrives and has to wait, or is dropped.
+    /// Accept an arriving packet, which has to wait, or drop it.
     fn enqueue(&mut self, packet: Packet<P>, now: Time, events: &mut QueueEvents<P>);
 
-    /// Takes the next packet, as the link is free. `now` is the start of its transmission, not before [`ready`](Self::ready).
-    /// Called once more when the queue has become empty, so that a discipline may notice.
+    /// Take the next packet when the link is free. `now` is the start of its transmission, not before
+    /// [`ready`](Self::ready). Called once more when the queue has become empty, so that a discipline may notice.
     fn dequeue(&mut self, now: Time, events: &mut QueueEvents<P>) -> Option<Waiting<P>>;
 
-    /// What waits.
+    /// Packets and bytes that wait.
     fn backlog(&self) -> Backlog;
 
-    /// When the next packet may leave; later than the present only while a shaper holds packets back.
+    /// The time at which the next packet may leave; later than the present only while a shaper holds packets back.
     fn ready(&self) -> Time {
         Time::ZERO
     }
 
-    /// Rates that take over at given times, in the order of time, before anything has arrived. A shaper keeps them to
-    /// itself, any other discipline hands them back: they are those of the wire.
+    /// Set the changes of the rate, in the order of time, before anything has arrived. A shaper applies them itself.
+    /// Any other discipline returns them, and they become the rates of the wire.
     fn shape(&mut self, rates: Vec<(Time, Rate)>) -> Vec<(Time, Rate)> {
         rates
     }
 
-    /// From now on it has another limit, as after `tc qdisc change`; false if it has none of that kind. In Linux one that
-    /// counts on arrival only (pfifo, bfifo, tbf, CAKE) keeps what waits until the next arrival; the others drop from their
-    /// heads what is too much, at once; RED begins with an empty queue.
+    /// Change the limit, as with `tc qdisc change`. Return false if the discipline has no limit of that kind. As in
+    /// Linux, a discipline that checks the limit on arrival only (pfifo, bfifo, tbf, CAKE) drops nothing until the
+    /// next arrival. RED drops its whole queue. The others at once drop the excess from their heads.
     fn resize(&mut self, _limit: Limit, _now: Time, _events: &mut QueueEvents<P>) -> bool {
         false
     }
 
-    /// A packet arrives while the link is free and nothing waits. It is not subject to limits on waiting packets.
+    /// Pass a packet that arrives while the link is free and nothing waits. Limits on waiting packets do not apply.
     fn pass(&mut self, packet: Packet<P>, now: Time, events: &mut QueueEvents<P>) -> Option<Waiting<P>> {
         self.enqueue(packet, now, events);
         self.dequeue(now, events)
     }
 
-    /// The numbers of the source and the destination host of every route, by the route's; none: hosts that no other
-    /// stream has. Told before the first packet, if at all.
+    /// Set the source and the destination host of every route, by the index of the route. With none, the route shares
+    /// its hosts with no other stream. Called before the first packet, if at all.
     fn know_hosts(&mut self, _hosts: &[Option<[u32; 2]>]) {}
 
-    /// How to tell that what a waiting packet carries (the first) says nothing that a younger one of its flow does not say
-    /// as well. Told before the first packet, if at all.
+    /// Set the function that says whether a waiting packet (first argument) is redundant, given a younger one of its
+    /// flow. Called before the first packet, if at all.
     fn know_redundancy(&mut self, _redundant: fn(&P, &P) -> bool) {}
 
-    /// Shows what the discipline keeps of itself, as it stands at `now`: once everything up to then has been served.
+    /// Show the variables of the discipline at `now`, when everything up to then has been served.
     fn observe(&self, _now: Time, _probe: &mut Probe<'_>) {}
 
-    /// The limit, if this is first in, first out and decides by nothing but its backlog, on arrival. A packet that is
+    /// The limit, if the discipline is first in, first out and decides by its backlog alone, on arrival. A packet
     /// admitted to such a queue has a known departure time.
     fn plain_limit(&self) -> Option<Limit> {
         None
     }
 
-    /// Itself, if it is one of the queues of a radio that have a limit in common.
+    /// The queue itself, if it is one of several queues of a radio that share a limit.
     fn station_queue(&mut self) -> Option<&mut dyn StationQueue<P>> {
         None
     }
 }
 
-/// What the queues of one radio have in common.
+/// Rules that the queues of one radio share.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RadioRules {
-    /// Most packets that may wait for all stations.
+    /// Maximum packets that may wait for all stations.
     pub packets: u64,
-    /// Most bytes; none: by the standard.
+    /// Maximum bytes that may wait; none: by the standard.
     pub bytes: Option<u64>,
-    /// Stations get equal airtime.
+    /// Whether stations get equal airtime.
     pub airtime_fairness: bool,
-    /// Airtime that is queued below is limited; none: by the standard.
+    /// Whether airtime that is queued below is limited; none: by the standard.
     pub aql: Option<bool>,
-    /// Airtime that may be queued below.
+    /// Limits on airtime that is queued below.
     pub airtime: AirtimeLimits,
 }
 
-/// Linux `ieee80211_txq_airtime_check`.
+/// Limits on queued airtime: Linux `ieee80211_txq_airtime_check`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct AirtimeLimits {
-    /// Of a station, at any time.
+    /// Limit of a station, whatever other stations queue.
     pub low: Duration,
-    /// Of a station, below the threshold.
+    /// Limit of a station while all stations together queue less than the threshold.
     pub high: Duration,
-    /// Of all stations.
+    /// Threshold of the airtime queued for all stations.
     pub threshold: Duration,
 }
 
-/// The queue of a station, to the radio.
+/// The queue of a station, as a radio uses it.
 pub trait StationQueue<P> {
-    /// What it has in common with the other queues of its radio.
+    /// Rules that it shares with the other queues of its radio.
     fn rules(&self) -> RadioRules;
 
     /// Bytes of its fattest flow.
     fn fattest(&self) -> u64;
 
-    /// Drops from the head of its fattest flow up to half of its packets, 32 at most and at least one: Linux `fq_flow_drop`.
+    /// Drop from the head of the fattest flow up to half of its packets, at least one and at most 32: Linux
+    /// `fq_flow_drop`.
     fn drop_from_fattest(&mut self, events: &mut QueueEvents<P>);
 }
 
-/// Drops what `next` takes out of a queue until no more than `limit` packets wait.
+/// Drop packets, taken out of a queue by `next`, until at most `limit` packets wait.
 fn shrink<P: Copy, Q: QueueDiscipline<P>>(
     queue: &mut Q,
     limit: u64,
@@ -149,11 +150,11 @@ fn shrink<P: Copy, Q: QueueDiscipline<P>>(
 pub struct Waiting<P> {
     /// The packet.
     pub packet: Packet<P>,
-    /// When it arrived.
+    /// Time of its arrival.
     pub since: Time,
 }
 
-/// How much waits.
+/// Packets and bytes that wait.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Backlog {
     /// Packets.
@@ -174,33 +175,33 @@ impl Backlog {
     }
 }
 
-/// A packet that is no longer in a queue or in transmission: it left, or was dropped.
+/// A packet that has left a queue and its transmission, or was dropped.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Released {
-    /// Its stream.
+    /// Stream of the packet.
     pub stream: StreamId,
-    /// Its bytes on the wire.
+    /// Bytes on the wire.
     pub size: u16,
 }
 
 impl Released {
-    /// Of a packet.
+    /// The record of a packet.
     pub fn of<P>(packet: &Packet<P>) -> Released {
         Released { stream: packet.stream, size: packet.size }
     }
 }
 
-/// What a queue did to packets during one call.
+/// Drops and marks by a queue during one call.
 pub struct QueueEvents<'a, P> {
     /// Packets dropped.
     pub dropped_packets: u64,
-    /// Their bytes.
+    /// Bytes of those packets.
     pub dropped_bytes: u64,
     /// Packets marked.
     pub marked_packets: u64,
-    /// Where dropped packets are listed, if they are.
+    /// List of dropped packets, if they are listed.
     pub(crate) listed: Option<&'a mut Vec<Released>>,
-    /// Counter of drops by flow, with the time at which links count them.
+    /// Counter of drops by flow, with the time at which links count the drops.
     pub(crate) counted: Option<(&'a Drops<P>, Time)>,
 }
 
@@ -212,7 +213,7 @@ impl<P> Default for QueueEvents<'_, P> {
 }
 
 impl<P> QueueEvents<'_, P> {
-    /// Notes a drop.
+    /// Record a drop.
     pub fn drop(&mut self, packet: &Packet<P>) {
         if let Some(listed) = &mut self.listed {
             listed.push(Released::of(packet));
@@ -224,14 +225,14 @@ impl<P> QueueEvents<'_, P> {
         self.dropped_bytes += u64::from(packet.size);
     }
 
-    /// Marks a packet if it may be marked and is not yet.
+    /// Mark a packet if it may be marked and is not marked yet.
     pub fn mark_if_capable(&mut self, packet: &mut Packet<P>) {
         if packet.ecn.may_mark() && packet.ecn != Ecn::Ce {
             self.mark(packet);
         }
     }
 
-    /// Marks a packet. The caller has checked [`Ecn::may_mark`].
+    /// Mark a packet. The caller has checked [`Ecn::may_mark`].
     pub fn mark(&mut self, packet: &mut Packet<P>) {
         debug_assert!(packet.ecn.may_mark());
         packet.ecn = Ecn::Ce;

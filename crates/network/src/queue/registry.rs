@@ -1,22 +1,22 @@
-//! The list of queue disciplines: an entry of it is made from its parameters and the seed of its randomness.
+//! The list of queue disciplines. Each is created from its parameters and a seed.
 
-/// Declares the modules of the disciplines, lists them and finds them by name.
+/// Declare the modules of the disciplines, list them and find them by name.
 macro_rules! queues {
     ($($name:literal => $module:ident::$type:ident,)*) => {
         $(mod $module;)*
 
-        /// Every queue discipline there is.
+        /// All queue disciplines.
         pub fn descriptors() -> &'static [Descriptor] {
             const ALL: &[Descriptor] = &[$(params::descriptor::<u64, $module::$type<()>>($name),)*];
             ALL
         }
 
-        /// Makes the queue called `kind`, with `params` as a JSON object (null for the defaults). Different seeds give
-        /// different dice and hashes.
+        /// Create the queue `kind`, with `params` as a JSON object (null for the defaults). Different seeds give
+        /// different random numbers and hashes.
         ///
         /// # Errors
-        /// If there is no such queue, or a parameter is unknown, of the wrong type or out of range, or they do not go
-        /// together.
+        /// If there is no such queue, if a parameter is unknown, of the wrong type or out of range, or if parameters
+        /// contradict each other.
         pub fn build<P: Copy + Send + 'static>(
             kind: &str,
             params: &serde_json::Value,
