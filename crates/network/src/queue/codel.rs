@@ -1,8 +1,9 @@
-//! CoDel: drops from the head, ever more often while every packet of an interval waited longer than the target.
+//! CoDel: drops from the head, more and more often while every packet of an interval has waited longer than the
+//! target.
 //!
 //! RFC 8289; Linux `include/net/codel_impl.h`, `net/sched/sch_codel.c`. As in Linux the square root of the control
-//! law is one Newton step per drop on a 16-bit fraction, so the first gaps differ from the exact law
-//! (interval / 2 after the first drop instead of interval / √2), and times are not rounded to its 1.024 µs ticks.
+//! law is one Newton step per drop on a 16-bit fraction. So the first gaps differ from the exact law (interval / 2
+//! after the first drop instead of interval / √2). Times are not rounded to Linux's ticks of 1.024 µs.
 
 use super::fifo::Fifo;
 use super::{Backlog, Limit, QueueDiscipline, QueueEvents, Waiting, shrink};
@@ -10,22 +11,22 @@ use crate::Packet;
 use params::{Entry, params};
 use units::{Duration, Probe, Time};
 
-/// A queue of no more than this many bytes never loses anything: one full packet.
+/// Backlog in bytes up to which nothing is dropped: one full packet.
 /// RFC 8289 section 4.2 (`maxpacket`); Linux `codel_should_drop`.
 pub(super) const MTU: u64 = 1514;
-/// An earlier dropping state this many intervals ago is still remembered.
+/// Number of intervals for which an earlier dropping state is remembered.
 /// RFC 8289 section 5.5; Linux `codel_dequeue`.
 const MEMORY_INTERVALS: u64 = 16;
 
-/// When CoDel drops.
+/// Settings of CoDel.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Settings {
     pub(super) target: Duration,
     pub(super) interval: Duration,
     pub(super) ecn: bool,
-    /// A queue that holds no more than this many bytes behind its head loses nothing.
+    /// Bytes behind the head up to which nothing is dropped.
     pub(super) spared_bytes: u64,
-    /// Mark whatever waited longer than this, in addition.
+    /// Queueing delay above which packets are marked in addition.
     pub(super) ce_threshold: Option<Duration>,
 }
 
@@ -39,7 +40,7 @@ pub(super) struct Codel {
     dropping: bool,
     /// 1/√count, 16 fractional bits.
     inverse_root: u16,
-    /// When the wait will have been above the target for an interval; none while it is below.
+    /// Time at which the queueing delay will have exceeded the target for an interval; none while it is below.
     first_above_time: Option<Time>,
     next_drop: Time,
 }
@@ -58,7 +59,7 @@ impl Default for Codel {
 }
 
 impl Codel {
-    /// The next packet to send. `pop` yields the head of the queue and the bytes then left behind it.
+    /// Return the next packet to send. `pop` takes the head of the queue and returns it with the bytes that remain.
     /// RFC 8289 section 5.5; Linux `codel_dequeue`.
     pub(super) fn dequeue<P: Copy>(
         &mut self,
@@ -101,12 +102,12 @@ impl Codel {
         next
     }
 
-    /// It drops more and more often.
+    /// Whether the queue is in the dropping state.
     pub(super) fn is_dropping(&self) -> bool {
         self.dropping
     }
 
-    /// Shows the control law: `drop_next` is the time until the next drop, as in `tc -s qdisc`.
+    /// Show the control law: `drop_next` is the time until the next drop, as in `tc -s qdisc`.
     pub(super) fn observe(&self, now: Time, probe: &mut Probe<'_>) {
         probe.see("count", f64::from(self.count), "packets");
         probe.flag("dropping", self.dropping);
@@ -115,13 +116,13 @@ impl Codel {
         }
     }
 
-    /// More was dropped from this queue than the law says.
+    /// Count packets that were dropped from this queue in addition to the law.
     /// Linux `fq_codel_drop`.
     pub(super) fn count_extra(&mut self, dropped: u32) {
         self.count = self.count.saturating_add(dropped);
     }
 
-    /// Every packet of the last interval waited longer than the target.
+    /// Whether every packet of the last interval waited longer than the target.
     /// RFC 8289 section 5.4; Linux `codel_should_drop`.
     fn should_drop<P>(&mut self, head: &Option<(Waiting<P>, u64)>, settings: &Settings, now: Time) -> bool {
         let Some((waiting, left)) = head else {
@@ -148,7 +149,7 @@ impl Codel {
         let recent = now.since(self.next_drop) < settings.interval * MEMORY_INTERVALS;
         let grown = self.count.wrapping_sub(self.count_before);
         if grown > 1 && grown < u32::MAX / 2 && recent {
-            self.count = grown; // resume near the rate that worked
+            self.count = grown; // resume near the drop rate that worked
             self.step_root();
         } else {
             self.count = 1;
@@ -158,7 +159,7 @@ impl Codel {
         self.next_drop = self.after(now, settings);
     }
 
-    /// The time of the next drop: interval / √count later.
+    /// The time of the next drop: interval / √count after `time`.
     /// RFC 8289 section 5.3; Linux `codel_control_law`.
     fn after(&self, time: Time, settings: &Settings) -> Time {
         let span = u128::from(settings.interval.as_nanos()) * u128::from(self.inverse_root);
@@ -175,7 +176,7 @@ impl Codel {
     }
 }
 
-/// Marks a packet if it may be marked (true), else notes its drop.
+/// Mark a packet if it may be marked and return true; otherwise record its drop.
 /// RFC 8289 section 5.5; Linux `codel_dequeue` (`INET_ECN_set_ce`).
 fn mark_or_drop<P: Copy>(waiting: &mut Waiting<P>, ecn: bool, events: &mut QueueEvents<P>) -> bool {
     let marks = ecn && waiting.packet.ecn.may_mark();
@@ -190,25 +191,25 @@ fn mark_or_drop<P: Copy>(waiting: &mut Waiting<P>, ecn: bool, events: &mut Queue
 params! {
     /// Parameters of CoDel.
     pub struct CodelParams {
-        /// Most packets that may wait.
+        /// Maximum packets that may wait.
         limit: u64 = 1000, "packets", 1..=10_000_000, role = limit;
-        /// Acceptable wait.
+        /// Target of the queueing delay.
         target_ms: f64 = 5.0, "ms", 0.001..=10_000.0;
-        /// For how long the wait must exceed the target before the first drop: about the largest RTT.
+        /// Time for which the queueing delay must exceed the target before the first drop: about the largest RTT.
         interval_ms: f64 = 100.0, "ms", 0.001..=100_000.0;
         /// Mark packets that may be marked instead of dropping them.
         ecn: bool = false, "";
-        /// Mark every packet that waited longer than this, too; null: off.
+        /// Mark also every packet whose queueing delay exceeds this; null: off.
         ce_threshold_ms: Option<f64> = None, "ms", 0.0..=10_000.0;
     }
 }
 
-/// Milliseconds of a scenario, to the nanosecond.
+/// Convert milliseconds of a scenario, to the nanosecond.
 pub(super) fn ms(value: f64) -> Duration {
     Duration::from_nanos((value * 1e6).round() as u64)
 }
 
-/// One queue under CoDel.
+/// A queue under CoDel.
 pub struct CodelQueue<P> {
     limit: u64,
     settings: Settings,
@@ -252,7 +253,7 @@ impl<P: Copy + Send> QueueDiscipline<P> for CodelQueue<P> {
 
 impl<P: Copy + Send + 'static> Entry<u64> for CodelQueue<P> {
     type Params = CodelParams;
-    const TITLE: &'static str = "CoDel: keeps the wait near a target";
+    const TITLE: &'static str = "CoDel: keeps the queueing delay near a target";
     const SOURCE: &'static str = "RFC 8289; Linux net/sched/sch_codel.c";
 
     fn new(params: CodelParams, _seed: u64) -> Self {

@@ -1,7 +1,7 @@
-//! DualPI2: a classic and a low-latency queue whose congestion signals are coupled, so that scalable and classic
-//! flows share fairly while the scalable ones hardly wait.
+//! DualPI2: a classic and a low-latency queue with coupled congestion signals. Scalable and classic flows get fair
+//! shares, and the scalable ones hardly wait.
 //!
-//! RFC 9332; Linux `net/sched/sch_dualpi2.c`. Only the drop at departure is built (the kernel's default).
+//! RFC 9332; Linux `net/sched/sch_dualpi2.c`. Packets are dropped at departure only (the kernel's default).
 
 use super::codel::ms;
 use super::fifo::Fifo;
@@ -11,47 +11,47 @@ use crate::{Ecn, Packet};
 use params::{Entry, params};
 use units::{Duration, Probe, Rng, Time};
 
-/// A full packet, in which the scheduler's credit is reckoned.
+/// Bytes of a full packet, the unit of the scheduler's credit.
 /// Linux `dualpi2_change` (`psched_mtu`).
 const MTU: i64 = 1514;
 
 params! {
     /// Parameters of DualPI2.
     pub struct DualPi2Params {
-        /// Most packets that may wait in both queues.
+        /// Maximum packets that may wait in both queues together.
         limit: u64 = 10_000, "packets", 1..=10_000_000, role = limit;
-        /// Wait aimed at in the classic queue.
+        /// Target of the queueing delay in the classic queue.
         target_ms: f64 = 15.0, "ms", 0.001..=10_000.0;
         /// Time between updates of the probability.
         tupdate_ms: f64 = 16.0, "ms", 0.1..=10_000.0;
-        /// Weight of the distance from the target.
+        /// Weight of the difference from the target.
         alpha: f64 = 0.16, "1/s", 0.0..=100.0;
         /// Weight of the trend.
         beta: f64 = 3.2, "1/s", 0.0..=1000.0;
-        /// How much stronger the low-latency queue is marked than the base probability.
+        /// Factor from the base probability to the marking probability of the low-latency queue.
         coupling_factor: f64 = 2.0, "", 0.0..=255.0;
-        /// Wait in the low-latency queue above which every packet is marked.
+        /// Queueing delay in the low-latency queue above which every packet is marked.
         step_thresh_ms: f64 = 1.0, "ms", 0.0..=10_000.0;
-        /// Share of the link that the classic queue keeps while both have packets.
+        /// Share of the link that the classic queue gets at least, while both queues have packets.
         classic_protection_percent: u32 = 10, "%", 0..=90;
-        /// Drop from both queues when the marking probability would exceed one; otherwise the classic probability is
-        /// held where that is just reached, and the limit takes care of the rest.
+        /// Drop from both queues when the marking probability would exceed one. Otherwise the base probability is
+        /// held at the value where it just reaches one, and the limit does the rest.
         drop_on_overload: bool = true, "";
-        /// Which packets go to the low-latency queue besides CE: those with ECT(1), or (true) with any ECT.
+        /// Classify all ECT packets as low-latency; otherwise only ECT(1). CE packets always are.
         any_ect: bool = false, "";
     }
 }
 
-/// Where the controller stands.
+/// State of the controller.
 #[derive(Clone, Copy, Debug, Default)]
 struct Law {
     /// The base probability p'.
     base: f64,
-    /// The longer wait at the last update.
+    /// The longer queueing delay at the last update.
     delay: Duration,
 }
 
-/// The two queues.
+/// The state of the two queues.
 pub struct DualPi2<P> {
     params: DualPi2Params,
     target: Duration,
@@ -59,7 +59,7 @@ pub struct DualPi2<P> {
     classic: Fifo<P>,
     low_latency: Fifo<P>,
     law: Law,
-    /// Positive: it is the classic queue's turn.
+    /// Positive: the classic queue has the turn.
     credit: i64,
     ticks: Ticks,
     rng: Rng,
@@ -73,7 +73,7 @@ impl<P: Copy> DualPi2<P> {
         }
     }
 
-    /// The proportional-integral controller, on the longer of the two waits.
+    /// Update the proportional-integral controller with the longer of the two queueing delays.
     /// RFC 9332 appendix A.1; Linux `calculate_probability`.
     fn updated(&self, law: Law, now: Time) -> Law {
         let wait = |queue: &Fifo<P>| queue.front().map_or(Duration::ZERO, |head| now.since(head.since));
@@ -96,7 +96,7 @@ impl<P: Copy> DualPi2<P> {
         }
     }
 
-    /// The packet whose turn it is; true if it is a low-latency one.
+    /// Take the packet of the queue that has the turn; true if it is the low-latency one.
     /// Linux `dequeue_packet`.
     fn next(&mut self) -> Option<(Waiting<P>, bool)> {
         let low_latency = !self.low_latency.is_empty() && (self.classic.is_empty() || self.credit <= 0);
@@ -104,7 +104,7 @@ impl<P: Copy> DualPi2<P> {
         Some((queue.pop()?, low_latency))
     }
 
-    /// Weighted round robin: a packet leaves.
+    /// Update the weighted round robin after a packet has left.
     /// Linux `dequeue_packet` and `dualpi2_reset_c_protection`; RFC 9332 section 2.5.1.2.
     fn settle(&mut self, size: u16, low_latency: bool) {
         let share = i64::from(self.params.classic_protection_percent);
@@ -117,7 +117,7 @@ impl<P: Copy> DualPi2<P> {
         }
     }
 
-    /// Marks the packet, or says that it must be dropped. What waits behind it decides whether there is a queue.
+    /// Mark the packet, or return true if it must be dropped. The backlog behind it decides whether there is a queue.
     /// RFC 9332 section 2.4; Linux `must_drop`, `dualpi2_classic_marking`, `dualpi2_scalable_marking`.
     fn signal(
         &mut self,
@@ -151,7 +151,7 @@ impl<P: Copy> DualPi2<P> {
         self.step_marks(next, low_latency, now, events)
     }
 
-    /// The immediate law of the low-latency queue.
+    /// Mark by the immediate law of the low-latency queue.
     /// RFC 9332 section 2.5.1.1; Linux `do_step_aqm`.
     fn step_marks(
         &self,

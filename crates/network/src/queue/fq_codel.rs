@@ -1,8 +1,8 @@
 //! FQ-CoDel: deficit round robin over hashed flows, each under CoDel.
 //!
-//! RFC 8290; Linux `net/sched/sch_fq_codel.c`. When the limit is reached the flow with the most bytes loses from its
-//! head up to half of what it holds, 64 packets at most. Memory is counted in bytes on the wire, not in those of
-//! kernel buffers.
+//! RFC 8290; Linux `net/sched/sch_fq_codel.c`. When the limit is reached, the flow with the most bytes drops up to
+//! half of them from its head, at most 64 packets. Memory is counted in bytes on the wire, not in bytes of kernel
+//! buffers.
 
 use super::codel::{Codel, MTU, Settings, ms};
 use super::fair::Fair;
@@ -14,26 +14,26 @@ use units::{Probe, Time};
 params! {
     /// Parameters of FQ-CoDel.
     pub struct FqCodelParams {
-        /// Most packets that may wait.
+        /// Maximum packets that may wait.
         limit: u64 = 10_240, "packets", 1..=10_000_000, role = limit;
-        /// Most bytes that may wait.
+        /// Maximum bytes that may wait.
         memory_limit_bytes: u64 = 33_554_432, "bytes", 1.0..=1e12;
         /// Queues into which flows are hashed.
         flows: u32 = 1024, "", 1..=65_536;
         /// Bytes that a flow may send in its turn.
         quantum: u32 = 1514, "bytes", 1..=1_048_576;
-        /// Acceptable wait.
+        /// Target of the queueing delay.
         target_ms: f64 = 5.0, "ms", 0.001..=10_000.0;
-        /// For how long the wait must exceed the target before the first drop.
+        /// Time for which the queueing delay must exceed the target before the first drop.
         interval_ms: f64 = 100.0, "ms", 0.001..=100_000.0;
         /// Mark packets that may be marked instead of dropping them.
         ecn: bool = true, "";
-        /// Mark every packet that waited longer than this, too; null: off.
+        /// Mark also every packet whose queueing delay exceeds this; null: off.
         ce_threshold_ms: Option<f64> = None, "ms", 0.0..=10_000.0;
     }
 }
 
-/// The discipline.
+/// The state of the discipline.
 pub struct FqCodel<P> {
     limit: u64,
     memory_limit: u64,

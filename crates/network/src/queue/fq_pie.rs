@@ -1,4 +1,4 @@
-//! FQ-PIE: deficit round robin over hashed flows, each with a PIE controller of its own.
+//! FQ-PIE: deficit round robin over hashed flows, each with its own PIE controller.
 //!
 //! Linux `net/sched/sch_fq_pie.c`; RFC 8033 for the controller. All controllers are updated at the same ticks (the
 //! kernel spreads them over batches). Memory is counted in bytes on the wire.
@@ -13,36 +13,36 @@ use units::{Probe, Rng, Time};
 params! {
     /// Parameters of FQ-PIE.
     pub struct FqPieParams {
-        /// Most packets that may wait.
+        /// Maximum packets that may wait.
         limit: u64 = 10_240, "packets", 1..=10_000_000, role = limit;
-        /// Most bytes that may wait.
+        /// Maximum bytes that may wait.
         memory_limit_bytes: u64 = 33_554_432, "bytes", 1.0..=1e12;
         /// Queues into which flows are hashed.
         flows: u32 = 1024, "", 1..=65_536;
         /// Bytes that a flow may send in its turn.
         quantum: u32 = 1514, "bytes", 1..=1_048_576;
-        /// Wait aimed at.
+        /// Target of the queueing delay.
         target_ms: f64 = 15.0, "ms", 0.001..=10_000.0;
         /// Time between updates of the probabilities.
         tupdate_ms: f64 = 15.0, "ms", 0.1..=10_000.0;
-        /// Weight of the distance from the target, in sixteenths per second.
+        /// Weight of the difference from the target, in sixteenths per second.
         alpha: u32 = 2, "1/16 s", 0..=32;
         /// Weight of the trend, in sixteenths per second.
         beta: u32 = 20, "1/16 s", 0..=32;
         /// Mark packets that may be marked instead of dropping them.
         ecn: bool = false, "";
-        /// Largest probability at which packets are marked instead of dropped.
+        /// Highest probability at which packets are marked instead of dropped.
         ecn_prob_percent: u32 = 10, "%", 0..=100;
         /// Scale the accumulated probability by packet size.
         bytemode: bool = false, "";
     }
 }
 
-/// The discipline.
+/// The state of the discipline.
 pub struct FqPie<P> {
     limit: u64,
     memory_limit: u64,
-    /// Largest probability at which packets are marked.
+    /// Highest probability at which packets are marked.
     mark_up_to: f64,
     settings: Settings,
     ticks: Ticks,

@@ -1,7 +1,7 @@
-//! PIE: drops on arrival with a probability that a controller steers so that the wait nears a target.
+//! PIE: drops on arrival with a probability that a controller adjusts to keep the queueing delay near a target.
 //!
-//! RFC 8033; Linux `net/sched/sch_pie.c` with its default of measuring the wait by time stamps. The probability is a
-//! floating-point number here, a 56-bit fraction there.
+//! RFC 8033; Linux `net/sched/sch_pie.c` with its default of measuring the delay by time stamps. The probability is a
+//! floating-point number here and a 56-bit fraction in Linux.
 
 use super::codel::ms;
 use super::fifo::Fifo;
@@ -10,32 +10,32 @@ use crate::Packet;
 use params::{Entry, params};
 use units::{Duration, Probe, Rng, Time};
 
-/// Bytes below which nothing is dropped: two packets.
+/// Backlog in bytes below which nothing is dropped: two packets.
 /// RFC 8033 section 4.1; Linux `pie_drop_early`.
 const SMALL_BACKLOG: u64 = 2 * 1514;
-/// Random drops only once the probabilities added up since the last drop reach this ...
+/// Sum of the probabilities since the last drop below which nothing is dropped.
 /// RFC 8033 section 5.4; Linux `pie_drop_early`.
 const MIN_ACCUMULATED: f64 = 0.85;
-/// ... and a certain drop when they reach this.
+/// Sum of the probabilities since the last drop at which the packet is dropped for certain.
 /// RFC 8033 section 5.4; Linux `pie_drop_early`.
 const MAX_ACCUMULATED: f64 = 8.5;
-/// A burst is let through for this long after quiet times.
+/// Time for which a burst passes without drops, after a quiet time.
 /// RFC 8033 section 4.4 (MAX_BURST); Linux `pie_vars_init`.
 const BURST_ALLOWANCE: Duration = Duration::from_millis(150);
-/// The wait above which the probability rises by two points more.
+/// Queueing delay above which the probability rises by another two percentage points.
 /// RFC 8033 section 5.2; Linux `pie_calculate_probability`.
 const HIGH_DELAY: Duration = Duration::from_millis(250);
 
 params! {
     /// Parameters of PIE.
     pub struct PieParams {
-        /// Most packets that may wait.
+        /// Maximum packets that may wait.
         limit: u64 = 1000, "packets", 1..=10_000_000, role = limit;
-        /// Wait aimed at.
+        /// Target of the queueing delay.
         target_ms: f64 = 15.0, "ms", 0.001..=10_000.0;
         /// Time between updates of the probability.
         tupdate_ms: f64 = 15.0, "ms", 0.1..=10_000.0;
-        /// Weight of the distance from the target, in sixteenths per second.
+        /// Weight of the difference from the target, in sixteenths per second.
         alpha: u32 = 2, "1/16 s", 0..=32;
         /// Weight of the trend, in sixteenths per second.
         beta: u32 = 20, "1/16 s", 0..=32;
@@ -46,7 +46,7 @@ params! {
     }
 }
 
-/// What the controller is told.
+/// Settings of the controller.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Settings {
     pub(super) target: Duration,
@@ -68,7 +68,7 @@ impl Settings {
     }
 }
 
-/// The controller.
+/// State of the controller.
 #[derive(Clone, Debug)]
 pub(super) struct Pie {
     pub(super) probability: f64,
@@ -76,7 +76,7 @@ pub(super) struct Pie {
     burst_left: Duration,
     delay: Duration,
     delay_before: Duration,
-    /// None since the burst allowance was renewed: idle time does not use it up.
+    /// Time of the last departure; none since the burst allowance was renewed, as idle time does not use it up.
     last_dequeue: Option<Time>,
 }
 
@@ -94,7 +94,7 @@ impl Default for Pie {
 }
 
 impl Pie {
-    /// A packet of `size` bytes that finds `backlog` bytes waiting is to be dropped.
+    /// Whether to drop a packet of `size` bytes that arrives at a backlog of `backlog` bytes.
     /// RFC 8033 section 4.1; Linux `pie_drop_early`.
     pub(super) fn should_drop(
         &mut self,
@@ -122,7 +122,7 @@ impl Pie {
         dropped
     }
 
-    /// A packet left after `wait`; `empty` says that nothing is left behind it.
+    /// Record that a packet left after `wait`. `empty` says whether the queue is empty now.
     /// Linux `pie_process_dequeue`; RFC 8033 section 5.3 (delay by timestamps).
     pub(super) fn departed(&mut self, wait: Duration, empty: bool, now: Time) {
         self.delay = if empty { Duration::ZERO } else { wait };
@@ -130,7 +130,7 @@ impl Pie {
         self.burst_left = self.burst_left.saturating_sub(now.since(before));
     }
 
-    /// Moves the probability; to be called once per update interval.
+    /// Update the probability. Must be called once per update interval.
     /// RFC 8033 section 4.2; Linux `pie_calculate_probability`.
     pub(super) fn update(&mut self, settings: &Settings) {
         let (now, before) = (self.delay.as_secs_f64(), self.delay_before.as_secs_f64());
@@ -157,7 +157,7 @@ impl Pie {
         self.delay_before = self.delay;
     }
 
-    /// The smaller the probability, the smaller its steps.
+    /// Factor of the steps of the probability, which is smaller for small probabilities.
     /// RFC 8033 section 4.2 (auto-tuning); Linux `pie_calculate_probability`.
     fn gain(&self) -> f64 {
         if self.probability >= 0.1 {
@@ -169,11 +169,11 @@ impl Pie {
     }
 }
 
-/// Nothing that matters is left of the past after this many ticks without a packet.
-/// Own: bounds the work after a long silence.
+/// Maximum number of missed ticks that are caught up: older ones no longer matter.
+/// Own: bounds the work after a long idle time.
 const MEMORY_TICKS: u64 = 4096;
 
-/// A timer that ticks every `period`, caught up lazily: between two calls nothing changes but the time.
+/// A timer that ticks every `period` and is caught up lazily: between two calls only the time changes.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Ticks {
     next: Time,
@@ -185,7 +185,7 @@ impl Ticks {
         Ticks { next: Time::ZERO + period, period }
     }
 
-    /// The next tick that is due by `now`.
+    /// Return the next tick that is due by `now`.
     /// Linux `pie_timer`.
     pub(super) fn pop(&mut self, now: Time) -> Option<Time> {
         if now < self.next {
@@ -198,7 +198,7 @@ impl Ticks {
     }
 }
 
-/// One queue under PIE.
+/// A queue under PIE.
 pub struct PieQueue<P> {
     limit: u64,
     ecn: bool,
@@ -268,7 +268,7 @@ impl<P: Copy + Send> QueueDiscipline<P> for PieQueue<P> {
 
 impl<P: Copy + Send + 'static> Entry<u64> for PieQueue<P> {
     type Params = PieParams;
-    const TITLE: &'static str = "PIE: steers a drop probability towards a target wait";
+    const TITLE: &'static str = "PIE: adjusts a drop probability to keep the queueing delay near a target";
     const SOURCE: &'static str = "RFC 8033; Linux net/sched/sch_pie.c";
 
     fn new(p: PieParams, seed: u64) -> Self {
@@ -289,7 +289,7 @@ impl<P: Copy + Send + 'static> Entry<u64> for PieQueue<P> {
 mod tests {
     use super::*;
 
-    /// What RFC 8033 asks for.
+    /// The defaults of RFC 8033.
     fn settings() -> Settings {
         Settings::new(15.0, 15.0, 2, 20, false)
     }
@@ -299,7 +299,7 @@ mod tests {
         Pie { probability, delay, delay_before: delay, burst_left: Duration::ZERO, ..Pie::default() }
     }
 
-    /// The probabilities after updates that find these delays, in milliseconds.
+    /// Probabilities after updates with these queueing delays in milliseconds.
     fn path(mut law: Pie, delays_ms: &[f64]) -> Vec<f64> {
         let step = |&delay: &f64| {
             law.delay = ms(delay);
