@@ -1,4 +1,4 @@
-//! First in, first out; a packet that finds the queue full is dropped (Linux `pfifo`, `bfifo`).
+//! First in, first out; a packet that arrives while the queue is full is dropped (Linux `pfifo`, `bfifo`).
 
 use super::fifo::Fifo;
 use super::{Backlog, QueueDiscipline, QueueEvents, Waiting};
@@ -7,25 +7,25 @@ use params::{Entry, params};
 use units::Time;
 
 params! {
-    /// How much may wait. The packet being transmitted does not count.
+    /// Limits on waiting packets. The packet in transmission does not count.
     #[derive(Copy, PartialEq, Eq)]
     pub struct Limit {
-        /// Most packets that may wait, not counting the one being sent; null: no limit.
+        /// Maximum packets that may wait, without the one in transmission; null: no limit.
         packets: Option<u64> = None, "packets", 0.0..=1e18, role = limit;
-        /// Most bytes that may wait, not counting the packet being sent; null: no limit.
+        /// Maximum bytes that may wait, without the packet in transmission; null: no limit.
         bytes: Option<u64> = None, "bytes", 0.0..=1e18, role = limit;
     }
 }
 
 impl Limit {
-    /// A packet of `size` bytes may join `backlog`.
+    /// Whether a packet of `size` bytes may join `backlog`.
     pub fn admits(&self, backlog: Backlog, size: u16) -> bool {
         backlog.packets < self.packets.unwrap_or(u64::MAX)
             && backlog.bytes + u64::from(size) <= self.bytes.unwrap_or(u64::MAX)
     }
 }
 
-/// The queue.
+/// The state of the queue.
 #[derive(Clone, Debug)]
 pub struct DropTail<P> {
     limit: Limit,

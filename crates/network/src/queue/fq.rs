@@ -1,10 +1,10 @@
-//! fq: deficit round robin over flows, a limit for each, and a largest rate for each.
+//! fq: deficit round robin over flows, with a limit and a maximum rate per flow.
 //!
-//! Linux `net/sched/sch_fq.c` as a router has it. At a host it also releases every packet at the time that its socket
-//! paces it to; a router has no sockets, so neither that nor the horizon for such times is here: it is
-//! `tcp.pacing = "fq"` of a flow, and of every flow whose host has a network interface with this queue. Flows go by their
-//! hash, as packets without a socket do in Linux. Not there either: other weights and maps of the bands than the kernel's,
-//! and the slack of its timers.
+//! Linux `net/sched/sch_fq.c` as a router uses it. At a host fq also releases every packet at the time to which its
+//! socket paces it. A router has no sockets, so neither this nor the horizon of such times is modelled here. For
+//! hosts, see `tcp.pacing = "fq"` of a flow, which every flow uses whose host has a network interface with this
+//! queue. Flows are identified by their hash, as packets without a socket are in Linux. Not modelled: other weights
+//! and maps of the bands than the kernel's, and the slack of its timers.
 
 use super::codel::ms;
 use super::fair::hash;
@@ -18,41 +18,41 @@ use units::{Duration, Probe, Rng, Time};
 
 /// Bytes that a band may send in its turn while others wait, 9:3:1.
 const WEIGHTS: [i64; 3] = [589_824, 196_608, 65_536];
-/// The longest pause after a packet.
+/// Longest pause after a packet.
 const MOST_PAUSE: Duration = Duration::from_secs(1);
 
 params! {
     /// Parameters of fq.
     pub struct FqParams {
-        /// Most packets of a band that may wait.
+        /// Maximum packets of a band that may wait.
         limit: u64 = 10_000, "packets", 1..=10_000_000, role = limit;
-        /// Most packets of a flow that may wait.
+        /// Maximum packets of a flow that may wait.
         flow_limit: u64 = 100, "packets", 1..=10_000_000;
         /// Bytes that a flow may send in its turn.
         quantum: u32 = 3028, "bytes", 1..=1_048_576;
         /// Bytes that a flow may send in its first turn.
         initial_quantum: u32 = 15_140, "bytes", 1..=16_777_216;
-        /// Highest rate of a flow; null: none.
+        /// Maximum rate of a flow; null: none.
         maxrate_bps: Option<u64> = None, "bit/s", 1.0..=1e12;
-        /// Up to this rate packets of a flow are spaced one by one, above it by the quantum.
+        /// Rate up to which the packets of a flow are spaced one by one. At higher rates quanta are spaced.
         low_rate_threshold_bps: u64 = 550_000, "bit/s", 0.0..=1e12;
-        /// A flow that was empty for so long has a new quantum when it returns.
+        /// Time after which an empty flow gets a new quantum when it returns.
         refill_delay_ms: f64 = 40.0, "ms", 0.0..=100_000.0;
-        /// Mark packets that leave so much later than they might have; null: none.
+        /// Mark packets that leave later than they could have by more than this; null: no marks.
         ce_threshold_ms: Option<f64> = None, "ms", 0.0..=10_000.0;
-        /// Flows are told apart by so many bits of a hash: one less than the number of queues.
+        /// Bit mask of the flow hash: one less than the number of queues.
         orphan_mask: u32 = 1023, "", 0..=65_535;
     }
 }
 
-/// Where a flow stands.
+/// State of a flow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Place {
     /// Nothing waits.
     Detached,
     /// In one of the lists of its band.
     Listed,
-    /// Until it may send again.
+    /// Pausing until its rate allows the next packet.
     Throttled,
 }
 
@@ -61,15 +61,15 @@ struct Flow<P> {
     credit: i64,
     place: Place,
     band: usize,
-    /// When its rate allows the next packet.
+    /// Time at which its rate allows the next packet.
     next: Time,
     empty_since: Time,
 }
 
-/// Flows of the same priority and their order.
+/// Flows of the same priority, and their order.
 #[derive(Default)]
 struct Band {
-    /// Flows that have only just begun to send: index.
+    /// Indices of flows that have only just begun to send.
     new: Ring<u32>,
     old: Ring<u32>,
     credit: i64,
@@ -82,19 +82,19 @@ impl Band {
     }
 }
 
-/// The discipline.
+/// The state of the discipline.
 pub struct Fq<P> {
     params: FqParams,
     flows: Vec<Flow<P>>,
     bands: [Band; 3],
-    /// The band whose turn it is.
+    /// Index of the band that has the turn.
     current: usize,
     throttled: BinaryHeap<Reverse<(Time, u32)>>,
     salt: u64,
     backlog: Backlog,
 }
 
-/// The band of a code point: that of the priority which a forwarded packet gets by its old type-of-service field.
+/// The band of a code point. A forwarded packet has the priority of its old type-of-service field.
 fn band(dscp: u8) -> usize {
     match dscp & 7 {
         2 | 3 => 2, // bulk
@@ -104,7 +104,7 @@ fn band(dscp: u8) -> usize {
 }
 
 impl<P: Copy> Fq<P> {
-    /// The flows whose pause is over queue up behind the others.
+    /// Append the flows whose pause is over to the lists of their bands.
     fn release(&mut self, now: Time) {
         while let Some(&Reverse((due, index))) = self.throttled.peek()
             && due <= now
@@ -116,7 +116,7 @@ impl<P: Copy> Fq<P> {
         }
     }
 
-    /// The band to serve: as long as it has credit the same, then the next one that has flows.
+    /// The band to serve: the present one while it has credit, then the next one that has flows.
     fn turn(&mut self) -> Option<usize> {
         if self.bands[self.current].credit > 0 && !self.bands[self.current].is_idle() {
             return Some(self.current);
@@ -129,7 +129,7 @@ impl<P: Copy> Fq<P> {
         })
     }
 
-    /// Goes to the next flow of a band. None does not mean that nothing waits, only that this flow does not go now.
+    /// Serve the next flow of a band. None means only that this flow does not send now.
     fn visit(&mut self, current: usize, now: Time, events: &mut QueueEvents<P>) -> Option<Waiting<P>> {
         let Band { new, old, .. } = &mut self.bands[current];
         let is_new = !new.is_empty();
@@ -145,7 +145,7 @@ impl<P: Copy> Fq<P> {
         if flow.waiting.is_empty() {
             list.pop();
             if is_new {
-                old.push(index); // or it could jump the queue again at once
+                old.push(index); // or an empty new flow could take precedence again at once
             } else {
                 (flow.place, flow.empty_since) = (Place::Detached, now);
             }
@@ -180,7 +180,7 @@ impl<P: Copy> Fq<P> {
 }
 
 impl<P> Flow<P> {
-    /// After a packet, or after a quantum of them at higher rates, comes a pause of the length that the rate gives.
+    /// Start the pause that the rate requires, after a packet or, at higher rates, after a quantum.
     fn pace(&mut self, rate: u64, size: u16, now: Time, params: &FqParams) {
         let mut bytes = u64::from(size);
         if rate <= params.low_rate_threshold_bps {
@@ -191,7 +191,7 @@ impl<P> Flow<P> {
             bytes = bytes.max(params.quantum.into());
         }
         let pause = Duration::from_nanos(bytes * 8_000_000_000 / rate).min(MOST_PAUSE);
-        // Who was served late is not made to wait for that again, up to half a pause.
+        // A flow that was served late has a shorter pause, down to half of it.
         let late = if self.next == Time::ZERO { Duration::ZERO } else { now.since(self.next) };
         self.next = now + pause.saturating_sub(late.min(pause / 2));
     }
@@ -249,7 +249,7 @@ impl<P: Copy + Send> QueueDiscipline<P> for Fq<P> {
         self.backlog
     }
 
-    /// With a rate per flow it may be that all flows with packets have to pause.
+    /// Later than the present if a maximum rate makes all flows with packets pause.
     fn ready(&self) -> Time {
         if self.params.maxrate_bps.is_none() || self.backlog.packets == 0 {
             return Time::ZERO;
@@ -263,7 +263,7 @@ impl<P: Copy + Send> QueueDiscipline<P> for Fq<P> {
 
 impl<P: Copy + Send + 'static> Entry<u64> for Fq<P> {
     type Params = FqParams;
-    const TITLE: &'static str = "fq: fair queueing with limits and a largest rate per flow";
+    const TITLE: &'static str = "fq: fair queueing with limits and a maximum rate per flow";
     const SOURCE: &'static str = "Linux net/sched/sch_fq.c";
 
     fn new(params: FqParams, seed: u64) -> Self {

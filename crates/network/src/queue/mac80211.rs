@@ -1,12 +1,12 @@
-//! The queue of a station in Linux's mac80211: FQ-CoDel, whose limit is that of all stations of a radio together.
+//! The queue of a station in Linux's mac80211: FQ-CoDel with a limit that all stations of a radio share.
 //!
-//! Linux `include/net/fq_impl.h`, `net/mac80211/tx.c` (`ieee80211_txq_setup_flows`), in which there are one table of flows
-//! per radio and, where the flows of two stations meet in it, one flow more. Here each station has a table of its own, made
-//! when its first packet comes, so that they never meet. Memory is counted in bytes on the wire, not in those of kernel
-//! buffers (`skb->truesize`).
+//! Linux `include/net/fq_impl.h`, `net/mac80211/tx.c` (`ieee80211_txq_setup_flows`). Linux has one table of flows per
+//! radio, and an extra flow where flows of two stations collide in it. Here each station has its own table, which is
+//! created with its first packet, so that stations never collide. Memory is counted in bytes on the wire, not in
+//! bytes of kernel buffers (`skb->truesize`).
 //!
-//! In front of a link it is what a radio with a single station has. What is below it (airtime fairness, limits on queued
-//! airtime) is part of a [Wi-Fi cell](crate::wifi).
+//! In front of a link it is the queue of a radio with a single station. The layers below it (airtime fairness, limits
+//! on queued airtime) are part of a [Wi-Fi cell](crate::wifi).
 
 use super::codel::{Codel, Settings, ms};
 use super::fair::Fair;
@@ -17,43 +17,43 @@ use crate::Packet;
 use params::{Entry, params};
 use units::{Probe, Time};
 
-/// At most so many packets are dropped at once from the fattest flow: Linux `fq_flow_drop`.
+/// Maximum packets dropped at once from the fattest flow: Linux `fq_flow_drop`.
 const DROP_BATCH: u64 = 32;
 /// Memory of a radio that has VHT: Linux `fq_init`.
 pub(crate) const MEMORY: u64 = 16 << 20;
 
 params! {
-    /// Parameters of mac80211's queues, and of what passes packets from them to the radio of a Wi-Fi cell.
+    /// Parameters of mac80211's queues, and of the hand-over of packets to the radio of a Wi-Fi cell.
     pub struct Mac80211Params {
-        /// Most packets that may wait for all stations of a radio.
+        /// Maximum packets that may wait for all stations of a radio.
         limit: u64 = 8_192, "packets", 1..=10_000_000, role = limit;
-        /// Most bytes that may wait for all stations of a radio; null: 16 MiB, in cells of 802.11n 4 MiB.
+        /// Maximum bytes that may wait for all stations of a radio; null: 16 MiB, in cells of 802.11n 4 MiB.
         memory_limit_bytes: Option<u64> = None, "bytes", 1.0..=1e12;
         /// Queues into which flows are hashed.
         flows: u32 = 4_096, "", 1..=65_536;
         /// Bytes that a flow may send in its turn.
         quantum: u32 = 300, "bytes", 1..=1_048_576;
-        /// Acceptable wait.
+        /// Target of the queueing delay.
         target_ms: f64 = 20.0, "ms", 0.001..=10_000.0;
-        /// For how long the wait must exceed the target before the first drop.
+        /// Time for which the queueing delay must exceed the target before the first drop.
         interval_ms: f64 = 100.0, "ms", 0.001..=100_000.0;
         /// Mark packets that may be marked instead of dropping them.
         ecn: bool = true, "";
-        /// In a cell stations get equal airtime; otherwise they take turns by aggregates.
+        /// Give stations equal airtime in a cell. Otherwise they take turns by aggregates.
         airtime_fairness: bool = true, "";
-        /// In a cell airtime that is queued below is limited (AQL); if not, two aggregates wait there, as in ath9k. Null: yes,
-        /// but not in cells of 802.11n.
+        /// Limit the airtime that is queued below in a cell (AQL). Otherwise two aggregates are queued there, as in
+        /// ath9k. Null: limited, except in cells of 802.11n.
         aql: Option<bool> = None, "";
-        /// Airtime of a station that may be queued below at any time.
+        /// Airtime that a station may always queue below.
         aql_low_ms: f64 = 5.0, "ms", 0.001..=10_000.0;
-        /// And as long as less than the threshold is queued below for all stations.
+        /// Airtime that a station may queue below while all stations together queue less than the threshold.
         aql_high_ms: f64 = 12.0, "ms", 0.001..=10_000.0;
-        /// Airtime of all stations from which on the lower limit holds.
+        /// Threshold of the airtime that all stations queue below.
         aql_threshold_ms: f64 = 24.0, "ms", 0.001..=10_000.0;
     }
 }
 
-/// The discipline.
+/// The state of the discipline.
 pub struct Mac80211<P> {
     params: Mac80211Params,
     settings: Settings,
@@ -81,7 +81,7 @@ impl<P: Copy + Send> QueueDiscipline<P> for Mac80211<P> {
         }
     }
 
-    /// Linux `fq_tin_dequeue`; CoDel goes by what its flow holds, and spares nothing but the last packet.
+    /// Linux `fq_tin_dequeue`. CoDel uses the backlog of the flow, and never drops its last packet.
     fn dequeue(&mut self, now: Time, events: &mut QueueEvents<P>) -> Option<Waiting<P>> {
         let Mac80211 { settings, fair, .. } = self;
         fair.as_mut()?.dequeue(|flow, backlog| {

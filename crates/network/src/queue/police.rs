@@ -1,7 +1,7 @@
-//! Policer: drops on arrival what exceeds a token bucket, and queues the rest first in, first out.
+//! Policer: drops packets that exceed a token bucket on arrival, and queues the others first in, first out.
 //!
-//! Linux `net/sched/act_police.c` (`police rate R burst B drop`), which acts in front of a queue; the queue behind it
-//! is a drop-tail one here.
+//! Linux `net/sched/act_police.c` (`police rate R burst B drop`), which acts in front of a queue. Here the queue is a
+//! drop-tail one.
 
 use super::fifo::Fifo;
 use super::tbf::Bucket;
@@ -17,12 +17,12 @@ params! {
         rate_bps: u64 = 100_000_000, "bit/s", 1.0..=1e12, role = rate;
         /// Bytes that may pass at once after a pause.
         burst_bytes: u64 = 125_000, "bytes", 1.0..=1e12;
-        /// Most packets that may wait behind the policer; null: no limit.
+        /// Maximum packets that may wait behind the policer; null: no limit.
         packets: Option<u64> = None, "packets", 0.0..=1e18, role = limit;
     }
 }
 
-/// The policer and its queue.
+/// The state of the policer and its queue.
 pub struct Police<P> {
     bucket: Bucket,
     limit: Limit,

@@ -1,7 +1,7 @@
 //! RED: drops on arrival with a probability that grows with the average backlog.
 //!
 //! Floyd and Jacobson, ToN 1(4), 1993; Floyd, Gummadi and Shenker, "Adaptive RED", 2001; Linux `net/sched/sch_red.c`,
-//! `include/net/red.h`. The average and its decay over idle times are exact here, table look-ups in the kernel.
+//! `include/net/red.h`. The average and its decay over idle times are exact here; the kernel uses tables.
 
 use super::codel::ms;
 use super::fifo::Fifo;
@@ -11,44 +11,44 @@ use crate::Packet;
 use params::{Entry, Problem, params};
 use units::{Probe, Rng, Time};
 
-/// Time between adaptations of the largest probability.
+/// Time between adaptations of the maximum probability.
 /// Floyd, Gummadi and Shenker (2001), section 4; Linux `red_adaptative_timer`.
 const ADAPT_MS: f64 = 500.0;
 
 params! {
-    /// Parameters of RED, as `tc` has them.
+    /// Parameters of RED, as in `tc`.
     pub struct RedParams {
-        /// Most bytes that may wait.
+        /// Maximum bytes that may wait.
         limit: u64 = 400_000, "bytes", 1.0..=1e12, role = limit;
         /// Average backlog at which dropping starts; 0: a third of `max`.
         min: u64 = 0, "bytes", 0.0..=1e12;
         /// Average backlog at which everything is dropped; 0: three times `min`, or a quarter of the limit without it.
         max: u64 = 0, "bytes", 0.0..=1e12;
-        /// Average packet.
+        /// Average packet size.
         avpkt: u64 = 1000, "bytes", 1..=65_535;
-        /// Packets that may pass in a burst, which sets the weight of the average; 0: (2 min + max) / (3 avpkt).
+        /// Packets that may pass in a burst. They determine the weight of the average; 0: (2 min + max) / (3 avpkt).
         burst: u64 = 0, "packets", 0..=1_000_000;
-        /// Largest probability of an early drop.
+        /// Maximum probability of an early drop.
         probability: f64 = 0.02, "", 0.0..=1.0;
         /// Rate of the link, for the decay over idle times.
         bandwidth_mbps: f64 = 10.0, "Mbit/s", 0.001..=1_000_000.0;
         /// Mark packets that may be marked instead of dropping them early.
         ecn: bool = false, "";
-        /// Drop above `max` even what may be marked.
+        /// Drop packets above `max` even if they may be marked.
         harddrop: bool = false, "";
-        /// Move the largest probability so that the average stays half-way between `min` and `max`.
+        /// Adapt the maximum probability so that the average stays half-way between `min` and `max`.
         adaptive: bool = false, "";
     }
 }
 
-/// The queue.
+/// The state of the queue.
 pub struct Red<P> {
     params: RedParams,
     weight: f64,
     average: f64,
-    /// Packets since the last early drop, if the average has been between the thresholds since.
+    /// Packets since the last early drop; none if the average has left the range between the thresholds since.
     since_drop: Option<u64>,
-    /// The share of the gap between drops that was drawn, in [0, 1).
+    /// Random share of the gap to the next drop, in [0, 1).
     drawn: f64,
     idle_since: Option<Time>,
     ticks: Ticks,
@@ -56,7 +56,7 @@ pub struct Red<P> {
     rng: Rng,
 }
 
-/// What RED does with an arrival (Linux `red_action`).
+/// Action of RED on an arrival (Linux `red_action`).
 #[derive(PartialEq, Eq)]
 enum Action {
     Pass,
@@ -74,13 +74,14 @@ impl<P: Copy> Red<P> {
         }
     }
 
-    /// The average after idle time: as if small packets had found the queue empty.
+    /// The average after an idle time, as if small packets had found the queue empty.
     fn decayed(&self, since: Time, now: Time) -> f64 {
         let packet_seconds = self.params.avpkt as f64 * 8.0 / (self.params.bandwidth_mbps * 1e6);
         self.average * (1.0 - self.weight).powf(now.since(since).as_secs_f64() / packet_seconds)
     }
 
-    /// The probability of an early drop at an average between the thresholds, before the gap between drops counts.
+    /// The probability of an early drop at an average between the thresholds, without the correction by the gap
+    /// between drops.
     fn probability(&self, average: f64) -> f64 {
         let (min, max) = (self.params.min as f64, self.params.max as f64);
         self.params.probability * (average - min) / (max - min)
@@ -102,7 +103,8 @@ impl<P: Copy> Red<P> {
             self.drawn = self.rng.unit();
             return Action::Pass;
         };
-        // Gaps are uniform: the drop comes once count reaches a share of 1/p, drawn when the gap began.
+        // Gaps are uniform: the next drop is due when the count reaches a random share of 1/p, drawn at the beginning
+        // of the gap.
         let probability = self.probability(self.average);
         self.since_drop = Some(count + 1);
         if ((count + 1) as f64) * probability < self.drawn {
@@ -217,8 +219,8 @@ impl<P: Copy + Send + 'static> Entry<u64> for Red<P> {
     }
 }
 
-/// The weight of the average that lets `burst` packets pass before it reaches `min`: the largest power of 1/2 that
-/// does (what `tc` computes).
+/// The weight of the average that lets `burst` packets pass before the average reaches `min`: the largest such power
+/// of 1/2 (as computed by `tc`).
 /// iproute2 `tc_red_eval_ewma`.
 fn weight(min: u64, burst: u64, packet: u64) -> f64 {
     let needed = burst as f64 + 1.0 - min as f64 / packet as f64;

@@ -1,7 +1,7 @@
-//! Step marking: every packet that finds more than a threshold before it is marked, none of the others.
+//! Step marking: every packet that exceeds a threshold is marked, and no other.
 //!
 //! The switches of DCTCP (Alizadeh et al., SIGCOMM 2010, section 3.1; RFC 8257 section 3.1) mark on arrival by the
-//! length of the queue; L4S marks on departure by the time spent in it (RFC 9331; Linux `ce_threshold` of CoDel).
+//! length of the queue. L4S marks on departure by the queueing delay (RFC 9331; Linux `ce_threshold` of CoDel).
 
 use super::codel::ms;
 use super::fifo::Fifo;
@@ -13,19 +13,20 @@ use units::Time;
 params! {
     /// Parameters of step marking.
     pub struct StepParams {
-        /// Most packets that may wait.
+        /// Maximum packets that may wait.
         limit: u64 = 1000, "packets", 1.0..=1e12, role = limit;
-        /// A packet is marked that finds more than so many waiting; null: none is for that reason, or 20 without mark_ms.
+        /// Number of waiting packets above which an arriving packet is marked; null: no such marks, or 20 without
+        /// mark_ms.
         mark_packets: Option<u64> = None, "packets", 0.0..=1e12;
-        /// A packet is marked that waited longer than this; null: none is for that reason.
+        /// Queueing delay above which a packet is marked; null: no such marks.
         mark_ms: Option<f64> = None, "ms", 0.0..=60_000.0;
     }
 }
 
-/// The threshold of the paper at 1 Gbit/s, packets.
+/// The threshold of the paper at 1 Gbit/s, in packets.
 const PACKETS: u64 = 20;
 
-/// The queue.
+/// The state of the queue.
 pub struct Step<P> {
     params: StepParams,
     waiting: Fifo<P>,
@@ -88,7 +89,7 @@ mod tests {
         Step::new(StepParams { limit: 5, mark_packets, mark_ms }, 1)
     }
 
-    /// Which of eight packets that arrive at once leave marked when one departs each millisecond.
+    /// Whether each of eight packets leaves marked. They arrive at once, and one departs each millisecond.
     fn marked(mut queue: Step<u8>, ecn: Ecn) -> (Vec<bool>, QueueEvents<'static, u8>) {
         let mut events = QueueEvents::default();
         (0..8).for_each(|_| queue.enqueue(packet(ecn), Time::ZERO, &mut events));

@@ -1,8 +1,8 @@
 //! Token bucket filter: shapes to a rate, with a burst and optionally a peak rate.
 //!
-//! Linux `net/sched/sch_tbf.c`. The kernel rounds tokens to nanoseconds of transmission, here they are exact. On a link
-//! of unlimited rate this is how the kernel's own tests build a bottleneck: a packet that finds tokens leaves at once,
-//! without the time its transmission would take on a wire. A change of the rate leaves the tokens where they are.
+//! Linux `net/sched/sch_tbf.c`. The kernel rounds tokens to nanoseconds of transmission; here they are exact. On a
+//! link of unlimited rate it makes a bottleneck in the same way as the kernel's own tests: a packet that finds tokens
+//! leaves at once, without a transmission time. A change of the rate keeps the tokens.
 
 use super::fifo::Fifo;
 use super::{Backlog, Limit, QueueDiscipline, QueueEvents, Waiting};
@@ -17,26 +17,26 @@ params! {
         rate_bps: u64 = 100_000_000, "bit/s", 1.0..=1e12, role = rate;
         /// Bytes that may leave at once after a pause.
         burst_bytes: u64 = 125_000, "bytes", 1.0..=1e12;
-        /// Rate that not even a burst exceeds; null: no such limit.
+        /// Rate that a burst does not exceed; null: no such limit.
         peak_bps: Option<u64> = None, "bit/s", 1.0..=1e12;
         /// Bytes that may leave at once at the peak rate.
         mtu_bytes: u64 = 1514, "bytes", 1.0..=1e9;
-        /// Most packets that may wait; null: no limit.
+        /// Maximum packets that may wait; null: no limit.
         packets: Option<u64> = None, "packets", 0.0..=1e18, role = limit;
-        /// Most bytes that may wait; null: no limit.
+        /// Maximum bytes that may wait; null: no limit.
         limit_bytes: Option<u64> = None, "bytes", 0.0..=1e18, role = limit;
     }
 }
 
-/// A token bucket, exact: its level is in billionths of a bit, so a nanosecond brings `rate` of them.
+/// An exact token bucket. Its level is in billionths of a bit: a nanosecond adds `rate` of them.
 #[derive(Clone, Debug)]
 pub(super) struct Bucket {
     rate: u128,
     depth: u128,
     level: u128,
-    /// When it held `level`.
+    /// Time of `level`.
     at: Time,
-    /// Rates that take over, last first.
+    /// Changes of the rate, the last one first.
     later: Vec<(Time, u128)>,
 }
 
@@ -49,7 +49,7 @@ impl Bucket {
         Bucket { rate: u128::from(rate_bps), depth, level: depth, at: Time::ZERO, later: Vec::new() }
     }
 
-    /// Tokens arrive at other rates from given times on, in the order of time.
+    /// Set the changes of the rate, in the order of time.
     pub(super) fn change(&mut self, rates: Vec<(Time, Rate)>) {
         self.later =
             rates.into_iter().rev().map(|(at, rate)| (at, u128::from(rate.bits_per_sec()))).collect();
@@ -60,7 +60,7 @@ impl Bucket {
         u128::from(size) * BILLIONTHS_PER_BYTE <= self.depth
     }
 
-    /// When there are tokens for `size` bytes.
+    /// The time at which there are tokens for `size` bytes.
     pub(super) fn ready(&self, size: u16) -> Time {
         let cost = u128::from(size) * BILLIONTHS_PER_BYTE;
         let (mut at, mut rate, mut level) = (self.at, self.rate, self.level);
@@ -74,7 +74,7 @@ impl Bucket {
         at + Duration::from_nanos(wait(cost, level, rate) as u64)
     }
 
-    /// Takes the tokens of `size` bytes, if they are there.
+    /// Take the tokens of `size` bytes if there are enough. Return whether there were.
     pub(super) fn take(&mut self, size: u16, now: Time) -> bool {
         while let Some(&(change, rate)) = self.later.last().filter(|change| change.0 <= now) {
             self.fill(change);
@@ -90,14 +90,14 @@ impl Bucket {
         enough
     }
 
-    /// Bytes that may leave at `now`.
+    /// Tokens at `now`, in bytes.
     pub(super) fn tokens(&self, now: Time) -> f64 {
         let mut then = self.clone();
         then.take(0, now);
         then.level as f64 / BILLIONTHS_PER_BYTE as f64
     }
 
-    /// Brings the level up to date.
+    /// Update the level to `now`.
     fn fill(&mut self, now: Time) {
         self.level = (self.level + gain(self.rate, self.at, now)).min(self.depth);
         self.at = now;
@@ -109,7 +109,7 @@ fn gain(rate: u128, from: Time, to: Time) -> u128 {
     u128::from(to.since(from).as_nanos()) * rate
 }
 
-/// Nanoseconds until the level has reached the cost; at a rate of zero that may be never.
+/// Nanoseconds until the level reaches the cost; `u64::MAX` if it never does at a rate of zero.
 fn wait(cost: u128, level: u128, rate: u128) -> u128 {
     match cost.saturating_sub(level) {
         0 => 0,
@@ -118,7 +118,7 @@ fn wait(cost: u128, level: u128, rate: u128) -> u128 {
     }
 }
 
-/// The shaper.
+/// The state of the shaper.
 pub struct Tbf<P> {
     bucket: Bucket,
     peak: Option<Bucket>,
