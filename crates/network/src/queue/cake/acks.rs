@@ -1,31 +1,31 @@
-//! The ACK filter: an arriving acknowledgement takes the place of one that waits and has become redundant.
+//! The ACK filter: an arriving ACK replaces a waiting one that has become redundant.
 
 use crate::StreamId;
 use crate::queue::fifo::Fifo;
 use serde::{Deserialize, Serialize};
 
-/// How many acknowledgements are left.
+/// Choice of the ACK filter.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub enum AckFilter {
-    /// All.
+    /// No ACK is dropped.
     #[default]
     #[serde(rename = "no-ack-filter")]
     Off,
-    /// Of redundant ones, the last.
+    /// The last of several redundant ACKs is kept.
     #[serde(rename = "ack-filter")]
     Conservative,
-    /// No redundant one, if the one that makes it so stands right behind it.
+    /// A redundant ACK is dropped, even the last one if it directly precedes the ACK that makes it redundant.
     #[serde(rename = "ack-filter-aggressive")]
     Aggressive,
 }
 
-/// The filter, once it knows how to tell what is redundant.
+/// The filter, with the function that recognises redundant ACKs, once it is set.
 pub(super) struct Filter<P> {
     aggressive: bool,
     redundant: Option<fn(&P, &P) -> bool>,
 }
 
-// Not derived, because that would ask for a payload that can be cloned.
+// Not derived, as that would require a payload that implements Clone.
 impl<P> Clone for Filter<P> {
     fn clone(&self) -> Self {
         *self
@@ -44,7 +44,7 @@ impl<P: Copy> Filter<P> {
         self.redundant = Some(redundant);
     }
 
-    /// The place of the packet that may go, now that the last one has joined.
+    /// Index of the packet to drop, after the last packet has joined.
     /// Linux `cake_ack_filter`.
     pub(super) fn victim(&self, waiting: &Fifo<P>, stream: StreamId) -> Option<usize> {
         let redundant = self.redundant?;

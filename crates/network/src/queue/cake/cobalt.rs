@@ -1,35 +1,35 @@
-//! COBALT, CAKE's drop law: CoDel without its memory of earlier states, and BLUE for flows that do not respond.
+//! COBALT, CAKE's drop law: CoDel without its memory of earlier states, and BLUE against unresponsive flows.
 
 use crate::queue::{QueueEvents, Waiting};
 use units::{Duration, Rng, Time};
 
-/// One is 2^32.
+/// A probability, as a multiple of 2^-32.
 type Probability = u32;
-/// What BLUE adds when a queue overflows: 1/256.
+/// Increase of BLUE's probability when a queue overflows: 1/256.
 /// Linux `cobalt_params` (`p_inc`).
 const BLUE_UP: Probability = 1 << 24;
-/// What it takes away when a queue has run empty: 1/4096.
+/// Decrease of BLUE's probability when a queue has run empty: 1/4096.
 /// Linux `cobalt_params` (`p_dec`).
 const BLUE_DOWN: Probability = 1 << 20;
 
-/// When COBALT drops.
+/// Settings of COBALT.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Settings {
     target: Duration,
     interval: Duration,
-    /// Transmission time of a full packet; the target is at least a few of them.
+    /// Transmission time of a full packet; the target is at least 1.5 of them.
     mtu: Duration,
 }
 
 impl Settings {
-    /// For flows of a typical `rtt`, at a rate at which a full packet takes `mtu`.
+    /// Settings for flows of a typical `rtt`, at a rate at which a full packet takes `mtu`.
     pub(super) fn new(rtt: Duration, mtu: Duration) -> Settings {
         let wanted = Duration::from_nanos((rtt.as_nanos() / 20).max(1));
         let target = wanted.max(Duration::from_nanos(mtu.as_nanos() * 3 / 2));
         Settings { target, interval: (rtt + target.saturating_sub(wanted)).max(target * 2), mtu }
     }
 
-    /// The wait that `flows` with two packets each cause.
+    /// The queueing delay that `flows` flows with two packets each cause.
     pub(super) fn crowd(&self, flows: u32) -> Duration {
         self.mtu * (2 * u64::from(flows))
     }
@@ -40,9 +40,11 @@ impl Settings {
 pub(super) struct Cobalt {
     count: u32,
     dropping: bool,
-    /// The next drop; the next decay of `count` while not dropping; at rest, until when the state is kept.
+    /// The time of the next drop. While not dropping, that of the next decay of `count`. At rest, the end of the
+    /// state.
     next: Time,
-    /// 1/√count at the last change of `count` by one, 2^32 being one; 0 until then, so that the first gap is none.
+    /// 1/√count at the last change of `count` by one, as a multiple of 2^-32; 0 before, so that the first gap is
+    /// zero.
     /// Linux `cobalt_vars_init` (`rec_inv_sqrt`).
     inverse_root: u32,
     blue: Probability,
@@ -50,8 +52,8 @@ pub(super) struct Cobalt {
 }
 
 impl Cobalt {
-    /// Whether to drop the head of the queue, which leaves now unless it is. It may become marked. `least` is a wait
-    /// that is never too long.
+    /// Whether to drop the head of the queue, which otherwise leaves now and may be marked. A queueing delay up to
+    /// `least` is never too long.
     /// Linux `cobalt_should_drop`.
     pub(super) fn drops<P: Copy>(
         &mut self,
@@ -85,7 +87,7 @@ impl Cobalt {
             }
             overdue = now > self.next;
         }
-        // A flow that did not respond to marks and drops is dropped by BLUE even if it declares ECN.
+        // BLUE drops packets of a flow that did not respond to marks and drops, even if they are ECN-capable.
         drop |= self.blue > 0 && (rng.next_u64() >> 32) < u64::from(self.blue);
         if self.count == 0 {
             self.next = now + settings.interval;
@@ -95,7 +97,7 @@ impl Cobalt {
         drop
     }
 
-    /// The flow had to give a packet up because the discipline was full.
+    /// Record that the flow dropped a packet because the discipline was full.
     /// Linux `cobalt_queue_full`.
     pub(super) fn overflowed(&mut self, settings: &Settings, now: Time) {
         if now.since(self.blue_changed) > settings.target {
@@ -107,7 +109,7 @@ impl Cobalt {
         self.count = self.count.max(1);
     }
 
-    /// The flow was found empty.
+    /// Record that the flow was found empty.
     /// Linux `cobalt_queue_empty`.
     pub(super) fn ran_empty(&mut self, settings: &Settings, now: Time) {
         if self.blue > 0 && now.since(self.blue_changed) > settings.target {
@@ -120,7 +122,7 @@ impl Cobalt {
         }
     }
 
-    /// Nothing is left to be remembered.
+    /// Whether no state is left.
     pub(super) fn at_rest(&self, now: Time) -> bool {
         self.blue == 0 && self.count == 0 && now >= self.next
     }
@@ -129,7 +131,7 @@ impl Cobalt {
         self.count > 0 && now >= self.next
     }
 
-    /// Goes to another `count` and by its gap onwards.
+    /// Change `count` and advance by its gap.
     /// Linux `cobalt_invsqrt`.
     fn step(&mut self, count: u32, settings: &Settings) {
         self.count = count;
@@ -150,7 +152,7 @@ mod tests {
     use super::*;
     use crate::{Ecn, Packet, StreamId};
 
-    /// Linux `cobalt_should_drop`: `schedule` is the distance to the drop that was next before this packet.
+    /// Linux `cobalt_should_drop`: `schedule` is the time since the drop that was due before this packet.
     #[test]
     fn a_drop_that_was_next_long_ago_is_due_with_the_second_late_packet() {
         let at = |ms: u64| Time::from_nanos(ms * 1_000_000);

@@ -1,14 +1,14 @@
-//! What gets equal shares: flows, hosts, or flows within hosts.
+//! Isolation: equal shares for flows, for hosts, or for flows within hosts.
 
 use crate::StreamId;
 use serde::{Deserialize, Serialize};
 use units::Rng;
 
-/// What gets equal shares.
+/// Units that get equal shares.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Isolation {
-    /// Nothing: one queue.
+    /// No isolation: one queue.
     Flowblind,
     /// Source hosts.
     Srchost,
@@ -22,16 +22,16 @@ pub enum Isolation {
     DualSrchost,
     /// Flows within destination hosts.
     DualDsthost,
-    /// Flows within hosts, at whichever end more flows compete.
+    /// Flows within hosts, at the end where more flows compete.
     #[default]
     TripleIsolate,
 }
 
-/// The numbers of a flow's source and destination; none: hosts that no other flow has.
+/// Indices of a flow's source and destination; none: hosts that no other flow has.
 pub(super) type Hosts = Option<[u32; 2]>;
 
 impl Isolation {
-    /// What packets of the same queue have in common.
+    /// The key that all packets of one queue have in common.
     /// Linux `cake_hash`.
     pub(super) fn key(self, stream: StreamId, hosts: Hosts) -> u64 {
         let own = 1 << 63 | u64::from(stream.0);
@@ -45,7 +45,7 @@ impl Isolation {
         }
     }
 
-    /// Whether shares depend on how many flows the source (the destination) has.
+    /// Whether shares depend on the number of flows of the source, and of the destination.
     /// Linux `cake_dsrc`, `cake_ddst`.
     fn counts(self) -> [bool; 2] {
         match self {
@@ -57,7 +57,7 @@ impl Isolation {
     }
 }
 
-/// How many bulk flows each host has, as a source and as a destination.
+/// Number of bulk flows of each host, as a source and as a destination.
 #[derive(Clone, Debug)]
 pub(super) struct Loads {
     counted: [bool; 2],
@@ -69,7 +69,7 @@ impl Loads {
         Loads { counted: isolation.counts(), flows: Vec::new() }
     }
 
-    /// A bulk flow joins these hosts.
+    /// Count a bulk flow of these hosts.
     /// Linux `cake_inc_srchost_bulk_flow_count`.
     pub(super) fn join(&mut self, hosts: Hosts) {
         let Some(hosts) = hosts else { return };
@@ -80,14 +80,14 @@ impl Loads {
         (0..2).for_each(|end| self.flows[hosts[end] as usize][end] += 1);
     }
 
-    /// It is bulk no more.
+    /// Remove a flow of these hosts that is no longer bulk.
     /// Linux `cake_dec_srchost_bulk_flow_count`.
     pub(super) fn leave(&mut self, hosts: Hosts) {
         let Some(hosts) = hosts else { return };
         (0..2).for_each(|end| self.flows[hosts[end] as usize][end] -= 1);
     }
 
-    /// What a flow may send in its turn: a share of `quantum`, rounded by dice so that it is right on average.
+    /// Bytes that a flow may send in its turn: a share of `quantum`, rounded at random so that the mean is exact.
     /// Linux `cake_get_flow_quantum`.
     pub(super) fn turn(&self, quantum: u32, hosts: Hosts, rng: &mut Rng) -> i64 {
         let load = self.on(hosts);
@@ -95,7 +95,7 @@ impl Loads {
         i64::from((quantum + rounding) / load)
     }
 
-    /// Among how many flows the share of a host is divided: the host at whichever end has more of them.
+    /// Number of flows that divide the share of a host: the larger number of its two ends.
     /// Linux `cake_get_flow_quantum`.
     fn on(&self, hosts: Hosts) -> u32 {
         let load = |end: usize| {

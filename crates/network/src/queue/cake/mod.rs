@@ -1,20 +1,22 @@
 //! CAKE: a shaper without bursts, classes by DSCP (tins), fairness between hosts and between their flows, and COBALT
 //! in every queue.
 //!
-//! Linux `net/sched/sch_cake.c`; Høiland-Jørgensen, Täht and Morton, "Piece of CAKE" (2018). What differs from it:
+//! Linux `net/sched/sch_cake.c`; Høiland-Jørgensen, Täht and Morton, "Piece of CAKE" (2018). Deviations from Linux:
 //!
-//! * Queues and hosts are told apart by their numbers, not by hashes of addresses: two flows share a queue only if
-//!   all eight places near a flow's hash are taken, and any number of hosts have counters of their own (Linux: 1024).
-//! * Memory is counted in bytes on the wire, not in those of kernel buffers, which are larger.
-//! * COBALT's square root is exact (Linux: up to 16 drops, then Newton steps), and so are the clocks of the shaper.
-//! * `overhead` replaces an Ethernet header of 14 bytes, which sizes are taken to contain (`tcp.link_overhead`).
-//! * A packet dropped with `ingress` lets the flows behind it go on at once; Linux goes through the shaper again.
-//! * The ACK filter never drops an acknowledgement whose ECN-Echo differs from that of the younger one, nor a D-SACK.
-//! * Not there: `autorate-ingress`, `fwmark` and NAT look-ups (there is no NAT).
+//! * Queues and hosts are identified by their numbers, not by hashes of addresses. Two flows share a queue only if
+//!   all eight places near a flow's hash are taken, and any number of hosts have their own counters (Linux: 1024).
+//! * Memory is counted in bytes on the wire, not in bytes of kernel buffers, which are larger.
+//! * The square root of COBALT is exact (Linux: up to 16 drops, then Newton steps), and so are the clocks of the
+//!   shaper.
+//! * `overhead` replaces an Ethernet header of 14 bytes, which sizes are assumed to contain (`tcp.link_overhead`).
+//! * After a packet dropped with `ingress`, the next flows are served at once. Linux returns to the shaper first.
+//! * The ACK filter never drops an ACK whose ECN-Echo differs from that of the younger one, nor a D-SACK.
+//! * Not modelled: `autorate-ingress`, `fwmark` and NAT look-ups (there is no NAT).
 //!
-//! Against Linux 7.2, 30 s of 1, 4 and 16 CUBIC flows with an RTT of 40 ms at 10, 50 and 100 Mbit/s: the queueing delay
-//! in the smoothed RTT, 1.8 to 20 ms, is within 3 % in eight of nine cases and 11 % shorter with 16 flows at 10 Mbit/s, and
-//! goodput is within 0.4 %. 16 flows of CUBIC or Reno at 50 Mbit/s have as many retransmissions within 3 %.
+//! Compared with Linux 7.2, in runs of 30 s with 1, 4 and 16 CUBIC flows, an RTT of 40 ms, and 10, 50 and 100 Mbit/s:
+//! the queueing delay in the smoothed RTT (1.8 to 20 ms) differs by at most 3 % in eight of nine cases. It is 11 %
+//! shorter with 16 flows at 10 Mbit/s. Goodput differs by at most 0.4 %. Retransmissions of 16 flows of CUBIC or Reno
+//! at 50 Mbit/s differ by at most 3 %.
 
 mod acks;
 mod cobalt;
@@ -34,56 +36,55 @@ use crate::{Packet, Streams};
 use params::{Entry, params};
 use units::{Probe, Rng, Time};
 
-/// Packets of full size that may wait unless `memlimit_bytes` says otherwise.
+/// Number of full packets that may wait unless `memlimit_bytes` is set.
 /// Linux `cake_reconfigure`.
 const MOST_PACKETS: u64 = 10_240;
-/// Bytes that may always wait.
+/// Lower bound of the limit in bytes.
 /// Linux `cake_reconfigure`.
 const LEAST_BUFFER: u64 = 4 << 20;
 
 params! {
     /// Parameters of CAKE.
     pub struct CakeParams {
-        /// Rate to which it shapes; null: unlimited, the link alone decides.
+        /// Rate of the shaper; null: unlimited, only the link limits the rate.
         bandwidth_bps: Option<u64> = None, "bit/s", 1000.0..=1e12, role = rate;
         /// Classes by DSCP. One of besteffort, precedence, diffserv3, diffserv4, diffserv8.
         diffserv: Diffserv = Diffserv::Diffserv3, "";
-        /// What gets equal shares. One of flowblind, srchost, dsthost, hosts, flows, dual-srchost, dual-dsthost,
+        /// Units that get equal shares. One of flowblind, srchost, dsthost, hosts, flows, dual-srchost, dual-dsthost,
         /// triple-isolate.
         isolation: Isolation = Isolation::TripleIsolate, "";
-        /// Typical RTT of the flows: COBALT's interval; its target is a twentieth of it.
+        /// Typical RTT of the flows. It is COBALT's interval, and the target is a twentieth of it.
         rtt_ms: f64 = 100.0, "ms", 0.001..=10_000_000.0;
-        /// Bytes that the shaper counts for every packet beyond its IP header and what follows; null: the sizes that
-        /// packets have.
+        /// Bytes that the shaper adds to the IP packet; null: the sizes of packets are used as they are.
         overhead: Option<i64> = None, "bytes", -64..=256;
-        /// Bytes that the shaper counts at least.
+        /// Minimum bytes that the shaper counts per packet.
         mpu: u32 = 0, "bytes", 0..=256;
-        /// What the link makes of packets. One of noatm, atm (cells of 53 bytes for 48), ptm (65 for 64).
+        /// Framing of the link. One of noatm, atm (cells of 53 bytes for 48), ptm (65 for 64).
         framing: Framing = Framing::Noatm, "";
-        /// Most bytes that may wait; null: four times rate and RTT, at least 4 MiB, at most 10240 full packets.
+        /// Maximum bytes that may wait; null: four times rate and RTT, at least 4 MiB, at most 10240 full packets.
         memlimit_bytes: Option<u64> = None, "bytes", 1514.0..=1e12, role = limit;
-        /// Packets that are dropped count as sent, since they have already crossed the bottleneck.
+        /// Count dropped packets as sent, since they have already crossed the bottleneck.
         ingress: bool = false, "";
-        /// Drop acknowledgements that a younger one makes redundant. One of no-ack-filter, ack-filter (the last of
-        /// several stays), ack-filter-aggressive.
+        /// Drop ACKs that a younger one makes redundant. One of no-ack-filter, ack-filter (keeps the last of several
+        /// redundant ones), ack-filter-aggressive.
         ack_filter: AckFilter = AckFilter::Off, "";
-        /// Packets leave without DSCP.
+        /// Clear the DSCP of packets.
         wash: bool = false, "";
     }
 }
 
-/// The discipline.
+/// The state of the discipline.
 pub struct Cake<P> {
     diffserv: Diffserv,
     isolation: Isolation,
     limit: u64,
-    /// The limit has to be below this.
+    /// Upper bound of the limit.
     most: u64,
     wash: bool,
     filter: Option<Filter<P>>,
     shaper: Shaper,
     tins: Vec<Tin<P>>,
-    /// The tin whose turn it is.
+    /// Index of the tin that has the turn.
     current: usize,
     hosts: Vec<Hosts>,
     streams: Streams,
@@ -92,7 +93,7 @@ pub struct Cake<P> {
 }
 
 impl<P: Copy> Cake<P> {
-    /// The tins, and what a call needs apart from them. Own: the borrow checker wants them apart.
+    /// Split into the tins and everything else that a call needs. Own: the borrow checker requires it.
     fn split<'a, 'e>(
         &'a mut self,
         now: Time,
@@ -102,7 +103,7 @@ impl<P: Copy> Cake<P> {
         (tins, Call { now, rng, events, backlog, shaper, filter: *filter })
     }
 
-    /// The tin from which to send. One of them has something.
+    /// Index of the tin to send from. At least one tin must have packets.
     /// Linux `cake_dequeue`.
     fn pick(&mut self, now: Time) -> usize {
         if !self.shaper.is_limited() {
@@ -111,7 +112,7 @@ impl<P: Copy> Cake<P> {
             }
             return self.current;
         }
-        // The last one that keeps to its rate; if none does, the one whose rate allows it first.
+        // The last tin that is within its rate; if none is, the one whose rate allows a packet first.
         let active = || self.tins.iter().enumerate().filter(|(_, tin)| tin.is_active());
         let due = active().rev().find(|(_, tin)| tin.due() <= now);
         due.or_else(|| active().rev().min_by_key(|(_, tin)| tin.due())).map_or(0, |(n, _)| n)

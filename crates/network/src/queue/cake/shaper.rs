@@ -1,16 +1,16 @@
-//! CAKE's shaper: clocks instead of buckets, so that there are no bursts, and what a packet takes on the real link.
+//! CAKE's shaper: clocks instead of buckets, so that there are no bursts, and the sizes of packets on the real link.
 
 use serde::{Deserialize, Serialize};
 use units::Time;
 
-/// Bits of a byte, times nanoseconds of a second.
+/// Bits per byte times nanoseconds per second.
 /// Own: the unit of an exact clock.
 const BIT_NANOS_PER_BYTE: u64 = 8_000_000_000;
-/// The link layer's header in the sizes of packets, which is not part of what `overhead` is added to.
+/// Bytes of the link-layer header in the sizes of packets; `overhead` replaces it.
 /// Linux `cake_overhead`.
 const ETHERNET_HEADER: i64 = 14;
 
-/// When a rate allows the next packet. Exact: what is rounded away is carried over.
+/// The time at which a rate allows the next packet. It is exact, as rounding remainders are carried over.
 #[derive(Clone, Debug)]
 pub(super) struct Clock {
     /// Bits per second.
@@ -24,7 +24,7 @@ impl Clock {
         Clock { rate, next: Time::ZERO, carry: 0 }
     }
 
-    /// A packet of `bytes` goes.
+    /// Advance by a packet of `bytes` bytes.
     /// Linux `cake_advance_shaper`.
     pub(super) fn advance(&mut self, bytes: u64) {
         let span = bytes * BIT_NANOS_PER_BYTE + self.carry;
@@ -32,12 +32,13 @@ impl Clock {
         self.next = Time::from_nanos(self.next.as_nanos() + span / self.rate);
     }
 
-    /// Not earlier than `now`.
+    /// Advance to `now` if the clock is behind.
     pub(super) fn catch_up(&mut self, now: Time) {
         self.next = self.next.max(now);
     }
 
-    /// The same for a class that gets what others leave: it may be behind its rate, or before it, by one packet at most.
+    /// Advance the clock of a tin, which gets what other tins leave. It may be behind its rate, or ahead of it, by
+    /// one packet at most.
     /// Linux `cake_advance_shaper`.
     pub(super) fn advance_loosely(&mut self, bytes: u64, now: Time) {
         if self.next < now {
@@ -49,15 +50,15 @@ impl Clock {
     }
 }
 
-/// The shaper of the whole discipline; no rate, no shaping.
+/// The shaper of the whole discipline; without a rate it does not shape.
 #[derive(Clone, Debug)]
 pub(super) struct Shaper {
     clocks: Option<Clocks>,
     wire: Wire,
 }
 
-/// The schedule, and one of two thirds of the rate that counts nothing but what was really sent, so that drops which
-/// count as sent cannot hold everything back.
+/// The schedule, and a failsafe at two thirds of the rate that counts only packets that were sent. The failsafe keeps
+/// dropped packets, which count as sent, from holding everything back.
 #[derive(Clone, Debug)]
 struct Clocks {
     schedule: Clock,
@@ -70,17 +71,17 @@ impl Shaper {
         Shaper { clocks: rate.map(clocks), wire }
     }
 
-    /// There is a rate.
+    /// Whether there is a rate.
     pub(super) fn is_limited(&self) -> bool {
         self.clocks.is_some()
     }
 
-    /// When the next packet may go.
+    /// The time at which the next packet may leave.
     pub(super) fn ready(&self) -> Time {
         self.clocks.as_ref().map_or(Time::ZERO, |clocks| clocks.schedule.next.min(clocks.failsafe.next))
     }
 
-    /// There is something to send again: idle time is no credit.
+    /// Restart the clocks after an idle time, which gives no credit.
     /// Linux `cake_enqueue`.
     pub(super) fn wake(&mut self, now: Time) {
         if let Some(Clocks { schedule, failsafe }) = &mut self.clocks
@@ -90,7 +91,7 @@ impl Shaper {
         }
     }
 
-    /// A packet goes, or counts as if it did. Returns the bytes that it takes.
+    /// Charge all clocks for a packet that is sent or counts as sent. Return its bytes on the link.
     /// Linux `cake_advance_shaper`.
     pub(super) fn charge(&mut self, tin: &mut Option<Clock>, size: u16, now: Time, dropped: bool) -> u64 {
         let bytes = self.wire.bytes(size);
@@ -107,30 +108,30 @@ impl Shaper {
     }
 }
 
-/// Cells or symbols of the link.
+/// Framing of the link.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Framing {
-    /// None.
+    /// No framing.
     #[default]
     Noatm,
-    /// 48 bytes in every 53.
+    /// ATM: cells of 53 bytes for every 48.
     Atm,
-    /// One byte more for every 64.
+    /// PTM: one more byte for every 64.
     Ptm,
 }
 
-/// What a packet takes on the link for which CAKE shapes.
+/// Size of a packet on the link for which CAKE shapes.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Wire {
-    /// Bytes in place of the Ethernet header; none: sizes as they are.
+    /// Bytes that replace the Ethernet header; none: sizes are used as they are.
     pub(super) overhead: Option<i64>,
     pub(super) mpu: u64,
     pub(super) framing: Framing,
 }
 
 impl Wire {
-    /// Bytes for a packet of `size`.
+    /// Bytes on the link of a packet of `size` bytes.
     /// Linux `cake_calc_overhead`.
     pub(super) fn bytes(&self, size: u16) -> u64 {
         let replaced = self.overhead.map_or(0, |overhead| overhead - ETHERNET_HEADER);

@@ -1,4 +1,4 @@
-//! One tin: DRR++ over its flows, sparse ones first, each in a queue found by a set-associative hash.
+//! One tin: DRR++ over its flows, sparse ones first. Each flow has a queue, found by a set-associative hash.
 
 use super::acks::Filter;
 use super::cobalt::{Cobalt, Settings};
@@ -15,23 +15,23 @@ use units::{Duration, Rng, Time};
 /// Queues per tin.
 /// Linux `CAKE_QUEUES`.
 const QUEUES: usize = 1024;
-/// Queues in which a flow may find a place.
+/// Queues among which a flow may be placed.
 /// Linux `CAKE_SET_WAYS`.
 const WAYS: usize = 8;
 
-/// Where a flow stands. All but `Idle` ones are listed.
+/// State of a flow. Flows in all states except `Idle` are listed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum Set {
-    /// Nothing waits, nothing is remembered: free for another flow.
+    /// Without packets and state: free for another flow.
     #[default]
     Idle,
-    /// Has only just begun to send.
+    /// Only just begun to send.
     Sparse,
-    /// Was found empty after its turn: sparse as long as nothing arrives before its next one.
+    /// Empty after its turn: sparse again if no packet arrives before its next turn.
     SparseWait,
-    /// Has a backlog.
+    /// With a backlog.
     Bulk,
-    /// Nothing waits, but its drop law has not come to rest.
+    /// Without packets, but with a drop law that is not at rest.
     Decaying,
 }
 
@@ -58,18 +58,18 @@ impl<P: Copy> Default for Flow<P> {
     }
 }
 
-/// The lists of flows, by the order in which they are looked at.
+/// The lists of flows, in the order in which they are served.
 /// Linux `cake_dequeue` (`new_flows`, `old_flows`, `decaying_flows`).
 const NEW: usize = 0;
 const OLD: usize = 1;
 const DECAYING: usize = 2;
 
-/// What is the same for all tins during one call.
+/// State that all tins share during one call.
 pub(super) struct Call<'a, 'e, P> {
     pub(super) now: Time,
     pub(super) rng: &'a mut Rng,
     pub(super) events: &'a mut QueueEvents<'e, P>,
-    /// What the whole discipline holds.
+    /// The backlog of the whole discipline.
     pub(super) backlog: &'a mut Backlog,
     pub(super) shaper: &'a mut Shaper,
     pub(super) filter: Option<Filter<P>>,
@@ -77,15 +77,15 @@ pub(super) struct Call<'a, 'e, P> {
 
 /// A class of packets.
 pub(super) struct Tin<P> {
-    /// Its schedule, when shaped; behind it, the tin has priority.
+    /// The schedule of a shaped tin. A tin behind its schedule has priority.
     clock: Option<Clock>,
-    /// For round robin among tins that are not shaped.
+    /// Deficit in the round robin among tins that are not shaped.
     deficit: i64,
     weight: i64,
     quantum: u32,
     settings: Settings,
     salt: u64,
-    /// Dropped packets count as sent, since they have already crossed the bottleneck.
+    /// Whether dropped packets count as sent, since they have already crossed the bottleneck.
     ingress: bool,
     flows: Vec<Flow<P>>,
     lists: [VecDeque<u32>; 3],
@@ -96,13 +96,13 @@ pub(super) struct Tin<P> {
 }
 
 impl<P: Copy> Tin<P> {
-    /// Flows that have only just begun to send, and flows with a backlog.
+    /// Numbers of sparse and of bulk flows.
     /// Linux `cake_dump_stats` (`TCA_CAKE_TIN_STATS_SPARSE_FLOWS`, `TCA_CAKE_TIN_STATS_BULK_FLOWS`).
     pub(super) fn flows(&self) -> (u32, u32) {
         (self.sparse, self.bulk)
     }
 
-    /// An empty tin of the given rate (`None`: not shaped), with flows of a typical `rtt`.
+    /// Create an empty tin of a rate (`None`: not shaped) with flows of a typical `rtt`.
     pub(super) fn new(
         rate: Option<u64>,
         weight: u64,
@@ -130,17 +130,17 @@ impl<P: Copy> Tin<P> {
         }
     }
 
-    /// Some flow has its turn here.
+    /// Whether any flow of the tin waits for a turn.
     pub(super) fn is_active(&self) -> bool {
         self.sparse + self.bulk > 0
     }
 
-    /// When its rate allows the next packet.
+    /// The time at which its rate allows the next packet.
     pub(super) fn due(&self) -> Time {
         self.clock.as_ref().map_or(Time::ZERO, |clock| clock.next)
     }
 
-    /// Whether this tin is served next among those that are not shaped. If not, its weight is added to its deficit.
+    /// Whether this tin is served next among those that are not shaped. If not, add its weight to its deficit.
     /// Linux `cake_dequeue`.
     pub(super) fn takes_turn(&mut self) -> bool {
         let its = self.deficit >= 0 && self.is_active();
@@ -150,7 +150,7 @@ impl<P: Copy> Tin<P> {
         its
     }
 
-    /// A packet arrives, and may make another one redundant.
+    /// Accept an arriving packet, which may make a waiting ACK redundant.
     /// Linux `cake_enqueue`.
     pub(super) fn push(&mut self, packet: Packet<P>, key: u64, hosts: Hosts, call: &mut Call<'_, '_, P>) {
         if let Some(clock) = &mut self.clock
@@ -186,7 +186,7 @@ impl<P: Copy> Tin<P> {
         }
     }
 
-    /// The queue of a flow: its own if it has one, else a free one near its hash, else that of another flow.
+    /// Index of the queue of a flow: its own if it has one, else a free one near its hash, else that of another flow.
     /// Linux `cake_hash`.
     fn place(&mut self, key: u64, hosts: Hosts) -> usize {
         let home = hash(key, self.salt, QUEUES);
@@ -206,7 +206,7 @@ impl<P: Copy> Tin<P> {
         index
     }
 
-    /// Goes to the next flow. None does not mean that nothing waits, only that it is the turn of another flow now.
+    /// Serve the next flow. None means only that another flow has the next turn.
     /// Linux `cake_dequeue`.
     pub(super) fn visit(&mut self, decaying_first: bool, call: &mut Call<'_, '_, P>) -> Option<Waiting<P>> {
         let order = if decaying_first { [DECAYING, NEW, OLD] } else { [NEW, OLD, DECAYING] };
@@ -238,14 +238,14 @@ impl<P: Copy> Tin<P> {
         }
     }
 
-    /// Bytes of the longest queue, and which one it is.
+    /// Bytes and index of the longest queue.
     /// Linux `cake_heapify`.
     pub(super) fn longest(&self) -> (u64, usize) {
         let lengths = self.flows.iter().enumerate().map(|(n, flow)| (flow.waiting.backlog().bytes, n));
         lengths.max().unwrap_or_default()
     }
 
-    /// The discipline is full: a queue loses its head.
+    /// Drop the head of a queue, as the discipline is full.
     /// Linux `cake_drop`.
     pub(super) fn overflow(&mut self, index: usize, call: &mut Call<'_, '_, P>) {
         let Some(victim) = self.take(index, call) else { return };
@@ -253,7 +253,7 @@ impl<P: Copy> Tin<P> {
         self.lose(&victim, call);
     }
 
-    /// A packet is dropped outside its turn.
+    /// Drop a packet outside its turn.
     /// Linux `cake_drop`.
     fn lose(&mut self, victim: &Waiting<P>, call: &mut Call<'_, '_, P>) {
         call.events.drop(&victim.packet);
@@ -270,7 +270,7 @@ impl<P: Copy> Tin<P> {
         Some(head)
     }
 
-    /// A packet takes its time, and that of its flow.
+    /// Charge the shaper, the tin and the flow for a packet.
     /// Linux `cake_advance_shaper`.
     fn charge(&mut self, index: usize, size: u16, call: &mut Call<'_, '_, P>, dropped: bool) {
         let bytes = call.shaper.charge(&mut self.clock, size, call.now, dropped) as i64;
@@ -278,7 +278,7 @@ impl<P: Copy> Tin<P> {
         self.deficit -= bytes;
     }
 
-    /// A flow has used up its share. It gets a new one behind those that are already known.
+    /// End the turn of a flow and append it to the old flows with a new share.
     /// Linux `cake_dequeue`.
     fn end_turn(&mut self, index: usize, call: &mut Call<'_, '_, P>) {
         let flow = &mut self.flows[index];
@@ -303,7 +303,7 @@ impl<P: Copy> Tin<P> {
         self.loads.join(flow.hosts);
     }
 
-    /// A flow was found empty. It leaves when its drop law has come to rest.
+    /// Retire a flow that was found empty. It leaves when its drop law is at rest.
     /// Linux `cake_dequeue`.
     fn retire(&mut self, index: usize, now: Time) {
         let flow = &mut self.flows[index];

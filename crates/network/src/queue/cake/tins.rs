@@ -1,14 +1,14 @@
-//! Tins, CAKE's classes by DSCP: which packets belong to which, and the share of each.
+//! Tins, CAKE's classes by DSCP: the code points of each, and its share.
 
 use serde::{Deserialize, Serialize};
 
-/// How many tins there are, and which code points are in each.
+/// Number of tins, and the code points of each.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Diffserv {
-    /// One for all.
+    /// One tin for all packets.
     Besteffort,
-    /// By the three bits of the old precedence field.
+    /// Tins by the three bits of the old precedence field.
     Precedence,
     /// Best effort, bulk, voice.
     #[default]
@@ -19,7 +19,7 @@ pub enum Diffserv {
     Diffserv8,
 }
 
-/// What a tin may have: its rate as a fraction of all, and its weight when the rate is unlimited.
+/// Share of a tin: its rate as a fraction of the whole rate, and its weight when the rate is unlimited.
 pub(super) struct Share {
     numerator: u64,
     denominator: u64,
@@ -27,7 +27,7 @@ pub(super) struct Share {
 }
 
 impl Share {
-    /// Of a rate.
+    /// The tin's part of a rate.
     pub(super) fn rate(&self, rate: u64) -> u64 {
         (u128::from(rate) * u128::from(self.numerator) / u128::from(self.denominator)).max(1) as u64
     }
@@ -52,7 +52,7 @@ const CS6: u8 = 48;
 const CS7: u8 = 56;
 
 impl Diffserv {
-    /// The shares of the tins, in the order of priority: later ones go first while they keep to their rate.
+    /// The shares of the tins, in the order of priority: later ones take precedence while they are within their rate.
     /// Linux `cake_config_diffserv4` and its siblings.
     pub(super) fn shares(self) -> Vec<Share> {
         let shift = |n: u32| Share { numerator: 1, denominator: 1 << n, weight: 1024 >> n };
