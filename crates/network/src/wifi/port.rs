@@ -116,8 +116,8 @@ impl<P: Copy> Port<P> {
         self.queue.station_queue().map(|queue| queue.rules())
     }
 
-    /// Hand packets down to the radio before they are sent, from now on. With `longest`, aggregates are built ahead:
-    /// their data takes no longer than this, and they fill at most half of the window, so that a second one has room.
+    /// Hand packets down to the radio before they are sent, from now on. `longest` limits the data of aggregates that
+    /// are built in advance. They fill at most half of the window, so that a second one has room.
     pub fn hands_down(&mut self, longest: Option<Duration>) {
         self.below = Some(Below {
             waiting: Fifo::default(),

@@ -1,4 +1,4 @@
-//! What the time of a cell is spent on.
+//! Use of the time of a cell.
 
 use super::saturated::{carried, cell, packet, shown, up, within};
 use network::PortId;
@@ -22,7 +22,7 @@ fn the_uses_of_the_medium_add_up_to_the_time_that_has_passed() {
         let whole: f64 = USES.iter().map(|name| sum(name)).sum();
         assert!((whole - seconds as f64).abs() < 1e-9, "{whole} s of {seconds} s: {all:?}");
         assert!(USES.iter().all(|name| sum(name) > 0.0), "{all:?}");
-        // A PPDU that is on the air now is counted with its port as a whole.
+        // A PPDU that is on the air now is counted as a whole by its port.
         assert!((0.0..0.0055).contains(&(sum("airtime") - sum("cell_data"))), "{all:?}");
     }
 }
@@ -44,7 +44,7 @@ fn aggregates_are_of_what_waits() {
     let now = Time::from_nanos(1_000_000_000);
     let found = shown(&*element, 1, now);
     assert_eq!((find(&found, "aggregate_mean"), find(&found, "aggregate_p95")), (30.0, 30.0));
-    // All have 30 packets, and are counted as those of 25 to 32.
+    // All aggregates have 30 packets and are counted in the bin from 25 to 32.
     let counted: Vec<_> = found.iter().filter(|found| found.0.starts_with("ppdus_to_")).collect();
     assert_eq!(counted.iter().map(|found| found.1).sum::<f64>(), find(&found, "ppdus"));
     assert_eq!(find(&found, "ppdus_to_32"), find(&found, "ppdus"), "{counted:?}");
@@ -53,7 +53,7 @@ fn aggregates_are_of_what_waits() {
 #[test]
 fn a_packet_that_finds_the_medium_idle_goes_at_the_next_slot() {
     let mut element = cell(&json!({ "station_mcs": [5], "streams": 1, "width_mhz": 20 }), 1);
-    // Boundaries lie at 16 us and multiples of 9 us behind it: the first behind 1 ms is at 1,006 us.
+    // Slot boundaries are at 16 us plus multiples of 9 us. The first one after 1 ms is at 1,006 us.
     element.put(PortId(0), &packet(0), Time::from_nanos(1_000_000));
     let mut due = element.next();
     while element.take(due).is_none() {

@@ -1,4 +1,4 @@
-//! The performance anomaly (Heusse et al., INFOCOM 2003): behind first in, first out, stations get equal packets.
+//! The performance anomaly (Heusse et al., INFOCOM 2003): with first-in-first-out queues, stations get equal packets.
 
 use super::saturated::{cell_with, number, packet, within};
 use network::kit::Tag;
@@ -11,7 +11,7 @@ fn hundred() -> Box<dyn QueueDiscipline<Tag>> {
     queue::build("drop_tail", &json!({ "packets": 100 }), 1).unwrap()
 }
 
-/// Packets to each of two stations, offered so many each second.
+/// Packets received by each of two stations, to each of which `per_second` packets are sent.
 pub fn downloads(element: &mut dyn Element<Tag>, per_second: u64, seconds: u64) -> [u64; 2] {
     let mut carried = [0; 2];
     for n in 0..seconds * per_second {
@@ -22,7 +22,7 @@ pub fn downloads(element: &mut dyn Element<Tag>, per_second: u64, seconds: u64) 
                 carried[usize::from(port.0 / 2)] += 1;
             }
         }
-        // Neither is always the first.
+        // The order alternates, so that neither station is always the first.
         for port in if n % 2 == 0 { [0, 2] } else { [2, 0] } {
             element.put(PortId(port), &packet(n as Tag), now);
         }

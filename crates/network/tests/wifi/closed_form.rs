@@ -1,4 +1,4 @@
-//! One saturated station: the mean cycle is AIFS, half the least window, a PPDU, SIFS and its answer.
+//! One saturated station. The mean cycle is AIFS, half the smallest window, a PPDU, SIFS and the answer.
 
 use super::saturated::{carried, cell, mbps, within};
 use serde_json::{Value, json};
@@ -12,9 +12,9 @@ struct Phy {
     symbol: f64,
     symbol_bits: f64,
     tail: f64,
-    /// SIFS, signal extension and answer.
+    /// SIFS, signal extension and duration of the answer.
     around: [f64; 3],
-    /// The value of an independent computation, to four digits.
+    /// Result of an independent computation, to four digits.
     printed: f64,
 }
 

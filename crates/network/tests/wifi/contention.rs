@@ -1,10 +1,10 @@
-//! Saturated stations: Bianchi's model, and an exact model with one event per access.
+//! Saturated stations compared with Bianchi's model, and with an exact model that has one event per access.
 
 use super::saturated::{carried, cell, mbps, number, up, within};
 use serde_json::{Value, json};
 use units::{Duration, Rng, Time};
 
-/// HE20 MCS 5, packets by themselves or in aggregates of 30: microseconds.
+/// Durations in microseconds of HE20 MCS 5, with single packets or aggregates of 30.
 #[derive(Clone, Copy)]
 struct Access {
     mpdus: f64,
@@ -27,14 +27,14 @@ fn params(stations: usize, single: bool) -> Value {
     json!({ "width_mhz": 20, "streams": 1, "station_mcs": vec![5; stations], "max_ampdu_mpdus": window })
 }
 
-/// Windows of the first try and of seven retries: the least one, doubled at most six times; then it is the least one again.
+/// Windows of the first try and of seven retries: the smallest one, doubled at most six times. Then it is reset.
 const WINDOWS: [f64; 8] = [16.0, 32.0, 64.0, 128.0, 256.0, 512.0, 1_024.0, 1_024.0];
 
-/// Bianchi (IEEE JSAC 18(3), 2000), with a limit of retries (Wu et al., INFOCOM 2002): throughput in Mbit/s. The counters of EDCA
-/// count a busy period as one slot, as theirs do.
+/// Throughput in Mbit/s by Bianchi (IEEE JSAC 18(3), 2000), with a limit of retries (Wu et al., INFOCOM 2002). The
+/// counters of EDCA count a busy period as one slot, as in these models.
 fn bianchi(stations: usize, access: Access) -> f64 {
     let n = stations as f64;
-    // The probability to transmit in a slot, if a transmission collides with probability p.
+    // Probability to transmit in a slot, if a transmission collides with probability p.
     let transmits = |p: f64| {
         let tries: Vec<f64> = (0..8).map(|i| p.powi(i)).collect();
         let slots = tries.iter().zip(WINDOWS).map(|(there, window)| there * (window + 1.0) / 2.0);
@@ -53,7 +53,7 @@ fn bianchi(stations: usize, access: Access) -> f64 {
     one * access.mpdus * 11_776.0 / mean
 }
 
-/// The same without Bianchi's assumption of independence: counters of every station, one event per access.
+/// Throughput without Bianchi's assumption of independence: a counter per station, one event per access.
 fn exact(stations: usize, access: Access, time_us: f64, seed: u64) -> f64 {
     let mut rng = Rng::stream(seed, "exact");
     let mut failures = vec![0; stations];
@@ -76,7 +76,7 @@ fn exact(stations: usize, access: Access, time_us: f64, seed: u64) -> f64 {
     delivered * 11_776.0 / now
 }
 
-/// Throughput of saturated uplinks in Mbit/s, a mean over seeds.
+/// Throughput of saturated uplinks in Mbit/s, averaged over seeds.
 fn native(stations: usize, single: bool, seconds: u64, seeds: u64) -> f64 {
     let time = Duration::from_secs(seconds);
     let runs = (1..=seeds).map(|seed| {
@@ -143,8 +143,9 @@ fn a_request_after_every_missing_block_ack_costs_several_percent() {
 
 #[test]
 fn after_a_collision_the_sender_of_the_short_frame_goes_first() {
-    // Whenever a short frame collides with a long one, its sender has waited long enough when the long one ends.
-    // It therefore gets more than its half of the next accesses: short frames wait for little more than a long one.
+    // When a short frame collides with a long one, its sender's timeout is over when the long one ends. So this
+    // sender gets more than half of the next accesses: after a collision, short frames wait hardly longer than the
+    // long frame takes.
     let params = json!({ "width_mhz": 20, "streams": 1, "station_mcs": [5, 5], "max_ampdu_mpdus": 64 });
     let mut element = cell(&params, 1);
     let end = Time::from_nanos(60_000_000_000);

@@ -1,4 +1,4 @@
-//! Linux's queues for Wi-Fi: airtime fairness, limits on queued airtime, the limit that stations share.
+//! Linux's queues for Wi-Fi: airtime fairness, limits on queued airtime, and the limit that stations share.
 
 use super::anomaly::downloads;
 use super::saturated::{cell_with, number, packet, within};
@@ -22,7 +22,7 @@ fn with_aql() -> Queue {
     queue::build("mac80211", &json!({ "aql": true }), 1).unwrap()
 }
 
-/// HT20 with one stream; `errors` of each station.
+/// Parameters of HT20 with one stream. `errors` are those of each station.
 fn ht20(mcs: [u64; 2], errors: [f64; 2]) -> Value {
     json!({
         "standard": "802.11n", "width_mhz": 20, "streams": 1, "station_mcs": mcs, "station_errors": errors,
@@ -37,7 +37,7 @@ fn of_stations(element: &dyn Element<Tag>, name: &str) -> [f64; 2] {
     [0, 2].map(|port| number(element, port, at(60_000), name))
 }
 
-/// The time of a PPDU of so many full packets at a rate of HT20, microseconds.
+/// Duration in microseconds of a PPDU of full packets, at a rate of HT20.
 fn ppdu_us(packets: f64, bits_per_symbol: f64) -> f64 {
     let bits = 16.0 + 8.0 * (packets * 1_544.0 - 2.0) + 6.0;
     36.0 + 4.0 * (bits / bits_per_symbol).ceil()
@@ -50,7 +50,7 @@ fn a_slow_and_a_fast_station_get_equal_airtime_and_what_it_carries() {
     let [slow, fast] = of_stations(&*element, "airtime");
     within(slow, fast, 0.01, "airtime");
     assert_eq!(of_stations(&*element, "aggregate_p95"), [2.0, 21.0]); // 4 ms
-    // Aggregates of as much airtime each; around each AIFS, 7.5 slots, SIFS and a block ACK at 6 or 24 Mbit/s.
+    // Aggregates of equal airtime; around each one AIFS, 7.5 slots, SIFS and a block ACK at 6 or 24 Mbit/s.
     let airs = [ppdu_us(2.0, 26.0), ppdu_us(21.0, 260.0)];
     let cycles = [(airs[0], 68.0), (airs[1], 32.0)].map(|(air, answer)| air + 43.0 + 67.5 + 16.0 + answer);
     let second = 1e6 / (cycles[0] / airs[0] + cycles[1] / airs[1]);
@@ -85,7 +85,7 @@ fn limits_on_queued_airtime_alone_keep_it_nearly_equal() {
     within(slow, fast, 0.15, "airtime");
 }
 
-/// Packets that wait in the radio behind the first 100 of a port.
+/// Packets of a port that wait in the radio after its first 100 arrivals.
 fn below(mcs: u64, queue: fn() -> Queue) -> f64 {
     let mut element = cell_with(&ht20([mcs, 7], [0.0, 0.0]), 1, queue);
     (0..100).for_each(|n| element.put(PortId(0), &packet(n), Time::ZERO));
@@ -94,9 +94,9 @@ fn below(mcs: u64, queue: fn() -> Queue) -> f64 {
 
 #[test]
 fn little_waits_in_the_radio() {
-    // 12 ms of estimated airtime: 1,930 us each at 6.5 Mbit/s, 193 us at 65.
+    // 12 ms of estimated airtime: 1,930 us per packet at 6.5 Mbit/s, 193 us at 65 Mbit/s.
     assert_eq!([0, 7].map(|mcs| below(mcs, with_aql)), [7.0, 63.0]);
-    // One aggregate; the second is made when another packet comes, or the first is done.
+    // One aggregate. The second one is built when another packet arrives, or when the first one is over.
     assert_eq!([0, 7].map(|mcs| below(mcs, mac80211)), [2.0, 2.0]);
 }
 

@@ -1,4 +1,4 @@
-//! Noise, and rates that are chosen: one station of 802.11n at 20 MHz, always with something to send.
+//! Noise and rate control: one saturated station of 802.11n at 20 MHz.
 
 use super::saturated::{carried, cell, mbps, number, within};
 use serde_json::{Value, json};
@@ -11,20 +11,21 @@ fn station(rates: &str, mcs: u64, snr: &Value) -> Value {
         "station_snr": [snr] })
 }
 
-/// Payload in Mbit/s of a download.
+/// Payload of a download in Mbit/s.
 fn goodput(rates: &str, mcs: u64, snr: &Value) -> f64 {
     let mut cell = cell(&station(rates, mcs, snr), 1);
     mbps(carried(cell.as_mut(), &[0], TIME)[0], TIME)
 }
 
-/// What a fixed rate carries at best.
+/// Payload at the best fixed rate in Mbit/s.
 fn best(snr: &Value) -> f64 {
     (0..8).map(|mcs| goodput("fixed", mcs, snr)).fold(0.0, f64::max)
 }
 
 #[test]
 fn noise_takes_the_share_that_the_error_rate_says() {
-    // MCS 4, 16-QAM 3/4: raw bits (3/4) Q(sqrt(snr / 5)); the spectrum of the code from distance 5 on; 1,538 bytes.
+    // MCS 4, 16-QAM 3/4: bit errors before decoding (3/4) Q(sqrt(snr / 5)); the spectrum of the code from distance 5
+    // on; 1,538 bytes.
     let snr_db = 16.4;
     let snr = 10f64.powf(snr_db / 10.0);
     let raw = 0.375 * erfc((snr / 10.0).sqrt());
@@ -39,7 +40,7 @@ fn noise_takes_the_share_that_the_error_rate_says() {
     within(carried / (carried + retries), arrives, 0.01, "share that arrives");
 }
 
-/// By its integral, in steps of a thousandth.
+/// The complementary error function by its integral, in steps of 1e-4.
 fn erfc(x: f64) -> f64 {
     let step = 1e-4;
     let inside: f64 = (0..(x / step) as u64).map(|n| (-((n as f64 + 0.5) * step).powi(2)).exp() * step).sum();
@@ -56,7 +57,7 @@ fn ideal_rates_are_the_fastest_of_which_noise_takes_one_packet_in_eighty() {
             let retries = number(cell.as_ref(), 0, Time::ZERO + TIME, "retries");
             retries / (carried + retries)
         };
-        // A bit in a million, of 1,538 bytes.
+        // Packet error probability at a bit error probability of 1e-6, for 1,538 bytes.
         let fastest = (0..8).rev().find(|&mcs| share_lost(mcs) < 1.0 - (-8.0 * 1_538.0 * 1e-6f64).exp());
         let expected = goodput("fixed", fastest.unwrap(), &snr);
         within(goodput("ideal", 7, &snr), expected, 1e-9, &format!("{snr_db} dB"));
@@ -76,7 +77,7 @@ fn minstrel_finds_the_best_rate() {
     for snr_db in [8.0, 14.0, 17.0, 20.0, 30.0] {
         let snr = json!([snr_db, 0.0, 1.0]);
         let (minstrel, best) = (goodput("minstrel", 7, &snr), best(&snr));
-        // Three probes in 50 ms, each with an access of its own, cost up to 8 % where rates are slow.
+        // Three samples in 50 ms, each with its own access, cost up to 8 % at low rates.
         assert!(minstrel > 0.9 * best && minstrel <= 1.001 * best, "{snr_db} dB: {minstrel} of {best}");
     }
 }

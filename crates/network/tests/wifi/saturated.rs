@@ -1,4 +1,4 @@
-//! Cells whose ports always have something to send.
+//! Cells with saturated ports.
 
 use network::kit::Tag;
 use network::queue::{self, QueueDiscipline};
@@ -6,7 +6,8 @@ use network::{Ecn, Element, Packet, PortId, SamplingTimes, StreamId, medium};
 use serde_json::{Value, json};
 use units::{Duration, Probe, Reading, Time};
 
-/// A full packet: 1,472 bytes of UDP payload, 1,500 of IP, and the Ethernet header that packets have elsewhere.
+/// Size of a full packet: 1,472 bytes of UDP payload, 1,500 of IP, and the Ethernet header that packets have on other
+/// links.
 pub const SIZE: u16 = 1_514;
 pub const PAYLOAD_BITS: f64 = 11_776.0;
 
@@ -15,14 +16,14 @@ pub fn endless() -> Box<dyn QueueDiscipline<Tag>> {
     queue::build("drop_tail", &Value::Null, 1).unwrap()
 }
 
-/// A cell; no beacons, and no packet is given up, unless `params` says so.
+/// A cell without beacons in which no packet is given up, unless `params` say otherwise.
 pub fn cell(params: &Value, seed: u64) -> Box<dyn Element<Tag>> {
     let mut all = json!({ "retries": 0 });
     all.as_object_mut().unwrap().extend(params.as_object().unwrap().clone());
     cell_with(&all, seed, endless)
 }
 
-/// A cell with queues of a kind; no beacons unless `params` says so.
+/// A cell with queues of one kind and without beacons, unless `params` say otherwise.
 pub fn cell_with(
     params: &Value,
     seed: u64,
@@ -40,7 +41,7 @@ pub fn packet(number: Tag) -> Packet<Tag> {
     Packet { stream: StreamId(0), size: SIZE, ecn: Ecn::NotEct, dscp: 0, payload: number }
 }
 
-/// Packets that leave each port within `time` if the given ports have 600 packets at any time.
+/// Packets that leave each port within `time` if the given ports always have 600 packets.
 pub fn carried(element: &mut dyn Element<Tag>, ports: &[u16], time: Duration) -> Vec<u64> {
     let mut numbers = vec![0; element.ports()];
     let mut put = |element: &mut dyn Element<Tag>, port: PortId, now| {
@@ -63,12 +64,12 @@ pub fn carried(element: &mut dyn Element<Tag>, ports: &[u16], time: Duration) ->
     carried
 }
 
-/// Payload in Mbit/s of so many packets.
+/// Payload of `packets` packets in Mbit/s.
 pub fn mbps(packets: u64, time: Duration) -> f64 {
     packets as f64 * PAYLOAD_BITS / time.as_secs_f64() / 1e6
 }
 
-/// The numbers that a port shows at `now`.
+/// The variables that a port shows at `now`.
 pub fn shown(element: &dyn Element<Tag>, port: u16, now: Time) -> Vec<(&'static str, f64)> {
     let mut found = Vec::new();
     let mut sink = |name, reading| {
@@ -80,12 +81,12 @@ pub fn shown(element: &dyn Element<Tag>, port: u16, now: Time) -> Vec<(&'static 
     found
 }
 
-/// One of them.
+/// One of these variables.
 pub fn number(element: &dyn Element<Tag>, port: u16, now: Time, name: &str) -> f64 {
     shown(element, port, now).into_iter().find(|found| found.0 == name).unwrap().1
 }
 
-/// The up ports of so many stations.
+/// The uplink ports of `stations` stations.
 pub fn up(stations: usize) -> Vec<u16> {
     (0..stations).map(|station| 2 * station as u16 + 1).collect()
 }
