@@ -2,8 +2,8 @@
 
 use units::{Duration, Time};
 
-/// Symbols of a slot with the normal cyclic prefix: 3GPP TS 38.211 4.3.2. For the two slots of an LTE subframe: TS
-/// 36.211 6.2.1.
+/// Symbols of a slot with the normal cyclic prefix: 3GPP TS 38.211 4.3.2. For the two slots of an LTE subframe:
+/// TS 36.211 6.2.1.
 pub const SYMBOLS: u64 = 14;
 
 /// The slots of one direction: a pattern that repeats from the beginning of the run.

@@ -1,4 +1,4 @@
-//! Cells and what goes through them.
+//! Cells, and packets that pass through them.
 
 use network::kit::Tag;
 use network::queue::{self, QueueDiscipline};
@@ -6,10 +6,11 @@ use network::{Ecn, Element, Packet, PortId, SamplingTimes, StreamId, medium};
 use serde_json::{Value, json};
 use units::{Duration, Probe, Reading, Time};
 
-/// UDP with 1,400 bytes of payload: IP, UDP and the Ethernet header that packets have elsewhere.
+/// Size of a packet with 1,400 bytes of UDP payload: IP, UDP and the Ethernet header that packets have on other
+/// links.
 pub const SIZE: u16 = 1_442;
 
-/// A packet that reaches a port, or leaves it.
+/// A packet that arrives at a port or leaves it.
 pub struct Passage {
     pub at: Time,
     pub port: u16,
@@ -20,7 +21,7 @@ pub fn queue_of(bytes: Option<u64>) -> Box<dyn QueueDiscipline<Tag>> {
     queue::build("drop_tail", &json!({ "bytes": bytes }), 1).unwrap()
 }
 
-/// A cell of a kind, whose queues hold so many bytes.
+/// A cell of a kind, with queues of `bytes` bytes.
 pub fn cell(kind: &str, params: &Value, bytes: Option<u64>) -> Box<dyn Element<Tag>> {
     let ports = 2 * params["user_mcs"].as_array().unwrap().len();
     let queues = (0..ports).map(|_| queue_of(bytes)).collect();
@@ -28,7 +29,7 @@ pub fn cell(kind: &str, params: &Value, bytes: Option<u64>) -> Box<dyn Element<T
     medium::build(kind, params, queues, sampling, 1).unwrap()
 }
 
-/// LTE at 20 MHz with users of these schemes, and other parameters beside.
+/// Parameters of LTE at 20 MHz with users of these schemes, and additional parameters.
 pub fn lte(user_mcs: &[u64], more: Value) -> Value {
     let mut all = json!({ "resource_blocks": 100, "user_mcs": user_mcs });
     all.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
@@ -43,7 +44,7 @@ pub fn us(n: u64) -> Time {
     Time::from_nanos(n * 1_000)
 }
 
-/// All that leaves a cell until `end` if packets of a size arrive in this order.
+/// Packets of `size` bytes that leave a cell until `end`, given their arrivals in order.
 pub fn passing(
     cell: &mut dyn Element<Tag>,
     arrivals: impl IntoIterator<Item = Passage>,
@@ -69,7 +70,7 @@ pub fn passing(
     left
 }
 
-/// Packets that arrive at ports one after the other, each port every `period`, from `start` on until `end`.
+/// Arrivals at ports, each port every `period`, from `start` until `end`.
 pub fn steady(ports: &[u16], start: Time, period: Duration, end: Time) -> Vec<Passage> {
     let times = (0..).map(|n| start + period * n).take_while(|&at| at < end);
     (0..)
@@ -78,7 +79,7 @@ pub fn steady(ports: &[u16], start: Time, period: Duration, end: Time) -> Vec<Pa
         .collect()
 }
 
-/// A number that a port shows at `now`.
+/// A variable that a port shows at `now`.
 pub fn number(cell: &dyn Element<Tag>, port: u16, now: Time, name: &str) -> f64 {
     let mut found = None;
     let mut sink = |shown, reading| {

@@ -1,18 +1,18 @@
-//! The way up.
+//! The uplink.
 
 use super::driver::{Passage, cell, lte, passing, steady, us};
 use serde_json::json;
 use units::{Duration, Time};
 
-/// An acknowledgement of TCP with timestamps.
+/// Size of a TCP ACK with timestamps.
 const ACK: u16 = 66;
 
-/// Times at which something leaves the way up, and how many packets then.
+/// Times at which packets leave the uplink, and the number of packets at each time.
 fn clumps(left: &[Passage]) -> Vec<(Time, usize)> {
     left.chunk_by(|a, b| a.at == b.at).map(|clump| (clump[0].at, clump.len())).collect()
 }
 
-/// The distances between clumps, and their sizes, when all has settled.
+/// Distances between clumps in microseconds, and the mean size of clumps, in the second half of the run.
 fn settled(params: &serde_json::Value, kind: &str, period: Duration) -> (Vec<u64>, f64) {
     let mut made = cell(kind, params, None);
     let left = passing(&mut *made, steady(&[1], us(7), period, us(2_000_000)), ACK, us(2_000_000));
@@ -23,7 +23,8 @@ fn settled(params: &serde_json::Value, kind: &str, period: Duration) -> (Vec<u64
 
 #[test]
 fn acknowledgements_leave_in_clumps_of_a_grant_delay() {
-    // One in 300 us, so that a block holds all: what has come while a report was under way is granted by the next one.
+    // One ACK in 300 us, so that one block holds all waiting ones. ACKs that arrive while a report is under way are
+    // granted by the next report.
     for delay in [4, 8] {
         let params = lte(&[20], json!({ "grant_delay_ns": delay * 1_000_000 }));
         let (gaps, size) = settled(&params, "lte", Duration::from_micros(300));
@@ -35,7 +36,7 @@ fn acknowledgements_leave_in_clumps_of_a_grant_delay() {
 
 #[test]
 fn acknowledgements_leave_in_clumps_of_up_slots() {
-    // DDDSU, where nothing else delays: slots of 2 symbols are too short for data, so one slot in 2.5 ms.
+    // DDDSU without other delays. Slots of 2 symbols are too short for data, so there is one slot in 2.5 ms.
     let params = json!({
         "resource_blocks": 273, "numerology": 1, "down_symbols": [14, 14, 14, 10, 0], "up_symbols": [0, 0, 0, 2, 14],
         "user_mcs": [20], "grant_delay_ns": 500_000, "request_period_ns": 500_000,
@@ -47,7 +48,8 @@ fn acknowledgements_leave_in_clumps_of_up_slots() {
 
 #[test]
 fn a_lone_packet_waits_for_a_request_and_its_grant() {
-    // Up to 10 ms for an opportunity, 8 ms for the grant, up to a slot until the next one, a slot and decoding.
+    // Delays: up to 10 ms for an opportunity, 8 ms for the grant, up to a slot until the next one, a slot and
+    // decoding.
     let mut made = cell("lte", &lte(&[20], json!({})), None);
     let period = Duration::from_micros(500_070);
     let left = passing(&mut *made, steady(&[1], us(7), period, us(100_000_000)), ACK, us(101_000_000));
@@ -55,6 +57,6 @@ fn a_lone_packet_waits_for_a_request_and_its_grant() {
     let delays: Vec<f64> = left.iter().map(delay).collect();
     assert!(delays.len() >= 199 && delays.iter().all(|ms| (10.0..=21.0).contains(ms)), "{delays:?}");
     let mean = delays.iter().sum::<f64>() / delays.len() as f64;
-    // Opportunities lie anywhere in a slot, so that the wait for the next slot is that of the grant.
+    // A grant waits for the next slot, half a slot on average, as opportunities are anywhere in a slot.
     assert!((mean - 15.5).abs() < 1.0, "{mean}");
 }

@@ -1,4 +1,4 @@
-//! How much a cell carries.
+//! Throughput of a cell.
 
 use super::driver::{SIZE, cell, lte, number, packet, passing, steady, us};
 use network::PortId;
@@ -8,7 +8,7 @@ use units::{Duration, Time};
 
 const END: Time = Time::from_nanos(10_000_000_000);
 
-/// Packets of a size that leave down in ten seconds if there are always more.
+/// Packets of `size` bytes that leave the downlink of a saturated user in ten seconds.
 fn carried(kind: &str, params: &serde_json::Value, size: u16, each: Duration) -> usize {
     let mut made = cell(kind, params, Some(3_000_000));
     passing(&mut *made, steady(&[0], us(1), each, END), size, END).len()
@@ -20,14 +20,14 @@ fn one_user_gets_the_sum_of_transport_blocks_exactly() {
     let mut cases = 0;
     for mcs in 0..Lte::SCHEMES {
         let room = Lte::bits(mcs, 100, 14, 1) / 8 - headers.block;
-        // Packets of which a block carries a whole number and nothing else.
+        // A packet size at which a block carries a whole number of packets and nothing else.
         let Some(packets) = (1..=room).find(|n| room % n == 0 && room / n <= 1_500).filter(|n| room / n > 60)
         else {
             continue;
         };
         let size = (room / packets - headers.piece - headers.packet + 14) as u16;
         let each = Duration::from_nanos(900_000 / packets);
-        // The first block is that of slot 1, the last one decoded by the end that of slot 9,998.
+        // The first block is in slot 1. The last one that is decoded by the end is in slot 9,998.
         assert_eq!(carried("lte", &lte(&[mcs], json!({})), size, each) as u64, 9_998 * packets, "MCS {mcs}");
         cases += 1;
     }
@@ -50,7 +50,7 @@ fn nr_at_100_mhz_carries_its_blocks_in_down_slots() {
         "down_symbols": [14, 14, 14, 10, 0], "up_symbols": [0, 0, 0, 2, 14],
     });
     let bits = |symbols| Nr::bits(27, 273, symbols, 4) as f64;
-    let pieces = 1.0 - 6.0 / 1_437.0; // MAC and RLC headers; those of pieces at block boundaries are left out
+    let pieces = 1.0 - 6.0 / 1_437.0; // MAC and RLC headers; those of pieces at block boundaries are neglected
     let expected = (3.0 * bits(14) + bits(10)) / 2.5e-3 * 1_400.0 / 1_431.0 * pieces / 1e6;
     let found = carried("nr", &pattern, SIZE, Duration::from_micros(6)) as f64 * 1_400.0 * 8.0 / 10e6;
     assert!((found / expected - 1.0).abs() < 0.002, "{found} of {expected}");
@@ -85,7 +85,7 @@ fn blocks_that_are_not_decoded_take_their_share() {
 
 #[test]
 fn a_loss_that_nothing_follows_is_asked_for_when_it_is_known() {
-    // The slot at 1 ms is served when it begins, and known to be lost when it has been decoded, 2 ms later.
+    // The slot at 1 ms is served when it begins. Its loss is known 2 ms later, when the block has been decoded.
     let params = lte(&[28], json!({ "user_errors": [0.999], "harq_tries": 1, "rlc": "um" }));
     let mut made = cell("lte", &params, None);
     made.put(PortId(0), &packet(0, SIZE), us(300));

@@ -25,8 +25,8 @@ const CQI: [f64; 14] = [
 /// 7.1.7.1-1).
 const REPEATED: [u64; 2] = [10, 17];
 
-/// Bits of the shortest and of the largest code block, and of the check of a code block and of a transport block: TS
-/// 36.212 5.1.1, 5.1.2.
+/// Bits of the shortest and of the largest code block, and of the check of a code block and of a transport block:
+/// TS 36.212 5.1.1, 5.1.2.
 const SHORTEST: u64 = 40;
 const CODE_BLOCK: u64 = 6_144;
 const CHECK: u64 = 24;
