@@ -50,7 +50,7 @@ params! {
 enum Place {
     /// Nothing waits.
     Detached,
-    /// In one of the lists of its band.
+    /// Member of a list of its band.
     Listed,
     /// Pausing until its rate allows the next packet.
     Throttled,

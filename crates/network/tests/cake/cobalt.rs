@@ -2,8 +2,8 @@
 
 use super::*;
 
-/// Offers `load` packets of 1500 bytes per millisecond to a shaper of one per millisecond. Returns the times of
-/// drops and marks, and times and waits of what was sent, all in milliseconds.
+/// Offer `load` packets of 1500 bytes per millisecond to a shaper of one per millisecond. Return the times of drops
+/// and marks, and the times and queueing delays of sent packets, in milliseconds.
 fn drive(params: Value, ecn: Ecn, load: impl Fn(u64) -> u64, until: u64) -> (Vec<f64>, Vec<(f64, f64)>) {
     let mut params = params;
     params["bandwidth_bps"] = json!(12_000_000);
@@ -31,7 +31,8 @@ fn standing(t: u64) -> u64 {
 #[test]
 fn a_new_queue_drops_the_second_packet_that_has_waited_too_long() {
     let (drops, _) = drive(json!({}), Ecn::NotEct, standing, 400);
-    // The wait exceeds 5 ms with the packet that leaves at 6 ms; the next drop is the second: 100 ms / √2 later.
+    // The queueing delay exceeds 5 ms with the packet that leaves at 6 ms. The second drop is the next one, 100 ms /
+    // √2 later.
     assert_eq!(drops[..2], [7.0, 77.0]);
 }
 
@@ -58,7 +59,8 @@ fn gaps_shrink_with_the_square_root_of_the_count() {
 
 #[test]
 fn the_target_is_at_least_one_and_a_half_full_packets() {
-    // A full packet takes 1.01 ms, so 1.5 ms instead of a twentieth of 2 ms; four of them are always allowed.
+    // A full packet takes 1.01 ms, so the target is 1.5 ms instead of a twentieth of 2 ms. A queueing delay of four
+    // of them is always allowed.
     let (drops, _) = drive(json!({ "rtt_ms": 2.0 }), Ecn::NotEct, |t| if t == 0 { 4 } else { 1 }, 1000);
     assert!(drops.is_empty(), "{drops:?}");
     let (drops, _) = drive(json!({ "rtt_ms": 2.0 }), Ecn::NotEct, |t| if t == 0 { 9 } else { 1 }, 1000);
@@ -85,8 +87,8 @@ fn marks_take_the_place_of_drops() {
 
 #[test]
 fn blue_holds_traffic_that_does_not_respond() {
-    // Twice the rate, and marks do not shorten it: only BLUE can. It adds 1/256 every 5 ms that the queue
-    // overflows, so half of all packets after 0.65 s.
+    // Twice the rate, which marks do not reduce: only BLUE can. It adds 1/256 every 5 ms while the queue overflows,
+    // and so reaches half of all packets after 0.65 s.
     let params = json!({ "memlimit_bytes": 300_000 });
     let (_, waits) = drive(params, Ecn::Ect0, |_| 2, 20_000);
     let mean = |from: f64, until: f64| {

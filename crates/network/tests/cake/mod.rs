@@ -32,7 +32,7 @@ fn jain(shares: &[f64]) -> f64 {
     sum * sum / (shares.len() as f64 * shares.iter().map(|x| x * x).sum::<f64>())
 }
 
-/// The packets that a flow keeps waiting in the queue: so many of a size.
+/// Packets that a flow keeps in the queue: their number, size and code point.
 #[derive(Clone, Copy)]
 struct Offer {
     flow: u32,
@@ -45,8 +45,8 @@ fn offer(flow: u32) -> Offer {
     Offer { flow, packets: 20, size: 1500, dscp: 0 }
 }
 
-/// Keeps the offers waiting, without drops, and serves 20,000 packets as soon as each may go. Returns the bytes of each
-/// offer.
+/// Keep the offers in the queue, without drops, and serve 20,000 packets as soon as each may leave. Return the bytes
+/// of each offer.
 fn serve(queue: &mut Queue, offers: &[Offer]) -> Vec<f64> {
     let (mut bytes, mut waiting) = (vec![0.0; offers.len()], vec![0; offers.len()]);
     let (mut now, mut events) = (Time::ZERO, QueueEvents::default());

@@ -1,8 +1,8 @@
-//! The shaper: when packets leave.
+//! The shaper: departure times of packets.
 
 use super::*;
 
-/// Serves whatever waits as soon as it may go; returns when each packet went.
+/// Serve all packets as soon as each may leave. Return their departure times.
 fn drain(queue: &mut Queue) -> Vec<Time> {
     let (mut times, mut now, mut events) = (Vec::new(), Time::ZERO, QueueEvents::default());
     while queue.backlog().packets > 0 {

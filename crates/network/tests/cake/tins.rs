@@ -1,4 +1,4 @@
-//! Tins: what the code point decides.
+//! Tins: effects of the code point.
 
 use super::*;
 

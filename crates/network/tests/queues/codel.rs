@@ -5,14 +5,14 @@ use super::*;
 #[test]
 fn the_first_drop_comes_an_interval_after_the_wait_crossed_the_target() {
     let (drops, _) = drive(&mut queue("codel", json!({})), standing, Ecn::NotEct, 400);
-    // The wait reaches 5 ms with the packet that leaves at 5 ms.
+    // The queueing delay reaches 5 ms with the packet that leaves at 5 ms.
     assert!((105.0..=107.0).contains(&drops[0]), "{}", drops[0]);
 }
 
 #[test]
 fn gaps_shrink_with_the_square_root_of_the_count() {
     let mut queue = queue("codel", json!({ "limit": 100_000 }));
-    let (drops, _) = drive(&mut queue, |_| 3, Ecn::NotEct, 3000); // an overload that nothing cures
+    let (drops, _) = drive(&mut queue, |_| 3, Ecn::NotEct, 3000); // a permanent overload
     let gap = |k: usize| drops[k] - drops[k - 1];
     for k in 6..drops.len().min(60) {
         let law = 100.0 / (k as f64).sqrt();

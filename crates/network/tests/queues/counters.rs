@@ -1,4 +1,4 @@
-//! What every discipline must do: conserve packets, keep their order and its rate.
+//! Requirements on every discipline: conserve packets, keep their order, and obey the rate.
 
 use super::*;
 use crate::common::limits::limits;
@@ -6,10 +6,10 @@ use network::queue::descriptors;
 use proptest::prelude::*;
 use std::collections::{BTreeMap, VecDeque};
 
-/// Number, ECN bits and arrival of the packets of one flow and class, in order.
+/// Index, ECN bits and arrival time of the packets of one flow and class, in order.
 type Line = VecDeque<(u64, Ecn, Time)>;
 
-/// Small limits, so that they are met.
+/// Limits small enough to be reached.
 fn tight(kind: &str) -> Value {
     match kind {
         "drop_tail" => json!({ "packets": 20 }),
@@ -62,7 +62,7 @@ proptest! {
                 Step::Arrive(flow, size, ecn) => {
                     number += 1;
                     came = (came.0 + 1, came.1 + u64::from(size));
-                    // DualPI2 keeps two queues: order holds within each.
+                    // DualPI2 has two queues: order is kept within each.
                     inside.entry((flow, ecn == Ecn::Ect1)).or_default().push_back((number, ecn, now));
                     queue.enqueue(packet(flow, size, ecn, number), now, &mut events);
                 }
@@ -96,8 +96,7 @@ proptest! {
     }
 }
 
-/// A link of its own rate in front of which the queue stands, or of none behind a queue that limits it; and the bytes
-/// that may pass at once.
+/// A link with a queue, either of which limits the rate, and the bytes that may pass at once.
 fn limited(kind: &str, rate: u64, burst: u64) -> (Link<u64>, u64) {
     let full = 1514;
     let (wire, params, at_once) = match kind {
@@ -146,7 +145,7 @@ proptest! {
         }).collect();
         for (at, packet) in journey(&mut link, &arrivals) {
             let delay = u128::from(at.since(came[packet.payload as usize]).as_nanos());
-            // Besides those that wait there is the one that was being sent.
+            // One packet may be in transmission in addition to those that wait.
             prop_assert!(delay * u128::from(rate) <= u128::from(buffer + 1514) * 8_000_000_000);
         }
     }

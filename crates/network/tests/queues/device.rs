@@ -4,7 +4,7 @@ use super::*;
 use network::queue::Device;
 use units::Rate;
 
-/// A device of so many packets below a discipline.
+/// A device of `packets` packets below a discipline.
 fn below(kind: &str, params: Value, packets: u64) -> Device<u64> {
     Device::new(queue(kind, params), packets)
 }
@@ -40,7 +40,7 @@ fn a_shaper_fills_it_at_the_times_of_its_tokens() {
         times.push(queue.ready().max(at(2.5))); // the wire is free from 2.5 ms on
         queue.dequeue(times[times.len() - 1], &mut events).unwrap();
     }
-    // Two have got tokens by 2.5 ms, and the third, for which there was no room, gets its own when there is.
+    // Two packets have tokens by 2.5 ms. For the third there is no room; it gets tokens when there is.
     assert_eq!(times, [2.5, 2.5, 2.5, 3.5, 4.5].map(at));
 }
 

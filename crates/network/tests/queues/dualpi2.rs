@@ -2,8 +2,8 @@
 
 use super::*;
 
-/// Low-latency packets for half of the link, classic ones for the rest of it and a standing queue: the shares of
-/// both that are marked.
+/// Marked shares of low-latency and of classic packets. Low-latency packets take half of the link; classic ones take
+/// the rest and keep a standing queue.
 fn shares(params: Value) -> (f64, f64) {
     let mut queue = queue("dualpi2", params);
     let mut counts = [[0u64; 2]; 2];
@@ -28,7 +28,7 @@ fn shares(params: Value) -> (f64, f64) {
 
 #[test]
 fn the_classic_probability_is_the_square_of_half_the_low_latency_one() {
-    // A target that this standing queue exceeds a little, no step: only the coupled law acts.
+    // The standing queue slightly exceeds the target, and there is no step: only the coupled law acts.
     let (low, classic) = shares(json!({
         "target_ms": 60.0, "alpha": 0.0, "beta": 8.0, "step_thresh_ms": 10000.0, "drop_on_overload": false,
     }));
@@ -49,7 +49,7 @@ fn the_step_marks_whatever_waited_longer() {
 #[test]
 fn a_packet_with_less_than_two_full_ones_behind_it_is_left_alone() {
     for (behind, strikes) in [(1, false), (2, true)] {
-        // Certain to strike: the trend of a wait of 20 ms, times a large beta.
+        // The drop is certain, from the trend of a queueing delay of 20 ms and a large beta.
         let mut queue = queue("dualpi2", json!({ "alpha": 0.0, "beta": 100.0, "tupdate_ms": 20.0 }));
         let mut events = QueueEvents::default();
         (0..=behind).for_each(|n| queue.enqueue(packet(0, 1514, Ecn::NotEct, n), Time::ZERO, &mut events));
@@ -73,8 +73,9 @@ fn the_classic_queue_keeps_a_tenth_of_the_link() {
     assert!((95..=105).contains(&classic), "{classic}");
 }
 
-/// A standing classic queue of 20 packets that are served one per millisecond, and a low-latency packet between any
-/// two. With only the trend at work the base probability is the wait of 19.5 ms, times beta.
+/// Marked shares of both queues. The classic queue holds 20 packets and serves one per millisecond. Between any two
+/// of them a low-latency packet is served. Only the trend acts, so the base probability is the queueing delay of
+/// 19.5 ms times beta.
 fn coupled(factor: f64, base: f64) -> (f64, f64) {
     let mut queue = queue(
         "dualpi2",

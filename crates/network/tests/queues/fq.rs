@@ -1,4 +1,4 @@
-//! The laws of fq at a router.
+//! Laws of fq at a router.
 
 use super::*;
 
@@ -11,7 +11,7 @@ fn aimed(flow: u32, size: u16, dscp: u8) -> Packet<u64> {
     Packet { dscp, ..packet(flow, size, Ecn::Ect0, 0) }
 }
 
-/// `packets` full packets of a flow arrive at once; returns how many are dropped.
+/// Offer `packets` full packets of a flow at once. Return how many are dropped.
 fn offer(queue: &mut Queue, flow: u32, packets: u64, now: Time) -> u64 {
     let mut events = QueueEvents::default();
     (0..packets).for_each(|_| queue.enqueue(aimed(flow, 1514, 0), now, &mut events));
@@ -151,7 +151,7 @@ mod rates {
         offer(&mut queue, 1, 3, Time::ZERO);
         let mut events = QueueEvents::default();
         let mut ecn = |millis| queue.dequeue(at(millis), &mut events).map(|next| next.packet.ecn);
-        // It may leave at 0, 100 and 200 ms less what the second is late.
+        // The packet may leave at 0, 100, and 200 ms less the lateness of the second one.
         assert_eq!([ecn(4.0), ecn(110.0)], [Some(Ecn::Ect0), Some(Ecn::Ce)]);
         assert_eq!(ecn(204.0), Some(Ecn::Ect0));
     }
@@ -159,7 +159,7 @@ mod rates {
 
 #[test]
 fn a_flow_that_comes_while_others_pause_is_not_sent_before_it_came() {
-    // At 500 kbit/s a flow pauses for 24 ms after each packet of 1500 bytes, which takes 1 ms on the link.
+    // At 500 kbit/s a flow pauses for 24 ms after each packet of 1500 bytes. A packet takes 1 ms on the link.
     let mut link = link(Some(12_000_000), queue("fq", json!({ "maxrate_bps": 500_000 })));
     (0..3).for_each(|number| link.send(packet(0, 1500, Ecn::NotEct, number), at(0.0)));
     let mut gone = Vec::new();

@@ -10,7 +10,7 @@ fn a_burst_of_150_ms_passes() {
 
 #[test]
 fn an_unresponsive_overload_is_held_at_the_target() {
-    // 25 % too much: the probability must settle near one fifth and the wait near 15 ms.
+    // 25 % too much: the probability must settle near one fifth, and the queueing delay near 15 ms.
     let mut queue = queue("pie", json!({}));
     let (drops, waits) = drive(&mut queue, |t| 1 + u64::from(t as u64 % 4 == 0), Ecn::NotEct, 100_000);
     let late = &waits[waits.len() / 2..];
@@ -22,8 +22,8 @@ fn an_unresponsive_overload_is_held_at_the_target() {
 
 #[test]
 fn drops_come_more_evenly_than_dice_would_have_it() {
-    // The probabilities since the last drop must add up to 0.85; gaps between independent drops would vary by
-    // their mean.
+    // The probabilities since the last drop must add up to 0.85. Gaps between independent drops would vary by their
+    // mean.
     let mut queue = queue("pie", json!({}));
     let (drops, _) = drive(&mut queue, |t| 1 + u64::from(t as u64 % 10 == 0), Ecn::NotEct, 50_000);
     let late: Vec<f64> = drops.into_iter().filter(|&t| t > 20_000.0).collect();

@@ -2,7 +2,7 @@
 
 use super::*;
 
-/// A fixed backlog between the thresholds, served at once.
+/// Gaps between drops at a fixed backlog between the thresholds.
 fn gaps(params: Value, backlog: u64) -> Vec<u64> {
     let mut queue = queue("red", params);
     let mut events = QueueEvents::default();

@@ -13,8 +13,8 @@
 //! * The ACK filter never drops an ACK whose ECN-Echo differs from that of the younger one, nor a D-SACK.
 //! * Not modelled: `autorate-ingress`, `fwmark` and NAT look-ups (there is no NAT).
 //!
-//! Compared with Linux 7.2, in runs of 30 s with 1, 4 and 16 CUBIC flows, an RTT of 40 ms, and 10, 50 and 100 Mbit/s:
-//! the queueing delay in the smoothed RTT (1.8 to 20 ms) differs by at most 3 % in eight of nine cases. It is 11 %
+//! Comparison with Linux 7.2: runs of 30 s with 1, 4 and 16 CUBIC flows, an RTT of 40 ms, and 10, 50 and 100 Mbit/s.
+//! The queueing delay in the smoothed RTT (1.8 to 20 ms) differs by at most 3 % in eight of nine cases. It is 11 %
 //! shorter with 16 flows at 10 Mbit/s. Goodput differs by at most 0.4 %. Retransmissions of 16 flows of CUBIC or Reno
 //! at 50 Mbit/s differ by at most 3 %.
 

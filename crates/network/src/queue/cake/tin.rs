@@ -29,7 +29,7 @@ enum Set {
     Sparse,
     /// Empty after its turn: sparse again if no packet arrives before its next turn.
     SparseWait,
-    /// With a backlog.
+    /// A backlog waits.
     Bulk,
     /// Without packets, but with a drop law that is not at rest.
     Decaying,
