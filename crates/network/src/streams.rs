@@ -3,9 +3,9 @@
 /// The direction of a packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Direction {
-    /// From the sender of a flow to its receiver.
+    /// Packets from the sender of a flow to its receiver.
     Forward,
-    /// From the receiver of a flow to its sender.
+    /// Packets from the receiver of a flow to its sender.
     Backward,
 }
 

@@ -1,4 +1,4 @@
-//! Each kind of change of a link, worked out by hand, and traces against Mahimahi's link shell.
+//! Every kind of change of a link, computed by hand, and traces compared with Mahimahi's link shell.
 
 use crate::common::{Payload, arrivals, both, config, impairment, loss, ms, packet, run};
 use network::queue::{DropTail, Limit, build};
@@ -8,7 +8,7 @@ use proptest::prelude::*;
 use serde_json::json;
 use units::{Duration, Rate, Time};
 
-/// A trace of opportunities at given milliseconds.
+/// A link with opportunities at given milliseconds.
 fn traced(times_ms: &[u64]) -> LinkConfig {
     let times = times_ms.iter().map(|&n| Duration::from_millis(n)).collect();
     let mut config = config(Rate::UNLIMITED, 0);
@@ -38,7 +38,7 @@ fn several_packets_share_an_opportunity_and_what_is_left_is_lost() {
     }
 }
 
-/// Mahimahi's link shell in the plainest form: one opportunity after the other, over everything that has arrived before.
+/// A simple model of Mahimahi's link shell: each opportunity serves everything that has arrived before it.
 fn link_shell(times: &[u64], sent: &[(Time, Packet<Payload>)], limit: usize) -> Vec<(Time, usize)> {
     let (mut queue, mut waiting) = (std::collections::VecDeque::new(), sent.iter().peekable());
     let (mut transit, mut seen): (Option<(usize, u32)>, _) = (None, Vec::new());
@@ -102,7 +102,8 @@ fn a_shaper_lets_opportunities_pass() {
     assert_eq!(arrivals(&mut link, &[0, 0, 0], 1504), [(10, 0), (30, 1), (50, 2)]);
 }
 
-/// Opportunities at `heavy`, repeated, and recorded trains: when, the delay, and the offsets of the packets.
+/// A link with repeated opportunities at `heavy` and recorded trains, each with its time, its delay and the offsets
+/// of its packets.
 fn two_levels(heavy: &[u64], trains: &[(u64, u64, &[u64])], idle_ms: u64) -> LinkConfig {
     let long = |&n: &u64| Duration::from_millis(n);
     let trains = trains.iter().map(|(at, delay, offsets)| Train {
@@ -120,8 +121,8 @@ fn two_levels(heavy: &[u64], trains: &[(u64, u64, &[u64])], idle_ms: u64) -> Lin
 
 #[test]
 fn who_comes_after_a_pause_follows_a_train_and_then_who_keeps_the_path_busy() {
-    // Packets of the train leave 0, 2 and 7 ms after the first, and arrive 20 ms later. The fourth waits for an
-    // opportunity of the busy path after the last of them: the recording has it at 30, 20 ms after 10.
+    // Packets of the train leave 0, 2 and 7 ms after the first one, and arrive 20 ms later. The fourth packet waits
+    // for the next opportunity of the busy path: it leaves at 10 ms, and arrives at 30 ms as recorded.
     let config = two_levels(&[10], &[(0, 20, &[0, 2, 7]), (1000, 20, &[0])], 0);
     for mut link in both(&config, 100) {
         assert_eq!(arrivals(&mut link, &[1; 5], 1504), [(21, 0), (23, 1), (28, 2), (30, 3), (40, 4)]);
@@ -130,7 +131,8 @@ fn who_comes_after_a_pause_follows_a_train_and_then_who_keeps_the_path_busy() {
 
 #[test]
 fn a_pause_longer_than_asked_for_begins_another_train() {
-    // The second leaves at 10, and arrives with the opportunity at 30. The third comes 12 ms after that.
+    // The second packet leaves at 10 ms and arrives with the opportunity at 30 ms. The third one comes 12 ms after
+    // that departure.
     for (idle_ms, third) in [(0, 42), (11, 42), (12, 50)] {
         for mut link in both(&two_levels(&[10], &[(0, 20, &[0]), (1000, 20, &[0])], idle_ms), 100) {
             assert_eq!(arrivals(&mut link, &[1, 1, 22], 1504), [(21, 0), (30, 1), (third, 2)]);
@@ -150,7 +152,7 @@ fn a_train_passes_whether_it_is_used_or_not() {
 fn a_train_carries_packets_whole() {
     let config = two_levels(&[100], &[(0, 20, &[0, 5, 6]), (1000, 20, &[0])], 0);
     for mut link in both(&config, 100) {
-        // Two of 700 bytes fit into 1504, and a third does not.
+        // Two packets of 700 bytes fit into 1504 bytes; a third one does not.
         assert_eq!(arrivals(&mut link, &[0; 4], 700), [(20, 0), (20, 1), (25, 2), (25, 3)]);
     }
 }
@@ -178,7 +180,8 @@ fn who_keeps_a_path_of_two_levels_busy_gets_what_its_opportunities_offer() {
     let config = two_levels(&heavy, &[(0, 7, &[0, 1]), (50, 25, &[0])], 0);
     for mut link in both(&config, 1_000) {
         let seen = arrivals(&mut link, &[0; 602], 1504);
-        // The train brings two packets at 7 and 8 ms; those of the first round after that are 10, 11, 12 and 40.
+        // The train delivers two packets at 7 and 8 ms. Later opportunities of the first round are at 10, 11, 12 and
+        // 40 ms.
         let busy = (0u64..).flat_map(|round| heavy.map(|at| 40 * round + at)).filter(|&at| at > 8);
         let expected: Vec<_> = [7, 8].into_iter().chain(busy).zip(0..602).collect();
         assert_eq!(seen, expected);
@@ -196,7 +199,7 @@ fn slow(changes: &[(u64, u64)]) -> LinkConfig {
 #[test]
 fn a_lower_limit_keeps_who_waits_in_a_fifo_and_admits_nobody_else() {
     for mut link in both(&slow(&[(10, 1)]), 100) {
-        // 0 is being sent, 1 to 3 wait when the limit falls.
+        // Packet 0 is in transmission, and 1 to 3 wait when the limit falls.
         let seen = arrivals(&mut link, &[0, 0, 0, 0, 11, 39], 1000);
         assert_eq!(seen, [(10, 0), (20, 1), (30, 2), (40, 3), (50, 5)]);
     }

@@ -1,4 +1,4 @@
-//! Every kind of link with every kind of impairment: what must always hold, over random cases.
+//! Properties of every kind of link with every kind of impairment, in random cases.
 
 use crate::common::{Payload, config, impairment, loss, ms, packet, run};
 use network::queue::{Limit, build, descriptors};
@@ -14,9 +14,9 @@ use units::{Duration, Rate, Time};
 struct Case {
     queue: (usize, bool),
     config: LinkConfig,
-    /// What packets follow after a pause, if the link sends at given moments.
+    /// Trains for packets after a pause, if the link has opportunities.
     trains: Option<Trains>,
-    /// Gap to the previous arrival in nanoseconds, flow, size, whether it is thin.
+    /// Gap to the previous arrival in nanoseconds, flow, size, and whether it is a plain ACK.
     arrivals: Vec<(u64, u32, u16, bool)>,
 }
 
@@ -33,7 +33,7 @@ impl Case {
         (kind, if self.queue.1 { tight } else { json!({}) })
     }
 
-    /// A limit that the queue has, if it has one of a kind that can be changed.
+    /// A limit of the kind that the queue has, if it can be changed.
     fn limit(&self, n: u64) -> Limit {
         match self.queue().0 {
             "red" | "cake" => Limit { packets: None, bytes: Some(1514 * n) },
@@ -68,7 +68,7 @@ impl Case {
         packets.collect()
     }
 
-    /// Bytes that the wire may carry between two times, at the most.
+    /// Maximum bytes that the wire may carry between two times.
     fn possible(&self, from: Time, to: Time) -> f64 {
         let Impairments { rates, opportunities, .. } = &self.config.impairments;
         if let Some(opportunities) = opportunities {
@@ -88,7 +88,7 @@ impl Case {
         sum
     }
 
-    /// The same link where no packet overtakes another.
+    /// The same case without reordering.
     fn ordered(mut self) -> Case {
         let impairments = &mut self.config.impairments;
         impairments.delays.clear();
@@ -96,10 +96,10 @@ impl Case {
         self
     }
 
-    /// The same link where a packet arrives once, a fixed time after its transmission.
+    /// The same case where a packet arrives at most once, a fixed time after its transmission.
     fn exact(self) -> Case {
         let mut case = self.ordered();
-        case.trains = None; // they carry bytes of their own
+        case.trains = None; // trains carry bytes in addition
         case.config.impairments.each.retain(|one| one.kind() == "ack_filter");
         case
     }
@@ -165,7 +165,7 @@ fn impairments() -> impl Strategy<Value = Impairments> {
     })
 }
 
-/// Some of the impairments that there are, in any order.
+/// Some of the impairments, in any order.
 fn each() -> impl Strategy<Value = Vec<Impairment>> {
     let filter = (2u32..6).prop_map(|every| ("ack_filter", json!({ "every": every })));
     let jitter = (0u64..5_000_000, any::<bool>(), any::<bool>()).prop_map(|(spread, normal, reorders)| {

@@ -1,4 +1,4 @@
-//! A link against arithmetic done by hand, and against what must always hold.
+//! A link compared with arithmetic by hand, and checked for properties that always hold.
 
 use network::queue::{DropTail, Limit};
 use network::{Dice, Ecn, Impairment, Impairments, Link, LinkConfig, Loss, Packet, SamplingTimes, StreamId};
@@ -26,7 +26,7 @@ fn packet(size: u16, id: usize) -> Packet<usize> {
     Packet { stream: StreamId(0), size, ecn: Ecn::NotEct, dscp: 0, payload: id }
 }
 
-/// One link served in either way.
+/// One link with the closed form, and one that is replayed.
 fn both(config: &LinkConfig, limit: Limit) -> [Link<usize>; 2] {
     let queue = || Box::new(DropTail::new(limit));
     [Link::new(config.clone(), queue()), Link::replaying(config.clone(), queue())]

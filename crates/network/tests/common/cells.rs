@@ -5,7 +5,7 @@ use network::{medium, queue};
 use proptest::prelude::*;
 use serde_json::Value;
 
-/// A medium, by its kind and parameters, with so many ports that all have the same kind of queue.
+/// A medium and its queues, which are of the same kind at all ports.
 pub struct Conditions<'a> {
     pub medium: &'a str,
     pub cell: &'a Value,
@@ -13,7 +13,7 @@ pub struct Conditions<'a> {
     pub queue: &'a (&'a str, Value),
 }
 
-/// Every invariant of elements, with the traffic that bytes say.
+/// Check every invariant of elements with the traffic that `bytes` encode.
 pub fn conforms(given: &Conditions<'_>, bytes: &[u8], seed: u64) -> Result<(), TestCaseError> {
     let (name, params) = given.queue;
     let make = |sampling| {
@@ -25,7 +25,7 @@ pub fn conforms(given: &Conditions<'_>, bytes: &[u8], seed: u64) -> Result<(), T
     Ok(())
 }
 
-/// What traffic is read from.
+/// Random bytes that encode traffic.
 pub fn bytes() -> impl Strategy<Value = Vec<u8>> {
     proptest::collection::vec(any::<u8>(), 0..450)
 }

@@ -1,10 +1,10 @@
-//! Limits small enough to be met, of any queue.
+//! Limits of any queue, small enough to be reached.
 
 use network::queue::descriptors;
 use params::Role;
 use serde_json::{Value, json};
 
-/// Its limits in packets are 20, those in bytes 30 kB.
+/// Parameters with limits of 20 packets and 30 kB.
 pub fn limits(kind: &str) -> Value {
     let found = descriptors().iter().find(|queue| queue.name == kind).expect("a queue of the registry");
     let limits = (found.params)().into_iter().filter(|param| param.role == Some(Role::Limit));

@@ -1,4 +1,4 @@
-//! Packets, and a link that is driven until everything has left it.
+//! Packets, and a link that is run until it is empty.
 
 pub mod cells;
 pub mod limits;
@@ -10,7 +10,7 @@ use network::{
 use serde_json::Value;
 use units::{Duration, Rate, Time};
 
-/// A packet knows its number and whether a middlebox may drop it.
+/// Index of a packet, and whether a middlebox may drop it.
 pub type Payload = (usize, bool);
 
 pub fn ms(n: u64) -> Time {
@@ -40,7 +40,7 @@ pub fn packet(flow: u32, size: u16, id: usize, thin: bool) -> Packet<Payload> {
     Packet { stream: StreamId(flow), size, ecn, dscp: 0, payload: (id, thin) }
 }
 
-/// Every packet with its time, drained by the end of the run, and all counters.
+/// Run a link to the end. Return every delivered packet with its time, and the sums of all counters.
 pub fn run(
     link: &mut Link<Payload>,
     sampling: SamplingTimes,
@@ -71,13 +71,13 @@ pub fn run(
     (seen, sum)
 }
 
-/// Drop-tail links, in closed form where it is possible and without.
+/// Two drop-tail links: with the closed form where possible, and replayed.
 pub fn both(config: &LinkConfig, packets: u64) -> [Link<Payload>; 2] {
     let queue = || Box::new(DropTail::new(Limit { packets: Some(packets), bytes: None }));
     [Link::new(config.clone(), queue()), Link::replaying(config.clone(), queue())]
 }
 
-/// When the packets arrive that are sent at given times, in milliseconds.
+/// Arrival times in milliseconds of packets that are sent at given times.
 pub fn arrivals(link: &mut Link<Payload>, sent_ms: &[u64], size: u16) -> Vec<(u64, usize)> {
     let sent: Vec<_> =
         sent_ms.iter().enumerate().map(|(id, &at)| (ms(at), packet(0, size, id, true))).collect();

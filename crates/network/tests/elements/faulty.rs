@@ -1,4 +1,4 @@
-//! Elements with one fault each: the kit has to find it.
+//! Elements with one fault each, which the kit has to find.
 
 use super::*;
 use network::kit::INVARIANTS;
@@ -7,45 +7,45 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// What is wrong with an element.
+/// Fault of an element.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Fault {
     Nothing,
-    /// Wants to be woken at once, for ever.
+    /// Requests wake-ups at the same time without end.
     NeverRests,
-    /// Loses a packet or not, as chance has it.
+    /// Loses a packet or not, at random.
     Chance,
     /// Every seventh call loses a packet.
     CountsCalls,
-    /// Hands over at another port.
+    /// Delivers packets at another port.
     OtherPort,
-    /// Hands every packet over twice.
+    /// Delivers every packet twice.
     Twice,
-    /// Loses every fifth packet and does not count it.
+    /// Loses every fifth packet without counting it.
     LosesUncounted,
     /// Counts more than it has transmitted.
     CountsTwice,
-    /// Does not wake up for the last packet.
+    /// Requests no wake-up for the last packet.
     Sleeps,
-    /// Lets packets overtake others and does not say so.
+    /// Reorders packets but reports that it keeps their order.
     Reorders,
-    /// Is faster than it says.
+    /// Is faster than the minimum delay that it reports.
     Early,
-    /// Transmits faster than it says.
+    /// Transmits faster than the capacity that it reports.
     TooFast,
 }
 
-/// Two links that behave as one element with two ports, but for a fault.
+/// Two links that behave as one element with two ports, except for a fault.
 struct Faulty {
     fault: Fault,
     links: [Link<Tag>; 2],
     calls: u64,
     taken: u64,
-    /// To be handed over next.
+    /// Next packet to be delivered.
     held: Option<(PortId, Packet<Tag>)>,
 }
 
-/// Differs from one element to the next.
+/// Number of elements created with the fault `Chance`.
 static MADE: AtomicU64 = AtomicU64::new(0);
 
 impl Faulty {
@@ -131,13 +131,13 @@ impl Element<Tag> for Faulty {
     }
 }
 
-/// Packets in bursts on both ports, so that every fault shows.
+/// Packets in bursts on both ports, with which every fault shows.
 fn script() -> Script {
     let bytes = (0..200u8).flat_map(|n| [if n % 8 == 0 { 170 } else { 0 }, n, n.wrapping_mul(37)]);
     Script::from_bytes(&bytes.collect::<Vec<_>>())
 }
 
-/// The invariant that does not hold of an element with this fault.
+/// Name of the invariant that an element with this fault breaks.
 fn broken(fault: Fault) -> Option<&'static str> {
     judge(&|sampling| Box::new(Faulty::new(fault, sampling)), &script()).err().map(|broken| broken.invariant)
 }

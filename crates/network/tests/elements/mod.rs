@@ -1,4 +1,4 @@
-//! Every element under the conformance kit, and the kit under faulty elements.
+//! Every element in the conformance kit, and the kit with faulty elements.
 
 mod faulty;
 mod shared;
@@ -15,7 +15,7 @@ use units::{Duration, Probe, Rate, Reading, Time};
 
 const BITS: u64 = 20_000_000;
 
-/// A queue with limits small enough to be met.
+/// A queue with limits small enough to be reached.
 fn tight(kind: &str) -> Box<dyn QueueDiscipline<Tag>> {
     let params = match kind {
         "drop_tail" => json!({ "packets": 20 }),
@@ -45,13 +45,13 @@ fn config(sampling: SamplingTimes, impairments: Impairments) -> LinkConfig {
     LinkConfig { rate: Rate::from_bits_per_sec(BITS), delay: ms(3), loss, sampling, impairments }
 }
 
-/// An impairment of the registry by itself.
+/// Impairments with a single one of the registry.
 fn alone(kind: &str, params: &Value) -> Impairments {
     let each = vec![Impairment::build(kind, params, &Dice::new(1, "test")).unwrap()];
     Impairments { each, ..Impairments::default() }
 }
 
-/// What a link may do beside queueing, sending and delaying, one thing at a time.
+/// All effects of a link besides queueing, transmission and delay, one at a time.
 fn impairments() -> Vec<Impairments> {
     let at = |ms: u64| Time::from_nanos(ms * 1_000_000);
     let none = Impairments::default;

@@ -1,4 +1,4 @@
-//! The shared channel against its closed form.
+//! The shared channel compared with its closed form.
 
 use super::*;
 use network::{Ecn, Packet, PortId, StreamId};
@@ -13,7 +13,7 @@ struct Case {
 }
 
 impl Case {
-    /// A medium of so many ports with deep queues.
+    /// A medium of `ports` ports with deep queues.
     fn medium(&self, ports: usize) -> Box<dyn Element<Tag>> {
         let params = json!({
             "rate_bps": BITS, "delay_ns": 1_000_000, "turn_bytes": self.turn_bytes, "overhead_ns": self.overhead_ns,
@@ -24,7 +24,7 @@ impl Case {
         medium::build("shared", &params, queues, sampling, 1).unwrap()
     }
 
-    /// Nanoseconds of a turn of so many bytes.
+    /// Nanoseconds of a turn of `bytes` bytes.
     fn turn_ns(&self, bytes: u64) -> f64 {
         bytes as f64 * 8e9 / BITS as f64 + self.overhead_ns as f64
     }
@@ -34,7 +34,7 @@ fn packet(number: Tag) -> Packet<Tag> {
     Packet { stream: StreamId(0), size: SIZE, ecn: Ecn::NotEct, dscp: 0, payload: number }
 }
 
-/// Bytes that leave each port in ten seconds if all of them always have something to send.
+/// Bytes that leave each port in ten seconds if all ports are saturated.
 fn carried(element: &mut dyn Element<Tag>) -> Vec<u64> {
     let packets = (BITS * 10 / 8 / u64::from(SIZE)) as Tag + 100;
     for port in 0..element.ports() {
@@ -70,7 +70,8 @@ fn backlogged_stations_share_the_rate_less_the_overhead_of_turns() {
     }
 }
 
-/// When the packet put into port 0 at `at` is handed over, in nanoseconds since; the other ports are always backlogged.
+/// Nanoseconds from `at`, when a packet is put into port 0, until it is delivered. The other ports are always
+/// backlogged.
 fn waits(case: &Case, ports: usize, at: u64) -> u64 {
     let mut element = case.medium(ports);
     for port in 1..ports {
@@ -160,7 +161,7 @@ fn mistakes_are_named() {
     assert_eq!(error("shared", Value::Null), "");
 }
 
-/// The numbers that a port shows at `now`.
+/// The variables that a port shows at `now`.
 fn shown(element: &mut dyn Element<Tag>, port: u16, now: Time) -> Vec<(&'static str, f64)> {
     let mut found = Vec::new();
     element.close_interval(PortId(port), now);
