@@ -143,7 +143,7 @@ impl<P: Copy> Link<P> {
     /// If the link uses the closed form.
     pub fn list_drops(&mut self) {
         let Service::Replay(replay) = &mut self.service else {
-            panic!("drops are listed where the queue is replayed")
+            panic!("drops are listed only if the queue is replayed")
         };
         replay.dropped = Some(Vec::new());
     }
@@ -186,7 +186,7 @@ impl<P: Copy> Link<P> {
     /// If the link does not use the closed form.
     #[inline(always)] // called for every packet on every link
     pub fn transit(&mut self, packet: &Packet<P>, at: Time) -> Option<Time> {
-        let Service::ClosedForm(queue) = &mut self.service else { panic!("the queue decides on departure") };
+        let Service::ClosedForm(queue) = &mut self.service else { panic!("the link has no closed form") };
         queue.transit(&mut self.wire, packet, at)
     }
 
@@ -202,7 +202,7 @@ impl<P: Copy> Link<P> {
         at: Time,
         mut arrive: impl FnMut(Time, Packet<P>),
     ) {
-        let Service::ClosedForm(queue) = &mut self.service else { panic!("the queue decides on departure") };
+        let Service::ClosedForm(queue) = &mut self.service else { panic!("the link has no closed form") };
         for packet in packets {
             if let Some(arrival) = queue.transit(&mut self.wire, &packet, at) {
                 arrive(arrival, packet);
@@ -219,7 +219,7 @@ impl<P: Copy> Link<P> {
     where
         P: 'a,
     {
-        let Service::ClosedForm(queue) = &mut self.service else { panic!("the queue decides on departure") };
+        let Service::ClosedForm(queue) = &mut self.service else { panic!("the link has no closed form") };
         for (at, packet) in packets {
             if let Some(arrival) = queue.transit(&mut self.wire, packet, at) {
                 self.in_flight.push(Flight { arrival, packet: *packet });

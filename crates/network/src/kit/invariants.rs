@@ -167,7 +167,7 @@ fn origin(evidence: &Evidence<'_>) -> Result<(), String> {
     for delivery in &evidence.log.deliveries {
         let number = delivery.packet.payload;
         let port = evidence.port_of(number);
-        ensure(port == Some(delivery.port), || format!("{delivery:?} came in by {port:?}"))?;
+        ensure(port == Some(delivery.port), || format!("{delivery:?} arrived at {port:?}"))?;
         let sent = evidence.script.arrivals[number as usize].packet;
         ensure(sent.size == delivery.packet.size, || format!("{delivery:?} had {} bytes", sent.size))?;
         copies[usize::from(delivery.port.0)] += u64::from(!seen.insert(number));
@@ -185,7 +185,7 @@ fn counted(evidence: &Evidence<'_>) -> Result<(), String> {
             [(sum.arrived_packets, sum.arrived_bytes), (sum.forwarded_packets, sum.forwarded_bytes)];
         ensure(counted == [came, gone], || {
             format!(
-                "up to {} ns {came:?} came by {port:?} and {gone:?} left, counted: {counted:?}",
+                "up to {} ns {came:?} arrived at {port:?} and {gone:?} left, counted: {counted:?}",
                 at.as_nanos()
             )
         })?;
@@ -233,7 +233,7 @@ fn order(evidence: &Evidence<'_>) -> Result<(), String> {
     for delivery in &evidence.log.deliveries {
         let before = last.insert((delivery.port, delivery.packet.stream), delivery.packet.payload);
         ensure(before.is_none_or(|before| before <= delivery.packet.payload), || {
-            format!("{delivery:?} came out behind packet {before:?}")
+            format!("{delivery:?} was delivered after packet {before:?}")
         })?;
     }
     Ok(())
@@ -243,7 +243,7 @@ fn delay(evidence: &Evidence<'_>) -> Result<(), String> {
     for delivery in &evidence.log.deliveries {
         let sent = evidence.script.arrivals[delivery.packet.payload as usize].at;
         ensure(sent + evidence.min_delay <= delivery.at, || {
-            format!("{delivery:?} was put in at {} ns", sent.as_nanos())
+            format!("{delivery:?} arrived at {} ns", sent.as_nanos())
         })?;
     }
     Ok(())
@@ -273,7 +273,7 @@ fn capacity(evidence: &Evidence<'_>) -> Result<(), String> {
         let begun: u64 = interval.iter().map(|counters| counters.started_bytes).sum();
         let span = at.since(from);
         ensure(fits(begun.saturating_sub(last), span), || {
-            format!("{begun} bytes begun in {} ns", span.as_nanos())
+            format!("{begun} bytes started in {} ns", span.as_nanos())
         })?;
         from = *at;
     }

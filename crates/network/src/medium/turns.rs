@@ -183,11 +183,11 @@ impl<P: Copy + Send, M: Mac> Element<P> for Medium<P, M> {
         } else if port.granted == Time::NEVER {
             port.granted = self.mac.request(n, now, Request::New);
         }
-        self.ready[n] = port.ready().max(now); // what this packet makes possible cannot begin before
+        self.ready[n] = port.ready().max(now); // nothing that this packet makes possible begins earlier
     }
 
     fn next(&self) -> Time {
-        // Packets arrive in the order of their transmissions, so what begins later does not arrive earlier.
+        // Packets arrive in the order of their transmissions: a later transmission does not arrive earlier.
         match (self.in_flight.front(), self.turn) {
             (Some(flight), _) => flight.arrival,
             (None, Some(turn)) => turn.next,

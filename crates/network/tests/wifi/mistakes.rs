@@ -1,4 +1,4 @@
-//! Cells that cannot be: one clear error each.
+//! Impossible cells: one clear error each.
 
 use network::kit::Tag;
 use network::{SamplingTimes, medium};
@@ -86,5 +86,5 @@ fn a_station_has_two_ports() {
     let queues = (0..3).map(|_| super::saturated::endless()).collect();
     let said =
         medium::build::<Tag>("wifi", &json!({ "station_mcs": [1, 2] }), queues, never, 1).err().unwrap();
-    assert_eq!(said.to_string(), "wifi: its parameters ask for 4 ports, not 3");
+    assert_eq!(said.to_string(), "wifi: its parameters need 4 ports, not 3");
 }
