@@ -14,11 +14,10 @@ use units::{Duration, Probe, Rate, Time};
 
 /// A base station and its users.
 ///
-/// A slot is served when the next call finds that its time has come. What is sent depends only on the packets that
-/// had arrived before it began, so that the time of that call makes no difference. Slots in which no port has
-/// something to send are skipped.
+/// A slot is served at the first call at or after its start. Its blocks carry only packets that had arrived before,
+/// so the time of that call makes no difference. Slots in which no port has something to send are skipped.
 pub struct Cell<P, G> {
-    /// Down and up.
+    /// The downlink and the uplink.
     ways: [Way<P>; 2],
     /// Propagation delay without that of satellites.
     delay: Duration,
@@ -52,7 +51,7 @@ fn place(port: PortId) -> (usize, usize) {
 }
 
 impl<P: Copy, G> Cell<P, G> {
-    /// Replays what happened up to now.
+    /// Replay all slots up to now.
     fn replay(&mut self, now: Time) {
         while let Some(way) =
             (0..2).min_by_key(|&way| self.ways[way].next).filter(|&way| self.ways[way].next <= now)

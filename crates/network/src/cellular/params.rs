@@ -70,8 +70,8 @@ params! {
         user_mcs: Vec<u64>, "";
         /// Link adaptation of each user; empty: fixed.
         user_rates: Vec<adaptation::Law> = Vec::new(), "";
-        /// Signal-to-noise ratio of each user: mean and standard deviation in dB, and memory in seconds; an empty
-        /// list for a user without noise; empty: no noise.
+        /// Signal-to-noise ratio of each user: mean and standard deviation in dB, and memory in seconds, after which
+        /// the correlation is 1/e. An empty list for a user without noise; empty: no noise.
         user_snr: Vec<Vec<f64>> = Vec::new(), "";
         /// Probability that a block to or from each user is not decoded in one try, independently; empty: 0.
         user_errors: Vec<f64> = Vec::new(), "";

@@ -44,7 +44,7 @@ enum Fate {
 pub struct Block {
     /// Index of its scheme.
     pub mcs: u64,
-    /// Its size.
+    /// Size of the block.
     pub bytes: u64,
     /// Number of packets whose last piece it carries.
     pub ends: u32,

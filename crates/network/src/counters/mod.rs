@@ -79,19 +79,19 @@ impl SamplingTimes {
 pub struct Counters {
     /// Packets that reached the link.
     pub arrived_packets: u64,
-    /// Their bytes.
+    /// Bytes that reached the link.
     pub arrived_bytes: u64,
     /// Packets that the queue dropped.
     pub dropped_packets: u64,
-    /// Their bytes.
+    /// Bytes that the queue dropped.
     pub dropped_bytes: u64,
     /// Packets that the queue marked.
     pub marked_packets: u64,
     /// Packets whose transmission began.
     pub started_packets: u64,
-    /// Their bytes.
+    /// Bytes of those packets.
     pub started_bytes: u64,
-    /// Sum of the queueing delays of those packets, in nanoseconds.
+    /// Sum of the queueing delays of packets whose transmission began, in nanoseconds.
     pub waited_ns: u64,
     /// Nanoseconds during which the link transmitted.
     pub busy_ns: u64,
@@ -101,7 +101,7 @@ pub struct Counters {
     pub duplicated_packets: u64,
     /// Packets delivered at the far end.
     pub forwarded_packets: u64,
-    /// Their bytes.
+    /// Bytes delivered at the far end.
     pub forwarded_bytes: u64,
 }
 
@@ -171,9 +171,9 @@ impl AddAssign for Counters {
 /// Counters of a link up to the last sampling time.
 #[derive(Clone, Debug, Default)]
 pub struct Totals {
-    /// Since the run began.
+    /// Counters since the run began.
     pub run: Counters,
-    /// Since the warm-up ended.
+    /// Counters since the warm-up ended.
     pub measured: Counters,
     /// Maximum number of packets that waited at the same time, since the warm-up ended.
     pub backlog_max_packets: u64,
@@ -198,8 +198,8 @@ impl Totals {
         }
     }
 
-    /// Record that a packet waited from `at` to `start`. Most packets of most links do not wait; their number is a
-    /// difference.
+    /// Record that a packet waited from `at` to `start`. Delays of zero are the most frequent and are not recorded,
+    /// as their number follows from the counters.
     #[inline]
     fn waited(&mut self, sampling: &SamplingTimes, at: Time, start: Time) {
         if start > at && sampling.measures(start) {

@@ -34,7 +34,7 @@ params! {
         max_ampdu_bytes: Option<u64> = None, "bytes", 1..=6500631;
         /// Maximum packets in a block ACK window, and so in an aggregate; null: the maximum of the standard.
         max_ampdu_mpdus: Option<u64> = None, "packets", 1..=256;
-        /// Highest rate of control frames: 6, 9, 12, 18, 24, 36, 48 or 54 Mbit/s. It is lower around slow data.
+        /// Highest rate of control frames: 6, 9, 12, 18, 24, 36, 48 or 54 Mbit/s. Those around slow data are slower.
         control_rate_bps: u64 = 24_000_000, "bit/s", 6000000..=54000000;
         /// Retransmissions of a packet before it is given up; 0: no limit. The default is that of ath9k
         /// (`ATH_MAX_SW_RETRIES`).
@@ -46,8 +46,8 @@ params! {
         station_mcs: Vec<u64>, "";
         /// Rate control of each station; empty: fixed rates.
         station_rates: Vec<Law> = Vec::new(), "";
-        /// Signal-to-noise ratio of each station: mean and standard deviation in dB, and memory in seconds; an empty
-        /// list for a station without noise; empty: no noise.
+        /// Signal-to-noise ratio of each station: mean and standard deviation in dB, and memory in seconds, after
+        /// which the correlation is 1/e. An empty list for a station without noise; empty: no noise.
         station_snr: Vec<Vec<f64>> = Vec::new(), "";
         /// Spatial streams of each station; empty: `streams`.
         station_streams: Vec<u64> = Vec::new(), "";

@@ -274,7 +274,7 @@ impl<P: Copy> Port<P> {
         }
     }
 
-    /// Update [`ready`](Self::ready).
+    /// Update the time from which the port may have something to send.
     pub fn refresh(&mut self) {
         self.ready = match self.queue.backlog().packets {
             _ if self.asks || self.has_below() => Time::ZERO,

@@ -28,7 +28,7 @@ impl<P: Copy + Send> Element<P> for Cell<P> {
             if driver.arrived(&mut self.ports, n, before, now) { now } else { Time::NEVER }
         } else {
             self.note_backlog(n, before);
-            self.ports[n].ready.max(now) // what this packet makes possible cannot begin before
+            self.ports[n].ready.max(now) // nothing that this packet makes possible begins earlier
         };
         self.become_ready(contender, ready);
         if self.tells {

@@ -31,8 +31,8 @@ impl<P: Copy> Cell<P> {
     }
 
     /// Set the time from which contenders count slots, after an exchange that began at `start`. If it was not
-    /// `understood`, those who heard it wait for EIFS. Each sender waits for its own ACK timeout, which for a short
-    /// frame is over when a longer one ends.
+    /// `understood`, all devices that did not send wait for EIFS, and each sender waits for its own ACK timeout. The
+    /// timeout of a short frame is over when a longer one ends.
     fn resume(&mut self, frames: &[Frame], start: Time, understood: bool) {
         let Timing { sifs, after_error, .. } = self.timing;
         let wait = if understood { Duration::ZERO } else { after_error };
@@ -105,7 +105,7 @@ impl<P: Copy> Cell<P> {
                     port.transmit(&aggregate, start, false);
                     port.collide(Some(&aggregate), start);
                     self.note(n, length, false);
-                    self.deliver(n, start + length + self.timing.delay); // packets that one given up has held back
+                    self.deliver(n, start + length + self.timing.delay); // packets that were held back by one that was given up
                 }
                 Content::Data(n, _) | Content::Request(n) => self.ports[n].collide(None, start),
                 Content::Beacon | Content::Deferred => {}

@@ -31,8 +31,8 @@ const STATIONS: usize = 2;
 /// contender for all its stations. It serves the port whose oldest packet arrived first, with an aggregate of the
 /// packets that wait there. Its first-in-first-out queues share one buffer; each has the limit of that buffer.
 ///
-/// An access is computed when the next call finds that its time has come. Its decisions depend only on what had
-/// arrived by its start, so that the time of that call makes no difference.
+/// An access is computed at the first call at or after its start. Its decisions depend only on packets that had
+/// arrived by then, so the time of that call makes no difference.
 pub struct Cell<P> {
     timing: Timing,
     /// Whether packets are released one by one.
