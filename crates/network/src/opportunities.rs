@@ -39,7 +39,7 @@ impl Opportunities {
     /// repeats if `repeats` is set. The run begins `offset` after the beginning of the first round.
     ///
     /// # Panics
-    /// If there is none, the last one is at zero, or they carry nothing.
+    /// If there are no opportunities, the last one is at zero, or `bytes` is zero.
     pub fn new(times: Vec<Duration>, bytes: u32, repeats: bool, offset: Duration) -> Opportunities {
         let period = times.last().map_or(0, |last| last.as_nanos());
         assert!(period > 0 && bytes > 0, "{} opportunities of {bytes} bytes in {period} ns", times.len());

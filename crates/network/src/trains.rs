@@ -46,7 +46,7 @@ impl Trains {
     /// A packet begins a train when nothing has left for longer than `idle`.
     ///
     /// # Panics
-    /// If there are fewer than two, they last no time, or one has no packet.
+    /// If there are fewer than two trains, the last one is at zero, or a train has no packet.
     pub fn new(recorded: Vec<Train>, idle: Duration, repeats: bool, offset: Duration) -> Trains {
         let lasts = recorded.last().is_some_and(|last| last.at > Duration::ZERO);
         let whole = recorded.iter().all(|train| !train.offsets.is_empty());

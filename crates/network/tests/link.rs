@@ -119,7 +119,7 @@ fn cases() -> impl Strategy<Value = Case> {
 
 type Limits = Vec<(Time, Limit)>;
 
-/// Rates, no outage being the last, and limits of the queue that take over.
+/// Changes of the rate, the last of which is no outage, and changes of the queue's limit.
 fn changes() -> impl Strategy<Value = (Vec<(Time, Rate)>, Limits)> {
     let rate = prop_oneof![Just(0), Just(u64::MAX), 1_000_000_000u64..7_000_000_000];
     let rates = proptest::collection::vec((0u64..500, rate), 0..4).prop_map(|mut rates| {
@@ -210,7 +210,7 @@ proptest! {
 
 #[test]
 fn behind_a_shorter_delay_packets_overtake_and_behind_a_longer_one_they_do_not() {
-    // 100 bytes take 100 us; the delay is 1 ms, from 250 us on 0.2 ms, from 450 us on 5 ms.
+    // 100 bytes take 100 us. The delay is 1 ms, from 250 us on 0.2 ms, and from 450 us on 5 ms.
     let mut config = config(8_000_000, 1_000);
     config.impairments.delays =
         vec![(us(250), Duration::from_micros(200)), (us(450), Duration::from_micros(5_000))];

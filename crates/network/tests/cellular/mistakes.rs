@@ -1,4 +1,4 @@
-//! Cells that cannot be: one clear error each.
+//! Impossible cells: one clear error each.
 
 use network::kit::Tag;
 use network::{SamplingTimes, medium};

@@ -1,4 +1,4 @@
-//! Cellular cells against closed forms, and under random traffic.
+//! Cellular cells compared with closed forms, and under random traffic.
 
 mod delays;
 mod driver;

@@ -189,7 +189,7 @@ fn the_port_that_transmits_shows_its_turn() {
 
 #[test]
 fn a_packet_that_does_not_have_to_pause_is_not_begun_before_it_came() {
-    // At 500 kbit/s a flow pauses for 24 ms after each packet of 1500 bytes, which takes 0.6 ms on the medium.
+    // A packet of 1500 bytes takes 0.6 ms on the medium. At 500 kbit/s its flow then pauses for 24 ms.
     let paced = queue::build("fq", &json!({ "maxrate_bps": 500_000 }), 1).unwrap();
     let params = json!({ "rate_bps": BITS, "grant_delay_ns": 0, "overhead_ns": 0 });
     let sampling = SamplingTimes::new(None, Time::ZERO, END);

@@ -1,4 +1,4 @@
-//! Wi-Fi cells against closed forms, against Bianchi's model, and under random traffic.
+//! Wi-Fi cells compared with closed forms and with Bianchi's model, and under random traffic.
 
 mod airtime;
 mod anomaly;

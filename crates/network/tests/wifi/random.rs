@@ -30,7 +30,7 @@ fn any_cells() -> impl Strategy<Value = Value> {
     })
 }
 
-/// Every invariant of elements, with one kind of queue at all ports.
+/// Check every invariant of elements with one kind of queue at all ports.
 fn conforms(cell: &Value, kind: usize, bytes: &[u8], seed: u64) -> Result<(), TestCaseError> {
     let queues = [
         ("drop_tail", json!({ "packets": 20 })),
