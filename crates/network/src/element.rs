@@ -42,8 +42,8 @@ pub trait Element<P>: Send {
     /// Read the counters of a port for the interval that ends now. Must be called at every sampling time.
     fn close_interval(&mut self, port: PortId, now: Time) -> Counters;
 
-    /// Show the variables of the queue of a port, at the first port also those of the element, at the sampling time
-    /// at which the counters were last read.
+    /// Show the variables of the queue of a port. The first port also shows those of the element. Called at the
+    /// sampling time at which the counters were last read.
     fn observe(&self, _port: PortId, _now: Time, _probe: &mut Probe<'_>) {}
 
     /// Counters of a port up to the last sampling time.

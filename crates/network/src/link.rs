@@ -291,9 +291,9 @@ impl<P: Copy> Link<P> {
         Some((flight.arrival, &flight.packet))
     }
 
-    /// Take a packet that has left the queue at or before `now` and will not be lost, with its arrival time at the
-    /// far end, which may be ahead of the clock. Only for links that replay their queue and whose arrivals [are known
-    /// on departure](Self::arrivals_known_on_departure).
+    /// Take a packet that has left the queue at or before `now` and will not be lost. Return it with its arrival time
+    /// at the far end, which may be ahead of the clock. Only for links that replay their queue and whose arrivals
+    /// [are known on departure](Self::arrivals_known_on_departure).
     pub fn take_departed(&mut self, now: Time) -> Option<(Time, Packet<P>)> {
         let Service::Replay(replay) = &mut self.service else { return None };
         replay.serve(&mut self.wire, &mut self.in_flight, now);

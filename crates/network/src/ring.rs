@@ -1,8 +1,8 @@
 //! A ring buffer: first in, first out, in one block of memory.
 
 /// A queue of plain values in a ring whose number of slots is a power of two. The slots double when all are taken.
-/// They halve if at most a quarter is taken when the oldest value is in the first slot, so that a burst does not hold
-/// its memory for ever.
+/// They halve when the oldest value is in the first slot and at most a quarter is taken. So a burst does not hold its
+/// memory for ever.
 #[derive(Clone, Debug)]
 pub struct Ring<T> {
     /// Slots that were used at least once, from the first one on.

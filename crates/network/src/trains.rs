@@ -1,9 +1,9 @@
 //! Packet trains recorded on an idle path, which short flows experience.
 //!
-//! CellReplay (Sentosa et al., NSDI 2025) makes two recordings at once: the times at which a saturated path delivers
-//! packets, and periodic trains of packets that are sent into an idle path. A train has the delay of its first packet
-//! and the times of the other packets after it. The recordings differ, as a radio assigns more capacity to users who
-//! request more.
+//! CellReplay (Sentosa et al., NSDI 2025) makes two recordings at once. One has the times at which a saturated path
+//! delivers packets. The other has periodic trains of packets that are sent into an idle path. A train has the delay
+//! of its first packet and the times of the other packets after it. The recordings differ, as a radio assigns more
+//! capacity to users who request more.
 
 use units::{Duration, Time};
 

@@ -1,8 +1,8 @@
 //! Grants: how much a user may send.
 //!
 //! A user whose queue was empty sends a scheduling request at its next opportunity, and gets a small grant after a
-//! delay. Every block that it sends reports how much more waits (buffer status report), and the base station grants
-//! that after the same delay: TS 36.321 and TS 38.321, 5.4.1, 5.4.4 and 5.4.5.
+//! delay. Every block that it sends reports how much more waits (buffer status report). The base station grants the
+//! reported bytes after the same delay: TS 36.321 and TS 38.321, 5.4.1, 5.4.4 and 5.4.5.
 
 use std::collections::VecDeque;
 use units::{Duration, Rng, Time};

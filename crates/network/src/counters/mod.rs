@@ -1,8 +1,7 @@
 //! Counters of a link, per sampling interval.
 //!
-//! A link may be served ahead of the clock: when the whole journey of a packet is known on arrival, so is the time of
-//! every event on it. Each event is counted in the interval in which it happens. An interval is read when the clock
-//! has passed its end.
+//! A link may be served ahead of the clock: on arrival of a packet, all times of its journey may be known. Each event
+//! is counted in the interval in which it happens. An interval is read when the clock has passed its end.
 
 mod events;
 mod passages;

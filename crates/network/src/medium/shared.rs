@@ -23,9 +23,9 @@ params! {
 /// Request and grant, round robin.
 ///
 /// * A port that is idle when a packet reaches it requests a turn, and may have one after the grant delay.
-/// * A port that still has packets when its turn ends may have the next turn at once: the request was sent within the
-///   turn, early enough for the grant to have arrived. So a port pays the grant delay once per busy period, and any
-///   number of backlogged ports, even a single one, fills the channel.
+/// * A port that still has packets when its turn ends may have the next turn at once. It sent the request within the
+///   turn, and the grant has arrived by then. So a port pays the grant delay once per busy period, and any number of
+///   backlogged ports, even a single one, fills the channel.
 /// * The ports take turns in the order of their numbers, beginning after the port of the last turn. A port that may
 ///   not have a turn yet is skipped. The channel is never idle while a port may have a turn.
 ///

@@ -1,7 +1,7 @@
 //! The queue of a network device below a queue discipline: first in, first out, with flow control.
 //!
-//! A device takes packets from the discipline while it has room, stops the discipline when it has none, and wakes it
-//! when a transmission has made room (Linux `netif_tx_stop_queue` and `netif_tx_wake_queue`). The discipline no
+//! A device takes packets from the discipline while it has room. It stops the discipline when it has none, and wakes
+//! it when a transmission has made room (Linux `netif_tx_stop_queue` and `netif_tx_wake_queue`). The discipline no
 //! longer drops, marks or reorders packets that are in the device. The packet in transmission is in neither.
 
 use super::fifo::Fifo;

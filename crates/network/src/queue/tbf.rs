@@ -1,8 +1,8 @@
 //! Token bucket filter: shapes to a rate, with a burst and optionally a peak rate.
 //!
-//! Linux `net/sched/sch_tbf.c`. The kernel rounds tokens to nanoseconds of transmission; here they are exact. On a
-//! link of unlimited rate it makes a bottleneck in the same way as the kernel's own tests: a packet that finds tokens
-//! leaves at once, without a transmission time. A change of the rate keeps the tokens.
+//! Linux `net/sched/sch_tbf.c`. The kernel rounds tokens to nanoseconds of transmission; here they are exact. The
+//! kernel's own tests use it as a bottleneck on a link of unlimited rate, which works here too. A packet that finds
+//! tokens then leaves at once, without a transmission time. A change of the rate keeps the tokens.
 
 use super::fifo::Fifo;
 use super::{Backlog, Limit, QueueDiscipline, QueueEvents, Waiting};

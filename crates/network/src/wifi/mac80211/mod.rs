@@ -10,8 +10,8 @@
 //! - Otherwise: two aggregates, built when they are handed down, as in ath9k (`ATH_AGGR_MIN_QDEPTH`). Each takes at
 //!   most 4 ms and half a block ACK window (`ath_tx_form_aggr`).
 //!
-//! If nothing of a station's frame was received, the station waits for its next turn, as others may be reachable when
-//! it is not (`ath_tx_complete_aggr` puts failed packets back into the station's queue).
+//! A station that received nothing of its frame waits for its next turn, as others may be reachable meanwhile
+//! (`ath_tx_complete_aggr` puts failed packets back into the station's queue).
 
 mod estimate;
 mod fairness;
