@@ -121,7 +121,7 @@ fn what_a_controller_cannot_do_is_refused() {
     let of_flow = format!("{controller}/flows/0");
     for (path, value, told) in [
         (format!("{controller}/every_ns"), json!(150_000_000), "multiple of record.interval_ns"),
-        (format!("{controller}/delay_ns"), json!(300_000_000), "4 routers are not told within a period"),
+        (format!("{controller}/delay_ns"), json!(300_000_000), "4 routers are not updated within a period"),
         (format!("{of_flow}/flow"), json!(2), "route_controllers[0].flows[0].flow: 2 is out of range"),
         (format!("{of_flow}/flow"), json!(1), "route_controllers[0].flows[1].flow: flow 1 has a controller"),
         (format!("{of_flow}/ways"), json!([]), "route_controllers[0].flows[0].ways: there is none"),

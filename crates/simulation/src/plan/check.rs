@@ -1,4 +1,4 @@
-//! Checks of every number of a plan, before anything is built.
+//! Checks of all numbers of a plan, before anything is built.
 
 use super::error::together;
 use super::range::{Check, LONGEST_NS, MAX_ROWS, MOST_BYTES, MOST_HOSTS, in_order, refuse, within};
@@ -16,7 +16,7 @@ impl Plan {
     /// Checks everything that can be checked without running.
     ///
     /// # Errors
-    /// If a value makes no sense: one error that holds all, but for those of flows where the network is wrong.
+    /// If a value makes no sense: one error that contains all. Flows are not checked if the network has errors.
     pub fn check(&self) -> Check {
         let actors = Actors::new(self.links.len(), self.media.len(), self.routes().count());
         let horizon = Schedule::horizon(actors.count()).as_nanos();
@@ -47,7 +47,7 @@ impl Plan {
         self.check_nics()
     }
 
-    /// Names and streams are unique: those of links and ports together, those of media, and those of flows.
+    /// Refuses names and streams that are not unique: among links and ports, among media, and among flows.
     fn check_names(&self) -> Check {
         let links =
             self.links.iter().enumerate().map(|(n, link)| (format!("links[{n}]"), &link.name, &link.stream));
@@ -62,7 +62,7 @@ impl Plan {
         unique(flows.map(|(n, flow)| (format!("flows[{n}]"), &flow.name, &flow.stream)))
     }
 
-    /// Refuses a route that is empty, leads where nothing is, or crosses a hop twice.
+    /// Refuses a route that is empty, has an unknown hop, or crosses a hop twice.
     pub(super) fn check_route(&self, path: &str, hops: &[u32]) -> Check {
         let kinds = if self.media.is_empty() { "link" } else { "link or port" };
         if hops.is_empty() {
@@ -142,7 +142,7 @@ impl FlowPlan {
             if workload.is_many() && (self.bytes.is_some() || !self.application.is_empty()) {
                 refuse!(
                     format!("{path}.workload"),
-                    "it says itself how much is sent and when; leave out bytes and application"
+                    "the workload determines what is sent and when; leave out bytes and application"
                 );
             }
         }
@@ -178,10 +178,10 @@ impl FlowPlan {
         }
     }
 
-    /// Refuses what would never move the clock, or send ever more.
+    /// Refuses flows that would never advance the clock, or whose amount in flight would grow forever.
     ///
-    /// What is sent without a rate on the route of the data is bounded neither by loss, which some algorithms pass over,
-    /// nor by a slow route of ACKs: fewer of them acknowledge more.
+    /// Without a rate on the route of the data, neither loss nor a slow route of ACKs bounds a sender. Some algorithms
+    /// ignore loss, and the fewer ACKs arrive, the more each acknowledges.
     pub(super) fn check_bounds(&self, path: &str, plan: &Plan) -> Check {
         let hop = |&hop: &u32| plan.hop(hop as usize);
         if self.forward.iter().chain(&self.reverse).filter_map(hop).all(|hop| hop.delay_ns() == 0) {
@@ -200,7 +200,7 @@ impl FlowPlan {
         Ok(())
     }
 
-    /// Makes the congestion control algorithm, of the registry or external; `path` is the flow's.
+    /// Builds the congestion control algorithm, of the registry or external; `path` is the flow's.
     pub(crate) fn make_cca(
         &self,
         path: &str,
@@ -265,7 +265,7 @@ impl TcpPlan {
     }
 }
 
-/// Each with its path, name and stream.
+/// Refuses names and streams that are empty or repeated. Items are path, name and stream.
 fn unique<'a>(all: impl Iterator<Item = (String, &'a String, &'a String)>) -> Check {
     let mut seen = [BTreeSet::new(), BTreeSet::new()];
     for (path, name, stream) in all {

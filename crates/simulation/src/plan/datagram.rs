@@ -5,29 +5,29 @@ use super::range::{Check, LONGEST_NS, within};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Datagrams that leave at times of their own, whatever happens to them.
+/// Datagrams sent on a schedule that does not react to loss or delay.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct DatagramPlan {
-    /// What carries them.
+    /// Protocol that carries them.
     pub protocol: ProtocolPlan,
-    /// Payload of each.
+    /// Payload of each datagram.
     pub payload_bytes: u32,
-    /// Headers around the payload.
+    /// Headers of each datagram.
     pub overhead_bytes: u32,
-    /// Time between two of them, or its mean.
+    /// Time between two datagrams; the mean if `poisson`.
     pub interval_ns: u64,
-    /// They leave as a Poisson process: the time between two is exponential.
+    /// Whether they are a Poisson process, with exponential times between two.
     pub poisson: bool,
-    /// They leave now and then only; `None`: all the time.
+    /// Periods of activity and silence; `None`: always active.
     pub periods: Option<PeriodsPlan>,
-    /// The far end sends each back.
+    /// Whether the receiver echoes each datagram.
     pub echo: bool,
-    /// Write each down in the table `probes`.
+    /// Whether the table `probes` has a row per datagram.
     pub each: bool,
 }
 
-/// What carries datagrams.
+/// Protocol of datagrams.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum ProtocolPlan {
@@ -38,7 +38,7 @@ pub enum ProtocolPlan {
 }
 
 impl ProtocolPlan {
-    /// As results have it.
+    /// Name in results.
     pub fn name(self) -> &'static str {
         match self {
             ProtocolPlan::Udp => "udp",
@@ -48,7 +48,7 @@ impl ProtocolPlan {
 }
 
 impl DatagramPlan {
-    /// Refuses numbers that make no sense; `path` is the workload's.
+    /// Refuses numbers out of range; `path` is the workload's.
     pub(crate) fn check(&self, path: &str) -> Check {
         let field = |name: &str| format!("{path}.{name}");
         within(field("payload_bytes"), self.payload_bytes, 0..=9_000)?;

@@ -1,4 +1,4 @@
-//! Errors of a plan: what is wrong, where, and what to do about it.
+//! Errors of a plan: the problem, its place, and what to write instead.
 
 use thiserror::Error;
 
@@ -6,11 +6,11 @@ use thiserror::Error;
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[error("{}{}{message}{}", path, if path.is_empty() { "" } else { ": " }, lines(others))]
 pub struct PlanError {
-    /// Where, for example `flows[1].cca`; empty for the plan as a whole.
+    /// Place of the error, for example `flows[1].cca`; empty for the plan as a whole.
     pub path: String,
-    /// What, and what would be right.
+    /// The problem and what to write instead.
     pub message: String,
-    /// What else is wrong, as far as one mistake does not hide another.
+    /// Further errors, except those that this one hides.
     pub others: Vec<PlanError>,
 }
 
@@ -27,7 +27,7 @@ impl PlanError {
         PlanError { path, message: message.into(), others: Vec::new() }
     }
 
-    /// The problems of what is at `path`, of which there is at least one.
+    /// All problems of the entry at `path`; there is at least one.
     pub(super) fn of_all(path: &str, problems: Vec<params::Problem>) -> PlanError {
         let errors = problems.into_iter().map(|problem| {
             let dot = if problem.name.is_empty() { "" } else { "." };
@@ -36,7 +36,7 @@ impl PlanError {
         PlanError::merged(errors).unwrap_or_else(|| PlanError::new(path, "wrong"))
     }
 
-    /// Errors as one, if there is any.
+    /// Merges errors into one; `None` without errors.
     fn merged(errors: impl IntoIterator<Item = PlanError>) -> Option<PlanError> {
         errors.into_iter().reduce(|mut first, other| {
             first.others.extend(other.each());
@@ -44,14 +44,14 @@ impl PlanError {
         })
     }
 
-    /// This error and the others, each by itself.
+    /// Splits this error and its others into single errors.
     pub fn each(mut self) -> Vec<PlanError> {
         let others = std::mem::take(&mut self.others);
         std::iter::once(self).chain(others).collect()
     }
 }
 
-/// Every error of several checks.
+/// Runs several checks and merges all of their errors.
 pub(super) fn together(checks: impl IntoIterator<Item = Result<(), PlanError>>) -> Result<(), PlanError> {
     PlanError::merged(checks.into_iter().filter_map(Result::err)).map_or(Ok(()), Err)
 }

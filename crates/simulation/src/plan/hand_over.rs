@@ -1,4 +1,4 @@
-//! Ports of media that hand over what has not left them, as a node moves from one cell to another.
+//! Handovers: a port of a medium passes its queued packets to another port, as a node moves between cells.
 
 use super::range::{Check, LONGEST_NS, refuse, within};
 use super::{FlowPlan, Plan};
@@ -6,22 +6,22 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 
-/// What has come in at a port and not left it goes on at another one, in order.
+/// Move of the packets that are still in a port to another port, in order.
 #[derive(Clone, Copy, Debug, PartialEq, Deserialize, Serialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct HandOverPlan {
-    /// When, after what else changes at that time.
+    /// Time of the handover. Other changes at that time come first.
     pub at_ns: u64,
-    /// For so long at least what comes to the new port by other routes waits for what comes by the old one.
+    /// Least time for which the new port holds packets of other routes, until those on the old route have arrived.
     pub gap_ns: u64,
-    /// The port. Media that cannot hand over keep what they have.
+    /// The old port. Media that cannot hand over keep their packets.
     pub from: u32,
-    /// The port that gets it. All routes cross it from then on that have crossed the other one.
+    /// The new port. All routes that crossed the old port must cross it from then on.
     pub to: u32,
 }
 
 impl HandOverPlan {
-    /// A route that changes at these times crosses the new port from then on, if it has ever crossed the old one.
+    /// True if a route with these changes crosses the new port at the handover, or has never crossed the old one.
     fn follows<'a>(&self, routes: impl Iterator<Item = (u64, &'a Vec<u32>)>) -> bool {
         let (mut crossed, mut crosses) = (false, false);
         for (_, path) in routes.filter(|&(at_ns, _)| at_ns <= self.at_ns) {
@@ -31,8 +31,8 @@ impl HandOverPlan {
         !crossed || crosses
     }
 
-    /// The hops behind which a route that changes at these times has left the old port, up to that one: packets on them
-    /// still come to it. None if the route has not crossed it.
+    /// The hops of the last route across the old port, from its fork with the current route up to that port.
+    /// Packets on these hops still arrive at the old port. `None` if no earlier route crossed it.
     fn old_way<'a>(&self, routes: impl Iterator<Item = (u64, &'a Vec<u32>)>) -> Option<&'a [u32]> {
         let (mut old, mut new) = (None, None);
         for (_, path) in routes.filter(|&(at_ns, _)| at_ns <= self.at_ns) {
@@ -46,7 +46,7 @@ impl HandOverPlan {
     }
 }
 
-/// The routes of the data of a flow and of its ACKs, from when on.
+/// Routes of a flow's data and of its ACKs, each with its start time in nanoseconds.
 fn routes_of(flow: &FlowPlan) -> [Vec<(u64, &Vec<u32>)>; 2] {
     let later = |way: fn(&super::ReroutePlan) -> &Option<Vec<u32>>| {
         flow.reroutes.iter().filter_map(move |reroute| Some((reroute.at_ns, way(reroute).as_ref()?)))
@@ -59,8 +59,8 @@ fn routes_of(flow: &FlowPlan) -> [Vec<(u64, &Vec<u32>)>; 2] {
 }
 
 impl Plan {
-    /// The links on which packets still come to a port that hands over, way by way and in order. What other media have is not
-    /// known: a way begins behind them.
+    /// Links on which packets still arrive at the old port of a handover: one list per route, in order. A list begins
+    /// behind the last port of a medium, as packets inside media are unknown.
     pub(crate) fn old_ways(&self, planned: &HandOverPlan) -> BTreeSet<Vec<u32>> {
         let ways =
             self.flows.iter().flat_map(routes_of).filter_map(|routes| planned.old_way(routes.into_iter()));
@@ -84,7 +84,10 @@ impl Plan {
             let mut routes = self.flows.iter().flat_map(routes_of);
             if !routes.all(|routes| hand_over.follows(routes.into_iter())) {
                 let to = hand_over.to;
-                refuse!(format!("hand_overs[{n}].to"), "a route of what is handed over does not cross {to}");
+                refuse!(
+                    format!("hand_overs[{n}].to"),
+                    "a route across the old port does not cross {to} then; reroute it"
+                );
             }
         }
         Ok(())

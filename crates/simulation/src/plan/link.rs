@@ -11,7 +11,7 @@ use serde_json::Value;
 use std::collections::BTreeSet;
 use units::Time;
 
-/// Packets that a device holds at most.
+/// Most packets in a device.
 const MOST_IN_DEVICE: u64 = 1_000_000;
 
 impl LinkPlan {
@@ -34,7 +34,7 @@ impl LinkPlan {
 
     fn check_service(&self, path: &str, duration_ns: u64) -> Check {
         if self.device_packets.is_some() && self.rate_bps.is_none() {
-            refuse!(format!("{path}.device_packets"), "a device has a rate; without one nothing waits in it");
+            refuse!(format!("{path}.device_packets"), "a link without a rate has no device; set rate_bps");
         }
         within(format!("{path}.device_packets"), self.device_packets.unwrap_or(1), 1..=MOST_IN_DEVICE)?;
         let Some(opportunities) = &self.opportunities else { return Ok(()) };
@@ -59,7 +59,7 @@ impl LinkPlan {
             let path = format!("{path}.impairments[{n}]");
             entry.build(&path, Impairment::build, &Dice::new(0, ""))?;
             if !kinds.insert(&entry.kind) {
-                refuse!(path, "{} is there already; a link has one of each kind", entry.kind);
+                refuse!(path, "{} is given twice; leave out one of them", entry.kind);
             }
             Ok(())
         }))
@@ -85,13 +85,13 @@ impl LinkPlan {
     fn check_change(&self, path: &str, change: &ChangePlan) -> Check {
         within(format!("{path}.rate_bps"), change.rate_bps.unwrap_or(1), 0..=Server::MAX_RATE)?;
         if change.rate_bps.is_some() && self.opportunities.is_some() {
-            refuse!(format!("{path}.rate_bps"), "a link that sends at given moments has no rate to change");
+            refuse!(format!("{path}.rate_bps"), "a link with opportunities has no rate to change; leave it out");
         }
         within(format!("{path}.delay_ns"), change.delay_ns.unwrap_or(0), 0..=LONGEST_NS)?;
         check_loss(path, change.loss.as_ref())?;
         let Some(LimitPlan { packets, bytes }) = change.limit else { return Ok(()) };
         if is_external(&self.queue.kind) {
-            return Ok(()); // which limits it has shows when it is there
+            return Ok(()); // its limits are unknown until the caller has built it
         }
         let mut queue = self.queue.build_queue(path, 0)?;
         if !queue.resize(Limit { packets, bytes }, Time::ZERO, &mut QueueEvents::default()) {
@@ -100,7 +100,7 @@ impl LinkPlan {
         Ok(())
     }
 
-    /// It has a rate, or its queue shapes to one.
+    /// Whether it has a rate, or its queue shapes to one.
     pub(super) fn is_limited(&self) -> bool {
         let known = queue::descriptors().iter().find(|queue| queue.name == self.queue.kind);
         let params = known.map(|queue| (queue.params)()).unwrap_or_default();
@@ -114,12 +114,12 @@ impl LinkPlan {
 }
 
 impl EntryPlan {
-    /// Refuses a queue that cannot be made; `path` is that of its link or port.
+    /// Refuses a queue that cannot be built; `path` is that of its link or port.
     pub(super) fn check_queue(&self, path: &str) -> Check {
         if is_external(&self.kind) { Ok(()) } else { self.build_queue(path, 0).map(|_| ()) }
     }
 
-    /// Makes the entry as a queue of the registry; `path` is that of its link or port, `seed` feeds its randomness.
+    /// Builds the entry as a queue of the registry. `path` is that of its link or port; `seed` feeds its randomness.
     pub(crate) fn build_queue(
         &self,
         path: &str,
@@ -128,7 +128,7 @@ impl EntryPlan {
         self.build(&format!("{path}.queue"), queue::build, seed)
     }
 
-    /// Makes the entry; `path` is its own.
+    /// Builds the entry; `path` is its own.
     pub(crate) fn build<T, C>(
         &self,
         path: &str,

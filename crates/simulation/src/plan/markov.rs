@@ -8,38 +8,38 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use units::{Duration, Rng, Time};
 
-/// Most changes of state that are expected.
+/// Largest expected number of state changes in a run.
 const MOST_MOVES: u64 = 1_000_000;
 
-/// States that a link goes through at random: it stays in each for a random time, then goes to another one.
+/// Random sequence of link states: each lasts an exponential time, and then another one begins.
 #[derive(Clone, Debug, PartialEq, Deserialize, Serialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct MarkovPlan {
-    /// When it begins, in the first state.
+    /// Time at which the first state begins.
     pub from_ns: u64,
     /// Mean of the exponentially distributed times in a state.
     pub mean_ns: u64,
-    /// It goes to the state before or behind in the list; otherwise to any other.
+    /// Whether the next state is a neighbour in the list; otherwise any other state.
     pub neighbours: bool,
-    /// The states, each as a change whose time does not count.
+    /// The states, each as a change whose time is ignored.
     pub states: Vec<ChangePlan>,
 }
 
 impl MarkovPlan {
-    /// Refuses what makes no sense, apart from the states themselves; `path` is that of the channel.
+    /// Refuses numbers out of range; `path` is the channel's. The states are checked elsewhere.
     pub(super) fn check(&self, path: &str, duration_ns: u64) -> Check {
         within(format!("{path}.from_ns"), self.from_ns, 0..=LONGEST_NS)?;
         within(format!("{path}.mean_ns"), self.mean_ns, duration_ns / MOST_MOVES + 1..=LONGEST_NS)?;
         if self.states.len() < 2 {
-            refuse!(format!("{path}.states"), "at least two, or there is nowhere to go");
+            refuse!(format!("{path}.states"), "a channel needs at least two states; add one");
         }
         if self.states.iter().all(|state| state.rate_bps == Some(0)) {
-            refuse!(format!("{path}.states"), "nothing is ever sent; one of them needs another rate");
+            refuse!(format!("{path}.states"), "nothing is ever sent; give one state a rate above 0");
         }
         Ok(())
     }
 
-    /// The states that it goes through until the end, and when it enters them.
+    /// States until `end`, each with its start time in nanoseconds.
     pub(crate) fn moves(&self, dice: &Dice, end: Time) -> Vec<(u64, &ChangePlan)> {
         let mut rng = dice.rng("wander");
         let (mut at, mut state) = (self.from_ns, 0usize);
@@ -53,7 +53,7 @@ impl MarkovPlan {
         found
     }
 
-    /// The state after `state`.
+    /// Draws the state after `state`.
     fn step(&self, state: usize, rng: &mut Rng) -> usize {
         let last = self.states.len() - 1;
         if !self.neighbours {

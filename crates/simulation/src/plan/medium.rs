@@ -11,19 +11,19 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use units::{Duration, Rate, Time};
 
-/// A medium. Its ports are hops of routes: their numbers follow those of the links, one medium after the other.
+/// A medium. Its ports are hops of routes: they are numbered after the links, medium by medium.
 #[derive(Clone, Debug, PartialEq, Deserialize, Serialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct MediumPlan {
     /// Unique name.
     pub name: String,
-    /// Names its random numbers; unique.
+    /// Name of its random numbers; unique.
     pub stream: String,
     /// Name in [`network::medium::descriptors`].
     pub kind: String,
     /// Parameters.
     pub params: Map<String, Value>,
-    /// Its ports, in the order in which they take turns where that matters.
+    /// Its ports, in the order of their turns if the medium has turns.
     pub ports: Vec<PortPlan>,
 }
 
@@ -33,9 +33,9 @@ pub struct MediumPlan {
 pub struct PortPlan {
     /// Name, unique among ports and links.
     pub name: String,
-    /// Names the random numbers of its queue; unique among ports and links.
+    /// Name of the random numbers of its queue; unique among ports and links.
     pub stream: String,
-    /// Who waits.
+    /// Queue discipline.
     pub queue: EntryPlan,
 }
 
@@ -52,7 +52,7 @@ impl MediumPlan {
         ports.try_for_each(|(n, port)| port.queue.check_queue(&format!("{path}.ports[{n}]")))
     }
 
-    /// Makes the medium; `path` is its own, `seed` feeds its randomness.
+    /// Builds the medium. `path` is its own; `seed` feeds its randomness.
     pub(crate) fn build(
         &self,
         path: &str,
@@ -67,7 +67,7 @@ impl MediumPlan {
         })
     }
 
-    /// The least delay and the highest rate that any port has. Of what the caller makes neither is known before.
+    /// Least delay and highest rate of any port. External media have neither bound: zero and unlimited.
     ///
     /// # Panics
     /// If the plan was not checked.
@@ -85,7 +85,7 @@ fn never() -> SamplingTimes {
     SamplingTimes::new(None, Time::ZERO, Time::ZERO)
 }
 
-/// What a number in a route names.
+/// Hop that a number in a route refers to.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum HopPlan<'a> {
     /// A link.
@@ -102,7 +102,7 @@ impl HopPlan<'_> {
         }
     }
 
-    /// Propagation delay in nanoseconds at the beginning, without what a turn has to wait for.
+    /// Propagation delay in nanoseconds at the start of the run, without the wait for a turn.
     pub fn delay_ns(self) -> u64 {
         match self {
             HopPlan::Link(link) => link.delay_ns,
@@ -110,7 +110,7 @@ impl HopPlan<'_> {
         }
     }
 
-    /// It has a rate, or its queue shapes to one.
+    /// Whether it has a rate, or its queue shapes to one.
     pub(super) fn is_limited(self) -> bool {
         match self {
             HopPlan::Link(link) => link.is_limited(),
@@ -120,7 +120,7 @@ impl HopPlan<'_> {
 }
 
 impl Plan {
-    /// What routes can name, in the order of their numbers: links, then the ports of all media.
+    /// All hops in the order of their numbers: links, then the ports of all media.
     pub(crate) fn hops(&self) -> impl Iterator<Item = HopPlan<'_>> {
         let ports = self.media.iter().flat_map(|m| m.ports.iter().map(move |port| HopPlan::Port(m, port)));
         self.links.iter().map(HopPlan::Link).chain(ports)

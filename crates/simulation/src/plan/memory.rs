@@ -7,15 +7,15 @@ use serde::{Deserialize, Serialize};
 use tcp::{LARGEST_BUFFER, ReceiveBuffer, ReceiveMemory, SendBuffer, SendMemory};
 use units::Bytes;
 
-/// What a socket has for data that wait, which grows with the flow.
+/// Buffer memory of a socket, which grows with the flow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct MemoryPlan {
-    /// At first.
+    /// Size at the start.
     pub first_bytes: u64,
-    /// At most.
+    /// Largest size.
     pub most_bytes: u64,
-    /// What a packet takes beside its payload.
+    /// Memory per packet in addition to its payload.
     pub per_packet_bytes: u64,
 }
 
@@ -33,13 +33,13 @@ impl MemoryPlan {
         [self.first_bytes, self.most_bytes, self.per_packet_bytes].map(Bytes::new)
     }
 
-    /// Of a sender.
+    /// Send buffer of this size.
     pub fn to_send(self) -> SendBuffer {
         let [first, most, per_packet] = self.sizes();
         SendBuffer::Memory(SendMemory { first, most, per_packet })
     }
 
-    /// Of a receiver.
+    /// Receive buffer of this size.
     pub fn to_receive(self) -> ReceiveBuffer {
         let [first, most, per_packet] = self.sizes();
         ReceiveBuffer::Memory(ReceiveMemory { first, most, per_packet })

@@ -48,28 +48,28 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use units::{Duration, Rng, Time};
 
-/// What to simulate. Read it with [`Plan::from_json`], which checks it.
+/// An experiment to simulate. Read it with [`Plan::from_json`], which checks it.
 #[derive(Clone, Debug, PartialEq, Deserialize, Serialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Plan {
     /// Simulated time in nanoseconds.
     pub duration_ns: u64,
-    /// Summaries cover what happens after this time.
+    /// Warm-up: summaries begin at this time.
     pub warmup_ns: u64,
-    /// The network.
+    /// Links of the network.
     pub links: Vec<LinkPlan>,
-    /// Its media.
+    /// Media of the network.
     #[serde(default)]
     pub media: Vec<MediumPlan>,
-    /// Who sends.
+    /// Senders, their routes and their data.
     pub flows: Vec<FlowPlan>,
-    /// What chooses the routes of flows in the course of the run.
+    /// Controllers that choose routes of flows during the run.
     #[serde(default)]
     pub route_controllers: Vec<RouteControllerPlan>,
-    /// What ports of media hand over to others.
+    /// Handovers between ports of media.
     #[serde(default)]
     pub hand_overs: Vec<HandOverPlan>,
-    /// What to write down besides summaries.
+    /// Records besides summaries.
     pub record: RecordPlan,
 }
 
@@ -79,31 +79,31 @@ pub struct Plan {
 pub struct LinkPlan {
     /// Unique name.
     pub name: String,
-    /// Names its random numbers; unique.
+    /// Name of its random numbers; unique.
     pub stream: String,
-    /// It is the network interface of a host, to which all routes belong that begin here. Its senders are told when their
-    /// packets have left it (TCP small queues).
+    /// Whether it is the network interface of a host, to which all routes that begin here belong. Its senders learn
+    /// when their packets leave it (TCP small queues).
     #[serde(default)]
     pub nic: bool,
     /// Rate in bits per second; `None`: unlimited.
     pub rate_bps: Option<u64>,
     /// Propagation delay in nanoseconds.
     pub delay_ns: u64,
-    /// Who waits.
+    /// Queue discipline.
     pub queue: EntryPlan,
-    /// Packets that the device below the queue holds, besides the one being sent; then changes of the rate are those of the
-    /// queue, if it shapes. `None`: the queue stands right at the wire.
+    /// Most packets in the device below the queue, besides the one being sent. With a device, changes of the rate apply
+    /// to the queue if it shapes. `None`: no device; the wire takes packets straight from the queue.
     #[serde(default)]
     pub device_packets: Option<u64>,
     /// Loss that is not congestion.
     pub loss: Option<EntryPlan>,
-    /// What changes during the run, in the order of time.
+    /// Changes during the run, in the order of time.
     #[serde(default)]
     pub changes: Vec<ChangePlan>,
-    /// What happens to single packets, one of each kind at most, in any order.
+    /// Impairments of single packets, at most one of each kind, in any order.
     #[serde(default)]
     pub impairments: Vec<EntryPlan>,
-    /// The link sends at given moments only, and has no rate.
+    /// Times at which the link may send, instead of a rate.
     #[serde(default)]
     pub opportunities: Option<OpportunitiesPlan>,
     /// Changes at times drawn from the seed.
@@ -115,7 +115,7 @@ pub struct LinkPlan {
 #[derive(Clone, Debug, PartialEq, Deserialize, Serialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ChangePlan {
-    /// When.
+    /// Time of the change.
     pub at_ns: u64,
     /// The rate from then on, 0 for an outage; `None`: as before.
     pub rate_bps: Option<u64>,
@@ -129,7 +129,7 @@ pub struct ChangePlan {
     pub limit: Option<LimitPlan>,
 }
 
-/// How much may wait.
+/// Limit of a queue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct LimitPlan {
@@ -142,35 +142,35 @@ pub struct LimitPlan {
 /// An entry of a registry of the network: a queue discipline, a loss or an impairment.
 #[derive(Clone, Debug, PartialEq, Deserialize, Serialize, JsonSchema)]
 pub struct EntryPlan {
-    /// Its name there.
+    /// Name in the registry.
     pub kind: String,
-    /// Parameters, beside the name.
+    /// Parameters, in the same JSON object as the name.
     #[serde(flatten)]
     pub params: Value,
 }
 
-/// One flow: a connection that carries data one way, or what its workload makes of it.
+/// One flow: a connection that carries data one way, or the connections and datagrams of its workload.
 #[derive(Clone, Debug, PartialEq, Deserialize, Serialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct FlowPlan {
-    /// Unique name, a label and no more.
+    /// Unique name; it has no effect on the simulation.
     pub name: String,
-    /// Names its random numbers; unique.
+    /// Name of its random numbers; unique.
     pub stream: String,
-    /// Congestion control; `None`: it does without, as datagrams do.
+    /// Congestion control; `None` for datagrams.
     pub cca: Option<CcaPlan>,
     /// Start in nanoseconds.
     pub start_ns: u64,
-    /// The start is drawn from [start, start + jitter).
+    /// Width of the interval from which the start is drawn: [start, start + jitter).
     pub start_jitter_ns: u64,
-    /// When the application stops sending; `None`: never.
+    /// Time at which the application stops sending; `None`: never.
     pub stop_ns: Option<u64>,
     /// Payload to send; `None`: unlimited.
     pub bytes: Option<u64>,
-    /// How fast the application hands data out, in the order of time; before the first entry, without limit.
+    /// Rates at which the application writes, in the order of time; unlimited before the first entry.
     #[serde(default)]
     pub application: Vec<PacePlan>,
-    /// What the application does; `None`: sends one stream of bytes.
+    /// Application; `None`: one stream of bytes.
     #[serde(default)]
     pub workload: Option<WorkloadPlan>,
     /// Hops from sender to receiver, in order: numbers of links, then of the ports of media.
@@ -180,19 +180,19 @@ pub struct FlowPlan {
     /// Other routes from given times on.
     #[serde(default)]
     pub reroutes: Vec<ReroutePlan>,
-    /// Its data cross a path with two sides the other way than those of downloads, with which it does not compete.
+    /// Whether it is an upload on a path with two directions: its data do not compete with those of downloads.
     #[serde(default)]
     pub upload: bool,
     /// Differentiated services code point of data and acknowledgements.
     #[serde(default)]
     pub dscp: u8,
-    /// Numbers of the hosts that send and receive, for queues that share among hosts; `None`: no other flow has them.
+    /// Numbers of the sending and the receiving host, for queues that share among hosts; `None`: hosts of its own.
     #[serde(default)]
     pub hosts: Option<[u32; 2]>,
-    /// It is the next connection of another flow, which is ended where this one begins; `None`: it has data of its own.
+    /// The flow whose data this one relays, from the host where that one ends; `None`: it has data of its own.
     #[serde(default)]
     pub relayed: Option<RelayedPlan>,
-    /// Transport; of no consequence for datagrams.
+    /// Transport; ignored for datagrams.
     pub tcp: TcpPlan,
 }
 
@@ -202,14 +202,14 @@ impl FlowPlan {
         self.cca.as_ref().map_or("", |cca| &cca.kind)
     }
 
-    /// When it starts, jitter included.
+    /// Start time, jitter included.
     pub(crate) fn start(&self, seed: u64) -> Time {
         let share = Rng::stream(seed, &format!("start/{}", self.stream)).unit();
         let jitter = (share * self.start_jitter_ns as f64) as u64;
         Time::from_nanos(self.start_ns) + Duration::from_nanos(jitter)
     }
 
-    /// What carries it: "tcp", "udp" or "icmp".
+    /// Protocol: "tcp", "udp" or "icmp".
     pub fn protocol(&self) -> &'static str {
         match &self.workload {
             Some(WorkloadPlan::Datagrams(datagrams)) => datagrams.protocol.name(),
@@ -218,11 +218,12 @@ impl FlowPlan {
     }
 }
 
-/// From a time on, packets take another route where they reach it. Those past a fork finish on the old one.
+/// Another route from a time on. A packet on the old route switches at the next hop that both routes have; a packet
+/// past the fork finishes on the old route.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ReroutePlan {
-    /// When.
+    /// Time of the change.
     pub at_ns: u64,
     /// Hops from sender to receiver; `None`: as before.
     pub forward: Option<Vec<u32>>,
@@ -230,13 +231,13 @@ pub struct ReroutePlan {
     pub reverse: Option<Vec<u32>>,
 }
 
-/// From a time on, the application hands data out at a rate.
+/// Rate at which the application writes from a time on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct PacePlan {
-    /// When.
+    /// Start of this rate.
     pub at_ns: u64,
-    /// Payload, packet by packet; 0: nothing; `None`: without limit.
+    /// Rate of payload, written packet by packet; 0: nothing; `None`: unlimited.
     pub rate_bps: Option<u64>,
 }
 
@@ -244,37 +245,37 @@ pub struct PacePlan {
 #[derive(Clone, Debug, PartialEq, Deserialize, Serialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct CcaPlan {
-    /// Name or alias in [`congestion::descriptors`], or with a colon in it that of an
+    /// Name or alias in [`congestion::descriptors`]. A name with a colon is an
     /// [external](crate::Controllers) algorithm.
     pub kind: String,
     /// Parameters.
     pub params: Map<String, Value>,
 }
 
-/// The name is of something that no registry has and the caller provides.
+/// Whether the name is that of a part which the caller provides, not a registry.
 pub(crate) fn is_external(name: &str) -> bool {
     name.contains(':')
 }
 
 impl CcaPlan {
-    /// The registry does not have it: the caller provides it.
+    /// Whether the caller provides it, not the registry.
     pub(crate) fn is_external(&self) -> bool {
         is_external(&self.kind)
     }
 }
 
-/// What to write down besides summaries.
+/// Records besides summaries.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct RecordPlan {
     /// Time between samples; `None`: no samples.
     pub interval_ns: Option<u64>,
-    /// Sample the internal variables of the algorithms, too.
+    /// Whether internal variables of algorithms are sampled, too.
     pub variables: bool,
-    /// Where packets are captured: "sender", "receiver", and names of links and ports.
+    /// Points of packet capture: "sender", "receiver", and names of links and ports.
     #[serde(default)]
     pub packets: Vec<String>,
-    /// Measure the delay of payload until it is delivered in order.
+    /// Whether the delay of payload until in-order delivery is measured.
     #[serde(default)]
     pub in_order: bool,
 }
@@ -284,7 +285,7 @@ impl Plan {
     ///
     /// # Errors
     /// If the text is not JSON, a field is missing, unknown or of the wrong type, or a value makes no sense. The error
-    /// says where, what, and what would be right.
+    /// has the place, the problem, and what to write instead.
     pub fn from_json(text: &str) -> Result<Plan, PlanError> {
         let mut reader = serde_json::Deserializer::from_str(text);
         let plan: Plan = serde_path_to_error::deserialize(&mut reader)
@@ -309,7 +310,7 @@ impl Plan {
         self.flows.iter().flat_map(|flow| [&flow.forward, &flow.reverse])
     }
 
-    /// A hop transmits at a rate; media always do.
+    /// Whether a hop transmits at a rate; media always do.
     pub(crate) fn has_rate(&self, hop: HopId) -> bool {
         self.links.get(hop.index()).is_none_or(|link| link.rate_bps.is_some())
     }

@@ -9,20 +9,20 @@ use congestion::PACING_SHIFT;
 use network::Direction;
 use std::collections::BTreeSet;
 
-/// What a route begins with in its host, which tells its senders what leaves it.
+/// First queue of a route, in the sending host. Senders learn when their packets leave it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Interface {
-    /// It paces all of TCP that leaves by it.
+    /// Whether its queue paces the TCP packets that pass it, as `sch_fq` does.
     pub paces: bool,
-    /// What may be in it lasts for 2^-n seconds at the pacing rate.
+    /// Limit of bytes of one sender in it: 2^-n seconds at the pacing rate.
     pub pacing_shift: u32,
 }
 
-/// Of mac80211: `tx_sk_pacing_shift` of `ieee80211_alloc_hw_nm`.
+/// Pacing shift of mac80211: `tx_sk_pacing_shift` of `ieee80211_alloc_hw_nm`.
 const WIFI_PACING_SHIFT: u32 = 7;
 
 impl Plan {
-    /// What the routes of a flow begin with in one direction, if that tells what leaves it, at all times.
+    /// Interface at which all routes of a flow in one direction begin, if it reports departures to senders.
     pub(crate) fn interface(&self, flow: &FlowPlan, direction: Direction) -> Option<Interface> {
         let first = if direction == Direction::Forward { &flow.forward } else { &flow.reverse };
         let shift = |usual| flow.tcp.pacing_shift.unwrap_or(usual);
@@ -39,7 +39,7 @@ impl Plan {
         (always && !steered).then_some(Interface { paces: false, pacing_shift: shift(WIFI_PACING_SHIFT) })
     }
 
-    /// The ports with such queues at which routes begin.
+    /// Ports with queues of mac80211 at which routes begin.
     pub(crate) fn telling_ports(&self) -> Vec<HopId> {
         let later = self.flows.iter().flat_map(|flow| &flow.reroutes);
         let later = later.flat_map(|reroute| [&reroute.forward, &reroute.reverse]).flatten();
@@ -48,19 +48,19 @@ impl Plan {
         begins.into_iter().filter(|&hop| self.is_station_queue(hop)).map(HopId).collect()
     }
 
-    /// The hop is a port of a Wi-Fi cell with a queue of Linux's mac80211.
+    /// Whether the hop is a port of a Wi-Fi cell with a queue of Linux's mac80211.
     pub(crate) fn is_station_queue(&self, hop: u32) -> bool {
         let port = |hop| matches!(hop, HopPlan::Port(medium, port) if medium.kind == "wifi" && port.queue.kind == "mac80211");
         self.hop(hop as usize).is_some_and(port)
     }
 
-    /// The network interface at which a route begins, if it does at one.
+    /// The network interface at which a route begins, if any.
     pub(crate) fn nic(&self, route: &[u32]) -> Option<&LinkPlan> {
         route.first().and_then(|&hop| self.links.get(hop as usize)).filter(|link| link.nic)
     }
 
-    /// Refuses interfaces that do more than queue and send, and routes that do not begin at theirs at all times: a host
-    /// would miss what leaves it.
+    /// Refuses interfaces that do more than queue and send, and flows whose routes do not all begin at the same
+    /// interface: the host would miss departures.
     pub(super) fn check_nics(&self) -> Check {
         let links = self.links.iter().enumerate().map(|(n, link)| link.check_nic(&format!("links[{n}]")));
         let flows = self.flows.iter().enumerate();

@@ -6,21 +6,21 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use units::Duration;
 
-/// Moments at which a link may send.
+/// Times at which a link may send.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct OpportunitiesPlan {
-    /// When, from the beginning of a round on, in order and in units; the last one ends the round.
+    /// Times since the start of a round, in order and in units of `unit_ns`; the last one ends the round.
     pub times: Vec<u64>,
     /// The unit of time in nanoseconds.
     pub unit_ns: u64,
-    /// Bytes that each carries.
+    /// Most bytes sent at each of the times.
     pub bytes: u32,
-    /// A round begins where another ends.
+    /// Whether rounds repeat.
     pub repeat: bool,
-    /// The run begins at this time of the first round.
+    /// Time of the first round at which the run begins.
     pub offset_ns: u64,
-    /// Trains of packets that were sent while the path was idle; None: who comes after a pause is treated as any other.
+    /// Trains of packets recorded on an idle path; `None`: packets after a pause are treated as all others.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub light: Option<TrainsPlan>,
 }
@@ -29,25 +29,25 @@ pub struct OpportunitiesPlan {
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct TrainsPlan {
-    /// Of each, in units: when it was sent, the delay of its first packet, and how long after that each packet arrived.
+    /// Per train, in units: its sending time, the delay of its first packet, and each packet's arrival after the first.
     pub trains: Vec<Vec<u64>>,
-    /// How long nothing leaves before a packet begins a train.
+    /// Pause without departures after which a packet begins a train.
     pub idle_ns: u64,
 }
 
 impl OpportunitiesPlan {
-    /// Refuses what makes no sense; `path` is that of the opportunities.
+    /// Refuses numbers out of range; `path` is that of the opportunities.
     pub(super) fn check(&self, path: &str, duration_ns: u64) -> Check {
         within(format!("{path}.bytes"), self.bytes, 1..=1_000_000_000)?;
         within(format!("{path}.unit_ns"), self.unit_ns, 1..=1_000_000_000)?;
         within(format!("{path}.offset_ns"), self.offset_ns, 0..=LONGEST_NS)?;
         let last = self.times.last().copied().unwrap_or(0);
         if last == 0 {
-            refuse!(format!("{path}.times"), "a round of no length; there has to be one after zero");
+            refuse!(format!("{path}.times"), "a round has no length; add a time after zero");
         }
         within(format!("{path}.times"), last, 0..=LONGEST_NS / self.unit_ns)?;
         if let Some(n) = self.times.windows(2).position(|pair| pair[1] < pair[0]) {
-            refuse!(format!("{path}.times[{}]", n + 1), "earlier than the one before it");
+            refuse!(format!("{path}.times[{}]", n + 1), "earlier than the one before it; sort the times");
         }
         if let Some(light) = &self.light {
             light.check(&format!("{path}.light"), self.unit_ns)?;
@@ -55,13 +55,13 @@ impl OpportunitiesPlan {
         if !self.repeat && last * self.unit_ns < self.offset_ns + duration_ns {
             refuse!(
                 path,
-                "nothing is ever sent after the last one, before the end of the run; let them repeat"
+                "nothing is ever sent after the last one, before the end of the run; set repeat"
             );
         }
         Ok(())
     }
 
-    /// Makes them.
+    /// Builds the opportunities.
     pub(crate) fn build(&self) -> Opportunities {
         let times = self.times.iter().map(|time| Duration::from_nanos(time * self.unit_ns)).collect();
         let offset = Duration::from_nanos(self.offset_ns);
@@ -78,7 +78,7 @@ impl TrainsPlan {
         for (n, train) in self.trains.iter().enumerate() {
             let path = format!("{path}.trains[{n}]");
             let Some((first, offsets)) = train.split_first_chunk::<2>() else {
-                refuse!(path, "has a time, a delay and offsets");
+                refuse!(path, "needs a time, a delay and offsets");
             };
             let most = LONGEST_NS / unit_ns;
             for (n, value) in first.iter().enumerate() {
@@ -90,14 +90,14 @@ impl TrainsPlan {
                 0..=most,
             )?;
             if offsets.windows(2).any(|pair| pair[1] < pair[0]) {
-                refuse!(path, "has an offset that is earlier than the one before it");
+                refuse!(path, "has an offset earlier than the one before it; sort the offsets");
             }
         }
         let times: Vec<u64> = self.trains.iter().map(|train| train[0]).collect();
         if times.len() < 2 || times[times.len() - 1] == 0 || times.windows(2).any(|pair| pair[1] < pair[0]) {
             refuse!(
                 format!("{path}.trains"),
-                "there are two or more, in the order of time, the last after zero"
+                "needs two or more trains, in the order of time, the last after zero"
             );
         }
         Ok(())

@@ -1,66 +1,66 @@
-//! Options of a transport by which it differs from Linux.
+//! Transport options that deviate from Linux.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use tcp::Quirks;
 
-/// Behaviours of another simulator's or kernel's TCP, each named for what it does; Linux as released has none of them.
+/// Behaviours of the TCP of another simulator or kernel. Released Linux has none of them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct QuirksPlan {
-    /// Where the interval of a delivery-rate sample begins.
+    /// Start of the interval of a delivery-rate sample.
     pub rate_sample: RateSamplePlan,
-    /// What becomes of a sample that is shorter than the smallest RTT.
+    /// Use of a rate sample whose interval is shorter than the smallest RTT.
     pub invalid_rate_samples: InvalidSamplesPlan,
-    /// What is sent again in recovery for want of anything else to send.
+    /// Packet retransmitted in recovery when nothing is marked lost and nothing new can be sent.
     pub rescue_retransmit: RescuePlan,
-    /// What a sender looks like whose send buffer is all in flight, below its window.
+    /// Classifies a sender whose send buffer is all in flight, below its window.
     pub full_send_buffer: FullSendBufferPlan,
-    /// What a sender looks like that has sent all its application has written, below its window.
+    /// Classifies a sender that has sent everything its application wrote, below its window.
     pub idle_application: IdleApplicationPlan,
-    /// How proportional rate reduction counts.
+    /// Deliveries that proportional rate reduction counts.
     pub prr: ProportionPlan,
-    /// What was in flight when a lost packet left, for algorithms that ask for it.
+    /// Packets in flight when a lost packet was sent, as reported to algorithms that read it.
     pub lost_in_flight: LostInFlightPlan,
 }
 
-/// Where the interval of a delivery-rate sample begins.
+/// Start of the interval of a delivery-rate sample.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
 pub enum RateSamplePlan {
-    /// With the packet that is sampled.
+    /// The sending time of the packet that is sampled.
     #[default]
     #[serde(rename = "linux")]
     Linux,
-    /// With the sample before.
+    /// The start of the previous sample.
     #[serde(rename = "ns3_3.40")]
     Ns3_40,
 }
 
-/// What becomes of a sample that is shorter than the smallest RTT.
+/// Use of a rate sample whose interval is shorter than the smallest RTT.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum InvalidSamplesPlan {
-    /// It says nothing of the bandwidth.
+    /// The sample has no rate.
     #[default]
     Discarded,
-    /// It repeats the last valid rate.
+    /// The sample has the rate of the last valid one.
     Repeated,
 }
 
-/// What is sent again in recovery for want of anything else to send.
+/// Packet retransmitted in recovery when nothing is marked lost and nothing new can be sent.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum RescuePlan {
     /// Nothing.
     #[default]
     None,
-    /// What is missing below the highest packet selectively acknowledged.
+    /// An unacknowledged packet below the highest one selectively acknowledged.
     Rfc6675,
-    /// Whatever is outstanding.
+    /// Any outstanding packet.
     Unbounded,
 }
 
-/// What a sender looks like whose send buffer is all in flight, below its window.
+/// Classifies a sender whose send buffer is all in flight, below its window.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum FullSendBufferPlan {
@@ -71,7 +71,7 @@ pub enum FullSendBufferPlan {
     NetworkLimited,
 }
 
-/// What a sender looks like that has sent all its application has written, below its window.
+/// Classifies a sender that has sent everything its application wrote, below its window.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum IdleApplicationPlan {
@@ -82,25 +82,25 @@ pub enum IdleApplicationPlan {
     NetworkLimited,
 }
 
-/// How proportional rate reduction counts.
+/// Deliveries that proportional rate reduction counts.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum ProportionPlan {
-    /// What is delivered.
+    /// Bytes delivered (RFC 9937).
     #[default]
     Rfc9937,
-    /// A packet more for every ACK that only reports selectively, in 32 bits.
+    /// One packet too many for each ACK that only carries SACK blocks. Products have 32 bits.
     Ns3,
 }
 
-/// What was in flight when a lost packet left.
+/// Packets in flight when a lost packet was sent.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum LostInFlightPlan {
-    /// What was counted when it left.
+    /// The count at its transmission.
     #[default]
     Counted,
-    /// Less what has been moved from the head of its burst into the burst before.
+    /// That count, minus the packets moved from the head of its burst into the previous burst.
     Shifted,
 }
 

@@ -4,19 +4,19 @@ use super::error::PlanError;
 use std::fmt::Display;
 use std::ops::RangeInclusive;
 
-/// Longest time a plan may name: about 11 days, as times of a scenario, each a day at most, are added up. Sums of such
-/// times stay far from overflow.
+/// Longest time in a plan: about 11 days. A scenario adds up times of a day at most, and sums of times in a plan stay
+/// far from overflow.
 pub(crate) const LONGEST_NS: u64 = 1_000_000_000_000_000;
 /// Largest amount of data: an exabyte.
 pub(crate) const MOST_BYTES: u64 = 1_000_000_000_000_000_000;
-/// Most rows of one table that is sampled, so that it fits into memory.
+/// Most rows of a sampled table, so that it fits into memory.
 pub const MAX_ROWS: u64 = 50_000_000;
 /// Largest number of a host.
 pub(crate) const MOST_HOSTS: u64 = 1_000_000;
-/// Nothing, or what is wrong.
+/// Result of a check: nothing, or the errors.
 pub(crate) type Check = Result<(), PlanError>;
 
-/// Fails with a message at a path, both format strings.
+/// Returns an error with a path and a formatted message.
 macro_rules! refuse {
     ($path:expr, $($message:tt)*) => { return Err($crate::plan::PlanError::new($path, format!($($message)*))) };
 }

@@ -1,4 +1,4 @@
-//! Options of a transport: how losses are found.
+//! Transport options of loss detection and recovery.
 
 use super::range::{Check, within};
 use schemars::JsonSchema;
@@ -8,28 +8,28 @@ use tcp::{LossDetection, SenderConfig};
 const MILLISECOND_NS: u64 = 1_000_000;
 const LONGEST_MIN_RTO_NS: u64 = 60_000 * MILLISECOND_NS;
 
-/// How a sender finds out that packets are lost. What is left out is as in Linux.
+/// Loss detection and recovery of a sender. The default is that of Linux.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct RecoveryPlan {
-    /// By what.
+    /// Rule by which packets are marked lost.
     pub loss_detection: LossDetectionPlan,
-    /// The retransmission timeout is at least so much longer than the smoothed RTT.
+    /// Least difference between the retransmission timeout and the smoothed RTT.
     pub min_rto_ns: u64,
-    /// Whether it probes for losses at the end of a flight.
+    /// Whether the sender sends tail loss probes.
     pub tail_loss_probe: bool,
-    /// Whether it takes a reduction back that turns out to be spurious.
+    /// Whether a window reduction that turns out to be spurious is undone.
     pub undo: bool,
 }
 
-/// By what losses are found.
+/// Rule by which packets are marked lost.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum LossDetectionPlan {
-    /// The time at which packets were sent (RFC 8985).
+    /// Sending times (RACK, RFC 8985).
     #[default]
     Rack,
-    /// Three duplicates (RFC 6675).
+    /// Three duplicate ACKs (RFC 6675).
     Dupack,
 }
 

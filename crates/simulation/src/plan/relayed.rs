@@ -1,4 +1,4 @@
-//! Flows that are two connections back to back: a host between them ends TCP.
+//! Relayed flows: two connections back to back, with a host between them that ends TCP.
 
 use super::range::{Check, MOST_BYTES, refuse, within};
 use super::{FlowPlan, Plan, WorkloadPlan};
@@ -6,24 +6,24 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 
-/// A flow whose data are those that another one delivers, at a host that ends TCP.
+/// Source of the data of a relayed flow: another flow, which ends at the host where this one begins.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct RelayedPlan {
-    /// Number of the flow that delivers them; it comes before this one.
+    /// Number of the flow that delivers the data; lower than that of this one.
     pub from: u32,
-    /// Payload that the host holds at most: what has come in order and has not been acknowledged to it yet.
+    /// Most payload in the host: received in order and not yet acknowledged by the next receiver.
     pub buffer_bytes: u64,
 }
 
-/// Which flow passes what it delivers on to which, by their numbers.
+/// Pairs of flows, by number, of which the first delivers the data of the second.
 pub struct Relays {
     onward: Vec<Option<Onward>>,
-    /// The flow whose data each one has.
+    /// Per flow, the flow whose data it relays.
     back: Vec<Option<u32>>,
 }
 
-/// What becomes of the data that a flow delivers.
+/// The flow that relays the data of another one.
 #[derive(Clone, Copy, Debug)]
 struct Onward {
     to: u32,
@@ -31,7 +31,7 @@ struct Onward {
 }
 
 impl Relays {
-    /// Those of a plan.
+    /// The relays of a plan.
     pub fn new(plan: &Plan) -> Relays {
         let back = plan.flows.iter().map(|flow| flow.relayed.map(|relayed| relayed.from)).collect();
         let mut onward = vec![None; plan.flows.len()];
@@ -43,29 +43,29 @@ impl Relays {
         Relays { onward, back }
     }
 
-    /// The flow to which one passes on what it delivers.
+    /// The flow that relays the data which `flow` delivers.
     pub fn next(&self, flow: u32) -> Option<u32> {
         self.onward[flow as usize].map(|onward| onward.to)
     }
 
-    /// The flow that delivers what one sends.
+    /// The flow that delivers the data which `flow` relays.
     pub fn before(&self, flow: u32) -> Option<u32> {
         self.back[flow as usize]
     }
 
-    /// There are some.
+    /// Whether the plan has relayed flows.
     pub fn is_any(&self) -> bool {
         self.back.iter().any(Option::is_some)
     }
 
-    /// Payload that a host holds at most of a flow that ends there and is passed on; `None`: it ends at its receiver.
+    /// Most payload in the host at which a relayed flow ends; `None`: the flow is not relayed.
     pub fn buffer_bytes(&self, flow: u32) -> Option<u64> {
         self.onward[flow as usize].map(|onward| onward.buffer_bytes)
     }
 }
 
 impl Plan {
-    /// Refuses flows that are passed on and are no streams, or to more than one, and those that have data of their own, too.
+    /// Refuses relays of flows that are not streams or are relayed twice, and relayed flows with data of their own.
     pub(super) fn check_relayed(&self) -> Check {
         let mut passed_on = BTreeSet::new();
         for (n, flow) in self.flows.iter().enumerate() {
@@ -79,11 +79,11 @@ impl Plan {
                 );
             }
             if !passed_on.insert(relayed.from) {
-                refuse!(field("from"), "flow {} is passed on already; once is all", relayed.from);
+                refuse!(field("from"), "flow {} is passed on already; relay it only once", relayed.from);
             }
             let first = &self.flows[relayed.from as usize];
             if !first.is_stream() {
-                refuse!(field("from"), "flow {} is no stream of bytes; no other is passed on", relayed.from);
+                refuse!(field("from"), "flow {} is no stream of bytes; only streams can be relayed", relayed.from);
             }
             if flow.bytes.is_some() || flow.workload.is_some() || !flow.application.is_empty() {
                 refuse!(
@@ -100,7 +100,7 @@ impl Plan {
 }
 
 impl FlowPlan {
-    /// It has one connection, for data that it has all the time or that are written to it.
+    /// Whether it has one connection that carries one stream of bytes.
     fn is_stream(&self) -> bool {
         matches!(self.workload, None | Some(WorkloadPlan::Writer(_)))
     }

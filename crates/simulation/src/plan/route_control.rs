@@ -7,37 +7,37 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 
-/// A controller that reads the counters of links every period, chooses the route of its flows, and installs it.
+/// A controller that reads the counters of links every period, chooses routes for its flows, and installs them.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct RouteControllerPlan {
     /// Time between decisions: a multiple of `record.interval_ns`, as counters are read with the samples.
     pub every_ns: u64,
-    /// How it decides.
+    /// Rule by which it decides.
     pub policy: PolicyPlan,
-    /// Time after which the last router of a way is told, and from each router to the one before it.
+    /// Delay of installation: from the decision to the last router of a route, then from each router to the one before.
     pub delay_ns: u64,
-    /// Whose way it chooses.
+    /// Flows whose routes it chooses.
     pub flows: Vec<SteeredPlan>,
 }
 
-/// How a controller decides.
+/// Rule by which a controller decides.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum PolicyPlan {
-    /// Every flow takes the next of its ways.
+    /// Every flow takes the next of its routes.
     Periodic,
-    /// Flow by flow, the way whose busiest link transmitted least in the last period.
+    /// Flow by flow, the route whose busiest link transmitted least in the last period.
     LeastLoaded,
 }
 
-/// A flow whose way a controller chooses.
+/// A flow whose route a controller chooses.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct SteeredPlan {
-    /// Its number.
+    /// Number of the flow.
     pub flow: u32,
-    /// The ways that it may take; it begins where its own routes lead.
+    /// Routes to choose from; the flow begins on its own routes.
     pub ways: Vec<WayPlan>,
 }
 
@@ -52,7 +52,7 @@ pub struct WayPlan {
 }
 
 impl WayPlan {
-    /// Its routes, by name.
+    /// Its routes, each with its key.
     pub(super) fn routes(&self) -> impl Iterator<Item = (&'static str, &Vec<u32>)> {
         [("forward", &self.forward), ("reverse", &self.reverse)]
             .into_iter()
@@ -61,7 +61,7 @@ impl WayPlan {
 }
 
 impl Plan {
-    /// Controllers have time to install what they decide, and every flow has one at most, and no reroutes besides.
+    /// Refuses controllers that cannot install routes within a period, and flows with two controllers or with reroutes.
     pub(super) fn check_route_controllers(&self) -> Check {
         let all = self.route_controllers.iter().enumerate();
         together(all.map(|(n, controller)| controller.check(&format!("route_controllers[{n}]"), self)))?;
@@ -80,7 +80,7 @@ impl Plan {
         Ok(())
     }
 
-    /// The ways that controllers may choose for a flow.
+    /// Routes that controllers may choose for a flow.
     pub(crate) fn choices_of(&self, flow: u32) -> impl Iterator<Item = &WayPlan> + Clone {
         let steered = self.route_controllers.iter().flat_map(|controller| &controller.flows);
         steered.filter(move |steered| steered.flow == flow).flat_map(|steered| &steered.ways)
@@ -110,7 +110,7 @@ impl RouteControllerPlan {
             refuse!(format!("{path}.flow"), "it has reroutes as well; leave out one of them");
         }
         if steered.ways.is_empty() {
-            refuse!(format!("{path}.ways"), "there is none; name at least one");
+            refuse!(format!("{path}.ways"), "no route is given; name at least one");
         }
         for (n, way) in steered.ways.iter().enumerate() {
             for (name, hops) in way.routes() {
@@ -118,7 +118,7 @@ impl RouteControllerPlan {
                 plan.check_route(&path, hops)?;
                 let routers = hops.len() as u64 + 1;
                 if self.delay_ns.saturating_mul(routers) >= self.every_ns {
-                    refuse!(path, "{routers} routers are not told within a period; shorten delay_ns");
+                    refuse!(path, "{routers} routers are not updated within a period; shorten delay_ns");
                 }
             }
         }

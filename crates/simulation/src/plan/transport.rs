@@ -1,4 +1,4 @@
-//! Options of a transport in the plan.
+//! Transport options of a plan.
 
 use super::{MemoryPlan, QuirksPlan, RecoveryPlan};
 use schemars::JsonSchema;
@@ -12,58 +12,59 @@ pub struct TcpPlan {
     pub mss_bytes: u32,
     /// Headers around the payload; also the size of a bare acknowledgement.
     pub overhead_bytes: u32,
-    /// Whether those headers bear timestamps.
+    /// Whether the headers include TCP timestamps.
     pub timestamps: bool,
-    /// When the receiver acknowledges.
+    /// Rule by which the receiver acknowledges.
     pub ack: AckPlan,
     /// Whether the receiver compresses selective acknowledgements.
     pub sack_compression: bool,
     /// Initial window in packets.
     pub initial_window: u32,
-    /// Send buffer, payload; `None`: what the memory is good for.
+    /// Send buffer, in payload; `None`: limited by `send_memory`.
     pub send_buffer_bytes: Option<u64>,
-    /// Receive window; `None`: what the memory is good for.
+    /// Receive window; `None`: limited by `receive_memory`.
     pub receive_buffer_bytes: Option<u64>,
-    /// Memory of the sender's socket; `None`: 64 KiB at first, as in the guest of the Linux engine, and without end; all is
-    /// written at once by a host that does not segment later.
+    /// Memory of the sender's socket; `None`: 64 KiB at the start, as in the guest of the Linux engine, and unlimited
+    /// growth. Without segmentation offload `None` is an unlimited buffer from the start.
     #[serde(default)]
     pub send_memory: Option<MemoryPlan>,
-    /// Memory of the receiver's socket; `None`: never limits, and opens its window as the guest of the Linux engine.
+    /// Memory of the receiver's socket; `None`: unlimited. The window then opens as in the guest of the Linux engine.
     #[serde(default)]
     pub receive_memory: Option<MemoryPlan>,
-    /// Whether to pace algorithms that do not need pacing.
+    /// Choice of the flows that are paced.
     pub pacing: PacingPlan,
     /// Longest burst of segmentation offload; 0: single packets.
     pub max_burst_bytes: u32,
     /// Smallest burst in packets; `None`: that of the algorithm.
     pub min_burst_packets: Option<u32>,
-    /// Time for which arriving packets are collected and merged; 0: each is looked at when it arrives. `None`: so it is, but a
-    /// receiver that acknowledges as Linux, in a station behind a queue `mac80211`, merges what arrives at one time.
+    /// Time for which arriving packets are collected and merged (GRO); 0: never. `None`: 0, with one exception: a
+    /// receiver in a station behind a queue `mac80211` that acknowledges as Linux does merges packets that arrive at
+    /// the same time.
     pub gro_ns: Option<u64>,
-    /// Whether what waits in its host limits a sender, where the host tells: in a network interface, and in the queue
-    /// `mac80211` of a Wi-Fi cell.
+    /// Whether bytes queued in its host limit a sender (TCP small queues). This works in a network interface and in the
+    /// queue `mac80211` of a Wi-Fi cell.
     #[serde(default = "yes")]
     pub small_queues: bool,
-    /// Bursts, and what may wait in the host, last for 2^-n seconds at the pacing rate; `None`: n is 10, behind a queue
-    /// `mac80211` 7.
+    /// Bursts and the limit of bytes in the host last 2^-n seconds at the pacing rate; `None`: n is 7 behind a queue
+    /// `mac80211`, otherwise 10.
     #[serde(default)]
     pub pacing_shift: Option<u32>,
-    /// Whether packets may be marked instead of dropped, and how the receiver tells of it.
+    /// Explicit congestion notification and its feedback.
     pub ecn: EcnPlan,
-    /// How losses are found.
+    /// Loss detection.
     #[serde(default)]
     pub recovery: RecoveryPlan,
-    /// With AccECN every packet but the SYN bears its option, whose 12 bytes come out of the payload.
+    /// Whether every packet but the SYN carries the AccECN option, if AccECN is used. Its 12 bytes reduce the payload.
     #[serde(default = "yes")]
     pub accecn_option: bool,
-    /// What is done otherwise than Linux does it.
+    /// Deviations from Linux.
     #[serde(default)]
     pub quirks: QuirksPlan,
 }
 
 impl TcpPlan {
-    /// The options that Linux has on Ethernet: 1448 bytes of payload with timestamps in 66 bytes of headers, and buffers
-    /// that grow without end.
+    /// Options of Linux on Ethernet: 1448 bytes of payload, 66 bytes of headers with timestamps, and buffers that grow
+    /// without limit.
     pub fn linux() -> TcpPlan {
         TcpPlan {
             mss_bytes: 1448,
@@ -94,17 +95,17 @@ fn yes() -> bool {
     true
 }
 
-/// When the receiver acknowledges.
+/// Rule by which the receiver acknowledges.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
 #[serde(tag = "kind", rename_all = "snake_case", deny_unknown_fields)]
 pub enum AckPlan {
-    /// As Linux does.
+    /// The rule of Linux.
     Linux {},
-    /// Every so many packets, or after a timeout.
+    /// One ACK per number of packets, or after a timeout.
     Every {
         /// Packets per acknowledgement.
         packets: u32,
-        /// Longest delay.
+        /// Longest delay of an ACK.
         timeout_ns: u64,
     },
 }
@@ -113,28 +114,28 @@ pub enum AckPlan {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
 #[serde(untagged, expecting = "expected true, false or \"accecn\"")]
 pub enum EcnPlan {
-    /// `false`: not at all. `true`: with the feedback that the algorithm wants, which is RFC 3168's for most.
+    /// `false`: no ECN. `true`: ECN with the feedback that the algorithm needs, for most that of RFC 3168.
     Negotiated(bool),
-    /// With a feedback by name.
+    /// ECN with a named feedback.
     Feedback(EcnFeedback),
 }
 
-/// A feedback that has a name.
+/// Name of a feedback.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum EcnFeedback {
-    /// AccECN (RFC 9768), whatever the algorithm.
+    /// AccECN (RFC 9768), for every algorithm.
     Accecn,
 }
 
-/// Whether to pace.
+/// Choice of the flows that are paced.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum PacingPlan {
-    /// When the algorithm needs it.
+    /// Flows whose algorithm needs pacing.
     Auto,
-    /// Always.
+    /// All flows.
     Always,
-    /// Always, by `sch_fq` at the host.
+    /// All flows, by `sch_fq` at the host.
     Fq,
 }
