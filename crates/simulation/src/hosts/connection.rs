@@ -10,14 +10,14 @@ use units::{Duration, Time};
 /// One end of a connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum End {
-    /// That of the flow's sender.
+    /// The flow's sender.
     Sender,
-    /// That of the flow's receiver.
+    /// The flow's receiver.
     Receiver,
 }
 
 impl End {
-    /// The end that packets of a direction reach.
+    /// The end at which packets of a direction arrive.
     #[inline]
     pub fn reached(direction: Direction) -> End {
         match direction {
@@ -26,7 +26,7 @@ impl End {
         }
     }
 
-    /// The end from which packets of a direction come.
+    /// The end that sends the packets of a direction.
     #[inline]
     pub fn sending(direction: Direction) -> End {
         match direction {
@@ -35,7 +35,7 @@ impl End {
         }
     }
 
-    /// The direction of what it sends.
+    /// The direction of the packets that it sends.
     #[inline]
     pub fn direction(self) -> Direction {
         match self {
@@ -59,54 +59,55 @@ impl Half {
     }
 }
 
-/// The direction of a connection that goes against that of its data.
+/// The opposite direction of a connection: from the flow's receiver to its sender.
 struct Back {
     half: Half,
-    /// The end that opens the connection, and closes it when its application says so.
+    /// The end that opens the connection, and closes it when its application does.
     client: End,
 }
 
 /// A connection that carries data from the sender of its flow to the receiver.
 ///
-/// One that lasts as long as its flow has this direction only: the receiver has nothing to say but acknowledgements, and
-/// the connection is never closed. Any other carries both: one handshake opens them, acknowledgements ride on data, and each
-/// is closed by a FIN. There the receiver may send requests, and then it is the one that opens the connection and closes it;
-/// the other side closes in turn as soon as all that it has to send is written.
+/// A connection that lasts as long as its flow has this direction only: the receiver sends only acknowledgements, and
+/// the connection is never closed. Every other connection has both directions: one handshake opens them,
+/// acknowledgements are piggybacked on data, and a FIN closes each. The receiver may then send requests, and if it
+/// does, it opens and closes the connection. The other end closes its direction as soon as everything that it has to
+/// send is written.
 #[repr(C)]
 pub struct Connection {
     back: Option<Box<Back>>,
-    /// What goes on at present.
+    /// The current transfer.
     pub transfer: Option<Progress>,
-    /// Counted from 1, in the order in which the flow opened them.
+    /// Number, counted from 1 in the order in which the flow opened its connections.
     pub number: u32,
-    /// Nothing is sent for the first time any more.
+    /// Whether new data are no longer sent.
     stopped: bool,
     data: Half,
 }
 
-/// The other direction of a connection, before it is open.
+/// Configuration of the opposite direction of a connection.
 pub struct Opposite {
-    /// The receiver sends requests.
+    /// Whether the receiver sends requests.
     pub requests: bool,
-    /// The algorithm of what goes there.
+    /// Congestion control algorithm of that direction.
     pub algorithm: Box<dyn CongestionControl>,
 }
 
-/// A transfer that goes on.
+/// A transfer in progress.
 #[derive(Clone, Copy, Debug)]
 pub struct Progress {
-    /// Which of the flow's, from 0.
+    /// Number among the flow's transfers, from 0.
     pub row: usize,
-    /// Payload that the receiver had and will have got over this connection in all.
+    /// Payload that the receiver has received on this connection at the start and at the end of the transfer.
     pub span: (u64, u64),
-    /// Payload of requests that the other side must have got before it answers.
+    /// Payload of requests, this one included, that the server must receive before it responds.
     request: Option<u64>,
-    /// Packets sent and sent again before it began.
+    /// Packets sent and packets retransmitted before it began.
     pub before: (u64, u64),
 }
 
 impl Connection {
-    /// A connection that is not open yet; `opposite`: it carries data both ways.
+    /// A connection that is not open yet. With `opposite` it carries data in both directions.
     pub fn new(
         number: u32,
         transport: &Transport,
@@ -128,7 +129,7 @@ impl Connection {
         Connection { number, data, back, transfer: None, stopped: false }
     }
 
-    /// The sender and the receiver at an end, if it has both.
+    /// The sender and the receiver at an end, if the connection has both directions.
     fn endpoint(&mut self, end: End) -> Option<Endpoint<'_>> {
         let half = &mut self.back.as_mut()?.half;
         let (sender, receiver) = match end {
@@ -138,7 +139,7 @@ impl Connection {
         Some(Endpoint { sender, receiver })
     }
 
-    /// When an end wants to run.
+    /// Time of the next timer of an end.
     #[inline]
     pub fn next(&self, end: End) -> Time {
         let back = self.back.as_deref().map(|back| &back.half);
@@ -154,7 +155,7 @@ impl Connection {
         }
     }
 
-    /// The end that opens the connection, and closes it.
+    /// The end that opens and closes the connection.
     pub fn client(&self) -> End {
         self.back.as_ref().map_or(End::Sender, |back| back.client)
     }
@@ -167,7 +168,7 @@ impl Connection {
         }
     }
 
-    /// The application has handed out so many bytes by now; `None`: there is always more.
+    /// Makes data available to send: `bytes` since the connection opened; `None`: unlimited.
     pub fn write(&mut self, now: Time, bytes: Option<u64>, out: &mut Vec<Segment>) {
         match self.endpoint(End::Sender) {
             Some(mut end) => end.write(now, bytes, out),
@@ -175,8 +176,8 @@ impl Connection {
         }
     }
 
-    /// The client has nothing more to send than what was written: a FIN follows that. A connection that carries data one way
-    /// is [stopped](Self::stop).
+    /// Closes the connection: the client sends a FIN after the data that were written. A connection with one direction
+    /// is [stopped](Self::stop) instead.
     pub fn close(&mut self, now: Time, out: &mut Vec<Segment>) {
         match self.endpoint(self.client()) {
             Some(mut client) => client.close(now, out),
@@ -184,13 +185,13 @@ impl Connection {
         }
     }
 
-    /// Nothing more is sent for the first time, and no FIN; what is outstanding is still repaired.
+    /// Stops sending new data, without a FIN. Outstanding data are still retransmitted.
     pub fn stop(&mut self, now: Time) {
         self.stopped = true;
         self.data.sender.stop(now);
     }
 
-    /// The client has closed it, or it was stopped.
+    /// Whether the client has closed it, or it was stopped.
     pub fn is_closing(&self) -> bool {
         self.stopped
             || self.back.as_ref().is_some_and(|back| match back.client {
@@ -199,13 +200,12 @@ impl Connection {
             })
     }
 
-    /// Both directions are closed, and either end knows it. Before that a FIN that comes again is acknowledged again, as in
-    /// TIME-WAIT.
+    /// Whether both ends have the ACK of their FIN. Until then a repeated FIN is acknowledged again, as in TIME-WAIT.
     pub fn is_over(&self) -> bool {
         self.back.as_ref().is_some_and(|back| self.data.sender.is_closed() && back.half.sender.is_closed())
     }
 
-    /// Begins a transfer, number `row` of the flow's.
+    /// Begins the flow's transfer number `row`.
     pub fn begin(&mut self, now: Time, row: usize, job: Job, out: &mut Vec<Segment>) {
         let got = self.data.receiver.delivered_bytes();
         let stats = self.data.sender.stats();
@@ -219,13 +219,13 @@ impl Connection {
         }
     }
 
-    /// The direction of requests, if there are some.
+    /// The direction of requests, if the receiver sends requests.
     fn requests(&self) -> Option<&Half> {
         self.back.as_deref().filter(|back| back.client == End::Receiver).map(|back| &back.half)
     }
 
-    /// A segment reaches an end; `ce`: it was marked on the way. Returns a sample: of the RTT at the sender, of the one-way delay
-    /// of payload at the receiver.
+    /// Processes a segment that arrives at an end; `ce`: it has an ECN mark. Returns a sample of the RTT at the sender,
+    /// of the one-way delay of payload at the receiver.
     #[inline(always)] // called for every packet that arrives
     pub fn receive(
         &mut self,
@@ -250,7 +250,7 @@ impl Connection {
         }
     }
 
-    /// A segment reaches an end that sends as well as it receives.
+    /// Processes a segment that arrives at an end of a connection with both directions.
     fn receive_at(
         &mut self,
         end: End,
@@ -277,8 +277,8 @@ impl Connection {
         }
     }
 
-    /// Does at an end what its application does at once: answers a request that has arrived whole, and closes when the
-    /// other side has closed.
+    /// Runs the immediate reactions of an end's application: responds to a complete request, and closes after the other
+    /// end has closed.
     fn react(&mut self, now: Time, end: End, out: &mut Vec<Segment>) {
         if end == End::Sender {
             self.answer(now, out);
@@ -288,8 +288,8 @@ impl Connection {
         }
     }
 
-    /// A packet of so many bytes has left the network interface of an end, or was dropped there. True if the end had
-    /// waited for that.
+    /// Called when a packet of `bytes` bytes has left the network interface of an end or was dropped there. True if the
+    /// end was waiting for that.
     pub fn on_left_host(&mut self, now: Time, end: End, bytes: u16, out: &mut Vec<Segment>) -> bool {
         match (self.endpoint(end), end) {
             (Some(mut both), _) => both.on_left_host(now, bytes.into(), out),
@@ -298,14 +298,14 @@ impl Connection {
         }
     }
 
-    /// A packet that is not the sender's goes into the network interface of an end.
+    /// Called when an end passes its network interface a packet without data, which its sender does not count.
     pub fn on_sent_beside(&mut self, end: End, bytes: u16) {
         if let Some(sender) = self.sender_at(end) {
             sender.on_sent_beside(bytes.into());
         }
     }
 
-    /// What sends data at an end.
+    /// The data sender at an end.
     fn sender_at(&mut self, end: End) -> Option<&mut Sender> {
         match end {
             End::Sender => Some(&mut self.data.sender),
@@ -323,8 +323,8 @@ impl Connection {
         }
     }
 
-    /// The transfer is complete: the end that asked for it has all of it, or the end that sent it unasked knows that it
-    /// arrived.
+    /// Whether the transfer is complete: a requested one when the client has received all of it, any other when all of
+    /// it is acknowledged.
     #[inline]
     pub fn is_done(&self) -> bool {
         self.transfer.is_some_and(|progress| match self.requests() {
@@ -334,7 +334,7 @@ impl Connection {
         })
     }
 
-    /// Records the delay in order of payload that was retransmitted. Only its sender knows when it was first sent.
+    /// Records in-order delays of retransmitted payload. Only the sender has the time of the first transmission.
     #[inline]
     pub fn settle(&mut self, sampling: &SamplingTimes) {
         if self.data.receiver.in_order().is_some_and(|in_order| !in_order.again.is_empty()) {
@@ -354,22 +354,22 @@ impl Connection {
         }
     }
 
-    /// Delays in order of payload, if they are measured.
+    /// In-order delays of payload, if they are measured.
     pub fn in_order(&mut self) -> Option<&mut Histogram> {
         self.data.receiver.in_order().map(|in_order| &mut in_order.delays)
     }
 
-    /// Payload that the flow's receiver has got in order.
+    /// Payload delivered in order to the flow's receiver.
     pub fn delivered(&self) -> u64 {
         self.data.receiver.delivered_bytes()
     }
 
-    /// The application at the receiver has read: there is room up to the byte before `until`.
+    /// Called when the receiver's application has read: the receive buffer has room up to the byte before `until`.
     pub fn make_room(&mut self, until: u64, out: &mut Vec<Segment>) {
         self.data.receiver.make_room(until, out);
     }
 
-    /// The ends of a connection that carries data one way and has no transfer that could be complete.
+    /// The ends of a connection that has one direction and no transfer to complete.
     #[inline]
     pub fn plain_ends(&mut self) -> Option<(&mut Sender, &mut Receiver)> {
         let is_plain = self.back.is_none() && self.transfer.is_none();

@@ -5,22 +5,23 @@ use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap};
 use units::Time;
 
-/// The open connections of a flow by the number of their stream.
+/// Open connections of a flow, by stream number.
 ///
-/// Stream 0 is that of a flow with a single connection. It stands here itself, so that its packets meet neither search nor
-/// pointer, and has actors of its own in the schedule. The others share one, and their wake-ups are kept here.
+/// Stream 0 is the connection of a flow with a single one. It is stored inline, so that its packets need neither a
+/// search nor a pointer, and it has actors of its own in the schedule. Several connections share one actor, and their
+/// wake-ups are stored here.
 #[repr(C)]
 pub struct Connections {
-    /// The first of the wake-ups.
+    /// Earliest wake-up.
     next: Time,
     single: Option<Connection>,
     several: BTreeMap<u32, Box<Several>>,
-    /// When they want to run. What is here may be outdated, but never too late.
+    /// Wake-ups. Outdated entries are never later than the true ones.
     wakeups: BinaryHeap<Reverse<(Time, u32)>>,
 }
 
-/// The number of a stream below `count` for one of several connections, which are counted from 1. It is never 0, which is that
-/// of a single connection.
+/// Stream number below `count` of one of several connections, which are counted from 1. It is never 0, the number of
+/// a single connection.
 pub fn stream_number(connection: u32, count: u32) -> u32 {
     1 + (connection - 1) % (count - 1)
 }
@@ -28,7 +29,7 @@ pub fn stream_number(connection: u32, count: u32) -> u32 {
 /// One of several connections.
 struct Several {
     connection: Connection,
-    /// The earliest wake-up that was asked for.
+    /// Earliest wake-up that was requested.
     asked: Time,
 }
 
@@ -49,25 +50,25 @@ impl Connections {
         self.several.get_mut(&id).map(|found| &mut found.connection)
     }
 
-    /// That of a flow with a single connection.
+    /// The connection of a flow with a single one.
     #[inline]
     pub fn single(&self) -> Option<&Connection> {
         self.single.as_ref()
     }
 
-    /// As [`single`](Self::single), to be changed.
+    /// Mutable [`single`](Self::single).
     #[inline]
     pub fn single_mut(&mut self) -> Option<&mut Connection> {
         self.single.as_mut()
     }
 
-    /// All of them, oldest stream number first.
+    /// All connections, lowest stream number first.
     pub fn iter(&self) -> impl Iterator<Item = (u32, &Connection)> {
         let several = self.several.iter().map(|(&id, found)| (id, &found.connection));
         self.single.iter().map(|connection| (0, connection)).chain(several)
     }
 
-    /// The same, to be changed.
+    /// All connections, mutable, in the same order.
     pub fn iter_mut(&mut self) -> impl Iterator<Item = &mut Connection> {
         let several = self.several.values_mut().map(|found| &mut found.connection);
         self.single.iter_mut().chain(several)
@@ -90,7 +91,7 @@ impl Connections {
         self.several.remove(&id).map(|found| found.connection)
     }
 
-    /// One of several connections wants to run at `time`.
+    /// Schedules one of several connections to run at `time`.
     pub fn request(&mut self, id: u32, time: Time) {
         if let Some(found) = self.several.get_mut(&id)
             && time < found.asked
@@ -101,18 +102,19 @@ impl Connections {
         }
     }
 
-    /// When the first of several connections wants to run.
+    /// Earliest wake-up of several connections.
     #[inline]
     pub fn next(&self) -> Time {
         self.next
     }
 
-    /// The stream number of a connection that wanted to run by `now`, which has to [`request`](Self::request) again.
+    /// Removes a wake-up that is due and returns its stream number. The connection must [`request`](Self::request) the
+    /// next one.
     pub fn due(&mut self, now: Time) -> Option<u32> {
         while self.next <= now {
             let Reverse((time, id)) = self.wakeups.pop()?;
             self.next = self.wakeups.peek().map_or(Time::NEVER, |first| first.0.0);
-            // Any other time is outdated: the connection has run since, and has asked again.
+            // Any other time is outdated: the connection has run since and has requested another.
             if let Some(found) = self.several.get_mut(&id).filter(|found| found.asked == time) {
                 found.asked = Time::NEVER;
                 return Some(id);

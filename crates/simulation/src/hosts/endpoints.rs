@@ -32,7 +32,7 @@ macro_rules! either {
 }
 
 impl Endpoints {
-    /// When an end wants to run.
+    /// Time of the next wake-up of an end.
     #[inline]
     pub fn next(&self, end: End) -> Time {
         match (self, end) {
@@ -42,7 +42,7 @@ impl Endpoints {
         }
     }
 
-    /// Does what is due at an end.
+    /// Runs everything that is due at an end.
     pub fn run<R: Observer>(&mut self, end: End, out: &mut Outbox<'_, R>) {
         match self {
             Endpoints::Tcp(flow) => flow.run(end, out),
@@ -50,7 +50,7 @@ impl Endpoints {
         }
     }
 
-    /// A packet reaches the end of its route. Returns the end whose wake-up may have changed, and when that is.
+    /// Processes a packet at the end of its route. Returns the end whose wake-up may have changed, and its time.
     #[inline]
     pub fn receive<R: Observer>(&mut self, packet: &Packet, out: &mut Outbox<'_, R>) -> (End, Time) {
         match self {
@@ -62,8 +62,8 @@ impl Endpoints {
         }
     }
 
-    /// A packet of `stream` has left the network interface of its host, or was dropped there. Returns the end whose wake-up
-    /// may have changed, and when that is. Nothing limits how many datagrams wait in a host.
+    /// Called when a packet of `stream` has left the network interface of its host or was dropped there. Returns the
+    /// end whose wake-up may have changed, and its time. `None` for datagrams, whose number in a host is unlimited.
     pub fn on_left_host<R: Observer>(
         &mut self,
         stream: StreamId,
@@ -76,7 +76,7 @@ impl Endpoints {
         }
     }
 
-    /// The connections, if it has some.
+    /// The TCP flow, unless the flow is one of datagrams.
     pub fn tcp(&self) -> Option<&Flow> {
         match self {
             Endpoints::Tcp(flow) => Some(flow),
@@ -84,7 +84,7 @@ impl Endpoints {
         }
     }
 
-    /// What was measured.
+    /// Statistics so far.
     pub fn stats(&self) -> &FlowStats {
         either!(self, ends => ends.stats())
     }
@@ -94,27 +94,27 @@ impl Endpoints {
         either!(self, ends => ends.sent_packets())
     }
 
-    /// Payload delivered since the start of the run, of connections in order.
+    /// Payload delivered since the start of the run; in order if the flow is TCP.
     pub fn delivered_bytes(&self) -> u64 {
         either!(self, ends => ends.delivered_bytes())
     }
 
-    /// The warm-up is over.
+    /// Called at the end of the warm-up.
     pub fn on_warmup(&mut self, now: Time) {
         either!(self, ends => ends.on_warmup(now));
     }
 
-    /// The run is over.
+    /// Called at the end of the run.
     pub fn on_end(&mut self, now: Time) {
         either!(self, ends => ends.on_end(now));
     }
 
-    /// What happened since the last sample, and where things stand.
+    /// Returns a row of the table `series`: rates since the last sample and the current state.
     pub fn sample(&mut self, now: Time) -> SeriesRow {
         either!(self, ends => ends.sample(now))
     }
 
-    /// Its datagrams, in the order in which they left, if they are wanted.
+    /// Records of its datagrams, in the order of departure, if they are recorded.
     pub fn probes(&self) -> &[ProbeRecord] {
         match self {
             Endpoints::Tcp(_) => &[],
@@ -127,7 +127,7 @@ impl Endpoints {
         self.tcp().map_or(&[], Flow::transfers)
     }
 
-    /// What a viewer has seen by `now`, if it plays a video.
+    /// State of the video player at `now`, if the application is a video.
     pub fn playback(&self, now: Time) -> Option<Playback> {
         self.tcp().and_then(|flow| flow.playback(now))
     }

@@ -1,4 +1,4 @@
-//! The factory of the connections of a flow, all alike.
+//! The factory of connections of a flow, all with the same configuration.
 
 use super::connection::{Connection, Opposite};
 use super::transport::{Headers, Transport};
@@ -11,24 +11,24 @@ use std::sync::Arc;
 use tcp::ReceiveBuffer;
 use units::{Bytes, Rng, Time};
 
-/// With more flows than these the memory for records of packets counts for more than the time that they take.
+/// Number of flows above which senders use lean packet records: they save memory but cost time.
 const MANY_FLOWS: usize = 2_000;
 
-/// Knows how the connections of a flow are set up.
+/// Builds the connections of a flow.
 pub struct ConnectionFactory {
     plan: Arc<Plan>,
     /// Number of the flow in the plan.
     flow: usize,
     controllers: Controllers,
-    /// Seeds of the algorithms.
+    /// Source of seeds for the algorithms.
     seeds: Rng,
     /// The algorithm of the first connection.
     first: Option<Box<dyn CongestionControl>>,
     transport: Transport,
 }
 
-/// An algorithm that could be made for the first connection of a flow and cannot for a later one. Travels as a panic
-/// without a message.
+/// Failure to build the algorithm of a later connection, although that of the first one could be built. It is the
+/// payload of a panic without a message.
 #[derive(Clone, Debug)]
 pub struct AlgorithmFailure {
     /// Name of the algorithm.
@@ -37,15 +37,15 @@ pub struct AlgorithmFailure {
     pub flow: String,
     /// Simulated time.
     pub time: Time,
-    /// What is wrong.
+    /// The problem.
     pub problem: String,
 }
 
 impl ConnectionFactory {
-    /// For flow number `flow` of the plan. Algorithms that are not of the registry come from `controllers`.
+    /// The factory of flow number `flow` of the plan. Algorithms outside the registry come from `controllers`.
     ///
     /// # Errors
-    /// If its algorithm cannot be made.
+    /// If its algorithm cannot be built.
     pub fn new(
         plan: &Arc<Plan>,
         flow: usize,
@@ -76,8 +76,8 @@ impl ConnectionFactory {
         })
     }
 
-    /// A connection that is not open yet; `requests`: the receiver sends some, `closes`: it does not last as long as the
-    /// flow.
+    /// A connection that is not open yet. `requests`: the receiver sends requests; `closes`: the connection ends before
+    /// the flow.
     pub fn connection(&mut self, now: Time, number: u32, requests: bool, closes: bool) -> Connection {
         let sender = self.algorithm(now);
         let opposite = (requests || closes).then(|| Opposite {
@@ -99,7 +99,7 @@ impl ConnectionFactory {
         })
     }
 
-    /// What becomes of their segments.
+    /// Headers and interfaces of the connections' packets.
     pub fn wrapping(&self) -> Wrapping {
         let Transport { sender, requester, headers, .. } = &self.transport;
         let has_nic = [sender.nic.is_some(), requester.nic.is_some()];
@@ -107,18 +107,18 @@ impl ConnectionFactory {
     }
 }
 
-/// What segments are wrapped into.
+/// Properties by which segments become packets.
 #[derive(Clone, Copy)]
 pub struct Wrapping {
-    /// What surrounds segments.
+    /// Headers around segments.
     pub headers: Headers,
     /// Payload of a full segment.
     pub mss: u32,
-    /// An end sends by way of a network interface, which tells what leaves it.
+    /// Per end, whether it sends through a network interface that reports departures.
     pub has_nic: [bool; 2],
 }
 
-/// For a direction in which nothing but a FIN goes.
+/// An algorithm for a direction that only carries a FIN.
 fn any_algorithm() -> Box<dyn CongestionControl> {
     congestion::build("reno", &serde_json::Value::Null, 0).expect("Reno is in the registry")
 }

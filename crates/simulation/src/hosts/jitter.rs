@@ -1,9 +1,9 @@
-//! Interarrival jitter (RFC 3550): how much the one-way delay differs from one arrival to the next.
+//! Interarrival jitter (RFC 3550): difference of the one-way delay from one arrival to the next.
 
 use units::Duration;
 
-/// Interarrival jitter (RFC 3550, section 6.4.1): by how much the time on the way differs from one arrival to the next,
-/// smoothed with a gain of 1/16; and the mean of that over all arrivals.
+/// Interarrival jitter (RFC 3550, section 6.4.1): the difference of the one-way delay from one arrival to the next,
+/// smoothed with a gain of 1/16. Results have its mean over all measured arrivals.
 #[derive(Clone, Debug, Default)]
 pub struct InterarrivalJitter {
     last: Option<Duration>,
@@ -13,7 +13,7 @@ pub struct InterarrivalJitter {
 }
 
 impl InterarrivalJitter {
-    /// A datagram arrives that was so long on its way.
+    /// Adds an arrival with this one-way delay. It counts in the mean if `measured`.
     pub fn see(&mut self, on_the_way: Duration, measured: bool) {
         let Some(last) = self.last.replace(on_the_way) else { return };
         let difference = last.max(on_the_way) - last.min(on_the_way);
@@ -24,7 +24,7 @@ impl InterarrivalJitter {
         }
     }
 
-    /// Mean in seconds over what was measured; NaN with fewer than two arrivals.
+    /// Mean in seconds over measured arrivals; NaN with fewer than two arrivals.
     pub fn mean_s(&self) -> f64 {
         self.sum_s / self.count as f64
     }

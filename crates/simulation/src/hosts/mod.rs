@@ -1,6 +1,6 @@
-//! What is at the ends of routes: connections and datagram sockets, and what is measured of them.
+//! Ends of routes: connections and datagram sockets, and their statistics.
 //!
-//! A [`Flow`] holds TCP connections and the application above them; [`Datagrams`] are the other kind of traffic.
+//! A [`Flow`] has TCP connections and the application above them; [`Datagrams`] are the other kind of traffic.
 
 mod connection;
 mod connections;

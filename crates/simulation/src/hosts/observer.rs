@@ -1,27 +1,27 @@
-//! The trait of observers, which watch what the ends of flows do.
+//! The trait of observers, which record events at the ends of flows.
 
 use crate::payload::Packet;
 use network::StreamId;
 use tcp::Sender;
 use units::Time;
 
-/// Watches the ends of flows. Chosen when the program is compiled, so that a run without observer has no cost.
+/// Receives events at the ends of flows. The type is chosen at compile time, so that runs without observer pay nothing.
 pub trait Observer {
-    /// Whether anything is wanted at all.
+    /// Whether anything is recorded.
     const ON: bool;
 
-    /// A connection opens, whose data is stream `data`.
+    /// Called when a connection opens, with the stream of its data.
     fn opened(&mut self, connection: u32, data: StreamId);
 
-    /// A connection of a flow is gone.
+    /// Called when a connection of a flow is removed.
     fn forgotten(&mut self, flow: u32, connection: u32);
 
-    /// The sender of a connection has just had its turn.
+    /// Called after the sender of a connection has run.
     fn turn(&mut self, time: Time, flow: u32, connection: u32, sender: &Sender);
 
-    /// An endpoint sends a packet; `mss`: payload of a full segment of its flow.
+    /// Called when an endpoint sends a packet; `mss`: payload of a full segment of its flow.
     fn sent(&mut self, time: Time, mss: u32, packet: &Packet);
 
-    /// A packet reaches its endpoint.
+    /// Called when a packet reaches its endpoint.
     fn arrived(&mut self, time: Time, packet: &Packet);
 }

@@ -1,4 +1,4 @@
-//! The outbox of the ends of a flow, from which their packets go to the network.
+//! The outbox through which the ends of a flow send packets to the network.
 
 use super::observer::Observer;
 use crate::net::Net;
@@ -6,15 +6,15 @@ use crate::payload::{Packet, Payload};
 use tcp::{Segment, Sender};
 use units::Time;
 
-/// Takes what the ends of one flow send at one moment.
+/// Receives the packets that the ends of one flow send at one time.
 pub struct Outbox<'a, R> {
-    /// The present.
+    /// Current time.
     pub now: Time,
-    /// Where packets go.
+    /// The network, which receives the packets.
     pub net: &'a mut Net<Payload>,
     /// The observer.
     pub recorder: &'a mut R,
-    /// Segments on their way from one end of a connection to the network; empty between turns.
+    /// Segments that an end of a connection has produced and that are not yet sent; empty between turns.
     pub segments: &'a mut Vec<Segment>,
 }
 
@@ -26,7 +26,7 @@ impl<R: Observer> Outbox<'_, R> {
         self.net.send(packet, self.now);
     }
 
-    /// Sends the segments that one end of a connection has put out.
+    /// Sends the segments that one end of a connection has produced.
     #[inline]
     pub fn flush(&mut self, mss: u32, packet: impl Fn(&Segment) -> Packet) {
         for segment in &*self.segments {
@@ -37,7 +37,7 @@ impl<R: Observer> Outbox<'_, R> {
         self.segments.clear();
     }
 
-    /// The sender of the data of a connection has had its turn.
+    /// Tells the observer that the data sender of a connection has run.
     #[inline]
     pub fn turn(&mut self, flow: u32, connection: u32, sender: &Sender) {
         self.recorder.turn(self.now, flow, connection, sender);

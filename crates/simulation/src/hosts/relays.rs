@@ -1,7 +1,8 @@
-//! Hosts that end TCP: what one flow delivers there is what the next one sends.
+//! Hosts that end TCP: the next flow sends the data that one flow delivers there.
 //!
-//! The host holds so much payload at most, from what has come in order to what is acknowledged to it. The receive window of the
-//! first connection says what is left of that, so that a slow second connection holds the sender of the first one back.
+//! The buffer of the host is limited. It holds payload from its in-order arrival until the second connection has it
+//! acknowledged. The receive window of the first connection is the room left in the buffer, so that a slow second
+//! connection slows down the sender of the first one.
 
 use super::connection::End;
 use super::endpoints::Endpoints;
@@ -11,8 +12,8 @@ use super::outbox::Outbox;
 use crate::plan::Relays;
 use network::RouteId;
 
-/// An end of a flow has had its turn: what it has delivered is written to the next connection, and what is acknowledged of it
-/// makes room in the one before.
+/// Called after an end of a flow has run. Delivered data are written to the next connection, and acknowledged data make
+/// room in the receive buffer of the previous one.
 pub fn pass_on<R: Observer>(
     relays: &Relays,
     flow: u32,
@@ -47,7 +48,7 @@ fn tcp(flows: &mut [Endpoints], number: u32) -> Option<&mut Flow> {
     }
 }
 
-/// The turn of an end of a flow, whose wake-up may change.
+/// Lets an end of a flow act, then updates its wake-up.
 fn turn<R: Observer>(
     flows: &mut [Endpoints],
     number: u32,

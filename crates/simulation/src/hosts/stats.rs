@@ -6,34 +6,34 @@ use network::Histogram;
 use tcp::{Limited, SenderStats};
 use units::Time;
 
-/// What a row of the table `flows` is made from.
+/// Source of a row of the table `flows`.
 #[derive(Debug, Default)]
 pub struct FlowStats {
-    /// When it starts, jitter included.
+    /// Start time, jitter included.
     pub start: Time,
-    /// When all it had to send was acknowledged.
+    /// Time at which all of its data were acknowledged.
     pub finish: Option<Time>,
     /// RTT samples since the end of the warm-up.
     pub rtt: Histogram,
-    /// One-way delays since the end of the warm-up: of datagrams, and of transmissions of payload.
+    /// One-way delays of datagrams and of transmissions of payload since the end of the warm-up.
     pub one_way: Histogram,
     /// Interarrival jitter of datagrams.
     pub jitter: Option<Box<InterarrivalJitter>>,
-    /// Delays in order of payload since the end of the warm-up, if they are measured.
+    /// In-order delays of payload since the end of the warm-up, if they are measured.
     pub in_order: Option<Box<Histogram>>,
-    /// Counters when its measurement began and when it ended.
+    /// Counters at the start of its measurement.
     pub begin: Option<CounterSnapshot>,
-    /// See `begin`.
+    /// Counters at the end of its measurement.
     pub end: Option<CounterSnapshot>,
 }
 
 impl FlowStats {
-    /// Of a flow that starts at `start`.
+    /// Statistics of a flow that starts at `start`.
     pub fn new(start: Time) -> FlowStats {
         FlowStats { start, ..FlowStats::default() }
     }
 
-    /// Samples that an end takes of packets that arrive: of the RTT at the sender, of the one-way delay at the receiver.
+    /// Histogram of the samples that an end takes: of the RTT at the sender, of the one-way delay at the receiver.
     #[inline]
     pub fn samples(&mut self, end: End) -> &mut Histogram {
         match end {
@@ -42,64 +42,64 @@ impl FlowStats {
         }
     }
 
-    /// Adds the delays in order of a connection.
+    /// Adds the in-order delays of a connection.
     pub fn add_in_order(&mut self, delays: &Histogram) {
         let all = self.in_order.get_or_insert_default();
         **all = all.with(delays);
     }
 }
 
-/// The counters of a flow at one moment.
+/// Counters of a flow at one time.
 #[derive(Clone, Copy, Debug)]
 pub struct CounterSnapshot {
-    /// When.
+    /// Time of the snapshot.
     pub time: Time,
     /// Payload delivered in order.
     pub delivered_bytes: u64,
-    /// All that was sent, every header included.
+    /// Bytes sent, all headers included.
     pub wire_bytes: u64,
-    /// Of the sender.
+    /// Counters of the senders.
     pub stats: SenderStats,
-    /// Payload that the application lost because the send buffer was full.
+    /// Payload that the application discarded because the send buffer was full.
     pub refused_bytes: u64,
     /// Time spent limited by each cause.
     pub limited: Limited,
 }
 
-/// When a datagram passed: a row of the table `probes`. `NEVER`: not yet.
+/// Times of a datagram: a row of the table `probes`. `NEVER`: not yet.
 #[derive(Clone, Copy, Debug)]
 pub struct ProbeRecord {
-    /// It left the sender.
+    /// Departure from the sender.
     pub sent: Time,
-    /// It reached the far end.
+    /// Arrival at the receiver.
     pub arrived: Time,
-    /// Its reply reached the sender.
+    /// Arrival of its reply at the sender.
     pub returned: Time,
 }
 
 /// One transfer: a row of the table `transfers`.
 #[derive(Clone, Copy, Debug)]
 pub struct Transfer {
-    /// In the order in which the transfers of its flow began, from 1.
+    /// Number from 1, in the order in which the flow's transfers began.
     pub number: u32,
-    /// In the order in which the connections of its flow were opened, from 1.
+    /// Number of its connection from 1, in the order in which the flow opened them.
     pub connection: u32,
-    /// The page that it belongs to, from 1; 0: none.
+    /// Number of its web page, from 1; 0: none.
     pub page: u32,
-    /// When it began.
+    /// Start time.
     pub start: Time,
-    /// When it had finished.
+    /// Time at which it was complete.
     pub finish: Option<Time>,
-    /// When it had finished or was given up; `None`: it still goes on.
+    /// Time at which it was complete or given up; `None`: in progress.
     pub end: Option<Time>,
     /// Payload to transfer.
     pub bytes: u64,
     /// Payload that arrived in order.
     pub delivered_bytes: u64,
-    /// Data packets that were sent for it.
+    /// Data packets sent for it.
     pub sent_packets: u64,
-    /// Those of them that were sent again.
+    /// Retransmitted packets among them.
     pub retransmitted_packets: u64,
-    /// Round trips that no transfer of its kind can do without.
+    /// Least round trips that such a transfer takes: 2 if it is the first of its connection, else 1.
     pub round_trips: u32,
 }

@@ -7,16 +7,16 @@ use units::Time;
 /// Counters of several connections.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Totals {
-    /// Payload that receivers have got in order.
+    /// Payload delivered in order.
     pub delivered_bytes: u64,
-    /// Of the senders.
+    /// Counters of the senders.
     pub stats: SenderStats,
     /// Time spent limited by each cause.
     pub limited: Limited,
 }
 
 impl Totals {
-    /// Adds what a connection has done by `now`.
+    /// Adds the counters of a connection at `now`.
     pub fn add(&mut self, connection: &Connection, now: Time) {
         self.delivered_bytes += connection.delivered();
         self.stats += *connection.sender().stats();

@@ -10,24 +10,24 @@ use tcp::{
 };
 use units::{Bytes, Duration};
 
-/// How the endpoints of a connection are set up.
+/// Configuration of the endpoints of a connection.
 #[derive(Clone, Debug)]
 pub struct Transport {
-    /// Of the end that has data.
+    /// Sender of the data.
     pub sender: SenderConfig,
-    /// Of the other end, in as far as it sends requests.
+    /// Sender of requests, at the other end.
     pub requester: SenderConfig,
-    /// Of the end that gets it.
+    /// Receiver of the data.
     pub receiver: ReceiverConfig,
-    /// What surrounds their segments.
+    /// Headers around segments.
     pub headers: Headers,
-    /// Whether delays in order are measured.
+    /// Whether in-order delays are measured.
     pub measures_in_order: bool,
 }
 
 impl Transport {
-    /// What a plan says, for an algorithm that takes marks as `mode` says; `interfaces`: what its routes there and back begin
-    /// with, if that tells what leaves it; `merges`: it ends where what arrives at one time is handed up together.
+    /// Transport of a flow whose algorithm has the ECN mode `mode`. `interfaces`: the interfaces of sender and receiver
+    /// that report departures, if any. `merges`: packets that arrive at the same time at the receiver are merged.
     pub fn new(
         plan: &FlowPlan,
         interfaces: [Option<Interface>; 2],
@@ -54,11 +54,11 @@ impl Transport {
     }
 }
 
-/// What surrounds the segments of a connection.
+/// Headers around the segments of a connection.
 #[derive(Clone, Copy, Debug)]
 pub struct Headers {
     overhead: u16,
-    /// Bytes of the AccECN option; 0 without.
+    /// Bytes of the AccECN option; 0 if it is not used.
     accecn: u16,
     timestamps: bool,
     dscp: u8,
@@ -66,7 +66,7 @@ pub struct Headers {
 }
 
 impl Headers {
-    /// The packet in which a segment travels as part of `stream`.
+    /// The packet of `stream` that carries a segment.
     #[inline]
     pub fn packet(&self, stream: StreamId, segment: &Segment) -> Packet {
         Packet {
@@ -78,7 +78,7 @@ impl Headers {
         }
     }
 
-    /// Payload and options that come and go.
+    /// Payload and the options that not every segment has.
     #[inline]
     fn inner_bytes(&self, segment: &Segment) -> u16 {
         match segment {
@@ -88,13 +88,13 @@ impl Headers {
         }
     }
 
-    /// All data that a sender has sent, with every header.
+    /// Bytes of all data packets of a sender, headers included.
     pub fn bytes(&self, stats: &SenderStats) -> u64 {
         stats.sent_bytes + stats.sent_packets * u64::from(self.overhead + self.accecn)
     }
 }
 
-/// The feedback that the two ends agree upon.
+/// ECN feedback that the two ends negotiate.
 fn agree(plan: EcnPlan, mode: EcnMode) -> Feedback {
     match (plan, mode) {
         (EcnPlan::Negotiated(false), _) => Feedback::Off,
@@ -104,12 +104,12 @@ fn agree(plan: EcnPlan, mode: EcnMode) -> Feedback {
     }
 }
 
-/// Whether segments may be marked, and what a mark means to their sender.
+/// ECN codepoints of the segments of a connection.
 #[derive(Clone, Copy, Debug)]
 struct EcnBits {
-    /// Of new data.
+    /// Codepoint of new data.
     new: Ecn,
-    /// Of what is sent again, and of what acknowledges.
+    /// Codepoint of retransmissions and ACKs.
     other: Ecn,
 }
 
@@ -132,12 +132,13 @@ impl EcnBits {
     }
 }
 
-/// Payload of a full segment: options come out of it (Linux `tcp_current_mss`).
+/// Payload of a full segment: options reduce it (Linux `tcp_current_mss`).
 fn payload_bytes(plan: &FlowPlan, accecn: u16) -> u32 {
     plan.tcp.mss_bytes.saturating_sub(accecn.into()).max(1)
 }
 
-/// An interface with `sch_fq` paces all of TCP that leaves by it (Linux `fq_classify` sets `SK_PACING_FQ`).
+/// Configuration of a sender. An interface with `sch_fq` paces all TCP packets that pass it (Linux `fq_classify` sets
+/// `SK_PACING_FQ`).
 fn sender_config(
     plan: &FlowPlan,
     interface: Option<Interface>,
@@ -172,7 +173,7 @@ fn sender_config(
     }
 }
 
-/// What is counted in payload takes the place of what memory is good for, as SO_SNDBUF ends the kernel's tuning.
+/// Send buffer of a plan. A size in payload overrides memory, as `SO_SNDBUF` turns off the kernel's auto-tuning.
 fn send_buffer(plan: &TcpPlan) -> SendBuffer {
     let payload = plan.send_buffer_bytes.map(|bytes| SendBuffer::Payload(Bytes::new(bytes)));
     let segments_later = plan.max_burst_bytes >= 2 * plan.mss_bytes;
@@ -193,7 +194,7 @@ fn receiver_config(plan: &FlowPlan, merges: bool, feedback: Feedback, accecn: u1
             AckPolicy::Every { packets, timeout: Duration::from_nanos(timeout_ns) }
         }
     };
-    // What arrives at one time has been handed over a nanosecond later.
+    // A GRO time of 1 ns merges exactly the packets that arrive at the same time.
     let gro_ns = plan.tcp.gro_ns.or((merges && ack == AckPolicy::Linux).then_some(1));
     let gro = gro_ns.filter(|&nanos| nanos > 0).map(Duration::from_nanos);
     ReceiverConfig {
@@ -241,7 +242,7 @@ mod tests {
         }
     }
 
-    /// The ECN bits of new data, of a retransmission, of a bare ACK and of the handshake's.
+    /// ECN codepoints of new data, of a retransmission, of a pure ACK and of the handshake's ACK.
     fn bits(ecn: EcnPlan, mode: EcnMode) -> [Ecn; 4] {
         let feedback = agree(ecn, mode);
         [data(false), data(true), ack(), Segment::HandshakeAck { stamp: 0, echo: 0, window: 0 }]

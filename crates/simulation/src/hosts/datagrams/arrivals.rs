@@ -1,6 +1,6 @@
-//! Arrivals of numbered datagrams: which came, and in which order.
+//! Arrivals of numbered datagrams, and how many of them are missing.
 
-/// Counts each datagram once, however often and in which order copies of it arrive.
+/// Counts each datagram once, regardless of order and of duplicates.
 #[derive(Debug, Default)]
 pub struct Arrivals {
     /// One bit per number.
@@ -11,7 +11,7 @@ pub struct Arrivals {
 }
 
 impl Arrivals {
-    /// A datagram arrives; whether it is the first of its number.
+    /// Adds an arrival. True if it is the first of its number.
     pub fn see(&mut self, number: u32) -> bool {
         let (word, bit) = (number as usize / 64, 1 << (number % 64));
         if word >= self.seen.len() {
@@ -24,12 +24,12 @@ impl Arrivals {
         first
     }
 
-    /// How many have arrived.
+    /// Datagrams that have arrived.
     pub fn count(&self) -> u64 {
         self.count
     }
 
-    /// How many have not, of those that were sent before one that has (RFC 3550, section 6.4.1: expected less received).
+    /// Missing datagrams below the highest number that has arrived (RFC 3550, section 6.4.1: expected less received).
     pub fn lost(&self) -> u64 {
         self.expected - self.count
     }

@@ -4,23 +4,24 @@ use crate::periods::{Periods, exponential};
 use crate::plan::DatagramPlan;
 use units::{Duration, Rng, Time};
 
-/// The times at which datagrams leave: at a constant distance or as a Poisson process, all the time or now and then.
+/// Departure times of datagrams: at a constant interval or as a Poisson process, always or in active periods only.
 ///
-/// A time of activity begins with a datagram, unless they leave as a Poisson process, which has no memory.
+/// An active period begins with a datagram, except in a Poisson process, which is memoryless.
 #[derive(Debug)]
 pub struct Departures {
     interval: Duration,
     poisson: Option<Rng>,
     periods: Option<Periods>,
-    /// End of the present time of activity.
+    /// End of the current active period.
     until: Time,
     next: Time,
-    /// Nothing is computed beyond: of periods that are much shorter than an interval, few have a departure.
+    /// Time after which no more periods are drawn. If periods are much shorter than the interval, few contain a
+    /// departure, and the search for the next one could take very long.
     end: Time,
 }
 
 impl Departures {
-    /// The departures from `start` to `end` of a flow with the random numbers called `stream`.
+    /// Departures from `start` to `end` of a flow whose random numbers have the name `stream`.
     pub fn new(plan: &DatagramPlan, [start, end]: [Time; 2], seed: u64, stream: &str) -> Departures {
         let rng = |what: &str| Rng::stream(seed, &format!("{what}/{stream}"));
         let mut departures = Departures {
@@ -36,19 +37,19 @@ impl Departures {
         departures
     }
 
-    /// When the next one leaves.
+    /// Time of the next departure.
     pub fn next(&self) -> Time {
         self.next
     }
 
-    /// The next one has left.
+    /// Moves on to the departure after the next one.
     pub fn advance(&mut self) {
         let gap = self.gap();
         self.next += gap;
         self.skip_silence();
     }
 
-    /// Goes on to the time of activity in which the next one leaves.
+    /// Moves on to the active period of the next departure.
     fn skip_silence(&mut self) {
         while self.next >= self.until
             && self.until <= self.end
@@ -59,7 +60,7 @@ impl Departures {
         }
     }
 
-    /// A time of activity begins.
+    /// Begins an active period.
     fn begin(&mut self, at: Time) {
         if let Some(periods) = &mut self.periods {
             self.until = at + periods.activity();

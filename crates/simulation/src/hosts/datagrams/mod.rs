@@ -1,5 +1,5 @@
-//! Flows of datagrams: UDP at a rate, calls, pings and probes. They leave at times of their own, whatever the network does,
-//! and nothing is sent again.
+//! Flows of datagrams: UDP at a rate, calls, pings and probes. Their departures do not depend on the network, and
+//! nothing is retransmitted.
 
 mod arrivals;
 mod departures;
@@ -30,13 +30,13 @@ pub struct Datagrams {
     there: Arrivals,
     back: Arrivals,
     stats: FlowStats,
-    /// One per datagram, if they are wanted.
+    /// One record per datagram, if they are recorded.
     probes: Option<Vec<ProbeRecord>>,
     sampling: SamplingTimes,
     sampled: Sampled,
 }
 
-/// What the last sample saw, and the replies that have come since.
+/// State at the last sample, and the replies since.
 #[derive(Clone, Copy, Debug, Default)]
 struct Sampled {
     time: Time,
@@ -46,7 +46,7 @@ struct Sampled {
 }
 
 impl Datagrams {
-    /// The flow that `plan` describes, not started.
+    /// The flow of a plan, not started.
     pub fn new(
         number: u32,
         flow: &FlowPlan,
@@ -87,7 +87,7 @@ impl Datagrams {
         self.packet(datagram)
     }
 
-    /// A datagram reaches the far end.
+    /// Processes a datagram at the receiver.
     fn on_arrival(&mut self, now: Time, datagram: &Datagram) {
         if !self.there.see(datagram.number) {
             return;
@@ -104,7 +104,7 @@ impl Datagrams {
         }
     }
 
-    /// A reply reaches the sender.
+    /// Processes a reply at the sender.
     fn on_reply(&mut self, now: Time, datagram: &Datagram) {
         if !self.back.see(datagram.number) {
             return;
@@ -134,7 +134,7 @@ impl Datagrams {
     fn snapshot(&self, time: Time) -> CounterSnapshot {
         let sent = u64::from(self.sent);
         let lost = if self.echo { self.back.lost() } else { self.there.lost() };
-        // What seemed lost at the end of the warm-up may have come late.
+        // A datagram that was missing at the end of the warm-up may have arrived late.
         let lost = lost.max(self.stats.begin.map_or(0, |begin| begin.stats.lost_packets));
         CounterSnapshot {
             time,
@@ -158,12 +158,12 @@ impl Datagrams {
         self.there.count() * u64::from(self.len)
     }
 
-    /// When it wants to run.
+    /// Time of the next wake-up.
     pub fn next(&self) -> Time {
         if self.is_over() { Time::NEVER } else { self.departures.next().min(self.stop.max(self.stats.start)) }
     }
 
-    /// Sends what is due.
+    /// Sends a datagram if it is due, and stops the flow at its end.
     pub fn run<R: Observer>(&mut self, out: &mut Outbox<'_, R>) {
         let now = out.now;
         if self.is_over() || now < self.stats.start {
@@ -179,7 +179,7 @@ impl Datagrams {
         }
     }
 
-    /// A packet reaches the end of its route.
+    /// Processes a packet at the end of its route.
     pub fn receive<R: Observer>(&mut self, packet: &Packet, out: &mut Outbox<'_, R>) {
         let now = out.now;
         let Payload::Datagram(datagram) = &packet.payload else { return };
@@ -192,23 +192,23 @@ impl Datagrams {
         }
     }
 
-    /// The warm-up is over.
+    /// Called at the end of the warm-up.
     pub fn on_warmup(&mut self, now: Time) {
         if self.stats.start <= now && self.stats.begin.is_none() && !self.is_over() {
             self.stats.begin = Some(self.snapshot(now));
         }
     }
 
-    /// The run is over.
+    /// Called at the end of the run.
     pub fn on_end(&mut self, now: Time) {
-        // What arrived after it had stopped counts as well.
+        // Arrivals after the flow has stopped count as well.
         let stopped = self.stats.end.map_or(now, |end| end.time);
         if self.stats.begin.is_some() {
             self.stats.end = Some(self.snapshot(stopped));
         }
     }
 
-    /// What happened since the last sample, and where things stand.
+    /// Returns a row of the table `series`: rates since the last sample and the current state.
     pub fn sample(&mut self, time: Time) -> SeriesRow {
         let before = self.sampled;
         let delivered = self.there.count();
@@ -233,7 +233,7 @@ impl Datagrams {
         }
     }
 
-    /// What was measured.
+    /// Statistics so far.
     pub fn stats(&self) -> &FlowStats {
         &self.stats
     }
@@ -243,7 +243,7 @@ impl Datagrams {
         u64::from(self.sent)
     }
 
-    /// Its datagrams, in the order in which they left, if they are wanted.
+    /// Records of its datagrams, in the order of departure, if they are recorded.
     pub fn probes(&self) -> &[ProbeRecord] {
         self.probes.as_deref().unwrap_or_default()
     }

@@ -1,4 +1,4 @@
-//! The application of a flow: when it has its turn, and what its calls do.
+//! The application of a flow: its turns and its calls.
 
 use super::{Flow, Phase};
 use crate::applications::{Job, Order};
@@ -11,7 +11,7 @@ use network::{Direction, RouteId};
 use units::Time;
 
 impl Flow {
-    /// The application has its turn if it is due, unless it has stopped.
+    /// Runs the application if it is due and has not stopped.
     pub(super) fn run_application<R: Observer>(&mut self, out: &mut Outbox<'_, R>) {
         let now = out.now;
         if now < self.due {
@@ -42,7 +42,7 @@ impl Flow {
         self.carry_out(out);
     }
 
-    /// The transfer of a connection is complete.
+    /// Called when the transfer of a connection is complete.
     #[cold]
     pub(super) fn on_done<R: Observer>(&mut self, id: u32, out: &mut Outbox<'_, R>) {
         self.end_transfer(out.now, id, true);
@@ -70,15 +70,15 @@ impl Flow {
         self.schedule_application();
     }
 
-    /// Notes what the application waits for.
+    /// Updates the times and events for which the application waits.
     fn schedule_application(&mut self) {
         let runs = self.phase == Phase::Running;
         self.due = if runs { self.application.next().min(self.stop) } else { Time::NEVER };
         self.blocked = runs && self.application.is_blocked();
     }
 
-    /// The number of a connection's stream. It is that of an older connection only if there have been more than fit
-    /// into the number of a stream; the older one, if it is still there, has to go.
+    /// Stream number of a connection. Numbers repeat once there have been more connections than stream numbers. An
+    /// older connection that still has the number is then removed.
     fn id(&self, connection: u32) -> u32 {
         if self.is_stream { 0 } else { stream_number(connection, self.streams.count()) }
     }
@@ -125,7 +125,7 @@ impl Flow {
         self.send(id, if job.request > 0 { End::Receiver } else { End::Sender }, out);
     }
 
-    /// The transfer of a connection, if it has one, is complete or given up.
+    /// Ends the transfer of a connection, if it has one, as complete or given up.
     pub(super) fn end_transfer(&mut self, now: Time, id: u32, complete: bool) {
         let Some(connection) = self.connections.get_mut(id) else { return };
         let Some(progress) = connection.transfer.take() else { return };
@@ -141,8 +141,8 @@ impl Flow {
         }
     }
 
-    /// Closes a connection. A stream still repairs what is outstanding, and ends its flow; others are forgotten when both
-    /// their ends have closed.
+    /// Closes a connection. A stream ends its flow, and still retransmits outstanding data. Other connections are
+    /// removed when both ends have closed.
     fn close<R: Observer>(&mut self, id: u32, out: &mut Outbox<'_, R>) {
         let Some(connection) = self.connections.get_mut(id) else { return };
         connection.close(out.now, out.segments);
@@ -156,7 +156,7 @@ impl Flow {
         self.end(out.now);
     }
 
-    /// Of a connection only the counters are left. A transfer that goes on is given up.
+    /// Removes a connection and adds its counters to those of past ones. A transfer in progress is given up.
     pub(super) fn forget<R: Observer>(&mut self, id: u32, out: &mut Outbox<'_, R>) {
         self.end_transfer(out.now, id, false);
         if let Some(mut connection) = self.connections.remove(id) {
@@ -168,8 +168,7 @@ impl Flow {
         }
     }
 
-    /// After the application has stopped: connections without a transfer are closed, and with the last transfer the flow
-    /// ends.
+    /// Closes connections without a transfer, after the application has stopped. The flow ends with its last transfer.
     fn close_idle<R: Observer>(&mut self, out: &mut Outbox<'_, R>) {
         let idle = self.connections.iter().filter(|(_, connection)| connection.transfer.is_none());
         let idle: Vec<u32> =
@@ -181,7 +180,7 @@ impl Flow {
         }
     }
 
-    /// Nothing more will be sent for the first time.
+    /// Ends the flow: no new data are sent from now on.
     fn end(&mut self, now: Time) {
         self.phase = Phase::Over;
         self.stats.end = Some(self.snapshot(now));

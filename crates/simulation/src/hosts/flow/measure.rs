@@ -1,4 +1,4 @@
-//! What is measured of a flow.
+//! Measurements of a flow.
 
 use super::{Flow, Phase};
 use crate::applications::Playback;
@@ -25,12 +25,12 @@ impl Flow {
         CounterSnapshot { time: now, delivered_bytes, wire_bytes, stats, refused_bytes, limited }
     }
 
-    /// It has started and is not over.
+    /// Whether it has started and is not over.
     pub(super) fn is_active(&self) -> bool {
         matches!(self.phase, Phase::Running | Phase::Stopped)
     }
 
-    /// The warm-up is over.
+    /// Called at the end of the warm-up.
     pub fn on_warmup(&mut self, now: Time) {
         self.connections
             .iter_mut()
@@ -42,7 +42,7 @@ impl Flow {
         }
     }
 
-    /// The run is over.
+    /// Called at the end of the run.
     pub fn on_end(&mut self, now: Time) {
         let open: Vec<u32> = self.connections.iter().map(|(id, _)| id).collect();
         open.into_iter().for_each(|id| self.end_transfer(now, id, false));
@@ -54,14 +54,15 @@ impl Flow {
         }
     }
 
-    /// The connections whose algorithm works on new data.
+    /// Open connections, while the flow is active.
     pub fn running(&self) -> impl Iterator<Item = &Connection> {
         let active = self.is_active();
         self.connections.iter().map(|(_, connection)| connection).filter(move |_| active)
     }
 
-    /// What happened since the last sample, and where things stand. Windows and what is in flight are sums over the open
-    /// connections, times are those of the connection that has been open longest; rates are those of a single connection.
+    /// Returns a row of the table `series`: rates since the last sample and the current state. Windows and bytes in
+    /// flight are sums over the open connections. RTTs are those of the connection with the lowest stream number.
+    /// Pacing and delivery rates are those of a single connection, and missing with several.
     pub fn sample(&mut self, now: Time) -> SeriesRow {
         let totals = self.totals(now);
         let (before, last) = std::mem::replace(&mut self.sampled, (now, totals));
@@ -91,7 +92,7 @@ impl Flow {
         }
     }
 
-    /// What was measured.
+    /// Statistics so far.
     pub fn stats(&self) -> &FlowStats {
         &self.stats
     }
@@ -111,7 +112,7 @@ impl Flow {
         &self.transfers
     }
 
-    /// What a viewer has seen by `now`, if it plays a video.
+    /// State of the video player at `now`, if the application is a video.
     pub fn playback(&self, now: Time) -> Option<Playback> {
         self.application.playback(now.min(self.stats.end.map_or(now, |end| end.time)))
     }

@@ -1,4 +1,4 @@
-//! A flow of TCP: its application, and the connections that the application opens and closes.
+//! A TCP flow: its application, and the connections that the application opens and closes.
 
 mod calls;
 mod measure;
@@ -23,18 +23,19 @@ use network::{Ecn, RouteId, SamplingTimes, StreamId, Streams};
 use std::sync::Arc;
 use units::{Rng, Time};
 
-/// Holds the connections that are open. Of those that are not, only what they transferred is left.
+/// Application and open connections of a TCP flow. Closed connections remain only as counters and transfers.
 ///
-/// What every packet needs lies together, in this order: with thousands of flows most of the time goes into fetching it.
+/// The fields that every packet needs come first and adjoin: with thousands of flows, cache misses dominate the run
+/// time.
 #[repr(C)]
 pub struct Flow {
     /// Number in the plan.
     pub number: u32,
     streams: Streams,
-    /// When the flow starts, its application wants to run, or is to stop.
+    /// Next time at which the flow starts, or its application runs or stops.
     due: Time,
     phase: Phase,
-    /// The application waits for acknowledgements.
+    /// Whether the application waits for acknowledgements.
     blocked: bool,
     is_stream: bool,
     wrapping: Wrapping,
@@ -46,7 +47,7 @@ pub struct Flow {
     application: Box<dyn Application>,
     sockets: Sockets,
     transfers: Vec<Transfer>,
-    /// Of the connections that are gone.
+    /// Counters of removed connections.
     past: Totals,
     sampled: (Time, Totals),
     todo: Vec<Order>,
@@ -56,9 +57,9 @@ pub struct Flow {
 enum Phase {
     Waiting,
     Running,
-    /// The application has stopped; transfers that go on are completed.
+    /// The application has stopped; transfers in progress are completed.
     Stopped,
-    /// Nothing more is sent for the first time; what is outstanding may still be repaired.
+    /// No new data are sent; outstanding data may still be retransmitted.
     Over,
 }
 
@@ -66,7 +67,7 @@ impl Flow {
     /// Flow `number` of the plan. No connection is open before the application has run.
     ///
     /// # Errors
-    /// If its algorithm or its application cannot be made.
+    /// If its algorithm or its application cannot be built.
     pub fn new(
         number: u32,
         plan: &Arc<Plan>,
@@ -108,7 +109,7 @@ impl Flow {
         })
     }
 
-    /// When an end wants to run. A flow of several connections runs both ends of them as its sender.
+    /// Time of the next wake-up of an end. A flow of several connections runs both of their ends with its sender.
     #[inline]
     pub fn next(&self, end: End) -> Time {
         let single = self.connections.single().map_or(Time::NEVER, |connection| connection.next(end));
@@ -118,7 +119,7 @@ impl Flow {
         single.min(self.connections.next()).min(self.due)
     }
 
-    /// Does what is due at an end.
+    /// Runs everything that is due at an end.
     pub fn run<R: Observer>(&mut self, end: End, out: &mut Outbox<'_, R>) {
         if end == End::Sender {
             self.run_application(out);
@@ -139,7 +140,7 @@ impl Flow {
         }
     }
 
-    /// A packet reaches an end. Returns the end whose wake-up may have changed, and when that is.
+    /// Processes a packet at an end. Returns the end whose wake-up may have changed, and its time.
     #[inline]
     pub fn receive<R: Observer>(&mut self, packet: &Packet, out: &mut Outbox<'_, R>) -> (End, Time) {
         let end = End::reached(packet.stream.direction());
@@ -159,8 +160,8 @@ impl Flow {
         (end, self.next(end))
     }
 
-    /// A packet of `stream` has left the network interface of its host, or was dropped there. Returns the end whose wake-up
-    /// may have changed, and when that is.
+    /// Called when a packet of `stream` has left the network interface of its host or was dropped there. Returns the
+    /// end whose wake-up may have changed, and its time.
     pub fn on_left_host<R: Observer>(
         &mut self,
         stream: StreamId,
@@ -178,7 +179,7 @@ impl Flow {
         (end, self.next(end))
     }
 
-    /// An end of a connection has had its turn.
+    /// Called after an end of a connection has run: sends its segments and informs the observer.
     #[inline(always)] // mostly there is nothing to do
     fn finish_turn<R: Observer>(&mut self, id: u32, end: End, out: &mut Outbox<'_, R>) {
         self.send(id, end, out);
@@ -191,7 +192,7 @@ impl Flow {
         }
     }
 
-    /// Sends what an end of a connection has put out, and sees to what comes next.
+    /// Sends the segments that an end of a connection has produced, updates its wake-up, and completes its transfer.
     #[inline(always)] // mostly there is nothing to do
     fn send<R: Observer>(&mut self, id: u32, end: End, out: &mut Outbox<'_, R>) {
         if !out.segments.is_empty() {
@@ -208,7 +209,7 @@ impl Flow {
         }
     }
 
-    /// One of several connections has had its turn: it is forgotten when it is over.
+    /// Completes the transfer of one of several connections, and removes the connection when it is over.
     fn see_to_several<R: Observer>(&mut self, id: u32, is_done: bool, out: &mut Outbox<'_, R>) {
         if is_done {
             self.on_done(id, out);

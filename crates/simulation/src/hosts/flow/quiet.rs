@@ -1,4 +1,4 @@
-//! A flow to which nothing happens but what its connection does by itself.
+//! A flow that has no events for a time except segments and timers of its connection.
 
 use super::Flow;
 use crate::hosts::connection::End;
@@ -8,28 +8,28 @@ use network::{Direction, RouteId, SamplingTimes, StreamId};
 use tcp::{Receiver, Sender};
 use units::{Duration, Time};
 
-/// The two ends of the only connection of a flow whose application has no turn for a while, and what surrounds them.
+/// The ends of the single connection of a flow whose application has no turn for a time, with headers and streams.
 pub struct Quiet<'a> {
     /// The end that has data.
     pub sender: &'a mut Sender,
     /// The other end.
     pub receiver: &'a mut Receiver,
-    /// What surrounds their segments.
+    /// Headers around segments.
     pub headers: Headers,
-    /// The streams there and back.
+    /// Streams of data and of ACKs.
     pub streams: [StreamId; 2],
-    /// Samples of packets that arrive.
+    /// Samples of arriving packets.
     pub samples: Samples<'a>,
 }
 
-/// Takes samples of packets that arrive.
+/// Records samples of arriving packets.
 pub struct Samples<'a> {
     stats: &'a mut FlowStats,
     sampling: SamplingTimes,
 }
 
 impl Samples<'_> {
-    /// Takes one at an end, if it is measured.
+    /// Records a sample of an end, unless `now` is outside the measured time.
     #[inline]
     pub fn record(&mut self, end: End, now: Time, sample: Duration) {
         if self.sampling.measures(now) {
@@ -39,8 +39,8 @@ impl Samples<'_> {
 }
 
 impl Flow {
-    /// What it is before `until`, if until then segments that arrive and timers of its connection are all that matters: its
-    /// application neither has a turn nor waits for acknowledgements, and nothing that leaves tells its host.
+    /// The ends of the connection, if its segments and timers are the only events of the flow before `until`. The
+    /// application then has no turn and does not wait for acknowledgements, and no interface reports departures.
     pub fn quiet(&mut self, until: Time) -> Option<Quiet<'_>> {
         if !self.is_stream || self.blocked || self.due < until || self.wrapping.has_nic != [false; 2] {
             return None;
@@ -52,7 +52,7 @@ impl Flow {
         Some(Quiet { sender, receiver, headers: self.wrapping.headers, streams, samples })
     }
 
-    /// Records what its ends have left to do together in the time in which it was quiet.
+    /// Records in-order delays of payload that was retransmitted while the flow was quiet.
     #[inline]
     pub fn after_quiet(&mut self) {
         if let Some(connection) = self.connections.single_mut() {

@@ -1,4 +1,4 @@
-//! A flow of which another one is the continuation, or that is one.
+//! Both sides of a relay: a flow whose data another one relays, and a flow that relays them.
 
 use super::{Flow, Phase};
 use crate::hosts::connection::End;
@@ -6,17 +6,17 @@ use crate::hosts::observer::Observer;
 use crate::hosts::outbox::Outbox;
 
 impl Flow {
-    /// Payload that its stream has delivered; `None` before it is open.
+    /// Payload that its stream has delivered; `None` before the connection is open.
     pub fn received_bytes(&self) -> Option<u64> {
         self.connections.single().map(|connection| connection.delivered())
     }
 
-    /// Payload of its stream that is acknowledged; `None` before it is open.
+    /// Payload of its stream that is acknowledged; `None` before the connection is open.
     pub fn acked_bytes(&self) -> Option<u64> {
         self.connections.single().map(|connection| connection.sender().stats().acked_bytes)
     }
 
-    /// So much has come by now of the data that it passes on.
+    /// Called when the previous flow has delivered `bytes` in total of the data that this one relays.
     pub fn feed<R: Observer>(&mut self, bytes: u64, out: &mut Outbox<'_, R>) {
         let is_new = bytes > self.sockets.stream.fed_bytes || self.connections.single().is_none();
         if is_new && self.phase == Phase::Running {
@@ -25,7 +25,7 @@ impl Flow {
         }
     }
 
-    /// What its stream has delivered has been passed on in as far as there is room up to the byte before `until`.
+    /// Called when the next flow has data acknowledged: the receive buffer has room up to the byte before `until`.
     pub fn make_room<R: Observer>(&mut self, until: u64, out: &mut Outbox<'_, R>) {
         if let Some(connection) = self.connections.single_mut() {
             connection.make_room(until, out.segments);
