@@ -310,7 +310,7 @@ fn mistakes_are_refused() {
         (request_response(0, constant(1), 0), "flows[0].workload.request.value: 0 is out of range"),
         (web(0, 1, constant(1), 0), "flows[0].workload.objects.value: 0 is out of range"),
         (web(1, 0, constant(1), 0), "flows[0].workload.connections: 0 is out of range"),
-        (video(&[], by_rate()), "flows[0].workload.bitrates_bps: there is none; name at least one"),
+        (video(&[], by_rate()), "flows[0].workload.bitrates_bps: no bit rate is given; name at least one"),
         (video(&[2, 2], by_rate()), "flows[0].workload.bitrates_bps[1]: 2 is out of range"),
         (json!({ "kind": "poison" }), "unknown variant `poison`"),
     ] {

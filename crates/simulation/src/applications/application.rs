@@ -1,74 +1,75 @@
-//! The interface between applications and connections: what an application sees of them, and what it can do.
+//! The interface between applications and connections: calls in both directions and visible state.
 
 use super::playback::Playback;
 use crate::plan::range::{Check, refuse};
 use units::{Rng, Time};
 
-/// Opens connections, writes, is told when a transfer is complete, and closes. It never sees a packet.
+/// Opens connections, writes, learns when a transfer is complete, and closes. An application never sees a packet.
 pub trait Application: Send {
-    /// When it wants to run.
+    /// Time of its next turn.
     fn next(&self) -> Time;
 
-    /// Does what is due.
+    /// Does everything that is due.
     fn run(&mut self, now: Time, sockets: &mut Sockets);
 
-    /// The transfer that it started on a connection is complete.
+    /// Called when the transfer that it started on a connection is complete.
     fn done(&mut self, _now: Time, connection: u32, sockets: &mut Sockets) {
         sockets.close(connection);
     }
 
-    /// It may start nothing more. Transfers that go on are completed, unless they are those of a stream that it closes.
+    /// Called at the end of its flow: it may start nothing more. Transfers in progress are completed, except that of a
+    /// stream that it closes.
     fn stop(&mut self, _sockets: &mut Sockets) {}
 
-    /// It has one connection, which lasts as long as the flow does.
+    /// Whether it has one connection that lasts as long as the flow.
     fn is_stream(&self) -> bool {
         false
     }
 
-    /// It runs as soon as an acknowledgement makes room in the send buffer.
+    /// Whether it waits for room in the send buffer. Acknowledgements then give it a turn.
     fn is_blocked(&self) -> bool {
         false
     }
 
-    /// Bytes that it lost because the send buffer was full.
+    /// Bytes that it discarded because the send buffer was full.
     fn refused_bytes(&self) -> u64 {
         0
     }
 
-    /// What its viewer has seen by `now`, if it plays something.
+    /// State of the player at `now`, if it is a video.
     fn playback(&self, _now: Time) -> Option<Playback> {
         None
     }
 }
 
-/// An application that plans can name: what they say of it, what may be wrong with that, and how to make it.
+/// An application that plans can name, with its plan, its checks and its construction.
 pub trait Planned: Application + Sized {
-    /// What a plan says of it, besides its kind.
+    /// Its settings in a plan, besides the kind.
     type Plan;
-    /// One line that says what it is.
+    /// One line that describes it.
     const TITLE: &'static str;
-    /// The source that it follows; empty if there is none.
+    /// Publication that it follows; empty if there is none.
     const SOURCE: &'static str = "";
-    /// It opens and closes connections in the course of the run; otherwise it has one, as long as the flow lasts.
+    /// Whether it opens and closes connections during the run; otherwise it has one, which lasts as long as the flow.
     const IS_MANY: bool = true;
 
-    /// Refuses numbers that make no sense; `path` is the workload's, `span_ns` how long it works at most.
+    /// Refuses numbers out of range. `path` is the workload's; `span_ns` is its longest run time.
     ///
     /// # Errors
-    /// If there is one.
+    /// If a number is out of range.
     fn check(plan: &Self::Plan, path: &str, span_ns: u64) -> Check;
 
-    /// Makes the one of a flow.
+    /// Builds the application of a flow.
     fn new(plan: &Self::Plan, flow: &FlowStart<'_>) -> Self;
 }
 
-/// Most transfers that a flow may be expected to make.
+/// Largest expected number of transfers of a flow.
 const MOST_TRANSFERS: f64 = 1e7;
 
-/// Refuses more transfers than fit in memory; `path` is the workload's, which has an interval.
+/// Refuses more transfers than fit in memory. `path` is that of a workload with an interval.
 ///
 /// # Errors
-/// If so many are expected.
+/// If more are expected.
 pub fn bounded(path: &str, expected: f64) -> Check {
     if expected > MOST_TRANSFERS {
         refuse!(
@@ -79,74 +80,75 @@ pub fn bounded(path: &str, expected: f64) -> Check {
     Ok(())
 }
 
-/// What an application is told of its flow.
+/// Properties of a flow that its application may use.
 #[derive(Clone, Copy, Debug)]
 pub struct FlowStart<'a> {
-    /// When it starts.
+    /// Start time of the flow.
     pub at: Time,
-    /// Of the run.
+    /// Seed of the run.
     pub seed: u64,
-    /// Names the random numbers of the flow.
+    /// Name of the random numbers of the flow.
     pub stream: &'a str,
-    /// Most bytes that a connection holds until they are acknowledged; `None`: no limit.
+    /// Most unacknowledged bytes that a connection accepts, sent or not; `None`: no limit.
     pub send_buffer_bytes: Option<u64>,
 }
 
 impl FlowStart<'_> {
-    /// Random numbers of the flow, for one use.
+    /// Random numbers of the flow for the purpose `what`.
     pub fn rng(&self, what: &str) -> Rng {
         Rng::stream(self.seed, &format!("{what}/{}", self.stream))
     }
 }
 
-/// The calls of an application. They are carried out when its turn ends, in order.
+/// Calls of an application. They are carried out at the end of its turn, in order.
 #[derive(Debug, Default)]
 pub struct Sockets {
-    /// What has become of a stream, for applications that have one.
+    /// State of the stream, for applications that have one.
     pub stream: StreamState,
     /// Connections opened so far.
     opened: u32,
     list: Vec<Order>,
 }
 
-/// What an application may know of the connection that is its stream.
+/// State of the connection of a stream, as its application sees it.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct StreamState {
     /// Payload sent at least once.
     pub sent_bytes: u64,
     /// Payload acknowledged.
     pub acked_bytes: u64,
-    /// Payload that has come to be passed on, if its data are those of another connection.
+    /// Payload that the previous flow has delivered, if this one relays it.
     pub fed_bytes: u64,
 }
 
 /// One call of an application. Connections have the numbers that [`Sockets::open`] gave.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Order {
-    /// A connection for data from the flow's sender to its receiver; with `requests` the other way, too.
+    /// Opens a connection for data from the flow's sender to its receiver, with `requests` also in the opposite
+    /// direction.
     Open {
-        /// Its number.
+        /// Number of the connection.
         connection: u32,
-        /// The receiver sends requests.
+        /// Whether the receiver sends requests.
         requests: bool,
     },
-    /// There is so much to send over a connection.
+    /// Makes data available to send on a connection.
     Write {
-        /// Over which.
+        /// Number of the connection.
         connection: u32,
-        /// Payload since it was opened; `None`: there is always more.
+        /// Payload since it was opened; `None`: unlimited.
         bytes: Option<u64>,
     },
-    /// A transfer over a connection that has none at present.
+    /// Starts a transfer on a connection that has none in progress.
     Transfer {
-        /// Over which.
+        /// Number of the connection.
         connection: u32,
-        /// What to transfer.
+        /// The transfer.
         job: Job,
     },
-    /// Nothing more over a connection than was written: a FIN follows that. A stream ends there, without one.
+    /// Closes a connection: a FIN follows the data that were written. A stream stops there without a FIN.
     Close {
-        /// Which.
+        /// Number of the connection.
         connection: u32,
     },
 }
@@ -156,28 +158,28 @@ pub enum Order {
 pub struct Job {
     /// Payload from the flow's sender to its receiver.
     pub bytes: u64,
-    /// Payload of the receiver's request; 0 where there is none.
+    /// Payload of the receiver's request; 0: no request.
     pub request: u64,
-    /// The page that it belongs to, from 1; 0 where there are no pages.
+    /// Number of its web page, from 1; 0: none.
     pub page: u32,
 }
 
 impl Job {
-    /// So many bytes without a request, of no page.
+    /// A transfer of `bytes` bytes without a request and without a page.
     pub fn unasked(bytes: u64) -> Job {
         Job { bytes, request: 0, page: 0 }
     }
 }
 
 impl Sockets {
-    /// Opens a connection; returns its number, counted from 1.
+    /// Opens a connection and returns its number, counted from 1.
     pub fn open(&mut self, requests: bool) -> u32 {
         self.opened += 1;
         self.list.push(Order::Open { connection: self.opened, requests });
         self.opened
     }
 
-    /// There is so much to send since the connection was opened; `None`: always more.
+    /// Makes `bytes` of data available to send, counted since the connection was opened; `None`: unlimited.
     pub fn write(&mut self, connection: u32, bytes: Option<u64>) {
         self.list.push(Order::Write { connection, bytes });
     }
@@ -187,12 +189,12 @@ impl Sockets {
         self.list.push(Order::Transfer { connection, job });
     }
 
-    /// Closes a connection, at once or when all that was asked of it is done.
+    /// Closes a connection after everything that was written or requested on it.
     pub fn close(&mut self, connection: u32) {
         self.list.push(Order::Close { connection });
     }
 
-    /// Takes all calls.
+    /// Moves all calls into a list.
     pub fn take(&mut self, into: &mut Vec<Order>) {
         into.append(&mut self.list);
     }

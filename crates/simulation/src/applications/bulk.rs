@@ -1,9 +1,9 @@
-//! An application that has all its data at once.
+//! An application that has all of its data at the start.
 
 use super::application::{Application, Job, Sockets};
 use units::Time;
 
-/// Sends so many bytes, or without end, over one connection.
+/// Sends a number of bytes, or data without end, on one connection.
 pub struct Bulk {
     next: Time,
     bytes: Option<u64>,
@@ -11,7 +11,7 @@ pub struct Bulk {
 }
 
 impl Bulk {
-    /// Begins at `start`.
+    /// An application that begins at `start`.
     pub fn new(start: Time, bytes: Option<u64>) -> Bulk {
         Bulk { next: start, bytes, connection: 0 }
     }

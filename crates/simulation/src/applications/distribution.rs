@@ -5,19 +5,19 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use units::{Duration, Rng};
 
-/// The largest number drawn, a petabyte or eleven days, so that sums of many stay far from overflow.
+/// Largest number drawn: a petabyte or eleven days, so that sums of many stay far from overflow.
 const LARGEST: f64 = 1e15;
 
-/// Numbers that differ: bytes or nanoseconds.
+/// Distribution of random numbers: bytes or nanoseconds.
 #[derive(Clone, Debug, PartialEq, Deserialize, Serialize, JsonSchema)]
 #[serde(tag = "kind", rename_all = "snake_case", deny_unknown_fields)]
 pub enum DistributionPlan {
-    /// They do not differ.
+    /// A constant.
     Constant {
-        /// Each.
+        /// The value of every number.
         value: f64,
     },
-    /// Equally likely between two bounds.
+    /// Uniform between two bounds.
     Uniform {
         /// The smallest.
         low: f64,
@@ -26,44 +26,44 @@ pub enum DistributionPlan {
     },
     /// Exponential.
     Exponential {
-        /// Their mean.
+        /// Mean.
         mean: f64,
     },
-    /// Their logarithms have a normal distribution.
+    /// Log-normal.
     Lognormal {
-        /// Their own mean.
+        /// Mean of the numbers, not of their logarithms.
         mean: f64,
         /// Standard deviation of the natural logarithm.
         sigma: f64,
     },
     /// Bounded Pareto.
     Pareto {
-        /// The larger, the fewer large numbers.
+        /// Shape parameter; large numbers are rarer if it is larger.
         shape: f64,
         /// The smallest.
         low: f64,
         /// The largest.
         high: f64,
     },
-    /// Straight lines between points of a cumulative distribution.
+    /// Linear interpolation between points of a cumulative distribution.
     Cdf {
-        /// Values and the share of numbers that do not exceed them, both rising; the last share is 1.
+        /// Values, each with the share of numbers that do not exceed it, both rising; the last share is 1.
         points: Vec<(f64, f64)>,
     },
 }
 
 impl DistributionPlan {
-    /// Refuses what is no size.
+    /// Refuses a distribution of sizes that is out of range.
     pub fn check_bytes(&self, path: &str) -> Check {
         self.check(path, 1.0..=MOST_BYTES as f64)
     }
 
-    /// Refuses what is no time.
+    /// Refuses a distribution of pauses that is out of range.
     pub fn check_pause(&self, path: &str) -> Check {
         self.check(path, 0.0..=LONGEST_NS as f64)
     }
 
-    /// Refuses what may lie outside of a range, or is no distribution.
+    /// Refuses parameters out of range, or points that are no cumulative distribution.
     pub fn check(&self, path: &str, range: std::ops::RangeInclusive<f64>) -> Check {
         let check = |name: &str, value: f64| within(format!("{path}.{name}"), value, range.clone());
         match self {
@@ -98,7 +98,7 @@ impl DistributionPlan {
     }
 }
 
-/// Numbers of a distribution, one after the other, from a random stream of their own.
+/// Sequence of numbers of a distribution, from a random stream of its own.
 #[derive(Clone, Debug)]
 pub struct Draws {
     plan: DistributionPlan,
@@ -106,17 +106,17 @@ pub struct Draws {
 }
 
 impl Draws {
-    /// Of the distribution `plan`, which must have been checked.
+    /// Numbers of the distribution `plan`, which must have been checked.
     pub fn new(plan: &DistributionPlan, rng: Rng) -> Draws {
         Draws { plan: plan.clone(), rng }
     }
 
-    /// The next one as a number of bytes, at least 1.
+    /// Draws a number of bytes, at least 1.
     pub fn bytes(&mut self) -> u64 {
         (self.next().min(LARGEST).round() as u64).max(1)
     }
 
-    /// The next one as a number of nanoseconds.
+    /// Draws a time.
     pub fn pause(&mut self) -> Duration {
         Duration::from_nanos(self.next().min(LARGEST).round() as u64)
     }
@@ -128,7 +128,7 @@ impl Draws {
             DistributionPlan::Uniform { low, high } => low + rng.unit() * (high - low),
             DistributionPlan::Exponential { mean } => -mean * (1.0 - rng.unit()).ln(),
             DistributionPlan::Lognormal { mean, sigma } => {
-                // A logarithm whose mean is lower by half its variance.
+                // The mean of the logarithm is lower than ln(mean) by half its variance.
                 mean * (sigma * rng.normal() - sigma * sigma / 2.0).exp()
             }
             DistributionPlan::Pareto { shape, low, high } => {
@@ -140,7 +140,7 @@ impl Draws {
     }
 }
 
-/// The value that the share `u` does not exceed, on straight lines between the points; below the first point, its value.
+/// The quantile `u` by linear interpolation between the points; below the first point, its value.
 fn quantile(points: &[(f64, f64)], u: f64) -> f64 {
     let after = points.partition_point(|point| point.1 <= u).min(points.len() - 1);
     let Some(before) = after.checked_sub(1) else { return points[0].0 };

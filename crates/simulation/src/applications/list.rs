@@ -1,12 +1,12 @@
-//! The list of applications: what plans name, and what each name stands for.
+//! The list of applications that plans can name.
 
-/// Declares the modules of applications, an enum of what plans say of them, and what they have in common. An entry is its
-/// name in plans and its type, which is [`Planned`](super::Planned).
+/// Declares the modules of applications, the enum of their plans, and its methods. An entry has its name in plans and
+/// its type, which is [`Planned`](super::Planned).
 macro_rules! applications {
     ($($name:literal => $module:ident::$type:ident,)*) => {
         $(mod $module;)*
 
-        /// What an application does, other than to send one stream of bytes.
+        /// Application other than one stream of bytes.
         #[derive(Clone, Debug, PartialEq, serde::Deserialize, serde::Serialize, schemars::JsonSchema)]
         #[serde(tag = "kind", deny_unknown_fields)]
         pub enum WorkloadPlan {
@@ -15,7 +15,7 @@ macro_rules! applications {
                 #[serde(rename = $name)]
                 $type(<$module::$type as Planned>::Plan),
             )*
-            /// No connection at all.
+            /// Datagrams, without any connection.
             #[serde(rename = "datagrams")]
             Datagrams(crate::plan::DatagramPlan),
             /// An application that [the caller provides](crate::External).
@@ -27,7 +27,7 @@ macro_rules! applications {
         }
 
         impl WorkloadPlan {
-            /// It opens and closes connections in the course of the run.
+            /// Whether it opens and closes connections during the run.
             pub(crate) fn is_many(&self) -> bool {
                 match self {
                     $(WorkloadPlan::$type(_) => <$module::$type as Planned>::IS_MANY,)*
@@ -36,7 +36,7 @@ macro_rules! applications {
                 }
             }
 
-            /// Refuses numbers that make no sense; `path` is the workload's, `span_ns` how long it works at most.
+            /// Refuses numbers out of range. `path` is the workload's; `span_ns` is its longest run time.
             pub(crate) fn check(&self, path: &str, span_ns: u64) -> crate::plan::range::Check {
                 match self {
                     $(WorkloadPlan::$type(plan) => <$module::$type as Planned>::check(plan, path, span_ns),)*
@@ -45,7 +45,7 @@ macro_rules! applications {
                 }
             }
 
-            /// The application of a flow.
+            /// Builds the application of a flow.
             ///
             /// # Panics
             /// If it is one of datagrams, or external.
@@ -53,7 +53,7 @@ macro_rules! applications {
                 match self {
                     $(WorkloadPlan::$type(plan) => Box::new(<$module::$type as Planned>::new(plan, flow)),)*
                     WorkloadPlan::Datagrams(_) => panic!("datagrams need no connection"),
-                    WorkloadPlan::External { .. } => panic!("the caller makes external applications"),
+                    WorkloadPlan::External { .. } => panic!("the caller builds external applications"),
                 }
             }
         }
@@ -68,7 +68,7 @@ macro_rules! applications {
             },)*
             params::Descriptor {
                 name: "datagrams",
-                title: "Datagrams that leave at times of their own, whatever happens to them",
+                title: "Datagrams on a schedule that does not react to loss or delay",
                 source: "",
                 params: Vec::new,
             }]

@@ -1,6 +1,6 @@
-//! Applications: one file each, with the plan of it and its checks.
+//! Applications: one file each, with its plan and its checks.
 //!
-//! Adding an application is one file beside this one and one line in the list below.
+//! A new application needs one file in this folder and one line in the list below.
 
 mod application;
 mod bulk;

@@ -1,4 +1,4 @@
-//! The application that the plan of a flow describes.
+//! Construction of the application of a flow.
 
 use super::application::{Application, FlowStart};
 use super::bulk::Bulk;
@@ -7,7 +7,7 @@ use super::relay::Relay;
 use crate::plan::FlowPlan;
 use units::Time;
 
-/// The application of a flow of connections, which begins at `start`.
+/// Builds the application of a TCP flow that begins at `start`.
 ///
 /// # Panics
 /// If the flow is one of datagrams, or its application is external.

@@ -1,27 +1,27 @@
-//! A bulk application whose data becomes available at given rates.
+//! A bulk application whose data become available at given rates.
 
 use super::application::{Application, Sockets};
 use crate::plan::PacePlan;
 use units::{Duration, Time};
 
-/// Hands data out packet by packet, at a rate that changes at given times.
+/// Writes data packet by packet, at a rate that changes at given times.
 #[derive(Debug)]
 pub struct Paced {
-    /// Times and rates in bits per second (0: nothing, `None`: without limit), last first.
+    /// Times and rates in bits per second (0: nothing, `None`: unlimited), last first.
     later: Vec<(Time, Option<u64>)>,
     /// Payload of a full segment.
     mss: u32,
     interval: Duration,
     next_write: Time,
-    /// Bytes handed out so far; `None`: without limit.
+    /// Bytes written so far; `None`: unlimited.
     offered: Option<u64>,
     start: Time,
     connection: Option<u32>,
 }
 
 impl Paced {
-    /// At these paces, in the order of time, and without limit from `start` to the first of them; `mss`: payload of a full
-    /// segment.
+    /// An application with these paces, in the order of time. Data are unlimited from `start` to the first of them.
+    /// `mss`: payload of a full segment.
     pub fn new(start: Time, paces: &[PacePlan], mss: u32) -> Paced {
         let later = paces.iter().rev().map(|pace| (Time::from_nanos(pace.at_ns), pace.rate_bps));
         Paced {
@@ -40,7 +40,7 @@ impl Paced {
         match rate {
             None => self.offered = None,
             Some(rate) => {
-                // What was left of an unlimited amount is taken back.
+                // Unsent data of an unlimited pace are withdrawn.
                 self.offered = Some(self.offered.map_or(sent, |bytes| bytes.max(sent)));
                 if let Some(nanos) = (u64::from(self.mss) * 8_000_000_000).checked_div(rate) {
                     self.next_write = at;

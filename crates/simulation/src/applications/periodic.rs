@@ -11,19 +11,19 @@ use units::{Duration, Time};
 #[derive(Clone, Debug, PartialEq, Deserialize, Serialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct PeriodicPlan {
-    /// Time between two of them.
+    /// Time between two transfers.
     pub interval_ns: u64,
-    /// Payload of each.
+    /// Payload of each transfer.
     pub sizes: DistributionPlan,
-    /// All over one connection, which stays open; otherwise each over a connection of its own.
+    /// Whether all transfers use one connection, which stays open; otherwise each has a connection of its own.
     pub keep: bool,
 }
 
-/// A sender with a clock. Over one connection, a transfer that is due before the last one is complete waits for it.
+/// A sender with a clock. On one connection, a transfer that is due during another one begins after it.
 pub struct Periodic {
-    /// When the next transfer is due.
+    /// Time at which the next transfer is due.
     due: Time,
-    /// When it begins; never while the one connection is busy.
+    /// Time at which it begins; `NEVER` while the single connection is busy.
     next: Time,
     interval: Duration,
     sizes: Draws,

@@ -2,21 +2,21 @@
 
 use units::Duration;
 
-/// What the viewer of a video has seen: a row of the table `videos`.
+/// Playback of a video so far: a row of the table `videos`.
 #[derive(Clone, Copy, Debug)]
 pub struct Playback {
-    /// From the beginning of the flow to the first picture; `None`: there was none.
+    /// Time from the start of the flow to the first picture; `None`: playback has not begun.
     pub startup: Option<Duration>,
-    /// Video that was played.
+    /// Playing time so far.
     pub played: Duration,
-    /// Time for which the picture stood still after it had begun to move.
+    /// Total time of stalls after the first picture.
     pub stalled: Duration,
-    /// How often it stood still.
+    /// Number of stalls.
     pub stalls: u32,
-    /// Pieces that had arrived.
+    /// Chunks that have arrived.
     pub chunks: u32,
-    /// Sum of their bit rates.
+    /// Sum of the bit rates of these chunks.
     pub bitrates_bps: u64,
-    /// How often the bit rate of a piece differed from that of the one before.
+    /// Number of chunks whose bit rate differs from that of the previous chunk.
     pub switches: u32,
 }

@@ -11,9 +11,9 @@ use units::Time;
 #[derive(Clone, Debug, PartialEq, Deserialize, Serialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct PoissonPlan {
-    /// Mean time between two of them.
+    /// Mean time between two arrivals.
     pub interval_ns: f64,
-    /// Payload of each.
+    /// Payload of each transfer.
     pub sizes: DistributionPlan,
 }
 

@@ -1,9 +1,9 @@
-//! What passes on what another connection has brought.
+//! An application that relays the data of another connection.
 
 use super::application::{Application, Sockets};
 use units::Time;
 
-/// Opens a connection when there is one on the other side, and writes all that has come by it.
+/// Opens a connection as soon as the previous flow has one, and writes all data that arrive on that one.
 #[derive(Debug, Default)]
 pub struct Relay {
     connection: Option<u32>,

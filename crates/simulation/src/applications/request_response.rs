@@ -7,15 +7,15 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use units::Time;
 
-/// A client that sends requests over one connection, with pauses. What the flow sends are the responses.
+/// A client that sends requests on one connection, with pauses. The flow sends the responses.
 #[derive(Clone, Debug, PartialEq, Deserialize, Serialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct RequestResponsePlan {
     /// Payload of a request.
     pub request: DistributionPlan,
-    /// Payload of an answer.
+    /// Payload of a response.
     pub response: DistributionPlan,
-    /// Time between an answer and the next request.
+    /// Time between a response and the next request.
     pub think: DistributionPlan,
 }
 
@@ -39,7 +39,7 @@ impl Planned for RequestResponse {
         plan.think.check_pause(&format!("{path}.think"))
     }
 
-    /// Asks for the first time when the flow starts.
+    /// A client that sends the first request when the flow starts.
     fn new(plan: &RequestResponsePlan, flow: &FlowStart<'_>) -> RequestResponse {
         RequestResponse {
             next: flow.at,

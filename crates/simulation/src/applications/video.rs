@@ -1,4 +1,4 @@
-//! Adaptive streaming of a video in chunks, each of which is available at several bit rates.
+//! Adaptive streaming of a video in chunks, each available at several bit rates.
 
 use super::application::{Application, FlowStart, Job, Planned, Sockets};
 use super::playback::Playback;
@@ -9,44 +9,45 @@ use units::{Duration, Time};
 
 /// Highest bit rate.
 const MOST_BITRATE: u64 = 1_000_000_000_000;
-/// Shortest piece.
+/// Shortest playing time of a chunk.
 const SHORTEST_CHUNK_NS: u64 = 1_000_000;
-/// Pieces that the rate rule looks back on.
+/// Number of past chunks that the rate rule averages.
 const REMEMBERED: usize = 5;
-/// Share of the buffer below which the buffer rule takes the lowest rate, and share from which it takes the highest: 90 s
-/// and 216 s of the 240 s of its source. Of a buffer that may hold less it is a share of what can be there when a piece
-/// is asked for, so that the highest rate can be reached.
+/// Share of the buffer below which the buffer rule chooses the lowest rate. This share and [`UPPER`] are 90 s and 216 s
+/// of the 240 s of its source (BBA-0). Shares are of the largest buffer level at a request, which is one chunk below
+/// the full buffer, so that the highest rate can be reached.
 const RESERVOIR: f64 = 0.375;
+/// Share of the buffer from which the buffer rule chooses the highest rate.
 const UPPER: f64 = 0.9;
 
-/// A video, and how it is watched.
+/// A video and its player.
 #[derive(Clone, Debug, PartialEq, Deserialize, Serialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct VideoPlan {
-    /// Bit rates of a piece, rising.
+    /// Available bit rates of each chunk, rising.
     pub bitrates_bps: Vec<u64>,
-    /// Playing time of a piece.
+    /// Playing time of a chunk.
     pub chunk_ns: u64,
-    /// Most playing time that is loaded ahead.
+    /// Most playing time in the buffer.
     pub buffer_ns: u64,
-    /// Playing time that must be there before the picture moves, at first and after it stood still.
+    /// Playing time in the buffer at which playback begins, and resumes after a stall.
     pub startup_ns: u64,
-    /// How bit rates are chosen.
+    /// Rule by which bit rates are chosen.
     pub rule: AbrPlan,
     /// Payload of a request.
     pub request_bytes: u64,
 }
 
-/// How the bit rate of the next piece is chosen.
+/// Rule by which the bit rate of the next chunk is chosen.
 #[derive(Clone, Copy, Debug, PartialEq, Deserialize, Serialize, JsonSchema)]
 #[serde(tag = "kind", rename_all = "snake_case", deny_unknown_fields)]
 pub enum AbrPlan {
-    /// By the rate at which pieces came.
+    /// Rate rule: a share of the throughput of the last chunks.
     Rate {
-        /// Share of that rate that a bit rate may have.
+        /// Largest bit rate as a share of that throughput.
         safety: f64,
     },
-    /// By how much is in the buffer.
+    /// Buffer rule: BBA-0.
     Buffer {},
 }
 
@@ -56,13 +57,13 @@ pub struct Video {
     start: Time,
     next: Time,
     connection: Option<u32>,
-    /// When the piece under way was asked for.
+    /// Time at which the chunk in progress was requested.
     asked: Time,
-    /// Bit rate of the piece under way, or of the last one, by its number.
+    /// Index of the bit rate of the chunk in progress, or of the last one.
     rate: usize,
-    /// Bit rates at which the last pieces came.
+    /// Throughput of the last chunks in bits per second.
     samples: Vec<f64>,
-    /// Video that waited to be played at `since`.
+    /// Playing time in the buffer at `since`.
     buffer: Duration,
     since: Time,
     playing: bool,
@@ -71,12 +72,12 @@ pub struct Video {
 
 impl Planned for Video {
     type Plan = VideoPlan;
-    const TITLE: &'static str = "A viewer of a video in pieces, each at a bit rate that the player chooses";
+    const TITLE: &'static str = "A viewer of a video in chunks, each at a bit rate that the player chooses";
     const SOURCE: &'static str = "BBA-0: T. Huang et al., SIGCOMM 2014";
 
     fn check(plan: &VideoPlan, path: &str, _: u64) -> Check {
         if plan.bitrates_bps.is_empty() {
-            refuse!(format!("{path}.bitrates_bps"), "there is none; name at least one");
+            refuse!(format!("{path}.bitrates_bps"), "no bit rate is given; name at least one");
         }
         let mut last = 0;
         for (n, &rate) in plan.bitrates_bps.iter().enumerate() {
@@ -93,7 +94,7 @@ impl Planned for Video {
         }
     }
 
-    /// Asks for the first piece when the flow starts.
+    /// A player that requests the first chunk when the flow starts.
     fn new(plan: &VideoPlan, flow: &FlowStart<'_>) -> Video {
         let zero = Duration::ZERO;
         Video {
@@ -125,7 +126,7 @@ impl Video {
         Duration::from_nanos(self.plan.chunk_ns)
     }
 
-    /// Plays up to `now`: what is in the buffer gets less, and when it is empty the picture stands still.
+    /// Plays up to `now`: the buffer drains, and playback stalls when it is empty.
     fn play(&mut self, now: Time) {
         let span = now.since(self.since);
         self.since = self.since.max(now);
@@ -143,7 +144,7 @@ impl Video {
         }
     }
 
-    /// The bit rate of the next piece.
+    /// Chooses the bit rate of the next chunk, as an index.
     fn choose(&self) -> usize {
         match self.plan.rule {
             AbrPlan::Rate { safety } => self.by_rate(safety),
@@ -151,19 +152,20 @@ impl Video {
         }
     }
 
-    /// The highest that is below a share of the harmonic mean of what the last pieces came at.
+    /// The highest bit rate that is at most `safety` times the harmonic mean of the last chunks' throughput.
     fn by_rate(&self, safety: f64) -> usize {
         let inverse: f64 = self.samples.iter().map(|rate| 1.0 / rate).sum();
         let expected = safety * self.samples.len() as f64 / inverse; // NaN at first: the lowest
         self.plan.bitrates_bps.iter().rposition(|&rate| rate as f64 <= expected).unwrap_or(0)
     }
 
-    /// The buffer maps to a rate, on a straight line from the lowest to the highest; only a whole step counts.
+    /// The bit rate of BBA-0: the buffer level maps linearly to a rate, and the bit rate changes only when that rate
+    /// reaches the next available one.
     fn by_buffer(&self) -> usize {
         let rates = &self.plan.bitrates_bps;
         let (lowest, highest) = (rates[0] as f64, rates[rates.len() - 1] as f64);
         let most = self.plan.buffer_ns - self.plan.chunk_ns;
-        let share = self.buffer.as_nanos() as f64 / most as f64; // NaN at first if there is room for one piece
+        let share = self.buffer.as_nanos() as f64 / most as f64; // NaN at the start if the buffer holds one chunk
         let along = ((share - RESERVOIR) / (UPPER - RESERVOIR)).clamp(0.0, 1.0);
         let wanted = lowest + along * (highest - lowest);
         let above = rates.get(self.rate + 1).copied().unwrap_or(u64::MAX) as f64;
@@ -211,7 +213,7 @@ impl Application for Video {
             self.playing = true;
             self.seen.startup = self.seen.startup.or(Some(now.since(self.start)));
         }
-        // The next piece must find room.
+        // The next chunk is requested when the buffer has room for it.
         let room = Duration::from_nanos(self.plan.buffer_ns).saturating_sub(self.chunk());
         self.next = now + self.buffer.saturating_sub(room);
     }
@@ -245,7 +247,7 @@ mod tests {
         Time::from_nanos(seconds * SECOND)
     }
 
-    /// Pieces that are asked for as soon as possible and arrive at these times.
+    /// Requests chunks as soon as possible; they arrive at these times.
     fn watch(video: &mut Video, arrivals_s: &[u64]) {
         let mut sockets = Sockets::default();
         for &arrival in arrivals_s {
@@ -257,7 +259,7 @@ mod tests {
     #[test]
     fn a_late_piece_stops_the_picture_until_there_is_enough_again() {
         let mut video = video(AbrPlan::Buffer {});
-        // Two pieces by 2 s, played until 6 s; the third at 9 s is not enough, the fourth at 10 s is.
+        // Two chunks by 2 s, played until 6 s; the third at 9 s is not enough, the fourth at 10 s is.
         watch(&mut video, &[1, 2, 9, 10]);
         let seen = video.playback(at(12)).unwrap();
         assert_eq!(seen.startup, Some(Duration::from_nanos(2 * SECOND)));
@@ -292,7 +294,8 @@ mod tests {
     #[test]
     fn the_buffer_rule_moves_by_whole_steps_only() {
         let mut video = video(AbrPlan::Buffer {});
-        // From 15 s to 36 s of the 40 s that can be there when a piece is asked for, the rate rises from 1 to 4 Mbit/s: 2 Mbit/s at 22 s.
+        // From 15 s to 36 s of the 40 s that the buffer holds at most at a request, the rate rises from 1 to 4 Mbit/s:
+        // 2 Mbit/s at 22 s.
         for (rate, buffer_s, expected) in [
             (0, 10, 0),
             (0, 21, 0),

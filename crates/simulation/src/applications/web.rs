@@ -1,4 +1,4 @@
-//! Web browsing: pages of objects, one after the other.
+//! Web browsing: a sequence of pages with objects.
 
 use super::application::{Application, FlowStart, Job, Planned, Sockets};
 use super::distribution::{DistributionPlan, Draws};
@@ -12,11 +12,11 @@ const MOST_OBJECTS: f64 = 1e5;
 /// Most connections of a page.
 const MOST_CONNECTIONS: u32 = 1_000;
 
-/// A reader of web pages. What the flow sends are their objects.
+/// A reader of web pages. The flow sends the objects of the pages.
 #[derive(Clone, Debug, PartialEq, Deserialize, Serialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct WebPlan {
-    /// Time between a page and the next one.
+    /// Time from the end of a page to the next one.
     pub think: DistributionPlan,
     /// Objects of a page, its document included.
     pub objects: DistributionPlan,
@@ -28,7 +28,7 @@ pub struct WebPlan {
     pub request_bytes: u64,
 }
 
-/// Loads one page after the other: first its document, then the objects in it over several connections at once. The
+/// Loads a sequence of pages: first the document of a page, then its objects on several connections at once. The
 /// connections of a page are closed with it.
 pub struct Web {
     next: Time,
@@ -58,7 +58,7 @@ impl Planned for Web {
         within(format!("{path}.request_bytes"), plan.request_bytes, 1..=MOST_BYTES)
     }
 
-    /// Asks for the first page when the flow starts.
+    /// A reader who requests the first page when the flow starts.
     fn new(plan: &WebPlan, flow: &FlowStart<'_>) -> Web {
         Web {
             next: flow.at,

@@ -1,4 +1,4 @@
-//! An application that writes at a constant rate, all the time or now and then, into a send buffer of limited size.
+//! An application that writes at a constant rate, always or in active periods, into a send buffer of limited size.
 
 use super::application::{Application, FlowStart, Planned, Sockets, StreamState};
 use crate::periods::Periods;
@@ -9,33 +9,33 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use units::{Duration, Time};
 
-/// Data comes in writes of equal size, all the time or now and then. The socket takes what fits into its send buffer.
+/// Writes of equal size, always or in active periods. The socket accepts writes that fit into its send buffer.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct WritesPlan {
-    /// Payload while it is active; `None`: without limit.
+    /// Rate of payload in active periods; `None`: unlimited.
     pub rate_bps: Option<u64>,
     /// Payload of each write.
     pub write_bytes: u32,
-    /// It is active now and then only; `None`: all the time.
+    /// Periods of activity and silence; `None`: always active.
     pub periods: Option<PeriodsPlan>,
-    /// A write that does not fit is lost; otherwise the application waits until it does.
+    /// Whether a write that does not fit is discarded; otherwise the application waits until it fits.
     pub drops: bool,
 }
 
-/// Writes at its rate while it is active. A write that does not fit is lost, or makes it wait; what the pace asked for
-/// while it waited, or was silent, is not made up for.
+/// Writes at its rate while it is active. A write that does not fit is discarded, or the application waits. Writes that
+/// would have been due during a wait or a silent period are skipped.
 #[derive(Debug)]
 pub struct Writer {
     write: u64,
-    /// Time between two writes; `None`: there is always more while it is active.
+    /// Time between two writes; `None`: unlimited data while it is active.
     interval: Option<Duration>,
     periods: Option<Periods>,
-    /// What the socket holds at most, sent or not; `None`: never full.
+    /// Most unacknowledged bytes in the socket, sent or not; `None`: never full.
     buffer: Option<u64>,
     drops: bool,
     active: bool,
-    /// When activity ends, or silence does.
+    /// End of the current active or silent period.
     turn: Time,
     next_write: Time,
     offered: u64,
@@ -76,7 +76,7 @@ impl Planned for Writer {
 }
 
 impl Writer {
-    /// Activity and silence take turns.
+    /// Switches between activity and silence.
     fn change(&mut self, stream: StreamState) {
         let at = self.turn;
         self.active = !self.active;
@@ -86,7 +86,7 @@ impl Writer {
         let begins = self.active && self.interval.is_some();
         self.next_write = if begins { at } else { Time::NEVER };
         if !self.active && self.interval.is_none() {
-            self.offered = stream.sent_bytes; // what was left of an unlimited amount is taken back
+            self.offered = stream.sent_bytes; // unsent data of an unlimited pace are withdrawn
         }
     }
 
@@ -105,7 +105,7 @@ impl Writer {
         self.next_write = self.interval.map_or(Time::NEVER, |interval| now + interval);
     }
 
-    /// What it has handed out by `now`, in bytes since the start; `None`: there is always more.
+    /// Runs until `now` and returns the bytes written since the start; `None`: unlimited.
     fn offer(&mut self, now: Time, stream: StreamState) -> Option<u64> {
         while self.next() <= now {
             if self.turn <= self.next_write {
@@ -164,7 +164,7 @@ mod tests {
         Writer::new(&plan, &start(1_000, buffer))
     }
 
-    /// Runs it whenever it wants to until `nanos`, with so much acknowledged.
+    /// Runs all turns until `nanos`, with `acked_bytes` acknowledged.
     fn offered(writer: &mut Writer, nanos: u64, acked_bytes: u64) -> u64 {
         let stream = StreamState { sent_bytes: acked_bytes, acked_bytes, fed_bytes: 0 };
         writer.offer(Time::from_nanos(nanos), stream).expect("a limit")

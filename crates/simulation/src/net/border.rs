@@ -1,4 +1,4 @@
-//! The border of a part of a network: the links that it shares with others.
+//! The border of a part of a network: the links that it shares with other parts.
 
 use super::Net;
 use crate::actors::ActorId;
@@ -9,23 +9,23 @@ use units::Time;
 /// A packet that leaves a part of a network into a shared link.
 #[derive(Clone, Copy, Debug)]
 pub struct Exit<P> {
-    /// When it reaches the link.
+    /// Arrival time at the link.
     pub at: Time,
-    /// Number of the actor of the whole network in whose turn that is; see [`Net::begin_turn`].
+    /// Number in the whole network of the actor in whose turn it arrives; see [`Net::begin_turn`].
     pub order: u32,
     /// The packet.
     pub packet: Packet<P>,
 }
 
-/// Where a part of a network ends.
+/// Border of a part of a network.
 pub(super) struct Border<P> {
-    /// The first of its routes among those of the whole network.
+    /// Number in the whole network of its first route.
     first: u32,
-    /// The numbers that its actors have in the whole network.
+    /// Numbers in the whole network of its actors.
     numbers: Vec<u32>,
-    /// The time of the present turn, and the last actor of those that had a turn at that time.
+    /// Time of the current turn, and the highest actor that has had a turn at that time.
     turn: (Time, ActorId),
-    /// What leaves, by shared link.
+    /// Packets that leave, by shared link.
     exits: Vec<Vec<Exit<P>>>,
 }
 
@@ -36,13 +36,14 @@ impl<P> Default for Border<P> {
 }
 
 impl<P: Copy> Border<P> {
-    /// A route of the whole network among those of this part.
+    /// Number in this part of a route of the whole network.
     #[inline]
     pub fn own(&self, route: RouteId) -> RouteId {
         RouteId(route.0 - self.first)
     }
 
-    /// A packet reaches a shared link at `at`: from a link and the time at which it reached that, or from an end.
+    /// Records a packet that reaches a shared link at `at`. `feeder`: the link before, with the arrival time there;
+    /// `None`: the packet comes from an end.
     pub fn leave(&mut self, shared: u32, feeder: Option<(ActorId, Time)>, packet: &Packet<P>, at: Time) {
         let actor = match feeder {
             Some((link, before)) if before < at => link,
@@ -53,13 +54,13 @@ impl<P: Copy> Border<P> {
         self.exits(shared).push(Exit { at, order, packet: *packet });
     }
 
-    /// The number that an actor of this part has in the whole network.
+    /// Number in the whole network of an actor of this part.
     #[inline]
     pub fn number(&self, actor: ActorId) -> u32 {
         self.numbers[actor.0 as usize]
     }
 
-    /// What leaves into a shared link.
+    /// Packets that leave into a shared link.
     #[inline]
     pub fn exits(&mut self, shared: u32) -> &mut Vec<Exit<P>> {
         &mut self.exits[shared as usize]
@@ -67,8 +68,8 @@ impl<P: Copy> Border<P> {
 }
 
 impl<P: Copy + Send> Net<P> {
-    /// Makes this a part of a larger network with the given streams. `first` is the first of its routes there, `numbers`
-    /// are those of its actors. `shared` says of each of its links which shared link it is the far end of, if it is one.
+    /// Makes this a part of a larger network with the given streams. `first` and `numbers` are the numbers there of its
+    /// first route and of its actors. `shared` maps a link to the shared link whose far end it is, if any.
     pub fn become_part(
         &mut self,
         first: RouteId,
@@ -84,20 +85,22 @@ impl<P: Copy + Send> Net<P> {
         }
     }
 
-    /// A turn begins. At one time, actors of different parts have turns in the order of their numbers; one that another has
-    /// caused at that time runs as soon as its number is the smallest. So turns count by the largest number so far.
+    /// Begins a turn. At one time, actors of all parts have turns in the order of their numbers. An actor that another
+    /// one wakes at that time may have a smaller number; it runs next. The order of a turn is therefore the largest
+    /// number so far.
     #[inline]
     pub fn begin_turn(&mut self, now: Time, actor: ActorId) {
         let (time, last) = self.border.turn;
         self.border.turn = (now, if time == now { last.max(actor) } else { actor });
     }
 
-    /// Changes places: what leaves is listed there, by shared link.
+    /// Swaps the lists of packets that leave, by shared link.
     pub fn swap_exits(&mut self, exits: &mut Vec<Vec<Exit<P>>>) {
         std::mem::swap(&mut self.border.exits, exits);
     }
 
-    /// A packet will reach the far end of a shared link at `at`. It goes on at once if what comes next permits.
+    /// Takes a packet that will reach the far end of a shared link at `at`. If the next hop is cut-through, the packet
+    /// is forwarded at once.
     pub fn enter(&mut self, hop: HopId, packet: &Packet<P>, at: Time) {
         let route = self.own_route(packet);
         let node = &mut self.nodes[hop.index()];
@@ -108,7 +111,7 @@ impl<P: Copy + Send> Net<P> {
         }
     }
 
-    /// Its links, far ends of shared ones included.
+    /// All links, far ends of shared ones included.
     pub fn into_links(self) -> impl Iterator<Item = Link<P>> {
         self.nodes.into_iter().map(|node| node.link)
     }

@@ -1,4 +1,4 @@
-//! Ports of media that hand over, and in which order what still comes to them goes on.
+//! Handovers between ports of media, and the order of the packets that still arrive at old ports.
 
 use super::Net;
 use crate::routes::{HopId, Switch};
@@ -6,43 +6,45 @@ use network::{Mark, Packet};
 use std::collections::VecDeque;
 use units::{Duration, Time};
 
-/// A port of a medium hands over what has not left it to another one.
+/// Handover of the packets in a port of a medium to another port.
 #[derive(Clone, Debug)]
 pub struct HandOver {
-    /// The port.
+    /// The old port.
     pub from: HopId,
-    /// The one that gets it.
+    /// The new port.
     pub to: HopId,
-    /// For so long at least what comes to the new port by new routes waits.
+    /// Least time for which packets of new routes are held at the new port.
     pub gap: Duration,
-    /// The links on which packets still come to the old port, way by way and in order.
+    /// Links on which packets still arrive at the old port: one list per old route, in order.
     pub ways: Vec<Vec<HopId>>,
 }
 
-/// The end of what comes by an old way (TS 36.300 10.1.2.3.1: the end marker). It has no size, and no link loses it.
+/// Marker behind the last packet on an old route (TS 36.300 10.1.2.3.1: the end marker). It has no size, and no link
+/// drops it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct EndMarker {
     hand_over: usize,
     way: usize,
-    /// Where it is on the way.
+    /// Index of its current link.
     step: usize,
-    /// What is before it there.
+    /// The last packet before it on that link.
     behind: Mark,
 }
 
-/// The ports at which a node has been one after the other, as long as packets still come for the first one; where it is comes last.
+/// Ports that a node has used in succession, the current one last. A port is removed when no more packets arrive for
+/// it.
 pub(super) type Chain<P> = VecDeque<Stay<P>>;
 
-/// What has come to a port while a node was there.
+/// Stay of a node at a port, and the packets of that stay.
 pub(super) struct Stay<P> {
     port: HopId,
-    /// The hand-over with which the node left.
+    /// The handover that ended the stay.
     left_by: Option<usize>,
-    /// Packets may still come on so many ways.
+    /// Number of old routes on which packets may still arrive.
     ways: usize,
-    /// The gap with which the node left is not over.
+    /// Whether the gap of that handover is not over.
     in_gap: bool,
-    /// What has come while packets of an earlier stay may still come.
+    /// Packets held because packets of an earlier stay may still arrive.
     held: Vec<Packet<P>>,
 }
 
@@ -51,7 +53,7 @@ impl<P> Stay<P> {
         Stay { port, left_by: None, ways: 0, in_gap: false, held: Vec::new() }
     }
 
-    /// What comes to the port may belong to it.
+    /// Whether packets that arrive at the port may belong to this stay.
     fn takes(&self, port: HopId) -> bool {
         self.port == port && (self.left_by.is_none() || self.ways > 0)
     }
@@ -62,14 +64,15 @@ impl<P> Stay<P> {
 }
 
 impl<P: Copy + Send> Net<P> {
-    /// A port will hand over, after what else changes at that time by what is known.
+    /// Schedules a handover. It comes after the changes that are already scheduled for that time.
     pub fn hand_over_at(&mut self, at: Time, planned: HandOver) {
         self.change_at(at, Switch::HandOver { number: self.hand_overs.len() });
         self.hand_overs.push(planned);
     }
 
-    /// What has not left the old port goes on at the new one, and so does what comes to the old one from now on. What comes to
-    /// the new one by new routes is held until the end markers have come, so that it does not overtake.
+    /// Carries out a handover: packets in the old port move to the new one, and so do packets that arrive at the old
+    /// port from now on. Packets of new routes are held at the new port until the end markers have arrived, so that
+    /// they do not overtake.
     pub(super) fn hand_over(&mut self, number: usize, now: Time) {
         let HandOver { from, to, gap, ref ways } = self.hand_overs[number];
         let ways = ways.len();
@@ -100,7 +103,7 @@ impl<P: Copy + Send> Net<P> {
         self.chains.len() - 1
     }
 
-    /// An end marker reaches the next link of its way, or the old port.
+    /// Moves an end marker into the next link of its route, or into the old port.
     fn set_out(&mut self, mut marker: EndMarker, now: Time) {
         let way = &self.hand_overs[marker.hand_over].ways[marker.way];
         match way.get(marker.step) {
@@ -112,11 +115,11 @@ impl<P: Copy + Send> Net<P> {
         }
     }
 
-    /// Lets an end marker go on if all that was before it has passed the link.
+    /// Moves an end marker on once all packets before it have passed the link.
     pub(super) fn follow(&mut self, marker: EndMarker, now: Time) {
         let hop = self.hand_overs[marker.hand_over].ways[marker.way][marker.step];
         match self.nodes[hop.index()].link.passes(marker.behind) {
-            // After what happens then, as the control comes first at any time.
+            // 1 ns later, as the control runs before all other actors of a time.
             Some(at) if at >= now => {
                 self.insert_switch(at + Duration::from_nanos(1), Switch::Follow { marker });
             }
@@ -124,12 +127,12 @@ impl<P: Copy + Send> Net<P> {
         }
     }
 
-    /// A gap is over.
+    /// Ends the gap of a handover.
     pub(super) fn end_gap(&mut self, hand_over: usize, now: Time) {
         self.update_stay(hand_over, now, |left| left.in_gap = false);
     }
 
-    /// Something has changed of the stay that a hand-over has ended. What was held behind it may go on.
+    /// Changes the stay that a handover has ended, and forwards held packets that need not wait any more.
     fn update_stay(&mut self, hand_over: usize, now: Time, change: impl FnOnce(&mut Stay<P>)) {
         let left_so = |stay: &Stay<P>| stay.left_by == Some(hand_over);
         let Some(chain) = self.chains.iter_mut().find(|chain| chain.iter().any(left_so)) else { return };
@@ -145,8 +148,8 @@ impl<P: Copy + Send> Net<P> {
         free.iter().for_each(|packet| self.put(last, packet, now));
     }
 
-    /// A packet reaches a port that hands over, or to which another one has handed over. It belongs to the first stay there
-    /// of which packets may still come.
+    /// Takes a packet that arrives at an old or a new port of a handover. It belongs to the first stay at that port for
+    /// which packets may still arrive.
     pub(super) fn put_in_order(&mut self, chain: usize, hop: HopId, packet: &Packet<P>, now: Time) {
         let stays = &mut self.chains[chain];
         let last = stays.back().map_or(hop, |stay| stay.port);

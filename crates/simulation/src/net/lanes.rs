@@ -1,30 +1,31 @@
-//! The ways between the two ends of a flow and the links that other flows share, where the ends have nothing else in common.
+//! Lanes: the private links between the ends of a flow and the links that it shares with other flows.
 
 use super::{Exit, Net, Node};
 use crate::routes::{HopId, Next};
 use network::{Link, Packet, RouteId};
 use units::{Duration, Time};
 
-/// What is of a route in a part of a network: links that an end sends into and links from which packets reach the other.
+/// A route within a part of a network: the links from one end to the shared links, and from those to the other end.
 #[derive(Clone, Debug)]
 pub struct Lane {
-    /// The link of the end at which it begins.
+    /// The first link, into which the end sends.
     out: HopId,
-    /// The number of the shared link behind it, and of the actor of the whole network in whose turns packets reach that.
+    /// Number of the shared link behind `out`.
     shared: u32,
+    /// Number in the whole network of the actor in whose turns packets reach the shared link.
     order: u32,
     /// The far end of the last shared link.
     pub far: HopId,
-    /// The links behind that, in order.
+    /// The links behind `far`, in order.
     into: Box<[HopId]>,
-    /// The last of them all, from which packets are delivered.
+    /// The last link, from which packets are delivered.
     pub last: HopId,
 }
 
 impl<P: Copy + Send> Net<P> {
-    /// The lanes of the two routes of this part, if what an end sends always leaves the part by a link of its own that takes some
-    /// time, and what comes back arrives at the other end without a turn of any link between. Then the order in which packets
-    /// leave does not depend on turns, and the two ends only meet beyond the shared links.
+    /// The lanes of the two routes of this part, if each end has two properties. It sends through a link of its own
+    /// with a delay. It receives on links that have no turns of their own. Then the order in which packets leave does
+    /// not depend on turns, and the two ends interact only through shared links.
     pub fn lanes(&self) -> Option<[Lane; 2]> {
         let &[there, back] = &*self.entries else { return None };
         let ways = [self.way(RouteId(0), there)?, self.way(RouteId(1), back)?];
@@ -39,7 +40,7 @@ impl<P: Copy + Send> Net<P> {
         self.nodes[hop.index()].shared.is_some()
     }
 
-    /// The links of a route that begins with `entry`, if they are as [`lanes`](Self::lanes) says.
+    /// The links of a route that begins with `entry`, if they have the properties of [`lanes`](Self::lanes).
     fn way(&self, route: RouteId, entry: HopId) -> Option<Vec<HopId>> {
         let own = |node: &&Node<P>| node.shared.is_none() && node.link.min_delay() > Duration::ZERO;
         self.nodes.get(entry.index()).filter(own)?;
@@ -68,7 +69,7 @@ impl<P: Copy + Send> Net<P> {
         })
     }
 
-    /// What an end needs of the lane by which packets come and of the one by which they leave.
+    /// The links that an end needs: the last one of the lane to it, and the first one of the lane from it.
     pub fn ways(&mut self, come: &Lane, leave: &Lane) -> Ways<'_, P> {
         let ends = self.nodes.get_disjoint_mut([come.last.index(), leave.out.index()]);
         let Ok([come, out]) = ends else { unreachable!("lanes have no link of their own in common") };
@@ -76,7 +77,7 @@ impl<P: Copy + Send> Net<P> {
         Ways { come: &mut come.link, out: &mut out.link, exits, order: leave.order }
     }
 
-    /// Packets will reach the far end of the last shared link of a lane, in the order of time.
+    /// Takes packets that will reach the far end of the last shared link of a lane, in the order of time.
     #[inline]
     pub fn enter_by<'a>(&mut self, lane: &Lane, packets: impl Iterator<Item = (Time, &'a Packet<P>)>)
     where
@@ -92,18 +93,18 @@ impl<P: Copy + Send> Net<P> {
                 }
             }
         }
-        self.nodes[lane.last.index()].link.trim(); // there are never more than now
+        self.nodes[lane.last.index()].link.trim(); // it is fullest now
         self.schedule.request(self.actors.link(lane.last), self.next_arrival(lane));
     }
 
-    /// When the next packet reaches the end of a lane.
+    /// Time at which the next packet reaches the end of a lane.
     #[inline]
     pub fn next_arrival(&self, lane: &Lane) -> Time {
         self.nodes[lane.last.index()].link.next_arrival()
     }
 }
 
-/// The last link of the lane by which packets come to an end, and the first of the one by which they leave.
+/// Last link of the lane to an end, and first link of the lane from it.
 pub struct Ways<'a, P> {
     come: &'a mut Link<P>,
     out: &'a mut Link<P>,
@@ -112,13 +113,13 @@ pub struct Ways<'a, P> {
 }
 
 impl<P: Copy> Ways<'_, P> {
-    /// Takes the packet that arrives before `until`.
+    /// Takes the next packet, if it arrives before `until`.
     #[inline]
     pub fn take_before(&mut self, until: Time) -> Option<(Time, &Packet<P>)> {
         self.come.take_before(until)
     }
 
-    /// The end sends packets at `now`.
+    /// Sends packets of the end at `now`.
     #[inline]
     pub fn leave(&mut self, packets: impl Iterator<Item = Packet<P>>, now: Time) {
         let Ways { out, exits, order, .. } = self;

@@ -18,12 +18,12 @@ use units::{Duration, Probe, Time};
 
 /// The network: links and media, which are actors of the schedule, and a control that changes routes.
 ///
-/// A packet costs one event per hop, with one exception. A link that is fed by a single other link gets its packets in
-/// the order in which they left that one. If both compute departures on arrival, the time at which a packet reaches the far end
-/// of the second is known as soon as it is sent into the first, and it is put on the second wire at once: two links,
-/// one event. Nothing else can get in between, so nothing changes: the limits and the random numbers of the second link see
-/// the same packets at the same times in the same order. The links count per interval for this reason. The
-/// second link must take some time, so that what it does at a given time never depends on what else happens at that time.
+/// A packet costs one event per hop, with one exception (cut-through). A link that is fed by a single other link
+/// receives packets in the order in which they leave that one. If both links have a closed form, the arrival time at
+/// the far end of the second is known when the packet enters the first, and the packet enters both at once: two links,
+/// one event. Results do not change: no other packet can come between, so the limits and the random numbers of the
+/// second link see the same packets at the same times in the same order. For this reason links count per interval. The
+/// second link must have a delay, so that it never depends on other events of the same time.
 pub struct Net<P> {
     nodes: Vec<Node<P>>,
     media: Vec<Medium<P>>,
@@ -32,33 +32,34 @@ pub struct Net<P> {
     /// First hop of every route.
     entries: Vec<HopId>,
     streams: Streams,
-    /// If this is a part of a larger network: where it ends.
+    /// Border to the larger network, if this is a part of one.
     border: Border<P>,
-    /// How routes will change, and when; last first.
+    /// Scheduled changes of routes, last first.
     switches: Vec<(Time, Switch)>,
-    /// What ports hand over, by number.
+    /// Handovers by number.
     hand_overs: Vec<HandOver>,
-    /// Ports between which packets have been handed over.
+    /// Chains of ports between which packets have been handed over.
     chains: Vec<Chain<P>>,
-    /// The numbers of the actors in the schedule.
+    /// Numbers of the actors in the schedule.
     pub actors: Actors,
     /// Wake-ups of the network and of the other actors.
     pub schedule: Schedule,
-    /// What hops with a tap have handed over: when, which hop, what. The code that taps has to empty it.
+    /// Packets that have left hops with a tap: time, hop, packet. The code that taps must empty it.
     pub tapped: Vec<(Time, HopId, Packet<P>)>,
-    /// What has left network interfaces, or was dropped there, in order. To be told to its sender and emptied.
+    /// Packets that have left network interfaces or were dropped there, in order. The caller reports them to their
+    /// senders and empties the list.
     pub released: Vec<Released>,
 }
 
-/// A link and what comes after it.
+/// A link and the next hops behind it.
 struct Node<P> {
     link: Link<P>,
     next: Successors,
-    /// Packets are noted when they leave it.
+    /// Whether packets are recorded when they leave it.
     tap: bool,
-    /// It is the network interface of a host, which is told what leaves it.
+    /// Whether it is the network interface of a host, which learns of departures.
     nic: bool,
-    /// Its number among the links of the larger network that this part shares with others: only its far end is here.
+    /// Number of the shared link whose far end this is, if this is a part of a larger network.
     shared: Option<u32>,
 }
 
@@ -67,25 +68,25 @@ struct Medium<P> {
     element: Box<dyn Element<P>>,
     /// Number of its first port among those of all media.
     first_port: usize,
-    /// Hosts are told what leaves it at some port.
+    /// Whether hosts learn of departures at any of its ports.
     tells: bool,
 }
 
-/// A port of a medium and what comes after it.
+/// A port of a medium and the next hops behind it.
 struct Port {
-    /// Its medium.
+    /// Index of its medium.
     medium: usize,
     id: PortId,
     next: Successors,
-    /// Packets are noted when they leave it.
+    /// Whether packets are recorded when they leave it.
     tap: bool,
-    /// It is one of several that have handed over one to the other.
+    /// Index of its chain, if it has taken part in a handover.
     chain: Option<usize>,
 }
 
 impl<P: Copy + Send> Net<P> {
     /// A network of idle links and media, and a schedule with room for the ends of its routes and a sampler.
-    /// `cut_through` permits packets to be handed over ahead of the clock.
+    /// `cut_through` permits packets to enter the next link ahead of the clock.
     pub fn new(
         links: Vec<Link<P>>,
         media: Vec<Box<dyn Element<P>>>,
@@ -113,7 +114,7 @@ impl<P: Copy + Send> Net<P> {
         let mut schedule = Schedule::new(actors.count());
         schedule.request(Actors::CONTROL, next_change(&switches));
         let cut_through_into = links.iter().zip(only_feeder).map(|(link, feeder)| {
-            // Behind a fork whose routes change, it is not known in advance which packets come.
+            // Behind a fork whose routes change, the packets that arrive are not known in advance.
             let fed_ahead = feeder.map(HopId::index).is_some_and(|feeder| {
                 has_closed_form.get(feeder).is_some_and(|&closed| closed && !switches_at[feeder])
             });
@@ -148,7 +149,7 @@ impl<P: Copy + Send> Net<P> {
         }
     }
 
-    /// A router has been told to do this, or does it from the beginning.
+    /// Whether a change of routes is already in effect.
     pub fn is_so(&self, switch: &Switch) -> bool {
         match *switch {
             Switch::Entry { route, hop } => self.entries[route.index()] == hop,
@@ -160,19 +161,19 @@ impl<P: Copy + Send> Net<P> {
         }
     }
 
-    /// A route will change, after all that change at that time by what is known.
+    /// Schedules a change of routes. It comes after the changes that are already scheduled for that time.
     pub fn change_at(&mut self, at: Time, switch: Switch) {
         self.insert_switch(at, switch);
         self.schedule.request(Actors::CONTROL, at);
     }
 
-    /// As [`change_at`](Self::change_at) while the control has its turn, which asks for the next one itself.
+    /// Schedules a change during a turn of the control, which requests its next turn itself.
     fn insert_switch(&mut self, at: Time, switch: Switch) {
         let place = self.switches.partition_point(|later| later.0 > at);
         self.switches.insert(place, (at, switch));
     }
 
-    /// Changes the routes whose time has come, and hands over what is on old ones: what was planned later comes last.
+    /// Carries out the changes of routes and the handovers that are due, in the order in which they were scheduled.
     fn change_routes(&mut self, now: Time) {
         while let Some((_, switch)) = self.switches.pop_if(|switch| switch.0 <= now) {
             match switch {
@@ -189,7 +190,7 @@ impl<P: Copy + Send> Net<P> {
         &mut self.ports[hop.index() - self.nodes.len()]
     }
 
-    /// What comes after a hop.
+    /// The next hops behind a hop.
     fn successors(&mut self, hop: HopId) -> &mut Successors {
         let links = self.nodes.len();
         match self.nodes.get_mut(hop.index()) {
@@ -198,16 +199,16 @@ impl<P: Copy + Send> Net<P> {
         }
     }
 
-    /// Taps the hops whose number is `wanted`. Links among them must replay their queues: only then does every packet
-    /// that leaves them have a turn of its own.
+    /// Taps the hops that are `wanted`. Links among them must replay their queues: only then does every departure have
+    /// a turn of its own.
     pub fn tap(&mut self, wanted: impl Fn(HopId) -> bool) {
         let taps = self.nodes.iter_mut().map(|node| &mut node.tap);
         let taps = taps.chain(self.ports.iter_mut().map(|port| &mut port.tap));
         taps.zip(0..).for_each(|(tap, n)| *tap = wanted(HopId(n)));
     }
 
-    /// Says which links are network interfaces of hosts. They must replay their queues: only then has every packet that
-    /// leaves them a turn of its own.
+    /// Makes the `wanted` links network interfaces of hosts. They must replay their queues: only then does every
+    /// departure have a turn of its own.
     pub fn set_nics(&mut self, wanted: impl Fn(usize) -> bool) {
         for (_, node) in self.nodes.iter_mut().enumerate().filter(|(n, _)| wanted(*n)) {
             node.nic = true;
@@ -215,7 +216,7 @@ impl<P: Copy + Send> Net<P> {
         }
     }
 
-    /// Says which ports of media tell hosts what leaves them.
+    /// Makes ports of media report departures to hosts.
     pub fn list_released(&mut self, ports: &[HopId]) {
         let links = self.nodes.len();
         for hop in ports {
@@ -230,12 +231,12 @@ impl<P: Copy + Send> Net<P> {
         (0..(self.nodes.len() + self.ports.len()) as u32).map(HopId)
     }
 
-    /// Bytes that a hop could have sent after `from`, up to and including `to`, if it sends at given moments only.
+    /// Bytes that a link with opportunities could have sent after `from`, up to and including `to`.
     pub fn offered_bytes(&self, hop: HopId, from: Time, to: Time) -> Option<u64> {
         self.nodes.get(hop.index())?.link.offered_bytes(from, to)
     }
 
-    /// What a hop has done up to the last sampling time.
+    /// Counters of a hop up to the last sampling time.
     pub fn totals(&self, hop: HopId) -> &Totals {
         let Some(node) = self.nodes.get(hop.index()) else {
             let Port { medium, id, .. } = self.ports[hop.index() - self.nodes.len()];
@@ -254,7 +255,7 @@ impl<P: Copy + Send> Net<P> {
         node.link.close_interval(now)
     }
 
-    /// Shows what the queue of a hop keeps of itself, at the sampling time up to which its counters were read last.
+    /// Reports the variables of the queue of a hop at the last sampling time, up to which its counters were read.
     pub fn observe(&self, hop: HopId, now: Time, probe: &mut Probe<'_>) {
         let Some(node) = self.nodes.get(hop.index()) else {
             let Port { medium, id, .. } = self.ports[hop.index() - self.nodes.len()];
@@ -263,28 +264,28 @@ impl<P: Copy + Send> Net<P> {
         node.link.observe(now, probe);
     }
 
-    /// The number that a packet's route has in this network.
+    /// Number of a packet's route in this part of the network.
     #[inline]
     fn own_route(&self, packet: &Packet<P>) -> RouteId {
         self.border.own(self.streams.route(packet.stream))
     }
 
-    /// The route that a packet takes.
+    /// The route of a packet.
     pub fn route(&self, packet: &Packet<P>) -> RouteId {
         self.streams.route(packet.stream)
     }
 
-    /// The route that packets of a stream take.
+    /// The route of a stream.
     pub fn route_of(&self, stream: StreamId) -> RouteId {
         self.streams.route(stream)
     }
 
-    /// An endpoint sends a packet.
+    /// Sends a packet of an endpoint into the first hop of its route.
     pub fn send(&mut self, packet: &Packet<P>, now: Time) {
         self.forward(self.entries[self.own_route(packet).index()], packet, now);
     }
 
-    /// A packet reaches a hop.
+    /// Moves a packet into a hop, and through further hops as far as they are cut-through.
     fn forward(&mut self, mut hop: HopId, packet: &Packet<P>, mut now: Time) {
         debug_assert!(next_change(&self.switches) > now, "the control runs before all others");
         let route = self.own_route(packet);
@@ -309,7 +310,7 @@ impl<P: Copy + Send> Net<P> {
         self.queue(hop, packet, now);
     }
 
-    /// A packet reaches a port of a medium, or a link that replays its queue.
+    /// Moves a packet into a port of a medium, or into a link that replays its queue.
     #[inline(never)] // else the common case above takes longer
     fn queue(&mut self, hop: HopId, packet: &Packet<P>, now: Time) {
         if let Some(node) = self.nodes.get_mut(hop.index()) {
@@ -325,7 +326,7 @@ impl<P: Copy + Send> Net<P> {
         }
     }
 
-    /// A packet goes into a port of a medium.
+    /// Moves a packet into a port of a medium, regardless of handovers.
     fn put(&mut self, hop: HopId, packet: &Packet<P>, now: Time) {
         let Port { medium, id, .. } = *self.port(hop);
         let Medium { element, tells, .. } = &mut self.media[medium];
@@ -336,8 +337,8 @@ impl<P: Copy + Send> Net<P> {
         self.schedule.request(self.actors.medium(medium), element.next());
     }
 
-    /// The turn of the control, a link or a medium. A packet that reaches the far end of a link or a port goes on to the
-    /// next hop or is delivered to its endpoint.
+    /// Runs the turn of the control, a link or a medium. A packet at the far end of a link or a port moves to the next
+    /// hop, or is delivered to its endpoint.
     pub fn run(&mut self, actor: ActorId, now: Time, deliver: impl FnOnce(&mut Net<P>, &Packet<P>)) {
         let link = self.actors.as_link(actor);
         let arrived = match self.nodes.get_mut(link.index()) {
@@ -365,7 +366,7 @@ impl<P: Copy + Send> Net<P> {
         self.schedule.end(actor, next);
     }
 
-    /// A packet that reaches the far end of a link which replays its queue, and what comes next.
+    /// Takes the packet at the far end of a link that replays its queue, with its next hop.
     #[inline(never)] // else the common case is not inlined
     fn take_from_link(&mut self, hop: HopId, now: Time) -> Option<(Packet<P>, Next)> {
         let Node { link, next, tap, nic, .. } = &mut self.nodes[hop.index()];
@@ -385,8 +386,8 @@ impl<P: Copy + Send> Net<P> {
         arrived
     }
 
-    /// A packet that reaches the far end of a port of a medium, and what comes next; none from the control, which
-    /// changes routes.
+    /// Takes the packet at the far end of a port of a medium, with its next hop. The control, which changes routes, has
+    /// none.
     #[cold]
     fn take(&mut self, actor: ActorId, now: Time) -> Option<(Packet<P>, Next)> {
         let Some(medium) = self.actors.as_medium(actor) else {
@@ -408,12 +409,12 @@ impl<P: Copy + Send> Net<P> {
     }
 }
 
-/// When a route next changes, of switches with the last first.
+/// Time of the next change of routes in a list with the last first.
 fn next_change(switches: &[(Time, Switch)]) -> Time {
     switches.last().map_or(Time::NEVER, |switch| switch.0)
 }
 
-/// Out of line, so that a tap costs nothing where there is none.
+/// Records a packet. The function is not inlined, so that hops without a tap pay nothing.
 #[cold]
 #[inline(never)]
 fn note<P: Copy>(tapped: &mut Vec<(Time, HopId, Packet<P>)>, at: Time, hop: HopId, packet: &Packet<P>) {

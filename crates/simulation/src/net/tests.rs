@@ -1,4 +1,4 @@
-//! What passes through a network, and when.
+//! Delivery times of packets through a network.
 
 use super::*;
 use network::queue::{DropTail, Limit};
@@ -48,7 +48,7 @@ impl Element<u8> for Pair {
     }
 }
 
-/// Idle links, each 1 byte per microsecond and so many microseconds long.
+/// Idle links with a rate of 1 byte per microsecond and these delays.
 fn links(delays_us: &[u64]) -> Vec<Link<u8>> {
     let links = delays_us.iter().map(|&us| {
         let delay = Duration::from_micros(us);

@@ -85,7 +85,10 @@ impl LinkPlan {
     fn check_change(&self, path: &str, change: &ChangePlan) -> Check {
         within(format!("{path}.rate_bps"), change.rate_bps.unwrap_or(1), 0..=Server::MAX_RATE)?;
         if change.rate_bps.is_some() && self.opportunities.is_some() {
-            refuse!(format!("{path}.rate_bps"), "a link with opportunities has no rate to change; leave it out");
+            refuse!(
+                format!("{path}.rate_bps"),
+                "a link with opportunities has no rate to change; leave it out"
+            );
         }
         within(format!("{path}.delay_ns"), change.delay_ns.unwrap_or(0), 0..=LONGEST_NS)?;
         check_loss(path, change.loss.as_ref())?;

@@ -53,10 +53,7 @@ impl OpportunitiesPlan {
             light.check(&format!("{path}.light"), self.unit_ns)?;
         }
         if !self.repeat && last * self.unit_ns < self.offset_ns + duration_ns {
-            refuse!(
-                path,
-                "nothing is ever sent after the last one, before the end of the run; set repeat"
-            );
+            refuse!(path, "nothing is ever sent after the last one, before the end of the run; set repeat");
         }
         Ok(())
     }
