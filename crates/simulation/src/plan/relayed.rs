@@ -83,7 +83,7 @@ impl Plan {
             }
             let first = &self.flows[relayed.from as usize];
             if !first.is_stream() {
-                refuse!(field("from"), "flow {} is no stream of bytes; only streams can be relayed", relayed.from);
+                refuse!(field("from"), "flow {} is no stream of bytes; relay only streams", relayed.from);
             }
             if flow.bytes.is_some() || flow.workload.is_some() || !flow.application.is_empty() {
                 refuse!(

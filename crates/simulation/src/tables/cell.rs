@@ -1,11 +1,11 @@
-//! The types of columns, and the vectors of their values.
+//! Types of columns, and vectors of their values.
 
 use super::column::Column;
 use crate::plan::Plan;
 use std::marker::PhantomData;
 use units::{Duration, Rate, Time};
 
-/// What the values of a column are. Any of them may be missing, if its meaning says so.
+/// Type of the values of a column. Values may be missing if the meaning of the column says so.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
     /// Names and texts.
@@ -18,9 +18,9 @@ pub enum Kind {
 
 /// A value of a column.
 pub trait Cell {
-    /// What its values are.
+    /// Type of the column's values.
     const KIND: Kind;
-    /// Where the values of a column are kept.
+    /// Storage of the column's values.
     type Store: Store;
 
     /// Adds the value to its column.
@@ -29,24 +29,24 @@ pub trait Cell {
 
 /// The values of a column.
 pub trait Store: Default {
-    /// Makes room for more.
+    /// Reserves room for more rows.
     fn reserve(&mut self, rows: usize);
 
-    /// The column as it goes out.
+    /// The finished column.
     fn column(self, names: &Names) -> Column;
 }
 
-/// What flows and links are called, by their numbers.
+/// Names of flows and links, by number.
 #[derive(Clone, Debug, Default)]
 pub struct Names {
-    /// Of the flows.
+    /// Names of flows.
     pub flows: Vec<String>,
-    /// Of the links.
+    /// Names of links and ports.
     pub links: Vec<String>,
 }
 
 impl Names {
-    /// Those that a plan gives.
+    /// The names in a plan.
     pub fn of_plan(plan: &Plan) -> Names {
         Names { flows: plan.flows.iter().map(|flow| flow.name.clone()).collect(), links: plan.hop_names() }
     }
@@ -72,7 +72,7 @@ impl Store for Vec<i64> {
     }
 }
 
-/// Declares how values of a type become numbers.
+/// Declares the conversion of types to numbers.
 macro_rules! cells {
     ($($type:ty => $kind:ident, $number:ty, $of:expr;)*) => {
         $(impl Cell for $type {
@@ -105,20 +105,20 @@ cells! {
     };
 }
 
-/// Something with a number that has a name.
+/// A numbered thing that results show by name.
 pub trait Numbered {
     /// Its number.
     fn number(self) -> u32;
 
-    /// The names, by number.
+    /// All names, by number.
     fn names(names: &Names) -> Vec<String>;
 }
 
-/// A flow, which goes out by its name.
+/// Number of a flow, which results show by name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FlowName(pub u32);
 
-/// A link, which goes out by its name.
+/// Number of a link, which results show by name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LinkName(pub u32);
 
@@ -142,7 +142,7 @@ impl Numbered for LinkName {
     }
 }
 
-/// Numbers of what has a name.
+/// Numbers of things with names.
 pub struct Codes<N> {
     codes: Vec<u32>,
     of: PhantomData<N>,
@@ -184,7 +184,7 @@ impl<N: Numbered> Cell for Option<N> {
     }
 }
 
-/// Texts that come up again and again.
+/// Constant texts, few of which are different.
 #[derive(Default)]
 pub struct Words {
     codes: Vec<u32>,
@@ -214,10 +214,10 @@ impl Cell for &'static str {
     }
 }
 
-/// Texts that are mostly empty or come up again at once.
+/// Texts that are mostly empty or equal to the last one.
 pub struct Texts {
     codes: Vec<u32>,
-    /// The empty one comes first.
+    /// Texts by code, the empty one first.
     texts: Vec<String>,
 }
 

@@ -10,15 +10,15 @@ pub struct Table {
 /// The values of one column.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Column {
-    /// Numbers; NaN where nothing was measured.
+    /// Numbers; NaN if nothing was measured.
     Float(Vec<f64>),
     /// Counts.
     Int(Vec<i64>),
-    /// Names, each row by its number in a list; a number beyond it stands for no name.
+    /// Names as indices into a list; an index beyond the list is a missing name.
     Label {
-        /// Per row.
+        /// Index, by row.
         codes: Vec<u32>,
-        /// Per number.
+        /// List of names.
         names: Vec<String>,
     },
 }
@@ -33,7 +33,7 @@ impl Column {
         }
     }
 
-    /// No row.
+    /// Whether it has no row.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }

@@ -1,4 +1,4 @@
-//! The table `conditions`: one row per link and time from which it has another rate or delay.
+//! The table `conditions`: one row per link and change of its rate or delay.
 
 use super::cell::LinkName;
 use super::declare::{Rows, table};
@@ -8,22 +8,22 @@ use crate::plan::LinkPlan;
 use units::{Duration, Rate, Time};
 
 table! {
-    /// What a link is like from some time on.
-    pub struct ConditionRow, one row per "link and time from which it has another rate or delay, from 0 s on" {
-        /// from when on
+    /// Rate and delay of a link from a time on.
+    pub struct ConditionRow, one row per "link and change of its rate or delay, and one at 0 s" {
+    /// time of the change
         time_s: Time, "s";
         /// name
         link: LinkName, "";
-        /// its rate, or that of the shaper in its queue once that changes; null if unlimited, or if it sends at given
-        /// moments only
+        /// rate of the link, or of the shaper in its queue once that changes; null if unlimited, or if the link follows
+        /// a trace of delivery opportunities
         rate_bps: Option<Rate>, "bit/s";
-        /// propagation delay of what leaves from then on
+        /// propagation delay of packets that leave from then on
         delay_s: Duration, "s";
     }
 }
 
 impl Made for ConditionRow {
-    /// Link by link.
+    /// Rows in the order of links.
     fn rows(run: &mut Finished<'_>) -> Rows<ConditionRow> {
         let end = Time::from_nanos(run.plan.duration_ns);
         let links = (0u32..).zip(&run.plan.links);
@@ -31,7 +31,7 @@ impl Made for ConditionRow {
     }
 }
 
-/// In the order of time, up to the end; changes at one time are one row.
+/// Rows of a link in the order of time, before the end of the run. Changes at the same time are one row.
 fn of_link(n: u32, plan: &LinkPlan, seed: u64, end: Time) -> Vec<ConditionRow> {
     let mut now = ConditionRow {
         time_s: Time::ZERO,

@@ -3,53 +3,53 @@
 use super::cell::{Kind, Names};
 use super::column::Table;
 
-/// Describes a table.
+/// Description of a table.
 #[derive(Clone, Debug)]
 pub struct TableSchema {
-    /// Its name.
+    /// Name of the table.
     pub name: &'static str,
-    /// What one row stands for.
+    /// Subject of one row.
     pub row: &'static str,
-    /// Its columns, in their order.
+    /// Columns in order.
     pub columns: Vec<ColumnSchema>,
 }
 
-/// Describes a column.
+/// Description of a column.
 #[derive(Clone, Debug)]
 pub struct ColumnSchema {
-    /// Its name.
+    /// Name of the column.
     pub name: &'static str,
-    /// What its values are.
+    /// Type of its values.
     pub kind: Kind,
     /// Unit of the values; empty for texts.
     pub unit: &'static str,
-    /// What it holds.
+    /// Meaning of its values.
     pub meaning: &'static str,
-    /// The time that it is of, where that does not go without saying.
+    /// Time span, if not obvious.
     pub span: &'static str,
 }
 
-/// A row of a table: what [`table!`] generates.
+/// A row of a table, implemented by [`table!`].
 pub trait Row: Sized {
-    /// What one row stands for.
+    /// Subject of one row.
     const ROW: &'static str;
-    /// A vector per column.
+    /// One vector per column.
     type Columns: Default;
 
-    /// Describes the columns, in their order.
+    /// Descriptions of the columns in order.
     fn columns() -> Vec<ColumnSchema>;
 
-    /// Makes room for more rows.
+    /// Reserves room for more rows.
     fn reserve(columns: &mut Self::Columns, rows: usize);
 
     /// Adds the row.
     fn put(self, columns: &mut Self::Columns);
 
-    /// The columns as they go out.
+    /// The finished table.
     fn table(columns: Self::Columns, names: &Names) -> Table;
 }
 
-/// The rows of a table, kept column by column.
+/// The rows of a table, stored column by column.
 pub struct Rows<R: Row> {
     columns: R::Columns,
     count: usize,
@@ -63,7 +63,7 @@ impl<R: Row> Rows<R> {
         self.count += 1;
     }
 
-    /// How many there are.
+    /// Number of rows.
     pub fn count(&self) -> usize {
         self.count
     }
@@ -90,8 +90,8 @@ impl<R: Row> FromIterator<R> for Rows<R> {
     }
 }
 
-/// Declares the row of a table: `name: type, "unit", span;` per column, with its meaning as documentation. The span may be
-/// left out.
+/// Declares the row of a table. Each column is `name: type, "unit", span;`, with its meaning as documentation. The span
+/// is optional.
 macro_rules! table {
     ($(#[doc = $doc:literal])+ pub struct $row:ident, one row per $what:literal {
         $($(#[doc = $meaning:literal])+ $column:ident: $type:ty, $unit:literal $(, $span:expr)?;)+

@@ -9,9 +9,9 @@ use network::Histogram;
 use tcp::Limited;
 use units::{Duration, Time};
 
-/// What a sender still sends after `end_s`, such as what was lost, is not in it.
+/// Span of columns without the packets that a sender still sends after `end_s`, such as retransmissions.
 const UNTIL_END: &str = "after the warm-up, until end_s";
-/// What comes back after `end_s` is in it.
+/// Span of columns with samples of packets and ACKs that arrive after `end_s`.
 const BEYOND_END: &str = "after the warm-up, also after end_s";
 
 table! {
@@ -21,79 +21,79 @@ table! {
         flow: FlowName, "";
         /// congestion control algorithm; null for datagrams
         cca: Option<String>, "";
-        /// what carries it: tcp, udp or icmp
+        /// protocol: tcp, udp or icmp
         protocol: &'static str, "";
-        /// when it began to send, jitter included
+        /// start time, jitter included
         start_s: Time, "s";
-        /// when its application stopped, its size was acknowledged, or the run ended, whichever came first; of
-        /// a workload that opens connections, when after its stop the last transfer had finished; null if it
-        /// never began. After a stop a sender still retransmits what was lost: links, captured packets and
-        /// meta.json count that, the columns until end_s do not
+        /// time at which its application stopped, its size was acknowledged, or the run ended, whichever came first;
+        /// for a workload that opens connections, the end of the last transfer after its stop; null if it never began.
+        /// After a stop a sender still retransmits lost packets: links, captured packets and meta.json count them, the
+        /// columns until end_s do not
         end_s: Option<Time>, "s";
-        /// payload delivered in order; of datagrams all that arrived, also after end_s
+        /// payload delivered in order; for datagrams all payload that arrived, also after end_s
         delivered_bytes: u64, "bytes", UNTIL_END;
         /// delivered_bytes over the time from start_s, or from the end of the warm-up if that is later
         goodput_bps: f64, "bit/s", UNTIL_END;
-        /// all data packets sent with every header, retransmissions included, over the same time
+        /// all data packets sent, headers and retransmissions included, over the same time
         wire_bps: f64, "bit/s", UNTIL_END;
         /// data packets sent, retransmissions included
         sent_packets: u64, "packets", UNTIL_END;
         /// data packets retransmitted
         retransmitted_packets: u64, "packets", UNTIL_END;
-        /// data packets that the sender marked lost; of datagrams those that never came though a later one
-        /// did, there or, with an echo, back (RFC 3550, section 6.4.1), as seen at the end of the run
+        /// data packets that the sender marked lost; for datagrams those that had not arrived by the end of the run
+        /// although a later one had (RFC 3550, section 6.4.1); with an echo, those whose reply had not arrived
         lost_packets: u64, "packets", UNTIL_END;
-        /// retransmission timeouts: how often the timer fired because no acknowledgement came (RFC 6298, section 5.4)
+        /// retransmission timeouts: expiries of the timer without an acknowledgement (RFC 6298, section 5.4)
         timeouts: u64, "1", UNTIL_END;
-        /// data packets that arrived with a congestion mark, as acknowledgements have told the sender
+        /// data packets that arrived with a congestion mark, as reported to the sender by acknowledgements
         marked_packets: u64, "packets", UNTIL_END;
-        /// payload that the application lost because the send buffer was full
+        /// payload that the application discarded because the send buffer was full
         refused_bytes: u64, "bytes", UNTIL_END;
-        /// smallest RTT sample; of connections on a kernel (engine linux) of the whole connection
+        /// smallest RTT sample; on engine linux, of the whole connection
         rtt_min_s: f64, "s", BEYOND_END;
-        /// mean of the RTT samples; of connections on a kernel (engine linux) smoothed
+        /// mean of the RTT samples; on engine linux, of the smoothed RTT
         rtt_mean_s: f64, "s", BEYOND_END;
-        /// median of the RTT samples; of connections on a kernel (engine linux) smoothed
+        /// median of the RTT samples; on engine linux, of the smoothed RTT
         rtt_p50_s: f64, "s", BEYOND_END;
-        /// 95th percentile of the RTT samples; of connections on a kernel (engine linux) smoothed
+        /// 95th percentile of the RTT samples; on engine linux, of the smoothed RTT
         rtt_p95_s: f64, "s", BEYOND_END;
-        /// 99th percentile of the RTT samples; of connections on a kernel (engine linux) smoothed
+        /// 99th percentile of the RTT samples; on engine linux, of the smoothed RTT
         rtt_p99_s: f64, "s", BEYOND_END;
         /// mean one-way delay of the data packets that arrived, retransmissions included
         owd_mean_s: f64, "s", BEYOND_END;
-        /// median of it
+        /// median of the one-way delay
         owd_p50_s: f64, "s", BEYOND_END;
-        /// 95th percentile of it
+        /// 95th percentile of the one-way delay
         owd_p95_s: f64, "s", BEYOND_END;
-        /// 99th percentile of it
+        /// 99th percentile of the one-way delay
         owd_p99_s: f64, "s", BEYOND_END;
         /// interarrival jitter of datagrams (RFC 3550, section 6.4.1), mean over arrivals; null for TCP
         jitter_s: f64, "s", BEYOND_END;
-        /// from the start, in the warm-up or not, to the last acknowledgement; null if the flow has no size or
-        /// did not finish
+        /// flow completion time: from the start, even during the warm-up, to the last acknowledgement; null if the
+        /// flow has no size or did not finish
         fct_s: Option<Duration>, "s";
-        /// share of the time in which the congestion window held the sender back
+        /// share of the time in which the congestion window limited the sender
         limited_cwnd: f64, "1", UNTIL_END;
-        /// share of the time in which pacing, or what waited in its host, held it back
+        /// share of the time in which pacing or packets queued in its host limited the sender
         limited_pacing: f64, "1", UNTIL_END;
-        /// share of the time in which it had nothing to send
+        /// share of the time in which the sender had nothing to send
         limited_application: f64, "1", UNTIL_END;
-        /// share of the time in which the receive window held it back
+        /// share of the time in which the receive window limited the sender
         limited_receiver: f64, "1", UNTIL_END;
-        /// share of the time in which the send buffer held it back
+        /// share of the time in which the send buffer limited the sender
         limited_send_buffer: f64, "1", UNTIL_END;
-        /// how long all bulk flows of its direction were active at once; null if they never were, or if there is none
+        /// time in which all bulk flows of its direction were active at once; null if there is no such time or flow
         shared_s: Option<Duration>, "s", "after the warm-up";
-        /// payload delivered in that time, in order
+        /// payload delivered in order in that time
         shared_bytes: Option<u64>, "bytes", "after the warm-up";
         /// smallest one-way delay
         owd_min_s: f64, "s", BEYOND_END;
-        /// mean time from the first transmission of a data packet of TCP until its payload was delivered in
-        /// order; null unless record.in_order is true
+        /// mean time from the first transmission of a TCP data packet until its payload was delivered in order; null
+        /// unless record.in_order is true
         in_order_mean_s: f64, "s", BEYOND_END;
-        /// 95th percentile of it
+        /// 95th percentile of the in-order delay
         in_order_p95_s: f64, "s", BEYOND_END;
-        /// data packets that links dropped, by their queues or on the wire, retransmissions and copies included; of
+        /// data packets dropped by links, in their queues or on the wire, retransmissions and duplicates included; for
         /// datagrams with an echo also replies
         dropped_packets: Option<u64>, "packets", BEYOND_END;
     }
@@ -160,10 +160,10 @@ fn row(
     }
 }
 
-/// What a flow did while it was measured.
+/// Counters and statistics of a flow over the time in which it was measured.
 struct Measured<'a> {
     stats: &'a FlowStats,
-    /// Counters at both ends; none if the flow was over before, or never started.
+    /// Counters at both ends of that time; `None` if the flow ended before it or never started.
     snapshots: Option<(CounterSnapshot, CounterSnapshot)>,
 }
 
@@ -177,7 +177,7 @@ impl Measured<'_> {
         self.snapshots.map_or(0, |(begin, end)| of(&end) - of(&begin))
     }
 
-    /// Per second of the measured span; NaN if there is none.
+    /// Amount per second of the measured time; NaN if there is none.
     fn rate(&self, amount: f64) -> f64 {
         self.snapshots.map_or(f64::NAN, |(begin, end)| {
             let span = end.time.since(begin.time);
@@ -185,7 +185,7 @@ impl Measured<'_> {
         })
     }
 
-    /// A share of the time of all connections; NaN if there was none.
+    /// Share of the time of all connections; NaN if there was none.
     fn limited(&self, of: impl Fn(&Limited) -> Duration) -> f64 {
         self.snapshots.map_or(f64::NAN, |(begin, end)| {
             let span = |of: &dyn Fn(&Limited) -> Duration| {

@@ -14,13 +14,13 @@ table! {
         time_s: Time, "s";
         /// name
         link: LinkName, "";
-        /// bytes that wait
+        /// bytes in the queue
         backlog_bytes: u64, "bytes";
-        /// packets that wait
+        /// packets in the queue
         backlog_packets: u64, "packets";
-        /// mean wait of the packets sent in the interval; null if there is none
+        /// mean sojourn time of the packets sent in the interval; null if there is none
         sojourn_s: f64, "s";
-        /// packets dropped in the interval, by the queue or on the wire
+        /// packets dropped in the interval, in the queue or on the wire
         dropped_packets: u64, "packets";
         /// packets marked in the interval
         marked_packets: u64, "packets";
@@ -30,8 +30,8 @@ table! {
 }
 
 impl LinkRow {
-    /// What a hop did in the `interval` after `from` that ends at `time`. Beside it: what it did in the run by then, and the bytes
-    /// that it could have sent in the interval if it sends at given moments only.
+    /// Row of a hop with its counters of the `interval` from `from` to `time`. `run`: its counters of the run so far;
+    /// `offered`: bytes that a link with opportunities could have sent in the interval.
     pub fn new(
         plan: &Plan,
         hop: HopId,
@@ -53,9 +53,9 @@ impl LinkRow {
     }
 }
 
-/// The share of the time after `from` up to `to` during which a hop transmitted, for a port of a medium without the
-/// overhead of its turns; if it sends at given moments only, the
-/// share of what they could carry that packets were begun with; NaN if it is unlimited.
+/// Share of the time after `from` up to `to` in which a hop transmitted. For a port of a medium the overhead of its
+/// turns does not count. For a link with opportunities it is the share of the offered bytes that packets started to
+/// use. NaN if the rate is unlimited.
 pub(crate) fn utilisation(
     plan: &Plan,
     hop: HopId,

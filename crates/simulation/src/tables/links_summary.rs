@@ -14,21 +14,21 @@ table! {
     pub struct LinkSummaryRow, one row per "link" {
         /// name
         link: LinkName, "";
-        /// packets that were dropped, by the queue or on the wire
+        /// packets dropped, in the queue or on the wire
         dropped_packets: u64, "packets", MEASURED;
-        /// packets that the queue marked
+        /// packets marked by the queue
         marked_packets: u64, "packets", MEASURED;
         /// packets that left the link
         forwarded_packets: u64, "packets", MEASURED;
-        /// bytes that left the link, every header included
+        /// bytes that left the link, all headers included
         forwarded_bytes: u64, "bytes", MEASURED;
         /// share of the time in which the link sent; null if the rate is unlimited
         utilisation: f64, "1", MEASURED;
-        /// mean time that a packet waited in the queue
+        /// mean sojourn time of packets in the queue
         sojourn_mean_s: f64, "s", MEASURED;
-        /// 95th percentile of it
+        /// 95th percentile of the sojourn time
         sojourn_p95_s: f64, "s", MEASURED;
-        /// the most packets that ever waited
+        /// largest number of packets in the queue
         backlog_max_packets: u64, "packets", MEASURED;
     }
 }

@@ -1,7 +1,7 @@
-//! The tables of a run. Each is declared once, beside what fills it: names, types, units and meanings of its columns.
+//! The tables of a run. Each is declared once, in the file that fills it: names, types, units and meanings of columns.
 //!
-//! Adding a column is its declaration and its value in the file of its table, and a line of tests/unit/python/schema.json.
-//! Adding a table is one file beside this one and one line in the list below.
+//! A new column needs its declaration and its value in the file of its table, and a line of
+//! tests/unit/python/schema.json. A new table needs one file in this folder and one line in the list below.
 
 mod cell;
 mod column;
@@ -20,28 +20,28 @@ use crate::rivals::Rivals;
 use declare::Row;
 use network::Drops;
 
-/// Changes whenever a column changes its name, its type or its meaning. A new table or a new column does not change it.
+/// Version of the tables. It changes with the name, type or meaning of a column, but not with a new table or column.
 pub const SCHEMA_VERSION: u32 = 1;
 
-/// A run that is over.
+/// A finished run.
 pub(crate) struct Finished<'a> {
-    /// What was run.
+    /// Plan of the run.
     pub plan: &'a Plan,
-    /// The seed of its randomness.
+    /// Seed of its randomness.
     pub seed: u64,
     /// Its flows.
     pub flows: &'a [Endpoints],
-    /// What they delivered while all their rivals were active.
+    /// Payload that flows delivered while all of their rivals were active.
     pub rivals: &'a Rivals,
-    /// Data packets that its network dropped.
+    /// Data packets dropped by its network.
     pub drops: &'a Drops<Payload>,
     /// Its network.
     pub net: &'a Net<Payload>,
-    /// What was written down during the run.
+    /// Rows recorded during the run.
     pub recorded: Columns,
 }
 
-/// A table that can be made when a run is over.
+/// A table that is made from a finished run.
 pub(crate) trait Made: Row {
     /// Its rows.
     fn rows(run: &mut Finished<'_>) -> Rows<Self>;
@@ -52,7 +52,7 @@ macro_rules! tables {
     ($($table:ident: $row:ident,)+) => {
         $(pub mod $table;)+
 
-        /// Everything a run gives.
+        /// All results of a run.
         #[derive(Clone, Debug, PartialEq)]
         pub struct Results {
             $(#[doc = concat!("The table `", stringify!($table), "`; [`schema`] describes it.")]
@@ -64,7 +64,7 @@ macro_rules! tables {
         }
 
         impl Results {
-            /// Sums a run up.
+            /// Makes the tables of a run.
             pub(crate) fn from_run(mut run: Finished<'_>) -> Results {
                 let names = Names::of_plan(run.plan);
                 Results {
@@ -80,7 +80,7 @@ macro_rules! tables {
             }
         }
 
-        /// Describes the tables.
+        /// Descriptions of all tables.
         pub fn schema() -> Vec<TableSchema> {
             vec![$(TableSchema {
                 name: stringify!($table),

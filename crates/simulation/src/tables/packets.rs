@@ -1,7 +1,7 @@
-//! The table `packets`: one row per packet captured: at the endpoints, or where a link hands it over.
+//! The table `packets`: one row per captured packet, at the endpoints or at the far end of a link.
 //!
-//! A segment says less than its header would: the receiver's clock, and what a data packet echoes, stay out of what
-//! travels. Both are noted when a segment is sent, and looked up wherever it is seen again.
+//! A simulated segment has less than a TCP header: it lacks the timestamp of a receiver and the timestamp echoed by a
+//! data packet. Both are recorded when a segment is sent, and looked up at every other point of capture.
 
 use super::cell::{FlowName, Names, Numbered};
 use super::declare::{Rows, table};
@@ -15,52 +15,52 @@ use units::Time;
 table! {
     /// A packet where it was captured.
     pub struct PacketRow, one row per "packet and point of capture" {
-        /// when it was sent, arrived, or was handed over by the link
+        /// time at which it was sent, arrived, or left the link
         time_ns: u64, "ns";
         /// sender, receiver or the name of a link
         point: Point, "";
         /// name
         flow: FlowName, "";
-        /// of the flow's, counted from 1; null for a datagram
+        /// number of the flow's connection, from 1; null for a datagram
         connection: Option<u32>, "1";
-        /// the end of the flow that sent it: sender or receiver
+        /// end of the flow that sent it: sender or receiver
         source: &'static str, "";
         /// syn, syn_ack, handshake_ack, data, ack, datagram, or reply to a datagram
         kind: &'static str, "";
-        /// first byte of payload, from 0; without payload, the byte that would come next, where a FIN counts as one; of a
-        /// datagram and its reply, its number
+        /// first byte of payload, from 0; without payload, the next byte to send, a FIN counted as one byte; for a
+        /// datagram and its reply, the number of the datagram
         seq: i64, "bytes";
-        /// payload
+        /// bytes of payload
         len: u32, "bytes";
-        /// every byte below has arrived, where a FIN counts as one; 0 unless it is an ACK, or data on which one rides
+        /// cumulative acknowledgement: first byte that has not arrived, a FIN counted as one byte; 0 without an ACK
         ack: i64, "bytes";
-        /// receive window, from ack on; 0 from an end that receives no data
+        /// receive window, counted from ack; 0 from an end that receives no data
         window: i64, "bytes";
-        /// selective acknowledgements, as in "1448-2896 5792-7240"; empty if there are none
+        /// selective acknowledgements, for example "1448-2896 5792-7240"; empty if there are none
         sacks: String, "";
         /// timestamp of the end that sent it
         ts_val: u32, "ms";
         /// timestamp echoed
         ts_ecr: u32, "ms";
-        /// marked packets that the receiver has counted, modulo 65,536
+        /// marked packets counted by the receiver, modulo 65,536
         ce_count: i64, "packets";
         /// any of psh, cwr, ece, fin, and dsack (the first block reports a duplicate)
         flags: String, "";
         /// not_ect, ect0, ect1 or ce
         ecn: &'static str, "";
-        /// on the wire, every header included
+        /// bytes on the wire, all headers included
         size: u32, "bytes";
     }
 }
 
-/// In the order of [`Ecn`].
+/// Names of codepoints in the order of [`Ecn`].
 const ECN: [&str; 4] = ["not_ect", "ect0", "ect1", "ce"];
-/// The first two points; links follow.
+/// Numbers of the first two points; those of links follow.
 const SENDER: u32 = 0;
 const RECEIVER: u32 = 1;
 const LINKS: u32 = 2;
 
-/// Where packets are captured: at the sender, at the receiver, or behind a link.
+/// Point of capture: the sender, the receiver, or the far end of a link.
 #[derive(Clone, Copy, Debug)]
 pub struct Point(u32);
 
@@ -74,15 +74,15 @@ impl Numbered for Point {
     }
 }
 
-/// Packets captured so far, and what has to be remembered to fill in their headers.
+/// Packets captured so far, and the state from which missing header fields are filled in.
 #[derive(Debug, Default)]
 pub struct Capture {
-    /// Per point: it is captured.
+    /// By point, whether packets are captured there.
     wanted: Vec<bool>,
     numbering: Streams,
-    /// Both directions of every connection, one behind the other.
+    /// Streams of all connections: each connection has two adjacent ones, one per direction.
     streams: Vec<Stream>,
-    /// Where in `streams` those are that have a number at present. That of a connection which is gone is given again.
+    /// Index in `streams` by current stream number. Numbers of removed connections are reused.
     numbered: BTreeMap<StreamId, usize>,
     seen: Vec<Seen>,
 }
@@ -93,11 +93,12 @@ struct Stream {
     flow: u32,
     connection: Option<u32>,
     sent: Vec<Sent>,
-    /// Per point: how many of `sent` came past, those lost on the way included.
+    /// By point, number of packets of `sent` that have passed it or were dropped before it.
     seen: Vec<usize>,
     /// Payload of a full packet.
     mss: u32,
-    /// Packets shorter than that: number, and bytes missing up to and including it. A FIN takes one, as in TCP.
+    /// Packets that are not full: number, and total bytes missing up to and including it. A FIN takes one byte, as in
+    /// TCP.
     short: Vec<(u32, i64)>,
     next: u32,
 }
@@ -105,11 +106,11 @@ struct Stream {
 #[derive(Clone, Copy, Debug)]
 struct Sent {
     payload: Payload,
-    /// Milliseconds on the clock of the end that sent it.
+    /// Clock of the sending end in milliseconds.
     clock: u32,
-    /// The clock of the other side, as last heard.
+    /// Last clock value received from the other end.
     echo: u32,
-    /// The number of the data packet that this end would send next.
+    /// Number of the next data packet of this end.
     next: u32,
 }
 
@@ -117,7 +118,7 @@ struct Sent {
 struct Seen {
     time: Time,
     point: u32,
-    /// Where in `streams` it belongs.
+    /// Index in `streams`.
     stream: usize,
     ecn: Ecn,
     size: u16,
@@ -125,24 +126,24 @@ struct Seen {
 }
 
 impl Capture {
-    /// Captures at the points of these names; unknown ones are ignored (the plan was checked).
+    /// Captures at the points with these names. Unknown ones are ignored, as the plan was checked.
     pub fn new(points: &[String], links: &[String], numbering: Streams) -> Capture {
         let known = ["sender", "receiver"].into_iter().chain(links.iter().map(String::as_str));
         let wanted = known.map(|name| points.iter().any(|point| point == name)).collect();
         Capture { wanted, numbering, ..Capture::default() }
     }
 
-    /// How many rows there are so far.
+    /// Number of rows so far.
     pub fn rows(&self) -> usize {
         self.seen.len()
     }
 
-    /// A connection opens, whose data has this number as a stream.
+    /// Called when a connection opens, with the stream number of its data.
     pub fn opened(&mut self, data: StreamId, connection: u32) {
         self.add(data, Some(connection));
     }
 
-    /// Adds both directions; `stream` is the number of one. Where that stands.
+    /// Adds both directions of a connection and returns the index of the one that is `stream`.
     fn add(&mut self, stream: StreamId, connection: Option<u32>) -> usize {
         let forward = self.streams.len();
         let backward = stream.direction() == Direction::Backward;
@@ -155,7 +156,7 @@ impl Capture {
         self.numbered[&stream]
     }
 
-    /// An endpoint sends a packet.
+    /// Called when an endpoint sends a packet.
     pub fn sent(&mut self, now: Time, mss: u32, packet: &Packet) {
         let clock = now.as_millis() as u32;
         let (point, _) = self.ends(packet);
@@ -168,17 +169,17 @@ impl Capture {
         self.note(now, point, stream, packet, sent);
     }
 
-    /// A packet reaches its endpoint.
+    /// Called when a packet reaches its endpoint.
     pub fn arrived(&mut self, now: Time, packet: &Packet) {
         self.pass(now, self.ends(packet).1, packet);
     }
 
-    /// A link hands a packet over.
+    /// Called when a packet reaches the far end of a link.
     pub fn passed(&mut self, at: Time, link: HopId, packet: &Packet) {
         self.pass(at, LINKS + link.0, packet);
     }
 
-    /// The points at which a packet begins and ends its way.
+    /// The first and the last point of a packet's route.
     fn ends(&self, packet: &Packet) -> (u32, u32) {
         match packet.stream.direction() {
             Direction::Forward => (SENDER, RECEIVER),
@@ -236,13 +237,13 @@ impl Capture {
     }
 }
 
-/// Where the other direction of a stream stands.
+/// Index of the opposite direction of a stream.
 fn opposite(stream: usize) -> usize {
     stream ^ 1
 }
 
 impl Stream {
-    /// A packet leaves; `mss`: payload of a full one.
+    /// Records a packet that is sent; `mss`: payload of a full one.
     fn send(&mut self, sent: Sent, mss: u32) {
         self.sent.push(sent);
         self.mss = mss;
@@ -258,12 +259,12 @@ impl Stream {
         }
     }
 
-    /// The clock of this stream's sender, as last seen at `point`.
+    /// Last clock value of this stream's sender that was seen at `point`.
     fn heard(&self, point: u32) -> u32 {
         self.seen[point as usize].checked_sub(1).map_or(0, |last| self.sent[last].clock)
     }
 
-    /// Finds what was sent; nearly always the next one not seen at this point yet.
+    /// Finds the record of a packet, nearly always the first one that was not yet seen at this point.
     fn see(&mut self, point: u32, payload: &Payload) -> Option<Sent> {
         let next = self.seen[point as usize];
         let matches = |n: &usize| self.sent[*n].payload == *payload;
@@ -280,7 +281,7 @@ impl Stream {
     }
 }
 
-/// What a segment acknowledges.
+/// The acknowledgement of a segment, if it has one.
 fn acknowledgement(payload: &Payload) -> Option<Riding> {
     if let Payload::Tcp(segment) = payload { segment.acknowledgement() } else { None }
 }
@@ -297,7 +298,7 @@ fn kind(payload: &Payload) -> &'static str {
     }
 }
 
-/// The first byte of a segment, the number of a datagram.
+/// First byte of a segment, or number of a datagram.
 fn seq(sent: &Sent, byte: &dyn Fn(u32) -> i64) -> i64 {
     match &sent.payload {
         Payload::Tcp(Segment::Data { seq, .. }) => byte(*seq),

@@ -9,19 +9,19 @@ use units::{Duration, Time};
 table! {
     /// A datagram.
     pub struct ProbeRow, one row per "packet of a ping, a probe or a call, those sent during the warm-up included" {
-        /// when it was sent
+        /// sending time
         time_s: Time, "s";
         /// name
         flow: FlowName, "";
-        /// time until it arrived; null if it did not
+        /// one-way delay; null if it did not arrive
         owd_s: Option<Duration>, "s";
-        /// time until its reply arrived; null if none did, or none was asked for
+        /// time until its reply arrived; null if no reply arrived or none was requested
         rtt_s: Option<Duration>, "s";
     }
 }
 
 impl Made for ProbeRow {
-    /// Flow by flow.
+    /// Rows in the order of flows.
     fn rows(run: &mut Finished<'_>) -> Rows<ProbeRow> {
         let probes =
             (0u32..).zip(run.flows).flat_map(|(n, flow)| flow.probes().iter().map(move |probe| (n, probe)));
@@ -35,7 +35,7 @@ impl Made for ProbeRow {
     }
 }
 
-/// None if it has not come to pass.
+/// Time since `sent`; `None` if the event has not happened.
 fn since(time: Time, sent: Time) -> Option<Duration> {
     (time != Time::NEVER).then(|| time.since(sent))
 }

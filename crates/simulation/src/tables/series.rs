@@ -4,11 +4,11 @@ use super::cell::FlowName;
 use super::declare::table;
 use units::{Duration, Rate, Time};
 
-/// What a flow may be doing: the states of loss recovery, in the order of [`congestion::CaState`].
+/// States of a flow in loss recovery, in the order of [`congestion::CaState`].
 pub const STATES: [&str; 5] = ["open", "disorder", "cwr", "recovery", "loss"];
-/// Nothing has been sent yet, or there is nothing to send.
+/// State of a flow that has not sent anything yet or has nothing to send.
 pub const WAITING: &str = "waiting";
-/// Nothing more will be sent.
+/// State of a flow that will not send any more.
 pub const DONE: &str = "done";
 
 table! {
@@ -22,9 +22,9 @@ table! {
         goodput_bps: f64, "bit/s";
         /// congestion window
         cwnd_bytes: Option<u64>, "bytes";
-        /// payload sent and neither acknowledged nor known to be lost
+        /// payload sent and neither acknowledged nor marked lost
         in_flight_bytes: Option<u64>, "bytes";
-        /// smoothed RTT; of pings and probes the mean of the replies in the interval
+        /// smoothed RTT; for pings and probes the mean RTT of the replies in the interval
         srtt_s: Option<Duration>, "s";
         /// smallest RTT of the last five minutes
         min_rtt_s: Option<Duration>, "s";

@@ -9,23 +9,23 @@ use units::{Duration, Time};
 
 table! {
     /// A transfer.
-    pub struct TransferRow, one row per "transfer: a flow of a given size, or one of the many things that a workload sends or fetches, those that began during the warm-up included" {
-        /// name of the flow that it belongs to
+    pub struct TransferRow, one row per "transfer of a workload or flow of a given size, those that began during the warm-up included" {
+    /// name of its flow
         flow: FlowName, "";
-        /// in the order in which the transfers of the flow began, from 1
+        /// number from 1, in the order in which the flow's transfers began
         number: u32, "1";
-        /// in the order in which the flow opened them, from 1
+        /// number of its connection from 1, in the order in which the flow opened them
         connection: u32, "1";
-        /// the web page that it belongs to, from 1; null if it belongs to none
+        /// number of its web page, from 1; null without pages
         page: Option<u64>, "1";
-        /// when it began: when the connection was opened, or the request sent
+        /// start time: when the connection was opened, or the request sent
         start_s: Time, "s";
-        /// when it had finished or was given up, or the end of the run
+        /// time at which it was complete or given up, or the end of the run
         end_s: Option<Time>, "s";
         /// payload to transfer
         bytes: u64, "bytes";
-        /// payload of it that arrived in order; of a flow of a given size, here and in the next two, also what
-        /// follows its stop
+        /// its payload delivered in order; for a flow of a given size, this and the next two columns also count packets
+        /// after its stop
         delivered_bytes: u64, "bytes";
         /// data packets sent for it, retransmissions included
         sent_packets: u64, "packets";
@@ -33,14 +33,14 @@ table! {
         retransmitted_packets: u64, "packets";
         /// completion time, from start to end; null if it did not finish
         fct_s: Option<Duration>, "s";
-        /// a lower bound of it: the round trips that it cannot do without, unloaded, and the time that its data
-        /// with every header takes at the slowest link
+        /// lower bound of the completion time: its least round trips on an unloaded path, plus the transmission time
+        /// of its data with all headers at the slowest link
         ideal_s: f64, "s";
     }
 }
 
 impl Made for TransferRow {
-    /// Flow by flow.
+    /// Rows in the order of flows.
     fn rows(run: &mut Finished<'_>) -> Rows<TransferRow> {
         let of_flow = |(n, flow): (u32, &Endpoints)| {
             let ideal = Ideal::new(n, run.plan);
@@ -67,7 +67,7 @@ fn row(flow: u32, transfer: &Transfer, ideal: &Ideal) -> TransferRow {
     }
 }
 
-/// What the path of a flow can do at best: of everything that changes during a run the better one.
+/// Best path of a flow: the lowest delay and the highest rate of everything that changes during a run.
 struct Ideal {
     rtt_s: f64,
     /// Seconds per byte at the slowest hop that data crosses.
@@ -95,7 +95,7 @@ impl Ideal {
         }
     }
 
-    /// For so many bytes of payload: so many base round trips, and the time that the data and its headers take.
+    /// Least completion time: base round trips, plus the transmission time of the data and their headers.
     fn seconds(&self, bytes: u64, round_trips: u32) -> f64 {
         let wire = bytes + bytes.div_ceil(self.mss) * self.overhead;
         f64::from(round_trips) * self.rtt_s + wire as f64 * self.byte_s
@@ -106,7 +106,7 @@ impl Ideal {
 #[derive(Clone, Copy)]
 struct Leg {
     delay_ns: u64,
-    /// Of the slowest hop.
+    /// Rate of the slowest hop.
     rate_bps: f64,
 }
 
@@ -119,7 +119,7 @@ impl Leg {
         })
     }
 
-    /// A medium at its best: other packets of the port have already requested the turn, and no other port has one.
+    /// Bounds of a hop. Those of a medium hold if the turn has already been requested and no other port has one.
     fn of_hop(hop: HopPlan<'_>) -> Leg {
         match hop {
             HopPlan::Link(link) => Leg::of_link(link),
@@ -142,7 +142,7 @@ impl Leg {
         }
     }
 
-    /// The better of both in either respect.
+    /// The lower delay and the higher rate of both.
     fn or(self, other: Leg) -> Leg {
         Leg { delay_ns: self.delay_ns.min(other.delay_ns), rate_bps: self.rate_bps.max(other.rate_bps) }
     }

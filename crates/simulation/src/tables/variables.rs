@@ -1,4 +1,5 @@
-//! The table `variables`: one row per internal variable of an algorithm or a queue, at every sample and whenever a state of an algorithm changes.
+//! The table `variables`: one row per internal variable of an algorithm or a queue, at every sample and whenever a
+//! state of an algorithm changes.
 
 use super::cell::{FlowName, LinkName};
 use super::declare::{Rows, table};
@@ -10,45 +11,45 @@ use tcp::Sender;
 use units::{Probe, Reading, Time};
 
 table! {
-    /// An internal variable at some time.
+    /// An internal variable at a time.
     pub struct VariableRow, one row per "sample or change of a state, flow or link, and variable" {
-        /// when: at every sample, and whenever a state of an algorithm changes
+        /// time of a sample, or of a change of an algorithm's state
         time_s: Time, "s";
-        /// name of the flow whose algorithm it is of; null for a queue
+        /// name of the flow that runs the algorithm; null for a queue
         flow: Option<FlowName>, "";
         /// number of the flow's connection that runs the algorithm, from 1; null for a queue
         connection: Option<u32>, "1";
-        /// name of the link whose queue it is of; null for an algorithm
+        /// name of the link with the queue; null for an algorithm
         link: Option<LinkName>, "";
-        /// internal variable of the algorithm or the queue
+        /// name of the internal variable of the algorithm or the queue
         name: &'static str, "";
-        /// its value; null for a state
+        /// value; null for a state
         value: f64, "see unit";
-        /// its unit; empty for a pure number and for a state
+        /// unit of the value; empty for a pure number and for a state
         unit: &'static str, "";
         /// name of the state; empty for a number
         state: &'static str, "";
     }
 }
 
-/// The variables that have been written down.
+/// Variables recorded so far.
 #[derive(Default)]
 pub struct Variables {
-    /// They are wanted.
+    /// Whether variables are recorded.
     pub wanted: bool,
-    /// As written down.
+    /// Recorded rows.
     pub rows: Rows<VariableRow>,
-    /// Per flow and connection: the states as last observed.
+    /// Last observed states, by flow and connection.
     states: BTreeMap<(u32, u32), Vec<&'static str>>,
 }
 
 impl Variables {
-    /// None yet.
+    /// An empty record.
     pub fn new(wanted: bool) -> Variables {
         Variables { wanted, ..Variables::default() }
     }
 
-    /// Writes down all variables of a connection's algorithm.
+    /// Records all variables of a connection's algorithm.
     pub fn observe(&mut self, time: Time, flow: u32, connection: u32, sender: &Sender) {
         let (rows, states) = (&mut self.rows, self.states.entry((flow, connection)).or_default());
         states.clear();
@@ -62,19 +63,20 @@ impl Variables {
         sender.algorithm().observe(&mut Probe::new(&mut sink));
     }
 
-    /// Writes down all variables of the queue of a hop.
+    /// Records all variables of the queue of a hop.
     pub fn observe_queue(&mut self, time: Time, hop: HopId, net: &Net<Payload>) {
         let link = Some(LinkName(hop.0));
         let mut sink = |name, reading| self.rows.push(row(time, (None, None, link), name, reading));
         net.observe(hop, time, &mut Probe::new(&mut sink));
     }
 
-    /// A connection is gone.
+    /// Called when a connection is removed.
     pub fn forget(&mut self, flow: u32, connection: u32) {
         self.states.remove(&(flow, connection));
     }
 
-    /// A state differs from when the connection was last observed; one never observed yet counts as changed.
+    /// Whether a state has changed since the connection was last observed. A connection never observed counts as
+    /// changed.
     pub fn state_changed(&self, flow: u32, connection: u32, sender: &Sender) -> bool {
         let Some(known) = self.states.get(&(flow, connection)) else { return true };
         let (mut at, mut changed) = (0, false);

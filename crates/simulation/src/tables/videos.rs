@@ -7,23 +7,23 @@ use crate::applications::Playback;
 use units::{Duration, Time};
 
 table! {
-    /// What the viewer of a video has seen.
+    /// Playback of a video.
     pub struct VideoRow, one row per "flow that plays a video; all columns are of the whole run, the warm-up included" {
         /// name
         flow: FlowName, "";
-        /// from its start to the first picture; null if there was none
+        /// time from the start of the flow to the first picture; null if there was none
         startup_s: Option<Duration>, "s";
-        /// video that was played
+        /// playing time of the video until the end of the run
         played_s: Duration, "s";
-        /// time for which the picture stood still after it had begun to move (rebuffering)
+        /// total time of stalls after the first picture (rebuffering)
         stalled_s: Duration, "s";
-        /// how often it stood still
+        /// number of stalls
         stalls: u32, "1";
-        /// pieces that arrived whole
+        /// chunks that arrived completely
         chunks: u32, "1";
-        /// mean of their bit rates; null if there was none
+        /// mean bit rate of these chunks; null if there was none
         bitrate_bps: f64, "bit/s";
-        /// how often a piece had another bit rate than the one before
+        /// number of chunks whose bit rate differs from that of the previous chunk
         switches: u32, "1";
     }
 }

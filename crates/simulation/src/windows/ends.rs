@@ -1,8 +1,8 @@
-//! The two ends of a flow, one after the other.
+//! Runs the two ends of a flow separately within a window.
 //!
-//! In a window what one end of a flow sends does not reach the other: on its way it leaves by a shared link. While the
-//! application does nothing either, the ends have nothing in common, and each is run by itself: packets that arrive, and
-//! its timers, which come first at equal times.
+//! Packets between the ends cross a shared link, so that none sent in a window arrives in the same window. While the
+//! application has no turn, the ends are therefore independent. Each end processes its arrivals and its timers; timers
+//! come first at equal times.
 
 use crate::hosts::{End, Endpoints, Headers, Quiet};
 use crate::island::Island;
@@ -12,14 +12,14 @@ use network::{Ecn, RouteId, StreamId};
 use tcp::{Receiver, Segment, Sender};
 use units::{Duration, Time};
 
-/// One end of a connection that carries data one way.
+/// One end of a connection that carries data in one direction.
 trait OneEnd {
     fn next_timer(&self) -> Time;
 
     fn on_timer(&mut self, now: Time, out: &mut Vec<Segment>);
 
-    /// A segment arrives; `ce`: it was marked on the way. Returns a sample: of the RTT at a sender, of the one-way delay of payload
-    /// at a receiver.
+    /// Processes a segment that arrives; `ce`: it has an ECN mark. Returns a sample of the RTT at a sender, of the
+    /// one-way delay of payload at a receiver.
     fn on_segment(
         &mut self,
         now: Time,
@@ -75,8 +75,8 @@ impl OneEnd for Receiver {
     }
 }
 
-/// Runs everything of an island before `until`, whose routes are these lanes. Returns the number of turns; none if more may happen
-/// until then than its connection does by itself.
+/// Runs all events of an island before `until`; its routes are these lanes. Returns the number of turns, or `None` if
+/// other events than those of its connection are possible until then.
 pub(super) fn run_ends(
     island: &mut Island,
     [there, back]: &[Lane; 2],
@@ -99,14 +99,14 @@ pub(super) fn run_ends(
     Some(turns)
 }
 
-/// What surrounds an end.
+/// Context in which an end runs.
 struct Run<'a> {
     ways: Ways<'a, Payload>,
     until: Time,
     /// Segments between the end and its first link; empty between turns.
     segments: &'a mut Vec<Segment>,
     headers: Headers,
-    /// What it sends is part of this.
+    /// Stream of the packets that it sends.
     stream: StreamId,
 }
 
@@ -136,7 +136,7 @@ impl Run<'_> {
         unreachable!("turns are counted without end")
     }
 
-    /// Sends what the end has put out.
+    /// Sends the segments that the end has produced.
     #[inline(never)] // else the loop over turns takes longer
     fn send(&mut self, now: Time) {
         let Run { ways, segments, headers, stream, .. } = self;

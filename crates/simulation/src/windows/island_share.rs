@@ -1,4 +1,4 @@
-//! A share of the islands of a run, run by one thread at a time.
+//! A share of the islands of a run. One thread at a time runs it.
 
 use super::ends::run_ends;
 use super::shared_link::Entry;
@@ -10,26 +10,27 @@ use crate::record::Silent;
 use tcp::Segment;
 use units::Time;
 
-/// Islands with neighbouring numbers, and what goes between them and shared links.
+/// Islands with consecutive numbers, and the packets between them and shared links.
 pub(super) struct IslandShare {
     pub islands: Vec<Island>,
-    /// By island: its lanes, if its ends have nothing in common.
+    /// Lanes by island, if its ends are independent.
     lanes: Vec<Option<[Lane; 2]>>,
-    /// When something happens next, by island.
+    /// Time of the next event, by island.
     next: Vec<Time>,
-    /// What has left, by shared link.
+    /// Packets that have left, by shared link.
     exits: Vec<Vec<Exit<Payload>>>,
-    /// What shared links have sent, by shared link.
+    /// Packets that shared links have sent, by shared link.
     entries: Vec<Vec<Entry>>,
-    /// Entries as (list, place), island by island, and where those of each island begin.
+    /// Entries as (list, place), sorted by island.
     sorted: Vec<(u32, u32)>,
+    /// Start of each island's entries in `sorted`.
     begin: Vec<u32>,
     /// Segments between an end and its first link; empty between turns.
     segments: Vec<Segment>,
 }
 
 impl IslandShare {
-    /// Islands in the order of their flows.
+    /// A share of islands, which are in the order of their flows.
     pub fn new(islands: Vec<Island>, shared: usize) -> IslandShare {
         IslandShare {
             next: vec![Time::ZERO; islands.len()],
@@ -43,12 +44,12 @@ impl IslandShare {
         }
     }
 
-    /// Hands over what has left into a shared link, for an empty list.
+    /// Swaps the packets that have left into a shared link for an empty list.
     pub fn give(&mut self, shared: usize, exits: &mut Vec<Exit<Payload>>) {
         std::mem::swap(&mut self.exits[shared], exits);
     }
 
-    /// Gets what a shared link has sent, for an empty list.
+    /// Takes the packets that a shared link has sent, and leaves an empty list.
     pub fn get(&mut self, shared: usize, entries: &mut Vec<Entry>) {
         if self.entries[shared].is_empty() {
             std::mem::swap(&mut self.entries[shared], entries);
@@ -57,7 +58,7 @@ impl IslandShare {
         }
     }
 
-    /// When something happens next.
+    /// Time of the next event.
     pub fn next(&self) -> Time {
         if self.exits.iter().any(|exits| !exits.is_empty()) {
             return Time::ZERO;
@@ -65,7 +66,7 @@ impl IslandShare {
         self.next.iter().copied().min().unwrap_or(Time::NEVER)
     }
 
-    /// Runs everything before `end`. Returns the number of turns.
+    /// Runs all events before `end`. Returns the number of turns.
     pub fn run(&mut self, end: Time) -> usize {
         self.sort_entries();
         let mut turns = 0;
@@ -91,7 +92,7 @@ impl IslandShare {
         turns
     }
 
-    /// Sorts the places of entries by island, those of a list in their order: by counting.
+    /// Sorts the places of entries by island with a stable counting sort.
     fn sort_entries(&mut self) {
         let IslandShare { islands, entries, sorted, begin, .. } = self;
         begin.clear();
@@ -102,7 +103,7 @@ impl IslandShare {
         for n in 2..begin.len() {
             begin[n] += begin[n - 1];
         }
-        sorted.resize(entries.iter().map(Vec::len).sum(), (0, 0)); // all are written anew
+        sorted.resize(entries.iter().map(Vec::len).sum(), (0, 0)); // all are overwritten
         for (list, entries) in (0..).zip(entries) {
             for (place, entry) in (0..).zip(entries) {
                 let to = &mut begin[entry.island as usize + 1];
@@ -113,8 +114,8 @@ impl IslandShare {
     }
 }
 
-/// Packets come from a shared link, in the order of time.
-#[inline(never)] // else it takes longer
+/// Takes packets from a shared link, in the order of time.
+#[inline(never)] // faster than inlined
 fn enter<'a>(
     net: &mut Net<Payload>,
     lanes: Option<&[Lane; 2]>,
@@ -127,7 +128,7 @@ fn enter<'a>(
     }
 }
 
-/// Runs everything of an island before `end`, one turn after the other. Returns their number.
+/// Runs all events of an island before `end`, turn by turn. Returns the number of turns.
 fn run_turns(island: &mut Island, end: Time, segments: &mut Vec<Segment>) -> usize {
     let mut turns = 0;
     while let Some((now, actor)) = island.net.schedule.next(end - NANOSECOND) {

@@ -1,6 +1,6 @@
-//! Windows: the flows of a run, each by itself for a span of time, then the links that they share.
+//! Windows: each flow of a run is simulated separately for a span of time, then the links that flows share.
 //!
-//! docs/explanation/windows.md says why the results are those of one event after the other.
+//! docs/explanation/windows.md explains why the results are those of a simulation in the order of events.
 
 mod ends;
 mod island_share;
@@ -25,32 +25,32 @@ use units::{Duration, Time};
 /// A run cut into islands of one flow each, and the links that they share.
 pub(crate) struct Windows {
     shares: Vec<Mutex<IslandShare>>,
-    /// On how many threads it runs.
+    /// Number of threads.
     threads: usize,
-    /// In an order in which each comes after those that feed it.
+    /// Shared links, each after those that feed it.
     shared: Vec<Mutex<SharedLink>>,
-    /// Where each hop is.
+    /// Place of each hop.
     places: Vec<Place>,
-    /// Shared links are served one after the other: some feed others, or there is one only.
+    /// Whether shared links are served one after the other, because some feed others or there is only one.
     in_sequence: bool,
     /// The longest window.
     window: Duration,
-    /// Islands have run everything before it.
+    /// Time before which islands have run all events.
     done: Time,
 }
 
-/// Where a hop is.
+/// Place of a hop.
 #[derive(Clone, Copy, Debug)]
 enum Place {
-    /// Among the shared links.
+    /// Number among the shared links.
     Shared(usize),
-    /// A link of an island, with its number there.
+    /// A link of an island, and its number there.
     Private { share: usize, island: usize, hop: HopId },
 }
 
 impl Windows {
-    /// Runs everything up to and including `until`, or as much of it as fits into some turns of actors, of which so many are
-    /// `left`. Returns the time up to and including which everything has been run.
+    /// Runs all events up to and including `until`, or fewer if the number of turns that is `left` does not suffice.
+    /// Returns the time up to and including which all events have been run.
     pub fn advance(&mut self, until: Time, left: &mut usize) -> Time {
         if self.threads > 1
             && let Some(reached) = self.advance_on_threads(until, left)
@@ -68,34 +68,34 @@ impl Windows {
         self.done - NANOSECOND
     }
 
-    /// On how many threads it runs.
+    /// Number of threads.
     pub fn threads(&self) -> usize {
         self.threads
     }
 
-    /// The end of the window from `done` on.
+    /// End of the window that begins at `done`.
     fn end(&self, done: Time, until: Time) -> Time {
         (done + self.window).min(until + NANOSECOND)
     }
 
-    /// The begin of the window after that from `done` on, which islands have run.
+    /// Start of the window after the one that began at `done`, which islands have run.
     fn begin_of_next(&self, done: Time, until: Time) -> Time {
         self.end(done, until).max(self.next().min(until + NANOSECOND))
     }
 
-    /// Lets every shared link serve what reaches it by what is known.
+    /// Lets every shared link serve all packets that are known to reach it.
     fn serve_all(&self) {
         (0..self.shared.len()).for_each(|n| self.serve(n, self.done));
     }
 
-    /// When something happens next: at the latest, but that nothing is done before.
+    /// Lower bound of the time of the next event.
     fn next(&self) -> Time {
         let islands = self.shares.iter().map(|share| lock(share).next());
         let links = self.shared.iter().map(|link| lock(link).next());
         islands.chain(links).min().unwrap_or(Time::NEVER)
     }
 
-    /// Lets a shared link serve all that is known to reach it when islands have run everything before `done`.
+    /// Lets a shared link serve all packets that are known to reach it once islands have run all events before `done`.
     fn serve(&self, n: usize, done: Time) {
         let mut link = lock(&self.shared[n]);
         for (k, share) in self.shares.iter().enumerate() {
@@ -120,8 +120,8 @@ impl Windows {
         }
     }
 
-    /// What a hop has done up to the last sampling time, and what it could have sent between two times if it sends at given
-    /// moments only.
+    /// Counters of a hop up to the last sampling time, and the bytes that a link with opportunities could have sent
+    /// between two times.
     pub fn standing(&self, hop: HopId, from: Time, to: Time) -> (Counters, Option<u64>) {
         match self.places[hop.index()] {
             Place::Shared(n) => {
@@ -135,14 +135,14 @@ impl Windows {
         }
     }
 
-    /// Does something with every flow, in the order of their numbers.
+    /// Calls `act` with every flow, in the order of their numbers.
     pub fn for_each_flow(&mut self, mut act: impl FnMut(&mut Endpoints)) {
         for share in &mut self.shares {
             lock(share).islands.iter_mut().flat_map(|island| &mut island.flows).for_each(&mut act);
         }
     }
 
-    /// Data packets that all flows have sent by now.
+    /// Data packets sent so far, over all flows.
     pub fn data_packets(&self) -> u64 {
         let shares = self
             .shares
@@ -176,10 +176,11 @@ impl Windows {
     }
 }
 
-/// The smallest step of time.
+/// Smallest step of time.
 const NANOSECOND: Duration = Duration::from_nanos(1);
 
-/// Empties a list, which gives back most of its room if it used little of that: a burst does not hold its memory for ever.
+/// Empties a list. If little of its capacity was used, most of it is freed, so that a burst does not hold memory
+/// forever.
 fn empty<T>(list: &mut Vec<T>) {
     let used = list.len();
     list.clear();
@@ -188,7 +189,7 @@ fn empty<T>(list: &mut Vec<T>) {
     }
 }
 
-/// What a mutex holds. A panic elsewhere ends the run anyway.
+/// Locks a mutex and ignores poisoning: a panic elsewhere ends the run anyway.
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

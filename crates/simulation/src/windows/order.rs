@@ -1,34 +1,34 @@
-//! Puts keys in order that are spread over a span of time.
+//! Sorting of keys that are spread over a span of time.
 
-/// Sorts numbers, and keeps the room that it takes.
+/// Sorts numbers. Its buffers are reused between calls.
 #[derive(Default)]
 pub(super) struct Sorter {
-    /// Where the numbers of each bucket begin.
+    /// Start of each bucket in `spread`.
     places: Vec<u32>,
-    /// Bucket by bucket.
+    /// Numbers, bucket by bucket.
     spread: Vec<u64>,
 }
 
-/// So many are left to the standard library.
+/// Up to this length lists are sorted by the standard library.
 const FEW: usize = 64;
-/// Numbers are spread evenly if each is passed by so many others at most, on average.
+/// Most places that a number moves on average in the insertion sort, if the numbers are spread evenly.
 const PASSED: usize = 8;
 
 impl Sorter {
-    /// Sorts numbers of at most `most`, no two of which are the same. It takes a few steps for each of them if they are spread
-    /// evenly: there are about as many buckets as numbers.
+    /// Sorts distinct numbers of at most `most`. Evenly spread numbers take a few steps each, as there are about as
+    /// many buckets as numbers.
     pub fn sort(&mut self, numbers: &mut Vec<u64>, most: u64) {
         if numbers.len() <= FEW || !self.sort_spread(numbers, most) {
-            numbers.sort(); // which makes use of runs
+            numbers.sort(); // stable, as that makes use of sorted runs
         }
     }
 
-    /// False if they are not spread evenly, so that it would take long.
+    /// Sorts with buckets. False if the numbers are not spread evenly, which would take long.
     fn sort_spread(&mut self, numbers: &mut Vec<u64>, most: u64) -> bool {
         let bits = usize::BITS - numbers.len().leading_zeros() - 1;
         let shift = (u64::BITS - most.leading_zeros()).saturating_sub(bits);
         self.find_places(numbers, bits, shift);
-        self.spread.resize(numbers.len(), 0); // all are written anew
+        self.spread.resize(numbers.len(), 0); // all are overwritten
         for &number in &*numbers {
             let place = &mut self.places[(number >> shift) as usize];
             self.spread[*place as usize] = number;
@@ -41,7 +41,7 @@ impl Sorter {
         is_sorted
     }
 
-    /// Finds where the numbers of each of 2^`bits` buckets begin.
+    /// Finds the start of each of 2^`bits` buckets.
     fn find_places(&mut self, numbers: &[u64], bits: u32, shift: u32) {
         self.places.clear();
         self.places.resize(1 << bits, 0);
@@ -55,7 +55,7 @@ impl Sorter {
     }
 }
 
-/// Sorts what is almost in order. False if it is not, and it was given up.
+/// Sorts numbers that are almost in order by insertion. Gives up and returns false if they are not.
 fn insert_each(numbers: &mut [u64]) -> bool {
     let (mut last, mut left) = (0, PASSED * numbers.len());
     for n in 0..numbers.len() {
@@ -84,7 +84,7 @@ mod tests {
     use proptest::prelude::*;
 
     proptest! {
-        /// Spread over a span, in a part of it, and both, so that one bucket has many.
+        /// Numbers spread over a span, in a part of it, and both, so that one bucket has many.
         #[test]
         fn sorts_as_the_standard_library(
             spread in proptest::collection::hash_set(0u64..1 << 40, 0..600),

@@ -12,52 +12,52 @@ use super::{NANOSECOND, empty};
 /// A packet that a shared link has sent into an island.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Entry {
-    /// When it reaches the far end.
+    /// Arrival time at the far end.
     pub at: Time,
-    /// The far end in the network of the island.
+    /// Number of the far end in the network of the island.
     pub hop: HopId,
-    /// The number of the island in its share.
+    /// Number of the island in its share.
     pub island: u32,
     /// The packet.
     pub packet: Packet,
 }
 
-/// What comes after a shared link.
+/// Next hop behind a shared link.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Beyond {
-    /// An island of a share, in whose network the far end has this number.
+    /// An island of a share, with the number of the far end in its network.
     Island { share: u32, island: u32, hop: HopId },
     /// Another shared link.
     Shared(u32),
-    /// No packet of that route comes here.
+    /// None: no packet of the route crosses the link.
     Nothing,
 }
 
-/// A link that several flows use, and what is on its way into it and out of it.
+/// A link that several flows use, and the packets before and behind it.
 pub(super) struct SharedLink {
     pub link: Link<Payload>,
-    /// The number of its actor in the run.
+    /// Number of its actor in the run.
     pub number: u32,
-    /// Nothing reaches it for so long after the time up to which islands have run that is not known.
+    /// Lookahead: packets that arrive sooner than this after the islands' time are all known.
     pub notice: Duration,
-    /// By route.
+    /// Next hop, by route.
     pub beyond: Vec<Beyond>,
     pub streams: Streams,
-    /// What may not be served yet, then what came from each share.
+    /// Packets that must not be served yet, then the packets from each share.
     incoming: Vec<Vec<Exit<Payload>>>,
-    /// Keys of what is served.
+    /// Keys of the packets that are being served.
     keys: Vec<u64>,
     sorter: Sorter,
-    /// Everything that reached it before has been served.
+    /// Time before which all arrivals have been served.
     served: Time,
-    /// By share.
+    /// Packets to islands, by share.
     outgoing: Vec<Vec<Entry>>,
-    /// By shared link.
+    /// Packets to other shared links, by link.
     onwards: Vec<Vec<Exit<Payload>>>,
 }
 
 impl SharedLink {
-    /// One of `shared` links, with so many shares of islands.
+    /// One of `shared` shared links, in a run with `shares` shares of islands.
     pub fn new(
         link: Link<Payload>,
         number: u32,
@@ -81,33 +81,33 @@ impl SharedLink {
         }
     }
 
-    /// The place for what comes from a share.
+    /// List for packets from a share.
     pub fn inlet(&mut self, share: usize) -> &mut Vec<Exit<Payload>> {
         &mut self.incoming[share + 1]
     }
 
-    /// What goes to a share.
+    /// Packets to a share.
     pub fn outlet(&mut self, share: usize) -> &mut Vec<Entry> {
         &mut self.outgoing[share]
     }
 
-    /// What goes to other shared links.
+    /// Packets to other shared links, each list with the number of its link.
     pub fn onward(&mut self) -> impl Iterator<Item = (usize, &mut Vec<Exit<Payload>>)> {
         self.onwards.iter_mut().enumerate().filter(|(_, packets)| !packets.is_empty())
     }
 
-    /// Another shared link has sent packets.
+    /// Takes packets from another shared link.
     pub fn receive(&mut self, packets: &mut Vec<Exit<Payload>>) {
         self.incoming[0].append(packets);
     }
 
-    /// When something happens next: a packet reaches it, or one departs that waits.
+    /// Time of the next event: the arrival of a packet, or the departure of a queued one.
     pub fn next(&self) -> Time {
         let arrivals = self.incoming[0].iter().map(|exit| exit.at);
         arrivals.min().unwrap_or(Time::NEVER).min(self.link.next_arrival())
     }
 
-    /// Serves what is known to reach it when islands have run everything before `done`.
+    /// Serves all packets that are known to reach it once islands have run all events before `done`.
     pub fn serve(&mut self, done: Time) {
         let end = done + self.notice;
         while self.served < end {
@@ -139,8 +139,8 @@ impl SharedLink {
         self.served = end;
     }
 
-    /// Sorts the keys of what comes before `end`. Returns the rest, in the order in which it came.
-    #[inline(never)] // else the loops take longer
+    /// Sorts the keys of the packets that arrive before `end`. Returns the other packets, in the order of the lists.
+    #[inline(never)] // the loops are faster than inlined
     fn sort(&mut self, end: Time) -> Vec<Exit<Payload>> {
         let SharedLink { keys, sorter, incoming, served, .. } = self;
         let mut later = Vec::new();
@@ -162,7 +162,7 @@ impl SharedLink {
         }
         sorter.sort(keys, (end.since(*served).as_nanos() << PLACE_BITS) - 1);
         let same_time = |a: u64, b: u64| (a ^ b) >> PLACE_BITS == 0;
-        // Without a branch for each pair: there are few ties.
+        // A fold without a branch per pair, as ties are rare.
         if keys.windows(2).fold(false, |any, pair| any | same_time(pair[0], pair[1])) {
             for ties in keys.chunk_by_mut(|a, b| same_time(*a, *b)).filter(|ties| ties.len() > 1) {
                 ties.sort_by_key(|&key| exit_of(key, incoming).order);
@@ -191,19 +191,19 @@ impl SharedLink {
     }
 }
 
-// A key: nanoseconds after what was served, number of the list, place in the list.
+// A key has nanoseconds since `served`, number of the list, place in the list, from high to low bits.
 
 const INDEX_BITS: u32 = 26;
 const LIST_BITS: u32 = 6;
 const PLACE_BITS: u32 = INDEX_BITS + LIST_BITS;
 
-/// The longest time from which arrivals are sorted at once.
+/// Longest span of time whose arrivals are sorted at once.
 const LONGEST_SPAN: Duration = Duration::from_nanos((1 << (u64::BITS - PLACE_BITS)) - 1);
 
-/// The most shares of islands.
+/// Most shares of islands.
 pub(super) const MOST_SHARES: usize = (1 << LIST_BITS) - 1;
 
-/// What a key stands for.
+/// The packet of a key.
 #[inline]
 fn exit_of(key: u64, lists: &[Vec<Exit<Payload>>]) -> &Exit<Payload> {
     let (list, index) = (key as u32 >> INDEX_BITS, key as u32 & ((1 << INDEX_BITS) - 1));

@@ -1,4 +1,4 @@
-//! Cuts a run into islands and shared links, if that can be done.
+//! Cuts a run into islands and shared links, if possible.
 
 use super::island_share::IslandShare;
 use super::shared_link::{Beyond, MOST_SHARES, SharedLink};
@@ -16,26 +16,26 @@ use std::collections::BTreeSet;
 use std::sync::Mutex;
 use units::{Duration, Rate, Time};
 
-/// How a run is cut.
+/// A cut of a run.
 pub(crate) struct Split {
     routes: Vec<Vec<HopId>>,
-    /// By hop.
+    /// Flows that use each hop.
     uses: Vec<Use>,
     /// Shared links, each after those that feed it.
     shared: Vec<HopId>,
-    /// By hop: its number among the shared links, if it is one.
+    /// By hop, its number among the shared links, if it is one.
     numbers: Vec<Option<usize>>,
-    /// By shared link: nothing reaches it for so long after the time up to which islands have run that is not known.
+    /// Lookahead by shared link: packets that arrive sooner than this after the islands' time are all known.
     notice: Vec<Duration>,
-    /// The longest window that gives the same results.
+    /// Longest window that gives the same results.
     lookahead: Duration,
-    /// How long windows are at the most.
+    /// Longest window that is used.
     window: Duration,
-    /// The longest way of a packet from an island to a shared link.
+    /// Longest delay of a packet from an island to a shared link.
     farthest: Duration,
 }
 
-/// Which flows use a link.
+/// Flows that use a link.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Use {
     Nothing,
@@ -43,27 +43,29 @@ enum Use {
     Several,
 }
 
-/// An IPv4 header without options (RFC 791, section 3.1): no packet is smaller.
+/// Size of an IPv4 header without options (RFC 791, section 3.1): no packet is smaller.
 const SMALLEST_PACKET_BITS: u64 = 20 * 8;
 
-/// Windows for which a packet may wait on its way to a shared link: it is copied in each of them.
+/// Most windows that a packet may take to reach a shared link; it is copied in each of them.
 const MOST_WINDOWS: u64 = 16;
 
-/// So many packets, at the highest rate, for each flow and for all together: with more in one window a run takes no less time.
+/// Packets per window and flow, at the highest rate, above which longer windows save no more time.
 const PACKETS_PER_FLOW: u128 = 16;
+/// Packets per window over all flows, at the highest rate, above which longer windows save no more time.
 const PACKETS_PER_WINDOW: u128 = 8_192;
 
-/// Entries of the tables that say where each route goes behind each shared link: more take long to build.
+/// Most entries of the tables of next hops, one per route and shared link: larger tables take long to build.
 const MOST_ENTRIES: usize = 1 << 20;
 
-/// Threads take shares in turns, so that one waits for another for a share at the most; more shares are more lists to merge.
+/// Shares of islands per thread. Threads take shares in turns, so that one waits at most for the run of one share. More
+/// shares are more lists to merge.
 const SHARES_PER_THREAD: usize = 4;
 
-/// What a packet of 1500 bytes takes to transmit, in bits times nanoseconds per second.
+/// Transmission time of a packet of 1500 bytes times the rate, in bits times nanoseconds per second.
 const FULL_PACKET_NANOBITS: u128 = 1_500 * 8 * 1_000_000_000;
 
 impl Split {
-    /// How to cut a run, if its plan and its links permit; docs/explanation/windows.md says when they do.
+    /// Finds the cut of a run, if its plan and its links permit one; docs/explanation/windows.md has the conditions.
     pub fn new(plan: &Plan, links: &[Link<Payload>]) -> Option<Split> {
         if !permits(plan) {
             return None;
@@ -72,13 +74,14 @@ impl Split {
         let routes: Vec<Vec<HopId>> = plan.routes().map(hops).collect();
         let uses = uses(links.len(), &routes);
         let shared = in_order(&uses, &routes)?;
-        // No two packets leave a shared link at one time: turns of its far end in two islands would have no order.
+        // No two packets may leave a shared link at one time, as turns of its far end in two islands would have no
+        // order.
         let highest = Rate::from_bits_per_sec(SMALLEST_PACKET_BITS * 1_000_000_000);
         let served = |hop: &HopId| {
             let link = &links[hop.index()];
             let described = &plan.links[hop.index()];
             let plain = described.impairments.is_empty() && link.capacity() <= highest;
-            // A limit that changes holds from the next time on that the link is served, which windows move.
+            // A changed limit applies from the next service of the link on, whose time depends on windows.
             let steady =
                 link.has_closed_form() || !described.changes.iter().any(|change| change.limit.is_some());
             plain && steady && link.min_delay() > Duration::ZERO && link.arrivals_known_on_departure()
@@ -104,8 +107,8 @@ impl Split {
         (split.lookahead > Duration::ZERO).then_some(split)
     }
 
-    /// It costs less than it saves: a window may hold at least a packet of every flow, packets do not wait for many windows
-    /// before they are served, and there are not many links that flows share.
+    /// Whether windows save time: a window has room for a packet of every flow, packets are served within few windows,
+    /// and the tables of next hops are small.
     pub fn pays(&self, plan: &Plan, links: &[Link<Payload>]) -> bool {
         let interval = plan.record.interval_ns.map_or(Duration::MAX, Duration::from_nanos);
         let window = self.window.min(interval).as_nanos();
@@ -115,8 +118,8 @@ impl Split {
             && self.shared.len() * self.routes.len() <= MOST_ENTRIES
     }
 
-    /// Longer windows only take more memory: this one has packets enough for every flow, and spans the way of a packet to a
-    /// shared link. No rate makes it much shorter than the longest one.
+    /// Window above which longer ones only take more memory. It has enough packets for every flow, and spans the delay
+    /// of a packet to a shared link. At any rate it is at least 1/16 of the longest one.
     fn longest_useful_window(&self, links: &[Link<Payload>]) -> Duration {
         let packets = (self.routes.len() as u128 / 2 * PACKETS_PER_FLOW).max(PACKETS_PER_WINDOW);
         let rate = u128::from(self.highest_rate(links).bits_per_sec()).max(1);
@@ -124,7 +127,7 @@ impl Split {
         Duration::from_nanos(span).max(self.farthest).max(self.lookahead / MOST_WINDOWS)
     }
 
-    /// The highest rate that a flow's data may have, by the links that it shares with others.
+    /// Highest rate of any flow's data, as limited by the links that it shares with others.
     fn highest_rate(&self, links: &[Link<Payload>]) -> Rate {
         let forward =
             (0u32..).zip(&self.routes).filter(|(n, _)| RouteId(*n).direction() == Direction::Forward);
@@ -137,12 +140,12 @@ impl Split {
         rates.max().unwrap_or(Rate::UNLIMITED)
     }
 
-    /// The number of a hop among the shared links, if it is one.
+    /// Number of a hop among the shared links, if it is one.
     fn number(&self, hop: HopId) -> Option<usize> {
         self.numbers[hop.index()]
     }
 
-    /// What feeds each shared link: hops, or an end of a flow.
+    /// Feeders of each shared link: hops, or `None` for an end of a flow.
     fn feeders(&self) -> Vec<BTreeSet<Option<HopId>>> {
         let mut feeders = vec![BTreeSet::new(); self.shared.len()];
         for path in &self.routes {
@@ -187,7 +190,7 @@ impl Split {
         }
     }
 
-    /// Cuts the run, for so many threads.
+    /// Cuts the run for a number of threads.
     pub fn cut(
         self,
         links: Vec<Link<Payload>>,
@@ -232,7 +235,7 @@ impl Split {
         Windows { shares, threads, shared, places, in_sequence, window, done }
     }
 
-    /// The hops of a flow's routes, in the order of their numbers; the first flow has those that no route crosses as well.
+    /// Hops of a flow's routes, in the order of their numbers. The first flow also has the hops that no route crosses.
     fn hops_of(&self, flow: u32) -> Vec<HopId> {
         let routes = [Direction::Forward, Direction::Backward].map(|end| RouteId::new(flow, end));
         let mut hops: BTreeSet<HopId> =
@@ -268,7 +271,7 @@ impl Split {
         net
     }
 
-    /// Notes where the hops of a flow are, and what comes after shared links.
+    /// Records the places of a flow's hops, and its next hops behind shared links.
     fn note_places(
         &self,
         flow: u32,
@@ -294,17 +297,17 @@ impl Split {
     }
 }
 
-/// Into how many shares islands are split for so many threads.
+/// Number of shares of islands for a number of threads.
 fn shares(threads: usize) -> usize {
     if threads < 2 { 1 } else { threads.saturating_mul(SHARES_PER_THREAD).min(MOST_SHARES) }
 }
 
-/// The number of a hop in an island with these hops.
+/// Number of a hop in an island with these hops.
 fn own_number(hops: &[HopId], hop: HopId) -> Option<HopId> {
     hops.binary_search(&hop).ok().map(|n| HopId(n as u32))
 }
 
-/// The far end of a shared link: only holds packets.
+/// Far end of a shared link, which only holds packets until they arrive.
 fn far_end(sampling: SamplingTimes) -> Link<Payload> {
     let config = LinkConfig {
         rate: Rate::UNLIMITED,
@@ -316,7 +319,7 @@ fn far_end(sampling: SamplingTimes) -> Link<Payload> {
     Link::new(config, Box::new(DropTail::new(Limit::default())))
 }
 
-/// Nothing in the plan acts at once on what several flows share, or is written down in the order of events.
+/// Whether a plan permits windows: nothing in it acts at once on several flows or is recorded in the order of events.
 fn permits(plan: &Plan) -> bool {
     let recorded = plan.record.variables || !plan.record.packets.is_empty();
     let changes = !plan.media.is_empty() || !plan.route_controllers.is_empty();
@@ -350,7 +353,7 @@ fn uses(links: usize, routes: &[Vec<HopId>]) -> Vec<Use> {
     uses
 }
 
-/// The shared links, each after those that feed it; none if they feed each other in a circle.
+/// Shared links, each after those that feed it; `None` if they feed each other in a circle.
 fn in_order(uses: &[Use], routes: &[Vec<HopId>]) -> Option<Vec<HopId>> {
     let is_shared = |hop: &HopId| uses[hop.index()] == Use::Several;
     let steps: BTreeSet<(HopId, HopId)> = routes

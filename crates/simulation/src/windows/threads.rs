@@ -1,9 +1,10 @@
-//! Windows on several threads: shared links, then islands, and all threads meet in between.
+//! Windows on several threads: shared links, then islands, with a barrier in between.
 //!
-//! A meeting costs more than a short window. The last thread that comes therefore does what one thread does alone, and the
-//! others wait once.
+//! A barrier costs more than a short window. The last thread that arrives therefore does all work for one thread, and
+//! the others wait only once.
 //!
-//! Threads take the next share of the islands when they are done with one: how long one takes is not known beforehand.
+//! A thread takes the next share of islands as soon as it has finished one, as the run time of shares is not known in
+//! advance.
 
 use super::{NANOSECOND, Windows, lock};
 use std::any::Any;
@@ -18,22 +19,22 @@ struct Workers<'a> {
     windows: &'a Windows,
     until: Time,
     meeting: Mutex<Meeting>,
-    /// A meeting is over.
+    /// Signals the end of a meeting.
     met: Condvar,
-    /// The window that is run.
+    /// Current window.
     window: Mutex<Window>,
-    /// The share of the islands that is run next.
+    /// Number of the next share of islands to run.
     next_share: AtomicUsize,
-    /// Turns in the present window.
+    /// Turns in the current window.
     turns: AtomicUsize,
-    /// What ended the work on the first link or share, of those that panicked in this window, and its number.
+    /// Payload of the panic in this window with the lowest number of a link or share, and that number.
     panic: Mutex<Option<(usize, Box<dyn Any + Send>)>>,
 }
 
-/// A barrier that all threads reach before any goes on.
+/// Barrier of all threads.
 #[derive(Default)]
 struct Meeting {
-    /// Threads that have reached it.
+    /// Threads that wait at it.
     waiting: usize,
     /// Meetings before this one.
     number: usize,
@@ -42,17 +43,17 @@ struct Meeting {
 /// A window.
 #[derive(Clone, Copy)]
 struct Window {
-    /// Islands have run everything before it.
+    /// Time before which islands have run all events.
     done: Time,
     /// Turns that are left.
     left: usize,
-    /// There is none: all has been done.
+    /// Whether no more windows are to be run.
     over: bool,
 }
 
 impl Windows {
-    /// As [`advance`](Windows::advance), on all threads. None if the system gives no more threads; then
-    /// nothing has been done.
+    /// As [`advance`](Windows::advance), on all threads. `None` if the system refuses a thread; then nothing has been
+    /// run.
     pub(super) fn advance_on_threads(&mut self, until: Time, left: &mut usize) -> Option<Time> {
         let first = Window { done: self.done, left: *left, over: self.done > until || *left == 0 };
         let workers = Workers {
@@ -66,7 +67,7 @@ impl Windows {
             panic: Mutex::new(None),
         };
         let started = thread::scope(|scope| {
-            let mut window = lock(&workers.window); // no thread goes on before all are there
+            let mut window = lock(&workers.window); // no thread starts work before all exist
             let started = (1..workers.windows.threads).all(|thread| {
                 let workers = &workers;
                 thread::Builder::new().spawn_scoped(scope, move || workers.work(thread)).is_ok()
@@ -87,14 +88,14 @@ impl Windows {
         }
         (self.done, *left) = (done, rest);
         if self.done > until {
-            self.serve_all(); // counters may be read now; else all threads serve when they go on
+            self.serve_all(); // counters may be read now; otherwise all threads serve at the next call
         }
         Some(self.done - NANOSECOND)
     }
 }
 
 impl Workers<'_> {
-    /// The work of a thread.
+    /// Runs windows on one thread.
     fn work(&self, thread: usize) {
         if lock(&self.window).over {
             return;
@@ -120,7 +121,7 @@ impl Workers<'_> {
         }
     }
 
-    /// Waits until all threads are here. The last one does something before they go on.
+    /// Waits until all threads have arrived. The last one calls `act` before all continue.
     fn meet(&self, act: impl FnOnce()) {
         let mut meeting = lock(&self.meeting);
         meeting.waiting += 1;
@@ -134,7 +135,7 @@ impl Workers<'_> {
         }
     }
 
-    /// Serves all shared links, if they cannot be served side by side.
+    /// Serves all shared links, if they cannot be served in parallel.
     fn serve_in_sequence(&self) {
         let window = *lock(&self.window);
         if self.windows.in_sequence && !window.over {
@@ -146,7 +147,7 @@ impl Workers<'_> {
         links.for_each(|n| self.guard(n, || self.windows.serve(n, done)));
     }
 
-    /// Runs shares of the islands, as long as there are any.
+    /// Runs shares of islands until none is left.
     fn run(&self, done: Time) {
         let end = self.windows.end(done, self.until);
         loop {
@@ -159,7 +160,7 @@ impl Workers<'_> {
         }
     }
 
-    /// Says which window comes next.
+    /// Moves on to the next window.
     fn next_window(&self) {
         let mut window = lock(&self.window);
         self.next_share.store(0, Ordering::Relaxed);
@@ -168,9 +169,9 @@ impl Workers<'_> {
         window.over = window.done > self.until || window.left == 0;
     }
 
-    /// Does something with a link or a share of that number, which may panic, so that the others do not wait for ever.
+    /// Calls `act` for the link or share `number` and catches panics, so that the other threads do not wait forever.
     fn guard(&self, number: usize, act: impl FnOnce()) {
-        // All of the run is given up after a panic, so what is half done is never seen.
+        // The whole run is given up after a panic, so that inconsistent state is never seen.
         if let Err(panic) = catch_unwind(AssertUnwindSafe(act)) {
             let mut first = lock(&self.panic);
             if first.as_ref().is_none_or(|(other, _)| number < *other) {
