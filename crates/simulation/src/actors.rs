@@ -1,103 +1,103 @@
-//! Who runs, in which order.
+//! Actors of the schedule and their order at equal times.
 
 use crate::routes::HopId;
 use network::RouteId;
 
-/// The number of an actor of the schedule.
+/// Number of an actor of the schedule.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[repr(transparent)]
 pub struct ActorId(pub u32);
 
-/// What an actor is.
+/// Kind of an actor.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Actor {
     /// A part of the network: the control, a link or a medium.
     Network,
     /// The end of a flow at which a route begins.
     End(RouteId),
-    /// What takes samples.
+    /// The sampler, which reads counters at sampling times.
     Sampler,
 }
 
-/// The numbers of all actors. At equal times they run in this order:
+/// Numbers of all actors. At equal times they run in this order:
 ///
-/// 1. the control, which changes routes, so that whatever else happens at that time sees the new ones;
-/// 2. the ends of flows, in the order of the routes that begin there: a timer runs before a packet that arrives at that
-///    time is looked at. So it is in the guest of the Linux engine, where the path lets a packet go in NET_TX, so that
-///    NET_RX waits for the next pass, after the timers (`handle_softirqs`). An ACK that a paced burst has caused comes
-///    back at the very time at which pacing lets the next burst leave;
+/// 1. the control, which changes routes, so that all other events of that time see the new ones;
+/// 2. the ends of flows, in the order of the routes that begin there. A timer runs before a packet that arrives at the
+///    same time is processed, as in the guest of the Linux engine: there the path releases a packet in NET_TX, so that
+///    NET_RX waits for the next pass, after the timers (`handle_softirqs`). The tie is common: the ACK of a paced burst
+///    arrives exactly when pacing releases the next burst;
 /// 3. the links, then the media;
-/// 4. the sampler, so that a sample sees everything that happens at its time.
+/// 4. the sampler, so that a sample includes all events of its time.
 #[derive(Clone, Copy, Debug)]
 pub struct Actors {
-    /// The first link.
+    /// Number of the first link.
     links: u32,
-    /// The first medium.
+    /// Number of the first medium.
     media: u32,
     sampler: u32,
 }
 
-/// The first end of a flow.
+/// Number of the first end of a flow.
 const ENDS: u32 = 1;
 
 impl Actors {
-    /// What changes the network.
+    /// The control, which changes routes.
     pub const CONTROL: ActorId = ActorId(0);
 
-    /// Of a network of so many links, media and routes.
+    /// Numbers for a network with these counts of links, media and routes.
     pub fn new(links: usize, media: usize, routes: usize) -> Actors {
         let links_from = ENDS + routes as u32;
         let media_from = links_from + links as u32;
         Actors { links: links_from, media: media_from, sampler: media_from + media as u32 }
     }
 
-    /// How many there are.
+    /// Number of actors.
     pub fn count(self) -> usize {
         self.sampler as usize + 1
     }
 
-    /// A link.
+    /// Actor of a link.
     #[inline]
     pub fn link(self, link: HopId) -> ActorId {
         ActorId(self.links + link.0)
     }
 
-    /// A medium, by its number.
+    /// Actor of medium number `medium`.
     #[inline]
     pub fn medium(self, medium: usize) -> ActorId {
         ActorId(self.media + medium as u32)
     }
 
-    /// The end of a flow at which a route begins.
+    /// Actor of the end of a flow at which a route begins.
     #[inline]
     pub fn end(self, route: RouteId) -> ActorId {
         ActorId(ENDS + route.0)
     }
 
-    /// What takes samples.
+    /// Actor that reads counters at sampling times.
     pub fn sampler(self) -> ActorId {
         ActorId(self.sampler)
     }
 
-    /// The link that an actor is; a number beyond all links if it is none.
+    /// Link of an actor; a number beyond all links if it is not a link.
     #[inline]
     pub fn as_link(self, actor: ActorId) -> HopId {
         HopId(actor.0.wrapping_sub(self.links))
     }
 
-    /// The number of the medium that an actor of the network is.
+    /// Number of the medium of an actor of the network, if it is a medium.
     #[inline]
     pub fn as_medium(self, actor: ActorId) -> Option<usize> {
         actor.0.checked_sub(self.media).map(|n| n as usize)
     }
 
-    /// An actor is a part of the network.
+    /// Whether an actor is a part of the network.
     #[inline]
     pub fn is_network(self, actor: ActorId) -> bool {
         (self.links..self.sampler).contains(&actor.0) || actor == Actors::CONTROL
     }
 
-    /// What an actor is.
+    /// Kind of an actor.
     #[inline]
     pub fn actor(self, actor: ActorId) -> Actor {
         if self.is_network(actor) {

@@ -1,16 +1,17 @@
-//! External algorithms: those that the registry does not have and the caller provides.
+//! External algorithms, which the caller provides.
 
 use crate::plan::FlowPlan;
 use congestion::CongestionControl;
 use std::sync::Arc;
 
-/// Makes the algorithms that the registry does not have: those with a colon in their `kind`, such as `python:mine:Reno`.
-/// Is given the flow and the seed of its algorithm's randomness, once for every connection; answers with what is wrong if
-/// it cannot.
+/// Builds external algorithms, which have a colon in their `kind`, such as `python:mine:Reno`.
+///
+/// The function is called once per connection, with the flow and a seed for the randomness of the algorithm. It returns
+/// a message if the algorithm cannot be built.
 pub type Controllers =
     Arc<dyn Fn(&FlowPlan, u64) -> Result<Box<dyn CongestionControl>, String> + Send + Sync>;
 
-/// There is no algorithm beside those of the registry.
+/// A builder for callers without external algorithms: it always fails.
 pub fn no_external() -> Controllers {
     Arc::new(|flow, _| {
         Err(format!(

@@ -1,4 +1,4 @@
-//! The run loop: takes the earliest wake-up and lets that actor act.
+//! The run loop: takes the earliest wake-up and runs its actor.
 
 use crate::controllers::Controllers;
 use crate::execution::Execution;
@@ -23,10 +23,10 @@ use std::sync::Arc;
 use tcp::Segment;
 use units::{Duration, Time};
 
-/// Turns of actors, most of them a packet each, after which [`Engine::advance`] returns: some ten milliseconds.
+/// Turns of actors after which [`Engine::advance`] returns: some ten milliseconds, as most turns process one packet.
 pub(crate) const TURNS: usize = 1 << 16;
 
-/// A simulation, and what takes samples of it: the actors of the schedule, each with its turns.
+/// A simulation with its recorder.
 pub(crate) struct Engine<R> {
     plan: Arc<Plan>,
     seed: u64,
@@ -37,7 +37,7 @@ pub(crate) struct Engine<R> {
     controllers: Vec<RouteController>,
     recorder: R,
     now: Time,
-    /// When a sample is due next, or a span of rivals begins or ends, if it is run in windows.
+    /// Next time at which a sample is due or a span of rivals begins or ends; only used in windows.
     sample_at: Time,
     /// Segments between an endpoint and its first link; empty between events.
     segments: Vec<Segment>,
@@ -118,8 +118,8 @@ impl<R: Recorder> Engine<R> {
         })
     }
 
-    /// Runs everything up to and including `until`, or as much of it as fits into `TURNS` turns of actors. Returns the
-    /// time up to and including which everything has been run.
+    /// Runs all events up to and including `until`, or fewer if `TURNS` turns of actors do not suffice. Returns the
+    /// time up to and including which all events have been run.
     pub fn advance(&mut self, until: Time) -> Time {
         let until = until.min(self.sampling.end());
         let reached = match self.world {
@@ -143,7 +143,7 @@ impl<R: Recorder> Engine<R> {
             }
             reached = now;
         }
-        Time::from_nanos(reached.as_nanos().saturating_sub(1)) // there may be more to run at that time
+        Time::from_nanos(reached.as_nanos().saturating_sub(1)) // more events may be due at that time
     }
 
     fn advance_by_windows(&mut self, until: Time) -> Time {
@@ -168,17 +168,17 @@ impl<R: Recorder> Engine<R> {
         matches!(self.world, World::Windows(_))
     }
 
-    /// Data packets that all flows have sent by now.
+    /// Data packets sent so far, over all flows.
     pub fn data_packets(&self) -> u64 {
         self.world.data_packets()
     }
 
-    /// How many rows there are by now of those that cannot be counted beforehand.
+    /// Rows so far of the tables whose size cannot be computed in advance.
     pub fn grown(&self) -> Grown {
         self.recorder.grown()
     }
 
-    /// Runs to the end and sums up.
+    /// Runs to the end and makes the tables.
     pub fn finish(mut self) -> Results {
         while self.advance(self.sampling.end()) < self.sampling.end() {}
         let (flows, net) = match self.world {
@@ -202,7 +202,7 @@ impl<R: Recorder> Engine<R> {
         })
     }
 
-    /// Does what is due at a time at which no actor of the network acts.
+    /// Runs the turn of the sampler: counts for rivals, and samples.
     fn take_note(&mut self, now: Time) {
         let Engine { plan, world, rivals, sampling, .. } = self;
         if rivals.is_end(now) {
@@ -261,7 +261,7 @@ impl<R: Recorder> Engine<R> {
     }
 }
 
-/// What a flow of the plan consists of.
+/// Builds both ends of a flow.
 fn build_flow(
     number: u32,
     plan: &Arc<Plan>,
@@ -279,12 +279,12 @@ fn build_flow(
     Ok(Endpoints::Tcp(Flow::new(number, plan, streams, sampling, seed, relays, provided)?))
 }
 
-/// A path of the plan.
+/// Hops of a path in a plan.
 fn hops(path: &[u32]) -> Vec<HopId> {
     path.iter().copied().map(HopId).collect()
 }
 
-/// What the flows of a plan say of routes that change.
+/// All changes of routes in a plan.
 fn reroutes(plan: &Plan) -> Vec<Reroute> {
     let flows = (0u32..).zip(&plan.flows);
     let all = flows.flat_map(|(n, flow)| flow.reroutes.iter().map(move |reroute| (n, reroute)));
@@ -300,15 +300,14 @@ fn reroutes(plan: &Plan) -> Vec<Reroute> {
     .collect()
 }
 
-/// What a port hands over, and the ways on which packets still come to it.
+/// A handover with the old routes on which packets still arrive.
 fn hand_over(plan: &Plan, planned: &HandOverPlan) -> HandOver {
     let &HandOverPlan { gap_ns, from, to, .. } = planned;
     let ways = plan.old_ways(planned).iter().map(|way| hops(way)).collect();
     HandOver { from: HopId(from), to: HopId(to), gap: Duration::from_nanos(gap_ns), ways }
 }
 
-/// The hosts at which each route begins and ends.
-/// The connections of one flow are between the same two hosts.
+/// Hosts at which each route begins and ends. All connections of a flow are between the same two hosts.
 fn hosts(plan: &Plan) -> Vec<Option<[u32; 2]>> {
     let named = plan.flows.iter().filter_map(|flow| flow.hosts);
     let first_free = named.flatten().max().map_or(0, |last| last + 1);

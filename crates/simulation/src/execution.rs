@@ -1,23 +1,23 @@
-//! How a run is executed, which is of no consequence for its results.
+//! Execution modes of a run, which never change results.
 
 use crate::links::CutThrough;
 
-/// How a run is executed. Same results each way.
+/// Execution mode of a run. It never changes results.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Execution {
-    /// In windows where that is possible and pays, on so many threads at most.
+    /// Windows, if possible and faster; otherwise the order of events.
     Auto {
-        /// At least one.
+        /// Most threads, at least one.
         threads: usize,
     },
-    /// In windows where that is possible, on so many threads at most.
+    /// Windows, if possible; otherwise the order of events.
     Windows {
-        /// At least one.
+        /// Most threads, at least one.
         threads: usize,
     },
-    /// One event after the other.
+    /// The order of events.
     Events,
-    /// One event after the other; every link replays its queue, and packets take one link at a time. Slower.
+    /// The order of events, without cut-through and with links that replay their queues. Slower.
     OneLinkAtATime,
 }
 

@@ -1,4 +1,4 @@
-//! What the caller provides beside the registries.
+//! External parts: algorithms, queues, media and applications that the caller provides.
 
 use crate::applications::Application;
 use crate::controllers::{Controllers, no_external};
@@ -20,10 +20,10 @@ type MakeQueue = Box<dyn Fn(u64) -> Queue + Send + Sync>;
 type MakeMedium = Box<dyn Fn(Vec<Queue>, SamplingTimes, u64) -> Box<dyn Element<Payload>> + Send + Sync>;
 type MakeApplication = Box<dyn Fn(Time, u64) -> Box<dyn Application> + Send + Sync>;
 
-/// Algorithms, queue disciplines, media and applications that no registry has, and what is told of samples.
+/// Algorithms, queue disciplines, media and applications that no registry has, and a recorder of samples.
 ///
-/// A plan names each by a `kind` with a colon in it, such as `rust:mine`. Seeds are those of the randomness of what is
-/// made; without any other source of it, the same plan and seed give the same results.
+/// A plan refers to each by a `kind` with a colon in it, such as `rust:mine`. A part must draw all of its randomness
+/// from the seed that it gets, so that the same plan and seed give the same results.
 #[derive(Default)]
 pub struct External {
     controllers: Option<Controllers>,
@@ -35,7 +35,7 @@ pub struct External {
 }
 
 impl External {
-    /// Makes the algorithm `kind` from a seed, once for every connection.
+    /// Registers the algorithm `kind`. `make` builds it from a seed, once per connection.
     pub fn algorithm(
         &mut self,
         kind: &str,
@@ -44,12 +44,13 @@ impl External {
         self.algorithms.insert(kind.to_owned(), Box::new(make));
     }
 
-    /// Makes the queue discipline `kind` from a seed.
+    /// Registers the queue discipline `kind`. `make` builds it from a seed.
     pub fn queue(&mut self, kind: &str, make: impl Fn(u64) -> Queue + Send + Sync + 'static) {
         self.queues.insert(kind.to_owned(), Box::new(make));
     }
 
-    /// Makes the medium `kind` of the queues of its ports, the times at which its counters are read, and a seed.
+    /// Registers the medium `kind`. `make` builds it from the queues of its ports, the times at which its counters are
+    /// read, and a seed.
     pub fn medium(
         &mut self,
         kind: &str,
@@ -58,7 +59,7 @@ impl External {
         self.media.insert(kind.to_owned(), Box::new(make));
     }
 
-    /// Makes the application `name` from the time at which its flow begins and a seed.
+    /// Registers the application `name`. `make` builds it from the start time of its flow and a seed.
     pub fn application(
         &mut self,
         name: &str,
@@ -67,17 +68,17 @@ impl External {
         self.applications.insert(name.to_owned(), Box::new(make));
     }
 
-    /// Is told of every sample as it is taken.
+    /// Sets the recorder, which is called with each sample.
     pub fn recorder(&mut self, recorder: Box<dyn SampleRecorder>) {
         self.recorder = Some(recorder);
     }
 
-    /// Makes every algorithm that neither a registry has nor [`algorithm`](Self::algorithm) provides.
+    /// Sets the builder of all algorithms that are neither in the registry nor set by [`algorithm`](Self::algorithm).
     pub fn controllers(&mut self, controllers: Controllers) {
         self.controllers = Some(controllers);
     }
 
-    /// What makes algorithms.
+    /// Takes the builder of external algorithms.
     pub(crate) fn take_controllers(&mut self) -> Controllers {
         let other = self.controllers.take().unwrap_or_else(no_external);
         let algorithms = std::mem::take(&mut self.algorithms);

@@ -1,4 +1,4 @@
-//! A network with its flows, run event by event.
+//! A network with its flows, simulated event by event.
 
 use crate::actors::{Actor, ActorId};
 use crate::hosts::{End, Endpoints, Outbox, pass_on};
@@ -10,18 +10,18 @@ use network::{Released, RouteId};
 use tcp::Segment;
 use units::Time;
 
-/// Flows, and the network that their ends have in common: the whole of a run, or a part that shares links with other parts.
+/// Flows and their network: a whole run, or a part that shares links with other parts.
 pub(crate) struct Island {
     pub net: Net<Payload>,
     pub flows: Vec<Endpoints>,
     /// Number of the first flow in the plan.
     first_flow: u32,
-    /// Hosts that end TCP, if there are some; then it holds all flows.
+    /// Relays of the plan, if there are any; then the island has all flows.
     relays: Option<Box<Relays>>,
 }
 
 impl Island {
-    /// Flows from number `first_flow` on; each will begin when it starts.
+    /// An island with the flows from number `first_flow` on. Each flow's start is scheduled.
     pub fn new(net: Net<Payload>, flows: Vec<Endpoints>, first_flow: u32) -> Island {
         let mut island = Island { net, flows, first_flow, relays: None };
         let Net { actors, schedule, .. } = &mut island.net;
@@ -32,17 +32,17 @@ impl Island {
         island
     }
 
-    /// With hosts that end TCP; it holds all flows.
+    /// Adds the relays of a plan. The island must have all flows.
     pub fn relaying(self, relays: Relays) -> Island {
         Island { relays: relays.is_any().then(|| Box::new(relays)), ..self }
     }
 
-    /// Data packets that its flows have sent by now.
+    /// Data packets sent so far by its flows.
     pub fn data_packets(&self) -> u64 {
         self.flows.iter().map(Endpoints::sent_packets).sum()
     }
 
-    /// The turn of an actor other than the sampler. `segments` are those between an end and its first link; empty
+    /// Runs the turn of an actor other than the sampler. `segments`: buffer between an end and its first link, empty
     /// between turns.
     #[inline]
     pub fn turn<R: Recorder>(
@@ -69,7 +69,7 @@ impl Island {
         }
     }
 
-    /// Tells connections which of their packets have left their hosts, which may send more then.
+    /// Informs connections of packets that have left their hosts, which may allow them to send more.
     #[cold]
     fn tell_hosts<R: Recorder>(&mut self, now: Time, recorder: &mut R, segments: &mut Vec<Segment>) {
         let mut told = 0;
@@ -86,8 +86,8 @@ impl Island {
         self.net.released.clear();
     }
 
-    /// The turn of the end of a flow at which a route begins.
-    #[inline(never)] // else a turn of the network is not compiled into the loop
+    /// Runs the turn of the end of a flow at which a route begins.
+    #[inline(never)] // otherwise a turn of the network is not inlined into the loop
     fn run_end<R: Recorder>(
         &mut self,
         actor: ActorId,
@@ -108,7 +108,7 @@ impl Island {
     }
 }
 
-/// A packet reaches its endpoint, which may answer.
+/// Delivers a packet to its endpoint, which may send packets in response.
 #[inline]
 fn deliver<R: Recorder>(
     flows: &mut [Endpoints],

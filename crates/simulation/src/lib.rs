@@ -43,7 +43,7 @@ use record::{Columns, Silent};
 use tables::packets::Capture;
 use units::Time;
 
-/// Changes whenever the results of some plan may.
+/// Version of the model. It changes whenever the results of a plan may change.
 pub const MODEL_VERSION: &str = "9";
 
 /// A simulation that can be run in steps.
@@ -65,10 +65,10 @@ impl Simulation {
         Simulation::with(plan, seed, External::default())
     }
 
-    /// As [`new`](Self::new), with algorithms that the caller provides.
+    /// Builds a simulation like [`new`](Self::new), with algorithms that the caller provides.
     ///
     /// # Errors
-    /// If the plan makes no sense, or one of the algorithms cannot be made.
+    /// If the plan makes no sense, or one of the algorithms cannot be built.
     pub fn with_controllers(
         plan: Plan,
         seed: u64,
@@ -79,15 +79,15 @@ impl Simulation {
         Simulation::executed(plan, seed, external, Execution::default())
     }
 
-    /// As [`new`](Self::new), with parts that the caller provides.
+    /// Builds a simulation like [`new`](Self::new), with parts that the caller provides.
     ///
     /// # Errors
-    /// If the plan makes no sense, a part that it names is missing, or there is a recorder and no interval of samples.
+    /// If the plan makes no sense, a part that it names is missing, or there is a recorder without a sampling interval.
     pub fn with(plan: Plan, seed: u64, external: External) -> Result<Simulation, PlanError> {
         Simulation::executed(plan, seed, external, Execution::default())
     }
 
-    /// As [`with`](Self::with), executed as told. Same results each way.
+    /// Builds a simulation like [`with`](Self::with), in a given execution mode, which never changes results.
     ///
     /// # Errors
     /// As [`with`](Self::with).
@@ -100,7 +100,7 @@ impl Simulation {
         plan.check()?;
         let samples = external.take_recorder();
         if samples.is_some() && plan.record.interval_ns.is_none() {
-            return Err(PlanError::new("record.interval_ns", "missing; a recorder is told of samples"));
+            return Err(PlanError::new("record.interval_ns", "missing; a recorder needs samples"));
         }
         let captures = !plan.record.packets.is_empty();
         let engine = if plan.record.interval_ns.is_some() || captures {
@@ -114,7 +114,7 @@ impl Simulation {
         Ok(Simulation { engine })
     }
 
-    /// It is executed in windows: plan and links permit it, and it was wanted or pays.
+    /// Whether it is executed in windows. Plan and links must permit it, and it must be requested or faster.
     pub fn is_in_windows(&self) -> bool {
         match &self.engine {
             AnyEngine::Silent(engine) => engine.is_in_windows(),
@@ -122,8 +122,9 @@ impl Simulation {
         }
     }
 
-    /// Runs everything up to and including `until`, but not beyond the end of the plan. Returns the time reached, which
-    /// is earlier if there is more to do than in some ten milliseconds: call it again. Stepping never changes results.
+    /// Runs all events up to and including `until`, but not beyond the end of the plan. Returns the time reached. It is
+    /// earlier than `until` if the work takes longer than some ten milliseconds: call it again. Steps never change
+    /// results.
     pub fn advance(&mut self, until: Time) -> Time {
         match &mut self.engine {
             AnyEngine::Silent(engine) => engine.advance(until),
@@ -131,7 +132,7 @@ impl Simulation {
         }
     }
 
-    /// Data packets that all flows have sent by now.
+    /// Data packets sent so far, over all flows.
     pub fn data_packets(&self) -> u64 {
         match &self.engine {
             AnyEngine::Silent(engine) => engine.data_packets(),
@@ -139,7 +140,7 @@ impl Simulation {
         }
     }
 
-    /// How many rows there are by now of those that cannot be counted beforehand: what takes memory.
+    /// Rows so far of the tables whose size cannot be computed in advance. Their memory grows during the run.
     pub fn grown(&self) -> Grown {
         match &self.engine {
             AnyEngine::Silent(engine) => engine.grown(),
@@ -147,7 +148,7 @@ impl Simulation {
         }
     }
 
-    /// Runs to the end of the plan and sums up.
+    /// Runs to the end of the plan and returns the results.
     pub fn finish(self) -> Results {
         match self.engine {
             AnyEngine::Silent(engine) => engine.finish(),

@@ -7,7 +7,7 @@ use network::queue::{Device, Limit};
 use network::{Dice, Impairment, Impairments, Link, LinkConfig, Loss, QueueDiscipline, SamplingTimes};
 use units::{Duration, Rate, Time};
 
-/// Whether packets may be handed over ahead of the clock. Same results either way.
+/// Whether packets may enter the next link ahead of the clock. It never changes results.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum CutThrough {
     Yes,
@@ -15,7 +15,7 @@ pub(crate) enum CutThrough {
     No,
 }
 
-/// Makes link `n` of a plan. All its dice come from `seed` and its stream.
+/// Builds link `n` of a plan. All of its random numbers derive from `seed` and its stream.
 pub(crate) fn build_link(
     n: usize,
     plan: &LinkPlan,
@@ -43,7 +43,7 @@ pub(crate) fn build_link(
     Ok(link(config, queue).knowing_acks(Payload::is_plain_ack))
 }
 
-/// Makes the queue of the link or port at `path`. Its dice come from `seed` and the stream of that.
+/// Builds the queue of the link or port at `path`. Its random numbers derive from `seed` and `stream`.
 pub(crate) fn build_queue(
     plan: &EntryPlan,
     path: &str,
@@ -91,13 +91,13 @@ fn build_impairments(plan: &LinkPlan, path: &str, seed: u64, end: Time) -> Resul
     })
 }
 
-/// What changes on a link, those changes included that are drawn, and when; in the order of time.
+/// All changes of a link with their times in nanoseconds, random ones included, in the order of time.
 pub(crate) fn changes_of(plan: &LinkPlan, seed: u64, end: Time) -> Vec<(u64, &ChangePlan)> {
     let stream = Dice::new(seed, &*plan.stream);
     let mut changes: Vec<(u64, &ChangePlan)> =
         plan.changes.iter().map(|change| (change.at_ns, change)).collect();
     changes.extend(plan.markov_channel.iter().flat_map(|channel| channel.moves(&stream, end)));
-    changes.sort_by_key(|change| change.0); // stable: the Markov channel has the last word
+    changes.sort_by_key(|change| change.0); // stable: at equal times the Markov channel wins
     changes
 }
 

@@ -7,7 +7,7 @@ use crate::plan::{MediumPlan, PlanError, is_external};
 use network::{Element, SamplingTimes};
 use units::Rng;
 
-/// Makes medium `n` of a plan. All its dice come from `seed` and its stream, those of its queues from theirs.
+/// Builds medium `n` of a plan. Its random numbers derive from `seed` and its stream, those of its queues from theirs.
 pub(crate) fn build_medium(
     n: usize,
     plan: &MediumPlan,

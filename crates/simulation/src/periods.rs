@@ -1,9 +1,9 @@
-//! Periods of activity and silence by turns.
+//! Alternating periods of activity and silence.
 
 use crate::plan::PeriodsPlan;
 use units::{Duration, Rng};
 
-/// Draws the lengths of periods.
+/// Source of the lengths of periods.
 #[derive(Clone, Debug)]
 pub struct Periods {
     on: Duration,
@@ -23,12 +23,12 @@ impl Periods {
         }
     }
 
-    /// How long the next time of activity lasts.
+    /// Draws the length of the next active period.
     pub fn activity(&mut self) -> Duration {
         self.draw(self.on)
     }
 
-    /// How long the next silence lasts.
+    /// Draws the length of the next silent period.
     pub fn silence(&mut self) -> Duration {
         self.draw(self.off)
     }
@@ -38,7 +38,7 @@ impl Periods {
     }
 }
 
-/// A time from the exponential distribution of this mean, by inversion; at least 1 ns, so that time passes.
+/// Draws a time from the exponential distribution with this mean, by inversion; at least 1 ns, so that time advances.
 pub fn exponential(mean: Duration, rng: &mut Rng) -> Duration {
     let nanos = -(1.0 - rng.unit()).ln() * mean.as_nanos() as f64;
     Duration::from_nanos((nanos as u64).max(1))

@@ -1,4 +1,4 @@
-//! Recorders: the rows of tables that grow during a run.
+//! Recorders: rows of tables that grow during a run.
 
 use crate::hosts::Observer;
 use crate::net::Net;
@@ -14,42 +14,42 @@ use network::StreamId;
 use tcp::Sender;
 use units::Time;
 
-/// Takes samples. Chosen when the program is compiled, so that a run without samples has no cost.
+/// Records samples. The type is chosen at compile time, so that runs without samples pay nothing.
 pub trait Recorder: Observer {
-    /// Takes a sample of a flow.
+    /// Records a sample of a flow.
     fn flow(&mut self, sample: SeriesRow);
 
-    /// Takes a sample of a link.
+    /// Records a sample of a link.
     fn link(&mut self, sample: LinkRow);
 
-    /// Takes a sample of every variable of the algorithm of a flow's connection.
+    /// Records all variables of the algorithm of a flow's connection.
     fn variables(&mut self, time: Time, flow: u32, connection: u32, sender: &Sender);
 
-    /// Takes a sample of every variable of the queue of a hop.
+    /// Records all variables of the queue of a hop.
     fn queue_variables(&mut self, time: Time, hop: HopId, net: &Net<Payload>);
 
-    /// A link hands a packet over.
+    /// Called when a packet reaches the far end of a link.
     fn passed(&mut self, time: Time, link: HopId, packet: &Packet);
 
-    /// How many rows there are by now of those that cannot be counted beforehand.
+    /// Rows so far of the tables whose size cannot be computed in advance.
     fn grown(&self) -> Grown {
         Grown::default()
     }
 
-    /// All that was written down.
+    /// Everything that was recorded.
     fn recorded(self) -> Columns;
 }
 
-/// Rows whose number depends on what happens in a run.
+/// Rows of the tables whose size depends on the events of a run.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Grown {
-    /// Packets captured, once for every point.
+    /// Rows of captured packets, one per packet and point.
     pub packets: usize,
-    /// Internal variables of algorithms, queues and media.
+    /// Rows of internal variables of algorithms, queues and media.
     pub variables: usize,
 }
 
-/// Writes nothing down.
+/// Recorder that records nothing.
 #[derive(Debug, Default)]
 pub struct Silent;
 
@@ -88,7 +88,7 @@ impl Recorder for Silent {
     }
 }
 
-/// Keeps every sample, column by column.
+/// Recorder that stores every sample, column by column.
 #[derive(Default)]
 pub struct Columns {
     /// Samples of flows.
@@ -97,14 +97,14 @@ pub struct Columns {
     pub links: Rows<LinkRow>,
     /// Internal variables.
     pub variables: Variables,
-    /// Packets.
+    /// Captured packets.
     pub capture: Option<Box<Capture>>,
-    /// Is told of samples.
+    /// Called with each sample.
     pub samples: Option<Box<dyn SampleRecorder>>,
 }
 
 impl Columns {
-    /// Nothing written down yet; `variables`: the internal variables of the algorithms are wanted, too.
+    /// An empty recorder. `variables`: whether internal variables are recorded.
     pub fn new(variables: bool, capture: Option<Capture>) -> Columns {
         Columns { variables: Variables::new(variables), capture: capture.map(Box::new), ..Columns::default() }
     }

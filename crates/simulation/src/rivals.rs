@@ -1,28 +1,28 @@
-//! Spans in which all bulk flows of a direction are active: what each flow delivers meanwhile is counted, so that shares
-//! compare the same time.
+//! Rivals: the bulk flows of a direction. The payload that each delivers while all are active is counted, so that
+//! shares are of the same time.
 
 use crate::hosts::Endpoints;
 use crate::plan::{FlowPlan, Plan};
 use network::SamplingTimes;
 use units::{Duration, Time};
 
-/// A time during the run.
+/// A span of time.
 #[derive(Clone, Copy, Debug)]
 struct Span {
     from: Time,
     until: Time,
 }
 
-/// The spans of downloads and uploads, and what was delivered in them.
+/// Spans of downloads and uploads in which all bulk flows are active, and the payload delivered in them.
 pub(crate) struct Rivals {
     spans: [Option<Span>; 2],
-    /// Payload that each flow had delivered when the span of its direction began, and when it ended.
+    /// Payload that each flow had delivered at the start and at the end of its direction's span.
     delivered: Vec<[u64; 2]>,
 }
 
 impl Rivals {
-    /// The spans of a plan whose flows have drawn their starts, the warm-up left out. A direction has none if it has no bulk
-    /// flow that is measured, or if some stop before others start.
+    /// The spans of a plan whose flows have drawn their starts; they exclude the warm-up. A direction has no span
+    /// without a measured bulk flow, or if some of them stop before others start.
     pub fn new(plan: &Plan, flows: &[Endpoints], sampling: SamplingTimes) -> Rivals {
         let span = |upload: bool| {
             let all = plan.flows.iter().zip(flows);
@@ -42,18 +42,18 @@ impl Rivals {
         Rivals { spans, delivered }
     }
 
-    /// The first end of a span after a time.
+    /// First start or end of a span after a time.
     pub fn after(&self, time: Time) -> Time {
         let ends = self.spans.iter().flatten().flat_map(|span| [span.from, span.until]);
         ends.filter(|&end| end > time).min().unwrap_or(Time::NEVER)
     }
 
-    /// A span begins or ends at a time.
+    /// Whether a span begins or ends at a time.
     pub fn is_end(&self, time: Time) -> bool {
         self.spans.iter().flatten().any(|span| span.from == time || span.until == time)
     }
 
-    /// Takes note of what a flow has delivered, if a span of its direction begins or ends now.
+    /// Records the payload that a flow has delivered, if a span of its direction begins or ends now.
     pub fn note(&mut self, now: Time, number: usize, plan: &FlowPlan, flow: &Endpoints) {
         let Some(span) = self.spans[usize::from(plan.upload)] else { return };
         for (end, delivered) in [span.from, span.until].into_iter().zip(&mut self.delivered[number]) {
@@ -63,7 +63,7 @@ impl Rivals {
         }
     }
 
-    /// How long the span of a flow's direction was, and what the flow delivered in it.
+    /// Length of the span of a flow's direction, and the payload that the flow delivered in it.
     pub fn shared(&self, number: usize, plan: &FlowPlan) -> Option<(Duration, u64)> {
         let span = self.spans[usize::from(plan.upload)]?;
         let [before, after] = self.delivered[number];
@@ -72,7 +72,7 @@ impl Rivals {
 }
 
 impl FlowPlan {
-    /// It always has more to send while it is there, as far as the plan says.
+    /// Whether its plan gives it unlimited data.
     fn is_bulk(&self) -> bool {
         let writes_all = self.workload.is_none() && self.bytes.is_none() && self.application.is_empty();
         self.cca.is_some() && self.relayed.is_none() && writes_all

@@ -1,8 +1,9 @@
-//! Controllers of routes, as in software-defined networks: every period one reads the counters of links, chooses the
-//! route of each of its flows, and tells the routers on it.
+//! Controllers of routes, as in software-defined networks: every period a controller reads the counters of links,
+//! chooses the route of each of its flows, and updates the routers on it.
 //!
-//! A router is told after a delay, and the next one after as much again. The last router of a way is told first, so that a packet
-//! never comes to one that does not know where to. Packets on their way meanwhile take what each router knows.
+//! The first router is updated after a delay, and each further one after the same delay. The last router of a route
+//! comes first, so that packets never reach a router without an entry. Meanwhile packets follow the current entry of
+//! each router.
 
 use crate::net::Net;
 use crate::plan::{Plan, PolicyPlan, RouteControllerPlan};
@@ -11,34 +12,34 @@ use network::{Direction, RouteId};
 use std::collections::BTreeMap;
 use units::{Duration, Time};
 
-/// A controller and what it remembers.
+/// A controller and its state.
 #[derive(Debug)]
 pub(crate) struct RouteController {
     every: Duration,
     delay: Duration,
     policy: PolicyPlan,
     flows: Vec<Controlled>,
-    /// By link: nanoseconds for which it had transmitted at the last decision.
+    /// Total transmission time of each link in nanoseconds at the last decision.
     busy_before: BTreeMap<HopId, u64>,
 }
 
-/// A flow and the ways that it may take.
+/// A flow and its possible routes.
 #[derive(Debug)]
 struct Controlled {
     ways: Vec<Way>,
-    /// The way that it takes; none before the first decision if it began on another.
+    /// Index of its current route; `None` before the first decision if it began on another.
     current: Option<usize>,
 }
 
-/// A route of a flow: the routes of its data and of its acknowledgements, each if it is of the way.
+/// A choice of routes for a flow: that of its data, of its ACKs, or both.
 #[derive(Debug)]
 struct Way {
     routes: Vec<(RouteId, Vec<HopId>)>,
-    /// The hops that not every route of the flow has: what the choice is about.
+    /// Hops that not every choice has, between which the controller decides.
     own: Vec<HopId>,
 }
 
-/// How busy each link was in the last period, and how many flows of the controller are on it.
+/// Transmission time of each link in the last period in nanoseconds, and the number of the controller's flows on it.
 type Loads = BTreeMap<HopId, (u64, u64)>;
 
 /// The controllers of a plan.
@@ -46,7 +47,7 @@ pub(crate) fn controllers(plan: &Plan) -> Vec<RouteController> {
     plan.route_controllers.iter().map(|controller| RouteController::new(controller, plan)).collect()
 }
 
-/// Every route that a controller may install, as one that never begins: tables have room for it.
+/// All routes that controllers may install, as reroutes at [`Time::NEVER`]: tables then have room for them.
 pub(crate) fn alternatives(controllers: &[RouteController]) -> impl Iterator<Item = Reroute> {
     let ways = controllers.iter().flat_map(|controller| &controller.flows).flat_map(|flow| &flow.ways);
     let routes = ways.flat_map(|way| &way.routes);
@@ -83,7 +84,7 @@ impl RouteController {
         }
     }
 
-    /// Decides if it is time to. Must be called at every sampling time, when the counters of links have been read.
+    /// Decides if a period is over. Must be called at every sampling time, after the counters of links have been read.
     pub(crate) fn run<P: Copy + Send>(&mut self, now: Time, net: &mut Net<P>) {
         if now.as_nanos() % self.every.as_nanos() != 0 {
             return;
@@ -101,7 +102,7 @@ impl RouteController {
         }
     }
 
-    /// What the links that it chooses among have done since the last decision.
+    /// Loads since the last decision of the links that it chooses among.
     fn loads<P: Copy + Send>(&mut self, net: &Net<P>) -> Loads {
         let mut loads = Loads::new();
         for flow in &self.flows {
@@ -119,7 +120,7 @@ impl RouteController {
         loads
     }
 
-    /// Tells the routers of a way what they do not do by now, the last one first.
+    /// Schedules the updates of all routers of a route whose entries differ, the last router first.
     fn install<P: Copy + Send>(&self, flow: usize, way: usize, now: Time, net: &mut Net<P>) {
         for (route, path) in &self.flows[flow].ways[way].routes {
             let following = path.iter().skip(1).map(|&hop| Next::Hop(hop)).chain([Next::End]);
@@ -138,13 +139,13 @@ impl RouteController {
 }
 
 impl Controlled {
-    /// The way after the one that it takes.
+    /// The route after the current one.
     fn in_turn(&self) -> usize {
         self.current.map_or(0, |way| (way + 1) % self.ways.len())
     }
 
-    /// The way whose busiest link is the least busy, if that is still so with this flow on it; the way that it takes stays
-    /// where it is no worse. The flow is taken to have an equal share of its busiest link.
+    /// The route whose busiest link is the least busy, this flow included. On a tie the current route stays. The flow
+    /// is assumed to have an equal share of its busiest link.
     fn least_loaded(&self, loads: &mut Loads) -> usize {
         let busiest =
             |way: usize, loads: &Loads| self.ways[way].own.iter().map(|hop| loads[hop].0).max().unwrap_or(0);
@@ -169,7 +170,7 @@ impl Controlled {
     }
 }
 
-/// Ways with the hops that not all of them have.
+/// Routes with the hops that not all of them have.
 fn with_own_hops(paths: Vec<Vec<(RouteId, Vec<HopId>)>>) -> Vec<Way> {
     let hops = |routes: &[(RouteId, Vec<HopId>)]| -> Vec<HopId> {
         routes.iter().flat_map(|(_, path)| path.iter().copied()).collect()

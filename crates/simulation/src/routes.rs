@@ -1,36 +1,36 @@
-//! Routes: the next hop of a packet after each link, and when it changes.
+//! Routes: the next hop of a packet after each link, and its changes.
 
 use crate::net::EndMarker;
 use network::RouteId;
 use std::collections::BTreeMap;
 use units::Time;
 
-/// A link, or a port of a medium: first come the links, then the ports of all media, one medium after the other.
+/// Number of a link or of a port of a medium: links first, then the ports of all media, medium by medium.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[repr(transparent)]
 pub struct HopId(pub u32);
 
 impl HopId {
-    /// Its number, to index with.
+    /// The number as an index.
     #[inline]
     pub fn index(self) -> usize {
         self.0 as usize
     }
 }
 
-/// What comes after a hop.
+/// Next hop behind a hop.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Next {
     /// Another hop.
     Hop(HopId),
-    /// Another hop, a link into which packets are handed over ahead of the clock.
+    /// A link that packets enter ahead of the clock.
     CutThrough(HopId),
     /// The endpoint.
     End,
 }
 
 impl Next {
-    /// The hop; none if it is the endpoint.
+    /// The hop; `None` for the endpoint.
     pub fn hop(self) -> Option<HopId> {
         match self {
             Next::Hop(hop) | Next::CutThrough(hop) => Some(hop),
@@ -41,23 +41,23 @@ impl Next {
 
 /// The next hop of every route that crosses one link. A route may cross a link once.
 ///
-/// The common case needs no table: an access link has one route, and everything that leaves a bottleneck towards a
-/// single next link takes the same route.
+/// The common case needs no table: an access link has one route, and all routes of a bottleneck in front of a single
+/// link have the same next hop.
 #[derive(Clone, Debug)]
 pub struct Successors {
-    /// What comes next on every route, if that is always the same.
+    /// Next hop of every route, if it is always the same.
     common: Option<Next>,
     table: Table,
 }
 
-/// The next hop, route by route.
+/// Next hops by route.
 #[derive(Clone, Debug)]
 enum Table {
     /// One entry per route number, from `first` on.
     Dense {
         /// Number of the first route in the table.
         first: RouteId,
-        /// Next hops; entries of routes that do not come here are meaningless.
+        /// Next hops; entries of routes that do not cross the hop are meaningless.
         hops: Vec<Next>,
     },
     /// Pairs of route and next hop, in the order of routes: for few routes with distant numbers.
@@ -86,7 +86,7 @@ impl Successors {
         Successors { common: None, table: Table::Dense { first, hops } }
     }
 
-    /// From now on packets of `route` go on to `next`.
+    /// Sets the next hop of `route`.
     ///
     /// # Panics
     /// If the table may not change.
@@ -102,7 +102,7 @@ impl Successors {
         }
     }
 
-    /// From now on packets are handed over ahead of the clock into the links that are `wanted`.
+    /// Makes the next hops that are `wanted` cut-through.
     pub fn cut_through(&mut self, wanted: impl Fn(HopId) -> bool) {
         let in_table: &mut dyn Iterator<Item = &mut Next> = match &mut self.table {
             Table::Dense { hops, .. } => &mut hops.iter_mut(),
@@ -117,7 +117,7 @@ impl Successors {
         }
     }
 
-    /// What comes next for a packet of `route`, which must be one of those that cross this link.
+    /// Next hop of `route`, which must cross this link.
     #[inline]
     pub fn hop(&self, route: RouteId) -> Next {
         self.common.unwrap_or_else(|| self.table.hop(route))
@@ -139,8 +139,8 @@ impl Table {
 /// A route from a time on.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Reroute {
-    /// When packets that reach a fork take the new route. Those past it finish on the old one. Never: there is room for it
-    /// in the tables, and a controller may install it.
+    /// Time from which packets at a fork take the new route. Packets past the fork finish on the old one. A route at
+    /// [`Time::NEVER`] only has room in the tables, and a controller may install it.
     pub at: Time,
     /// Number of the route.
     pub route: RouteId,
@@ -148,58 +148,58 @@ pub struct Reroute {
     pub path: Vec<HopId>,
 }
 
-/// One thing that changes when a route does.
+/// A single change of the routes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Switch {
-    /// The route begins with another hop.
+    /// A route gets another first hop.
     Entry {
         /// The route.
         route: RouteId,
         /// Its first hop from now on.
         hop: HopId,
     },
-    /// The route goes on differently after a hop.
+    /// A route gets another next hop behind a hop.
     Fork {
         /// The route.
         route: RouteId,
         /// The hop.
         hop: HopId,
-        /// What comes after it from now on.
+        /// The new next hop.
         next: Next,
     },
-    /// A port of a medium hands over what has not left it.
+    /// A port of a medium hands over its packets.
     HandOver {
-        /// The number of the hand-over.
+        /// Number of the handover.
         number: usize,
     },
-    /// The gap of a hand-over is over.
+    /// The gap of a handover ends.
     GapEnd {
-        /// The number of the hand-over.
+        /// Number of the handover.
         hand_over: usize,
     },
-    /// An end marker may go on.
+    /// An end marker may move on.
     Follow {
         /// The marker.
         marker: EndMarker,
     },
 }
 
-/// All routes, turned into one table per hop.
+/// All routes, as one table per hop.
 #[derive(Clone, Debug)]
 pub struct Routes {
     /// First hop of every route.
     pub entries: Vec<HopId>,
-    /// Per hop.
+    /// Next hops, by hop.
     pub successors: Vec<Successors>,
-    /// Per hop: the one hop that feeds it, if nothing else ever does.
+    /// The only hop that ever feeds each hop, if there is one.
     pub only_feeder: Vec<Option<HopId>>,
-    /// Per hop: what comes after it changes.
+    /// Whether a next hop behind each hop changes.
     pub switches_at: Vec<bool>,
-    /// What changes, in the order of time.
+    /// Changes in the order of time.
     pub switches: Vec<(Time, Switch)>,
 }
 
-/// The hops from which packets come into a hop.
+/// Hops that feed a hop.
 #[derive(Clone, Copy, PartialEq)]
 enum Feeder {
     None,
@@ -218,10 +218,10 @@ impl Feeder {
 }
 
 impl Routes {
-    /// Tables for so many hops, and the given routes: lists of hops, none empty, none twice in one. Of two that never
-    /// begin, both have room.
+    /// Tables for `hops` hops and the given routes. Routes are lists of hops that are not empty and have no hop twice.
+    /// Each reroute at [`Time::NEVER`] gets room.
     pub fn new(hops: usize, routes: &[Vec<HopId>], mut reroutes: Vec<Reroute>) -> Routes {
-        reroutes.sort_by_key(|reroute| reroute.at); // stable: of two at a time the later one in the list holds
+        reroutes.sort_by_key(|reroute| reroute.at); // stable: at equal times the last one in the list wins
         let first = (0u32..).zip(routes).map(|(n, path)| Reroute {
             at: Time::ZERO,
             route: RouteId(n),

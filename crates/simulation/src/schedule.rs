@@ -8,28 +8,28 @@ use units::Time;
 /// Every actor has at most one wake-up, the earliest that it has requested. Nothing is cancelled: an actor that is
 /// woken too early requests another.
 ///
-/// Equal times run in the order of the actors' numbers. That order depends on nothing but the plan, so the same
-/// things happen whether a wake-up was requested early or late.
+/// At equal times actors run in the order of their numbers. That order depends on the plan only, so that results do not
+/// depend on when a wake-up was requested.
 ///
-/// This is a tournament: actors are the leaves of a tree in which every inner node holds the earliest of its four
-/// children, so the root is next. Unlike in a heap, an actor's place is fixed. There is nothing to search, to skip or
-/// to swap, and the nodes on the way to the root are known beforehand, which suits a processor better than
-/// comparisons that decide where to look next.
+/// The schedule is a tournament tree: actors are the leaves, and every inner node has the earliest key of its four
+/// children, so that the root is next. Unlike in a heap, the place of an actor is fixed: nothing is searched, skipped
+/// or swapped. The nodes between an actor and the root are known in advance, which is faster than branches that depend
+/// on comparisons.
 #[derive(Debug)]
 pub struct Schedule {
-    /// Keys of the nodes `4 n + 1` to `4 n + 4`, the children of node `n`. The root is node 0; actors are the nodes behind
-    /// the inner ones, the last actor first: links have the highest numbers and the most turns, and the first leaves are
-    /// the nearest to the root.
+    /// Keys of the nodes `4 n + 1` to `4 n + 4`, the children of node `n`. The root is node 0. Actors are the nodes
+    /// behind the inner ones, the last actor first: the first leaves are nearest to the root, and links, which have the
+    /// most turns, have the highest numbers.
     families: Vec<[u64; 4]>,
-    /// The place of actor 0 among all children.
+    /// Place of actor 0 among all children.
     last_place: usize,
     /// Key of the root.
     first: u64,
-    /// Low bits of a key that hold the actor; the time is above them, so one comparison orders both.
+    /// Number of low bits of a key that are the actor. The time is above them, so that one comparison orders both.
     bits: u32,
-    /// Those bits.
+    /// Mask of those bits.
     actors: u64,
-    /// The first time that is never.
+    /// First time that counts as never.
     never: u64,
 }
 
@@ -39,7 +39,7 @@ impl Schedule {
     /// A schedule of `actors` actors, none of which has a wake-up.
     pub fn new(actors: usize) -> Schedule {
         let (actors, bits) = (actors.max(2), Schedule::bits(actors));
-        let inner = (actors - 1).div_ceil(3); // each takes the place of one of its four children
+        let inner = (actors - 1).div_ceil(3); // each replaces four candidates by one
         Schedule {
             families: vec![[NEVER; 4]; inner],
             last_place: inner + actors - 2,
@@ -50,12 +50,12 @@ impl Schedule {
         }
     }
 
-    /// The last time that a schedule of so many actors can tell from never: 4.9 hours for a million of them.
+    /// Last time that a schedule of `actors` actors distinguishes from never: 4.9 hours for a million actors.
     pub fn horizon(actors: usize) -> Time {
         Time::from_nanos((NEVER >> Schedule::bits(actors)) - 1)
     }
 
-    /// Bits that tell so many actors apart.
+    /// Bits of the number of one of `actors` actors.
     fn bits(actors: usize) -> u32 {
         usize::BITS - (actors.max(2) - 1).leading_zeros()
     }
@@ -66,19 +66,19 @@ impl Schedule {
         if nanos >= self.never { NEVER } else { nanos << self.bits | u64::from(actor.0) }
     }
 
-    /// The place of an actor among all children.
+    /// Place of an actor among all children.
     #[inline]
     fn place(&self, actor: ActorId) -> usize {
         self.last_place - actor.0 as usize
     }
 
-    /// The place of the parent of a family. The root is no child: its place lies beyond all others.
+    /// Place of the parent of a family. The root is not a child: its place is beyond all others.
     #[inline]
     fn parent(family: usize) -> usize {
         family.wrapping_sub(1)
     }
 
-    /// Wakes `actor` at `time`, if it would not be woken sooner anyway.
+    /// Wakes `actor` at `time`, unless it will be woken sooner.
     #[inline]
     pub fn request(&mut self, actor: ActorId, time: Time) {
         let key = self.key(time, actor);
@@ -94,7 +94,7 @@ impl Schedule {
         self.first = self.first.min(key);
     }
 
-    /// Whose turn is next, if it is due at or before `until`: the time and the actor. The same again until
+    /// Time and actor of the next turn, if it is due at or before `until`. The result is the same until
     /// [`end`](Self::end) is called.
     #[inline]
     pub fn next(&self, until: Time) -> Option<(Time, ActorId)> {
@@ -103,8 +103,8 @@ impl Schedule {
         (time <= until && self.first != NEVER).then_some((time, ActorId(actor as u32)))
     }
 
-    /// Ends the turn of `actor`, which wants to be woken at `time` ([`Time::NEVER`] if not at all), whatever it asked
-    /// for before.
+    /// Ends the turn of `actor` and sets its next wake-up to `time` ([`Time::NEVER`]: none). Earlier requests of the
+    /// actor are discarded.
     #[inline]
     pub fn end(&mut self, actor: ActorId, time: Time) {
         let mut key = self.key(time, actor);
@@ -130,7 +130,7 @@ mod tests {
         Time::from_nanos(nanos)
     }
 
-    /// Runs everything; no actor requests another wake-up.
+    /// Runs all turns; no actor requests another wake-up.
     fn drain(schedule: &mut Schedule) -> Vec<(u64, u32)> {
         let mut turns = Vec::new();
         while let Some((now, actor)) = schedule.next(at(1_000)) {
@@ -177,7 +177,7 @@ mod tests {
     }
 
     proptest! {
-        /// Against a list of due times that is searched for its minimum.
+        /// Compared with a list of due times that is searched for its minimum.
         #[test]
         fn behaves_like_a_list(
             actors in 1usize..40,

@@ -1,4 +1,4 @@
-//! What is run: one event after the other, or in windows.
+//! The network and flows of a run, in the order of events or in windows.
 
 use crate::hosts::Endpoints;
 use crate::island::Island;
@@ -9,9 +9,9 @@ use units::Time;
 
 /// The network and the flows of a run.
 pub(crate) enum World {
-    /// All of it as one island, event by event.
+    /// One island, event by event.
     Events(Box<Island>),
-    /// Flow by flow, window by window.
+    /// Windows, flow by flow in each.
     Windows(Box<Windows>),
 }
 
@@ -24,8 +24,8 @@ impl World {
         }
     }
 
-    /// What a hop has done up to the last sampling time, and the bytes that it could have sent between two times if it sends
-    /// at given moments only.
+    /// Counters of a hop up to the last sampling time, and the bytes that a link with opportunities could have sent
+    /// between two times.
     pub fn standing(&self, hop: HopId, from: Time, to: Time) -> (Counters, Option<u64>) {
         match self {
             World::Events(island) => (island.net.totals(hop).run, island.net.offered_bytes(hop, from, to)),
@@ -33,7 +33,7 @@ impl World {
         }
     }
 
-    /// Does something with every flow, in the order of their numbers.
+    /// Calls `act` with every flow, in the order of their numbers.
     pub fn for_each_flow(&mut self, act: impl FnMut(&mut Endpoints)) {
         match self {
             World::Events(island) => island.flows.iter_mut().for_each(act),
@@ -41,7 +41,7 @@ impl World {
         }
     }
 
-    /// Data packets that all flows have sent by now.
+    /// Data packets sent so far, over all flows.
     pub fn data_packets(&self) -> u64 {
         match self {
             World::Events(island) => island.data_packets(),

@@ -354,7 +354,7 @@ impl Connection {
         }
     }
 
-    /// In-order delays of payload, if they are measured.
+    /// Histogram of the in-order delays of payload, if they are measured.
     pub fn in_order(&mut self) -> Option<&mut Histogram> {
         self.data.receiver.in_order().map(|in_order| &mut in_order.delays)
     }

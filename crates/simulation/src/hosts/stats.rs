@@ -19,7 +19,7 @@ pub struct FlowStats {
     pub one_way: Histogram,
     /// Interarrival jitter of datagrams.
     pub jitter: Option<Box<InterarrivalJitter>>,
-    /// In-order delays of payload since the end of the warm-up, if they are measured.
+    /// Histogram of the in-order delays of payload since the end of the warm-up, if they are measured.
     pub in_order: Option<Box<Histogram>>,
     /// Counters at the start of its measurement.
     pub begin: Option<CounterSnapshot>,

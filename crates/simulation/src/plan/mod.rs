@@ -119,7 +119,7 @@ pub struct ChangePlan {
     pub at_ns: u64,
     /// The rate from then on, 0 for an outage; `None`: as before.
     pub rate_bps: Option<u64>,
-    /// Propagation delay of what leaves from then on; `None`: as before.
+    /// Propagation delay of packets that leave from then on; `None`: as before.
     #[serde(default)]
     pub delay_ns: Option<u64>,
     /// Loss from then on; `None`: as before.

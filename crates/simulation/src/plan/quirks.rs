@@ -100,7 +100,7 @@ pub enum LostInFlightPlan {
     /// The count at its transmission.
     #[default]
     Counted,
-    /// That count, minus the packets moved from the head of its burst into the previous burst.
+    /// The count at its transmission, minus the packets moved from the head of its burst into the previous burst.
     Shifted,
 }
 

@@ -77,7 +77,7 @@ impl Numbered for Point {
 /// Packets captured so far, and the state from which missing header fields are filled in.
 #[derive(Debug, Default)]
 pub struct Capture {
-    /// By point, whether packets are captured there.
+    /// Whether packets are captured at each point.
     wanted: Vec<bool>,
     numbering: Streams,
     /// Streams of all connections: each connection has two adjacent ones, one per direction.
@@ -93,7 +93,7 @@ struct Stream {
     flow: u32,
     connection: Option<u32>,
     sent: Vec<Sent>,
-    /// By point, number of packets of `sent` that have passed it or were dropped before it.
+    /// Number of packets of `sent` that have passed each point or were dropped before it.
     seen: Vec<usize>,
     /// Payload of a full packet.
     mss: u32,

@@ -23,7 +23,7 @@ pub(crate) struct Split {
     uses: Vec<Use>,
     /// Shared links, each after those that feed it.
     shared: Vec<HopId>,
-    /// By hop, its number among the shared links, if it is one.
+    /// Number of each hop among the shared links, if it is one.
     numbers: Vec<Option<usize>>,
     /// Lookahead by shared link: packets that arrive sooner than this after the islands' time are all known.
     notice: Vec<Duration>,
