@@ -1,8 +1,9 @@
-//! What an ACK costs in each algorithm of the registry, without its sender: `ack_path` in the `tcp` crate measures all.
+//! Cost of an ACK in each algorithm of the registry, without that of its sender: `ack_path` in the `tcp` crate measures
+//! both.
 //!
-//! Every algorithm is told once more what it was told alone on the same path, so that it does what it does there: loss-based
-//! ones fill the buffer and back off, BBR goes through the phases of its cycle. Prints nanoseconds per ACK and the ratio to
-//! CUBIC at the end.
+//! The events of a run of each algorithm alone on the same path are replayed to it, so that it behaves as in that run:
+//! loss-based algorithms fill the buffer and back off, BBR goes through the phases of its cycle. Prints nanoseconds per
+//! ACK and the ratio to CUBIC at the end.
 
 mod replay;
 
@@ -29,7 +30,8 @@ fn per_ack(criterion: &mut Criterion) {
     compare(&recordings);
 }
 
-/// The table of ratios: the quickest of many passes, taken in turn so that a disturbance meets all alike.
+/// Prints the table of ratios, from the quickest of many passes. Algorithms take turns, so that a disturbance affects
+/// all alike.
 #[allow(clippy::disallowed_methods, reason = "a benchmark reads the clock")]
 fn compare(recordings: &[Recording]) {
     const PASSES: usize = 100;

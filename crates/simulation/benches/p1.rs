@@ -5,7 +5,7 @@ mod study;
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use simulation::{Plan, Simulation};
 
-/// Simulated seconds; long enough for every flow to have left its start-up.
+/// Simulated seconds; long enough for every flow to leave its start-up.
 const SECONDS: u64 = 5;
 
 fn p1(c: &mut Criterion) {

@@ -1,9 +1,10 @@
-//! The bare packet mover: how fast packets can be moved at all. `mover [flows [seconds [queue packets [rate, Gbit/s]]]]`.
+//! Bare packet mover, an upper bound of the speed of a simulation.
+//! Usage: `mover [flows [seconds [queue packets [rate, Gbit/s]]]]`.
 //!
-//! The first study's six links with their queues and delays, windows of a fixed size, an ACK for every packet, and no
-//! TCP: no loss recovery, no rates, no counters of intervals. It shares no code with the simulator, so that what a
-//! simulation of TCP costs beyond this is seen. Every link is a first-in first-out queue, and only its earliest
-//! arrival is in the heap of events: six events for a packet and its ACK.
+//! It has the six links of the first study with their queues and delays, windows of a fixed size, and an ACK for every
+//! packet. It has no TCP: no loss recovery, no rates, no counters of intervals. It shares no code with the simulator,
+//! so that the difference is the cost of simulating TCP. Every link is a first-in first-out queue, and only its
+//! earliest arrival is in the heap of events: six events for a packet and its ACK.
 
 use std::cmp::Reverse;
 use std::collections::binary_heap::PeekMut;
@@ -14,10 +15,10 @@ const DATA_BYTES: u64 = 1486;
 const ACK_BYTES: u64 = 66;
 const ACCESS_DELAY_NS: u64 = 5_000_000;
 const BOTTLENECK_DELAY_NS: u64 = 50_000_000;
-/// The round trip without queues. A window fills it, and its share of half the queue.
+/// Base RTT. A window fills it, and its share of half the queue.
 const PATH_NS: u64 = 2 * (BOTTLENECK_DELAY_NS + 2 * ACCESS_DELAY_NS);
 
-/// As large as a packet of the simulator.
+/// A packet, as large as one of the simulator.
 #[derive(Clone, Copy)]
 struct Packet {
     flow: u32,
@@ -28,16 +29,16 @@ struct Packet {
     _unused: [u64; 3],
 }
 
-/// A queue and a wire behind it. Packets stay in `packets` until they arrive.
+/// A queue and a wire behind it. Packets are in `packets` until they arrive.
 struct Link {
     picoseconds_per_byte: u64,
     delay_ns: u64,
     limit: usize,
-    /// When the last packet has been sent, in picoseconds.
+    /// Departure time of the last packet in picoseconds.
     free_ps: u64,
-    /// The packet, when its last bit leaves, and when that arrives.
+    /// Packets with the times at which their last bit leaves and arrives.
     packets: VecDeque<(u64, u64, Packet)>,
-    /// How many of them have left the queue.
+    /// Number of these packets that have left the queue.
     left: usize,
     dropped: u64,
 }
@@ -49,7 +50,7 @@ impl Link {
         Link { picoseconds_per_byte, delay_ns, limit, free_ps: 0, packets, left: 0, dropped: 0 }
     }
 
-    /// Queues a packet. Returns when it arrives, if no other one arrives before it.
+    /// Queues a packet. Returns its arrival time, if no other packet arrives before it.
     fn put(&mut self, now_ns: u64, packet: Packet) -> Option<u64> {
         while self.packets.get(self.left).is_some_and(|(leaves_ns, ..)| *leaves_ns <= now_ns) {
             self.left += 1;
@@ -64,7 +65,7 @@ impl Link {
         (self.packets.len() == 1).then_some(leaves_ns + self.delay_ns)
     }
 
-    /// Takes the packet that arrives, and says when the next one does.
+    /// Takes the packet that arrives, with the arrival time of the next one.
     fn take(&mut self) -> Option<(Packet, Option<u64>)> {
         let (.., packet) = self.packets.pop_front()?;
         self.left = self.left.saturating_sub(1);
@@ -72,7 +73,7 @@ impl Link {
     }
 }
 
-/// The least that a sender and a receiver can know.
+/// Least state of a sender and a receiver.
 #[derive(Clone, Copy, Default)]
 struct Flow {
     next: u64,
@@ -82,7 +83,7 @@ struct Flow {
 }
 
 struct Mover {
-    /// Packets that a flow may have in flight. It doubles its packets each round trip until it has so many.
+    /// Most packets of a flow in flight. A flow doubles its packets each round trip up to this number.
     window: u64,
     links: Vec<Link>,
     flows: Vec<Flow>,
@@ -90,7 +91,7 @@ struct Mover {
 }
 
 impl Mover {
-    /// Links 0 and 1 are the bottleneck and its way back, then four access links for every flow.
+    /// A mover. Links 0 and 1 are the bottleneck and its reverse link; then come four access links per flow.
     fn new(flows: u32, window: u64, bits_per_second: u64, limit: usize) -> Mover {
         let wide = |_| Link::new(10 * bits_per_second, ACCESS_DELAY_NS, usize::MAX);
         let bottleneck = Link::new(bits_per_second, BOTTLENECK_DELAY_NS, limit);
@@ -113,8 +114,8 @@ impl Mover {
         self.put(2 + 4 * flow, now_ns, packet);
     }
 
-    /// The turn of the link whose packet arrives first, if that is before the end. It keeps its place in the heap if it
-    /// has another packet. Returns whether there was one.
+    /// Runs the turn of the link with the earliest arrival, if that is before the end. Returns whether there was one.
+    /// The link remains in the heap if it has another packet.
     fn turn(&mut self, end_ns: u64) -> bool {
         let Some(mut first) = self.events.peek_mut() else { return false };
         let Reverse((now_ns, link)) = *first;

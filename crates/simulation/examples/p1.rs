@@ -1,4 +1,5 @@
-//! The first study as a whole process: `p1 [algorithm [flows [seconds [queue packets [events|windows|auto [threads]]]]]]`.
+//! The first study as a process of its own.
+//! Usage: `p1 [algorithm [flows [seconds [queue packets [events|windows|auto [threads]]]]]]`.
 
 #[path = "../benches/study/mod.rs"]
 mod study;

@@ -1,19 +1,19 @@
-//! Runs the plan in a file as a whole process, to be measured: `plan FILE [seed [from]]`. What it prints of packets and
-//! CPU time (Linux) is of the part after `from`, in seconds of simulated time.
+//! Runs the plan in a file as a process of its own, for measurements: `plan FILE [seed [from]]`. It prints packets and
+//! CPU time (Linux) of the part after `from`, in seconds of simulated time.
 
 use simulation::{Plan, Simulation};
 use std::env::args;
 use std::fs::{read_dir, read_to_string};
 use units::Time;
 
-/// CPU time of all threads so far, from the scheduler's own clock; 0 where the system has none.
+/// CPU time of all threads so far, from the scheduler's own clock; 0 if the system has none.
 fn cpu_ns() -> u64 {
     let threads = read_dir("/proc/self/task").into_iter().flatten().flatten();
     let time = |text: String| text.split(' ').next().and_then(|first| first.parse::<u64>().ok());
     threads.filter_map(|thread| read_to_string(thread.path().join("schedstat")).ok().and_then(time)).sum()
 }
 
-/// The most memory that the process has had, in megabytes; 0 where the system does not say.
+/// Peak memory of the process in megabytes; 0 if the system does not report it.
 fn peak_mb() -> f64 {
     let status = read_to_string("/proc/self/status").unwrap_or_default();
     let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));

@@ -1,4 +1,4 @@
-//! What CAKE does for flows that respond to it.
+//! CAKE with flows that respond to congestion.
 
 use crate::common::{flow, link, plan, run};
 use serde_json::{Value, json};
@@ -60,7 +60,7 @@ fn hosts_share_equally_however_many_flows_they_have() {
 
 #[test]
 fn bulk_leaves_the_link_to_best_effort() {
-    let mut all = flows(&["cubic"; 5]); // the last four keep their tin busy
+    let mut all = flows(&["cubic"; 5]); // the last four fill their tin
     all[0]["dscp"] = json!(8);
     let shares = goodputs(&cake(json!({}), all));
     let share = shares[0] / shares.iter().sum::<f64>();

@@ -1,11 +1,11 @@
-//! Flows of datagrams, against arithmetic done by hand.
+//! Flows of datagrams, compared with arithmetic by hand.
 
 use crate::common::{datagrams, first, flow, link, plan, run};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 use simulation::{Column, Plan};
 
-/// 1 Mbit/s and 10 ms there, 10 Mbit/s and 5 ms back.
+/// Links of 1 Mbit/s and 10 ms forward, 10 Mbit/s and 5 ms back.
 fn links() -> Vec<Value> {
     vec![
         link("there", Some(1_000_000), 10_000_000, Some(20)),
@@ -13,7 +13,7 @@ fn links() -> Vec<Value> {
     ]
 }
 
-/// Serialisation of a datagram of 142 bytes on the route there, and on the route back.
+/// Transmission time of a datagram of 142 bytes on the forward route, and on the reverse route.
 const THERE_S: f64 = 142.0 * 8.0 / 1e6;
 const BACK_S: f64 = 142.0 * 8.0 / 10e6;
 
@@ -25,7 +25,7 @@ fn a_ping_takes_both_delays_and_both_serialisations() {
     assert!((first(&results.flows, "rtt_mean_s") - rtt).abs() < 1e-12);
     assert_eq!(results.probes.numbers("owd_s")[..10], [0.01 + THERE_S; 10]);
     assert_eq!(results.probes.numbers("time_s")[9], 0.9);
-    // The eleventh leaves at the very end and is on its way.
+    // The eleventh leaves at the very end and is in flight.
     assert_eq!(first(&results.flows, "sent_packets"), 11.0);
     assert_eq!(first(&results.flows, "lost_packets"), 0.0);
     assert_eq!(first(&results.flows, "jitter_s"), 0.0);
@@ -55,7 +55,7 @@ fn a_full_queue_loses_what_does_not_fit() {
     let lost = first(&results.flows, "lost_packets");
     let share = lost / first(&results.flows, "sent_packets");
     assert!((share - (1.0 - 1.0 / 1.136)).abs() < 0.005, "{share}");
-    // What was dropped behind the last arrival is not known to be lost yet.
+    // Datagrams that were dropped behind the last arrival do not count as lost yet.
     let dropped = first(&results.links_summary, "dropped_packets");
     assert!((0.0..=10.0).contains(&(dropped - lost)), "{dropped} {lost}");
     let unanswered = results.probes.numbers("owd_s").iter().filter(|owd| owd.is_nan()).count() as f64;
@@ -149,7 +149,7 @@ fn datagrams_have_no_congestion_control_and_connections_need_one() {
     assert!(never.contains("flows[0].workload.interval_ns: 0 is out of range"), "{never}");
 }
 
-/// Datagrams of any kind beside a TCP flow.
+/// Datagrams of any kind with a TCP flow.
 fn mixes() -> impl Strategy<Value = Value> {
     let periods = proptest::option::of((1_000u64..100_000_000, 0u64..100_000_000, any::<bool>()));
     let kind = (1u64..50, 0u32..1_400, any::<bool>(), any::<bool>(), periods, any::<bool>());

@@ -1,4 +1,4 @@
-//! Delays of payload, against what a capture at both ends says.
+//! Delays of payload, compared with captures at both ends.
 
 use crate::common::{first, flow, link, plan, run, single};
 use proptest::prelude::*;
@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use simulation::{Column, Results, Table};
 use std::collections::BTreeMap;
 
-/// A data packet where it was captured.
+/// A captured data packet.
 #[derive(Clone, Copy, Debug)]
 struct Packet {
     time_ns: u64,
@@ -37,7 +37,7 @@ fn captured(packets: &Table, point: &str) -> Vec<Packet> {
     .collect()
 }
 
-/// What a capture at both ends of a path that keeps the order says.
+/// Delays from captures at both ends of a path without reordering.
 #[derive(Debug, Default)]
 struct Said {
     one_way_s: Vec<f64>,
@@ -79,7 +79,7 @@ impl Said {
     }
 }
 
-/// One flow over a link that drops by its queue, by chance, and wholly for a while.
+/// One flow over a link that drops packets in its queue, at random, and all of them for a time.
 fn plans() -> impl Strategy<Value = Value> {
     let cca = prop_oneof![Just("reno"), Just("cubic"), Just("bbr3")];
     let loss = prop_oneof![Just(0.0), Just(0.002), Just(0.05), Just(0.3)];
@@ -110,7 +110,7 @@ fn plans() -> impl Strategy<Value = Value> {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(60))]
 
-    /// Times are of microseconds, percentiles of buckets.
+    /// Compared with tolerances: times have microseconds, percentiles have buckets.
     #[test]
     fn they_are_those_of_a_capture_at_both_ends(plan in plans(), seed in 0u64..100) {
         let results = run(&plan, seed);
@@ -157,7 +157,7 @@ fn with_gro_payload_is_in_order_when_its_batch_is_handed_up() {
 
 #[test]
 fn a_needless_retransmission_is_marked_lost_and_not_dropped() {
-    // The path becomes longer than a timeout takes.
+    // The delay of the path becomes longer than a timeout.
     let mut plan = single("reno", 6_000);
     plan["links"][0]["changes"] = json!([
         { "at_ns": 2_000_000_000u64, "delay_ns": 900_000_000 }, { "at_ns": 4_000_000_000u64, "delay_ns": 20_000_000 },

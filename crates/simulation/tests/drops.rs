@@ -1,4 +1,4 @@
-//! Dropped packets of flows, against what the links of their paths have dropped.
+//! Dropped packets of flows, compared with the drops of the links on their paths.
 
 use crate::common::{datagrams, first, flow, link, plan, run};
 use proptest::prelude::*;
@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use simulation::{Column, Execution, External, Plan, Results, Simulation};
 
 const MS: u64 = 1_000_000;
-/// Nothing is dropped before: a handshake is over by then, and what drops from then on are data packets.
+/// Time before which nothing is dropped. Handshakes are over by then, so that only data packets are dropped later.
 const CALM_MS: u64 = 300;
 const END_MS: u64 = 3_000;
 
@@ -103,7 +103,7 @@ fn hop(name: &'static str) -> impl Strategy<Value = Value> {
     )
 }
 
-/// Flows of one direction: TCP from the beginning on, datagrams after the calm.
+/// Flows of one direction: TCP from the start on, datagrams after the calm.
 fn flows() -> impl Strategy<Value = Vec<Value>> {
     let tcp = prop_oneof![Just("reno"), Just("cubic"), Just("bbr1"), Just("bbr3")];
     let size = prop_oneof![Just(None), (100_000u64..2_000_000).prop_map(Some)];
@@ -124,7 +124,8 @@ fn flows() -> impl Strategy<Value = Vec<Value>> {
     proptest::collection::vec(prop_oneof![2 => bulk, 1 => udp], 1..4)
 }
 
-/// Flows over one to three links, the first of which may be the interface of their host, with a way back that loses, too.
+/// Flows over one to three links, the first of which may be the interface of their host. The reverse route drops
+/// packets, too.
 fn paths() -> impl Strategy<Value = (Value, usize)> {
     let hops = (hop("one"), hop("two"), hop("three"), 1usize..4, proptest::option::of(5u64..40));
     (hops, flows(), 0u64..2_500, 0.0f64..0.05).prop_map(
@@ -214,7 +215,7 @@ fn cells() -> impl Strategy<Value = (&'static str, Value)> {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(120))]
 
-    /// Datagrams down and up: all that is dropped is theirs.
+    /// Datagrams down and up: all drops are theirs.
     #[test]
     fn they_are_those_that_a_cell_dropped(
         (kind, params) in cells(), queue in queue(), spans in (100u64..900, 1_000u64..2_000), seed in 0u64..1_000,
@@ -239,7 +240,7 @@ proptest! {
     }
 }
 
-/// How many data packets of a flow's sender were captured at a point.
+/// Number of data packets of a flow's sender that were captured at a point.
 fn captured(results: &Results, point: &str, flow: &str) -> f64 {
     let text = |name: &str| match results.packets.column(name) {
         Some(Column::Label { codes, names }) => {
@@ -273,7 +274,7 @@ fn workloads() -> impl Strategy<Value = Value> {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(150))]
 
-    /// Handshakes, acknowledgements, FINs and requests are dropped, too, and are not counted.
+    /// Dropped handshakes, ACKs, FINs and requests are not counted.
     #[test]
     fn of_connections_that_open_and_close_payload_of_their_sender_is_counted(
         workloads in [workloads(), workloads()], queue in queue(), loss in 0.0f64..0.1, seed in 0u64..1_000,
@@ -289,10 +290,10 @@ proptest! {
             flow["stop_ns"] = json!(2_000 * MS);
             flow
         });
-        let mut plan = plan(60_000, links, flows.collect()); // nothing is on its way at the end
+        let mut plan = plan(60_000, links, flows.collect()); // nothing is in flight at the end
         plan["record"]["packets"] = json!(["sender", "there"]);
         let results = run(&plan, seed);
-        // What is lost at the far end does not leave the link either.
+        // A packet that is dropped on the wire does not leave the link either.
         let missing = names.map(|name| captured(&results, "sender", name) - captured(&results, "there", name));
         prop_assert_eq!(results.flows.numbers("dropped_packets"), missing);
         prop_assert!(missing.iter().sum::<f64>() <= first(&results.links_summary, "dropped_packets"));

@@ -1,13 +1,13 @@
-//! What connections that open, ask, answer and close put on the wire, packet by packet.
+//! Packets of connections that open, send requests and responses, and close.
 //!
-//! The exchanges are those of two sockets of Linux 6.18 between a client that asks and closes, and a server that answers
-//! and closes at once; there they were captured.
+//! The expected exchanges were captured between two sockets of Linux 6.18: a client that sends requests and closes, and
+//! a server that responds and closes at once.
 
 use crate::common::{first, flow, link, plan, run};
 use serde_json::{Value, json};
 use simulation::{Column, Results};
 
-/// 20 ms either way, with a workload until `stop_ms`; every packet is seen where it leaves.
+/// A path of 20 ms in each direction, with a workload until `stop_ms`. Packets are captured as they leave the links.
 fn working(workload: Value, stop_ms: u64) -> Value {
     let links = vec![link("there", None, 20_000_000, None), link("back", None, 20_000_000, None)];
     let mut only = flow("only", "cubic", &[0], &[1]);
@@ -47,8 +47,7 @@ fn wire(results: &Results) -> Vec<String> {
     (0..points.len()).map(one).collect()
 }
 
-/// Every write is pushed.
-/// Linux `tcp_push`.
+/// Opening of a connection. Every write is pushed (Linux `tcp_push`).
 const OPENING: [&str; 7] = [
     "C syn 0",
     "S syn_ack 0",
@@ -70,7 +69,7 @@ fn a_client_that_thinks_acknowledges_answers_at_once_and_servers_acknowledge_req
 #[test]
 fn a_client_that_asks_again_soon_acknowledges_an_answer_with_its_next_request() {
     let exchange = ["C data 100 psh", "S data 1000 psh"];
-    // Two more are asked for, at 90 and 140 ms; the last answer is acknowledged by the FIN.
+    // Two more requests follow, at 90 and 140 ms. The FIN acknowledges the last response.
     let expected = [&OPENING[..], &exchange, &exchange, &CLOSING].concat();
     assert_eq!(wire(&asking(10, 185)), expected);
 }
@@ -82,7 +81,7 @@ fn a_transfer_closes_its_connection_and_statistics_count_its_data_only() {
         json!({ "kind": "periodic", "interval_ns": 10_000_000_000u64, "sizes": sizes, "keep": false });
     let results = run(&working(periodic, 1_000), 1);
     let wire = wire(&results);
-    // Here the data is the client's, which goes there: 10 packets first, and the FIN with the last of the other 4.
+    // The client sends the data: 10 packets first, and the FIN with the last of the other 4.
     assert_eq!(
         wire[..3],
         ["C syn 0", "S syn_ack 0", "C handshake_ack 0"].map(|sent| match &sent[..1] {

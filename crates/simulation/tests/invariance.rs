@@ -1,4 +1,4 @@
-//! Same plan, same seed: same results, however the run is stepped and sampled.
+//! Runs of the same plan and seed have the same results, however they are stepped and sampled.
 
 use crate::common::{datagrams, flow, link, plan, run, simulation};
 use proptest::prelude::*;
@@ -6,12 +6,12 @@ use serde_json::{Value, json};
 use simulation::{Column, Plan, Results, Simulation};
 use units::Time;
 
-/// Bit for bit, NaN included.
+/// Results as text that is equal if all bits are, NaN included.
 fn digest(results: &Results) -> String {
     format!("{results:?}")
 }
 
-/// Calls `advance` until it is there.
+/// Calls `advance` until the simulation has reached a time.
 fn advance(simulation: &mut Simulation, until: Time) -> Time {
     let until_end = until.min(Time::from_nanos(500_000_000));
     loop {
@@ -22,7 +22,7 @@ fn advance(simulation: &mut Simulation, until: Time) -> Time {
     }
 }
 
-/// Another rate and loss from some time on, and batches at the far end.
+/// A change of rate and loss at a time, and aggregation at the far end.
 fn impairments() -> impl Strategy<Value = Option<(u64, u64, u64)>> {
     proptest::option::of((0u64..500_000_000, 1_000_000u64..50_000_000, 500_000u64..20_000_000))
 }
@@ -64,7 +64,7 @@ pub fn plans() -> impl Strategy<Value = Value> {
             all.push(probes);
         }
         if let Some((at, _, _)) = rest.3 {
-            // A second core link beside the first, taken by the first flow for a while.
+            // A second core link in parallel, which the first flow takes for a time.
             let second = links.len() as u32;
             links.push(link("alternative", rate, delay / 2, Some(packets)));
             let old = all[0]["forward"].clone();

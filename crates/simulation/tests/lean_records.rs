@@ -1,15 +1,15 @@
-//! Runs of many flows, whose senders set the records of delivered packets aside, give what they give with few flows.
+//! Lean packet records, which runs of many flows use, do not change results.
 
 use crate::common::{flow, link, plan, run};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 use simulation::{Column, Results, Table};
 
-/// One more than `MANY_FLOWS` of hosts/factory.rs: records are set aside.
+/// Number of flows: one more than `MANY_FLOWS` of hosts/factory.rs, so that records are lean.
 const MANY: usize = 2_001;
 const DURATION_MS: u64 = 1_500;
 
-/// Two flows that lose many packets: at the queue, by chance either way, and when nothing passes for a while.
+/// Two flows that lose many packets: in the queue, at random in both directions, and in an outage.
 fn plans() -> impl Strategy<Value = Value> {
     let cca = || prop_oneof![Just("reno"), Just("cubic"), Just("bbr1"), Just("bbr3"), Just("prague")];
     let loss = || prop_oneof![Just(0.0), 0.0f64..0.1, Just(0.3)];
@@ -22,7 +22,7 @@ fn plans() -> impl Strategy<Value = Value> {
             vec![link("there", Some(rate), delay, Some(packets)), link("back", None, delay, None)];
         links[0]["loss"] = json!({ "kind": "bernoulli", "probability": lost });
         links[1]["loss"] = json!({ "kind": "bernoulli", "probability": lost_back });
-        // Longer than a timeout takes, so that some are needless and are undone.
+        // The delay is longer than a timeout, so that some timeouts are spurious and are undone.
         links[0]["changes"] = json!([
             { "at_ns": at_ms * 1_000_000, "delay_ns": delay + 400_000_000 },
             { "at_ns": (at_ms + 150) * 1_000_000, "delay_ns": delay },
@@ -43,7 +43,7 @@ fn plans() -> impl Strategy<Value = Value> {
     })
 }
 
-/// The same among flows that begin as all is over, on a link of their own.
+/// The same plan with many more flows, which start at the end, on a link of their own.
 fn among_many(plan: &Value) -> Value {
     let mut plan = plan.clone();
     let links = plan["links"].as_array_mut().expect("links");
@@ -59,7 +59,7 @@ fn among_many(plan: &Value) -> Value {
     plan
 }
 
-/// What every table says of the two flows and the two links, bit for bit.
+/// Rows of every table about the two flows and the two links, as text that is equal if all bits are.
 fn digest(results: Results) -> Vec<String> {
     results
         .tables()

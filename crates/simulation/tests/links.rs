@@ -1,10 +1,10 @@
-//! Links that change, follow a trace, duplicate, replay losses and filter acknowledgements, under TCP.
+//! Links that change, follow a trace, duplicate, replay losses and filter ACKs, with TCP.
 
 use crate::common::{first, run, single};
 use serde_json::{Value, json};
 use simulation::{Plan, Simulation};
 
-/// A single flow with something else on its link there (0) or back (1).
+/// A single flow with other settings of its forward (0) or reverse (1) link.
 fn with(link: usize, changes: &[(&str, Value)], duration_ms: u64) -> Value {
     let mut plan = single("cubic", duration_ms);
     for (key, value) in changes {

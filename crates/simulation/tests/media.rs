@@ -1,4 +1,4 @@
-//! Media under TCP: turns, counters, captures, routes that change, and what a plan may say of them.
+//! Media with TCP: turns, counters, captures, changes of routes, and checks of plans.
 
 use crate::common::{first, flow, link, plan, run};
 use serde_json::{Value, json};
@@ -8,7 +8,7 @@ const RATE: f64 = 10e6;
 const TURN: f64 = 10.0 * 1514.0;
 const OVERHEAD: f64 = 500e-6;
 
-/// A shared channel of 10 Mbit/s and 5 ms with so many ports. Turns carry ten full packets and cost half a millisecond.
+/// A shared channel of 10 Mbit/s and 5 ms with `ports` ports. Turns carry ten full packets and cost half a millisecond.
 fn medium(name: &str, ports: usize, packets: u64) -> Value {
     let port = |n: usize| {
         let name = format!("{name}/{n}");
@@ -24,7 +24,7 @@ fn medium(name: &str, ports: usize, packets: u64) -> Value {
     })
 }
 
-/// Flows that share an uplink: data by a port each and a common link, ACKs by another link.
+/// Flows that share an uplink: data cross one port per flow and a common link, ACKs another link.
 fn uplink(flows: usize, packets: u64, duration_ms: u64) -> Value {
     let links =
         vec![link("core", Some(1_000_000_000), 5_000_000, None), link("down", None, 10_000_000, None)];
@@ -116,7 +116,7 @@ fn a_station_that_changes_its_medium_takes_its_flow_along() {
     let forwarded = results.links_summary.numbers("forwarded_packets");
     assert_eq!(forwarded[3], 0.0); // the first port of the second medium
     assert!(forwarded[2] > 5_000.0 && forwarded[4] > 5_000.0, "{forwarded:?}");
-    // What was in flight on the first medium arrived.
+    // Packets in flight on the first medium arrived.
     let goodput = first(&results.flows, "goodput_bps");
     assert!(goodput > 0.85 * 8.0 * TURN / (8.0 * TURN / RATE + OVERHEAD), "{goodput}");
 }
@@ -128,7 +128,7 @@ fn the_least_time_of_a_transfer_counts_the_delay_and_the_rate_of_the_medium() {
     let results = run(&plan, 1);
     let (ideal, taken) = (first(&results.transfers, "ideal_s"), first(&results.transfers, "fct_s"));
     let least = 100.0 * 1514.0 * 8.0 / RATE;
-    // A round trip opens the connection, another one carries the data and the last acknowledgement.
+    // One round trip opens the connection; another one carries the data and the last ACK.
     assert!((ideal - least - 2.0 * 20e-3).abs() < 1e-9, "{ideal}");
     assert!(ideal < taken, "{ideal} of {taken}");
 }

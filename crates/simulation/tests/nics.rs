@@ -1,13 +1,13 @@
-//! Network interfaces of hosts: their flows share one, and a sender fills it no further than TCP small queues allow.
+//! Network interfaces of hosts, which their flows share and in which TCP small queues limit each sender.
 
 use crate::common::{first, flow, link, plan, run};
 use serde_json::{Value, json};
 use simulation::{Plan, Results};
 
-/// Bytes on the wire of a full packet: 1448 of payload, 66 of headers.
+/// Bytes of a full packet on the wire: 1448 of payload, 66 of headers.
 const WIRE: f64 = 1514.0;
 
-/// Bulk flows of one host, whose interface of 10 Mbit/s is followed by 40 ms of round trip.
+/// Bulk flows of one host with an interface of 10 Mbit/s and a base RTT of 40 ms.
 fn laptop(queue: Value, ccas: &[&str]) -> Value {
     let mut nic = link("nic", Some(10_000_000), 0, None);
     nic["nic"] = json!(true);
@@ -19,7 +19,7 @@ fn laptop(queue: Value, ccas: &[&str]) -> Value {
     made
 }
 
-/// The same without an interface: its link belongs to the network.
+/// The same flows without an interface: its link belongs to the network.
 fn path(queue: Value, ccas: &[&str]) -> Value {
     let mut made = laptop(queue, ccas);
     made["links"][0]["nic"] = json!(false);
@@ -30,7 +30,7 @@ fn queues() -> [Value; 3] {
     ["drop_tail", "fq", "fq_codel"].map(|kind| json!({ "kind": kind }))
 }
 
-/// The most packets that waited in the first link, and how many it dropped.
+/// Largest queue of the first link in packets, and its drops.
 fn waited_and_dropped(results: &Results) -> (f64, f64) {
     let summary = &results.links_summary;
     (first(summary, "backlog_max_packets"), first(summary, "dropped_packets"))
@@ -48,9 +48,9 @@ fn two_flows_of_a_host_share_its_interface_equally_and_fill_it() {
 
 #[test]
 fn a_sender_has_two_bursts_and_what_it_may_add_to_less_than_that_in_its_host() {
-    // In slow start the window is at most twice what is in flight, and pacing doubles that once more. A burst is a
-    // millisecond at that rate, and at least two packets. Two bursts are the limit; a sender that has one packet less
-    // may add a burst. One packet of all is in transmission.
+    // In slow start the window is at most twice the packets in flight, and pacing doubles that once more. A burst is a
+    // millisecond at that rate, and at least two packets. The limit is two bursts, and a sender one packet below the
+    // limit may add a burst. One packet of all is in transmission.
     let pace = 4.0 * 10e6 / 8.0 * 1448.0 / WIRE;
     let burst = (pace / 1024.0 / 1448.0).floor().max(2.0);
     for queue in queues() {

@@ -1,11 +1,11 @@
-//! Plans that cannot be simulated are refused with a reason, and nothing panics.
+//! Checks of plans: a plan that cannot be simulated is refused with a reason, and nothing panics.
 
 use crate::common::{flow, single};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 use simulation::{Plan, Simulation};
 
-/// The error of a plan that should be fine but for one change.
+/// The error of a plan that is valid except for one change.
 fn refusal(change: impl FnOnce(&mut Value)) -> String {
     let mut plan = single("cubic", 100);
     change(&mut plan);
@@ -138,7 +138,7 @@ fn every_mistake_is_named() {
     assert_eq!(paths, expected);
 }
 
-/// A value that may or may not fit where it is put.
+/// A value that may or may not be valid in its place.
 fn odd() -> impl Strategy<Value = Value> {
     prop_oneof![
         Just(json!(null)),
@@ -176,7 +176,7 @@ proptest! {
         let _ = Plan::from_json(&text);
     }
 
-    /// Replaces up to four values of a good plan. What is not refused must run.
+    /// Up to four values of a valid plan are replaced. Plans that are not refused must run.
     #[test]
     fn mutated_plans_are_refused_or_run(
         changes in proptest::collection::vec((any::<proptest::sample::Index>(), odd()), 1..5),
@@ -200,7 +200,7 @@ proptest! {
     }
 }
 
-/// A plan in which every part of a plan occurs.
+/// A plan with every possible part.
 fn full() -> Value {
     let periods = json!({ "on_ns": 2_000, "off_ns": 0, "exponential": true });
     let bytes = json!({ "kind": "pareto", "shape": 1.25, "low": 100.0, "high": 1e6 });

@@ -39,7 +39,7 @@ fn what_goes_in_comes_out_or_is_held() {
         assert!(came + 0.5 >= left, "nothing leaves that has not come");
         most = most.max(came - left);
     }
-    // What the far end has, but has not been heard of, is held as well.
+    // Payload that has arrived at the receiver and is not yet acknowledged is held as well.
     assert!(most <= BUFFER as f64 + 0.5, "{most} bytes were held");
     assert!(most >= 0.8 * BUFFER as f64, "the slow side fills the buffer: {most} bytes");
     let [first, second] = delivered(&results);
@@ -67,7 +67,7 @@ fn a_fast_second_connection_is_not_in_the_way() {
     plan["links"][0]["rate_bps"] = json!(5_000_000);
     plan["links"][0]["queue"]["packets"] = json!(10);
     let [first, second] = delivered(&run(&plan, 1));
-    // What is not acknowledged yet is that of a round trip of 40 ms. The buffer is next to empty.
+    // Unacknowledged payload is that of a round trip of 40 ms. The buffer is nearly empty.
     let held = first - second - 5e6 / 8.0 * 0.04;
     assert!(first > 0.9 * 5e6 / 8.0 * 20.0 && held.abs() < 0.05 * BUFFER as f64, "{held} bytes are held");
 }

@@ -1,12 +1,12 @@
-//! What a run must give, against arithmetic done by hand.
+//! Results of runs, compared with arithmetic by hand.
 
 use crate::common::{first, flow, link, plan, run, single};
 use serde_json::json;
 
 #[test]
 fn ten_packets_to_an_empty_path() {
-    // SYN and SYN-ACK: one round trip. Then an ACK and ten packets of 1514 bytes at 10 Mbit/s, 1.2112 ms each, and the
-    // acknowledgement of the last one: 66 bytes do not take time on the unlimited route back.
+    // SYN and SYN-ACK take one round trip. Then come an ACK and ten packets of 1514 bytes at 10 Mbit/s, 1.2112 ms each,
+    // and the ACK of the last one: its 66 bytes take no time on the unlimited reverse route.
     let mut plan = single("reno", 1_000);
     plan["flows"][0]["bytes"] = json!(14_480);
     plan["flows"][0]["tcp"]["ack"] = json!({ "kind": "every", "packets": 1, "timeout_ns": 40_000_000 });
@@ -24,7 +24,7 @@ fn ten_packets_to_an_empty_path() {
     assert_eq!(first(&results.links_summary, "backlog_max_packets"), 10.0);
     let busy_ns = 74.0 * 800.0 + ack_ns + 10.0 * 1_211_200.0;
     assert_eq!(first(&results.links_summary, "utilisation"), busy_ns / 1e9);
-    // The n-th packet waits for the ACK and n others, SYN and ACK for none: 45 times 1.2112 ms over 12 packets.
+    // The n-th packet waits for the ACK and n others, SYN and ACK do not wait: 45 times 1.2112 ms over 12 packets.
     let waited_ns = 10.0 * ack_ns + 45.0 * 1_211_200.0;
     assert_eq!(first(&results.links_summary, "sojourn_mean_s"), waited_ns / 12.0 / 1e9);
     assert_eq!(results.data_packets, 10);
@@ -237,7 +237,7 @@ fn a_capture_counts_bytes_in_what_packets_carry_beside_the_accecn_option() {
 
 #[test]
 fn an_application_keeps_its_pace_and_its_silence() {
-    // 1 Mbit/s of payload from 1 s on, nothing from 3 s on, and as much as goes from 4 s on.
+    // 1 Mbit/s of payload from 1 s on, nothing from 3 s on, and unlimited data from 4 s on.
     let mut plan = single("cubic", 5_000);
     plan["flows"][0]["application"] = json!([
         { "at_ns": 0, "rate_bps": 0 },
@@ -360,7 +360,7 @@ fn an_application_that_rests_sends_half_of_the_time() {
     });
     plan["record"]["interval_ns"] = json!(1_000_000_000);
     let goodput = run(&plan, 1).series.numbers("goodput_bps");
-    // What was in flight or lost when a rest begins arrives in it: a full path and queue are 1.15 Mbit.
+    // Data in flight or lost at the start of a silent period arrive during it: a full path and queue are 1.15 Mbit.
     assert!(goodput.iter().step_by(2).skip(1).all(|&bps| bps > 8e6), "{goodput:?}");
     assert!(goodput.iter().skip(1).step_by(2).all(|&bps| bps < 2e6), "{goodput:?}");
 }

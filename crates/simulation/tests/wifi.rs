@@ -1,4 +1,4 @@
-//! Wi-Fi under TCP and UDP: a cell in a plan.
+//! Wi-Fi cells in plans, with TCP and UDP.
 
 use crate::common::{first, flow, link, plan, run};
 use serde_json::{Value, json};

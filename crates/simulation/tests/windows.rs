@@ -1,4 +1,4 @@
-//! Windows give what one event after the other gives, to the bit.
+//! Windows give the same results as the order of events, bit for bit.
 
 use crate::common::{datagrams, flow, link, plan};
 use proptest::prelude::*;
@@ -12,12 +12,12 @@ fn simulation(plan: &Value, execution: Execution) -> Simulation {
     built.unwrap_or_else(|error| panic!("{error}"))
 }
 
-/// Bit for bit, NaN included.
+/// Results as text that is equal if all bits are, NaN included.
 fn digest(plan: &Value, execution: Execution) -> String {
     format!("{:?}", simulation(plan, execution).finish())
 }
 
-/// A queue for a link between others.
+/// A queue of a link that flows share.
 fn queue() -> impl Strategy<Value = Value> {
     prop_oneof![
         (1u64..60).prop_map(|packets| json!({ "kind": "drop_tail", "packets": packets, "bytes": null })),
@@ -39,7 +39,7 @@ fn speed() -> impl Strategy<Value = (Option<u64>, u64)> {
     (rate, prop_oneof![Just(0u64), Just(1_000_000), Just(5_000_000)])
 }
 
-/// Nothing, or another rate or another limit from some time on.
+/// No change, or another rate or limit from a time on.
 fn changes() -> impl Strategy<Value = Value> {
     let at = 1_000_000u64..400_000_000;
     prop_oneof![
@@ -61,7 +61,7 @@ fn core() -> impl Strategy<Value = Core> {
     (rate, delay, queue(), prop_oneof![Just(0.0), Just(0.02)], changes())
 }
 
-/// What a flow is made of: algorithm, its access links, start, bytes, and over how much of the core it goes.
+/// A flow: algorithm, access links, start, bytes, and the part of the core that it crosses.
 type One = (&'static str, Vec<(Option<u64>, u64)>, u64, Option<u64>, (usize, usize));
 
 fn one() -> impl Strategy<Value = One> {
@@ -147,7 +147,7 @@ proptest! {
 }
 
 proptest! {
-    // Threads wait for each other three times per window, which takes long where other programs want the processors.
+    // Threads wait for each other three times per window, which takes long if other programs use the processors.
     #![proptest_config(ProptestConfig { cases: 12, ..ProptestConfig::default() })]
 
     #[test]
@@ -164,7 +164,7 @@ proptest! {
     }
 }
 
-/// A dumbbell with access links of so many milliseconds at the senders and a bottleneck of so many.
+/// A dumbbell with access links of `access_ms` at the senders and a bottleneck of `core_ms`.
 fn dumbbell(access_ms: u64, core_ms: u64) -> Value {
     let mut links = vec![
         link("there", Some(10_000_000), core_ms * 1_000_000, Some(50)),
@@ -197,7 +197,7 @@ fn windows_that_hold_less_than_a_packet_of_every_flow_are_not_chosen() {
     assert!(is_in_windows(&dumbbell(5, 20), auto) && !is_in_windows(&dumbbell(0, 2), auto));
 }
 
-/// A dumbbell of 5 and 20 ms with something else at its bottleneck.
+/// A dumbbell of 5 and 20 ms with one other setting of its bottleneck.
 fn with_bottleneck(key: &str, value: Value) -> Value {
     let mut plan = dumbbell(5, 20);
     plan["links"][0][key] = value;

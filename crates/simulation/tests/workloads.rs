@@ -51,7 +51,7 @@ fn constant(value: u64) -> Value {
     json!({ "kind": "constant", "value": value })
 }
 
-/// What holds for every transfer of every workload.
+/// Checks properties of every transfer of every workload.
 fn check_transfers(results: &Results) {
     let table = &results.transfers;
     let [start, end, bytes, delivered, fct, ideal] =
@@ -90,7 +90,7 @@ fn arrivals_come_at_the_rate_asked_for() {
     let gaps: Vec<f64> = starts.windows(2).map(|pair| pair[1] - pair[0]).collect();
     let mean = gaps.iter().sum::<f64>() / gaps.len() as f64;
     let variance = gaps.iter().map(|gap| (gap - mean).powi(2)).sum::<f64>() / gaps.len() as f64;
-    let variation = variance.sqrt() / mean; // 1 if they are exponential
+    let variation = variance.sqrt() / mean; // 1 for exponential times
     assert!((0.93..1.07).contains(&variation), "{variation}");
     check_transfers(&results);
 }
@@ -138,11 +138,12 @@ fn a_request_and_its_answer_take_two_round_trips_at_first_and_one_later() {
     let mut plan = working(1_000, &[request_response(100, constant(1_000), 100)]);
     plan["flows"][0]["tcp"]["ack"] = json!({ "kind": "every", "packets": 1, "timeout_ns": 40_000_000 });
     let times = run(&plan, 1).transfers.numbers("fct_s");
-    // Links of 20 Mbit/s there and without limit back: only what goes there takes time, 66 bytes, 74 or 1066.
+    // The forward link has 20 Mbit/s and the reverse link is unlimited: only packets of 66, 74 or 1066 bytes on the
+    // forward link take time.
     let [small, syn, answer] = [66.0, 74.0, 1_066.0].map(|bytes: f64| bytes * 8.0 / RATE as f64);
     assert!((times[0] - (2.0 * RTT_S + syn + small + answer)).abs() < 1e-9, "{}", times[0]);
     for later in &times[1..times.len() - 1] {
-        // A server that acknowledges every packet has done so before it answers.
+        // A server that acknowledges every packet does so before it responds.
         assert!((later - (RTT_S + answer + small)).abs() < 1e-9, "{later}");
     }
 }

@@ -7,14 +7,14 @@ use std::hint::black_box;
 use std::sync::{Arc, Mutex};
 use units::Time;
 
-/// Simulated seconds, and of these, those before anything is measured: by then every algorithm has left its start-up.
-/// What follows is a whole period of CUBIC and of BBR's cycle, and fits a processor's cache.
+/// Simulated seconds, and the part of them before the measurement: by then every algorithm has left its start-up. The
+/// rest is a whole cycle of CUBIC and of BBR, and fits into a processor's cache.
 const SECONDS: u64 = 10;
 const WARMUP: u64 = 5;
 
 const SEED: u64 = 1;
 
-/// One call.
+/// One call of an algorithm.
 #[derive(Clone)]
 #[allow(clippy::large_enum_variant, reason = "nearly all are ACKs")]
 enum Call {
@@ -50,7 +50,7 @@ impl Call {
     }
 }
 
-/// Passes everything on and takes it down.
+/// Forwards all calls to an algorithm and records them.
 struct Recorder {
     algorithm: Box<dyn CongestionControl>,
     calls: Arc<Mutex<Vec<Call>>>,
@@ -121,7 +121,7 @@ impl CongestionControl for Recorder {
     }
 }
 
-/// What one algorithm was told, and how much of it is warm-up.
+/// Calls of one algorithm in a run, warm-up and measured part.
 pub struct Recording {
     /// The algorithm.
     pub name: &'static str,
@@ -132,8 +132,8 @@ pub struct Recording {
 }
 
 impl Recording {
-    /// Runs the algorithm alone over 20 Mbit/s and 40 ms with a buffer of one bandwidth-delay product and a receiver
-    /// that acknowledges every other packet.
+    /// Runs the algorithm alone over 20 Mbit/s and 40 ms with a buffer of 1 BDP and a receiver that acknowledges every
+    /// other packet.
     pub fn make(name: &'static str) -> Recording {
         let calls: Arc<Mutex<Vec<Call>>> = Arc::default();
         let recorded = Arc::clone(&calls);
@@ -150,8 +150,8 @@ impl Recording {
         Recording { name, calls, warmup, acks }
     }
 
-    /// A fresh algorithm, told of the warm-up; and the rest read into the cache, where a sender, who has just
-    /// written it, has it, too.
+    /// A fresh algorithm after the warm-up. The remaining calls are read into the cache, where a sender would have
+    /// them, as it has just written them.
     pub fn warm(&self) -> Box<dyn CongestionControl> {
         let (warmup, rest) = self.calls.split_at(self.warmup);
         let mut algorithm = build(self.name, SEED);
@@ -162,7 +162,7 @@ impl Recording {
         algorithm
     }
 
-    /// Tells it of the rest.
+    /// Replays the calls after the warm-up.
     #[inline(never)]
     pub fn replay(&self, algorithm: &mut dyn CongestionControl) {
         self.calls[self.warmup..].iter().for_each(|call| call.make(algorithm));

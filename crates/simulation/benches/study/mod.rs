@@ -1,13 +1,13 @@
-//! The dumbbell of the first study: so many senders on access links of 5 ms, one bottleneck of 1 Gbit/s and 50 ms.
+//! The dumbbell of the first study: senders on access links of 5 ms, one bottleneck of 1 Gbit/s and 50 ms.
 
 use serde_json::{Value, json};
 
-/// Links per flow: sender and receiver access, in both directions.
+/// Links per flow: the access links of sender and receiver, in both directions.
 const ACCESS: u32 = 4;
-/// The bottleneck and the route back.
+/// The bottleneck and its reverse link.
 const CORE: u32 = 2;
 
-/// Routes of one flow, there and back.
+/// Forward and reverse route of one flow.
 pub fn routes(flow: u32) -> [Vec<u32>; 2] {
     let access = CORE + ACCESS * flow;
     [vec![access, 0, access + 1], vec![access + 2, 1, access + 3]]
@@ -20,7 +20,7 @@ pub fn links(flows: u32) -> Vec<(u64, u64)> {
     core.into_iter().chain(access).collect()
 }
 
-/// The plan.
+/// The plan of the dumbbell, as JSON.
 #[allow(dead_code)]
 pub fn plan(cca: &str, flows: u32, seconds: u64, queue_packets: u64, interval_ns: Option<u64>) -> String {
     let links: Vec<Value> = links(flows)

@@ -52,8 +52,8 @@ struct Window {
 }
 
 impl Windows {
-    /// As [`advance`](Windows::advance), on all threads. `None` if the system refuses a thread; then nothing has been
-    /// run.
+    /// Does the work of [`advance`](Windows::advance) on all threads. `None` if the system refuses a thread; then
+    /// nothing has been run.
     pub(super) fn advance_on_threads(&mut self, until: Time, left: &mut usize) -> Option<Time> {
         let first = Window { done: self.done, left: *left, over: self.done > until || *left == 0 };
         let workers = Workers {

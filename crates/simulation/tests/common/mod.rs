@@ -1,4 +1,4 @@
-//! Plans to test with, as JSON in which a test changes what it is about.
+//! Plans for tests, as JSON that a test modifies.
 
 use serde_json::{Map, Value, json};
 use simulation::plan::{
@@ -50,7 +50,7 @@ pub fn flow(name: &str, cca: &str, forward: &[u32], reverse: &[u32]) -> Value {
     })
 }
 
-/// Datagrams of 100 bytes and 42 of headers, one every so many milliseconds.
+/// Datagrams of 100 bytes and 42 bytes of headers, one every `interval_ms` milliseconds.
 pub fn datagrams(name: &str, interval_ms: u64, echo: bool, forward: &[u32], reverse: &[u32]) -> Value {
     let mut flow = flow(name, "reno", forward, reverse);
     flow["cca"] = json!(null);
@@ -75,7 +75,7 @@ pub fn plan(duration_ms: u64, links: Vec<Value>, flows: Vec<Value>) -> Value {
     })
 }
 
-/// One flow over 10 Mbit/s and 40 ms, with a buffer of twice the bandwidth-delay product.
+/// One flow over 10 Mbit/s and 40 ms, with a buffer of 2 BDP.
 pub fn single(cca: &str, duration_ms: u64) -> Value {
     let links =
         vec![link("there", Some(10_000_000), 20_000_000, Some(66)), link("back", None, 20_000_000, None)];
@@ -98,7 +98,7 @@ pub fn first(table: &simulation::Table, column: &str) -> f64 {
     table.numbers(column)[0]
 }
 
-/// A simulation in which every link replays its queue, and packets take one link at a time: for tests of just that.
+/// A simulation without cut-through, in which every link replays its queue.
 pub fn one_link_at_a_time(plan: Plan, seed: u64) -> Simulation {
     Simulation::executed(plan, seed, External::default(), Execution::OneLinkAtATime).expect("a valid plan")
 }
