@@ -1,12 +1,12 @@
-//! Fingerprints the sources of the simulator, so that a result can tell which code it came from even between releases,
-//! and passes on the profile and the commit of the build.
+//! Fingerprints the sources of the simulator, so that a result identifies its code even between releases. Also passes
+//! on the profile and the commit of the build.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::{env, fs};
 
 const SIMULATOR: &[&str] = &["units", "params", "congestion", "tcp", "network", "simulation"];
-/// What other engines use of them.
+/// Crates that other engines use.
 const ALGORITHMS: &[&str] = &["units", "params", "congestion", "capi"];
 
 fn main() {
@@ -14,14 +14,14 @@ fn main() {
     println!("cargo:rustc-env=FULLPIPE_ALGORITHMS={:08x}", fingerprint(ALGORITHMS));
     let profile = env::var("PROFILE").expect("cargo sets it");
     println!("cargo:rustc-env=FULLPIPE_PROFILE={}", if profile == "release" { "release" } else { "dev" });
-    // Not of a dev build, which a commit would have to link again: there the package reads it from the clone.
+    // A dev build has no commit, as each commit would link it again: there the package reads the commit from the clone.
     println!(
         "cargo:rustc-env=FULLPIPE_COMMIT={}",
         if profile == "release" { commit() } else { String::new() }
     );
 }
 
-/// The commit of the clone that holds these sources; empty of sources without one, such as those of a release.
+/// Commit of the clone with these sources; empty without a clone, as for the sources of a release.
 fn commit() -> String {
     let clone = Path::new(&env::var("CARGO_MANIFEST_DIR").expect("cargo sets it")).join("../..");
     if !clone.join(".git").exists() {
@@ -42,7 +42,7 @@ fn commit() -> String {
     git(&["rev-parse", "HEAD"]).unwrap_or_default()
 }
 
-/// FNV-1a over the contents in the order of their paths: not secret, only different when the code is.
+/// FNV-1a hash of the contents in the order of their paths. It detects changes and needs no security.
 fn fingerprint(crates: &[&str]) -> u32 {
     let root = Path::new(&env::var("CARGO_MANIFEST_DIR").expect("cargo sets it")).join("..");
     let mut files = Vec::new();

@@ -55,7 +55,7 @@ fn applications(types: &PlanTypes) -> Value {
             kind["title"] = found.title.into();
             kind["source"] = found.source.into();
         }
-        found.is_some() // not the one that stands for what the caller provides
+        found.is_some() // external applications have no entry
     });
     kinds.into()
 }
@@ -107,7 +107,7 @@ fn preset<'py>(py: Python<'py>, preset: &congestion::Preset) -> PyResult<Bound<'
     Ok(out)
 }
 
-/// JSON is the shortest way from one dynamic type to another, and this is not on any hot path.
+/// Converts JSON to Python objects, by way of a text: that is simple, and this is on no hot path.
 pub fn loads<'py>(py: Python<'py>, value: &Value) -> PyResult<Bound<'py, PyAny>> {
     py.import("json")?.call_method1("loads", (value.to_string(),))
 }

@@ -1,4 +1,4 @@
-//! What the generations of cellular networks permit, and the rates of their modes.
+//! Limits of the generations of cellular networks, and the rates of their modes.
 
 use crate::catalogue::loads;
 use network::cellular::{Generation, Lte, Nr};
@@ -11,13 +11,13 @@ fn limits<G: Generation>() -> Value {
     })
 }
 
-/// By kind of cell: the most resource blocks and layers, the highest numerology and scheme.
+/// Limits by kind of cell: most resource blocks and layers, highest numerology and scheme.
 #[pyfunction]
 pub fn cellular(py: Python<'_>) -> PyResult<Bound<'_, PyAny>> {
     loads(py, &json!({ "lte": limits::<Lte>(), "nr": limits::<Nr>() }))
 }
 
-/// Bits per second of transport blocks over a pattern of slots; None if there is no such mode.
+/// Rate of transport blocks over a pattern of slots in bit/s; None if there is no such mode.
 #[pyfunction]
 pub fn cellular_rate_bps(
     kind: &str,

@@ -1,4 +1,4 @@
-//! An algorithm written in Python, as the transport sees it.
+//! Adapter between an algorithm written in Python and the transport.
 //!
 //! Between two calls into Python the window follows the law that the class has declared (`slow_start`, `increase`), so
 //! that one call per round trip is enough.
@@ -18,7 +18,7 @@ use std::panic::resume_unwind;
 use std::sync::{Mutex, PoisonError};
 use units::{Rate, Time};
 
-/// 14 GB in flight: more than that is a mistake, and would not fit in memory.
+/// Largest window: 14 GB in flight. A larger one is a mistake, and would not fit in memory.
 const MAX_PACKETS: f64 = 1e7;
 const MIN_SSTHRESH: u32 = 2;
 
@@ -34,14 +34,14 @@ struct Methods {
     wakeup: Option<Py<PyAny>>,
 }
 
-/// A variable that the class wants in the trace.
+/// A variable that the class adds to the table `variables`.
 struct Traced {
     name: &'static str,
     unit: &'static str,
     value: f64,
 }
 
-/// An instance of the user's class, and what it allows at the moment.
+/// An instance of the user's class, and the limits that it has set.
 pub struct Controller {
     object: Py<PyAny>,
     methods: Methods,
@@ -50,11 +50,11 @@ pub struct Controller {
     traits: Traits,
     per_ack: bool,
     window: Window,
-    /// What the object was last told of the window, or said itself.
+    /// Window and threshold as last written to the object or read from it.
     told: (u32, u32),
     slow_start: f64,
     increase: f64,
-    /// Part of a packet that slow start has earned.
+    /// Fraction of a packet by which slow start has grown.
     credit: f64,
     pacing_rate: Option<Rate>,
     wakeup: Option<Time>,
@@ -66,10 +66,10 @@ pub struct Controller {
     now: Time,
 }
 
-/// Of a kind that names an algorithm in a shared object.
+/// Prefix of the kind of an algorithm in a shared object.
 const LIBRARY: &str = "library:";
 
-/// Makes the algorithm of a flow with what stands under its kind: a factory, or the path of a shared object.
+/// Builds the algorithm of a flow with the value of its kind: a factory, or the path of a shared object.
 pub fn make(
     factories: Option<&Py<PyDict>>,
     flow: &FlowPlan,
@@ -82,7 +82,7 @@ pub fn make(
         let factory = factories.and_then(|known| known.bind(py).get_item(kind).ok().flatten());
         let factory = factory.ok_or_else(|| {
             let allow = if kind.starts_with(LIBRARY) { "--allow-code" } else { "--allow-python" };
-            format!("\"{kind}\" would run code that is not fullpipe's; if you trust it, say {allow} (in Python: allow_python=True)")
+            format!("\"{kind}\" would run code that is not fullpipe's; if you trust it, add {allow} (in Python: allow_python=True)")
         })?;
         if kind.starts_with(LIBRARY) {
             let path = factory.extract::<String>().map_err(|error| error.to_string())?;
@@ -156,7 +156,7 @@ impl Controller {
         Ok(made)
     }
 
-    /// Tells the object what has become of its window.
+    /// Writes the window and the threshold to the object.
     fn write(&mut self, py: Python<'_>) -> PyResult<()> {
         let object = self.object.bind(py);
         if self.window.cwnd != self.told.0 {
@@ -171,7 +171,7 @@ impl Controller {
         Ok(())
     }
 
-    /// Reads what the object allows now, and refuses what makes no sense.
+    /// Reads the limits that the object has set, and refuses values out of range.
     fn read(&mut self, py: Python<'_>) -> PyResult<()> {
         let object = self.object.bind(py);
         let number = |name: &Bound<'_, PyString>| object.getattr(name)?.extract::<f64>();
@@ -189,7 +189,7 @@ impl Controller {
         for traced in &mut self.traced {
             traced.value = object.getattr(traced.name)?.extract::<Option<f64>>()?.unwrap_or(f64::NAN);
         }
-        let untouched = cwnd == f64::from(self.told.0); // the transport and the law may go beyond
+        let untouched = cwnd == f64::from(self.told.0); // the transport and the law may exceed the limit
         ensure(
             untouched || (1.0..=MAX_PACKETS).contains(&cwnd),
             "cwnd",
@@ -222,7 +222,7 @@ impl Controller {
         Ok(())
     }
 
-    /// Calls a method: tells the object of its window, lets it act, reads what it wants.
+    /// Calls a method: writes the window to the object, calls it, and reads the limits that it has set.
     fn call(
         &mut self,
         event: &'static str,
@@ -238,13 +238,13 @@ impl Controller {
         }
     }
 
-    /// Ends the run: the bindings catch this and raise it in Python.
+    /// Ends the run with a panic that the bindings catch and raise in Python.
     fn fail(&self, event: &'static str, error: PyErr) -> ! {
         let (controller, flow) = (self.name.clone(), self.flow.clone());
         resume_unwind(Box::new(Failure { controller, flow, event, time: self.now, error }))
     }
 
-    /// The law between calls.
+    /// Grows the window by the law between calls.
     fn grow(&mut self, acked: u32) {
         let mut left = acked;
         if self.window.in_slow_start() {
@@ -343,7 +343,7 @@ impl CongestionControl for Controller {
             },
         );
         if self.wakeup.is_some_and(|at| at <= path.now) {
-            let error = PyValueError::new_err("wakeup_s must lie in the future, or time would stand still");
+            let error = PyValueError::new_err("wakeup_s must be in the future, or time would not advance");
             self.fail("on_wakeup", error);
         }
     }
@@ -391,7 +391,7 @@ fn ecn(mode: &str) -> PyResult<EcnMode> {
         "classic" => Ok(EcnMode::Classic),
         "every_mark" => Ok(EcnMode::EveryMark),
         "l4s" => Ok(EcnMode::L4s),
-        _ => Err(PyValueError::new_err(format!("ecn is \"{mode}\"; there is classic, every_mark, l4s"))),
+        _ => Err(PyValueError::new_err(format!("ecn is \"{mode}\"; it must be classic, every_mark or l4s"))),
     }
 }
 
@@ -399,7 +399,7 @@ fn ensure(holds: bool, name: &str, value: f64, wanted: &str) -> PyResult<()> {
     if holds { Ok(()) } else { Err(PyValueError::new_err(format!("{name} is {value}; it must be {wanted}"))) }
 }
 
-/// The name for as long as the process lives, each kept once: there are as many as the classes spell out.
+/// A static copy of a name. Each is leaked once; their number is limited by the classes' sources.
 fn interned(name: &str) -> &'static str {
     static NAMES: Mutex<BTreeSet<&'static str>> = Mutex::new(BTreeSet::new());
     let mut names = NAMES.lock().unwrap_or_else(PoisonError::into_inner);

@@ -12,18 +12,18 @@ create_exception!(
     fullpipe._native,
     PlanError,
     PyValueError,
-    "A plan that cannot be simulated. `path` says where, `message` what and what would be right."
+    "A plan that cannot be simulated. `path` is the place of the error, `message` the problem and what to write instead."
 );
 create_exception!(
     fullpipe._native,
     SimulationPanic,
     PyRuntimeError,
-    "The simulator broke one of its own rules. `digest` and `seed` say in which run."
+    "The simulator violated one of its own invariants. `digest` and `seed` identify the run."
 );
 
 import_exception!(fullpipe.errors, ControllerError);
 
-/// What a Python-written algorithm raised. It travels through the simulator as a panic without a message.
+/// Exception of an algorithm written in Python. It passes through the simulator as a panic without a message.
 pub struct Failure {
     /// Name of the algorithm.
     pub controller: String,
@@ -33,12 +33,12 @@ pub struct Failure {
     pub event: &'static str,
     /// Simulated time.
     pub time: Time,
-    /// What was raised.
+    /// The exception.
     pub error: PyErr,
 }
 
 impl Failure {
-    /// The exception to raise. An interrupt stays one: it is the user's, not the algorithm's.
+    /// The exception to raise. A keyboard interrupt is raised unchanged, as it is not the algorithm's.
     fn raised(self) -> PyErr {
         Python::attach(|py| {
             if self.error.is_instance_of::<PyKeyboardInterrupt>(py) {
@@ -54,15 +54,15 @@ impl Failure {
     }
 }
 
-/// An algorithm that could not be made for one of the later connections of its flow.
+/// The exception for an algorithm that could not be built for a later connection of its flow.
 fn not_made(failure: AlgorithmFailure) -> PyErr {
     let AlgorithmFailure { algorithm, flow, time, problem } = failure;
     let time_s = time.as_secs_f64();
-    let message = format!("{algorithm} of flow {flow} could not be made at {time_s:.9} s: {problem}");
+    let message = format!("{algorithm} of flow {flow} could not be built at {time_s:.9} s: {problem}");
     ControllerError::new_err((message, algorithm, flow, "__init__", time_s))
 }
 
-/// What an algorithm of a library did wrong.
+/// The exception for a failure of an algorithm in a library.
 fn of_a_library(failure: capi::Failure) -> PyErr {
     let capi::Failure { algorithm, flow, event, time, problem } = failure;
     let time_s = time.as_secs_f64();
@@ -82,7 +82,7 @@ pub fn plan_error(error: simulation::PlanError) -> PyErr {
     })
 }
 
-/// Which run this is, for error reports.
+/// Identity of a run, for error reports.
 pub struct Identity {
     digest: String,
     seed: u64,
@@ -91,16 +91,16 @@ pub struct Identity {
 impl Identity {
     /// The run of this plan with this seed.
     pub fn new(plan_json: &str, seed: u64) -> Identity {
-        // FNV-1a, 64 bits: the digest names a plan in a report, it protects nothing.
+        // FNV-1a, 64 bits: the digest identifies a plan in a report and needs no security.
         let hash = plan_json
             .bytes()
             .fold(0xcbf2_9ce4_8422_2325u64, |h, b| (h ^ u64::from(b)).wrapping_mul(0x100_0000_01b3));
         Identity { digest: format!("{hash:016x}"), seed }
     }
 
-    /// Runs `work`; a panic in it becomes an exception that names the run.
+    /// Runs `work`; a panic in it becomes an exception that identifies the run.
     ///
-    /// `work` owns what it changes, so nothing half-changed survives a panic.
+    /// `work` owns everything that it changes, so that no inconsistent state survives a panic.
     pub fn guard<T>(&self, work: impl FnOnce() -> T) -> PyResult<T> {
         catch_unwind(AssertUnwindSafe(work)).map_err(|payload| match payload.downcast::<Failure>() {
             Ok(failure) => failure.raised(),
@@ -129,7 +129,7 @@ impl Identity {
     }
 }
 
-/// The simulation has been finished, has panicked, or runs in another thread.
+/// The exception for a simulation that is finished, has panicked, or runs in another thread.
 pub fn used_up(identity: &Identity) -> PyErr {
     let Identity { digest, seed } = identity;
     PyRuntimeError::new_err(format!(

@@ -1,10 +1,10 @@
-//! Events for algorithms written in Python: those of the `congestion` crate, with times in seconds.
+//! Events for algorithms written in Python: the types of the `congestion` crate, with times in seconds.
 
 use congestion::{CaState, Congestion};
 use pyo3::prelude::*;
 use units::{Duration, Time};
 
-/// A frozen Python class with these fields, each of which has a default so that tests name only what they are about.
+/// Declares a frozen Python class with these fields. Each has a default, so that tests set only the fields that matter.
 macro_rules! event {
     ($(#[doc = $doc:literal])* $name:ident { $($(#[doc = $field_doc:literal])* $field:ident: $type:ty = $default:tt $(.$owned:ident())?,)* }) => {
         $(#[doc = $doc])*
@@ -29,17 +29,17 @@ event! {
     RateSample {
         /// Packets delivered over the interval.
         delivered: u32 = 0,
-        /// Its length in seconds; None if it says nothing of the bandwidth.
+        /// Length of the interval in seconds; None if the sample has no rate.
         interval_s: Option<f64> = None,
         /// Packets per second; None without an interval.
         packets_per_s: Option<f64> = None,
-        /// The sampled packet was sent while the application was the limit.
+        /// Whether the sampled packet was sent while the application limited the sender.
         app_limited: bool = false,
-        /// `Path.delivered` when it was sent.
+        /// `Path.delivered` when the sampled packet was sent.
         prior_delivered: u64 = 0,
-        /// Packets found lost since it was sent.
+        /// Packets marked lost since it was sent.
         lost: u32 = 0,
-        /// Packets reported marked since it was sent.
+        /// Packets reported CE-marked since it was sent.
         marked: u32 = 0,
         /// Packets in flight just after it was sent, itself included.
         tx_in_flight: u32 = 0,
@@ -47,125 +47,125 @@ event! {
 }
 
 event! {
-    /// What one ACK reports or, unless the class says `per_ack`, all the ACKs of a round trip.
+    /// Report of one ACK or, unless the class sets `per_ack`, of all ACKs of a round trip.
     Ack {
-        /// ACKs that this stands for.
+        /// Number of ACKs in this report.
         acks: u32 = 1,
         /// Packets newly acknowledged.
         acked: u32 = 0,
-        /// Packets newly found lost.
+        /// Packets newly marked lost.
         lost: u32 = 0,
         /// Packets newly reported CE-marked.
         marked: u32 = 0,
-        /// RTT samples that `rtt_min_s`, `rtt_mean_s` and `rtt_max_s` are of.
+        /// Number of RTT samples in `rtt_min_s`, `rtt_mean_s` and `rtt_max_s`.
         rtts: u32 = 0,
-        /// The last RTT sample in seconds.
+        /// Last RTT sample in seconds.
         rtt_s: Option<f64> = None,
-        /// The smallest one.
+        /// Smallest RTT sample in seconds.
         rtt_min_s: Option<f64> = None,
-        /// Their mean.
+        /// Mean RTT sample in seconds.
         rtt_mean_s: Option<f64> = None,
-        /// The largest one.
+        /// Largest RTT sample in seconds.
         rtt_max_s: Option<f64> = None,
         /// One-way delay of the last packet in seconds.
         one_way_delay_s: Option<f64> = None,
-        /// The last RTT may be too long: a delayed-ACK timer seems to have held the ACK back.
+        /// Whether the last RTT may be too long, as a delayed-ACK timer seems to have delayed the ACK.
         delayed: bool = false,
         /// Packets in flight before the last ACK.
         prior_in_flight: u32 = 0,
-        /// A window algorithm may grow now.
+        /// Whether a window-based algorithm may grow its window.
         may_grow: bool = true,
-        /// The cumulative acknowledgement advanced.
+        /// Whether the cumulative acknowledgement advanced.
         advanced: bool = true,
-        /// Every packet below this number has been acknowledged.
+        /// First packet that is not cumulatively acknowledged.
         una: u64 = 0,
-        /// The delivery-rate sample; of a round, the one of the highest rate.
+        /// Delivery-rate sample; for a round trip, the one with the highest rate.
         rate: Option<RateSample> = None,
     }
 }
 
 event! {
-    /// The transport's view of the path at one moment.
+    /// State of the path and of the sender at the time of an event.
     Path {
         /// Simulated time in seconds.
         now_s: f64 = 0.0,
         /// Payload of a full packet, bytes.
         mss: u32 = 1448,
-        /// "open", "disorder", "cwr", "recovery" or "loss".
+        /// State of loss recovery: "open", "disorder", "cwr", "recovery" or "loss".
         state: String = "open".to_owned(),
         /// Smoothed RTT in seconds.
         srtt_s: Option<f64> = None,
-        /// Smallest RTT of five minutes, in seconds.
+        /// Smallest RTT of the last five minutes in seconds.
         min_rtt_s: Option<f64> = None,
         /// Packets in flight.
         in_flight: u32 = 0,
         /// Packets sent and not cumulatively acknowledged.
         packets_out: u32 = 0,
-        /// Number of the next packet never sent before.
+        /// Number of the next new packet.
         next: u64 = 0,
         /// Packets delivered since the start.
         delivered: u64 = 0,
-        /// Packets deemed lost since the start.
+        /// Packets marked lost since the start.
         lost: u64 = 0,
         /// Packets reported CE-marked since the start.
         marked: u64 = 0,
-        /// ECN was negotiated.
+        /// Whether ECN was negotiated.
         ecn: bool = false,
-        /// The window was what stopped the sender.
+        /// Whether the congestion window limited the sender.
         cwnd_limited: bool = true,
-        /// The application is the limit.
+        /// Whether the application limits the sender.
         app_limited: bool = false,
-        /// The flow is paced.
+        /// Whether the flow is paced.
         paced: bool = false,
-        /// At this rate, bits of payload per second.
+        /// Pacing rate of payload in bit/s.
         pacing_bps: u64 = 0,
-        /// Bytes that one burst may hold.
+        /// Largest burst in bytes.
         max_burst_bytes: u32 = 65_536,
     }
 }
 
 event! {
-    /// A congestion episode begins.
+    /// Start of a congestion episode.
     Episode {
-        /// "loss", "tail_loss", "ecn", "delay" (asked for with `reduce`) or "timeout".
+        /// Cause: "loss", "tail_loss", "ecn", "delay" (requested with `reduce`) or "timeout".
         kind: String = "loss".to_owned(),
-        /// False for timeouts after the first of an episode: they do not reduce again.
+        /// False for timeouts after the first of an episode, which do not reduce again.
         first: bool = true,
     }
 }
 
 event! {
-    /// What to go back to after a spurious episode.
+    /// State to restore after a spurious episode.
     Undo {
-        /// Window when it began, packets.
+        /// Window at its start in packets.
         prior_cwnd: u32 = 0,
-        /// Threshold when it began, packets; 0 if it must not be restored.
+        /// Slow-start threshold at its start in packets; 0 if it must not be restored.
         prior_ssthresh: u32 = 0,
     }
 }
 
 event! {
-    /// A burst is about to be sent.
+    /// A burst that is about to be sent.
     Sent {
-        /// Packets in it.
+        /// Packets in the burst.
         packets: u32 = 1,
-        /// Nothing was in flight before it.
+        /// Whether nothing was in flight before it.
         from_idle: bool = false,
-        /// Seconds since the burst before it.
+        /// Time since the previous burst in seconds.
         gap_s: f64 = 0.0,
     }
 }
 
 event! {
-    /// A packet just deemed lost.
+    /// A packet that was just marked lost.
     LostPacket {
         /// Its number.
         number: u64 = 0,
         /// Packets in flight just after it was sent.
         tx_in_flight: u32 = 0,
-        /// Packets found lost since it was sent, itself included.
+        /// Packets marked lost since it was sent, itself included.
         lost: u32 = 1,
-        /// It was sent while the application was the limit.
+        /// Whether it was sent while the application limited the sender.
         app_limited: bool = false,
     }
 }
@@ -253,10 +253,11 @@ impl From<&congestion::LostPacket> for LostPacket {
     }
 }
 
-/// ACKs put together until the algorithm is told of them.
+/// Sum of ACKs until the next report to the algorithm.
 #[derive(Default)]
 pub struct Round {
-    /// Ends when this packet has been acknowledged, or one that was sent after so many had been delivered.
+    /// End of the round: the first number to be acknowledged up to, and the count of delivered packets. The round ends
+    /// when all packets below the number are acknowledged, or a packet sent after that many deliveries is.
     end: Option<(u64, u64)>,
     acks: u32,
     acked: u32,
@@ -270,7 +271,7 @@ pub struct Round {
 }
 
 impl Round {
-    /// Adds an ACK; true if it ends the round.
+    /// Adds an ACK. True if it ends the round.
     pub fn add(&mut self, ack: &congestion::Ack, path: &congestion::Path) -> bool {
         self.acks += 1;
         self.acked += ack.acked;
@@ -292,7 +293,7 @@ impl Round {
         ack.una >= una || ack.rate.is_some_and(|sample| sample.prior_delivered >= delivered)
     }
 
-    /// The sum of it, as of `ack`, the last one; the next round begins.
+    /// Returns the sum up to `ack`, the last ACK, and begins the next round.
     pub fn take(&mut self, ack: &congestion::Ack, path: &congestion::Path) -> Ack {
         let next = Round { end: Some((path.next, path.delivered)), ..Round::default() };
         let round = std::mem::replace(self, next);
@@ -317,14 +318,14 @@ impl Round {
     }
 }
 
-/// Whether one sample shows a higher rate than another; one without an interval shows none.
+/// Whether one sample has a higher rate than another; a sample without an interval has none.
 fn faster(one: &congestion::RateSample, other: &congestion::RateSample) -> bool {
     let (Some(a), Some(b)) = (one.interval, other.interval) else { return one.interval.is_some() };
     u128::from(one.delivered) * u128::from(b.as_nanos())
         > u128::from(other.delivered) * u128::from(a.as_nanos())
 }
 
-/// A time in seconds, as an instant.
+/// Converts seconds to a time; `None` if out of range.
 pub fn instant(seconds: f64) -> Option<Time> {
     let nanos = seconds * 1e9;
     (nanos >= 0.0 && nanos < u64::MAX as f64 / 2.0).then(|| Time::from_nanos(nanos.round() as u64))

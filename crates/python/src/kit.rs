@@ -20,8 +20,8 @@ fn make(factory: &Bound<'_, PyAny>) -> Box<dyn CongestionControl> {
     }))
 }
 
-/// Plays events read from any bytes to an algorithm; says which invariant breaks, if any does: its name, what is wrong,
-/// and after which event.
+/// Feeds an algorithm with events that are derived from any bytes. Returns the first invariant that it violates: its
+/// name, the problem, and the event.
 #[pyfunction]
 pub fn judge(factory: &Bound<'_, PyAny>, script: &[u8]) -> PyResult<Option<(&'static str, String, String)>> {
     let script = Script::from_bytes(script);
@@ -29,7 +29,7 @@ pub fn judge(factory: &Bound<'_, PyAny>, script: &[u8]) -> PyResult<Option<(&'st
     Ok(judged.err().map(|broken| (broken.invariant, broken.problem, told(&script.events[broken.event]))))
 }
 
-/// An event in the words of the Python base class.
+/// Describes an event in terms of the Python base class.
 fn told(event: &Event) -> String {
     match *event {
         Event::Ack { acked, lost, marked, rtt, rate, timed, used } => {
@@ -64,7 +64,7 @@ fn python(value: bool) -> &'static str {
     if value { "True" } else { "False" }
 }
 
-/// Round trips of an algorithm on an ideal path, one line each.
+/// Table of round trips of an algorithm on an ideal path, one line each.
 #[pyfunction]
 pub fn round_trips(factory: &Bound<'_, PyAny>, count: usize) -> PyResult<String> {
     Identity::new("", 0).guard(|| rounds::table(&mut *make(factory), count))

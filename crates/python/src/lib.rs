@@ -21,7 +21,7 @@ use units::Time;
 /// A simulation that can be run in steps.
 #[pyclass(module = "fullpipe._native", frozen)]
 struct Simulation {
-    /// None while it runs, once finished, and after a panic.
+    /// The simulation; `None` while it runs, once finished, and after a panic.
     inner: Mutex<Option<simulation::Simulation>>,
     duration_ns: u64,
     identity: errors::Identity,
@@ -30,9 +30,10 @@ struct Simulation {
 
 #[pymethods]
 impl Simulation {
-    /// Build everything that the plan (JSON) describes. All randomness comes from the seed. `controllers` has a factory,
-    /// called with parameters and a seed, for every kind with a colon in it. It is executed on so many `threads` at most,
-    /// which has no influence on results. With `samples`, those taken so far can be had before the end. Releases the GIL.
+    /// Build everything that the plan (JSON) describes. All randomness comes from the seed. `controllers` has a
+    /// factory, called with parameters and a seed, for every kind with a colon in it. `threads` is the largest number
+    /// of threads, which never changes results. With `samples`, `sampled` returns samples before the end. Releases the
+    /// GIL.
     #[new]
     #[pyo3(signature = (plan_json, seed, controllers = None, threads = 1, samples = false))]
     fn new(
@@ -69,20 +70,20 @@ impl Simulation {
         self.duration_ns
     }
 
-    /// How many packets have been captured so far, once for every point.
+    /// Captured packets so far, one per packet and point.
     #[getter]
     fn captured(&self) -> usize {
         self.slot().as_ref().map_or(0, |simulation| simulation.grown().packets)
     }
 
-    /// How many internal variables have been written down so far.
+    /// Recorded values of internal variables so far.
     #[getter]
     fn observed(&self) -> usize {
         self.slot().as_ref().map_or(0, |simulation| simulation.grown().variables)
     }
 
-    /// Run up to and including `until_ns`; return the simulated time reached, which is earlier if there is much to do.
-    /// Releases the GIL.
+    /// Run up to and including `until_ns` and return the simulated time reached, which is earlier if there is much to
+    /// do. Releases the GIL.
     fn advance(&self, py: Python<'_>, until_ns: u64) -> PyResult<u64> {
         let mut running = self.take()?;
         let identity = &self.identity;
@@ -96,15 +97,15 @@ impl Simulation {
         Ok(reached.as_nanos())
     }
 
-    /// The tables "series" and "links" of what was sampled since the last call, each a stream of Arrow IPC; without those that
-    /// have no rows. Nothing, unless `samples` were asked for.
+    /// Tables "series" and "links" with the samples since the last call, each as a stream of Arrow IPC. Tables without
+    /// rows are left out; so are both if the simulation was built without `samples`.
     fn sampled(&self, py: Python<'_>) -> PyResult<Py<PyAny>> {
         let taken = self.samples.as_ref().map(|samples| py.detach(|| samples.taken())).transpose();
         tables::bytes(py, taken.map_err(|error| tables::failed(&error))?.unwrap_or_default())
     }
 
-    /// Run to the end and return the tables with rows, each as a stream of Arrow IPC. The simulation is used up.
-    /// Releases the GIL.
+    /// Run to the end and return the tables with rows, each as a stream of Arrow IPC. The simulation cannot be used
+    /// afterwards. Releases the GIL.
     fn finish(&self, py: Python<'_>) -> PyResult<Py<PyAny>> {
         let running = self.take()?;
         let identity = &self.identity;
@@ -114,12 +115,12 @@ impl Simulation {
 }
 
 impl Simulation {
-    /// The simulation, taken out so that a panic leaves nothing half-done behind.
+    /// Takes the simulation out, so that no inconsistent state remains after a panic.
     fn take(&self) -> PyResult<simulation::Simulation> {
         self.slot().take().ok_or_else(|| errors::used_up(&self.identity))
     }
 
-    /// Held for moments only, never while simulating, so it cannot be poisoned.
+    /// Locks the simulation, only briefly and never while simulating, so that the lock cannot be poisoned.
     fn slot(&self) -> MutexGuard<'_, Option<simulation::Simulation>> {
         self.inner.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -137,13 +138,13 @@ fn table_schemas(py: Python<'_>) -> PyResult<Py<PyAny>> {
     tables::schema(py)
 }
 
-/// Describe everything that is chosen by name, by family.
+/// Describe all registered names, by family.
 #[pyfunction]
 fn registry(py: Python<'_>) -> PyResult<Py<PyAny>> {
     catalogue::registry(py)
 }
 
-/// The simulator, native.
+/// Native module of the simulator.
 #[pymodule]
 fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("VERSION", env!("CARGO_PKG_VERSION"))?;
@@ -154,7 +155,7 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("COMMIT", env!("FULLPIPE_COMMIT"))?;
     module.add("ALGORITHMS", env!("FULLPIPE_ALGORITHMS"))?;
     module.add("PROFILE", env!("FULLPIPE_PROFILE"))?;
-    // A program that compiles against this header finds the symbol that it declares in this library.
+    // The symbol that this header declares is in this library.
     module.add("CONGESTION_HEADER", capi::HEADER)?;
     module.add("PlanError", module.py().get_type::<errors::PlanError>())?;
     module.add("SimulationPanic", module.py().get_type::<errors::SimulationPanic>())?;

@@ -1,26 +1,26 @@
-//! What the types of a plan take, read from its JSON schema in the form in which catalogues describe parameters.
+//! Descriptions of the types of a plan, derived from its JSON schema, in the form of catalogues of parameters.
 
 use serde_json::{Value, json};
 use simulation::plan::Plan;
 
-/// The last part of a field's name, and the unit that it stands for.
+/// Last parts of field names, with their units.
 const UNITS: [(&str, &str); 4] = [("ns", "ns"), ("bytes", "bytes"), ("bps", "bit/s"), ("packets", "packets")];
 
 /// The types of a plan.
 pub struct PlanTypes(Value);
 
 impl PlanTypes {
-    /// All of them.
+    /// All types of a plan.
     pub fn new() -> PlanTypes {
         PlanTypes(Plan::schema()["$defs"].take())
     }
 
-    /// A type that is a table, as an entry called `name`.
+    /// Describes a type that is a table, as an entry with the name `name`.
     pub fn table(&self, name: &str, type_name: &str) -> Value {
         self.entry(name, &self.0[type_name])
     }
 
-    /// One entry for every kind of a type that has kinds.
+    /// Describes a type that has kinds, with one entry per kind.
     pub fn kinds(&self, type_name: &str) -> Vec<Value> {
         let kinds = self.0[type_name]["oneOf"].as_array().map(Vec::as_slice).unwrap_or_default();
         let name = |kind: &Value| kind["properties"]["kind"]["const"].as_str().map(str::to_owned);
@@ -55,7 +55,7 @@ impl PlanTypes {
         })
     }
 
-    /// What a field takes, besides null: a kind of [`params::Kind`], or a table.
+    /// Type of a field, besides null: a kind of [`params::Kind`], or a table.
     fn kind(&self, schema: &Value) -> (&'static str, Vec<Value>) {
         if let Some(named) = schema["$ref"].as_str().and_then(|path| path.rsplit('/').next()) {
             return self.kind(&self.0[named]);
@@ -77,7 +77,7 @@ impl PlanTypes {
     }
 }
 
-/// What a description says first.
+/// The first sentence of a description, without its full stop.
 fn first_sentence(description: &Value) -> String {
     let text = description.as_str().unwrap_or_default();
     text.split_once(". ").map_or(text, |(first, _)| first).trim_end_matches('.').to_owned()

@@ -1,4 +1,4 @@
-//! The samples of a run before its end.
+//! Samples of a run before its end.
 
 use crate::tables::{Streams, encoded};
 use arrow_schema::ArrowError;
@@ -6,7 +6,7 @@ use simulation::samples::{LinkRow, SampleRecorder, SeriesRow};
 use simulation::{Names, Plan, Rows};
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// What was sampled since it was last taken.
+/// Samples since the last call of [`taken`](Samples::taken).
 pub struct Samples {
     rows: Arc<Mutex<Sampled>>,
     names: Names,
@@ -21,17 +21,17 @@ struct Sampled {
 struct Recorder(Arc<Mutex<Sampled>>);
 
 impl Samples {
-    /// Of a run of `plan`.
+    /// An empty store for a run of `plan`.
     pub fn new(plan: &Plan) -> Samples {
         Samples { rows: Arc::default(), names: Names::of_plan(plan) }
     }
 
-    /// What fills it.
+    /// The recorder that fills it.
     pub fn recorder(&self) -> Box<dyn SampleRecorder> {
         Box::new(Recorder(Arc::clone(&self.rows)))
     }
 
-    /// The tables "series" and "links" of it, which is empty then.
+    /// Takes the tables "series" and "links" out, and leaves none.
     pub fn taken(&self) -> Result<Streams, ArrowError> {
         let Sampled { series, links } =
             std::mem::take(&mut *self.rows.lock().unwrap_or_else(PoisonError::into_inner));

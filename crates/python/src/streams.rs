@@ -1,5 +1,5 @@
-//! Tables as streams of Arrow IPC, read and written without a library of data frames: such a library takes longer to
-//! import than a short run to simulate, and each small table takes it longer to parse than to write.
+//! Tables as streams of Arrow IPC, read and written without a data frame library. Such a library takes longer to import
+//! than a short run takes to simulate, and is slow with small tables.
 
 use arrow_array::cast::AsArray;
 use arrow_array::types::{Float64Type, Int64Type};
@@ -18,10 +18,10 @@ use std::mem::discriminant;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
-/// The mark before each message of a stream; the length of the message follows.
+/// Marker before each message of a stream; the length of the message follows.
 const MARK: [u8; 4] = [0xff; 4];
 
-/// The values of a column; none where nothing was measured.
+/// Values of a column; `None` if nothing was measured.
 enum Values {
     Text(Vec<Option<String>>),
     Count(Vec<Option<i64>>),
@@ -33,7 +33,7 @@ enum Values {
 #[derive(Default)]
 struct Frame(Vec<(String, Values)>);
 
-/// The values of a table by column: lists with None where nothing was measured.
+/// Values of a table by column, as lists with None for missing values.
 #[pyfunction]
 pub fn columns(py: Python<'_>, stream: PyBackedBytes) -> PyResult<Bound<'_, PyDict>> {
     let out = PyDict::new(py);
@@ -43,7 +43,7 @@ pub fn columns(py: Python<'_>, stream: PyBackedBytes) -> PyResult<Bound<'_, PyDi
     Ok(out)
 }
 
-/// The rows of tables with the same columns one behind the other, and before them a column `id`: one number per table.
+/// Concatenate tables with the same columns, behind a first column `id` with one number per table.
 #[pyfunction]
 pub fn joined<'py>(
     py: Python<'py>,
@@ -51,7 +51,7 @@ pub fn joined<'py>(
     ids: Vec<i64>,
 ) -> PyResult<Bound<'py, PyBytes>> {
     if streams.len() != ids.len() {
-        return Err(PyValueError::new_err("as many numbers as tables are needed"));
+        return Err(PyValueError::new_err("ids and tables differ in number; give one id per table"));
     }
     if streams.is_empty() {
         return Err(PyValueError::new_err("no table to join"));
@@ -70,7 +70,7 @@ pub fn joined<'py>(
     Ok(PyBytes::new(py, &made.map_err(refused)?))
 }
 
-/// A table of which each column has a kind ("text", "count", "real" or "flag") and a list of values.
+/// Encode a table. Each column has a kind ("text", "count", "real" or "flag") and a list of values.
 #[pyfunction]
 pub fn stream<'py>(
     py: Python<'py>,
@@ -94,13 +94,13 @@ fn refused(error: ArrowError) -> PyErr {
     PyValueError::new_err(format!("no table of texts, counts, reals and flags: {error}"))
 }
 
-/// Reads tables with the same columns, one behind the other. Many have the same schema, which takes longer to read than
-/// their rows: it is read once.
+/// Reads and concatenates tables with the same columns. Reading a schema takes longer than reading rows, so that equal
+/// schemas are read once.
 #[derive(Default)]
 struct Reader {
-    /// The rows of all tables so far.
+    /// Rows of all tables so far.
     frame: Frame,
-    /// The messages that schemas were read from.
+    /// Messages of schemas, with the schemas.
     known: Vec<(Vec<u8>, SchemaRef)>,
 }
 
@@ -119,7 +119,7 @@ impl Reader {
             let (body, after) = after.split_at_checked(length).ok_or_else(no_table)?;
             let (body, schema, none) = (Buffer::from(body), Arc::clone(&schema), Default::default());
             let read = || read_record_batch(&body, batch, schema, &none, None, &head.version());
-            // Arrow panics on some buffers that are not in the body, or have half a value.
+            // Arrow panics on some buffers that are outside the body or have half a value.
             let rows = catch_unwind(AssertUnwindSafe(read)).map_err(|_| no_table())??;
             self.frame.append(&rows);
             rest = after;
@@ -127,7 +127,7 @@ impl Reader {
         Ok(())
     }
 
-    /// The schema of a message, with the columns of the tables before, if there are any.
+    /// The schema of a message, which must have the columns of the previous tables.
     fn schema(&mut self, message: &[u8]) -> Result<SchemaRef, ArrowError> {
         if let Some((_, schema)) = self.known.iter().find(|(known, _)| known == message) {
             return Ok(Arc::clone(schema));
@@ -144,7 +144,7 @@ impl Reader {
     }
 }
 
-/// The first message of a stream, which is empty at its end, and what comes after it.
+/// The first message of a stream, which is empty at its end, and the rest.
 fn message(stream: &[u8]) -> Result<(&[u8], &[u8]), ArrowError> {
     let length = stream.strip_prefix(&MARK).and_then(|rest| rest.split_first_chunk()).ok_or_else(no_table)?;
     let (&length, rest) = length;
@@ -176,7 +176,7 @@ impl Frame {
         self.0.len() == other.0.len() && self.0.iter().zip(&other.0).all(alike)
     }
 
-    /// Appends rows with the columns of this one.
+    /// Appends rows with the same columns.
     fn append(&mut self, batch: &RecordBatch) {
         for ((_, values), array) in self.0.iter_mut().zip(batch.columns()) {
             values.append(array);
@@ -211,7 +211,7 @@ impl Values {
         }
     }
 
-    /// Appends an array of the type that `empty` was given.
+    /// Appends an array. Its type must be the one that was passed to `empty`.
     fn append(&mut self, array: &ArrayRef) {
         match self {
             Values::Count(all) => all.extend(array.as_primitive::<Int64Type>()),

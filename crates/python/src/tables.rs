@@ -1,4 +1,4 @@
-//! The tables of a run as streams of Arrow IPC, and their schema.
+//! Tables of a run as streams of Arrow IPC, and their schema.
 
 use arrow_array::types::{ArrowPrimitiveType, Float64Type, Int64Type};
 use arrow_array::{ArrayRef, PrimitiveArray, RecordBatch, StringViewArray};
@@ -11,10 +11,10 @@ use pyo3::types::{PyBytes, PyDict, PyList};
 use simulation::{Column, ColumnSchema, Kind, Results, Table};
 use std::sync::Arc;
 
-/// Names of tables, and each as a stream of Arrow IPC.
+/// Tables as streams of Arrow IPC, with their names.
 pub type Streams = Vec<(&'static str, Vec<u8>)>;
 
-/// The tables of a run that have rows, each as a stream of Arrow IPC.
+/// Tables of a run that have rows, each as a stream of Arrow IPC.
 pub struct Encoded {
     data_packets: u64,
     packet_hops: u64,
@@ -22,14 +22,14 @@ pub struct Encoded {
 }
 
 impl Encoded {
-    /// Encodes what a run gives. Needs no Python.
+    /// Encodes the results of a run, without the GIL.
     pub fn new(results: Results) -> Result<Encoded, ArrowError> {
         let (data_packets, packet_hops) = (results.data_packets, results.packet_hops);
         let tables = encoded(results.tables())?;
         Ok(Encoded { data_packets, packet_hops, tables })
     }
 
-    /// The dictionary that `finish` returns.
+    /// Makes the dictionary that `finish` returns.
     pub fn into_dict(self, py: Python<'_>) -> PyResult<Py<PyAny>> {
         let out = PyDict::new(py);
         out.set_item("data_packets", self.data_packets)?;
@@ -39,7 +39,7 @@ impl Encoded {
     }
 }
 
-/// Those of the tables that have rows.
+/// Encodes the tables that have rows.
 pub fn encoded(tables: Vec<(&'static str, Table)>) -> Result<Streams, ArrowError> {
     let schema = simulation::schema();
     let described = |name| schema.iter().find(|table| table.name == name).expect("a table of the schema");
@@ -48,7 +48,7 @@ pub fn encoded(tables: Vec<(&'static str, Table)>) -> Result<Streams, ArrowError
     full.map(|(name, table)| Ok((name, stream(&described(name).columns, table)?))).collect()
 }
 
-/// A dictionary of bytes.
+/// Makes a dictionary of bytes.
 pub fn bytes(py: Python<'_>, streams: Streams) -> PyResult<Py<PyAny>> {
     let out = PyDict::new(py);
     for (name, stream) in streams {
@@ -57,7 +57,7 @@ pub fn bytes(py: Python<'_>, streams: Streams) -> PyResult<Py<PyAny>> {
     Ok(out.into_any().unbind())
 }
 
-/// What is wrong with tables that cannot be encoded: columns that are not as long as each other, or too long.
+/// The exception for tables that cannot be encoded: columns of different lengths, or too long.
 pub fn failed(error: &ArrowError) -> PyErr {
     PyRuntimeError::new_err(format!("the tables of a run cannot be encoded: {error}"))
 }
@@ -77,7 +77,7 @@ fn field(schema: &ColumnSchema, array: &ArrayRef) -> Field {
     Field::new(schema.name, array.data_type().clone(), true)
 }
 
-/// A column with the type of its kind; what was not measured is null.
+/// Makes a column of the type of its kind, with nulls for missing values.
 fn array(kind: Kind, column: Column) -> ArrayRef {
     match (kind, column) {
         (Kind::Count, Column::Float(values)) => {
@@ -97,14 +97,14 @@ fn numbers<T: ArrowPrimitiveType>(values: Vec<T::Native>, measured: Option<NullB
     PrimitiveArray::new(ScalarBuffer::from(values), measured)
 }
 
-/// Which of the values are numbers; none if all are.
+/// Null mask of values: NaN is null. `None` if there is no NaN.
 fn measured(values: &[f64]) -> Option<NullBuffer> {
     let is_number = |n: usize| !values[n].is_nan();
     (values.iter().any(|value| value.is_nan()))
         .then(|| NullBuffer::new(BooleanBuffer::collect_bool(values.len(), is_number)))
 }
 
-/// Texts, each kept once however often it stands there; null where a number stands for no name.
+/// Texts by code, each stored once; null for codes without a name.
 fn labels(codes: &[u32], names: &[String]) -> StringViewArray {
     let each: StringViewArray = names.iter().map(Some).collect();
     let view = |&code: &u32| each.views().get(code as usize).copied().unwrap_or_default();
@@ -116,7 +116,7 @@ fn labels(codes: &[u32], names: &[String]) -> StringViewArray {
     StringViewArray::new(views, texts, nulls)
 }
 
-/// One dictionary per table.
+/// Descriptions of the tables, one dictionary each.
 pub fn schema(py: Python<'_>) -> PyResult<Py<PyAny>> {
     let out = PyList::empty(py);
     for table in simulation::schema() {

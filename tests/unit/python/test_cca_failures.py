@@ -85,7 +85,7 @@ class TestFailures:
             def on_wakeup(self, path: PathView) -> None:
                 self.wakeup_s = path.now_s
 
-        assert "must lie in the future" in str(failure(ten, Stuck))
+        assert "must be in the future" in str(failure(ten, Stuck))
 
     def test_one_job_that_fails_leaves_the_others_alone(self, ten: Scenario) -> None:
         class Fails(Reno):
