@@ -1,17 +1,17 @@
 /* Congestion control algorithms behind a C interface: those of fullpipe for a stack written in C or C++, and those of a
  * stack for fullpipe, which runs them in its simulator as "library:PATH:NAME".
  *
- * Either library exports one symbol, fullpipe_congestion, which answers with a table of functions. What the calls mean, and
- * in which order a stack makes them, is documented at the trait CongestionControl of the crate fullpipe-congestion: the
- * table is that trait, function by function. Windows and counts are in packets of one MSS, times in nanoseconds since the
- * start, rates in bits per second.
+ * Either library exports one symbol, fullpipe_congestion, which returns a table of functions. The table is the trait
+ * CongestionControl of the crate fullpipe-congestion, function by function: see there for the meaning and the order of
+ * the calls. Windows and counts are in packets of one MSS, times in nanoseconds since the start, rates in bits per
+ * second.
  *
- * A handle belongs to one thread at a time. No function throws or aborts: one in which something went wrong answers
- * FULLPIPE_FAILED, after which the handle may only be destroyed.
+ * A handle belongs to one thread at a time. No function throws or aborts: a function that fails returns FULLPIPE_FAILED,
+ * after which the handle may only be destroyed.
  *
- * A library that is written for fullpipe may leave out (null) what it has no use for: established, lost, recovery_exit,
- * sent, next_wakeup, wakeup, observe, restart (then set_cwnd is called instead), and undo (then the window goes back to
- * prior_cwnd by set_cwnd, if that is more). */
+ * A library that is written for fullpipe may leave out (null) these functions: established, lost, recovery_exit, sent,
+ * next_wakeup, wakeup, observe, restart (then set_cwnd is called instead), and undo (then set_cwnd raises the window to
+ * prior_cwnd, if it is below that). */
 #ifndef FULLPIPE_CONGESTION_H
 #define FULLPIPE_CONGESTION_H
 
@@ -23,7 +23,7 @@ extern "C" {
 #endif
 
 #define FULLPIPE_ABI 2u
-#define FULLPIPE_NONE UINT64_MAX /* no such time, span or rate */
+#define FULLPIPE_NONE UINT64_MAX /* a missing time, span or rate */
 
 enum fullpipe_status { FULLPIPE_OK = 0, FULLPIPE_FAILED = 1 };
 enum fullpipe_state {
@@ -43,20 +43,20 @@ enum fullpipe_episode {
 };
 enum fullpipe_ecn { FULLPIPE_ECN_CLASSIC = 0, FULLPIPE_ECN_EVERY_MARK = 1, FULLPIPE_ECN_L4S = 2 };
 
-/* What the algorithm needs; constant once the connection is established. */
+/* Requirements of the algorithm; constant once the connection is established. */
 typedef struct {
-    uint32_t owns_recovery; /* else the stack brings the window to ssthresh in recovery */
+    uint32_t owns_recovery; /* otherwise the stack reduces the window to ssthresh in recovery */
     uint32_t ecn;           /* enum fullpipe_ecn */
     uint32_t needs_pacing;
-    uint32_t watches_sends; /* sent() is wanted for every burst, not only after idle times */
+    uint32_t watches_sends; /* sent() is called for every burst, not only after idle times */
     uint32_t watches_losses;
-    uint32_t grows_unused;          /* its window grows even while it is not used */
-    uint32_t watches_pauses;        /* pauses of the application are looked for before every ACK and timer, too */
-    uint32_t slow_start;            /* it owns recovery and yet is in slow start below its threshold */
+    uint32_t grows_unused;          /* its window grows even while it is not full */
+    uint32_t watches_pauses;        /* pauses of the application are also checked before every ACK and timer */
+    uint32_t slow_start;            /* it is in slow start below its threshold, although it owns recovery */
     uint32_t buffers_three_windows; /* its send buffer holds three windows instead of two */
 } fullpipe_traits;
 
-/* The path as the stack sees it at the time of a call. */
+/* State of the path and of the sender at the time of a call. */
 typedef struct {
     uint64_t now;
     uint64_t srtt;    /* or FULLPIPE_NONE */
@@ -79,12 +79,12 @@ typedef struct {
     uint32_t paced;
 } fullpipe_path;
 
-/* One digested acknowledgement. The delivery-rate sample counts if has_rate. */
+/* One processed acknowledgement. The delivery-rate sample is valid if has_rate. */
 typedef struct {
     uint64_t rtt;            /* or FULLPIPE_NONE */
     uint64_t one_way_delay;  /* or FULLPIPE_NONE */
     uint64_t una;
-    uint64_t rate_interval;  /* FULLPIPE_NONE: the sample says nothing of the bandwidth */
+    uint64_t rate_interval;  /* FULLPIPE_NONE: the sample has no rate */
     uint64_t rate_prior_delivered;
     uint32_t acked;
     uint32_t cumulative;
@@ -104,7 +104,7 @@ typedef struct {
     uint32_t rate_tx_in_flight;
 } fullpipe_ack;
 
-/* A packet just deemed lost. */
+/* A packet that was just marked lost. */
 typedef struct {
     uint64_t number;
     uint32_t tx_in_flight;
@@ -112,28 +112,28 @@ typedef struct {
     uint32_t app_limited;
 } fullpipe_lost_packet;
 
-/* What the algorithm allows. */
+/* Limits that the algorithm sets. */
 typedef struct {
     uint64_t pacing_bps; /* or FULLPIPE_NONE */
-    uint32_t cwnd;       /* at least 1; fullpipe takes more than 10,000,000 for that */
+    uint32_t cwnd;       /* at least 1; fullpipe limits it to 10,000,000 */
     uint32_t ssthresh;   /* UINT32_MAX: never set */
     uint32_t min_burst;
     uint32_t max_burst;
     uint32_t hide_samples;
-    uint32_t reduce; /* it asks for an episode of FULLPIPE_EPISODE_DELAY */
+    uint32_t reduce; /* it requests an episode of FULLPIPE_EPISODE_DELAY */
 } fullpipe_control;
 
 typedef struct fullpipe_algorithm fullpipe_algorithm;
 
-/* Receives one internal variable: a number with its unit, or a state, in which case state is not null. Texts are not
+/* Receives one internal variable: a number with its unit, or a state, for which state is not null. Texts are not
  * terminated by a zero. */
 typedef void (*fullpipe_see)(void* context, const char* name, size_t name_length, double value, const char* unit,
                              size_t unit_length, const char* state, size_t state_length);
 
 typedef struct {
-    uint32_t abi; /* FULLPIPE_ABI; anything else: do not read on */
-    /* Makes the algorithm of this name; params is a JSON object. All its random numbers are to come from the seed. Null if
-     * it cannot be made: then why is in error, terminated by a zero and cut to error_size. */
+    uint32_t abi; /* FULLPIPE_ABI; if different, the other fields must not be read */
+    /* Builds the algorithm of this name; params is a JSON object. All of its random numbers must derive from the seed.
+     * Returns null if it cannot be built. Then error has the reason, terminated by a zero and truncated to error_size. */
     fullpipe_algorithm* (*create)(const char* name, const char* params, uint64_t seed, char* error, size_t error_size);
     void (*destroy)(fullpipe_algorithm*);
     int (*traits)(const fullpipe_algorithm*, fullpipe_traits*);
@@ -150,7 +150,7 @@ typedef struct {
     int (*observe)(const fullpipe_algorithm*, fullpipe_see, void* context);
     /* The episode was spurious. prior_ssthresh is 0 if a mark since then forbids restoring it. */
     int (*undo)(fullpipe_algorithm*, uint32_t prior_cwnd, uint32_t prior_ssthresh, const fullpipe_path*);
-    int (*restart)(fullpipe_algorithm*, uint32_t packets); /* the window stood unused for a timeout or longer */
+    int (*restart)(fullpipe_algorithm*, uint32_t packets); /* the window was not used for a timeout or longer */
 } fullpipe_congestion_api;
 
 const fullpipe_congestion_api* fullpipe_congestion(void);

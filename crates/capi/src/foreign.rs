@@ -1,4 +1,4 @@
-//! An algorithm of a library, as the transport sees it.
+//! Adapter between an algorithm of a library and the transport.
 
 use crate::host::Failure;
 use crate::written::episode;
@@ -10,7 +10,7 @@ use std::panic::resume_unwind;
 use std::sync::{Mutex, PoisonError};
 use units::Time;
 
-/// A handle with the table that it belongs to.
+/// A handle and its table.
 pub(crate) struct Foreign {
     api: &'static Api,
     handle: *mut Algorithm,
@@ -18,15 +18,15 @@ pub(crate) struct Foreign {
     flow: String,
     traits: congestion::Traits,
     now: Time,
-    /// The window that the transport has last set.
+    /// Window that the transport set last.
     told: u32,
 }
 
-// SAFETY: a handle belongs to one thread at a time, which is what the header demands of both sides.
+// SAFETY: a handle belongs to one thread at a time, as the header demands of both sides.
 unsafe impl Send for Foreign {}
 
 impl Foreign {
-    /// Takes a handle that `create` of this table has made.
+    /// Wraps a handle that `create` of this table has returned.
     ///
     /// # Errors
     /// If its traits or its control make no sense.
@@ -48,7 +48,7 @@ impl Foreign {
         let traits = self.api.traits.expect("checked when the library was opened");
         // SAFETY: the handle is valid until `drop`, and the record is ours; so below.
         answered(unsafe { traits(self.handle, &mut found) })?;
-        found.read().ok_or_else(|| format!("ecn is {}, which is no mode", found.ecn))
+        found.read().ok_or_else(|| format!("ecn is {}; it must be 0, 1 or 2", found.ecn))
     }
 
     fn asked_control(&self) -> Result<congestion::Control, String> {
@@ -59,7 +59,7 @@ impl Foreign {
         found.read(self.told)
     }
 
-    /// Ends the run unless all is well.
+    /// Ends the run if the result is an error.
     fn ensure<T>(&self, event: &'static str, result: Result<T, String>) -> T {
         result.unwrap_or_else(|problem| {
             let (algorithm, flow) = (self.name.clone(), self.flow.clone());
@@ -158,7 +158,7 @@ impl CongestionControl for Foreign {
     fn on_wakeup(&mut self, path: &congestion::Path) {
         self.on_path("wakeup", self.api.wakeup, path);
         if self.next_wakeup().is_some_and(|at| at <= path.now) {
-            let problem = "the next wake-up must lie in the future, or time would stand still";
+            let problem = "the next wake-up must be in the future, or time would not advance";
             self.ensure("next_wakeup", Err(problem.to_owned()))
         }
     }
@@ -201,10 +201,10 @@ impl CongestionControl for Foreign {
 }
 
 fn answered(status: c_int) -> Result<(), String> {
-    if status == OK { Ok(()) } else { Err("the library says that it failed".to_owned()) }
+    if status == OK { Ok(()) } else { Err("the library reports a failure".to_owned()) }
 }
 
-/// Receives a variable: `context` is the probe.
+/// Receives a variable from a library; `context` is the probe.
 extern "C" fn see(
     context: *mut c_void,
     name: *const c_char,
@@ -238,7 +238,7 @@ unsafe fn text(at: *const c_char, length: usize) -> Option<&'static str> {
     interned(std::str::from_utf8(bytes).ok()?)
 }
 
-/// The text for as long as the process lives, each kept once; none beyond a thousand, which are not names any more.
+/// A static copy of a text. Each is leaked once. `None` after a thousand texts, as there cannot be that many names.
 fn interned(text: &str) -> Option<&'static str> {
     const MOST: usize = 1_000;
     static NAMES: Mutex<BTreeSet<&'static str>> = Mutex::new(BTreeSet::new());

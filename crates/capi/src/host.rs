@@ -1,4 +1,4 @@
-//! Libraries of others: shared objects that export the table of the header, and the algorithms that they make.
+//! Libraries of users: shared objects that export the table of the header, and their algorithms.
 
 use crate::foreign::Foreign;
 use crate::{ABI, Api};
@@ -10,30 +10,30 @@ use units::Time;
 const SYMBOL: &CStr = c"fullpipe_congestion";
 const ERROR_BYTES: usize = 500;
 
-/// What an algorithm of a library did wrong. It travels through the simulator as a panic without a message.
+/// Failure of an algorithm of a library. It passes through the simulator as a panic without a message.
 #[derive(Clone, Debug)]
 pub struct Failure {
     /// Name of the algorithm.
     pub algorithm: String,
     /// Name of the flow.
     pub flow: String,
-    /// The function of the table.
+    /// Function of the table that failed.
     pub event: &'static str,
     /// Simulated time.
     pub time: Time,
-    /// What is wrong.
+    /// The problem.
     pub problem: String,
 }
 
-/// A table of functions with all that a host needs.
+/// A table of functions that has all required ones.
 #[derive(Clone, Copy)]
 pub struct Library(&'static Api);
 
 impl Library {
-    /// Loads a shared object, which runs what it does when it is loaded. It stays for as long as the process lives.
+    /// Loads a shared object, which runs its initialisers. It is never unloaded.
     ///
     /// # Errors
-    /// If it cannot be loaded, exports no table, or one of another version.
+    /// If it cannot be loaded, or exports no table or one of another version.
     pub fn open(path: &Path) -> Result<Library, String> {
         let at = path.display();
         // SAFETY: the user who names a library trusts it: its code runs in this process.
@@ -46,17 +46,17 @@ impl Library {
         std::mem::forget(loaded);
         // SAFETY: as above; the table is static.
         let table = unsafe { entry().as_ref() };
-        Library::from_table(table.ok_or_else(|| format!("{at}: fullpipe_congestion answers with null"))?)
+        Library::from_table(table.ok_or_else(|| format!("{at}: fullpipe_congestion returns null"))?)
             .map_err(|problem| format!("{at}: {problem}"))
     }
 
-    /// The algorithms of a table.
+    /// The library of a table.
     ///
     /// # Errors
-    /// If it is of another version, or lacks a function that a host cannot do without.
+    /// If it is of another version, or lacks a required function.
     pub fn from_table(table: &'static Api) -> Result<Library, String> {
         if table.abi != ABI {
-            return Err(format!("has version {} of the interface, not {ABI}; build it anew", table.abi));
+            return Err(format!("has version {} of the interface, not {ABI}; rebuild it", table.abi));
         }
         let needed = [
             ("create", table.create.is_some()),
@@ -73,10 +73,11 @@ impl Library {
         }
     }
 
-    /// Makes an algorithm by its name, with parameters as a JSON object, for a flow.
+    /// Builds an algorithm for a flow from its name and parameters, which are a JSON object.
     ///
     /// # Errors
-    /// What the library says if it cannot, or if what it makes makes no sense.
+    /// If the library cannot build it, with its message, or if the traits or the control of the algorithm make no
+    /// sense.
     pub fn create(
         self,
         name: &str,
@@ -84,7 +85,7 @@ impl Library {
         seed: u64,
         flow: &str,
     ) -> Result<Box<dyn CongestionControl>, String> {
-        let text = |text: &str| CString::new(text).map_err(|_| "a text has a zero in it".to_owned());
+        let text = |text: &str| CString::new(text).map_err(|_| "a text contains a zero byte".to_owned());
         let (c_name, c_params) = (text(name)?, text(params)?);
         let mut error = [0 as c_char; ERROR_BYTES];
         let create = self.0.create.expect("checked when the library was opened");
@@ -95,7 +96,7 @@ impl Library {
             error[ERROR_BYTES - 1] = 0;
             // SAFETY: the buffer ends with a zero.
             let said = unsafe { CStr::from_ptr(error.as_ptr()) }.to_string_lossy();
-            return Err(format!("{name} cannot be made: {said}"));
+            return Err(format!("{name} cannot be built: {said}"));
         }
         Ok(Box::new(Foreign::new(self.0, handle, name, flow)?))
     }

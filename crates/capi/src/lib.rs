@@ -1,8 +1,8 @@
-//! The algorithms behind a C interface: `include/fullpipe_congestion.h` is the other half, and says what every field is.
+//! The algorithms behind a C interface. The header `include/fullpipe_congestion.h` describes every field.
 //!
-//! One symbol, [`fullpipe_congestion`], answers with a table of functions, one for every method of
-//! [`congestion::CongestionControl`]. Handles are boxes; nothing unwinds into C: a panic becomes [`FAILED`], and all that may
-//! follow is `destroy`. Nothing is allocated between `create` and `destroy`.
+//! One symbol, [`fullpipe_congestion`], returns a table of functions, one for each method of
+//! [`congestion::CongestionControl`]. Handles are boxes. Nothing unwinds into C: a panic becomes [`FAILED`], after
+//! which only `destroy` may be called. Nothing is allocated between `create` and `destroy`.
 #![allow(unsafe_code, reason = "C hands over pointers")]
 
 mod foreign;
@@ -20,17 +20,17 @@ use units::Duration;
 
 /// The C header of the table.
 pub const HEADER: &str = include_str!("../include/fullpipe_congestion.h");
-/// Version of the table: changes whenever a layout does.
+/// Version of the table. It changes with every layout.
 pub const ABI: u32 = 2;
-/// The call did what it should.
+/// Status of a successful call.
 pub const OK: c_int = 0;
-/// A pointer was null, a value meaningless, or the algorithm failed.
+/// Status of a failed call: a pointer was null, a value was invalid, or the algorithm failed.
 pub const FAILED: c_int = 1;
 
-/// A handle.
+/// A handle of an algorithm.
 pub struct Algorithm(Box<dyn CongestionControl>);
 
-/// See `fullpipe_see` in the header.
+/// Type `fullpipe_see` of the header.
 pub type See =
     extern "C" fn(*mut c_void, *const c_char, usize, f64, *const c_char, usize, *const c_char, usize);
 
@@ -57,16 +57,17 @@ pub struct Api {
     pub restart: Option<unsafe extern "C" fn(*mut Algorithm, u32) -> c_int>,
 }
 
-/// Makes an algorithm from a name, parameters and a seed, or says what is wrong.
+/// Builds an algorithm from a name, parameters and a seed, or returns an error message.
 pub type Make = fn(&str, &Value, u64) -> Result<Box<dyn CongestionControl>, String>;
-/// The same for C, with parameters as JSON; the last two say where to write what is wrong.
+/// C version of [`Make`], with parameters as JSON. The last two arguments are a buffer for the error message and its
+/// size.
 pub type Create =
     unsafe extern "C" fn(*const c_char, *const c_char, u64, *mut c_char, usize) -> *mut Algorithm;
-/// An event that comes with the path alone.
+/// Function for an event whose only argument is the path.
 pub type OnPath = unsafe extern "C" fn(*mut Algorithm, *const Path) -> c_int;
 
 impl Api {
-    /// The table of algorithms that `create` makes: see [`export_algorithms`].
+    /// The table for algorithms that `create` builds: see [`export_algorithms`].
     pub const fn with_create(create: Create) -> Api {
         Api { create: Some(create), ..API }
     }
@@ -93,21 +94,21 @@ const API: Api = Api {
     restart: Some(restart),
 };
 
-/// The table.
+/// The table of the algorithms in the registry.
 #[cfg_attr(feature = "symbol", unsafe(no_mangle))]
 pub extern "C" fn fullpipe_congestion() -> &'static Api {
     &API_OF_THE_REGISTRY
 }
 
-/// Exports algorithms of yours from a crate of the type `cdylib`, which simulations name as "library:PATH:NAME".
+/// Exports your own algorithms from a crate of the type `cdylib`. Simulations refer to them as "library:PATH:NAME".
 ///
-/// Takes a function of a name, parameters and a seed, `fn(&str, &serde_json::Value, u64) -> Result<Box<dyn
-/// CongestionControl>, String>`. The crate needs `fullpipe-capi` without default features, since the symbol is its own.
+/// The argument is a function of a name, parameters and a seed, `fn(&str, &serde_json::Value, u64) -> Result<Box<dyn
+/// CongestionControl>, String>`. Use `fullpipe-capi` without default features, as the crate defines the symbol itself.
 #[macro_export]
 macro_rules! export_algorithms {
     ($make:path) => {
         /// The table of functions.
-        #[allow(unsafe_code, reason = "C asks for it")]
+        #[allow(unsafe_code, reason = "C needs it")]
         #[unsafe(no_mangle)]
         pub extern "C" fn fullpipe_congestion() -> &'static $crate::Api {
             unsafe extern "C" fn create(
@@ -126,7 +127,7 @@ macro_rules! export_algorithms {
     };
 }
 
-/// Calls `f` with what two pointers point to.
+/// Calls `f` with the targets of two pointers.
 ///
 /// # Safety
 /// Each is null or valid, and no other thread uses the handle meanwhile.
@@ -141,7 +142,7 @@ unsafe fn with<T>(
     status(|| f(handle.0.as_mut(), record))
 }
 
-/// Runs `f`; a panic ends here.
+/// Runs `f` and returns a status; a panic is caught.
 fn status(f: impl FnOnce() -> Option<()>) -> c_int {
     match catch_unwind(AssertUnwindSafe(f)) {
         Ok(Some(())) => OK,
@@ -164,7 +165,7 @@ fn of_the_registry(name: &str, params: &Value, seed: u64) -> Result<Box<dyn Cong
     congestion::build(name, params, seed).map_err(|error| error.to_string())
 }
 
-/// What `create` does with a function that makes algorithms.
+/// Implementation of `create` with a function that builds algorithms.
 ///
 /// # Safety
 /// Texts end with a zero or are null, and `error` is null or has room for `error_size` bytes.

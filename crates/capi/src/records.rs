@@ -1,12 +1,12 @@
-//! The C structs of the header, and their conversion to the types of `congestion`.
+//! C structs of the header, and their conversion to the types of `congestion`.
 
 use congestion::{CaState, EcnMode, LostPacket, RateSample, Recovery};
 use units::{Duration, Rate, Time};
 
-/// No such time, span or rate.
+/// Value of a time, a span or a rate that is missing.
 pub const NONE: u64 = u64::MAX;
 
-/// `fullpipe_traits`.
+/// Struct `fullpipe_traits`.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default)]
 #[allow(missing_docs, reason = "see the header; so below")]
@@ -22,7 +22,7 @@ pub struct Traits {
     pub buffers_three_windows: u32,
 }
 
-/// `fullpipe_path`.
+/// Struct `fullpipe_path`.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default)]
 #[allow(missing_docs)]
@@ -48,7 +48,7 @@ pub struct Path {
     pub paced: u32,
 }
 
-/// `fullpipe_ack`.
+/// Struct `fullpipe_ack`.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default)]
 #[allow(missing_docs)]
@@ -76,7 +76,7 @@ pub struct Ack {
     pub rate_tx_in_flight: u32,
 }
 
-/// `fullpipe_lost_packet`.
+/// Struct `fullpipe_lost_packet`.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default)]
 #[allow(missing_docs)]
@@ -87,7 +87,7 @@ pub struct Lost {
     pub app_limited: u32,
 }
 
-/// `fullpipe_control`.
+/// Struct `fullpipe_control`.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default)]
 #[allow(missing_docs)]
@@ -111,7 +111,7 @@ fn state(number: u32) -> Option<CaState> {
 }
 
 impl Path {
-    /// As the algorithms have it; none if the state is no state.
+    /// Converts to the type of algorithms; `None` if the state is invalid.
     pub(crate) fn read(&self) -> Option<congestion::Path> {
         Some(congestion::Path {
             now: Time::from_nanos(self.now),
@@ -139,7 +139,7 @@ impl Path {
 }
 
 impl Ack {
-    /// As the algorithms have it; none if the state is no state.
+    /// Converts to the type of algorithms; `None` if the state is invalid.
     pub(crate) fn read(&self) -> Option<congestion::Ack> {
         let rate = RateSample {
             delivered: self.rate_delivered,

@@ -1,4 +1,4 @@
-//! The types of `congestion` as the C structs of the header, for libraries that are called.
+//! Conversion of the types of `congestion` to the C structs of the header, for calls of libraries.
 
 use crate::records::{Ack, Control, Lost, NONE, Path, Traits};
 use congestion::{CaState, Congestion, EcnMode, LostPacket, RateSample, Recovery};
@@ -18,7 +18,7 @@ fn state(state: CaState) -> u32 {
     }
 }
 
-/// `enum fullpipe_episode`.
+/// Value of `enum fullpipe_episode`.
 pub(crate) fn episode(congestion: Congestion) -> u32 {
     match congestion {
         Congestion::Loss => 0,
@@ -106,7 +106,7 @@ impl From<&LostPacket> for Lost {
 }
 
 impl Traits {
-    /// As the transport has them; none if `ecn` is no mode.
+    /// Converts to the type of the transport; `None` if `ecn` is not a mode.
     pub(crate) fn read(&self) -> Option<congestion::Traits> {
         Some(congestion::Traits {
             recovery: if self.owns_recovery == 0 { Recovery::Transport } else { Recovery::Algorithm },
@@ -122,24 +122,27 @@ impl Traits {
     }
 }
 
-/// 14 GB in flight: a larger window is a mistake and would not fit in memory, so that it counts as this.
+/// Largest window: 14 GB in flight. A larger one is a mistake and would not fit in memory, so that it is limited to
+/// this.
 const MAX_PACKETS: u32 = 10_000_000;
 
 impl Control {
-    /// As the transport has it, which has last set the window to `told`.
+    /// Converts to the type of the transport. `told`: the window that the transport set last.
     ///
     /// # Errors
-    /// What makes no sense.
+    /// If a value makes no sense.
     pub(crate) fn read(&self, told: u32) -> Result<congestion::Control, String> {
         if self.cwnd == 0 {
-            return Err("cwnd is 0; it must be 1 packet at least".to_owned());
+            return Err("cwnd is 0; it must be at least 1 packet".to_owned());
         }
         if self.pacing_bps == 0 {
-            return Err("pacing_bps is 0; it must be a rate, or FULLPIPE_NONE".to_owned());
+            return Err("pacing_bps is 0; it must be a rate or FULLPIPE_NONE".to_owned());
         }
         if self.max_burst == 0 || self.min_burst > self.max_burst {
             let (min, max) = (self.min_burst, self.max_burst);
-            return Err(format!("bursts are from {min} to {max} packets; the largest must be 1 at least"));
+            return Err(format!(
+                "bursts are from {min} to {max} packets; the largest must be at least 1 and not below the smallest"
+            ));
         }
         Ok(congestion::Control {
             cwnd: self.cwnd.min(told.max(MAX_PACKETS)),

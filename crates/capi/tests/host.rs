@@ -1,4 +1,4 @@
-//! Algorithms that come through the table are what they are without it.
+//! Algorithms behave through the table as they do without it.
 #![allow(unsafe_code, reason = "it plays the part of a library")]
 
 use capi::{Api, Library, fullpipe_congestion};
@@ -33,7 +33,7 @@ fn what_holds_of_every_algorithm_holds_through_the_table() {
 fn what_a_library_cannot_make_is_refused_with_its_words() {
     let library = Library::from_table(fullpipe_congestion()).unwrap();
     let refused = library.create("rino", "{}", 1, "flow").err().unwrap();
-    assert!(refused.starts_with("rino cannot be made: "), "{refused}");
+    assert!(refused.starts_with("rino cannot be built: "), "{refused}");
 }
 
 #[test]
@@ -41,7 +41,7 @@ fn a_table_of_another_version_is_refused() {
     static OTHER: Api = Api { abi: 1, ..EMPTY };
     assert_eq!(
         Library::from_table(&OTHER).err().unwrap(),
-        "has version 1 of the interface, not 2; build it anew"
+        "has version 1 of the interface, not 2; rebuild it"
     );
 }
 

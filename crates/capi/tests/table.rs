@@ -1,4 +1,4 @@
-//! The table as C sees it.
+//! The table of functions, called as from C.
 #![allow(unsafe_code, reason = "it plays the part of C")]
 
 use capi::{ABI, Ack, Control, FAILED, NONE, OK, Path, Traits, fullpipe_congestion};
@@ -47,7 +47,7 @@ fn create(name: &str, params: &str) -> (*mut capi::Algorithm, String) {
     let (name, params) = (CString::new(name).unwrap(), CString::new(params).unwrap());
     let mut error = [0 as c_char; 200];
     let table = fullpipe_congestion();
-    // SAFETY: texts end with a zero, and the buffer has the size it says.
+    // SAFETY: texts end with a zero, and the buffer has the given size.
     let handle = unsafe {
         (table.create.unwrap())(name.as_ptr(), params.as_ptr(), 1, error.as_mut_ptr(), error.len())
     };
@@ -133,7 +133,7 @@ fn variables_come_by_name() {
     let table = fullpipe_congestion();
     let (handle, _) = create("cubic", "{}");
     let mut names: Vec<String> = Vec::new();
-    // SAFETY: the context is what `note` takes it for.
+    // SAFETY: the context is the list that `note` expects.
     unsafe {
         assert_eq!((table.observe.unwrap())(handle, note, (&raw mut names).cast()), OK);
         (table.destroy.unwrap())(handle);

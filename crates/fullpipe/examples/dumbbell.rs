@@ -1,4 +1,4 @@
-//! Two flows share a bottleneck behind CoDel: what each of them gets.
+//! Two flows share a bottleneck behind CoDel. Prints the goodput and the mean RTT of each.
 
 use fullpipe::units::{Duration, Rate};
 use fullpipe::{Experiment, Flow, Link, Network, PlanError, json};

@@ -1,11 +1,11 @@
-//! A queue discipline and an application of one's own: last in, first out, under a transfer every 100 ms.
+//! Your own queue discipline and application: last in, first out, with a transfer every 100 ms.
 
 use fullpipe::network::Packet;
 use fullpipe::network::queue::{Backlog, QueueDiscipline, QueueEvents, Waiting};
 use fullpipe::units::{Duration, Rate, Time};
 use fullpipe::{Application, Experiment, Flow, Job, Link, Network, Payload, PlanError, Sockets, json};
 
-/// Serves the youngest packet first.
+/// A queue that serves the youngest packet first.
 #[derive(Default)]
 struct Stack(Vec<Waiting<Payload>>);
 
@@ -28,7 +28,7 @@ impl QueueDiscipline<Payload> for Stack {
     }
 }
 
-/// Opens a connection every 100 ms and transfers 20 kB over it.
+/// An application that opens a connection every 100 ms and transfers 20 kB on it.
 struct Ticks(Time);
 
 impl Application for Ticks {

@@ -1,4 +1,4 @@
-//! A network, its flows, and for how long they run.
+//! Experiments: a network, its flows, and the duration of the run.
 
 use crate::{Flow, Network, Run};
 use simulation::plan::{Plan, PlanError, RecordPlan};
@@ -7,7 +7,7 @@ use simulation::{External, Simulation};
 use std::collections::BTreeMap;
 use units::Duration;
 
-/// What to simulate. The same experiment and the same seed give the same results.
+/// An experiment to simulate. The same experiment and seed give the same results.
 #[derive(Clone)]
 pub struct Experiment {
     network: Network,
@@ -18,37 +18,37 @@ pub struct Experiment {
 }
 
 impl Experiment {
-    /// A run of this length over a network, without a flow as yet.
+    /// An experiment of this duration on a network, without flows.
     pub fn new(network: Network, duration: Duration) -> Experiment {
         let record = RecordPlan { interval_ns: None, variables: false, packets: Vec::new(), in_order: false };
         Experiment { network, flows: Vec::new(), duration, warmup: Duration::ZERO, record }
     }
 
-    /// One more flow.
+    /// Adds a flow.
     pub fn flow(mut self, flow: Flow) -> Experiment {
         self.flows.push(flow);
         self
     }
 
-    /// Summaries cover what happens after this time.
+    /// Sets the warm-up, which summaries exclude.
     pub fn warmup(mut self, warmup: Duration) -> Experiment {
         self.warmup = warmup;
         self
     }
 
-    /// Sample flows and links so often.
+    /// Sets the sampling interval of flows and links.
     pub fn sample_every(mut self, interval: Duration) -> Experiment {
         self.record.interval_ns = Some(interval.as_nanos());
         self
     }
 
-    /// Sample the internal variables of algorithms and queues, too.
+    /// Also samples internal variables of algorithms and queues.
     pub fn variables(mut self) -> Experiment {
         self.record.variables = true;
         self
     }
 
-    /// The plan, as Python and its JSON know it. It holds the names of parts of the caller's own, not the parts.
+    /// The plan, which the Python package reads as JSON. It has the names of your own parts, but not the parts.
     ///
     /// # Errors
     /// If no route leads from one end of a flow to the other, or a value makes no sense.
@@ -78,7 +78,7 @@ impl Experiment {
     /// A simulation that can be run in steps.
     ///
     /// # Errors
-    /// As for [`plan`](Self::plan).
+    /// See [`plan`](Self::plan).
     pub fn simulation(&self, seed: u64) -> Result<Simulation, PlanError> {
         let mut external = External::default();
         let plan = self.assemble(&mut external)?;
@@ -88,15 +88,15 @@ impl Experiment {
     /// Runs to the end.
     ///
     /// # Errors
-    /// As for [`plan`](Self::plan).
+    /// See [`plan`](Self::plan).
     pub fn run(&self, seed: u64) -> Result<Run, PlanError> {
         self.simulation(seed).map(|simulation| Run::new(simulation.finish()))
     }
 
-    /// Runs to the end and hands every sample of a flow or a link to `recorder` as it is taken.
+    /// Runs to the end and passes every sample of a flow or a link to `recorder` during the run.
     ///
     /// # Errors
-    /// As for [`plan`](Self::plan), or if there is no interval of samples.
+    /// See [`plan`](Self::plan); also if there is no sampling interval.
     pub fn run_recording(
         &self,
         seed: u64,

@@ -1,4 +1,4 @@
-//! Flows.
+//! Flows of an experiment.
 
 use crate::link::table;
 use crate::router::Router;
@@ -13,14 +13,14 @@ use units::{Bytes, Duration, Time};
 type MakeAlgorithm = Arc<dyn Fn(u64) -> Box<dyn CongestionControl> + Send + Sync>;
 type MakeApplication = Arc<dyn Fn(Time, u64) -> Box<dyn Application> + Send + Sync>;
 
-/// A flow from one node to another: an application, and the connections below it.
+/// A flow from one node to another: an application and its connections.
 #[derive(Clone)]
 pub struct Flow {
     plan: FlowPlan,
     pub(crate) from: String,
     pub(crate) to: String,
     via: Vec<String>,
-    /// When it takes another route, and past which nodes.
+    /// Changes of its route: time, and the nodes on the new route.
     reroutes: Vec<(Time, Vec<String>)>,
     algorithm: Option<Algorithm>,
     application: Option<MakeApplication>,
@@ -28,13 +28,13 @@ pub struct Flow {
 
 #[derive(Clone)]
 enum Algorithm {
-    /// Of the registry, with its parameters.
+    /// An algorithm of the registry, with its parameters.
     Named(String, Value),
     Own(MakeAlgorithm),
 }
 
 impl Flow {
-    /// An endless transfer with CUBIC from the beginning of the run, over a [transport like Linux's](TcpPlan::linux).
+    /// An endless transfer with CUBIC from the start of the run, with the [transport of Linux](TcpPlan::linux).
     pub fn new(name: &str, from: &str, to: &str) -> Flow {
         let plan = FlowPlan {
             name: name.to_owned(),
@@ -66,13 +66,13 @@ impl Flow {
         }
     }
 
-    /// An algorithm of the registry with its parameters, as in `algorithm("bbr3", json!({}))`.
+    /// Sets an algorithm of the registry with its parameters, for example `algorithm("bbr3", json!({}))`.
     pub fn algorithm(mut self, kind: &str, params: Value) -> Flow {
         self.algorithm = Some(Algorithm::Named(kind.to_owned(), params));
         self
     }
 
-    /// An algorithm that the registry does not have, made from the seed of its randomness, once for every connection.
+    /// Sets your own algorithm. `make` builds it from the seed of its randomness, once per connection.
     pub fn own_algorithm(
         mut self,
         make: impl Fn(u64) -> Box<dyn CongestionControl> + Send + Sync + 'static,
@@ -81,14 +81,14 @@ impl Flow {
         self
     }
 
-    /// What the application does, in place of an endless transfer.
+    /// Sets an application of the registry instead of an endless transfer.
     pub fn workload(mut self, workload: WorkloadPlan) -> Flow {
         self.plan.workload = Some(workload);
         self.application = None;
         self
     }
 
-    /// An application of one's own, made from the time at which the flow begins and the seed of its randomness.
+    /// Sets your own application. `make` builds it from the start time of the flow and the seed of its randomness.
     pub fn own_application(
         mut self,
         make: impl Fn(Time, u64) -> Box<dyn Application> + Send + Sync + 'static,
@@ -97,56 +97,57 @@ impl Flow {
         self
     }
 
-    /// So much payload and no more.
+    /// Sets the amount of payload.
     pub fn size(mut self, size: Bytes) -> Flow {
         self.plan.bytes = Some(size.get());
         self
     }
 
-    /// When the application begins.
+    /// Sets the start of the application.
     pub fn start(mut self, at: Time) -> Flow {
         self.plan.start_ns = at.as_nanos();
         self
     }
 
-    /// The start is drawn from so much time behind [`start`](Self::start).
+    /// Sets the width of the interval after [`start`](Self::start) from which the start is drawn.
     pub fn start_jitter(mut self, jitter: Duration) -> Flow {
         self.plan.start_jitter_ns = jitter.as_nanos();
         self
     }
 
-    /// When the application stops.
+    /// Sets the end of the application.
     pub fn stop(mut self, at: Time) -> Flow {
         self.plan.stop_ns = Some(at.as_nanos());
         self
     }
 
-    /// Its data pass these nodes in order, and its acknowledgements the other way round.
+    /// Sets nodes that its data pass in this order, and its ACKs in reverse order.
     pub fn via(mut self, nodes: &[&str]) -> Flow {
         self.via = nodes.iter().map(|&node| node.to_owned()).collect();
         self
     }
 
-    /// From a time on, not before those that are there, it goes by these nodes instead. What is past a fork by then finishes
-    /// on the old route.
+    /// Adds a change of its route, to pass these nodes from a time on. Changes must be in the order of time. Packets
+    /// past a fork by then finish on the old route.
     pub fn reroute(mut self, at: Time, via: &[&str]) -> Flow {
         self.reroutes.push((at, via.iter().map(|&node| node.to_owned()).collect()));
         self
     }
 
-    /// Differentiated services code point of data and acknowledgements.
+    /// Sets the differentiated services code point of data and ACKs.
     pub fn dscp(mut self, dscp: u8) -> Flow {
         self.plan.dscp = dscp;
         self
     }
 
-    /// Other options of the transport.
+    /// Sets the options of the transport.
     pub fn transport(mut self, transport: TcpPlan) -> Flow {
         self.plan.tcp = transport;
         self
     }
 
-    /// The flow of the plan, `path`, between hosts of these numbers; parts of the caller's own go to `external`.
+    /// Makes the plan of the flow at `path`, between the hosts with these numbers. The caller's own parts are
+    /// registered in `external`.
     pub(crate) fn plan(
         &self,
         path: &str,
@@ -171,7 +172,7 @@ impl Flow {
         Ok(plan)
     }
 
-    /// There and back past these nodes.
+    /// Forward and reverse route past these nodes.
     fn routes(&self, path: &str, via: &[String], router: &Router<'_>) -> Result<[Vec<u32>; 2], PlanError> {
         let stops = || [&self.from].into_iter().chain(via).chain([&self.to]).map(String::as_str);
         let back: Vec<&str> = stops().collect();
@@ -181,7 +182,7 @@ impl Flow {
         ])
     }
 
-    /// The algorithm that was named; otherwise CUBIC, or none for datagrams.
+    /// The algorithm that was set; by default CUBIC, or none for datagrams.
     fn cca(&self, path: &str, external: &mut External) -> Result<Option<CcaPlan>, PlanError> {
         let (kind, params) = match &self.algorithm {
             None if matches!(self.plan.workload, Some(WorkloadPlan::Datagrams(_))) => return Ok(None),
@@ -196,7 +197,7 @@ impl Flow {
         Ok(Some(CcaPlan { kind, params: table(&format!("{path}.cca.params"), params)? }))
     }
 
-    /// What the plan calls the parts of the caller's own.
+    /// Name of the caller's own parts in the plan.
     fn own_name(&self) -> String {
         format!("rust:{}", self.plan.name)
     }

@@ -1,4 +1,4 @@
-//! Networks: nodes by name, and what joins them.
+//! Networks: named nodes, links and media.
 
 use crate::Link;
 use crate::link::{MakeQueue, entry, table};
@@ -13,11 +13,11 @@ use units::{Duration, Rate, Time};
 
 type MakeMedium = Arc<dyn Fn(Vec<Queue>, SamplingTimes, u64) -> Box<dyn Element<Payload>> + Send + Sync>;
 
-/// Nodes, the links between them, and media that they share. Nodes are there once something names them.
+/// Nodes, the links between them, and media that they share. A node exists as soon as a link or a medium names it.
 #[derive(Clone, Default)]
 pub struct Network {
     links: Vec<(String, String, Link)>,
-    /// Network interfaces by their hosts.
+    /// Network interfaces by host.
     nics: BTreeMap<String, Link>,
     media: Vec<Medium>,
 }
@@ -27,12 +27,12 @@ struct Medium {
     name: String,
     kind: String,
     params: Value,
-    /// From where and to where each port carries.
+    /// Ports: from node, to node, and a link with the queue.
     ports: Vec<(String, String, Link)>,
     make: Option<MakeMedium>,
 }
 
-/// From where and to where a link or a port carries, and its name unless another has it.
+/// Ends of a link or a port, and its name, which may not be unique.
 struct Hop<'a> {
     from: Place<'a>,
     to: Place<'a>,
@@ -41,14 +41,14 @@ struct Hop<'a> {
 }
 
 impl Network {
-    /// A network without a node.
+    /// A network without nodes.
     pub fn new() -> Network {
         Network::default()
     }
 
-    /// `pairs` senders, `sender 0` and so on, each on a fast link of its own; the bottleneck; and as many receivers.
-    /// `access` is the delay between a sender and the bottleneck. What comes back from receivers meets no queue
-    /// and takes as long.
+    /// A dumbbell with `pairs` senders (`sender 0` and so on), each on an unlimited link of its own, and as many
+    /// receivers behind the bottleneck. `access` is the delay between a sender and the bottleneck. The reverse path has
+    /// the same delays and no queue.
     pub fn dumbbell(pairs: usize, bottleneck: Link, access: Duration) -> Network {
         let delay = Duration::from_nanos(bottleneck.plan.delay_ns);
         let plain = |delay| Link::new(Rate::UNLIMITED, delay);
@@ -64,34 +64,34 @@ impl Network {
         network
     }
 
-    /// A link from one node to another, in this direction alone. Its name is `from-to`.
+    /// Adds a link from one node to another, in one direction. Its name is `from-to`.
     pub fn link(mut self, from: &str, to: &str, link: Link) -> Network {
         self.links.push((from.to_owned(), to.to_owned(), link));
         self
     }
 
-    /// The same link in both directions.
+    /// Adds the same link in both directions.
     pub fn duplex(self, one: &str, other: &str, link: Link) -> Network {
         self.link(one, other, link.clone()).link(other, one, link)
     }
 
-    /// The network interface of a node: its rate and queue, in which all flows that begin or end there compete. A sender
-    /// fills it no further than TCP small queues allow. Its name is `host-nic`; a later one takes its place.
+    /// Sets the network interface of a node: a rate and a queue, in which all packets that the node sends compete. TCP
+    /// small queues limit each sender in it. Its name is `host-nic`. A second call replaces it.
     pub fn nic(mut self, host: &str, mut link: Link) -> Network {
         link.plan.nic = true;
         self.nics.insert(host.to_owned(), link);
         self
     }
 
-    /// A medium of the registry with its parameters. Each port carries from one node to another; of a port's link only
-    /// the queue counts.
+    /// Adds a medium of the registry with its parameters. Each port carries packets from one node to another; only the
+    /// queue of its link is used.
     pub fn medium(mut self, name: &str, kind: &str, params: Value, ports: &[(&str, &str, Link)]) -> Network {
         self.media.push(Medium::new(name, kind, params, ports, None));
         self
     }
 
-    /// A medium that the registry does not have, made of the queues of its ports, the times at which its counters are
-    /// read, and a seed.
+    /// Adds your own medium. `make` builds it from the queues of its ports, the times at which its counters are read,
+    /// and a seed.
     pub fn own_medium(
         mut self,
         name: &str,
@@ -103,7 +103,7 @@ impl Network {
         self
     }
 
-    /// The hops in the order of their numbers.
+    /// Hops in the order of their numbers.
     fn hops(&self) -> impl Iterator<Item = Hop<'_>> {
         let nics = self.nics.iter().map(|(host, link)| Hop {
             from: (host, Side::Inner),
@@ -116,13 +116,13 @@ impl Network {
         self.links.iter().map(hop).chain(nics).chain(ports.map(hop))
     }
 
-    /// What a node sends leaves it behind its network interface.
+    /// A hop that begins at the outer side of its node's network interface, if the node has one.
     fn hop<'a>(&'a self, (from, to, link): &'a (String, String, Link)) -> Hop<'a> {
         let side = if self.nics.contains_key(from) { Side::Outer } else { Side::Inner };
         Hop { from: (from, side), to: (to, Side::Inner), link, name: format!("{from}-{to}") }
     }
 
-    /// What finds the routes.
+    /// The router of this network.
     pub(crate) fn router(&self) -> Router<'_> {
         let links = self.links.iter().map(|(.., link)| link.plan.delay_ns);
         let nics = self.nics.values().map(|link| link.plan.delay_ns);
@@ -134,7 +134,7 @@ impl Network {
         Router::new(self.hops().zip(delays).map(|(hop, delay_ns)| (hop.from, hop.to, delay_ns)))
     }
 
-    /// The links and media of the plan; parts of the caller's own go to `external`.
+    /// Links and media of the plan. The caller's own parts are registered in `external`.
     ///
     /// # Errors
     /// If the parameters of a medium are no table.
@@ -165,7 +165,7 @@ impl Network {
         Ok((links, media))
     }
 
-    /// The names of hops; those that would have the same name have a number from the second on.
+    /// Names of hops. From the second on, hops with the same name get a number.
     fn names(&self) -> Vec<String> {
         let mut seen: BTreeMap<String, u32> = BTreeMap::new();
         let names = self.hops().map(|Hop { name, .. }| {
@@ -202,7 +202,7 @@ impl Medium {
         Ok(MediumPlan { stream: name.clone(), name, kind, params, ports })
     }
 
-    /// The least delay of its ports; zero if it is not known before, or wrong.
+    /// Least delay of its ports; zero if it is unknown in advance or the parameters are wrong.
     fn delay_ns(&self) -> u64 {
         let never = SamplingTimes::new(None, Time::ZERO, Time::ZERO);
         let made = medium::build::<Payload>(&self.kind, &self.params, Vec::new(), never, 0);

@@ -19,9 +19,9 @@ pub use simulation::plan::{self, Plan, PlanError};
 pub use simulation::samples::{LinkRow, SampleRecorder, SeriesRow};
 pub use simulation::{Column, External, Payload, Results, Simulation, Table};
 
-/// Algorithms without a transport: the trait, its events, the registry and the kit that judges them.
+/// Algorithms without a transport: the trait, its events, the registry and the conformance kit.
 pub use congestion;
-/// Packets, queue disciplines, links, media, and the kit that judges elements.
+/// Packets, queue disciplines, links, media, and the conformance kit of elements.
 pub use network;
-/// Time, rates, sizes, and randomness that can be repeated.
+/// Time, rates, sizes, and reproducible randomness.
 pub use units;

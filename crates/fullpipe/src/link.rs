@@ -1,4 +1,4 @@
-//! Links.
+//! Links of a network.
 
 use network::QueueDiscipline;
 use serde_json::{Map, Value};
@@ -7,7 +7,7 @@ use simulation::plan::{ChangePlan, EntryPlan, LinkPlan, PlanError};
 use std::sync::Arc;
 use units::{Duration, Rate};
 
-/// Makes a queue discipline from a seed.
+/// Function that builds a queue discipline from a seed.
 pub(crate) type MakeQueue = Arc<dyn Fn(u64) -> Box<dyn QueueDiscipline<Payload>> + Send + Sync>;
 
 /// A link in one direction: a queue in front of a wire.
@@ -18,7 +18,7 @@ pub struct Link {
 }
 
 impl Link {
-    /// A link with a tail-drop queue that has no limit; [`Rate::UNLIMITED`]: packets take no time to send.
+    /// A link with an unlimited drop-tail queue. With [`Rate::UNLIMITED`] packets take no time to transmit.
     pub fn new(rate: Rate, delay: Duration) -> Link {
         let plan = LinkPlan {
             name: String::new(),
@@ -37,14 +37,15 @@ impl Link {
         Link { plan, queue: None }
     }
 
-    /// A queue discipline of the registry with its parameters, as in `queue("codel", json!({ "target_ms": 5 }))`.
+    /// Sets a queue discipline of the registry with its parameters, for example `queue("codel", json!({ "target_ms": 5
+    /// }))`.
     pub fn queue(mut self, kind: &str, params: Value) -> Link {
         self.plan.queue = entry(kind, params);
         self.queue = None;
         self
     }
 
-    /// A queue discipline that the registry does not have, made from the seed of its randomness.
+    /// Sets your own queue discipline. `make` builds it from the seed of its randomness.
     pub fn own_queue(
         mut self,
         make: impl Fn(u64) -> Box<dyn QueueDiscipline<Payload>> + Send + Sync + 'static,
@@ -53,26 +54,27 @@ impl Link {
         self
     }
 
-    /// A device below the queue that holds so many packets, besides the one being sent, and stops the queue while it is
-    /// full. Then changes of the rate are those of the queue, if it shapes.
+    /// Sets a device below the queue for at most `packets` packets, besides the one being sent. The queue stops while
+    /// the device is full. Changes of the rate then apply to the queue, if it shapes.
     pub fn device_queue(mut self, packets: u64) -> Link {
         self.plan.device_packets = Some(packets);
         self
     }
 
-    /// A loss of the registry with its parameters, as in `loss("bernoulli", json!({ "probability": 0.01 }))`.
+    /// Sets a loss of the registry with its parameters, for example `loss("bernoulli", json!({ "probability": 0.01
+    /// }))`.
     pub fn loss(mut self, kind: &str, params: Value) -> Link {
         self.plan.loss = Some(entry(kind, params));
         self
     }
 
-    /// One more impairment of the registry with its parameters.
+    /// Adds an impairment of the registry with its parameters.
     pub fn impairment(mut self, kind: &str, params: Value) -> Link {
         self.plan.impairments.push(entry(kind, params));
         self
     }
 
-    /// One more change while the run goes on, not before those that are there.
+    /// Adds a change during the run. Changes must be in the order of time.
     pub fn change(mut self, change: ChangePlan) -> Link {
         self.plan.changes.push(change);
         self
@@ -84,7 +86,7 @@ pub(crate) fn entry(kind: &str, params: Value) -> EntryPlan {
     EntryPlan { kind: kind.to_owned(), params }
 }
 
-/// Parameters by their names (null for none); `path` is theirs.
+/// Parameters as a table (null: empty); `path` is theirs.
 pub(crate) fn table(path: &str, params: &Value) -> Result<Map<String, Value>, PlanError> {
     match params {
         Value::Null => Ok(Map::new()),

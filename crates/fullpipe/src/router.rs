@@ -3,24 +3,24 @@
 use simulation::plan::PlanError;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// A node by its name, or the far side of its network interface.
+/// A node, or the outer side of its network interface.
 pub(crate) type Place<'a> = (&'a str, Side);
 
-/// On which side of the network interface of a node. One without an interface has but the inner one.
+/// Side of a node's network interface. A node without an interface has the inner side only.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Side {
     Inner,
     Outer,
 }
 
-/// Shortest routes by delay, then by number of hops, then those whose hops were named first: the law of scenarios.
+/// Finds shortest routes by delay, then by number of hops, then by the order in which hops were added, as scenarios do.
 pub(crate) struct Router<'a> {
-    /// The hops that leave a place: number, where they lead, and delay in nanoseconds.
+    /// Hops that leave a place: number, destination, and delay in nanoseconds.
     leaving: BTreeMap<Place<'a>, Vec<(u32, Place<'a>, u64)>>,
 }
 
 impl<'a> Router<'a> {
-    /// Of hops in the order of their numbers: from where and to where each carries, and its delay in nanoseconds.
+    /// A router for hops in the order of their numbers: origin, destination, and delay in nanoseconds.
     pub fn new(hops: impl Iterator<Item = (Place<'a>, Place<'a>, u64)>) -> Router<'a> {
         let mut leaving: BTreeMap<Place<'a>, Vec<(u32, Place<'a>, u64)>> = BTreeMap::new();
         for (n, (from, to, delay_ns)) in (0..).zip(hops) {
@@ -29,10 +29,10 @@ impl<'a> Router<'a> {
         Router { leaving }
     }
 
-    /// The hops from the first node to the last, past all others in order; `path` is that of the route.
+    /// Hops from the first node to the last, past all others in order; `path` is that of the route.
     ///
     /// # Errors
-    /// If two of them are not connected in that direction.
+    /// If two consecutive nodes are not connected in that direction.
     pub fn route<'s>(&self, path: &str, stops: impl Iterator<Item = &'s str>) -> Result<Vec<u32>, PlanError> {
         let stops: Vec<&str> = stops.collect();
         let legs = stops.windows(2).map(|ends| {
@@ -44,7 +44,7 @@ impl<'a> Router<'a> {
         Ok(legs.collect::<Result<Vec<_>, _>>()?.concat())
     }
 
-    /// Dijkstra's algorithm.
+    /// The shortest route between two nodes, by Dijkstra's algorithm.
     fn leg(&self, from: &str, to: &str) -> Option<Vec<u32>> {
         let mut done = BTreeSet::new();
         let mut waiting = BTreeSet::from([(0, 0, Vec::new(), (from, Side::Inner))]);

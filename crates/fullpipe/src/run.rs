@@ -1,4 +1,4 @@
-//! What came out of a run.
+//! Results of a run.
 
 use simulation::{Column, Results, Table};
 use units::{Bytes, Duration, Rate};
@@ -9,7 +9,7 @@ pub struct Run {
     tables: Vec<(&'static str, Table)>,
 }
 
-/// The row of a flow in the table `flows`. It covers what came after the warm-up.
+/// Row of a flow in the table `flows`. It covers the time after the warm-up.
 #[derive(Clone, Copy, Debug)]
 pub struct FlowResult<'a> {
     table: &'a Table,
@@ -33,13 +33,13 @@ impl Run {
         })
     }
 
-    /// The flows, in the order in which they were added.
+    /// All flows in the order in which they were added.
     pub fn flows(&self) -> impl Iterator<Item = FlowResult<'_>> {
         let table = self.table("flows");
         (0..table.column("flow").map_or(0, Column::len)).map(move |row| FlowResult { table, row })
     }
 
-    /// A flow by its name.
+    /// The flow with this name.
     ///
     /// # Panics
     /// If there is no such flow.
@@ -52,7 +52,7 @@ impl Run {
 }
 
 impl<'a> FlowResult<'a> {
-    /// Its name.
+    /// Name of the flow.
     pub fn name(&self) -> &'a str {
         match self.table.column("flow") {
             Some(Column::Label { codes, names }) => &names[codes[self.row] as usize],
@@ -60,7 +60,7 @@ impl<'a> FlowResult<'a> {
         }
     }
 
-    /// A number by the name of its column; NaN if it was not measured.
+    /// The number in a column; NaN if it was not measured.
     ///
     /// # Panics
     /// If there is no such column, or it holds names.
@@ -68,7 +68,7 @@ impl<'a> FlowResult<'a> {
         self.table.numbers(column)[self.row]
     }
 
-    /// Payload delivered in order per second; zero if the flow never sent.
+    /// Goodput: payload delivered in order per second; zero if the flow never sent.
     pub fn goodput(&self) -> Rate {
         Rate::from_bits_per_sec(self.number("goodput_bps").round() as u64)
     }
@@ -83,17 +83,18 @@ impl<'a> FlowResult<'a> {
         span(self.number("rtt_mean_s"))
     }
 
-    /// From the start to the last acknowledgement; `None` if the flow has no size or did not finish.
+    /// Flow completion time: from the start to the last acknowledgement; `None` if the flow has no size or did not
+    /// finish.
     pub fn completion(&self) -> Option<Duration> {
         span(self.number("fct_s"))
     }
 
-    /// Data packets sent again.
+    /// Data packets retransmitted.
     pub fn retransmitted_packets(&self) -> u64 {
         self.number("retransmitted_packets") as u64
     }
 
-    /// Data packets that the sender marked as lost.
+    /// Data packets that the sender marked lost.
     pub fn lost_packets(&self) -> u64 {
         self.number("lost_packets") as u64
     }

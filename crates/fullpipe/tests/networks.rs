@@ -1,4 +1,4 @@
-//! Routes, network interfaces and what else a flow may say of its place in a network.
+//! Routes, network interfaces and other settings of a flow in a network.
 
 use fullpipe::plan::{DistributionPlan, PoissonPlan, WorkloadPlan};
 use fullpipe::units::{Duration, Rate, Time};
@@ -8,7 +8,7 @@ fn link(delay_ms: u64) -> Link {
     Link::new(Rate::from_bits_per_sec(10_000_000), Duration::from_millis(delay_ms))
 }
 
-/// Two hosts, and two routes between them by nodes of their own.
+/// Two hosts, and two routes between them with different nodes.
 fn diamond() -> Network {
     Network::new()
         .duplex("a", "north", link(5))
@@ -25,7 +25,7 @@ fn names(plan: &Plan, route: &[u32]) -> Vec<String> {
     route.iter().map(|&hop| plan.hop_names()[hop as usize].clone()).collect()
 }
 
-/// The same file is a test of scenarios.
+/// Tests of scenarios use the same file.
 #[test]
 fn routes_are_those_of_scenarios() {
     let file: serde_json::Value = serde_json::from_str(include_str!("routes.json")).unwrap();

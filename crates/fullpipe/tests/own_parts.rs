@@ -1,4 +1,4 @@
-//! Parts of one's own run like those of the registries, and mistakes are named.
+//! Your own parts run like those of the registries, and errors name mistakes.
 
 use fullpipe::congestion;
 use fullpipe::network::{medium, queue};
@@ -43,7 +43,7 @@ fn an_algorithm_of_ones_own_runs_like_that_of_the_registry() {
     assert_eq!(numbers(own.flow("a")), numbers(named.flow("a")));
 }
 
-/// One transfer, then nothing.
+/// An application with a single transfer.
 struct Once(Time);
 
 impl Application for Once {
@@ -87,7 +87,7 @@ fn a_medium_of_ones_own_runs_like_that_of_the_registry() {
     assert_eq!(numbers(own.flow("b")), numbers(named.flow("b")));
 }
 
-/// Notes the times of samples.
+/// A recorder of the times of samples.
 #[derive(Clone, Default)]
 struct Notes(Arc<Mutex<[Vec<Time>; 2]>>);
 

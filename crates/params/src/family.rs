@@ -1,50 +1,50 @@
-//! Families of entries that are chosen by name: each entry is declared in one file, and listed in one line.
+//! Families of entries that are chosen by name. Each entry is declared in one file and listed in one line.
 
 use crate::{ParamSpec, Params, Problem, Refusal, read};
 use serde_json::Value;
 use std::fmt;
 
-/// What an entry of a family is called and where it comes from.
+/// Description of an entry of a family.
 #[derive(Clone, Copy, Debug)]
 pub struct Descriptor {
     /// Name in plans.
     pub name: &'static str,
-    /// One line that says what it is.
+    /// One line that describes it.
     pub title: &'static str,
-    /// The source that it follows; empty if there is none.
+    /// Publication or program that it follows; empty if there is none.
     pub source: &'static str,
-    /// Its parameters.
+    /// Descriptions of its parameters.
     pub params: fn() -> Vec<ParamSpec>,
 }
 
-/// An entry of a family: its parameters, and how to make one from them and from a context that the family gives.
+/// An entry of a family, built from its parameters and a context of the family.
 pub trait Entry<C>: Sized {
     /// Its parameter struct.
     type Params: Params;
-    /// One line that says what it is.
+    /// One line that describes it.
     const TITLE: &'static str;
-    /// The source that it follows; empty if there is none.
+    /// Publication or program that it follows; empty if there is none.
     const SOURCE: &'static str;
 
-    /// What is wrong between the parameters, each of which is right by itself.
+    /// Checks parameters against each other, each of which is valid by itself.
     fn check(_params: &Self::Params) -> Option<Problem> {
         None
     }
 
-    /// Makes one.
+    /// Builds the entry.
     fn new(params: Self::Params, context: C) -> Self;
 }
 
-/// Why there is no such entry.
+/// Reason for which an entry cannot be built.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum BuildError {
-    /// The family has none of that name; the message says what it has.
+    /// The family has no entry of that name; the message lists its entries.
     Unknown(String),
     /// Its parameters are wrong.
     Params {
-        /// The entry.
+        /// Name of the entry.
         name: &'static str,
-        /// What is wrong, and what would be right.
+        /// The problems and what to write instead.
         problems: Refusal,
     },
 }
@@ -61,13 +61,13 @@ impl fmt::Display for BuildError {
 impl std::error::Error for BuildError {}
 
 impl BuildError {
-    /// There is no `what` of that name.
+    /// The error that there is no `what` of that name.
     pub fn unknown(what: &str, name: &str, known: &[Descriptor]) -> BuildError {
         let known = crate::there_is(known.iter().map(|descriptor| descriptor.name));
         BuildError::Unknown(format!("unknown {what} \"{name}\"{known}"))
     }
 
-    /// Every problem by itself; that of a name that is unknown has no parameter.
+    /// Splits the error into problems. That of an unknown name has no parameter.
     pub fn problems(self) -> Vec<Problem> {
         match self {
             BuildError::Unknown(message) => vec![Problem::new("", message)],
@@ -76,10 +76,10 @@ impl BuildError {
     }
 }
 
-/// Makes an entry from the parameters that a plan gives.
+/// Builds an entry from the parameters in a plan.
 ///
 /// # Errors
-/// If a parameter is unknown, missing, of the wrong type or out of range, or they do not go together.
+/// If a parameter is unknown, missing, of the wrong type or out of range, or parameters contradict each other.
 pub fn make<C, E: Entry<C>>(name: &'static str, params: &Value, context: C) -> Result<E, BuildError> {
     let params = read::<E::Params>(params).and_then(|read| match E::check(&read) {
         Some(problem) => Err(problem.into()),
@@ -89,13 +89,13 @@ pub fn make<C, E: Entry<C>>(name: &'static str, params: &Value, context: C) -> R
     Ok(E::new(params, context))
 }
 
-/// Describes an entry.
+/// The description of an entry.
 pub const fn descriptor<C, E: Entry<C>>(name: &'static str) -> Descriptor {
     Descriptor { name, title: E::TITLE, source: E::SOURCE, params: <E::Params as Params>::specs }
 }
 
-/// Declares a family: the modules of its entries, an enum of them, their descriptors, and how to make one by name. What
-/// they all do is a trait, behind `as`.
+/// Declares a family: the modules of its entries, an enum of them, their descriptors, and a builder by name. A common
+/// trait of all entries follows `as`.
 #[macro_export]
 macro_rules! family {
     ($(#[$meta:meta])* pub enum $family:ident($what:literal, $context:ty) $(as $trait:ident)? {
@@ -111,16 +111,17 @@ macro_rules! family {
         }
 
         impl $family {
-            /// Every kind that there is, in order.
+            /// Descriptions of all kinds, in order.
             pub fn descriptors() -> &'static [$crate::Descriptor] {
                 const ALL: &[$crate::Descriptor] = &[$($crate::descriptor::<$context, $type>($name),)*];
                 ALL
             }
 
-            /// Makes the one called `kind`, with `params` as a JSON object (null for the defaults).
+            /// Builds the entry `kind` with `params` as a JSON object (null: the defaults).
             ///
             /// # Errors
-            /// If there is none of that name, or a parameter is unknown, missing, of the wrong type or out of range.
+            /// If there is no entry of that name, or a parameter is unknown, missing, of the wrong type or out of
+            /// range.
             pub fn build(
                 kind: &str,
                 params: &serde_json::Value,
@@ -132,7 +133,7 @@ macro_rules! family {
                 }
             }
 
-            /// Its name in plans.
+            /// Name in plans.
             pub fn kind(&self) -> &'static str {
                 match self { $($family::$type(_) => $name,)* }
             }

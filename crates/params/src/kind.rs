@@ -1,11 +1,11 @@
-//! The kinds of values that parameters take, derived from the types of their fields.
+//! Kinds of values of parameters, derived from the types of their fields.
 
 use serde::de::value::Error;
 use serde::de::{Deserialize, DeserializeSeed, Deserializer, Error as _, SeqAccess, Visitor};
 use serde_json::Value;
 use std::fmt;
 
-/// What a parameter takes.
+/// Kind of the values of a parameter.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Kind {
     /// A whole number.
@@ -16,22 +16,22 @@ pub enum Kind {
     Switch,
     /// One of these texts.
     Choice(Vec<&'static str>),
-    /// A list of such values.
+    /// A list of values of one kind.
     List(Box<Kind>),
 }
 
 impl Kind {
-    /// The kind of a field of type `T`, and whether it may be null.
+    /// Kind of a field of type `T`, and whether it may be null.
     ///
     /// # Panics
-    /// If it is neither number nor switch nor an enum of names, nor a list of such.
+    /// If `T` is not a number, a switch, an enum of names, or a list of these.
     pub fn of<T: for<'de> Deserialize<'de>>() -> (Kind, bool) {
         let mut seen = Seen::default();
         let _ = T::deserialize(&mut seen); // fails as soon as it has requested a type
         (seen.kind.expect("a parameter is a number, a switch or a choice"), seen.optional)
     }
 
-    /// The name of the kind in catalogues.
+    /// Name of the kind in catalogues.
     pub fn name(&self) -> &'static str {
         match self {
             Kind::Whole => "whole",
@@ -42,7 +42,7 @@ impl Kind {
         }
     }
 
-    /// The texts to choose from, if it is a choice.
+    /// Texts to choose from, if it is a choice.
     pub fn choices(&self) -> &[&'static str] {
         if let Kind::Choice(choices) = self { choices } else { &[] }
     }
@@ -73,7 +73,7 @@ impl fmt::Display for Kind {
     }
 }
 
-/// A deserialiser without data, which records the type that is requested of it.
+/// A deserialiser without data that records the requested type.
 #[derive(Default)]
 struct Seen {
     kind: Option<Kind>,
@@ -87,7 +87,7 @@ impl Seen {
     }
 }
 
-/// Methods that note a kind.
+/// Declares methods that record a kind.
 macro_rules! note {
     ($($method:ident => $kind:ident)*) => { $(
         fn $method<V: Visitor<'de>>(self, _: V) -> Result<V::Value, Error> {
@@ -142,7 +142,7 @@ impl<'de> Deserializer<'de> for &mut Seen {
     }
 }
 
-/// A list whose first item is noted.
+/// A list whose first item is recorded.
 struct Items<'a>(&'a mut Seen);
 
 impl<'de> SeqAccess<'de> for Items<'_> {

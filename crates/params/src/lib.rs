@@ -1,7 +1,7 @@
 #![doc = include_str!("../README.md")]
 //!
-//! A parameter without a default must be given. One that does more than to set a number says its [`Role`], so that
-//! users of a family need not know what each member calls it.
+//! A parameter without a default must be given. A parameter with a [`Role`] is found by its role, so that users of a
+//! family do not depend on its name in each member.
 //!
 //! ```
 //! use params::{Params, Role, params, read};
@@ -9,7 +9,7 @@
 //! params! {
 //!     /// Parameters of a tank.
 //!     pub struct Tank {
-//!         /// How much it holds.
+//!         /// Largest content.
 //!         volume: u64, "bytes", 1..=1000000, role = limit;
 //!     }
 //! }
@@ -18,8 +18,8 @@
 //! assert_eq!(error, "depth: unknown; there is volume; volume: missing; it must be a whole number");
 //! ```
 //!
-//! A struct with presets has a parameter `preset` besides its own. The first preset is the default; what it leaves
-//! out, and what no preset names, has the default of its declaration. A value that is given wins over any preset.
+//! A struct with presets has a parameter `preset` in addition. The first preset is the default. Values that a preset
+//! leaves out have the default of their declaration. Given values override presets.
 //!
 //! ```
 //! use params::{params, read};
@@ -27,7 +27,7 @@
 //! params! {
 //!     /// Parameters of a leaky bucket.
 //!     pub struct Bucket {
-//!         /// How fast it leaks.
+//!         /// Leak rate.
 //!         rate: f64 = 1.5, "bytes/s", 0.0..=1e9;
 //!     }
 //!     presets {
@@ -51,40 +51,40 @@ pub use refusal::{Problem, Refusal, read, there_is};
 
 use serde_json::Value;
 
-/// Describes one parameter, for validation, the command line and the documentation.
+/// Description of one parameter, for validation, the command line and the documentation.
 #[derive(Clone, Debug)]
 pub struct ParamSpec {
     /// Name in scenario files.
     pub name: &'static str,
-    /// What it does.
+    /// Effect of the parameter.
     pub doc: &'static str,
     /// Unit of the value; empty for pure numbers, switches and names.
     pub unit: &'static str,
-    /// What it takes.
+    /// Kind of its values.
     pub kind: Kind,
-    /// Null is allowed, too.
+    /// Whether null is allowed.
     pub optional: bool,
-    /// It has no default and must be given.
+    /// Whether it has no default and must be given.
     pub required: bool,
     /// Default value; null if it has none.
     pub default: Value,
-    /// Smallest and largest value allowed, for numbers.
+    /// Smallest and largest valid value, for numbers.
     pub range: Option<(f64, f64)>,
-    /// What it does for others, if anything.
+    /// Role, if it has one.
     pub role: Option<Role>,
 }
 
-/// What a parameter does that others than its owner must know of.
+/// Meaning of a parameter for code other than its owner.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Role {
-    /// It limits what waits, in the unit that it has; null: no limit.
+    /// Limit of a queue, in the unit of the parameter; null: no limit.
     Limit,
-    /// It limits the rate of a link, in bits per second; null: it does not.
+    /// Rate limit of a link in bits per second; null: no limit.
     Rate,
 }
 
 impl Role {
-    /// The name of the role in catalogues.
+    /// Name of the role in catalogues.
     pub fn name(self) -> &'static str {
         match self {
             Role::Limit => "limit",
@@ -96,23 +96,22 @@ impl Role {
 /// A named set of values.
 #[derive(Clone, Copy, Debug)]
 pub struct Preset {
-    /// Its name.
+    /// Name of the preset.
     pub name: &'static str,
-    /// Its values by parameter.
+    /// Values by parameter.
     pub values: fn() -> Vec<(&'static str, Value)>,
 }
 
-/// Parameters of one entry of a registry: what [`params!`] generates.
+/// Parameters of one entry of a registry, implemented by [`params!`].
 pub trait Params: serde::de::DeserializeOwned + Default {
     /// The presets, the default one first; empty if there is no choice.
     const PRESETS: &'static [Preset] = &[];
 
-    /// A description of every parameter.
+    /// Descriptions of all parameters.
     fn specs() -> Vec<ParamSpec>;
 }
 
-/// Declares a parameter struct with defaults, units, documentation and ranges in one place, and its presets if it has
-/// any.
+/// Declares a parameter struct with defaults, units, documentation and ranges in one place, and its presets, if any.
 #[macro_export]
 macro_rules! params {
     ($(#[$meta:meta])* pub struct $name:ident {
@@ -139,7 +138,7 @@ macro_rules! params {
             fn specs() -> Vec<$crate::ParamSpec> {
                 vec![$($crate::ParamSpec {
                     name: "preset",
-                    doc: concat!("The values to begin with; any that is given wins. One of ", $first $(, ", ", $preset)*, "."),
+                    doc: concat!("Named set of values, which given values override. One of ", $first $(, ", ", $preset)*, "."),
                     unit: "",
                     kind: $crate::Kind::Choice(vec![$first $(, $preset)*]),
                     optional: false,

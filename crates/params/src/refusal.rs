@@ -4,12 +4,12 @@ use crate::{ParamSpec, Params, Preset};
 use serde_json::{Map, Value};
 use std::fmt;
 
-/// One thing that is wrong.
+/// A single problem.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Problem {
-    /// Of which parameter; empty if it is of all of them.
+    /// Name of the parameter; empty for a problem of all parameters.
     pub name: String,
-    /// What, and what would be right.
+    /// The problem and what to write instead.
     pub message: String,
 }
 
@@ -27,7 +27,7 @@ impl fmt::Display for Problem {
     }
 }
 
-/// Everything that is wrong with the parameters of one thing: at least one problem.
+/// All problems of the parameters of one entry; at least one.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Refusal(pub Vec<Problem>);
 
@@ -46,7 +46,7 @@ impl fmt::Display for Refusal {
 
 impl std::error::Error for Refusal {}
 
-/// What to say of a name that is not one of the `known` ones, behind "unknown ...": `; there is a, b, c`.
+/// End of an error of an unknown name, behind "unknown ...": `; there is a, b, c` with all `known` names.
 pub fn there_is<'a>(known: impl IntoIterator<Item = &'a str>) -> String {
     let known: Vec<&str> = known.into_iter().collect();
     if known.is_empty() { String::new() } else { format!("; there is {}", known.join(", ")) }
@@ -55,7 +55,7 @@ pub fn there_is<'a>(known: impl IntoIterator<Item = &'a str>) -> String {
 /// Reads parameters from a JSON object (null: the defaults).
 ///
 /// # Errors
-/// If a name is unknown or missing, or a value is of the wrong type or out of range: every such problem.
+/// If a name is unknown or missing, or a value is of the wrong type or out of range. The error has every such problem.
 pub fn read<P: Params>(value: &Value) -> Result<P, Refusal> {
     let none = Value::Object(Map::new());
     let given = if value.is_null() { &none } else { value };
@@ -85,7 +85,7 @@ fn check(specs: &[ParamSpec], values: &Map<String, Value>) -> Result<(), Refusal
 }
 
 impl ParamSpec {
-    /// Why these values do not do for this parameter, if they do not.
+    /// The problem of this parameter in these values, if there is one.
     fn problem(&self, values: &Map<String, Value>) -> Option<Problem> {
         let message = match values.get(self.name) {
             None if self.required => format!("missing; it must be {}", self.kind),
@@ -104,7 +104,7 @@ impl ParamSpec {
     }
 }
 
-/// Lays the values that were given over those of the preset that was named.
+/// Completes the given values by those of their preset.
 fn on_preset(presets: &[Preset], mut given: Map<String, Value>) -> Result<Map<String, Value>, Refusal> {
     let Some(default) = presets.first() else { return Ok(given) };
     let named = given.remove("preset").unwrap_or_else(|| default.name.into());

@@ -2,12 +2,12 @@
 
 use crate::Duration;
 
-/// Buckets per octave: two neighbours differ by at most 1/64, so a value read from the middle of its bucket is
-/// off by less than 0.8 %.
+/// Buckets per octave. Two neighbours differ by at most 1/64, so that the middle of a bucket is within 0.8 % of its
+/// values.
 const BUCKETS: usize = 64;
 const BITS: u32 = BUCKETS.trailing_zeros();
 
-/// A log-linear histogram with exact sum and extremes. It covers only the octaves it has seen.
+/// A log-linear histogram with exact sum and extremes. It only covers the octaves of recorded values.
 #[derive(Clone, Debug)]
 pub struct Histogram {
     sum: u128,
@@ -16,7 +16,7 @@ pub struct Histogram {
     /// Counts of the buckets from `base` on, modulo 2^32; whole octaves.
     counts: Vec<u32>,
     base: usize,
-    /// The buckets whose counts have passed 2^32, once for every time.
+    /// Buckets whose counts have passed 2^32, once for each time.
     carried: Vec<usize>,
 }
 
@@ -27,7 +27,7 @@ impl Histogram {
     }
 
     /// Adds one value.
-    #[inline(never)] // else what calls it takes longer
+    #[inline(never)] // otherwise its callers are slower
     pub fn record(&mut self, value: Duration) {
         let nanos = value.as_nanos();
         if nanos < self.min {
@@ -38,7 +38,7 @@ impl Histogram {
         }
         self.sum += u128::from(nanos);
         let bucket = bucket_of(nanos);
-        // A bucket below the base wraps around to a huge index and is not there, either.
+        // The index of a bucket below the base wraps around to a huge one, which does not exist either.
         let Some(count) = self.counts.get_mut(bucket.wrapping_sub(self.base)) else {
             return self.add(bucket, 1);
         };
@@ -62,7 +62,7 @@ impl Histogram {
         self.add(bucket_of(nanos), 1);
     }
 
-    /// Adds so many values to a bucket.
+    /// Adds `count` values to a bucket.
     #[cold]
     #[inline(never)]
     fn add(&mut self, bucket: usize, count: u64) {
@@ -75,7 +75,7 @@ impl Histogram {
         (0..sum >> u32::BITS).for_each(|_| self.carried.push(bucket));
     }
 
-    /// How many values there are.
+    /// Number of values.
     pub fn count(&self) -> u64 {
         let whole = self.counts.iter().copied().map(u64::from).sum::<u64>();
         whole + ((self.carried.len() as u64) << u32::BITS)
@@ -91,8 +91,7 @@ impl Histogram {
         self.sum as f64 / self.count() as f64 / 1e9
     }
 
-    /// The value in seconds that the share `q` (0 to 1) of all values does not exceed, to within 1 %; NaN if there
-    /// is none.
+    /// Quantile `q` (0 to 1) in seconds, within 1 %; NaN if there is no value.
     pub fn quantile_s(&self, q: f64) -> f64 {
         let count = self.count();
         let rank = ((q * count as f64).ceil() as u64).clamp(1, count.max(1));
@@ -106,7 +105,7 @@ impl Histogram {
         f64::NAN
     }
 
-    /// The values of both.
+    /// A histogram of the values of both.
     #[must_use]
     pub fn with(&self, other: &Histogram) -> Histogram {
         let mut sum = self.clone();
@@ -119,12 +118,12 @@ impl Histogram {
         sum
     }
 
-    /// The buckets that it covers.
+    /// Range of buckets that it covers.
     fn buckets(&self) -> std::ops::Range<usize> {
         self.base..self.base + self.counts.len()
     }
 
-    /// How many values a bucket has.
+    /// Number of values in a bucket.
     fn count_of(&self, bucket: usize) -> u64 {
         let carried = self.carried.iter().filter(|&&one| one == bucket).count() as u64;
         let count = self.counts.get(bucket.wrapping_sub(self.base)).copied().unwrap_or(0);
@@ -154,17 +153,18 @@ impl Default for Histogram {
     }
 }
 
-/// Below 64 every value has its own bucket; above, an octave `[64·2^e, 128·2^e)` has 64 buckets of width `2^e`.
+/// Bucket of a value. Below 64 every value has its own bucket; above, an octave `[64·2^e, 128·2^e)` has 64 buckets of
+/// width `2^e`.
 #[inline]
 fn bucket_of(nanos: u64) -> usize {
     let exponent = (u64::BITS - BITS - 1) - (nanos | BUCKETS as u64).leading_zeros();
     (exponent as usize) * BUCKETS + (nanos >> exponent) as usize
 }
 
-/// The middle of a bucket, in nanoseconds.
+/// Middle of a bucket in nanoseconds.
 fn middle_of(bucket: usize) -> f64 {
     if bucket < 2 * BUCKETS {
-        return bucket as f64; // width one: the value itself
+        return bucket as f64; // a bucket of width 1 has a single value
     }
     let exponent = (bucket / BUCKETS - 1) as i32;
     let width = f64::from(exponent).exp2();

@@ -1,11 +1,11 @@
 //! Probes, which read the internal variables of algorithms, queues and media.
 
-/// What an internal variable shows at one moment.
+/// Value of an internal variable at one time.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Reading {
     /// A number and its unit; the unit is empty for pure numbers, and "bool" for switches.
     Number(f64, &'static str),
-    /// Which of several states it is in.
+    /// Name of the current one of several states.
     State(&'static str),
 }
 
@@ -15,7 +15,7 @@ pub struct Probe<'a> {
 }
 
 impl<'a> Probe<'a> {
-    /// A probe that hands every variable to `sink`.
+    /// A probe that passes every variable to `sink`.
     pub fn new(sink: &'a mut dyn FnMut(&'static str, Reading)) -> Probe<'a> {
         Probe { sink }
     }
@@ -25,8 +25,8 @@ impl<'a> Probe<'a> {
         (self.sink)(name, Reading::Number(value, unit));
     }
 
-    /// Reports a state by its name, such as "Startup" or "ProbeBW:Up". Every change is recorded when it happens, so a
-    /// state variable is reported always, and is not a thing that changes with every acknowledgement.
+    /// Reports a state by its name, such as "Startup" or "ProbeBW:Up". Every change is recorded when it happens. A
+    /// state must therefore always be reported, and must not change with every acknowledgement.
     pub fn state(&mut self, name: &'static str, state: &'static str) {
         (self.sink)(name, Reading::State(state));
     }

@@ -12,7 +12,7 @@ pub struct Rate(u64);
 pub struct Bytes(u64);
 
 impl Rate {
-    /// No limit: what is sent at this rate takes no time.
+    /// No limit: transmission takes no time.
     pub const UNLIMITED: Rate = Rate(u64::MAX);
 
     /// A rate of `bits` per second.
@@ -35,7 +35,7 @@ impl Rate {
         self.0 / 8
     }
 
-    /// How long `bytes` take at this rate, rounded down to the nanosecond.
+    /// Transmission time of `bytes` bytes at this rate, rounded down to the nanosecond.
     ///
     /// # Panics
     /// If the rate is zero.

@@ -1,8 +1,8 @@
 //! Reproducible randomness: one seed, one stream per name.
 //!
-//! Streams are derived by hashing (seed, name), so adding a flow or a link never shifts the random
-//! numbers of another one. The generator is SplitMix64 (Steele, Lea and Flood, OOPSLA 2014): 64 bits of
-//! state are plenty for jitter, packet loss and probe phases, and it is four lines long.
+//! Streams are derived by hashing (seed, name), so that a new flow or link never shifts the random numbers of another
+//! one. The generator is SplitMix64 (Steele, Lea and Flood, OOPSLA 2014): 64 bits of state suffice for jitter, packet
+//! loss and probe phases, and it is four lines long.
 
 /// A stream of pseudo-random numbers.
 #[derive(Clone, Debug)]
@@ -11,7 +11,7 @@ pub struct Rng {
 }
 
 impl Rng {
-    /// The stream called `name` of the run with seed `seed`.
+    /// Stream `name` of the run with seed `seed`.
     pub fn stream(seed: u64, name: &str) -> Rng {
         // FNV-1a over the name, then one SplitMix64 step to mix in the seed.
         let hash = name
@@ -30,7 +30,7 @@ impl Rng {
         z ^ (z >> 31)
     }
 
-    /// A number below `bound`, each equally likely to within 2^-32.
+    /// Draws a uniform number below `bound`, to within 2^-32.
     ///
     /// # Panics
     /// In debug builds if `bound` is zero.
@@ -39,18 +39,18 @@ impl Rng {
         (((self.next_u64() >> 32) * u64::from(bound)) >> 32) as u32
     }
 
-    /// A number in [0, 1).
+    /// Draws a uniform number in [0, 1).
     pub fn unit(&mut self) -> f64 {
         (self.next_u64() >> 11) as f64 * (1.0 / (1u64 << 53) as f64)
     }
 
-    /// A standard normal number: Box and Muller, Ann. Math. Statist. 29, 1958.
+    /// Draws a standard normal number (Box and Muller, Ann. Math. Statist. 29, 1958).
     pub fn normal(&mut self) -> f64 {
         let radius = (-2.0 * (1.0 - self.unit()).ln()).sqrt();
         radius * (std::f64::consts::TAU * self.unit()).cos()
     }
 
-    /// True with probability `p`.
+    /// Draws true with probability `p`.
     pub fn chance(&mut self, p: f64) -> bool {
         self.unit() < p
     }

@@ -14,7 +14,7 @@ pub struct Duration(u64);
 impl Time {
     /// The start of the run.
     pub const ZERO: Time = Time(0);
-    /// Later than anything that happens: "never".
+    /// A time after all events: "never".
     pub const NEVER: Time = Time(u64::MAX);
 
     /// A time `nanos` nanoseconds after the start of the run.
@@ -42,14 +42,14 @@ impl Time {
         self.0 as f64 / 1e9
     }
 
-    /// The span since `earlier`, or zero if `earlier` is in fact later.
+    /// Span since `earlier`; zero if `earlier` is later.
     pub const fn since(self, earlier: Time) -> Duration {
         Duration(self.0.saturating_sub(earlier.0))
     }
 }
 
 impl Duration {
-    /// No time at all.
+    /// An empty span.
     pub const ZERO: Duration = Duration(0);
     /// The longest span: "no bound".
     pub const MAX: Duration = Duration(u64::MAX);
@@ -89,7 +89,7 @@ impl Duration {
         self.0 as f64 / 1e9
     }
 
-    /// This span less `other`, or zero.
+    /// This span minus `other`; at least zero.
     pub const fn saturating_sub(self, other: Duration) -> Duration {
         Duration(self.0.saturating_sub(other.0))
     }
