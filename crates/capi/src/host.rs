@@ -89,7 +89,7 @@ impl Library {
         let (c_name, c_params) = (text(name)?, text(params)?);
         let mut error = [0 as c_char; ERROR_BYTES];
         let create = self.0.create.expect("checked when the library was opened");
-        // SAFETY: texts end with a zero, and the buffer is as long as it is said to be.
+        // SAFETY: texts end with a zero, and the buffer has the given length.
         let handle =
             unsafe { create(c_name.as_ptr(), c_params.as_ptr(), seed, error.as_mut_ptr(), ERROR_BYTES) };
         if handle.is_null() {

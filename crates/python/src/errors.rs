@@ -133,6 +133,6 @@ impl Identity {
 pub fn used_up(identity: &Identity) -> PyErr {
     let Identity { digest, seed } = identity;
     PyRuntimeError::new_err(format!(
-        "this simulation (plan {digest}, seed {seed}) is finished or running; make a new one"
+        "this simulation (plan {digest}, seed {seed}) is finished or running; build a new one"
     ))
 }

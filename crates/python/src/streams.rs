@@ -207,7 +207,7 @@ impl Values {
             DataType::Int64 => Ok(Values::Count(Vec::new())),
             DataType::Float64 => Ok(Values::Real(Vec::new())),
             DataType::Boolean => Ok(Values::Flag(Vec::new())),
-            other => Err(ArrowError::SchemaError(format!("a column of {other}"))),
+            other => Err(ArrowError::SchemaError(format!("a column has the type {other}"))),
         }
     }
 

@@ -15,7 +15,7 @@ pub type Controllers =
 pub fn no_external() -> Controllers {
     Arc::new(|flow, _| {
         Err(format!(
-            "\"{}\" is not of the registry, and the caller provides none of that name",
+            "\"{}\" is not in the registry, and the caller provides no such algorithm",
             flow.algorithm()
         ))
     })

@@ -142,9 +142,9 @@ fn datagrams_have_no_congestion_control_and_connections_need_one() {
         Plan::from_json(&plan.to_string()).expect_err("a mistake").to_string()
     };
     let with = refusal(|flow| flow["cca"] = json!({ "kind": "reno", "params": {} }));
-    assert!(with.contains("datagrams have none"), "{with}");
+    assert!(with.contains("datagrams have no algorithm"), "{with}");
     let without = refusal(|flow| flow["workload"] = json!(null));
-    assert!(without.contains("only datagrams do without"), "{without}");
+    assert!(without.contains("only datagrams have no algorithm"), "{without}");
     let never = refusal(|flow| flow["workload"]["interval_ns"] = json!(0));
     assert!(never.contains("flows[0].workload.interval_ns: 0 is out of range"), "{never}");
 }

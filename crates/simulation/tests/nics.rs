@@ -124,7 +124,7 @@ fn an_interface_is_a_queue_and_a_rate_at_the_head_of_its_routes() {
         "links[0]: a network interface has a rate and a queue; give the rest to the link behind it"
     );
     let found = refusal(|made| made["flows"][0]["forward"] = json!([1, 0]));
-    assert_eq!(found, "flows[0].forward: a network interface is the first link of a route");
+    assert_eq!(found, "flows[0].forward: a network interface must be the first link of a route");
     let change = json!([{ "at_ns": 5, "forward": [1], "reverse": null }]);
     let found = refusal(|made| {
         made["links"][1]["rate_bps"] = json!(10_000_000);
@@ -132,6 +132,6 @@ fn an_interface_is_a_queue_and_a_rate_at_the_head_of_its_routes() {
     });
     assert_eq!(
         found,
-        "flows[0].reroutes[0].forward: a route begins at the same network interface at all times, or at none"
+        "flows[0].reroutes[0].forward: all routes must begin at the same network interface, or at none"
     );
 }

@@ -119,7 +119,7 @@ fn what_cannot_be_passed_on_is_refused() {
         (twice["name"], twice["stream"]) = (json!("again"), json!("again"));
         plan["flows"].as_array_mut().unwrap().push(twice);
     });
-    assert!(told.contains("flow 0 is passed on already"), "{told}");
+    assert!(told.contains("flow 0 is already relayed"), "{told}");
     let told = refused(|plan| {
         let sizes = json!({ "kind": "constant", "value": 1000.0 });
         plan["flows"][0]["workload"] =

@@ -216,7 +216,7 @@ fn a_capture_has_the_handshake_and_every_byte_at_its_time() {
     assert_eq!(packets.numbers("len")[sent[10]], 100.0);
     assert_eq!(packets.numbers("ack")[rows("sender", "ack")[10]], 14_580.0);
     assert_eq!(times[passed[0]] - times[sent[0]], 52_800.0 + 1_211_200.0 + 20e6); // behind the ACK
-    // The SYN took 59,200 ns and 20 ms; the answer left at 20.0592 ms and its clock is echoed with the data.
+    // The SYN took 59,200 ns and 20 ms; the SYN-ACK left at 20.0592 ms, and the data echo its timestamp.
     assert_eq!(packets.numbers("ts_val")[rows("sender", "syn_ack")[0]], 20.0);
     assert_eq!(packets.numbers("ts_ecr")[sent[0]], 20.0);
     assert!(times.windows(2).all(|pair| pair[0] <= pair[1]));

@@ -8,8 +8,8 @@ const RATE: u64 = 10_000_000;
 const EVERY_NS: u64 = 1_000_000_000;
 const DELAY_NS: u64 = 7_000_000;
 
-/// Two flows with access links of their own (0, 1), two links of 10 Mbit/s and different delays (2, 3), a link behind them (4),
-/// and one for ACKs (5). Both begin on link 2.
+/// Two flows with access links of their own (0, 1), two links of 10 Mbit/s and different delays (2, 3), a link behind
+/// them (4), and one for ACKs (5). Both flows begin on link 2.
 fn parallel(duration_ms: u64) -> Value {
     let links = vec![
         link("access 1", Some(100_000_000), 1_000_000, None),

@@ -295,7 +295,7 @@ fn mistakes_are_refused() {
     for (workload, message) in [
         (poisson(1.0, constant(0)), "flows[0].workload.sizes.value: 0 is out of range"),
         (poisson(0.0, constant(1)), "flows[0].workload.interval_ns: 0 is out of range"),
-        (poisson(1e-4, constant(1)), "100000000 arrivals are more than 10000000; let them come less often"),
+        (poisson(1e-4, constant(1)), "100000000 arrivals are more than 10000000; use a longer interval"),
         (
             poisson(1.0, json!({ "kind": "pareto", "shape": 1.2, "low": 100.0, "high": 10.0 })),
             "flows[0].workload.sizes.high: 10 is out of range",

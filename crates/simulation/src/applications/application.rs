@@ -74,7 +74,7 @@ pub fn bounded(path: &str, expected: f64) -> Check {
     if expected > MOST_TRANSFERS {
         refuse!(
             format!("{path}.interval_ns"),
-            "{expected:.0} arrivals are more than {MOST_TRANSFERS:.0}; let them come less often"
+            "{expected:.0} arrivals are more than {MOST_TRANSFERS:.0}; use a longer interval"
         );
     }
     Ok(())

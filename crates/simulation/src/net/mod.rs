@@ -311,7 +311,7 @@ impl<P: Copy + Send> Net<P> {
     }
 
     /// Moves a packet into a port of a medium, or into a link that replays its queue.
-    #[inline(never)] // else the common case above takes longer
+    #[inline(never)] // otherwise the common case above is slower
     fn queue(&mut self, hop: HopId, packet: &Packet<P>, now: Time) {
         if let Some(node) = self.nodes.get_mut(hop.index()) {
             node.link.send(*packet, now);
@@ -353,7 +353,7 @@ impl<P: Copy + Send> Net<P> {
         if let Some((packet, next)) = &arrived {
             match *next {
                 Next::Hop(hop) | Next::CutThrough(hop) => self.forward(hop, packet, now),
-                Next::End => deliver(self, packet), // called here only, so that it is compiled into this
+                Next::End => deliver(self, packet), // the only call, so that it is inlined here
             }
         }
         let next = match self.nodes.get(link.index()) {
@@ -367,7 +367,7 @@ impl<P: Copy + Send> Net<P> {
     }
 
     /// Takes the packet at the far end of a link that replays its queue, with its next hop.
-    #[inline(never)] // else the common case is not inlined
+    #[inline(never)] // otherwise the common case is not inlined
     fn take_from_link(&mut self, hop: HopId, now: Time) -> Option<(Packet<P>, Next)> {
         let Node { link, next, tap, nic, .. } = &mut self.nodes[hop.index()];
         let arrived = link.take(now);

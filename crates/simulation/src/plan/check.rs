@@ -171,8 +171,8 @@ impl FlowPlan {
     fn check_cca(&self, path: &str) -> Check {
         let datagrams = matches!(self.workload, Some(WorkloadPlan::Datagrams(_)));
         match &self.cca {
-            None if !datagrams => refuse!(format!("{path}.cca"), "missing; only datagrams do without"),
-            Some(_) if datagrams => refuse!(format!("{path}.cca"), "datagrams have none; make it null"),
+            None if !datagrams => refuse!(format!("{path}.cca"), "missing; only datagrams have no algorithm"),
+            Some(_) if datagrams => refuse!(format!("{path}.cca"), "datagrams have no algorithm; set null"),
             Some(cca) if !cca.is_external() => self.build_cca(path, cca, 0).map(|_| ()),
             _ => Ok(()),
         }
@@ -207,7 +207,7 @@ impl FlowPlan {
         seed: u64,
         controllers: &Controllers,
     ) -> Result<Box<dyn congestion::CongestionControl>, PlanError> {
-        let Some(cca) = &self.cca else { refuse!(format!("{path}.cca"), "a connection needs one") };
+        let Some(cca) = &self.cca else { refuse!(format!("{path}.cca"), "missing; name an algorithm") };
         if cca.is_external() {
             return controllers(self, seed).map_err(|problem| PlanError::new(format!("{path}.cca"), problem));
         }

@@ -94,11 +94,11 @@ impl FlowPlan {
             });
             for (path, changed) in [(format!("{path}.{direction}"), route)].into_iter().chain(changes) {
                 if later(changed) {
-                    refuse!(path, "a network interface is the first link of a route");
+                    refuse!(path, "a network interface must be the first link of a route");
                 }
                 let same = plan.nic(changed).map(|nic| &nic.name) == plan.nic(route).map(|nic| &nic.name);
                 if !same {
-                    refuse!(path, "a route begins at the same network interface at all times, or at none");
+                    refuse!(path, "all routes must begin at the same network interface, or at none");
                 }
             }
         }

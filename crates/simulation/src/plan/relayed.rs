@@ -79,7 +79,7 @@ impl Plan {
                 );
             }
             if !passed_on.insert(relayed.from) {
-                refuse!(field("from"), "flow {} is passed on already; relay it only once", relayed.from);
+                refuse!(field("from"), "flow {} is already relayed; relay it only once", relayed.from);
             }
             let first = &self.flows[relayed.from as usize];
             if !first.is_stream() {

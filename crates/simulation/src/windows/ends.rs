@@ -137,7 +137,7 @@ impl Run<'_> {
     }
 
     /// Sends the segments that the end has produced.
-    #[inline(never)] // else the loop over turns takes longer
+    #[inline(never)] // otherwise the loop over turns is slower
     fn send(&mut self, now: Time) {
         let Run { ways, segments, headers, stream, .. } = self;
         ways.leave(segments.iter().map(|segment| headers.packet(*stream, segment)), now);

@@ -9,7 +9,7 @@ pub(super) struct Sorter {
     spread: Vec<u64>,
 }
 
-/// Up to this length lists are sorted by the standard library.
+/// Length up to which lists are sorted by the standard library.
 const FEW: usize = 64;
 /// Most places that a number moves on average in the insertion sort, if the numbers are spread evenly.
 const PASSED: usize = 8;

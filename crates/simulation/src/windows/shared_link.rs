@@ -146,12 +146,12 @@ impl SharedLink {
         let mut later = Vec::new();
         keys.clear();
         for (list, exits) in (0u64..).zip(&*incoming) {
-            assert!(exits.len() < 1 << INDEX_BITS, "more packets in one window than keys tell apart");
+            assert!(exits.len() < 1 << INDEX_BITS, "more packets in one window than keys can number");
             for (index, exit) in (0u64..).zip(exits) {
                 if exit.at < end {
                     assert!(
                         exit.at >= *served,
-                        "{} is too late: all before {served} has been served",
+                        "arrival at {} is too late: all before {served} have been served",
                         exit.at
                     );
                     keys.push(exit.at.since(*served).as_nanos() << PLACE_BITS | list << INDEX_BITS | index);

@@ -119,7 +119,7 @@ impl Split {
     }
 
     /// Window above which longer ones only take more memory. It has enough packets for every flow, and spans the delay
-    /// of a packet to a shared link. At any rate it is at least 1/16 of the longest one.
+    /// of a packet to a shared link. It is never shorter than 1/16 of the longest one.
     fn longest_useful_window(&self, links: &[Link<Payload>]) -> Duration {
         let packets = (self.routes.len() as u128 / 2 * PACKETS_PER_FLOW).max(PACKETS_PER_WINDOW);
         let rate = u128::from(self.highest_rate(links).bits_per_sec()).max(1);
