@@ -4,20 +4,20 @@
  *   cc -O2 -Wall -shared -fPIC -o libquic.so quic_newreno.c
  *   fullpipe run my.toml --set 'flows.0.cca="library:libquic.so:newreno"' --allow-code
  *
- * The first half is what a stack has: NewReno of RFC 9002 section 7, in bytes, which knows nothing of fullpipe. The second
- * half is what is to be written: a table of functions that hand the simulator's events over. */
+ * The first half is the stack's own code: NewReno of RFC 9002 section 7, in bytes, independent of fullpipe. The second
+ * half is the adapter that you write: a table of functions that pass the simulator's events on. */
 #include "fullpipe_congestion.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- The stack's own. ---- */
+/* ---- Code of the stack. ---- */
 
 struct newreno {
     uint64_t window;      /* bytes */
     uint64_t threshold;   /* bytes */
-    uint64_t acked;       /* bytes since the window grew last, in congestion avoidance */
+    uint64_t acked;       /* bytes since the window last grew in congestion avoidance */
     uint64_t datagram;    /* bytes of the largest datagram */
     double reduction;     /* kLossReductionFactor, RFC 9002 appendix B.1 */
     int in_recovery;
@@ -32,7 +32,7 @@ static void newreno_start(struct newreno* cc, uint64_t datagram)
     cc->threshold = UINT64_MAX;
 }
 
-/* RFC 9002 section 7.3.1 and 7.3.3. A window that is not used does not grow (section 7.8). */
+/* RFC 9002 section 7.3.1 and 7.3.3. An underutilised window does not grow (section 7.8). */
 static void newreno_acked(struct newreno* cc, uint64_t bytes, int is_limited)
 {
     if (cc->in_recovery || !is_limited)
@@ -48,8 +48,7 @@ static void newreno_acked(struct newreno* cc, uint64_t bytes, int is_limited)
     }
 }
 
-/* RFC 9002 section 7.3.2: losses and marks of packets that were sent before recovery began do not reduce again, which the
- * caller knows. */
+/* RFC 9002 section 7.3.2. The caller excludes losses and marks of packets that were sent before recovery began. */
 static void newreno_congested(struct newreno* cc)
 {
     uint64_t least = 2 * cc->datagram; /* kMinimumWindow */
@@ -79,7 +78,7 @@ static struct newreno* of(fullpipe_algorithm* algorithm)
     return &algorithm->cc;
 }
 
-/* Parameters are a JSON object; this one has at most one number, so that no parser is needed. */
+/* Parameters are a JSON object. This one has at most one number, so that no parser is needed. */
 static int read_reduction(const char* params, double* reduction)
 {
     char end = 0;
@@ -104,7 +103,7 @@ static fullpipe_algorithm* create(const char* name, const char* params, uint64_t
     fullpipe_algorithm* made = calloc(1, sizeof *made);
     if (made) {
         made->cc.reduction = reduction;
-        newreno_start(&made->cc, 1448); /* until `established` says how large packets are */
+        newreno_start(&made->cc, 1448); /* until `established` has the size of packets */
     }
     return made;
 }
@@ -114,7 +113,7 @@ static void destroy(fullpipe_algorithm* algorithm)
     free(algorithm);
 }
 
-/* The window in recovery is the stack's: QUIC has no proportional rate reduction. It paces (RFC 9002 section 7.7). */
+/* The stack owns recovery, as QUIC has no proportional rate reduction. It paces (RFC 9002 section 7.7). */
 static int traits(const fullpipe_algorithm* algorithm, fullpipe_traits* wanted)
 {
     (void)algorithm;
@@ -135,7 +134,7 @@ static int control(const fullpipe_algorithm* algorithm, fullpipe_control* allowe
         .cwnd = packets(cc->window, cc->datagram),
         .ssthresh = packets(cc->threshold, cc->datagram),
         .min_burst = 1,
-        .max_burst = 10, /* RFC 9002 section 7.7: no more than the initial window at once */
+        .max_burst = 10, /* RFC 9002 section 7.7: bursts are at most the initial window */
     };
     return FULLPIPE_OK;
 }
