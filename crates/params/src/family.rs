@@ -9,21 +9,21 @@ use std::fmt;
 pub struct Descriptor {
     /// Name in plans.
     pub name: &'static str,
-    /// One line that describes it.
+    /// One line that describes the entry.
     pub title: &'static str,
-    /// Publication or program that it follows; empty if there is none.
+    /// Publication or program that the entry follows; empty if there is none.
     pub source: &'static str,
-    /// Descriptions of its parameters.
+    /// Descriptions of the parameters.
     pub params: fn() -> Vec<ParamSpec>,
 }
 
 /// An entry of a family, built from its parameters and a context of the family.
 pub trait Entry<C>: Sized {
-    /// Its parameter struct.
+    /// Parameter struct of the entry.
     type Params: Params;
-    /// One line that describes it.
+    /// One line that describes the entry.
     const TITLE: &'static str;
-    /// Publication or program that it follows; empty if there is none.
+    /// Publication or program that the entry follows; empty if there is none.
     const SOURCE: &'static str;
 
     /// Checks parameters against each other, each of which is valid by itself.
@@ -40,7 +40,7 @@ pub trait Entry<C>: Sized {
 pub enum BuildError {
     /// The family has no entry of that name; the message lists its entries.
     Unknown(String),
-    /// Its parameters are wrong.
+    /// Parameters of the entry are wrong.
     Params {
         /// Name of the entry.
         name: &'static str,

@@ -64,7 +64,7 @@ pub struct ParamSpec {
     pub kind: Kind,
     /// Whether null is allowed.
     pub optional: bool,
-    /// Whether it has no default and must be given.
+    /// Whether the parameter has no default and must be given.
     pub required: bool,
     /// Default value; null if it has none.
     pub default: Value,

@@ -159,13 +159,13 @@ event! {
 event! {
     /// A packet that was just marked lost.
     LostPacket {
-        /// Its number.
+        /// Number of the packet.
         number: u64 = 0,
-        /// Packets in flight just after it was sent.
+        /// Packets in flight just after the packet was sent.
         tx_in_flight: u32 = 0,
         /// Packets marked lost since it was sent, itself included.
         lost: u32 = 1,
-        /// Whether it was sent while the application limited the sender.
+        /// Whether the packet was sent while the application limited the sender.
         app_limited: bool = false,
     }
 }

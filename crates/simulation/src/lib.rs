@@ -114,7 +114,8 @@ impl Simulation {
         Ok(Simulation { engine })
     }
 
-    /// Whether it is executed in windows. Plan and links must permit it, and it must be requested or faster.
+    /// Whether the simulation is executed in windows. Plan and links must permit windows, and windows must be requested
+    /// or faster.
     pub fn is_in_windows(&self) -> bool {
         match &self.engine {
             AnyEngine::Silent(engine) => engine.is_in_windows(),

@@ -14,7 +14,7 @@ pub struct Datagram {
     pub number: u32,
     /// Payload bytes.
     pub len: u16,
-    /// Whether it is a reply, on the reverse route.
+    /// Whether the datagram is a reply, on the reverse route.
     pub reply: bool,
     /// Departure time from the sender. A reply has that of its request.
     pub sent: Time,
@@ -50,17 +50,17 @@ impl Payload {
         }
     }
 
-    /// Whether it has no payload, as a pure ACK.
+    /// Whether the packet has no payload, as a pure ACK.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// Whether it is an ACK with a cumulative acknowledgement only.
+    /// Whether the packet is an ACK with a cumulative acknowledgement only.
     pub fn is_plain_ack(&self) -> bool {
         matches!(self, Payload::Tcp(segment) if segment.is_plain_ack())
     }
 
-    /// Whether it is an ACK whose information is all in a younger one. False for datagrams.
+    /// Whether the packet is an ACK whose information is all in a younger one. False for datagrams.
     pub fn is_redundant(&self, younger: &Payload) -> bool {
         match (self, younger) {
             (Payload::Tcp(segment), Payload::Tcp(younger)) => segment.is_redundant(younger),

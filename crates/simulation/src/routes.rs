@@ -144,7 +144,7 @@ pub struct Reroute {
     pub at: Time,
     /// Number of the route.
     pub route: RouteId,
-    /// Its hops, in order.
+    /// Hops of the route in order.
     pub path: Vec<HopId>,
 }
 
@@ -155,7 +155,7 @@ pub enum Switch {
     Entry {
         /// The route.
         route: RouteId,
-        /// Its first hop from now on.
+        /// First hop of the route from now on.
         hop: HopId,
     },
     /// A route gets another next hop behind a hop.

@@ -6,7 +6,7 @@ use units::{Rng, Time};
 
 /// Opens connections, writes, learns when a transfer is complete, and closes. An application never sees a packet.
 pub trait Application: Send {
-    /// Time of its next turn.
+    /// Time of the application's next turn.
     fn next(&self) -> Time;
 
     /// Does everything that is due.
@@ -21,22 +21,22 @@ pub trait Application: Send {
     /// stream that it closes.
     fn stop(&mut self, _sockets: &mut Sockets) {}
 
-    /// Whether it has one connection that lasts as long as the flow.
+    /// Whether the application has one connection that lasts as long as the flow.
     fn is_stream(&self) -> bool {
         false
     }
 
-    /// Whether it waits for room in the send buffer. Acknowledgements then give it a turn.
+    /// Whether the application waits for room in the send buffer. Acknowledgements then give it a turn.
     fn is_blocked(&self) -> bool {
         false
     }
 
-    /// Bytes that it discarded because the send buffer was full.
+    /// Bytes that the application discarded because the send buffer was full.
     fn refused_bytes(&self) -> u64 {
         0
     }
 
-    /// State of the player at `now`, if it is a video.
+    /// State of the player at `now`, if the application is a video.
     fn playback(&self, _now: Time) -> Option<Playback> {
         None
     }
@@ -44,13 +44,14 @@ pub trait Application: Send {
 
 /// An application that plans can name, with its plan, its checks and its construction.
 pub trait Planned: Application + Sized {
-    /// Its settings in a plan, besides the kind.
+    /// Settings of the application in a plan, besides the kind.
     type Plan;
-    /// One line that describes it.
+    /// One line that describes the application.
     const TITLE: &'static str;
-    /// Publication that it follows; empty if there is none.
+    /// Publication that the application follows; empty if there is none.
     const SOURCE: &'static str = "";
-    /// Whether it opens and closes connections during the run; otherwise it has one, which lasts as long as the flow.
+    /// Whether the application opens and closes connections during the run; otherwise one connection lasts as long as
+    /// the flow.
     const IS_MANY: bool = true;
 
     /// Refuses numbers out of range. `path` is the workload's; `span_ns` is its longest run time.

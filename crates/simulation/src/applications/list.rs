@@ -21,13 +21,13 @@ macro_rules! applications {
             /// An application that [the caller provides](crate::External).
             #[serde(rename = "external")]
             External {
-                /// Its name, with a colon in it.
+                /// Name of the application, with a colon in it.
                 name: String,
             },
         }
 
         impl WorkloadPlan {
-            /// Whether it opens and closes connections during the run.
+            /// Whether the application opens and closes connections during the run.
             pub(crate) fn is_many(&self) -> bool {
                 match self {
                     $(WorkloadPlan::$type(_) => <$module::$type as Planned>::IS_MANY,)*

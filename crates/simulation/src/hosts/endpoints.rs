@@ -114,7 +114,7 @@ impl Endpoints {
         either!(self, ends => ends.sample(now))
     }
 
-    /// Records of its datagrams, in the order of departure, if they are recorded.
+    /// Records of the flow's datagrams, in the order of departure, if they are recorded.
     pub fn probes(&self) -> &[ProbeRecord] {
         match self {
             Endpoints::Tcp(_) => &[],
@@ -122,7 +122,7 @@ impl Endpoints {
         }
     }
 
-    /// Its transfers, in the order in which they began.
+    /// Transfers of the flow, in the order in which they began.
     pub fn transfers(&self) -> &[Transfer] {
         self.tcp().map_or(&[], Flow::transfers)
     }

@@ -55,11 +55,11 @@ pub struct Net<P> {
 struct Node<P> {
     link: Link<P>,
     next: Successors,
-    /// Whether packets are recorded when they leave it.
+    /// Whether packets are recorded when they leave the link.
     tap: bool,
-    /// Whether it is the network interface of a host, which learns of departures.
+    /// Whether the link is the network interface of a host, which learns of departures.
     nic: bool,
-    /// Number of the shared link whose far end this is, if this is a part of a larger network.
+    /// Number of the shared link whose far end this is, if the network is a part of a larger one.
     shared: Option<u32>,
 }
 
@@ -78,7 +78,7 @@ struct Port {
     medium: usize,
     id: PortId,
     next: Successors,
-    /// Whether packets are recorded when they leave it.
+    /// Whether packets are recorded when they leave the port.
     tap: bool,
     /// Index of its chain, if it has taken part in a handover.
     chain: Option<usize>,

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct DatagramPlan {
-    /// Protocol that carries them.
+    /// Protocol of the datagrams.
     pub protocol: ProtocolPlan,
     /// Payload of each datagram.
     pub payload_bytes: u32,
@@ -17,7 +17,7 @@ pub struct DatagramPlan {
     pub overhead_bytes: u32,
     /// Time between two datagrams; the mean if `poisson`.
     pub interval_ns: u64,
-    /// Whether they are a Poisson process, with exponential times between two.
+    /// Whether departures are a Poisson process, with exponential times between two.
     pub poisson: bool,
     /// Periods of activity and silence; `None`: always active.
     pub periods: Option<PeriodsPlan>,

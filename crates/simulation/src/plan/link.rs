@@ -103,7 +103,7 @@ impl LinkPlan {
         Ok(())
     }
 
-    /// Whether it has a rate, or its queue shapes to one.
+    /// Whether the link has a rate, or its queue shapes to one.
     pub(super) fn is_limited(&self) -> bool {
         let known = queue::descriptors().iter().find(|queue| queue.name == self.queue.kind);
         let params = known.map(|queue| (queue.params)()).unwrap_or_default();

@@ -23,7 +23,7 @@ pub struct MediumPlan {
     pub kind: String,
     /// Parameters.
     pub params: Map<String, Value>,
-    /// Its ports, in the order of their turns if the medium has turns.
+    /// Ports, in the order of their turns if the medium has turns.
     pub ports: Vec<PortPlan>,
 }
 
@@ -110,7 +110,7 @@ impl HopPlan<'_> {
         }
     }
 
-    /// Whether it has a rate, or its queue shapes to one.
+    /// Whether the hop has a rate, or its queue shapes to one.
     pub(super) fn is_limited(self) -> bool {
         match self {
             HopPlan::Link(link) => link.is_limited(),

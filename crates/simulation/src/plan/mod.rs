@@ -79,10 +79,10 @@ pub struct Plan {
 pub struct LinkPlan {
     /// Unique name.
     pub name: String,
-    /// Name of its random numbers; unique.
+    /// Name of the link's random numbers; unique.
     pub stream: String,
-    /// Whether it is the network interface of a host, to which all routes that begin here belong. Its senders learn
-    /// when their packets leave it (TCP small queues).
+    /// Whether the link is the network interface of a host, to which all routes that begin here belong. The host's
+    /// senders learn when their packets leave the link (TCP small queues).
     #[serde(default)]
     pub nic: bool,
     /// Rate in bits per second; `None`: unlimited.
@@ -153,9 +153,9 @@ pub struct EntryPlan {
 #[derive(Clone, Debug, PartialEq, Deserialize, Serialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct FlowPlan {
-    /// Unique name; it has no effect on the simulation.
+    /// Unique name, without effect on the simulation.
     pub name: String,
-    /// Name of its random numbers; unique.
+    /// Name of the flow's random numbers; unique.
     pub stream: String,
     /// Congestion control; `None` for datagrams.
     pub cca: Option<CcaPlan>,
@@ -180,7 +180,7 @@ pub struct FlowPlan {
     /// Other routes from given times on.
     #[serde(default)]
     pub reroutes: Vec<ReroutePlan>,
-    /// Whether it is an upload on a path with two directions: its data do not compete with those of downloads.
+    /// Whether the flow is an upload on a path with two directions: its data do not compete with those of downloads.
     #[serde(default)]
     pub upload: bool,
     /// Differentiated services code point of data and acknowledgements.
@@ -189,7 +189,7 @@ pub struct FlowPlan {
     /// Numbers of the sending and the receiving host, for queues that share among hosts; `None`: hosts of its own.
     #[serde(default)]
     pub hosts: Option<[u32; 2]>,
-    /// The flow whose data this one relays, from the host where that one ends; `None`: it has data of its own.
+    /// Source of the data that this flow relays; `None`: the flow has data of its own.
     #[serde(default)]
     pub relayed: Option<RelayedPlan>,
     /// Transport; ignored for datagrams.

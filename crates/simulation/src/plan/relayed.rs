@@ -100,7 +100,7 @@ impl Plan {
 }
 
 impl FlowPlan {
-    /// Whether it has one connection that carries one stream of bytes.
+    /// Whether the flow has one connection that carries one stream of bytes.
     fn is_stream(&self) -> bool {
         matches!(self.workload, None | Some(WorkloadPlan::Writer(_)))
     }

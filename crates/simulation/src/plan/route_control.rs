@@ -13,11 +13,11 @@ use std::collections::BTreeSet;
 pub struct RouteControllerPlan {
     /// Time between decisions: a multiple of `record.interval_ns`, as counters are read with the samples.
     pub every_ns: u64,
-    /// Rule by which it decides.
+    /// Rule of the decisions.
     pub policy: PolicyPlan,
     /// Delay of installation: from the decision to the last router of a route, then from each router to the one before.
     pub delay_ns: u64,
-    /// Flows whose routes it chooses.
+    /// Flows whose routes the controller chooses.
     pub flows: Vec<SteeredPlan>,
 }
 
@@ -52,7 +52,7 @@ pub struct WayPlan {
 }
 
 impl WayPlan {
-    /// Its routes, each with its key.
+    /// Routes with their keys.
     pub(super) fn routes(&self) -> impl Iterator<Item = (&'static str, &Vec<u32>)> {
         [("forward", &self.forward), ("reverse", &self.reverse)]
             .into_iter()

@@ -101,7 +101,7 @@ fn yes() -> bool {
 pub enum AckPlan {
     /// The rule of Linux.
     Linux {},
-    /// One ACK per number of packets, or after a timeout.
+    /// An ACK after a number of packets, or after a timeout.
     Every {
         /// Packets per acknowledgement.
         packets: u32,

@@ -107,7 +107,7 @@ cells! {
 
 /// A numbered thing that results show by name.
 pub trait Numbered {
-    /// Its number.
+    /// Number of the thing.
     fn number(self) -> u32;
 
     /// All names, by number.

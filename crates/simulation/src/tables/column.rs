@@ -33,7 +33,7 @@ impl Column {
         }
     }
 
-    /// Whether it has no row.
+    /// Whether the column has no row.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }

@@ -29,13 +29,13 @@ pub(crate) struct Finished<'a> {
     pub plan: &'a Plan,
     /// Seed of its randomness.
     pub seed: u64,
-    /// Its flows.
+    /// Flows of the run.
     pub flows: &'a [Endpoints],
     /// Payload that flows delivered while all of their rivals were active.
     pub rivals: &'a Rivals,
     /// Data packets dropped by its network.
     pub drops: &'a Drops<Payload>,
-    /// Its network.
+    /// Network of the run.
     pub net: &'a Net<Payload>,
     /// Rows recorded during the run.
     pub recorded: Columns,
@@ -43,7 +43,7 @@ pub(crate) struct Finished<'a> {
 
 /// A table that is made from a finished run.
 pub(crate) trait Made: Row {
-    /// Its rows.
+    /// Rows of the table.
     fn rows(run: &mut Finished<'_>) -> Rows<Self>;
 }
 

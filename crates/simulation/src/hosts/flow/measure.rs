@@ -25,7 +25,7 @@ impl Flow {
         CounterSnapshot { time: now, delivered_bytes, wire_bytes, stats, refused_bytes, limited }
     }
 
-    /// Whether it has started and is not over.
+    /// Whether the flow has started and is not over.
     pub(super) fn is_active(&self) -> bool {
         matches!(self.phase, Phase::Running | Phase::Stopped)
     }
@@ -107,7 +107,7 @@ impl Flow {
         self.totals(Time::ZERO).stats.sent_packets
     }
 
-    /// Its transfers, in the order in which they began.
+    /// Transfers of the flow, in the order in which they began.
     pub fn transfers(&self) -> &[Transfer] {
         &self.transfers
     }
