@@ -38,22 +38,22 @@ __all__ = [
 ]
 
 MAX_ROWS: int
-"""Most rows of one table that is sampled."""
+"""Most rows of a sampled table."""
 VERSION: str
-"""Of the package."""
+"""Version of the package."""
 MODEL_VERSION: str
 SCHEMA_VERSION: int
-"""Changes whenever a column of a table changes its name, its type or its meaning."""
+"""Version of the tables; it changes with the name, type or meaning of a column."""
 SOURCES: str
-"""Changes whenever the results of some plan may."""
+"""Fingerprint of the simulator's sources, which changes whenever results may change."""
 ALGORITHMS: str
-"""Changes whenever the algorithms may, or their C interface."""
+"""Fingerprint of the sources of the algorithms and their C interface."""
 COMMIT: str
-"""Commit of the clone that a release build was made from; empty if it is not known."""
+"""Commit from which a release build was made; empty if unknown."""
 PROFILE: Literal["dev", "release"]
-"""Cargo profile of the build; results are the same."""
+"""Cargo profile of the build; it never changes results."""
 CONGESTION_HEADER: str
-"""The C header of the algorithms; the symbol that it declares is in this module's shared library."""
+"""C header of the algorithms; the symbol that it declares is in this module's shared library."""
 
 """NaN where nothing was measured."""
 
@@ -61,14 +61,14 @@ class PlanError(ValueError):
     """A plan that cannot be simulated."""
 
     path: str
-    """Where, for example ``flows[1].cca``; empty for the plan as a whole."""
+    """Place of the error, for example ``flows[1].cca``; empty for the plan as a whole."""
     message: str
-    """What, and what would be right."""
+    """The problem and what to write instead."""
     problems: list[tuple[str, str]]
-    """Path and message of everything that is wrong, this first."""
+    """Path and message of every error, this one first."""
 
 class SimulationPanic(RuntimeError):  # noqa: N818
-    """The simulator broke one of its own rules. The simulation cannot be used any more."""
+    """The simulator violated one of its own invariants. The simulation cannot be used any more."""
 
     digest: str
     """A hash of the plan."""
@@ -82,15 +82,15 @@ class Param(TypedDict):
     doc: str
     unit: str
     kind: str
-    """What it takes: "whole" numbers, any "number", a "switch", a "choice" of texts or a "list"."""
+    """Kind of its values: "whole" numbers, any "number", a "switch", a "choice" of texts or a "list"."""
     choices: list[str]
     required: bool
-    """It has no default."""
+    """Whether the parameter has no default."""
     default: Any
     min: float | None
     max: float | None
     role: Literal["limit", "rate"] | None
-    """What it limits, if anything: what waits, in its unit, or the rate of a link."""
+    """Limit of a queue, in the unit of the parameter, or rate of a link; None for other parameters."""
 
 @type_check_only
 class Preset(TypedDict):
@@ -112,35 +112,35 @@ class Description(TypedDict):
 
 @type_check_only
 class WifiStandard(TypedDict):
-    """What a standard of Wi-Fi permits."""
+    """Limits of a Wi-Fi standard."""
 
     name: str
     bands: list[int]
-    """In MHz."""
+    """Frequency bands in MHz."""
     widths: list[tuple[int, int]]
-    """Of a channel in MHz, and subcarriers that carry data."""
+    """Channel widths in MHz, each with its number of data subcarriers."""
     guard_intervals: list[int]
-    """In nanoseconds."""
+    """Guard intervals in nanoseconds."""
     streams: int
-    """At most."""
+    """Most spatial streams."""
     mcs: int
-    """The last one, counted for each number of streams."""
+    """Highest scheme, counted for each number of streams."""
     ampdu_bytes: int
-    """Of an aggregate at most."""
+    """Largest aggregate (A-MPDU) in bytes."""
     window: int
-    """Data frames that a block ACK tells of."""
+    """Data frames that a block ACK covers."""
 
 @type_check_only
 class WifiTables(TypedDict):
-    """What is common to all Wi-Fi cells."""
+    """Data common to all Wi-Fi cells."""
 
     standards: list[WifiStandard]
     control_rates_bps: list[int]
-    """Of OFDM, in which control frames are sent."""
+    """OFDM rates of control frames."""
 
 @type_check_only
 class CellularLimits(TypedDict):
-    """What a generation of cellular networks has at most."""
+    """Limits of a generation of cellular networks."""
 
     resource_blocks: int
     numerology: int
@@ -153,12 +153,12 @@ class ColumnSchema(TypedDict):
 
     name: str
     kind: str
-    """What its values are: "text", "count" (whole numbers) or "real"."""
+    """Type of its values: "text", "count" (whole numbers) or "real"."""
     unit: str
     """Empty for texts."""
     meaning: str
     span: str
-    """The time that it is of, where that does not go without saying."""
+    """Time span, if not obvious."""
 
 @type_check_only
 class TableSchema(TypedDict):
@@ -166,18 +166,18 @@ class TableSchema(TypedDict):
 
     name: str
     row: str
-    """What one row stands for."""
+    """Subject of one row."""
     columns: list[ColumnSchema]
 
 """Numbers, NaN where nothing was measured; counts; or texts."""
 
 @type_check_only
 class Results(TypedDict):
-    """Everything a run gives."""
+    """All results of a run."""
 
     tables: Mapping[str, bytes]
-    """By the names of `tables()`, without those that have no rows: streams of Arrow IPC with the columns
-    there, null where nothing was measured."""
+    """Tables with rows by their names in `tables()`: streams of Arrow IPC with the columns described there,
+    null if nothing was measured."""
     data_packets: int
     """Data segments sent by all senders."""
     packet_hops: int
@@ -185,7 +185,7 @@ class Results(TypedDict):
 
 @final
 class Simulation:
-    """A simulation that can be run in steps. Stepping never changes results."""
+    """A simulation that can be run in steps. Steps never change results."""
 
     def __new__(
         cls,
@@ -198,8 +198,8 @@ class Simulation:
         """Build everything that the plan describes. All randomness comes from the seed.
 
         ``controllers`` has a factory, called with parameters and a seed, for every kind with a colon in it.
-        ``threads``: on how many it is executed at most, which has no influence on results.
-        With ``samples``, `sampled` has those taken so far. Releases the GIL.
+        ``threads``: the largest number of threads, which never changes results.
+        With ``samples``, `sampled` returns samples before the end. Releases the GIL.
 
         Raises PlanError if the plan makes no sense.
         """
@@ -210,27 +210,27 @@ class Simulation:
 
     @property
     def captured(self) -> int:
-        """How many packets have been captured so far, once for every point."""
+        """Captured packets so far, one per packet and point."""
 
     @property
     def observed(self) -> int:
-        """How many internal variables have been written down so far."""
+        """Recorded values of internal variables so far."""
 
     def advance(self, until_ns: int) -> int:
-        """Run up to and including ``until_ns``, or as far as 65,536 events lead; return the time reached.
+        """Run up to and including ``until_ns``, but at most 65,536 events, and return the time reached.
 
-        Everything up to and including that time has happened. Call it again while it is earlier than wanted.
-        Releases the GIL.
+        All events up to and including that time have been run. Call it again if the time is earlier than
+        ``until_ns``. Releases the GIL.
         """
 
     def sampled(self) -> Mapping[str, bytes]:
-        """The tables "series" and "links" of what was sampled since the last call, as `finish` returns them.
+        """Tables "series" and "links" with the samples since the last call, as `finish` returns them.
 
-        Without those that have no rows; empty unless the simulation was made with ``samples``.
+        Tables without rows are left out; so are both if the simulation was built without ``samples``.
         """
 
     def finish(self) -> Results:
-        """Run to the end and return the tables. The simulation is used up. Releases the GIL."""
+        """Run to the end and return the tables. The simulation cannot be used later. Releases the GIL."""
 
 @final
 class RateSample:
@@ -242,7 +242,7 @@ class RateSample:
 
     @property
     def interval_s(self) -> float | None:
-        """Its length in seconds; None if it says nothing of the bandwidth."""
+        """Length of the interval in seconds; None if the sample has no rate."""
 
     @property
     def packets_per_s(self) -> float | None:
@@ -250,19 +250,19 @@ class RateSample:
 
     @property
     def app_limited(self) -> bool:
-        """The sampled packet was sent while the application was the limit."""
+        """Whether the sampled packet was sent while the application limited the sender."""
 
     @property
     def prior_delivered(self) -> int:
-        """``Path.delivered`` when it was sent."""
+        """``Path.delivered`` when the sampled packet was sent."""
 
     @property
     def lost(self) -> int:
-        """Packets found lost since it was sent."""
+        """Packets marked lost since it was sent."""
 
     @property
     def marked(self) -> int:
-        """Packets reported marked since it was sent."""
+        """Packets reported CE-marked since it was sent."""
 
     @property
     def tx_in_flight(self) -> int:
@@ -283,11 +283,11 @@ class RateSample:
 
 @final
 class Ack:
-    """What one ACK reports or, unless the class says `per_ack`, all the ACKs of a round trip."""
+    """Report of one ACK or, unless the class sets `per_ack`, of all ACKs of a round trip."""
 
     @property
     def acks(self) -> int:
-        """ACKs that this stands for."""
+        """Number of ACKs in this report."""
 
     @property
     def acked(self) -> int:
@@ -295,7 +295,7 @@ class Ack:
 
     @property
     def lost(self) -> int:
-        """Packets newly found lost."""
+        """Packets newly marked lost."""
 
     @property
     def marked(self) -> int:
@@ -303,23 +303,23 @@ class Ack:
 
     @property
     def rtts(self) -> int:
-        """RTT samples that ``rtt_min_s``, ``rtt_mean_s`` and ``rtt_max_s`` are of."""
+        """Number of RTT samples in ``rtt_min_s``, ``rtt_mean_s`` and ``rtt_max_s``."""
 
     @property
     def rtt_s(self) -> float | None:
-        """The last RTT sample in seconds."""
+        """Last RTT sample in seconds."""
 
     @property
     def rtt_min_s(self) -> float | None:
-        """The smallest one."""
+        """Smallest RTT sample in seconds."""
 
     @property
     def rtt_mean_s(self) -> float | None:
-        """Their mean."""
+        """Mean RTT sample in seconds."""
 
     @property
     def rtt_max_s(self) -> float | None:
-        """The largest one."""
+        """Largest RTT sample in seconds."""
 
     @property
     def one_way_delay_s(self) -> float | None:
@@ -327,7 +327,7 @@ class Ack:
 
     @property
     def delayed(self) -> bool:
-        """The last RTT may be too long: a delayed-ACK timer seems to have held the ACK back."""
+        """Whether the last RTT may be too long, as a delayed-ACK timer seems to have delayed the ACK."""
 
     @property
     def prior_in_flight(self) -> int:
@@ -335,19 +335,19 @@ class Ack:
 
     @property
     def may_grow(self) -> bool:
-        """A window algorithm may grow now."""
+        """Whether a window-based algorithm may grow its window."""
 
     @property
     def advanced(self) -> bool:
-        """The cumulative acknowledgement advanced."""
+        """Whether the cumulative acknowledgement advanced."""
 
     @property
     def una(self) -> int:
-        """Every packet below this number has been acknowledged."""
+        """First packet that is not cumulatively acknowledged."""
 
     @property
     def rate(self) -> RateSample | None:
-        """The delivery-rate sample; of a round, the one of the highest rate."""
+        """Delivery-rate sample; for a round trip, the one with the highest rate."""
 
     def __new__(
         cls,
@@ -372,7 +372,7 @@ class Ack:
 
 @final
 class Path:
-    """The transport's view of the path at one moment."""
+    """State of the path and of the sender at the time of an event."""
 
     @property
     def now_s(self) -> float:
@@ -384,7 +384,7 @@ class Path:
 
     @property
     def state(self) -> str:
-        """ "open", "disorder", "cwr", "recovery" or "loss"."""
+        """State of loss recovery: "open", "disorder", "cwr", "recovery" or "loss"."""
 
     @property
     def srtt_s(self) -> float | None:
@@ -392,7 +392,7 @@ class Path:
 
     @property
     def min_rtt_s(self) -> float | None:
-        """Smallest RTT of five minutes, in seconds."""
+        """Smallest RTT of the last five minutes in seconds."""
 
     @property
     def in_flight(self) -> int:
@@ -404,7 +404,7 @@ class Path:
 
     @property
     def next(self) -> int:
-        """Number of the next packet never sent before."""
+        """Number of the next new packet."""
 
     @property
     def delivered(self) -> int:
@@ -412,7 +412,7 @@ class Path:
 
     @property
     def lost(self) -> int:
-        """Packets deemed lost since the start."""
+        """Packets marked lost since the start."""
 
     @property
     def marked(self) -> int:
@@ -420,27 +420,27 @@ class Path:
 
     @property
     def ecn(self) -> bool:
-        """ECN was negotiated."""
+        """Whether ECN was negotiated."""
 
     @property
     def cwnd_limited(self) -> bool:
-        """The window was what stopped the sender."""
+        """Whether the congestion window limited the sender."""
 
     @property
     def app_limited(self) -> bool:
-        """The application is the limit."""
+        """Whether the application limits the sender."""
 
     @property
     def paced(self) -> bool:
-        """The flow is paced."""
+        """Whether the flow is paced."""
 
     @property
     def pacing_bps(self) -> int:
-        """At this rate, bits of payload per second."""
+        """Pacing rate of payload in bit/s."""
 
     @property
     def max_burst_bytes(self) -> int:
-        """Bytes that one burst may hold."""
+        """Largest burst in bytes."""
 
     def __new__(
         cls,
@@ -466,15 +466,15 @@ class Path:
 
 @final
 class Episode:
-    """A congestion episode begins."""
+    """Start of a congestion episode."""
 
     @property
     def kind(self) -> str:
-        """ "loss", "tail_loss", "ecn", "delay" (asked for with ``reduce``) or "timeout"."""
+        """Cause: "loss", "tail_loss", "ecn", "delay" (requested with ``reduce``) or "timeout"."""
 
     @property
     def first(self) -> bool:
-        """False for timeouts after the first of an episode: they do not reduce again."""
+        """False for timeouts after the first of an episode, which do not reduce again."""
 
     def __new__(
         cls,
@@ -485,15 +485,15 @@ class Episode:
 
 @final
 class Undo:
-    """What to go back to after a spurious episode."""
+    """State to restore after a spurious episode."""
 
     @property
     def prior_cwnd(self) -> int:
-        """Window when it began, packets."""
+        """Window at its start in packets."""
 
     @property
     def prior_ssthresh(self) -> int:
-        """Threshold when it began, packets; 0 if it must not be restored."""
+        """Slow-start threshold at its start in packets; 0 if it must not be restored."""
 
     def __new__(
         cls,
@@ -504,19 +504,19 @@ class Undo:
 
 @final
 class Sent:
-    """A burst is about to be sent."""
+    """A burst that is about to be sent."""
 
     @property
     def packets(self) -> int:
-        """Packets in it."""
+        """Packets in the burst."""
 
     @property
     def from_idle(self) -> bool:
-        """Nothing was in flight before it."""
+        """Whether nothing was in flight before the burst."""
 
     @property
     def gap_s(self) -> float:
-        """Seconds since the burst before it."""
+        """Time since the previous burst in seconds."""
 
     def __new__(
         cls,
@@ -528,23 +528,23 @@ class Sent:
 
 @final
 class LostPacket:
-    """A packet just deemed lost."""
+    """A packet that was just marked lost."""
 
     @property
     def number(self) -> int:
-        """Its number."""
+        """Number of the packet."""
 
     @property
     def tx_in_flight(self) -> int:
-        """Packets in flight just after it was sent."""
+        """Packets in flight just after the packet was sent."""
 
     @property
     def lost(self) -> int:
-        """Packets found lost since it was sent, itself included."""
+        """Packets marked lost since it was sent, itself included."""
 
     @property
     def app_limited(self) -> bool:
-        """It was sent while the application was the limit."""
+        """Whether the packet was sent while the application limited the sender."""
 
     def __new__(
         cls,
@@ -556,58 +556,58 @@ class LostPacket:
     ) -> LostPacket: ...
 
 def judge(factory: Callable[[], Any], script: bytes) -> tuple[str, str, str] | None:
-    """Play events read from any bytes to an algorithm; say which invariant breaks, if any does.
+    """Feed an algorithm with events that are derived from any bytes; return the first invariant it violates.
 
-    Returns its name, what is wrong, and after which event; None if all is well.
+    Returns the name of the invariant, the problem, and the event; None if no invariant is violated.
     """
 
 def round_trips(factory: Callable[[], Any], count: int) -> str:
-    """Round trips of an algorithm on an ideal path, one line each."""
+    """Return a table of round trips of an algorithm on an ideal path, one line each."""
 
 def plan_schema() -> str:
-    """The JSON Schema of a plan (draft 2020-12): every field with its type and what it means."""
+    """Return the JSON Schema of a plan (draft 2020-12): every field with its type and meaning."""
 
 def registry() -> dict[str, list[Description]]:
-    """Every family of things that are chosen by name: "algorithms", "queues", "losses", "impairments",
-    "media"; and what the plan of a flow may say: "applications", "distributions", and in "transport" the
-    options of TCP and its quirks, with the names and units of the plan's fields."""
+    """Return all families of things that are chosen by name: "algorithms", "queues", "losses", "impairments",
+    "media", "applications" and "distributions". "transport" has the options of TCP and its quirks, with the
+    names and units of the plan's fields."""
 
 def tables() -> list[TableSchema]:
     """Describe the tables of a run."""
 
 def columns(stream: bytes) -> dict[str, list[Any]]:
-    """Values of a table, a stream of Arrow IPC, by column; None where nothing was measured.
+    """Return the values of a table, a stream of Arrow IPC, by column; None for missing values.
 
     Raises ValueError if it is no such stream, or has a column that holds neither texts, whole numbers of
     64 bits, reals of 64 bits nor flags.
     """
 
 def joined(streams: list[bytes], ids: list[int]) -> bytes:
-    """Rows of tables with the same columns, one table after the other, as a stream of Arrow IPC.
+    """Concatenate tables with the same columns into a stream of Arrow IPC.
 
-    The column `id` in front has the number of the table in `ids`. Releases the GIL.
+    The first column `id` has the number of the table in `ids`. Releases the GIL.
 
     Raises ValueError as `columns` does, and if the tables have different columns or there is none.
     """
 
 def stream(columns: list[tuple[str, str, list[Any]]]) -> bytes:
-    """A table as a stream of Arrow IPC; each column has a name, a kind and values, None for null.
+    """Encode a table as a stream of Arrow IPC; each column has a name, a kind and values, None for null.
 
     A kind is "text", "count", "real" or "flag". Raises TypeError if a value is of another kind.
     """
 
 def cellular() -> dict[str, CellularLimits]:
-    """What the generations of cellular networks have, by kind of cell."""
+    """Return the limits of the generations of cellular networks, by kind of cell."""
 
 def cellular_rate_bps(
     kind: str, numerology: int, symbols: list[int], resource_blocks: int, layers: int, mcs: int
 ) -> int | None:
-    """Bits per second of transport blocks over a pattern of slots; None if there is no such mode."""
+    """Return the rate of transport blocks over a pattern of slots in bit/s; None if there is no such mode."""
 
 def wifi() -> WifiTables:
-    """What the standards of Wi-Fi permit."""
+    """Return the limits of the Wi-Fi standards."""
 
 def wifi_rate_bps(
     standard: str, width_mhz: int, streams: int, mcs: int, guard_interval_ns: int
 ) -> int | None:
-    """The rate within the data field of a PPDU, bit/s; None if the standard has no such mode."""
+    """Return the rate within the data field of a PPDU in bit/s; None if the standard has no such mode."""
