@@ -118,8 +118,8 @@ impl<R: Recorder> Engine<R> {
         })
     }
 
-    /// Runs all events up to and including `until`, or fewer if `TURNS` turns of actors do not suffice. Returns the
-    /// time up to and including which all events have been run.
+    /// Runs all events up to and including `until`, but stops early after `TURNS` turns of actors. Returns the time up
+    /// to and including which all events have been run.
     pub fn advance(&mut self, until: Time) -> Time {
         let until = until.min(self.sampling.end());
         let reached = match self.world {

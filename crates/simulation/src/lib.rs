@@ -90,7 +90,7 @@ impl Simulation {
     /// Builds a simulation like [`with`](Self::with), in a given execution mode, which never changes results.
     ///
     /// # Errors
-    /// As [`with`](Self::with).
+    /// See [`with`](Self::with).
     pub fn executed(
         plan: Plan,
         seed: u64,

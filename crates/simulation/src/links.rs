@@ -7,7 +7,7 @@ use network::queue::{Device, Limit};
 use network::{Dice, Impairment, Impairments, Link, LinkConfig, Loss, QueueDiscipline, SamplingTimes};
 use units::{Duration, Rate, Time};
 
-/// Whether packets may enter the next link ahead of the clock. It never changes results.
+/// Whether packets may enter the next link ahead of the clock. The choice never changes results.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum CutThrough {
     Yes,

@@ -1,5 +1,5 @@
-//! Rivals: the bulk flows of a direction. The payload that each delivers while all are active is counted, so that
-//! shares are of the same time.
+//! Rivals: the bulk flows of a direction. The payload that each delivers while all are active is counted, so that their
+//! shares refer to the same time.
 
 use crate::hosts::Endpoints;
 use crate::plan::{FlowPlan, Plan};
@@ -72,7 +72,7 @@ impl Rivals {
 }
 
 impl FlowPlan {
-    /// Whether its plan gives it unlimited data.
+    /// Whether the plan gives the flow unlimited data.
     fn is_bulk(&self) -> bool {
         let writes_all = self.workload.is_none() && self.bytes.is_none() && self.application.is_empty();
         self.cca.is_some() && self.relayed.is_none() && writes_all

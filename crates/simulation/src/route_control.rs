@@ -1,8 +1,7 @@
 //! Controllers of routes, as in software-defined networks: every period a controller reads the counters of links,
 //! chooses the route of each of its flows, and updates the routers on it.
-//!
-//! The first router is updated after a delay, and each further one after the same delay. The last router of a route
-//! comes first, so that packets never reach a router without an entry. Meanwhile packets follow the current entry of
+//! Routers are updated from the last one of a route to the first, so that packets never reach a router without an
+//! entry. A delay passes before the first update and between updates. Meanwhile packets follow the current entry of
 //! each router.
 
 use crate::net::Net;
@@ -84,7 +83,8 @@ impl RouteController {
         }
     }
 
-    /// Decides if a period is over. Must be called at every sampling time, after the counters of links have been read.
+    /// Makes the decisions at the end of a period. Must be called at every sampling time, after the counters of links
+    /// have been read.
     pub(crate) fn run<P: Copy + Send>(&mut self, now: Time, net: &mut Net<P>) {
         if now.as_nanos() % self.every.as_nanos() != 0 {
             return;
@@ -102,7 +102,7 @@ impl RouteController {
         }
     }
 
-    /// Loads since the last decision of the links that it chooses among.
+    /// Loads since the last decision, of the links among which the controller chooses.
     fn loads<P: Copy + Send>(&mut self, net: &Net<P>) -> Loads {
         let mut loads = Loads::new();
         for flow in &self.flows {

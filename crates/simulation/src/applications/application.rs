@@ -12,13 +12,13 @@ pub trait Application: Send {
     /// Does everything that is due.
     fn run(&mut self, now: Time, sockets: &mut Sockets);
 
-    /// Called when the transfer that it started on a connection is complete.
+    /// Called when the transfer that the application started on a connection is complete.
     fn done(&mut self, _now: Time, connection: u32, sockets: &mut Sockets) {
         sockets.close(connection);
     }
 
-    /// Called at the end of its flow: it may start nothing more. Transfers in progress are completed, except that of a
-    /// stream that it closes.
+    /// Called at the end of the flow: the application may start nothing more. Transfers in progress are completed,
+    /// except that of a stream that the application closes.
     fn stop(&mut self, _sockets: &mut Sockets) {}
 
     /// Whether the application has one connection that lasts as long as the flow.

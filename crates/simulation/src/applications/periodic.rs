@@ -23,7 +23,7 @@ pub struct PeriodicPlan {
 pub struct Periodic {
     /// Time at which the next transfer is due.
     due: Time,
-    /// Time at which it begins; `NEVER` while the single connection is busy.
+    /// Time at which the next transfer begins; `NEVER` while the single connection is busy.
     next: Time,
     interval: Duration,
     sizes: Draws,

@@ -80,7 +80,7 @@ pub struct Connection {
     pub transfer: Option<Progress>,
     /// Number, counted from 1 in the order in which the flow opened its connections.
     pub number: u32,
-    /// Whether new data are no longer sent.
+    /// Whether sending of new data has stopped.
     stopped: bool,
     data: Half,
 }
@@ -191,7 +191,7 @@ impl Connection {
         self.data.sender.stop(now);
     }
 
-    /// Whether the client has closed it, or it was stopped.
+    /// Whether the client has closed the connection, or it was stopped.
     pub fn is_closing(&self) -> bool {
         self.stopped
             || self.back.as_ref().is_some_and(|back| match back.client {

@@ -1,8 +1,8 @@
 //! Hosts that end TCP: the next flow sends the data that one flow delivers there.
 //!
-//! The buffer of the host is limited. It holds payload from its in-order arrival until the second connection has it
-//! acknowledged. The receive window of the first connection is the room left in the buffer, so that a slow second
-//! connection slows down the sender of the first one.
+//! The buffer of the host is limited. Payload is in it from in-order arrival on the first connection until its ACK on
+//! the second connection. The receive window of the first connection is the room left in the buffer, so that a slow
+//! second connection slows down the sender of the first one.
 
 use super::connection::End;
 use super::endpoints::Endpoints;

@@ -23,9 +23,9 @@ pub struct Lane {
 }
 
 impl<P: Copy + Send> Net<P> {
-    /// The lanes of the two routes of this part, if each end has two properties. It sends through a link of its own
-    /// with a delay. It receives on links that have no turns of their own. Then the order in which packets leave does
-    /// not depend on turns, and the two ends interact only through shared links.
+    /// The lanes of the two routes of this part, if each end sends through a link of its own with a delay, and receives
+    /// on links without turns of their own. Then the order in which packets leave does not depend on turns, and the two
+    /// ends interact only through shared links.
     pub fn lanes(&self) -> Option<[Lane; 2]> {
         let &[there, back] = &*self.entries else { return None };
         let ways = [self.way(RouteId(0), there)?, self.way(RouteId(1), back)?];

@@ -19,7 +19,7 @@ pub struct MarkovPlan {
     pub from_ns: u64,
     /// Mean of the exponentially distributed times in a state.
     pub mean_ns: u64,
-    /// Whether the next state is a neighbour in the list; otherwise any other state.
+    /// Whether the next state is a neighbour in the list; otherwise it is any other state.
     pub neighbours: bool,
     /// The states, each as a change whose time is ignored.
     pub states: Vec<ChangePlan>,

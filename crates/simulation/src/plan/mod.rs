@@ -258,7 +258,7 @@ pub(crate) fn is_external(name: &str) -> bool {
 }
 
 impl CcaPlan {
-    /// Whether the caller provides it, not the registry.
+    /// Whether the caller provides the algorithm, not the registry.
     pub(crate) fn is_external(&self) -> bool {
         is_external(&self.kind)
     }

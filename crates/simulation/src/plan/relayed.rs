@@ -10,7 +10,7 @@ use std::collections::BTreeSet;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct RelayedPlan {
-    /// Number of the flow that delivers the data; lower than that of this one.
+    /// Number of the flow that delivers the data. It must be lower than the number of the relaying flow.
     pub from: u32,
     /// Most payload in the host: received in order and not yet acknowledged by the next receiver.
     pub buffer_bytes: u64,

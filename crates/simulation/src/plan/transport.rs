@@ -31,7 +31,7 @@ pub struct TcpPlan {
     /// Memory of the receiver's socket; `None`: unlimited. The window then opens as in the guest of the Linux engine.
     #[serde(default)]
     pub receive_memory: Option<MemoryPlan>,
-    /// Choice of the flows that are paced.
+    /// Pacing of the flow.
     pub pacing: PacingPlan,
     /// Longest burst of segmentation offload; 0: single packets.
     pub max_burst_bytes: u32,
@@ -41,8 +41,8 @@ pub struct TcpPlan {
     /// receiver in a station behind a queue `mac80211` that acknowledges as Linux does merges packets that arrive at
     /// the same time.
     pub gro_ns: Option<u64>,
-    /// Whether bytes queued in its host limit a sender (TCP small queues). This works in a network interface and in the
-    /// queue `mac80211` of a Wi-Fi cell.
+    /// Whether bytes queued in its host limit a sender (TCP small queues), in a network interface or in the queue
+    /// `mac80211` of a Wi-Fi cell.
     #[serde(default = "yes")]
     pub small_queues: bool,
     /// Bursts and the limit of bytes in the host last 2^-n seconds at the pacing rate; `None`: n is 7 behind a queue
@@ -51,7 +51,7 @@ pub struct TcpPlan {
     pub pacing_shift: Option<u32>,
     /// Explicit congestion notification and its feedback.
     pub ecn: EcnPlan,
-    /// Loss detection.
+    /// Loss detection and recovery.
     #[serde(default)]
     pub recovery: RecoveryPlan,
     /// Whether every packet but the SYN carries the AccECN option, if AccECN is used. Its 12 bytes reduce the payload.
@@ -128,14 +128,14 @@ pub enum EcnFeedback {
     Accecn,
 }
 
-/// Choice of the flows that are paced.
+/// Pacing of a flow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum PacingPlan {
-    /// Flows whose algorithm needs pacing.
+    /// Pacing by the transport, if the algorithm needs pacing.
     Auto,
-    /// All flows.
+    /// Pacing by the transport.
     Always,
-    /// All flows, by `sch_fq` at the host.
+    /// Pacing by `sch_fq` at the host.
     Fq,
 }

@@ -49,8 +49,8 @@ enum Place {
 }
 
 impl Windows {
-    /// Runs all events up to and including `until`, or fewer if the number of turns that is `left` does not suffice.
-    /// Returns the time up to and including which all events have been run.
+    /// Runs all events up to and including `until`, but stops early after `left` turns of actors. Returns the time up
+    /// to and including which all events have been run.
     pub fn advance(&mut self, until: Time, left: &mut usize) -> Time {
         if self.threads > 1
             && let Some(reached) = self.advance_on_threads(until, left)

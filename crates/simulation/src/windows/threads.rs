@@ -1,7 +1,6 @@
 //! Windows on several threads: shared links, then islands, with a barrier in between.
-//!
-//! A barrier costs more than a short window. The last thread that arrives therefore does all work for one thread, and
-//! the others wait only once.
+//! A barrier costs more than a short window. The last thread that arrives therefore does all sequential work, and the
+//! others wait only once.
 //!
 //! A thread takes the next share of islands as soon as it has finished one, as the run time of shares is not known in
 //! advance.
@@ -34,7 +33,7 @@ struct Workers<'a> {
 /// Barrier of all threads.
 #[derive(Default)]
 struct Meeting {
-    /// Threads that wait at it.
+    /// Threads that wait at the barrier.
     waiting: usize,
     /// Meetings before this one.
     number: usize,

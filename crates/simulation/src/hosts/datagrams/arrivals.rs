@@ -1,4 +1,4 @@
-//! Arrivals of numbered datagrams, and how many of them are missing.
+//! Counts of arrived and missing datagrams, which are numbered.
 
 /// Counts each datagram once, regardless of order and of duplicates.
 #[derive(Debug, Default)]

@@ -30,7 +30,7 @@ pub struct Datagrams {
     there: Arrivals,
     back: Arrivals,
     stats: FlowStats,
-    /// One record per datagram, if they are recorded.
+    /// One record per datagram, if datagrams are recorded.
     probes: Option<Vec<ProbeRecord>>,
     sampling: SamplingTimes,
     sampled: Sampled,

@@ -25,7 +25,8 @@ impl Flow {
         }
     }
 
-    /// Called when the next flow has data acknowledged: the receive buffer has room up to the byte before `until`.
+    /// Called when data of the next flow have been acknowledged: the receive buffer has room up to the byte before
+    /// `until`.
     pub fn make_room<R: Observer>(&mut self, until: u64, out: &mut Outbox<'_, R>) {
         if let Some(connection) = self.connections.single_mut() {
             connection.make_room(until, out.segments);
