@@ -8,7 +8,7 @@ from fullpipe.api import refusals
 from fullpipe.engines import engine
 from fullpipe.validation.agree import Case, cases, held_out_cases
 from fullpipe.validation.agree.held_out import FAMILIES as HELD_OUT
-from fullpipe.validation.agree.held_out_regimes import REGIMES
+from fullpipe.validation.agree.held_out import REGIMES
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 EVERY = [*cases(), *held_out_cases()]

@@ -30,7 +30,7 @@ from fullpipe.validation.agree import (
     summarised,
 )
 from fullpipe.validation.agree.errors import beyond
-from fullpipe.validation.agree.figure import figure
+from fullpipe.validation.agree.page import figure
 from fullpipe.validation.compare import compare
 
 

@@ -21,7 +21,7 @@ from fullpipe.plots import check_format, save_as
 from fullpipe.runs import Store
 from fullpipe.validation import agree as agreement
 from fullpipe.validation.agree import SUITES, Case, Found, Suite, seeds_of
-from fullpipe.validation.agree.figure import figure
+from fullpipe.validation.agree.page import figure
 
 
 def agree(

@@ -5,12 +5,21 @@ against; the held-out ones are run to see whether that carries over, and nothing
 
 from fullpipe.validation.agree.case import Case
 from fullpipe.validation.agree.catalogue import cases
-from fullpipe.validation.agree.confirm import confirmed, doubtful
 from fullpipe.validation.agree.errors import QUANTITIES, ErrorTarget, chance, errors_of, summarised
 from fullpipe.validation.agree.held_out import held_out_cases
 from fullpipe.validation.agree.page import page
-from fullpipe.validation.agree.suite import Found, Refused, job_list, run, seeds_of
-from fullpipe.validation.agree.suites import LINUX, SUITES, Suite
+from fullpipe.validation.agree.suite import (
+    LINUX,
+    SUITES,
+    Found,
+    Refused,
+    Suite,
+    confirmed,
+    doubtful,
+    job_list,
+    run,
+    seeds_of,
+)
 
 __all__ = [
     "LINUX",

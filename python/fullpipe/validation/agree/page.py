@@ -1,16 +1,19 @@
-"""The agreement page, in Markdown: the same results give the same text."""
+"""The agreement page in Markdown, and its figure: the same results give the same text."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING
 
 import polars as pl
 
 from fullpipe.validation.agree.case import DURATION_S, START_JITTER, WARMUP_S, Case
 from fullpipe.validation.agree.errors import LEVEL, QUANTITIES, ErrorTarget, beyond, chance, summarised
 from fullpipe.validation.agree.held_out import FAMILIES as HELD_OUT
-from fullpipe.validation.agree.suite import Found, Refused, seeds_of
-from fullpipe.validation.agree.suites import Suite
+from fullpipe.validation.agree.suite import Found, Refused, Suite, seeds_of
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 _TITLES = {quantity.metric: quantity.title for quantity in QUANTITIES} | {"marking_rate": "marks"}
 _SHOWN = {
@@ -285,3 +288,35 @@ def _percent(share: float | None) -> str:
 def _table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
     lines = [list(header), ["---"] * len(header), *rows]
     return "\n".join("| " + " | ".join(line) + " |" for line in lines)
+
+
+def figure(found: Found) -> tuple[Figure, pl.DataFrame]:
+    """The share of errors up to a size, a line per engine and one of chance, axes per quantity.
+
+    Crosses are the median and the 95th percentile that are aimed at.
+
+    Returns:
+        The figure, and the table of what it shows: quantity, group, value in percent, share.
+
+    Raises:
+        ValueError: If there are no errors.
+    """
+    from fullpipe import plots  # here: a page without a figure needs no matplotlib
+
+    if found.errors.is_empty():
+        raise ValueError("no errors; there was nothing to compare")
+    errors = with_chance(found.errors, found.engines[0]).drop_nulls("error")
+    made, axes = plots.new_figure(1, len(found.suite.quantities), row_height=2.0, share_y=True)
+    shown = []
+    for place, quantity in zip(axes, found.suite.quantities, strict=True):
+        own = errors.filter(quantity=quantity.metric)
+        groups = {
+            str(name): (100 * rows["error"].abs()).to_list()
+            for (name,), rows in own.group_by("engine", maintain_order=True)
+        }
+        drawn = plots.cumulative(place, groups, label=f"error of {quantity.title} (%)")
+        place.plot([100 * quantity.median, 100 * quantity.p95], [0.5, 0.95], "x", color="black", label="_aim")
+        shown.append(drawn.insert_column(0, pl.lit(quantity.metric).alias("quantity")))
+    axes[0].set_ylabel("share of values")
+    plots.shared_legend(made, {str(line.get_label()): line for line in axes[0].lines[:-1]})
+    return made, pl.concat(shown)

@@ -1,9 +1,9 @@
-"""Runs the cases on the engines, through the store, so that what has been run is never run again."""
+"""Suites: catalogues of cases by name, their runs on the engines, and more runs of doubtful cases."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from itertools import groupby
 
 import polars as pl
@@ -12,10 +12,53 @@ from fullpipe.api import refusals
 from fullpipe.engines import Engine, engine
 from fullpipe.runs import Run, Store
 from fullpipe.sweeps import Job, Outcome, Progress, stream
-from fullpipe.validation.agree.case import Case
-from fullpipe.validation.agree.errors import SCHEMA, errors_of
-from fullpipe.validation.agree.suites import LINUX, Suite
+from fullpipe.validation.agree import bbr3, prague
+from fullpipe.validation.agree.case import CHANCE_STARTS, Case
+from fullpipe.validation.agree.catalogue import cases
+from fullpipe.validation.agree.errors import QUANTITIES, SCHEMA, ErrorTarget, errors_of, large
+from fullpipe.validation.agree.held_out import held_out_cases
 from fullpipe.validation.compare import compare
+
+
+@dataclass(frozen=True)
+class Suite:
+    """Cases that make a page."""
+
+    title: str
+    command: str
+    """That writes the page."""
+    cases: Callable[[], list[Case]]
+    held_out: Callable[[], list[Case]] = list
+    quantities: tuple[ErrorTarget, ...] = QUANTITIES
+    kernel: str = ""
+    """Which kernel the reference is, if not one as it is released, and how it is built."""
+    known: str = ""
+    """What is known of the differences."""
+
+
+LINUX = Suite("Agreement between engines", "fullpipe agree", cases, held_out_cases)
+"""Against a kernel as it is released."""
+SUITES: Mapping[str, Suite] = {
+    "linux": LINUX,
+    "bbr3": Suite(
+        "Agreement with Google's BBRv3",
+        "fullpipe agree --suite bbr3",
+        bbr3.bbr3_cases,
+        quantities=bbr3.QUANTITIES,
+        kernel=bbr3.KERNEL,
+        known=bbr3.KNOWN,
+    ),
+    "prague": Suite(
+        "Agreement with Linux's TCP Prague",
+        "fullpipe agree --suite prague",
+        prague.prague_cases,
+        quantities=prague.QUANTITIES,
+        kernel=prague.KERNEL,
+        known=prague.KNOWN,
+    ),
+}
+"""By name; the first is for a kernel as it is released."""
+
 
 MOST_SEEDS = {"ns3": 1}
 """Where more would cost much and tell little: ns-3 is much further from Linux than chance."""
@@ -129,3 +172,29 @@ def _sorted(case: str, outcomes: Iterable[Outcome]) -> tuple[dict[str, list[Run]
 
 def _version(made: Engine) -> str:
     return f"{made.version()}, model {made.model_version()}"
+
+
+def doubtful(found: Found) -> list[Case]:
+    """The cases to run again, with as many starts as any case has.
+
+    A case is doubtful if the first engine after the reference is further from it than is aimed at, whether or
+    not that can be told from chance by the starts that there are.
+    """
+    names = set(large(found.errors.filter(engine=found.engines[1]), found.suite.quantities)["case"])
+    return [replace(case, seeds=max(case.seeds, CHANCE_STARTS)) for case in found.cases if case.name in names]
+
+
+def confirmed(found: Found, again: Found) -> Found:
+    """What came out, with what came out of doubtful cases when they were run again in its place."""
+    whole = {case.name: case for case in again.cases}
+    cases = tuple(whole.get(case.name, case) for case in found.cases)
+    errors = pl.concat([found.errors.filter(~pl.col("case").is_in(list(whole))), again.errors])
+    places = {case.name: place for place, case in enumerate(cases)}
+    place = pl.col("case").replace_strict(places, return_dtype=pl.Int64)
+    refused = [one for one in found.refused if one.case not in whole]
+    return replace(
+        found,
+        cases=cases,
+        errors=errors.sort(place, maintain_order=True),
+        refused=(*refused, *again.refused),
+    )

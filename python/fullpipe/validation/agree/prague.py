@@ -7,8 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from fullpipe.validation.agree.case import STARTS, Case, case, drop_tail, dumbbell, managed
-from fullpipe.validation.agree.errors import ErrorTarget
-from fullpipe.validation.agree.kernels import LOSSES_AND_MARKS
+from fullpipe.validation.agree.errors import LOSSES_AND_MARKS, ErrorTarget
 
 _CCA = "prague"
 QUANTITIES = (

@@ -18,8 +18,7 @@ from fullpipe.validation.agree.case import (
     step,
     transfer,
 )
-from fullpipe.validation.agree.errors import ErrorTarget
-from fullpipe.validation.agree.kernels import LOSSES_AND_MARKS
+from fullpipe.validation.agree.errors import LOSSES_AND_MARKS, ErrorTarget
 
 _CCA = "bbr3"
 QUANTITIES = (
