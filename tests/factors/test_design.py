@@ -13,8 +13,7 @@ from scipy.stats import binom
 from fullpipe.errors import ScenarioError, UnknownNameError
 from fullpipe.validation.factors import Family, answer, designs
 from fullpipe.validation.factors.design import factor_called
-from fullpipe.validation.factors.follow_ups import follow_ups
-from fullpipe.validation.factors.one_factor import WITHOUT_PAIRS
+from fullpipe.validation.factors.tests import WITHOUT_PAIRS, follow_ups
 
 CCA, RATE = "flows.0.cca", "topology.bottleneck.rate"
 

@@ -16,10 +16,8 @@ from fullpipe import statistics
 from fullpipe.analysis.metrics.margins import Margin
 from fullpipe.validation.compare.finding import Subject
 from fullpipe.validation.factors.design import Design
-from fullpipe.validation.factors.factor import Factor, factors_of
-from fullpipe.validation.factors.levels import levels_of
-from fullpipe.validation.factors.one_factor import several_levels
-from fullpipe.validation.factors.several_factors import several_factors
+from fullpipe.validation.factors.factor import Factor, factors_of, levels_of
+from fullpipe.validation.factors.tests import several_factors, several_levels
 
 Means = Callable[[tuple[int, ...]], float]
 SUBJECT = Subject("flows", 0, "mine", "goodput", "bit/s")

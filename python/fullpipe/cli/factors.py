@@ -32,8 +32,8 @@ from fullpipe.report import basis
 from fullpipe.runs.schema import TABLES
 from fullpipe.validation.compare import read_margin
 from fullpipe.validation.factors import Family, answer, conclusion, read_families
-from fullpipe.validation.factors.family import MOST_FACTORS
-from fullpipe.validation.factors.where import only
+from fullpipe.validation.factors.answer import MOST_FACTORS
+from fullpipe.validation.factors.design import only
 
 _SEEDS = 20
 _MOST_NOTES = 6

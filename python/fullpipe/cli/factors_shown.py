@@ -15,7 +15,7 @@ from fullpipe.cli.forms import NOTHING, Form, Grid
 from fullpipe.cli.shown import difference_shown, number_shown, point_shown, unit_shown
 from fullpipe.validation.factors import Answer, Factor, Row, conclusion
 from fullpipe.validation.factors.conclusion import weight
-from fullpipe.validation.factors.rows import INTERACTION
+from fullpipe.validation.factors.factor import INTERACTION
 
 _NUMBERS = ("means", "difference [95 %]", "effect size [95 %]", "p (raw)", "p (corrected)", "verdict")
 _SHORT = ("effect size [95 %]", "p\n(raw)", "p\n(corrected)")

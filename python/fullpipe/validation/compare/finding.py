@@ -256,8 +256,8 @@ def word(better: Better, difference: float) -> Verdict:
 
 
 def known(value: float) -> float | None:
-    """A number, or None for NaN."""
-    return None if math.isnan(value) else value
+    """A number; None unless it is finite."""
+    return value if math.isfinite(value) else None
 
 
 def interval_dict(found: Interval | None) -> dict[str, Any] | None:

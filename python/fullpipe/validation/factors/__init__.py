@@ -3,13 +3,11 @@
 Everything here takes a table of values; it runs nothing and draws nothing."""
 
 from fullpipe.validation.compare.finding import Subject
-from fullpipe.validation.factors.answer import Answer, answer
+from fullpipe.validation.factors.answer import Answer, Family, answer, read_families
 from fullpipe.validation.factors.conclusion import conclusion
 from fullpipe.validation.factors.design import Design, designs
-from fullpipe.validation.factors.factor import Factor
-from fullpipe.validation.factors.family import Family, read_families
+from fullpipe.validation.factors.factor import Factor, Row
 from fullpipe.validation.factors.plan import Planned, planned
-from fullpipe.validation.factors.rows import Row
 
 __all__ = [
     "Answer",

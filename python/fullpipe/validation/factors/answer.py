@@ -1,27 +1,85 @@
-"""The answer to a question about factors: tests, corrected within families, with verdicts."""
+"""Families of tests, and their answer: tests, corrected within families, with verdicts."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from pathlib import Path
+from typing import Any, Literal
 
 import polars as pl
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from fullpipe.analysis import statistics
 from fullpipe.analysis.metrics import BY_NAME
 from fullpipe.analysis.metrics.margins import Margin
 from fullpipe.errors import ScenarioError, brief
+from fullpipe.scenario.read import files
 from fullpipe.validation.compare.finding import word
-from fullpipe.validation.compare.margins import MARGINS
+from fullpipe.validation.compare.margins import MARGINS, read_margin
+from fullpipe.validation.compare.rules import LEVEL
 from fullpipe.validation.factors.design import Design, designs, factor_called
-from fullpipe.validation.factors.factor import Factor, factors_of
-from fullpipe.validation.factors.family import Family
-from fullpipe.validation.factors.follow_ups import follow_ups
-from fullpipe.validation.factors.one_factor import several_levels, two_levels
-from fullpipe.validation.factors.rows import LEVEL, Row
-from fullpipe.validation.factors.several_factors import several_factors, several_metrics
+from fullpipe.validation.factors.factor import Factor, Row, factors_of
+from fullpipe.validation.factors.tests import follow_ups, several_metrics, tests_of
+
+MOST_FACTORS = 3
+"""Factors of one design: an interaction of more than three cannot be read."""
+Correction = Literal["holm", "bh"]
+
+
+class Family(BaseModel):
+    """Tests that answer one question, and are corrected together."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    question: str = ""
+    metrics: tuple[str, ...] = Field(min_length=1)
+    factors: tuple[str, ...] = Field(min_length=1, max_length=MOST_FACTORS)
+    of: tuple[str, ...] = ()
+    """Groups of flows or links; all unless named."""
+    reference: str | None = None
+    """Level of the first factor that others are compared with."""
+    block: Literal["seed"] | None = None
+    margins: dict[str, str] = {}
+    """Margins by metric, written as for `--margin`."""
+    correction: Correction = "holm"
+
+    def margin(self, metric: str, default: Mapping[str, Margin]) -> Margin:
+        """The difference of a metric that does not matter.
+
+        Raises:
+            ScenarioError: If what is written cannot be read.
+        """
+        if metric not in self.margins:
+            return default[metric]
+        return read_margin(f"{metric}={self.margins[metric]}")[1]
+
+
+class _File(BaseModel):
+    model_config = ConfigDict(extra="forbid")
+
+    family: dict[str, Family] = Field(min_length=1)
+
+
+def read_families(path: Path) -> dict[str, Family]:
+    """The families of a file, by name.
+
+    Raises:
+        ScenarioError: If the file cannot be read or holds none.
+    """
+    tree: dict[str, Any] = files.parse_toml(files.read_text(path), str(path))
+    try:
+        return _File.model_validate(tree).family
+    except ValidationError as error:
+        raise ScenarioError([_problem(path, problem) for problem in error.errors()]) from None
+
+
+def _problem(path: Path, problem: Any) -> str:
+    where = ".".join(map(str, problem["loc"])) or "the file"
+    return (
+        f'{path}: {where}: {problem["msg"]}; a family has metrics and factors, such as metrics = ["goodput"]'
+    )
 
 
 @dataclass(frozen=True)
@@ -119,7 +177,7 @@ def _margin(family: Family, design: Design, margins: Mapping[str, Margin]) -> Ma
 def _of_family(tested: Sequence[tuple[Design, Margin]], *, classical: bool, together: bool) -> Iterator[Row]:
     for design, margin in tested:
         try:
-            yield from _tests(design, margin, classical=classical)
+            yield from tests_of(design, margin, classical=classical)
         except ValueError as error:
             raise ScenarioError([f"{design.subject.name}: {error}"]) from None
     if together:
@@ -133,15 +191,6 @@ def _paths(values: pl.DataFrame, words: Sequence[str]) -> list[str]:
             raise ScenarioError([f"{brief(each)}: {path} is named twice; name each factor once"])
         factors.append(path)
     return factors
-
-
-def _tests(design: Design, margin: Margin, *, classical: bool) -> Iterator[Row]:
-    if len(design.factors) > 1:
-        yield from several_factors(design, classical=classical)
-    elif len(design.levels[0]) == 2:
-        yield from two_levels(design, margin)
-    else:
-        yield from several_levels(design, margin, classical=classical)
 
 
 def _together(found: Sequence[Design]) -> Iterator[Row]:

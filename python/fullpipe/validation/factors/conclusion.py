@@ -22,10 +22,9 @@ from fullpipe.validation.compare.conclusion import (
     name_of,
 )
 from fullpipe.validation.compare.finding import Finding, Subject, Verdict, word
+from fullpipe.validation.compare.rules import LEVEL
 from fullpipe.validation.factors.answer import Answer
-from fullpipe.validation.factors.factor import Factor, Status
-from fullpipe.validation.factors.levels import LevelPair
-from fullpipe.validation.factors.rows import INTERACTION, LEVEL, Row
+from fullpipe.validation.factors.factor import INTERACTION, Factor, LevelPair, Row, Status
 
 LONGEST = 35
 """Words of a sentence."""

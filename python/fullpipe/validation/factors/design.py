@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product
 from typing import Any
@@ -15,8 +15,12 @@ from fullpipe.analysis.values import value_text
 from fullpipe.errors import ScenarioError, UnknownNameError, brief
 from fullpipe.scenario.quantities import as_numbers
 from fullpipe.validation.compare.finding import Subject
-from fullpipe.validation.factors.cells import Cell, check_cells, named, shown
 
+Cell = tuple[str, ...]
+"""A level of every factor."""
+Cells = Mapping[Cell, Mapping[int, float]]
+"""Values by cell, and by seed within it."""
+_MOST_NAMED = 3
 _TIMES = ("time", "time_s", "sample", "samples")
 
 
@@ -113,7 +117,7 @@ def designs(
         if problem:
             notes[problem] = None
             continue
-        check_cells(design.cells, list(levels.values()), blocked=blocked)
+        _check_cells(design.cells, list(levels.values()), blocked=blocked)
         found.append(design)
     if not found:
         raise ScenarioError([_nothing(others, factors, list(notes))])
@@ -193,7 +197,7 @@ def _add(of_cell: dict[int, float], row: Mapping[str, Any], cell: Cell) -> None:
     if of_cell.setdefault(seed, value) != value:
         raise ScenarioError(
             [
-                f"{shown(cell)}: two runs of seed {seed} differ in {row['metric']}, and one number per"
+                f"{_shown(cell)}: two runs of seed {seed} differ in {row['metric']}, and one number per"
                 " seed is needed; delete those of the older version, or name what differs as a factor"
             ]
         )
@@ -211,6 +215,67 @@ def _left_out(design: Design, rows: pl.DataFrame, *, blocked: bool) -> str:
 
 def _nothing(others: Sequence[str], factors: Sequence[str], notes: Sequence[str]) -> str:
     if any(note.startswith("points with one level") for note in notes):
-        apart = named(path for path in others)
+        apart = _named(path for path in others)
         return f"{', '.join(factors)}: no two runs differ in it alone; they also differ in {apart}"
     return "; ".join(notes) or "no run has a value of what is asked for"
+
+
+def _check_cells(cells: Cells, levels: Sequence[Sequence[str]], *, blocked: bool) -> None:
+    """Raise ScenarioError if a cell has one run, or one that is needed has none.
+
+    Args:
+        cells: Those that have runs.
+        levels: Levels of every factor that any run has.
+        blocked: Whether every cell has to be there with the same seeds.
+    """
+    missing = [cell for cell in product(*levels) if cell not in cells]
+    if missing and (blocked or len(levels) > 1):
+        how = "run the missing cells, or choose runs with --where"
+        raise ScenarioError([f"no run has {_named(map(_shown, missing))}; {how}"])
+    for cell, of_cell in cells.items():
+        if len(of_cell) < 2:
+            raise ScenarioError(
+                [f"{_shown(cell)} has one run, of which no spread is known; run it with --seeds 20"]
+            )
+    if blocked:
+        _check_seeds(cells)
+
+
+def _check_seeds(cells: Cells) -> None:
+    seeds = {seed for of_cell in cells.values() for seed in of_cell}
+    for cell, of_cell in cells.items():
+        if lacking := sorted(seeds - set(of_cell)):
+            which = f"seed{'s' if len(lacking) > 1 else ''} {_named(map(str, lacking))}"
+            raise ScenarioError(
+                [f"{_shown(cell)} has no run of {which}; run the missing cells, or leave out --block seed"]
+            )
+
+
+def _shown(cell: Cell) -> str:
+    """A cell in words."""
+    return brief(" with ".join(cell))
+
+
+def _named(names: Iterable[str]) -> str:
+    """Names with commas; of many the first ones."""
+    listed = list(names)
+    more = f" and {len(listed) - _MOST_NAMED} more" if len(listed) > _MOST_NAMED else ""
+    return f"{', '.join(listed[:_MOST_NAMED])}{more}"
+
+
+def only(values: pl.DataFrame, where: Sequence[str]) -> pl.DataFrame:
+    """The rows of runs that have all of several `path=value`.
+
+    Raises:
+        UnknownNameError: If there is no such path.
+        ScenarioError: If no run has such a value.
+    """
+    for text in where:
+        word, equals, value = text.partition("=")
+        path = path_called(word.strip(), paths_of(values))
+        if not equals or path is None:
+            raise UnknownNameError("path", word.strip(), paths_of(values))
+        values = values.filter(pl.col(path).cast(pl.String) == value.strip())
+        if values.is_empty():
+            raise ScenarioError([f"--where {brief(text)}: no run has this value"])
+    return values

@@ -1,18 +1,212 @@
-"""The status of a factor for a subject: it matters, does not matter, or is undecided."""
+"""Factors: rows of their tests, their levels, and whether they matter for a subject."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass, field
+from itertools import combinations, product
 from typing import Any, Literal
+
+import numpy as np
 
 from fullpipe.analysis import statistics
 from fullpipe.analysis.metrics.margins import Margin
-from fullpipe.analysis.statistics import Effect
+from fullpipe.analysis.statistics import Effect, FTest, Interval, MeanContrast, Paired
 from fullpipe.validation.compare.finding import Subject, interval_dict, known
+from fullpipe.validation.compare.rules import LEVEL
 from fullpipe.validation.factors.design import Design
-from fullpipe.validation.factors.levels import Levels, levels_of
-from fullpipe.validation.factors.rows import LEVEL, Row, effect_dict
+
+INTERACTION = " x "
+"""Between the factors of an interaction."""
+
+
+@dataclass(frozen=True)
+class Row:
+    """A test of a subject."""
+
+    subject: Subject
+    test: str
+    effect: str
+    """Factor, interaction, or two levels, in words."""
+    n: int
+    """Runs."""
+    p: float
+    is_primary: bool = False
+    """Whether the answer rests on it, so that it is corrected with the others of its family. All other rows
+    are checks or pairs of levels."""
+    is_follow_up: bool = False
+    """Whether it compares two levels once the primary test of its subject rejects."""
+    is_corrected: bool = False
+    """Whether the test itself corrects p for all pairs."""
+    statistic: str = ""
+    """Such as F(2, 57) = 4.1."""
+    levels: tuple[str, ...] = ()
+    """Two levels that are compared, the reference first."""
+    means: tuple[float, ...] = ()
+    """Means of the levels."""
+    difference: float | None = None
+    """Difference of the means, in the unit of the metric."""
+    interval: Interval | None = None
+    """Interval of the difference."""
+    effects: Sequence[Effect] = ()
+    margin: float | None = None
+    """The difference that does not matter, in the unit of the metric."""
+    p_equivalent: float | None = None
+    """P value of two one-sided tests against the margin."""
+    seeds: int | None = None
+    """Seeds that would decide, if mean and spread stay."""
+    family: str = ""
+    is_planned: bool = False
+    p_corrected: float = math.nan
+    """Within its family."""
+    q: float = math.nan
+    """After Benjamini's and Hochberg's procedure over all families and metrics."""
+    raw: float | None = None
+    """P value before any correction, if p is corrected by the test itself and has one."""
+    tests: float = 1.0
+    """Factor by which the correction has raised p."""
+    verdict: str = ""
+    assumptions: Sequence[str] = field(default=())
+    factors: tuple[str, ...] = ()
+    """Columns of the factors whose effect is tested; several of an interaction."""
+    f: FTest | None = None
+    """The F test, if it is one."""
+    pairs: Paired | None = None
+    """Paired differences, if it is a test of them."""
+
+    @property
+    def p_raw(self) -> float:
+        """P value without any correction; NaN if the test has none."""
+        if self.raw is not None:
+            return self.raw
+        return math.nan if self.is_corrected else self.p
+
+    @property
+    def rejects(self) -> bool:
+        """Whether p is below 5 % after correction."""
+        return self.p_corrected < 1 - LEVEL
+
+    def to_dict(self) -> dict[str, Any]:
+        """The row as JSON, in base units, with null for missing values."""
+        return {
+            "test": self.test,
+            "verdict": self.verdict,
+            **self.subject.to_dict(),
+            "effect": self.effect,
+            "levels": list(self.levels),
+            "means": list(self.means),
+            "n": self.n,
+            "difference": self.difference,
+            "interval": _interval(self.interval),
+            "effects": [effect_dict(effect) for effect in self.effects],
+            "statistic": self.statistic,
+            "p": known(self.p),
+            "p_raw": known(self.p_raw),
+            "primary": self.is_primary,
+            "corrected": self.is_corrected,
+            "p_corrected": known(self.p_corrected),
+            "q": known(self.q),
+            "margin": self.margin,
+            "p_equivalent": self.p_equivalent,
+            "seeds_that_would_decide": self.seeds,
+            "family": self.family,
+            "planned": self.is_planned,
+            "assumptions": list(self.assumptions),
+        }
+
+
+def _interval(found: Interval | None) -> dict[str, Any] | None:
+    if found is None:
+        return None
+    return {**asdict(found), "low": known(found.low), "high": known(found.high)}
+
+
+def effect_dict(found: Effect) -> dict[str, Any]:
+    """An effect size as JSON."""
+    return {"name": found.name, "value": known(found.value), "interval": _interval(found.interval)}
+
+
+@dataclass(frozen=True)
+class LevelPair:
+    """Two levels of a factor."""
+
+    levels: tuple[str, str]
+    """The reference, and the level compared with it."""
+    values: tuple[Sequence[float], Sequence[float]]
+    """Means of either level over its cells, one per seed; without common seeds the means of its cells."""
+    contrast: MeanContrast
+    """Mean of the other level minus mean of the reference."""
+    has_pairs: bool
+    """Whether values belong together by seed."""
+    allowed: float
+    """The difference that does not matter, in the unit of the metric."""
+
+    @property
+    def p_within(self) -> float:
+        """P value of two one-sided tests against the margin; 1 if that is 0."""
+        return self.contrast.p_within(self.allowed) if self.allowed else 1.0
+
+
+@dataclass(frozen=True)
+class Levels:
+    """The levels of a factor of a design."""
+
+    names: tuple[str, ...]
+    means: tuple[float, ...]
+    """Unweighted over cells, in the unit of the metric."""
+    pairs: tuple[LevelPair, ...]
+
+    @property
+    def widest(self) -> LevelPair:
+        """The pair that is the least surely within its margin."""
+        return max(self.pairs, key=lambda pair: (pair.p_within, abs(pair.contrast.difference)))
+
+    @property
+    def p_equivalent(self) -> float:
+        """P value of the test that all pairs of levels differ by less than their margins.
+
+        The hypothesis is that some pair does not, so the test rejects if those of all pairs do, each at the
+        same error. Source: Berger 1982, "Multiparameter hypothesis testing and acceptance sampling".
+        """
+        return self.widest.p_within
+
+    @property
+    def are_equivalent(self) -> bool:
+        """Whether all levels are within the margin of each other, at an error of 5 %."""
+        return self.p_equivalent < 1 - LEVEL
+
+
+def levels_of(design: Design, place: int, margin: Margin) -> Levels:
+    """The levels of the factor at a place among those of a design.
+
+    Seeds are pairs if every cell has the same; else cells are independent.
+    """
+    cells = [design.values(cell) for cell in product(*design.levels)]
+    shape = [len(levels) for levels in design.levels]
+    level_of = np.indices(shape)[place].ravel()
+    names = design.levels[place]
+    if design.is_blocked:
+        table = np.array(cells)
+        by_level = [table[level_of == n].mean(axis=0) for n in range(len(names))]
+    else:
+        cell_means = np.array([np.mean(values) for values in cells])
+        by_level = [cell_means[level_of == n] for n in range(len(names))]
+    means = [float(values.mean()) for values in by_level]
+    share = len(names) / len(cells)
+    pairs = []
+    for i, j in combinations(range(len(names)), 2):
+        if design.is_blocked:
+            contrast = statistics.contrast_of_pairs(by_level[i], by_level[j])
+        else:
+            weights = share * ((level_of == j) * 1.0 - (level_of == i))
+            contrast = statistics.contrast_of_cells(cells, weights.tolist())
+        values = by_level[i].tolist(), by_level[j].tolist()
+        pairs.append(
+            LevelPair((names[i], names[j]), values, contrast, design.is_blocked, margin.allowed(means[i]))
+        )
+    return Levels(names, tuple(means), tuple(pairs))
+
 
 Status = Literal["matters", "does not matter", "undecided"]
 
