@@ -16,7 +16,7 @@ from fullpipe.runs import Run
 from fullpipe.scenario import Scenario
 from fullpipe.scenario.model.flows import MAX_GROUPS
 from fullpipe.scenario.seeds import MAX_SEED
-from fullpipe.validation.compare.side import Side
+from fullpipe.validation.compare.side import Side, check_value
 
 MAX_FILE_BYTES = 200_000_000
 COLUMNS = {
@@ -30,18 +30,7 @@ COLUMNS = {
     "unit": pl.String,
 }
 
-
-_SMALLEST, _LARGEST = 1e-30, 1e30
-"""Sizes of a value in base units, other than 0. Squares of differences and of ratios stay finite numbers."""
-
-
-def _checked(value: float) -> float:
-    if value and not _SMALLEST <= abs(value) <= _LARGEST:
-        raise ValueError(f"{value:g} is not a measured value")
-    return value
-
-
-_Value = Annotated[float, Field(strict=True), AfterValidator(_checked)]
+_Value = Annotated[float, Field(strict=True), AfterValidator(check_value)]
 """A measured value in base units."""
 _Seed = Annotated[int, Field(strict=True, ge=0, le=MAX_SEED)]
 _Entry = Annotated[int, Field(strict=True, ge=0, lt=MAX_GROUPS)]

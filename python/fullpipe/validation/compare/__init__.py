@@ -3,17 +3,16 @@
 Everything here but `compare_over` takes finished runs; it runs nothing and draws nothing."""
 
 from fullpipe.analysis.metrics.margins import Margin
-from fullpipe.validation.compare.comparison import Comparison, VariantComparison, compare_variants
-from fullpipe.validation.compare.engines import (
+from fullpipe.validation.compare.comparison import (
+    Comparison,
     EngineComparison,
     Row,
-    by_engine,
-    closest_to_the_world,
-    compare,
+    VariantComparison,
+    compare_variants,
 )
+from fullpipe.validation.compare.contrast import MARGINS, read_margin
+from fullpipe.validation.compare.engines import by_engine, closest_to_the_world, compare, overlay
 from fullpipe.validation.compare.finding import Finding, Subject
-from fullpipe.validation.compare.margins import MARGINS, read_margin
-from fullpipe.validation.compare.overlay import overlay
 from fullpipe.validation.compare.rules import Equivalence, Judgement, equivalence
 
 __all__ = [

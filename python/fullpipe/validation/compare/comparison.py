@@ -1,20 +1,28 @@
-"""Comparisons: findings of one or more sides against a reference, and of two variants."""
+"""Comparisons: findings of one or more sides against a reference, of two variants, and of engines."""
 
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Self
 
 from fullpipe.analysis.metrics.margins import Margin
 from fullpipe.analysis.of_parts import of_parts
 from fullpipe.validation.compare.contrast import Contrast, matched
-from fullpipe.validation.compare.finding import Finding, Note, check_groups, interval_dict, unfinished_dict
-from fullpipe.validation.compare.rules import paired
-from fullpipe.validation.compare.side import Side, bulk_entries, changed_entries
+from fullpipe.validation.compare.finding import Finding, Note, check_groups, interval_dict
+from fullpipe.validation.compare.rules import EQUIVALENCE_LEVEL, Judgement, paired
+from fullpipe.validation.compare.side import Side, bulk_entries, changed_entries, joint
 
 if TYPE_CHECKING:
     from fullpipe.scenario import Scenario
+
+
+_OF_VARIANTS = (
+    *("verdict", "kind", "of", "entry", "metric", "unit", "reference", "variant", "difference"),
+    *("interval", "p", "cliffs_delta", "correlation", "margin", "seeds_that_would_decide"),
+    *("unfinished", "reason"),
+)
+"""Keys of a row of two variants."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,25 +123,154 @@ class VariantComparison(Comparison):
 
 
 def _variant_row(row: Finding) -> dict[str, Any]:
+    told = row.to_dict() | {"reference": row.reference, "variant": row.other, "p": row.p_corrected}
+    return {key: told[key] for key in _OF_VARIANTS}
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """A metric of an entry of `flows`, of all flows or of a link, on every side."""
+
+    findings: Mapping[str, Finding]
+    """The findings by side."""
+
+    @property
+    def _first(self) -> Finding:
+        return next(iter(self.findings.values()))
+
+    @property
+    def kind(self) -> str:
+        """ "flows" or "link"."""
+        return self._first.kind
+
+    @property
+    def of(self) -> str:
+        """Name of the group or link on the reference."""
+        return self._first.labels[0]
+
+    @property
+    def entry(self) -> int | None:
+        """Place of the entry among the reference's `flows`; None of all flows and of links."""
+        return self._first.entry
+
+    @property
+    def metric(self) -> str:
+        """Name of the metric."""
+        return self._first.metric
+
+    @property
+    def unit(self) -> str:
+        """Unit of the metric."""
+        return self._first.unit
+
+    @property
+    def margin(self) -> Margin:
+        """The difference that does not matter."""
+        return self._first.margin
+
+    @property
+    def values(self) -> dict[str, Sequence[float]]:
+        """Values by side, one per seed, in the unit of the metric; without the sides that lack it."""
+        first = self._first
+        return {first.sides[0]: first.values[0]} | {
+            name: each.values[1] for name, each in self.findings.items()
+        }
+
+    @property
+    def judgements(self) -> dict[str, Judgement]:
+        """Differences from the reference by side."""
+        return {
+            name: Judgement(each.decision, each.difference, each.interval, each.reason)  # type: ignore[arg-type]
+            for name, each in self.findings.items()
+        }
+
+    @property
+    def labels(self) -> dict[str, str]:
+        """Names of the group or link by side; the reference comes first."""
+        first = self._first
+        return {first.sides[0]: first.labels[0]} | {
+            name: each.labels[1] for name, each in self.findings.items()
+        }
+
+    def mean(self, side: str) -> float:
+        """The mean over seeds."""
+        values = self.values[side]
+        return sum(values) / len(values)
+
+    def label(self, side: str) -> str:
+        """The name of the group, by both names if the reference has another than a side."""
+        return joint({"": self.of, side: self.labels[side]})
+
+    def to_dict(self) -> dict[str, Any]:
+        """The row as JSON, in base units."""
+        return {
+            "kind": self.kind,
+            "of": self.of,
+            "entry": self.entry,
+            "labels": self.labels,
+            "metric": self.metric,
+            "unit": self.unit,
+            "margin": asdict(self.margin),
+            "values": {side: list(values) for side, values in self.values.items()},
+            "against_reference": {name: _judged(each) for name, each in self.findings.items()},
+        }
+
+
+def _judged(found: Finding) -> dict[str, Any]:
     return {
-        "verdict": row.verdict,
-        "kind": row.kind,
-        "of": row.of,
-        "entry": row.entry,
-        "metric": row.metric,
-        "unit": row.unit,
-        "reference": row.reference,
-        "variant": row.other,
-        "difference": row.difference,
-        "interval": interval_dict(row.interval),
-        "p": row.p_corrected,
-        "cliffs_delta": row.delta,
-        "correlation": row.correlation,
-        "margin": {"relative": row.margin.relative, "absolute": row.margin.absolute},
-        "seeds_that_would_decide": row.seeds,
-        "unfinished": unfinished_dict(row.left_out),
-        "reason": row.reason,
+        "verdict": found.decision,
+        "difference": found.difference,
+        "interval": interval_dict(found.interval),
+        "reason": found.reason,
     }
+
+
+@dataclass(frozen=True, kw_only=True)
+class EngineComparison(Comparison):
+    """Engines, or settings of one, whose seeds are not paired."""
+
+    @property
+    def engines(self) -> tuple[str, ...]:
+        """Names of all sides, as they were given."""
+        return tuple(self.given)
+
+    given: tuple[str, ...] = ()
+    """Names of all sides in the order given."""
+
+    @property
+    def seeds(self) -> Mapping[str, Sequence[int]]:
+        """The seeds by side."""
+        return {name: self.sides[name] for name in self.given}
+
+    @property
+    def rows(self) -> tuple[Row, ...]:
+        """The findings by metric and group, those of all sides together."""
+        found: dict[tuple[str, object, str], dict[str, Finding]] = {}
+        for each in self.findings:
+            place = each.labels[0] if each.entry is None else each.entry
+            found.setdefault((each.kind, place, each.metric), {})[each.sides[1]] = each
+        return tuple(Row(of_sides) for of_sides in found.values())
+
+    @property
+    def undecided(self) -> list[str]:
+        """Why sides of one run decide nothing."""
+        single = [side for side, seeds in self.seeds.items() if len(seeds) == 1]
+        if not single:
+            return []
+        return [f"one run of {' and of '.join(single)}: no interval, so nothing is decided; repeat it"]
+
+    def to_dict(self) -> dict[str, Any]:
+        """The comparison as one JSON object, in base units."""
+        return {
+            "scenario": self.scenario,
+            "reference": self.reference,
+            "engines": list(self.engines),
+            "seeds": {engine: list(seeds) for engine, seeds in self.seeds.items()},
+            "intervals": {"method": "Welch", "paired": False, "level": EQUIVALENCE_LEVEL},
+            "rows": [row.to_dict() for row in self.rows],
+            "notes": list(self.notes),
+            "remarks": list(self.remarks),
+        }
 
 
 def compare_variants(

@@ -2,22 +2,28 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from math import inf
 from operator import itemgetter
 from typing import Any
 
 import polars as pl
 
+from fullpipe.analysis.metrics import BY_NAME
 from fullpipe.analysis.metrics.link_measures import LINK_MEASURES
 from fullpipe.analysis.metrics.margins import Margin
 from fullpipe.analysis.metrics.measure import Better, LinkMeasure, Measure
 from fullpipe.analysis.metrics.measures import MEASURES
 from fullpipe.analysis.statistics import Paired, paired
 from fullpipe.analysis.unfinished import TIMES, UNFINISHED, Counts, counted
+from fullpipe.errors import ScenarioError, shown, suggestion
 from fullpipe.validation.compare.finding import NO_SUBJECT, LeftOut, Note, Subject
-from fullpipe.validation.compare.margins import MARGINS, check_margin
 from fullpipe.validation.compare.side import COLUMNS, Side, joint, places
+
+MARGINS: Mapping[str, Margin] = {name: measure.margin for name, measure in BY_NAME.items()}
+"""The margin of every measure. Those of goodput, mean RTT and retransmissions hold for the native engine."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,22 +104,19 @@ def matched(
         ValueError: If the sides have other seeds, another number of entries, another duration or warm-up, or
             if a margin is none.
     """
-    for metric, margin in (margins or {}).items():
-        check_margin(metric, margin)
+    allowed = overridden(margins)
     if reference.seeds != other.seeds:
         raise ValueError(f'seeds: "{other.name}" and "{reference.name}" have others; run both with the same')
-    found = places((reference.name, reference.scenario), (other.name, other.scenario))
+    found = places(reference, other)
     theirs, ours = series_of(reference, metrics), series_of(other, metrics, found)
-    allowed = {**MARGINS, **(margins or {})}
-    contrasts, notes = [], dict[Note, None]()
+    contrasts, notes, sides = [], dict[Note, None](), (reference.name, other.name)
     alike = reference.is_one_run and other.is_one_run
     for cell in theirs:
         if cell not in ours or (theirs[cell].is_unknown and ours[cell].is_unknown):
             continue
         if theirs[cell].is_whole and ours[cell].is_whole:
-            made = contrast_of(cell, theirs[cell], ours[cell], allowed, point=point, case=case)
-            sides = reference.name, other.name
-            contrasts.append(replace(made, sides=sides, seeds_change_nothing=alike))
+            made = contrast_of(cell, sides, theirs[cell], ours[cell], allowed, point, case)
+            contrasts.append(replace(made, seeds_change_nothing=alike))
         else:
             notes[_note(cell, theirs[cell], ours[cell], reference, other)] = None
     return contrasts, list(notes)
@@ -200,14 +203,14 @@ def _left_out(metric: str, theirs: Series, ours: Series, margins: Mapping[str, M
 
 def contrast_of(
     cell: Cell,
+    sides: tuple[str, str],
     theirs: Series,
     ours: Series,
     margins: Mapping[str, Margin],
-    *,
     point: Mapping[str, Any] | None = None,
     case: str = "",
 ) -> Contrast:
-    """The contrast of a metric that both sides have."""
+    """The contrast of a metric that both sides, by their names, have."""
     kind, place, metric = cell
     margin, measure = margins[metric], measure_of(cell)
     entry = place if isinstance(place, int) else None
@@ -219,6 +222,7 @@ def contrast_of(
         measure.better,
         left_out=_left_out(metric, theirs, ours, margins),
         subject=Subject(kind, entry, of, metric, measure.unit, dict(point or {}), case),
+        sides=sides,
         labels=(theirs.label, ours.label),
         stated=margin,
     )
@@ -238,3 +242,57 @@ def _note(cell: Cell, theirs: Series, ours: Series, reference: Side, other: Side
         if not series.is_whole
     ]
     return Note(f"{cell[2]} of {of} is left out, as only {' and '.join(lacking)} have it", cell[2])
+
+
+def overridden(margins: Mapping[str, Margin] | None) -> dict[str, Margin]:
+    """The margins of all metrics, some of which are overridden.
+
+    Raises:
+        ValueError: If there is no such metric, or a margin is negative or no number.
+    """
+    for metric, margin in (margins or {}).items():
+        if metric not in MARGINS:
+            raise ValueError(f'margins: unknown metric "{metric}"{suggestion(metric, MARGINS)}')
+        if not all(0 <= part < inf for part in (margin.relative, margin.absolute)):
+            raise ValueError(f'margins: "{metric}" has {margin}; give numbers from 0 on')
+    return {**MARGINS, **(margins or {})}
+
+
+def read_margin(text: str) -> tuple[str, Margin]:
+    """Read `metric=margin`: a percentage, an amount in the base unit of the metric, or both.
+
+    >>> read_margin("retransmitted=40%,20")
+    ('retransmitted', Margin(relative=0.4, absolute=20.0))
+
+    Raises:
+        ScenarioError: If there is no such metric, or the margin cannot be read.
+    """
+    name, _, value = (part.strip() for part in text.partition("="))
+    if name not in MARGINS:
+        raise ScenarioError([f'--margin "{text}": unknown metric "{name}"{suggestion(name, MARGINS)}'])
+    try:
+        return name, margin_of(value)
+    except ValueError as error:
+        raise ScenarioError([f'--margin "{text}": {error}']) from None
+
+
+def margin_of(text: str) -> Margin:
+    """Read a percentage, an amount in the base unit of the metric, or both.
+
+    >>> margin_of("2 %")
+    Margin(relative=0.02, absolute=0.0)
+
+    Raises:
+        ValueError: If it cannot be read.
+    """
+    relative = absolute = 0.0
+    for part in text.split(","):
+        found = re.fullmatch(r"\s*([0-9]+(?:\.[0-9]+)?)\s*(%?)\s*", part)
+        if not found:
+            how = "write it as 5%, as an amount in base units, or as both, such as 40%,20"
+            raise ValueError(f"{shown(part.strip())} is no margin; {how}")
+        if found[2]:
+            relative = float(found[1]) / 100
+        else:
+            absolute = float(found[1])
+    return Margin(relative, absolute)

@@ -1,176 +1,37 @@
-"""Engines side by side, or settings of one: values, differences, and whether they are equivalent."""
+"""Engines side by side, or settings of one: comparisons of their values, and their series over time."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
 import polars as pl
 
 from fullpipe.analysis.metrics import BY_NAME, busy_links
 from fullpipe.analysis.metrics.margins import Margin
+from fullpipe.analysis.metrics.samples import means_over
 from fullpipe.analysis.of_parts import of_parts
 from fullpipe.analysis.values import values_of
 from fullpipe.runs import Run
 from fullpipe.runs.population import content_of, files_of
-from fullpipe.validation.compare.comparison import Comparison
-from fullpipe.validation.compare.contrast import Cell, Contrast, Series, contrast_of, measure_of, series_of
-from fullpipe.validation.compare.finding import Finding, Note, check_groups, interval_dict
-from fullpipe.validation.compare.margins import MARGINS, check_margin
-from fullpipe.validation.compare.rules import EQUIVALENCE_LEVEL, Judgement, independent
+from fullpipe.validation.compare.comparison import EngineComparison
+from fullpipe.validation.compare.contrast import Cell, Series, contrast_of, measure_of, overridden, series_of
+from fullpipe.validation.compare.finding import Finding, Note, check_groups
+from fullpipe.validation.compare.rules import independent
 from fullpipe.validation.compare.side import Key, Side, bulk_entries, is_total, joint, places
 
 Runs = Mapping[str, Sequence[Run]]
 """Runs by side, such as an engine or a setting: one run per seed."""
+STEPS = 200
+"""The number of intervals that a run is divided into; samples in each are averaged against noise."""
+_Aggregate = Callable[[pl.Expr], pl.Expr]
+_QUANTITIES: Mapping[str, tuple[str, _Aggregate]] = {
+    "goodput": ("goodput_bps", pl.Expr.sum),
+    "rtt": ("srtt_s", pl.Expr.mean),
+}
+"""Column of the samples, and what becomes of the flows of a group."""
 CLOSEST_TO_THE_WORLD = ("pcap", "flent", "linux")
 """The reference unless another is named: measurements, and Linux itself."""
-
-
-@dataclass(frozen=True, slots=True)
-class Row:
-    """A metric of an entry of `flows`, of all flows or of a link, on every side."""
-
-    findings: Mapping[str, Finding]
-    """The findings by side."""
-
-    @property
-    def _first(self) -> Finding:
-        return next(iter(self.findings.values()))
-
-    @property
-    def kind(self) -> str:
-        """ "flows" or "link"."""
-        return self._first.kind
-
-    @property
-    def of(self) -> str:
-        """Name of the group or link on the reference."""
-        return self._first.labels[0]
-
-    @property
-    def entry(self) -> int | None:
-        """Place of the entry among the reference's `flows`; None of all flows and of links."""
-        return self._first.entry
-
-    @property
-    def metric(self) -> str:
-        """Name of the metric."""
-        return self._first.metric
-
-    @property
-    def unit(self) -> str:
-        """Unit of the metric."""
-        return self._first.unit
-
-    @property
-    def margin(self) -> Margin:
-        """The difference that does not matter."""
-        return self._first.margin
-
-    @property
-    def values(self) -> dict[str, Sequence[float]]:
-        """Values by side, one per seed, in the unit of the metric; without the sides that lack it."""
-        first = self._first
-        return {first.sides[0]: first.values[0]} | {
-            name: each.values[1] for name, each in self.findings.items()
-        }
-
-    @property
-    def judgements(self) -> dict[str, Judgement]:
-        """Differences from the reference by side."""
-        return {
-            name: Judgement(each.decision, each.difference, each.interval, each.reason)  # type: ignore[arg-type]
-            for name, each in self.findings.items()
-        }
-
-    @property
-    def labels(self) -> dict[str, str]:
-        """Names of the group or link by side; the reference comes first."""
-        first = self._first
-        return {first.sides[0]: first.labels[0]} | {
-            name: each.labels[1] for name, each in self.findings.items()
-        }
-
-    def mean(self, side: str) -> float:
-        """The mean over seeds."""
-        values = self.values[side]
-        return sum(values) / len(values)
-
-    def label(self, side: str) -> str:
-        """The name of the group, by both names if the reference has another than a side."""
-        return joint({"": self.of, side: self.labels[side]})
-
-    def to_dict(self) -> dict[str, Any]:
-        """The row as JSON, in base units."""
-        return {
-            "kind": self.kind,
-            "of": self.of,
-            "entry": self.entry,
-            "labels": self.labels,
-            "metric": self.metric,
-            "unit": self.unit,
-            "margin": {"relative": self.margin.relative, "absolute": self.margin.absolute},
-            "values": {side: list(values) for side, values in self.values.items()},
-            "against_reference": {name: _judged(each) for name, each in self.findings.items()},
-        }
-
-
-def _judged(found: Finding) -> dict[str, Any]:
-    return {
-        "verdict": found.decision,
-        "difference": found.difference,
-        "interval": interval_dict(found.interval),
-        "reason": found.reason,
-    }
-
-
-@dataclass(frozen=True, kw_only=True)
-class EngineComparison(Comparison):
-    """Engines, or settings of one, whose seeds are not paired."""
-
-    @property
-    def engines(self) -> tuple[str, ...]:
-        """Names of all sides, as they were given."""
-        return tuple(self.given)
-
-    given: tuple[str, ...] = ()
-    """Names of all sides in the order given."""
-
-    @property
-    def seeds(self) -> Mapping[str, Sequence[int]]:
-        """The seeds by side."""
-        return {name: self.sides[name] for name in self.given}
-
-    @property
-    def rows(self) -> tuple[Row, ...]:
-        """The findings by metric and group, those of all sides together."""
-        found: dict[tuple[str, object, str], dict[str, Finding]] = {}
-        for each in self.findings:
-            place = each.labels[0] if each.entry is None else each.entry
-            found.setdefault((each.kind, place, each.metric), {})[each.sides[1]] = each
-        return tuple(Row(of_sides) for of_sides in found.values())
-
-    @property
-    def undecided(self) -> list[str]:
-        """Why sides of one run decide nothing."""
-        single = [side for side, seeds in self.seeds.items() if len(seeds) == 1]
-        if not single:
-            return []
-        return [f"one run of {' and of '.join(single)}: no interval, so nothing is decided; repeat it"]
-
-    def to_dict(self) -> dict[str, Any]:
-        """The comparison as one JSON object, in base units."""
-        return {
-            "scenario": self.scenario,
-            "reference": self.reference,
-            "engines": list(self.engines),
-            "seeds": {engine: list(seeds) for engine, seeds in self.seeds.items()},
-            "intervals": {"method": "Welch", "paired": False, "level": EQUIVALENCE_LEVEL},
-            "rows": [row.to_dict() for row in self.rows],
-            "notes": list(self.notes),
-            "remarks": list(self.remarks),
-        }
 
 
 def by_engine(runs: Iterable[Run]) -> dict[str, list[Run]]:
@@ -229,8 +90,7 @@ def matched_sides(runs: Runs, reference: str) -> Matched:
         _check(name, runs[name])
     empty = pl.DataFrame()
     sides = {name: Side(name, runs[name][0].scenario, empty, runs[name]) for name in names}
-    first = (reference, sides[reference].scenario)
-    found = {name: places(first, (name, side.scenario)) for name, side in sides.items()}
+    found = {name: places(sides[reference], side) for name, side in sides.items()}
     made = Matched(sides, found, {name: side.groups(found[name]) for name, side in sides.items()})
     remarks = [remark for name in names[1:] for remark in _remarks(made, reference, name)]
     remarks += [f"{name}: {remark}" for name in names for remark in runs[name][0].meta.remarks]
@@ -292,9 +152,7 @@ def compare(
     """
     if len(runs) < 2 or reference not in runs or not all(runs.values()):
         raise ValueError(f"runs: need two engines or more with runs, one of them {reference!r}")
-    for metric, margin in (margins or {}).items():
-        check_margin(metric, margin)
-    allowed, found = {**MARGINS, **(margins or {})}, matched_sides(runs, reference)
+    allowed, found = overridden(margins), matched_sides(runs, reference)
     links = list(
         dict.fromkeys(link for of_side in runs.values() for run in of_side for link in busy_links(run))
     )
@@ -312,8 +170,11 @@ def compare(
             label = joint({side: known[side].label for side in (reference, name)})
             gaps.setdefault((name, cell[2], reason), {})[label] = None
         if reference not in why:
-            others = (name for name in known if name != reference and name not in why)
-            findings += [independent(_contrast(cell, known, reference, name, allowed)) for name in others]
+            findings += [
+                independent(contrast_of(cell, (reference, name), known[reference], known[name], allowed))
+                for name in known
+                if name != reference and name not in why
+            ]
     if of:
         check_groups(of, ((each.subject, each.labels) for each in findings))
         findings = [each for each in findings if each.subject.is_of(of, each.labels)]
@@ -341,13 +202,6 @@ def _series(found: Matched, name: str, links: Sequence[str]) -> dict[Cell, Serie
     side = found.sides[name]
     values = values_of((({}, run) for run in side.runs), links=links)
     return series_of(replace(side, values=values), tuple(BY_NAME), found.places[name])
-
-
-def _contrast(
-    cell: Cell, known: Mapping[str, Series], reference: str, name: str, margins: Mapping[str, Margin]
-) -> Contrast:
-    made = contrast_of(cell, known[reference], known[name], margins)
-    return replace(made, sides=(reference, name))
 
 
 def _reasons(cell: Cell, known: Mapping[str, Series], found: Matched, reference: str) -> dict[str, str]:
@@ -383,3 +237,52 @@ def _otherwise(cell: Cell, found: Matched, name: str) -> str:
     side, flows = found.sides[name], found.flows(name, cell)
     is_of_datagrams = bool(flows) and flows.isdisjoint(side.connected)
     return "" if is_of_datagrams else side.runs[0].meta.otherwise.get(measure_of(cell).column, "")
+
+
+def overlay(runs: Mapping[str, Sequence[Run]]) -> pl.DataFrame:
+    """Goodput and RTT of every group of flows over time: the columns engine, of, quantity, time_s (end of the
+    interval), mean, low, high.
+
+    `low` and `high` are the extremes over seeds; units are those of the samples. A run without samples
+    gives no rows. Groups that are compared with each other have one name, which shows both names if sides
+    call them differently.
+
+    Raises:
+        ValueError: If the runs cannot be compared; see `compare`.
+    """
+    found = matched_sides(runs, next(iter(runs)))
+    frames = [frame for engine in runs for frame in _of_engine(engine, found)]
+    schema = {"engine": pl.String, "of": pl.String, "quantity": pl.String, "time_s": pl.Float64}
+    numbers = dict.fromkeys(("mean", "low", "high"), pl.Float64)
+    return pl.concat(frames) if frames else pl.DataFrame(schema={**schema, **numbers})
+
+
+def _of_engine(engine: str, found: Matched) -> Iterator[pl.DataFrame]:
+    side = found.sides[engine]
+    groups = {
+        joint(found.labels(key)): flows
+        for key, (_, flows) in found.groups[engine].items()
+        if key[0] == "flows" and not is_total(key)
+    }
+    for quantity, (column, together) in _QUANTITIES.items():
+        value = pl.col(column)
+        lines = [line for run in side.runs for line in _lines(run, groups, column, together)]
+        if not lines:
+            continue
+        over_seeds = pl.concat(lines).group_by("of", "time_s", maintain_order=True)
+        numbers = over_seeds.agg(mean=value.mean(), low=value.min(), high=value.max()).sort("time_s")
+        of_what = [pl.lit(engine).alias("engine"), pl.col("of"), pl.lit(quantity).alias("quantity")]
+        yield numbers.select(*of_what, pl.col("time_s", "mean", "low", "high"))
+
+
+def _lines(
+    run: Run, groups: Mapping[str, frozenset[str]], column: str, together: _Aggregate
+) -> Iterator[pl.DataFrame]:
+    """A line per group of flows of a run."""
+    value = pl.col(column)
+    for name, flows in groups.items():
+        own = run.series.filter(pl.col("flow").is_in(flows) & value.is_not_null())
+        if own.is_empty():
+            continue
+        at_once = own.group_by("time_s").agg(together(value), of=pl.lit(name)).sort("time_s")
+        yield means_over(at_once, "of", column, run.meta.duration_s / STEPS)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from typing import Any, Literal, Self
 
 from fullpipe.analysis.metrics.margins import Margin
@@ -224,7 +224,7 @@ class Finding:
             "interval": interval_dict(self.interval),
             "p": self.p_raw,
             "p_corrected": self.p_corrected,
-            "margin": {"relative": self.margin.relative, "absolute": self.margin.absolute},
+            "margin": asdict(self.margin),
             "allowed": self.allowed,
             "better": self.better,
             "verdict": self.verdict,
@@ -233,7 +233,8 @@ class Finding:
             "seeds_that_would_decide": self.seeds,
             "cliffs_delta": self.delta,
             "correlation": self.correlation,
-            "unfinished": unfinished_dict(self.left_out),
+            "unfinished": self.left_out
+            and {"reference": self.left_out.reference._asdict(), "variant": self.left_out.other._asdict()},
         }
 
 
@@ -265,10 +266,3 @@ def interval_dict(found: Interval | None) -> dict[str, Any] | None:
     if found is None or not (math.isfinite(found.low) and math.isfinite(found.high)):
         return None
     return {"low": found.low, "high": found.high, "level": found.level}
-
-
-def unfinished_dict(found: LeftOut | None) -> dict[str, Any] | None:
-    """Unfinished transfers of both sides as JSON."""
-    if found is None:
-        return None
-    return {"reference": found.reference._asdict(), "variant": found.other._asdict()}

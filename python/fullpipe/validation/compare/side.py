@@ -20,6 +20,8 @@ from fullpipe.scenario import Scenario
 Key = tuple[str, int | str]
 """Kind, and the place of an entry among those of the reference, or the name of a total or a link."""
 COLUMNS = ("kind", "entry", "of", "metric", "value")
+_SMALLEST, _LARGEST = 1e-30, 1e30
+"""Sizes of a value in base units, other than 0. Squares of differences and of ratios stay finite numbers."""
 
 
 @dataclass(frozen=True)
@@ -87,6 +89,14 @@ def _are_alike(values: pl.DataFrame) -> bool:
     return bool(firsts)
 
 
+def check_value(value: float) -> float:
+    """Return a value that was read from a file. Raises ValueError if nothing that is measured is so small or
+    so large."""
+    if value and not _SMALLEST <= abs(value) <= _LARGEST:
+        raise ValueError(f"{value:g} is not a measured value")
+    return value
+
+
 def bulk_entries(scenario: Scenario) -> frozenset[int]:
     """Places of the entries of `flows` that are bulk flows."""
     return frozenset(place for place, flow in enumerate(scenario.flows) if is_bulk(flow))
@@ -98,7 +108,7 @@ def changed_entries(reference: Side, other: Side) -> frozenset[int]:
     Raises:
         ValueError: As `places`.
     """
-    found = places((reference.name, reference.scenario), (other.name, other.scenario))
+    found = places(reference, other)
     theirs, ours = reference.scenario.flows, other.scenario.flows
     return frozenset(place for flow, place in zip(ours, found, strict=True) if flow != theirs[place])
 
@@ -117,14 +127,14 @@ def joint(labels: Mapping[str, str]) -> str:
     return " -> ".join(dict.fromkeys(labels.values()))
 
 
-def places(reference: tuple[str, Scenario], other: tuple[str, Scenario]) -> list[int]:
+def places(reference: Side, other: Side) -> list[int]:
     """For every entry of the other's `flows` its place among those of the reference.
 
     Raises:
         ValueError: If sides differ in the number of entries, the duration or the warm-up, or if names are at
             other places.
     """
-    (first, theirs), (side, ours) = reference, other
+    first, theirs, side, ours = reference.name, reference.scenario, other.name, other.scenario
     for what, there, here in (
         ("duration", theirs.duration_s, ours.duration_s),
         ("warmup", theirs.warmup_s, ours.warmup_s),

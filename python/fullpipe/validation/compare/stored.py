@@ -15,21 +15,12 @@ from fullpipe.analysis.statistics import Interval
 from fullpipe.analysis.unfinished import Counts
 from fullpipe.validation.compare.comparison import Comparison
 from fullpipe.validation.compare.finding import Finding, LeftOut, Rule, Subject, Verdict
+from fullpipe.validation.compare.side import check_value
 
 FORMAT = 2
 """Version of the file. Files without one have `rows` only."""
 
-_SMALLEST, _LARGEST = 1e-30, 1e30
-"""Sizes of a number other than 0. Ratios and squares of such numbers are finite."""
-
-
-def _checked(value: float) -> float:
-    if value and not _SMALLEST <= abs(value) <= _LARGEST:
-        raise ValueError(f"{value:g} is not a measured value")
-    return value
-
-
-_Number = Annotated[float, Field(strict=True, allow_inf_nan=False), AfterValidator(_checked)]
+_Number = Annotated[float, Field(strict=True, allow_inf_nan=False), AfterValidator(check_value)]
 _Probability = Annotated[float, Field(strict=True, ge=0, le=1)]
 _Count = Annotated[int, Field(strict=True, ge=0)]
 _OF_ROWS = (

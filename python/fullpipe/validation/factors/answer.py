@@ -16,8 +16,8 @@ from fullpipe.analysis.metrics import BY_NAME
 from fullpipe.analysis.metrics.margins import Margin
 from fullpipe.errors import ScenarioError, brief
 from fullpipe.scenario.read import files
+from fullpipe.validation.compare.contrast import MARGINS, read_margin
 from fullpipe.validation.compare.finding import word
-from fullpipe.validation.compare.margins import MARGINS, read_margin
 from fullpipe.validation.compare.rules import LEVEL
 from fullpipe.validation.factors.design import Design, designs, factor_called
 from fullpipe.validation.factors.factor import Factor, Row, factors_of

@@ -18,7 +18,7 @@ from fullpipe.errors import ScenarioError, UnknownNameError, shown, suggestion
 from fullpipe.scenario import Scenario
 from fullpipe.scenario.read import files
 from fullpipe.scenario.read.axes import paths_of
-from fullpipe.validation.compare.margins import MARGINS, margin_of
+from fullpipe.validation.compare.contrast import MARGINS, margin_of
 from fullpipe.validation.over import HEADLINES
 
 MOST_SEEDS = 1_000
