@@ -16,8 +16,8 @@ def show(checked: Checked, *, all_rows: bool = False) -> None:
     console = terminal()
     show_conclusion(conclusion(checked))
     if not checked.is_identical:
-        console.print(led(f"{checked.suite}: ", "bold", summary(checked)))
-    console.print(styled(f"base: {checked.base}; change: {checked.change}", "dim"), soft_wrap=True)
+        console.print(led(f"{checked.scenario}: ", "bold", summary(checked)))
+    console.print(styled(f"base: {checked.reference}; change: {checked.other}", "dim"), soft_wrap=True)
     left = [each for each in checked.findings if all_rows or each.decision != "not worse"]
     left.sort(key=lambda each: each.decision != "regressed")
     if left:

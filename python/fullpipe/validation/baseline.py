@@ -39,11 +39,13 @@ _Kind = Literal["flows", "link"]
 _Row = tuple[_Seed, Text, _Kind, _Entry | None, Text, Text, _Value | None, Text]
 
 
-class _Strict(BaseModel):
+class Strict(BaseModel):
+    """A part of a file, of which no key is unknown."""
+
     model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
 
 
-class Kept(_Strict):
+class Kept(Strict):
     """A point of the scenario's sweep, and what was measured there."""
 
     point: dict[str, Any]
@@ -66,7 +68,7 @@ class Kept(_Strict):
         return Side(name, scenario, pl.DataFrame(self.rows, schema=COLUMNS, orient="row"))
 
 
-class Baseline(_Strict):
+class Baseline(Strict):
     """The content of the file."""
 
     format: Literal[1] = 1

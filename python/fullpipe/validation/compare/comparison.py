@@ -79,6 +79,11 @@ class Comparison:
         """Names of the sides compared with the reference."""
         return tuple(self.sides)[1:]
 
+    @property
+    def other(self) -> str:
+        """Name of the first of them."""
+        return self.others[0]
+
     def only(self, findings: Sequence[Finding]) -> Self:
         """The comparison with some of its findings."""
         return replace(self, findings=findings)
@@ -92,11 +97,6 @@ class Comparison:
 @dataclass(frozen=True, kw_only=True)
 class VariantComparison(Comparison):
     """Two variants with the same seeds."""
-
-    @property
-    def other(self) -> str:
-        """Name of the variant."""
-        return self.others[0]
 
     @property
     def seeds(self) -> Sequence[int]:

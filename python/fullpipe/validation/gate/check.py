@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import nan
-from typing import Literal
+from typing import Literal, get_args
 
 import polars as pl
 
 from fullpipe.analysis.metrics import BY_NAME
 from fullpipe.analysis.metrics.margins import Margin
-from fullpipe.analysis.metrics.measure import Better
 from fullpipe.analysis.points import differences
 from fullpipe.analysis.unanswered import unanswered
 from fullpipe.errors import ScenarioError
@@ -31,6 +30,7 @@ _Key = tuple[str, str]
 
 
 Decision = Literal["regressed", "not worse", "undecided"]
+DECISIONS: tuple[Decision, ...] = get_args(Decision)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -41,21 +41,6 @@ class Checked(Comparison):
     """The number of runs of each side."""
     is_identical: bool
     """Whether every number of every run is the same on both sides, to the bit."""
-
-    @property
-    def suite(self) -> str:
-        """Name of the suite."""
-        return self.scenario
-
-    @property
-    def base(self) -> str:
-        """Name of the base, with its versions."""
-        return self.reference
-
-    @property
-    def change(self) -> str:
-        """Name of the change, with its versions."""
-        return self.others[0]
 
     @property
     def decision(self) -> Decision:
@@ -98,11 +83,13 @@ def check(
         first = first or sides
         runs += sum(len(point.sums) for point in sides[1].points) - _known(rows, open_cases)
         identical = seeds == looks[0] and _sums(sides[0]) == _sums(sides[1])
-        found, said = _contrasts(suite, *sides)
+        points = _points(*sides)
+        found, said = _contrasts(suite, points)
         notes.update(dict.fromkeys(said))
         rows = _judged(suite, rows, found, len(looks))
-        for key, finding in _lacking(suite, *sides):
-            rows.setdefault(key, []).append(finding)
+        for base_point, change_point in points:
+            for finding in lacking(base_point, change_point, suite.demands):
+                rows.setdefault(change_point.key, []).append(finding)
         if identical:
             break
         open_cases = [name for name in open_cases if _is_open(rows, name)]
@@ -146,17 +133,17 @@ def _known(rows: Mapping[_Key, list[Finding]], cases: list[str]) -> int:
     return sum(of_point[0].runs for (case, _), of_point in rows.items() if case in cases and of_point)
 
 
-def _sums(measured: Measured) -> list[tuple[str, str, dict[int, str]]]:
-    return sorted((point.case, str(point.point), point.sums) for point in measured.points)
+def _sums(measured: Measured) -> dict[_Key, dict[int, str]]:
+    return {point.key: point.sums for point in measured.points}
 
 
-def _alike(base: Measured, change: Measured) -> set[_Key]:
-    """Points of which all seeds gave the same run, on either side."""
-    one = [
-        {(point.case, str(point.point)) for point in side.points if len(set(point.sums.values())) == 1}
-        for side in (base, change)
-    ]
-    return one[0] & one[1]
+def _points(base: Measured, change: Measured) -> list[tuple[Point, Point]]:
+    """Every point of the change, after the same point of the base."""
+    theirs = {point.key: point for point in base.points}
+    for ours in change.points:
+        if ours.key not in theirs:
+            raise ScenarioError([f"{ours.case}: the base has no point {ours.key[1]}; keep it anew"])
+    return [(theirs[ours.key], ours) for ours in change.points]
 
 
 def _is_open(rows: Mapping[_Key, list[Finding]], case: str) -> bool:
@@ -173,47 +160,27 @@ def _is_regressed(rows: Mapping[_Key, list[Finding]]) -> bool:
     return any(row.decision == "regressed" for found in rows.values() for row in found)
 
 
-def _lacking(suite: Suite, base: Measured, change: Measured) -> Iterator[tuple[_Key, Finding]]:
-    """Metrics that all runs of the base have, and not all of the change."""
-    ours = {(point.case, str(point.point)): point for point in change.points}
-    for theirs in base.points:
-        key = (theirs.case, str(theirs.point))
-        if key in ours:
-            yield from ((key, finding) for finding in lacking(theirs, ours[key], suite.demands))
-
-
 def _contrasts(
-    suite: Suite, base: Measured, change: Measured
+    suite: Suite, points: Sequence[tuple[Point, Point]]
 ) -> tuple[dict[_Key, list[Contrast]], list[str]]:
-    """The contrasts of both sides, point by point, and notes on what is not measured on both."""
-    theirs = {(point.case, str(point.point)): point for point in base.points}
-    alike = _alike(base, change)
+    """The contrasts of both sides, point by point, and notes on metrics that only some runs have."""
     found: dict[_Key, list[Contrast]] = {}
     notes: list[str] = []
-    for ours in change.points:
-        key = (ours.case, str(ours.point))
-        if key not in theirs:
-            raise ScenarioError([f"{ours.case}: the base has no point {key[1]}; keep it anew"])
-        _check_scenarios(suite, theirs[key], ours)
-        sides = theirs[key].side("base"), ours.side("change")
+    for theirs, ours in points:
+        _check_scenarios(suite, theirs, ours)
+        sides = theirs.side("base"), ours.side("change")
         try:
             made, said = matched(*sides, list(suite.demands), suite.margins, ours.point, ours.case)
         except ValueError as error:
             raise ScenarioError([f"{ours.case}: {error}"]) from None
-        found[key] = [
-            replace(
-                contrast,
-                better=_better(contrast, suite.demands[contrast.subject.metric]),
-                seeds_change_nothing=key in alike,
-            )
-            for contrast in made
-        ]
+        are_alike = all(len(set(point.sums.values())) == 1 for point in (theirs, ours))
+        found[ours.key] = []
+        for contrast in made:
+            wanted = suite.demands[contrast.subject.metric].better
+            better = contrast.better if wanted is None else wanted
+            found[ours.key].append(replace(contrast, better=better, seeds_change_nothing=are_alike))
         notes += [f"{ours.case}: {line}" for line in said]
     return found, notes
-
-
-def _better(contrast: Contrast, demand: Demand) -> Better:
-    return contrast.better if demand.better is None else demand.better
 
 
 def _check_scenarios(suite: Suite, base: Point, change: Point) -> None:

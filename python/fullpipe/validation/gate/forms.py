@@ -10,27 +10,49 @@ from xml.etree import ElementTree as Xml
 from fullpipe.analysis.shown import number_shown, unit_shown
 from fullpipe.markdown import escaped, table
 from fullpipe.validation.compare.conclusion import MOST, placed, weight
-from fullpipe.validation.compare.finding import Finding, interval_dict, known
-from fullpipe.validation.gate.check import Checked
+from fullpipe.validation.compare.finding import Finding, known
+from fullpipe.validation.gate.check import DECISIONS, Checked
 
 _FORBIDDEN = re.compile(r"[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 """Characters that no XML 1.0 document may hold (section 2.2)."""
 _COLUMNS = ("verdict", "case", "of", "metric", "base", "change", "margin")
+_KEYS = (
+    *("verdict", "case", "point", "kind", "of", "metric", "unit", "base", "change", "difference", "interval"),
+    *("p", "margin", "seeds", "seeds_that_would_decide", "reason"),
+)
+"""Keys of a row of the file."""
 
 
 def junit(checked: Checked) -> bytes:
     """JUnit XML: a test case per row; what is regressed has failed, what is undecided was skipped."""
-    counts = {"tests": len(checked.findings), "failures": checked.count("regressed")}
-    counts |= {"skipped": checked.count("undecided"), "errors": 0}
-    numbers = {name: str(count) for name, count in counts.items()}
-    suites = Xml.Element("testsuites", numbers)
-    suite = Xml.SubElement(suites, "testsuite", {"name": _xml(checked.suite), **numbers})
+    failed, skipped = checked.count("regressed"), checked.count("undecided")
+    suites, suite = _suites(checked.scenario, len(checked.findings), failed, skipped, 0)
     for row in checked.findings:
         name = _xml(row.subject.name)
         case = Xml.SubElement(suite, "testcase", {"classname": _xml(_place(row)), "name": name})
         tag = {"regressed": "failure", "undecided": "skipped"}.get(row.decision)
         if tag:
             Xml.SubElement(case, tag, {"message": _xml(sentence(row))})
+    return _written(suites)
+
+
+def junit_error(name: str, message: str) -> bytes:
+    """JUnit XML of a suite that could not be run."""
+    suites, suite = _suites(name, 1, 0, 0, 1)
+    case = Xml.SubElement(suite, "testcase", {"classname": _xml(name), "name": "run"})
+    Xml.SubElement(case, "error", {"message": _xml(message)})
+    return _written(suites)
+
+
+def _suites(name: str, *counts: int) -> tuple[Xml.Element, Xml.Element]:
+    """The root of the document, and the suite in it, with the numbers of tests by outcome."""
+    outcomes = ("tests", "failures", "skipped", "errors")
+    numbers = {outcome: str(count) for outcome, count in zip(outcomes, counts, strict=True)}
+    suites = Xml.Element("testsuites", numbers)
+    return suites, Xml.SubElement(suites, "testsuite", {"name": _xml(name), **numbers})
+
+
+def _written(suites: Xml.Element) -> bytes:
     Xml.indent(suites)
     return bytes(Xml.tostring(suites, encoding="utf-8", xml_declaration=True)) + b"\n"
 
@@ -38,27 +60,13 @@ def junit(checked: Checked) -> bytes:
 def markdown(checked: Checked) -> str:
     """Markdown for the summary of a CI run: the conclusion, the counts, and what is not "not worse"."""
     told = dict.fromkeys([" ".join(conclusion(checked)), summary(checked)])
-    lines = [f"## {escaped(checked.suite)}: {checked.decision}", ""]
+    lines = [f"## {escaped(checked.scenario)}: {checked.decision}", ""]
     lines += [line for sentence in told for line in (escaped(sentence), "")]
     left = [row for row in checked.findings if row.decision != "not worse"]
     if left:
         lines += [*table(_COLUMNS, ["---"] * len(_COLUMNS), map(_cells, left)), ""]
     lines += [f"- {escaped(note)}" for note in checked.notes]
     return "\n".join(lines).rstrip() + "\n"
-
-
-def junit_error(suite: str, message: str) -> bytes:
-    """JUnit XML of a suite that could not be run."""
-    counts = {"tests": "1", "failures": "0", "skipped": "0", "errors": "1"}
-    suites = Xml.Element("testsuites", counts)
-    case = Xml.SubElement(
-        Xml.SubElement(suites, "testsuite", {"name": _xml(suite), **counts}),
-        "testcase",
-        {"classname": _xml(suite), "name": "run"},
-    )
-    Xml.SubElement(case, "error", {"message": _xml(message)})
-    Xml.indent(suites)
-    return bytes(Xml.tostring(suites, encoding="utf-8", xml_declaration=True)) + b"\n"
 
 
 def as_json(checked: Checked, command: str) -> Mapping[str, Any]:
@@ -68,43 +76,30 @@ def as_json(checked: Checked, command: str) -> Mapping[str, Any]:
     return {
         **told([checked]),
         "kind": "check",
-        "title": checked.suite,
-        "question": f"Is the change worse than its base, {checked.base}?",
+        "title": checked.scenario,
+        "question": f"Is the change worse than its base, {checked.reference}?",
         "verdict": checked.decision,
         "conclusion": conclusion(checked),
         "identical": checked.is_identical,
         "runs": checked.runs,
-        "counts": {
-            "regressed": checked.count("regressed"),
-            "not worse": checked.count("not worse"),
-            "undecided": checked.count("undecided"),
-        },
+        "counts": {decision: checked.count(decision) for decision in DECISIONS},
         "rows": [_row(row) for row in checked.findings],
         "notes": list(checked.notes),
         "command": command,
-        "versions": {"base": checked.base, "change": checked.change},
+        "versions": {"base": checked.reference, "change": checked.other},
     }
 
 
 def _row(row: Finding) -> dict[str, Any]:
-    return {
+    told = row.to_dict() | {
         "verdict": row.decision,
-        "case": row.case,
-        "point": dict(row.point),
-        "kind": row.kind,
-        "of": row.of,
-        "metric": row.metric,
-        "unit": row.unit,
         "base": row.reference,
         "change": known(row.other),
-        "difference": known(row.difference),
-        "interval": interval_dict(row.interval),
         "p": row.p_corrected,
         "margin": row.allowed,
         "seeds": row.runs,
-        "seeds_that_would_decide": row.seeds,
-        "reason": row.reason,
     }
+    return {key: told[key] for key in _KEYS}
 
 
 def conclusion(checked: Checked) -> list[str]:
@@ -129,11 +124,7 @@ def summary(checked: Checked) -> str:
     """The result, in a sentence or two."""
     if checked.is_identical:
         return f"Bit-identical: all numbers of {checked.runs:,} runs are the same. There is nothing to test."
-    counts = [
-        f"{checked.count(verdict)} {verdict}"
-        for verdict in ("regressed", "not worse", "undecided")
-        if checked.count(verdict)
-    ]
+    counts = [f"{count} {decision}" for decision in DECISIONS if (count := checked.count(decision))]
     return (
         f"Of {len(checked.findings):,} values over {checked.runs:,} runs of each side: {', '.join(counts)}."
     )

@@ -11,12 +11,12 @@ from pathlib import Path
 from typing import Annotated, Any, Literal, Protocol, Self
 
 import polars as pl
-from pydantic import BaseModel, ConfigDict, FailFast, Field, model_validator
+from pydantic import FailFast, Field, model_validator
 
 from fullpipe.errors import FullpipeError, ScenarioError, brief
 from fullpipe.runs import Run
 from fullpipe.sweeps import Job, by_point, jobs
-from fullpipe.validation.baseline import Kept, Text, kept_of, read_as
+from fullpipe.validation.baseline import Kept, Strict, Text, kept_of, read_as
 from fullpipe.validation.gate.suite import Suite
 
 _DIGITS = 32
@@ -31,6 +31,11 @@ class Point(Kept):
     sums: dict[int, str]
     """A checksum of every number of the run, by seed."""
 
+    @property
+    def key(self) -> tuple[str, str]:
+        """Case and point."""
+        return self.case, str(self.point)
+
     @model_validator(mode="after")
     def _of_the_same_seeds(self) -> Self:
         if self.sums.keys() != {row[0] for row in self.rows}:
@@ -38,10 +43,8 @@ class Point(Kept):
         return self
 
 
-class Measured(BaseModel):
+class Measured(Strict):
     """The content of the file."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
 
     format: Literal[1] = 1
     suite: Text

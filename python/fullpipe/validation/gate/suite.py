@@ -8,7 +8,7 @@ from itertools import chain
 from pathlib import Path
 from typing import Annotated, Any
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
+from pydantic import BeforeValidator, Field, ValidationError
 
 from fullpipe.analysis.metrics import BY_NAME
 from fullpipe.analysis.metrics.headlines import headlines
@@ -18,17 +18,14 @@ from fullpipe.errors import ScenarioError, UnknownNameError, shown, suggestion
 from fullpipe.scenario import Scenario
 from fullpipe.scenario.read import files
 from fullpipe.scenario.read.axes import paths_of
+from fullpipe.validation.baseline import Strict
 from fullpipe.validation.compare.contrast import MARGINS, margin_of
 from fullpipe.validation.over import HEADLINES
 
 MOST_SEEDS = 1_000
 
 
-class _Strict(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
-
-
-class Demand(_Strict):
+class Demand(Strict):
     """The demand on a metric; written "2 %", or as a table."""
 
     margin: str | None = None
@@ -45,13 +42,13 @@ def _table(value: object) -> object:
     return {"margin": value} if isinstance(value, str) else value
 
 
-class _File(_Strict):
+class _File(Strict):
     name: Annotated[str, Field(max_length=1_000)] = ""
     scenarios: Annotated[list[str], Field(min_length=1, max_length=1_000)]
     seeds: Annotated[int, Field(ge=2, le=MOST_SEEDS)] = 10
     most_seeds: Annotated[int, Field(ge=2, le=MOST_SEEDS)] = 80
-    metrics: dict[str, Annotated[Demand, BeforeValidator(_table)]] = {}
-    set: dict[str, Any] = {}
+    metrics: dict[str, Annotated[Demand, BeforeValidator(_table)]] = Field({})
+    set: dict[str, Any] = Field({})
 
 
 @dataclass(frozen=True)
