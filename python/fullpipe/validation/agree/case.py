@@ -196,18 +196,28 @@ def opposed(family: str, there: str, back: str, rate_mbps: float, rtt_ms: float)
 def paced(family: str, label: str, cca: str, rate_mbps: float, rtt_ms: float, paces: Paces) -> Case:
     """One flow whose application hands data out at these paces."""
     told = [{"at": f"{at_s:g} s"} | ({} if rate is None else {"rate": rate}) for at_s, rate in paces]
-    flow = {"cca": cca, "application": told}
-    name = f"{cca}-{label}-{rate_mbps:g}m-{rtt_ms:g}ms"
-    return case(name, family, dumbbell(rate_mbps, rtt_ms, drop_tail(1)), [flow])
+    return _labelled(family, label, cca, rate_mbps, rtt_ms, {"application": told})
 
 
 def working(
     family: str, label: str, cca: str, rate_mbps: float, rtt_ms: float, workload: Mapping[str, Any]
 ) -> Case:
     """One flow whose application is a workload."""
+    return _labelled(family, label, cca, rate_mbps, rtt_ms, {"workload": dict(workload)})
+
+
+def host(family: str, label: str, cca: str, rate_mbps: float, rtt_ms: float, **tcp: object) -> Case:
+    """One flow between hosts with other settings."""
+    return _labelled(family, label, cca, rate_mbps, rtt_ms, {}, tcp=tcp)
+
+
+def _labelled(
+    family: str, label: str, cca: str, rate_mbps: float, rtt_ms: float, flow: Mapping[str, Any], **more: Any
+) -> Case:
+    """One flow behind a drop-tail queue of a bandwidth-delay product."""
     name = f"{cca}-{label}-{rate_mbps:g}m-{rtt_ms:g}ms"
-    flow = {"cca": cca, "workload": dict(workload)}
-    return case(name, family, dumbbell(rate_mbps, rtt_ms, drop_tail(1)), [flow])
+    topology = dumbbell(rate_mbps, rtt_ms, drop_tail(1))
+    return case(name, family, topology, [{"cca": cca, **flow}], **more)
 
 
 def bursts(*, count: int, every_s: float, size_bytes: int) -> Paces:
@@ -263,10 +273,3 @@ def reordered(family: str, cca: str, rate_mbps: float, rtt_ms: float, spread_ms:
     jitter = {"spread": f"{spread_ms:g} ms", "reorder": True}
     label = f"reordered-{spread_ms:g}ms"
     return single(family, cca, rate_mbps, rtt_ms, 1, seeds=CHANCE_STARTS, label=label, jitter=jitter)
-
-
-def host(family: str, label: str, cca: str, rate_mbps: float, rtt_ms: float, **tcp: object) -> Case:
-    """One flow between hosts with other settings."""
-    topology = dumbbell(rate_mbps, rtt_ms, drop_tail(1))
-    name = f"{cca}-{label}-{rate_mbps:g}m-{rtt_ms:g}ms"
-    return case(name, family, topology, [{"cca": cca}], tcp=tcp)

@@ -19,7 +19,7 @@ from fullpipe.analysis.metrics.measures import MEASURES
 from fullpipe.analysis.statistics import Paired, paired
 from fullpipe.analysis.unfinished import TIMES, UNFINISHED, Counts, counted
 from fullpipe.errors import ScenarioError, shown, suggestion
-from fullpipe.validation.compare.finding import NO_SUBJECT, LeftOut, Note, Subject
+from fullpipe.validation.compare.finding import NO_SUBJECT, Cell, LeftOut, Note, Subject
 from fullpipe.validation.compare.side import COLUMNS, Side, joint, places
 
 MARGINS: Mapping[str, Margin] = {name: measure.margin for name, measure in BY_NAME.items()}
@@ -73,8 +73,6 @@ _MEASURES: Mapping[tuple[str, str], Measure | LinkMeasure] = {
     **{("flows", measure.name): measure for measure in MEASURES},
     **{("link", measure.name): measure for measure in LINK_MEASURES},
 }
-Cell = tuple[str, int | str, str]
-"""Kind, place among the reference's `flows` or name, and metric."""
 _Of = tuple[str, int | None, str, str]
 _Measured = tuple[float | None, int | None, int | None]
 

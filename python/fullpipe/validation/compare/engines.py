@@ -15,8 +15,8 @@ from fullpipe.analysis.values import values_of
 from fullpipe.runs import Run
 from fullpipe.runs.population import content_of, files_of
 from fullpipe.validation.compare.comparison import EngineComparison
-from fullpipe.validation.compare.contrast import Cell, Series, contrast_of, measure_of, overridden, series_of
-from fullpipe.validation.compare.finding import Finding, Note, check_groups
+from fullpipe.validation.compare.contrast import Series, contrast_of, measure_of, overridden, series_of
+from fullpipe.validation.compare.finding import Cell, Finding, Note, check_groups
 from fullpipe.validation.compare.rules import independent
 from fullpipe.validation.compare.side import Key, Side, bulk_entries, is_total, joint, places
 

@@ -17,6 +17,8 @@ Verdict = Literal["better", "worse", "higher", "lower", "equivalent", "undecided
 """Words of every comparison: higher and lower where no direction is better."""
 Rule = Literal["paired", "independent", "one-sided", "lacking"]
 """The rule behind a verdict: see `fullpipe.validation.compare.rules`."""
+Cell = tuple[str, int | str, str]
+"""Kind, place among the reference's `flows` or name, and metric."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +47,11 @@ class Subject:
     def key(self) -> tuple[str, int | None, str, str, str]:
         """Distinct for every subject of a table of values."""
         return self.kind, self.entry, self.of, self.metric, repr(self.point)
+
+    @property
+    def cell(self) -> Cell:
+        """Kind, place or name, and metric: the same at every point."""
+        return self.kind, self.of if self.entry is None else self.entry, self.metric
 
     def is_of(self, groups: Collection[str], labels: Collection[str] = ()) -> bool:
         """Whether it is of one of these groups: by its name, that of either side, or as `flows.0`."""

@@ -16,7 +16,7 @@ from fullpipe.analysis import statistics
 from fullpipe.analysis.shown import metric_shown, number_shown, point_shown, unit_shown
 from fullpipe.analysis.statistics.paired import MOST_SEEDS
 from fullpipe.analysis.statistics.power import MOST_SIMULATED
-from fullpipe.validation.compare.finding import Subject
+from fullpipe.validation.compare.finding import Cell, Subject
 from fullpipe.validation.factors.design import Design, designs
 
 VARIANT = "variant"
@@ -145,12 +145,10 @@ def conclusion_of(rows: Sequence[Planned], detect: float, power: float) -> list[
     Returns:
         One to five sentences. Nothing if nothing was planned.
     """
-    by_subject: dict[tuple[object, ...], list[Planned]] = {}
+    by_cell: dict[Cell, list[Planned]] = {}
     for row in rows:
-        subject = row.subject
-        of = subject.of if subject.entry is None else subject.entry
-        by_subject.setdefault((subject.kind, of, subject.metric), []).append(row)
-    told = sorted(by_subject.values(), key=lambda of: of[0].subject.entry is None)
+        by_cell.setdefault(row.subject.cell, []).append(row)
+    told = sorted(by_cell.values(), key=lambda of: of[0].subject.entry is None)
     share, times = f"{100 * detect:g} %", f"{100 * power:g} of 100 comparisons"
     sentences = [
         f"{_range(of)} find a difference of {share} ({_amounts(of)}) in {_name(of[0])} in {times}."
