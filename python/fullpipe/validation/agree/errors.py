@@ -55,11 +55,6 @@ QUANTITIES = (
 """Differences in retransmissions are shares of at least 20 packets: 2 in place of 1 is no error of 100 %. The
 mean RTT is that over time, of samples that all engines take alike. The completion time is the median over
 flows of a given size; others have none."""
-LOSSES_AND_MARKS = (
-    ErrorTarget("retransmitted", "retransmissions", 80.0, 0.05, 0.25),
-    ErrorTarget("marking_rate", "marks", 0.0, 0.05, 0.15),
-)
-"""Targets of BBRv3 and TCP Prague. A quarter of 80 packets is 20."""
 
 
 def errors_of(

@@ -12,7 +12,7 @@ from fullpipe.api import refusals
 from fullpipe.engines import Engine, engine
 from fullpipe.runs import Run, Store
 from fullpipe.sweeps import Job, Outcome, Progress, stream
-from fullpipe.validation.agree import bbr3, prague
+from fullpipe.validation.agree import kernels
 from fullpipe.validation.agree.case import CHANCE_STARTS, Case
 from fullpipe.validation.agree.catalogue import cases
 from fullpipe.validation.agree.errors import QUANTITIES, SCHEMA, ErrorTarget, errors_of, large
@@ -43,18 +43,18 @@ SUITES: Mapping[str, Suite] = {
     "bbr3": Suite(
         "Agreement with Google's BBRv3",
         "fullpipe agree --suite bbr3",
-        bbr3.bbr3_cases,
-        quantities=bbr3.QUANTITIES,
-        kernel=bbr3.KERNEL,
-        known=bbr3.KNOWN,
+        kernels.bbr3_cases,
+        quantities=kernels.BBR3_QUANTITIES,
+        kernel=kernels.BBR3_KERNEL,
+        known=kernels.BBR3_KNOWN,
     ),
     "prague": Suite(
         "Agreement with Linux's TCP Prague",
         "fullpipe agree --suite prague",
-        prague.prague_cases,
-        quantities=prague.QUANTITIES,
-        kernel=prague.KERNEL,
-        known=prague.KNOWN,
+        kernels.prague_cases,
+        quantities=kernels.PRAGUE_QUANTITIES,
+        kernel=kernels.PRAGUE_KERNEL,
+        known=kernels.PRAGUE_KNOWN,
     ),
 }
 """By name; the first is for a kernel as it is released."""
