@@ -15,52 +15,38 @@ ALGORITHMS = (
 _COMMON = ("cubic", "bbr1", "reno")
 
 
-def algorithms() -> Iterator[Case]:
+def cases() -> list[Case]:
+    """Every case, in the order of the page."""
+    groups = (_bulk, _paths, _applications, _queues, _disturbances, _hosts)
+    return [case for group in groups for case in group()]
+
+
+def _bulk() -> Iterator[Case]:
+    """Every algorithm, on many paths, behind many queues, with loss, marks, steps and company."""
     for cca in ALGORITHMS:
         yield of.single("algorithms", cca, 20, 40, 1)
         yield of.single("algorithms", cca, 50, 20, 0.5)
-
-
-def rates_and_rtts() -> Iterator[Case]:
     for cca in _COMMON:
         for rate_mbps, rtt_ms in ((2, 40), (10, 100), (100, 20), (100, 5)):
             yield of.single("rates and RTTs", cca, rate_mbps, rtt_ms, 1)
-
-
-def buffers() -> Iterator[Case]:
     for cca in _COMMON:
         for bdp in (0.25, 2, 4):
             yield of.single("buffers", cca, 20, 40, bdp)
-
-
-def loss() -> Iterator[Case]:
     for cca in (*_COMMON, "westwood"):
         for percent in (0.1, 1):
             yield of.lossy("loss", cca, 20, 40, percent)
-
-
-def queues() -> Iterator[Case]:
     for kind in ("codel", "fq_codel", "pie", "fq_pie", "cake"):
         for cca in ("cubic", "bbr1"):
             yield of.managed("queues", kind, {cca: 1}, 20, 40)
         yield of.managed("queues", kind, {"cubic": 4}, 50, 40)
-
-
-def marks() -> Iterator[Case]:
     yield of.managed("marks", "codel", {"cubic": 1}, 20, 40, ecn=True)
     yield of.managed("marks", "fq_codel", {"cubic": 4}, 50, 40, ecn=True)
     yield of.managed("marks", "codel", {"dctcp": 1}, 20, 40, ecn=True)
     yield of.managed("marks", "dualpi2", {"cubic": 2}, 50, 20, ecn=True)
-
-
-def steps() -> Iterator[Case]:
     for cca in _COMMON:
         yield of.step("steps", cca, "rate-down", 20, 40, 1, rate="5 Mbit/s")
         yield of.step("steps", cca, "rate-up", 5, 40, 2, rate="20 Mbit/s")
         yield of.step("steps", cca, "delay-up", 20, 40, 1, delay="40 ms")
-
-
-def mixes() -> Iterator[Case]:
     family = "mixes"
     yield of.mix(family, [("cubic", 2, 40)], 20, 1)
     yield of.mix(family, [("cubic", 4, 40)], 50, 1)
@@ -70,15 +56,13 @@ def mixes() -> Iterator[Case]:
     yield of.mix(family, [("cubic", 1, 20), ("cubic", 1, 80)], 20, 1)
     yield of.mix(family, [("bbr1", 1, 20), ("bbr1", 1, 80)], 20, 1)
     yield of.mix(family, [("bbr1", 4, 40)], 50, 1)
-
-
-def transfers() -> Iterator[Case]:
     for cca in _COMMON:
         yield of.transfer("transfers", cca, "1 MB", 20, 40, 1)
 
 
-def start_up() -> Iterator[Case]:
-    """From 200 Mbit/s up, the first overshoot meets a buffer of a tenth of the path or less."""
+def _paths() -> Iterator[Case]:
+    """Extreme paths: fast with little buffer, short, slow, and shared by many flows."""
+    # From 200 Mbit/s up, the first overshoot meets a buffer of at most a tenth of a BDP, or of 100 packets.
     family = "start-up"
     for cca in ("cubic", "reno", "bbr1", "yeah"):
         yield of.starting(family, cca, 1, 200, 40, of.drop_tail(0.1))
@@ -87,10 +71,7 @@ def start_up() -> Iterator[Case]:
     yield of.starting(family, "cubic", 1, 1000, 120, {"kind": "drop_tail", "packets": 100})
     yield of.starting(family, "cubic", 8, 400, 60, of.drop_tail(0.05))
     yield of.starting(family, "reno", 8, 400, 60, of.drop_tail(0.05))
-
-
-def short_rtts() -> Iterator[Case]:
-    """Round trips of which a packet, or the clock's tick, is a part."""
+    # A packet, or a tick of the kernel's clock, takes a large part of the RTT.
     family = "short RTTs"
     for cca in ("cubic", "bbr1", "reno"):
         yield of.lasting(family, cca, 100, 1, of.drop_tail(2), 12)
@@ -100,40 +81,29 @@ def short_rtts() -> Iterator[Case]:
     yield of.lasting(family, "reno", 40, 0.8, of.drop_tail(5), 12)
     yield of.lasting(family, "bbr1", 150, 1.2, of.drop_tail(3), 12)
     yield of.mix(family, [("cubic", 1, 1), ("bbr1", 1, 1)], 100, 4)
-
-
-def slow_links() -> Iterator[Case]:
-    """A packet takes 12 to 47 ms."""
+    # A packet takes 12 to 47 ms to send.
     queue = {"kind": "drop_tail", "packets": 15}
     for cca, rate_mbps in (("reno", 0.256), ("cubic", 0.256), ("cubic", 0.5), ("bbr1", 0.5), ("vegas", 1)):
         yield of.lasting("slow links", cca, rate_mbps, 100, queue, 60)
-
-
-def many_flows() -> Iterator[Case]:
-    """More than eight, some with windows of a few packets."""
+    # More than eight flows, some with windows of a few packets.
     family = "many flows"
     yield of.mix(family, [("cubic", 16, 40)], 50, 1)
     yield of.mix(family, [("reno", 32, 40)], 20, 1)
     yield of.mix(family, [("bbr1", 12, 40)], 60, 1)
     yield of.mix(family, [("cubic", 6, 30), ("bbr1", 3, 30), ("reno", 3, 60)], 60, 1)
-
-
-def ack_paths() -> Iterator[Case]:
-    """ACKs that wait, and ACKs that are lost."""
+    # ACKs are queued, or lost.
     for cca, rate_mbps, up_kbps in (("cubic", 50, 500), ("bbr1", 50, 500), ("reno", 20, 150)):
         yield of.slow_acks("ACK paths", cca, rate_mbps, 40, up_kbps)
     for cca in ("cubic", "bbr1"):
         yield of.lost_acks("ACK paths", cca, 20, 40, 10)
-
-
-def both_ways() -> Iterator[Case]:
-    """Data of one direction meets the ACKs of the other."""
+    # Data of one direction meets the ACKs of the other.
     for there, back in (("cubic", "cubic"), ("bbr1", "cubic"), ("reno", "bbr1")):
         yield of.opposed("both ways", there, back, 20, 40)
 
 
-def applications() -> Iterator[Case]:
-    """At a constant rate, in bursts, at a rate that changes, and sparsely."""
+def _applications() -> Iterator[Case]:
+    """Applications that do not always have more to send, and short flows beside long ones."""
+    # Applications send at a constant rate, at a rate that changes, in bursts, and sparsely.
     family = "applications"
     for label, ccas, paces in (
         ("cbr-5m", ("cubic", "bbr1"), [(0, "5 Mbit/s")]),
@@ -146,16 +116,12 @@ def applications() -> Iterator[Case]:
     ):
         for cca in ccas:
             yield of.paced(family, label, cca, 20, 40, paces)
-    yield of.paced(
-        family, "400kB-each-2s", "bbr1", 29, 42, of.bursts(count=11, every_s=2, size_bytes=400_000)
-    )
+    sparse = of.bursts(count=11, every_s=2, size_bytes=400_000)
+    yield of.paced(family, "400kB-each-2s", "bbr1", 29, 42, sparse)
     on_off = {"kind": "on_off", "rate": "15 Mbit/s", "on": "1.5 s", "off": "1 s"}
     for cca in ("cubic", "bbr1"):
         yield of.working(family, "on-off-15m", cca, 20, 40, on_off)
-
-
-def short_flows() -> Iterator[Case]:
-    """Beside one flow that lasts, or by themselves: their completion times count."""
+    # Short flows start beside a long one or alone; their completion times count.
     family = "short flows"
     yield of.short_flows(family, "15 kB", "cubic", 20, 40)
     yield of.short_flows(family, "100 kB", "cubic", 50, 40)
@@ -163,8 +129,9 @@ def short_flows() -> Iterator[Case]:
     yield of.short_flows(family, "300 kB", None, 20, 40)
 
 
-def fair_queues() -> Iterator[Case]:
-    """CAKE where a packet takes long, and more flows than a fair queue needs to tell them apart."""
+def _queues() -> Iterator[Case]:
+    """Fair queues with many flows, CAKE on slow links, policers and token buckets."""
+    # CAKE on links where a packet takes long, and fair queues with many flows.
     family = "fair queues"
     for cca, rate_mbps in (("cubic", 2), ("cubic", 5), ("reno", 10), ("bbr1", 5)):
         yield of.managed(family, "cake", {cca: 1}, rate_mbps, 40)
@@ -174,46 +141,33 @@ def fair_queues() -> Iterator[Case]:
     yield of.managed(family, "fq_codel", {"cubic": 16}, 50, 40)
     yield of.managed(family, "fq_codel", {"cubic": 6, "bbr1": 6}, 50, 40)
     yield of.managed(family, "fq_pie", {"reno": 12}, 50, 40)
-
-
-def policers() -> Iterator[Case]:
-    """They drop what comes too fast and let nothing wait."""
+    # Policers drop packets above their rate and queue none.
     for cca, burst_kb in (("cubic", 60), ("reno", 25), ("bbr1", 60)):
         yield of.shaped("policers", cca, "police", 20, burst_kb, 40)
-
-
-def token_buckets() -> Iterator[Case]:
-    """What has been saved up leaves at once."""
+    # Token buckets send saved tokens in one burst.
     for cca, burst_kb in (("cubic", 16), ("cubic", 128), ("bbr1", 128)):
         yield of.shaped("token buckets", cca, "tbf", 20, burst_kb, 40, packets=66)
 
 
-def outages() -> Iterator[Case]:
-    """Nothing arrives for a while: timeouts, and what is undone after them."""
+def _disturbances() -> Iterator[Case]:
+    """Paths that fail for a while, lose packets in bursts, or deliver them out of order."""
+    # Nothing arrives for a while: senders time out, and undo it if it was spurious.
     for cca, lasts_s in (("cubic", 0.15), ("cubic", 1.3), ("bbr1", 1.3), ("reno", 0.6)):
         yield of.outage("outages", cca, 20, 40, lasts_s)
-
-
-def bursty_loss() -> Iterator[Case]:
-    """A bad time begins at one packet in a thousand."""
+    # A bad time begins at one packet in a thousand.
     for cca in ("cubic", "bbr1", "reno"):
         yield of.lost_in_bursts("bursty loss", cca, 20, 40, 0.001)
-
-
-def reordering() -> Iterator[Case]:
-    """Less and more than a quarter of the RTT, which is what RACK waits at first."""
+    # Spreads below and above a quarter of the RTT, the first reordering window of RACK.
     for cca, spread_ms in (("cubic", 3), ("bbr1", 3), ("reno", 12), ("bbr1", 12)):
         yield of.reordered("reordering", cca, 20, 40, spread_ms)
 
 
-def segments() -> Iterator[Case]:
-    """Smaller and larger than those of Ethernet."""
+def _hosts() -> Iterator[Case]:
+    """Hosts with other settings: segments, bursts, pacing, windows."""
+    # Segments smaller and larger than those of Ethernet.
     for cca, mss_bytes in (("cubic", 536), ("reno", 256), ("bbr1", 536), ("cubic", 8948)):
         yield of.host("segments", f"mss-{mss_bytes}", cca, 30, 40, mss=f"{mss_bytes} B")
-
-
-def offloads() -> Iterator[Case]:
-    """Single packets, larger bursts, pacing by the host's queue, an ACK for every packet."""
+    # Single packets, larger bursts, pacing by the host's queue, an ACK for every packet.
     family = "offloads"
     for cca in ("cubic", "bbr1"):
         yield of.host(family, "single-packets", cca, 30, 40, max_burst="off")
@@ -221,36 +175,12 @@ def offloads() -> Iterator[Case]:
     yield of.host(family, "bursts-of-8", "cubic", 30, 40, min_burst=8)
     yield of.host(family, "no-sack-compression", "cubic", 30, 40, sack_compression=False)
     yield of.host(family, "ack-every-packet", "bbr1", 30, 40, ack_every=1)
-
-
-def windows() -> Iterator[Case]:
-    """Limited by what the receiver advertises, or opened by an initial window of one."""
+    # Windows that the receiver limits, or that begin with one packet.
     family = "windows"
     for cca in ("cubic", "bbr1"):
         yield of.host(family, "window-64KiB", cca, 30, 40, receive_buffer="64 KiB")
     yield of.host(family, "initial-window-1", "cubic", 30, 40, initial_window=1)
-
-
-def stock_buffers() -> Iterator[Case]:
-    """Buffers as Linux ships them, which tune themselves on both sides and limit long fat paths."""
-    for cca, rate_mbps, rtt_ms in (
-        ("cubic", 100, 100),
-        ("cubic", 200, 50),
-        ("bbr1", 100, 50),
-        ("reno", 50, 80),
-        ("hybla", 20, 200),
-    ):
+    # Buffers as Linux ships them: they tune themselves on both sides and limit long fat paths.
+    fat = (("cubic", 100, 100), ("cubic", 200, 50), ("bbr1", 100, 50), ("reno", 50, 80), ("hybla", 20, 200))
+    for cca, rate_mbps, rtt_ms in fat:
         yield of.host("stock buffers", "stock-buffers", cca, rate_mbps, rtt_ms, host="linux-defaults")
-
-
-_FAMILIES = (
-    *(algorithms, rates_and_rtts, buffers, loss, queues, marks, steps, mixes, transfers),
-    *(start_up, short_rtts, slow_links, many_flows, ack_paths, both_ways),
-    *(applications, short_flows, fair_queues, policers, token_buckets, outages, bursty_loss, reordering),
-    *(segments, offloads, windows, stock_buffers),
-)
-
-
-def cases() -> list[Case]:
-    """Every case, in the order of the page."""
-    return [case for family in _FAMILIES for case in family()]

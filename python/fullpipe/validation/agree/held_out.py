@@ -20,8 +20,8 @@ FAMILIES = (HELD_OUT, LAST, REGIMES)
 
 def held_out_cases() -> list[Case]:
     """Every held-out case."""
-    families = (_first, _second, _bulk, _paths, _applications, _queues, _disturbances, _hosts)
-    return [case for family in families for case in family()]
+    groups = (_first, _second, _bulk, _paths, _applications, _queues, _disturbances, _hosts)
+    return [case for group in groups for case in group()]
 
 
 def _first() -> Iterator[Case]:
