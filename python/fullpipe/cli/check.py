@@ -23,7 +23,7 @@ from fullpipe.sweeps import Job
 from fullpipe.validation.gate import forms
 from fullpipe.validation.gate import suite as suites
 from fullpipe.validation.gate.check import check as checked
-from fullpipe.validation.gate.measured import Elsewhere, Here, Runner, Side, measure, stored
+from fullpipe.validation.gate.measured import Elsewhere, Here, Runner, Source, measure, stored
 from fullpipe.validation.gate.suite import Suite
 
 _STATUS = {"not worse": 0, "regressed": 1, "undecided": 2}
@@ -141,7 +141,9 @@ def _failures_told(suite: str, junit: Path | None) -> Iterator[None]:
         raise typer.Exit(2) from None
 
 
-def _base(suite: Suite, against: Sequence[str], engine: str, runner: Runner, options: Sequence[str]) -> Side:
+def _base(
+    suite: Suite, against: Sequence[str], engine: str, runner: Runner, options: Sequence[str]
+) -> Source:
     """The other side.
 
     Raises:

@@ -62,7 +62,7 @@ def _bulk() -> Iterator[Case]:
 
 def _paths() -> Iterator[Case]:
     """Extreme paths: fast with little buffer, short, slow, and shared by many flows."""
-    # From 200 Mbit/s up, the first overshoot meets a buffer of at most a tenth of a BDP, or of 100 packets.
+    # From 200 Mbit/s up, the first overshoot meets a buffer of at most a tenth of a BDP.
     family = "start-up"
     for cca in ("cubic", "reno", "bbr1", "yeah"):
         yield of.starting(family, cca, 1, 200, 40, of.drop_tail(0.1))

@@ -20,7 +20,7 @@ from fullpipe.validation.compare.comparison import Comparison, Ran
 from fullpipe.validation.compare.contrast import Contrast, matched
 from fullpipe.validation.compare.finding import Finding, Note, Subject
 from fullpipe.validation.compare.rules import ALIKE, one_sided
-from fullpipe.validation.gate.measured import Measured, Point, Side
+from fullpipe.validation.gate.measured import Measured, Point, Source
 from fullpipe.validation.gate.suite import Demand, Suite
 
 _ALWAYS_FREE = ("flows.*.cca", "flows.*.name", "name", "sweep", "labels", "record")
@@ -55,8 +55,8 @@ class Checked(Comparison):
 
 def check(
     suite: Suite,
-    base: Side,
-    change: Side,
+    base: Source,
+    change: Source,
     names: tuple[str, str] = ("base", "change"),
     told: Callable[[str], None] = lambda _: None,
 ) -> Checked:
@@ -122,7 +122,7 @@ def _distinct(base: str, change: str) -> tuple[str, str]:
     return base, change if change != base else f"{change}, the change"
 
 
-def _looks(suite: Suite, base: Side, change: Side) -> list[int]:
+def _looks(suite: Suite, base: Source, change: Source) -> list[int]:
     """The looks that both sides can take."""
     most = min(side.most_seeds or suite.most_seeds for side in (base, change))
     return [seeds for seeds in suite.looks if seeds <= most] or [most]

@@ -111,8 +111,8 @@ def _nulls(column: pl.Series) -> bytes:
     return column.is_null().to_numpy().tobytes()
 
 
-class Side(Protocol):
-    """One of the two sides of a check."""
+class Source(Protocol):
+    """The source of the numbers of one side of a check."""
 
     @property
     def most_seeds(self) -> int:
@@ -134,7 +134,7 @@ class Here:
     """Values of all seeds so far, by case: a look runs and measures only its new seeds."""
 
     def measured(self, cases: Collection[str], seeds: int) -> Measured:
-        """See `Side`."""
+        """See `Source`."""
         names = [case.name for case in self.suite.only(cases).cases]
         by_seeds: dict[int, list[str]] = {}
         for name in names:
@@ -173,7 +173,7 @@ class Stored:
         return min(len(point.sums) for point in self.content.points)
 
     def measured(self, cases: Collection[str], seeds: int) -> Measured:
-        """See `Side`."""
+        """See `Source`."""
         points = [
             point.model_copy(
                 update={
@@ -198,7 +198,7 @@ class Elsewhere:
     most_seeds: int = 0
 
     def measured(self, cases: Collection[str], seeds: int) -> Measured:
-        """See `Side`.
+        """See `Source`.
 
         Raises:
             FullpipeError: If the command fails; in its words.
