@@ -11,8 +11,13 @@ from typing import Any
 import pytest
 from jsonschema import Draft202012Validator
 
-from fullpipe.validation.compare import Finding
+from fullpipe.validation.compare import Finding, VariantComparison
+from fullpipe.validation.compare.contrast import Contrast
+from fullpipe.validation.compare.finding import known
+from fullpipe.validation.compare.rules import one_sided, paired
 from fullpipe.validation.compare.stored import FORMAT, comparisons_in, findings_in, schema
+from fullpipe.validation.gate.check import Checked
+from fullpipe.validation.gate.forms import as_json
 from tests.report.pages import scenario
 
 FullPipe = Callable[..., Any]
@@ -98,3 +103,45 @@ def test_a_row_that_is_no_finding_is_kept_as_it_is() -> None:
 def test_a_finding_with_another_value_is_refused(written: dict[str, Any], key: str, value: Any) -> None:
     with pytest.raises(ValueError, match=key):
         Finding.from_dict({**written["findings"][0], key: value})
+
+
+HIGHER = Contrast([1.0, 2.0, 4.0], [2.0, 3.5, 4.5], 0.1, "higher")
+SIDES = {"old": [1, 2, 3], "new": [1, 2, 3]}
+
+
+def test_a_row_of_two_variants_is_a_finding_with_the_keys_of_format_1() -> None:
+    (found,) = paired([HIGHER])
+    (row,) = VariantComparison(scenario="line", sides=SIDES, findings=[found]).to_dict()["rows"]
+    assert list(row) == [
+        *(
+            "verdict",
+            "kind",
+            "of",
+            "entry",
+            "metric",
+            "unit",
+            "reference",
+            "variant",
+            "difference",
+            "interval",
+        ),
+        *("p", "cliffs_delta", "correlation", "margin", "seeds_that_would_decide", "unfinished", "reason"),
+    ]
+    assert (row["variant"], row["p"]) == (found.other, found.p_corrected)
+    assert row["margin"] == {"relative": 0.0, "absolute": 0.0}
+
+
+def test_a_row_of_a_check_is_a_finding_with_the_keys_of_format_1() -> None:
+    found = replace(one_sided([HIGHER], 1)[0], decision="not worse")
+    checked = Checked(scenario="suite", sides=SIDES, findings=[found], runs=3, is_identical=False)
+    (row,) = as_json(checked, "")["rows"]
+    assert list(row) == [
+        *("verdict", "case", "point", "kind", "of", "metric", "unit", "base", "change", "difference"),
+        *("interval", "p", "margin", "seeds", "seeds_that_would_decide", "reason"),
+    ]
+    assert (row["verdict"], row["change"], row["margin"]) == ("not worse", found.other, 0.1)
+
+
+@pytest.mark.parametrize("value", [float("nan"), float("inf"), -float("inf")])
+def test_numbers_that_json_lacks_are_null(value: float) -> None:
+    assert known(value) is None
