@@ -125,17 +125,15 @@ def answer(
     """
     rows: list[Row] = []
     tested: list[tuple[str, Design, Margin]] = []
-    notes = dict[str, None]()
+    notes, allowed = dict[str, None](), {**MARGINS, **(margins or {})}
     for name, family in families.items():
         found, left_out = _designs(values, family)
         notes.update(dict.fromkeys(left_out))
-        with_margins = [(design, _margin(family, design, margins or {})) for design in found]
+        with_margins = [(design, family.margin(design.subject.metric, allowed)) for design in found]
         tested += [(name, *each) for each in with_margins]
-        tests = list(_of_family(with_margins, classical=classical, together=together))
-        rows += [
-            replace(row, family=name, is_planned=name in planned)
-            for row in _corrected(tests, family.correction)
-        ]
+        tests = list(_tests(with_margins, classical=classical, together=together))
+        corrected = _corrected(tests, family.correction)
+        rows += [replace(row, family=name, is_planned=name in planned) for row in corrected]
     q = statistics.benjamini_hochberg([row.p if row.is_primary else math.nan for row in rows])
     rows = [_decided(replace(row, q=value)) for row, value in zip(rows, q, strict=True)]
     return Answer(rows, list(notes), _factors(tested, rows))
@@ -170,11 +168,7 @@ def _designs(values: pl.DataFrame, family: Family) -> tuple[list[Design], list[s
     return found, notes
 
 
-def _margin(family: Family, design: Design, margins: Mapping[str, Margin]) -> Margin:
-    return family.margin(design.subject.metric, {**MARGINS, **margins})
-
-
-def _of_family(tested: Sequence[tuple[Design, Margin]], *, classical: bool, together: bool) -> Iterator[Row]:
+def _tests(tested: Sequence[tuple[Design, Margin]], *, classical: bool, together: bool) -> Iterator[Row]:
     for design, margin in tested:
         try:
             yield from tests_of(design, margin, classical=classical)
