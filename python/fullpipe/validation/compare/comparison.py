@@ -81,7 +81,7 @@ class Comparison:
 
     @property
     def other(self) -> str:
-        """Name of the first of them."""
+        """Name of the variant or change: the first of `others`."""
         return self.others[0]
 
     def only(self, findings: Sequence[Finding]) -> Self:

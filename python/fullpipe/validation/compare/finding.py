@@ -50,7 +50,7 @@ class Subject:
 
     @property
     def cell(self) -> Cell:
-        """Kind, place or name, and metric: the same at every point."""
+        """Kind, place among `flows` or name, and metric: the same at every point."""
         return self.kind, self.of if self.entry is None else self.entry, self.metric
 
     def is_of(self, groups: Collection[str], labels: Collection[str] = ()) -> bool:
