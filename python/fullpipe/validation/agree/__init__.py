@@ -4,9 +4,8 @@ The page is generated and never edited. The cases of the catalogue are what the 
 against; the held-out ones are run to see whether that carries over, and nothing is tuned on them."""
 
 from fullpipe.validation.agree.case import Case
-from fullpipe.validation.agree.catalogue import cases
+from fullpipe.validation.agree.catalogue import cases, held_out_cases
 from fullpipe.validation.agree.errors import QUANTITIES, ErrorTarget, chance, errors_of, summarised
-from fullpipe.validation.agree.held_out import held_out_cases
 from fullpipe.validation.agree.page import page
 from fullpipe.validation.agree.suite import (
     LINUX,

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from fullpipe.validation.agree.case import DURATION_S, START_JITTER, WARMUP_S, Case
+from fullpipe.validation.agree.catalogue import HELD_OUT_FAMILIES
 from fullpipe.validation.agree.errors import LEVEL, QUANTITIES, ErrorTarget, beyond, chance, summarised
-from fullpipe.validation.agree.held_out import FAMILIES as HELD_OUT
 from fullpipe.validation.agree.suite import Found, Refused, Suite, seeds_of
 
 if TYPE_CHECKING:
@@ -52,7 +52,7 @@ def page(found: Found, figure: str | None = None) -> str:
         found: What came out.
         figure: Where the page finds the figure of `figure`, if there is one.
     """
-    reference, errors, held_out = found.engines[0], found.errors, pl.col("family").is_in(HELD_OUT)
+    reference, errors, held_out = found.engines[0], found.errors, pl.col("family").is_in(HELD_OUT_FAMILIES)
     suite, has_held_out = found.suite, bool(found.suite.held_out())
     words = (
         f"{_introduction(reference, suite)} {_HELD_OUT}" if has_held_out else _introduction(reference, suite)
@@ -86,7 +86,7 @@ def page(found: Found, figure: str | None = None) -> str:
 
 def conclusion(found: Found) -> list[str]:
     """How far every engine is from the reference in the catalogue, and how far chance alone would be."""
-    in_catalogue = found.errors.filter(~pl.col("family").is_in(HELD_OUT))
+    in_catalogue = found.errors.filter(~pl.col("family").is_in(HELD_OUT_FAMILIES))
     errors = found.errors if in_catalogue.is_empty() else in_catalogue
     if errors.is_empty():
         return ["No case could be compared."]

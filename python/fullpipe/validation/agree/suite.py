@@ -14,9 +14,8 @@ from fullpipe.runs import Run, Store
 from fullpipe.sweeps import Job, Outcome, Progress, stream
 from fullpipe.validation.agree import kernels
 from fullpipe.validation.agree.case import CHANCE_STARTS, Case
-from fullpipe.validation.agree.catalogue import cases
+from fullpipe.validation.agree.catalogue import cases, held_out_cases
 from fullpipe.validation.agree.errors import QUANTITIES, SCHEMA, ErrorTarget, errors_of, large
-from fullpipe.validation.agree.held_out import held_out_cases
 from fullpipe.validation.compare import compare
 
 
