@@ -1,24 +1,25 @@
-//! When to acknowledge (Linux `__tcp_ack_snd_check`; RFC 5681 section 4.2), and what an acknowledgement says.
+//! Timing and contents of acknowledgements (Linux `__tcp_ack_snd_check`; RFC 5681 section 4.2).
 
 use super::{AckPolicy, Receiver};
 use crate::{Riding, SackBlocks, Segment};
 use units::{Duration, Time};
 
-/// How long an acknowledgement waits (`TCP_DELACK_MIN`).
+/// Delay of a delayed ACK (`TCP_DELACK_MIN`).
 pub(super) const DELAYED_ACK: Duration = Duration::from_millis(40);
-/// Duplicate ACKs sent at once before compression begins, and the most that one ACK may stand for.
+/// Duplicate ACKs sent at once before compression begins.
 const UNCOMPRESSED: u32 = 3;
+/// Most duplicate ACKs compressed into one.
 const MOST_COMPRESSED: u32 = 44;
-/// Blocks that one ACK is sure to carry, beside a duplicate report.
+/// SACK blocks that fit into every ACK, beside a DSACK block.
 const BLOCKS_EXPECTED: usize = 2;
-/// Longest compression; shorter on paths below 3 ms: a third of the RTT (sysctl tcp_comp_sack_rtt_percent, 33 since
-/// Linux 6.19).
+/// Longest compression.
 const COMPRESSION: Duration = Duration::from_millis(1);
+/// Compression on paths below 3 ms, in percent of the RTT (sysctl tcp_comp_sack_rtt_percent, 33 since Linux 6.19).
 const COMPRESSION_PERCENT: u64 = 33;
 
 impl Receiver {
-    /// A packet that opens a third block, or grows an old one, would push a block out of the next ACK: send the
-    /// ACK held back before that happens.
+    /// Send the ACK held back before packet `seq` pushes a block out of it. A packet does so if it opens a third block
+    /// or extends an old one.
     pub(super) fn release_before_losing_blocks(&mut self, seq: u32, out: &mut Vec<Segment>) {
         if self.compressed == 0 || seq <= self.next || self.out_of_order.find(seq).is_some() {
             return;
@@ -30,7 +31,7 @@ impl Receiver {
         }
     }
 
-    /// Acknowledge now, or later?
+    /// Acknowledge now, or set the timer for a delayed ACK.
     pub(super) fn decide(&mut self, now: Time, push: bool, out: &mut Vec<Segment>) {
         let at_once = match self.config.ack {
             AckPolicy::Linux => self.linux_wants_ack(push),
@@ -58,7 +59,8 @@ impl Receiver {
         self.unacked > 1 || (read && !self.expects_to_answer())
     }
 
-    /// Something is missing: the first duplicates go at once, later ones may be compressed into one.
+    /// Send a duplicate ACK while a packet is missing. The first ones leave at once, later ones may be compressed into
+    /// one.
     pub(super) fn acknowledge_duplicate(&mut self, now: Time, out: &mut Vec<Segment>) {
         if !self.config.sack_compression || self.compressed >= MOST_COMPRESSED {
             return self.send_ack(out);
@@ -89,13 +91,13 @@ impl Receiver {
         self.acknowledged(1);
     }
 
-    /// What selective acknowledgements say: a duplicate first, then what grew last.
+    /// The SACK blocks: a DSACK block first, then the ranges that grew last.
     fn blocks_after_duplicate(&self) -> SackBlocks {
         SackBlocks::from_ranges(self.dsack.into_iter().chain(self.recent.as_slice().iter().copied()))
     }
 
-    /// What an acknowledgement says beside its selective ones.
-    #[inline(always)] // asked for every ACK
+    /// The fields of an acknowledgement beside its SACK blocks.
+    #[inline(always)] // called for every ACK
     pub(crate) fn riding(&mut self) -> Riding {
         let window = if self.out_of_order.is_empty() {
             self.window.advertise(self.delivered_bytes)
@@ -113,7 +115,7 @@ impl Receiver {
         }
     }
 
-    /// An acknowledgement has left; so many quick ones are used up.
+    /// Reset the state of pending ACKs, as one has left; `quick` quick ACKs are used up.
     pub(super) fn acknowledged(&mut self, quick: u32) {
         self.echoed.reported();
         self.dsack = None;

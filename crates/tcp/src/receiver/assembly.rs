@@ -1,19 +1,19 @@
-//! Putting packets in order, and what to say of those that are not (RFC 2018, RFC 2883, RFC 7323).
+//! Reassembly, and the state that SACK, DSACK and timestamps need (RFC 2018, RFC 2883, RFC 7323).
 
 use super::Receiver;
 use crate::Segment;
 
-/// How much older than the timestamp to be echoed one may be, in the sender's clock units.
+/// Tolerance by which a timestamp may be older than the one to be echoed, in the sender's clock units.
 const STAMP_SLACK: u32 = 1;
 
 impl Receiver {
-    /// Its timestamp says that the packet is of an earlier age of the connection: one that a retransmission has overtaken
-    /// looks so, too (RFC 7323 section 5; Linux `tcp_paws_check`).
+    /// Whether the timestamp marks the packet as an old duplicate. A packet overtaken by a retransmission is also taken
+    /// for one (RFC 7323 section 5; Linux `tcp_paws_check`).
     pub(super) fn looks_old(&self, stamp: u32) -> bool {
         self.config.timestamps && self.echo > stamp + STAMP_SLACK
     }
 
-    /// Throws a packet away, and says at once what is expected (Linux `tcp_send_dupack`).
+    /// Discard a packet and send a duplicate ACK at once (Linux `tcp_send_dupack`).
     pub(super) fn refuse(&mut self, seq: u32, out: &mut Vec<Segment>) {
         if seq < self.next {
             self.duplicates += 1;
@@ -23,7 +23,7 @@ impl Receiver {
         self.send_ack(out);
     }
 
-    /// Files a packet: in order, beyond a hole, or a duplicate.
+    /// Accept a packet: in order, beyond a hole, or a duplicate.
     #[inline]
     pub(super) fn take(&mut self, seq: u32, len: u16, stamp: u32) {
         if seq != self.next {
@@ -43,11 +43,11 @@ impl Receiver {
             return self.take_beyond(seq, len);
         }
         if len == 0 && self.interactive.is_none() {
-            self.ack_now = true; // a probe of the window: it bears nothing that could have come twice
+            self.ack_now = true; // a window probe has no payload, so it is no duplicate
             return;
         }
         if seq + 1 == self.next && self.unacked == 0 {
-            self.echo = stamp; // a duplicate of what was acknowledged last is as recent (RFC 7323)
+            self.echo = stamp; // a duplicate of the packet acknowledged last is as recent (RFC 7323)
         }
         self.note_duplicate(seq);
         self.quicken(self.window.quick_acks());
@@ -72,7 +72,7 @@ impl Receiver {
         self.file(len, range.0 < seq);
     }
 
-    /// A packet beyond a hole takes memory; `joins`: it is joined to the one before it.
+    /// Account for the memory of a packet beyond a hole; `joins`: it is merged with the preceding one.
     fn file(&mut self, len: u16, joins: bool) {
         let before =
             self.window.space(self.out_of_order_bytes, self.out_of_order.len() - usize::from(!joins));
@@ -98,13 +98,13 @@ impl Receiver {
         }
     }
 
-    /// What waited behind a hole that is filled now has come in order, too.
+    /// Deliver the range behind a hole that is now filled.
     fn join(&mut self, (start, end): (u32, u32)) {
         let waited = self.bytes_of(start, end);
         self.out_of_order_bytes -= waited;
         self.out_of_order.remove_below(end);
         self.recent.forget_below(end);
-        self.ack_now |= self.out_of_order.is_empty(); // the last hole is filled: say so at once
+        self.ack_now |= self.out_of_order.is_empty(); // the last hole is filled: acknowledge at once
         self.next = end;
         self.unacked += end - start;
         self.delivered_bytes += waited;

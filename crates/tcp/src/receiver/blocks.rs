@@ -1,8 +1,8 @@
-//! The ranges that selective acknowledgements report (RFC 2018).
+//! The ranges that SACK blocks report (RFC 2018).
 
 use crate::SackBlocks;
 
-/// So many ranges are remembered: one more than an acknowledgement has room for, as one of those may be closed.
+/// Ranges remembered: one more than an acknowledgement has room for, as one of them may be merged into another.
 const MOST: usize = 4;
 
 /// Ranges out of order, the one that grew last first.
@@ -10,7 +10,7 @@ const MOST: usize = 4;
 pub(super) struct Blocks {
     ranges: [(u32, u32); MOST],
     count: usize,
-    /// The first of them as they are reported.
+    /// The first three ranges, as an acknowledgement reports them.
     reported: SackBlocks,
 }
 
@@ -21,18 +21,18 @@ impl Blocks {
         &self.ranges[..self.count]
     }
 
-    /// None at all.
+    /// Whether there are no ranges.
     #[inline]
     pub fn is_empty(&self) -> bool {
         self.count == 0
     }
 
-    /// A range has grown: it comes first, in the place of those that are part of it now.
+    /// Put a range that has grown first, and remove those that are now part of it.
     #[inline]
     pub fn remember(&mut self, range: (u32, u32)) {
         let first = &mut self.ranges[0];
         if self.count > 0 && *first == (range.0, range.1 - 1) {
-            first.1 = range.1; // by a packet at its end, as mostly, so that it has not met another
+            first.1 = range.1; // the usual case: a packet at its end, so no other range is part of it
             if self.reported.grow_first() {
                 return;
             }
@@ -41,7 +41,7 @@ impl Blocks {
         self.report();
     }
 
-    /// What an acknowledgement reports of them.
+    /// The SACK blocks of an acknowledgement.
     #[inline]
     pub fn reported(&self) -> SackBlocks {
         self.reported
@@ -57,7 +57,7 @@ impl Blocks {
         before.as_slice().iter().filter(|r| r.1 <= range.0 || r.0 >= range.1).for_each(|&r| self.append(r));
     }
 
-    /// Everything below `bound` has come in order.
+    /// Remove the ranges below `bound`, which has been delivered.
     pub fn forget_below(&mut self, bound: u32) {
         let before = std::mem::take(self);
         before.as_slice().iter().filter(|r| r.0 >= bound).for_each(|&r| self.append(r));

@@ -1,5 +1,5 @@
-//! Delayed acknowledgements at an end that sends data, too, on which they can ride (Linux `tcp_event_data_recv`,
-//! `tcp_event_data_sent`, `tcp_send_delayed_ack`, `tcp_delack_timer_handler`).
+//! Delayed acknowledgements at an end that also sends data, so that they can be piggybacked (Linux
+//! `tcp_event_data_recv`, `tcp_event_data_sent`, `tcp_send_delayed_ack`, `tcp_delack_timer_handler`).
 
 use super::Receiver;
 use super::acknowledgement::DELAYED_ACK;
@@ -9,17 +9,19 @@ use units::{Duration, Time};
 /// The longest delay (`TCP_DELACK_MAX`).
 const LONGEST: Duration = Duration::from_millis(200);
 
-/// How such an end acknowledges.
+/// Delayed-ACK state of such an end.
 #[derive(Debug)]
 pub(super) struct Interactive {
-    /// How long an acknowledgement waits for data to ride on (`icsk_ack.ato`).
+    /// How long an acknowledgement waits for data to be piggybacked on (`icsk_ack.ato`).
     timeout: Duration,
-    /// When data last came; `NEVER` at first.
+    /// When data last arrived; `NEVER` at first.
     last: Time,
-    /// Data goes out soon after data has come: acknowledgements wait (`inet_csk_in_pingpong_mode`).
+    /// Whether this end sends data soon after it receives data, so that acknowledgements wait
+    /// (`inet_csk_in_pingpong_mode`).
     pub answers: bool,
-    /// Of the sender at this end.
+    /// Smoothed RTT of the sender at this end.
     srtt: Option<Duration>,
+    /// RTO of the sender at this end.
     rto: Duration,
 }
 
@@ -29,7 +31,8 @@ impl Interactive {
         Interactive { timeout: DELAYED_ACK, last: Time::NEVER, answers: false, srtt: None, rto }
     }
 
-    /// Data comes. True if it is the first after a pause, whose sender begins anew.
+    /// Adapt the timeout to arriving data. True if the data is the first of the connection or after a pause longer
+    /// than the RTO: the other side slow-starts again.
     pub fn receive(&mut self, now: Time) -> bool {
         let (first, gap) = (self.last == Time::NEVER, now.since(self.last));
         self.last = now;
@@ -44,24 +47,25 @@ impl Interactive {
         gap >= self.timeout && gap > self.rto
     }
 
-    /// Data goes out: an answer if it comes soon enough (`inet_csk_inc_pingpong_cnt`; one is enough).
+    /// Note that data is sent. It is an answer if it follows received data within the timeout
+    /// (`inet_csk_inc_pingpong_cnt`; one is enough).
     fn send(&mut self, now: Time) {
         self.answers |= self.last != Time::NEVER && now.since(self.last) < self.timeout;
     }
 
-    /// How long an acknowledgement may wait.
+    /// Longest wait of an acknowledgement.
     pub fn delay(&self) -> Duration {
         let longest = self.srtt.map_or(LONGEST, |srtt| srtt.max(DELAYED_ACK).min(LONGEST));
         self.timeout.min(longest)
     }
 
-    /// No data came to ride on.
+    /// Adapt to an acknowledgement that left without data.
     pub fn miss(&mut self) {
         self.timeout = if self.answers { DELAYED_ACK } else { (self.timeout * 2).min(self.rto) };
         self.answers = false;
     }
 
-    /// Something is wrong: acknowledge at once for a while (`tcp_enter_quickack_mode`).
+    /// Leave the interactive mode for quick ACKs (`tcp_enter_quickack_mode`).
     pub fn hurry(&mut self) {
         self.answers = false;
         self.timeout = DELAYED_ACK;
@@ -69,27 +73,27 @@ impl Interactive {
 }
 
 impl Receiver {
-    /// One at an end that sends data, too.
+    /// Turn into a receiver at an end that sends data, too.
     pub fn interactive(mut self) -> Receiver {
         self.interactive = Some(Box::new(Interactive::new()));
         self
     }
 
-    /// The other side's SYN or SYN-ACK has come; it bears this timestamp.
+    /// Process the other side's SYN or SYN-ACK with the timestamp `stamp`.
     pub fn on_syn(&mut self, now: Time, stamp: u32) {
         self.rtt.answered = Some(now);
         self.echo = stamp;
     }
 
-    /// What the sender at this end knows of the path.
+    /// Take over smoothed RTT and RTO from the sender at this end.
     pub fn learn(&mut self, srtt: Option<Duration>, rto: Duration) {
         if let Some(interactive) = &mut self.interactive {
             (interactive.srtt, interactive.rto) = (srtt, rto);
         }
     }
 
-    /// The acknowledgement that rides on data of so many bytes that leaves now (`tcp_event_ack_sent`); none while there
-    /// are selective ones, which go by themselves.
+    /// The acknowledgement to piggyback on `len` bytes of data that leave now (`tcp_event_ack_sent`). `None` while
+    /// there are SACK blocks to report: these are sent in an ACK of their own.
     pub fn ride(&mut self, now: Time, len: u16, out: &mut Vec<Segment>) -> Option<Riding> {
         if let Some(interactive) = self.interactive.as_mut().filter(|_| len > 0) {
             interactive.send(now);
@@ -103,22 +107,22 @@ impl Receiver {
         Some(riding)
     }
 
-    /// Acknowledges what waits for that.
+    /// Send the acknowledgement that is held back, if any.
     pub fn acknowledge(&mut self, out: &mut Vec<Segment>) {
         if self.unacked > 0 || self.compressed > 0 || self.dsack.is_some() {
             self.send_ack(out);
         }
     }
 
-    /// The other side has closed, and all that it sent has arrived.
+    /// Whether the other side has closed and all its packets have arrived.
     pub fn is_finished(&self) -> bool {
         self.fin.is_some_and(|fin| fin < self.next)
     }
 
-    /// Packet `seq` of so many bytes has come, with or without a FIN. True if the application reads at once what there is,
-    /// so that it is acknowledged (`tcp_cleanup_rbuf` after `ICSK_ACK_PUSHED`). When all has come up to a FIN, an answer is
-    /// expected: that of this end (`tcp_fin`).
-    #[cold] // bulk data come to ends that send nothing
+    /// Process packet `seq` with `len` bytes, with or without a FIN. True if the application reads at once, so that the
+    /// packet is acknowledged (`tcp_cleanup_rbuf` after `ICSK_ACK_PUSHED`). Once everything up to a FIN has arrived,
+    /// this end is expected to answer (`tcp_fin`).
+    #[cold] // bulk data arrives at ends that send nothing
     pub(super) fn interact(&mut self, now: Time, seq: u32, len: u16, fin: bool) -> bool {
         if fin {
             self.fin = Some(seq);
@@ -132,7 +136,7 @@ impl Receiver {
         len > 0 && u32::from(len) < self.config.mss
     }
 
-    /// Acknowledges at least so many packets at once.
+    /// Acknowledge at least the next `packets` packets at once.
     pub(super) fn quicken(&mut self, packets: u32) {
         self.quick = self.quick.max(packets);
         if let Some(interactive) = &mut self.interactive {

@@ -24,11 +24,11 @@ use window::{Space, Window};
 /// When a receiver acknowledges.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum AckPolicy {
-    /// As Linux does: every packet at first, then every second one and every end of a burst, or after 40 ms;
-    /// at once when something is missing, with compression of long runs of duplicates.
+    /// Linux: every packet at first, then every second one and every end of a burst, or after 40 ms;
+    /// at once when a packet is missing, with compression of long runs of duplicates.
     Linux,
     /// Every `packets` in-order packets, or `timeout` after the first unacknowledged one; at once when
-    /// something is missing (RFC 5681; ns-3's DelAckCount).
+    /// a packet is missing (RFC 5681; ns-3's DelAckCount).
     Every {
         /// In-order packets per acknowledgement.
         packets: u32,
@@ -37,30 +37,32 @@ pub enum AckPolicy {
     },
 }
 
-/// How a receiver is set up.
+/// Settings of a receiver.
 #[derive(Clone, Debug)]
 pub struct ReceiverConfig {
     /// Payload of a full segment, bytes.
     pub mss: u32,
-    /// What options that come and go take from it, bytes. The window grows by segments without them (Linux `advmss`).
+    /// Bytes of intermittent options, by which `mss` is already reduced. The window grows by segments without them
+    /// (Linux `advmss`).
     pub option_bytes: u32,
     /// When to acknowledge.
     pub ack: AckPolicy,
-    /// How marks are told to the sender.
+    /// How marks are reported to the sender.
     pub ecn: Feedback,
-    /// Merge packets that arrive within this time before they are looked at (GRO); `None`: look at each at once.
+    /// Time within which arriving packets are merged before they are processed (GRO); `None`: each is processed at
+    /// once.
     pub gro: Option<Duration>,
-    /// Hold back duplicate ACKs for up to a millisecond (Linux does).
+    /// Whether duplicate ACKs are held back for up to a millisecond, as in Linux.
     pub sack_compression: bool,
-    /// Segments bear timestamps (RFC 7323), by which those of an earlier age are known.
+    /// Whether segments have timestamps (RFC 7323), by which old ones are discarded.
     pub timestamps: bool,
-    /// What it may hold: the window it advertises follows from that.
+    /// Limit of what it may hold; the advertised window follows from it.
     pub buffer: ReceiveBuffer,
 }
 
 /// The receiving half of a connection.
 ///
-/// What every packet needs comes first, as in the [`Sender`](crate::Sender).
+/// The fields that every packet needs come first, as in the [`Sender`](crate::Sender).
 #[repr(C, align(64))]
 pub struct Receiver {
     next: u32,
@@ -82,28 +84,29 @@ pub struct Receiver {
     config: ReceiverConfig,
     gro: Option<Box<Gro>>,
     in_order: Option<Box<InOrder>>,
-    /// At an end that sends data, too.
+    /// Delayed-ACK state of an end that sends data, too.
     interactive: Option<Box<Interactive>>,
     /// Ranges in the order in which they last grew, newest first.
     recent: Blocks,
-    /// Payload of what is out of order.
+    /// Payload that is out of order.
     out_of_order_bytes: u64,
     /// Payload lengths of packets beyond `next` that are not a full MSS.
     short: Vec<(u32, u16)>,
     duplicates: u64,
     uncompressed: u32,
     uncompressed_next: u32,
-    /// The packet that bears the FIN.
+    /// The packet with the FIN.
     fin: Option<u32>,
 }
 
-/// A receiver's idea of the RTT: from the SYN-ACK to what answers it. Later the way there changes that, which the receiver
-/// sees: the two ends of a simulated path share a clock. On the wire the echo of its own timestamp says the same.
+/// A receiver's estimate of the RTT. At first it is the time from the SYN-ACK to its answer. Later the measured one-way
+/// delay of the data replaces that part of it, as both ends of a simulated path share a clock. A real receiver uses the
+/// echo of its own timestamp.
 #[derive(Debug, Default)]
 struct RttGuess {
     answered: Option<Time>,
     rtt: Option<Duration>,
-    /// What the way back takes, microseconds.
+    /// Delay from the receiver to the sender, microseconds.
     back_us: Option<u32>,
 }
 
@@ -150,7 +153,7 @@ impl Receiver {
         }
     }
 
-    /// How it was set up.
+    /// The settings.
     pub fn config(&self) -> &ReceiverConfig {
         &self.config
     }
@@ -170,7 +173,7 @@ impl Receiver {
         self.duplicates
     }
 
-    /// When the receiver wants `on_timer` called; `Time::NEVER` if it does not.
+    /// When `on_timer` must be called; `Time::NEVER` if no timer is set.
     pub fn next_timer(&self) -> Time {
         let batch = self.gro.as_ref().map_or(Time::NEVER, |gro| gro.due());
         self.ack_timer().min(batch)
@@ -180,7 +183,7 @@ impl Receiver {
         self.delayed_at.min(self.compressed_at)
     }
 
-    /// Sends what was held back long enough. Harmless if nothing was.
+    /// Process the batch and send the acknowledgement that is due. Harmless if none is.
     pub fn on_timer(&mut self, now: Time, out: &mut Vec<Segment>) {
         if self.gro.as_ref().is_some_and(|gro| gro.due() <= now) {
             self.look_at_batch(now, out);
@@ -193,7 +196,7 @@ impl Receiver {
         }
     }
 
-    /// What arrived close together is looked at.
+    /// Process the packets of a GRO batch.
     fn look_at_batch(&mut self, now: Time, out: &mut Vec<Segment>) {
         let batch = self.gro.as_mut().map(|gro| gro.take()).unwrap_or_default();
         for (segment, ce, more) in batch {
@@ -201,7 +204,7 @@ impl Receiver {
         }
     }
 
-    /// Digests an arriving segment; `ce`: it was marked on the way.
+    /// Process an arriving segment; `ce`: it was marked on the way.
     pub fn on_segment(&mut self, now: Time, segment: &Segment, ce: bool, out: &mut Vec<Segment>) {
         match *segment {
             Segment::Syn { stamp } => {
@@ -222,7 +225,7 @@ impl Receiver {
         }
     }
 
-    /// Digests a data packet; `more`: it is looked at together with the next one.
+    /// Process a data packet; `more`: GRO has merged it with the next one, so the decision on an ACK waits.
     #[inline(always)] // called for every packet that arrives
     fn on_data(&mut self, now: Time, segment: &Segment, ce: bool, more: bool, out: &mut Vec<Segment>) {
         let Segment::Data { seq, len, push, cwr, fin, stamp, sent_us, .. } = *segment else { return };
@@ -271,25 +274,25 @@ impl Receiver {
         self.ack_now |= wanted.now;
     }
 
-    /// The application has read what came before the byte `until` less the size of the buffer; it reads in order. Says so if
-    /// that opens the window by much.
+    /// Move the end of the room to byte `until`: the application has read up to `until` less the size of the buffer.
+    /// A window update is sent if the window opens by much.
     pub fn make_room(&mut self, until: u64, out: &mut Vec<Segment>) {
         if self.window.make_room(self.delivered_bytes, until) {
             self.send_ack(out);
         }
     }
 
-    /// The window that a SYN-ACK tells, bytes.
+    /// The window in a SYN-ACK, bytes.
     pub fn first_window(&self) -> u32 {
         self.window.unscaled()
     }
 
-    /// Memory that packets out of order take.
+    /// Memory of out-of-order packets.
     fn waiting(&self) -> Space {
         self.window.space(self.out_of_order_bytes, self.out_of_order.len())
     }
 
-    /// How far packets out of order are beyond what has come in order, bytes.
+    /// Extent of out-of-order data beyond the last in-order packet, bytes.
     fn beyond(&self) -> u64 {
         self.out_of_order.end().map_or(0, |end| u64::from(end - self.next) * u64::from(self.config.mss))
     }
@@ -302,7 +305,7 @@ impl RttGuess {
         }
     }
 
-    /// The RTT of data that were so long on their way.
+    /// The RTT for data with a one-way delay of `one_way_us`.
     fn sample(&mut self, one_way_us: u32) -> Option<Duration> {
         let micros = |rtt: Duration| (rtt.as_nanos() / 1_000) as u32;
         if self.back_us.is_none() {

@@ -9,22 +9,23 @@ use units::{Duration, Histogram, Time};
 /// Delays of payload from its first transmission until it is delivered in order.
 #[derive(Debug, Default)]
 pub struct InOrder {
-    /// The delays. Those of retransmitted payload follow once its sender has told when it was first sent.
+    /// The delays. Those of retransmitted packets are added later, when the sender has supplied the time of the first
+    /// transmission.
     pub delays: Histogram,
-    /// Retransmitted payload: the time of its delivery, and the number of its packet.
+    /// Retransmitted packets: delivery time and packet number.
     pub again: Vec<(Time, u32)>,
-    /// Packets beyond a hole: when the transmission that arrived was sent, in microseconds modulo 2^32, and whether it was a
-    /// retransmission.
+    /// Packets beyond a hole: when the transmission that arrived was sent (microseconds modulo 2^32), and whether it
+    /// was a retransmission.
     waiting: Numbered<(u32, bool)>,
 }
 
 impl Receiver {
-    /// Measures delays in order from now on.
+    /// Measure in-order delays from now on.
     pub fn measure_in_order(&mut self) {
         self.in_order = Some(Box::default());
     }
 
-    /// Delays in order, if they are measured.
+    /// In-order delays, if they are measured.
     #[inline]
     pub fn in_order(&mut self) -> Option<&mut InOrder> {
         self.in_order.as_deref_mut()
@@ -32,7 +33,7 @@ impl Receiver {
 }
 
 impl InOrder {
-    /// Records what a packet has brought in order: the packets from `expected` to the one before `next`.
+    /// Record the delays of the packets in `[expected, next)`, which a packet has brought in order.
     #[inline(never)]
     pub(super) fn note(&mut self, now: Time, [expected, next]: [u32; 2], segment: &Segment) {
         let Segment::Data { seq, len, again, sent_us, .. } = *segment else { return };

@@ -1,34 +1,34 @@
-//! How large the receive window is, and when it grows (Linux `tcp_grow_window`, `tcp_rcv_space_adjust`,
+//! Size and growth of the receive window (Linux `tcp_grow_window`, `tcp_rcv_space_adjust`,
 //! `__tcp_select_window`).
 //!
-//! *Space* is memory, *window* is payload. What waits in a receiver takes more memory than it has payload, so that a buffer
-//! of so much space is good for a window of a part of it. The window opens while packets come (`opened`, in the kernel
-//! `rcv_ssthresh`) up to what the buffer is good for (`clamp`), and the buffer grows with what the application reads in a
-//! round trip.
+//! *Space* is memory, *window* is payload. A packet takes more memory than it has payload, so the window that a buffer
+//! supports is a fraction of its space. The window opens as packets arrive (`opened`, in the kernel `rcv_ssthresh`), up
+//! to what the buffer supports (`clamp`). The buffer grows with what the application reads per round trip.
 //!
-//! Not modelled: packets that are dropped, or merged by copying, because the memory is full; pressure on the memory of the
-//! whole host; a packet size that falls (`rcv_mss` only rises here); that a reader that has made much room says so at once.
+//! Not modelled: packets dropped, or merged by copying, because the memory is full; memory pressure of the whole host;
+//! a packet size that falls (`rcv_mss` only rises here); a window update sent at once by a reader that has freed much
+//! memory.
 
 use units::{Bytes, Duration, Time};
 
-/// Memory of a receiver's socket, and what a packet takes of it.
+/// Memory of a receiver's socket, and the overhead of a packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ReceiveMemory {
-    /// What it has at first (`tcp_rmem[1]`).
+    /// Initial size (`tcp_rmem[1]`).
     pub first: Bytes,
-    /// What it grows to at most (`tcp_rmem[2]`).
+    /// Maximum size (`tcp_rmem[2]`).
     pub most: Bytes,
-    /// What a packet takes beside its payload: what the driver allocates for headers, and what describes it (`skb->truesize`
-    /// less the payload).
+    /// Memory per packet beside its payload: the driver's allocation for headers and the packet's descriptor
+    /// (`skb->truesize` less the payload).
     pub per_packet: Bytes,
 }
 
-/// The largest buffer that Linux knows, bytes (`sk_rcvbuf` and `sk_sndbuf` are an `int`).
+/// The largest buffer that Linux supports, bytes (`sk_rcvbuf` and `sk_sndbuf` are an `int`).
 pub const LARGEST_BUFFER: u64 = (1 << 31) - 1;
 
 impl Default for ReceiveMemory {
-    /// Never a limit. It begins with 16 MiB, as in the guest of the Linux engine, where a packet over virtual Ethernet takes
-    /// 576 bytes for headers and 256 for its description (`SKB_TRUESIZE` of a head of 256 bytes).
+    /// Memory that is never a limit. It begins with 16 MiB, as in the guest of the Linux engine. There, a packet over
+    /// virtual Ethernet takes 576 bytes for headers and 256 for its descriptor (`SKB_TRUESIZE` of a head of 256 bytes).
     fn default() -> ReceiveMemory {
         ReceiveMemory {
             first: Bytes::new(16 << 20),
@@ -38,14 +38,14 @@ impl Default for ReceiveMemory {
     }
 }
 
-/// What a receiver may hold for its application.
+/// Limit of what a receiver may hold for its application.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ReceiveBuffer {
-    /// So much payload, whatever memory that takes: an application that has set its window (`TCP_WINDOW_CLAMP`).
+    /// Payload bytes, whatever memory they take: the application has set its window (`TCP_WINDOW_CLAMP`).
     Payload(Bytes),
-    /// What its memory is good for.
+    /// Memory; the window follows from it.
     Memory(ReceiveMemory),
-    /// So much payload for an application that reads when it is [told](super::Receiver::make_room).
+    /// Payload bytes, freed only by [`Receiver::make_room`](super::Receiver::make_room).
     Unread(Bytes),
 }
 
@@ -69,74 +69,80 @@ impl Space {
     }
 }
 
-/// A packet before any came (`TCP_MSS_DEFAULT`), bytes.
+/// Assumed packet size before the first packet arrives (`TCP_MSS_DEFAULT`), bytes.
 const FIRST_PACKET: u32 = 536;
-/// What part of the memory is payload before any packet came, of 256 (`TCP_DEFAULT_SCALING_RATIO`).
+/// Assumed share of payload in memory before the first packet arrives, in 1/256 (`TCP_DEFAULT_SCALING_RATIO`).
 const FIRST_RATIO: u64 = 128;
 const RATIO_BITS: u32 = 8;
-/// Smaller packets do not open the window (`tcp_event_data_recv`).
+/// Smallest packet that opens the window, bytes (`tcp_event_data_recv`).
 const SMALLEST: u32 = 128;
-/// Packets that are read in the first round trip (`TCP_INIT_CWND`).
+/// Packets assumed to be read in the first round trip (`TCP_INIT_CWND`).
 const FIRST_FLIGHT: u64 = 10;
-/// The first window goes without scale (RFC 7323 section 2.2), and the largest scale is 14 (section 2.3).
+/// Largest first window, which is unscaled (RFC 7323 section 2.2), bytes.
 const LARGEST_UNSCALED: u64 = 65_535;
+/// Largest window scale (RFC 7323 section 2.3).
 const LARGEST_SCALE: u32 = 14;
-/// Below this round trip the buffer grows more slowly (sysctl tcp_rcvbuf_low_rtt).
+/// RTT below which the buffer grows more slowly (sysctl tcp_rcvbuf_low_rtt).
 const LOW_RTT: Duration = Duration::from_millis(1);
-/// Time between two samples of the round trip: timestamps change so often.
+/// Time between two RTT samples: the resolution of timestamps.
 const SAMPLED: Duration = Duration::from_millis(1);
-/// Pieces that one buffer of the kernel has at most (`MAX_SKB_FRAGS`): packets out of order that are joined.
+/// Most fragments in one kernel buffer (`MAX_SKB_FRAGS`): so many out-of-order packets are merged into one.
 const FRAGMENTS: u64 = 17;
-/// Quick ACKs at most (`TCP_MAX_QUICKACKS`).
+/// Most quick ACKs (`TCP_MAX_QUICKACKS`).
 const QUICK_ACKS: u64 = 16;
 
 /// The receive window.
 #[derive(Debug)]
 pub(super) struct Window {
-    /// It stays as it is.
+    /// Whether the application has set the window, so that it neither grows nor shrinks.
     is_fixed: bool,
-    /// Payload of a full segment, and what the window opens by: the same without options that come and go.
+    /// Payload of a full segment.
     mss: u64,
+    /// Payload of a segment without intermittent options: the unit by which the window opens.
     advmss: u64,
     most: Space,
     per_packet: u64,
-    /// Unit of what is advertised, less one.
+    /// Unit of the advertised window, less one.
     scale: u64,
     /// The buffer (`sk_rcvbuf`).
     memory: Space,
-    /// Payload that a space is good for, of 256 (`scaling_ratio`).
+    /// Share of payload in memory, in 1/256 (`scaling_ratio`).
     ratio: u64,
     /// The largest packet so far (`rcv_mss`).
     largest: u32,
-    /// The window that the buffer is good for (`window_clamp`).
+    /// The window that the buffer supports (`window_clamp`).
     clamp: u64,
     /// The window that may be advertised (`rcv_ssthresh`).
     opened: u64,
-    /// As far as it opens while nothing but the packet that has come waits, and what is advertised while nothing waits.
+    /// Limit of `opened` while the receiver holds only the packet that has just arrived.
     open: u64,
+    /// The window advertised while no packet is out of order.
     told: u64,
-    /// What waits leaves no room to open further once it takes so much.
+    /// Out-of-order memory from which on the window cannot open further.
     crowd: Space,
-    /// How much may wait before quick ACKs end, and how far it may reach before the buffer grows.
+    /// Out-of-order memory above which quick ACKs end.
     calm: Space,
+    /// Extent of out-of-order data above which the buffer grows, bytes.
     spare: u64,
-    /// What one packet takes: an open window does not grow while that much waits.
+    /// Memory of one packet: a fully open window does not grow while at least this much waits out of order.
     one_packet: Space,
     /// One past the highest byte that was allowed (`rcv_wup + rcv_wnd`).
     edge: u64,
     /// One past the highest byte for which there is room; `MAX` if the application reads at once.
     until: u64,
-    /// Bytes read in a round trip, and when and where the present one began (`rcvq_space`).
+    /// Bytes read in a round trip (`rcvq_space.space`).
     read_in_rtt: u64,
+    /// When the present round trip began (`rcvq_space.time`).
     since: Time,
+    /// The first byte to be read in the present round trip (`rcvq_space.seq`).
     from: u64,
-    /// The round trip as the receiver sees it (`rcv_rtt_est`); `MAX` before it is known. When it is looked at again.
+    /// The RTT as the receiver estimates it (`rcv_rtt_est`); `MAX` before the first sample.
     rtt: Duration,
     next_sample: Time,
 }
 
 impl Window {
-    /// The window before anything came (`tcp_select_initial_window`, `tcp_init_buffer_space`).
+    /// The window before any packet arrives (`tcp_select_initial_window`, `tcp_init_buffer_space`).
     pub fn new(buffer: ReceiveBuffer, mss: u32, advmss: u32) -> Window {
         let (memory, fixed, until) = match buffer {
             ReceiveBuffer::Payload(bytes) => (ReceiveMemory::default(), Some(bytes.get()), u64::MAX),
@@ -179,18 +185,18 @@ impl Window {
         window
     }
 
-    /// The window that a space is good for (`tcp_win_from_space`).
+    /// The window that a space supports (`tcp_win_from_space`).
     fn window_of(&self, space: Space) -> u64 {
         (space.0 * self.ratio) >> RATIO_BITS
     }
 
-    /// What a packet takes (`skb->truesize`).
+    /// Memory of a packet with `len` bytes of payload (`skb->truesize`).
     fn truesize(&self, len: u32) -> u64 {
         u64::from(len) + self.per_packet
     }
 
-    /// Keeps what the fast paths compare with. Half of the window is in use when more than half of the space is, and the
-    /// buffer grows when it is not good for twice what is read.
+    /// Recompute the thresholds of the fast paths. `calm` is where half of the window is in use. `spare` is what the
+    /// buffer supports beyond twice the bytes read in a round trip.
     fn settle(&mut self) {
         let packet = Space(self.truesize(self.largest));
         let all = self.window_of(self.memory);
@@ -213,21 +219,21 @@ impl Window {
         self.crowd = self.memory.less(Space(taken));
     }
 
-    /// What waits out of order takes so much memory: payload, and packets that others could not be joined to
-    /// (`tcp_ooo_try_coalesce`).
+    /// Memory of out-of-order data: the payload, and the overhead of one packet per range, as the packets of a range
+    /// are merged (`tcp_ooo_try_coalesce`).
     #[inline]
     pub fn space(&self, bytes: u64, ranges: usize) -> Space {
         Space(bytes + ranges as u64 * self.per_packet)
     }
 
-    /// A packet has come in order, which may open the window: there is room, or it says what packets are like.
+    /// Whether an in-order packet may open the window: there is room, or the packet is the largest so far.
     #[inline]
     pub fn may_open(&self, len: u32) -> bool {
         self.opened < self.open || len > self.largest
     }
 
-    /// It has, while so much waits out of order. True if the window grows: it is to be acknowledged at once
-    /// (`tcp_event_data_recv`).
+    /// Account for an in-order packet while `waiting` is out of order. True if the window grows: the packet must be
+    /// acknowledged at once (`tcp_event_data_recv`).
     pub fn take(&mut self, len: u32, waiting: Space) -> bool {
         if len > self.largest {
             self.measure(len);
@@ -235,7 +241,7 @@ impl Window {
         self.opened < self.open && self.grow(len, waiting.and(self.truesize(len)), true)
     }
 
-    /// A packet that is filed out of order, beside so much memory that waits, changes nothing.
+    /// Whether an out-of-order packet changes nothing; `waiting` and `beyond` as in [`Window::file`].
     #[inline]
     pub fn is_settled(&self, len: u32, waiting: Space, beyond: u64) -> bool {
         len <= self.largest
@@ -245,8 +251,9 @@ impl Window {
             && waiting <= self.memory
     }
 
-    /// A packet has come that is filed out of order, beside so much other memory; `beyond`: how far it all reaches; `joins`: the packet
-    /// before it is there, so that it needs no head of its own. True as above (`tcp_data_queue_ofo`).
+    /// Account for an out-of-order packet while `waiting` was out of order before it (`tcp_data_queue_ofo`). `beyond`
+    /// is the extent of all out-of-order data, bytes. `joins`: the preceding packet has arrived, so this one needs no
+    /// head of its own. True as in [`Window::take`].
     pub fn file(&mut self, len: u32, waiting: Space, beyond: u64, joins: bool) -> bool {
         if len > self.largest {
             self.measure(len);
@@ -259,7 +266,7 @@ impl Window {
         grows
     }
 
-    /// Learns from the largest packet what part of the memory is payload (`tcp_measure_rcv_mss`).
+    /// Derive the share of payload in memory from the largest packet (`tcp_measure_rcv_mss`).
     #[cold]
     fn measure(&mut self, len: u32) {
         self.largest = len;
@@ -271,8 +278,8 @@ impl Window {
         self.settle();
     }
 
-    /// Opens the window by a packet, while so much memory is in use (`tcp_grow_window`). Of a packet that is in pages alone
-    /// the head does not count, `lean` (`truesize_adjust`).
+    /// Open the window for a packet while `used` memory is in use (`tcp_grow_window`). `lean`: the packet is in pages
+    /// alone, so its head does not count (`truesize_adjust`).
     fn grow(&mut self, len: u32, used: Space, lean: bool) -> bool {
         if self.is_fixed {
             return false;
@@ -290,8 +297,8 @@ impl Window {
         step > 0
     }
 
-    /// By how much a packet opens the window that takes more memory than its payload is worth: only while the window is
-    /// small (`__tcp_grow_window`).
+    /// Growth of the window for a packet that takes more memory than its payload justifies; above 0 only while the
+    /// window is small (`__tcp_grow_window`).
     fn wasteful_step(&self, len: u32) -> u64 {
         let (mut packet, mut window) =
             (self.window_of(Space(self.truesize(len))) / 2, self.window_of(self.most) / 2);
@@ -304,7 +311,8 @@ impl Window {
         0
     }
 
-    /// The memory does not hold what waits out of order (`tcp_clamp_window`). True if it was so: no more quick ACKs.
+    /// Enlarge the memory, or clamp the window, if out-of-order data exceed the memory (`tcp_clamp_window`). True if
+    /// they did: quick ACKs end.
     #[inline]
     pub fn overflows(&mut self, waiting: Space) -> bool {
         let overflows = waiting > self.memory && !self.is_fixed;
@@ -323,14 +331,15 @@ impl Window {
         self.settle();
     }
 
-    /// The window to advertise when so many bytes have come in order and nothing waits out of order, never less than was
-    /// allowed before (`tcp_select_window`).
+    /// The window to advertise after `received` bytes in order, with no packet out of order. It never takes back what
+    /// was allowed before (`tcp_select_window`).
     #[inline]
     pub fn advertise(&mut self, received: u64) -> u32 {
         self.promise(received, self.told)
     }
 
-    /// The same while so much waits out of order: mostly what was allowed before, as nothing that is free adds to it. Quick ACKs end when half of the space is in use (`__tcp_select_window`).
+    /// The window to advertise while `waiting` is out of order: usually what was allowed before, as the free memory
+    /// does not exceed it. Quick ACKs end when half of the window is in use (`__tcp_select_window`).
     #[inline(always)] // called for every packet while something is missing
     pub fn advertise_beside(&mut self, received: u64, waiting: Space, quick: &mut u32) -> u32 {
         let allowed = self.edge.saturating_sub(received);
@@ -354,15 +363,15 @@ impl Window {
         window.min(u64::from(u32::MAX)) as u32
     }
 
-    /// Room for what comes after `received`: none rather than a little, so that no small segments are asked for
+    /// Room after the byte `received`. A small room counts as 0, to avoid the silly window syndrome
     /// (RFC 9293 section 3.8.6.2.2; `__tcp_select_window`).
     fn room(&self, received: u64) -> u64 {
         let free = self.until.saturating_sub(received);
         if free < self.clamp / 16 || free < self.mss { 0 } else { free }
     }
 
-    /// The application has read: there is room up to the byte before `until`. True if the sender is to hear of it at once, as the
-    /// window has at least doubled and less than half of it was left (`__tcp_cleanup_rbuf`).
+    /// Move the end of the room to `until`, as the application has read. True if a window update must be sent at
+    /// once: the window has at least doubled, and at most half of it was left (`__tcp_cleanup_rbuf`).
     pub fn make_room(&mut self, received: u64, until: u64) -> bool {
         self.until = until;
         let allowed = self.edge.saturating_sub(received);
@@ -386,12 +395,12 @@ impl Window {
         if self.is_fixed { window } else { (window + self.scale) & !self.scale }
     }
 
-    /// What a SYN-ACK says, which has no scale.
+    /// The window in a SYN-ACK, which is not scaled.
     pub fn unscaled(&self) -> u32 {
         self.opened.min(LARGEST_UNSCALED) as u32
     }
 
-    /// How many packets to acknowledge at once when there is reason to (`tcp_incr_quickack`).
+    /// Length of a phase of quick ACKs, packets (`tcp_incr_quickack`).
     pub fn quick_acks(&self) -> u32 {
         match self.opened / (2 * self.mss) {
             0 => 2,
@@ -399,13 +408,13 @@ impl Window {
         }
     }
 
-    /// The round trip is to be looked at.
+    /// Whether the next RTT sample is due.
     #[inline]
     pub fn wants_sample(&self, now: Time) -> bool {
         now >= self.next_sample
     }
 
-    /// A sample of the round trip (`tcp_rcv_rtt_update`).
+    /// Smooth an RTT sample into the estimate; a lower sample replaces it (`tcp_rcv_rtt_update`).
     pub fn sample(&mut self, now: Time, rtt: Duration) {
         self.rtt = if rtt < self.rtt { rtt } else { self.rtt - self.rtt / 8 + rtt / 8 };
         self.next_sample = now + SAMPLED;
@@ -414,15 +423,16 @@ impl Window {
         }
     }
 
-    /// A round trip has passed since the buffer was looked at.
+    /// Whether a round trip has passed since the last call of [`Window::read`].
     #[inline]
     pub fn is_due(&self, now: Time) -> bool {
         now.since(self.since) >= self.rtt
     }
 
-    /// The application reads all that came in order, `bytes` by now, of which a packet has brought `newly`, with what it has
-    /// joined; what is out of order reaches `beyond`. It looks at the buffer after the first piece: the rest is not read yet
-    /// (`tcp_recvmsg_locked`, `tcp_rcv_space_adjust`).
+    /// Adjust the buffer after the application has read (`tcp_recvmsg_locked`, `tcp_rcv_space_adjust`). `bytes` have
+    /// arrived in order so far. `newly` of them came with the last packet, including those behind a hole that it
+    /// filled. `beyond` is the extent of out-of-order data. The kernel adjusts the buffer after the first piece of
+    /// `newly`: the rest is not read yet.
     pub fn read(&mut self, now: Time, bytes: u64, newly: u64, beyond: u64) {
         let unread = newly.saturating_sub(FRAGMENTS * self.mss);
         let until = bytes - unread;
@@ -433,7 +443,7 @@ impl Window {
         (self.since, self.from) = (now, until);
     }
 
-    /// Makes the buffer good for twice what is read in a round trip, for more while that grows, and for what is out of order
+    /// Enlarge the buffer for twice the bytes read in a round trip, more while these grow, plus the out-of-order data
     /// (`tcp_rcvbuf_grow`).
     fn tune(&mut self, read: u64, beyond: u64) {
         let before = std::mem::replace(&mut self.read_in_rtt, read);
