@@ -3,17 +3,17 @@
 use crate::{Receiver, Segment, Sender};
 use units::{Duration, Time};
 
-/// A sender and a receiver at the same end: one handshake opens both directions, acknowledgements ride on data, and either
-/// direction is closed by a FIN.
+/// A sender and a receiver at the same end: one handshake opens both directions, acknowledgements are piggybacked on
+/// data, and each direction is closed by a FIN.
 pub struct Endpoint<'a> {
-    /// Of what goes out.
+    /// Sender of the outgoing direction.
     pub sender: &'a mut Sender,
-    /// Of what comes in.
+    /// Receiver of the incoming direction.
     pub receiver: &'a mut Receiver,
 }
 
 impl Endpoint<'_> {
-    /// Digests an arriving segment; `ce`: it was marked on the way. Returns a sample of the RTT.
+    /// Process an arriving segment; `ce`: it was marked on the way. Return an RTT sample, if there is one.
     pub fn on_segment(
         &mut self,
         now: Time,
@@ -29,7 +29,7 @@ impl Endpoint<'_> {
                 None
             }
             Segment::SynAck { .. } if self.sender.is_established() => {
-                self.sender.confirm(now, out); // the first confirmation was lost
+                self.sender.confirm(now, out); // the first `HandshakeAck` was lost
                 None
             }
             Segment::SynAck { stamp, .. } => {
@@ -38,7 +38,7 @@ impl Endpoint<'_> {
             }
             Segment::HandshakeAck { .. } | Segment::Ack { .. } => self.inform(now, segment, out),
             Segment::Data { riding, .. } => {
-                // What says nothing new was sent for the data's sake: it is no duplicate (Linux `FLAG_DATA`).
+                // On data, an acknowledgement without news is no duplicate ACK (Linux `FLAG_DATA`).
                 let news = riding.filter(|riding| self.sender.awaits(riding.ack));
                 let rtt = news.and_then(|riding| self.inform(now, &riding.alone(), out));
                 self.take(now, segment, ce, out);
@@ -55,8 +55,9 @@ impl Endpoint<'_> {
         self.sender.last_rtt()
     }
 
-    /// Data comes. Its acknowledgement rides on what has just been let go (`tcp_data_snd_check` comes before
-    /// `tcp_ack_snd_check`); the last FIN is acknowledged at once (`tcp_fin` in FIN-WAIT).
+    /// Pass data to the receiver. Its acknowledgement is piggybacked on data that has just left, as
+    /// `tcp_data_snd_check` comes before `tcp_ack_snd_check`. The last FIN is acknowledged at once (`tcp_fin` in
+    /// FIN-WAIT).
     fn take(&mut self, now: Time, segment: &Segment, ce: bool, out: &mut Vec<Segment>) {
         let before = out.len();
         self.receiver.on_segment(now, segment, ce, out);
@@ -73,7 +74,7 @@ impl Endpoint<'_> {
         }
     }
 
-    /// Runs every timer that is due.
+    /// Run every timer that is due.
     pub fn on_timer(&mut self, now: Time, out: &mut Vec<Segment>) {
         let from = out.len();
         if self.receiver.next_timer() <= now {
@@ -87,26 +88,26 @@ impl Endpoint<'_> {
         self.load(now, from, out);
     }
 
-    /// Opens the connection: the other end answers.
+    /// Send the SYN.
     pub fn open(&mut self, now: Time, out: &mut Vec<Segment>) {
         self.sender.open(now, out);
     }
 
-    /// The application has handed out so many bytes by now (`None`: there is always more).
+    /// Set the bytes that the application has written so far (`None`: unlimited).
     pub fn write(&mut self, now: Time, bytes: Option<u64>, out: &mut Vec<Segment>) {
         let from = out.len();
         self.sender.offer(now, bytes, out);
         self.load(now, from, out);
     }
 
-    /// The application has no more to send than it has handed out.
+    /// Close the outgoing direction after the bytes written so far.
     pub fn close(&mut self, now: Time, out: &mut Vec<Segment>) {
         let from = out.len();
         self.sender.close(now, out);
         self.load(now, from, out);
     }
 
-    /// A packet of so many bytes has left the interface of the host. True if the sender had waited for it.
+    /// Note that a packet of `bytes` has left the NIC of the host. True if the sender had waited for it.
     pub fn on_left_host(&mut self, now: Time, bytes: u32, out: &mut Vec<Segment>) -> bool {
         let from = out.len();
         let goes_on = self.sender.on_left_host(now, bytes, out);
@@ -114,7 +115,7 @@ impl Endpoint<'_> {
         goes_on
     }
 
-    /// Lets acknowledgements ride on what leaves.
+    /// Piggyback acknowledgements on the segments from index `from` on.
     fn load(&mut self, now: Time, from: usize, out: &mut Vec<Segment>) {
         for n in from..out.len() {
             let mut segment = out[n];

@@ -1,43 +1,43 @@
-//! Explicit congestion notification, the receiver's half: how marks are told to the sender.
+//! Explicit congestion notification at the receiver: how marks are reported to the sender.
 
-/// What two endpoints have agreed upon.
+/// ECN feedback that the two endpoints have negotiated.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Feedback {
     /// No ECN: data packets must not be marked.
     #[default]
     Off,
-    /// RFC 3168: ECN-Echo is set from the first mark until the sender says that it has reduced its window.
+    /// RFC 3168: ECN-Echo is set from the first mark until the sender signals a reduced window (CWR).
     Classic,
-    /// RFC 8257 section 3.2, DCTCP: ECN-Echo is the mark of the packets acknowledged. An ACK speaks for packets of one
-    /// kind only, so a change from marked to unmarked or back is acknowledged at once.
+    /// RFC 8257 section 3.2, DCTCP: ECN-Echo is the mark of the packets acknowledged. An ACK covers either marked or
+    /// unmarked packets, so a change between them is acknowledged at once.
     EveryMark,
-    /// RFC 9768, AccECN: every ACK carries the number of marked packets. Here it has 16 bits, as if the option with the
-    /// counters went with every ACK: no ACK loss can hide marks, as it can in the three bits of the header. A change
-    /// from marked to unmarked or back is acknowledged at once (RFC 9768 section 3.2.2.5.1, change-triggered ACKs;
-    /// Linux `tcp_ecn_received_counters`).
+    /// RFC 9768, AccECN: every ACK carries the number of marked packets. The counter has 16 bits here, as if every ACK
+    /// had the option with the counters. A lost ACK therefore never hides marks, as it can with the three bits of the
+    /// header. A change from marked to unmarked or back is acknowledged at once (RFC 9768 section 3.2.2.5.1,
+    /// change-triggered ACKs; Linux `tcp_ecn_received_counters`).
     Accurate,
 }
 
 impl Feedback {
-    /// Everything may be marked, retransmissions and bare ACKs, too. Classic ECN exempts them (RFC 3168 section 6.1.4);
-    /// Linux `tcp_ecn_send` marks them capable for DCTCP and with AccECN.
+    /// Whether retransmissions and bare ACKs are ECN-capable, too. Classic ECN exempts them (RFC 3168 section 6.1.4);
+    /// Linux `tcp_ecn_send` makes them ECT for DCTCP and with AccECN.
     pub fn covers_everything(self) -> bool {
         matches!(self, Feedback::EveryMark | Feedback::Accurate)
     }
 }
 
-/// What the receiver does after an arriving packet's ECN bits.
+/// Acknowledgements that the ECN bits of an arriving packet call for.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Wanted {
-    /// Acknowledge what came before this packet, as it was, if that is still to be done.
+    /// First acknowledge the packets before this one, with the old ECN-Echo, if they are still unacknowledged.
     pub flush: bool,
     /// Acknowledge this packet at once.
     pub now: bool,
-    /// Acknowledge at least so many packets at once.
+    /// Packets to acknowledge at once, at least.
     pub quick: u32,
 }
 
-/// Marks received, and what to say of them.
+/// Marks received, and the feedback that they cause.
 #[derive(Debug, Default)]
 pub(crate) struct Echo {
     feedback: Feedback,
@@ -47,13 +47,13 @@ pub(crate) struct Echo {
     pub ece: bool,
     /// Marks that no ACK has reported yet.
     pending: u32,
-    /// The packet before was marked.
+    /// Whether the preceding packet was marked.
     last: bool,
 }
 
 /// Packets acknowledged at once after the first mark of an episode (Linux `__tcp_ecn_check_ce`).
 const QUICK_ACKS_ON_MARK: u32 = 2;
-/// Marks that the sender must not be left ignorant of (RFC 9768 section 3.2.2.5.1).
+/// Unreported marks that make the receiver acknowledge at once (RFC 9768 section 3.2.2.5.1).
 const MOST_PENDING: u32 = 2;
 
 impl Echo {
@@ -61,13 +61,13 @@ impl Echo {
         Echo { feedback, ..Echo::default() }
     }
 
-    /// Such a packet changes nothing.
+    /// Whether a packet with these bits changes nothing.
     #[inline]
     pub fn has_no_use_for(&self, marked: bool, reduced: bool) -> bool {
         self.feedback == Feedback::Off && !(marked || reduced)
     }
 
-    /// A data packet arrives, marked or not; `reduced`: the sender says that it has reduced its window.
+    /// Process the bits of an arriving data packet; `reduced`: it has CWR, so the sender has reduced its window.
     pub fn arrive(&mut self, marked: bool, reduced: bool) -> Wanted {
         self.count = self.count.wrapping_add(u16::from(marked));
         let mut wanted = Wanted { now: reduced, ..Wanted::default() };
@@ -93,14 +93,14 @@ impl Echo {
         wanted
     }
 
-    /// What came before a packet that `arrive` wanted flushed is acknowledged.
+    /// Set the ECN-Echo of DCTCP to the mark of the packet passed to `arrive`, after the flush that `arrive` asked for.
     pub fn turn(&mut self, marked: bool) {
         if self.feedback == Feedback::EveryMark {
             self.ece = marked;
         }
     }
 
-    /// An ACK leaves.
+    /// Note that an ACK has left.
     pub fn reported(&mut self) {
         self.pending = 0;
     }

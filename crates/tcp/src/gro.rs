@@ -1,9 +1,9 @@
-//! Generic receive offload: packets that arrive close together are handed to TCP as one, which acknowledges it once
+//! Generic receive offload: packets that arrive close together are passed to TCP as one, which acknowledges it once
 //! (Linux `net/core/gro.c`, `tcp_gro_receive`).
 //!
-//! The network card interrupts some time after the first packet of a batch (`rx-usecs`); what has arrived by then is
-//! merged as far as it is alike and handed up, in order. Not modelled: batches that grow while the host is busy, and
-//! several flows in one batch disturbing each other.
+//! The network card interrupts some time after the first packet of a batch (`rx-usecs`). Consecutive packets that have
+//! arrived by then are merged if their headers allow it, and passed up in order. Not modelled: batches that grow while
+//! the host is busy, and interleaved flows in one batch.
 
 use crate::{Riding, Segment};
 use units::{Duration, Time};
@@ -11,7 +11,7 @@ use units::{Duration, Time};
 /// Largest payload that is merged, bytes (64 KiB less headers).
 const MOST_BYTES: u32 = 65_483;
 
-/// A batch of packets that wait for the interrupt.
+/// A batch of packets that await the interrupt.
 #[derive(Debug)]
 pub(crate) struct Gro {
     delay: Duration,
@@ -21,17 +21,17 @@ pub(crate) struct Gro {
 }
 
 impl Gro {
-    /// Merges what arrives within `delay` of the first packet.
+    /// Merge packets that arrive within `delay` of the first one.
     pub fn new(delay: Duration, mss: u32) -> Gro {
         Gro { delay, mss, waiting: Vec::with_capacity(64), due: Time::NEVER }
     }
 
-    /// When the batch is handed up; `Time::NEVER` if there is none.
+    /// When the batch is passed up; `Time::NEVER` if there is none.
     pub fn due(&self) -> Time {
         self.due
     }
 
-    /// A data packet arrives, `ce`: marked on the way.
+    /// Add an arriving data packet; `ce`: it was marked on the way.
     pub fn hold(&mut self, now: Time, segment: Segment, ce: bool) {
         if self.waiting.is_empty() {
             self.due = now + self.delay;
@@ -39,7 +39,7 @@ impl Gro {
         self.waiting.push((segment, ce));
     }
 
-    /// The batch, to be handed up: each packet, whether it was marked, and whether the next one belongs to it.
+    /// Take the batch: each packet, whether it was marked, and whether it is merged with the next one.
     pub fn take(&mut self) -> Vec<(Segment, bool, bool)> {
         self.due = Time::NEVER;
         let mut merged = 0;
@@ -58,8 +58,8 @@ impl Gro {
         parts
     }
 
-    /// The second packet continues the first: the next full packet with the same timestamp, ECN bits and acknowledgement, and
-    /// nothing that wants attention in between.
+    /// Whether the two packets are merged: consecutive numbers, the same timestamp, ECN bits and acknowledgement, the
+    /// first with a full MSS and without PSH, and no CWR.
     fn alike(&self, first: &(Segment, bool), second: &(Segment, bool)) -> bool {
         let (Segment::Data { seq, len, push, cwr, stamp, riding, .. }, ce) = *first else { return false };
         let Segment::Data { seq: next, cwr: next_cwr, stamp: next_stamp, riding: next_riding, .. } = second.0
@@ -84,7 +84,7 @@ mod tests {
         segment
     }
 
-    /// How many packets each part of the batch holds.
+    /// Packets in each part of the batch.
     fn parts(packets: impl IntoIterator<Item = (Segment, bool)>) -> Vec<u32> {
         let mut gro = Gro::new(Duration::from_micros(50), 1448);
         packets.into_iter().for_each(|(segment, ce)| gro.hold(Time::ZERO, segment, ce));

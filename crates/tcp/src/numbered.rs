@@ -1,7 +1,7 @@
-//! Values of packets whose numbers lie close together.
+//! Values of packets whose numbers are close together.
 
-/// Values by number of packet. Packet `n` has the place `n` modulo the number of places, which are as many as the numbers
-/// from the lowest to the highest, or more.
+/// Values by packet number, in a ring: packet `n` has the place `n` modulo the number of places. There are at least as
+/// many places as numbers from the lowest to the highest.
 #[derive(Debug)]
 pub(crate) struct Numbered<T> {
     places: Vec<Option<(u32, T)>>,
@@ -13,11 +13,11 @@ impl<T> Default for Numbered<T> {
     }
 }
 
-/// The least number of places.
+/// Smallest number of places.
 const FEWEST: usize = 16;
 
 impl<T: Copy> Numbered<T> {
-    /// Gives a packet a value; those below `lowest` have none any more.
+    /// Set the value of a packet; values below `lowest` may be discarded.
     pub fn set(&mut self, number: u32, value: T, lowest: u32) {
         let needed = (number - lowest) as usize + 1;
         if needed > self.places.len() {
@@ -58,7 +58,7 @@ mod tests {
     use std::collections::BTreeMap;
 
     proptest! {
-        /// Packets come in any order above a lowest one that rises.
+        /// Packets arrive in any order above a lowest one that rises.
         #[test]
         fn values_are_those_of_a_map(steps in prop::collection::vec((0u32..40, 0u32..300), 1..200)) {
             let (mut numbered, mut map, mut lowest) = (Numbered::default(), BTreeMap::new(), 0);

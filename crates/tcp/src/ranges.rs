@@ -1,24 +1,23 @@
-//! Sets of packet numbers kept as sorted, disjoint ranges.
+//! Sets of packet numbers as sorted, disjoint ranges.
 
 use std::collections::VecDeque;
 
 /// A set of packet numbers, as ranges `[start, end)` in ascending order that neither touch nor overlap.
 ///
-/// What is lowest is filled up and removed, what is highest grows: a deque moves little at either end, however many ranges
-/// there are.
+/// The lowest ranges are filled and removed, the highest grow. A deque makes both cheap, however many ranges there are.
 #[derive(Clone, Debug, Default)]
 pub struct RangeSet {
     ranges: VecDeque<(u32, u32)>,
 }
 
 impl RangeSet {
-    /// Nothing in it.
+    /// Whether the set is empty.
     #[inline]
     pub fn is_empty(&self) -> bool {
         self.ranges.is_empty()
     }
 
-    /// How many ranges there are.
+    /// Number of ranges.
     #[inline]
     pub fn len(&self) -> usize {
         self.ranges.len()
@@ -41,7 +40,7 @@ impl RangeSet {
         self.ranges.back().map(|r| r.1)
     }
 
-    /// The number that has `n` - 1 others above it in the set, if it holds so many; `n` counts from 1.
+    /// The `n`-th highest number, counted from 1; `None` if the set has fewer.
     pub fn nth_highest(&self, n: u32) -> Option<u32> {
         let mut above = 0;
         self.iter().rev().find_map(|(start, end)| {
@@ -56,8 +55,8 @@ impl RangeSet {
         self.ranges.get(i).copied().filter(|r| r.0 <= number)
     }
 
-    /// Adds `[start, end)`, merges what it touches, and returns the range it became part of. `new` is told of the parts that
-    /// were not in the set, in ascending order.
+    /// Add `[start, end)`, merge the ranges that it touches, and return the merged range. `new` is called with each
+    /// part that was not in the set, in ascending order.
     #[inline]
     pub fn add(&mut self, start: u32, end: u32, mut new: impl FnMut(u32, u32)) -> (u32, u32) {
         match self.ranges.back_mut() {
@@ -78,7 +77,7 @@ impl RangeSet {
         }
     }
 
-    /// The same where it begins below the last range.
+    /// Same as [`RangeSet::add`] for a range that begins below the last one.
     fn add_below(&mut self, start: u32, end: u32, mut new: impl FnMut(u32, u32)) -> (u32, u32) {
         let first = self.ranges.partition_point(|r| r.1 < start);
         let (mut merged, mut from, mut after) = ((start, end), start, first);
@@ -99,7 +98,7 @@ impl RangeSet {
         merged
     }
 
-    /// Puts one range in the place of those from number `first` up to, but not including, `after`.
+    /// Replace the ranges with indices `first..after` by one range.
     fn replace(&mut self, first: usize, after: usize, range: (u32, u32)) {
         if first == after {
             return self.ranges.insert(first, range);
@@ -110,7 +109,7 @@ impl RangeSet {
         }
     }
 
-    /// Removes every number below `bound`.
+    /// Remove every number below `bound`.
     #[inline]
     pub fn remove_below(&mut self, bound: u32) {
         while let Some(first) = self.ranges.front_mut()

@@ -11,8 +11,8 @@ pub struct SackBlocks {
 }
 
 impl SackBlocks {
-    /// The first three of these blocks that are not empty, in their order. Of a block longer than 65,535 packets only the
-    /// end is kept, which is what the other side cannot know yet.
+    /// Take the first three non-empty blocks, in their order. A block longer than 65,535 packets is reduced to its end,
+    /// the part that the sender has not seen yet.
     #[inline]
     pub fn from_ranges(blocks: impl IntoIterator<Item = (u32, u32)>) -> SackBlocks {
         let (mut starts, mut lengths) = ([0; 3], [0; 3]);
@@ -23,7 +23,7 @@ impl SackBlocks {
         SackBlocks { starts, lengths }
     }
 
-    /// The first three of these blocks, none of which is empty.
+    /// Take the first three blocks, none of which is empty.
     pub(crate) fn from_first(blocks: &[(u32, u32)]) -> SackBlocks {
         let (mut starts, mut lengths) = ([0; 3], [0; 3]);
         for (place, &(start, end)) in blocks.iter().take(3).enumerate() {
@@ -40,15 +40,15 @@ impl SackBlocks {
         (0..3).map_while(block)
     }
 
-    /// One of them is just this range.
+    /// Whether one of the blocks is exactly this range.
     #[inline]
     pub fn has(&self, start: u32, end: u32) -> bool {
         let (starts, lengths, length) = (self.starts, self.lengths, end.wrapping_sub(start));
-        // All three, without a branch between them.
+        // Compares all three without branches.
         (0..3).fold(false, |has, n| has | ((starts[n] == start) & (u32::from(lengths[n]) == length)))
     }
 
-    /// The packet that the first block reports and did not in `before`, if that is the only difference.
+    /// The packet by which the first block has grown since `before`; `None` if there is any other difference, or none.
     #[inline]
     pub fn grown_since(&self, before: &SackBlocks) -> Option<u32> {
         let (starts, [first, second, third]) = (self.starts, self.lengths);
@@ -58,7 +58,7 @@ impl SackBlocks {
         (grows && is_same).then(|| starts[0] + u32::from(old_first))
     }
 
-    /// The first block reaches one packet further; false if it is as long as a block can be.
+    /// Extend the first block by one packet; false if it had the maximum length.
     #[inline]
     pub fn grow_first(&mut self) -> bool {
         let [first, second, third] = self.lengths;
@@ -66,19 +66,19 @@ impl SackBlocks {
         first < u16::MAX
     }
 
-    /// No block at all.
+    /// Whether there are no blocks.
     #[inline]
     pub fn is_empty(&self) -> bool {
         self.lengths[0] == 0
     }
 
-    /// How many packets they name.
+    /// Packets in all blocks.
     fn packets(&self) -> u64 {
         let lengths = self.lengths;
         lengths.into_iter().map(u64::from).sum()
     }
 
-    /// How many blocks there are.
+    /// Number of blocks.
     pub fn len(&self) -> usize {
         match self.lengths {
             [0, ..] => 0,
@@ -89,14 +89,14 @@ impl SackBlocks {
     }
 }
 
-/// Room for options in the header of TCP.
+/// Room for options in the TCP header, bytes.
 const MOST_OPTION_BYTES: u16 = 40;
-/// The timestamps option, padded to whole words.
+/// Bytes of the timestamps option, padded to whole words.
 const STAMP_BYTES: u16 = 12;
-/// The AccECN option with its three counters, padded to whole words (RFC 9768 section 3.2.3).
+/// Bytes of the AccECN option with its three counters, padded to whole words (RFC 9768 section 3.2.3).
 pub const ACCECN_OPTION_BYTES: u16 = 12;
 
-/// One TCP segment. Packets are numbered from 0; a packet is a full MSS except where the application ran dry.
+/// One TCP segment. Packets are numbered from 0; a packet is a full MSS unless the application had less to send.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Segment {
     /// Opens the connection.
@@ -130,17 +130,17 @@ pub enum Segment {
         len: u16,
         /// Last packet of a burst of several (Linux sets PSH there, and receivers answer it at once).
         push: bool,
-        /// It was sent before.
+        /// Whether it is a retransmission.
         again: bool,
         /// The sender has reduced its window in answer to an echoed mark (RFC 3168 CWR).
         cwr: bool,
-        /// Nothing comes after this packet.
+        /// Last packet of the connection.
         fin: bool,
         /// Sender's timestamp, in the sender's clock units.
         stamp: u32,
         /// When it was sent, microseconds modulo 2^32. Not part of TCP: both ends of a simulated path share a clock.
         sent_us: u32,
-        /// The acknowledgement that rides on it, on connections that carry data both ways.
+        /// The piggybacked acknowledgement, on connections that carry data both ways.
         riding: Option<Riding>,
     },
     /// Acknowledges.
@@ -151,7 +151,7 @@ pub enum Segment {
         echo: u32,
         /// Receive window in bytes, from `ack` on.
         window: u32,
-        /// How long the data packet that arrived last was on its way, microseconds. Not part of TCP either.
+        /// One-way delay of the data packet that arrived last, microseconds. Not part of TCP either.
         one_way_us: u32,
         /// CE-marked packets received so far, modulo 2^16.
         ce_count: u16,
@@ -167,26 +167,26 @@ pub enum Segment {
 // A segment is copied at every hop.
 const _: () = assert!(size_of::<Segment>() == 40);
 
-/// The acknowledgement of one direction that rides on data of the other. It has no selective acknowledgements: while there
-/// are some to send they go in a segment of their own.
+/// The acknowledgement of one direction, piggybacked on data of the other. It has no SACK blocks: these are sent in a
+/// segment of their own.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Riding {
-    /// As in [`Segment::Ack`], and so are the others.
+    /// Every packet below this number has arrived.
     pub ack: u32,
     /// Timestamp echoed.
     pub echo: u32,
     /// Receive window in bytes.
     pub window: u32,
-    /// How long the data packet that arrived last was on its way, microseconds.
+    /// One-way delay of the data packet that arrived last, microseconds.
     pub one_way_us: u32,
     /// CE-marked packets received so far, modulo 2^16.
     pub ce_count: u16,
-    /// ECN-Echo.
+    /// ECN-Echo (RFC 3168).
     pub ece: bool,
 }
 
 impl Riding {
-    /// The same, walking by itself.
+    /// The same acknowledgement as a segment of its own.
     pub fn alone(self) -> Segment {
         let Riding { ack, echo, window, one_way_us, ce_count, ece } = self;
         let sacks = SackBlocks::default();
@@ -194,19 +194,19 @@ impl Riding {
     }
 }
 
-/// What is left of the room beside timestamps, if there are.
+/// Room for options beside timestamps, bytes.
 fn room_for_options(timestamps: bool) -> u16 {
     if timestamps { MOST_OPTION_BYTES - STAMP_BYTES } else { MOST_OPTION_BYTES }
 }
 
-/// Options of the handshake beyond those of a data packet, or all of them without timestamps.
+/// Bytes of handshake options beyond those of a data packet.
 fn opening_bytes(timestamps: bool) -> u16 {
     if timestamps { 8 } else { 12 }
 }
 
 #[cfg(test)]
 impl Segment {
-    /// New data with nothing to say beside it.
+    /// New data without flags.
     pub(crate) fn plain_data(seq: u32, len: u16, stamp: u32) -> Segment {
         let (push, again, cwr, fin, sent_us, riding) = (false, false, false, false, 0, None);
         Segment::Data { seq, len, push, again, cwr, fin, stamp, sent_us, riding }
@@ -222,7 +222,7 @@ impl Segment {
         }
     }
 
-    /// What it acknowledges, by itself or riding on data, beside its selective acknowledgements.
+    /// The acknowledgement in an ACK or on data, without SACK blocks.
     pub fn acknowledgement(&self) -> Option<Riding> {
         match *self {
             Segment::Ack { ack, echo, window, one_way_us, ce_count, ece, .. } => {
@@ -233,7 +233,7 @@ impl Segment {
         }
     }
 
-    /// How long payload has been on its way, to the microsecond.
+    /// One-way delay of the payload so far, to the microsecond; `None` without payload.
     #[inline]
     pub fn one_way(&self, now: Time) -> Option<Duration> {
         match *self {
@@ -244,16 +244,18 @@ impl Segment {
         }
     }
 
-    /// It is a packet of its sender's scoreboard: it carries payload, or a FIN.
+    /// Whether it is in its sender's scoreboard: it carries payload, or a FIN.
     pub fn is_data(&self) -> bool {
         matches!(self, Segment::Data { .. })
     }
 
-    /// Bytes of options in the header beside timestamps: MSS and window scale in a SYN and its answer, and that selective
-    /// acknowledgements may come, which hides in the padding of timestamps; of such acknowledgements the option's own
-    /// two, two of padding, and eight per block (RFC 2018; Linux `tcp_syn_options`, `tcp_established_options`). Then
-    /// `accecn` bytes of the AccECN option in all but a SYN, or what is left of the room for options (Linux
-    /// `tcp_options_fit_accecn`; that it takes the place of a third block is not modelled).
+    /// Bytes of options in the header beside timestamps.
+    ///
+    /// - SYN and SYN-ACK: MSS and window scale. SACK-permitted fits into the padding of timestamps (Linux
+    ///   `tcp_syn_options`).
+    /// - SACK: two bytes of its own, two of padding, and eight per block (RFC 2018; Linux `tcp_established_options`).
+    /// - AccECN: `accecn` bytes in all but a SYN, or what room is left (Linux `tcp_options_fit_accecn`). Linux may drop
+    ///   a third SACK block for it, which is not modelled.
     pub fn option_bytes(&self, timestamps: bool, accecn: u16) -> u16 {
         match self {
             Segment::Data { .. } => accecn,
@@ -266,13 +268,13 @@ impl Segment {
         }
     }
 
-    /// An acknowledgement that only says how far everything has arrived: a later one of its flow says more.
+    /// Whether it is a bare cumulative ACK, which any later ACK of its flow supersedes.
     pub fn is_plain_ack(&self) -> bool {
         matches!(self, Segment::Ack { ece: false, dsack: false, sacks, .. } if sacks.iter().next().is_none())
     }
 
-    /// An acknowledgement that says nothing that a younger one does not say as well. One that repeats the same number says
-    /// something by being there, unless the younger one has more selective acknowledgements.
+    /// Whether the `younger` ACK conveys all that this one does. A duplicate ACK is itself a signal, so it is redundant
+    /// only if the younger one has more SACKed packets.
     pub fn is_redundant(&self, younger: &Segment) -> bool {
         let (
             Segment::Ack { ack, ece, dsack: false, sacks, .. },
@@ -289,12 +291,12 @@ impl Segment {
     }
 }
 
-/// The timestamp option's clock: milliseconds, as in Linux.
+/// Clock of the timestamps option: milliseconds, as in Linux.
 pub(crate) fn stamp(now: Time) -> u32 {
     now.as_millis() as u32
 }
 
-/// The clock that both ends share: microseconds, modulo 2^32.
+/// Clock that both ends share: microseconds, modulo 2^32.
 #[inline]
 pub(crate) fn micros(now: Time) -> u32 {
     now.as_micros() as u32
