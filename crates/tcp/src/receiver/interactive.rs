@@ -12,7 +12,7 @@ const LONGEST: Duration = Duration::from_millis(200);
 /// Delayed-ACK state of such an end.
 #[derive(Debug)]
 pub(super) struct Interactive {
-    /// How long an acknowledgement waits for data to be piggybacked on (`icsk_ack.ato`).
+    /// Time that an acknowledgement waits for data to be piggybacked on (`icsk_ack.ato`).
     timeout: Duration,
     /// When data last arrived; `NEVER` at first.
     last: Time,

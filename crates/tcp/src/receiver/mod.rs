@@ -30,7 +30,7 @@ pub enum AckPolicy {
     /// Every `packets` in-order packets, or `timeout` after the first unacknowledged one; at once when
     /// a packet is missing (RFC 5681; ns-3's DelAckCount).
     Every {
-        /// In-order packets per acknowledgement.
+        /// Packets in order per acknowledgement.
         packets: u32,
         /// Longest delay.
         timeout: Duration,
@@ -47,7 +47,7 @@ pub struct ReceiverConfig {
     pub option_bytes: u32,
     /// When to acknowledge.
     pub ack: AckPolicy,
-    /// How marks are reported to the sender.
+    /// ECN feedback to the sender.
     pub ecn: Feedback,
     /// Time within which arriving packets are merged before they are processed (GRO); `None`: each is processed at
     /// once.
@@ -56,7 +56,7 @@ pub struct ReceiverConfig {
     pub sack_compression: bool,
     /// Whether segments have timestamps (RFC 7323), by which old ones are discarded.
     pub timestamps: bool,
-    /// Limit of what it may hold; the advertised window follows from it.
+    /// Limit on data held for the application; the advertised window follows from it.
     pub buffer: ReceiveBuffer,
 }
 
@@ -158,7 +158,7 @@ impl Receiver {
         &self.config
     }
 
-    /// In-order payload bytes handed to the application.
+    /// Payload bytes delivered in order to the application.
     pub fn delivered_bytes(&self) -> u64 {
         self.delivered_bytes
     }

@@ -25,7 +25,7 @@ impl Receiver {
         self.in_order = Some(Box::default());
     }
 
-    /// In-order delays, if they are measured.
+    /// Delays until delivery in order, if they are measured.
     #[inline]
     pub fn in_order(&mut self) -> Option<&mut InOrder> {
         self.in_order.as_deref_mut()

@@ -38,7 +38,7 @@ impl Default for ReceiveMemory {
     }
 }
 
-/// Limit of what a receiver may hold for its application.
+/// Limit on the data that a receiver holds for its application.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ReceiveBuffer {
     /// Payload bytes, whatever memory they take: the application has set its window (`TCP_WINDOW_CLAMP`).

@@ -1,24 +1,24 @@
-//! The records of packets sent long ago, most of which are delivered while something below them is still missing.
+//! Compact records of the oldest outstanding packets, most of which are delivered while a packet below them is missing.
 
 use super::scoreboard::{BURST_HEAD, EVER_RETRANSMITTED, LINKED, RETRANSMITTED, Record, SACKED};
 
-/// What is still asked of a packet that is delivered, besides its length.
+/// Flags of a delivered packet that are still read, besides its length.
 const LASTING: u16 = SACKED | EVER_RETRANSMITTED | BURST_HEAD;
 
-/// With so many kinds of delivered packets the next one is compared.
+/// Distinct kinds of delivered packets kept for deduplication.
 const KINDS: usize = 8;
 
-/// Records of consecutive packets. Delivered ones that are alike share one.
+/// Records of consecutive packets. Delivered packets of the same kind share one.
 #[derive(Debug, Default)]
 pub(super) struct Early {
     first: u32,
-    /// Where the record of each packet is.
+    /// Index of each packet's record.
     places: Vec<u32>,
     records: Vec<Record>,
 }
 
 impl Early {
-    /// Records of the packets from number `first` on.
+    /// Collect the records of the packets from number `first` on.
     pub fn new<'a>(first: u32, records: impl ExactSizeIterator<Item = &'a Record>) -> Early {
         let places = Vec::with_capacity(records.len());
         let mut early = Early { first, places, records: Vec::new() };
@@ -31,10 +31,10 @@ impl Early {
         early
     }
 
-    /// Keeps a record, or finds one of the same kind. Returns its place.
+    /// Store a record, or find one of the same kind. Return its index.
     fn keep(&mut self, record: &Record, kinds: &mut Kinds) -> u32 {
         let next = self.records.len() as u32;
-        // A retransmission that is still counted may be found to have been needless, and a probe may have been sent of it.
+        // RETRANSMITTED may still be cleared by a DSACK, and LINKED means that a probe has repeated the packet.
         if record.flags & (SACKED | RETRANSMITTED | LINKED) != SACKED {
             self.records.push(*record);
             return next;
@@ -50,7 +50,7 @@ impl Early {
         self.places[(seq - self.first) as usize] as usize
     }
 
-    /// How many records there are.
+    /// Number of records.
     pub fn records(&self) -> usize {
         self.records.len()
     }
@@ -61,7 +61,7 @@ impl Early {
         &self.records[self.place(seq)]
     }
 
-    /// The record of a packet, to be changed if it is its own: that of a delivered one may be others', too.
+    /// The record of a packet, to be changed only if it is not shared: delivered packets may share theirs.
     #[cold]
     #[inline(never)]
     pub fn get_mut(&mut self, seq: u32) -> &mut Record {
@@ -70,7 +70,7 @@ impl Early {
     }
 }
 
-/// The kinds of delivered packets that were seen last, and the place of the record of each.
+/// The kinds of delivered packets seen last, with the index of the record of each.
 #[derive(Default)]
 struct Kinds {
     known: [((u16, u16), u32); KINDS],
@@ -101,7 +101,7 @@ mod tests {
     use std::iter::successors;
     use units::Time;
 
-    /// Sends packets that differ by when they left, how long they are and whether they begin a burst.
+    /// Send packets of different times, lengths and places in a burst.
     fn send(board: &mut Scoreboard, packets: u32) {
         (0..packets).for_each(|_| {
             board.append(&sent(board.next));
@@ -139,7 +139,7 @@ mod tests {
         assert_eq!((board.sacked_out, count(&board, SACKED)), (0, 0));
     }
 
-    /// What may happen to a packet that is outstanding.
+    /// Apply one of the events that may happen to an outstanding packet.
     fn happen(board: &mut Scoreboard, kind: u8, seq: u32) {
         let is_missing = !board.get(seq).is(SACKED);
         match kind {
@@ -163,7 +163,7 @@ mod tests {
         }
     }
 
-    /// What is asked of the record of a packet, which depends on whether it is delivered.
+    /// The fields of a record that are read; fewer once the packet is delivered.
     fn told(board: &Scoreboard, seq: u32) -> (u16, u16, Option<Time>, Option<u32>) {
         let record = board.get(seq);
         let flags = record.flags & (LASTING | LOST | RETRANSMITTED | LINKED);

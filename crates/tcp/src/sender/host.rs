@@ -1,20 +1,22 @@
-//! What a connection has in its host: packets that wait for their departure, and packets in the network interface.
+//! Packets of a connection inside its host: those that wait for their departure time, and those in the NIC.
 //!
-//! With `sch_fq` packets are handed over ahead of their time, each with its earliest departure time, and leave when
-//! that has come (Linux `sch_fq.c`). Several flows of one host take turns only behind that, in the queue of its
-//! interface ([`Nic`]): there a packet arrives at its departure time. A host without an interface passes everything on
-//! at once, so that its flows have nothing in common.
+//! With `sch_fq`, packets are passed down ahead of their departure time and leave when it has come (Linux `sch_fq.c`).
+//! Flows of one host share only the queue of the NIC ([`Nic`]) behind that, where a packet arrives at its departure
+//! time. A host without a NIC passes every packet on at once, so its flows share no queue.
 //!
-//! With an interface, the bytes that a connection has in the host are limited (TCP small queues, Linux
-//! `tcp_small_queue_check`), and the connection goes on when some have left (`tcp_wfree`, `tcp_tsq_write`). Counted are
-//! bytes on the wire. Linux counts `skb->truesize`, which adds the memory of buffers and differs between drivers and
-//! versions; the limit of two bursts is the same in either measure, and that of a millisecond is tighter there by the
-//! part of `truesize` that is no payload.
+//! With a NIC, the bytes that a connection has in the host are limited (TCP small queues, Linux
+//! `tcp_small_queue_check`). The connection continues when some have left (`tcp_wfree`, `tcp_tsq_write`). The limit
+//! counts bytes on the wire. Linux counts `skb->truesize`, which adds the memory of buffers and differs between drivers
+//! and versions. The limit of two bursts is the same in either unit. The limit of a millisecond is tighter in Linux, by
+//! the part of `truesize` that is not payload.
 //!
-//! Not modelled: the timer slack of `sch_fq` (10 microseconds) and its limits for what waits for its time (100 packets per
-//! flow, a horizon of 10 s); that a retransmission waits until the original has left the host
-//! (`skb_still_in_host_queue`); that a drop in the host's own queue reduces the window at once (`tcp_enter_cwr` in
-//! `__tcp_transmit_skb`): loss recovery finds it.
+//! Not modelled:
+//!
+//! - the timer slack of `sch_fq` (10 microseconds) and its limits for waiting packets (100 packets per flow, a horizon
+//!   of 10 s)
+//! - a retransmission waits until the original has left the host (`skb_still_in_host_queue`)
+//! - a drop in the host's own queue reduces the window at once (`tcp_enter_cwr` in `__tcp_transmit_skb`): here, loss
+//!   recovery detects it
 
 use super::Sender;
 use super::scoreboard::BURST_HEAD;
@@ -22,42 +24,42 @@ use crate::Segment;
 use std::collections::VecDeque;
 use units::{Rate, Time};
 
-/// The most that a connection without pacing may have in its host (sysctl tcp_limit_output_bytes).
+/// Most bytes that a connection without pacing may have in its host (sysctl tcp_limit_output_bytes).
 const LIMIT_OUTPUT_BYTES: u64 = 4 << 20;
-/// The limit for new data (`tcp_write_xmit`): its factor is 2^0.
+/// Factor of the limit for new data, as a power of two (`tcp_write_xmit`).
 pub(super) const NEW_DATA: u32 = 0;
-/// The limit for retransmissions is twice as high (`tcp_xmit_retransmit_queue`).
+/// Factor of the limit for retransmissions, as a power of two: twice as high (`tcp_xmit_retransmit_queue`).
 pub(super) const RETRANSMISSIONS: u32 = 1;
 
-/// Who holds packets back until pacing lets them go.
+/// The layer that paces.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Pacing {
     /// The transport, if the algorithm needs pacing; otherwise bursts are not paced.
     #[default]
     Auto,
-    /// The transport, for every algorithm (SO_MAX_PACING_RATE, or `sch_fq` in what it does to rates).
+    /// The transport, for every algorithm (SO_MAX_PACING_RATE; the same rates as with `sch_fq`).
     Always,
-    /// `sch_fq`, for every algorithm. The transport decides up to a millisecond ahead what will be sent.
+    /// `sch_fq`, for every algorithm. The transport passes packets down up to a millisecond ahead.
     Fq,
 }
 
-/// The network interface of a host. It tells the sender what leaves it ([`Sender::on_left_host`]).
+/// The network interface of a host. It reports departures to the sender ([`Sender::on_left_host`]).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Nic {
     /// Bytes of headers around the payload of a data packet on the wire.
     pub header_bytes: u32,
 }
 
-/// Packets that wait in the host for their departure, and what is counted of those in its interface.
+/// Packets that wait in the host for their departure time, and the bytes of the connection in the NIC.
 #[derive(Debug, Default)]
 pub(super) struct HostQueue {
     pub on: bool,
     waiting: VecDeque<(Time, Segment)>,
     /// Payload that waits for its departure.
     bytes: u64,
-    /// Bytes on the wire that have not left the interface (`sk_wmem_alloc`); 0 without one.
+    /// Bytes on the wire that have not left the NIC (`sk_wmem_alloc`); 0 without a NIC.
     held: u64,
-    /// The connection goes on when something leaves (`TSQ_THROTTLED`).
+    /// Whether the connection continues when a packet leaves (`TSQ_THROTTLED`).
     throttled: bool,
 }
 
@@ -66,7 +68,7 @@ impl HostQueue {
         HostQueue { on, ..HostQueue::default() }
     }
 
-    /// Nothing waits for its departure, and nothing is in the interface (as `tcp_rate_check_app_limited` asks).
+    /// Whether no packet waits for its departure or is in the NIC (as `tcp_rate_check_app_limited` tests).
     pub fn is_empty(&self) -> bool {
         self.waiting.is_empty() && self.held == 0
     }
@@ -76,7 +78,7 @@ impl HostQueue {
         self.waiting.front().map_or(Time::NEVER, |front| front.0)
     }
 
-    /// Takes a packet that may depart at `at`, or lets it go if that is now.
+    /// Queue a packet that may depart at `at`, or pass it on if that is now.
     pub fn hand_over(&mut self, now: Time, at: Time, segment: Segment, out: &mut Vec<Segment>) {
         if at <= now && self.waiting.is_empty() {
             out.push(segment);
@@ -86,7 +88,7 @@ impl HostQueue {
         }
     }
 
-    /// Lets go what is due.
+    /// Pass on the packets that are due.
     pub fn release(&mut self, now: Time, out: &mut Vec<Segment>) {
         while self.next() <= now
             && let Some((_, segment)) = self.waiting.pop_front()
@@ -96,15 +98,15 @@ impl HostQueue {
         }
     }
 
-    /// So much is waiting that the transport is to hold back: two bursts, or a millisecond at the pacing rate.
+    /// Whether more waits than two bursts and than 2^-`pacing_shift` seconds at the pacing rate.
     fn is_full(&self, burst_bytes: u64, rate: Rate, pacing_shift: u32) -> bool {
         self.bytes > (2 * burst_bytes).max(rate.bytes_per_sec() >> pacing_shift)
     }
 }
 
 impl Sender {
-    /// A packet of so many bytes has left the interface of the host, or was dropped there; sends what that releases
-    /// (`tcp_wfree`, `tcp_tsq_write`). True if the sender had waited for it.
+    /// Note that a packet of `bytes` has left the NIC, or was dropped there, and send what that allows (`tcp_wfree`,
+    /// `tcp_tsq_write`). True if the sender had waited for it.
     pub fn on_left_host(&mut self, now: Time, bytes: u32, out: &mut Vec<Segment>) -> bool {
         self.host.held = self.host.held.saturating_sub(bytes.into());
         let goes_on = std::mem::take(&mut self.host.throttled) && self.established;
@@ -115,20 +117,20 @@ impl Sender {
         goes_on
     }
 
-    /// A packet of the connection without data goes into the interface of the host, too.
+    /// Count a packet without data that the connection has passed to the NIC.
     pub fn on_sent_beside(&mut self, bytes: u32) {
         self.host.held += u64::from(bytes);
     }
 
-    /// Counts a burst of so much payload that goes into the interface of the host.
+    /// Count a burst with `bytes` of payload that is passed to the NIC.
     pub(super) fn count_in_host(&mut self, packets: u32, bytes: u64) {
         if let Some(nic) = self.config.nic {
             self.host.held += bytes + u64::from(packets) * u64::from(nic.header_bytes);
         }
     }
 
-    /// Enough of the connection is in its host to wait with a burst of so many packets (`tcp_small_queue_check`): two
-    /// such bursts, or 2^-`pacing_shift` seconds at the pacing rate, times 2^`factor`.
+    /// Whether a burst of `packets` must wait, as the host holds enough of the connection (`tcp_small_queue_check`).
+    /// The limit is two such bursts, or 2^-`pacing_shift` seconds at the pacing rate if more, times 2^`factor`.
     pub(super) fn is_throttled(&mut self, packets: u32, factor: u32) -> bool {
         let Some(nic) = self.config.nic else { return false };
         let burst = u64::from(packets) * u64::from(self.config.mss + nic.header_bytes);
@@ -136,24 +138,24 @@ impl Sender {
         if !self.pacer.enabled() {
             limit = limit.min(LIMIT_OUTPUT_BYTES);
         }
-        // `sk_wmem_alloc` counts from 1, so that just as much as the limit is above it.
+        // `sk_wmem_alloc` counts from 1, so a value equal to the limit is above it.
         let full = self.host.held >= limit << factor && !self.has_one_burst_out();
         self.host.throttled |= full;
         full
     }
 
-    /// At most one burst is unacknowledged (`tcp_rtx_queue_empty_or_single_skb`).
+    /// Whether at most one burst is unacknowledged (`tcp_rtx_queue_empty_or_single_skb`).
     fn has_one_burst_out(&self) -> bool {
         !(self.board.una + 1..self.board.next).rev().any(|seq| self.board.get(seq).is(BURST_HEAD))
     }
 
-    /// Pacing forbids to send (or to hand over) anything now.
+    /// Whether pacing forbids to send now, or to pass packets down.
     pub(super) fn must_wait(&self, now: Time) -> bool {
         if !self.host.on {
             return self.pacer.holds(now);
         }
         if self.config.nic.is_some() {
-            return false; // `is_throttled` counts what waits for its departure, too
+            return false; // `is_throttled` also counts packets that wait for their departure
         }
         let burst_bytes = u64::from(self.burst_packets()) * u64::from(self.config.mss);
         self.host.is_full(burst_bytes, self.pacer.rate(), self.config.pacing_shift)

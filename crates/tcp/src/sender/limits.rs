@@ -1,16 +1,16 @@
-//! How long the sender was limited by what: application, receiver, window (after Linux `tcp_chrono`).
+//! Time that the sender spends limited by each cause: application, receiver, window (after Linux `tcp_chrono`).
 
 use std::ops::AddAssign;
 use units::{Duration, Time};
 
-/// What keeps the sender from sending more at this moment.
+/// The cause that keeps the sender from sending more at this moment.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum Limit {
     /// The congestion window is full.
     Cwnd,
-    /// The next departure has not come.
+    /// The next departure is in the future.
     Pacing,
-    /// Enough waits in the host.
+    /// The queues of the host hold enough.
     Host,
     /// Nothing to send, or the connection is not open yet.
     #[default]
@@ -19,27 +19,27 @@ pub(super) enum Limit {
     Receiver,
     /// The send buffer is full of unacknowledged data.
     SendBuffer,
-    /// It has closed, and all is acknowledged: no time is spent any more.
+    /// The sender has closed, and all is acknowledged: no time is counted any more.
     Over,
 }
 
 /// Time spent limited by each cause.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Limited {
-    /// By the congestion window.
+    /// Limited by the congestion window.
     pub cwnd: Duration,
-    /// By pacing, or by what waits in the host.
+    /// Limited by pacing, or by the queues of the host.
     pub pacing: Duration,
-    /// By the application: nothing to send.
+    /// Limited by the application: nothing to send.
     pub application: Duration,
-    /// By the receiver's window.
+    /// Limited by the receiver's window.
     pub receiver: Duration,
-    /// By the send buffer.
+    /// Limited by the send buffer.
     pub send_buffer: Duration,
 }
 
 impl Limited {
-    /// All of it: how long the sender has been open.
+    /// Sum of all causes: how long the sender has been open.
     pub fn total(&self) -> Duration {
         self.cwnd + self.pacing + self.application + self.receiver + self.send_buffer
     }
@@ -55,11 +55,11 @@ impl AddAssign for Limited {
     }
 }
 
-/// The running account.
+/// Accounts of time by cause.
 #[derive(Debug)]
 pub(super) struct Limits {
     current: Limit,
-    /// `NEVER` before the sender is open: until then no time is spent.
+    /// `NEVER` before the sender is open: until then no time is counted.
     since: Time,
     spent: Limited,
 }

@@ -57,48 +57,49 @@ use timers::Timer;
 use units::{Duration, Rate, Time};
 use write_queue::WriteQueue;
 
-/// How a sender is set up.
+/// Settings of a sender.
 #[derive(Clone, Debug)]
 pub struct SenderConfig {
     /// Payload of a full segment, bytes.
     pub mss: u32,
-    /// What options that come and go take from it, bytes. Rates are reckoned without (Linux `mss_cache`).
+    /// Bytes of intermittent options, by which `mss` is already reduced. Rates are computed without them (Linux
+    /// `mss_cache`).
     pub option_bytes: u32,
     /// Initial window, packets.
     pub initial_window: u32,
-    /// Bytes the application has to send; `None`: without end.
+    /// Bytes the application has to send; `None`: unlimited.
     pub data: Option<u64>,
-    /// What it may hold until it is acknowledged.
+    /// Limit of unacknowledged data in the socket.
     pub send_buffer: SendBuffer,
-    /// Who paces what.
+    /// The layer that paces, and the algorithms that are paced.
     pub pacing: Pacing,
-    /// The network interface of the host, if it tells what leaves it; `None`: nothing waits in the host.
+    /// The NIC of the host, if it reports departures; `None`: nothing waits in the host.
     pub nic: Option<Nic>,
-    /// Bytes of the largest burst handed to the network at once (segmentation offload); 0: single packets.
+    /// Bytes of the largest burst passed to the network at once (segmentation offload); 0: single packets.
     pub max_burst_bytes: u32,
-    /// A burst, and what may be in the host, last for 2^-n seconds at the pacing rate (`sk_pacing_shift`).
+    /// Limit of a burst, and of data in the host: 2^-n seconds at the pacing rate (`sk_pacing_shift`).
     pub pacing_shift: u32,
-    /// Smallest burst in packets, if data and window allow (sysctl tcp_min_tso_segs; 2 in Linux): the larger of this and
-    /// what the algorithm asks for.
+    /// Smallest burst in packets, if data and window allow (sysctl tcp_min_tso_segs; 2 in Linux). The algorithm may
+    /// ask for more.
     pub min_burst: u32,
-    /// How the receiver tells of marks.
+    /// ECN feedback by the receiver.
     pub ecn: Feedback,
-    /// How losses are found.
+    /// Method of loss detection.
     pub loss_detection: LossDetection,
-    /// The retransmission timeout is at least so much longer than the smoothed RTT (`rto_min` of a route).
+    /// Least difference between the retransmission timeout and the smoothed RTT (`rto_min` of a route).
     pub min_rto: Duration,
-    /// Probe for losses at the end of a flight (sysctl tcp_early_retrans).
+    /// Whether to probe for losses at the end of a flight (sysctl tcp_early_retrans).
     pub tail_loss_probe: bool,
-    /// Take a reduction back that turns out to be spurious.
+    /// Whether to undo a reduction that turns out to be spurious.
     pub undo: bool,
-    /// What is done otherwise than Linux does it.
+    /// Deviations from Linux.
     pub quirks: Quirks,
-    /// What is known of packets takes less memory, and more time. Nothing else changes.
+    /// Whether the scoreboard saves memory at the cost of time. Never changes results.
     pub lean_records: bool,
 }
 
 impl Default for SenderConfig {
-    /// Linux on Ethernet, with data without end.
+    /// Linux on Ethernet, with unlimited data.
     fn default() -> SenderConfig {
         SenderConfig {
             mss: 1448,
@@ -123,7 +124,7 @@ impl Default for SenderConfig {
 }
 
 impl SenderConfig {
-    /// Payload of a segment without options that come and go, by which rates and memory are reckoned.
+    /// Payload of a segment without intermittent options, used for rates and memory.
     fn largest_segment(&self) -> u32 {
         self.mss + self.option_bytes
     }
@@ -136,11 +137,11 @@ pub struct SenderStats {
     pub sent_packets: u64,
     /// Payload bytes sent, retransmissions included.
     pub sent_bytes: u64,
-    /// Data packets sent again.
+    /// Data packets retransmitted.
     pub retransmitted_packets: u64,
-    /// Packets deemed lost (rightly or not).
+    /// Packets marked lost (rightly or not).
     pub lost_packets: u64,
-    /// Packets that arrived CE-marked, as far as known.
+    /// Packets that the receiver has reported as CE-marked.
     pub marked_packets: u64,
     /// Payload bytes cumulatively acknowledged.
     pub acked_bytes: u64,
@@ -175,13 +176,15 @@ pub struct Snapshot {
     pub pacing_rate: Option<Rate>,
     /// The last delivery-rate sample, payload.
     pub delivery_rate: Option<Rate>,
-    /// Where loss recovery stands.
+    /// State of loss recovery.
     pub state: CaState,
 }
 
-/// The sending half of a connection: told what arrives and what time it is, it pushes what it sends.
+/// The sending half of a connection. Its methods take the time and what has arrived, and push the segments that it
+/// sends.
 ///
-/// What every ACK needs comes first, in this order: with thousands of connections most of the time goes into fetching it.
+/// The fields that every ACK needs come first, in the order of use: with thousands of connections, fetching them takes
+/// most of the time.
 #[repr(C, align(64))]
 pub struct Sender {
     algorithm: Box<dyn CongestionControl>,
@@ -209,19 +212,19 @@ pub struct Sender {
     limits: Limits,
     config: SenderConfig,
     host: HostQueue,
-    /// The blocks of the ACK before, all of which are marked.
+    /// SACK blocks of the preceding ACK, all of which are in the scoreboard.
     known_sacks: SackBlocks,
     scratch: Vec<(u32, u32)>,
-    /// Packets that the receiver has reported to have got twice.
+    /// Packets that the receiver has reported as duplicates.
     duplicates: u64,
-    /// Duplicates find no packet below lost any more.
+    /// Packets below were already examined by loss detection with duplicate ACKs.
     settled: u32,
-    /// No packet below was sent again for want of anything else to send.
+    /// Packets below were already examined for rescue retransmissions.
     rescued: u32,
-    /// So many times the receiver was asked for its window since it closed.
+    /// Zero-window probes since the window closed.
     window_probes: u32,
     opening: Opening,
-    /// When each packet that was sent again was first sent, microseconds modulo 2^32, if that is kept.
+    /// When each retransmitted packet was first sent, microseconds modulo 2^32; `None`: not recorded.
     first_us: Option<Numbered<u32>>,
 }
 
@@ -275,7 +278,7 @@ impl Sender {
         }
     }
 
-    /// Digests an arriving segment and sends what it releases.
+    /// Process an arriving segment and send what it allows.
     pub fn on_segment(&mut self, now: Time, segment: &Segment, out: &mut Vec<Segment>) {
         self.last_rtt = None;
         match segment {
@@ -285,12 +288,12 @@ impl Sender {
         }
     }
 
-    /// An acknowledgement of everything below `ack` would be news.
+    /// Whether a cumulative acknowledgement of `ack` would be new.
     pub fn awaits(&self, ack: u32) -> bool {
         ack > self.board.una || !self.established
     }
 
-    /// The handshake is over.
+    /// Whether the handshake is complete.
     pub fn is_established(&self) -> bool {
         self.established
     }
@@ -305,7 +308,7 @@ impl Sender {
         self.rtt.rto()
     }
 
-    /// The application has handed out so many bytes by now (`None`: there is always more); sends what that releases.
+    /// Set the bytes that the application has written so far (`None`: unlimited), and send what that allows.
     pub fn offer(&mut self, now: Time, bytes: Option<u64>, out: &mut Vec<Segment>) {
         if bytes > self.config.data || bytes.is_none() {
             self.check_app_limited();
@@ -314,13 +317,13 @@ impl Sender {
         self.push(now, out);
     }
 
-    /// From now on keeps when packets that are sent again were first sent.
+    /// Record from now on when retransmitted packets were first sent.
     pub fn keep_first_transmissions(&mut self) {
         self.first_us = Some(Numbered::default());
     }
 
-    /// When a packet was sent for the first time, microseconds modulo 2^32, if that is kept, and the packet was sent again and is
-    /// not acknowledged.
+    /// Time of the first transmission of a packet, microseconds modulo 2^32. `None` if these times are not recorded, or
+    /// if the packet was not retransmitted. Valid only until the packet is acknowledged.
     pub fn first_sent_us(&self, seq: u32) -> Option<u32> {
         self.first_us.as_ref()?.get(seq)
     }
@@ -330,12 +333,12 @@ impl Sender {
         self.board.next_bytes
     }
 
-    /// Records of packets that take memory now.
+    /// Packet records in memory.
     pub fn records(&self) -> usize {
         self.board.records()
     }
 
-    /// Nothing more is sent for the first time, and no FIN; what is outstanding is still repaired.
+    /// Send no new data and no FIN from now on; outstanding packets are still retransmitted if they are lost.
     pub fn stop(&mut self, now: Time) {
         self.config.data = Some(self.board.next_bytes);
         self.queue.is_full = false;
@@ -350,12 +353,12 @@ impl Sender {
         }
     }
 
-    /// Everything the application had to send is acknowledged.
+    /// Whether all data of the application is acknowledged.
     pub fn is_done(&self) -> bool {
         self.config.data.is_some_and(|total| self.board.una_bytes >= total)
     }
 
-    /// The RTT sample that the last `on_segment` gave the smoothed RTT, if any.
+    /// The sample that the last `on_segment` added to the smoothed RTT, if any.
     pub fn last_rtt(&self) -> Option<Duration> {
         self.last_rtt
     }
@@ -370,7 +373,7 @@ impl Sender {
         self.limits.up_to(now)
     }
 
-    /// The algorithm, to be observed.
+    /// The algorithm, for observation.
     pub fn algorithm(&self) -> &dyn CongestionControl {
         &*self.algorithm
     }
@@ -427,7 +430,7 @@ impl Sender {
     }
 }
 
-/// The pacer, switched on if the algorithm or the host asks for pacing.
+/// Build the pacer, enabled if the algorithm or the host asks for pacing.
 fn pacer(traits: Traits, pacing: Pacing) -> Pacer {
     Pacer::new(traits.needs_pacing || pacing != Pacing::Auto)
 }

@@ -1,4 +1,4 @@
-//! Sending: retransmissions first, then new data, as far as window, pacing, receiver and application allow
+//! Sending: retransmissions first, then new data, within the limits of window, pacing, receiver and application
 //! (Linux `tcp_xmit_retransmit_queue`, `tcp_write_xmit`, `tcp_tso_should_defer`).
 
 use super::closing::Fin;
@@ -12,35 +12,36 @@ use crate::segment::micros;
 use congestion::{CaState, Sent};
 use units::{Duration, Time};
 
-/// A burst may wait for the next ACK to grow if that is due within this time.
+/// Longest time until the next ACK for which a burst waits to grow.
 const DEFER_FOR: Duration = Duration::from_millis(1);
 
-/// What becomes of a burst that is smaller than it could be.
+/// Treatment of a burst that is smaller than it could be.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Small {
     /// It may wait for an ACK.
     MayWait,
-    /// It goes at once (`tcp_push_one`).
+    /// It is sent at once (`tcp_push_one`).
     Goes,
 }
 
-/// Why nothing more was sent.
+/// Why no more was sent.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Stop {
     By(Limit),
-    /// The next burst waits for an ACK, to be larger.
+    /// The next burst waits for an ACK, to grow.
     Deferred,
 }
 
-/// Where a data packet stands.
+/// Properties of a data packet that its record does not have.
 struct Flags {
-    /// It ends a burst of several.
+    /// Whether it ends a burst of several packets.
     last: bool,
+    /// Whether it is a retransmission.
     again: bool,
 }
 
 impl Sender {
-    /// Retransmits lost packets, lowest first. Most ACKs come while pacing holds back what is lost.
+    /// Retransmit lost packets, lowest first. Inlined, as most ACKs arrive while pacing holds back retransmissions.
     #[inline]
     pub(super) fn retransmit_lost(&mut self, now: Time, out: &mut Vec<Segment>) {
         let is_held = !self.host.on && self.pacer.holds(now);
@@ -70,13 +71,13 @@ impl Sender {
         }
     }
 
-    /// Lost packets from `seq` on that were sent in one burst, at most `limit`.
+    /// Count the lost packets from `seq` on that were sent in one burst, at most `limit`.
     fn lost_run(&self, seq: u32, limit: u32) -> u32 {
         let belongs = |s: &u32| !self.board.get(*s).is(BURST_HEAD) && self.board.awaits_retransmission(*s);
         1 + (seq + 1..self.board.next.min(seq + limit)).take_while(belongs).count() as u32
     }
 
-    /// Retransmits `count` packets from `seq` on, as one burst.
+    /// Retransmit `count` packets from `seq` on, as one burst.
     pub(super) fn retransmit(&mut self, now: Time, seq: u32, count: u32, out: &mut Vec<Segment>) {
         self.send_again(now, seq, count, out);
         (seq..seq + count).for_each(|s| self.board.mark_retransmitted(s));
@@ -85,8 +86,8 @@ impl Sender {
         self.recovery.unproven = Some(self.recovery.unproven.unwrap_or(0) + count);
     }
 
-    /// Sends packets again, as one burst. Loss recovery takes no notice: a tail loss probe is not a
-    /// retransmission in its counters (Linux `__tcp_retransmit_skb`).
+    /// Retransmit packets as one burst, without the counters of loss recovery: a tail loss probe is no retransmission
+    /// there (Linux `__tcp_retransmit_skb`).
     pub(super) fn send_again(&mut self, now: Time, seq: u32, count: u32, out: &mut Vec<Segment>) {
         self.before_burst(now, count);
         let (mut bytes, mut packets, at) = (0, 0, self.departure(now));
@@ -114,7 +115,7 @@ impl Sender {
         self.last_send = now;
     }
 
-    /// Sends new data as far as everything allows, and notes what stopped it.
+    /// Send new data within all limits, and note which limit stopped it.
     #[inline(always)] // called for every ACK
     pub(super) fn push(&mut self, now: Time, out: &mut Vec<Segment>) {
         if !self.is_still_paced(now) || self.has_room_again(now) {
@@ -125,7 +126,8 @@ impl Sender {
         }
     }
 
-    /// Pacing holds back what it held back before, and the application waits or has no limit: most ACKs come between departures.
+    /// Whether pacing is still the limit and the application cannot write. A fast path: most ACKs arrive between
+    /// departures.
     #[inline(always)]
     fn is_still_paced(&self, now: Time) -> bool {
         self.limits.is_pacing()
@@ -154,7 +156,7 @@ impl Sender {
         self.after_push(now, stop, sent);
     }
 
-    /// Sends the next burst, if everything allows: its packets; or what stands in the way.
+    /// Send the next burst within all limits. Return its packets, or why it was not sent.
     #[inline(always)]
     fn send_next(&mut self, now: Time, small: Small, out: &mut Vec<Segment>) -> Result<u32, Stop> {
         if self.must_wait(now) {
@@ -184,12 +186,12 @@ impl Sender {
         Ok(count)
     }
 
-    /// Sends a burst of a chunk that was filled up, however small: its packets.
+    /// Send a burst of a full chunk, however small. Return its packets.
     pub(super) fn push_one(&mut self, now: Time, out: &mut Vec<Segment>) -> u32 {
         self.send_next(now, Small::Goes, out).unwrap_or(0)
     }
 
-    /// A full send buffer may look like an application that has nothing to send.
+    /// Mark the flow app-limited if a full send buffer is the limit and counts as an idle application.
     fn note_full_buffer(&mut self, limit: Limit) {
         if limit == Limit::SendBuffer && self.payload_is_full() && self.full_buffer_looks_idle() {
             self.check_path_idle();
@@ -214,8 +216,7 @@ impl Sender {
         self.limits.switch(now, if let Stop::By(limit) = stop { limit } else { Limit::Cwnd });
     }
 
-    /// How many of `quota` packets may be sent, given what there is to send and what the receiver takes; or
-    /// what forbids it.
+    /// Packets of `quota` that data, send buffer and receive window allow; or the limit, if there are none.
     #[inline]
     fn sendable(&self, quota: u32) -> Result<u32, Limit> {
         let mss = u64::from(self.config.mss);
@@ -235,23 +236,23 @@ impl Sender {
         }
     }
 
-    /// What has been written and not sent, bytes.
+    /// Bytes written and not yet sent.
     pub(super) fn unsent(&self) -> u64 {
         let end = self.config.data.unwrap_or(u64::MAX / 2).min(self.queue.written);
         end.saturating_sub(self.board.next_bytes)
     }
 
-    /// The application has more than was sent, written or not.
+    /// Whether the application has unsent data, written or not, and the send buffer has room for it.
     pub(super) fn has_new_data(&self) -> bool {
         self.config.data.is_none_or(|end| end > self.board.next_bytes) && !self.payload_is_full()
     }
 
-    /// The application waits for room in the send buffer.
+    /// Whether the application waits for room in the send buffer.
     pub(super) fn waits_for_send_buffer(&self) -> bool {
         self.queue.is_full || self.payload_is_full()
     }
 
-    /// What a buffer that is counted in payload has room for.
+    /// Room in a send buffer that counts payload, bytes; `MAX` for other buffers.
     fn payload_room(&self) -> u64 {
         match self.config.send_buffer {
             SendBuffer::Payload(bytes) => bytes.get().saturating_sub(self.board.bytes_out()),
@@ -271,8 +272,8 @@ impl Sender {
         self.window_end >= self.board.next_bytes + u64::from(self.config.mss)
     }
 
-    /// A burst smaller than it could be waits for the next ACK, if that is about to come. A single packet does, too, but for
-    /// the last one of what is written, and of a chunk to which no more may come (`tcp_tso_should_defer`).
+    /// Whether a burst that is smaller than it could be waits for the next ACK, which is due soon. The end of the
+    /// written data, or of a complete chunk, does not wait (`tcp_tso_should_defer`).
     fn should_defer(&self, now: Time, room: u32, largest: u32) -> bool {
         if room >= largest || room >= self.control.cwnd.div_ceil(3) {
             return false;
@@ -286,20 +287,20 @@ impl Sender {
         expected.since(now) <= DEFER_FOR.min(srtt / 2) && !self.ends_chunk(room)
     }
 
-    /// So many packets bring a chunk to its end, or all that was written.
+    /// Whether `room` packets reach the end of a chunk, or one packet the end of the written data.
     fn ends_chunk(&self, room: u32) -> bool {
         let mss = u64::from(self.config.mss);
         let left = self.queue.left_of_chunk(self.board.next_bytes);
         self.unsent() <= mss || left.is_some_and(|left| left <= u64::from(room) * mss)
     }
 
-    /// Sends `count` new packets as one burst.
+    /// Send `count` new packets as one burst.
     pub(super) fn send_burst(&mut self, now: Time, count: u32, out: &mut Vec<Segment>) {
         let was_idle = self.board.packets_out() == 0;
         self.before_burst(now, count);
         let (mut unsent, at) = (self.unsent(), self.departure(now));
         let mut record = Record::new(at, 0, 0);
-        self.delivery.stamp(&mut record, self.board.packets_out()); // which is the same for all of them
+        self.delivery.stamp(&mut record, self.board.packets_out()); // the same for all packets of the burst
         record.in_flight = self.board.in_flight();
         let (common, mut bytes) = (record.flags, 0);
         for i in 0..count {
@@ -337,8 +338,7 @@ impl Sender {
         self.update_pacing_rate();
     }
 
-    /// What the last packet of all that was written says: that the receiver may hand it up, and that no more follows.
-    /// Linux `tcp_push`, `tcp_send_fin`.
+    /// The flags of the last packet of the written data: PSH, and FIN if it is due (Linux `tcp_push`, `tcp_send_fin`).
     fn ends_write(&mut self, len: u16) -> u16 {
         let push = if len > 0 { PUSH } else { 0 };
         if self.fin != Fin::Due || self.queue.is_full {
@@ -348,18 +348,18 @@ impl Sender {
         push | FIN
     }
 
-    /// A data packet that departs at `at`. The last one of a burst is pushed, so that the receiver looks at it.
-    /// Linux `__tcp_transmit_skb`.
+    /// Build a data packet that departs at `at`. The last one of a burst has PSH, so that the receiver processes it at
+    /// once (Linux `__tcp_transmit_skb`).
     fn data(&mut self, at: Time, seq: u32, record: &Record, flags: Flags) -> Segment {
         let (Flags { last, again }, len) = (flags, record.len);
         let (push, fin) = (last || record.is(PUSH), record.is(FIN));
-        let cwr = !again && std::mem::take(&mut self.marks.tell_reduced); // only new data may say so
+        let cwr = !again && std::mem::take(&mut self.marks.tell_reduced); // CWR is on new data only
         self.stats.sent_packets += u64::from(len > 0);
         self.stats.sent_bytes += u64::from(len);
         Segment::Data { seq, len, push, again, cwr, fin, stamp: stamp(at), sent_us: micros(at), riding: None }
     }
 
-    /// When pacing lets the sender go on, if pacing is what holds it.
+    /// When pacing allows the next departure, if pacing is the limit; else `Time::NEVER`.
     pub(super) fn pacing_wakeup(&self) -> Time {
         let waits = self.limits.is_pacing() && !self.host.on; // else the host wakes up for what it holds
         if waits { self.pacer.next_departure() } else { Time::NEVER }

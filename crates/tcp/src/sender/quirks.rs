@@ -1,8 +1,7 @@
-//! Behaviours that differ from those of Linux as it is released, to measure their effect. All of them are off by default.
+//! Deviations from released Linux, to measure their effect. All are off by default.
 //!
-//! ns-3 3.40 let BBR flows starve where Linux does not, and Google's kernel with BBRv3 counts what is in flight in a way of
-//! its own. Each switch here is one of their behaviours, named for what it does, so that a run can have one of them without
-//! the others.
+//! In ns-3 3.40, BBR flows starve where they do not in Linux. Google's kernel with BBRv3 counts packets in flight
+//! differently. Each switch here is one such behaviour, so that a run can have one of them without the others.
 
 use super::Sender;
 use super::limits::Limit;
@@ -10,103 +9,103 @@ use super::scoreboard::{APP_LIMITED, BURST_HEAD, LOST, RETRANSMITTED, Record, SA
 use congestion::{CaState, RateSample};
 use units::{Duration, Time};
 
-/// Where the interval of a delivery-rate sample begins.
+/// Start of the interval of a delivery-rate sample.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum RateSampling {
-    /// When the packet that is sampled left, or when the last delivery before it was known (Linux).
+    /// The transmission of the sampled packet, or the last delivery known at that time (Linux).
     #[default]
     Linux,
-    /// Where the sample before began, or at the start of the simulation if that one was invalid. A sample lives on
-    /// until a packet is delivered that left after more had been delivered (ns-3 3.40).
+    /// The start of the preceding sample, or of the simulation if that sample was invalid. A sample continues until the
+    /// ACK of a packet that was sent after further deliveries (ns-3 3.40).
     Ns3_40,
 }
 
-/// What becomes of a sample whose interval is shorter than the smallest RTT.
+/// Treatment of a sample whose interval is shorter than the smallest RTT.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum InvalidSamples {
-    /// It says nothing of the bandwidth (Linux).
+    /// It is no bandwidth sample (Linux).
     #[default]
     Discarded,
-    /// It ends rounds as a valid one does, and has the rate of the last valid one (ns-3 3.40).
+    /// It ends rounds as a valid sample does, and has the rate of the last valid one (ns-3 3.40).
     Repeated,
 }
 
-/// What is sent again in recovery when nothing is known to be lost and there is nothing new to send: rule 3 of
-/// `NextSeg` in RFC 6675.
+/// Packets that recovery retransmits when none is marked lost and there is no new data: rule 3 of `NextSeg` in
+/// RFC 6675.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Rescue {
-    /// Nothing (Linux).
+    /// None (Linux).
     #[default]
     None,
-    /// What is missing below the highest packet selectively acknowledged (RFC 6675).
+    /// Unacknowledged packets below the highest SACKed one (RFC 6675).
     Rfc6675,
-    /// Whatever is outstanding (ns-3 3.40).
+    /// All outstanding packets (ns-3 3.40).
     Unbounded,
 }
 
-/// What a sender looks like whose send buffer is all in flight, below its window.
+/// Classifies a sender whose whole send buffer is in flight, below its window.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum FullSendBuffer {
-    /// Limited by the application: low samples say nothing of the network (Linux).
+    /// Limited by the application: its samples are marked app-limited (Linux).
     #[default]
     AppLimited,
-    /// Limited by the network: the application has written all that it may (ns-3).
+    /// Limited by the network, as the application has written all that it may (ns-3).
     NetworkLimited,
 }
 
-/// What a sender looks like that has sent all its application has written, below its window.
+/// Classifies a sender that has sent all that its application has written, below its window.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum IdleApplication {
-    /// Limited by the application, as Linux asks before it takes what the application writes.
+    /// Limited by the application: Linux checks before it takes the next write.
     #[default]
     AppLimited,
-    /// Limited by the network, as in ns-3, which asks afterwards: a write of a segment or more then waits to be sent.
+    /// Limited by the network: ns-3 checks after the next write, when at least one segment is ready to be sent.
     NetworkLimited,
 }
 
-/// How proportional rate reduction counts.
+/// Arithmetic of proportional rate reduction (PRR).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Proportion {
-    /// What is delivered (RFC 9937 section 6).
+    /// Delivered data, as in RFC 9937 section 6.
     #[default]
     Rfc9937,
-    /// An ACK that only reports selectively for one packet more, as if nothing were reported, and what it multiplies in 32
-    /// bits (ns-3 3.44 `TcpPrrRecovery::DoRecovery`).
+    /// A duplicate ACK counts one packet more than it SACKs, as if it had no SACK blocks, and products have 32 bits
+    /// (ns-3 3.44 `TcpPrrRecovery::DoRecovery`).
     Ns3,
 }
 
-/// What was in flight when a packet left that is lost, for algorithms that ask for it.
+/// Packets in flight when a lost packet was sent, as reported to algorithms that use it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum LostInFlight {
-    /// What was counted when it left.
+    /// The count at transmission.
     #[default]
     Counted,
-    /// Less those of its burst before it that have been acknowledged selectively, if the burst before has been, too: what is
-    /// moved from the head of a burst into the one before is taken from the count of the rest (`tcp_shifted_skb` of Google's
-    /// kernel with BBRv3).
+    /// The count at transmission less the SACKed packets before the lost one in its burst, if the preceding burst
+    /// ends with a SACKed packet. Google's kernel with BBRv3 moves these into the preceding burst and subtracts them
+    /// from the count of the rest (`tcp_shifted_skb`).
     Shifted,
 }
 
-/// Which of the behaviours are on; by default none.
+/// Deviations from Linux; none by default.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Quirks {
-    /// Where the interval of a sample begins.
+    /// Start of the interval of a delivery-rate sample.
     pub rate_sampling: RateSampling,
-    /// What becomes of a sample with an impossible interval.
+    /// Treatment of a sample whose interval is too short.
     pub invalid_samples: InvalidSamples,
-    /// What is sent again in recovery for want of anything else.
+    /// Rescue retransmissions in recovery.
     pub rescue: Rescue,
-    /// Whether samples count that a full send buffer has kept low.
+    /// Whether samples are app-limited while the send buffer is full.
     pub full_send_buffer: FullSendBuffer,
-    /// Whether samples count that an application has kept low which writes too little.
+    /// Whether samples are app-limited while the application writes too little.
     pub idle_application: IdleApplication,
-    /// How proportional rate reduction counts.
+    /// Arithmetic of proportional rate reduction.
     pub prr: Proportion,
-    /// What was in flight when a lost packet left.
+    /// Packets in flight when a lost packet was sent.
     pub lost_in_flight: LostInFlight,
 }
 
-/// The sample that is carried over from one ACK to the next.
+/// The sample that ns-3 carries over from one ACK to the next.
 #[derive(Debug)]
 pub(super) struct Carried {
     quirks: Quirks,
@@ -120,7 +119,7 @@ pub(super) struct Carried {
 }
 
 impl Carried {
-    /// The memory that `quirks` need, if they need any.
+    /// The state that `quirks` need, if any.
     pub fn new(quirks: Quirks) -> Option<Box<Carried>> {
         let Quirks { rate_sampling, invalid_samples, .. } = quirks;
         let linux = (RateSampling::default(), InvalidSamples::default());
@@ -136,7 +135,7 @@ impl Carried {
         })
     }
 
-    /// Makes of Linux's sample what ns-3 would have made of the same ACK.
+    /// Turn Linux's sample into the one that ns-3 would take from the same ACK.
     pub fn rewrite(
         &mut self,
         sample: &mut RateSample,
@@ -178,7 +177,7 @@ impl Carried {
 }
 
 impl Sender {
-    /// What was in flight when a lost packet left.
+    /// Packets in flight when a lost packet was sent.
     pub(super) fn in_flight_before_loss(&self, seq: u32) -> u32 {
         let counted = self.board.get(seq).in_flight;
         match self.config.quirks.lost_in_flight {
@@ -187,7 +186,7 @@ impl Sender {
         }
     }
 
-    /// Packets before this one in its burst that have been moved into the burst before.
+    /// Packets before `seq` in its burst that have been moved into the preceding burst.
     fn shifted_away(&self, seq: u32) -> u32 {
         let mut head = seq;
         while head > self.board.una && !self.board.get(head).is(BURST_HEAD) {
@@ -197,7 +196,7 @@ impl Sender {
         if moved { seq - head } else { 0 }
     }
 
-    /// `limit` forbids to send anything new: sends one outstanding packet again, if the rule for that says so.
+    /// Rescue-retransmit one outstanding packet, if `limit` means that there is no new data and the rule allows it.
     pub(super) fn rescue(&mut self, now: Time, limit: Limit, out: &mut Vec<crate::Segment>) -> bool {
         let nothing_new = matches!(limit, Limit::Application | Limit::SendBuffer);
         if !nothing_new || self.recovery.state != CaState::Recovery {
@@ -210,7 +209,7 @@ impl Sender {
         };
         let outstanding = |&seq: &u32| self.board.get(seq).flags & (SACKED | LOST | RETRANSMITTED) == 0;
         let Some(seq) = (self.rescued.max(self.board.una)..end).find(outstanding) else { return false };
-        self.rescued = seq + 1; // what lies below is delivered, on its way again, or known to be lost
+        self.rescued = seq + 1; // packets below are delivered, retransmitted or marked lost
         self.retransmit(now, seq, 1, out);
         self.recovery.sent += 1;
         true
@@ -228,7 +227,7 @@ mod tests {
         Time::ZERO + Duration::from_millis(ms)
     }
 
-    /// Samples of packets with the given times of sending and of delivery, each alone in its ACK.
+    /// Take the samples of packets with the given times of sending and of delivery, each with an ACK of its own.
     fn samples(quirks: Quirks, packets: &[(u64, u64)]) -> Vec<RateSample> {
         let mut delivery = Delivery::with_quirks(quirks);
         let mut events: Vec<_> = packets.iter().flat_map(|&(sent, back)| [(sent, back), (back, 0)]).collect();
@@ -256,7 +255,7 @@ mod tests {
         Quirks { rate_sampling: RateSampling::Ns3_40, invalid_samples, ..Quirks::default() }
     }
 
-    // Two packets a round trip apart, and one that is reported 1 ms after it left.
+    // Normal packets have an RTT of 100 ms; the third is delivered 1 ms after it was sent.
     const SPURIOUS: [(u64, u64); 4] = [(1_000, 1_100), (1_100, 1_200), (1_201, 1_202), (1_203, 1_303)];
 
     #[test]

@@ -1,13 +1,18 @@
-//! What the application has written into the socket, and how much memory that may take (Linux `tcp_sendmsg_locked`,
+//! The data that the application has written into the socket, and the memory for it (Linux `tcp_sendmsg_locked`,
 //! `tcp_sndbuf_expand`, `sk_stream_write_space`).
 //!
-//! An application that finds the buffer full waits until a third of it is free again (`sk_stream_min_wspace`), and then writes
-//! until it is full. The buffer grows with the window while that is not filled, up to the limit of the host. What is written lies
-//! in chunks that are segmented later; the last one is filled up before another begins, whatever the buffer holds.
+//! An application that has filled the buffer waits until a third of it is free again (`sk_stream_min_wspace`), and then
+//! writes until it is full. The buffer grows with the window while the window is not full, up to the limit of the host.
+//! Written data is in chunks that are segmented later. The last chunk is filled up before another begins, even if the
+//! buffer is full.
 //!
-//! Not modelled: writes smaller than what fits; what is pushed on the way (`forced_push`), and the last chunk when the
-//! application finds the buffer full (`tcp_mark_push`); pressure on the memory of the whole host; chunks of two sizes
-//! behind each other but for the first ones; what retransmissions and selective acknowledgements split and merge.
+//! Not modelled:
+//!
+//! - writes smaller than the free room
+//! - PSH within a write (`forced_push`), and on the last chunk when the buffer is full (`tcp_mark_push`)
+//! - memory pressure of the whole host
+//! - chunks of different sizes, apart from those before the first ACK
+//! - splits and merges by retransmissions and SACK
 
 use super::Sender;
 use super::pacing::GSO_MAX_BYTES;
@@ -16,20 +21,20 @@ use crate::Segment;
 use crate::receiver::{LARGEST_BUFFER, ReceiveMemory};
 use units::{Bytes, Time};
 
-/// Memory of a sender's socket, and what a burst takes of it.
+/// Memory of a sender's socket, and the overhead of a burst.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SendMemory {
-    /// What it has at first (`tcp_wmem[1]`).
+    /// Initial size (`tcp_wmem[1]`).
     pub first: Bytes,
-    /// What it grows to at most (`tcp_wmem[2]`).
+    /// Maximum size (`tcp_wmem[2]`).
     pub most: Bytes,
-    /// What a burst takes beside its payload: its head, and what describes it (`skb->truesize` less the payload).
+    /// Memory per burst beside its payload: head and descriptor (`skb->truesize` less the payload).
     pub per_packet: Bytes,
 }
 
 impl Default for SendMemory {
-    /// Grows with the window without end. It begins with 64 KiB, as in the guest of the Linux engine, where a burst takes as
-    /// much beside its payload as a packet does that is received.
+    /// Memory that grows with the window without limit. It begins with 64 KiB, as in the guest of the Linux engine.
+    /// There, the overhead of a burst equals that of a received packet.
     fn default() -> SendMemory {
         let per_packet = ReceiveMemory::default().per_packet;
         SendMemory { first: Bytes::new(64 << 10), most: Bytes::new(LARGEST_BUFFER), per_packet }
@@ -37,61 +42,66 @@ impl Default for SendMemory {
 }
 
 impl SendMemory {
-    /// What a packet may take if each has a head of its own, which is allocated in powers of two.
+    /// Memory of a packet with a head of its own, which is allocated in powers of two.
     fn per_segment(&self, mss: u64) -> u64 {
         let head = mss + TIMESTAMPS + self.per_packet.get().saturating_sub(DESCRIPTION);
         head.next_power_of_two() + DESCRIPTION
     }
 }
 
-/// What a sender may hold until it is acknowledged.
+/// Limit on data that a sender holds until it is acknowledged.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum SendBuffer {
-    /// Whatever is written, all of it at once.
+    /// No limit: the application writes all its data at once.
     #[default]
     Unlimited,
-    /// So much payload in the network, whatever memory that takes.
+    /// Payload bytes sent and not acknowledged, whatever memory they take.
     Payload(Bytes),
-    /// What fits into its memory.
+    /// Memory for written data that is not acknowledged.
     Memory(SendMemory),
 }
 
-/// What describes a burst (`sizeof(struct sk_buff)`), bytes.
+/// Descriptor of a burst (`sizeof(struct sk_buff)`), bytes.
 const DESCRIPTION: u64 = 256;
-/// The timestamps option, which the largest segment has beside the payload (`mss_clamp`).
+/// The timestamps option, by which the largest segment exceeds its payload (`mss_clamp`), bytes.
 const TIMESTAMPS: u64 = 12;
-/// The buffer is good for so many packets at least (`TCP_INIT_CWND`).
+/// Smallest window that the buffer supports, packets (`TCP_INIT_CWND`).
 const LEAST_PACKETS: u32 = 10;
-/// The buffer is good for so many windows, or for as many as BBR wants (`bbr_sndbuf_expand`).
+/// Windows that the buffer holds.
 const WINDOWS: u64 = 2;
+/// Windows that the buffer holds for BBR (`bbr_sndbuf_expand`).
 const WINDOWS_OF_BBR: u64 = 3;
-/// Before the first ACK a chunk has half of the largest window that a SYN-ACK can tell (`tcp_bound_to_half_wnd`).
+/// Size of a chunk before the first ACK: half of the largest window that a SYN-ACK can advertise
+/// (`tcp_bound_to_half_wnd`).
 const FIRST_CHUNK: u64 = 65_535 / 2;
 
-/// What has been written.
+/// Written data, and the buffer for it.
 #[derive(Debug)]
 pub(super) struct WriteQueue {
-    /// What a burst takes beside its payload, and what a packet of the window is reckoned with.
+    /// Memory of a burst beside its payload.
     per_packet: u64,
+    /// Memory per packet of the window, by which the buffer grows.
     per_segment: u64,
     /// The largest buffer; 0 if memory is not counted.
     most: u64,
-    /// The buffer (`sk_sndbuf`), and the window that it was made good for, packets.
+    /// The buffer (`sk_sndbuf`).
     limit: u64,
+    /// The largest window that the buffer was enlarged for, packets.
     good_for: u32,
-    /// Payload of a chunk (`tcp_xmit_size_goal`), and of one before the first ACK.
+    /// Payload of a chunk (`tcp_xmit_size_goal`).
     chunk: u64,
+    /// Payload of a chunk before the first ACK.
     first_chunk: u64,
-    /// All that has been written since the start; without limit, more than there can ever be.
+    /// Bytes written since the start; `MAX` if memory is not counted.
     pub written: u64,
-    /// Where the last chunk begins, or what is left of it.
+    /// First byte of the last chunk, or of its unsent part.
     tail: u64,
-    /// The application waits for room (`SOCK_NOSPACE`).
+    /// Whether the application waits for room (`SOCK_NOSPACE`).
     pub is_full: bool,
 }
 
 impl WriteQueue {
-    /// For segments of so much payload; `largest`: the same without options that come and go.
+    /// A queue for segments with `mss` bytes of payload, or `largest` without intermittent options.
     pub fn new(buffer: SendBuffer, mss: u32, largest: u32) -> WriteQueue {
         let mss = u64::from(mss);
         let whole = |bytes: u64| (bytes / mss).max(1) * mss;
@@ -110,18 +120,18 @@ impl WriteQueue {
         }
     }
 
-    /// Its memory is counted.
+    /// Whether memory is counted.
     #[inline]
     pub fn is_managed(&self) -> bool {
         self.most > 0
     }
 
-    /// Less than a third is free while so much is taken (`sk_stream_is_writeable`).
+    /// Whether less than a third of the buffer is free (`sk_stream_is_writeable`); `queued`: memory in use.
     fn is_tight(&self, queued: u64) -> bool {
         self.limit.saturating_sub(queued) < queued / 2
     }
 
-    /// Payload left of the chunk that holds the byte `next`; none if that is the last one, to which more may come.
+    /// Payload left of the chunk with the byte `next`; `None` if it is the last one, which may still grow.
     pub fn left_of_chunk(&self, next: u64) -> Option<u64> {
         if !self.is_managed() {
             return Some(self.chunk - next % self.chunk);
@@ -132,7 +142,7 @@ impl WriteQueue {
 }
 
 impl Sender {
-    /// Makes the buffer good for a multiple of the window (`tcp_sndbuf_expand`).
+    /// Enlarge the buffer to a multiple of the window (`tcp_sndbuf_expand`).
     #[inline]
     pub(super) fn expand_send_buffer(&mut self) {
         if self.control.cwnd > self.queue.good_for {
@@ -148,22 +158,23 @@ impl Sender {
         self.queue.limit = self.queue.limit.max(wanted.min(self.queue.most));
     }
 
-    /// Memory of what is written and not acknowledged (`sk_wmem_queued`): payload, and a head for each burst in the network
-    /// and each chunk that waits.
+    /// Memory of written data that is not acknowledged (`sk_wmem_queued`): payload, and a head for each burst in the
+    /// network and each unsent chunk.
     fn queued(&self) -> u64 {
         let waiting = self.queue.written - self.board.next_bytes;
         let heads = self.board.bursts_out() + waiting.div_ceil(self.queue.chunk);
         self.queue.written - self.board.una_bytes + heads * self.queue.per_packet
     }
 
-    /// The application writes until the buffer is full or there is no more (`tcp_sendmsg_locked`). Packets sent meanwhile.
+    /// Let the application write until the buffer is full or its data ends (`tcp_sendmsg_locked`). Return the packets
+    /// sent meanwhile.
     #[inline]
     pub(super) fn write(&mut self, now: Time, out: &mut Vec<Segment>) -> u32 {
         if self.queue.is_full || !self.queue.is_managed() { 0 } else { self.write_chunks(now, out) }
     }
 
-    /// Of a chunk that is filled and that is the next to be sent one burst goes, which does not wait for an ACK to become larger
-    /// (`tcp_push_one`).
+    /// Write chunks. When a full chunk is the next to be sent, one burst of it leaves without waiting for an ACK to
+    /// grow (`tcp_push_one`).
     fn write_chunks(&mut self, now: Time, out: &mut Vec<Segment>) -> u32 {
         let mut sent = 0;
         while self.write_chunk() {
@@ -180,7 +191,7 @@ impl Sender {
         if self.board.una == 0 { self.queue.first_chunk } else { self.queue.chunk }
     }
 
-    /// Fills up the last chunk, or begins another if there is memory. False if nothing was written.
+    /// Fill up the last chunk, or begin another if there is memory. False if nothing was written.
     fn write_chunk(&mut self) -> bool {
         let end = self.config.data.unwrap_or(u64::MAX / 2);
         if self.queue.written >= end {
@@ -198,20 +209,20 @@ impl Sender {
         true
     }
 
-    /// The buffer may grow, and if there is room the application, which has waited for it, is to write. True if so. Asked after
-    /// every attempt to send, in Linux after ACKs only (`tcp_check_space`, `sk_stream_write_space`).
+    /// Enlarge the buffer if the window allows. True if the waiting application has room to write. Called after every
+    /// attempt to send; Linux checks after ACKs only (`tcp_check_space`, `sk_stream_write_space`).
     #[inline]
     pub(super) fn has_room_again(&mut self, now: Time) -> bool {
         self.queue.is_full && self.frees_room(now)
     }
 
-    #[inline(always)] // asked for most ACKs while the buffer is full
+    #[inline(always)] // called for most ACKs while the buffer is full
     fn frees_room(&mut self, now: Time) -> bool {
         if self.board.in_flight() < self.control.cwnd {
             self.expand_send_buffer();
             self.usage.confirm(now);
         }
-        let payload = self.queue.written - self.board.una_bytes; // without heads, which is enough to see it mostly
+        let payload = self.queue.written - self.board.una_bytes; // cheap test first: mostly decided without the heads
         if self.queue.is_tight(payload) || self.queue.is_tight(self.queued()) {
             return false;
         }
@@ -220,8 +231,8 @@ impl Sender {
         true
     }
 
-    /// Marks what is sent from now on if nothing but the application was in the way (`tcp_rate_check_app_limited`). To be
-    /// called before the application writes.
+    /// Mark packets sent from now on as app-limited if only the application kept the sender from sending
+    /// (`tcp_rate_check_app_limited`). To be called before the application writes.
     pub(super) fn check_app_limited(&mut self) {
         let counts = self.config.quirks.idle_application == IdleApplication::AppLimited;
         if counts && self.unsent() < u64::from(self.config.mss) {
@@ -229,7 +240,8 @@ impl Sender {
         }
     }
 
-    /// The same where a full send buffer is what keeps the application from writing.
+    /// Same as [`Sender::check_app_limited`], regardless of unsent data: used when a full send buffer keeps the
+    /// application from writing.
     pub(super) fn check_path_idle(&mut self) {
         let in_flight = self.board.in_flight();
         let idle = self.host.is_empty();
@@ -238,7 +250,7 @@ impl Sender {
         }
     }
 
-    /// What algorithms are told that watch for pauses between ACKs and timers, too.
+    /// Check for app limitation on ACKs and timers, too, for algorithms that watch for pauses.
     pub(super) fn watch_pauses(&mut self) {
         if self.traits.watches_pauses {
             self.check_app_limited();
