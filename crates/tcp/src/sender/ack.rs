@@ -8,7 +8,7 @@ use crate::{SackBlocks, Segment};
 use congestion::{Ack, CaState, Congestion, Recovery};
 use units::{Duration, Time};
 
-/// What one ACK was found to say.
+/// Findings of one ACK, and the state before it.
 #[derive(Debug, Default)]
 pub(super) struct AckSummary {
     pub prior_una: u32,
@@ -20,29 +20,30 @@ pub(super) struct AckSummary {
     prior_sacked_out: u32,
     echo: u32,
     one_way_us: u32,
-    /// The cumulative acknowledgement advanced.
+    /// Whether the cumulative acknowledgement advanced.
     pub advanced: bool,
-    /// Packets were selectively acknowledged for the first time.
+    /// Whether packets were SACKed for the first time.
     pub sacked: bool,
-    /// A packet never retransmitted was (selectively) acknowledged that had been sent before the episode began.
+    /// Whether it acknowledges (or SACKs) a packet that was never retransmitted and was sent before the episode began.
     pub original_delivered: bool,
-    /// Marks were reported.
+    /// Whether it reports marks.
     pub ece: bool,
-    /// A duplicate was reported.
+    /// Whether it has a DSACK.
     pub dsack: bool,
-    /// The ACK reaches the end of a repeated tail loss probe, and the original may have arrived.
+    /// Whether it acknowledges a tail loss probe that was a retransmission, so that the original may have arrived.
     pub acks_probe: bool,
-    /// The duplicate is that of the tail loss probe.
+    /// Whether the DSACK is for the tail loss probe.
     pub dsack_of_probe: bool,
-    /// A retransmission was found lost.
+    /// Whether a retransmission was marked lost.
     pub retransmission_lost: bool,
     retransmission_acked: bool,
     arm_timer: bool,
     short_packet: bool,
-    /// Lowest packet delivered late, below the highest one selectively acknowledged.
+    /// Lowest packet delivered late, below the highest SACKed one.
     reordered_from: Option<u32>,
-    /// Of the never-retransmitted packets acknowledged, and likewise, selectively.
+    /// Times of sending of cumulatively acknowledged packets that were never retransmitted.
     acked_sent: Span,
+    /// Times of sending of SACKed packets that were never retransmitted.
     sacked_sent: Span,
     /// RTT of the newest packet delivered.
     rtt: Option<Duration>,
@@ -51,18 +52,18 @@ pub(super) struct AckSummary {
 }
 
 impl AckSummary {
-    /// The reordering timer was armed; do not replace it.
+    /// Keep the reordering timer, which was armed.
     pub fn leave_timer_alone(&mut self) {
         self.arm_timer = false;
     }
 
-    /// A packet arrived after others that were sent later.
+    /// Note that a packet arrived after others that were sent later.
     fn delivered_late(&mut self, seq: u32) {
         self.reordered_from = Some(self.reordered_from.map_or(seq, |lowest| lowest.min(seq)));
     }
 }
 
-/// When the first and the last of some packets were sent; `NEVER` if there are none.
+/// Times of sending of the first and the last of some packets; `NEVER` if there are none.
 #[derive(Clone, Copy, Debug)]
 struct Span {
     first: Time,
@@ -76,7 +77,7 @@ impl Default for Span {
 }
 
 impl Span {
-    /// The next of them.
+    /// Add the time of the next packet.
     #[inline]
     fn extend(&mut self, sent: Time) {
         if self.is_empty() {
@@ -90,7 +91,7 @@ impl Span {
         self.first == Time::NEVER
     }
 
-    /// This one, or if it is empty the other.
+    /// This span, or `other` if it is empty.
     #[inline]
     fn or(self, other: Span) -> Span {
         if self.is_empty() { other } else { self }
@@ -104,10 +105,10 @@ impl Sender {
             return;
         };
         if *ack > self.board.next {
-            return; // acknowledges what was never sent
+            return; // acknowledges a packet that was never sent
         }
         self.watch_pauses();
-        // Both with the same arguments, so that this does no more than choose.
+        // Both calls have the same arguments, so that this function only branches.
         if sacks.is_empty() && !ece && self.is_progress(*ack, *ce_count) {
             self.on_progress(now, segment, out);
         } else {
@@ -125,7 +126,7 @@ impl Sender {
         let mut summary = self.start_summary(ack, *echo, *one_way_us);
         self.read_sacks(now, ack, *dsack, sacks, &mut summary);
         if overtaken {
-            // A later ACK came first: only its SACK blocks can be news, and it says nothing of RTT or rate.
+            // A later ACK arrived first: only the SACK blocks can be new, and there is no sample of RTT or rate.
             let resend = self.update_recovery(now, &mut summary);
             return self.resend(now, resend, out);
         }
@@ -171,7 +172,7 @@ impl Sender {
         }
     }
 
-    /// The packet that the sample is about, if one was sampled.
+    /// The record of the sampled packet, if one was sampled.
     fn sampled(&self, summary: &AckSummary) -> Option<&Record> {
         summary.newest.map(|(_, seq)| self.board.get(seq))
     }
@@ -181,7 +182,7 @@ impl Sender {
         self.sampled(summary).map(|record| u64::from(record.delivered))
     }
 
-    /// Marks what the SACK blocks report, lowest block first.
+    /// Mark the packets that the SACK blocks report, lowest block first.
     #[inline]
     fn read_sacks(&mut self, now: Time, ack: u32, dsack: bool, sacks: &SackBlocks, summary: &mut AckSummary) {
         if !sacks.is_empty() {
@@ -211,8 +212,8 @@ impl Sender {
         }
     }
 
-    /// A packet is reported that was not in the acknowledgement before, from which all others are known.
-    #[inline(always)] // most are read so
+    /// Mark the one packet that the preceding ACK did not report.
+    #[inline(always)] // the usual case
     fn read_one(&mut self, now: Time, seq: u32, summary: &mut AckSummary) {
         let mut is_new = false;
         self.board.sacked.add(seq, seq + 1, |_, _| is_new = true);
@@ -221,7 +222,7 @@ impl Sender {
         }
     }
 
-    #[inline(never)] // few are read so
+    #[inline(never)] // the rare case
     fn read_several(
         &mut self,
         now: Time,
@@ -242,7 +243,7 @@ impl Sender {
         new.clear();
         for (start, end) in blocks {
             if known.has(start, end) {
-                continue; // most blocks were in the acknowledgement before as well (`recv_sack_cache`)
+                continue; // most blocks were also in the preceding ACK (`recv_sack_cache`)
             }
             is_all_known &= end <= board.next;
             let (start, end) = (start.max(ack), end.min(board.next));
@@ -260,7 +261,7 @@ impl Sender {
         }
     }
 
-    /// More duplicates than retransmissions cannot be the sender's doing: the network duplicates packets (Linux
+    /// Count duplicates. False if there are more of them than retransmissions: the network duplicates packets (Linux
     /// `tcp_dsack_seen`).
     fn is_plausible(&mut self, start: u32, end: u32) -> bool {
         self.duplicates += u64::from(end.saturating_sub(start));
@@ -283,7 +284,7 @@ impl Sender {
             if self.board.get(seq).is(EVER_RETRANSMITTED) {
                 self.recovery.see_duplicate(seq);
                 if self.board.get(seq).is(SACKED) {
-                    summary.delivered_late(seq); // once before the retransmission, out of order
+                    summary.delivered_late(seq); // the original arrived out of order, before the retransmission
                 }
             }
             if self.board.get(seq).flags & (LOST | RETRANSMITTED) == RETRANSMITTED {
@@ -293,7 +294,7 @@ impl Sender {
         }
     }
 
-    /// One packet is selectively acknowledged for the first time.
+    /// Process a packet that is SACKed for the first time.
     #[inline]
     fn sack(&mut self, now: Time, seq: u32, summary: &mut AckSummary) {
         let (sent, ever) = self.board.sack(seq);
@@ -310,7 +311,7 @@ impl Sender {
         summary.sacked = true;
     }
 
-    /// Forgets everything below `ack` and learns from it.
+    /// Remove the packets below `ack` from the scoreboard and take samples from them.
     fn acknowledge(&mut self, now: Time, ack: u32, summary: &mut AckSummary) {
         let mut lowest_late = None;
         let count = ack - self.board.una;
@@ -341,12 +342,12 @@ impl Sender {
             summary.arm_timer = true;
             self.check_reordering(lowest_late.filter(|&seq| seq < summary.prior_highest));
         } else if summary.rtt.is_some() && !summary.sacked_sent.is_empty() {
-            // Data sent after the head was last sent must not postpone the head's timeout for ever.
+            // Packets sent after the head must not postpone the head's timeout for ever.
             summary.arm_timer = self.board.get(self.board.una).sent > summary.sacked_sent.first;
         }
     }
 
-    /// Learns how late a packet came.
+    /// Update the reordering degree with a packet delivered late.
     fn check_reordering(&mut self, late: Option<u32>) {
         let highest = self.board.highest_sacked();
         if let Some(seq) = late.filter(|&seq| seq < highest) {
@@ -354,7 +355,8 @@ impl Sender {
         }
     }
 
-    /// RTT samples: the oldest packet acknowledged feeds srtt, the newest one the minimum and the algorithm.
+    /// Take RTT samples: that of the oldest acknowledged packet for srtt, that of the newest for the minimum and the
+    /// algorithm.
     fn measure_rtt(&mut self, now: Time, summary: &AckSummary) -> Option<Duration> {
         let acked = if summary.retransmission_acked { Span::default() } else { summary.acked_sent };
         let (oldest, newest) = (acked.or(summary.sacked_sent).first, summary.sacked_sent.or(acked).last);
@@ -371,7 +373,8 @@ impl Sender {
         Some(newest)
     }
 
-    /// Takes samples of the RTT: one for its smoothed value, one for the minimum, unless it is larger and the ACK `delayed`.
+    /// Use RTT samples: `smooth` for the smoothed RTT, `newest` for the minimum, unless it is larger and the ACK
+    /// `delayed`.
     #[inline(always)] // called for every ACK
     pub(super) fn learn_rtt(&mut self, now: Time, smooth: Duration, newest: Duration, delayed: bool) {
         self.last_rtt = Some(smooth);
@@ -381,7 +384,7 @@ impl Sender {
         self.rtt.update(smooth, self.board.una, self.board.next);
     }
 
-    /// A lone short packet's ACK may have waited for a timer.
+    /// Whether the ACK may be a delayed one: it acknowledges a lone short packet.
     #[inline]
     fn looks_delayed(&self, summary: &AckSummary) -> bool {
         summary.short_packet
@@ -395,14 +398,14 @@ impl Sender {
         self.last_rtt = Some(rtt);
     }
 
-    /// Ends the sample and lets the algorithm (or proportional rate reduction) set the window.
+    /// Finish the rate sample and let the algorithm (or proportional rate reduction) set the window.
     fn control_congestion(&mut self, now: Time, summary: &AckSummary) {
         let acked = (self.delivery.delivered - summary.prior_delivered) as u32;
         let lost = (self.delivery.lost - summary.prior_lost) as u32;
         let sampled = summary.newest.map(|(_, seq)| self.board.get(seq));
         let rate = self.delivery.finish(now, acked, sampled, self.rtt.min());
         let transport_reduces = self.traits.recovery == Recovery::Transport && self.recovery.is_reducing();
-        // On a path that reorders any delivery may grow the window, else only cumulative progress.
+        // On a path with reordering, any delivery may grow the window; otherwise only cumulative progress.
         let progress = summary.advanced || (self.rack.reorders() && summary.sacked);
         let ack = Ack {
             acked,
@@ -427,7 +430,7 @@ impl Sender {
         self.apply_control();
     }
 
-    /// Lets the algorithm see an ACK.
+    /// Pass an ACK to the algorithm.
     #[inline(always)] // called for every ACK
     pub(super) fn consult(&mut self, now: Time, ack: &Ack) {
         if ack.may_grow {
@@ -441,7 +444,7 @@ impl Sender {
         }
     }
 
-    /// Does what the algorithm says of samples and of the pacing rate.
+    /// Apply the algorithm's decisions on samples and on the pacing rate.
     #[inline]
     pub(super) fn apply_control(&mut self) {
         if self.control.hide_samples {
@@ -450,7 +453,7 @@ impl Sender {
         self.update_pacing_rate();
     }
 
-    /// Sends what an ACK calls for, before new data.
+    /// Retransmit as the ACK calls for, before new data.
     #[inline]
     fn resend(&mut self, now: Time, resend: Resend, out: &mut Vec<Segment>) {
         match resend {

@@ -1,32 +1,31 @@
-//! Validation of the window: it grows only while it is used, and shrinks after an idle time (RFC 7661 in spirit;
-//! Linux `tcp_cwnd_validate`, `tcp_cwnd_restart`).
+//! Validation of the congestion window: it grows only while it is used, and shrinks after an idle time (similar to
+//! RFC 7661; Linux `tcp_cwnd_validate`, `tcp_cwnd_restart`).
 
 use super::Sender;
 use super::scoreboard::Scoreboard;
 use congestion::{CaState, Recovery};
 use units::Time;
 
-/// The strongest sign of use seen in the current round.
+/// Use of the congestion window in the current round.
 #[derive(Debug, Default)]
 pub(super) struct WindowUsage {
     cwnd_limited: bool,
     most_out: u32,
     round_end: u32,
     used: u32,
-    /// When it was last filled, or last changed by the network's answers.
-    /// Linux `tcp_sock` (`snd_cwnd_stamp`).
+    /// When the window was last filled or confirmed (Linux `tcp_sock`, `snd_cwnd_stamp`).
     used_since: Time,
 }
 
 impl WindowUsage {
-    /// The network has answered: an acknowledgement that may raise the window, the end of a reduction, a timeout, or
-    /// what undoes one. The time in which the window is unused begins anew.
-    /// Linux `tcp_cong_avoid`, `tcp_end_cwnd_reduction`, `tcp_undo_cwnd_reduction`, `tcp_enter_loss`, `tcp_init_transfer`.
+    /// Restart the time in which the window is unused. Called on an ACK that may raise the window, at the end or undo
+    /// of a reduction, and on a timeout (Linux `tcp_cong_avoid`, `tcp_end_cwnd_reduction`, `tcp_undo_cwnd_reduction`,
+    /// `tcp_enter_loss`, `tcp_init_transfer`).
     pub fn confirm(&mut self, now: Time) {
         self.used_since = now;
     }
 
-    /// The window is what stops the sender.
+    /// Note that the window stops the sender.
     #[inline]
     pub fn fill(&mut self, now: Time, board: &Scoreboard) {
         self.cwnd_limited = true;
@@ -38,14 +37,14 @@ impl WindowUsage {
 }
 
 impl Sender {
-    /// cwnd stopped the sender in this round, or slow start has not yet doubled what was in flight.
+    /// Whether cwnd stopped the sender in this round, or slow start has not yet doubled the packets outstanding.
     pub(super) fn is_cwnd_limited(&self) -> bool {
         let has_slow_start = self.traits.slow_start || self.window_belongs_to_transport();
         let slow_start = has_slow_start && self.control.cwnd < self.control.ssthresh;
         self.usage.cwnd_limited || (slow_start && self.control.cwnd < 2 * self.usage.most_out)
     }
 
-    /// Remembers whether cwnd was the limit, once per attempt to send.
+    /// Note whether cwnd was the limit, once per attempt to send.
     pub(super) fn note_window_usage(&mut self, now: Time, cwnd_limited: bool) {
         if cwnd_limited {
             return self.usage.fill(now, &self.board);
@@ -72,7 +71,8 @@ impl Sender {
         self.traits.recovery == Recovery::Transport
     }
 
-    /// A window that was neither filled nor confirmed for a timeout says nothing about the network: go halfway to what was used.
+    /// Reduce a window that was neither filled nor confirmed for an RTO halfway to its used part, as it says nothing
+    /// about the network.
     fn shrink_unused_window(&mut self, now: Time) {
         let used = self.usage.used.max(self.config.initial_window);
         if self.recovery.state == CaState::Open && used < self.control.cwnd && !self.waits_for_send_buffer() {
@@ -84,7 +84,8 @@ impl Sender {
         self.usage.used_since = now;
     }
 
-    /// Nothing is outstanding: halves the window for every timeout that passed without sending, down to the initial window.
+    /// Halve the window for every RTO that passed without sending, down to the initial window. Called when no packet is
+    /// outstanding.
     pub(super) fn restart_after_idle(&mut self, now: Time) {
         let idle = now.since(self.last_send);
         let rto = self.rtt.rto();

@@ -1,26 +1,26 @@
-//! Explicit congestion notification, the sender's half: what an ACK says of marks.
+//! Explicit congestion notification at the sender: the marks that ACKs report.
 
 use super::Sender;
 use super::ack::AckSummary;
 use crate::Feedback;
 
-/// What is known of marks.
+/// State of ECN feedback.
 #[derive(Debug, Default)]
 pub(super) struct Marks {
-    /// The next new packet says that the window was reduced (CWR).
+    /// Whether the next new packet has CWR, as the window was reduced.
     pub tell_reduced: bool,
-    /// Marked packets the receiver has counted, modulo 2^16.
+    /// Marked packets that the receiver has counted, modulo 2^16.
     count: u16,
 }
 
 impl Marks {
-    /// The receiver has counted so many before.
+    /// Whether `count` is the receiver's last known count.
     #[inline]
     pub fn is_known(&self, count: u16) -> bool {
         self.count == count
     }
 
-    /// Takes the receiver's count; returns by how much it has grown. A duplicate that was overtaken has an old one.
+    /// Update the receiver's count and return its growth. An ACK that was overtaken has an old count, which is ignored.
     fn advance(&mut self, count: u16) -> u32 {
         let newly = count.wrapping_sub(self.count);
         if newly > u16::MAX / 2 {
@@ -32,7 +32,7 @@ impl Marks {
 }
 
 impl Sender {
-    /// What an ACK that no later one has overtaken says.
+    /// Read the marks in an ACK that no later one has overtaken.
     #[inline]
     pub(super) fn read_marks(&mut self, count: u16, ece: bool, summary: &mut AckSummary) {
         if self.config.ecn == Feedback::Off && count == self.marks.count {
@@ -46,7 +46,7 @@ impl Sender {
             Feedback::Classic | Feedback::EveryMark => ece,
             Feedback::Accurate => newly > 0,
         };
-        // The algorithm is told only what the feedback in use can report.
+        // The algorithm gets only what the negotiated feedback can report.
         summary.marked = match self.config.ecn {
             Feedback::Accurate => newly,
             _ if summary.ece => acked,
@@ -55,7 +55,7 @@ impl Sender {
         self.delivery.marked += u64::from(summary.marked);
     }
 
-    /// The window was reduced: a receiver that echoes marks until then is told (CWR).
+    /// Set CWR on the next new packet, as the window was reduced and the receiver may echo marks until then.
     pub(super) fn tell_reduced(&mut self) {
         self.marks.tell_reduced = matches!(self.config.ecn, Feedback::Classic | Feedback::EveryMark);
     }

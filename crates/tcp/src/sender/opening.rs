@@ -5,37 +5,37 @@ use super::{RttEstimator, Sender, pacer, stamp};
 use crate::Segment;
 use units::{Duration, Time};
 
-/// What is sent, and sent again, until the connection is open.
+/// The segment that is sent, and retransmitted, until the connection is open.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Opening {
     /// Timestamp to echo and receive window of a SYN-ACK; `None`: a SYN.
     answer: Option<(u32, u32)>,
-    /// It was sent more than once, so that no RTT can be told from it (Karn).
+    /// Whether it was sent more than once, so that its RTT is ambiguous (Karn).
     repeated: bool,
 }
 
 impl Sender {
-    /// Opens the connection: sends the SYN.
+    /// Send the SYN.
     pub fn open(&mut self, now: Time, out: &mut Vec<Segment>) {
         self.limits.start(now);
         self.send_syn(now, out);
     }
 
-    /// A SYN with this timestamp has arrived: answers it with a SYN-ACK that opens the direction of this sender, too.
-    /// `window`: of the receiver at this end.
+    /// Answer a SYN that has the timestamp `echo` with a SYN-ACK, which opens the direction of this sender, too.
+    /// `window` is that of the receiver at this end.
     pub fn accept(&mut self, now: Time, echo: u32, window: u32, out: &mut Vec<Segment>) {
         if self.established {
-            return; // a SYN that was late
+            return; // a late SYN
         }
         match self.opening.answer {
             None => self.limits.start(now),
-            Some(_) => self.opening.repeated = true, // its answer was lost
+            Some(_) => self.opening.repeated = true, // the first SYN-ACK was lost
         }
         self.opening.answer = Some((echo, window));
         self.send_syn(now, out);
     }
 
-    /// Says again that the handshake is over: the other side has sent its SYN-ACK again.
+    /// Answer a SYN-ACK, also a retransmitted one.
     pub fn confirm(&mut self, now: Time, out: &mut Vec<Segment>) {
         out.push(Segment::HandshakeAck { stamp: stamp(now), echo: 0, window: 0 });
     }
@@ -57,7 +57,7 @@ impl Sender {
         self.send_syn(now, out);
     }
 
-    /// The handshake goes on; anything but a SYN-ACK answers one, and ends it (`tcp_synack_rtt_meas`).
+    /// Continue the handshake. An ACK of any kind completes it at the passive end (`tcp_synack_rtt_meas`).
     #[cold]
     pub(super) fn shake_hands(&mut self, now: Time, segment: &Segment, out: &mut Vec<Segment>) {
         match (*segment, self.opening.answer) {
@@ -70,7 +70,7 @@ impl Sender {
             }
             _ => return,
         }
-        // An application writes when its connection is open, and closes after that.
+        // An application writes once its connection is open, and closes after that: data first, then the FIN.
         let fin = std::mem::take(&mut self.fin);
         self.push(now, out);
         self.fin = fin;
@@ -86,7 +86,7 @@ impl Sender {
         self.rtt = RttEstimator::new(self.config.min_rto); // forget the back-off
         self.take_rtt_sample(now, rtt);
         self.window_end = u64::from(window);
-        self.delivery.delivered = 1; // the SYN counts, as in Linux
+        self.delivery.delivered = 1; // the SYN counts as delivered, as in Linux
         self.delivery.delivered_time = now;
         self.usage.confirm(now);
         let path = self.path(now);

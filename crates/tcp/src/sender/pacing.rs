@@ -1,16 +1,16 @@
-//! When bursts may leave and how large they are (Linux internal pacing and `tcp_tso_autosize`).
+//! Departure times and sizes of bursts (Linux internal pacing and `tcp_tso_autosize`).
 
 use super::Sender;
 use units::{Duration, Rate, Time};
 
-/// Bytes of the largest burst Linux builds: 64 KiB less room for headers.
+/// Bytes of the largest burst that Linux builds: 64 KiB less room for headers.
 pub(super) const GSO_MAX_BYTES: u32 = 65_215;
-/// The first packets of a connection are not paced (as `sch_fq` does).
+/// Packets at the start of a connection that are not paced (as with `sch_fq`).
 const UNPACED_PACKETS: u64 = 10;
-/// Microseconds of RTT per halving of the extra burst that very short paths get: 2^9.
+/// RTT per halving of the extra burst of very short paths: 2^9 microseconds.
 const BURST_RTT_SHIFT: u32 = 9;
 
-/// Paces departures.
+/// Pacing of departures.
 #[derive(Debug)]
 pub(super) struct Pacer {
     enabled: bool,
@@ -35,17 +35,17 @@ impl Pacer {
         self.next_departure
     }
 
-    /// How long pacing holds back what would leave now: timeouts wait so much longer (Linux `tcp_pacing_delay`).
+    /// Time until pacing allows the next departure, by which timeouts are extended (Linux `tcp_pacing_delay`).
     pub fn delay(&self, now: Time) -> Duration {
         if self.enabled { self.next_departure.since(now) } else { Duration::ZERO }
     }
 
-    /// A departure is not allowed yet.
+    /// Whether pacing does not allow a departure yet.
     pub fn holds(&self, now: Time) -> bool {
         self.enabled && self.next_departure > now
     }
 
-    /// A burst of `bytes` of payload leaves. Up to half its time is forgiven for having been sent late.
+    /// Account for a burst of `bytes` of payload. If it is late, its time is shortened by the delay, at most by half.
     fn depart(&mut self, now: Time, bytes: u64, packets_sent: u64) {
         let before = self.next_departure;
         self.next_departure = before.max(now);
@@ -58,15 +58,15 @@ impl Pacer {
 }
 
 impl Sender {
-    /// Accounts for a burst just sent.
+    /// Account for a burst just sent.
     pub(super) fn pace(&mut self, now: Time, bytes: u64) {
         self.pacer.depart(now, bytes, self.stats.sent_packets);
     }
 
-    /// The rate to pace at: the algorithm's, or two windows per RTT in early slow start and 1.2 later.
+    /// Set the pacing rate: the algorithm's, or two windows per RTT in early slow start and 1.2 later.
     pub(super) fn update_pacing_rate(&mut self) {
         if let Some(rate) = self.control.pacing_rate {
-            // No estimate is no reason never to send again: Linux does not pace at a rate of zero.
+            // A rate of zero means that there is no estimate: Linux does not pace then.
             self.pacer.rate = if rate == Rate::default() { Rate::UNLIMITED } else { rate };
             return;
         }

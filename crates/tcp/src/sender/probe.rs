@@ -1,5 +1,5 @@
-//! Tail loss probes: when the end of a flight is lost no ACK comes, so send something to provoke one
-//! (RFC 8985 section 7; Linux `tcp_send_loss_probe`).
+//! Tail loss probes: if the end of a flight is lost no ACK arrives, so the sender sends one more packet to elicit an
+//! ACK (RFC 8985 section 7; Linux `tcp_send_loss_probe`).
 
 use super::Sender;
 use super::ack::AckSummary;
@@ -9,14 +9,14 @@ use crate::Segment;
 use congestion::{CaState, Congestion};
 use units::{Duration, Time};
 
-/// Waiting for the ACK of a probe.
+/// State of a probe that awaits its ACK.
 #[derive(Debug, Default)]
 pub(super) struct TailProbe {
     /// `next` when the probe was sent.
     pub end: Option<u32>,
-    /// The probe repeated the last packet.
+    /// Whether the probe was a retransmission of the last packet.
     pub was_retransmission: bool,
-    /// The packet that it repeated had been sent while the application was the limit.
+    /// Whether that packet was sent while the flow was app-limited.
     app_limited: bool,
 }
 
@@ -24,7 +24,8 @@ pub(super) struct TailProbe {
 const SLACK: Duration = Duration::from_millis(2);
 
 impl Sender {
-    /// Arms the probe timer if a probe is in order; `rto_from_now`: the RTO counts from now, not from the head.
+    /// Arm the probe timer if a probe is allowed, and return whether it is. `rto_from_now`: the RTO counts from now,
+    /// not from the sending of the head.
     pub(super) fn schedule_probe(&mut self, now: Time, rto_from_now: bool) -> bool {
         let calm = matches!(self.recovery.state, CaState::Open | CaState::Cwr) && self.config.tail_loss_probe;
         let (Some(srtt), true) = (self.rtt.srtt(), calm && self.board.packets_out() > 0) else {
@@ -39,19 +40,19 @@ impl Sender {
         true
     }
 
-    /// The probe timer fired.
+    /// Send a probe, as its timer has fired.
     pub(super) fn send_probe(&mut self, now: Time, out: &mut Vec<Segment>) {
         if self.probe.end.is_none() && self.board.packets_out() > 0 {
             if self.has_new_data() && self.receiver_has_room() {
                 if self.must_wait(now) || self.is_throttled(1, NEW_DATA) {
-                    return self.rearm_retransmission(now); // new data keeps to its pace (Linux `tcp_write_xmit`)
+                    return self.rearm_retransmission(now); // new data remains paced (Linux `tcp_write_xmit`)
                 }
                 self.probe.was_retransmission = false;
                 self.send_burst(now, 1, out);
             } else {
                 let last = self.board.next - 1;
                 self.probe.app_limited = self.board.get(last).is(APP_LIMITED);
-                self.send_again(now, last, 1, out); // not a retransmission to loss recovery
+                self.send_again(now, last, 1, out); // loss recovery does not count it as a retransmission
                 self.probe.was_retransmission = true;
             }
             self.probe.end = Some(self.board.next);
@@ -60,7 +61,7 @@ impl Sender {
         self.rearm_retransmission(now);
     }
 
-    /// An ACK arrived while a probe is out: was the tail lost?
+    /// Judge whether the tail was lost, from an ACK that reaches an outstanding probe.
     #[inline]
     pub(super) fn judge_probe(&mut self, now: Time, ack: u32, summary: &mut AckSummary) {
         if let Some(end) = self.probe.end
@@ -72,7 +73,7 @@ impl Sender {
 
     fn judge_reached_probe(&mut self, now: Time, ack: u32, end: u32, summary: &mut AckSummary) {
         if !self.probe.was_retransmission || summary.dsack_of_probe {
-            self.probe.end = None; // both copies arrived, or the probe was new data: nothing was lost
+            self.probe.end = None; // both copies arrived, or the probe was new data: no packet was lost
         } else if ack > end {
             self.enter_reduction(now, Congestion::TailLoss { app_limited: self.probe.app_limited });
             self.recovery.state = CaState::Cwr;
@@ -81,7 +82,7 @@ impl Sender {
         } else if !summary.advanced && !summary.sacked {
             self.probe.end = None; // a pure duplicate
         } else {
-            summary.acks_probe = true; // the original or the probe: the next ACK tells
+            summary.acks_probe = true; // the original or the probe arrived: the next ACK decides
         }
     }
 }

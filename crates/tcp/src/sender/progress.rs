@@ -1,5 +1,5 @@
-//! An acknowledgement that says nothing but that more has arrived, while nothing is amiss. Most do: what `ack.rs` does with
-//! it, without what there is not to be found.
+//! Fast path for an ACK that only advances, while there are no losses, marks or retransmissions. Most ACKs are such.
+//! The result is that of `ack.rs`.
 
 use super::Sender;
 use super::scoreboard::EVER_RETRANSMITTED;
@@ -8,8 +8,7 @@ use congestion::{Ack, CaState};
 use units::{Duration, Time};
 
 impl Sender {
-    /// An ACK without selective acknowledgements and echoed marks tells of progress, and of nothing else: every packet has been
-    /// sent once, and none is in doubt.
+    /// Whether an ACK without SACK blocks and ECN-Echo only advances: every packet was sent once, and none may be lost.
     #[inline]
     pub(super) fn is_progress(&self, ack: u32, ce_count: u16) -> bool {
         let board = &self.board;
@@ -22,7 +21,7 @@ impl Sender {
             && (board.una..ack).all(|seq| !board.recent(seq).is(EVER_RETRANSMITTED))
     }
 
-    /// Digests it.
+    /// Process such an ACK.
     #[inline(never)]
     pub(super) fn on_progress(&mut self, now: Time, segment: &Segment, out: &mut Vec<Segment>) {
         let &Segment::Ack { ack, echo, window, one_way_us, .. } = segment else { return };
@@ -35,7 +34,7 @@ impl Sender {
         self.delivery.delivered += u64::from(acked);
         self.window_end = self.window_end.max(self.board.una_bytes + u64::from(window));
         self.recovery.timeouts = 0;
-        // The sample is about the packet sent last, whose record stays in its place until something is sent.
+        // The packet sent last is sampled. Its record stays in the ring until the next packet is sent.
         let record = self.board.recent(ack - 1);
         self.rack.advance(now, record.sent, ack - 1, false, None);
         self.delivery.sample(ack - 1, record.sent, &mut None);

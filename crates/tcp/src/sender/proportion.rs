@@ -1,11 +1,12 @@
-//! Proportional rate reduction (RFC 9937), as in Linux `tcp_cwnd_reduction`, and what ns-3 makes of it.
+//! Proportional rate reduction (RFC 9937), as in Linux `tcp_cwnd_reduction`, and the variant of ns-3.
 
 use super::Sender;
 use super::quirks::Proportion;
 use congestion::Recovery;
 
 impl Sender {
-    /// Sends in proportion to what is delivered, so that the window reaches the threshold when the round ends.
+    /// Set the window so that the sender sends in proportion to delivery, and the window reaches the threshold at the
+    /// end of the round.
     pub(super) fn reduce_proportionally(&mut self, delivered: u32, lost: u32, advanced: bool) {
         if delivered == 0 || self.traits.recovery == Recovery::Algorithm {
             return;
@@ -19,17 +20,17 @@ impl Sender {
         } else {
             self.catch_up(delivered, advanced && lost == 0).min(room)
         };
-        allowed = allowed.max(i64::from(self.recovery.sent == 0)); // the first retransmission always goes
+        allowed = allowed.max(i64::from(self.recovery.sent == 0)); // the first retransmission is always allowed
         self.set_cwnd((in_flight + allowed).max(1) as u32);
     }
 
-    /// What an ACK that reports packets selectively has delivered besides, as ns-3 counts.
+    /// Packets that ns-3 counts in addition for a duplicate ACK: 1 or 0.
     fn counted_twice(&self, advanced: bool) -> u32 {
         let twice = self.config.quirks.prr == Proportion::Ns3 && !advanced;
         u32::from(twice && self.recovery.delivered < self.recovery.prior_cwnd)
     }
 
-    /// Above the threshold (RFC 9937 section 6.2).
+    /// Packets to send while more than the threshold is in flight (RFC 9937 section 6.2).
     fn proportion(&self) -> i64 {
         let episode = &self.recovery;
         let prior = episode.prior_cwnd.max(1);
@@ -50,11 +51,12 @@ impl Sender {
         }
     }
 
-    /// Below it (RFC 9937 section 6.2): slow start, or as much as is delivered.
+    /// Packets to send while at most the threshold is in flight (RFC 9937 section 6.2): slow start, or as many as are
+    /// delivered.
     fn catch_up(&self, delivered: u32, safe: bool) -> i64 {
         let owed = i64::from(self.recovery.delivered) - i64::from(self.recovery.sent);
         if self.config.quirks.prr == Proportion::Ns3 && owed < 0 {
-            return 0; // it is unsigned there, and becomes negative with a sign
+            return 0; // an unsigned number in ns-3, which becomes negative when it is cast
         }
         owed.max(i64::from(delivered)) + i64::from(safe)
     }

@@ -1,29 +1,29 @@
-//! RACK: a packet is lost when one sent sufficiently later was delivered (RFC 8985; Linux `tcp_recovery.c`).
+//! RACK: a packet is marked lost when one sent sufficiently later was delivered (RFC 8985; Linux `tcp_recovery.c`).
 
 use super::scoreboard::{APP_LIMITED, LOST, RETRANSMITTED};
 use super::{LossDetection, Sender};
 use congestion::{CaState, LostPacket};
 use units::{Duration, Time};
 
-/// Duplicates after which reordering is no longer waited for, until reordering is seen (RFC 5681).
+/// Duplicate ACKs that end the wait for reordered packets, until reordering is observed (RFC 5681).
 pub(super) const DUP_THRESHOLD: u32 = 3;
-/// Largest reordering degree learnt, packets.
+/// Largest reordering degree, packets.
 const MAX_REORDERING: u32 = 300;
-/// Recoveries without a spurious retransmission after which the widened window narrows again.
+/// Recoveries without a spurious retransmission after which the widened reordering window is reset.
 const PERSIST_RECOVERIES: u32 = 16;
 /// Slack of the reordering timer.
 const TIMER_SLACK: Duration = Duration::from_millis(2);
 
-/// RACK's memory of the most recently sent packet delivered, and of reordering.
+/// State of RACK: the most recently sent packet among those delivered, and the reordering observed.
 #[derive(Debug)]
 pub(super) struct Rack {
     /// When that packet was sent, and its number.
     newest: (Time, u32),
-    /// Its RTT.
+    /// RTT of that packet.
     pub rtt: Duration,
     /// Reordering degree, packets.
     pub reordering: u32,
-    /// The largest that is learnt.
+    /// Upper limit of `reordering`.
     most_reordering: u32,
     pub reordering_seen: bool,
     pub dsack_seen: bool,
@@ -33,7 +33,7 @@ pub(super) struct Rack {
 }
 
 impl Rack {
-    /// Who counts duplicates does not learn how many to wait for.
+    /// The initial state. With `DupAck` the threshold does not adapt to reordering.
     pub fn new(detection: LossDetection) -> Rack {
         let learns = detection == LossDetection::Rack;
         Rack {
@@ -49,7 +49,7 @@ impl Rack {
         }
     }
 
-    /// A packet was delivered. `ambiguous`: it was retransmitted, so the delivery may be the original's.
+    /// Account for a delivered packet. `ambiguous`: it was retransmitted, so the original may have been delivered.
     #[inline]
     pub fn advance(&mut self, now: Time, sent: Time, seq: u32, ambiguous: bool, min_rtt: Option<Duration>) {
         let rtt = now.since(sent);
@@ -60,19 +60,19 @@ impl Rack {
         self.newest = self.newest.max((sent, seq));
     }
 
-    /// A packet below the highest delivered one arrived late by `distance` packets.
+    /// Note that a packet arrived late, `distance` packets below the highest delivered one.
     pub fn see_reordering(&mut self, distance: u32) {
         self.reordering = self.reordering.max(distance.min(self.most_reordering));
         self.reordering_seen = true;
     }
 
-    /// [`adapt`](Self::adapt) may have something to do.
+    /// Whether [`adapt`](Self::adapt) may change the reordering window.
     #[inline]
     pub fn may_adapt(&self) -> bool {
         self.dsack_seen || self.steps > 1
     }
 
-    /// Widens the reordering window after a spurious retransmission, at most once per round trip.
+    /// Widen the reordering window after a spurious retransmission, at most once per round trip.
     pub fn adapt(&mut self, prior_delivered: Option<u64>, delivered: u64) {
         let Some(prior) = prior_delivered else { return };
         if prior < self.last_widened {
@@ -88,29 +88,29 @@ impl Rack {
         }
     }
 
-    /// A recovery ended without being undone.
+    /// Note that a recovery ended without being undone.
     pub fn recovery_was_real(&mut self) {
         self.persist = self.persist.saturating_sub(1);
     }
 
-    /// A recovery was spurious.
+    /// Note that a recovery was spurious.
     pub fn recovery_was_spurious(&mut self) {
         self.persist = (self.persist + 1).min(PERSIST_RECOVERIES);
     }
 
-    /// Reordering beyond the duplicate threshold was seen.
+    /// Whether reordering beyond the duplicate threshold was observed.
     pub fn reorders(&self) -> bool {
         self.reordering > DUP_THRESHOLD
     }
 
-    /// A timeout with much selectively acknowledged: reordering was probably overestimated.
+    /// Reset a large reordering degree on a timeout with many SACKed packets: it was probably an overestimate.
     pub fn forget_large_reordering(&mut self, sacked_out: u32) {
         if sacked_out >= DUP_THRESHOLD {
             self.reordering = self.reordering.min(DUP_THRESHOLD);
         }
     }
 
-    /// Time left until a packet sent at `sent` counts as lost; none if that time has come.
+    /// Time left until a packet sent at `sent` counts as lost; `None` if that time has come.
     pub fn time_left(&self, now: Time, sent: Time, window: Duration) -> Option<Duration> {
         let left = (self.rtt + window).saturating_sub(now.since(sent));
         (left > Duration::ZERO).then_some(left)
@@ -118,7 +118,7 @@ impl Rack {
 }
 
 impl Sender {
-    /// How much later than its successors a packet may arrive before it counts as lost.
+    /// The reordering window: how much later than its successors a packet may arrive before it counts as lost.
     fn reordering_window(&self) -> Duration {
         if !self.rack.reordering_seen {
             let certain =
@@ -131,7 +131,8 @@ impl Sender {
         (min_rtt / 4 * u64::from(self.rack.steps)).min(self.rtt.srtt().unwrap_or_default())
     }
 
-    /// Marks every packet lost whose time is up; returns how long until the next one's is.
+    /// Mark every packet lost whose time has expired. Return the longest remaining time of the others sent before the
+    /// newest delivered packet.
     pub(super) fn detect_losses(&mut self, now: Time) -> Option<Duration> {
         if self.config.loss_detection == LossDetection::DupAck {
             self.detect_losses_by_duplicates(now);
@@ -161,7 +162,8 @@ impl Sender {
         wait
     }
 
-    /// A packet believed to be in the network was sent before one that was delivered; or losses are found otherwise.
+    /// Whether there may be losses: a packet believed to be in the network was sent before a delivered one. Always true
+    /// with `DupAck`.
     #[inline]
     fn may_have_losses(&self) -> bool {
         self.config.loss_detection == LossDetection::DupAck
@@ -171,8 +173,8 @@ impl Sender {
             })
     }
 
-    /// Loss detection on an ACK; true if it armed the reordering timer.
-    #[inline(always)] // called for most ACKs while something is missing
+    /// Detect losses on an ACK. True if the reordering timer was armed.
+    #[inline(always)] // called for most ACKs while a packet is missing
     pub(super) fn detect_losses_and_arm(&mut self, now: Time) -> bool {
         if !self.may_have_losses() {
             return false;

@@ -1,7 +1,7 @@
 //! Delivery-rate sampling (Linux `tcp_rate.c`; draft-ietf-ccwg-bbr section 4.1).
 //!
-//! A sample spans the most recently sent packet that an ACK delivers: how much was delivered since that
-//! packet left, over the longer of the time it took to send that much and the time it took to ACK it.
+//! A sample belongs to the most recently sent packet that an ACK delivers. It is the amount delivered since that packet
+//! was sent, over the longer of two times: that of sending this amount, and that of acknowledging it.
 
 use super::quirks::{Carried, Quirks};
 use super::scoreboard::{APP_LIMITED, Record};
@@ -17,32 +17,32 @@ pub(super) struct Delivery {
     pub delivered_time: Time,
     /// Packets reported CE-marked since the start.
     pub marked: u64,
-    /// Packets deemed lost since the start.
+    /// Packets marked lost since the start.
     pub lost: u64,
-    /// When the packet most recently delivered was sent: the flight in the sample begins there.
+    /// When the most recently delivered packet was sent: the send time of a sample begins there.
     flight_start: Time,
-    /// `delivered` beyond which the pause of the application has left the path, if there was one.
+    /// Value of `delivered` until which samples are app-limited, if the application has paused.
     app_limited_until: Option<u64>,
-    /// Packets and time of the last sample of the bandwidth, for traces.
+    /// Packets and interval of the last bandwidth sample, for traces.
     pub last_rate: Option<(u32, Duration)>,
-    /// What is carried over from one ACK to the next, on stacks that do so.
+    /// The sample carried over from one ACK to the next, as in ns-3.
     carried: Option<Box<Carried>>,
 }
 
-/// The most recently sent of the packets that an ACK delivers: when it was sent, and its number. The sample is about that
-/// one, whose record stays in its place until something is sent.
+/// Time of sending and number of the most recently sent packet that an ACK delivers, which is sampled. Its record stays
+/// in the ring until the next packet is sent.
 pub(super) type Newest = Option<(Time, u32)>;
 
 impl Delivery {
-    /// Counters at zero.
+    /// Build counters at zero.
     pub fn with_quirks(quirks: Quirks) -> Delivery {
         Delivery { carried: Carried::new(quirks), ..Delivery::default() }
     }
 
-    /// Stamps a packet about to be sent. Call before it counts as outstanding.
+    /// Stamp a packet about to be sent. To be called before it counts as outstanding.
     pub fn stamp(&mut self, record: &mut Record, packets_out: u32) {
         if packets_out == 0 {
-            // Not "nothing in flight": loss marks must not shorten the sample.
+            // The condition is not `in_flight == 0`: packets marked lost must not shorten the sample.
             self.flight_start = record.sent;
             self.delivered_time = record.sent;
         }
@@ -54,7 +54,8 @@ impl Delivery {
         record.flags = (record.flags & !APP_LIMITED) | if self.is_app_limited() { APP_LIMITED } else { 0 };
     }
 
-    /// Packet `seq` was delivered for the first time: it is sampled if it is the most recently sent one so far.
+    /// Account for packet `seq`, delivered for the first time: it is sampled if it is the most recently sent one so
+    /// far.
     #[inline]
     pub fn sample(&mut self, seq: u32, sent: Time, newest: &mut Newest) {
         if newest.is_none_or(|newest| (sent, seq) > newest) {
@@ -63,7 +64,7 @@ impl Delivery {
         }
     }
 
-    /// Ends an ACK that newly delivered `delivered` packets; the sample, if a packet was sampled.
+    /// Finish an ACK that newly delivered `delivered` packets. Return the sample, if a packet was sampled.
     #[inline(always)] // called for every ACK
     pub fn finish(
         &mut self,
@@ -80,7 +81,7 @@ impl Delivery {
         }
         let record = sampled?;
         let interval = record.send_elapsed().max(now.since(record.delivered_time));
-        // Faster than light: the ACK of a retransmission's original. Counted in microseconds.
+        // Shorter than the smallest RTT: the ACK was for the original of a retransmission. Compared in microseconds.
         let faster = |min: Duration| interval < min && interval.as_micros() < min.as_micros();
         let impossible = interval == Duration::ZERO || min_rtt.is_some_and(faster);
         let mut sample = RateSample {
@@ -101,12 +102,12 @@ impl Delivery {
         Some(sample)
     }
 
-    /// Everything sent from now until what is in flight is delivered was not limited by the network.
+    /// Mark packets app-limited that are sent from now until the packets in flight are delivered.
     pub fn mark_app_limited(&mut self, in_flight: u32) {
         self.app_limited_until = Some(self.delivered + u64::from(in_flight));
     }
 
-    /// Packets sent now count as application-limited.
+    /// Whether packets sent now are app-limited.
     pub fn is_app_limited(&self) -> bool {
         self.app_limited_until.is_some()
     }

@@ -7,7 +7,7 @@ use super::{LossDetection, Sender};
 use congestion::{CaState, Congestion, Recovery};
 use units::Time;
 
-/// What to send in answer to an ACK, before new data.
+/// Packets to send in answer to an ACK, before new data.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Resend {
     Nothing,
@@ -21,12 +21,12 @@ pub(super) enum Resend {
 #[derive(Debug, Default)]
 pub(super) struct Episode {
     pub state: CaState,
-    /// `next` when the episode began: it ends when everything below is acknowledged.
+    /// `next` when the episode began: it ends when all packets below are acknowledged.
     pub high: u32,
     pub prior_cwnd: u32,
-    /// Threshold to go back to if the episode was spurious; 0: must not be undone.
+    /// Threshold to restore if the episode was spurious; 0: must not be undone.
     pub prior_ssthresh: u32,
-    /// `una` when the episode began, while it may still turn out spurious.
+    /// `una` when the episode began, while the episode may still be undone.
     pub undo_from: Option<u32>,
     /// Retransmissions of the episode not yet reported as duplicates; `None` before the first.
     pub unproven: Option<u32>,
@@ -34,24 +34,24 @@ pub(super) struct Episode {
     pub first_retransmission: Option<u32>,
     pub delivered: u32,
     pub sent: u32,
-    /// Looking for a sign that the timeout was spurious.
+    /// Whether F-RTO is still checking if the timeout was spurious.
     pub frto: bool,
-    /// Timeouts since the last progress.
+    /// Timeouts since the cumulative acknowledgement last advanced.
     pub timeouts: u32,
 }
 
 impl Episode {
-    /// The window is being brought down.
+    /// Whether the window is being reduced.
     pub fn is_reducing(&self) -> bool {
         matches!(self.state, CaState::Cwr | CaState::Recovery)
     }
 
-    /// The episode may still turn out to have been spurious.
+    /// Whether the episode may still be undone.
     pub fn can_undo(&self) -> bool {
         self.undo_from.is_some()
     }
 
-    /// The receiver has got packet `seq` twice.
+    /// Note that the receiver got packet `seq` twice.
     pub fn see_duplicate(&mut self, seq: u32) {
         if self.undo_from.is_some_and(|from| seq >= from)
             && let Some(unproven) = &mut self.unproven
@@ -62,7 +62,7 @@ impl Episode {
 }
 
 impl Sender {
-    /// Advances the state machine after an ACK and says what to resend.
+    /// Advance the state machine after an ACK and return what to retransmit.
     #[inline]
     pub(super) fn update_recovery(&mut self, now: Time, summary: &mut AckSummary) -> Resend {
         if summary.advanced {
@@ -76,8 +76,8 @@ impl Sender {
         if dubious { self.respond(now, summary) } else { Resend::Nothing }
     }
 
-    /// The same, for an ACK that says more than that all is well.
-    #[inline(always)] // called for most ACKs while something is missing
+    /// Same as [`Sender::update_recovery`], for an ACK that does not merely advance in the state Open.
+    #[inline(always)] // called for most ACKs while a packet is missing
     fn respond(&mut self, now: Time, summary: &mut AckSummary) -> Resend {
         if summary.ece {
             self.recovery.prior_ssthresh = 0; // a mark is never spurious
@@ -173,7 +173,7 @@ impl Sender {
         Resend::Lost
     }
 
-    #[inline(always)] // called for most ACKs while something is missing
+    #[inline(always)] // called for most ACKs while a packet is missing
     fn find_losses(&mut self, now: Time, summary: &mut AckSummary) {
         if self.board.packets_out() == 0 {
             return;
@@ -185,7 +185,7 @@ impl Sender {
         summary.retransmission_lost |= self.board.retrans_out < retransmissions;
     }
 
-    /// F-RTO: was the timeout spurious? If not, retransmit in slow start.
+    /// Check by F-RTO whether the timeout was spurious. If it was not, retransmit in slow start.
     fn process_loss(&mut self, now: Time, summary: &AckSummary) -> Resend {
         let recovered = self.board.una >= self.recovery.high;
         if summary.advanced && self.undo_loss(now, false) {
@@ -226,7 +226,7 @@ impl Sender {
         }
     }
 
-    /// Open, or Disorder if there is reason for suspicion.
+    /// Go to Open, or to Disorder if packets are SACKed, marked lost or retransmitted.
     pub(super) fn keep_open(&mut self) {
         let suspicious = self.board.sacked_out + self.board.lost_out > 0 || self.any_retransmission_out();
         let state = if suspicious { CaState::Disorder } else { CaState::Open };
@@ -242,7 +242,7 @@ impl Sender {
         self.board.retrans_out > 0 || head_was_retransmitted
     }
 
-    /// A reduction that is not about losses begins, unless one is under way; it will not be undone.
+    /// Begin a reduction for another cause than loss, unless one is under way. It cannot be undone.
     pub(super) fn enter_cwr(&mut self, now: Time, cause: Congestion) {
         self.recovery.prior_ssthresh = 0;
         if self.recovery.state < CaState::Cwr {
@@ -252,10 +252,10 @@ impl Sender {
         }
     }
 
-    /// Fast recovery begins.
+    /// Begin fast recovery.
     pub(super) fn enter_recovery(&mut self, now: Time, ece: bool) {
         if !self.any_retransmission_out() {
-            self.recovery.first_retransmission = None; // that of an episode long past
+            self.recovery.first_retransmission = None; // left from an earlier episode
         }
         self.recovery.prior_ssthresh = 0;
         self.watch_for_undo();
@@ -268,7 +268,7 @@ impl Sender {
         self.recovery.state = CaState::Recovery;
     }
 
-    /// One reduction begins: the algorithm names the new threshold.
+    /// Begin a reduction: the algorithm sets the new threshold.
     pub(super) fn enter_reduction(&mut self, now: Time, cause: Congestion) {
         self.recovery.high = self.board.next;
         self.probe.end = None;
@@ -281,7 +281,7 @@ impl Sender {
         self.tell_reduced();
     }
 
-    /// The reduction is over: the window is the threshold.
+    /// End the reduction and set the window to the threshold.
     pub(super) fn end_reduction(&mut self, now: Time) {
         let undone = self.config.undo && !self.recovery.can_undo();
         let due = self.recovery.state == CaState::Cwr || !undone;
@@ -292,7 +292,7 @@ impl Sender {
         self.end_episode(now);
     }
 
-    /// The retransmission timer fired.
+    /// Enter the state Loss, as the retransmission timer has fired.
     pub(super) fn enter_loss(&mut self, now: Time) {
         let fresh = self.recovery.state < CaState::Recovery;
         self.mark_timed_out(now);
@@ -319,7 +319,7 @@ impl Sender {
         self.update_pacing_rate();
     }
 
-    /// On a timeout the head is lost, and everything sent long enough ago; without RACK everything.
+    /// Mark the head lost on a timeout, and every packet sent long enough ago; without RACK all packets.
     fn mark_timed_out(&mut self, now: Time) {
         let head = self.board.una;
         let all = self.config.loss_detection == LossDetection::DupAck;

@@ -1,16 +1,16 @@
 //! Round-trip time and retransmission timeout as Linux estimates them (`tcp_rtt_estimator`, `tcp_set_rto`).
 //!
-//! Unlike RFC 6298, the variance term (not the sum) has a floor, so RTO >= srtt + 200 ms by default; it follows the
-//! largest deviation of each round trip, and falls slowly.
+//! Unlike RFC 6298, the variance term (not the sum) has a floor, so RTO >= srtt + 200 ms by default. The variance term
+//! follows the largest deviation of each round trip, and falls slowly.
 
 use congestion::WindowedMax;
 use units::{Duration, Time};
 
-/// The timeout is at least so much longer than the smoothed RTT (`TCP_RTO_MIN`), unless told otherwise.
+/// Default of the least difference between timeout and smoothed RTT (`TCP_RTO_MIN`).
 pub(super) const MIN_RTO: Duration = Duration::from_millis(200);
 const RTO_INITIAL: Duration = Duration::from_secs(1);
 const RTO_MAX: Duration = Duration::from_secs(120);
-/// How long a minimum RTT is believed, in milliseconds (sysctl tcp_min_rtt_wlen).
+/// Window of the minimum RTT, in milliseconds (sysctl tcp_min_rtt_wlen).
 const MIN_RTT_WINDOW_MS: u32 = 300_000;
 
 /// The estimator. Internally in microseconds, srtt scaled by 8 and the deviations by 4, as in the kernel.
@@ -24,11 +24,11 @@ pub(super) struct RttEstimator {
     rto: Duration,
     /// Floor of the variance term, in microseconds (`tcp_rto_min_us`).
     floor: i64,
-    min: WindowedMax, // of u64::MAX minus the RTT: the minimum
+    min: WindowedMax, // the maximum of u64::MAX minus the RTT is the minimum RTT
 }
 
 impl RttEstimator {
-    /// `min_rto`: by how much the timeout is longer than the smoothed RTT, at least.
+    /// An estimator without samples; `min_rto`: least difference between timeout and smoothed RTT.
     pub fn new(min_rto: Duration) -> RttEstimator {
         RttEstimator {
             srtt_8: 0,
@@ -58,22 +58,22 @@ impl RttEstimator {
         self.rto
     }
 
-    /// The timeout doubled so many times.
+    /// The timeout, doubled `times` times.
     pub fn backed_off(&self, times: u32) -> Duration {
         (self.rto * (1 << times.min(63))).min(RTO_MAX)
     }
 
-    /// Doubles the timeout after it expired.
+    /// Double the timeout after it has expired.
     pub fn back_off(&mut self) {
         self.rto = (self.rto * 2).min(RTO_MAX);
     }
 
-    /// Takes a sample for the minimum.
+    /// Update the minimum with a sample.
     pub fn update_min(&mut self, rtt: Duration, now: Time) {
         self.min.update(MIN_RTT_WINDOW_MS, now.as_millis() as u32, u64::MAX - rtt.as_nanos().max(1));
     }
 
-    /// Takes a sample; `una` and `next` say when a round trip is over.
+    /// Update smoothed RTT and timeout with a sample; `una` and `next` delimit round trips.
     pub fn update(&mut self, rtt: Duration, una: u32, next: u32) {
         let sample = rtt.as_micros() as i64;
         if self.srtt_8 == 0 {

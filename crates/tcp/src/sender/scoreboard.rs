@@ -1,9 +1,13 @@
-//! The scoreboard: which packets were sent, delivered, lost and sent again.
+//! The scoreboard: which packets were sent, delivered, marked lost and retransmitted.
 //!
-//! Invariants: `una <= next`; a packet in `una..next` has a record; the counters equal what the flags say;
-//! the send-order list holds every packet believed to be in the network, in the order of sending, and besides only
-//! packets that a timeout deemed lost. What its first packet says of an earlier one is out of date: packets leave at the
-//! front mostly, and the next one need not be touched for that.
+//! Invariants:
+//!
+//! - `una <= next`, and every packet in `una..next` has a record.
+//! - The counters agree with the flags.
+//! - The send-order list has every packet believed to be in the network, in the order of sending. Otherwise it has only
+//!   packets that a timeout marked lost.
+//! - The field `earlier` of the first packet in the list is stale: most packets leave the list at the front, and the
+//!   next record is not touched for that.
 
 use super::early::Early;
 use crate::RangeSet;
@@ -12,44 +16,43 @@ use units::{Duration, Time};
 
 const NONE: u32 = u32::MAX;
 
-/// So many records at the least: an initial window and what it lets out (RFC 6928).
+/// Smallest ring, in records: an initial window (RFC 6928) and some more.
 const FEWEST: usize = 16;
 
-/// A ring of fewer places is small enough.
+/// Ring size below which a lean scoreboard does not save memory.
 const MANY: usize = 64;
 
-/// Packets outstanding at the most for each place of a ring that is to be small.
+/// Most outstanding packets per place in the ring of a lean scoreboard.
 const MOST_PER_PLACE: u32 = 32;
 
 /// The packet was selectively acknowledged.
 pub(super) const SACKED: u16 = 1;
-/// The packet is deemed lost.
+/// The packet is marked lost.
 pub(super) const LOST: u16 = 2;
 /// A retransmission of the packet is in the network.
 pub(super) const RETRANSMITTED: u16 = 4;
 /// The packet was retransmitted at some time.
 pub(super) const EVER_RETRANSMITTED: u16 = 8;
-/// The packet was sent while the application was the limit.
+/// The packet was sent while the flow was app-limited.
 pub(super) const APP_LIMITED: u16 = 16;
 /// The packet is the first of its burst.
 pub(super) const BURST_HEAD: u16 = 32;
 /// The packet is in the send order.
 pub(super) const LINKED: u16 = 64;
-/// The packet bears the FIN.
+/// The packet has the FIN.
 pub(super) const FIN: u16 = 128;
-/// The packet ends what the application had written when it was sent.
-/// Linux `tcp_mark_push`.
+/// The packet was the last of the written data when it was sent (Linux `tcp_mark_push`).
 pub(super) const PUSH: u16 = 256;
 
-/// One packet: when it was sent and what the delivery counters said then. In one line of the cache.
+/// One packet: its time of sending and the delivery counters at that time. Fits one cache line.
 #[derive(Clone, Copy, Debug, Default)]
 #[repr(align(64))]
 pub(super) struct Record {
     /// When it was last sent.
     pub sent: Time,
-    /// When the flight it belongs to began to be sent.
+    /// When its flight began to be sent.
     pub flight_start: Time,
-    /// When `delivered` had last changed as it was sent.
+    /// When `delivered` had last changed at the time of sending.
     pub delivered_time: Time,
     pub delivered: u32,
     pub lost: u32,
@@ -62,7 +65,7 @@ pub(super) struct Record {
 }
 
 impl Record {
-    /// A packet of `len` bytes about to be sent for the first time.
+    /// Describe a packet of `len` bytes before its first transmission.
     pub fn new(sent: Time, len: u16, flags: u16) -> Record {
         Record { sent, len, flags, ..Record::default() }
     }
@@ -72,33 +75,33 @@ impl Record {
         self.flags & flag != 0
     }
 
-    /// The packet that was sent next.
+    /// The next packet in the send order.
     #[inline]
     pub fn next_sent(&self) -> Option<u32> {
         (self.later != NONE).then_some(self.later)
     }
 
-    /// How long its flight had been sent when it was.
+    /// Time from the start of its flight until it was sent.
     #[inline]
     pub fn send_elapsed(&self) -> Duration {
         self.sent.since(self.flight_start)
     }
 }
 
-/// The records of all outstanding packets, with counts, the SACK ranges and the two orders in which loss
-/// recovery needs them: by time of sending, and by number for retransmission.
+/// The records of all outstanding packets, with counters and SACK ranges. Loss recovery reads them in two orders: by
+/// time of sending, and by number for retransmission.
 #[derive(Debug, Default)]
 pub(super) struct Scoreboard {
-    /// The records from `base` on.
+    /// Records from `base` on.
     ring: Vec<Record>,
-    /// Those below, in a run of many flows.
+    /// Records below `base`, which only a lean scoreboard sets aside.
     early: Early,
-    /// The number of the first packet that was not set aside.
+    /// Number of the first packet that was not set aside.
     base: u32,
     lean: bool,
     /// Lowest packet not cumulatively acknowledged.
     pub una: u32,
-    /// Next packet never sent before.
+    /// Number of the next new packet.
     pub next: u32,
     pub sacked_out: u32,
     pub lost_out: u32,
@@ -108,15 +111,16 @@ pub(super) struct Scoreboard {
     lost: VecDeque<u32>,
     oldest: u32,
     newest: u32,
-    /// Bytes below `una` and below `next`.
+    /// Payload bytes below `una`.
     pub una_bytes: u64,
+    /// Payload bytes below `next`.
     pub next_bytes: u64,
-    /// Packets among the outstanding ones that are the first of their burst.
+    /// Outstanding packets that are the first of their burst.
     heads: u32,
 }
 
 impl Scoreboard {
-    /// Nothing was sent yet. `lean`: records of what is delivered shall take little room, at the cost of time.
+    /// An empty scoreboard; `lean`: delivered packets take less memory, at the cost of time.
     pub fn new(lean: bool) -> Scoreboard {
         Scoreboard {
             lean,
@@ -172,7 +176,7 @@ impl Scoreboard {
         self.packets_out() + self.retrans_out - (self.sacked_out + self.lost_out)
     }
 
-    /// No packet is selectively acknowledged, deemed lost, on its way again or set aside.
+    /// Whether no packet is SACKed, marked lost, retransmitted or set aside.
     #[inline]
     pub fn is_clean(&self) -> bool {
         self.base <= self.una
@@ -184,7 +188,7 @@ impl Scoreboard {
         self.next_bytes - self.una_bytes
     }
 
-    /// Bursts of which something is outstanding.
+    /// Bursts with at least one outstanding packet.
     pub fn bursts_out(&self) -> u64 {
         let begun = self.packets_out() > 0 && !self.get(self.una).is(BURST_HEAD);
         u64::from(self.heads + u32::from(begun))
@@ -196,7 +200,7 @@ impl Scoreboard {
         self.sacked.end().unwrap_or(self.una)
     }
 
-    /// Appends a new packet and returns its number.
+    /// Append a new packet and return its number.
     #[inline]
     pub fn append(&mut self, record: &Record) -> u32 {
         if self.places_taken() == self.ring.len() {
@@ -216,9 +220,11 @@ impl Scoreboard {
         seq
     }
 
-    /// The ring doubles; or if it is to be small, and packets that are not delivered have less than seven eighths of it, the
-    /// older half of its records is set aside. Where they have less than three eighths it is three quarters, and the ring
-    /// halves.
+    /// Double the ring, or set records aside if the scoreboard is lean. The choice depends on the undelivered packets:
+    ///
+    /// - less than 3/8 of the ring: set the oldest three quarters aside and halve the ring
+    /// - less than 7/8: set the older half aside
+    /// - more: double the ring
     #[cold]
     #[inline(never)]
     fn make_room(&mut self) {
@@ -227,7 +233,7 @@ impl Scoreboard {
             return self.resize(places * 2);
         }
         let waiting = self.ring.iter().filter(|record| !record.is(SACKED)).count();
-        // What was set aside is gone through each time: it must not be much more than a ring.
+        // Records set aside are copied each time, so they must not be many more than the ring has.
         let needed = waiting.max((self.packets_out() / MOST_PER_PLACE) as usize);
         match needed * 8 / places {
             ..3 => {
@@ -239,20 +245,20 @@ impl Scoreboard {
         }
     }
 
-    /// Moves the oldest records out of the ring.
+    /// Move the oldest records out of the ring.
     fn set_aside(&mut self, records: usize) {
         let end = self.lowest_in_ring() + records as u32;
         self.early = Early::new(self.una, (self.una..end).map(|seq| self.get(seq)));
         self.base = end;
     }
 
-    /// Records that are kept.
+    /// Records in memory.
     pub fn records(&self) -> usize {
         self.ring.len() + self.early.records()
     }
 
-    /// Halves the ring if at most a quarter of it is taken: a burst does not hold its memory for ever. Not while an
-    /// acknowledgement is processed, which reads packets that it has just acknowledged.
+    /// Halve the ring if at most a quarter of it is used, so that memory is freed after a burst. Not to be called
+    /// while an ACK is processed, as that reads packets that it has just acknowledged.
     #[cold]
     fn shrink(&mut self) {
         if self.base <= self.una {
@@ -271,7 +277,7 @@ impl Scoreboard {
         self.ring = ring;
     }
 
-    /// Puts a packet at the end of the send order.
+    /// Move a packet to the end of the send order.
     pub fn link_newest(&mut self, seq: u32) {
         self.unlink(seq);
         let newest = self.newest;
@@ -290,7 +296,7 @@ impl Scoreboard {
         self.newest = seq;
     }
 
-    /// Takes a packet out of the send order, if it is in it.
+    /// Remove a packet from the send order, if it is in it.
     pub fn unlink(&mut self, seq: u32) {
         let record = self.get_mut(seq);
         let (before, earlier, later) = (record.flags, record.earlier, record.later);
@@ -300,7 +306,7 @@ impl Scoreboard {
         }
     }
 
-    /// Joins what was sent before a packet to what was sent after it.
+    /// Link the predecessor of a packet in the send order to its successor.
     #[inline(always)] // most packets leave at the front
     fn join(&mut self, seq: u32, earlier: u32, later: u32) {
         if seq != self.oldest {
@@ -328,7 +334,7 @@ impl Scoreboard {
         (self.oldest != NONE).then_some(self.oldest)
     }
 
-    /// Marks a packet selectively acknowledged. Returns when it was last sent, and whether it was ever retransmitted.
+    /// Mark a packet SACKed. Return when it was last sent, and whether it was ever retransmitted.
     #[inline]
     pub fn sack(&mut self, seq: u32) -> (Time, bool) {
         let record = self.get_mut(seq);
@@ -346,8 +352,8 @@ impl Scoreboard {
         (sent, ever)
     }
 
-    /// Forgets the lowest packet because it was cumulatively acknowledged. Returns its record.
-    #[inline(always)] // for most ACKs, and little of the record is read
+    /// Remove the lowest packet, which was cumulatively acknowledged. Return its record.
+    #[inline(always)] // called for most ACKs, which read little of the record
     pub fn acknowledge_lowest(&mut self) -> Record {
         let record = *self.get(self.una);
         if record.is(LINKED) {
@@ -364,7 +370,7 @@ impl Scoreboard {
         record
     }
 
-    /// A retransmission of the packet has entered the network.
+    /// Note that a retransmission of the packet is in the network.
     pub fn mark_retransmitted(&mut self, seq: u32) {
         let record = self.get_mut(seq);
         let before = record.flags;
@@ -372,7 +378,7 @@ impl Scoreboard {
         self.retrans_out += u32::from(before & RETRANSMITTED == 0);
     }
 
-    /// Deems a packet lost. Returns false if nothing changed: it was delivered, or already lost.
+    /// Mark a packet lost. False if nothing changed: it was delivered, or already marked lost.
     pub fn mark_lost(&mut self, seq: u32) -> bool {
         let flags = self.get(seq).flags;
         if flags & SACKED != 0 {
@@ -403,7 +409,7 @@ impl Scoreboard {
         }
     }
 
-    /// The lowest lost packet that is not being retransmitted.
+    /// The lowest lost packet without a retransmission in the network.
     #[inline(always)] // called for every ACK that pacing does not hold
     pub fn next_to_retransmit(&mut self) -> Option<u32> {
         while let Some(&seq) = self.lost.front() {
@@ -415,13 +421,13 @@ impl Scoreboard {
         None
     }
 
-    /// The packet is lost and not on its way again.
+    /// Whether the packet is marked lost and no retransmission of it is in the network.
     pub fn awaits_retransmission(&self, seq: u32) -> bool {
         (self.una..self.next).contains(&seq) && self.get(seq).flags & (LOST | RETRANSMITTED | SACKED) == LOST
     }
 
-    /// Takes back every loss mark (an undone episode). As in Linux packets that RACK had found lost stay out of the
-    /// send order: only a timeout finds out if one of them was lost after all.
+    /// Clear every loss mark, as the episode is undone. As in Linux, packets that RACK marked lost stay out of the send
+    /// order: if one of them really is lost, only a timeout detects that.
     pub fn forget_losses(&mut self) {
         for seq in self.una..self.next {
             self.get_mut(seq).flags &= !LOST;

@@ -55,14 +55,14 @@ impl Timer {
 }
 
 impl Sender {
-    /// When the sender wants `on_timer` called; `Time::NEVER` if it does not.
+    /// When `on_timer` must be called; `Time::NEVER` if no timer is set.
     pub fn next_timer(&self) -> Time {
         let pacing = self.pacing_wakeup();
         let algorithm = self.algorithm.next_wakeup().unwrap_or(Time::NEVER);
         self.timer.at.min(pacing).min(algorithm).min(self.host.next())
     }
 
-    /// Does what is due. Harmless if nothing is.
+    /// Run the timers that are due. Harmless if none is.
     pub fn on_timer(&mut self, now: Time, out: &mut Vec<Segment>) {
         self.host.release(now, out);
         if self.algorithm.next_wakeup().is_some_and(|at| at <= now) {
@@ -87,7 +87,7 @@ impl Sender {
         }
         if self.established {
             self.retransmit_lost(now, out);
-            self.push(now, out); // also notes that pacing holds, if it does
+            self.push(now, out); // also notes whether pacing is the limit
         }
     }
 
@@ -105,8 +105,9 @@ impl Sender {
         self.timer.arm_retransmission(now + self.rtt.rto());
     }
 
-    /// The receiver's window is all that is in the way, and nothing is outstanding: were the ACK lost that opens it, none would
-    /// come any more (RFC 9293 section 3.8.6.1; Linux `tcp_check_probe_timer`).
+    /// Arm the timer of zero-window probes, if the receive window is the limit and no packet is outstanding. Without
+    /// probes, the loss of the ACK that opens the window would stop the flow for ever (RFC 9293 section 3.8.6.1; Linux
+    /// `tcp_check_probe_timer`).
     pub(super) fn await_window(&mut self, now: Time) {
         if self.board.packets_out() == 0 && self.timer.purpose == Purpose::Off {
             self.window_probes = 0;
@@ -114,8 +115,8 @@ impl Sender {
         }
     }
 
-    /// Asks for the window, ever less often, with a segment that repeats a number and bears nothing (Linux
-    /// `tcp_xmit_probe_skb`). What is sent later times out as ever: the retransmission timeout stays (`tcp_probe0_when`).
+    /// Send a zero-window probe: a segment with an old number and no payload (Linux `tcp_xmit_probe_skb`). The time
+    /// between probes doubles, but the retransmission timeout of later data does not (`tcp_probe0_when`).
     #[cold]
     fn probe_window(&mut self, now: Time, out: &mut Vec<Segment>) {
         let Some(seq) = self.board.una.checked_sub(1) else { return };
@@ -150,7 +151,7 @@ impl Sender {
         self.board.get(self.board.una).sent + self.rtt.rto()
     }
 
-    /// Restarts the retransmission timeout, from the head if a shorter timer had taken its place.
+    /// Restart the retransmission timeout; it counts from the sending of the head if a shorter timer had replaced it.
     pub(super) fn rearm_retransmission(&mut self, now: Time) {
         if self.board.packets_out() == 0 {
             self.timer.disarm();
@@ -161,7 +162,7 @@ impl Sender {
         self.timer.arm_retransmission(at + self.pacer.delay(now));
     }
 
-    /// After progress: a probe if one is in order, else the timeout.
+    /// Arm the timer after progress: a tail loss probe if one is allowed, else the timeout.
     pub(super) fn set_timer_after_progress(&mut self, now: Time) {
         if !self.schedule_probe(now, true) {
             self.rearm_retransmission(now);

@@ -1,12 +1,12 @@
-//! Undoing a reduction that turned out to be spurious: by duplicates reported (RFC 3708), by timestamps
-//! (Eifel, RFC 3522) or by F-RTO (RFC 5682).
+//! Undo of a reduction that turned out to be spurious, as shown by DSACK (RFC 3708), by timestamps (Eifel, RFC 3522)
+//! or by F-RTO (RFC 5682).
 
 use super::Sender;
 use congestion::CaState;
 use units::Time;
 
 impl Sender {
-    /// Begins to count an episode that may be undone.
+    /// Begin an episode that may be undone.
     pub(super) fn watch_for_undo(&mut self) {
         let probe = self.probe.end.is_some() && self.probe.was_retransmission;
         let out = self.board.retrans_out + u32::from(probe);
@@ -14,18 +14,19 @@ impl Sender {
         self.recovery.unproven = (out > 0).then_some(out);
     }
 
-    /// Every retransmission was a duplicate, or an original arrived after its retransmission was sent.
+    /// Whether the episode was spurious: every retransmission was a duplicate, or an original arrived after its
+    /// retransmission was sent.
     pub(super) fn undo_is_due(&self) -> bool {
         self.recovery.can_undo() && (self.recovery.unproven == Some(0) || self.original_was_delayed())
     }
 
-    /// The echoed timestamp is older than the first retransmission, or nothing was retransmitted yet (pacing may
-    /// hold it): it was the original that arrived.
+    /// Whether the original arrived: the echoed timestamp is older than the first retransmission, or no retransmission
+    /// has been sent yet (pacing may hold it back).
     fn original_was_delayed(&self) -> bool {
         self.recovery.first_retransmission.is_none_or(|first| self.last_echo < first)
     }
 
-    /// Restores window and threshold.
+    /// Restore window and threshold.
     pub(super) fn undo(&mut self, now: Time, forget_losses: bool) {
         if forget_losses {
             self.board.forget_losses();
@@ -40,7 +41,7 @@ impl Sender {
         self.recovery.undo_from = None;
     }
 
-    /// All retransmissions were reported as duplicates: nothing was lost.
+    /// Undo if all retransmissions were reported as duplicates, so that no packet was lost. True if so.
     pub(super) fn undo_if_all_duplicates(&mut self, now: Time) -> bool {
         let due = self.recovery.can_undo() && self.recovery.unproven == Some(0);
         if due {
@@ -50,8 +51,8 @@ impl Sender {
         due
     }
 
-    /// In recovery an original arrived late: the path reorders more than was thought. True if recovery should
-    /// only wait for its outstanding retransmissions.
+    /// Undo recovery if an original arrived late, as the path reorders more than assumed. True if recovery must only
+    /// wait for its outstanding retransmissions.
     pub(super) fn undo_partially(&mut self, now: Time, prior_una: u32) -> bool {
         if !(self.recovery.can_undo() && self.original_was_delayed()) {
             return false;
@@ -71,7 +72,7 @@ impl Sender {
         false
     }
 
-    /// After a timeout: `proven` by F-RTO, or by duplicates or timestamps.
+    /// Undo a timeout that was spurious: `proven` by F-RTO, or by DSACK or timestamps. True if so.
     pub(super) fn undo_loss(&mut self, now: Time, proven: bool) -> bool {
         if !(proven || self.undo_is_due()) {
             return false;
