@@ -1,6 +1,7 @@
-//! What a data packet costs at its two endpoints: sent, received, acknowledged, and the ACK digested. No network.
+//! Time per data packet at its two endpoints, without a network: sent, received, acknowledged, and its ACK processed.
 //!
-//! At the end prints what it costs with each algorithm, all of them paced, and the ratio to CUBIC: none should exceed 1.5.
+//! At the end, a table has the time with each algorithm (all paced) and its ratio to CUBIC, which should be at most
+//! 1.5.
 
 use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
 use std::collections::VecDeque;
@@ -60,7 +61,7 @@ impl Loop {
         link
     }
 
-    /// Carries `packets` packets, losing every `loss`-th.
+    /// Carry `packets` packets and lose every `loss`-th.
     fn carry(&mut self, packets: u64, loss: Option<u64>) {
         let end = self.carried + packets;
         while self.carried < end {
@@ -90,14 +91,14 @@ impl Loop {
 fn ack_path(c: &mut Criterion) {
     let mut group = c.benchmark_group("ack_path");
     group.throughput(Throughput::Elements(PACKETS)).sample_size(20);
-    // Pacing costs more than any algorithm: those that pace compare with others where all are paced.
+    // Pacing costs more than any algorithm, so algorithms that pace are compared in the case where all are paced.
     for (case, loss, paced) in
         [("in order", None, false), ("1 % lost", Some(100), false), ("in order, paced", None, true)]
     {
         for cca in congestion::descriptors().iter().map(|d| d.name) {
             group.bench_function(BenchmarkId::new(case, cca), |b| {
                 let mut link = Loop::new(cca, paced);
-                link.carry(PACKETS, loss); // out of slow start
+                link.carry(PACKETS, loss); // leaves slow start
                 b.iter(|| link.carry(black_box(PACKETS), loss));
             });
         }
@@ -106,7 +107,7 @@ fn ack_path(c: &mut Criterion) {
     compare();
 }
 
-/// The table of ratios: the quickest of many passes, taken in turn so that a disturbance meets all alike.
+/// Print the table of ratios: the fastest of many passes, in turn, so that a disturbance affects all algorithms alike.
 #[allow(clippy::disallowed_methods, reason = "a benchmark reads the clock")]
 fn compare() {
     const PASSES: usize = 30;

@@ -1,12 +1,12 @@
-//! Whatever the network does to data and ACKs for a while, a transfer completes once it behaves, and the counters are
-//! right all along (their arithmetic is checked in test builds).
+//! Transfers over a network that drops, duplicates, delays and marks data and ACKs for a while. Every transfer
+//! completes once the network is normal. Counters never overflow, as arithmetic is checked in test builds.
 
 use crate::pipe::{Fate, Pipe, config, seconds};
 use proptest::prelude::*;
 use tcp::{AckPolicy, Feedback, Pacing, ReceiveBuffer, ReceiveMemory, SendBuffer, SendMemory, SenderConfig};
 use units::{Bytes, Duration, Rng};
 
-/// Probabilities of what befalls a packet.
+/// Probabilities of the fates of a packet.
 #[derive(Clone, Debug)]
 struct Impairments {
     lost: f64,
@@ -14,7 +14,7 @@ struct Impairments {
     delayed: f64,
     by_ms: u64,
     marked: f64,
-    /// Packets after which the network behaves.
+    /// Packets after which the network is normal.
     lasts: u64,
 }
 
@@ -101,7 +101,7 @@ proptest! {
         if let Some(kilobytes) = memory {
             p = p.with_receive_buffer(receive_memory(64 + kilobytes));
         }
-        // Long: what the network did to the RTT estimate makes the timeouts that follow long, too.
+        // A long time, as impairments may have raised the RTT estimate and so all later timeouts.
         p.run_until(seconds(100_000.0));
         prop_assert!(p.sender.is_done(), "{:?}", p.sender.snapshot());
         prop_assert_eq!(p.receiver.delivered_bytes(), bytes);

@@ -1,4 +1,4 @@
-//! The interface between transport and algorithm: what the one reports, and what the other may request.
+//! The interface between transport and algorithm: reports of the transport, and requests of the algorithm.
 
 use crate::pipe::spy::Spy;
 use crate::pipe::{Fate, Pipe, config, seconds};
@@ -17,13 +17,14 @@ fn pipe(spy: Box<Spy>) -> Pipe {
 #[test]
 fn the_one_way_delay_is_the_way_there_only() {
     let (spy, seen) = Spy::asking(0..0);
-    // The first two rounds of ACKs are slow on their way back, which must not show.
+    // The ACKs of the first two rounds are delayed, which must not change the one-way delay.
     let mut p =
         pipe(spy).with_ack_fate(|n| if n < 80 { Fate::Delay(Duration::from_millis(30)) } else { Fate::Pass });
     p.run_until(seconds(1.0));
     let seen = seen.lock().unwrap();
     let delays: Vec<u64> = seen.acks.iter().map(|(ack, _)| ack.one_way_delay.unwrap().as_micros()).collect();
-    // Forty packets of 1514 bytes leave at once, behind an ACK: the last waits for it and for 39 others, 121.12 us each.
+    // Forty packets of 1514 bytes leave at once, behind an ACK. The last waits for this ACK and 39 packets of 121.12
+    // us.
     assert_eq!(delays[0], 20_000 + 528 / 100);
     assert_eq!(delays[39], 20_000 + (528 + 39 * 12_112) / 100);
     assert!(delays.iter().all(|d| (20_000..=24_728).contains(d)));
@@ -112,7 +113,7 @@ fn neither_probes_nor_timeouts_break_the_pace() {
     p.run_until(seconds(20.0));
     let paced: Vec<_> = p.sent.iter().skip(10).collect();
     assert!(paced.len() > 100);
-    // Bursts are of two packets.
+    // Bursts have two packets.
     assert!(
         paced
             .chunks(2)

@@ -1,7 +1,7 @@
-//! Connections that carry data both ways: opened by one handshake, with acknowledgements on data, closed by FINs.
+//! Connections that carry data both ways: opened by one handshake, with piggybacked acknowledgements, closed by FINs.
 //!
-//! What goes over the wire in the unloaded cases is what Linux 6.18 sends between two sockets whose ends read, answer and
-//! close at once.
+//! Without losses, the segments are those of Linux 6.18 between two sockets whose applications read, answer and close
+//! at once.
 
 use tcp::{
     AckPolicy, Endpoint, Feedback, ReceiveBuffer, Receiver, ReceiverConfig, Segment, Sender, SenderConfig,
@@ -14,7 +14,7 @@ struct Host {
     name: char,
     sender: Sender,
     receiver: Receiver,
-    /// Answers when it has got so many bytes, with so many.
+    /// Received bytes that trigger an answer, and bytes of that answer.
     answer: Option<(u64, u64)>,
     written: u64,
 }
@@ -51,7 +51,7 @@ impl Host {
         self.end().write(now, all, out);
     }
 
-    /// What its application does at once.
+    /// Answer and close as the application does, without delay.
     fn react(&mut self, now: Time, out: &mut Vec<Segment>) {
         if let Some((_, bytes)) = self.answer.take_if(|(asked, _)| self.receiver.delivered_bytes() >= *asked)
         {
@@ -72,9 +72,9 @@ struct Wire {
     /// Client and server.
     hosts: [Host; 2],
     flying: Vec<(Time, usize, Segment)>,
-    /// What was sent: by whom, and what.
+    /// Segments sent, each with the name of its host and a description.
     sent: Vec<String>,
-    /// Which of them are lost.
+    /// Indices of segments in `sent` that are lost.
     lost: Vec<usize>,
 }
 
@@ -87,7 +87,7 @@ impl Wire {
         wire
     }
 
-    /// Loses segments by their place in what is sent.
+    /// Lose the segments with these indices in `sent`.
     fn losing(mut self, lost: &[usize]) -> Wire {
         self.lost = lost.to_vec();
         self
@@ -129,7 +129,7 @@ impl Wire {
         }
     }
 
-    /// The client asks, and the server answers at once.
+    /// Send a request, which the server answers at once.
     fn ask(&mut self, request: u64, answer: u64) {
         let asked = self.hosts[0].written + request;
         self.hosts[1].answer = Some((asked, answer));
@@ -140,7 +140,7 @@ impl Wire {
         self.act(0, |host, now, out| host.end().close(now, out));
     }
 
-    /// What was sent since the last call.
+    /// Take the segments sent since the last call.
     fn take(&mut self) -> Vec<String> {
         self.lost.clear();
         std::mem::take(&mut self.sent)
@@ -165,7 +165,7 @@ fn describe(segment: &Segment) -> String {
     }
 }
 
-/// A connection over which a request of 100 bytes has been answered with 1000.
+/// Connect, and exchange a request of 100 bytes and an answer of 1000 bytes.
 fn after_one_exchange() -> Wire {
     let mut wire = Wire::new();
     wire.ask(100, 1_000);
@@ -206,7 +206,7 @@ fn later_acknowledgements_of_requests_ride_on_the_answers() {
 fn the_acknowledgement_of_an_answer_rides_on_the_next_request_once_requests_follow_soon() {
     let mut wire = after_one_exchange();
     wire.ask(100, 1_000);
-    wire.run(50); // of which 40 ms are the round trip
+    wire.run(50); // the round trip takes 40 ms
     assert_eq!(wire.take().last().unwrap(), "C ack 2");
     for n in 2..6 {
         wire.ask(100, 1_000);

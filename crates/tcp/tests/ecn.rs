@@ -1,4 +1,4 @@
-//! ECN: what algorithms are told of marks, and how often they reduce.
+//! ECN: marks reported to algorithms, and the number of reductions.
 
 use crate::pipe::spy::{Seen, Spy};
 use crate::pipe::{Fate, Pipe, config, seconds};
@@ -9,7 +9,7 @@ use units::Duration;
 
 const EVERY_SECOND: AckPolicy = AckPolicy::Every { packets: 2, timeout: Duration::from_millis(40) };
 
-/// A window of 40 packets on an idle path, with every packet marked for which `marked` holds, for a second.
+/// Run a flow with a window of 40 packets on an idle path for a second. Packet `n` is marked if `marked(n)`.
 fn run(ecn: Feedback, marked: impl Fn(u64) -> bool + 'static) -> (Pipe, Arc<Mutex<Seen>>) {
     let (spy, seen) = Spy::asking(0..0);
     let config = SenderConfig { ecn, initial_window: 40, ..config() };
@@ -52,7 +52,7 @@ fn classic_feedback_takes_all_for_marked_until_the_sender_has_reduced() {
     let (p, seen) = run(Feedback::Classic, |n| n == 50);
     let (marked, _) = marked_and_acked(&seen.lock().unwrap());
     assert_eq!(p.sender.stats().marked_packets, 1);
-    // From the marked packet's ACK on everything is, until the first new packet has said CWR: a round trip.
+    // All packets of a round trip count as marked: from the ACK of the marked packet to the arrival of CWR.
     assert!((20..=60).contains(&marked), "{marked}");
 }
 
@@ -63,7 +63,7 @@ fn one_reduction_per_window_however_many_marks() {
         let seen = seen.lock().unwrap();
         assert!(seen.congestion.len() > 10, "{feedback:?}: {}", seen.congestion.len());
         assert!(seen.congestion.iter().all(|(cause, _)| *cause == Congestion::Ecn));
-        // The n-th episode begins after everything was delivered that was out when the one before began.
+        // Each episode begins after all packets outstanding at the begin of the preceding one were delivered.
         let apart = seen.congestion.windows(2).all(|pair| pair[1].1 > pair[0].1);
         assert!(apart, "{feedback:?}: {:?}", seen.congestion);
         let least = 1_000 / seen.congestion.len();

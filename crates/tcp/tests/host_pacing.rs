@@ -11,7 +11,7 @@ fn run(cca: &str, pacing: Pacing, data: Option<u64>) -> Pipe {
     p
 }
 
-/// The largest number of packets that leave within any 2 ms, after the first second.
+/// Most packets that leave within any 2 ms, after the first second.
 fn burstiness(p: &Pipe) -> usize {
     let times: Vec<Time> = p.sent.iter().map(|s| s.0).filter(|t| *t > seconds(1.0)).collect();
     let within =

@@ -1,10 +1,10 @@
-//! A sender whose records take less memory does the same.
+//! Lean records: a sender with less memory sends the same packets.
 
 use crate::pipe::{Fate, Pipe, config, seconds};
 use tcp::{AckPolicy, SenderConfig};
 use units::{Duration, Time};
 
-/// What is sent, and when, on a path that drops an eighth of all packets; and for how many there are records at the most.
+/// Return times and numbers of the packets sent on a path that drops an eighth of them, and the most records in memory.
 fn sent(cca: &str, lean_records: bool) -> (Vec<(Time, u32)>, usize) {
     let config = SenderConfig { lean_records, ..config() };
     let ack = AckPolicy::Every { packets: 1, timeout: Duration::from_millis(40) };

@@ -1,4 +1,4 @@
-//! Losses found by RACK or by duplicates, the smallest timeout, and probes for lost tails.
+//! Loss detection by RACK or by duplicate ACKs, the smallest timeout, and tail loss probes.
 
 use crate::pipe::{Fate, Pipe, config, seconds};
 use tcp::{AckPolicy, LossDetection, SenderConfig};
@@ -11,7 +11,8 @@ fn detecting(loss_detection: LossDetection) -> SenderConfig {
     SenderConfig { loss_detection, ..config() }
 }
 
-/// When packet `LOST` was sent, each time; its first copies are dropped, and `late` delays it otherwise.
+/// Return the times at which packet `LOST` was sent. Its first `copies` are dropped; with `late`, the first is delayed
+/// instead.
 fn times(config: SenderConfig, packets: u64, copies: u32, late: Option<Duration>) -> (Vec<Time>, Pipe) {
     let config = SenderConfig { data: Some(packets * 1448), max_burst_bytes: 0, ..config };
     let ack = AckPolicy::Every { packets: 1, timeout: Duration::from_millis(40) };
@@ -62,7 +63,8 @@ fn what_duplicates_have_found_lost_is_found_once() {
     assert_eq!((sent.len(), pipe.sender.stats().lost_packets), (2, 1));
 }
 
-/// When the sender is done whose last three packets are lost once, in milliseconds, and how many timeouts it took.
+/// Return the time of the last transmission in milliseconds and the number of timeouts; the last three packets are lost
+/// once.
 fn lost_tail(config: SenderConfig) -> (u64, u64) {
     let last = LOST + 3;
     let config = SenderConfig { data: Some(u64::from(last) * 1448), max_burst_bytes: 0, ..config };

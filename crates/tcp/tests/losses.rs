@@ -1,4 +1,4 @@
-//! What an algorithm that watches losses is told.
+//! Reports to an algorithm that watches losses.
 
 use crate::pipe::{Fate, Pipe, config, seconds};
 use congestion::{Ack, Congestion, CongestionControl, Control, LostPacket, Path, Probe, Traits, Undo};
@@ -12,11 +12,11 @@ const CWND: u32 = 20;
 struct Seen {
     lost: Vec<LostPacket>,
     episodes: Vec<Congestion>,
-    /// ACKs that matched a probe, and how many tail losses had been told by then.
+    /// Number of episodes reported so far, for each ACK that matched a probe.
     probe_acks: Vec<usize>,
 }
 
-/// A fixed window that writes down what it is told.
+/// A fixed window that records the reports.
 struct Witness(Arc<Mutex<Seen>>, bool);
 
 impl CongestionControl for Witness {
@@ -71,7 +71,7 @@ fn run(watch: bool, packets: u64, fate: impl FnMut(u64, u32) -> Fate + 'static) 
     Arc::into_inner(seen).unwrap().into_inner().unwrap()
 }
 
-/// Drops these packets the first time they are sent.
+/// Drop the first transmission of these packets.
 fn drop_once(numbers: &[u32]) -> impl FnMut(u64, u32) -> Fate + use<> {
     let mut numbers = numbers.to_vec();
     move |_, seq| {
@@ -85,7 +85,7 @@ fn drop_once(numbers: &[u32]) -> impl FnMut(u64, u32) -> Fate + use<> {
 fn every_lost_packet_is_told_with_its_own_flight() {
     let seen = run(true, 200, drop_once(&[5, 100, 101]));
     assert_eq!(seen.lost.iter().map(|l| l.number).collect::<Vec<_>>(), [5, 100, 101]);
-    // Of the first flight packet 5 was the sixth; later a full window was in flight, each packet included.
+    // Packet 5 was the sixth of the first flight. Later ones made the window full, themselves included.
     assert_eq!(seen.lost.iter().map(|l| l.tx_in_flight).collect::<Vec<_>>(), [6, CWND, CWND]);
 }
 

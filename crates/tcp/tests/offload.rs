@@ -5,14 +5,14 @@ use crate::pipe::{Pipe, config, seconds};
 use tcp::{AckPolicy, Pacing, SenderConfig};
 use units::Duration;
 
-/// CUBIC for two seconds at 100 Mbit/s and 40 ms, never losing anything.
+/// Run CUBIC for two seconds at 100 Mbit/s and 40 ms, without losses.
 fn run(config: SenderConfig, gro: Option<Duration>) -> Pipe {
     let mut p = Pipe::new("cubic", config, AckPolicy::Linux, 100, 40, usize::MAX).with_gro(gro);
     p.run_until(seconds(2.0));
     p
 }
 
-/// Packets acknowledged by one ACK on average.
+/// Mean number of packets per ACK.
 fn stretch(p: &Pipe) -> f64 {
     p.receiver.received_packets() as f64 / p.acks as f64
 }
@@ -20,8 +20,8 @@ fn stretch(p: &Pipe) -> f64 {
 #[test]
 fn packets_that_arrive_together_are_acknowledged_together() {
     let without = stretch(&run(config(), None));
-    assert!(without < 2.1, "{without}"); // every second packet, and ends of bursts
-    let with = stretch(&run(config(), Some(Duration::from_millis(1)))); // 8 packets a millisecond
+    assert!(without < 2.1, "{without}"); // ACKs for every second packet, and for ends of bursts
+    let with = stretch(&run(config(), Some(Duration::from_millis(1)))); // 8 packets per millisecond
     assert!((4.0..=9.0).contains(&with), "{with}");
 }
 
@@ -38,14 +38,14 @@ fn receive_offload_changes_when_but_not_what_is_delivered() {
 fn a_host_may_ask_for_longer_bursts_than_the_algorithm() {
     let longest = |min_burst| {
         let p = run(SenderConfig { min_burst, pacing: Pacing::Always, ..config() }, None);
-        // In slow start at first: bursts at 100 Mbit/s are 8 packets, at the pace of the first rounds fewer.
+        // The first packets are in slow start: bursts have 8 packets at 100 Mbit/s, but fewer in the first rounds.
         let times: Vec<_> = p.sent.iter().skip(10).take(40).map(|s| s.0).collect();
         times.chunk_by(|a, b| a == b).map(<[_]>::len).max().unwrap()
     };
     assert_eq!((longest(1), longest(4)), (2, 4));
 }
 
-/// Lengths of the bursts of a flow with a window of 40 packets whose every packet is acknowledged by itself.
+/// Return the lengths of bursts, in packets, of a flow with a window of 40 packets and an ACK for every packet.
 fn bursts_in_steady_state(mbps: u64, rtt_ms: u64) -> Vec<usize> {
     let (spy, _) = Spy::asking(0..0);
     let each = AckPolicy::Every { packets: 1, timeout: Duration::from_millis(200) };
@@ -60,7 +60,7 @@ fn bursts_in_steady_state(mbps: u64, rtt_ms: u64) -> Vec<usize> {
 fn a_single_packet_waits_for_the_next_ack_if_that_is_due_within_a_millisecond() {
     let bursts = bursts_in_steady_state(15, 30); // ACKs are 0.8 ms apart
     let pairs = bursts.iter().filter(|&&len| len == 2).count();
-    // What is left of 45 packets, a chunk of the data that Linux queues, does not wait, nor what its ACK lets go.
+    // Two single packets do not wait: the rest of a chunk of 45 packets, and the packet that its ACK allows.
     let packets: usize = bursts.iter().sum();
     assert!(2 * pairs * 10 > packets * 9 && bursts.iter().all(|&len| len <= 2), "{bursts:?}");
 }

@@ -1,4 +1,4 @@
-//! Checkable properties of the transport, each as a test that names it.
+//! Properties of the transport, each as a test with its name.
 
 use crate::pipe::{Fate, Pipe, config, seconds};
 use congestion::CaState;
@@ -12,7 +12,7 @@ fn finite(packets: u64) -> SenderConfig {
     SenderConfig { data: Some(packets * 1448), ..config() }
 }
 
-/// Drops the first transmission of each packet for which `lost` holds.
+/// Drop the first transmission of each packet for which `lost` is true.
 fn drop_once(lost: impl Fn(u32) -> bool + 'static) -> impl FnMut(u64, u32) -> Fate {
     let mut seen = 0;
     move |_, seq| {
@@ -87,7 +87,7 @@ fn small_reordering_is_never_taken_for_loss_once_reordering_was_seen() {
 
 #[test]
 fn a_spurious_timeout_is_undone() {
-    // A whole window, the probe and the first retransmission are held up for longer than the timeout.
+    // A whole window, the probe and the first retransmission are delayed by more than the timeout.
     let pause = Duration::from_millis(600);
     let config = SenderConfig { send_buffer: SendBuffer::Payload(Bytes::new(30 * 1448)), ..config() };
     let mut p = Pipe::new("reno", config, EACH, 10, 40, UNBOUNDED)
@@ -111,7 +111,7 @@ fn no_delivery_rate_sample_exceeds_the_link() {
     for step in 1..1_000 {
         p.run_until(seconds(f64::from(step) * 0.01));
         if let Some(rate) = p.sender.snapshot().delivery_rate {
-            // One burst of two packets over the sampled round trip.
+            // The tolerance of 6 % is one burst of two packets in a round trip.
             assert!((rate.bits_per_sec() as f64) < link * 1.06, "{rate}");
         }
     }
@@ -140,7 +140,7 @@ fn a_full_receive_window_shows_as_receiver_limited() {
     assert!(limited.receiver > Duration::from_secs(9), "{limited:?}");
 }
 
-/// The largest flight, in packets, of a flow that nothing but the memory of its sender limits to so many bytes.
+/// Return the most packets in flight of a flow that only the memory of its sender limits, to `most` bytes.
 fn largest_flight(most: u64) -> u32 {
     let [first, most, per_packet] = [16 << 10, most, 832].map(Bytes::new);
     let send_buffer = SendBuffer::Memory(SendMemory { first, most, per_packet });
@@ -160,9 +160,10 @@ fn the_memory_of_a_sender_grows_with_its_window_up_to_its_limit() {
     assert!((0.70..1.30).contains(&share), "{share} of 4 MiB are payload in the network");
 }
 
-/// Linux `tcp_sendmsg_locked` asks for memory when it begins a chunk, not when it fills one up: where bursts are smaller than
-/// chunks, what was sent of one is filled up again and again. A Reno flow of Linux 7.2 over 200 Mbit/s and 100 ms with 256 KiB has
-/// up to 12 times as much in flight, and 10.5 times in this simulator; over the path of this test it is 3.5 times.
+/// Linux `tcp_sendmsg_locked` checks memory when it begins a chunk, not when it fills one up. If bursts are smaller
+/// than chunks, the last chunk is refilled again and again. A Reno flow with 256 KiB over 200 Mbit/s and 100 ms has
+/// up to 12 times as much in flight in Linux 7.2, and 10.5 times in this simulator. On the path of this test it is
+/// 3.5 times.
 #[test]
 fn a_small_buffer_does_not_bound_what_is_filled_up() {
     let payload = f64::from(largest_flight(256 << 10)) * 1448.0;

@@ -1,4 +1,4 @@
-//! What ns-3, or Google's kernel, does otherwise than Linux, when a sender is told to.
+//! Deviations of ns-3 and of Google's kernel from Linux.
 
 use crate::pipe::spy::Spy;
 use crate::pipe::{Fate, Pipe, config, seconds};
@@ -12,11 +12,11 @@ use units::{Bytes, Duration};
 const LOST: u32 = 2_000;
 const EVERY: AckPolicy = AckPolicy::Every { packets: 1, timeout: Duration::from_millis(200) };
 
-/// How often each packet was sent by a BBR flow that loses one, and whose send buffer is below its window.
+/// Count the transmissions of each packet, for a BBR flow that loses one packet and has the given send buffer.
 fn times_sent(rescue: Rescue, send_buffer: SendBuffer) -> BTreeMap<u32, u32> {
     let quirks = Quirks { rescue, ..Quirks::default() };
     let config = SenderConfig { send_buffer, quirks, ..config() };
-    let mut seen = 0; // the only one to be dropped is the first copy
+    let mut seen = 0; // only the first copy is dropped
     let mut pipe = Pipe::new("bbr1", config, EVERY, 20, 40, 10_000).with_fate(move |_, seq| {
         seen += u32::from(seq == LOST);
         if seq == LOST && seen == 1 { Fate::Drop } else { Fate::Pass }
@@ -63,7 +63,7 @@ fn while_there_is_new_data_nothing_needs_a_rescue() {
     assert_eq!(sent_again(&times_sent(Rescue::Unbounded, SendBuffer::Unlimited)), [LOST]);
 }
 
-/// Whether the samples of a flow count as application-limited whose send buffer is half of its window.
+/// Whether each sample is app-limited, for a flow that its send buffer limits to half of its window.
 fn app_limited(full_send_buffer: FullSendBuffer, send_buffer: SendBuffer) -> Vec<bool> {
     let quirks = Quirks { full_send_buffer, ..Quirks::default() };
     let (spy, seen) = Spy::asking(0..0);
@@ -81,7 +81,7 @@ fn a_full_send_buffer_looks_like_an_idle_application_on_linux_alone() {
     assert!(!app_limited(FullSendBuffer::NetworkLimited, half).iter().any(|&limited| limited));
 }
 
-/// Whether samples count as application-limited of a flow that writes two packets every 10 ms, less than its window.
+/// Whether each sample is app-limited, for a flow that writes two packets every 10 ms, less than its window.
 fn writes_little(idle_application: IdleApplication) -> Vec<bool> {
     let quirks = Quirks { idle_application, ..Quirks::default() };
     let (spy, seen) = Spy::asking(0..0);
@@ -101,7 +101,7 @@ fn an_application_that_writes_little_is_a_limit_on_linux_alone() {
     assert!(!ns3.is_empty() && !ns3.iter().any(|&limited| limited));
 }
 
-/// How many packets leave within half a round of the first retransmission, behind a queue that overflows.
+/// Count the packets sent within half a round from the first retransmission, after a queue has overflowed.
 fn sent_while_reducing(prr: Proportion, mbps: u64, limit: usize) -> usize {
     let config = SenderConfig { quirks: Quirks { prr, ..Quirks::default() }, ..config() };
     let mut pipe = Pipe::new("cubic", config, EVERY, mbps, 40, limit);
@@ -115,7 +115,7 @@ fn sent_while_reducing(prr: Proportion, mbps: u64, limit: usize) -> usize {
 #[test]
 fn ns3_counts_selective_acks_twice_and_sends_more_than_arrives() {
     let [rfc, ns3] = [Proportion::Rfc9937, Proportion::Ns3].map(|prr| sent_while_reducing(prr, 4, 12));
-    let arrive = 4_000_000 / 50 / 8 / 1448; // in 20 ms
+    let arrive = 4_000_000 / 50 / 8 / 1448; // packets in 20 ms
     assert!(rfc < arrive && ns3 > arrive, "{rfc} {ns3} {arrive}");
 }
 
@@ -125,7 +125,7 @@ fn the_product_of_ns3_wraps_and_it_sends_less() {
     assert!(3 * ns3 < 2 * rfc, "{rfc} {ns3}");
 }
 
-/// What was in flight when each of three lost packets left, by number. Packets leave in bursts of two.
+/// Return number and packets in flight at transmission of each of three lost packets. Bursts have two packets.
 fn in_flight_of_lost(lost_in_flight: LostInFlight) -> Vec<(u64, u32)> {
     let quirks = Quirks { lost_in_flight, ..Quirks::default() };
     let (spy, seen) = Spy::asking(0..0);
@@ -145,6 +145,6 @@ fn what_moves_to_the_burst_before_is_taken_from_the_flight_of_a_lost_packet() {
     let less: Vec<u32> =
         counted.iter().zip(&shifted).map(|(counted, shifted)| counted.1 - shifted.1).collect();
     assert_eq!(numbers, [100, 104, 107]);
-    // One of the last two is the second of its burst; before the first nothing is left in the queue.
+    // One of the last two packets is the second of its burst. The first one is the head of the retransmission queue.
     assert_eq!((less[0], less[1] + less[2]), (0, 1), "{less:?}");
 }

@@ -1,4 +1,4 @@
-//! Applications that write now and then.
+//! Applications that write intermittently.
 
 use crate::pipe::spy::Spy;
 use crate::pipe::{Fate, Pipe, config};
@@ -7,7 +7,7 @@ use units::{Duration, Time};
 
 const PACKET: u64 = 1448;
 
-/// A flow over 20 Mbit/s and 40 ms that has just sent what the application has written at first.
+/// Run a flow over 20 Mbit/s and 40 ms until its first write of `packets` is acknowledged.
 fn after_a_burst(cca: &str, packets: u64) -> Pipe {
     let config = SenderConfig { data: Some(packets * PACKET), ..config() };
     let mut pipe = Pipe::new(cca, config, AckPolicy::Linux, 20, 40, 1_000);
@@ -17,8 +17,8 @@ fn after_a_burst(cca: &str, packets: u64) -> Pipe {
     pipe
 }
 
-/// Linux `tcp_cong_avoid`: every ACK that may raise the window renews `snd_cwnd_stamp`, so that `tcp_cwnd_validate` finds
-/// no window unused for a timeout while ACKs arrive.
+/// Linux `tcp_cong_avoid`: every ACK that may raise the window renews `snd_cwnd_stamp`. While ACKs arrive,
+/// `tcp_cwnd_validate` therefore never finds the window unused for a timeout.
 #[test]
 fn a_window_that_is_not_filled_stays_as_it_is_while_acks_arrive() {
     let mut pipe = after_a_burst("cubic", 400);
@@ -31,8 +31,8 @@ fn a_window_that_is_not_filled_stays_as_it_is_while_acks_arrive() {
     assert_eq!(pipe.sender.snapshot().cwnd, before);
 }
 
-/// Linux `tcp_push` marks the end of a write, and the receiver acknowledges it as the application reads it
-/// (`tcp_measure_rcv_mss`: `ICSK_ACK_PUSHED`; `tcp_cleanup_rbuf`), not only with the second full packet.
+/// Linux `tcp_push` sets PSH at the end of a write. The receiver acknowledges it as soon as the application reads it
+/// (`tcp_measure_rcv_mss`: `ICSK_ACK_PUSHED`; `tcp_cleanup_rbuf`), without waiting for a second full packet.
 #[test]
 fn a_write_of_one_full_packet_is_acknowledged_at_once() {
     let mut pipe = after_a_burst("cubic", 1_000);
@@ -45,7 +45,7 @@ fn a_write_of_one_full_packet_is_acknowledged_at_once() {
     assert_eq!(pipe.acks - before, 100);
 }
 
-/// The same of a write sent again: `tcp_retransmit_skb` sends the buffer with the flags that it has.
+/// PSH is also on retransmissions: `tcp_retransmit_skb` sends the buffer with its flags.
 #[test]
 fn the_last_packet_of_a_write_is_acknowledged_at_once_when_it_is_sent_again_too() {
     let lost = 999;
@@ -69,8 +69,8 @@ fn the_last_packet_of_a_write_is_acknowledged_at_once_when_it_is_sent_again_too(
     assert!(pipe.now.since(again) < Duration::from_millis(42), "{:?}", pipe.now.since(again));
 }
 
-/// Whether the samples of the second write's packets count as application-limited, by the ACKs that bring them. The write is of
-/// ten packets, of which the first is lost, and the application pauses before and after.
+/// Whether each sample of the second write is app-limited, in the order of ACKs. The write has ten packets, of which
+/// the first is lost. The application pauses before and after it.
 fn limited_samples(watches_pauses: bool) -> Vec<bool> {
     let (mut spy, seen) = Spy::asking(0..0);
     spy.watches_pauses = watches_pauses;
@@ -86,7 +86,7 @@ fn limited_samples(watches_pauses: bool) -> Vec<bool> {
     acks[before..].iter().filter_map(|(ack, _)| ack.rate.map(|rate| rate.app_limited)).collect()
 }
 
-/// Linux `tcp_rate_check_app_limited`, which `tcp_sendmsg_locked` calls: a pause is seen by the write after it.
+/// Linux `tcp_rate_check_app_limited`, which `tcp_sendmsg_locked` calls: the write after a pause detects it.
 #[test]
 fn what_is_written_after_a_pause_is_application_limited_and_what_is_sent_again_is_not() {
     let limited = limited_samples(false);
@@ -94,7 +94,7 @@ fn what_is_written_after_a_pause_is_application_limited_and_what_is_sent_again_i
     assert!(!again && first.iter().all(|&limited| limited), "{limited:?}");
 }
 
-/// draft-ietf-ccwg-bbr section 4.1.1.3 (`CheckIfApplicationLimited` before an ACK is processed).
+/// `CheckIfApplicationLimited` runs before an ACK is processed (draft-ietf-ccwg-bbr section 4.1.1.3).
 #[test]
 fn what_is_sent_again_after_a_pause_is_application_limited_if_the_algorithm_watches_pauses() {
     let limited = limited_samples(true);

@@ -86,7 +86,7 @@ const LARGEST_SCALE: u32 = 14;
 const LOW_RTT: Duration = Duration::from_millis(1);
 /// Time between two RTT samples: the resolution of timestamps.
 const SAMPLED: Duration = Duration::from_millis(1);
-/// Most fragments in one kernel buffer (`MAX_SKB_FRAGS`): so many out-of-order packets are merged into one.
+/// Most fragments in one kernel buffer (`MAX_SKB_FRAGS`), and so most out-of-order packets merged into one.
 const FRAGMENTS: u64 = 17;
 /// Most quick ACKs (`TCP_MAX_QUICKACKS`).
 const QUICK_ACKS: u64 = 16;

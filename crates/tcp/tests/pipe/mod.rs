@@ -7,7 +7,7 @@ use std::collections::VecDeque;
 use tcp::{AckPolicy, ReceiveBuffer, Receiver, ReceiverConfig, Segment, Sender, SenderConfig};
 use units::{Duration, Rate, Time};
 
-/// What happens to a data packet that reaches the bottleneck, or to an ACK.
+/// Fate of a data packet at the bottleneck, or of an ACK.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fate {
     Pass,
@@ -43,7 +43,7 @@ pub fn config() -> SenderConfig {
 }
 
 impl Pipe {
-    /// A pipe of `mbps`, `rtt_ms` and a queue of `limit` packets for a flow of `cca`.
+    /// Build a pipe of `mbps`, `rtt_ms` and a queue of `limit` packets, with a flow of `cca`.
     pub fn new(
         cca: &str,
         config: SenderConfig,
@@ -56,7 +56,7 @@ impl Pipe {
         Pipe::with_algorithm(algorithm, config, ack, mbps, rtt_ms, limit)
     }
 
-    /// As `new`, for an algorithm that is in no registry.
+    /// Same as `new`, for an algorithm that is not registered.
     pub fn with_algorithm(
         algorithm: Box<dyn CongestionControl>,
         config: SenderConfig,
@@ -99,31 +99,31 @@ impl Pipe {
         pipe
     }
 
-    /// Lets the receiver merge what arrives within this time. Before anything has arrived.
+    /// Let the receiver merge packets that arrive within `gro`. To be called before the first arrival.
     pub fn with_gro(mut self, gro: Option<Duration>) -> Pipe {
         self.receiver = Receiver::new(ReceiverConfig { gro, ..self.receiver.config().clone() });
         self
     }
 
-    /// Gives the receiver another buffer. Before anything has arrived.
+    /// Replace the receive buffer. To be called before the first arrival.
     pub fn with_receive_buffer(mut self, buffer: ReceiveBuffer) -> Pipe {
         self.receiver = Receiver::new(ReceiverConfig { buffer, ..self.receiver.config().clone() });
         self
     }
 
-    /// Decides the fate of each data packet from its count and number.
+    /// Decide the fate of each data packet by its count and its packet number.
     pub fn with_fate(mut self, fate: impl FnMut(u64, u32) -> Fate + 'static) -> Pipe {
         self.fate = Box::new(fate);
         self
     }
 
-    /// Decides the fate of each ACK from its count.
+    /// Decide the fate of each ACK by its count.
     pub fn with_ack_fate(mut self, fate: impl FnMut(u64) -> Fate + 'static) -> Pipe {
         self.ack_fate = Box::new(fate);
         self
     }
 
-    /// The application has written so many bytes by now.
+    /// Set the bytes that the application has written so far.
     pub fn write(&mut self, bytes: u64) {
         let mut out = Vec::new();
         self.sender.offer(self.now, Some(bytes), &mut out);
@@ -179,7 +179,7 @@ impl Pipe {
         arrival.min(ack).min(self.sender.next_timer()).min(self.receiver.next_timer())
     }
 
-    /// Runs until `end`, or until nothing more happens.
+    /// Run until `end`.
     pub fn run_until(&mut self, end: Time) {
         loop {
             let at = self.next_event();

@@ -1,4 +1,4 @@
-//! An algorithm that records what it is told.
+//! An algorithm that records its calls.
 
 use congestion::{
     Ack, CaState, Congestion, CongestionControl, Control, LostPacket, Path, Probe, Traits, Undo, Window,
@@ -6,27 +6,27 @@ use congestion::{
 use std::sync::{Arc, Mutex};
 use units::Rate;
 
-/// What happened to the spy.
+/// Calls of the spy.
 #[derive(Debug, Default)]
 pub struct Seen {
-    /// ACKs, and where recovery stood.
+    /// ACKs with the state of recovery.
     pub acks: Vec<(Ack, CaState)>,
-    /// Episodes, and the number of the next new packet when they began.
+    /// Episodes with the number of the next new packet when they began.
     pub congestion: Vec<(Congestion, u64)>,
     pub undone: usize,
-    /// The window when the end of an episode was reported.
+    /// Windows at the reported ends of episodes.
     pub exits: Vec<u32>,
     pub lost: Vec<LostPacket>,
-    /// The MSS, as it was last told.
+    /// The MSS of the last call.
     pub mss: u32,
 }
 
 /// A window that is halved on congestion and never grows; asks for a reduction on every ACK in `asks`.
 pub struct Spy {
     window: Window,
-    /// Pace at this rate.
+    /// Pacing rate.
     pub pace: Option<Rate>,
-    /// Have pauses of the application looked for before ACKs and timers, too.
+    /// Whether the transport checks for pauses of the application before ACKs and timers, too.
     pub watches_pauses: bool,
     reduce: bool,
     asks: std::ops::Range<usize>,
