@@ -1,12 +1,13 @@
-//! The RTT minima of Vegas and its descendants: the smallest ever, and that of the present round.
+//! RTT minima of Vegas and its descendants: the smallest since the flow was idle, and that of the present round.
 
 use crate::{Ack, CaState, Path};
 use units::Duration;
 
-/// Stands for "no sample yet", microseconds, as in Linux.
+/// Value for "no sample yet", microseconds, as in Linux.
 const NONE_US: u32 = i32::MAX as u32;
 
-/// The RTT block of Linux `tcp_vegas.h`. Off while anything but `Open`; a fresh round begins when it comes back on.
+/// The RTT state of Linux `tcp_vegas.h`. Disabled in all states but `Open`; a new round begins when it is enabled
+/// again.
 ///
 /// RTTs are in whole microseconds plus one, as in Linux, so that none is zero.
 #[derive(Clone, Copy, Debug)]
@@ -15,7 +16,7 @@ pub(crate) struct RttWatch {
     pub base_us: u32,
     /// Smallest RTT since [`forget_round`](Self::forget_round).
     pub min_us: u32,
-    /// Samples since then.
+    /// Samples since [`forget_round`](Self::forget_round).
     pub samples: u32,
     round_end: u64,
     open: bool,
@@ -29,21 +30,21 @@ impl Default for RttWatch {
 }
 
 impl RttWatch {
-    /// RTT samples a round needs before it is believed: fewer may all be of delayed ACKs.
+    /// RTT samples that a round needs to be used: fewer may all be from delayed ACKs.
     const ENOUGH_SAMPLES: u32 = 3;
 
-    /// The flow was idle: nothing is known any more, not even the base.
+    /// Forget all samples after an idle time, the base included.
     pub fn restart(&mut self, path: &Path) {
         self.base_us = NONE_US;
         self.enable(path);
     }
 
-    /// A congestion episode begins.
+    /// Disable, as a congestion episode begins.
     pub fn suspend(&mut self) {
         (self.open, self.enabled) = (false, false);
     }
 
-    /// Takes the RTT of an ACK, then notices whether the transport's state changed.
+    /// Add the RTT of an ACK, then enable or disable as the transport's state changes.
     pub fn digest(&mut self, ack: &Ack, path: &Path) {
         if let Some(rtt) = ack.rtt {
             let rtt_us = plus_one(rtt);
@@ -66,17 +67,17 @@ impl RttWatch {
         self.forget_round();
     }
 
-    /// Whether delay is to be believed at all.
+    /// Whether delay may be used.
     pub fn enabled(&self) -> bool {
         self.enabled
     }
 
-    /// Enough samples were taken in this round.
+    /// Whether this round has enough samples.
     pub fn knows(&self) -> bool {
         self.samples >= Self::ENOUGH_SAMPLES
     }
 
-    /// Everything outstanding when the round began has been acknowledged; the next round begins.
+    /// Whether all packets outstanding when the round began have been acknowledged. If so, the next round begins.
     pub fn round_is_over(&mut self, ack: &Ack, path: &Path) -> bool {
         let over = ack.una > self.round_end;
         if over {
@@ -85,13 +86,13 @@ impl RttWatch {
         over
     }
 
-    /// Forgets the samples of the round, but not the base.
+    /// Forget the samples of the round, but not the base.
     pub fn forget_round(&mut self) {
         self.min_us = NONE_US;
         self.samples = 0;
     }
 
-    /// Names the RTTs for traces.
+    /// Report the base RTT for traces.
     pub fn observe(&self, probe: &mut crate::Probe<'_>) {
         if self.base_us != NONE_US {
             probe.see("base_rtt", f64::from(self.base_us) / 1e6, "s");

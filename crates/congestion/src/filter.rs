@@ -2,8 +2,8 @@
 
 use units::Duration;
 
-/// The maximum over a sliding window, kept as the best, second-best and third-best sample in order of age
-/// (Kathleen Nichols' algorithm, as in Linux `lib/win_minmax.c`; not exact, but constant in space and time).
+/// The maximum over a sliding window, from the best, second-best and third-best sample in order of age (Kathleen
+/// Nichols' algorithm, as in Linux `lib/win_minmax.c`). It is not exact, but needs constant space and time.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct WindowedMax {
     samples: [(u32, u64); 3], // (when, value); values never increase along the array
@@ -15,18 +15,18 @@ impl WindowedMax {
         self.samples[0].1
     }
 
-    /// Forgets everything but one sample.
+    /// Forget all samples but this one.
     pub fn reset(&mut self, when: u32, value: u64) -> u64 {
         self.samples = [(when, value); 3];
         value
     }
 
-    /// Adds a sample taken at `when` (any clock that only moves forward) and returns the maximum over `window`.
+    /// Add a sample taken at `when` (any clock that only moves forward) and return the maximum over `window`.
     #[inline]
     pub fn update(&mut self, window: u32, when: u32, value: u64) -> u64 {
         let [best, second, third] = &self.samples;
         let age = when.wrapping_sub(best.0);
-        // The best does not give way yet, nor are the others due to be refreshed.
+        // Neither is the best too old, nor are the others due to be refreshed.
         let is_calm = || match (second.0 == best.0, third.0 == second.0) {
             (true, _) => false,
             (false, true) => age <= window / 2,
@@ -50,7 +50,7 @@ impl WindowedMax {
         self.age(window, sample)
     }
 
-    /// Promotes the runners-up when the best grows too old, and refreshes them as the window passes.
+    /// Promote the second and third when the best is too old, and refresh them as the window passes.
     fn age(&mut self, window: u32, sample: (u32, u64)) -> u64 {
         let [best, second, third] = &mut self.samples;
         let age = sample.0.wrapping_sub(best.0);
@@ -68,7 +68,7 @@ impl WindowedMax {
     }
 }
 
-/// The smallest of the last few values, exactly.
+/// The exact minimum of the last values.
 #[derive(Clone, Debug)]
 pub(crate) struct Recent {
     values: Box<[Duration]>,
@@ -77,27 +77,27 @@ pub(crate) struct Recent {
 }
 
 impl Recent {
-    /// Knows nothing yet; keeps `length` values.
+    /// An empty memory of `length` values.
     pub(crate) fn new(length: u32) -> Recent {
         Recent { values: vec![Duration::MAX; length as usize].into_boxed_slice(), at: 0, min: Duration::MAX }
     }
 
-    /// Adds a value in place of the oldest.
+    /// Add a value in place of the oldest.
     pub(crate) fn push(&mut self, value: Duration) {
         self.at = if self.at + 1 < self.values.len() { self.at + 1 } else { 0 };
         let (before, rest) = self.values.split_at(self.at);
         let least = |values: &[Duration], least: Duration| values.iter().fold(least, |m, v| m.min(*v));
-        self.min = least(&rest[1..], least(before, value)); // reading what was just written would stall
+        self.min = least(&rest[1..], least(before, value)); // reading the value just written would stall
         self.values[self.at] = value;
     }
 
-    /// The last value was no larger than this.
+    /// Lower the last value to at most `value`.
     pub(crate) fn lower_last(&mut self, value: Duration) {
         self.values[self.at] = self.values[self.at].min(value);
         self.min = self.min.min(value);
     }
 
-    /// The smallest of the values kept; the longest time there is before the first.
+    /// The smallest of the values; `Duration::MAX` before the first.
     pub(crate) fn min(&self) -> Duration {
         self.min
     }
@@ -142,7 +142,7 @@ mod tests {
         for round in 0..100u32 {
             let value = max.update(10, round, u64::from(1000 - round));
             let exact = u64::from(1000 - round.saturating_sub(10));
-            // Never below a sample still in the window's second half, never above the true maximum.
+            // The result is at least the newest sample and at most the true maximum.
             assert!(
                 value <= exact && value >= u64::from(1000 - round.saturating_sub(0)),
                 "round {round}: {value}"

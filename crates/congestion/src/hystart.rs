@@ -1,4 +1,4 @@
-//! HyStart as Linux and as ns-3 have it, and HyStart++ (RFC 9406): leaving slow start before it overshoots.
+//! HyStart as in Linux and in ns-3, and HyStart++ (RFC 9406): the end of slow start before it overshoots.
 
 use crate::{Ack, Path};
 use units::{Duration, Time};
@@ -6,30 +6,30 @@ use units::{Duration, Time};
 /// Whether slow start should end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Exit {
-    /// Go on.
+    /// Continue slow start.
     NotYet,
-    /// Make the present window the threshold.
+    /// End slow start: the present window becomes the threshold.
     Now,
 }
 
-/// How much the RTT of a round may grow before it counts as a queue: an eighth, but 4 ms to 16 ms.
+/// RTT growth of a round that counts as a queue: an eighth of the base, within 4 ms to 16 ms.
 /// RFC 9406 section 4.2 (RttThresh); Linux `HYSTART_DELAY_THRESH`.
 fn delay_threshold(base: Duration) -> Duration {
     (base / 8).clamp(Duration::from_millis(4), Duration::from_millis(16))
 }
 
-/// Whose HyStart it is.
+/// Thresholds of HyStart.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Rule {
-    /// Trains of half the base RTT, of all of it if paced; an eighth of it is a queue.
+    /// ACK trains of half the base RTT, or of all of it if paced; RTT growth by an eighth of the base.
     #[default]
     Linux,
-    /// Trains of the whole base RTT; all of it again is a queue (ns-3 `TcpCubic::HystartUpdate`).
+    /// ACK trains of the whole base RTT; RTT growth by the whole base (ns-3 `TcpCubic::HystartUpdate`).
     Ns3,
 }
 
-/// HyStart: ends slow start when the ACKs of one round come as a train that lasts half the base RTT, or when the smallest
-/// of eight RTTs of a round shows a queue (`hystart_update` in `tcp_cubic.c`).
+/// HyStart: ends slow start when the ACK train of a round lasts half the base RTT, or when the smallest of eight RTTs
+/// of a round shows a queue (`hystart_update` in `tcp_cubic.c`).
 #[derive(Clone, Debug, Default)]
 pub(crate) struct HyStart {
     rule: Rule,
@@ -46,11 +46,13 @@ impl HyStart {
         HyStart { rule, ..HyStart::default() }
     }
 
-    /// Below this window slow start is left alone, packets.
+    /// Smallest window at which slow start may end, packets.
     /// Linux `hystart_low_window`.
     const LOW_WINDOW: u32 = 16;
+    /// RTT samples per round before delay is judged.
     /// RFC 9406 section 4.2 (N_RTT_SAMPLE); Linux `HYSTART_MIN_SAMPLES`.
     const MIN_SAMPLES: u32 = 8;
+    /// Longest gap between the ACKs of a train.
     /// Linux `hystart_ack_delta_us`.
     const TRAIN_GAP: Duration = Duration::from_millis(2);
 
@@ -63,16 +65,15 @@ impl HyStart {
         self.samples = 0;
     }
 
-    /// A timeout: look for a new exit.
+    /// Enable the search for an exit again, after a timeout.
     /// Linux `bictcp_hystart_reset`.
     pub(crate) fn restart(&mut self, path: &Path) {
         self.found = false;
         self.start_round(path.now, path.next);
     }
 
-    /// Takes an RTT sample; `base` is the smallest RTT seen. Rounds are counted from the first one on, whatever the
-    /// window, so that the first train tested is a whole one (Linux since 6.14).
-    /// Linux `hystart_update`.
+    /// Process an RTT sample; `base` is the smallest RTT so far. Rounds are counted from the first sample on,
+    /// whatever the window, so that the first train tested is complete (Linux since 6.14). Linux `hystart_update`.
     pub(crate) fn on_rtt(
         &mut self,
         rtt: Duration,
@@ -121,7 +122,7 @@ impl HyStart {
 }
 
 impl Rule {
-    /// By how much the RTT of a round may grow.
+    /// RTT growth of a round that counts as a queue.
     fn threshold(self, base: Duration) -> Duration {
         match self {
             Rule::Linux => delay_threshold(base),
@@ -131,7 +132,7 @@ impl Rule {
     }
 }
 
-/// Time four of the largest bursts may take, at most 1 ms: trains get longer when senders burst.
+/// Time of four of the largest bursts, at most 1 ms: bursts of the sender make ACK trains longer.
 /// Linux `hystart_ack_delay`.
 fn burst_allowance(path: &Path) -> Duration {
     path.pacing_rate.time_to_send(4 * u64::from(path.max_burst_bytes)).min(Duration::from_millis(1))
@@ -154,21 +155,23 @@ pub(crate) struct HyStartPlusPlus {
 impl HyStartPlusPlus {
     /// RFC 9406 section 4.2 (N_RTT_SAMPLE); Linux `HYSTART_MIN_SAMPLES`.
     const MIN_SAMPLES: u32 = 8;
+    /// Divisor of growth in conservative slow start.
     /// RFC 9406 section 4.3.
     const CSS_GROWTH_DIVISOR: u32 = 4;
+    /// Rounds of conservative slow start.
     /// RFC 9406 section 4.3.
     const CSS_ROUNDS: u32 = 5;
-    /// Packets one ACK may add when the sender does not pace.
+    /// Most packets that one ACK adds to the window of a sender without pacing.
     /// RFC 9406 section 4.3 (L).
     const UNPACED_LIMIT: u32 = 8;
 
-    /// Congestion ends the first slow start for good.
+    /// Disable for good, as congestion has ended the first slow start.
     /// RFC 9406 section 4.2.
     pub(crate) fn stop(&mut self) {
         self.stopped = true;
     }
 
-    /// Digests an ACK of slow start: how many packets it may add, and whether slow start ends.
+    /// Process an ACK in slow start. Return the packets that it adds to the window, and whether slow start ends.
     /// RFC 9406 section 4.2.
     pub(crate) fn on_ack(&mut self, ack: &Ack, path: &Path) -> (u32, Exit) {
         if self.stopped {

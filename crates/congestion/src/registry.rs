@@ -1,4 +1,4 @@
-//! The registry of algorithms: their descriptors, and how to build one by name.
+//! The registry of algorithms: their descriptors, and a function that builds one by name.
 
 use crate::algorithms::DESCRIPTORS;
 use crate::{CongestionControl, ParamSpec};
@@ -8,19 +8,19 @@ use thiserror::Error;
 
 type Boxed = Box<dyn CongestionControl>;
 
-/// What an algorithm is called and where it comes from.
+/// Name, source and parameters of an algorithm.
 pub struct Descriptor {
     /// Name in scenario files.
     pub name: &'static str,
-    /// Other names it answers to.
+    /// Other names in scenario files.
     pub aliases: &'static [&'static str],
-    /// One line that says what it is.
+    /// Description in one line.
     pub title: &'static str,
-    /// The source it follows.
+    /// Paper, RFC or code that it follows.
     pub source: &'static str,
     /// Its parameters.
     pub params: fn() -> Vec<ParamSpec>,
-    /// Named sets of values for them, the default one first; empty if there is none to choose.
+    /// Named sets of parameter values, the default one first; empty if there are none.
     pub presets: &'static [Preset],
     build: fn(&Value, u64) -> Result<Boxed, Refusal>,
 }
@@ -41,20 +41,20 @@ pub enum BuildError {
     },
 }
 
-/// An algorithm as the registry sees it: its parameters, and how to make one. Most are what they make; names under which
-/// a shared law goes by different rules are not.
+/// An algorithm of the registry: its parameters and its constructor. Most types that implement this are the algorithm
+/// itself. Some are only a name for a shared law with other rules.
 pub(crate) trait Algorithm: 'static {
     /// Its parameter struct.
     type Params: Params;
-    /// One line that says what it is.
+    /// Description in one line.
     const TITLE: &'static str;
-    /// The source it follows.
+    /// Paper, RFC or code that it follows.
     const SOURCE: &'static str;
-    /// A fresh instance; `seed` feeds its randomness, if it has any.
+    /// Build a new instance; `seed` is for its random numbers, if it draws any.
     fn new(params: Self::Params, seed: u64) -> impl CongestionControl + 'static;
 }
 
-/// Declares the modules of the algorithms and lists them.
+/// Declare the modules of the algorithms and list their descriptors.
 macro_rules! algorithms {
     ($($name:literal $(or $alias:literal)* => $module:ident::$type:ident,)*) => {
         $(mod $module;)*
@@ -67,7 +67,7 @@ macro_rules! algorithms {
 }
 pub(crate) use algorithms;
 
-/// Describes an algorithm under the names it answers to.
+/// Describe an algorithm with its name and aliases.
 pub(crate) const fn descriptor<A: Algorithm>(
     name: &'static str,
     aliases: &'static [&'static str],
@@ -91,12 +91,12 @@ fn names() -> impl Iterator<Item = &'static str> {
     DESCRIPTORS.iter().map(|d| d.name)
 }
 
-/// Every algorithm there is.
+/// Descriptors of all algorithms.
 pub fn descriptors() -> &'static [Descriptor] {
     DESCRIPTORS
 }
 
-/// Makes the algorithm called `name` (or an alias), with `params` as a JSON object (null for the defaults).
+/// Build the algorithm called `name` (or an alias), with `params` as a JSON object (null for the defaults).
 ///
 /// # Errors
 /// If there is no such algorithm, or a parameter is unknown, of the wrong type or out of range.

@@ -1,49 +1,49 @@
-//! RTT independence: a flow of short RTT grows as slowly as one of a target RTT (L4STeam/linux `tcp_prague.c`;
+//! RTT independence: a flow with a short RTT grows as slowly as one with a target RTT (L4STeam/linux `tcp_prague.c`;
 //! RFC 9331 section 4.3, requirement "reduced RTT dependence").
 
 use crate::Path;
 use units::Duration;
 
-/// How flows of short RTT are slowed down.
+/// Law by which flows with a short RTT are slowed down.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum RttScaling {
-    /// Not at all.
+    /// No scaling.
     None,
-    /// To the rate that a flow of the target RTT has.
+    /// The rate grows as that of a flow with the target RTT.
     Rate,
-    /// Less, so that at very short RTTs there is still a mark every eight round trips.
+    /// Weaker scaling, so that at very short RTTs there is still a mark every eight round trips.
     Scalable,
-    /// As if the target came on top of the RTT.
+    /// The rate grows as that of a flow whose RTT is the sum of its own and the target.
     Additive,
 }
 
-/// Longer RTTs are not scaled.
+/// Longest RTT that is scaled.
 const LONGEST: Duration = Duration::from_millis(100);
-/// RTTs are counted in so many microseconds, as a power of two, and the rest is left out.
+/// Unit of RTTs, microseconds as a power of two; fractions of it are dropped.
 /// L4STeam/linux `US2RTT` (RTT_UNIT).
 const UNIT_SHIFT: u32 = 7;
-/// RTT at which scalable growth begins to exceed an eighth of a packet, and over how much more it goes on, seconds.
+/// RTT from which scalable growth exceeds an eighth of a packet, seconds.
 const SCALABLE_FROM: f64 = 1_536e-6;
+/// Range of RTTs above that in which scalable growth rises, seconds.
 const SCALABLE_SPAN: f64 = 16_384e-6;
 
-/// A time in whole units.
+/// Round a time down to whole units.
 /// L4STeam/linux `US2RTT`, `RTT2US`.
 fn in_units(time: Duration) -> Duration {
     Duration::from_micros(time.as_micros() >> UNIT_SHIFT << UNIT_SHIFT)
 }
 
 impl RttScaling {
-    /// RTT that a flow is to behave as if it had.
+    /// The RTT whose growth the flow imitates.
     /// L4STeam/linux `prague_target_rtt`, `prague_dynamic_rtt_target`.
     pub(crate) fn target(self, target: Duration, path: &Path) -> Duration {
         let own = if self == RttScaling::Additive { path.srtt.unwrap_or_default() } else { Duration::ZERO };
         in_units(target) + in_units(own)
     }
 
-    /// Packets per round trip to grow by in place of one: as much smaller as there are more round trips in the
-    /// target's, and again because the same rate is a smaller window.
-    /// L4STeam/linux `prague_ai_ack_increase`.
+    /// Growth in packets per round trip, in place of one. The factor RTT/target applies twice: there are more round
+    /// trips per target RTT, and the same rate needs a smaller window. L4STeam/linux `prague_ai_ack_increase`.
     pub(crate) fn increase(self, target: Duration, path: &Path) -> f64 {
         let rtt = in_units(path.srtt.filter(|&rtt| rtt <= LONGEST).unwrap_or_default()).as_secs_f64();
         if rtt == 0.0 {

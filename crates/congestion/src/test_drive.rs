@@ -1,13 +1,13 @@
-//! For unit tests: drives an algorithm along a path without a network.
+//! A driver of algorithms for unit tests, without a network.
 
 use crate::test_support::path_at;
 use crate::{Ack, CaState, Congestion, CongestionControl, Path, RateSample, Sent};
 use units::{Duration, Time};
 
-/// What of an RTT the route back takes.
+/// Delay from the receiver to the sender, part of every RTT.
 pub(crate) const ROUTE_BACK: Duration = Duration::from_millis(10);
 
-/// A path without a network: whole windows are acknowledged, packet by packet, with RTTs of the test's choosing.
+/// A path without a network: whole windows are acknowledged, packet by packet, with RTTs that the test chooses.
 pub(crate) struct Drive {
     now: Time,
     una: u64,
@@ -33,22 +33,22 @@ impl Drive {
         }
     }
 
-    /// One round trip: the window, one packet per ACK, each with this RTT.
+    /// Run one round trip: a window of ACKs for one packet each, all with this RTT.
     pub(crate) fn round(&mut self, algorithm: &mut impl CongestionControl, rtt_us: u64) {
         let window = algorithm.control().cwnd;
         for _ in 0..window {
             self.now += Duration::from_nanos(rtt_us * 1_000 / u64::from(window));
-            let in_flight = algorithm.control().cwnd.max(window); // what the window gains is sent at once
+            let in_flight = algorithm.control().cwnd.max(window); // growth of the window is used at once
             self.ack(algorithm, in_flight, 1, rtt_us);
         }
     }
 
-    /// As [`round`](Self::round), `n` times.
+    /// Run [`round`](Self::round) `n` times.
     pub(crate) fn rounds(&mut self, algorithm: &mut impl CongestionControl, n: u32, rtt_us: u64) {
         (0..n).for_each(|_| self.round(algorithm, rtt_us));
     }
 
-    /// One ACK of `acked` packets out of `in_flight`.
+    /// Send one ACK of `acked` packets out of `in_flight`.
     pub(crate) fn ack(
         &mut self,
         algorithm: &mut impl CongestionControl,
@@ -82,7 +82,7 @@ impl Drive {
         algorithm.on_ack(&ack, &self.path(in_flight - acked));
     }
 
-    /// A loss and the recovery from it; ssthresh afterwards.
+    /// Run a loss and the recovery from it. Return ssthresh afterwards.
     pub(crate) fn lose(&mut self, algorithm: &mut impl CongestionControl) -> u32 {
         let window = algorithm.control().cwnd;
         algorithm.on_congestion(Congestion::Loss, &self.path(window));
@@ -92,13 +92,13 @@ impl Drive {
         ssthresh
     }
 
-    /// A timeout: nothing is in flight but the packet that goes out again.
+    /// Run a timeout: afterwards only the retransmission is in flight.
     pub(crate) fn time_out(&mut self, algorithm: &mut impl CongestionControl) {
         algorithm.on_congestion(Congestion::Timeout { first: true }, &self.path(0));
         algorithm.set_cwnd(1);
     }
 
-    /// The flow was idle.
+    /// Let the flow be idle for `time`.
     pub(crate) fn idle(&mut self, algorithm: &mut impl CongestionControl, time: Duration) {
         self.now += time;
         let sent = Sent { packets: 1, from_idle: true, gap: time };

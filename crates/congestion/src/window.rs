@@ -1,13 +1,13 @@
-//! The window of loss-based algorithms: slow start and additive increase as Linux does them.
+//! The window of loss-based algorithms: slow start and additive increase as in Linux.
 
 use units::Probe;
 
-/// Smallest window a loss-based algorithm falls to, in packets (RFC 5681).
+/// Smallest window of loss-based algorithms, in packets (RFC 5681).
 pub(crate) const MIN_CWND: u32 = 2;
 /// Initial window, in packets (RFC 6928).
 pub(crate) const INITIAL_CWND: u32 = 10;
 
-/// cwnd and ssthresh with the growth laws every loss-based algorithm shares (Linux `tcp_slow_start`,
+/// The values cwnd and ssthresh with the growth laws that loss-based algorithms share (Linux `tcp_slow_start`,
 /// `tcp_cong_avoid_ai` in `net/ipv4/tcp_cong.c`; RFC 5681 with the byte counting of RFC 3465 in packets).
 #[derive(Clone, Copy, Debug)]
 pub struct Window {
@@ -26,7 +26,7 @@ impl Default for Window {
 }
 
 impl Window {
-    /// Shows the window and, once there is one, the slow-start threshold; and which side of it the window is on.
+    /// Report the window, the slow-start threshold once it is set, and the state that follows from both.
     pub fn observe(&self, probe: &mut Probe<'_>) {
         probe.state("state", if self.in_slow_start() { "SlowStart" } else { "Avoidance" });
         probe.see("cwnd", f64::from(self.cwnd), "packets");
@@ -35,12 +35,12 @@ impl Window {
         }
     }
 
-    /// Below ssthresh.
+    /// Whether the window is below ssthresh.
     pub fn in_slow_start(&self) -> bool {
         self.cwnd < self.ssthresh
     }
 
-    /// Grows by one packet per packet acknowledged, up to ssthresh; returns the packets left over.
+    /// Grow by one packet per packet acknowledged, up to ssthresh. Return the packets left over.
     pub fn slow_start(&mut self, acked: u32) -> u32 {
         let grown = self.cwnd.saturating_add(acked).min(self.ssthresh);
         let left = acked - (grown - self.cwnd);
@@ -48,12 +48,12 @@ impl Window {
         left
     }
 
-    /// Slow start if it is time for it; returns the packets left over for congestion avoidance.
+    /// Grow by slow start, if the window is in it. Return the packets left over for congestion avoidance.
     pub fn slow_start_first(&mut self, acked: u32) -> u32 {
         if self.in_slow_start() { self.slow_start(acked) } else { acked }
     }
 
-    /// Grows by slow start, then by one packet per window acknowledged (RFC 5681).
+    /// Grow by slow start, then by one packet per window acknowledged (RFC 5681).
     pub fn reno(&mut self, acked: u32) {
         let left = self.slow_start_first(acked);
         if left > 0 {
@@ -61,8 +61,8 @@ impl Window {
         }
     }
 
-    /// Grows by one packet for every `per_increment` packets acknowledged. Credit earned while
-    /// `per_increment` was larger is released one packet at a time, so that the window never jumps.
+    /// Grow by one packet for every `per_increment` packets acknowledged. Credit from a time when `per_increment` was
+    /// larger counts for one packet only, so that the window never jumps.
     pub fn additive_increase(&mut self, per_increment: u32, acked: u32) {
         if self.credit >= per_increment {
             self.credit = 0;
@@ -76,35 +76,35 @@ impl Window {
         }
     }
 
-    /// Counts acknowledged packets; true when a window of them had been counted before, which starts again.
+    /// Count acknowledged packets. True if a full window had been counted before this call; the count then restarts.
     pub fn full_window_acked(&mut self, acked: u32) -> bool {
         let full = self.credit >= self.cwnd;
         self.credit = if full { 0 } else { self.credit + acked };
         full
     }
 
-    /// Remembers most of the present window as the threshold (Linux `tcp_current_ssthresh`).
+    /// Raise the threshold to three quarters of the present window (Linux `tcp_current_ssthresh`).
     pub fn raise_ssthresh(&mut self) {
         self.ssthresh = self.ssthresh.max(self.cwnd / 2 + self.cwnd / 4);
     }
 
-    /// An episode begins: credit earned before it is void.
+    /// Discard the credit, as an episode begins.
     pub fn forget_credit(&mut self) {
         self.credit = 0;
     }
 
-    /// The transport has moved the window.
+    /// Set the window as the transport decides, to at least one packet.
     pub fn set_cwnd(&mut self, cwnd: u32) {
         self.cwnd = cwnd.max(1);
     }
 
-    /// The transport restarts after a time of disuse: remember most of the old window as the threshold.
+    /// Reduce the window after a time of disuse and raise the threshold to three quarters of the old window.
     pub fn restart(&mut self, cwnd: u32) {
         self.raise_ssthresh();
         self.set_cwnd(cwnd);
     }
 
-    /// Takes back a reduction.
+    /// Undo a reduction.
     pub fn undo(&mut self, undo: &crate::Undo) {
         self.cwnd = self.cwnd.max(undo.prior_cwnd);
         self.ssthresh = self.ssthresh.max(undo.prior_ssthresh);

@@ -1,4 +1,4 @@
-//! The trait of algorithms that only have a window: they give their law, everything else is here.
+//! The trait of algorithms that only have a window: they implement their law, and this module the rest.
 
 use crate::window::MIN_CWND;
 use crate::{Ack, Congestion, CongestionControl, Control, Path, Probe, Sent, Traits, Undo, Window};
@@ -16,60 +16,60 @@ macro_rules! has_window {
     };
 }
 
-/// An algorithm with a [`Window`], brought down by the transport: a law of growth and a law of reduction.
+/// An algorithm with a [`Window`] that the transport reduces: a law of growth and a law of reduction.
 ///
-/// A type with this trait has [`CongestionControl`] as well. Every other method has a default that does as Linux does
-/// for modules that leave the hook out.
+/// A type with this trait also has [`CongestionControl`]. The optional methods have the defaults of Linux for modules
+/// without the hook.
 pub trait WindowAlgorithm: Send {
-    /// The window; `has_window!()` writes this method and the next.
+    /// The window. `has_window!()` implements this method and the next.
     fn window(&self) -> &Window;
 
-    /// The window, to be moved.
+    /// The window, for changes.
     fn window_mut(&mut self) -> &mut Window;
 
-    /// ssthresh after a reduction, packets; at least 2 is enforced (Linux `ssthresh`). Not called for back-to-back
-    /// timeouts of one episode.
+    /// Threshold (ssthresh) after a reduction, packets; the caller enforces at least 2 (Linux `ssthresh`). Not called
+    /// for repeated timeouts of one episode.
     fn reduced(&mut self, congestion: Congestion, path: &Path) -> u32;
 
-    /// Grows the window: only called when the transport allows it and the window was used (Linux `cong_avoid`).
+    /// Grow the window. Called only if the transport allows it and the window was used (Linux `cong_avoid`).
     fn grow(&mut self, ack: &Ack, _path: &Path) {
         self.window_mut().reno(ack.acked);
     }
 
-    /// Looks at every ACK before the window may grow (Linux `in_ack_event`, `pkts_acked`).
+    /// Take samples from every ACK, before the window may grow (Linux `in_ack_event`, `pkts_acked`).
     fn measure(&mut self, _ack: &Ack, _path: &Path) {}
 
-    /// The handshake is over.
+    /// Start, as the handshake is complete.
     fn established(&mut self, _path: &Path) {}
 
-    /// A timeout, the first of its episode or not, after `reduced` (Linux `set_state(TCP_CA_Loss)`).
+    /// Process a timeout, the first of its episode or not, after `reduced` (Linux `set_state(TCP_CA_Loss)`).
     fn timed_out(&mut self, _path: &Path) {}
 
-    /// An episode was spurious.
+    /// Undo a spurious episode.
     fn undone(&mut self, undo: &Undo, _path: &Path) {
         self.window_mut().undo(undo);
     }
 
-    /// An episode is over: see [`CongestionControl::on_recovery_exit`].
+    /// End an episode: see [`CongestionControl::on_recovery_exit`].
     fn recovered(&mut self, _path: &Path) {}
 
-    /// A burst leaves: see [`CongestionControl::on_send`].
+    /// Process a burst before it is sent: see [`CongestionControl::on_send`].
     fn sending(&mut self, _sent: &Sent, _path: &Path) {}
 
-    /// The window stood unused: see [`CongestionControl::restart`] (Linux `CA_EVENT_CWND_RESTART`).
+    /// Reduce an unused window: see [`CongestionControl::restart`] (Linux `CA_EVENT_CWND_RESTART`).
     fn restarted(&mut self, cwnd: u32) {
         self.window_mut().restart(cwnd);
     }
 
-    /// Asks for a reduction: see [`Control::reduce`] (Linux `tcp_enter_cwr`).
+    /// Whether to request a reduction: see [`Control::reduce`] (Linux `tcp_enter_cwr`).
     fn wants_reduction(&self) -> bool {
         false
     }
 
-    /// Names the variables besides cwnd and ssthresh.
+    /// Report the variables besides cwnd and ssthresh.
     fn variables(&self, _probe: &mut Probe<'_>) {}
 
-    /// What the algorithm needs from the transport.
+    /// Requirements for the transport.
     fn needs(&self) -> Traits {
         Traits::default()
     }
