@@ -1,22 +1,22 @@
-//! The algorithms without fullpipe's transport: what a QUIC stack, or any other, has to call and when.
+//! The algorithms without fullpipe's transport: the calls of a QUIC stack or any other, in their order.
 //!
 //! ```text
 //! cargo run -p fullpipe-congestion --example bare_loop -- cubic
 //! ```
 //!
-//! The stack keeps its own state (what is in flight, RTT, losses) and tells the algorithm in packets. Here the network is a
-//! sum: a bottleneck of 50 packets per 40 ms with a buffer of 50, one ACK per packet.
+//! The stack has its own state (packets in flight, RTT, losses) and passes it to the algorithm in packets. The network
+//! here is a formula: a bottleneck of 50 packets per 40 ms with a buffer of 50 packets, and one ACK per packet.
 
 use congestion::{Ack, CaState, Congestion, CongestionControl, Path, RateSample, Recovery};
 use units::{Duration, Rate, Time};
 
-const MSS: u32 = 1200; // of QUIC's smallest datagram
+const MSS: u32 = 1200; // QUIC's smallest datagram, bytes
 const BASE_RTT: Duration = Duration::from_millis(40);
 const BDP: u32 = 50;
 const BUFFER: u32 = 50;
 const ROUNDS: u32 = 30;
 
-/// What a stack knows of one connection, and all that an algorithm needs of it.
+/// State of one connection in a stack: all that an algorithm needs.
 pub struct Connection {
     now: Time,
     srtt: Duration,
@@ -28,7 +28,7 @@ pub struct Connection {
 }
 
 impl Connection {
-    /// The handshake is over.
+    /// A connection after its handshake.
     #[allow(clippy::new_without_default, reason = "an example shows no more than it needs")]
     pub fn new() -> Connection {
         Connection {
@@ -42,7 +42,8 @@ impl Connection {
         }
     }
 
-    /// The view that goes with every call. Packet numbers count data packets without gaps, as TCP's sequence does.
+    /// The view of the path for every call. Packet numbers count data packets without gaps, as TCP's sequence numbers
+    /// do.
     pub fn path(&self) -> Path {
         Path {
             now: self.now,
@@ -58,7 +59,7 @@ impl Connection {
             lost: self.lost,
             marked: 0,
             ecn: false,
-            cwnd_limited: true, // there is always something to send
+            cwnd_limited: true, // unlimited data
             app_limited: false,
             next_departure: self.now,
             paced: true,
@@ -68,7 +69,7 @@ impl Connection {
         }
     }
 
-    /// Sends a window, loses what does not fit, and digests the ACKs; returns packets sent and lost.
+    /// Send a window, lose the packets that do not fit, and process the ACKs. Return packets sent and lost.
     pub fn round_trip(&mut self, algorithm: &mut dyn CongestionControl) -> (u32, u32) {
         let sent = self.allowance(algorithm);
         let lost = sent.saturating_sub(BDP + BUFFER);
@@ -113,7 +114,7 @@ impl Connection {
         (sent, lost)
     }
 
-    /// What may be sent in one RTT: the window, or what the pacing rate lets go if there is one.
+    /// Packets of one RTT: the window, or fewer if a pacing rate allows fewer.
     fn allowance(&self, algorithm: &dyn CongestionControl) -> u32 {
         let control = algorithm.control();
         let paced = control.pacing_rate.map_or(f64::INFINITY, |rate| {
@@ -122,7 +123,7 @@ impl Connection {
         f64::from(control.cwnd).min(paced).max(1.0) as u32
     }
 
-    /// An episode begins. An algorithm that leaves recovery to the transport only names its threshold.
+    /// Begin an episode. An algorithm that leaves recovery to the transport only sets its threshold.
     fn lose(&mut self, algorithm: &mut dyn CongestionControl, lost: u32) {
         self.lost += u64::from(lost);
         self.in_flight -= lost;
@@ -130,8 +131,8 @@ impl Connection {
         self.state = CaState::Recovery;
     }
 
-    /// The episode is over. Bringing the window to the threshold is the stack's duty: at once here, as QUIC does
-    /// (RFC 9002 section 7.3.2); TCP does it gradually.
+    /// End the episode. The stack must set the window to the threshold: at once here, as in QUIC (RFC 9002 section
+    /// 7.3.2); TCP does so gradually.
     fn recover(&mut self, algorithm: &mut dyn CongestionControl) {
         if algorithm.traits().recovery == Recovery::Transport {
             algorithm.set_cwnd(algorithm.control().ssthresh);

@@ -1,4 +1,4 @@
-//! No algorithm allocates once it is built, whatever happens to it.
+//! No algorithm allocates after it is built, with any sequence of events.
 #![allow(unsafe_code, reason = "counting allocations takes an allocator")]
 
 use congestion::kit::{Script, Transport};
@@ -12,7 +12,7 @@ thread_local! {
     static ALLOCATIONS: Cell<u64> = const { Cell::new(0) };
 }
 
-// SAFETY: everything is passed on to the system's allocator as it came.
+// SAFETY: all calls are passed on unchanged to the system's allocator.
 unsafe impl GlobalAlloc for Counting {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         ALLOCATIONS.set(ALLOCATIONS.get() + 1);

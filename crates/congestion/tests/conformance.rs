@@ -1,4 +1,4 @@
-//! What every algorithm must do whatever happens to it: run over the whole registry.
+//! Invariants and descriptions of all registered algorithms.
 
 use congestion::kit::{Event, INVARIANTS, Script, judge, judge_registry};
 use congestion::{build, descriptors};

@@ -1,4 +1,4 @@
-//! The kit finds what it looks for: one faulty algorithm for every invariant.
+//! Tests of the kit with one faulty algorithm for every invariant.
 
 use congestion::kit::{INVARIANTS, Script, judge};
 use congestion::{Ack, Congestion, CongestionControl, Control, Path, Probe, Traits, Undo, Window};
@@ -6,7 +6,7 @@ use std::cell::Cell;
 use std::sync::atomic::{AtomicU32, Ordering};
 use units::{Duration, Rate, Time};
 
-/// Reno's window with one thing wrong, by the number of the invariant that it breaks.
+/// Reno's window with one fault, given as the index of the invariant that it breaks.
 struct Faulty {
     fault: usize,
     window: Window,
@@ -14,7 +14,7 @@ struct Faulty {
     now: Time,
 }
 
-/// Tells twins apart, as an algorithm does that draws from anything but its seed.
+/// Counter that makes twins differ, as in an algorithm with random numbers that do not come from its seed.
 static MADE: AtomicU32 = AtomicU32::new(0);
 
 impl Faulty {
@@ -82,7 +82,7 @@ impl CongestionControl for Faulty {
     }
 }
 
-/// Scripts of events in a fixed but motley order.
+/// Scripts of random events, from a fixed seed.
 fn scripts() -> impl Iterator<Item = Script> {
     let mut rng = units::Rng::stream(1, "kit");
     (0..50).map(move |_| {

@@ -1,4 +1,4 @@
-//! Scripts: sequences of events made from bytes, and a transport that only counts what is in flight.
+//! Scripts: sequences of events made from bytes, and a transport that only counts packets in flight.
 
 use super::ideal;
 use crate::{
@@ -6,42 +6,42 @@ use crate::{
 };
 use units::{Duration, Time};
 
-/// One thing that may happen, in any order.
+/// An event of a transport. Events may happen in any order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Event {
     /// An ACK.
     Ack {
         /// Packets acknowledged.
         acked: u32,
-        /// Packets found lost.
+        /// Packets marked lost.
         lost: u32,
-        /// Packets reported marked.
+        /// Packets reported CE-marked.
         marked: u32,
         /// RTT sample, if any.
         rtt: Option<Duration>,
-        /// Whether it gives a rate sample, and whether the application was the limit.
+        /// Whether the rate sample is app-limited; `None`: no rate sample.
         rate: Option<bool>,
-        /// The rate sample has an interval.
+        /// Whether the rate sample has an interval.
         timed: bool,
-        /// The window was used.
+        /// Whether the window was used.
         used: bool,
     },
     /// An episode begins.
     Congestion(Congestion),
     /// The last episode was spurious.
     Undo,
-    /// The last episode is over.
+    /// The last episode ends.
     Exit,
     /// A burst is sent.
     Send {
-        /// Nothing was in flight.
+        /// Whether no packet was in flight.
         idle: bool,
     },
-    /// The transport moves the window.
+    /// The transport sets the window.
     SetCwnd(u32),
     /// The transport restarts after idle.
     Restart(u32),
-    /// Time passes, and the wake-up comes if it is due.
+    /// Time passes, and the wake-up is called if it is due.
     Pass(Duration),
 }
 
@@ -54,7 +54,7 @@ pub struct Script {
     pub events: Vec<Event>,
 }
 
-/// Reads numbers from bytes; zeros once they are used up.
+/// A reader of numbers from bytes, which returns zeros after their end.
 struct Reader<'a>(&'a [u8]);
 
 impl Reader<'_> {
@@ -64,13 +64,13 @@ impl Reader<'_> {
         first
     }
 
-    /// Up to `1 << limit`, small numbers more often than large ones.
+    /// Read a number below `1 << limit`; small numbers are more frequent than large ones.
     fn count(&mut self, limit: u32) -> u32 {
         let (exponent, mantissa) = (u32::from(self.byte()) % (limit - 7), u32::from(self.byte()));
         mantissa << exponent
     }
 
-    /// From 1 us to 18 minutes, as likely to be short as long.
+    /// Read a time from 1 us to 18 minutes, on a logarithmic scale.
     fn duration(&mut self) -> Duration {
         let (exponent, mantissa) = (self.byte() % 23, u64::from(self.byte()));
         Duration::from_micros((mantissa << exponent) + 1)
@@ -78,7 +78,7 @@ impl Reader<'_> {
 }
 
 impl Script {
-    /// Reads a script from any bytes. A few bytes make an event, so short inputs are short scripts.
+    /// Read a script from any bytes. A few bytes make an event, so short inputs are short scripts.
     pub fn from_bytes(bytes: &[u8]) -> Script {
         let mut reader = Reader(bytes);
         let mss = [ideal::MSS, 1, 536, 8948][usize::from(reader.byte() % 4)];
@@ -121,7 +121,7 @@ fn event(reader: &mut Reader<'_>) -> Event {
     }
 }
 
-/// A transport that sends nothing, but whose numbers agree with each other.
+/// A transport that sends no packets, but whose numbers are consistent.
 #[derive(Clone, Debug)]
 pub struct Transport {
     now: Time,
@@ -137,7 +137,7 @@ pub struct Transport {
 }
 
 impl Transport {
-    /// A connection of 40 ms whose handshake is over.
+    /// A connection of 40 ms after its handshake.
     pub fn new(mss: u32) -> Transport {
         Transport {
             now: Time::ZERO,
@@ -153,17 +153,17 @@ impl Transport {
         }
     }
 
-    /// Now.
+    /// The present time.
     pub fn now(&self) -> Time {
         self.now
     }
 
-    /// The window and threshold to which an undo would go back.
+    /// Window and threshold that an undo would restore.
     pub fn prior(&self) -> Option<Undo> {
         self.prior
     }
 
-    /// The path as the algorithm sees it, with its window `used` or not.
+    /// The path as passed to the algorithm; `used`: its window limits the flow.
     pub fn path(&self, used: bool) -> Path {
         Path {
             mss: self.mss,
@@ -182,7 +182,7 @@ impl Transport {
         }
     }
 
-    /// Lets something happen to an algorithm.
+    /// Apply an event to an algorithm.
     pub fn apply(&mut self, algorithm: &mut dyn CongestionControl, event: &Event) {
         match *event {
             Event::Ack { .. } => self.acknowledge(algorithm, event),
@@ -264,7 +264,7 @@ impl Transport {
         self.in_flight = algorithm.control().cwnd.min(100_000);
     }
 
-    /// Packets are deemed lost; an algorithm that watches losses is told of every one.
+    /// Mark packets lost, and report each to an algorithm that watches losses.
     fn lose(&mut self, algorithm: &mut dyn CongestionControl, lost: u32) {
         if !algorithm.traits().watches_losses {
             self.lost += u64::from(lost);

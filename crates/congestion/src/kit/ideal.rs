@@ -1,4 +1,4 @@
-//! Events of an ideal transport. Start from these and change what the test is about:
+//! Events of an ideal transport. A test starts from these and changes the fields that it is about:
 //!
 //! ```
 //! use congestion::{Ack, kit::ideal};
@@ -14,7 +14,8 @@ pub const MSS: u32 = 1448;
 /// The base RTT.
 pub const RTT: Duration = Duration::from_millis(40);
 
-/// A paced path of 40 ms at `now` that may mark, limited by its window, with ten packets in flight and nothing delivered.
+/// A paced path of 40 ms with ECN at `now`. The flow is limited by its window, has ten packets in flight and none
+/// delivered.
 pub fn path(now: Time) -> Path {
     Path {
         now,
@@ -40,7 +41,7 @@ pub fn path(now: Time) -> Path {
     }
 }
 
-/// An ACK that brings `acked` packets in order and nothing else.
+/// An ACK that only acknowledges `acked` packets in order.
 pub fn ack(acked: u32) -> Ack {
     Ack {
         acked,
@@ -52,7 +53,7 @@ pub fn ack(acked: u32) -> Ack {
     }
 }
 
-/// A rate sample of `delivered` packets in `interval`, taken while the network was the limit.
+/// A rate sample of `delivered` packets in `interval`, not app-limited.
 pub fn sample(delivered: u32, interval: Duration) -> RateSample {
     RateSample {
         delivered,

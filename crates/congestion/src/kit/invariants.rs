@@ -1,39 +1,39 @@
-//! The invariants of every algorithm, whatever happens: one list for tests, fuzzer and algorithms of others.
+//! Invariants of every algorithm after any sequence of events, for tests, the fuzzer and external algorithms.
 
 use super::{Event, Script, Transport};
 use crate::{Congestion, CongestionControl, Control, Probe, Reading, Recovery};
 use std::fmt;
 
-/// The moment after an event.
+/// State after an event.
 pub struct Step<'a> {
     /// The algorithm.
     pub algorithm: &'a dyn CongestionControl,
-    /// Another of the same seed to which the same has happened.
+    /// A second instance with the same seed and the same events.
     pub twin: &'a dyn CongestionControl,
-    /// What the algorithm allowed before the event.
+    /// Outputs of the algorithm before the event.
     pub before: Control,
-    /// What has just happened.
+    /// The event.
     pub event: &'a Event,
-    /// Where.
+    /// The transport after the event.
     pub transport: &'a Transport,
 }
 
-/// Something that holds after every event.
+/// A condition that holds after every event.
 pub struct Invariant {
-    /// What holds, as a sentence.
+    /// The condition, as a sentence.
     pub name: &'static str,
-    /// What is wrong, if anything is.
+    /// The check; its error says what is wrong.
     pub check: fn(&Step<'_>) -> Result<(), String>,
 }
 
 /// An invariant that does not hold.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Broken {
-    /// Which.
+    /// Name of the invariant.
     pub invariant: &'static str,
-    /// The place of the event in the script.
+    /// Index of the event in the script.
     pub event: usize,
-    /// What is wrong.
+    /// Description of the problem.
     pub problem: String,
 }
 
@@ -45,7 +45,7 @@ impl fmt::Display for Broken {
 
 impl std::error::Error for Broken {}
 
-/// Every invariant. That nothing panics goes without saying.
+/// All invariants. A panic is always an error, too.
 pub const INVARIANTS: &[Invariant] = &[
     Invariant { name: "the window is at least one packet", check: window },
     Invariant { name: "the threshold is at least two packets", check: threshold },
@@ -60,7 +60,7 @@ pub const INVARIANTS: &[Invariant] = &[
     Invariant { name: "undo restores the window and the threshold", check: undo },
 ];
 
-/// Plays a script to a new algorithm and checks every invariant after every event.
+/// Run a script with a new algorithm and check every invariant after every event.
 ///
 /// # Errors
 /// At the first invariant that does not hold.
@@ -85,7 +85,7 @@ fn ensure(holds: bool, problem: impl FnOnce() -> String) -> Result<(), String> {
     if holds { Ok(()) } else { Err(problem()) }
 }
 
-/// What two answers do not have in common.
+/// Describe the fields in which two outputs differ.
 fn difference(one: &Control, other: &Control) -> String {
     let fields = |control: &Control| {
         [
@@ -107,7 +107,7 @@ fn difference(one: &Control, other: &Control) -> String {
     told.join(", ")
 }
 
-/// Infinite if none was ever set.
+/// Format a threshold; one that was never set is infinite.
 fn threshold_of(ssthresh: u32) -> String {
     if ssthresh == u32::MAX { "infinite".to_owned() } else { ssthresh.to_string() }
 }
@@ -124,15 +124,15 @@ fn threshold(step: &Step<'_>) -> Result<(), String> {
 
 fn pacing(step: &Step<'_>) -> Result<(), String> {
     let rate = step.algorithm.control().pacing_rate;
-    ensure(rate.is_none_or(|r| r.bits_per_sec() > 0), || "it is zero".to_owned())
+    ensure(rate.is_none_or(|r| r.bits_per_sec() > 0), || "the rate is zero".to_owned())
 }
 
 fn asking(step: &Step<'_>) -> Result<(), String> {
     let (control, wakeup) = (step.algorithm.control(), step.algorithm.next_wakeup());
     step.algorithm.observe(&mut Probe::new(&mut |_, _| {}));
     let again = step.algorithm.control();
-    ensure(control == again, || format!("it became another: {}", difference(&control, &again)))?;
-    ensure(wakeup == step.algorithm.next_wakeup(), || "the wake-up moved".to_owned())
+    ensure(control == again, || format!("two calls differ: {}", difference(&control, &again)))?;
+    ensure(wakeup == step.algorithm.next_wakeup(), || "the time of the wake-up changed".to_owned())
 }
 
 fn variables(step: &Step<'_>) -> Result<(), String> {
@@ -142,7 +142,7 @@ fn variables(step: &Step<'_>) -> Result<(), String> {
         if !number || names.contains(&name) {
             wrong = Some(match reading {
                 Reading::Number(value, _) if !number => format!("{name} is {value}"),
-                _ => format!("{name} is there twice"),
+                _ => format!("{name} is reported twice"),
             });
         }
         names.push(name);
@@ -155,7 +155,7 @@ fn wakeup(step: &Step<'_>) -> Result<(), String> {
     let due = matches!(step.event, Event::Pass(_)) && next.is_some_and(|at| at <= now);
     ensure(!due, || {
         let seconds = |time: units::Time| time.as_secs_f64();
-        format!("at {} s it is to come at {} s", seconds(now), next.map_or(0.0, seconds))
+        format!("at {} s the next wake-up is due at {} s", seconds(now), next.map_or(0.0, seconds))
     })
 }
 
@@ -164,7 +164,7 @@ fn twins(step: &Step<'_>) -> Result<(), String> {
     ensure(one == other, || difference(&one, &other))
 }
 
-/// The transport does not limit a window that follows a model.
+/// Whether the algorithm owns its window, which the transport then does not limit.
 fn owns_its_window(step: &Step<'_>) -> bool {
     step.algorithm.traits().recovery == Recovery::Algorithm
 }

@@ -1,8 +1,8 @@
-//! The conformance kit of algorithms, without a network: for the tests of this crate, for its fuzzer, and for yours.
+//! The conformance kit of algorithms, without a network: for the tests and the fuzzer of this crate, and for yours.
 //!
-//! - [`rounds`]: one line per round trip on an ideal path, to be looked at and kept as a snapshot.
-//! - [`Script`]: any bytes as a sequence of events, so that a fuzzer's corpus and a property test speak one language.
-//! - [`INVARIANTS`]: what must hold whatever happens, in one list; [`judge`] checks all of it after every event.
+//! - [`rounds`]: one line per round trip on an ideal path, for review and as a snapshot.
+//! - [`Script`]: any bytes as a sequence of events, so that fuzzers and property tests share one format.
+//! - [`INVARIANTS`]: the conditions that always hold; [`judge`] checks all of them after every event.
 //!
 //! ```
 //! use congestion::kit::{Script, judge};

@@ -1,14 +1,14 @@
-//! The invariants over the whole registry, for one script: the body of the fuzz target and of the property test.
+//! The invariants for all registered algorithms with one script: the body of the fuzz target and of the property test.
 
 use super::{Script, judge};
 use crate::{ParamSpec, build, descriptors};
 use serde_json::{Map, Value, json};
 
-/// Judges every algorithm of the registry by a script read from `bytes`. The first byte says whether parameters have
-/// their defaults, or bounds of their ranges as further bytes choose.
+/// Check every algorithm of the registry with a script read from `bytes`. The first byte decides whether parameters
+/// have their defaults, or bounds of their ranges that further bytes choose.
 ///
 /// # Errors
-/// At the first invariant that does not hold: which algorithm, with which parameters, after which events.
+/// At the first invariant that does not hold, with the algorithm, its parameters and the events.
 pub fn judge_registry(bytes: &[u8]) -> Result<(), String> {
     let (extreme, bytes) = bytes.split_first().map_or((0, bytes), |(&first, rest)| (first, rest));
     let script = Script::from_bytes(bytes);
@@ -26,7 +26,7 @@ pub fn judge_registry(bytes: &[u8]) -> Result<(), String> {
     Ok(())
 }
 
-/// Each parameter at its default, or at an end of its range, or switched.
+/// Choose for each parameter its default, a bound of its range, or the other value of a switch.
 fn extremes(specs: &[ParamSpec], bytes: &[u8]) -> Value {
     let choose = |n: usize| bytes.get(n % bytes.len().max(1)).map_or(0, |byte| (byte >> (n % 4)) % 3);
     let chosen = specs.iter().enumerate().filter_map(|(n, spec)| {

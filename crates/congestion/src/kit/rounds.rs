@@ -1,7 +1,7 @@
-//! A path without a network, driven one round trip at a time.
+//! A path without a network, one round trip per step.
 //!
-//! Every packet of a round is acknowledged in the next while the next is being sent, so that a whole window is in
-//! flight at any time; what does not fit the buffer is lost.
+//! Every packet of a round is acknowledged while the next round is being sent, so a whole window is always in flight.
+//! Packets that do not fit the buffer are lost.
 
 use super::ideal;
 use crate::{Ack, CaState, Congestion, CongestionControl, LostPacket, Path, RateSample, Recovery};
@@ -13,25 +13,25 @@ use units::{Duration, Time};
 pub struct Bottleneck {
     /// Bandwidth-delay product, packets.
     pub bdp: u32,
-    /// Packets that may wait.
+    /// Buffer size, packets.
     pub buffer: u32,
     /// RTT without a queue.
     pub rtt: Duration,
 }
 
 impl Default for Bottleneck {
-    /// 50 packets per 40 ms, and a buffer of as many again.
+    /// 50 packets per 40 ms, and a buffer of 50 packets.
     fn default() -> Self {
         Bottleneck { bdp: 50, buffer: 50, rtt: ideal::RTT }
     }
 }
 
-/// What became of one round trip.
+/// Results of one round trip.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Round {
     /// Packets sent.
     pub sent: u32,
-    /// Of these, packets that did not fit the buffer.
+    /// Packets sent that did not fit the buffer.
     pub lost: u32,
     /// RTT, queue included.
     pub rtt: Duration,
@@ -50,12 +50,12 @@ pub struct Rounds<'a> {
     lost: u64,
     rtt: Duration,
     in_flight: u32,
-    /// The window was what held the last round.
+    /// Whether the window limited the last round.
     full: bool,
 }
 
 impl<'a> Rounds<'a> {
-    /// The algorithm's handshake is over, and nothing has been sent.
+    /// Start after the handshake, before any packet is sent.
     pub fn new(algorithm: &'a mut dyn CongestionControl, bottleneck: Bottleneck) -> Rounds<'a> {
         let rtt = bottleneck.rtt;
         let rounds = Rounds {
@@ -73,7 +73,7 @@ impl<'a> Rounds<'a> {
         rounds
     }
 
-    /// What the next round may send: the window, or what pacing lets go in one RTT.
+    /// Packets of the next round: the window, or fewer if pacing allows fewer in one RTT.
     fn allowed(&self) -> u32 {
         let control = self.algorithm.control();
         let paced = control.pacing_rate.map_or(u128::MAX, |r| {
@@ -83,7 +83,7 @@ impl<'a> Rounds<'a> {
         u128::from(control.cwnd).min(paced) as u32
     }
 
-    /// Linux `tcp_is_cwnd_limited`.
+    /// Whether the flow is limited by its window, as in Linux `tcp_is_cwnd_limited`.
     fn cwnd_limited(&self) -> bool {
         let control = self.algorithm.control();
         let opening = control.cwnd < control.ssthresh && control.cwnd < 2 * self.in_flight;
@@ -105,7 +105,7 @@ impl<'a> Rounds<'a> {
         }
     }
 
-    /// A window is sent, queues, and is acknowledged packet by packet.
+    /// Send a window, queue it, and acknowledge it packet by packet.
     fn round(&mut self) -> Round {
         let Bottleneck { bdp, buffer, rtt } = self.bottleneck;
         let sent = self.allowed();
@@ -131,7 +131,7 @@ impl<'a> Rounds<'a> {
         Round { sent, lost, rtt: self.rtt, cwnd: control.cwnd, ssthresh: control.ssthresh }
     }
 
-    /// The packets of a round that came after `arrived` others are found lost.
+    /// Mark the packets of a round lost that follow the first `arrived` ones.
     fn lose(&mut self, lost: u32, arrived: u32) {
         let watches = self.algorithm.traits().watches_losses;
         for n in 1..=lost {
@@ -180,13 +180,13 @@ impl<'a> Rounds<'a> {
 impl Iterator for Rounds<'_> {
     type Item = Round;
 
-    /// The next round trip; there is always one.
+    /// Run the next round trip; the iterator is infinite.
     fn next(&mut self) -> Option<Round> {
         Some(self.round())
     }
 }
 
-/// The first `count` round trips of an algorithm on the default bottleneck, one line each.
+/// Format the first `count` round trips of an algorithm on the default bottleneck, one line each.
 pub fn table(algorithm: &mut dyn CongestionControl, count: usize) -> String {
     let mut text = String::from("round  sent  lost  rtt_ms  cwnd  ssthresh\n");
     for (n, round) in Rounds::new(algorithm, Bottleneck::default()).take(count).enumerate() {
@@ -204,7 +204,7 @@ mod tests {
     use super::*;
     use crate::{Control, Probe, Traits, Undo, Window};
 
-    /// Sends the same window always, and writes down what is lost.
+    /// An algorithm with a constant window that records lost packets.
     #[derive(Default)]
     struct Watcher {
         lost: Vec<LostPacket>,

@@ -1,4 +1,4 @@
-//! A BBR flow on a path without a network: the test says what every round trip delivers.
+//! A BBR flow on a path without a network: the test sets what every round trip delivers.
 
 use congestion::kit::ideal;
 use congestion::{
@@ -47,10 +47,11 @@ impl Flow {
         flow
     }
 
-    /// In STARTUP, growing; then a round in Recovery with this many ACKs that reveal losses, of which more than 2 % in all.
+    /// A flow that grows in STARTUP, followed by a round in Recovery with `loss_events` ACKs that reveal losses. The
+    /// loss rate of the round is above 2 %.
     pub fn lossy_startup(name: &str, loss_events: u32) -> Flow {
         let mut flow = Flow::new(name, Value::Null);
-        flow.in_flight = 10 * BDP; // the queue is long: DRAIN is seen
+        flow.in_flight = 10 * BDP; // a long queue, so that DRAIN lasts
         (1..4).for_each(|n| flow.round(20 << n));
         flow.lose(BDP, 1);
         flow.congest(Congestion::Loss);
@@ -79,14 +80,15 @@ impl Flow {
         }
     }
 
-    /// What the test changes in it: one ACK that begins a round and tells of the one before.
+    /// Run one round trip that delivers `packets`, as one ACK with a sample of the preceding round. `change` changes
+    /// both.
     pub fn round_with(&mut self, packets: u32, change: impl FnOnce(&mut Ack, &mut RateSample)) {
         self.now += self.rtt;
         let before = self.delivered;
         self.acknowledge(packets, before, change);
     }
 
-    /// One round trip that delivers `packets`.
+    /// Run one round trip that delivers `packets`.
     pub fn round(&mut self, packets: u32) {
         self.round_with(packets, |_, _| {});
     }
@@ -95,7 +97,7 @@ impl Flow {
         (0..n).for_each(|_| self.round(BDP));
     }
 
-    /// One ACK of one packet within a round, whose sample is of `packets` in an RTT.
+    /// Process an ACK of one packet within a round, with a sample of `packets` per RTT.
     pub fn within_round(&mut self, packets: u32, change: impl FnOnce(&mut Ack, &mut RateSample)) {
         let delivered = packets;
         self.acknowledge(1, 0, |ack, sample| {
@@ -120,7 +122,7 @@ impl Flow {
         self.algorithm.on_ack(&ack, &path);
     }
 
-    /// A packet of a flight of `tx_in_flight` is lost, the `lost`-th since it was sent.
+    /// Mark a packet lost that was sent with `tx_in_flight` packets in flight: the `lost`-th loss since it was sent.
     pub fn lose(&mut self, tx_in_flight: u32, lost: u32) {
         self.lost += 1;
         let packet = LostPacket { number: self.lost * 10, tx_in_flight, lost, app_limited: self.app_limited };
@@ -138,7 +140,7 @@ impl Flow {
         self.algorithm.on_undo(&Undo { prior_cwnd: 0, prior_ssthresh: 0 }, &path);
     }
 
-    /// Rounds of `packets` until the flow is in this state.
+    /// Run rounds of `packets` until the flow is in this state.
     pub fn until(&mut self, state: &str, packets: u32) {
         for _ in 0..300 {
             if self.state() == state {
@@ -149,7 +151,7 @@ impl Flow {
         panic!("never in {state}, but in {}", self.state());
     }
 
-    /// Through STARTUP and DRAIN to CRUISE.
+    /// Run through STARTUP and DRAIN to CRUISE.
     pub fn cruise(mut self) -> Flow {
         self.rounds(5);
         self.in_flight = BDP / 2;
@@ -159,7 +161,7 @@ impl Flow {
         self
     }
 
-    /// On to UP, whose samples are coming in.
+    /// Run to UP, until its samples arrive.
     pub fn up(self) -> Flow {
         let mut flow = self.cruise();
         flow.until("ProbeBW:Up", BDP);
@@ -182,7 +184,7 @@ impl Flow {
         found
     }
 
-    /// A variable, if the algorithm shows it now.
+    /// A variable, if the algorithm reports it now.
     pub fn variable(&self, wanted: &str) -> Option<f64> {
         let mut found = None;
         self.algorithm.observe(&mut Probe::new(&mut |name, reading| {
