@@ -1,22 +1,22 @@
-//! How many more packets ACKs report than the bandwidth explains (Linux `bbr_update_ack_aggregation`).
+//! ACK aggregation: packets acknowledged in excess of the bandwidth (Linux `bbr_update_ack_aggregation`).
 
 use super::Bandwidth;
 use crate::WindowedMax;
 use units::Time;
 
-/// An epoch restarts after this many packets, so that old credit cannot hide new aggregation.
+/// Packets after which an epoch restarts, so that an old surplus cannot hide new aggregation.
 /// Linux `bbr_ack_epoch_acked_reset_thresh`.
 const EPOCH_RESET: u64 = 1 << 20;
-/// Aggregation is believed for at most this long a stretch of silence.
+/// Longest gap between ACKs for which the window compensates.
 /// Linux `bbr_extra_acked_max_us`.
 const MAX_MICROS: u64 = 100_000;
 
-/// For how long the largest excess is remembered.
+/// Window of the largest excess.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Slots {
-    /// Two slots of so many rounds, filled in turn.
+    /// Two slots of `rounds` each, filled in turn.
     Two { rounds: u32 },
-    /// A sliding window of so many rounds.
+    /// A sliding window of `rounds`.
     Sliding { rounds: u32 },
 }
 
@@ -26,7 +26,7 @@ impl Default for Slots {
     }
 }
 
-/// The windowed maximum of the excess: over the last five to ten rounds, unless told otherwise.
+/// The windowed maximum of the excess: by default over the last five to ten rounds.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct ExtraAcked {
     memory: Slots,
@@ -39,19 +39,19 @@ pub(crate) struct ExtraAcked {
 }
 
 impl ExtraAcked {
-    /// Starts a new epoch: what was acknowledged before does not count.
+    /// Start a new epoch: packets acknowledged before do not count.
     /// Linux `bbr_update_ack_aggregation`.
     pub(crate) fn restart(&mut self, now: Time) {
         self.epoch_start = now;
         self.epoch_acked = 0;
     }
 
-    /// For how long to remember from now on.
+    /// Set the window.
     pub(crate) fn remember(&mut self, memory: Slots) {
         self.memory = memory;
     }
 
-    /// Accounts for `acked` packets delivered at `now`, with the window at `cwnd`.
+    /// Account for `acked` packets delivered at `now`; the excess is at most `cwnd`.
     /// google/bbr v3 `bbr_update_ack_aggregation`; draft-ietf-ccwg-bbr `BBRUpdateACKAggregation`.
     #[inline(always)] // called for every ACK
     pub(crate) fn update(&mut self, acked: u32, now: Time, round_start: bool, bw: Bandwidth, cwnd: u32) {
@@ -91,7 +91,7 @@ impl ExtraAcked {
         self.largest().min(ExtraAcked::believable(bw)) as u32
     }
 
-    /// The largest excess remembered, packets.
+    /// The largest excess in the window, packets.
     /// Linux `bbr_extra_acked`.
     pub(crate) fn largest(&self) -> u64 {
         match self.memory {
@@ -100,7 +100,7 @@ impl ExtraAcked {
         }
     }
 
-    /// The largest excess that is believed at this bandwidth, packets.
+    /// The largest excess allowed at this bandwidth, packets.
     /// Linux `bbr_extra_acked_max_us`.
     pub(crate) fn believable(bw: Bandwidth) -> u64 {
         bw.packets_in(MAX_MICROS)

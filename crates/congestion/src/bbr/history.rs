@@ -1,11 +1,11 @@
-//! The spread of RTT samples over the last seconds.
+//! Standard deviation of RTT samples over the last seconds.
 
 use units::{Duration, Time};
 
-/// The window is kept in this many slices; it moves by one at a time.
+/// Slices of the window, which moves by one slice at a time.
 const SLICES: usize = 20;
 
-/// What a variance takes, in whole microseconds: exact, so that old samples leave without a trace.
+/// Sums for a variance, in whole microseconds: exact, so that old samples can be removed without error.
 #[derive(Clone, Copy, Debug, Default)]
 struct Sums {
     count: u64,
@@ -27,14 +27,14 @@ impl Sums {
     }
 }
 
-/// Standard deviation of RTT samples over a sliding window, exact but for the window's edge, which moves in
-/// twentieths.
+/// Standard deviation of RTT samples over a sliding window. It is exact, except that the window moves in twentieths.
 #[derive(Clone, Debug)]
 pub(crate) struct RttHistory {
     slice: Duration,
     slices: [Sums; SLICES],
-    /// Which slice takes samples, and until when.
+    /// Index of the slice that takes samples.
     current: usize,
+    /// End of that slice.
     end: Time,
     total: Sums,
 }
@@ -50,7 +50,7 @@ impl RttHistory {
         }
     }
 
-    /// Adds a sample taken `now`.
+    /// Add a sample taken at `now`.
     pub(crate) fn add(&mut self, rtt: Duration, now: Time) {
         if now >= self.end {
             self.move_to(now);

@@ -1,4 +1,4 @@
-//! Law shared by the BBR family: fixed-point bandwidth and gains, ACK aggregation, the policer estimator.
+//! Law shared by the BBR family: fixed-point bandwidth and gains, ACK aggregation, detection of policers.
 
 mod aggregation;
 mod history;
@@ -25,15 +25,15 @@ pub(crate) struct Gain(pub(crate) u32);
 const BANDWIDTH_BITS: u32 = 24;
 /// Linux `BBR_SCALE`.
 const GAIN_BITS: u32 = 8;
-/// Bytes by which a burst is larger on a path of no length, halved for every 2^9 microseconds of its RTT.
+/// Extra bytes of a burst on a path with an RTT of 0, halved for every 2^9 microseconds of RTT.
 /// Linux `tcp_tso_autosize`, with `tcp_min_rtt` shifted by `tcp_tso_rtt_log`.
 const SHORT_PATH_BYTES: u32 = 65_536;
 /// Linux `sysctl_tcp_tso_rtt_log`.
 const SHORT_PATH_SHIFT: u32 = 9;
-/// Largest burst BBR counts on, packets (Linux: seven bits).
+/// Largest burst in BBR's formulas, packets (seven bits in Linux).
 /// Linux `bbr_tso_segs_goal`.
 const MAX_BURST_PACKETS: u32 = 127;
-/// No flight is larger, packets: room may be added to it without a care.
+/// Largest flight, packets.
 /// Own: keeps sums of packets below 2^32.
 const MOST_PACKETS: u32 = 1 << 30;
 
@@ -41,6 +41,7 @@ impl Gain {
     /// Linux `BBR_UNIT`.
     pub(crate) const UNIT: Gain = Gain(1 << GAIN_BITS);
 
+    /// Round to a multiple of 1/256.
     /// Own: rounds to the unit of `BBR_UNIT`.
     pub(crate) fn from_f64(gain: f64) -> Gain {
         Gain((gain * f64::from(1 << GAIN_BITS)).round() as u32)
@@ -54,20 +55,20 @@ impl Gain {
 impl Bandwidth {
     pub(crate) const MAX: Bandwidth = Bandwidth(u64::MAX);
 
-    /// `packets` per `interval`, counting whole microseconds.
+    /// Bandwidth of `packets` per `interval`, in whole microseconds, rounded down.
     /// Linux `bbr_update_bw`.
     pub(crate) fn over(packets: u64, interval: Duration) -> Bandwidth {
         Bandwidth(divide(packets << BANDWIDTH_BITS, interval.as_micros().max(1)))
     }
 
-    /// The same rounded up: never nothing where anything was delivered.
+    /// Same as `over`, rounded up: above 0 if any packet was delivered.
     /// google/bbr v3 `bbr_calculate_bw_sample`.
     pub(crate) fn covering(packets: u64, interval: Duration) -> Bandwidth {
         let micros = interval.as_micros().max(1);
         Bandwidth(divide((packets << BANDWIDTH_BITS) + micros - 1, micros))
     }
 
-    /// In packets per second, for traces.
+    /// Bandwidth in packets per second, for traces.
     /// Own: for the table of variables.
     pub(crate) fn packets_per_second(self) -> f64 {
         self.0 as f64 * 1e6 / f64::from(1 << BANDWIDTH_BITS)
@@ -79,8 +80,7 @@ impl Bandwidth {
         ((u128::from(self.0) * u128::from(micros)) >> BANDWIDTH_BITS) as u64
     }
 
-    /// Payload bytes per second at `gain`, less `margin_percent`; at least one, for a rate of nothing would mean no
-    /// pacing at all.
+    /// Payload bytes per second at `gain`, less `margin_percent`. At least 1, as a rate of 0 would disable pacing.
     /// Linux `bbr_rate_bytes_per_sec`.
     pub(crate) fn pacing_rate(self, mss: u32, gain: Gain, margin_percent: u64) -> Rate {
         // In 64 bits as in the kernel, which is enough for 2.9 Tbit/s.
@@ -97,10 +97,10 @@ impl Bandwidth {
     }
 }
 
-/// `a / b`, rounded down: by the floating-point unit where that is exact, for it divides several times as fast.
-/// Own: exact, and faster than an integer division.
+/// Divide `a` by `b`, rounded down, in floating point if that is exact.
+/// Own: exact, and several times as fast as an integer division.
 fn divide(a: u64, b: u64) -> u64 {
-    // Below 2^53 both are exact, and a quotient short of a whole number is so by more than is lost in rounding.
+    // Below 2^53 both are exact, and the distance of a quotient to the next integer exceeds the rounding error.
     if (a | b) >> 53 == 0 { (a as i64 as f64 / b as i64 as f64) as i64 as u64 } else { a / b }
 }
 
@@ -111,8 +111,8 @@ pub(crate) fn burst_goal(rate: Rate, path: &Path) -> u32 {
     (bytes / path.mss).max(min_burst(rate)).min(MAX_BURST_PACKETS)
 }
 
-/// Packets per burst at `rate` on a path of `min_rtt`: twice as much more for every half millisecond that it is shorter
-/// than about 8 ms (Linux `tcp_tso_rtt_log`).
+/// Packets per burst at `rate` on a path of `min_rtt`. Below about 8 ms, the extra burst doubles with every half
+/// millisecond less (Linux `tcp_tso_rtt_log`).
 /// google/bbr v3 `bbr_tso_segs_generic`.
 pub(crate) fn short_path_burst_goal(rate: Rate, min_rtt: Duration, path: &Path) -> u32 {
     let short = SHORT_PATH_BYTES.checked_shr((min_rtt.as_micros() >> SHORT_PATH_SHIFT).min(64) as u32);
@@ -121,14 +121,15 @@ pub(crate) fn short_path_burst_goal(rate: Rate, min_rtt: Duration, path: &Path) 
     (bytes / path.mss).max(min_burst(rate)).min(MAX_BURST_PACKETS)
 }
 
-/// Of `in_flight` packets, and a burst of `burst` about to go, those still in the network when pacing lets it go.
+/// Packets still in the network at the next departure that pacing allows, of `in_flight` and a burst of `burst`
+/// packets.
 /// google/bbr v3 `bbr_packets_in_net_at_edt`.
 pub(crate) fn in_net_at_departure(in_flight: u32, burst: u32, bw: Bandwidth, path: &Path) -> u32 {
     let wait = path.next_departure.since(path.now).as_micros();
     u64::from(in_flight.saturating_add(burst)).saturating_sub(bw.packets_in(wait)) as u32
 }
 
-/// Smallest burst worth sending at `rate`, packets.
+/// Smallest burst at `rate`, packets.
 /// Linux `bbr_min_tso_segs`.
 pub(crate) fn min_burst(rate: Rate) -> u32 {
     if rate.bits_per_sec() < 1_200_000 { 1 } else { 2 }

@@ -1,28 +1,30 @@
-//! Long-term bandwidth: recognises a token-bucket policer by two equal intervals of heavy loss
+//! Long-term bandwidth: detection of a token-bucket policer by two intervals of heavy loss with equal rates
 //! (Linux `bbr_lt_bw_sampling`).
 
 use super::{Bandwidth, Gain};
 use crate::Path;
 use units::Duration;
 
+/// Shortest interval, rounds.
 /// Linux `bbr_lt_intvl_min_rtts`.
 const MIN_ROUNDS: u32 = 4;
+/// Longest interval, rounds.
 /// Linux `bbr_lt_bw_sampling`.
 const MAX_ROUNDS: u32 = 4 * MIN_ROUNDS;
-/// Loss, in 1/256 of what was delivered, that makes a policer plausible: 19.5 %.
+/// Smallest ratio of lost to delivered packets in an interval, in 1/256: 19.5 %.
 /// Linux `bbr_lt_loss_thresh`.
 const LOSS_256: u64 = 50;
-/// Two intervals agree within an eighth ...
+/// Largest relative difference of two rates that agree, as a right shift: an eighth.
 /// Linux `bbr_lt_bw_ratio`.
 const AGREE_SHIFT: u32 = 3;
-/// ... or within this many bytes per second.
+/// Largest absolute difference of two rates that agree, bytes per second.
 /// Linux `bbr_lt_bw_diff`.
 const AGREE_BYTES: u64 = 4_000 / 8;
-/// Rounds for which a policer's rate is believed.
+/// Rounds for which a policer's rate is used.
 /// Linux `bbr_lt_bw_max_rtts`.
 const HOLD_ROUNDS: u32 = 48;
 
-/// What one ACK said, as far as a policer is concerned.
+/// Input of the detection from one ACK.
 pub(crate) struct Evidence {
     pub(crate) lost: bool,
     pub(crate) app_limited: bool,
@@ -30,18 +32,18 @@ pub(crate) struct Evidence {
     pub(crate) probing: bool,
 }
 
-/// What the estimator concluded from one ACK.
+/// Result of the detection for one ACK.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Verdict {
-    /// Nothing new.
+    /// No change.
     Unchanged,
-    /// A policer was recognised: its rate is in force from now on.
+    /// A policer was detected: its rate is used from now on.
     Recognised,
-    /// The policer's rate was believed long enough; probe again.
+    /// The policer's rate has expired; probe again.
     Expired,
 }
 
-/// The estimator.
+/// The detector of policers.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Policer {
     estimate: Option<Bandwidth>,
@@ -54,13 +56,13 @@ pub(crate) struct Policer {
 }
 
 impl Policer {
-    /// The policer's rate, while it is believed.
+    /// The policer's rate, while it is in use.
     /// Linux `bbr_bw`.
     pub(crate) fn rate(&self) -> Option<Bandwidth> {
         self.estimate.filter(|_| self.in_force)
     }
 
-    /// Forgets everything.
+    /// Forget the policer and the present interval.
     /// Linux `bbr_reset_lt_bw_sampling`.
     pub(crate) fn reset(&mut self, path: &Path) {
         self.estimate = None;
@@ -77,7 +79,7 @@ impl Policer {
         self.rounds = 0;
     }
 
-    /// Weighs the evidence of one ACK.
+    /// Process the evidence of one ACK.
     /// Linux `bbr_lt_bw_sampling`.
     #[inline]
     pub(crate) fn update(&mut self, evidence: &Evidence, path: &Path) -> Verdict {
@@ -91,7 +93,7 @@ impl Policer {
             return self.hold(evidence, path);
         }
         if !self.sampling {
-            self.restart_interval(path); // an interval starts with a loss: the bucket is empty
+            self.restart_interval(path); // an interval starts with a loss, when the bucket is empty
             self.sampling = true;
         }
         if evidence.app_limited {
@@ -120,7 +122,7 @@ impl Policer {
         Verdict::Expired
     }
 
-    /// An interval ends with a loss too; it counts if the loss was heavy.
+    /// End an interval, which is also at a loss. It counts if its loss was heavy.
     /// Linux `bbr_lt_bw_interval_done`.
     fn end_interval(&mut self, path: &Path) -> Verdict {
         let lost = path.lost - self.start_lost;

@@ -5,26 +5,26 @@ use crate::bbr::Gain;
 use crate::{Ack, Path};
 use units::{Duration, Time};
 
-/// Phases of PROBE_BW.
+/// Pacing gains of the phases of PROBE_BW.
 /// Linux `bbr_pacing_gain`.
 const CYCLE: [Gain; 8] =
     [Gain(320), Gain(192), Gain::UNIT, Gain::UNIT, Gain::UNIT, Gain::UNIT, Gain::UNIT, Gain::UNIT];
 
-/// Where BBR stands.
+/// The mode of BBRv1.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Mode {
-    /// Doubling each round.
+    /// Double the rate in each round.
     Startup,
-    /// Emptying the queue that STARTUP built.
+    /// Drain the queue that STARTUP built.
     Drain,
-    /// Cruising, with a probe for bandwidth in every cycle of eight phases.
+    /// Send at the bandwidth, with one probe for more in every cycle of eight phases.
     ProbeBw { phase: usize, since: Time },
-    /// Emptying the pipe to see the propagation delay.
+    /// Reduce the flight to measure the propagation delay.
     ProbeRtt { until_ms: Option<u64>, round_done: bool },
 }
 
 impl Mode {
-    /// The mode and, in PROBE_BW, the phase that its gain stands for.
+    /// Name of the mode and, in PROBE_BW, of the phase with this gain.
     pub(super) fn name(self) -> &'static str {
         match self {
             Mode::Startup => "Startup",

@@ -1,4 +1,4 @@
-//! BBR version 1, on which others build: [`V1`] runs it, a [`Variant`] holds what one descendant does otherwise.
+//! BBR version 1, the base of several algorithms: [`V1`] is the law, and a [`Variant`] is the changes of a descendant.
 //!
 //! The law follows Linux 6.18 `net/ipv4/tcp_bbr.c` in behaviour and fixed-point arithmetic.
 
@@ -22,7 +22,7 @@ use crate::{
 use std::cell::Cell;
 use units::{Duration, Rate, Rng};
 
-/// What every descendant keeps.
+/// State of BBRv1 and of all its descendants.
 pub(crate) struct Core {
     pub(crate) settings: Settings,
     pub(crate) mode: Mode,
@@ -45,15 +45,16 @@ pub(crate) struct Core {
     prior_state: CaState,
     conserve_packets: bool,
     idle_restart: bool,
-    /// This ACK came in PROBE_RTT, be it the last.
+    /// Whether the last ACK was processed in PROBE_RTT, including the ACK that ended it.
     hide_samples: bool,
     probe_rtt_cwnd: u32,
     extra_acked: ExtraAcked,
     policer: Policer,
-    /// What bandwidth, gain and MSS were worth last, which change once a round.
+    /// Cached pacing rate for bandwidth, gain and MSS, which change once a round.
     paced: ((Bandwidth, Gain, u32), Rate),
-    /// What bandwidth, round trip and gain, and what rate, MSS and largest burst were worth last, in packets.
+    /// Cached BDP in packets for bandwidth, RTT and gain.
     product: Cell<((Bandwidth, Duration, Gain), u32)>,
+    /// Cached burst in packets for rate, MSS and largest burst.
     burst: Cell<((Rate, u32, u32), u32)>,
 }
 
@@ -68,7 +69,7 @@ impl Core {
             min_rtt: None,
             min_rtt_stamp_ms: 0,
             round_start: false,
-            // One stream for the whole family: descendants differ by what they do, not by their luck.
+            // One stream for the whole family, so that descendants draw the same random numbers.
             rng: Rng::stream(seed, "bbr1/phase"),
             cwnd_gain: settings.startup_gain,
             seen_rtt: false,
@@ -104,7 +105,8 @@ impl<V: Variant> V1<V> {
         V1 { core: Core::new(settings, seed), variant }
     }
 
-    /// Own: tells a descendant.
+    /// Enter a mode.
+    /// Own: calls the hook of the descendant.
     fn set_mode(&mut self, mode: Mode) {
         self.core.mode = mode;
         self.variant.on_phase(&self.core);

@@ -1,13 +1,13 @@
-//! BBRv1's model of the path: bandwidth, rounds and the full pipe.
+//! BBRv1's model of the path: bandwidth, rounds and the full-pipe test.
 
 use super::{Base, Core, Mode, V1, Variant};
 use crate::bbr::{Bandwidth, Evidence, Gain, Verdict};
 use crate::{Ack, Path, RateSample};
 
-/// The pipe is full after this many rounds without growth ...
+/// Rounds without bandwidth growth after which the pipe is full.
 /// Linux `bbr_full_bw_cnt`.
 const FULL_BW_ROUNDS: u32 = 3;
-/// ... by this factor.
+/// Factor by which the bandwidth must grow in a round to count as growth.
 /// Linux `bbr_full_bw_thresh`.
 const FULL_BW_GROWTH: Gain = Gain(320);
 
@@ -16,7 +16,7 @@ impl Core {
         Bandwidth(self.bw.get())
     }
 
-    /// The bandwidth to act on: a recognised policer's, or the maximum.
+    /// The bandwidth in use: the rate of a recognised policer, or the maximum.
     pub(crate) fn bandwidth(&self) -> Bandwidth {
         self.policer.rate().unwrap_or_else(|| self.max_bw())
     }

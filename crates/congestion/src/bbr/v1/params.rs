@@ -1,18 +1,18 @@
-//! The parameters that BBRv1 and all its descendants have.
+//! Parameters of BBRv1 and of all its descendants.
 
 use crate::bbr::Gain;
 
-/// The kernel whose BBRv1 a descendant was built on.
+/// The kernel whose BBRv1 is the base of a descendant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Base {
-    /// No ACK aggregation, no look at the next departure, RTT samples of delayed ACKs count, equal RTT minima
-    /// renew their stamp.
+    /// Linux 4.14: no ACK aggregation, and the next departure is ignored. RTT samples of delayed ACKs count, and an RTT
+    /// equal to the minimum renews its time.
     Linux4_14,
-    /// As it stands.
+    /// Linux 6.18.
     Linux6_18,
 }
 
-/// The parameters in the units of the law.
+/// The parameters, converted to the units of the law.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Settings {
     pub(crate) base: Base,
@@ -27,7 +27,7 @@ pub(crate) struct Settings {
     pub(crate) policer: bool,
 }
 
-/// Declares the parameters of a descendant: those of BBRv1, with its pacing margin, and its own.
+/// Declare the parameters of a descendant: those of BBRv1, with another pacing margin, and its own.
 macro_rules! params_of_v1 {
     ($(#[doc = $struct_doc:literal])* pub struct $name:ident on $base:ident, margin $margin:literal {
         $($own:tt)*
@@ -36,23 +36,23 @@ macro_rules! params_of_v1 {
             $(#[doc = $struct_doc])*
             pub struct $name {
                 $($own)*
-                /// Pacing and window gain in STARTUP: 2/ln 2 and a little more.
+                /// Pacing and window gain in STARTUP; the default is slightly above 2/ln 2.
                 startup_gain: f64 = 739.0 / 256.0, "", 1.0..=10.0;
                 /// Pacing gain in DRAIN.
                 drain_gain: f64 = 88.0 / 256.0, "", 0.05..=1.0;
                 /// Window gain in PROBE_BW.
                 cwnd_gain: f64 = 2.0, "", 1.0..=10.0;
-                /// Rounds over which the bandwidth maximum is taken.
+                /// Window of the bandwidth maximum.
                 bw_window_rounds: u32 = 10, "rounds", 1..=100;
-                /// Seconds for which an RTT minimum is believed.
+                /// Window of the RTT minimum.
                 min_rtt_window_s: f64 = 10.0, "s", 0.1..=3600.0;
-                /// Time spent in PROBE_RTT; 0 switches it off.
+                /// Duration of PROBE_RTT; 0 disables it.
                 probe_rtt_ms: u32 = 200, "ms", 0..=10_000;
                 /// Smallest window, and the window of PROBE_RTT.
                 min_cwnd: u32 = 4, "packets", 1..=1000;
-                /// Pace this much below the estimate, so that queues drain.
+                /// Margin by which the pacing rate is below the estimate, so that queues drain.
                 pacing_margin_percent: u32 = $margin, "%", 0..=50;
-                /// Recognise token-bucket policers and pace at their rate.
+                /// Whether to detect token-bucket policers and pace at their rate.
                 policer: bool = true, "";
             }
             $($presets)*

@@ -8,12 +8,12 @@ impl Core {
         matches!(self.mode, Mode::ProbeRtt { .. })
     }
 
-    /// No lower RTT was seen for the window of the minimum.
+    /// Whether the RTT minimum is older than its window.
     pub(crate) fn min_rtt_expired(&self, path: &Path) -> bool {
         path.now.as_millis() > self.min_rtt_stamp_ms + self.settings.min_rtt_window_ms
     }
 
-    /// BBRv1's minimum over a window; true if it had expired.
+    /// Update BBRv1's windowed minimum. True if it had expired.
     /// Linux `bbr_update_min_rtt`.
     pub(crate) fn update_min_rtt(&mut self, ack: &Ack, path: &Path) -> bool {
         let expired = self.min_rtt_expired(path);

@@ -1,49 +1,49 @@
-//! The hooks by which a descendant of BBRv1 differs from it. Every default is BBRv1's own rule.
+//! Hooks in which descendants of BBRv1 differ from it. Every default is BBRv1's own rule.
 
 use super::Core;
 use crate::bbr::{Bandwidth, Gain};
 use crate::{Ack, Path, Probe};
 use units::{Duration, Rate};
 
-/// The points at which descendants of BBRv1 differ from it.
+/// Hooks of BBRv1 for its descendants.
 pub(crate) trait Variant: Send {
-    /// The window of before a recovery comes back when it ends.
+    /// Whether the end of recovery restores the window from before it.
     /// Linux `bbr_set_cwnd_to_recover_or_restore`.
     const RESTORES_CWND: bool = true;
 
-    /// The handshake is over.
+    /// Start, as the handshake is complete.
     fn on_established(&mut self, _core: &Core, _path: &Path) {}
 
-    /// Bandwidth and rounds are up to date; nothing has been decided from this ACK yet.
+    /// Process an ACK after the update of bandwidth and rounds, before any decision.
     fn on_ack(&mut self, _core: &Core, _ack: &Ack) {}
 
-    /// A mode, or a phase of PROBE_BW, begins.
+    /// Begin a mode, or a phase of PROBE_BW.
     fn on_phase(&mut self, _core: &Core) {}
 
-    /// Whether a phase with gain above 1, begun `elapsed` ago, is over; `rule` is what BBRv1 decides.
+    /// Whether a phase with gain above 1, begun `elapsed` ago, is over; `rule` is the decision of BBRv1.
     fn probe_is_over(&mut self, _core: &Core, _elapsed: Duration, rule: bool) -> bool {
         rule
     }
 
-    /// Takes the RTT sample in; true if PROBE_RTT is due.
+    /// Update the RTT minimum with a sample. True if PROBE_RTT is due.
     fn update_min_rtt(&mut self, core: &mut Core, ack: &Ack, path: &Path) -> bool {
         core.update_min_rtt(ack, path)
     }
 
-    /// PROBE_RTT begins: the window to hold, in packets.
+    /// Begin PROBE_RTT. Return its window in packets.
     fn enter_probe_rtt(&mut self, core: &Core) -> u32 {
         core.settings.min_cwnd
     }
 
-    /// PROBE_RTT ends.
+    /// End PROBE_RTT.
     fn leave_probe_rtt(&mut self, _core: &mut Core) {}
 
-    /// The pacing gain, where BBRv1 has `gain`.
+    /// The pacing gain in place of BBRv1's `gain`.
     fn pacing_gain(&self, gain: Gain) -> Gain {
         gain
     }
 
-    /// The rate to pace at, where bandwidth and gain say `rate`.
+    /// The pacing rate in place of BBRv1's `rate`.
     fn pace(&self, _core: &Core, rate: Rate, _mss: u32) -> Rate {
         rate
     }
@@ -53,13 +53,13 @@ pub(crate) trait Variant: Send {
         core.bdp(bw, gain)
     }
 
-    /// The window in the first round of recovery, `entering` on its first ACK; `flow` is what is in flight and what
-    /// was just acknowledged, `in_flight` without the latter.
+    /// The window in the first round of recovery; `entering` on its first ACK. `flow` is the sum of the packets in
+    /// flight and those just acknowledged.
     fn conserve(&mut self, cwnd: u32, flow: u32, _in_flight: u32, entering: bool) -> u32 {
         if entering { flow } else { cwnd.max(flow) }
     }
 
-    /// Names its own variables for traces.
+    /// Report the variant's own variables for traces.
     fn observe(&self, _core: &Core, _probe: &mut Probe<'_>) {}
 }
 

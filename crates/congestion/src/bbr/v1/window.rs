@@ -7,8 +7,8 @@ use crate::{Ack, CaState, Path};
 use std::cell::Cell;
 use units::{Duration, Rate};
 
-/// What was asked for last is not worked out again.
-/// Own: rates and round trips change seldom.
+/// Return the cached value if the arguments are those of the last call.
+/// Own: rates and round trips change rarely.
 #[inline]
 fn remembered<A: Copy + PartialEq>(last: &Cell<(A, u32)>, asked: A, work_out: impl FnOnce() -> u32) -> u32 {
     if last.get().0 != asked {
@@ -44,7 +44,7 @@ impl Core {
         if probing { packets + 2 } else { packets }
     }
 
-    /// Of `in_flight` packets, those still in the network when pacing lets the next burst go.
+    /// Packets of `in_flight` that are still in the network at the next departure that pacing allows.
     /// Linux `bbr_packets_in_net_at_edt`.
     pub(super) fn in_net_at_departure(&self, in_flight: u32, path: &Path) -> u32 {
         if self.settings.base == Base::Linux4_14 {
@@ -66,7 +66,7 @@ impl Core {
         );
     }
 
-    /// The rate to pace at with this gain.
+    /// The pacing rate with this gain.
     /// Linux `bbr_bw_to_pacing_rate`.
     #[inline]
     fn paced_at(&mut self, gain: Gain, mss: u32) -> Rate {
@@ -104,7 +104,7 @@ impl<V: Variant> V1<V> {
         }
     }
 
-    /// Window on entering and leaving recovery; true if packet conservation rules this ACK.
+    /// Set the window on entering and leaving recovery. True if packet conservation applies to this ACK.
     /// Linux `bbr_set_cwnd_to_recover_or_restore`.
     fn recover_or_restore(&mut self, ack: &Ack, path: &Path) -> bool {
         let core = &mut self.core;
@@ -145,7 +145,7 @@ impl<V: Variant> V1<V> {
         }
     }
 
-    /// Where the window is headed.
+    /// Target of the window, packets.
     /// Linux `bbr_set_cwnd`, `bbr_ack_aggregation_cwnd`, `bbr_quantization_budget`.
     pub(super) fn target(&self, path: &Path) -> u32 {
         let core = &self.core;

@@ -1,4 +1,4 @@
-//! The bounds of the model: long-term ones from probing, short-term ones from losses and marks since then.
+//! The bounds of the model: long-term ones from probes, short-term ones from later losses and marks.
 
 use super::cycle::{AckPhase, Phase};
 use super::signals::Flight;
@@ -6,17 +6,17 @@ use super::{Mode, V3};
 use crate::bbr::{Bandwidth, Gain};
 use crate::{Ack, LostPacket, Path};
 
-/// No bound.
+/// Value of a bound that is not set.
 /// google/bbr v3 `bbr_reset_lower_bounds` (`~0U`).
 pub(super) const UNBOUNDED: u32 = u32::MAX;
 
-/// Bounds on bandwidth and flight; unbounded until something shows them.
+/// Bounds on bandwidth and flight; unbounded until losses or marks set them.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Bounds {
     pub(super) bw_lo: Bandwidth,
     pub(super) inflight_lo: u32,
     pub(super) inflight_hi: u32,
-    /// Long-term bound of the bandwidth: version 2 with ECN only.
+    /// Long-term bound of the bandwidth, in version 2 with ECN only.
     pub(super) bw_hi: Bandwidth,
     saved: (Bandwidth, u32, u32),
     /// The probing mode that congestion ended since recovery began.
@@ -43,14 +43,14 @@ impl Bounds {
         self.inflight_lo = UNBOUNDED;
     }
 
-    /// An episode begins that may turn out spurious.
+    /// Save the bounds, as the episode that begins may turn out to be spurious.
     /// google/bbr v3 `bbr_ssthresh`; draft-ietf-ccwg-bbr `BBRSaveStateUponLoss`.
     pub(super) fn save(&mut self) {
         self.saved = (self.bw_lo, self.inflight_lo, self.inflight_hi);
         self.cut_short = None;
     }
 
-    /// It was spurious.
+    /// Restore the saved bounds, as the episode was spurious.
     /// google/bbr v3 `bbr_undo_cwnd`; draft-ietf-ccwg-bbr `BBRHandleSpuriousLossDetection`.
     pub(super) fn restore(&mut self) {
         self.bw_lo = self.bw_lo.max(self.saved.0);
@@ -59,7 +59,7 @@ impl Bounds {
     }
 }
 
-/// `x` times `gain`, rounded down.
+/// Multiply `x` by `gain`, rounded down.
 /// Own: a product in the fixed point of `BBR_UNIT`.
 pub(super) fn scale(x: u32, gain: Gain) -> u32 {
     ((u64::from(x) * u64::from(gain.0)) >> 8).min(u64::from(u32::MAX)) as u32
@@ -67,7 +67,8 @@ pub(super) fn scale(x: u32, gain: Gain) -> u32 {
 
 /// Short-term bounds.
 impl V3 {
-    /// Once per round, unless the flow is probing: then the flight is meant to be larger than the bounds.
+    /// Reduce the short-term bounds after losses and marks, once per round. Not while probing, as the flight then
+    /// exceeds the bounds on purpose.
     /// google/bbr v3 `bbr_adapt_lower_bounds`; draft-ietf-ccwg-bbr `BBRAdaptLowerBoundsFromCongestion`; `bbr_loss_lower_bounds`.
     pub(super) fn adapt_lower_bounds(&mut self) {
         if self.is_probing() {
@@ -94,7 +95,7 @@ impl V3 {
         }
     }
 
-    /// The flow probes for more than the model allows.
+    /// Whether the flow probes for more bandwidth.
     /// google/bbr v3 `bbr_is_probing_bandwidth`; draft-ietf-ccwg-bbr `BBRIsProbingBW`.
     pub(super) fn is_probing(&self) -> bool {
         matches!(self.mode, Mode::Startup | Mode::ProbeBw(Phase::Refill | Phase::Up))
@@ -103,7 +104,7 @@ impl V3 {
 
 /// Long-term bounds.
 impl V3 {
-    /// Follows the samples of a probe; true if a transition was decided.
+    /// Adapt the long-term bounds to a sample. True if the phase changed.
     /// google/bbr v3 `bbr_adapt_upper_bounds`; draft-ietf-ccwg-bbr `BBRAdaptLongTermModel`.
     pub(super) fn adapt_upper_bounds(&mut self, ack: &Ack, path: &Path) -> bool {
         if self.round.start && self.end_probe_round(ack, path) {
@@ -120,7 +121,7 @@ impl V3 {
         false
     }
 
-    /// A round trip later the samples of a probe begin, or end, to come in.
+    /// Advance the origin of ACKs at the start of a round. True if the phase changed.
     /// google/bbr v3 `bbr_adapt_upper_bounds`; draft-ietf-ccwg-bbr `BBRAdaptLongTermModel`.
     fn end_probe_round(&mut self, ack: &Ack, path: &Path) -> bool {
         match self.probe.acks {
@@ -131,11 +132,11 @@ impl V3 {
                 if !matches!(self.mode, Mode::ProbeBw(_)) {
                     return false;
                 }
-                // The best sample of this cycle is in: forget the cycle before the last.
+                // All samples of this cycle have arrived: forget the cycle before the last.
                 if !ack.rate.is_some_and(|s| s.app_limited) {
                     self.max_bw.advance();
                 }
-                // The bound was reached without loss or marks: raise it.
+                // The bound was reached without loss or marks, so it may be raised.
                 if self.probe.stopped_risky && !self.probe.was_too_high {
                     self.start_refill(0, path);
                     return true;
@@ -146,7 +147,7 @@ impl V3 {
         false
     }
 
-    /// The network bore this flight: the bounds may be at least as high.
+    /// Raise the bounds to a flight without too much loss or marks.
     /// google/bbr v3 `bbr_adapt_upper_bounds`; draft-ietf-ccwg-bbr `BBRAdaptLongTermModel`.
     fn raise_upper_bounds(&mut self, flight: &Flight, ack: &Ack, path: &Path) {
         self.ecn.good_probe |= self.probe.sampling;
@@ -162,7 +163,7 @@ impl V3 {
         }
     }
 
-    /// Raises the bound by one packet in the first round, two in the second, then four ...
+    /// Raise the bound by one packet in the first round, two in the second, then four, and so on.
     /// google/bbr v3 `bbr_probe_inflight_hi_upward`; draft-ietf-ccwg-bbr `BBRProbeInflightLongtermUpward`.
     fn probe_inflight_hi_upward(&mut self, ack: &Ack, path: &Path) {
         if !path.cwnd_limited || self.cwnd < self.bounds.inflight_hi {
@@ -183,7 +184,7 @@ impl V3 {
         }
     }
 
-    /// A probe met too much loss: once per probe the bound comes down to what was too much, and the probe ends.
+    /// End a probe with too much loss or marks, and reduce the bound to its flight, once per probe.
     /// google/bbr v3 `bbr_handle_inflight_too_high`; draft-ietf-ccwg-bbr `BBRHandleInflightTooHigh`.
     pub(super) fn handle_too_high(&mut self, flight: &Flight, path: &Path) {
         self.probe.was_too_high = true;
@@ -199,7 +200,7 @@ impl V3 {
         }
     }
 
-    /// A packet was lost. If its flight was a probe's, finds where in it the loss became too much.
+    /// Process a lost packet. In the flight of a probe, find the size at which loss exceeded the threshold.
     /// google/bbr v3 `bbr_skb_marked_lost`; draft-ietf-ccwg-bbr `BBRHandleLostPacket`.
     pub(super) fn on_lost_packet(&mut self, lost: &LostPacket, path: &Path) {
         if self.rules.undo_returns_to_probe && !self.latest.loss_in_round {
@@ -223,8 +224,8 @@ impl V3 {
         }
     }
 
-    /// Where between the packet before and the lost one the loss crossed the threshold: packets of this size are the
-    /// most the path bears.
+    /// Flight at which loss crossed the threshold, between the preceding packet and the lost one: the most that the
+    /// path carries.
     /// google/bbr v3 `bbr_inflight_hi_from_lost_skb`; draft-ietf-ccwg-bbr `BBRInflightAtLoss`.
     fn crossing(&self, flight: &Flight) -> u32 {
         let threshold = u64::from(self.rules.loss_threshold.0);
@@ -235,7 +236,7 @@ impl V3 {
         (before + prefix) as u32
     }
 
-    /// A probe repaired the loss of the last packet.
+    /// Process a tail loss, which a tail loss probe has repaired.
     /// google/bbr v3 `bbr_run_loss_probe_recovery`.
     pub(super) fn on_tail_loss(&mut self, app_limited: bool, path: &Path) {
         self.latest.note_loss(path.delivered);

@@ -10,29 +10,29 @@ use units::{Duration, Time};
 /// Phases of PROBE_BW.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Phase {
-    /// Send slower than the bandwidth, until the queue of the probe is gone and room is left.
+    /// Send slower than the bandwidth, until the queue of the probe is drained and headroom is left.
     Down,
     /// Send at the bandwidth.
     Cruise,
     /// Fill the pipe without building a queue, for one round.
     Refill,
-    /// Send faster than the bandwidth, to see if there is more.
+    /// Send faster than the bandwidth, to probe for more.
     Up,
 }
 
-/// What the ACKs that come in now say about the last probe.
+/// Origin of the ACKs that arrive now, relative to the last probe.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum AckPhase {
-    /// Nothing.
+    /// No probe.
     #[default]
     Init,
-    /// They are of the refilling.
+    /// ACKs of REFILL.
     Refilling,
-    /// The probe has begun; they are still of packets sent before.
+    /// ACKs of packets sent before the probe, which has begun.
     Starting,
-    /// They are of the probe.
+    /// ACKs of the probe.
     Feedback,
-    /// The probe is over; they are still of it.
+    /// ACKs of the probe, which has ended.
     Stopping,
 }
 
@@ -40,11 +40,11 @@ pub(super) enum AckPhase {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Probe {
     pub(super) acks: AckPhase,
-    /// Samples tell how the path takes the probe.
+    /// Whether samples show the effect of the probe.
     pub(super) sampling: bool,
-    /// The last probe was ended by loss or marks.
+    /// Whether loss or marks ended the last probe.
     pub(super) was_too_high: bool,
-    /// The last probe was ended at the bound that had been too high before.
+    /// Whether the last probe ended at the bound that had been too high before.
     pub(super) stopped_risky: bool,
     /// Doublings of the growth of the bound.
     pub(super) up_rounds: u32,
@@ -53,11 +53,11 @@ pub(super) struct Probe {
     pub(super) up_acks: u64,
     /// When the present cycle, or UP, began.
     pub(super) since: Time,
-    /// Time from there to the next probe.
+    /// Time from `since` to the next probe.
     pub(super) wait: Duration,
 }
 
-/// Doublings of the growth of the bound at most.
+/// Most doublings of the growth of the bound.
 /// google/bbr v3 `bbr_raise_inflight_hi_slope`; draft-ietf-ccwg-bbr `BBRRaiseInflightLongtermSlope`.
 const MAX_UP_ROUNDS: u32 = 30;
 
@@ -127,7 +127,7 @@ impl V3 {
         };
     }
 
-    /// UP has learnt what there is to learn.
+    /// Whether UP is complete.
     /// google/bbr v3 `bbr_update_cycle_phase`; draft-ietf-ccwg-bbr `BBRIsTimeToGoDown`.
     fn is_probe_done(&mut self, ack: &Ack, path: &Path) -> bool {
         let in_net = self.in_net_at_departure(ack.prior_in_flight, path);
@@ -137,7 +137,7 @@ impl V3 {
         }
         match self.rules.up_exit {
             UpExit::Plateau if path.cwnd_limited && self.cwnd >= self.bounds.inflight_hi => {
-                self.full_pipe.restart(self.sample_bw); // it is the bound that keeps the bandwidth from growing
+                self.full_pipe.restart(self.sample_bw); // the bound limits, so no growth of bandwidth is expected
                 false
             }
             UpExit::Plateau => self.full_pipe.now,
@@ -154,7 +154,7 @@ impl V3 {
         in_net <= self.inflight_with_headroom() && in_net <= self.inflight(self.max_bw.get(), Gain::UNIT)
     }
 
-    /// Begins to probe if it is time; true if it does.
+    /// Begin a probe if one is due. True if so.
     /// google/bbr v3 `bbr_check_time_to_probe_bw`; draft-ietf-ccwg-bbr `BBRIsTimeToProbeBW`; `bbr_is_reno_coexistence_probe_time`.
     fn refill_if_time(&mut self, path: &Path) -> bool {
         if let Some(growth) = self.growth_after_marks(path.state == CaState::Open) {
@@ -162,7 +162,8 @@ impl V3 {
             return true;
         }
         let waited = path.now.since(self.probe.since) > self.probe.wait;
-        // As often as Reno would lose a packet, so that it gets its share; but not too rarely on long, fat paths.
+        // As often as Reno would lose a packet, so that Reno gets its share, but not too rarely on paths with a large
+        // BDP.
         let reno = self.rules.probe_max_rounds.min(self.target_inflight());
         let due = waited || self.round.since_probe >= reno;
         if due {
@@ -171,13 +172,13 @@ impl V3 {
         due
     }
 
-    /// What the flow wants in flight at most: the BDP, or its window.
+    /// Target for packets in flight: the BDP or the window, whichever is smaller.
     /// google/bbr v3 `bbr_target_inflight`; draft-ietf-ccwg-bbr `BBRTargetInflight`.
     pub(super) fn target_inflight(&self) -> u32 {
         self.inflight(self.bw(), Gain::UNIT).min(self.cwnd)
     }
 
-    /// The long-term bound, less room for others to enter.
+    /// The long-term bound, less headroom for new flows.
     /// google/bbr v3 `bbr_inflight_with_headroom`; draft-ietf-ccwg-bbr `BBRInflightWithHeadroom`.
     pub(super) fn inflight_with_headroom(&self) -> u32 {
         let hi = self.bounds.inflight_hi;
@@ -236,7 +237,7 @@ impl V3 {
         self.raise_slope();
     }
 
-    /// The bound grows twice as fast from now on.
+    /// Double the growth of the bound.
     /// google/bbr v3 `bbr_raise_inflight_hi_slope`; draft-ietf-ccwg-bbr `BBRRaiseInflightLongtermSlope`.
     pub(super) fn raise_slope(&mut self) {
         self.probe.up_count = u64::from(self.cwnd >> self.probe.up_rounds).max(1);

@@ -1,4 +1,4 @@
-//! The response to ECN marks on paths that mark early (as data centres do); BBR does not respond to classic marks.
+//! Response to ECN marks on paths that mark early, as in data centres. BBR does not respond to classic marks.
 
 use super::V3;
 use super::bounds::{UNBOUNDED, scale};
@@ -6,17 +6,17 @@ use super::signals::Flight;
 use crate::Path;
 use crate::bbr::{Bandwidth, Gain};
 
-/// The average share of marks.
+/// State of the response to marks.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Ecn {
-    /// Marks count: the path is short enough.
+    /// Whether marks count, as the path is short enough.
     pub(super) eligible: bool,
     /// Average share of marked packets, in 1/256.
     pub(super) alpha: Gain,
     last_delivered: u64,
     last_marked: u64,
     startup_rounds: u32,
-    /// A sample of the probe stayed below the limits of loss and marks since REFILL.
+    /// Whether a sample of the probe was below the thresholds of loss and marks since REFILL.
     pub(super) good_probe: bool,
 }
 
@@ -34,21 +34,21 @@ impl Default for Ecn {
 }
 
 impl Ecn {
-    /// The handshake is over.
+    /// Start the counts, as the handshake is complete.
     /// google/bbr v3 `bbr_init`.
     pub(super) fn start(&mut self, path: &Path) {
         self.last_delivered = path.delivered;
         self.last_marked = path.marked;
     }
 
-    /// The average after a round of which `ratio` was marked.
+    /// Update the average with the mark ratio of a round.
     /// google/bbr v3 `bbr_update_ecn_alpha`.
     fn average(&mut self, gain: Gain, ratio: u32) {
         let kept = ((256 - gain.0) * self.alpha.0) >> 8;
         self.alpha = Gain(kept + ((gain.0 * ratio) >> 8)).min(Gain::UNIT);
     }
 
-    /// What is left of a bound after marks.
+    /// Factor of a bound after marks.
     /// google/bbr v3 `bbr_ecn_cut`.
     fn cut(&self, factor: Gain) -> Gain {
         Gain(256 - ((self.alpha.0 * factor.0) >> 8).min(256))
@@ -56,7 +56,7 @@ impl Ecn {
 }
 
 impl V3 {
-    /// A round ends: averages its share of marks.
+    /// End a round: average its mark ratio, and end STARTUP after too many rounds with many marks.
     /// google/bbr v3 `bbr_update_ecn_alpha`, `bbr_check_ecn_too_high_in_startup`.
     pub(super) fn end_mark_round(&mut self, path: &Path) {
         let Some(rules) = self.rules.ecn else { return };
@@ -88,8 +88,8 @@ impl V3 {
         flight.marked > 0 && flight.delivered > 0 && beyond
     }
 
-    /// What the marks of this round leave of the short-term bounds; of the bandwidth's in version 2 only. Losses of the
-    /// same round cut them by themselves: the lower of both counts.
+    /// The short-term bounds after the marks of this round; that of the bandwidth in version 2 only. Losses of the same
+    /// round cut the bounds separately, and the lower result applies.
     /// google/bbr v3 `bbr_ecn_lower_bounds`; v2alpha `bbr2_adapt_lower_bounds`.
     pub(super) fn lower_bounds_by_marks(&mut self) -> (Bandwidth, u32) {
         let Some(rules) = self.rules.ecn.filter(|_| self.latest.marks_in_round) else {
@@ -102,7 +102,7 @@ impl V3 {
         (of_bw, scale(bounds.inflight_lo, cut))
     }
 
-    /// Version 2: a probe that met marks before any sample stayed below the limits bounds the bandwidth, too.
+    /// Bound the bandwidth, too, in version 2, if a probe had marks before any sample below the thresholds.
     /// google/bbr v2alpha `bbr2_handle_inflight_too_high`.
     pub(super) fn bound_bw_by_marks(&mut self) {
         let Some(rules) = self.rules.ecn.filter(|r| r.v2 && self.ecn.eligible && !self.ecn.good_probe) else {
@@ -113,7 +113,7 @@ impl V3 {
             Bandwidth((bw.0 * u64::from(self.ecn.cut(rules.factor).0)) >> 8).max(Bandwidth(1));
     }
 
-    /// Marks were all that held the flow back, and they have ceased: the doublings with which to probe at once.
+    /// Doublings with which to probe at once, if only marks held the flow back and they have ceased.
     /// google/bbr v3 `bbr_check_time_to_probe_bw`.
     pub(super) fn growth_after_marks(&self, open: bool) -> Option<u32> {
         let rules = self.rules.ecn.filter(|r| r.reprobe_gain > Gain(0) && self.ecn.eligible)?;

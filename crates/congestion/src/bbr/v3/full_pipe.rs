@@ -1,4 +1,4 @@
-//! The plateau test of STARTUP and UP: has the bandwidth stopped growing?
+//! The plateau test of STARTUP and UP: whether the bandwidth has stopped growing.
 
 use super::V3;
 use super::rules::{Plateau, SmartExit};
@@ -6,14 +6,14 @@ use crate::bbr::Bandwidth;
 use crate::{Ack, Path};
 use units::Duration;
 
-/// The best bandwidth so far and how long it has not grown.
+/// The best bandwidth so far, and the rounds without growth.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct FullPipe {
     pub(super) bw: Bandwidth,
     pub(super) rounds: u32,
-    /// It has stopped growing since the test was restarted.
+    /// Whether it has stopped growing since the test was restarted.
     pub(super) now: bool,
-    /// It had stopped growing once: STARTUP is over.
+    /// Whether it has ever stopped growing, so that STARTUP is over.
     pub(super) reached: bool,
     /// Smallest RTT of the present round.
     round_rtt: Option<Duration>,
@@ -21,7 +21,7 @@ pub(super) struct FullPipe {
 }
 
 impl FullPipe {
-    /// Begins the test anew: growth counts from `bw` on.
+    /// Restart the test: growth counts from `bw` on.
     /// google/bbr v3 `bbr_reset_full_bw`; draft-ietf-ccwg-bbr `BBRResetFullBW`.
     pub(super) fn restart(&mut self, bw: Bandwidth) {
         self.bw = bw;

@@ -28,16 +28,16 @@ use signals::{Latest, LossCount, MaxBandwidth, Round};
 use units::{Duration, Rate, Rng};
 use window::Derived;
 
-/// Where the flow stands.
+/// The mode of the flow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Mode {
-    /// Doubling each round.
+    /// Double the rate in each round.
     Startup,
-    /// Emptying the queue that STARTUP built.
+    /// Drain the queue that STARTUP built.
     Drain,
-    /// Cycling through the phases of probing.
+    /// Cycle through the phases of probing.
     ProbeBw(Phase),
-    /// Emptying half the pipe to see the propagation delay.
+    /// Reduce the flight to half a BDP to measure the propagation delay.
     ProbeRtt { until_ms: Option<u64>, round_done: bool },
 }
 
@@ -66,11 +66,11 @@ pub(crate) struct V3 {
     prior_cwnd: u32,
     prior_state: CaState,
     idle_restart: bool,
-    /// This ACK came in PROBE_RTT, be it the last.
+    /// Whether the last ACK was processed in PROBE_RTT, including the ACK that ended it.
     hide_samples: bool,
     seen_rtt: bool,
     pacing_rate: Rate,
-    /// What follows from the model, as of the last time that it changed.
+    /// Values derived from the model when it last changed.
     derived: Derived,
     pacing_gain: Gain,
     cwnd_gain: Gain,
@@ -90,7 +90,7 @@ pub(crate) struct V3 {
 }
 
 impl V3 {
-    /// A fresh flow; `seed` spreads the times of its probes.
+    /// A new flow; `seed` randomises the times of its probes.
     pub(crate) fn new(rules: Rules, seed: u64) -> V3 {
         V3 {
             rules,
@@ -132,7 +132,7 @@ impl V3 {
         }
     }
 
-    /// Back to the probe that the spurious loss had ended.
+    /// Return to the probe that a spurious loss had ended.
     /// draft-ietf-ccwg-bbr `BBRHandleSpuriousLossDetection`.
     fn return_to_probe(&mut self, path: &Path) {
         match self.bounds.cut_short.take() {
@@ -169,7 +169,7 @@ impl CongestionControl for V3 {
         self.restore_cwnd(path);
         self.update_round(ack, path);
         self.update_latest(ack, path);
-        // The model.
+        // Update the model.
         self.update_congestion_signals(ack);
         self.update_aggregation(ack, path);
         self.check_startup_losses(ack, path);
@@ -177,7 +177,7 @@ impl CongestionControl for V3 {
         self.check_drain(path);
         self.update_cycle(ack, path);
         self.update_min_rtt(ack, path);
-        // What follows from it.
+        // Set the outputs.
         self.update_gains();
         self.set_pacing_rate(self.pacing_gain, path);
         self.update_cwnd(ack, path);

@@ -5,12 +5,12 @@ use super::{Mode, V3};
 use crate::{Ack, Path};
 use units::Duration;
 
-/// The minimum that PROBE_RTT keeps fresh; the model's own is believed for longer.
+/// The RTT minimum that PROBE_RTT renews; the model's own minimum has a longer window.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct ProbeRtt {
     min: Option<Duration>,
     stamp_ms: u64,
-    /// When the model's minimum was seen.
+    /// When the model's minimum was measured.
     model_stamp_ms: u64,
 }
 
@@ -44,7 +44,7 @@ impl V3 {
         }
     }
 
-    /// Takes the sample in; true if the fresh minimum had expired.
+    /// Update both minima with a sample. True if the minimum of PROBE_RTT had expired.
     /// google/bbr v3 `bbr_update_min_rtt`; draft-ietf-ccwg-bbr `BBRUpdateMinRTT`.
     fn take_rtt(&mut self, ack: &Ack, now_ms: u64) -> bool {
         let rtt = &mut self.probe_rtt;
@@ -101,8 +101,8 @@ impl V3 {
         self.cwnd = self.cwnd.max(self.prior_cwnd);
         self.bounds.reset_lower();
         if self.full_pipe.reached {
-            self.start_down(path); // draws the time of the next probe, ...
-            self.start_cruise(); // but there is no queue to drain
+            self.start_down(path); // draws the time of the next probe
+            self.start_cruise(); // there is no queue to drain
         } else {
             self.mode = Mode::Startup;
         }

@@ -1,115 +1,121 @@
-//! Every number and every choice in which versions 2 and 3 and their descendants differ.
+//! Constants and choices in which versions 2 and 3 and their descendants differ.
 
 use crate::EcnMode;
 use crate::bbr::Gain;
 use units::Duration;
 
-/// What one member of the family does. [`Rules::google`] is version 3; the others are described by how they differ.
+/// Rules of one member of the family. [`Rules::google`] is version 3; the others are defined by their differences.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Rules {
-    /// Pacing and window gain in STARTUP; the latter in DRAIN, too.
+    /// Pacing gain in STARTUP.
     pub(crate) startup_gain: Gain,
+    /// Window gain in STARTUP and DRAIN.
     pub(crate) startup_cwnd_gain: Gain,
     pub(crate) drain_gain: Gain,
-    /// DRAIN ends after so many rounds, even if the queue is still there; 0: never.
+    /// Longest DRAIN, rounds, even if the queue remains; 0: no limit.
     pub(crate) drain_max_rounds: u32,
-    /// Pacing gains of PROBE_BW's phases; CRUISE and REFILL pace at the bandwidth.
+    /// Pacing gain of the phase UP. CRUISE and REFILL pace at the bandwidth.
     pub(crate) up_gain: Gain,
+    /// Pacing gain of the phase DOWN.
     pub(crate) down_gain: Gain,
-    /// Window gain of PROBE_BW, and of its phase UP.
+    /// Window gain of PROBE_BW, apart from UP.
     pub(crate) cwnd_gain: Gain,
+    /// Window gain of the phase UP.
     pub(crate) up_cwnd_gain: Gain,
-    /// Window in PROBE_RTT, in BDP, and the window gain under that cap.
+    /// Cap of the window in PROBE_RTT, in BDP.
     pub(crate) probe_rtt_cwnd: Gain,
+    /// Window gain in PROBE_RTT, below that cap.
     pub(crate) probe_rtt_cwnd_gain: Gain,
     pub(crate) probe_rtt_ms: u64,
     pub(crate) probe_rtt_interval_ms: u64,
     pub(crate) min_rtt_window_ms: u64,
     pub(crate) min_cwnd: u32,
     pub(crate) margin_percent: u64,
-    /// Loss is too high above this share of the flight.
+    /// Share of lost packets in a flight above which loss is too high.
     pub(crate) loss_threshold: Gain,
-    /// What is kept of a bound after loss.
+    /// Factor of a bound after loss.
     pub(crate) beta: Gain,
-    /// Share of the upper bound left free for others.
+    /// Share of the upper bound left free for other flows.
     pub(crate) headroom: Gain,
     /// Loss events in a round of recovery that end STARTUP, if loss is too high.
     pub(crate) full_loss_events: u32,
     pub(crate) loss_events: LossEvents,
-    /// When the bandwidth counts as having stopped growing.
+    /// Test of whether the bandwidth has stopped growing.
     pub(crate) plateau: Plateau,
     pub(crate) full_bw_growth: Gain,
     pub(crate) full_bw_rounds: u32,
-    /// UP ends on a plateau of the bandwidth, or once a queue of a quarter BDP is there.
+    /// End of UP without loss or marks: a plateau of the bandwidth, or a queue of a quarter BDP.
     pub(crate) up_exit: UpExit,
-    /// Wall time between probes: at least, and drawn at random on top.
+    /// Shortest time between probes.
     pub(crate) probe_wait: Duration,
+    /// Range of the random time added to it.
     pub(crate) probe_wait_random: Duration,
-    /// Rounds between probes at most.
+    /// Most rounds between probes.
     pub(crate) probe_max_rounds: u32,
     pub(crate) aggregation: Aggregation,
-    /// Bursts are reckoned larger on very short paths.
+    /// Whether bursts are larger on very short paths.
     pub(crate) short_path_bursts: bool,
-    /// Smallest burst, packets; version 2 allows single packets below 1.2 Mbit/s.
+    /// Smallest burst, packets.
     pub(crate) min_burst: u32,
+    /// Whether bursts are single packets below 1.2 Mbit/s, as in version 2.
     pub(crate) single_packets_when_slow: bool,
-    /// On entering CRUISE the short-term bound is brought down to the long-term one.
+    /// Whether entering CRUISE reduces the short-term bound to the long-term one.
     pub(crate) cruise_lowers_inflight_lo: bool,
-    /// RTT samples that look delayed by the receiver do not renew an expired minimum.
+    /// Whether RTT samples of delayed ACKs never renew an expired minimum.
     pub(crate) delayed_ack_guard: bool,
-    /// An RTT equal to the minimum renews it.
+    /// Whether an RTT equal to the minimum renews it.
     pub(crate) equal_rtt_renews: bool,
     pub(crate) early_growth: EarlyGrowth,
-    /// A spurious loss also takes back the end of STARTUP or UP that it caused; a window that grew since stays.
+    /// Whether the undo of a loss also undoes the end of STARTUP or UP that it caused, and keeps a window grown since.
     pub(crate) undo_returns_to_probe: bool,
-    /// The window saved on entering recovery comes back after fast recovery, too, not only after timeouts.
+    /// Whether the window saved on entering recovery is restored after fast recovery, too, not only after timeouts.
     pub(crate) restore_after_recovery: bool,
-    /// STARTUP ended by loss bounds the flight by what was delivered in the round, if that is more than the BDP.
+    /// Whether a STARTUP ended by loss bounds the flight by the packets delivered in the round, if they exceed the BDP.
     pub(crate) startup_keeps_delivered: bool,
-    /// In UP, ACKs that came while the bound did not limit still count towards its growth.
+    /// Whether ACKs in UP count towards growth of the bound even while the bound does not limit.
     pub(crate) keeps_unused_growth: bool,
-    /// A tail loss repaired by a probe counts as a loss. What the path delivered before is kept until then.
+    /// Whether a tail loss repaired by a probe counts as a loss. The latest delivery is kept until that is decided.
     pub(crate) tail_loss: bool,
-    /// How to answer marks; none: they are ignored.
+    /// Response to marks; `None`: they are ignored.
     pub(crate) ecn: Option<EcnRules>,
 }
 
-/// When the bandwidth counts as having stopped growing.
+/// Test of whether the bandwidth has stopped growing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Plateau {
-    /// Growth is looked for in the sample of every ACK, its absence once per round.
+    /// Growth is tested with the sample of every ACK, its absence once per round.
     EveryAck,
-    /// Both once per round.
+    /// Growth and its absence are tested once per round.
     RoundStart,
-    /// As version 1: the maximum once per round, in STARTUP only.
+    /// Version 1: the maximum is tested once per round, in STARTUP only.
     MaxBandwidth,
-    /// STARTUP goes on unless a queue is seen, too.
+    /// STARTUP continues unless there is a queue, too.
     SmartExit(SmartExit),
 }
 
 /// The Smart Exit of the second BBR-n+ paper.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct SmartExit {
-    /// Exactly as printed: counts rounds in which the bandwidth falls.
+    /// Whether to count rounds in which the bandwidth falls, exactly as printed.
     pub(crate) literal: bool,
     /// Share of the best bandwidth below which it counts as fallen.
     pub(crate) tolerance: Gain,
     /// RTT above the minimum that proves a queue.
     pub(crate) queue: Duration,
-    /// STARTUP ends after this many rounds at the latest; 0: never.
+    /// Longest STARTUP, rounds; 0: no limit.
     pub(crate) max_rounds: u32,
 }
 
-/// What ends UP besides danger.
+/// End of UP without loss or marks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum UpExit {
     /// The bandwidth has stopped growing.
     Plateau,
-    /// A minimal RTT has passed and the flight has reached `up_gain` times the BDP.
+    /// One smallest RTT has passed, and the flight has reached `up_gain` times the BDP.
     Queue,
 }
 
-/// What counts as a loss event in STARTUP.
+/// Unit of loss events in STARTUP.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum LossEvents {
@@ -119,7 +125,7 @@ pub(crate) enum LossEvents {
     Ranges,
 }
 
-/// The window in which the largest excess of ACKs is remembered.
+/// Window of the largest ACK aggregation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum Aggregation {
@@ -129,39 +135,39 @@ pub(crate) enum Aggregation {
     Sliding,
 }
 
-/// Until what the window grows whatever the model says, before the pipe is known to be full.
+/// Limit up to which the window grows regardless of the model, before the pipe is full.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum EarlyGrowth {
-    /// Until the window is twice the initial one.
+    /// A window of twice the initial window.
     Window,
-    /// Until as much as the initial window has been delivered.
+    /// Delivery of an initial window.
     Delivered,
 }
 
-/// The answer to marks on a path that marks early.
+/// Response to marks on a path that marks early.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct EcnRules {
-    /// How marks are asked for and fed back.
+    /// Use of ECN.
     pub(crate) mode: EcnMode,
-    /// Only if the smallest RTT is at most this.
+    /// Smallest RTT of a path up to which marks count.
     pub(crate) max_rtt: Duration,
-    /// Weight of a round's mark ratio in its average.
+    /// Weight of a round's mark ratio in the average.
     pub(crate) alpha_gain: Gain,
-    /// How much of the average is taken off the bound.
+    /// Share of the average by which a bound is cut.
     pub(crate) factor: Gain,
-    /// Marks are too many above this share of what was delivered.
+    /// Share of marked in delivered packets above which marks are too many.
     pub(crate) threshold: Gain,
     /// Rounds above the threshold that end STARTUP.
     pub(crate) full_rounds: u32,
     /// Share of the upper bound by which a probe begins once marks cease; 0: none.
     pub(crate) reprobe_gain: Gain,
-    /// Version 2: marks bound the bandwidth, too, and reaching a threshold is enough.
+    /// Whether the rules are those of version 2: marks bound the bandwidth, too, and reaching a threshold is enough.
     pub(crate) v2: bool,
 }
 
 impl Rules {
-    /// Version 3 as in google/bbr.
+    /// Rules of version 3 as in google/bbr.
     /// google/bbr v3 `tcp_bbr.c`, the `static const` parameters and `bbr_init`.
     pub(crate) const fn google() -> Rules {
         Rules {
@@ -209,6 +215,7 @@ impl Rules {
         }
     }
 
+    /// Rules of version 2.
     /// google/bbr v2alpha `tcp_bbr2.c`, the `bbr_*` parameters.
     pub(crate) const fn v2() -> Rules {
         Rules {
@@ -230,7 +237,7 @@ impl Rules {
 }
 
 impl EcnRules {
-    /// Version 3's answer to marks.
+    /// Response of version 3 to marks.
     /// google/bbr v3 `tcp_bbr.c`, the `static const` parameters and `bbr_init`.
     pub(crate) const fn google() -> EcnRules {
         EcnRules {
@@ -245,13 +252,13 @@ impl EcnRules {
         }
     }
 
-    /// Version 3's, to marks that come early on paths of any length and are counted.
-    /// Own: RFC 9330 and RFC 9331 for a sender that answers as version 3 does.
+    /// Response of version 3 to early marks that are counted, on paths of any RTT.
+    /// Own: RFC 9330 and RFC 9331 for a sender that responds as version 3 does.
     pub(crate) const fn l4s() -> EcnRules {
         EcnRules { mode: EcnMode::L4s, max_rtt: Duration::MAX, ..EcnRules::google() }
     }
 
-    /// Version 2's.
+    /// Response of version 2 to marks.
     /// google/bbr v2alpha `tcp_bbr2.c`, the `bbr_*` parameters.
     pub(crate) const fn v2() -> EcnRules {
         EcnRules { reprobe_gain: Gain(0), v2: true, ..EcnRules::google() }

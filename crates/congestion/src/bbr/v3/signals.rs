@@ -5,19 +5,19 @@ use super::{Mode, V3};
 use crate::bbr::{Bandwidth, Gain};
 use crate::{Ack, CaState, Path, RateSample};
 
-/// Round trips counted by what is delivered.
+/// Round trips, counted by deliveries.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Round {
     /// `delivered` at which the present round ends.
     pub(super) end: u64,
-    /// This ACK starts a round.
+    /// Whether this ACK starts a round.
     pub(super) start: bool,
     pub(super) count: u32,
     /// Rounds since the last probe, at most 255.
     pub(super) since_probe: u32,
 }
 
-/// Bandwidth maximum of this probing cycle and of the one before.
+/// Bandwidth maxima of this probing cycle and of the preceding one.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct MaxBandwidth {
     before: Bandwidth,
@@ -35,7 +35,7 @@ impl MaxBandwidth {
         self.current = self.current.max(sample);
     }
 
-    /// A cycle ends: forgets the one before it, unless nothing was learnt since.
+    /// End a cycle and forget the preceding one, unless this cycle had no sample.
     /// google/bbr v3 `bbr_advance_max_bw_filter`; draft-ietf-ccwg-bbr `BBRAdvanceMaxBwFilter`.
     pub(super) fn advance(&mut self) {
         if self.current > Bandwidth::default() {
@@ -44,14 +44,14 @@ impl MaxBandwidth {
     }
 }
 
-/// The most delivered in the present round of loss accounting, and signs of congestion.
+/// Largest delivery in the present round of loss accounting, and signals of congestion.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Latest {
     pub(super) bw: Bandwidth,
     /// Largest delivery of one sample, packets.
     pub(super) inflight: u32,
     pub(super) round_end: u64,
-    /// This ACK starts a round of loss accounting.
+    /// Whether this ACK starts a round of loss accounting.
     pub(super) round_start: bool,
     pub(super) loss_in_round: bool,
     pub(super) marks_in_round: bool,
@@ -60,13 +60,13 @@ pub(super) struct Latest {
 }
 
 impl Latest {
-    /// A cycle of probing begins: nothing has been seen yet.
+    /// Reset all signals, as a probing cycle begins.
     /// google/bbr v3 `bbr_reset_congestion_signals`; draft-ietf-ccwg-bbr `BBRResetCongestionSignals`.
     pub(super) fn reset(&mut self) {
         *self = Latest { round_end: self.round_end, round_start: self.round_start, ..Latest::default() };
     }
 
-    /// A packet was lost. The first loss restarts the round, so that it covers a full round trip.
+    /// Note a lost packet. The first loss restarts the round, so that the round covers a full round trip.
     /// google/bbr v3 `bbr_note_loss`; draft-ietf-ccwg-bbr `BBRNoteLoss`.
     pub(super) fn note_loss(&mut self, delivered: u64) {
         if !self.loss_in_round {
@@ -77,7 +77,7 @@ impl Latest {
     }
 }
 
-/// A flight of packets and what became of it: of a rate sample, a lost packet or a tail loss.
+/// A flight of packets and its losses and marks, from a rate sample, a lost packet or a tail loss.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Flight {
     pub(super) tx_in_flight: u32,
@@ -128,7 +128,7 @@ impl V3 {
         }
     }
 
-    /// The bandwidth maximum, and once per round the short-term bounds.
+    /// Update the bandwidth maximum, and once per round the short-term bounds.
     /// google/bbr v3 `bbr_update_congestion_signals`; draft-ietf-ccwg-bbr `BBRUpdateCongestionSignals`; `bbr_take_max_bw_sample`.
     pub(super) fn update_congestion_signals(&mut self, ack: &Ack) {
         let Some((sample, _)) = ack.bandwidth_sample().filter(|_| ack.acked > 0) else { return };
@@ -141,23 +141,23 @@ impl V3 {
             self.latest.loss_in_round = false;
             self.latest.marks_in_round = false;
             if !self.rules.tail_loss {
-                self.begin_latest(sample.delivered); // version 2: before this ACK may end a probe, which forgets it
+                self.begin_latest(sample.delivered); // version 2: before this ACK may end a probe, which resets it
             }
         }
     }
 
-    /// A round of loss accounting begins with this sample.
+    /// Begin a round of loss accounting with this sample.
     /// google/bbr v3 `bbr_advance_latest_delivery_signals`; draft-ietf-ccwg-bbr `BBRAdvanceLatestDeliverySignals`.
     fn begin_latest(&mut self, delivered: u32) {
         self.latest.bw = self.sample_bw;
         self.latest.inflight = delivered;
     }
 
-    /// This ACK is done with: what follows belongs to the next round, if it started one.
+    /// Finish an ACK. If it started a round of loss accounting, the round begins with its sample.
     /// google/bbr v3 `bbr_main`, `bbr_advance_latest_delivery_signals`.
     pub(super) fn end_ack(&mut self, ack: &Ack, path: &Path) {
         if let Some(sample) = &ack.rate {
-            // What the path delivered before a tail loss is worth remembering until it is known to be one.
+            // The delivery before a possible tail loss is kept until the loss is confirmed or excluded.
             if self.latest.round_start && self.rules.tail_loss && !ack.acks_probe {
                 self.begin_latest(sample.delivered);
             }
@@ -167,7 +167,7 @@ impl V3 {
         self.prior_state = path.state;
     }
 
-    /// Loss (or marks) in this flight exceeded the thresholds.
+    /// Whether loss or marks in this flight exceed their threshold.
     /// google/bbr v3 `bbr_is_inflight_too_high`; draft-ietf-ccwg-bbr `BBRIsInflightTooHigh`.
     pub(super) fn is_too_high(&self, flight: &Flight) -> bool {
         let share = (u64::from(flight.tx_in_flight) * u64::from(self.rules.loss_threshold.0)) >> 8;
@@ -175,13 +175,13 @@ impl V3 {
         lossy || self.marks_are_too_many(flight)
     }
 
-    /// The bandwidth to act on.
+    /// The bandwidth in use: the maximum within its bounds.
     /// google/bbr v3 `bbr_bw`; draft-ietf-ccwg-bbr `BBRBoundBWForModel`.
     pub(super) fn bw(&self) -> Bandwidth {
         self.max_bw.get().min(self.bounds.bw_lo).min(self.bounds.bw_hi)
     }
 
-    /// STARTUP ends if a round of recovery lost too much in too many places.
+    /// End STARTUP if a round of recovery had too much loss and too many loss events.
     /// google/bbr v3 `bbr_check_loss_too_high_in_startup`; draft-ietf-ccwg-bbr `BBRCheckStartupHighLoss`.
     pub(super) fn check_startup_losses(&mut self, ack: &Ack, path: &Path) {
         if self.full_pipe.reached {
@@ -200,7 +200,7 @@ impl V3 {
         self.losses.events = 0;
     }
 
-    /// STARTUP has built a queue that is too long: bound the flight, and drain.
+    /// End STARTUP, as its queue is too long, and bound the flight.
     /// google/bbr v3 `bbr_handle_queue_too_high_in_startup`.
     pub(super) fn end_startup_by_queue(&mut self) {
         self.full_pipe.reached = true;
@@ -219,7 +219,7 @@ pub(super) struct LossCount {
     last: Option<u64>,
 }
 
-/// As far as loss events are counted.
+/// Largest count of loss events.
 /// google/bbr v3 `bbr_check_loss_too_high_in_startup` (a field of four bits).
 const MAX_LOSS_EVENTS: u32 = 15;
 
@@ -231,7 +231,7 @@ impl LossCount {
         }
     }
 
-    /// A packet was lost: of a range already counted, or of a new one.
+    /// Count a lost packet if it begins a new range.
     /// draft-ietf-ccwg-bbr `BBRCheckStartupHighLoss`.
     pub(super) fn count_packet(&mut self, what: LossEvents, number: u64) {
         let follows = self.last.is_some_and(|last| number == last + 1);

@@ -10,13 +10,14 @@ use crate::bbr::{
 use crate::{Ack, CaState, Path};
 use units::Duration;
 
-/// Rounds for which aggregation is remembered: per slot, and sliding. One while the pipe is filling.
+/// Rounds per slot of ACK aggregation; 1 while the pipe is filling.
 /// google/bbr v3 `bbr_extra_acked_win_rtts`.
 const SLOT_ROUNDS: u32 = 5;
+/// Rounds of the sliding window of ACK aggregation; 1 while the pipe is filling.
 /// draft-ietf-ccwg-bbr `BBRExtraAckedFilterLen`.
 const SLIDING_ROUNDS: u32 = 10;
 
-/// What the model was when something was derived from it.
+/// Inputs of the derived values.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Model {
     bw: Bandwidth,
@@ -26,7 +27,7 @@ struct Model {
     full: bool,
 }
 
-/// What follows from the model. It is the same on most ACKs, and worth keeping: products in 128 bits are not cheap.
+/// Values derived from the model. They are cached, as they are the same on most ACKs and need 128-bit products.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Derived {
     of: Option<Model>,
@@ -35,7 +36,7 @@ pub(super) struct Derived {
     bdp: u32,
     /// The BDP times the window gain.
     target: u32,
-    /// Most that aggregation may add to it.
+    /// Most packets that aggregation may add to `target`.
     most_extra: u64,
 }
 
@@ -66,7 +67,7 @@ impl V3 {
         if self.mode == Mode::ProbeBw(Phase::Up) { packets.saturating_add(2) } else { packets }
     }
 
-    /// The rate or the path has changed: so may have the bursts.
+    /// Recompute the size of bursts, as rate or path have changed.
     /// google/bbr v3 `bbr_tso_segs_goal`; draft-ietf-ccwg-bbr `BBRSetSendQuantum`.
     fn update_burst_goal(&mut self, path: &Path) {
         let goal = match self.min_rtt.filter(|_| self.rules.short_path_bursts) {
@@ -76,7 +77,7 @@ impl V3 {
         self.derived.burst_goal = goal.max(self.min_burst());
     }
 
-    /// Smallest burst worth sending, packets.
+    /// Smallest burst, packets.
     /// google/bbr v3 `bbr_tso_segs`.
     pub(super) fn min_burst(&self) -> u32 {
         if self.rules.single_packets_when_slow {
@@ -85,7 +86,7 @@ impl V3 {
         self.rules.min_burst
     }
 
-    /// Of `in_flight` packets, those still in the network when pacing lets the next burst go.
+    /// Packets of `in_flight` that are still in the network at the next departure that pacing allows.
     /// google/bbr v3 `bbr_packets_in_net_at_edt`.
     pub(super) fn in_net_at_departure(&self, in_flight: u32, path: &Path) -> u32 {
         let burst = if self.pacing_gain > Gain::UNIT { self.derived.burst_goal } else { 0 };
@@ -156,7 +157,7 @@ impl V3 {
         self.prior_cwnd = if undisturbed { self.cwnd } else { self.prior_cwnd.max(self.cwnd) };
     }
 
-    /// Recovery is over: the window of before is as good as it was.
+    /// Restore the window from before recovery when it ends.
     /// google/bbr v3 `bbr_exit_loss_recovery`; draft-ietf-ccwg-bbr `BBRRestoreCwnd`.
     pub(super) fn restore_cwnd(&mut self, path: &Path) {
         let timeout_over = self.prior_state == CaState::Loss && path.state != CaState::Loss;
@@ -185,7 +186,7 @@ impl V3 {
         self.bound_cwnd();
     }
 
-    /// The model knows too little yet to limit the window.
+    /// Whether the model has too few samples to limit the window.
     /// google/bbr v3 `bbr_set_cwnd`; draft-ietf-ccwg-bbr `BBRSetCwnd`.
     fn is_early(&self, path: &Path) -> bool {
         match self.rules.early_growth {
@@ -194,7 +195,7 @@ impl V3 {
         }
     }
 
-    /// The bounds of the model hold: the long-term one, with room for others while cruising, and the short-term one.
+    /// Limit the window by the bounds of the model: the long-term one, with headroom in CRUISE, and the short-term one.
     /// google/bbr v3 `bbr_bound_cwnd_for_inflight_model`; draft-ietf-ccwg-bbr `BBRBoundCwndForModel`.
     fn bound_cwnd(&mut self) {
         let long_term = match self.mode {
