@@ -1,42 +1,49 @@
 //! # Ad-BBR
 //!
 //! ## Idea
-//! BBRv1 that paces slower the more the RTT exceeds a reference (nRTT), and that empties the pipe for PROBE_RTT only
-//! after ten seconds of standing queue, not every ten seconds.
+//! BBRv1 with two changes. The pacing rate falls as the RTT exceeds a reference (nRTT). PROBE_RTT comes only after ten
+//! seconds of standing queue, not every ten seconds.
 //!
 //! ## Source and revision
 //! Ad-BBR, Future Internet 17(5):189, 2025, Algorithms 1 to 3 and Equations 8 to 13. No code was published, and the
-//! printed pseudo-code leaves open what the presets decide; what they do is in `docs/explanation/ad-bbr-readings.md`.
+//! printed pseudo-code is ambiguous. The presets are its readings, see `docs/explanation/ad-bbr-readings.md`.
 //!
 //! ## Signals
-//! BBRv1's; the last RTT sample that no delayed-ACK timer had held back.
+//! BBRv1's, and the last RTT sample that was not from a delayed ACK.
 //!
 //! ## State diagram
-//! BBRv1's. In PROBE_BW the rate is divided by β = RTT/nRTT from 1.25 nRTT on, and multiplied by γ from 1.5 nRTT on, or
-//! by 1 - γ (`gamma_use`).
-//! PROBE_RTT comes when the RTT has exceeded RTprop by Y = max(std/2, 5 ms) for 10 s on end, and replaces RTprop.
+//! BBRv1's. In PROBE_BW the rate is divided by β = RTT/nRTT from 1.25 nRTT on. From 1.5 nRTT on it is multiplied by
+//! γ, or by 1 - γ (`gamma_use`). PROBE_RTT comes when the RTT has exceeded RTprop by Y = max(std/2, 5 ms) for 10 s
+//! without a break. It replaces RTprop.
 //!
 //! ## Deviations from the source
-//! Readings that no preset changes: the comparisons lost in print are "not above" and "at least"; the factor applies to
-//! each ACK's rate anew; the cycle has eight phases; ProbeRTT holds four packets; RTT variables are in milliseconds
-//! where Algorithm 3 compares them; the spread is that of the last 10 s. Where γ is clamped it is at most 1/β and
-//! `gamma_max`, and the rate at least four packets per nRTT. Delayed-ACK samples can lower RTprop and do nothing else.
-//! Rates are paced 1 % below the estimate, as in Linux 6.18. Nothing but nRTT ever changes the window, which the abstract
-//! blames.
+//! Readings that no preset changes:
 //!
-//! A PROBE_RTT that passes without an RTT sample leaves RTprop as it was. A sample below the threshold restarts both
-//! counts of `trigger = "counters"`, though section 4.1.2 calls one of them cumulative: without that, no claim of the
-//! paper changes by a hundredth.
+//! - The comparisons lost in print are "not above" and "at least".
+//! - The factor applies anew to the rate of each ACK.
+//! - The cycle has eight phases.
+//! - The window in ProbeRTT is four packets.
+//! - RTT variables are in milliseconds where Algorithm 3 compares them.
+//! - The standard deviation is that of the last 10 s.
+//! - A clamped γ is at most 1/β and `gamma_max`, and the rate at least four packets per nRTT.
+//! - Samples of delayed ACKs can lower RTprop and have no other effect.
+//! - The pacing rate is 1 % below the estimate, as in Linux 6.18.
+//! - Only nRTT changes the window, although the abstract blames the window.
 //!
-//! Presets `reduce` and `reduce_dynamic` read "reduces the sending rate by a factor of γ" as a rate of 1 - γ. They are a
-//! fit: some thirty readings were tried and the best picked by the paper's claims, which is no evidence of what its
-//! authors ran. The "*" of Algorithm 2 contradicts them, and so does the sentence of 4.1.2 that flows with long RTTs are
-//! more affected. Where nRTT is always RTprop, as in all presets but `dynamic` and `reduce_dynamic`, Algorithm 1, `alpha`
-//! and `hold_s` do nothing.
+//! A PROBE_RTT without an RTT sample does not change RTprop. A sample below the threshold restarts both counts of
+//! `trigger = "counters"`, although section 4.1.2 calls one of them cumulative. The alternative changes no claim of the
+//! paper by more than 1 %.
+//!
+//! Presets `reduce` and `reduce_dynamic` read "reduces the sending rate by a factor of γ" as a rate of 1 - γ. They
+//! are a fit: about thirty readings were tried, and the best was selected by the paper's claims. This is no evidence
+//! of the code that its authors ran. The "*" of Algorithm 2 contradicts these presets, and so does the sentence of
+//! 4.1.2 that flows with long RTTs are more affected. Algorithm 1, `alpha` and `hold_s` have no effect if nRTT is
+//! always RTprop, as in all presets but `dynamic` and `reduce_dynamic`.
 //!
 //! ## Validated against
-//! The properties of its specification (`tests/bbr1_family`, `tests/theory`); nothing else runs it. Of these one does not
-//! hold: after a path has grown longer, `literal` is too slow for PROBE_RTT to see it, and does not come back.
+//! The properties of its specification (`tests/bbr1_family`, `tests/theory`); no other implementation exists. One
+//! property does not hold: after the path has become longer, `literal` is too slow for PROBE_RTT to detect it, and
+//! never recovers.
 
 use crate::bbr::v1::{Core, Mode, Settings, V1, Variant, params_of_v1};
 use crate::bbr::{Bandwidth, Gain, RttHistory};
@@ -45,19 +52,19 @@ use crate::{Ack, Path, Probe, WindowedMax};
 use serde::{Deserialize, Serialize};
 use units::{Duration, Rate, Time};
 
-/// What nRTT becomes after `hold_s` above `alpha` RTprop; below, it is RTprop.
+/// Value of nRTT after `hold_s` above `alpha` RTprop; below, it is RTprop.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Reference {
     /// RTprop, as printed.
     Rtprop,
-    /// The smallest RTT of that time: the reference follows a longer path, and a standing queue.
+    /// The smallest RTT of that time: the reference follows a longer path, but also a standing queue.
     WindowMin,
     /// The last RTT.
     Last,
 }
 
-/// The unit in which γ = 1/(RTT - nRTT) is a pure number.
+/// Unit of RTT - nRTT in γ = 1/(RTT - nRTT).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum GammaUnit {
@@ -65,79 +72,79 @@ pub enum GammaUnit {
     Ms,
     /// Seconds.
     S,
-    /// Thirds of nRTT: continuous with 1/β where γ takes over.
+    /// Thirds of nRTT: γ then equals 1/β at the ratio from which it applies.
     Normalised,
 }
 
-/// What becomes of the rate by γ.
+/// Use of γ.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum GammaUse {
-    /// It is multiplied by γ, as Algorithm 2 prints it.
+    /// The rate is multiplied by γ, as printed in Algorithm 2.
     Times,
-    /// It is reduced by γ, to 1 - γ of it: a reading of "reduces the sending rate by a factor of γ" (section 4.1.2).
+    /// The rate is multiplied by 1 - γ: a reading of "reduces the sending rate by a factor of γ" (section 4.1.2).
     ReduceBy,
 }
 
-/// What decides between β and γ.
+/// Choice between β and γ.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Trigger {
-    /// Algorithm 2: the last RTT.
+    /// The last RTT decides (Algorithm 2).
     Ratio,
-    /// Section 4.1.2: rounds with a queue are counted.
+    /// The number of rounds with a queue decides (section 4.1.2).
     Counters,
 }
 
-/// For how long an RTT minimum is believed.
+/// Validity of the RTT minimum.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Expiry {
     /// Until PROBE_RTT replaces it.
     ProbeRtt,
-    /// For `min_rtt_window_s`, then the next best of that time takes over.
+    /// For `min_rtt_window_s`; then the next smallest sample of that time follows.
     Sliding,
-    /// For `min_rtt_window_s`, then the next sample takes over, as in BBRv1.
+    /// For `min_rtt_window_s`; then the next sample follows, as in BBRv1.
     Overwrite,
 }
 
 params_of_v1! {
     /// Parameters of Ad-BBR.
     pub struct AdBbrParams on Linux6_18, margin 1 {
-        /// What nRTT becomes after a while above RTprop: rtprop, window_min or last.
+        /// Value of nRTT after a time above RTprop: rtprop, window_min or last.
         nrtt: Reference = Reference::Rtprop, "";
-        /// nRTT is RTprop while the RTT is at most this many RTprop. Does nothing where nrtt is rtprop.
+        /// Ratio RTT/RTprop up to which nRTT is RTprop. Has no effect if nrtt is rtprop.
         alpha: f64 = 1.25, "", 1.0..=10.0;
-        /// How long the RTT must stay above that. Does nothing where nrtt is rtprop.
+        /// Time above that ratio after which nRTT changes. Has no effect if nrtt is rtprop.
         hold_s: f64 = 0.3, "s", 0.0..=100.0;
-        /// Which of the two the bandwidth-delay product is reckoned with in PROBE_BW: rtprop or nrtt.
+        /// RTT of the bandwidth-delay product in PROBE_BW: rtprop or nrtt.
         bdp_ref: BdpReference = BdpReference::Rtprop, "";
-        /// What decides between beta and gamma: ratio or counters.
+        /// Choice between beta and gamma: ratio or counters.
         trigger: Trigger = Trigger::Ratio, "";
-        /// The rate is divided by beta = RTT/nRTT from this ratio on ...
+        /// Ratio RTT/nRTT from which the rate is divided by beta = RTT/nRTT.
         beta_from: f64 = 1.25, "", 1.0..=10.0;
-        /// ... and gamma takes over from this one on.
+        /// Ratio RTT/nRTT from which gamma applies instead of beta.
         gamma_from: f64 = 1.5, "", 1.0..=10.0;
-        /// What becomes of the rate then: times gamma, or reduce_by gamma, to 1 - gamma of it.
+        /// Factor of the rate with gamma: times (gamma) or reduce_by (1 - gamma).
         gamma_use: GammaUse = GammaUse::Times, "";
         /// Unit of gamma: ms, s or normalised.
         gamma_unit: GammaUnit = GammaUnit::Ms, "";
-        /// Keep gamma between gamma_min and the smaller of gamma_max and 1/beta, or 1 - gamma between gamma_min and 1; and
-        /// the rate at four packets per nRTT.
+        /// Whether to keep gamma between gamma_min and the smaller of gamma_max and 1/beta (or 1 - gamma between
+        /// gamma_min and 1), and the rate at four packets per nRTT or more.
         gamma_clamp: bool = true, "";
         /// Smallest factor.
         gamma_min: f64 = 0.01, "", 0.0..=1.0;
         /// Largest gamma.
         gamma_max: f64 = 2.0 / 3.0, "", 0.0..=1.0;
-        /// For how long an RTT minimum is believed: probe_rtt, sliding or overwrite.
+        /// Validity of the RTT minimum: probe_rtt, sliding or overwrite.
         rtprop_expiry: Expiry = Expiry::ProbeRtt, "";
-        /// PROBE_RTT comes after the RTT has been above RTprop + Y for this long.
+        /// Time with an RTT above RTprop + Y after which PROBE_RTT comes.
         probe_rtt_after_s: f64 = 10.0, "s", 0.1..=3600.0;
-        /// Y is this many standard deviations of the RTT ...
+        /// Y in standard deviations of the RTT.
         y_std: f64 = 0.5, "", 0.0..=10.0;
-        /// ... and at least this.
+        /// Smallest Y.
         y_min_ms: f64 = 5.0, "ms", 0.0..=10_000.0;
-        /// The standard deviation is that of the last samples of this time.
+        /// Window of the standard deviation of the RTT.
         history_s: f64 = 10.0, "s", 0.1..=100_000.0;
     }
     presets {
@@ -179,7 +186,7 @@ impl Algorithm for AdBbr {
     }
 }
 
-/// What Ad-BBR does otherwise than BBRv1. RTTs in microseconds, as numbers: they are divided by one another.
+/// Changes of Ad-BBR to BBRv1. RTTs are floating-point microseconds, as they are divided by each other.
 pub(crate) struct Adaptive {
     params: AdBbrParams,
     hold: Duration,
@@ -220,7 +227,7 @@ impl Adaptive {
         }
     }
 
-    /// RTprop, by the reading of its expiry.
+    /// Update RTprop, as `rtprop_expiry` selects.
     fn update_rtprop(&mut self, core: &mut Core, ack: &Ack, path: &Path) {
         let Some(rtt) = ack.rtt else { return };
         if core.in_probe_rtt() {
@@ -239,7 +246,7 @@ impl Adaptive {
         }
     }
 
-    /// Algorithm 1: the reference.
+    /// Update the reference (Algorithm 1).
     fn update_nrtt(&mut self, rtprop: f64, passed: Duration) {
         if self.rtt <= self.params.alpha * rtprop {
             self.refer_to(rtprop);
@@ -268,7 +275,7 @@ impl Adaptive {
         self.rounds_far_above = if far { self.rounds_far_above.saturating_add(1) } else { 0 };
     }
 
-    /// Algorithm 2: by what the rate is multiplied.
+    /// The factor of the rate (Algorithm 2).
     fn factor(&self) -> f64 {
         let above = |ratio: f64| self.rtt >= ratio * self.nrtt;
         let (queue, slow) = match self.params.trigger {
@@ -300,7 +307,7 @@ impl Adaptive {
         }
     }
 
-    /// Algorithm 3: true if the queue has been standing for long enough.
+    /// Update the time of standing queue. True if PROBE_RTT is due (Algorithm 3).
     fn watch_queue(&mut self, rtprop: f64, passed: Duration) -> bool {
         let excess = self.rtt - rtprop;
         let above =
@@ -355,8 +362,8 @@ impl Variant for Adaptive {
         Rate::from_bytes_per_sec((full * self.factor).max(floor.min(full)).max(1.0) as u64)
     }
 
-    /// Equation 8, in PROBE_BW only, as Algorithm 2: DRAIN has to empty the queue that STARTUP built, which nRTT may
-    /// have taken for the path by then.
+    /// The BDP with nRTT (Equation 8), in PROBE_BW only, as in Algorithm 2. In DRAIN, nRTT may include the queue that
+    /// STARTUP built, so DRAIN would not empty it.
     fn bdp(&self, core: &Core, bw: Bandwidth, gain: Gain) -> u32 {
         let probing = matches!(core.mode, Mode::ProbeBw { .. });
         match self.params.bdp_ref {

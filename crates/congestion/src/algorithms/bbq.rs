@@ -2,32 +2,46 @@
 //!
 //! ## Idea
 //! BBRv1 favours flows with a long RTT: they probe at 1.25 times the bandwidth for one of their own RTTs, and so put
-//! more packets into the shared queue. BBQ cuts the probe short, to the same 3 ms for all flows, once there is a queue.
+//! more packets into the shared queue. BBQ limits the probe to the same 3 ms for all flows while there is a queue.
 //!
 //! ## Source and revision
 //! A reconstruction of Ma, Jiang, Wang, Li, "Fairness of congestion-based congestion control" (arXiv 1706.09115),
-//! whose code was never published: from notes on the paper and what others say of it.
+//! from notes on the paper and from what others report of it. Its code was never published.
 //!
 //! ## Signals
-//! BBRv1's, and the smallest RTT of the last whole round.
+//! BBRv1's, and the smallest RTT of the last complete round.
 //!
 //! ## State diagram
 //! BBRv1's. With a queue the phase of gain 1.25 ends after min(RTprop, 3 ms).
 //!
 //! ## Deviations from the source
-//! Not known to the source's letter. Chosen: a queue is there if the smallest RTT of the last whole round exceeds RTprop
-//! by a tenth, at least by 1 ms (`queue_delta`, `queue_epsilon_ms`); this is looked at on entering the phase and on
-//! every ACK of it; BBRv1's condition that a probe must raise the flight is void while there is a queue; the rest of
-//! the cycle is BBRv1's.
+//! The exact rules of the source are unknown. These are our choices:
 //!
-//! The tenth is invented, and it decides the result. Of 100 Mbit/s that a flow of 10 ms shares with one of 50 ms, the
-//! former gets, behind 0.5 and 5 BDP (means of three seeds): 0.52 and 0.51 with `queue_delta` 0 or 0.05, 0.51 and 0.49
-//! with 0.1, 0.51 and 0.49 with 0.15, 0.41 and 0.35 with 0.2, 0.31 and 0.27 with 0.25, 0.22 and 0.15 with 0.5. BBRv1
-//! gives it 0.25 and 0.10. `queue_epsilon_ms` from 0 to 5 changes nothing; `probe_cap_ms` of 1 gives 0.41 and 0.30,
-//! of 6 0.32 and 0.30.
+//! - There is a queue if the smallest RTT of the last complete round exceeds RTprop by a tenth, and by at least 1 ms
+//!   (`queue_delta`, `queue_epsilon_ms`).
+//! - This is tested on entering the phase and on every ACK in it.
+//! - BBRv1's condition that a probe must raise the flight does not apply while there is a queue.
+//! - The rest of the cycle is BBRv1's.
+//!
+//! The tenth is invented, and it decides the result. The table has the share of a flow with 10 ms that competes with
+//! one of 50 ms for 100 Mbit/s (means of three seeds):
+//!
+//! | setting | share, buffer of 0.5 BDP | share, buffer of 5 BDP |
+//! |---|---|---|
+//! | `queue_delta` 0 or 0.05 | 0.52 | 0.51 |
+//! | `queue_delta` 0.1 | 0.51 | 0.49 |
+//! | `queue_delta` 0.15 | 0.51 | 0.49 |
+//! | `queue_delta` 0.2 | 0.41 | 0.35 |
+//! | `queue_delta` 0.25 | 0.31 | 0.27 |
+//! | `queue_delta` 0.5 | 0.22 | 0.15 |
+//! | `probe_cap_ms` 1 | 0.41 | 0.30 |
+//! | `probe_cap_ms` 6 | 0.32 | 0.30 |
+//! | BBRv1 | 0.25 | 0.10 |
+//!
+//! `queue_epsilon_ms` from 0 to 5 changes nothing.
 //!
 //! ## Validated against
-//! The properties of its specification (`tests/bbr1_family`, `tests/theory`); nothing else runs it.
+//! The properties of its specification (`tests/bbr1_family`, `tests/theory`); no other implementation exists.
 
 use crate::bbr::v1::{Core, Mode, Settings, V1, Variant, params_of_v1};
 use crate::registry::Algorithm;
@@ -37,12 +51,12 @@ use units::Duration;
 params_of_v1! {
     /// Parameters of BBQ.
     pub struct BbqParams on Linux6_18, margin 1 {
-        /// Longest probe while there is a queue; the flow of short RTT gains less from a longer and from a shorter one.
+        /// Longest probe while there is a queue; longer and shorter ones help a flow with a short RTT less.
         probe_cap_ms: f64 = 3.0, "ms", 0.1..=1000.0;
-        /// A queue is there if the RTT exceeds the minimum by this fraction of it. Invented, and it decides the result:
-        /// up to 0.15 flows of 10 and 50 ms share evenly, from 0.5 on nearly as under BBRv1 ...
+        /// Relative excess of the RTT over the minimum that shows a queue. Invented, and it decides the result: up to
+        /// 0.15, flows of 10 and 50 ms share evenly; from 0.5 on, nearly as with BBRv1.
         queue_delta: f64 = 0.1, "", 0.0..=10.0;
-        /// ... and by at least this much.
+        /// Smallest excess of the RTT over the minimum that shows a queue.
         queue_epsilon_ms: f64 = 1.0, "ms", 0.0..=1000.0;
     }
 }
@@ -61,12 +75,12 @@ impl Algorithm for Bbq {
     }
 }
 
-/// What BBQ does otherwise than BBRv1.
+/// Changes of BBQ to BBRv1.
 pub(crate) struct ShortProbes {
     params: BbqParams,
-    /// Smallest RTT of the round that runs.
+    /// Smallest RTT of the present round.
     round: Option<Duration>,
-    /// Smallest RTT of the round before.
+    /// Smallest RTT of the preceding round.
     last_round: Option<Duration>,
     capped: bool,
 }

@@ -2,22 +2,22 @@
 //!
 //! ## Idea
 //! Estimate the bottleneck's bandwidth (maximum of delivery-rate samples over ten rounds) and the path's
-//! propagation delay (minimum RTT over ten seconds), pace at the bandwidth, keep about two
+//! propagation delay (minimum RTT over ten seconds). Pace at the bandwidth and keep at most about two
 //! bandwidth-delay products in flight. Loss is not a primary signal.
 //!
 //! ## Source and revision
 //! Linux 6.18 `net/ipv4/tcp_bbr.c` in behaviour and fixed-point arithmetic; Cardwell et al., ACM Queue 14(5), 2016.
 //!
 //! ## Signals
-//! Delivery-rate samples, RTT samples, packets in flight, round boundaries; loss only for the policer estimator
-//! and packet conservation in the first round of recovery.
+//! Delivery-rate samples, RTT samples, packets in flight, round boundaries; loss only for the detection of policers
+//! and for packet conservation in the first round of recovery.
 //!
 //! ## State diagram
 //! STARTUP → (three rounds without 25 % growth) → DRAIN → (in flight ≤ BDP) → PROBE_BW, eight phases
 //! {1.25, 0.75, 1 × 6}; any → (no lower RTT for 10 s) → PROBE_RTT for 200 ms and a round → PROBE_BW or STARTUP.
 //!
 //! ## Deviations from the source
-//! None known, apart from `policer`, which can switch the policer estimator off.
+//! None known, apart from `policer`, which can disable the detection of policers.
 //!
 //! ## Validated against
 //! Linux 7.2 in virtual time (`tests/differential`), the properties of its specification (`tests/bbr1_family`,

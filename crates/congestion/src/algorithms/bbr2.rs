@@ -1,23 +1,24 @@
 //! # BBR, version 2
 //!
 //! ## Idea
-//! As BBRv3, whose predecessor it is: bounds of the flight learnt from loss. It drains faster (0.75), leaves a probe as
-//! soon as a quarter BDP is queued instead of when the bandwidth stops growing, and so finds bandwidth that others
-//! freed more slowly.
+//! The predecessor of BBRv3, also with bounds of the flight that losses set. It drains faster (0.75). It ends a probe
+//! as soon as a quarter BDP is queued, not when the bandwidth stops growing. It is therefore slower to find bandwidth
+//! that other flows have freed.
 //!
 //! ## Source and revision
 //! google/bbr, branch v2alpha, `net/ipv4/tcp_bbr2.c`, in behaviour and fixed-point arithmetic.
 //!
 //! ## Signals
-//! Those of BBRv3; a tail loss repaired by a probe is not counted.
+//! Those of BBRv3, except that a tail loss repaired by a probe does not count.
 //!
 //! ## State diagram
-//! As BBRv3, with STARTUP left after three rounds without 25 % growth of the bandwidth maximum, or a round of recovery
-//! with eight loss events and more than 2 % lost; and UP left after a minimal RTT once 1.25 BDP are in flight.
+//! As BBRv3, with two differences. STARTUP ends after three rounds without 25 % growth of the bandwidth maximum, or a
+//! round of recovery with eight loss events and more than 2 % lost. UP ends after one smallest RTT, once 1.25 BDP are
+//! in flight.
 //!
 //! ## Deviations from the source
-//! Not built: the fast path for application-limited flows, which only saves time. `up_gain` is the pacing gain of UP and
-//! the flight that ends it, of which the source has one each, both 1.25.
+//! Not implemented: the fast path for app-limited flows, which only saves time. `up_gain` is both the pacing gain of
+//! UP and the flight that ends it; the source has two parameters, both 1.25.
 //!
 //! ## Validated against
 //! The checkable properties of the source (`crates/congestion/tests/bbr2.rs`, `tests/theory/test_bbr3.py`).
@@ -42,17 +43,17 @@ params! {
         cwnd_gain: f64 = 2.0, "", 1.0..=10.0;
         /// Window gain in UP; later versions have 2.25.
         up_cwnd_gain: f64 = 2.0, "", 1.0..=10.0;
-        /// Loss is too high above this share of the flight.
+        /// Share of lost packets in a flight above which loss is too high.
         loss_threshold: f64 = 5.0 / 256.0, "", 0.0..=0.5;
-        /// What is kept of a bound after loss.
+        /// Factor of a bound after loss.
         beta: f64 = 180.0 / 256.0, "", 0.1..=1.0;
-        /// Share of the long-term bound left free for others while cruising.
+        /// Share of the long-term bound left free for other flows in CRUISE.
         headroom: f64 = 38.0 / 256.0, "", 0.0..=0.9;
         /// Loss events in a round of recovery that end STARTUP, if loss is too high.
         full_loss_events: u32 = 8, "", 1..=15;
-        /// Time spent in PROBE_RTT; 0 switches it off.
+        /// Duration of PROBE_RTT; 0 disables it.
         probe_rtt_ms: u32 = 200, "ms", 0..=10_000;
-        /// Answer marks: for paths of at most 5 ms that mark early, and echo every mark.
+        /// Whether to respond to marks, with every mark echoed, on paths of at most 5 ms that mark early.
         ecn: bool = false, "";
     }
 }

@@ -1,10 +1,10 @@
 //! # BBR, version 3
 //!
 //! ## Idea
-//! As BBRv1, a model of the path: the bandwidth (maximum over the last two probes) and the propagation delay. Beyond
-//! version 1 the model has bounds: a long-term bound of the flight learnt by probing until more than 2 % is lost, and
-//! short-term bounds that follow losses between probes. Probes are rare and timed so that Reno and CUBIC get their
-//! share; while cruising some room is left for others.
+//! As BBRv1, a model of the path: the bandwidth (maximum over the last two probes) and the propagation delay. In
+//! addition to version 1 the model has bounds. A long-term bound of the flight is found by probes, which end when
+//! more than 2 % is lost. Short-term bounds follow losses between probes. Probes are rare and timed so that Reno and
+//! CUBIC get their share. CRUISE leaves headroom for other flows.
 //!
 //! ## Source and revision
 //! google/bbr, branch v3, `net/ipv4/tcp_bbr.c` (preset `google`), and draft-ietf-ccwg-bbr of August 2026 (preset
@@ -22,16 +22,19 @@
 //! a BDP for 200 ms and a round → CRUISE or STARTUP.
 //!
 //! ## Deviations from the source
-//! The fast path for ACKs of application-limited flows, which only saves time, is left out, and so is the rerouting of
-//! flows within a data centre (PLB). The window is in packets in preset `draft`, too. What the presets change is in
-//! [the table](../../explanation/bbr3-google-and-draft.md).
+//! Not implemented: the fast path for ACKs of app-limited flows, which only saves time, and the rerouting of flows
+//! within a data centre (PLB). The window is in packets in preset `draft`, too. [A
+//! table](../../explanation/bbr3-google-and-draft.md) has the differences of the presets.
 //!
-//! Google's kernel counts packets of a burst that were acknowledged selectively out of the flight of the rest of that
-//! burst (`tcp_shifted_skb` lowers `tx.in_flight`), though they were in it. The bound so learnt is 1 to 3 packets lower,
-//! the next probe begins below the edge, goes on for a round longer and loses 9 to 11 packets instead of 5: behind half
-//! a BDP of 50 Mbit/s and 20 ms a flow there retransmits 76 packets, here 61, and 79 if this is emulated (in 25 s
-//! without the first 5 s, means of three runs). It looks like a mistake, and is not followed. For a burst that is acknowledged in part, that kernel takes the flight at its end as
-//! the sample's, here it is that of the packet.
+//! Google's kernel subtracts SACKed packets of a burst from the flight of the rest of that burst, although they were
+//! in flight (`tcp_shifted_skb` lowers `tx.in_flight`). The bound found in this way is 1 to 3 packets lower. The next
+//! probe begins below the limit of the path, lasts a round longer and loses 9 to 11 packets instead of 5. With a
+//! buffer of half a BDP at 50 Mbit/s and 20 ms, a flow retransmits 76 packets in that kernel, 61 here, and 79 here
+//! with an emulation of this rule (25 s without the first 5 s, means of three runs). The rule looks like a mistake
+//! and is not followed.
+//!
+//! For a burst that is acknowledged in part, that kernel uses the flight at the end of the burst for the sample. Here
+//! it is the flight of the packet.
 //!
 //! ## Validated against
 //! The checkable properties of both sources, one by one (`crates/congestion/tests/bbr3.rs`,
@@ -43,7 +46,7 @@ use crate::registry::Algorithm;
 use params::params;
 use units::Duration;
 
-/// When growth of the bandwidth is looked for.
+/// When growth of the bandwidth is tested.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum PlateauTest {
@@ -62,7 +65,7 @@ params! {
         startup_cwnd_gain: f64 = 2.0, "", 1.0..=10.0;
         /// Pacing gain in DRAIN.
         drain_gain: f64 = 88.0 / 256.0, "", 0.05..=1.0;
-        /// DRAIN ends after this many rounds even if a queue is left; 0: only when it is gone.
+        /// Longest DRAIN, even if a queue is left; 0: no limit.
         drain_max_rounds: u32 = 0, "rounds", 0..=1000;
         /// Pacing gain in UP.
         up_gain: f64 = 1.25, "", 1.0..=4.0;
@@ -72,53 +75,55 @@ params! {
         cwnd_gain: f64 = 2.0, "", 1.0..=10.0;
         /// Window gain in UP.
         up_cwnd_gain: f64 = 2.25, "", 1.0..=10.0;
-        /// Window in PROBE_RTT at most.
+        /// Cap of the window in PROBE_RTT.
         probe_rtt_cwnd: f64 = 0.5, "BDP", 0.0..=2.0;
         /// Window gain in PROBE_RTT, below that cap.
         probe_rtt_cwnd_gain: f64 = 1.0, "", 0.0..=2.0;
-        /// Time spent in PROBE_RTT; 0 switches it off.
+        /// Duration of PROBE_RTT; 0 disables it.
         probe_rtt_ms: u32 = 200, "ms", 0..=10_000;
         /// Time without a lower RTT after which PROBE_RTT begins.
         probe_rtt_interval_s: f64 = 5.0, "s", 0.1..=3600.0;
-        /// Seconds for which the model keeps an RTT minimum.
+        /// Window of the model's RTT minimum.
         min_rtt_window_s: f64 = 10.0, "s", 0.1..=3600.0;
         /// Smallest window.
         min_cwnd: u32 = 4, "packets", 1..=1000;
-        /// Pace this much below the estimate, so that queues drain.
+        /// Margin by which the pacing rate is below the estimate, so that queues drain.
         pacing_margin_percent: u32 = 1, "%", 0..=50;
-        /// Loss is too high above this share of the flight.
+        /// Share of lost packets in a flight above which loss is too high.
         loss_threshold: f64 = 5.0 / 256.0, "", 0.0..=0.5;
-        /// What is kept of a bound after loss.
+        /// Factor of a bound after loss.
         beta: f64 = 180.0 / 256.0, "", 0.1..=1.0;
-        /// Share of the long-term bound left free for others while cruising.
+        /// Share of the long-term bound left free for other flows in CRUISE.
         headroom: f64 = 38.0 / 256.0, "", 0.0..=0.9;
         /// Loss events in a round of recovery that end STARTUP, if loss is too high.
         full_loss_events: u32 = 6, "", 1..=15;
-        /// What counts as a loss event: acks that reveal losses, or ranges of lost packets.
+        /// Unit of loss events: acks that reveal losses, or ranges of lost packets.
         loss_events: LossEvents = LossEvents::Acks, "";
-        /// When growth of the bandwidth is looked for: on every ack, or once per round.
+        /// When growth of the bandwidth is tested: on every ack, or once per round.
         plateau_test: PlateauTest = PlateauTest::Ack, "";
-        /// Wall time between probes at least.
+        /// Shortest time between probes.
         probe_wait_s: f64 = 2.0, "s", 0.0..=100.0;
-        /// Random time on top.
+        /// Range of the random time added to it.
         probe_wait_random_s: f64 = 1.0, "s", 0.0..=100.0;
-        /// Rounds between probes at most.
+        /// Most rounds between probes.
         probe_max_rounds: u32 = 63, "rounds", 1..=255;
-        /// How long aggregation of ACKs is remembered: two slots of five rounds, or sliding over ten.
+        /// Window of the largest ACK aggregation: slots (two of five rounds) or sliding (ten rounds).
         aggregation: Aggregation = Aggregation::Slots, "";
-        /// Reckon with larger bursts on very short paths.
+        /// Whether to compute with larger bursts on very short paths.
         short_path_bursts: bool = true, "";
-        /// On entering CRUISE bring the short-term bound down to the long-term one.
+        /// Whether entering CRUISE reduces the short-term bound to the long-term one.
         cruise_lowers_inflight_lo: bool = true, "";
-        /// RTT samples that the receiver seems to have delayed do not renew an expired minimum.
+        /// Whether RTT samples of delayed ACKs never renew an expired minimum.
         delayed_ack_guard: bool = true, "";
-        /// While the pipe is not full the window grows freely until twice the initial window, or until as much as that window was delivered.
+        /// Limit up to which the window grows freely while the pipe is not full: a window of twice the initial one,
+        /// or an initial window delivered.
         early_growth: EarlyGrowth = EarlyGrowth::Window, "";
-        /// Undoing a spurious loss keeps a window that grew since, and goes back to the STARTUP or probe that the loss had ended.
+        /// Whether the undo of a loss keeps a window that grew since, and returns to the STARTUP or probe that the
+        /// loss had ended.
         undo_returns_to_probe: bool = false, "";
-        /// The window comes back after fast recovery, not only after timeouts.
+        /// Whether the window is restored after fast recovery, too, not only after timeouts.
         restore_after_recovery: bool = false, "";
-        /// Answer marks: for paths of at most 5 ms that mark early, and echo every mark.
+        /// Whether to respond to marks, with every mark echoed, on paths of at most 5 ms that mark early.
         ecn: bool = false, "";
     }
     presets {

@@ -1,34 +1,36 @@
 //! # BBR-n+
 //!
 //! ## Idea
-//! Two papers use the name. The first (preset `paper2025`) is BBRv3 with stronger gains (2.88 in STARTUP, 1.5 in UP) and
-//! bursts of at least four packets, meant for Wi-Fi. The second (preset `smart_exit`) is BBRv3 that does not leave
-//! STARTUP for want of growth unless it sees a queue, too: a full receive window looks like a full pipe. Preset `both`
+//! Two papers use the name. The first (preset `paper2025`) is BBRv3 with stronger gains (2.88 in STARTUP, 1.5 in UP)
+//! and bursts of at least four packets, for Wi-Fi. The second (preset `smart_exit`) is BBRv3 that leaves STARTUP for
+//! lack of growth only if there is a queue, too, since a full receive window looks like a full pipe. Preset `both`
 //! combines them.
 //!
 //! ## Source and revision
-//! Ahsan et al., JCBI 9(02), 2025, whose gains are read off the sockets' samples in its public data, since neither the
-//! paper nor the repository prints them; PLOS ONE 0330972, 2026, Algorithm 1 as reported by others.
+//! Ahsan et al., JCBI 9(02), 2025. Neither the paper nor its repository prints the gains, so they are from the socket
+//! samples in its public data. PLOS ONE 0330972, 2026, Algorithm 1 as reported by others.
 //!
 //! ## Signals
 //! Those of BBRv3; the smallest RTT of each round in STARTUP. Marks only with `ecn` or `l4s`.
 //!
 //! ## State diagram
-//! As BBRv3. With `smart_exit` STARTUP → DRAIN needs three rounds without 25 % growth in which the RTT is 5 ms above
-//! the minimum; flat rounds without a queue count for nothing.
+//! As BBRv3. With `smart_exit`, STARTUP → DRAIN needs three rounds without 25 % growth in which the RTT is 5 ms above
+//! the minimum. Flat rounds without a queue are not counted.
 //!
 //! ## Deviations from the source
-//! DRAIN's gain was never sampled; BBRv3's is taken. "GSO quantum 4 MSS" is read as the smallest burst; the quantum of
-//! a fair queue is a second reading and a matter of the scenario, as is CAKE. As printed, Smart Exit wants the bandwidth
-//! to fall by 15 %, which it does not do on a full pipe, so that STARTUP would end by loss only: that is
-//! `exit = "literal"`. The reading taken by default, `exit = "sane"`, keeps BBRv3's condition and adds the queue: growth
-//! on any ACK starts the count anew, its absence is counted once per round. `literal` is judged once per round.
+//! The gain of DRAIN was never sampled, so it is BBRv3's. "GSO quantum 4 MSS" is read as the smallest burst. A second
+//! reading is the quantum of a fair queue, which a scenario can set, as it can use CAKE.
 //!
-//! The first paper says that its model has "an advanced ECN (L4S)", and prints no law for it; its data is of sockets
-//! that did not ask for ECN (`tcp_ecn` = 2), so marks are ignored by default. `ecn` is BBRv3's own answer, on paths of at
-//! most 5 ms. With `l4s`, too, it is that answer with what L4S means: ECT(1), counted marks, paths of any length. On
-//! 50 Mbit/s and 40 ms with a dual queue it then queues for 2.1 ms in place of 4.5, at 44.9 Mbit/s in place of 46.3 and
-//! with a third of its packets marked; beside Prague it still takes nearly all. What the authors had is not known.
+//! As printed, Smart Exit requires that the bandwidth falls by 15 %. It does not fall on a full pipe, so STARTUP would
+//! end by loss only: that is `exit = "literal"`, which is tested once per round. The preset's reading, `exit = "sane"`,
+//! has BBRv3's condition and a queue: growth on any ACK restarts the count, and its absence is counted once per round.
+//!
+//! The first paper claims "an advanced ECN (L4S)" for its model, but prints no law. Its data is from sockets that did
+//! not ask for ECN (`tcp_ecn` = 2), so marks are ignored by default. `ecn` is BBRv3's own response, on paths of at
+//! most 5 ms. `l4s` is that response as L4S needs it: ECT(1), counted marks, paths of any RTT. On 50 Mbit/s and 40 ms
+//! with a dual queue, the queueing delay is then 2.1 ms instead of 4.5 ms. The goodput is 44.9 Mbit/s instead of
+//! 46.3, and a third of the packets is marked. In competition with Prague it still takes nearly all. The authors' law
+//! is unknown.
 //!
 //! ## Validated against
 //! The gains and windows in the first paper's public data, and the checkable properties of both
@@ -40,11 +42,11 @@ use crate::registry::Algorithm;
 use params::params;
 use units::Duration;
 
-/// How STARTUP ends for want of growth.
+/// Condition that ends STARTUP without loss.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Exit {
-    /// As in BBRv3.
+    /// BBRv3: no growth.
     V3,
     /// Smart Exit: no growth, and a queue.
     Sane,
@@ -67,17 +69,17 @@ params! {
         up_cwnd_gain: f64 = 2.25, "", 1.0..=10.0;
         /// Smallest burst.
         min_burst: u32 = 2, "packets", 1..=44;
-        /// How STARTUP ends for want of growth: v3, sane or literal.
+        /// Condition that ends STARTUP without loss: v3, sane or literal.
         exit: Exit = Exit::V3, "";
         /// Share of the best bandwidth below which it counts as fallen.
         exit_tolerance: f64 = 0.85, "", 0.1..=1.0;
         /// RTT above the minimum that counts as a queue.
         exit_queue_ms: f64 = 5.0, "ms", 0.0..=1000.0;
-        /// Rounds after which STARTUP ends at the latest; 0: never.
+        /// Longest STARTUP; 0: no limit.
         exit_max_rounds: u32 = 0, "rounds", 0..=10_000;
-        /// Answer marks as BBRv3 can: for paths of at most 5 ms that mark early, and echo every mark.
+        /// Whether to respond to marks as BBRv3 can, with every mark echoed, on paths of at most 5 ms that mark early.
         ecn: bool = false, "";
-        /// Answer marks as L4S, on paths of any length: packets carry ECT(1), and AccECN counts the marks.
+        /// Whether to respond to marks as L4S, on paths of any RTT: packets have ECT(1), and AccECN counts the marks.
         l4s: bool = false, "";
     }
     presets {

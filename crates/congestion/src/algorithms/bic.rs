@@ -1,8 +1,8 @@
 //! # BIC
 //!
 //! ## Idea
-//! Search for the window the path carries: after a loss jump towards the middle between here and the window at which
-//! the loss happened, in ever smaller steps; when that window turns out too small, leave it in ever larger ones.
+//! Search for the window that the path carries. After a loss, the window approaches the one at which the loss happened,
+//! in smaller and smaller steps. If that window turns out to be too small, it is left in larger and larger steps.
 //!
 //! ## Source and revision
 //! Xu, Harfoush and Rhee, "Binary increase congestion control for fast long-distance networks", INFOCOM 2004;
@@ -16,8 +16,8 @@
 //! → (congestion) → ssthresh = 0.8 cwnd.
 //!
 //! ## Deviations from the source
-//! None known. Peculiarities of Linux that are kept: growth is multiplied by the packets per ACK (assumed two until
-//! measured) although it counts packets already; a timeout forgets the maximum and the packets per ACK.
+//! None known. Details of Linux that apply here, too: growth is multiplied by the packets per ACK (assumed to be two
+//! until measured), although it already counts packets; a timeout resets the maximum and the packets per ACK.
 //!
 //! ## Validated against
 //! Linux 7.2 in virtual time (`tests/differential`).
@@ -29,26 +29,26 @@ use params::params;
 params! {
     /// Parameters of BIC.
     pub struct BicParams {
-        /// Window kept after congestion; Linux has 819/1024.
+        /// Factor of the window on congestion; 819/1024 in Linux.
         beta: f64 = 819.0 / 1024.0, "", 0.1..=0.95;
         /// Largest growth per round.
         max_increment: u32 = 16, "packets", 1..=1_000;
-        /// Windows up to this are Reno's.
+        /// Largest window at which BIC is Reno.
         low_window: u32 = 14, "packets", 2..=1_000;
-        /// Rounds that the last four packets before the maximum, and the first four past it, take.
+        /// Rounds for the last four packets before the maximum, and for the first four past it.
         smooth_part: u32 = 20, "rounds", 1..=1_000;
-        /// Release bandwidth to newcomers by aiming below the last maximum when losses come early.
+        /// Whether an early loss lowers the target below the last maximum, so that new flows get bandwidth sooner.
         fast_convergence: bool = true, "";
     }
 }
 
-/// Each step of the search goes a quarter of the way.
+/// Divisor of the distance to the maximum in a step of the search.
 const SEARCH: u32 = 4;
-/// The slope is computed at most once per 1/32 s while the window stands still, milliseconds.
+/// Shortest time between two computations of the slope while the window is constant: 1/32 s.
 const SLOPE_HOLD_MS: u64 = 31;
-/// As long as no maximum is known the window grows by 5 % per round at least.
+/// Largest number of packets per packet of growth while no maximum is known: at least 5 % per round.
 const SLOWEST_UNKNOWN: u32 = 20;
-/// Packets per ACK before any was seen, in 1/16.
+/// Assumed packets per ACK before the first ACK, in 1/16.
 const INITIAL_RATIO_16: u32 = 2 * 16;
 
 /// Binary search for the window.
@@ -103,7 +103,7 @@ impl Bic {
         self.per_increment = ((u64::from(slope) << 4) / u64::from(self.ratio_16.max(1))).max(1) as u32;
     }
 
-    /// Below the last maximum.
+    /// Packets per packet of growth below the last maximum.
     fn search(&self, cwnd: u32) -> u32 {
         let step = (self.last_max - cwnd) / SEARCH;
         if step > self.params.max_increment {
@@ -115,7 +115,7 @@ impl Bic {
         }
     }
 
-    /// Past the last maximum: slowly at first.
+    /// Packets per packet of growth above the last maximum: slow at first.
     fn probe_maximum(&self, cwnd: u32) -> u32 {
         let past = cwnd - self.last_max;
         if past < SEARCH {
@@ -181,7 +181,7 @@ mod tests {
     use crate::CongestionControl;
     use crate::test_drive::Drive;
 
-    /// In congestion avoidance, every packet acknowledged by itself.
+    /// A flow in congestion avoidance, with an ACK for every packet.
     fn steady(cwnd: u32, last_max: u32) -> (Bic, Drive) {
         let mut bic = Bic::new(BicParams::default(), 0);
         bic.set_cwnd(cwnd);

@@ -1,26 +1,25 @@
 //! # CDG
 //!
 //! ## Idea
-//! CAIA delay gradient: back off when the RTT rises from round to round, however long it is, with a probability that
-//! grows with the slope. A shadow window remembers what the flow would have without those back-offs, so that a loss
-//! does not punish it twice.
+//! CAIA delay gradient: back off when the RTT rises from round to round, whatever its value. The probability grows with
+//! the slope. A shadow window is the window without these back-offs, so that a loss does not reduce the flow twice.
 //!
 //! ## Source and revision
 //! Behaviour of Linux 7.2 `net/ipv4/tcp_cdg.c` (Jonassen, 2015); Hayes and Armitage, "Revisiting TCP congestion control
 //! using delay gradients", Networking 2011.
 //!
 //! ## Signals
-//! Smallest and largest RTT of each round, loss, classic ECN marks; chance.
+//! Smallest and largest RTT of each round, loss, classic ECN marks, random numbers.
 //!
 //! ## State diagram
 //! slow start → (an ACK train of half the base RTT, an RTT an eighth above base, or congestion) → Reno growth → (RTT
-//! gradient g over 8 rounds positive: with probability 1 − exp(−g · 42 / s)) → reduction to 0.7071 cwnd; after five
-//! reductions that did not turn the gradient around, none. Loss: ssthresh = max(cwnd / 2, shadow / 2).
+//! gradient g over 8 rounds positive: with probability 1 − exp(−g · 42 / s)) → reduction to 0.7071 cwnd; none after
+//! five reductions that did not reverse the gradient. Loss: ssthresh = max(cwnd / 2, shadow / 2).
 //!
 //! ## Deviations from the source
-//! From Linux: the exponential is exact where the kernel multiplies table entries (within 0.1 %), and its random
-//! numbers are others. From the paper, as in Linux: the gradient is the sum over the window of rounds, not the mean;
-//! a HyStart of its own; the loss-tolerance heuristic is there, but off.
+//! From Linux: the exponential is exact, whereas the kernel multiplies table entries (within 0.1 %), and the random
+//! numbers differ. From the paper, as in Linux: the gradient is the sum over the window of rounds, not the mean; CDG
+//! has its own HyStart; the loss-tolerance heuristic is off by default.
 //!
 //! ## Validated against
 //! Linux 7.2 in virtual time (`tests/differential`); the probability of a back-off (here).
@@ -39,33 +38,33 @@ params! {
     pub struct CdgParams {
         /// Rounds over which the gradient is summed.
         window: u32 = 8, "rounds", 1..=256;
-        /// Fraction of the window kept in a back-off; Linux has 724/1024.
+        /// Factor of the window in a back-off; 724/1024 in Linux.
         backoff_beta: f64 = 724.0 / 1024.0, "", 0.1..=1.0;
-        /// How the probability of a back-off grows with the summed gradient.
+        /// Factor of the summed gradient in the probability of a back-off.
         backoff_factor: u32 = 42, "1/s", 0..=10000;
         /// Back-offs without effect after which delay is ignored; 0: never.
         use_ineff: u32 = 5, "", 0..=1000;
-        /// Remember in a shadow window what back-offs took.
+        /// Whether a shadow window keeps the window from before back-offs for the next loss.
         use_shadow: bool = true, "";
-        /// Ignore losses while the path's buffer does not seem full.
+        /// Whether losses are ignored while the buffer of the path seems not to be full.
         use_tolerance: bool = false, "";
-        /// Leave slow start on long ACK trains and delay.
+        /// Whether long ACK trains and delay end slow start.
         hystart: bool = true, "";
     }
 }
 
-/// A sum of gradients this far below zero shows that back-offs work, microseconds.
+/// Sum of gradients at or below which back-offs count as effective, microseconds.
 const EFFECT_US: i64 = -32;
-/// ACKs further apart do not belong to one train.
+/// Gap between ACKs from which they do not belong to one train.
 const TRAIN_GAP: Duration = Duration::from_millis(3);
-/// HyStart looks at delay after so many ACKs of a round.
+/// ACKs of a round after which HyStart tests the delay.
 const DELAY_SAMPLES: u32 = 8;
-/// Delays and trains below this say nothing, microseconds.
+/// Smallest threshold of HyStart for delays and trains, microseconds.
 const LEAST_US: i64 = 125;
-/// At most so many single-packet ACKs in a row are suspected to have been delayed.
+/// Most single-packet ACKs in a row that count as delayed.
 const MOST_DELAYED: u8 = 5;
 
-/// What the buffer of the path is thought to be.
+/// Estimated state of the path's buffer.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum Buffer {
     #[default]
@@ -83,7 +82,7 @@ pub struct Cdg {
     rtt: Extremes,
     prior_rtt: Extremes,
     round_end: u64,
-    /// Single-packet ACKs still suspected to have been delayed.
+    /// Number of further single-packet ACKs that count as delayed.
     delayed: u8,
     shadow: u32,
     ineffective: u32,
@@ -130,9 +129,10 @@ impl Algorithm for Cdg {
     }
 }
 
-/// Measuring.
+/// Measurements.
 impl Cdg {
-    /// Takes an RTT, unless the receiver's timer may have lengthened it (Hayes' filter).
+    /// Add an RTT sample. If the receiver's timer may have lengthened it, it only counts for the minimum (Hayes'
+    /// filter).
     fn sample(&mut self, rtt: Duration, ack: &Ack, path: &Path) {
         let rtt_us = rtt.as_micros() as i64;
         if matches!(path.state, CaState::Open | CaState::Cwr) {
@@ -170,7 +170,7 @@ impl Cdg {
         sum
     }
 
-    /// A full buffer raises the smallest RTT while the largest stands.
+    /// Estimate the state of the buffer: if it is full, the smallest RTT rises while the largest is constant.
     fn judge_buffer(&mut self, trend: Extremes) {
         let rounded = |us: i64| (us + 32 * us.signum()) / 64;
         let (min, max) = (rounded(trend.min), rounded(trend.max));
@@ -214,9 +214,9 @@ impl Cdg {
     }
 }
 
-/// Deciding.
+/// Decisions.
 impl Cdg {
-    /// Decides at the end of a round whether to back off.
+    /// Decide at the end of a round whether to back off.
     fn end_round(&mut self, path: &Path) {
         let gradient = self.gradient();
         self.next_round(path.next);
@@ -330,7 +330,7 @@ mod tests {
     use crate::CongestionControl;
     use crate::test_drive::Drive;
 
-    /// In congestion avoidance with 100 packets.
+    /// A flow with 100 packets in congestion avoidance.
     fn steady(seed: u64) -> (Cdg, Drive) {
         let (mut cdg, mut drive) = (Cdg::new(CdgParams::default(), seed), Drive::new());
         cdg.established(&drive.path(0));
@@ -340,7 +340,7 @@ mod tests {
         (cdg, drive)
     }
 
-    /// Rounds until the first back-off when the RTT grows by `step_us` per round, at most `limit`.
+    /// Count the rounds until the first back-off while the RTT grows by `step_us` per round, at most `limit`.
     fn rounds_to_back_off(seed: u64, step_us: u64, limit: u64) -> u64 {
         let (mut cdg, mut drive) = steady(seed);
         let backed_off = |n: &u64| {

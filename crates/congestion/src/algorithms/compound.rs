@@ -1,8 +1,8 @@
 //! # Compound
 //!
 //! ## Idea
-//! Two windows in one: Reno's, and on top of it a delay window that grows fast while no queue is seen and gives way as
-//! soon as one is, so that a busy path sees hardly more than Reno.
+//! The sum of two windows: Reno's, and a delay window that grows fast while there is no queue and shrinks as soon as
+//! there is one. On a busy path it is hardly more aggressive than Reno.
 //!
 //! ## Source and revision
 //! draft-sridharan-tcpm-ctcp-02 (2008); Tan, Song, Zhang and Sridharan, "A Compound TCP approach for high-speed and long
@@ -14,16 +14,16 @@
 //! ## State diagram
 //! slow start → (cwnd ≥ ssthresh) → Reno's growth and, once per round, the delay window: up by win^¾/8 - 1 while fewer
 //! than gamma packets queue, else down by the queue → (congestion) → both halve; a timeout ends the delay window and
-//! forgets the base RTT and gamma.
+//! resets the base RTT and gamma.
 //!
 //! ## Deviations from the source
-//! The exponent is fixed at ¾ (two square roots, the same on every machine). gamma follows ¾ of what Reno's window alone
-//! would have queued at each loss; the weight of a loss differs between implementations (1/2, 1/4, 0.8) and is a
-//! parameter. No module in Linux: an old port for Linux (2006 to 2008) keeps the delay window across losses, this does
-//! not.
+//! The exponent is fixed at ¾ (two square roots, the same on every machine). At each loss, gamma follows ¾ of the
+//! queue that Reno's window alone would have had. The weight of a loss differs between implementations (1/2, 1/4,
+//! 0.8) and is a parameter. Linux has no module. An old port for Linux (2006 to 2008) keeps the delay window across
+//! losses; this implementation does not.
 //!
 //! ## Validated against
-//! Numbers worked by hand from the law, as tests; there is no reference implementation to measure.
+//! Numbers computed by hand from the law, as tests; there is no reference implementation to measure.
 
 use crate::delay::RttWatch;
 use crate::registry::Algorithm;
@@ -35,19 +35,19 @@ params! {
     pub struct CompoundParams {
         /// Scale of the delay window's growth.
         alpha: f64 = 0.125, "", 0.001..=10.0;
-        /// Share of the window given up on congestion.
+        /// Decrease on congestion, as a share of the window.
         beta: f64 = 0.5, "", 0.05..=0.9;
         /// Packets by which the delay window shrinks per packet queued.
         zeta: f64 = 1.0, "", 0.0..=10.0;
-        /// Packets in the queue above which the delay window shrinks, at first and at most.
+        /// Queue from which the delay window shrinks: initial and largest value.
         gamma: f64 = 30.0, "packets", 1.0..=10_000.0;
-        /// Smallest gamma that losses may lead to.
+        /// Smallest value of gamma after losses.
         gamma_low: f64 = 5.0, "packets", 1.0..=10_000.0;
-        /// Follow with gamma what Reno alone would have queued.
+        /// Whether gamma follows the queue that Reno alone would have.
         tune_gamma: bool = true, "";
         /// Weight of one loss in gamma.
         lambda: f64 = 0.5, "", 0.0..=1.0;
-        /// There is no delay window below this window.
+        /// Smallest window with a delay window.
         low_window: u32 = 41, "packets", 2..=10_000;
     }
 }
@@ -55,12 +55,12 @@ params! {
 /// A loss window and a delay window.
 pub struct Compound {
     params: CompoundParams,
-    /// The sum of both.
+    /// Sum of both windows.
     window: Window,
     delay_window: f64,
     prior_delay_window: f64,
     gamma: f64,
-    /// What Reno's window alone would have queued in the last round, packets.
+    /// Queue that Reno's window alone would have had in the last round, packets.
     reno_queue: f64,
     watch: RttWatch,
 }
@@ -84,12 +84,12 @@ impl Algorithm for Compound {
 }
 
 impl Compound {
-    /// Reno's part, packets.
+    /// Reno's part of the window, packets.
     fn loss_window(&self) -> u32 {
         self.window.cwnd.saturating_sub(self.delay_window as u32)
     }
 
-    /// Once per round: more on an empty path, less on a queue.
+    /// Update the delay window once per round: grow on an empty path, shrink by the queue.
     fn judge_round(&mut self) {
         let loss_window = self.loss_window();
         let win = f64::from(self.window.cwnd);
@@ -101,7 +101,7 @@ impl Compound {
         self.window.cwnd = loss_window + self.delay_window as u32;
     }
 
-    /// Packets the delay window grows by in a round without a queue.
+    /// Growth of the delay window in a round without a queue, packets.
     fn growth(&self, win: f64) -> f64 {
         (self.params.alpha * (win * win.sqrt()).sqrt() - 1.0).max(0.0)
     }
@@ -183,7 +183,7 @@ mod tests {
 
     const BASE_US: u64 = 100_000;
 
-    /// In congestion avoidance with a window of `cwnd`, of which `delay_window`; knows the base RTT.
+    /// A flow in congestion avoidance with a known base RTT; `delay_window` is part of `cwnd`.
     fn steady(cwnd: u32, delay_window: f64) -> (Compound, Drive) {
         let (mut compound, mut drive) = (Compound::new(CompoundParams::default(), 0), Drive::new());
         compound.window.ssthresh = 2;

@@ -1,9 +1,10 @@
 //! # Copa
 //!
 //! ## Idea
-//! The rate 1 / (delta · queueing delay) balances throughput against delay. The window moves towards it by
-//! velocity / delta packets per round trip, and faster the longer it has moved one way, so that the queue swings around
-//! 1 / delta packets per flow and runs empty regularly. Where it never does, others fill it: then delta competes.
+//! The target rate 1 / (delta · queueing delay) balances throughput against delay. The window moves towards it by
+//! velocity / delta packets per round trip. The velocity doubles while the direction does not change. The queue
+//! therefore oscillates around 1 / delta packets per flow and is empty regularly. If it never is, other flows fill
+//! it, and Copa lowers delta to compete.
 //!
 //! ## Source and revision
 //! Arun and Balakrishnan, "Copa: Practical Delay-Based Congestion Control for the Internet", NSDI 2018 (preset
@@ -11,7 +12,7 @@
 //!
 //! ## Signals
 //! RTT: latest, smallest of half an RTT (standing), smallest of ten seconds, largest of four RTTs; losses in competitive
-//! mode. ECN is taken for loss.
+//! mode. A mark counts as a loss.
 //!
 //! ## State diagram
 //! slow start (doubles once per RTT) → (rate above target) → steady: up while the rate is below the target, else down.
@@ -19,17 +20,21 @@
 //! grows by one per RTT and halves on loss → (nearly empty) → default. A timeout returns to slow start.
 //!
 //! ## Deviations from the source
-//! The RTT of a round is the smoothed one. No ACK moves the window by more packets than it acknowledges, which the
-//! sources leave to the velocity; a timeout returns to slow start, where mvfst stays at its smallest window for lack of
-//! a decision; the transport paces at two windows per smoothed RTT in both presets (the paper has the standing RTT
-//! there). mvfst has no competitive mode, compares with the latest RTT instead of the standing one and has delta 0.05.
+//! - A round lasts for the smoothed RTT.
+//! - An ACK moves the window by at most the packets that it acknowledges. In the sources only the velocity limits it.
+//! - A timeout returns to slow start. mvfst makes no decision then, and stays at its smallest window.
+//! - The transport paces at two windows per smoothed RTT in both presets. The paper uses the standing RTT.
+//! - Preset `mvfst` has no competitive mode, uses the latest RTT instead of the standing one, and has delta 0.05.
 //!
-//! Claims of the paper that do not hold here (50 Mbit/s, 40 ms): that the queue runs nearly empty every five RTTs. With
-//! delta 0.5 it takes up to fourteen, so that flows take each other for loss-based ones and, once in competitive mode,
-//! fill large buffers (four flows: 240 to 350 packets on average; 9.6 with `competitive = false`; `empty_within = 10`
-//! helps in some cases only). With delta 0.05 two flows or more never empty it; their smallest RTT drifts upwards as it
-//! expires, and the queue with it (four flows: 74 packets in the first ten seconds, 142 after forty). A single flow with
-//! delta 0.5 keeps 5.5 packets, not 2.5, once the swings of its velocity have died down, which takes ten seconds.
+//! A claim of the paper does not hold here (50 Mbit/s, 40 ms): that the queue is nearly empty every five RTTs.
+//!
+//! - With delta 0.5 it takes up to fourteen RTTs, so flows take each other for loss-based ones. In competitive mode
+//!   they then fill large buffers: four flows queue 240 to 350 packets on average, but 9.6 with `competitive =
+//!   false`. `empty_within = 10` helps in some cases only.
+//! - With delta 0.05 two or more flows never empty the queue. Their smallest RTT rises as it expires, and the queue
+//!   with it: four flows queue 74 packets in the first ten seconds, and 142 after forty.
+//! - A single flow with delta 0.5 queues 5.5 packets, not 2.5, once the oscillations of its velocity have ended,
+//!   after ten seconds.
 //!
 //! ## Validated against
 //! The paper's queue of 1 / delta packets per flow, fairness among flows and beside Reno and CUBIC, indifference to
@@ -47,13 +52,13 @@ params! {
     pub struct CopaParams {
         /// Weight of delay against throughput: a flow keeps about 1/delta packets queued.
         delta: f64 = 0.5, "1/packet", 0.001..=10.0;
-        /// Reckon delay from the smallest RTT of the last half RTT; else from the latest.
+        /// Whether delay is computed from the smallest RTT of the last half RTT; otherwise from the latest RTT.
         standing: bool = true, "";
-        /// Lower delta while others keep the queue from emptying.
+        /// Whether delta falls while other flows keep the queue from emptying.
         competitive: bool = true, "";
-        /// The queue must be nearly empty once in so many RTTs, or others are taken to be filling it.
+        /// Time without a nearly empty queue after which other flows are assumed to fill it.
         empty_within: u32 = 5, "RTTs", 1..=1000;
-        /// Time for which the smallest RTT is believed.
+        /// Window of the smallest RTT.
         min_rtt_window_s: f64 = 10.0, "s", 0.1..=3600.0;
     }
     presets {
@@ -64,16 +69,17 @@ params! {
 
 /// Rounds in one direction before the velocity doubles.
 const STEADY_ROUNDS: u32 = 3;
-/// Nearly empty: below the largest queueing delay divided by this.
+/// Divisor of the largest queueing delay, below which the queue is nearly empty.
 const NEARLY_EMPTY: u64 = 10;
-/// The largest queueing delay is that of so many RTTs.
+/// Window of the largest queueing delay, RTTs.
 const MAX_RTTS: u64 = 4;
-/// Clocks of the filters, which may wrap: microseconds and milliseconds but for a few percent, as powers of two
-/// nanoseconds.
+/// Tick of the fine clock of the filters, which may wrap: 2^10 ns, about a microsecond.
 const FINE_TICK: u32 = 10;
+/// Tick of the coarse clock of the filters, which may wrap: 2^20 ns, about a millisecond.
 const COARSE_TICK: u32 = 20;
-/// Keeps numbers finite whatever happens.
+/// Limit that keeps the velocity finite.
 const MOST_VELOCITY: f64 = 65_536.0;
+/// Limit that keeps the window finite, packets.
 const MOST_CWND: f64 = 1e9;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -82,13 +88,13 @@ enum Direction {
     Down,
 }
 
-/// How fast the window moves, and which way: updated once per round trip.
+/// Speed and direction of the window, updated once per round trip.
 #[derive(Clone, Copy, Debug)]
 struct Velocity {
     direction: Direction,
     value: f64,
     steady_rounds: u32,
-    /// When the round began, and with which window.
+    /// Time and window at the start of the round.
     since: Option<(Time, f64)>,
 }
 
@@ -97,7 +103,7 @@ impl Velocity {
         Velocity { direction: Direction::Up, value: 1.0, steady_rounds: 0, since: None }
     }
 
-    /// True when a round trip has passed.
+    /// Update the velocity once per round trip. True if a round trip has passed.
     fn update(&mut self, cwnd: f64, srtt: Duration, now: Time) -> bool {
         let Some((since, before)) = self.since else {
             self.since = Some((now, cwnd));
@@ -119,13 +125,13 @@ impl Velocity {
         true
     }
 
-    /// A speed meant for one direction is none for the other.
+    /// Change the direction and reset the velocity.
     fn turn(&mut self, direction: Direction) {
         (self.direction, self.value, self.steady_rounds) = (direction, 1.0, 0);
     }
 }
 
-/// The RTTs that Copa looks at, as maxima: smallest ones are kept as the largest complement.
+/// The RTT filters of Copa, all of which are maxima: a minimum is the maximum of the complement.
 #[derive(Clone, Copy, Debug, Default)]
 struct Rtts {
     latest: Duration,
@@ -152,7 +158,7 @@ impl Rtts {
         Duration::from_nanos(u64::MAX - self.standing.get())
     }
 
-    /// The queue was nearly empty within the last half RTT.
+    /// Whether the queue was nearly empty within the last half RTT.
     fn nearly_empty(&self) -> bool {
         let most = Duration::from_nanos(self.longest.get()).saturating_sub(self.min());
         self.standing().saturating_sub(self.min()) <= most / NEARLY_EMPTY
@@ -163,17 +169,17 @@ fn complement(rtt: Duration) -> u64 {
     u64::MAX - rtt.as_nanos()
 }
 
-/// Moves towards the rate that balances throughput and delay.
+/// A window that moves towards the rate that balances throughput and delay.
 pub struct Copa {
     params: CopaParams,
-    /// In coarse ticks.
+    /// Window of the smallest RTT, coarse ticks.
     min_rtt_window: u32,
     cwnd: f64,
     slow_start: bool,
     doubled: Option<Time>,
     rtts: Rtts,
     velocity: Velocity,
-    /// Packets to keep queued, 1/delta, in the present mode.
+    /// Target of queued packets, 1/delta, in the present mode.
     queue_goal: f64,
     competing: bool,
     last_empty: Time,
@@ -210,7 +216,7 @@ impl Copa {
         rtt.saturating_sub(self.rtts.min())
     }
 
-    /// The rate is at or below the target: cwnd / standing <= goal / delay.
+    /// Whether the rate is at or below the target: cwnd / standing <= goal / delay.
     fn is_slow(&self) -> bool {
         let delay = self.queueing_delay().as_nanos() as f64;
         self.cwnd * delay <= self.queue_goal * self.rtts.standing().as_nanos() as f64
@@ -296,7 +302,7 @@ impl CongestionControl for Copa {
     }
 
     fn on_undo(&mut self, undo: &Undo, _path: &Path) {
-        // Only a timeout had moved the window.
+        // Only a timeout changes the window.
         if self.slow_start {
             self.cwnd = self.cwnd.max(f64::from(undo.prior_cwnd));
         }
@@ -336,7 +342,7 @@ mod tests {
 
     const EMPTY_US: u64 = 40_000;
 
-    /// With 100 packets, past slow start, knowing the smallest RTT.
+    /// A flow with 100 packets after slow start, with a known smallest RTT.
     fn steady() -> (Copa, Drive) {
         let (mut copa, mut drive) = (Copa::new(CopaParams::default(), 0), Drive::new());
         drive.round(&mut copa, EMPTY_US);

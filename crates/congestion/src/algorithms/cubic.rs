@@ -1,22 +1,22 @@
 //! # CUBIC
 //!
 //! ## Idea
-//! After a reduction the window is a cubic function of time, flat around the window at which the last loss
-//! happened, so growth does not depend on the RTT; never slower than Reno would be.
+//! After a reduction the window is a cubic function of time, flat around the window of the last loss. Growth
+//! therefore does not depend on the RTT. It is never slower than Reno's.
 //!
 //! ## Source and revision
-//! Linux 6.18 `net/ipv4/tcp_cubic.c` in behaviour and fixed-point arithmetic; RFC 9438; HyStart from Ha and
-//! Rhee (2011) as Linux has it; HyStart++ from RFC 9406.
+//! Linux 6.18 `net/ipv4/tcp_cubic.c` in behaviour and fixed-point arithmetic; RFC 9438; HyStart by Ha and Rhee
+//! (2011) as in Linux; HyStart++ of RFC 9406.
 //!
 //! ## Signals
-//! Loss, classic ECN marks, wall time, and RTT for leaving the first slow start.
+//! Loss, classic ECN marks, time, and RTT for the end of the first slow start.
 //!
 //! ## State diagram
 //! slow start → (HyStart exit or congestion) → congestion avoidance: concave up to `last_max` at K, then
 //! convex → (congestion) → ssthresh = 0.7 cwnd, new epoch at the first ACK that may grow.
 //!
 //! ## Deviations from the source
-//! The cube root is exact where Linux uses a table and one Newton step (within 0.2 %).
+//! The cube root is exact; Linux uses a table and one Newton step (within 0.2 %).
 //!
 //! ## Validated against
 //! Linux 7.2 in virtual time (`tests/differential`), the average window of RFC 9438 section 5.1 (`tests/theory`).
@@ -27,32 +27,32 @@ use crate::{Ack, Congestion, Path, Probe, Sent, Window, WindowAlgorithm};
 use params::params;
 use units::{Duration, Time};
 
-/// How the first slow start ends before a loss does.
+/// Rule that ends the first slow start before a loss.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum SlowStartExit {
     /// Linux HyStart: ACK trains and delay.
     Linux,
-    /// ns-3's HyStart, which waits for trains and delays of a whole RTT, and sees smoothed ones.
+    /// HyStart of ns-3, which needs trains and delays of a whole RTT and uses the smoothed RTT.
     Ns3,
     /// HyStart++ (RFC 9406).
     Rfc9406,
-    /// Only a loss ends it.
+    /// No rule: only a loss ends it.
     Off,
 }
 
 params! {
     /// Parameters of CUBIC.
     pub struct CubicParams {
-        /// Fraction of the window kept after congestion; Linux has 717/1024.
+        /// Factor of the window on congestion; 717/1024 in Linux.
         beta: f64 = 717.0 / 1024.0, "", 0.1..=0.95;
-        /// Scale of the cubic function; Linux has 41/1024 times ten.
+        /// Scale of the cubic function; 41/1024 times ten in Linux.
         c: f64 = 410.0 / 1024.0, "packets/s^3", 0.01..=10.0;
-        /// Release bandwidth to newcomers by aiming below the last maximum when losses come early.
+        /// Whether an early loss lowers the plateau below the last maximum, so that new flows get bandwidth sooner.
         fast_convergence: bool = true, "";
-        /// Never grow slower than Reno would.
+        /// Whether growth is at least Reno's.
         reno_friendly: bool = true, "";
-        /// How the first slow start ends: linux, ns3, rfc9406 or off.
+        /// Rule that ends the first slow start: linux, ns3, rfc9406 or off.
         hystart: SlowStartExit = SlowStartExit::Linux, "";
     }
 }
@@ -60,10 +60,10 @@ params! {
 /// Time in CUBIC's fixed point: 1/1024 s.
 /// Linux `BICTCP_HZ`.
 const TICKS_PER_SECOND: u64 = 1024;
-/// Linux recomputes the slope at most once per 1/32 s while the window stands still.
+/// Shortest time between two computations of the slope while the window is constant: 1/32 s.
 /// Linux `bictcp_update` (HZ / 32).
 const SLOPE_HOLD_MS: u64 = 31;
-/// RTT samples are ignored for this long after an epoch starts: recovery's queue is still draining.
+/// Time after the start of an epoch in which RTT samples are ignored, as the queue of recovery still drains.
 /// Linux `cubictcp_acked` (HZ).
 const RTT_BLACKOUT_MS: u64 = 1_000;
 
@@ -75,7 +75,7 @@ struct Epoch {
     k: u64,
     /// Window at the plateau, packets.
     origin: u32,
-    /// What Reno's window would be, packets.
+    /// The window that Reno would have, packets.
     reno: u32,
     /// ACKed packets not yet turned into Reno growth.
     acked: u32,
@@ -126,7 +126,7 @@ impl Algorithm for Cubic {
 }
 
 impl Cubic {
-    /// Window the cubic function wants `ticks` after the start of the epoch, packets.
+    /// Value of the cubic function `ticks` after the start of the epoch, packets.
     /// RFC 9438 section 4.2; Linux `bictcp_update`.
     fn target(&self, epoch: &Epoch, ticks: u64) -> u32 {
         let offset = u128::from(ticks.abs_diff(epoch.k));
@@ -136,7 +136,7 @@ impl Cubic {
         target.min(u64::from(u32::MAX)) as u32
     }
 
-    /// Ticks the cubic function takes to climb `packets`.
+    /// Ticks in which the cubic function rises by `packets` to its plateau.
     /// RFC 9438 section 4.2 (K); Linux `bictcp_update`.
     fn ticks_to_climb(&self, packets: u32) -> u64 {
         cube_root((u128::from(packets) << 40) / u128::from(self.scale_1024))
@@ -162,7 +162,7 @@ impl Cubic {
         }
     }
 
-    /// Recomputes the slope: how many ACKed packets are worth one packet of window.
+    /// Update the slope and return it: acknowledged packets per packet of growth.
     /// RFC 9438 sections 4.2 to 4.5; Linux `bictcp_update`.
     fn update_slope(&mut self, now: Time, acked: u32) -> u32 {
         let now_ms = now.as_millis();
@@ -196,7 +196,7 @@ impl Cubic {
         let ticks = (now_ms - epoch.start_ms + ahead_ms) * TICKS_PER_SECOND / 1_000;
         let target = self.target(epoch, ticks);
         let slope = if target > cwnd { cwnd / (target - cwnd) } else { cwnd.saturating_mul(100) };
-        if self.last_max == 0 { slope.min(20) } else { slope } // nothing known yet: at least 5 % per RTT
+        if self.last_max == 0 { slope.min(20) } else { slope } // no maximum is known: at least 5 % per RTT
     }
 
     /// RFC 9438 section 4.3; Linux `bictcp_update` (TCP friendliness).
@@ -211,7 +211,7 @@ impl Cubic {
         }
     }
 
-    /// Learns the base RTT and gives the RTT sample to HyStart.
+    /// Update the base RTT and pass the RTT sample to HyStart.
     /// Linux `cubictcp_acked`, `hystart_update`.
     fn on_rtt(&mut self, rtt: Duration, ack: &Ack, path: &Path) {
         let blackout = |e: &Epoch| path.now.as_millis() - e.start_ms < RTT_BLACKOUT_MS;
@@ -229,7 +229,7 @@ impl Cubic {
         }
     }
 
-    /// Slow start, throttled by HyStart++ when that is chosen; returns the packets left over.
+    /// Grow by slow start, which HyStart++ may slow down. Return the packets left over.
     /// RFC 9438 section 4.10; RFC 9406 section 4.2.
     fn slow_start(&mut self, ack: &Ack, path: &Path) -> u32 {
         if self.exit != SlowStartExit::Rfc9406 {
@@ -244,8 +244,8 @@ impl Cubic {
     }
 }
 
-/// The integer cube root, rounded down.
-/// Own: exact, where Linux `cubic_root` is a table and a Newton step.
+/// Compute the integer cube root, rounded down.
+/// Own: exact, whereas Linux `cubic_root` is a table and a Newton step.
 fn cube_root(x: u128) -> u64 {
     let mut root = (x as f64).cbrt() as u64; // within one of the answer; the loops make it exact
     while u128::from(root + 1).pow(3) <= x {
@@ -262,7 +262,7 @@ impl WindowAlgorithm for Cubic {
 
     /// Linux `cubictcp_acked`.
     fn measure(&mut self, ack: &Ack, path: &Path) {
-        // ns-3 `TcpSocketBase::ProcessAck`: what congestion control is told is the smoothed RTT.
+        // ns-3 `TcpSocketBase::ProcessAck` passes the smoothed RTT to congestion control.
         let rtt = if self.exit == SlowStartExit::Ns3 { ack.rtt.and(path.srtt) } else { ack.rtt };
         if let Some(rtt) = rtt {
             self.on_rtt(rtt, ack, path);
@@ -298,7 +298,7 @@ impl WindowAlgorithm for Cubic {
 
     /// Linux `cubictcp_cwnd_event`.
     fn sending(&mut self, sent: &Sent, path: &Path) {
-        // Idle time is not the network's: shift the epoch by it.
+        // Idle time must not count for growth: shift the epoch by it.
         if let (true, Some(epoch)) = (sent.from_idle, self.epoch.as_mut()) {
             let now_ms = path.now.as_millis();
             epoch.start_ms = (epoch.start_ms + sent.gap.as_nanos() / 1_000_000).min(now_ms);

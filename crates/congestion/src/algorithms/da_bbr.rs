@@ -1,30 +1,34 @@
 //! # Delay-Aware BBR
 //!
 //! ## Idea
-//! BBRv1 whose window shrinks with the queue that a flow sees in proportion to its own RTT: one bandwidth-delay product
-//! on an empty path, up to two behind a long queue. A flow with a long RTT sees little of a shared queue and keeps a
-//! small window, so the short one gets its share.
+//! BBRv1 whose window depends on the queueing delay in proportion to the flow's own RTT: one bandwidth-delay product on
+//! an empty path, up to two behind a long queue. A shared queue is short relative to a long RTT, so a flow with a long
+//! RTT has a small window, and a flow with a short RTT gets its share.
 //!
 //! ## Source and revision
 //! Kim and Cho, IEEE Access 7, 2019; their module for Linux 4.14 (ku-asteam/da-bbr), in behaviour.
 //!
 //! ## Signals
-//! BBRv1's; each RTT sample moves the window.
+//! BBRv1's; each RTT sample changes the window.
 //!
 //! ## State diagram
-//! BBRv1's. In PROBE_BW the bandwidth-delay product counts rtt / (rtt + RTprop) of itself, unless RTprop has grown by
-//! more than a fifth since the last window of its filter; PROBE_RTT holds a third of the window; recovery
-//! begins with what is in flight at a gain of 0.75, and the old window does not come back when it ends.
+//! BBRv1's, with three changes. In PROBE_BW the bandwidth-delay product is multiplied by rtt / (rtt + RTprop), unless
+//! RTprop has grown by more than a fifth since the last window of its filter. The window of PROBE_RTT is a third of
+//! the window before. Recovery begins with the packets in flight at a gain of 0.75, and its end does not restore the
+//! window.
 //!
 //! ## Deviations from the source
 //! An ACK without an RTT sample uses the last one (the module divides by garbage). The window of PROBE_RTT and of
-//! recovery is at least one packet. The base is BBRv1 of Linux 4.14 where it matters: no pacing margin, no ACK
-//! aggregation, no look at the next departure, RTT samples of delayed ACKs count, room for a probe wherever the gain
-//! exceeds 1, and an RTT equal to the minimum renews it: on a path without noise PROBE_RTT becomes rare. Its other
-//! differences from 6.18 are not modelled.
+//! recovery is at least one packet. The base is BBRv1 of Linux 4.14 in these points; its other differences from 6.18
+//! are not modelled:
+//!
+//! - There is no pacing margin and no ACK aggregation, and the next departure is ignored.
+//! - RTT samples of delayed ACKs count.
+//! - The window has room for a probe whenever the gain exceeds 1.
+//! - An RTT equal to the minimum renews it, so PROBE_RTT is rare on a path without noise.
 //!
 //! ## Validated against
-//! The properties of its specification (`tests/bbr1_family`, `tests/theory`); nothing else runs it.
+//! The properties of its specification (`tests/bbr1_family`, `tests/theory`); no other implementation was run.
 
 use crate::bbr::v1::{Core, Mode, Settings, V1, Variant, params_of_v1};
 use crate::bbr::{Bandwidth, Gain};
@@ -35,9 +39,9 @@ use units::Duration;
 params_of_v1! {
     /// Parameters of Delay-Aware BBR.
     pub struct DaBbrParams on Linux4_14, margin 0 {
-        /// PROBE_RTT holds the window divided by this.
+        /// Divisor of the window in PROBE_RTT.
         probe_rtt_divisor: u32 = 3, "", 1..=1000;
-        /// RTprop is taken for contaminated, and the window left at BBRv1's, if it grew by more than this fraction.
+        /// Relative growth of RTprop above which it counts as contaminated by a queue, so that the window is BBRv1's.
         rtprop_growth: f64 = 0.2, "", 0.0..=100.0;
         /// Pacing gain from the start of a recovery to the next phase.
         recovery_gain: f64 = 0.75, "", 0.05..=2.0;
@@ -58,18 +62,18 @@ impl Algorithm for DaBbr {
     }
 }
 
-/// What Delay-Aware BBR does otherwise than BBRv1.
+/// Changes of Delay-Aware BBR to BBRv1.
 pub(crate) struct DelayAware {
     params: DaBbrParams,
     rtt: Option<Duration>,
-    /// RTprop of the window of its filter before the last.
+    /// RTprop of the preceding window of its filter.
     rtprop_before: Option<Duration>,
-    /// Recovery has begun in this phase.
+    /// Whether recovery has begun in this phase.
     recovering: bool,
 }
 
 impl DelayAware {
-    /// RTprop, discounted by what of the RTT is not queue.
+    /// RTprop times rtt / (rtt + RTprop): from half of it on an empty path to all of it behind a long queue.
     fn discounted(&self, rtprop: Duration) -> Duration {
         let contaminated = self.rtprop_before.is_some_and(|before| {
             before.as_micros() as f64 * (1.0 + self.params.rtprop_growth) < rtprop.as_micros() as f64

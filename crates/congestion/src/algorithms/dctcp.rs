@@ -1,22 +1,22 @@
 //! # DCTCP
 //!
 //! ## Idea
-//! Switches mark what finds more than a short queue; the window is cut in proportion to the share of packets that were
-//! marked, averaged over some sixteen round trips, and grows as Reno's. Queues stay short and the link stays full.
+//! Switches mark packets that arrive at more than a short queue. The window is cut in proportion to the share of marked
+//! packets, averaged over about sixteen round trips, and grows as Reno's. Queues stay short and the link stays busy.
 //!
 //! ## Source and revision
 //! Behaviour and fixed-point arithmetic of Linux 6.18 `net/ipv4/tcp_dctcp.c`; RFC 8257.
 //!
 //! ## Signals
-//! Marks, with the receiver echoing each change of them at once (RFC 8257 section 3.2), and loss.
+//! Marks, of which the receiver echoes each change at once (RFC 8257 section 3.2), and loss.
 //!
 //! ## State diagram
 //! As Reno: slow start → (a mark, at most one reduction per round trip) → ssthresh = cwnd (1 - alpha / 2) → congestion
 //! avoidance. A loss halves. alpha ← alpha (1 - g) + g F once per round trip, F the share marked in it.
 //!
 //! ## Deviations from the source
-//! None known. As in Linux: a loss that a tail loss probe repaired reduces by alpha, not by half; loss while a mark's
-//! reduction is under way halves the window it has come down to; without ECN it is Reno.
+//! None known. As in Linux: a loss that a tail loss probe has repaired reduces by alpha, not by half; a loss during a
+//! reduction for marks halves the window already reached; without ECN, DCTCP is Reno.
 //!
 //! ## Validated against
 //! Linux 7.2 in virtual time, without ECN (`tests/differential`) and with CoDel marking at 1 ms and 5 ms; utilisation and
@@ -27,16 +27,16 @@ use crate::{Ack, CaState, Congestion, EcnMode, Path, Probe, Traits, Window, Wind
 use params::params;
 
 params! {
-    /// Parameters of DCTCP, as the module has them.
+    /// Parameters of DCTCP, as in the module.
     pub struct DctcpParams {
         /// Gain of the average as a power of two: g = 1/2^shift_g.
         shift_g: u32 = 4, "", 0..=10;
-        /// alpha before anything is known: 1024 means that everything was marked.
+        /// Initial alpha; 1024 is the value with all packets marked.
         alpha_on_init: u32 = 1024, "1/1024", 0..=1024;
     }
 }
 
-/// alpha when everything is marked, and its binary digits.
+/// Fixed-point value of 1 in alpha: all packets are marked.
 const ALPHA_ONE: u32 = 1 << ALPHA_BITS;
 const ALPHA_BITS: u32 = 10;
 
@@ -46,10 +46,11 @@ pub struct Dctcp {
     window: Window,
     /// Average share of packets marked, 1/1024.
     alpha: u32,
-    /// The round trip over which marks are counted ends with this packet.
+    /// Packet that ends the round trip over which marks are counted.
     round_end: u64,
-    /// `Path::delivered` and `Path::marked` when it began.
+    /// `Path::delivered` at its begin.
     delivered: u64,
+    /// `Path::marked` at its begin.
     marked: u64,
     state: CaState,
 }
@@ -79,7 +80,7 @@ impl Dctcp {
         self.marked = path.marked;
     }
 
-    /// Once per round trip: alpha follows the share of packets that were marked.
+    /// Update alpha with the share of marked packets, once per round trip.
     fn update_alpha(&mut self, path: &Path) {
         let una = path.next - u64::from(path.packets_out);
         if una < self.round_end {
@@ -141,7 +142,7 @@ mod tests {
     use crate::kit::ideal;
     use units::Time;
 
-    /// DCTCP with a window of 100 on a path of which `marked` of 100 packets per round trip are marked.
+    /// DCTCP with a window of 100 packets, of which the test marks a number per round trip.
     struct Rounds {
         dctcp: Dctcp,
         path: Path,
@@ -170,7 +171,7 @@ mod tests {
     #[test]
     fn alpha_goes_to_a_constant_share_with_a_time_constant_of_sixteen_rounds() {
         let mut rounds = Rounds::new();
-        // 1 - 1/16 per round: (1 - F) e^-1 is left after 15.5 of them.
+        // The factor is 1 - 1/16 per round, so (1 - F) e^-1 is left after 15.5 rounds.
         let after_16 = rounds.alpha_after(16, 25);
         assert!((after_16 - (0.25 + 0.75 * (15.0f64 / 16.0).powi(16))).abs() < 0.02, "{after_16}");
         let settled = rounds.alpha_after(200, 25);

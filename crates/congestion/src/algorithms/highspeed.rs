@@ -1,8 +1,8 @@
 //! # HighSpeed
 //!
 //! ## Idea
-//! Reno whose increase and decrease depend on the window, so that large windows need fewer losses to be reached:
-//! below 38 packets it is Reno.
+//! Reno whose increase and decrease depend on the window, so that large windows are possible at higher loss rates.
+//! Below 38 packets it is Reno.
 //!
 //! ## Source and revision
 //! RFC 3649; behaviour of Linux 7.2 `net/ipv4/tcp_highspeed.c`.
@@ -14,10 +14,12 @@
 //! slow start → (cwnd ≥ ssthresh) → growth by a(cwnd) per round → (congestion) → ssthresh = (1 - b(cwnd)) cwnd.
 //!
 //! ## Deviations from the source
-//! The table is computed by the law of RFC 3649 appendix B. Peculiarities of Linux that are kept: growth counts ACKs,
-//! not packets, so delayed ACKs halve it; the row of the table is looked up only while growing outside slow start, so a
-//! loss that ends the first slow start halves the window however large it is; what an ACK leaves over when slow start
-//! ends is not used.
+//! The table is computed by the law of RFC 3649 appendix B. Details of Linux that apply here, too:
+//!
+//! - Growth counts ACKs, not packets, so delayed ACKs halve it.
+//! - The row of the table is looked up only while growing outside slow start. A loss that ends the first slow start
+//!   therefore halves any window.
+//! - Packets of an ACK that exceed the end of slow start are not counted for growth.
 //!
 //! ## Validated against
 //! Linux 7.2 in virtual time (`tests/differential`), the numbers of RFC 3649.
@@ -32,12 +34,12 @@ params! {
     pub struct HighSpeedParams {}
 }
 
-/// A row holds for windows up to `cwnd`; its number, counted from one, is the increase.
+/// A row of the table. Its number, counted from one, is the increase.
 #[derive(Clone, Copy, Debug)]
 struct Row {
-    /// Packets.
+    /// Largest window of the row, packets.
     cwnd: u32,
-    /// Share of the window given up on congestion, in 1/256.
+    /// Decrease on congestion as a share of the window, in 1/256.
     decrease_256: u32,
 }
 
@@ -62,13 +64,13 @@ static TABLE: LazyLock<Vec<Row>> = LazyLock::new(|| {
     table
 });
 
-/// b(w) of RFC 3649 section 5.
+/// Decrease b(w) of RFC 3649 section 5.
 fn decrease(w: f64) -> f64 {
     let position = (w.ln() - LOW_WINDOW.ln()) / (HIGH_WINDOW.ln() - LOW_WINDOW.ln());
     LOW_DECREASE + (HIGH_DECREASE - LOW_DECREASE) * position
 }
 
-/// a(w) of RFC 3649 section 5, packets per round; the loss rate that goes with w is 1 / (12.8 w^1.2).
+/// Increase a(w) of RFC 3649 section 5, packets per round; the loss rate for w is 1 / (12.8 w^1.2).
 fn increase(w: f64) -> f64 {
     let b = decrease(w);
     w * w * 2.0 * b / ((2.0 - b) * w.powf(1.2) * 12.8)
@@ -102,7 +104,7 @@ impl HighSpeed {
         }
     }
 
-    /// Packets the window grows by per round of as many ACKs.
+    /// Growth per round with an ACK for every packet, packets.
     fn increase(&self) -> u32 {
         self.row as u32 + 1
     }
@@ -180,7 +182,7 @@ mod tests {
             (0..1_900 / acked).for_each(|_| drive.ack(&mut highspeed, 900, acked, 40_000));
             highspeed.window.cwnd - 900
         };
-        assert_eq!((growth(1), growth(2)), (16, 8)); // a little over two rounds at 8 packets each
+        assert_eq!((growth(1), growth(2)), (16, 8)); // slightly more than two rounds with 8 packets each
     }
 
     #[test]

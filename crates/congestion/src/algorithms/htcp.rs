@@ -1,8 +1,8 @@
 //! # H-TCP
 //!
 //! ## Idea
-//! Growth that depends on the time since the last congestion: Reno's in the first second, then ever faster. The cut
-//! leaves just enough to keep the link busy.
+//! Growth depends on the time since the last congestion: as in Reno for the first second, then faster and faster. The
+//! cut keeps the link just busy.
 //!
 //! ## Source and revision
 //! Leith and Shorten, "H-TCP: TCP for high-speed and long-distance networks", PFLDnet 2004, draft-leith-tcp-htcp-06;
@@ -16,9 +16,13 @@
 //! cwnd, beta = min RTT / max RTT between 0.5 and 0.8, or 0.5 when the throughput changed by more than a fifth.
 //!
 //! ## Deviations from the source
-//! None known. Peculiarities of Linux that are kept: times in whole milliseconds, RTTs rounded up; alpha is computed only
-//! when the window grows, by one packet at a time; the largest RTT is believed to rise by at most 20 ms per sample
-//! and fades by a twentieth per congestion; what an ACK leaves over when slow start ends is not used.
+//! None known. Details of Linux that apply here, too:
+//!
+//! - Times are in whole milliseconds, and RTTs are rounded up.
+//! - The window grows by one packet at a time, and alpha is computed only then.
+//! - The largest RTT rises by at most 20 ms per sample, and its excess over the smallest falls by a twentieth per
+//!   congestion.
+//! - Packets of an ACK that exceed the end of slow start are not counted for growth.
 //!
 //! ## Validated against
 //! Linux 7.2 in virtual time (`tests/differential`).
@@ -30,34 +34,34 @@ use params::params;
 params! {
     /// Parameters of H-TCP.
     pub struct HtcpParams {
-        /// Scale growth with the RTT, in units of 100 ms.
+        /// Whether growth scales with the RTT, in units of 100 ms.
         rtt_scaling: bool = true, "";
-        /// Halve the window when the throughput changed by more than a fifth since the last congestion.
+        /// Whether the window is halved if the throughput changed by more than a fifth since the last congestion.
         bandwidth_switch: bool = true, "";
     }
 }
 
-/// alpha and beta are in these parts of one.
+/// Fixed-point value of 1 in alpha and beta.
 const ONE: u64 = 128;
 const BETA_MIN: u64 = ONE / 2;
 const BETA_MAX: u64 = 102;
-/// Growth is Reno's for so long after congestion.
+/// Time after congestion in which growth is Reno's.
 const LOW_SPEED_MS: u64 = 1_000;
-/// Below this RTT the cut is always a half.
+/// Largest `min_rtt_ms` at which beta is always 0.5.
 const SHORT_RTT_MS: u64 = 10;
-/// The largest RTT is not believed to rise faster per sample.
+/// Largest rise of the largest RTT per sample.
 const RTT_STEP_MS: u64 = 20;
-/// Round trips after congestion whose throughput is not averaged.
+/// Round trips after congestion in which throughput is not averaged.
 const FRESH_ROUNDS: u64 = 3;
 
-/// Packets acknowledged per second, over at least a window and a round trip.
+/// Packets acknowledged per second, measured over at least a window and a round trip.
 #[derive(Clone, Copy, Debug, Default)]
 struct Throughput {
     packets: u64,
     since_ms: u64,
     average: u64,
     max: u64,
-    /// `max` at the congestion before.
+    /// `max` at the preceding congestion.
     old_max: u64,
 }
 
@@ -67,7 +71,7 @@ impl Throughput {
         self.since_ms = now_ms;
     }
 
-    /// Ends a measurement; `fresh`: congestion was a short while ago.
+    /// End a measurement; `fresh`: congestion was at most `FRESH_ROUNDS` round trips ago.
     fn take_sample(&mut self, now_ms: u64, fresh: bool) {
         let sample = self.packets * 1_000 / (now_ms - self.since_ms);
         if fresh {
@@ -79,14 +83,14 @@ impl Throughput {
         self.restart(now_ms);
     }
 
-    /// Whether the maximum stayed within a fifth of what it was at the congestion before.
+    /// Whether the maximum is within a fifth of its value at the preceding congestion.
     fn is_steady(&mut self) -> bool {
         let old = std::mem::replace(&mut self.old_max, self.max);
         (4 * old..=6 * old).contains(&(5 * self.max))
     }
 }
 
-/// What undoing an episode brings back.
+/// State that the undo of an episode restores.
 #[derive(Clone, Copy, Debug)]
 struct Saved {
     congestion_ms: u64,
@@ -94,20 +98,20 @@ struct Saved {
     old_max: u64,
 }
 
-/// Growth in the time since congestion.
+/// Growth by the time since congestion.
 pub struct Htcp {
     params: HtcpParams,
     window: Window,
     alpha: u64,
     beta: u64,
-    /// The link may be kept busy by a smaller cut than a half.
+    /// Whether the cut may be smaller than a half.
     adaptive: bool,
     min_rtt_ms: u64,
     max_rtt_ms: u64,
-    /// When congestion ended last.
+    /// When congestion last ended.
     congestion_ms: u64,
     throughput: Throughput,
-    /// Packets the next growth counts.
+    /// Packets that the next step of growth counts.
     acked: u32,
     saved: Option<Saved>,
 }
@@ -187,7 +191,7 @@ impl Htcp {
         self.alpha = 2 * factor * (ONE - self.beta);
     }
 
-    /// An episode begins: what it changes is remembered, in case it is undone.
+    /// Begin an episode, and save the state that it changes for an undo.
     fn save(&mut self, now_ms: u64) {
         self.saved = Some(Saved {
             congestion_ms: self.congestion_ms,
@@ -283,7 +287,7 @@ mod tests {
         Htcp { min_rtt_ms, max_rtt_ms, ..Htcp::new(HtcpParams::default(), 0) }
     }
 
-    /// alpha so long after congestion, packets per round.
+    /// The growth alpha at `after_ms` after congestion, packets per round.
     fn alpha(min_rtt_ms: u64, after_ms: u64) -> f64 {
         let mut htcp = htcp(min_rtt_ms, 2 * min_rtt_ms);
         htcp.update_alpha(after_ms);
@@ -303,14 +307,14 @@ mod tests {
     #[test]
     fn growth_per_round_scales_with_the_rtt() {
         assert_eq!(alpha(50, 3_000), 11.0);
-        assert_eq!(alpha(1, 3_000), 2.0); // by a tenth at least
+        assert_eq!(alpha(1, 3_000), 2.0); // scaled by at least a tenth
     }
 
     #[test]
     fn without_a_queue_the_cut_becomes_a_fifth() {
         let (mut htcp, mut drive) = (htcp(100, 100), Drive::new());
         htcp.set_cwnd(1_000);
-        assert_eq!(drive.lose(&mut htcp), 500); // the first loss proves nothing
+        assert_eq!(drive.lose(&mut htcp), 500); // the first loss always halves
         htcp.set_cwnd(1_000);
         assert_eq!(drive.lose(&mut htcp), 1_000 * 102 / 128);
     }

@@ -1,8 +1,8 @@
 //! # Hybla
 //!
 //! ## Idea
-//! Give a long path the growth that a reference path of 25 ms has: windows grow with the square of the RTT, in units of
-//! that of the reference.
+//! Give a long path the growth of a reference path of 25 ms: growth per round is the square of the RTT, in units of the
+//! reference RTT.
 //!
 //! ## Source and revision
 //! Caini and Firrincieli, "TCP Hybla: a TCP enhancement for heterogeneous networks", Int. J. Satellite Communications
@@ -16,7 +16,7 @@
 //! cwnd / 2.
 //!
 //! ## Deviations from the source
-//! None known. Peculiarities of Linux that are kept: growth counts ACKs, not packets; the initial window is rho, which
+//! None known. Details of Linux that apply here, too: growth counts ACKs, not packets; the initial window is rho, which
 //! is one packet on paths up to 50 ms; growth is Reno's while packets are missing; the window is at most 65,535.
 //!
 //! ## Validated against
@@ -30,24 +30,24 @@ use units::Duration;
 params! {
     /// Parameters of Hybla.
     pub struct HyblaParams {
-        /// RTT of the path whose growth is imitated.
+        /// RTT of the reference path.
         rtt0_ms: u32 = 25, "ms", 1..=10_000;
     }
 }
 
 const CWND_MAX: u32 = 65_535;
-/// Growth is counted in these parts of a packet.
+/// Fractions of a packet in which growth is counted.
 const FRACTIONS: u32 = 128;
-/// Largest integer part of rho that slow start reckons with.
+/// Largest integer part of rho in slow start.
 const RHO_MAX: u32 = 16;
 
 /// Growth as on a path of 25 ms.
 pub struct Hybla {
     params: HyblaParams,
     window: Window,
-    /// RTT in units of the reference's, in eighths.
+    /// RTT in eighths of the reference RTT.
     rho_8: u32,
-    /// What an ACK adds in slow start, in parts of a packet.
+    /// Growth per ACK in slow start, fractions of a packet.
     slow_start: u32,
     min_srtt: Duration,
     fractions: u32,
@@ -71,7 +71,7 @@ impl Algorithm for Hybla {
 }
 
 impl Hybla {
-    /// Only a smoothed RTT smaller than any before changes rho.
+    /// Update rho, if the smoothed RTT is smaller than any before.
     fn learn(&mut self, path: &Path) {
         let Some(srtt) = path.srtt.filter(|&srtt| srtt < self.min_srtt) else { return };
         self.min_srtt = srtt;
@@ -81,7 +81,7 @@ impl Hybla {
         self.slow_start = (1 << (self.rho_8 / 8).min(RHO_MAX)) * eighths - FRACTIONS; // 2^rho - 1
     }
 
-    /// rho² / cwnd, in parts of a packet.
+    /// Growth per ACK in congestion avoidance: rho² / cwnd, fractions of a packet.
     fn increment(&self) -> u32 {
         let square = u64::from(self.rho_8) * u64::from(self.rho_8) * 2;
         (square / u64::from(self.window.cwnd)).min(u64::from(u32::MAX / 2)) as u32
@@ -148,7 +148,7 @@ mod tests {
     use crate::test_drive::Drive;
     use crate::test_support::path_at;
 
-    /// In congestion avoidance on a path of this RTT.
+    /// A flow in congestion avoidance on a path with this RTT.
     fn steady(cwnd: u32, rtt_ms: u64) -> (Hybla, Drive) {
         let mut hybla = Hybla::new(HyblaParams::default(), 0);
         let path = Path { srtt: Some(Duration::from_millis(rtt_ms)), ..path_at(0) };

@@ -1,24 +1,25 @@
 //! # Illinois
 //!
 //! ## Idea
-//! Loss decides when to increase and when to decrease, delay decides by how much: fast while the queue is empty, slow
-//! and ready for a deep cut when it is nearly full.
+//! Loss decides when to increase and when to decrease, delay decides by how much. Growth is fast while the queue is
+//! empty. It is slow, and a cut is deep, when the queue is nearly full.
 //!
 //! ## Source and revision
 //! Liu, Başar and Srikant, "TCP-Illinois: a loss and delay-based congestion control algorithm for high-speed
 //! networks", VALUETOOLS 2006; behaviour of Linux 7.2 `net/ipv4/tcp_illinois.c`.
 //!
 //! ## Signals
-//! Loss, classic ECN marks; the average RTT of each round between the smallest and the largest ever seen.
+//! Loss, classic ECN marks; the average RTT of each round, relative to the smallest and the largest RTT of the
+//! connection.
 //!
 //! ## State diagram
 //! slow start → (cwnd ≥ ssthresh) → growth by alpha per round, alpha and beta set anew once per round →
 //! (congestion) → ssthresh = (1 - beta) cwnd.
 //!
 //! ## Deviations from the source
-//! None known. Peculiarities of Linux that are kept: the largest RTT is never forgotten, so one outlier makes the
-//! algorithm insensitive for ever; an ACK that ends recovery counts for growth in full; what an ACK leaves over when
-//! slow start ends is not used.
+//! None known. Details of Linux that apply here, too: the largest RTT is never reset, so one outlier makes the
+//! algorithm insensitive for ever; an ACK that ends recovery counts for growth in full; packets of an ACK that exceed
+//! the end of slow start are not counted for growth.
 //!
 //! ## Validated against
 //! Linux 7.2 in virtual time (`tests/differential`).
@@ -30,21 +31,22 @@ use params::params;
 params! {
     /// Parameters of Illinois.
     pub struct IllinoisParams {
-        /// Below this window it is Reno.
+        /// Window below which Illinois is Reno.
         win_thresh: u32 = 15, "packets", 2..=10_000;
-        /// Rounds of short delay until growth is at its fastest again.
+        /// Rounds with a short delay after which growth is at its maximum again.
         theta: u32 = 5, "rounds", 1..=1_000;
     }
 }
 
-/// alpha and beta are in these parts of one.
+/// Fixed-point value of 1 in alpha.
 const ALPHA_ONE: u64 = 128;
+/// Fixed-point value of 1 in beta.
 const BETA_ONE: u64 = 64;
 const ALPHA_MIN: u64 = 3 * ALPHA_ONE / 10;
 const ALPHA_MAX: u64 = 10 * ALPHA_ONE;
 const BETA_MIN: u64 = BETA_ONE / 8;
 const BETA_MAX: u64 = BETA_ONE / 2;
-/// Larger RTTs are taken for this one, so that Linux's products fit 32 bits.
+/// Limit of RTTs, so that Linux's products fit 32 bits.
 const RTT_MAX_US: u64 = u32::MAX as u64 / ALPHA_MAX;
 
 /// AIMD whose constants depend on the queueing delay.
@@ -107,7 +109,7 @@ impl Illinois {
         }
     }
 
-    /// The increase for an average delay of a round, given the longest delay; both microseconds.
+    /// The increase for the average delay of a round and the longest delay, both in microseconds.
     fn choose_alpha(&mut self, average: u64, longest: u64) -> u64 {
         let short = longest / 100;
         if average > short {
@@ -128,7 +130,7 @@ impl Illinois {
     }
 }
 
-/// The decrease: an eighth up to a tenth of the longest delay, half from eight tenths on, linear between.
+/// The decrease: an eighth up to a tenth of the longest delay, a half from eight tenths on, and linear in between.
 fn choose_beta(average: u64, longest: u64) -> u64 {
     let (low, high) = (longest / 10, longest * 8 / 10);
     if average <= low {
@@ -204,7 +206,7 @@ mod tests {
     const BASE_US: u64 = 40_000;
     const MAX_US: u64 = 80_000;
 
-    /// In congestion avoidance, having seen the longest delay.
+    /// A flow in congestion avoidance that has measured the longest delay.
     fn steady(cwnd: u32) -> (Illinois, Drive) {
         let (mut illinois, mut drive) = (Illinois::new(IllinoisParams::default(), 0), Drive::new());
         illinois.window.ssthresh = 2;
@@ -220,7 +222,7 @@ mod tests {
     fn growth_is_ten_per_round_until_a_delay_was_seen() {
         let (mut illinois, mut drive) = (Illinois::new(IllinoisParams::default(), 0), Drive::new());
         (illinois.window.cwnd, illinois.window.ssthresh) = (1_000, 2);
-        (0..1_009).for_each(|_| drive.ack(&mut illinois, 1_000, 1, BASE_US)); // a round, the growth in it included
+        (0..1_009).for_each(|_| drive.ack(&mut illinois, 1_000, 1, BASE_US)); // a round, including its growth
         assert_eq!(illinois.window.cwnd, 1_010);
     }
 
@@ -235,7 +237,7 @@ mod tests {
     #[test]
     fn no_delay_gives_alpha_10_after_five_rounds() {
         let (mut illinois, mut drive) = steady(100);
-        drive.rounds(&mut illinois, 5, BASE_US); // the first ACK of a round judges the one before
+        drive.rounds(&mut illinois, 5, BASE_US); // the first ACK of a round ends the preceding one
         assert!(illinois.alpha < ALPHA_MAX, "{}", illinois.alpha);
         drive.rounds(&mut illinois, 2, BASE_US);
         assert_eq!(illinois.alpha, ALPHA_MAX);

@@ -1,25 +1,27 @@
 //! # LEDBAT
 //!
 //! ## Idea
-//! Low extra delay background transport: steers its own queueing delay to a target (100 ms) in proportion to the
-//! distance from it, so that it fills an idle path and retreats before anything that queues.
+//! Low extra delay background transport: controls its own queueing delay to a target (100 ms) in proportion to the
+//! distance from it. It fills an idle path and yields to any flow that queues.
 //!
 //! ## Source and revision
 //! RFC 6817 (2012); ns-3 3.43 `tcp-ledbat.cc` for what it leaves to implementations.
 //!
 //! ## Signals
 //! One-way delay (current: smallest of the last four; base: smallest of the last ten minutes), loss, classic ECN marks.
-//! Where the transport has no one-way delay, half the RTT stands for it: queueing then counts half.
+//! If the transport does not measure the one-way delay, half the RTT replaces it, and queueing then counts half.
 //!
 //! ## State diagram
 //! slow start (optional) → (delay above target, or congestion) → cwnd += gain · (target − queueing delay) / target ·
 //! acked / cwnd, at most one packet more than was in flight → (congestion) → ssthresh = cwnd / 2.
 //!
 //! ## Deviations from the source
-//! Windows are whole packets: what is gained or lost accumulates until it is one. The RFC leaves slow start open; it
-//! ends here when the queueing delay first exceeds the target (a reading: ns-3 waits for a loss) and returns only after
-//! a timeout. Known, and kept: a flow that comes later takes the first one's queue for the path's delay, and starves
-//! it; below a buffer of the target's size the target is never met and LEDBAT is no gentler than Reno.
+//! Windows are whole packets: fractional changes accumulate. The RFC does not specify slow start. Here it ends when the
+//! queueing delay first exceeds the target (a reading: ns-3 waits for a loss), and returns only after a timeout.
+//!
+//! Known weaknesses of LEDBAT are not corrected. A later flow takes the first one's queue for the delay of the path,
+//! and starves it. If the buffer is shorter than the target, the target is never reached and LEDBAT is as aggressive
+//! as Reno.
 //!
 //! ## Validated against
 //! The law of RFC 6817 section 2.4.2 (here); its target alone and yielding to Reno (`tests/theory/test_delay_based.py`).
@@ -34,24 +36,24 @@ use units::{Duration, Time};
 params! {
     /// Parameters of LEDBAT.
     pub struct LedbatParams {
-        /// Queueing delay to aim at.
+        /// Target of the queueing delay.
         target_ms: u32 = 100, "ms", 1..=10000;
-        /// Packets gained per round trip without queueing.
+        /// Growth per round trip without queueing.
         gain: f64 = 1.0, "packets", 0.01..=1.0;
-        /// Packets the window may exceed what was in flight.
+        /// Largest excess of the window over the packets in flight.
         allowed_increase: u32 = 1, "packets", 1..=1000;
-        /// Minutes for which the smallest delay is believed.
+        /// Window of the base delay.
         base_history: u32 = 10, "minutes", 1..=60;
-        /// Samples whose smallest is the current delay.
+        /// Samples whose minimum is the current delay.
         current_filter: u32 = 4, "", 1..=64;
-        /// Begin with slow start.
+        /// Whether to begin with slow start.
         slow_start: bool = true, "";
     }
 }
 
 const MINUTE: Duration = Duration::from_secs(60);
 
-/// Steers queueing delay to a target.
+/// Control of the queueing delay to a target.
 pub struct Ledbat {
     params: LedbatParams,
     target: Duration,
@@ -60,7 +62,7 @@ pub struct Ledbat {
     current: Recent,
     base: Recent,
     minute_ends: Time,
-    /// Of the window, the part that is less than a packet.
+    /// Fraction of a packet by which the window exceeds `cwnd`.
     fraction: f64,
 }
 
@@ -100,7 +102,7 @@ impl Ledbat {
         self.current.min().saturating_sub(self.base.min())
     }
 
-    /// The distance from the target in targets: 1 without queueing, negative above the target.
+    /// Relative distance from the target: 1 without queueing, negative above the target.
     fn off_target(&self) -> f64 {
         1.0 - self.queueing_delay().as_nanos() as f64 * self.targets_per_nano
     }
@@ -124,7 +126,7 @@ impl Ledbat {
         }
     }
 
-    /// Moves the window by whole packets and remembers the rest.
+    /// Change the window by whole packets and keep the fraction.
     fn move_by(&mut self, packets: f64, ack: &Ack) {
         let before = f64::from(self.window.cwnd);
         let allowed = f64::from(ack.prior_in_flight + self.params.allowed_increase).max(before);
@@ -172,7 +174,7 @@ mod tests {
 
     const EMPTY_US: u64 = 40_000;
 
-    /// With 100 packets, after slow start, knowing the base delay.
+    /// A flow with 100 packets after slow start, with a known base delay.
     fn steady() -> (Ledbat, Drive) {
         let (mut ledbat, mut drive) = (Ledbat::new(LedbatParams::default(), 0), Drive::new());
         drive.round(&mut ledbat, EMPTY_US);
@@ -181,10 +183,10 @@ mod tests {
         (ledbat, drive)
     }
 
-    /// Packets gained in ten rounds at this queueing delay.
+    /// Growth of the window in ten rounds at this queueing delay, packets.
     fn gained_at(queueing_us: u64) -> i64 {
         let (mut ledbat, mut drive) = steady();
-        drive.rounds(&mut ledbat, 1, EMPTY_US + queueing_us); // the filter still knows smaller delays
+        drive.rounds(&mut ledbat, 1, EMPTY_US + queueing_us); // the filter still has smaller delays
         let before = i64::from(ledbat.window.cwnd);
         drive.rounds(&mut ledbat, 10, EMPTY_US + queueing_us);
         i64::from(ledbat.window.cwnd) - before

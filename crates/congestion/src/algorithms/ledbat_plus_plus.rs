@@ -1,8 +1,8 @@
 //! # LEDBAT++
 //!
 //! ## Idea
-//! LEDBAT without its known faults: a gain that is small on short paths, a decrease in proportion to the window, and
-//! regular slowdowns in which the queue drains, so that latecomers see the true delay of the path.
+//! LEDBAT with corrections: a small gain on short paths, a decrease in proportion to the window, and regular slowdowns.
+//! In a slowdown the queue drains, so that later flows measure the true delay of the path.
 //!
 //! ## Source and revision
 //! draft-irtf-iccrg-ledbat-plus-plus-06 (2026), as deployed in Windows.
@@ -14,11 +14,10 @@
 //! slow start at the reduced gain → (queueing delay above 3/4 of the target, or congestion) → avoidance: per round +gain
 //! below the target, else + max(gain − decrease · cwnd · (delay / target − 1), −cwnd / 2) → (two rounds after the first
 //! slow start; later nine times the duration of the last slowdown) → slowdown: two packets for two rounds → slow start
-//! back to the old window → avoidance.
+//! up to the old window → avoidance.
 //!
 //! ## Deviations from the source
-//! Windows are whole packets: what is gained or lost accumulates until it is one. Rounds of a slowdown are counted in
-//! smallest recent RTTs.
+//! Windows are whole packets: fractional changes accumulate. The rounds of a slowdown last for the smallest recent RTT.
 //!
 //! ## Validated against
 //! The laws of the draft, step by step (here).
@@ -30,25 +29,25 @@ use crate::{Ack, Congestion, Path, Probe, Window, WindowAlgorithm};
 use params::params;
 use units::{Duration, Time};
 
-/// Samples whose smallest is the current RTT.
+/// Samples whose minimum is the current RTT.
 const CURRENT_SAMPLES: u32 = 4;
-/// Minutes for which the smallest RTT is believed.
+/// Window of the base RTT, minutes.
 const BASE_MINUTES: u32 = 10;
 
 params! {
     /// Parameters of LEDBAT++.
     pub struct LedbatPlusPlusParams {
-        /// Queueing delay to stay below.
+        /// Target of the queueing delay.
         target_ms: u32 = 60, "ms", 1..=10_000;
-        /// The gain is one over twice the target in base RTTs, but never less than one over this.
+        /// Largest divisor of the gain. The gain is 1 over twice the target in base RTTs, and at least 1 over this.
         max_gain_divisor: u32 = 16, "", 1..=1000;
-        /// Share of the window lost per round and per target of excess delay.
+        /// Decrease per round, as a share of the window, for a queueing delay of twice the target.
         decrease: f64 = 1.0, "", 0.0..=10.0;
         /// Share of the target at which the first slow start ends.
         slow_start_exit: f64 = 0.75, "", 0.01..=1.0;
-        /// Rounds at two packets in a slowdown.
+        /// Rounds of a slowdown with a window of two packets.
         slowdown_rounds: u32 = 2, "rounds", 1..=100;
-        /// Time between slowdowns, in durations of the last one; 0: no slowdowns.
+        /// Time between slowdowns, as a multiple of the duration of the last one; 0: no slowdowns.
         slowdown_interval: u32 = 9, "", 0..=1000;
     }
 }
@@ -56,14 +55,14 @@ params! {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Phase {
     SlowStart,
-    /// Until the next slowdown, if there is to be one.
+    /// Avoidance until the next slowdown, if any.
     Avoidance(Option<Time>),
-    /// A slowdown that began at `began` stays at two packets until `until`.
+    /// A slowdown since `began`, with a window of two packets until `until`.
     Frozen {
         began: Time,
         until: Time,
     },
-    /// A slowdown that began at that time grows back.
+    /// Growth back to the old window, after a slowdown that began at this time.
     Ramp(Time),
 }
 
@@ -78,7 +77,7 @@ impl Phase {
     }
 }
 
-/// Background traffic that drains its queue from time to time.
+/// Background traffic that drains its queue regularly.
 pub struct LedbatPlusPlus {
     params: LedbatPlusPlusParams,
     target: Duration,
@@ -87,7 +86,7 @@ pub struct LedbatPlusPlus {
     current: Recent,
     base: Recent,
     minute: Option<u64>,
-    /// Of the window, the part that is less than a packet.
+    /// Fraction of a packet by which the window exceeds `cwnd`.
     fraction: f64,
 }
 
@@ -126,7 +125,7 @@ impl LedbatPlusPlus {
         self.current.min().saturating_sub(self.base.min())
     }
 
-    /// Queueing delay in targets.
+    /// Queueing delay as a multiple of the target.
     fn excess(&self) -> f64 {
         self.queueing_delay().as_nanos() as f64 / self.target.as_nanos() as f64
     }
@@ -146,7 +145,7 @@ impl LedbatPlusPlus {
         self.fraction = wanted - f64::from(self.window.cwnd);
     }
 
-    /// What avoidance moves the window by in one round.
+    /// Change of the window in a round of avoidance, packets.
     fn step(&self) -> f64 {
         let (cwnd, above) = (f64::from(self.window.cwnd), self.excess() - 1.0);
         if above <= 0.0 {
@@ -155,7 +154,7 @@ impl LedbatPlusPlus {
         (self.gain() - self.params.decrease * cwnd * above).max(-cwnd / 2.0)
     }
 
-    /// Avoidance begins; the next slowdown comes after `time`.
+    /// Begin avoidance; the next slowdown comes after `time`.
     fn avoid(&mut self, now: Time, time: Duration) {
         self.phase = Phase::Avoidance((self.params.slowdown_interval > 0).then_some(now + time));
     }
@@ -240,7 +239,7 @@ mod tests {
 
     const BASE_US: u64 = 40_000;
 
-    /// In avoidance with 100 packets, knowing the base RTT; the next slowdown is far away.
+    /// A flow with 100 packets in avoidance, with a known base RTT and no slowdown for 1000 s.
     fn steady() -> (LedbatPlusPlus, Drive) {
         let (mut ledbat, mut drive) = (LedbatPlusPlus::new(LedbatPlusPlusParams::default(), 0), Drive::new());
         drive.round(&mut ledbat, BASE_US);
@@ -270,11 +269,11 @@ mod tests {
     #[test]
     fn above_the_target_it_falls_in_proportion_to_the_window_and_the_excess() {
         let (mut ledbat, mut drive) = steady();
-        drive.round(&mut ledbat, BASE_US + 66_000); // the filter still knows smaller delays
+        drive.round(&mut ledbat, BASE_US + 66_000); // the filter still has smaller delays
         let before = f64::from(ledbat.window.cwnd);
         drive.round(&mut ledbat, BASE_US + 66_000);
         let share = f64::from(ledbat.window.cwnd) / before;
-        assert!((share - 0.905).abs() < 0.02, "{share}"); // a tenth above the target costs a tenth
+        assert!((share - 0.905).abs() < 0.02, "{share}"); // 10 % above the target reduces the window by 10 %
     }
 
     #[test]

@@ -1,8 +1,9 @@
 //! # LP
 //!
 //! ## Idea
-//! Low priority: use only what others leave. When the one-way delay rises above a small part of its range the flow
-//! infers that others want the path: it halves, waits, and if the delay is still up falls to one packet.
+//! Low priority: use only the capacity that other flows leave. When the one-way delay rises above a small part of its
+//! range, the flow infers that other flows use the path. It halves its window and waits. If the delay is still high,
+//! the window falls to one packet.
 //!
 //! ## Source and revision
 //! Behaviour of Linux 7.2 `net/ipv4/tcp_lp.c`; Kuzmanovic and Knightly, "TCP-LP: A Distributed Algorithm for Low
@@ -13,21 +14,26 @@
 //!
 //! ## State diagram
 //! Reno → (smoothed one-way delay above min + 15 % of max − min) → cwnd / 2 and no growth for three RTTs (inference) →
-//! (again above while inferring) → cwnd = 1, inference anew → (three RTTs without) → one packet per round trip.
+//! (again above while inferring) → cwnd = 1, inference restarts → (three RTTs without) → one packet per round trip.
 //! Congestion as Reno.
 //!
 //! ## Deviations from the source
-//! Linux reckons one-way delay from TCP timestamps, whose clocks start at random offsets: it scales the remote clock
-//! by a whole number from an estimate of its rate, and subtracts. What comes out is an offset of weeks in a 32-bit
-//! number that the smoothing multiplies by eight, which almost always overflows: the smoothed delay lies below the
-//! smallest one and the flow never yields. In every run of Linux 7.2 that we made it is Reno to the packet. That is
-//! the default here, `clock = "kernel"`, which simply takes no notice of delay.
+//! Linux computes the one-way delay from TCP timestamps, whose clocks start at random offsets. It scales the remote
+//! clock by an integer from an estimate of its rate, and subtracts. The result is an offset of weeks in a 32-bit
+//! number. The smoothing multiplies it by eight, which almost always overflows. The smoothed delay is then below the
+//! smallest one, so the flow never yields. In all our runs of Linux 7.2 it equals Reno to the packet. The
+//! default here, `clock = "kernel"`, therefore ignores delay.
 //!
-//! `clock = "exact"` is the algorithm of the paper on true one-way delays. Where the module on a good clock would differ
-//! from the paper it follows the paper: the range of delays is that of the connection's lifetime (Linux makes each
-//! delay that it yielded to the new minimum), and after yielding growth is additive (Linux stays in slow start, which
-//! with true delays keeps it at 7 % of an empty 20 Mbit/s, 40 ms path). Two readings are ours: delay is tested once the
-//! first loss has shown how large it gets, and what was sent before the flow yielded says nothing of its effect.
+//! `clock = "exact"` is the algorithm of the paper with true one-way delays. Two rules of the Linux module differ from
+//! the paper; here the paper applies:
+//!
+//! - The range of delays covers the lifetime of the connection. In Linux, each delay that the flow yielded to becomes
+//!   the new minimum.
+//! - Growth after yielding is additive. Linux stays in slow start, which with true delays gives 7 % of an empty
+//!   20 Mbit/s, 40 ms path.
+//!
+//! Two readings are ours. Delay is tested once the first loss has shown its maximum. Packets sent before the flow
+//! yielded do not count as evidence of its effect.
 //!
 //! ## Validated against
 //! Linux 7.2 in virtual time (`tests/differential`, kernel clock); yielding to Reno and use of an empty path
@@ -39,11 +45,11 @@ use crate::{Ack, Congestion, Path, Probe, Window, WindowAlgorithm};
 use params::params;
 use units::{Duration, Time};
 
-/// Where one-way delays come from.
+/// Source of one-way delays.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Clock {
-    /// Linux's estimate, which is of no use.
+    /// Linux's estimate, which is useless: delay is ignored.
     Kernel,
     /// The true delay.
     Exact,
@@ -52,9 +58,9 @@ pub enum Clock {
 params! {
     /// Parameters of LP.
     pub struct LpParams {
-        /// Where one-way delays come from: kernel (Linux's estimate, which never yields) or exact.
+        /// Source of one-way delays: kernel (Linux's estimate, with which the flow never yields) or exact.
         clock: Clock = Clock::Kernel, "";
-        /// How far into its range the one-way delay may rise.
+        /// Threshold of the one-way delay, as a share of its range.
         threshold_percent: u32 = 15, "%", 1..=99;
     }
 }
@@ -86,14 +92,14 @@ impl Delay {
     }
 }
 
-/// Gives way on rising one-way delay.
+/// Reno that yields on rising one-way delay.
 pub struct Lp {
     params: LpParams,
     window: Window,
     delay: Delay,
-    /// A loss has shown how large the delay gets.
+    /// Whether a loss has shown the largest delay.
     knows_range: bool,
-    /// No growth until then; a further sign of congestion before is taken gravely.
+    /// End of inference: no growth before, and a second sign of congestion before reduces the window to one packet.
     inference_ends: Time,
     /// Packets below this number were sent before the flow last yielded.
     yielded_at: u64,
@@ -173,10 +179,10 @@ mod tests {
 
     const EMPTY_US: u64 = 40_000;
     const FULL_US: u64 = 80_000;
-    /// 25 % of the range.
+    /// A delay at 25 % of the range.
     const HIGH_US: u64 = 50_000;
 
-    /// With 100 packets, in congestion avoidance, knowing the range of delays.
+    /// A flow with 100 packets in congestion avoidance, after a loss that has shown the range of delays.
     fn steady(clock: Clock) -> (Lp, Drive) {
         let params = LpParams { clock, ..LpParams::default() };
         let (mut lp, mut drive) = (Lp::new(params, 0), Drive::new());
@@ -189,7 +195,7 @@ mod tests {
         (lp, drive)
     }
 
-    /// ACKs until the window shrinks, at most 1000; RTT `rtt_us`.
+    /// Count the ACKs with RTT `rtt_us` until the window shrinks, at most 1000.
     fn acks_to_yield(lp: &mut Lp, drive: &mut Drive, rtt_us: u64) -> u32 {
         let before = lp.window.cwnd;
         (1..1000)

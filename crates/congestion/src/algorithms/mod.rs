@@ -1,4 +1,4 @@
-//! The algorithms. Adding one is one file beside this one and one line here.
+//! The algorithms. A new one needs one file in this folder and one line here.
 
 crate::registry::algorithms! {
     "reno" or "newreno" => reno::Reno,

@@ -1,9 +1,9 @@
 //! # NV
 //!
 //! ## Idea
-//! New Vegas ("Nevada"): the largest rate of a decision period times the smallest RTT is the window the path can
-//! carry; hold the window a fixed pad above it. Takes many samples per decision, so that bursts and batched ACKs of
-//! segmentation offload do not pass for congestion.
+//! New Vegas ("Nevada"): the largest rate of a decision period times the smallest RTT is the window that the path
+//! carries. NV holds the window a fixed pad above it. It takes many samples per decision, so that bursts and batched
+//! ACKs of segmentation offload do not look like congestion.
 //!
 //! ## Source and revision
 //! Behaviour of Linux 7.2 `net/ipv4/tcp_nv.c` (Brakmo, 2010-2016). There is no paper.
@@ -18,11 +18,12 @@
 //! of growth, eight or more good decisions in a row double it.
 //!
 //! ## Deviations from the source
-//! From Linux: the RTT floor that a BPF program can give is absent; its jiffies are exact milliseconds here. As in
-//! Linux the RTT floor is the smallest average of the last 3.75 to 6.25 s (2 s at first), own queue included, as
-//! nothing ever drains it: the window is 10 packets above the BDP until the floor is first renewed, and gains about
-//! nine packets per renewal after (20 Mbit/s, 40 ms: 77, 86, 95, 104 here; 76, 85, 94, 103 in Linux 7.2). No decision
-//! to shrink is taken with fewer than 60 ACKs in hand, so small windows react slowly.
+//! From Linux: the RTT floor cannot be set (a BPF program can in Linux), and jiffies are exact milliseconds.
+//!
+//! As in Linux, the RTT floor is the smallest average of the last 3.75 to 6.25 s (2 s at first). It includes the own
+//! queue, which is never drained. The window is 10 packets above the BDP until the floor is first renewed, and gains
+//! about nine packets with each renewal (20 Mbit/s, 40 ms: 77, 86, 95, 104 here; 76, 85, 94, 103 in Linux 7.2). A
+//! decision to shrink needs at least 60 ACKs, so small windows react slowly.
 //!
 //! ## Validated against
 //! Linux 7.2 in virtual time (`tests/differential`); the steady window (`tests/theory/test_delay_based.py`).
@@ -36,19 +37,19 @@ use units::{Duration, Rng, Time};
 params! {
     /// Parameters of NV.
     pub struct NvParams {
-        /// Packets the window may lie above what the path carries.
+        /// Largest excess of the window over the carried window.
         pad: u32 = 10, "packets", 0..=10000;
-        /// Neither grow nor shrink within this distance below the pad.
+        /// Distance below the pad in which the window neither grows nor shrinks.
         pad_buffer: u32 = 2, "packets", 0..=10000;
-        /// Mean time for which the smallest RTT is believed.
+        /// Mean time between renewals of the RTT floor.
         reset_period_s: f64 = 5.0, "s", 0.1..=3600.0;
-        /// Fraction of the excess cut per decision, in 1/128.
+        /// Share of the excess cut per decision.
         cong_dec_mult: u32 = 38, "1/128", 0..=128;
-        /// Fraction of the window kept after a loss, in 1/1024.
+        /// Factor of the window on a loss.
         loss_dec_factor: u32 = 819, "1/1024", 102..=1024;
-        /// Weight of a new RTT in the average, in 1/256; 0 takes each as it is.
+        /// Weight of a new RTT in the average; 0: no average.
         rtt_factor: u32 = 128, "1/256", 0..=256;
-        /// Good decisions after which growth slowed by timeouts gets faster again.
+        /// Good decisions after which growth that timeouts have slowed doubles.
         growth_rate_neg: u32 = 8, "decisions", 0..=255;
         /// Samples needed to shrink.
         dec_eval_min_calls: u32 = 60, "", 1..=255;
@@ -56,7 +57,7 @@ params! {
         inc_eval_min_calls: u32 = 20, "", 1..=255;
         /// Samples needed to leave the first slow start.
         ssthresh_eval_min_calls: u32 = 30, "", 1..=255;
-        /// Rounds without a decision after which growth stops if the window is too large.
+        /// Rounds without a decision after which growth stops, if the window is too large.
         stop_rtt_cnt: u32 = 10, "rounds", 1..=255;
         /// Rounds needed to shrink.
         rtt_min_cnt: u32 = 2, "rounds", 1..=255;
@@ -65,17 +66,17 @@ params! {
 
 /// When the RTT floor is first renewed.
 const FIRST_RESET: Duration = Duration::from_secs(2);
-/// Rounds with a single ACK are stretched, to begin with by this many packets.
+/// Smallest extension of rounds with a single ACK, packets.
 const LEAST_STRETCH: u32 = 4;
 const STRETCH_STEP: u32 = 2;
-/// A burst of the largest size and one more, packets.
+/// Largest extension of rounds: a burst of the largest size and one more, packets.
 const MOST_STRETCH: u32 = 81;
-/// Timeouts can slow growth down by two to this power.
+/// Largest slowdown of growth by timeouts, as a power of two.
 const SLOWEST_GROWTH: u32 = 8;
-/// Counters of a decision period are a byte wide in Linux.
+/// Limit of the counters of a decision period, which have one byte in Linux.
 const MOST: u32 = 255;
 
-/// What one decision rests on.
+/// Samples of a decision period.
 #[derive(Clone, Copy, Debug, Default)]
 struct Evidence {
     /// Largest of packets in flight over RTT, packets per second times 2^16.
@@ -84,7 +85,7 @@ struct Evidence {
     rounds: u32,
 }
 
-/// Holds the window a pad above what the path carries.
+/// A window held a pad above the window that the path carries.
 pub struct Nv {
     params: NvParams,
     window: Window,
@@ -98,10 +99,10 @@ pub struct Nv {
     last_una: u64,
     stretch: u32,
     allowed_to_grow: bool,
-    /// Growth is slowed by two to this power.
+    /// Slowdown of growth, as a power of two.
     slowness: u32,
     good_decisions: u32,
-    /// Congestion: begin anew once it is over.
+    /// Whether there is congestion: measurements restart once it is over.
     disturbed: bool,
 }
 
@@ -131,9 +132,9 @@ impl Algorithm for Nv {
     }
 }
 
-/// Measuring.
+/// Measurements.
 impl Nv {
-    /// Takes one sample: the average RTT, the rate it implies and the floor below it.
+    /// Process one sample: update the average RTT, the largest rate and the RTT floor.
     fn sample(&mut self, rtt: Duration, in_flight: u32, now: Time) {
         let average_us = self.average(rtt.as_micros()).max(1);
         let rate = ((u64::from(in_flight) * 1_000_000) << 16) / average_us;
@@ -163,19 +164,19 @@ impl Nv {
         self.average_us
     }
 
-    /// The window the path carries: the largest rate at the smallest RTT, packets.
+    /// The window that the path carries: the largest rate times the RTT floor, packets.
     fn carried(&self) -> u32 {
         let packets = u128::from(self.evidence.rate) * u128::from(self.floor_us) / (1_000_000 << 16);
         packets.min(u128::from(u32::MAX / 2)) as u32
     }
 
-    /// A round is over: decide, if there is evidence enough.
+    /// End a round and decide, if there are enough samples.
     fn end_round(&mut self, acked: u64, path: &Path) {
         self.round_end = path.next;
         self.evidence.rounds = (self.evidence.rounds + 1).min(MOST);
         let alone = self.evidence.samples == 1;
         if alone && acked >= u64::from(self.stretch - 1) && self.stretch < MOST_STRETCH {
-            // One ACK for the whole window: segmentation offload hides the path from so small a window.
+            // One ACK for the whole window: with segmentation offload so small a window gives no useful sample.
             self.stretch = (self.stretch + STRETCH_STEP).min(MOST_STRETCH);
             self.round_end = path.next + u64::from(self.stretch);
             self.evidence.samples = 0;
@@ -196,9 +197,9 @@ impl Nv {
     }
 }
 
-/// Deciding.
+/// Decisions.
 impl Nv {
-    /// The window is above `limit`: shrink, given evidence enough.
+    /// Shrink a window above `limit`, if there are enough samples. True if decided.
     fn hold(&mut self, limit: u32) -> bool {
         let Evidence { samples, rounds, .. } = self.evidence;
         if rounds < self.params.rtt_min_cnt {
@@ -227,7 +228,7 @@ impl Nv {
         true
     }
 
-    /// The window is well below its limit: grow, given evidence enough.
+    /// Let a window well below its limit grow, if there are enough samples. True if decided.
     fn release(&mut self) -> bool {
         if self.evidence.samples < self.params.inc_eval_min_calls {
             return false;
@@ -324,7 +325,7 @@ mod tests {
 
     const BASE_US: u64 = 40_000;
 
-    /// In congestion avoidance with `cwnd` packets, knowing the base RTT.
+    /// A flow with `cwnd` packets in congestion avoidance, with a known base RTT.
     fn steady(cwnd: u32) -> (Nv, Drive) {
         let (mut nv, mut drive) = (Nv::new(NvParams::default(), 1), Drive::new());
         nv.established(&drive.path(0));

@@ -1,9 +1,9 @@
 //! # TCP Prague
 //!
 //! ## Idea
-//! DCTCP for the Internet: packets carry ECT(1) for low latency, a fractional window is cut in proportion to the
-//! share of marks and grows with every unmarked packet even while it is cut, sending is paced in short bursts, and
-//! flows with short round trips slow down to the pace of 25 ms once they are old.
+//! DCTCP for the Internet. Packets have ECT(1) for low latency. A fractional window is cut in proportion to the share
+//! of marks, and grows with every unmarked packet even while it is cut. Packets are paced in short bursts. Flows with
+//! a short RTT grow as slowly as at 25 ms once they are old.
 //!
 //! ## Source and revision
 //! Behaviour of L4STeam/linux `net/ipv4/tcp_prague.c`, version 0.6 (02573a215581; preset `v0.6`) and, for a window of
@@ -14,31 +14,35 @@
 //! Counted marks (AccECN, RFC 9768), loss, and the smoothed RTT for pacing and RTT independence.
 //!
 //! ## State diagram
-//! slow start → (first marks) → additive increase of 1 (or less: RTT independence) packet per round trip of unmarked
+//! slow start → (first marks) → additive increase of 1 packet (or less: RTT independence) per round trip of unmarked
 //! packets; (marks, once per round trip) → window × (1 - alpha / 2); (loss, timeout) → window / 2 and no growth until
-//! recovery is over. alpha ← alpha + (F - alpha) / 16 once per round trip, from the first mark on.
+//! recovery ends. alpha ← alpha + (F - alpha) / 16 once per round trip, from the first mark on.
 //!
 //! ## Deviations from the source
-//! Floating point in place of fixed point, but for RTTs. Detection of classic queues is left out, as it is off by
-//! default. Without ECN it is Reno with the transport's recovery, as in the source.
-//!
-//! A timeout moves the slow-start threshold to half the window at once. In the source the window runs to the old
-//! threshold and then steps down; but what is sent is paced by the half all the time. RTTs above 100 ms are not scaled;
-//! 0.6 compares other units and scales up to 12.8 s, which only matters for `additive` and `scalable`. Pacing lets a
-//! packet go per 64 round trips at least: losses in a row halve the source's fractional window, and its rate, to
-//! nothing.
-//!
-//! Two things of 0.7 are not built: up to four packets of window its law is one of the rate, paced 3 % above and below
-//! in turn, and there packets shrink, down to 150 bytes.
+//! - Arithmetic is in floating point instead of fixed point, except for RTTs.
+//! - Detection of classic queues is not implemented, as it is off by default.
+//! - Without ECN, Prague is Reno with the transport's recovery, as in the source.
+//! - A timeout sets the slow-start threshold to half the window at once. In the source the window grows to the old
+//!   threshold and then steps down, but the pacing rate is that of half the window all the time.
+//! - RTTs above 100 ms are not scaled. Version 0.6 compares different units and scales up to 12.8 s, which only matters
+//!   for `additive` and `scalable`.
+//! - Pacing allows at least one packet per 64 round trips. In the source, successive losses halve the fractional
+//!   window, and so the rate, down to 0.
+//! - Two rules of 0.7 are not implemented. Its law for windows up to four packets is one of the rate, paced 3 %
+//!   above and below in turn. Packets then shrink, down to 150 bytes.
 //!
 //! ## Validated against
-//! Its laws of equilibrium, pacing and RTT independence (here, and `tests/theory`), and both versions in a kernel; it
-//! is not in the mainline one. Version 0.7 is another algorithm: flows of 10 and 40 ms share 50 Mbit/s of a dual queue
-//! 0.676 to 0.324 under 0.6, and 0.763 to 0.237 under 0.7 (here 0.679 and 0.780 for the first). Single packets in place
-//! of pairs (`min_burst`) do most of that: 0.754. They also make 3.51 Mbit/s of 2.43 for a flow alone at 4 Mbit/s (there
-//! 3.51 of 2.43). RTT independence after 4 round trips makes the start slower: 42.9 Mbit/s for 46.4 in 10 s; 0.7 as a
-//! whole has 43.6 (there 43.4 for 46.2). At 1 Mbit/s the law of the rate is missing: 0.86 Mbit/s, 38 ms and 43 % of
-//! marks; there 0.83, 33 and 58.
+//! Its laws of equilibrium, pacing and RTT independence (here, and `tests/theory`), and both versions in a kernel, as
+//! Prague is not in the mainline kernel. Version 0.7 is a different algorithm:
+//!
+//! - Flows of 10 and 40 ms on 50 Mbit/s with a dual queue: in the kernel the first has 0.676 of the goodput with
+//!   0.6, and 0.763 with 0.7. Here it has 0.679 and 0.780. Single packets instead of pairs (`min_burst`) cause most
+//!   of the difference: with them alone it has 0.754.
+//! - A single flow at 4 Mbit/s: single packets raise its goodput from 2.43 to 3.51 Mbit/s, in the kernel and here.
+//! - The first 10 s: RTT independence after 4 round trips reduces the goodput from 46.4 to 42.9 Mbit/s. Version 0.7
+//!   as a whole has 43.6 Mbit/s here; in the kernel it has 43.4 Mbit/s instead of 46.2.
+//! - A flow at 1 Mbit/s, where the law of the rate is missing: 0.86 Mbit/s, 38 ms and 43 % of packets marked here;
+//!   0.83 Mbit/s, 33 ms and 58 % in the kernel.
 
 use crate::registry::Algorithm;
 use crate::rtt_scaling::RttScaling;
@@ -50,28 +54,29 @@ use params::params;
 use units::{Duration, Rate, Time};
 
 params! {
-    /// Parameters of Prague, as the module has them.
+    /// Parameters of Prague, as in the module.
     pub struct PragueParams {
-        /// How flows of short RTT are slowed down: none, rate, scalable or additive.
+        /// Law by which flows with a short RTT are slowed down: none, rate, scalable or additive.
         rtt_scaling: RttScaling = RttScaling::Rate, "";
         /// RTT below which flows are slowed down.
         rtt_target_ms: f64 = 25.0, "ms", 0.001..=100.0;
-        /// Round trips after slow start before they are.
+        /// Round trips after slow start until flows are slowed down.
         rtt_transition: u32 = 500, "round trips", 0..=1_000_000;
-        /// Longest burst as a power of two: 1/2^burst_shift seconds ...
+        /// Longest burst as a power of two: 1/2^burst_shift seconds.
         burst_shift: u32 = 12, "", 0..=30;
-        /// ... but at least so many packets: with 1, flows of short RTT gain on those of long RTT.
+        /// Smallest burst; with 1, flows with a short RTT get more in competition with a long RTT.
         min_burst: u32 = 2, "packets", 1..=44;
-        /// Average share of marks with which a flow begins.
+        /// Initial average of the share of marks.
         initial_alpha: f64 = 1.0, "", 0.0..=1.0;
-        /// The first mark halves the window whatever that average.
+        /// Whether the first mark halves the window, whatever the average.
         first_mark_halves: bool = false, "";
-        /// Pace by whole packets, and by what is in flight if that is more, not by the fractional window.
+        /// Whether the pacing rate follows the window in whole packets, or the packets in flight if more, instead of
+        /// the fractional window.
         pace_by_flight: bool = false, "";
-        /// Growth is per fractional window, not per window in whole packets.
+        /// Whether growth is per fractional window, instead of the window in whole packets.
         growth_by_fraction: bool = false, "";
-        /// The fractional window follows slow start. If not, pacing stays at the initial window, so that slow start soon
-        /// ends for want of packets in flight, and the window grows from there by a packet per round trip.
+        /// Whether the fractional window follows slow start. If not, pacing stays at the initial window. Slow start
+        /// then ends soon for lack of packets in flight, and the window grows by a packet per round trip.
         slow_start_counts: bool = false, "";
     }
     presets {
@@ -89,31 +94,33 @@ const GAIN: f64 = 1.0 / 16.0;
 /// Smallest growth for an unmarked packet: the resolution of the source's fractional window.
 /// L4STeam/linux `prague_cong_control` (CWND_UNIT is 2^20).
 const LEAST_GROWTH: f64 = 1.0 / (1u64 << 20) as f64;
+/// Smallest window, packets.
 /// L4STeam/linux `prague_frac_cwnd_to_snd_cwnd`.
 const MIN_CWND: u32 = 2;
-/// Own: least window to pace by, packets.
+/// Smallest window in the pacing rate, packets.
+/// Own: keeps the rate above 0.
 const LEAST_PACED: f64 = 1.0 / 64.0;
 /// Smallest rate of version 0.7, bytes per second.
 /// L4STeam/linux `MINIMUM_RATE`.
 const MIN_RATE: f64 = 12_500.0;
-/// IP and TCP headers, with timestamps: the source paces whole packets, bytes.
+/// IP and TCP headers with timestamps, bytes, as the source paces whole packets.
 /// L4STeam/linux `prague_update_pacing_rate`.
 const HEADERS: u64 = 52;
 /// A fractional window, cut in proportion to marks and paced.
 pub struct Prague {
     params: PragueParams,
-    /// Marks are fed back; without them everything below the window is idle.
+    /// Whether marks are fed back. If not, Prague is Reno, and all fields below `window` are unused.
     ecn: bool,
-    /// The whole packets that the transport goes by; it follows `target` one packet per ACK.
+    /// The window of the transport in whole packets, which follows `target` by one packet per ACK.
     window: Window,
-    /// The window in fractions of a packet.
+    /// The fractional window, packets.
     target: f64,
-    /// The same when the last loss was found, and cwnd then.
+    /// `target` and cwnd when the last loss was detected.
     before_loss: (f64, u32),
     /// Average share of packets marked.
     alpha: f64,
     saw_marks: bool,
-    /// Nothing grows until recovery is over.
+    /// Whether growth waits for the end of recovery.
     in_loss: bool,
     state: CaState,
     /// Growth per round trip of unmarked packets.
@@ -169,7 +176,7 @@ impl Prague {
         self.params.rtt_scaling != RttScaling::None && self.round.count >= self.params.rtt_transition
     }
 
-    /// A flow that runs at the pace of the target RTT has to wait until that has passed since `last`.
+    /// Whether an RTT-independent flow must wait, as less than the target RTT has passed since `last`.
     /// L4STeam/linux `prague_target_rtt_elapsed`.
     fn must_wait(&self, last: Time, path: &Path) -> bool {
         let independent = self.is_old() && !self.window.in_slow_start();
@@ -180,8 +187,8 @@ impl Prague {
         Duration::from_nanos((self.params.rtt_target_ms * 1e6) as u64)
     }
 
-    /// Slow start, then additive increase. False if slow start took all: then the window does not follow the target,
-    /// which is above it after a timeout or an idle time.
+    /// Grow by slow start, then by additive increase. False if slow start took all packets. The window then does not
+    /// follow the target, which is above it after a timeout or an idle time.
     /// L4STeam/linux `prague_ai_ack_increase`, `prague_update_cwnd`.
     fn grow(&mut self, unmarked: u32) -> bool {
         let mut left = unmarked;
@@ -205,7 +212,7 @@ impl Prague {
         self.target.ceil().max(1.0)
     }
 
-    /// Moves the window by at most a packet towards the target. Having to shrink ends slow start.
+    /// Move the window by at most one packet towards the target. A decrease ends slow start.
     /// L4STeam/linux `prague_frac_cwnd_to_snd_cwnd`.
     fn follow(&mut self) {
         let whole = self.whole() as u32;
@@ -232,7 +239,7 @@ impl Prague {
         self.in_loss = true;
     }
 
-    /// Ends the round trip, if it is over and the pace allows.
+    /// End the round trip, if it is over and RTT independence allows.
     /// L4STeam/linux `prague_update_alpha`, `prague_should_update_ewma`.
     fn end_round(&mut self, path: &Path) {
         let una = path.next - u64::from(path.packets_out);
@@ -263,7 +270,7 @@ impl Prague {
         self.increase = scaling.increase(self.rtt_target(), path);
     }
 
-    /// A window per RTT, two in early slow start; bursts of at most 1/4096 s.
+    /// Set the pacing rate, one window per RTT or two in early slow start, and the burst, by default at most 1/4096 s.
     /// L4STeam/linux `prague_update_pacing_rate`.
     fn pace(&mut self, path: &Path) {
         let Some(srtt) = path.srtt else { return };
@@ -356,7 +363,7 @@ impl CongestionControl for Prague {
 
     fn on_recovery_exit(&mut self, path: &Path) {
         self.in_loss = false;
-        self.state = path.state; // what follows within this ACK is an episode of its own
+        self.state = path.state; // a later event of this ACK begins a new episode
     }
 
     fn set_cwnd(&mut self, cwnd: u32) {

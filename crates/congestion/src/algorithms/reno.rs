@@ -1,7 +1,7 @@
 //! # Reno
 //!
 //! ## Idea
-//! Grow by one packet per round trip, halve on congestion: the reference every other algorithm is compared to.
+//! Grow by one packet per round trip, halve on congestion: the reference to which other algorithms are compared.
 //! With selective acknowledgements and the transport's loss recovery this is what RFC 6582 calls NewReno.
 //!
 //! ## Source and revision
@@ -28,7 +28,7 @@ use params::params;
 params! {
     /// Parameters of Reno.
     pub struct RenoParams {
-        /// Fraction of the window kept after congestion.
+        /// Factor of the window on congestion.
         beta: f64 = 0.5, "", 0.1..=0.95;
     }
 }

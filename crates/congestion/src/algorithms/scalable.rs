@@ -1,8 +1,8 @@
 //! # Scalable
 //!
 //! ## Idea
-//! Grow in proportion to the window, cut by an eighth: recovery from a loss takes the same number of round trips
-//! whatever the window.
+//! Grow in proportion to the window, cut by an eighth. The window recovers from a loss in the same number of round
+//! trips at any size.
 //!
 //! ## Source and revision
 //! Kelly, "Scalable TCP", CCR 33(2), 2003; behaviour of Linux 7.2 `net/ipv4/tcp_scalable.c`.
@@ -15,8 +15,8 @@
 //! ssthresh = 7/8 cwnd.
 //!
 //! ## Deviations from the source
-//! None known. Linux adds one packet per 100 acknowledged packets, where the paper adds 0.01 per ACK: the same, unless
-//! ACKs are delayed, and then twice the paper's.
+//! None known. Linux adds one packet per 100 acknowledged packets, and the paper 0.01 packets per ACK. With delayed
+//! ACKs, Linux grows twice as fast as the paper.
 //!
 //! ## Validated against
 //! Linux 7.2 in virtual time (`tests/differential`).
@@ -28,9 +28,9 @@ use params::params;
 params! {
     /// Parameters of Scalable.
     pub struct ScalableParams {
-        /// Acknowledged packets worth one packet of growth; below this window growth is Reno's.
+        /// Acknowledged packets per packet of growth; in smaller windows growth is Reno's.
         per_increment: u32 = 100, "packets", 2..=10_000;
-        /// The window falls by itself divided by two to the power of this.
+        /// Decrease on congestion: the window divided by 2 to the power of this.
         decrease_shift: u32 = 3, "", 1..=16;
     }
 }

@@ -1,8 +1,8 @@
 //! # Vegas
 //!
 //! ## Idea
-//! The difference between the rate a window should give at the smallest RTT ever seen and the rate it does give is
-//! the number of packets the flow keeps queued. Vegas steers that number between alpha and beta, one packet per round.
+//! A window would give a higher rate at the smallest RTT than it gives now. The difference of both rates shows how many
+//! packets the flow has queued. Vegas keeps this number between alpha and beta, by one packet per round.
 //!
 //! ## Source and revision
 //! Behaviour of Linux 7.2 `net/ipv4/tcp_vegas.c`; Brakmo and Peterson, "TCP Vegas: End to End Congestion Avoidance on
@@ -17,14 +17,17 @@
 //! samples, it is Reno.
 //!
 //! ## Deviations from the source
-//! From Linux: none known. From the paper, as in Linux: the queue is estimated as cwnd (rtt − base) / base, which is
-//! rtt / base times the paper's; slow start doubles every round, not every other; there is no early retransmission;
-//! a time without anything in flight, however short, forgets the base RTT; the window grows in slow start and by the
-//! Vegas law even if the application does not use it. The product in the estimate has 32 bits as in Linux, so it wraps
-//! beyond 4295 packet-seconds of queue.
+//! From Linux: none known. From the paper, as in Linux:
+//!
+//! - The queue is estimated as cwnd (rtt − base) / base, which is rtt / base times the paper's.
+//! - Slow start doubles the window every round, not every other.
+//! - There is no early retransmission.
+//! - An idle time without packets in flight, however short, resets the base RTT.
+//! - The window grows in slow start and by the Vegas law even if the application does not use it.
+//! - The product in the estimate has 32 bits, so it wraps beyond 4295 packet-seconds of queue.
 //!
 //! ## Validated against
-//! Linux 7.2 in virtual time (`tests/differential`); steady queue, sharing and the advantage of latecomers
+//! Linux 7.2 in virtual time (`tests/differential`); steady queue, sharing and the advantage of later flows
 //! (`tests/theory/test_delay_based.py`).
 
 use crate::delay::RttWatch;
@@ -36,11 +39,11 @@ use params::params;
 params! {
     /// Parameters of Vegas.
     pub struct VegasParams {
-        /// Grow while fewer packets than this are queued.
+        /// Queue below which the window grows.
         alpha: u32 = 2, "packets", 1..=1000;
-        /// Shrink while more packets than this are queued.
+        /// Queue above which the window shrinks.
         beta: u32 = 4, "packets", 1..=1000;
-        /// Leave slow start when more packets than this are queued.
+        /// Queue above which slow start ends.
         gamma: u32 = 1, "packets", 0..=1000;
     }
 }
@@ -63,7 +66,7 @@ impl Algorithm for Vegas {
 }
 
 impl Vegas {
-    /// Packets queued, as Linux reckons, from the smallest RTT of the round.
+    /// Packets queued by Linux's formula, from the smallest RTT of the round.
     fn queued(&self) -> u32 {
         let extra_us = self.watch.min_us - self.watch.base_us;
         self.window.cwnd.wrapping_mul(extra_us) / self.watch.base_us
@@ -74,7 +77,7 @@ impl Vegas {
         (u64::from(self.window.cwnd) * u64::from(self.watch.base_us) / u64::from(self.watch.min_us)) as u32
     }
 
-    /// The decision of one round.
+    /// Decide on the window at the end of a round.
     fn steer(&mut self, acked: u32) {
         let queued = self.queued();
         if self.window.in_slow_start() {
@@ -103,7 +106,7 @@ impl WindowAlgorithm for Vegas {
 
     fn measure(&mut self, ack: &Ack, path: &Path) {
         self.watch.digest(ack, path);
-        // Not in `grow`: Linux does all this even if the window is not used.
+        // Not in `grow`, as Linux does this even if the window is not used.
         if !ack.may_grow || !self.watch.enabled() {
             return;
         }
@@ -158,7 +161,7 @@ mod tests {
 
     const BASE_US: u64 = 40_000;
 
-    /// In congestion avoidance with 50 packets and a known base RTT, at the start of a round.
+    /// A flow with 50 packets in congestion avoidance, with a known base RTT, at the start of a round.
     fn steady() -> (Vegas, Drive) {
         let (mut vegas, mut drive) = (Vegas::new(VegasParams::default(), 0), Drive::new());
         vegas.set_cwnd(50);
@@ -168,7 +171,7 @@ mod tests {
         (vegas, drive)
     }
 
-    /// Window after a round of the given RTT that began at 50 packets.
+    /// The window after a round with this RTT that began with 50 packets.
     fn after_a_round_of(rtt_us: u64) -> u32 {
         let (mut vegas, mut drive) = steady();
         drive.round(&mut vegas, rtt_us); // ends the base round, whose minimum decides

@@ -1,8 +1,8 @@
 //! # Veno
 //!
 //! ## Idea
-//! Reno that tells at each loss, by Vegas's backlog, whether the path was congested: with few packets queued it was an
-//! accident (a radio link, say) and costs a fifth of the window instead of half.
+//! Reno that decides at each loss, by Vegas's queue estimate, whether the path was congested. With few packets queued
+//! the loss was random (on a radio link, for instance) and costs a fifth of the window instead of half.
 //!
 //! ## Source and revision
 //! Behaviour of Linux 7.2 `net/ipv4/tcp_veno.c`; Fu and Liew, "TCP Veno: TCP Enhancement for Transmission Over
@@ -17,15 +17,17 @@
 //! grows like Reno.
 //!
 //! ## Deviations from the source
-//! From Linux: none known. From the paper, as in Linux: the queue is estimated from the RTT of the present ACK, not
-//! from the smallest of the round; the estimate is kept from before an episode to its end; in the congested region
-//! two windows and a little more are acknowledged per increment; the first samples (two in 65,536) go to Reno.
+//! From Linux: none known. From the paper, as in Linux:
+//!
+//! - The queue is estimated from the RTT of the present ACK, not from the smallest of the round.
+//! - The estimate from before an episode is used until its end.
+//! - In the congested region slightly more than two windows are acknowledged per increment.
+//! - Growth is Reno's for the first samples (two in 65,536).
 //!
 //! ## Validated against
-//! Linux 7.2 in virtual time (`tests/differential`); the window under random loss
-//! (`tests/theory/test_delay_based.py`): 1.5 times Reno's at 1 % and 1.7 times at 0.1 %, where AIMD(1, 4/5) promises
-//! 1.73; Linux 7.2 has 1.54 at 1 %. The round without growth that every recovery takes costs the more frequent
-//! reductions more.
+//! Linux 7.2 in virtual time (`tests/differential`); the window under random loss (`tests/theory/test_delay_based.py`).
+//! The window is 1.5 times Reno's at 1 % and 1.7 times at 0.1 %; the law of AIMD(1, 4/5) gives 1.73, and Linux 7.2 has
+//! 1.54 at 1 %. Every recovery has a round without growth, which costs more if reductions are frequent.
 
 use crate::delay::RttWatch;
 use crate::registry::Algorithm;
@@ -36,7 +38,7 @@ use params::params;
 params! {
     /// Parameters of Veno.
     pub struct VenoParams {
-        /// A loss with fewer packets queued than this is an accident.
+        /// Queue below which a loss counts as random.
         beta: u32 = 3, "packets", 1..=1000;
     }
 }
@@ -46,11 +48,11 @@ pub struct Veno {
     beta_half_packets: u32,
     window: Window,
     watch: RttWatch,
-    /// RTT samples ever taken; wraps as in Linux.
+    /// Number of RTT samples so far; wraps as in Linux.
     samples: u16,
-    /// Packets queued at the last ACK that could grow the window, in half packets.
+    /// Queue at the last ACK that could grow the window, half packets.
     queued_half_packets: u32,
-    /// The next full window of ACKs adds a packet.
+    /// Whether the next full window of ACKs adds a packet.
     add_next: bool,
 }
 
@@ -147,10 +149,10 @@ mod tests {
     use crate::test_drive::Drive;
 
     const BASE_US: u64 = 40_000;
-    /// 100 * (1 - 40/50) = 20 packets queued.
+    /// An RTT with 100 * (1 - 40/50) = 20 packets queued.
     const CONGESTED_US: u64 = 50_000;
 
-    /// In congestion avoidance with 100 packets and a known base RTT.
+    /// A flow with 100 packets in congestion avoidance, with a known base RTT.
     fn steady() -> (Veno, Drive) {
         let (mut veno, mut drive) = (Veno::new(VenoParams::default(), 0), Drive::new());
         veno.set_cwnd(100);

@@ -1,7 +1,7 @@
 //! # Westwood+
 //!
 //! ## Idea
-//! Reno that, instead of halving, falls to the window that the path was just seen to carry: the bandwidth at which ACKs
+//! Reno that, instead of halving, reduces the window to the measured capacity of the path: the bandwidth at which ACKs
 //! return times the smallest RTT. Random losses then cost nothing.
 //!
 //! ## Source and revision
@@ -9,15 +9,15 @@
 //! control", CCR 34(2), 2004; behaviour of Linux 7.2 `net/ipv4/tcp_westwood.c`.
 //!
 //! ## Signals
-//! Loss, classic ECN marks, what each ACK acknowledges, RTT in whole milliseconds.
+//! Loss, classic ECN marks, bytes per ACK, RTT in whole milliseconds.
 //!
 //! ## State diagram
 //! slow start → (cwnd ≥ ssthresh) → Reno's growth → (congestion) → ssthresh = cwnd / 2 while recovery lasts → (its end)
 //! → cwnd = ssthresh = bandwidth × smallest RTT; a timeout sets ssthresh to that at once.
 //!
 //! ## Deviations from the source
-//! None known. Peculiarities of Linux that are kept: the window halves first and jumps when recovery ends, even if the
-//! episode was undone; bandwidth in whole bytes per millisecond, RTT rounded up to milliseconds.
+//! None known. Details of Linux that apply here, too: the window halves first and jumps when recovery ends, even if the
+//! episode was undone; bandwidth is in whole bytes per millisecond, and the RTT is rounded up to milliseconds.
 //!
 //! ## Validated against
 //! Linux 7.2 in virtual time (`tests/differential`).
@@ -54,7 +54,7 @@ struct Bandwidth {
 }
 
 impl Bandwidth {
-    /// Ends the present measurement if it has lasted longer than `window_ms`.
+    /// End the present measurement if it has lasted longer than `window_ms`.
     fn measure(&mut self, now_ms: u64, window_ms: u64) {
         let elapsed = now_ms.saturating_sub(self.since_ms);
         if elapsed <= window_ms {
@@ -71,8 +71,8 @@ impl Bandwidth {
         self.since_ms = now_ms;
     }
 
-    /// What an ACK of `bytes` says was delivered when packets are missing: a duplicate stands for one packet, and is
-    /// taken off the cumulative ACK that follows.
+    /// Bytes delivered according to an ACK of `bytes` while packets are missing. A duplicate ACK counts as one packet,
+    /// which is subtracted from the next cumulative ACK.
     fn count(&mut self, bytes: u64, mss: u64) -> u64 {
         if bytes == 0 {
             self.counted += mss;
@@ -89,7 +89,7 @@ impl Bandwidth {
     }
 }
 
-/// Reno with a bandwidth estimate for a threshold.
+/// Reno with a threshold from a bandwidth estimate.
 pub struct Westwood {
     params: WestwoodParams,
     window: Window,
@@ -97,7 +97,7 @@ pub struct Westwood {
     rtt_ms: u64,
     rtt_min_ms: u64,
     forget_rtt_min: bool,
-    /// The episode under way is one whose end sets the window.
+    /// Whether the end of the present episode sets the window.
     reducing: bool,
 }
 
@@ -120,7 +120,7 @@ impl Algorithm for Westwood {
 }
 
 impl Westwood {
-    /// The window the path was seen to carry, packets.
+    /// The window that the path carries by measurement, packets.
     fn carried(&self, mss: u32) -> u32 {
         let bytes = self.bandwidth.estimate.saturating_mul(self.rtt_min_ms);
         (bytes / u64::from(mss)).clamp(u64::from(MIN_CWND), u64::from(u32::MAX / 2)) as u32
@@ -136,7 +136,7 @@ impl Westwood {
         self.bandwidth.bytes += match (started, orderly) {
             (true, true) => bytes,
             (true, false) => self.bandwidth.count(bytes, mss),
-            (false, _) => 0, // where the first ACK counts from is not known
+            (false, _) => 0, // the start of the first ACK's bytes is unknown
         };
     }
 }
@@ -189,7 +189,7 @@ mod tests {
     use crate::CongestionControl;
     use crate::test_drive::Drive;
 
-    /// Has seen `rounds` rounds of 100 packets in 100 ms.
+    /// A flow after `rounds` rounds of 100 packets in 100 ms.
     fn after(rounds: u32) -> (Westwood, Drive) {
         let (mut westwood, mut drive) = (Westwood::new(WestwoodParams::default(), 0), Drive::new());
         westwood.window.ssthresh = 2;

@@ -1,9 +1,8 @@
 //! # YeAH
 //!
 //! ## Idea
-//! Yet another high-speed TCP: grows as fast as Scalable while its own queue is short ("fast"), like Reno when it is
-//! not ("slow"), and takes its queue out of the network before that overflows, unless a competing Reno flow would
-//! profit from it.
+//! Yet another high-speed TCP: grows as fast as Scalable while its own queue is short ("fast"), and like Reno otherwise
+//! ("slow"). It drains its queue before that overflows, unless a competing Reno flow would profit.
 //!
 //! ## Source and revision
 //! Behaviour of Linux 7.2 `net/ipv4/tcp_yeah.c`; Baiocchi, Castellani and Vacirca, "YeAH-TCP: Yet Another Highspeed
@@ -18,8 +17,8 @@
 //! (congestion) → ssthresh = cwnd less the queue (an eighth to a half), or cwnd / 2 after 16 slow rounds in a row.
 //!
 //! ## Deviations from the source
-//! From Linux: none known. As in Linux, fast growth is one packet per min(cwnd, 100) acknowledged, so that below 100
-//! packets fast and slow are the same; unlike Vegas it judges rounds outside the Open state too.
+//! From Linux: none known. As in Linux, fast growth is one packet per min(cwnd, 100) acknowledged, so fast and slow are
+//! the same below 100 packets. Unlike Vegas, YeAH also judges rounds outside the Open state.
 //!
 //! ## Validated against
 //! Linux 7.2 in virtual time (`tests/differential`); its own queue on a long path (`tests/theory/test_delay_based.py`).
@@ -33,15 +32,15 @@ use params::params;
 params! {
     /// Parameters of YeAH.
     pub struct YeahParams {
-        /// Queue that calls for decongestion.
+        /// Queue above which the flow drains it.
         alpha: u32 = 80, "packets", 1..=100000;
-        /// The queueing delay may be the base RTT divided by this.
+        /// Largest queueing delay of a fast round, as the base RTT divided by this.
         phy: u32 = 8, "", 1..=1000;
-        /// After so many slow rounds in a row the competing flows are taken to be loss-based: halve on loss.
+        /// Slow rounds in a row after which a loss halves the window, as competing flows are then loss-based.
         rho: u32 = 16, "rounds", 1..=100000;
-        /// After so many fast rounds there is no competing flow.
+        /// Fast rounds after which no competing flow is assumed.
         zeta: u32 = 50, "rounds", 1..=100000;
-        /// A loss costs at least the window divided by 2 to this.
+        /// Smallest reduction on a loss: the window divided by 2 to the power of this.
         delta: u32 = 3, "", 1..=10;
     }
 }
@@ -49,12 +48,12 @@ params! {
 /// Packets per increment in fast mode (Linux's Scalable).
 const FAST_INCREMENT: u32 = 100;
 
-/// Fast while the queue is short.
+/// Scalable growth while the queue is short, else Reno.
 pub struct Yeah {
     params: YeahParams,
     window: Window,
     watch: RttWatch,
-    /// Queue at the last judgement, packets.
+    /// Queue in the last round, packets.
     queued: u32,
     slow_rounds: u32,
     fast_rounds: u32,
@@ -90,7 +89,7 @@ impl Yeah {
         }
     }
 
-    /// The verdict on a round.
+    /// Classify the round as fast or slow, and drain a long queue.
     fn judge_round(&mut self) {
         let extra_us = self.watch.min_us - self.watch.base_us;
         let cwnd = u64::from(self.window.cwnd);
@@ -113,7 +112,7 @@ impl Yeah {
         }
     }
 
-    /// Takes the queue out of the network.
+    /// Reduce the window by the queue, down to half of it or to the estimated Reno window.
     fn decongest(&mut self) {
         let cwnd = self.window.cwnd;
         if cwnd > self.reno_window {
@@ -126,7 +125,7 @@ impl Yeah {
         (self.window.cwnd / 2).max(MIN_CWND)
     }
 
-    /// What a loss costs, packets.
+    /// Reduction of the window on a loss, packets.
     fn reduction(&self) -> u32 {
         if self.slow_rounds >= self.params.rho {
             return self.half();
@@ -186,12 +185,12 @@ mod tests {
     use crate::test_drive::Drive;
 
     const BASE_US: u64 = 100_000;
-    /// 1000 * (1 - 100/110) = 91 packets queued: too many, though the delay would do.
+    /// An RTT with a queue above `alpha`, 1000 * (1 - 100/110) = 91 packets, but a delay below the limit.
     const LONG_US: u64 = 110_000;
-    /// An eighth above the base and a little: too slow whatever the queue.
+    /// An RTT slightly more than an eighth above the base: slow with any queue.
     const SLOW_US: u64 = 113_000;
 
-    /// In congestion avoidance with `cwnd` packets, in fast mode, knowing the base RTT.
+    /// A flow with `cwnd` packets in congestion avoidance, in fast mode, with a known base RTT.
     fn steady(cwnd: u32) -> (Yeah, Drive) {
         let (mut yeah, mut drive) = (Yeah::new(YeahParams::default(), 0), Drive::new());
         yeah.set_cwnd(cwnd);
@@ -211,9 +210,9 @@ mod tests {
     #[test]
     fn decongestion_takes_the_queue_out_once_per_round() {
         let (mut yeah, mut drive) = steady(1000);
-        drive.round(&mut yeah, LONG_US); // its first ACK ends the round before
+        drive.round(&mut yeah, LONG_US); // its first ACK ends the preceding round
         let before = yeah.window.cwnd;
-        drive.ack(&mut yeah, before, 1, LONG_US); // its first ACK judges it
+        drive.ack(&mut yeah, before, 1, LONG_US); // ends the long round
         assert_eq!(yeah.window.cwnd, before - before / 11);
         assert_eq!(yeah.window.ssthresh, yeah.window.cwnd);
         drive.ack(&mut yeah, before, 1, LONG_US);

@@ -37,7 +37,7 @@ impl Gradients {
         (self.tail, self.filled, self.sum) = (0, false, Extremes::default());
     }
 
-    /// Adds the gradient of a round; the sum, extrapolated while rounds are missing.
+    /// Add the gradient of a round. Return the sum, extrapolated while rounds are missing.
     pub(super) fn add(&mut self, gradient: Extremes) -> i64 {
         let change = gradient.minus(std::mem::replace(&mut self.ring[self.tail], gradient));
         self.sum = Extremes { min: self.sum.min + change.min, max: self.sum.max + change.max };
@@ -48,7 +48,7 @@ impl Gradients {
     }
 }
 
-/// The smaller of two, but zero means unknown.
+/// The smaller of two values, where 0 means unknown.
 pub(super) fn least(known: i64, new: i64) -> i64 {
     match (known, new) {
         (0, other) | (other, 0) => other,
@@ -61,7 +61,7 @@ pub(super) fn probability(gradient_us: i64, factor: u32) -> f64 {
     1.0 - exp_minus(gradient_us as f64 * 1e-6 * f64::from(factor))
 }
 
-/// exp(−x) for x ≥ 0 from additions and multiplications only, which give the same bits everywhere.
+/// Compute exp(−x) for x ≥ 0 by additions and multiplications only, which give the same bits on all machines.
 fn exp_minus(x: f64) -> f64 {
     if x > 40.0 {
         return 0.0;

@@ -1,4 +1,4 @@
-//! Prague alone: its equilibrium, its pacing, and what marks and losses do.
+//! Prague alone: its equilibrium, its pacing, and the effects of marks and losses.
 
 use super::*;
 use crate::kit::ideal;
@@ -21,7 +21,7 @@ impl Rounds {
         Rounds { prague, path }
     }
 
-    /// A round trip, packet by packet; packet n is marked if `marked(n)`, and the first mark is echoed.
+    /// Run a round trip, packet by packet. Packet n is marked if `marked(n)`, and the first mark is echoed.
     fn round(&mut self, marked: impl Fn(u32) -> bool) {
         let window = self.prague.control().cwnd;
         let mut told = false;
@@ -54,7 +54,7 @@ fn without_marks_it_grows_by_a_packet_per_round_trip() {
 
 #[test]
 fn in_equilibrium_there_are_about_two_marks_per_round_trip() {
-    // Marks by dice that do not depend on the window: p W comes to about 2 (1 - p), from either side.
+    // With random marks that do not depend on the window, p W converges to about 2 (1 - p), from either side.
     for start in [10, 1_000] {
         let mut rounds = avoidance(start);
         let (mut dice, p, mut sum) = (units::Rng::stream(1, "marks"), 0.02, 0.0);
@@ -114,7 +114,7 @@ fn a_timeout_halves_and_slow_start_leads_no_further_than_there() {
     rounds.prague.on_congestion(Congestion::Timeout { first: true }, &rounds.path);
     rounds.prague.set_cwnd(1);
     rounds.path.state = CaState::Loss;
-    (0..3).for_each(|_| rounds.round(|_| false)); // 1 to 8 packets: what is lost is sent again
+    (0..3).for_each(|_| rounds.round(|_| false)); // 1 to 8 packets: retransmissions
     rounds.path.state = CaState::Open;
     rounds.prague.on_recovery_exit(&rounds.path);
     let mut seen = Vec::new();
@@ -160,7 +160,7 @@ fn growth_is_scaled_anew_when_the_window_changes() {
     let mut rounds = Rounds::new(50, Duration::from_millis(5), params);
     let before = rounds.prague.increase;
     rounds.path.srtt = Some(Duration::from_millis(10));
-    rounds.prague.target = 49.5; // the window of 50 holds
+    rounds.prague.target = 49.5; // the window remains 50
     rounds.prague.on_ack(&ideal::ack(1), &rounds.path);
     assert_eq!(rounds.prague.increase, before);
     rounds.prague.target = 60.0;
@@ -257,7 +257,7 @@ fn an_old_flow_is_cut_at_most_once_per_target_rtt() {
         cuts += u32::from(rounds.prague.target < before);
         rounds.path.now += Duration::from_millis(5);
     }
-    assert_eq!(cuts, 4); // 100 ms
+    assert_eq!(cuts, 4); // in 100 ms
 }
 
 #[test]
