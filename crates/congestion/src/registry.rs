@@ -36,7 +36,7 @@ pub enum BuildError {
     Params {
         /// The algorithm.
         algorithm: &'static str,
-        /// What is wrong, and what would be right.
+        /// The problems, each with the correct form.
         problems: Refusal,
     },
 }

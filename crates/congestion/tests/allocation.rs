@@ -16,12 +16,12 @@ thread_local! {
 unsafe impl GlobalAlloc for Counting {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         ALLOCATIONS.set(ALLOCATIONS.get() + 1);
-        // SAFETY: the caller's promises hold for it, too.
+        // SAFETY: the caller's guarantees apply to this call, too.
         unsafe { System.alloc(layout) }
     }
 
     unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
-        // SAFETY: the caller's promises hold for it, too.
+        // SAFETY: the caller's guarantees apply to this call, too.
         unsafe { System.dealloc(pointer, layout) }
     }
 }

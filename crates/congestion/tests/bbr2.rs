@@ -1,4 +1,4 @@
-//! BBRv2 where it differs from BBRv3, step by step.
+//! Differences of BBRv2 from BBRv3, step by step.
 
 use crate::flow::{BDP, Flow};
 use congestion::Congestion;
@@ -22,7 +22,7 @@ fn bbr2_forgets_what_the_probe_delivered_when_it_is_over() {
     let floor = |name: &str| {
         let mut flow = Flow::new(name, Value::Null).up();
         flow.in_flight = 2 * BDP;
-        flow.until("ProbeBW:Down", BDP); // the last sample of UP is of a whole BDP
+        flow.until("ProbeBW:Down", BDP); // the last sample of UP is a whole BDP
         flow.lose(2 * BDP, 1);
         flow.round(10);
         flow.per_rtt("bw_lo").unwrap()
@@ -38,14 +38,15 @@ fn bbr2_does_not_count_tail_losses() {
     assert_eq!(flow.variable("inflight_hi"), None);
 }
 
-/// In UP at a bound of 120 packets, a third of which comes in while the window is full, a third while it is not, and a
-/// third while it is again: by how much the bound has grown. It grows by one for every window acknowledged.
+/// Return the growth of the bound in UP, in packets, when three ACKs of 60 packets arrive: the first while the window
+/// is full, the second while it is not, the third while it is full again. The bound is 120 packets, and grows by one
+/// for every window acknowledged.
 fn growth_with_a_pause(name: &str) -> f64 {
     let mut flow = Flow::new(name, Value::Null).up();
     flow.lose(120, 10);
     flow.in_flight = BDP / 2;
     flow.until("ProbeBW:Up", BDP);
-    flow.in_flight = 0; // far from the bound: no risk is seen
+    flow.in_flight = 0; // far below the bound, so the probe is not stopped there
     let before = flow.variable("inflight_hi").unwrap();
     for full in [true, false, true] {
         flow.algorithm.set_cwnd(120);
@@ -60,7 +61,7 @@ fn bbr2_forgets_growth_of_the_bound_that_was_not_used() {
     assert_eq!((growth_with_a_pause("bbr2"), growth_with_a_pause("bbr3")), (0.0, 1.0));
 }
 
-/// On a path short enough for marks to count.
+/// A flow on a path that is short enough for marks to count.
 fn marked() -> Flow {
     Flow::with_rtt("bbr2", json!({ "ecn": true }), Duration::from_millis(4))
 }
@@ -81,7 +82,7 @@ fn bbr2_bounds_the_bandwidth_by_marks_unless_the_application_was_the_limit() {
 fn bbr2_cuts_the_bandwidth_for_marks_or_for_loss_whatever_is_lower_but_not_for_both() {
     let bw_lo = |marked_packets: u32, lost: bool| {
         let mut flow = marked().cruise();
-        flow.round(10); // a poor round, so that the next one's delivery is no floor
+        flow.round(10); // a small delivery, which is no floor for the bound of the next round
         if lost {
             flow.lose(BDP, 1);
         }

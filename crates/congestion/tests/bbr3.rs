@@ -16,7 +16,7 @@ fn draft() -> Flow {
 #[test]
 fn startup_ends_after_three_rounds_with_less_than_25_percent_growth() {
     let mut flow = google();
-    flow.in_flight = 10 * BDP; // the queue is long: DRAIN is seen
+    flow.in_flight = 10 * BDP; // a long queue, so that DRAIN lasts
     for packets in [100, 124, 124] {
         flow.round(packets);
         assert_eq!(flow.state(), "Startup");
@@ -51,7 +51,7 @@ fn six_loss_events_in_a_round_of_recovery_end_startup_if_more_than_2_percent_was
 #[test]
 fn startup_ended_by_loss_bounds_the_flight_by_what_a_round_delivered() {
     let bound = Flow::lossy_startup("bbr3", 6).variable("inflight_hi").unwrap();
-    assert!((400.0..=401.0).contains(&bound), "{bound}"); // bandwidths are rounded up, and so are BDPs
+    assert!((400.0..=401.0).contains(&bound), "{bound}"); // bandwidth and BDP are rounded up
 }
 
 #[test]
@@ -110,7 +110,7 @@ fn loss_above_2_percent_in_up_bounds_the_flight_where_it_crossed_the_threshold()
     flow.lose(150, 2);
     assert_eq!(flow.variable("inflight_hi"), None); // 2 of 150 is less than 2 %
     flow.lose(150, 3);
-    // Of 149 packets 2.9 could be lost; 2 were: the 150th packet was the first too many.
+    // Up to 2.9 of 149 packets may be lost, and 2 were, so the loss of the 150th exceeds the threshold.
     let crossing = 149.0 + (0.01953 * 149.0 - 2.0) / (1.0 - 0.01953);
     let bound = flow.variable("inflight_hi").unwrap();
     assert!((bound - crossing).abs() <= 1.0, "{bound} and {crossing}");
@@ -166,7 +166,7 @@ fn in_up_the_bound_grows_by_one_then_two_then_four_packets_per_round() {
     flow.lose(120, 10);
     flow.in_flight = BDP / 2;
     flow.until("ProbeBW:Up", BDP);
-    flow.in_flight = 0; // far from the bound: no risk is seen
+    flow.in_flight = 0; // far below the bound, so the probe is not stopped there
     flow.algorithm.set_cwnd(120);
     let mut growth = Vec::new();
     for _ in 0..4 {
@@ -180,7 +180,7 @@ fn in_up_the_bound_grows_by_one_then_two_then_four_packets_per_round() {
 #[test]
 fn loss_in_cruise_cuts_the_short_term_bounds_once_per_round() {
     let mut flow = google().cruise();
-    flow.round(10); // a poor round, so that the next one's delivery is no floor
+    flow.round(10); // a small delivery, which is no floor for the bounds of the next round
     let window = f64::from(flow.cwnd());
     for n in 1..=5 {
         flow.lose(BDP, n);

@@ -1,4 +1,4 @@
-//! BBR-n+ where it differs from BBRv3, step by step.
+//! Differences of BBR-n+ from BBRv3, step by step.
 
 use crate::flow::{BDP, Flow};
 use congestion::EcnMode;
@@ -13,7 +13,8 @@ fn bursts_of_bbr_n_plus_are_at_least_four_packets() {
     assert_eq!(burst("bbr3", Value::Null), 2);
 }
 
-/// Rounds of BBR-n+ in STARTUP, flat from the first on, with this RTT above the minimum; at most 20.
+/// Count the rounds of BBR-n+ in STARTUP, at most 20. Round n delivers `packets(n)`, and from the second round on the
+/// RTT is `queue_ms` above the minimum.
 fn startup_rounds(params: Value, queue_ms: u64, packets: impl Fn(u32) -> u32) -> u32 {
     let mut flow = Flow::new("bbr_n_plus", params);
     for n in 0..20 {
@@ -37,7 +38,7 @@ fn smart_exit_wants_a_queue_besides_a_plateau() {
 fn smart_exit_as_printed_never_ends_startup_on_a_full_pipe() {
     let literal = || json!({ "preset": "smart_exit", "exit": "literal" });
     assert_eq!(startup_rounds(literal(), 100, |_| BDP), 20);
-    // Only a bandwidth that keeps falling short of the best does.
+    // Only a bandwidth below the best in several rounds ends STARTUP.
     assert_eq!(startup_rounds(literal(), 100, |n| if n < 2 { BDP } else { BDP / 2 }), 5);
 }
 

@@ -1,26 +1,26 @@
-//! `ad_bbr`, properties that show without a network.
+//! Properties of `ad_bbr` that need no network.
 
 use super::{Loop, RTPROP_US};
 use congestion::build;
 use serde_json::{Value, json};
 use units::Duration;
 
-/// The rate is multiplied by gamma.
+/// Presets that multiply the rate by gamma.
 const TIMES: [&str; 5] = ["literal", "faithful", "sane", "dynamic", "si"];
 const ALL: [&str; 7] = ["literal", "faithful", "sane", "dynamic", "si", "reduce", "reduce_dynamic"];
-/// nRTT is always RTprop.
+/// Presets in which nRTT is always RTprop.
 const NO_REFERENCE: [&str; 5] = ["literal", "faithful", "sane", "si", "reduce"];
 
 fn preset(name: &str) -> Value {
     json!({ "preset": name })
 }
 
-/// A sender that probes, on an empty path so far.
+/// A sender in UP on an empty path.
 fn probing(name: &str) -> Loop {
     Loop::in_state("ad_bbr", preset(name), "ProbeBW:Up")
 }
 
-/// The factor on the rate right after one RTT sample of `rtprop_us` + `queue_us`, the reference being `rtprop_us`.
+/// Return the factor of the rate after one RTT sample of `rtprop_us` + `queue_us`, with the reference `rtprop_us`.
 fn factor(name: &str, rtprop_us: u64, queue_us: u64) -> f64 {
     let mut sender = Loop::with(build("ad_bbr", &preset(name), 1).unwrap(), rtprop_us);
     sender.ack();
@@ -29,7 +29,7 @@ fn factor(name: &str, rtprop_us: u64, queue_us: u64) -> f64 {
     sender.see("pacing_factor")
 }
 
-/// Queues that put the ratio at 1.5 and beyond, microseconds.
+/// Queueing delays with a ratio of 1.5 and more, microseconds.
 fn far_queues(rtprop_us: u64) -> impl Iterator<Item = u64> {
     (0..60).map(move |n| rtprop_us / 2 + n * rtprop_us / 4)
 }
@@ -169,7 +169,7 @@ fn drain_empties_the_queue_of_startup_whatever_the_reference_has_become() {
     }
 }
 
-/// A sender whose path became 60 ms long without a queue, `seconds` ago.
+/// A sender on a path whose RTT rose to 60 ms without a queue, `seconds` ago.
 fn after_a_longer_path(name: &str, seconds: f64) -> Loop {
     let mut sender = probing(name);
     sender.rtt_us = 60_000;

@@ -1,10 +1,11 @@
-//! `bbq`, properties that show without a network.
+//! Properties of `bbq` that need no network.
 
 use super::{GAP_US, Loop, RTPROP_US};
 use congestion::build;
 use serde_json::json;
 
-/// Seconds that a probe takes when the RTT stands at `rtt_us`, and the in-flight condition of BBRv1 holds.
+/// Return the duration of a probe in seconds with a constant RTT of `rtt_us`, while the in-flight condition of BBRv1 is
+/// met.
 fn probe_s(algorithm: &str, rtt_us: u64) -> f64 {
     let mut sender = Loop::in_state(algorithm, json!({}), "ProbeBW:Cruise");
     sender.rtt_us = rtt_us;
@@ -29,7 +30,7 @@ fn a_queue_below_a_tenth_of_the_rtt_does_not_shorten_the_probe() {
     let mut sender = Loop::in_state("bbq", json!({}), "ProbeBW:Up");
     sender.rtt_us = RTPROP_US * 109 / 100;
     sender.run(0.2);
-    assert_eq!(sender.state_name(), "ProbeBW:Up"); // the flight stays below 1.25 times the product
+    assert_eq!(sender.state_name(), "ProbeBW:Up"); // the flight remains below 1.25 BDP
     assert_eq!(sender.see("queue_detected"), 0.0);
 }
 

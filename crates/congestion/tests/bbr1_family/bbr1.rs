@@ -1,11 +1,11 @@
-//! `bbr1`, properties that show without a network.
+//! Properties of `bbr1` that need no network.
 
 use super::{Loop, RTPROP_US};
 use congestion::build;
 use serde_json::json;
 use units::Duration;
 
-/// Whole rounds of one ACK each, with the given gaps between packets in microseconds: the state after each.
+/// Run rounds of one ACK each, with the given gaps between packets in microseconds. Return the state after each round.
 fn states_after(rounds: &[(u64, bool)]) -> Vec<&'static str> {
     let mut sender = Loop::new("bbr1", json!({}));
     sender.in_flight = 0;

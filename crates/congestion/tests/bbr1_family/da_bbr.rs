@@ -1,20 +1,20 @@
-//! `da_bbr`, properties that show without a network.
+//! Properties of `da_bbr` that need no network.
 
 use super::{BDP, Loop, RTPROP_US};
 use congestion::{CaState, Congestion};
 use serde_json::json;
 
-/// The window in bandwidth-delay products when the RTT has stood at `rtt_us` for a while, room for bursts taken off.
+/// Return the window in BDP at a constant RTT of `rtt_us`, without the room for bursts.
 fn window(rtt_us: u64) -> f64 {
     let mut sender = Loop::in_state("da_bbr", json!({}), "ProbeBW:Cruise");
     sender.rtt_us = rtt_us;
-    (0..300).for_each(|_| sender.ack()); // up by one with each, or down at once
+    (0..300).for_each(|_| sender.ack()); // the window rises by one per ACK, or falls at once
     (sender.cwnd() - 3.0 * sender.burst()) / BDP
 }
 
 fn assert_window(rtt_us: u64, expected: f64) {
     let found = window(rtt_us);
-    assert!((found - expected).abs() <= 4.0 / BDP, "{found}, expected {expected}"); // even, and two for a probe
+    assert!((found - expected).abs() <= 4.0 / BDP, "{found}, expected {expected}"); // rounded to even, and two packets for a probe
 }
 
 #[test]
@@ -35,7 +35,7 @@ fn with_a_queue_of_nine_rtts_the_window_is_twenty_elevenths_of_a_bdp() {
 #[test]
 fn probe_rtt_holds_a_third_of_the_window() {
     let mut sender = Loop::in_state("da_bbr", json!({}), "ProbeBW:Cruise");
-    sender.rtt_us = RTPROP_US + 1_000; // no equal minimum renews the stamp
+    sender.rtt_us = RTPROP_US + 1_000; // an RTT equal to the minimum would renew it
     sender.run(5.0);
     let before = loop {
         let before = sender.cwnd();
@@ -47,7 +47,7 @@ fn probe_rtt_holds_a_third_of_the_window() {
     assert_eq!(sender.cwnd(), (before / 3.0).floor());
 }
 
-/// A sender whose recovery has begun, and its window before.
+/// Return a sender at the start of recovery, and its window before.
 fn recovering() -> (Loop, f64) {
     let mut sender = Loop::in_state("da_bbr", json!({}), "ProbeBW:Cruise");
     sender.run(0.05);
@@ -84,7 +84,7 @@ fn after_recovery_the_window_grows_back_by_what_is_acknowledged() {
 fn a_grown_minimum_gives_the_window_of_bbr1_back() {
     let mut sender = Loop::in_state("da_bbr", json!({}), "ProbeBW:Cruise");
     sender.rtt_us = RTPROP_US * 3 / 2;
-    sender.run(12.0); // the path became longer; the old minimum expires
+    sender.run(12.0); // the path has become longer, and the old minimum expires
     assert!(sender.state_name().starts_with("ProbeBW"));
     assert_eq!(sender.see("window_share"), 1.0);
 }

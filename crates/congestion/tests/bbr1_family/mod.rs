@@ -1,5 +1,5 @@
-//! BBRv1 and its descendants, ACK by ACK: each test is a checkable property of a specification. What needs a network
-//! is in `tests/theory/test_bbr1_family.py`.
+//! BBRv1 and its descendants, ACK by ACK: each test is a property of a specification. Properties that need a network
+//! are in `tests/theory/test_bbr1_family.py`.
 
 mod ad_bbr;
 mod bbq;
@@ -13,12 +13,13 @@ use units::{Duration, Time};
 
 /// RTT of the empty path, microseconds.
 const RTPROP_US: u64 = 20_000;
-/// The bottleneck delivers a packet every so many microseconds: 116 Mbit/s.
+/// Time between two packets from the bottleneck, microseconds: 116 Mbit/s.
 const GAP_US: u64 = 100;
 /// Packets in one bandwidth-delay product.
 const BDP: f64 = 200.0;
 
-/// A sender in closed loop: ACKs come as the bottleneck, the pacing rate and the window allow, with the RTT of `rtt_us`.
+/// A sender in closed loop: ACKs arrive as the bottleneck, the pacing rate and the window allow, with an RTT of
+/// `rtt_us`.
 struct Loop {
     algorithm: Box<dyn CongestionControl>,
     now: Time,
@@ -56,7 +57,7 @@ impl Loop {
         sender
     }
 
-    /// A sender that runs until it is in the state `name`.
+    /// Build a sender and run it until it is in the state `name`.
     fn in_state(algorithm: &str, params: Value, name: &str) -> Loop {
         let mut sender = Loop::new(algorithm, params);
         sender.run_until(name);
@@ -77,14 +78,14 @@ impl Loop {
         }
     }
 
-    /// Microseconds until the next ACK: whatever is slowest.
+    /// Time until the next ACK, microseconds: the longest of the limits.
     fn gap_us(&self) -> u64 {
         let control = self.algorithm.control();
         let paced = control.pacing_rate.map_or(0, |rate| 1_448_000_000 / rate.bytes_per_sec().max(1) / 1_000);
         GAP_US.max(paced).max(self.rtt_us / u64::from(control.cwnd))
     }
 
-    /// One ACK of one packet.
+    /// Process an ACK of one packet.
     fn ack(&mut self) {
         let gap = self.gap_us();
         self.now += Duration::from_micros(gap);
@@ -93,7 +94,7 @@ impl Loop {
         self.ack_of(Duration::from_micros(gap), prior_in_flight, 0);
     }
 
-    /// One ACK of one packet that took `interval` after the one before, as its rate sample says.
+    /// Process an ACK of one packet with a rate sample of one packet per `interval`.
     fn ack_of(&mut self, interval: Duration, prior_in_flight: u32, lost: u32) {
         self.delivered += 1;
         self.lost += u64::from(lost);
@@ -121,7 +122,7 @@ impl Loop {
         }
     }
 
-    /// Runs until the state is `name`; seconds that took.
+    /// Run until the state is `name`. Return the time that it took, seconds.
     fn run_until(&mut self, name: &str) -> f64 {
         let start = self.now;
         while self.state_name() != name {
@@ -162,7 +163,7 @@ impl Loop {
         f64::from(self.algorithm.control().cwnd)
     }
 
-    /// Packets per burst that the window leaves room for.
+    /// Packets of a burst, for which the window has room.
     fn burst(&self) -> f64 {
         let rate = self.algorithm.control().pacing_rate.expect("paced").bytes_per_sec();
         (rate / 1024 / u64::from(ideal::MSS)).max(2) as f64
