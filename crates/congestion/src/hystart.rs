@@ -72,8 +72,9 @@ impl HyStart {
         self.start_round(path.now, path.next);
     }
 
-    /// Process an RTT sample; `base` is the smallest RTT so far. Rounds are counted from the first sample on,
-    /// whatever the window, so that the first train tested is complete (Linux since 6.14). Linux `hystart_update`.
+    /// Process an RTT sample; `base` is the smallest RTT so far. Rounds are counted from the first sample on, even in
+    /// small windows, so that the first train tested is complete (Linux since 6.14).
+    /// Linux `hystart_update`.
     pub(crate) fn on_rtt(
         &mut self,
         rtt: Duration,
@@ -138,8 +139,8 @@ fn burst_allowance(path: &Path) -> Duration {
     path.pacing_rate.time_to_send(4 * u64::from(path.max_burst_bytes)).min(Duration::from_millis(1))
 }
 
-/// HyStart++ (RFC 9406 section 4.2): on a sign of delay grow at a quarter of the speed for five rounds
-/// (conservative slow start) and go back if the delay was an accident.
+/// HyStart++ (RFC 9406 section 4.2): when delay rises, grow at a quarter of the speed for five rounds
+/// (conservative slow start). Return to slow start if the delay falls again.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct HyStartPlusPlus {
     stopped: bool,

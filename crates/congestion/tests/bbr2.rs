@@ -38,9 +38,8 @@ fn bbr2_does_not_count_tail_losses() {
     assert_eq!(flow.variable("inflight_hi"), None);
 }
 
-/// Return the growth of the bound in UP, in packets, when three ACKs of 60 packets arrive: the first while the window
-/// is full, the second while it is not, the third while it is full again. The bound is 120 packets, and grows by one
-/// for every window acknowledged.
+/// Return the growth of a bound of 120 packets in UP, after three ACKs of 60 packets. The window is full at the first and
+/// the third. The bound grows by one packet for every window acknowledged.
 fn growth_with_a_pause(name: &str) -> f64 {
     let mut flow = Flow::new(name, Value::Null).up();
     flow.lose(120, 10);

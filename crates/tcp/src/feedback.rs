@@ -93,7 +93,7 @@ impl Echo {
         wanted
     }
 
-    /// Set the ECN-Echo of DCTCP to the mark of the packet passed to `arrive`, after the flush that `arrive` asked for.
+    /// Set the ECN-Echo of DCTCP to the mark of the packet passed to `arrive`. To be called after the flush, if any.
     pub fn turn(&mut self, marked: bool) {
         if self.feedback == Feedback::EveryMark {
             self.ece = marked;

@@ -23,15 +23,16 @@
 //!
 //! ## Deviations from the source
 //! Not implemented: the fast path for ACKs of app-limited flows, which only saves time, and the rerouting of flows
-//! within a data centre (PLB). The window is in packets in preset `draft`, too. [A
-//! table](../../explanation/bbr3-google-and-draft.md) has the differences of the presets.
+//! within a data centre (PLB). The window is in packets in preset `draft`, too. The
+//! differences of the presets are in [this table](../../explanation/bbr3-google-and-draft.md).
 //!
 //! Google's kernel subtracts SACKed packets of a burst from the flight of the rest of that burst, although they were
 //! in flight (`tcp_shifted_skb` lowers `tx.in_flight`). The bound found in this way is 1 to 3 packets lower. The next
-//! probe begins below the limit of the path, lasts a round longer and loses 9 to 11 packets instead of 5. With a
-//! buffer of half a BDP at 50 Mbit/s and 20 ms, a flow retransmits 76 packets in that kernel, 61 here, and 79 here
-//! with an emulation of this rule (25 s without the first 5 s, means of three runs). The rule looks like a mistake
-//! and is not followed.
+//! probe begins below the limit of the path, lasts a round longer and loses 9 to 11 packets instead of 5.
+//!
+//! A flow over a buffer of half a BDP at 50 Mbit/s and 20 ms retransmits 76 packets in that kernel, and 61 here. With
+//! an emulation of the rule it retransmits 79 here (25 s without the first 5 s, means of three runs). The rule looks
+//! like a mistake and is not followed.
 //!
 //! For a burst that is acknowledged in part, that kernel uses the flight at the end of the burst for the sample. Here
 //! it is the flight of the packet.

@@ -16,8 +16,10 @@
 //! → (congestion) → ssthresh = 0.8 cwnd.
 //!
 //! ## Deviations from the source
-//! None known. Details of Linux that apply here, too: growth is multiplied by the packets per ACK (assumed to be two
-//! until measured), although it already counts packets; a timeout resets the maximum and the packets per ACK.
+//! None known. Details of Linux that apply here, too:
+//!
+//! - Growth is multiplied by the packets per ACK (assumed to be two until measured), although it already counts packets.
+//! - A timeout resets the maximum and the packets per ACK.
 //!
 //! ## Validated against
 //! Linux 7.2 in virtual time (`tests/differential`).

@@ -16,8 +16,12 @@
 //! cwnd / 2.
 //!
 //! ## Deviations from the source
-//! None known. Details of Linux that apply here, too: growth counts ACKs, not packets; the initial window is rho, which
-//! is one packet on paths up to 50 ms; growth is Reno's while packets are missing; the window is at most 65,535.
+//! None known. Details of Linux that apply here, too:
+//!
+//! - Growth counts ACKs, not packets.
+//! - The initial window is rho, which is one packet on paths up to 50 ms.
+//! - Growth is Reno's while packets are missing.
+//! - The window is at most 65,535 packets.
 //!
 //! ## Validated against
 //! Linux 7.2 in virtual time (`tests/differential`).

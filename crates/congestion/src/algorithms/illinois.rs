@@ -13,13 +13,15 @@
 //! connection.
 //!
 //! ## State diagram
-//! slow start → (cwnd ≥ ssthresh) → growth by alpha per round, alpha and beta set anew once per round →
+//! slow start → (cwnd ≥ ssthresh) → growth by alpha per round, alpha and beta updated once per round →
 //! (congestion) → ssthresh = (1 - beta) cwnd.
 //!
 //! ## Deviations from the source
-//! None known. Details of Linux that apply here, too: the largest RTT is never reset, so one outlier makes the
-//! algorithm insensitive for ever; an ACK that ends recovery counts for growth in full; packets of an ACK that exceed
-//! the end of slow start are not counted for growth.
+//! None known. Details of Linux that apply here, too:
+//!
+//! - The largest RTT is never reset, so one outlier makes the algorithm insensitive for ever.
+//! - An ACK that ends recovery counts for growth in full.
+//! - Packets of an ACK that exceed the end of slow start are not counted for growth.
 //!
 //! ## Validated against
 //! Linux 7.2 in virtual time (`tests/differential`).

@@ -16,8 +16,10 @@
 //! → cwnd = ssthresh = bandwidth × smallest RTT; a timeout sets ssthresh to that at once.
 //!
 //! ## Deviations from the source
-//! None known. Details of Linux that apply here, too: the window halves first and jumps when recovery ends, even if the
-//! episode was undone; bandwidth is in whole bytes per millisecond, and the RTT is rounded up to milliseconds.
+//! None known. Details of Linux that apply here, too:
+//!
+//! - The window halves first and jumps when recovery ends, even if the episode was undone.
+//! - Bandwidth is in whole bytes per millisecond, and the RTT is rounded up to milliseconds.
 //!
 //! ## Validated against
 //! Linux 7.2 in virtual time (`tests/differential`).

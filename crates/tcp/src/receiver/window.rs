@@ -5,9 +5,12 @@
 //! supports is a fraction of its space. The window opens as packets arrive (`opened`, in the kernel `rcv_ssthresh`), up
 //! to what the buffer supports (`clamp`). The buffer grows with what the application reads per round trip.
 //!
-//! Not modelled: packets dropped, or merged by copying, because the memory is full; memory pressure of the whole host;
-//! a packet size that falls (`rcv_mss` only rises here); a window update sent at once by a reader that has freed much
-//! memory.
+//! Not modelled:
+//!
+//! - packets dropped, or merged by copying, because the memory is full
+//! - memory pressure of the whole host
+//! - a packet size that falls (`rcv_mss` only rises here)
+//! - a window update sent at once by a reader that has freed much memory
 
 use units::{Bytes, Duration, Time};
 
@@ -340,7 +343,7 @@ impl Window {
 
     /// The window to advertise while `waiting` is out of order: usually what was allowed before, as the free memory
     /// does not exceed it. Quick ACKs end when half of the window is in use (`__tcp_select_window`).
-    #[inline(always)] // called for every packet while something is missing
+    #[inline(always)] // called for every packet while a packet is missing
     pub fn advertise_beside(&mut self, received: u64, waiting: Space, quick: &mut u32) -> u32 {
         let allowed = self.edge.saturating_sub(received);
         let adds_nothing = !self.is_fixed && self.window_of(self.memory.less(waiting)) <= allowed;

@@ -111,7 +111,7 @@ impl V3 {
         } else if rule.literal || fallen || self.has_grown_to(bw) {
             self.full_pipe.restart(bw);
         } else {
-            self.full_pipe.rounds = 0; // flat, but no queue: something else limits; keep the yardstick
+            self.full_pipe.rounds = 0; // flat without a queue: the limit is elsewhere, so keep the reference bandwidth
         }
     }
 }
