@@ -1,4 +1,4 @@
-//! Segments: what the two endpoints of a connection send to each other.
+//! Segments that the two endpoints of a connection exchange.
 
 use units::{Duration, Time};
 
@@ -128,13 +128,13 @@ pub enum Segment {
         seq: u32,
         /// Payload bytes; 0: a FIN alone.
         len: u16,
-        /// Last packet of a burst of several (Linux sets PSH there, and receivers answer it at once).
+        /// Whether it is the last packet of a burst of several (Linux sets PSH there, and receivers answer it at once).
         push: bool,
         /// Whether it is a retransmission.
         again: bool,
-        /// The sender has reduced its window in answer to an echoed mark (RFC 3168 CWR).
+        /// Whether the sender has reduced its window in answer to an echoed mark (RFC 3168 CWR).
         cwr: bool,
-        /// Last packet of the connection.
+        /// Whether it is the last packet of the connection.
         fin: bool,
         /// Sender's timestamp, in the sender's clock units.
         stamp: u32,
@@ -143,7 +143,7 @@ pub enum Segment {
         /// The piggybacked acknowledgement, on connections that carry data both ways.
         riding: Option<Riding>,
     },
-    /// Acknowledges.
+    /// Acknowledges data, without data of its own.
     Ack {
         /// Every packet below this number has arrived.
         ack: u32,
@@ -157,7 +157,7 @@ pub enum Segment {
         ce_count: u16,
         /// ECN-Echo (RFC 3168).
         ece: bool,
-        /// The first block reports a duplicate (RFC 2883).
+        /// Whether the first block reports a duplicate (RFC 2883).
         dsack: bool,
         /// Selective acknowledgements.
         sacks: SackBlocks,
@@ -291,12 +291,12 @@ impl Segment {
     }
 }
 
-/// Clock of the timestamps option: milliseconds, as in Linux.
+/// The time on the clock of the timestamps option: milliseconds, as in Linux.
 pub(crate) fn stamp(now: Time) -> u32 {
     now.as_millis() as u32
 }
 
-/// Clock that both ends share: microseconds, modulo 2^32.
+/// The time on the clock that both ends share: microseconds, modulo 2^32.
 #[inline]
 pub(crate) fn micros(now: Time) -> u32 {
     now.as_micros() as u32

@@ -1,4 +1,4 @@
-//! The receiving half of a connection: reassembly, selective acknowledgements, and when to acknowledge
+//! The receiving half of a connection: reassembly, selective acknowledgements, and their timing
 //! (Linux `__tcp_ack_snd_check`, `tcp_data_queue`; RFC 5681 section 4.2, RFC 2018, RFC 2883).
 
 mod acknowledgement;
@@ -45,7 +45,7 @@ pub struct ReceiverConfig {
     /// Bytes of intermittent options, by which `mss` is already reduced. The window grows by segments without them
     /// (Linux `advmss`).
     pub option_bytes: u32,
-    /// When to acknowledge.
+    /// Timing of acknowledgements.
     pub ack: AckPolicy,
     /// ECN feedback to the sender.
     pub ecn: Feedback,
@@ -114,7 +114,7 @@ impl Receiver {
     /// A receiver that waits for a SYN.
     ///
     /// # Panics
-    /// If the MSS is 0 or the buffer smaller than one MSS: nothing could ever be received.
+    /// If the MSS is 0 or the buffer smaller than one MSS: no packet could ever be received.
     pub fn new(config: ReceiverConfig) -> Receiver {
         assert!(config.mss > 0, "an MSS of 0");
         let (ReceiveBuffer::Payload(least)
@@ -183,7 +183,7 @@ impl Receiver {
         self.delayed_at.min(self.compressed_at)
     }
 
-    /// Process the batch and send the acknowledgement that is due. Harmless if none is.
+    /// Process the GRO batch and send the acknowledgement, as far as they are due. Harmless if neither is.
     pub fn on_timer(&mut self, now: Time, out: &mut Vec<Segment>) {
         if self.gro.as_ref().is_some_and(|gro| gro.due() <= now) {
             self.look_at_batch(now, out);

@@ -281,8 +281,8 @@ impl Window {
         self.settle();
     }
 
-    /// Open the window for a packet while `used` memory is in use (`tcp_grow_window`). `lean`: the packet is in pages
-    /// alone, so its head does not count (`truesize_adjust`).
+    /// Open the window for a packet while `used` memory is in use (`tcp_grow_window`). `lean`: the packet's data is in
+    /// page fragments only, so its head does not count (`truesize_adjust`).
     fn grow(&mut self, len: u32, used: Space, lean: bool) -> bool {
         if self.is_fixed {
             return false;

@@ -1,4 +1,4 @@
-//! The processing of an acknowledgement, in the order of Linux `tcp_ack`.
+//! Processing of ACKs, in the order of Linux `tcp_ack`.
 
 use super::rate::Newest;
 use super::recovery::Resend;
@@ -342,7 +342,7 @@ impl Sender {
             summary.arm_timer = true;
             self.check_reordering(lowest_late.filter(|&seq| seq < summary.prior_highest));
         } else if summary.rtt.is_some() && !summary.sacked_sent.is_empty() {
-            // Packets sent after the head must not postpone the head's timeout for ever.
+            // Delivery of packets sent after the head's last transmission must not postpone its timeout for ever.
             summary.arm_timer = self.board.get(self.board.una).sent > summary.sacked_sent.first;
         }
     }

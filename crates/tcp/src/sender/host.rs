@@ -98,7 +98,7 @@ impl HostQueue {
         }
     }
 
-    /// Whether more waits than two bursts and than 2^-`pacing_shift` seconds at the pacing rate.
+    /// Whether the waiting payload exceeds both two bursts and 2^-`pacing_shift` seconds at the pacing rate.
     fn is_full(&self, burst_bytes: u64, rate: Rate, pacing_shift: u32) -> bool {
         self.bytes > (2 * burst_bytes).max(rate.bytes_per_sec() >> pacing_shift)
     }
@@ -149,7 +149,7 @@ impl Sender {
         !(self.board.una + 1..self.board.next).rev().any(|seq| self.board.get(seq).is(BURST_HEAD))
     }
 
-    /// Whether pacing forbids to send now, or to pass packets down.
+    /// Whether pacing forbids sending now, or passing packets down.
     pub(super) fn must_wait(&self, now: Time) -> bool {
         if !self.host.on {
             return self.pacer.holds(now);

@@ -233,7 +233,7 @@ impl Sender {
     ///
     /// # Panics
     /// If the MSS is 0 or above 65,535, the initial window is 0, or the send buffer is smaller than one MSS:
-    /// nothing could ever be sent.
+    /// no packet could ever be sent.
     pub fn new(config: SenderConfig, mut algorithm: Box<dyn CongestionControl>) -> Sender {
         assert!((1..=65_535).contains(&config.mss), "MSS {}", config.mss);
         assert!(config.initial_window > 0, "an initial window of 0");

@@ -361,7 +361,7 @@ impl Sender {
 
     /// When pacing allows the next departure, if pacing is the limit; else `Time::NEVER`.
     pub(super) fn pacing_wakeup(&self) -> Time {
-        let waits = self.limits.is_pacing() && !self.host.on; // else the host wakes up for what it holds
+        let waits = self.limits.is_pacing() && !self.host.on; // with `sch_fq` the host has its own timer
         if waits { self.pacer.next_departure() } else { Time::NEVER }
     }
 }

@@ -40,7 +40,7 @@ impl Pacer {
         if self.enabled { self.next_departure.since(now) } else { Duration::ZERO }
     }
 
-    /// Whether pacing does not allow a departure yet.
+    /// Whether pacing holds back the next departure.
     pub fn holds(&self, now: Time) -> bool {
         self.enabled && self.next_departure > now
     }

@@ -34,7 +34,7 @@ impl Sender {
         self.delivery.delivered += u64::from(acked);
         self.window_end = self.window_end.max(self.board.una_bytes + u64::from(window));
         self.recovery.timeouts = 0;
-        // The packet sent last is sampled. Its record stays in the ring until the next packet is sent.
+        // The acknowledged packet sent last is sampled. Its record stays in the ring until the next packet is sent.
         let record = self.board.recent(ack - 1);
         self.rack.advance(now, record.sent, ack - 1, false, None);
         self.delivery.sample(ack - 1, record.sent, &mut None);

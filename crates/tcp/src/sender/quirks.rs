@@ -80,9 +80,9 @@ pub enum LostInFlight {
     /// The count at transmission.
     #[default]
     Counted,
-    /// The count at transmission less the SACKed packets before the lost one in its burst, if the preceding burst
-    /// ends with a SACKed packet. Google's kernel with BBRv3 moves these into the preceding burst and subtracts them
-    /// from the count of the rest (`tcp_shifted_skb`).
+    /// The count at transmission less the packets before the lost one in its burst, if these and the end of the
+    /// preceding burst are SACKed. Google's kernel with BBRv3 moves such packets into the preceding burst and
+    /// subtracts them from the count of the rest (`tcp_shifted_skb`).
     Shifted,
 }
 

@@ -4,8 +4,8 @@
 //!
 //! - `una <= next`, and every packet in `una..next` has a record.
 //! - The counters agree with the flags.
-//! - The send-order list has every packet believed to be in the network, in the order of sending. Otherwise it has only
-//!   packets that a timeout marked lost.
+//! - The send-order list has every packet believed to be in the network, in the order of sending. Besides these it has
+//!   only packets that a timeout marked lost.
 //! - The field `earlier` of the first packet in the list is stale: most packets leave the list at the front, and the
 //!   next record is not touched for that.
 
