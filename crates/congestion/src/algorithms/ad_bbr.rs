@@ -31,8 +31,8 @@
 //! - Only nRTT changes the window, although the abstract blames the window.
 //!
 //! A PROBE_RTT without an RTT sample does not change RTprop. A sample below the threshold restarts both counts of
-//! `trigger = "counters"`, although section 4.1.2 calls one of them cumulative. The alternative changes no claim of the
-//! paper by more than 1 %.
+//! `trigger = "counters"`, although section 4.1.2 calls one of them cumulative. The alternative changes no result
+//! for the paper's claims by 0.01 or more.
 //!
 //! Presets `reduce` and `reduce_dynamic` read "reduces the sending rate by a factor of γ" as a rate of 1 - γ. They
 //! are a fit: about thirty readings were tried, and the best was selected by the paper's claims. This is no evidence

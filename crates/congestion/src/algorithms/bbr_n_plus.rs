@@ -28,8 +28,8 @@
 //! The first paper claims "an advanced ECN (L4S)" for its model, but prints no law. Its data is from sockets that did
 //! not ask for ECN (`tcp_ecn` = 2), so marks are ignored by default. `ecn` is BBRv3's own response, on paths of at
 //! most 5 ms. `l4s` is that response as L4S needs it: ECT(1), counted marks, paths of any RTT. On 50 Mbit/s and 40 ms
-//! with a dual queue, the queueing delay is then 2.1 ms instead of 4.5 ms. The goodput is 44.9 Mbit/s instead of
-//! 46.3, and a third of the packets is marked. In competition with Prague it still takes nearly all. The authors' law
+//! with a dual queue, the queueing delay is then 2.1 ms instead of 4.5 ms. The rate is 44.9 Mbit/s instead of 46.3,
+//! and a third of the packets is marked. In competition with Prague it still takes nearly all. The authors' law
 //! is unknown.
 //!
 //! ## Validated against

@@ -29,8 +29,8 @@
 //! A claim of the paper does not hold here (50 Mbit/s, 40 ms): that the queue is nearly empty every five RTTs.
 //!
 //! - With delta 0.5 it takes up to fourteen RTTs, so flows take each other for loss-based ones. In competitive mode
-//!   they then fill large buffers: four flows queue 240 to 350 packets on average, but 9.6 with `competitive =
-//!   false`. `empty_within = 10` helps in some cases only.
+//!   they then fill large buffers: four flows queue 240 to 350 packets on average. With `competitive = false` they
+//!   queue 9.6 packets. `empty_within = 10` helps in some cases only.
 //! - With delta 0.05 two or more flows never empty the queue. Their smallest RTT rises as it expires, and the queue
 //!   with it: four flows queue 74 packets in the first ten seconds, and 142 after forty.
 //! - A single flow with delta 0.5 queues 5.5 packets, not 2.5, once the oscillations of its velocity have ended,

@@ -35,12 +35,12 @@
 //! Its laws of equilibrium, pacing and RTT independence (here, and `tests/theory`), and both versions in a kernel, as
 //! Prague is not in the mainline kernel. Version 0.7 is a different algorithm:
 //!
-//! - Flows of 10 and 40 ms on 50 Mbit/s with a dual queue: in the kernel the first has 0.676 of the goodput with
-//!   0.6, and 0.763 with 0.7. Here it has 0.679 and 0.780. Single packets instead of pairs (`min_burst`) cause most
-//!   of the difference: with them alone it has 0.754.
-//! - A single flow at 4 Mbit/s: single packets raise its goodput from 2.43 to 3.51 Mbit/s, in the kernel and here.
-//! - The first 10 s: RTT independence after 4 round trips reduces the goodput from 46.4 to 42.9 Mbit/s. Version 0.7
-//!   as a whole has 43.6 Mbit/s here; in the kernel it has 43.4 Mbit/s instead of 46.2.
+//! - Flows of 10 and 40 ms on 50 Mbit/s with a dual queue: in the kernel the share of the first is 0.676 with 0.6, and
+//!   0.763 with 0.7. Here it is 0.679 and 0.780. Single packets instead of pairs (`min_burst`) cause most of the
+//!   difference: with them alone it is 0.754.
+//! - A single flow at 4 Mbit/s: single packets raise its rate from 2.43 to 3.51 Mbit/s, in the kernel and here.
+//! - The first 10 s: RTT independence after 4 round trips reduces the rate from 46.4 to 42.9 Mbit/s. Version 0.7 as a
+//!   whole has 43.6 Mbit/s here; in the kernel it has 43.4 Mbit/s instead of 46.2.
 //! - A flow at 1 Mbit/s, where the law of the rate is missing: 0.86 Mbit/s, 38 ms and 43 % of packets marked here;
 //!   0.83 Mbit/s, 33 ms and 58 % in the kernel.
 
