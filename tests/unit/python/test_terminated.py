@@ -87,7 +87,7 @@ def test_two_such_hosts_make_three_connections() -> None:
 @pytest.mark.parametrize(
     ("changes", "told"),
     [
-        ({"hosts": [{"name": "nat", "proxy_buffer": "1 MiB"}]}, "proxy_buffer: is of a host that ends TCP"),
+        ({"hosts": [{"name": "nat", "proxy_buffer": "1 MiB"}]}, "proxy_buffer: needs terminated = true"),
         ({"hosts.0.proxy_buffer": "1 kB"}, "hosts[0].proxy_buffer"),
         (
             {"flows.0.workload": {"kind": "web"}},

@@ -25,11 +25,11 @@ class _Fields:
 
 
 class Model(BaseModel):
-    """A part of a scenario: frozen, with no unknown keys, and with its fields documented below them."""
+    """A part of a scenario. Models are frozen and refuse unknown keys; each field is documented below it."""
 
     if not TYPE_CHECKING:
         model_fields = _Fields()
-        """The fields with their types in place of the stand-ins of `later`; it imports all types."""
+        """The fields, with real types for the placeholders of `later`. Reading it imports all types."""
 
     model_config = ConfigDict(
         frozen=True,
@@ -37,14 +37,14 @@ class Model(BaseModel):
         allow_inf_nan=False,
         hide_input_in_errors=True,
         ignored_types=(_Fields,),
-        defer_build=True,  # checks are built once, those of a whole scenario, when the first one is read
+        defer_build=True,  # validators are built once, when the first scenario is read
     )
 
     @classmethod
     def __get_pydantic_json_schema__(
         cls, schema: "CoreSchema", handler: "GetJsonSchemaHandler"
     ) -> "JsonSchemaValue":
-        cls.model_rebuild()  # where it is a default, its serializer writes it
+        cls.model_rebuild()  # a default value of this type is written by its serializer
         return handler(schema)
 
 
@@ -53,13 +53,15 @@ _Made = TypeVar("_Made", bound=BaseModel)
 
 @cache
 def fields_by_key(model: type[BaseModel]) -> Mapping[str, str]:
-    """The fields of a model by their keys in scenarios."""
+    """Field names of a model by their keys in scenarios."""
     return {field.alias or name: name for name, field in declared(model).items()}
 
 
 def laid_under(values: object, preset: Mapping[str, object], make: ModelWrapValidatorHandler[_Made]) -> _Made:
-    """A model with what a preset says where `values` says nothing, or null, which no file can say. That
-    stays unset, so that another preset can take its place."""
+    """Return a model whose missing keys are filled from a preset. A null in `values` counts as missing.
+
+    Fields filled from the preset stay unset (`model_fields_set`), so that another preset can replace them.
+    """
     if not isinstance(values, Mapping):
         return make(values)
     said = {key: value for key, value in values.items() if value is not None or key not in preset}
@@ -71,18 +73,18 @@ def laid_under(values: object, preset: Mapping[str, object], make: ModelWrapVali
 
 @dataclass(frozen=True)
 class ShortFor(BeforeValidator):
-    """Lets text stand for a table of which it is the value of one key: `queue = "fq_codel"`."""
+    """Accept text in place of a table and use it as the value of `key`: `queue = "fq_codel"`."""
 
     key: str = ""
 
 
 def short_for(key: str) -> ShortFor:
-    """Text stands for a table of which it is the value of `key`."""
+    """Accept text as short for a table that has only `key`."""
     return ShortFor(lambda value: {key: value} if isinstance(value, str) else value, key=key)
 
 
 class ProblemsError(ValueError):
-    """Mistakes found across several fields: whole lines, each with its own path."""
+    """Mistakes across several fields. Each line of the message begins with the path of its field."""
 
     def __init__(self, *lines: str) -> None:
         super().__init__("\n".join(lines))
@@ -90,7 +92,7 @@ class ProblemsError(ValueError):
 
 
 class WithinError(ValueError):
-    """Mistakes within one value: for each its key there, empty if it is of the whole, and what is wrong."""
+    """Mistakes within one value: pairs of a key and what is wrong. An empty key means the whole value."""
 
     def __init__(self, *problems: tuple[str, str]) -> None:
         super().__init__("; ".join(f"{key}: {problem}" if key else problem for key, problem in problems))
@@ -104,14 +106,14 @@ Delay = Annotated[Seconds, Field(le=3_600)]
 
 
 class Unit(NamedTuple):
-    """A note on a type of plain numbers: the unit in which people read them."""
+    """The unit in which messages and figures show a plain number; an annotation of its type."""
 
     name: str = ""
     scale: float = 1.0
-    """The number to multiply a value with."""
+    """Factor from the stored value to the shown one."""
 
     def text(self, value: float) -> str:
-        """A value with its unit.
+        """Format a value with its unit.
 
         >>> Unit("%", 100).text(0.001)
         '0.1 %'

@@ -12,30 +12,30 @@ from fullpipe.scenario.model.later import declared
 
 
 class Chosen(Model):
-    """A name of a catalogue and parameters; subclasses say which catalogue, and what one writes."""
+    """An entry of a catalogue, by name, with parameters. A subclass gives the catalogue and the spelling."""
 
     kind: str
-    """Name in the catalogue; an alias becomes the name it stands for."""
+    """Name in the catalogue. An alias is replaced by the name of its entry."""
     params: dict[str, Any] = Field(default_factory=dict)
 
     _example: ClassVar[str]
 
     own_names: ClassVar[str] = ""
-    """A regular expression of names that are in no catalogue; empty: there are none."""
+    """Regular expression for names outside the catalogue. Empty: every name must be in the catalogue."""
 
     @classmethod
     def known(cls) -> Mapping[str, catalogue.Entry]:
-        """The catalogue, by name."""
+        """Return the entries of the catalogue by name."""
         raise NotImplementedError
 
     @classmethod
     def _entry(cls, name: str) -> catalogue.Entry | None:
-        """What is called `name`; None if nothing is known of its parameters. Raises UnknownNameError."""
+        """Return the entry `name`, or None if its parameters are unknown. Raises UnknownNameError."""
         raise NotImplementedError
 
     @classmethod
     def _spelt(cls, value: object) -> object:
-        """What was given, spelt as in TOML."""
+        """Return the given value, spelt as in TOML."""
         return value
 
     @model_validator(mode="before")
@@ -62,7 +62,7 @@ class Chosen(Model):
 
 
 def _problem(entry: catalogue.Entry, key: str, value: object) -> tuple[str, str] | None:
-    """Why `value` cannot be parameter `key`, if it cannot: the place of the mistake, and what it is."""
+    """Return the place and the text of the mistake if `value` cannot be parameter `key`, else None."""
     param = entry.params.get(key)
     if param is None:
         return "", f'unknown parameter "{key}" of {entry.name}{suggestion(key, entry.params)}'

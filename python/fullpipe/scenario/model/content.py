@@ -1,4 +1,4 @@
-"""Files that a scenario names: identified by their content when the scenario was read."""
+"""Files named in a scenario, identified by the digest of their content when the scenario was read."""
 
 import hashlib
 from collections import OrderedDict
@@ -15,18 +15,17 @@ _KEPT = 8
 
 
 class Content(Generic[T]):
-    """What files of one kind hold. The last few are kept in memory."""
+    """Parsed files of one kind. The eight used last stay in memory."""
 
     def __init__(self, parse: Callable[[bytes, str], T]) -> None:
         self._parse = parse
         self._kept: OrderedDict[str, T] = OrderedDict()
 
     def digest(self, file: str) -> str:
-        """What stands for the content of a file: its SHA-256.
+        """Return the SHA-256 of a file's content.
 
         Raises:
-            ValueError: If it cannot be read, or holds something else. Models turn that into a mistake of
-            theirs.
+            ValueError: If the file cannot be read or parsed. Pydantic reports it as a validation error.
         """
         if known := recorded_digest(file):
             return known
@@ -36,10 +35,10 @@ class Content(Generic[T]):
             raise ValueError(str(error)) from None
 
     def read(self, file: str, digest: str) -> T:
-        """What a file held when it had a digest.
+        """Return the parsed content of a file that had this digest.
 
         Raises:
-            TraceError: If it holds something else by now.
+            TraceError: If the file's content has changed since.
         """
         if digest not in self._kept and self._read(file) != digest:
             raise TraceError(file, "has changed since the scenario was read; read the scenario again")
@@ -57,9 +56,9 @@ class Content(Generic[T]):
 
 
 def written(tree: dict[str, Any], info: SerializationInfo, digest: str) -> dict[str, Any]:
-    """A model as TOML has it, with the file's name; or as the scenario's digest has it, with its content.
+    """Serialise a model with a file: by its name for TOML (mode "json"), by its SHA-256 for run digests.
 
-    A context that is a dictionary collects the digest of every file by its name.
+    In mode "json", a context that is a dictionary collects the digest of every file by name.
     """
     if not digest:
         return tree

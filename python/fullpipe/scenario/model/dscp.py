@@ -1,4 +1,4 @@
-"""Differentiated services code points: numbers, or the names that RFCs and `tc` give them."""
+"""Differentiated services code points: numbers, or their names in RFCs and `tc`."""
 
 from typing import Annotated, Literal
 

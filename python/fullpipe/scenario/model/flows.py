@@ -1,4 +1,4 @@
-"""Flows: between which hosts, with which algorithm, when and how much."""
+"""Flows: their hosts, algorithm, times and amounts of data."""
 
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
@@ -27,21 +27,21 @@ else:
 
 MAX_FLOWS = 100_000
 MAX_GROUPS = 10_000
-"""Entries of `flows`, each of which may stand for many with `count`."""
+"""Entries of `flows`. Each may describe many flows with `count`."""
 
 
 class Cca(Chosen):
     """A congestion control algorithm and the parameters that differ from its defaults.
 
-    Written "bbr1", or { kind = "bbr1", parameter = value }. One of your own is "python:module:Class", or
-    "library:PATH:NAME" in a shared object; in Python the class itself will do.
+    Write "bbr1", or { kind = "bbr1", parameter = value }. Your own algorithm is "python:module:Class", or
+    "library:PATH:NAME" in a shared object. From Python you can also pass the class itself.
     """
 
     own_names = "^(python|library):.+$"
 
     @classmethod
     def known(cls) -> Mapping[str, catalogue.Entry]:
-        """The algorithms."""
+        """Return the registered algorithms by name."""
         return catalogue.controllers()
 
     @classmethod
@@ -53,7 +53,7 @@ class Cca(Chosen):
 
     @classmethod
     def _spelt(cls, value: object) -> object:
-        """A class stands for its name."""
+        """Replace a class by its name."""
         if isinstance(value, type):
             return _name(value)
         if isinstance(value, dict) and isinstance(value.get("kind"), type):
@@ -68,11 +68,12 @@ class Cca(Chosen):
 
 
 class Pace(Model):
-    """How fast the application hands data out from a time on."""
+    """A change of the rate at which the application hands out data."""
 
     at_s: Seconds = Field(alias="at", examples=["5 s"])
+    """When the rate takes effect."""
     rate_bps: BitsPerSecond | None = Field(None, alias="rate", examples=["1 Mbit/s"])
-    """Payload, packet by packet; "0 bit/s" is silence. Left out: without limit."""
+    """Payload rate; data is handed out packet by packet. "0 bit/s" is silence. Left out: unlimited."""
 
 
 def _name(cls: type) -> str:
@@ -83,7 +84,7 @@ def _name(cls: type) -> str:
 
 
 def _own_entry(name: str) -> catalogue.Entry | None:
-    """What is known of a Python-written algorithm whose class has come; nothing of one that has not."""
+    """Return the entry of an algorithm written in Python, or None if its class is not loaded."""
     cls = classes.find(name)
     if cls is None:
         return None
@@ -94,7 +95,7 @@ def _own_entry(name: str) -> catalogue.Entry | None:
 
 
 def own_algorithms(flows: "Sequence[Flow]") -> list[str]:
-    """The names of algorithms that are not of the registry, each once."""
+    """Return the names of the algorithms outside the registry, without repeats."""
     kinds = [flow.cca.kind for flow in flows if flow.cca]
     return [kind for kind in dict.fromkeys(kinds) if own.is_own(kind)]
 
@@ -103,23 +104,23 @@ Direction = Literal["forward", "reverse"]
 
 
 class Flow(Model):
-    """One flow, or `count` flows that differ in nothing but their names."""
+    """One flow, or `count` flows that differ only in their names and random numbers."""
 
     name: Name | None = None
-    """Left out: the name of the algorithm or, without one, of the workload. Several flows of a name are
-    numbered: bbr1-1, bbr1-2, ..."""
+    """Name of the flow in tables and figures. Left out: the algorithm's name or, without an algorithm, the
+    workload's. Several flows with one name are numbered: bbr1-1, bbr1-2, ..."""
     stream: Name | None = None
-    """What the random numbers of this entry are called: those of its starts, arrivals, sizes and pauses, and
-    of its algorithm. It draws the same wherever it stands. Left out: its place in `flows`. Neither name nor
-    algorithm has a part in it, so that another algorithm meets the same traffic."""
+    """Name of this entry's random number stream, for starts, arrivals, sizes, pauses and the algorithm. The
+    same name draws the same numbers at any place in `flows`. Left out: the entry's place in `flows`. The
+    flow's name and algorithm are not used, so that two algorithms meet the same traffic."""
     cca: Cca | None = Field(None, title="algorithm", examples=["cubic"])
-    """The congestion control algorithm, without which no flow but one of datagrams can be."""
+    """The congestion control algorithm; required unless the flow sends datagrams only."""
     count: Annotated[int, Field(strict=True, ge=1, le=MAX_FLOWS)] = 1
-    """How many flows this describes."""
+    """Number of flows that this entry describes."""
     start_s: Seconds = Field(0.0, alias="start", title="start")
     """When the flow begins to send."""
     start_jitter_s: Seconds = Field(0.0, alias="start_jitter")
-    """The start is uniform in [start, start + start_jitter), drawn from the seed."""
+    """Random delay of the start: uniform in [start, start + start_jitter), drawn from the seed."""
     stop_s: Seconds | None = Field(None, alias="stop")
     """When the application stops handing out data. Left out: never."""
     size_bytes: Annotated[Bytes, Field(gt=0)] | None = Field(
@@ -127,60 +128,61 @@ class Flow(Model):
     )
     """Payload to send. Left out: unlimited."""
     application: tuple[Pace, ...] | None = Field(None, examples=['[{ at = "5 s", rate = "1 Mbit/s" }]'])
-    """How fast the application hands data out, in the order of time; without limit before the first entry."""
+    """Rates at which the application hands out data, in the order of time. The rate is unlimited before the
+    first entry."""
     workload: Workload | None = Field(None, examples=['{ kind = "bulk" }'])
-    """What the application does. Left out: it sends one stream of data."""
+    """Traffic pattern of the application. Left out: one stream of data ("bulk")."""
     dscp: Dscp | None = Field(None, examples=["ef"])
-    """Differentiated services code point of data and ACKs, for queues with classes. Left out: 0."""
+    """Differentiated services code point of data and ACKs, used by queues with classes. Left out: 0."""
     hosts: tuple[Name, Name] | None = Field(None, examples=['["laptop", "server"]'])
-    """The hosts that send and receive, for queues that share among hosts. Left out: in a graph `from` and
-    `to`, in a dumbbell hosts of its own."""
+    """The sending and the receiving host, for host options and for queues that are fair among hosts. Left
+    out: `from` and `to` in a graph; hosts of the flow's own in a dumbbell."""
     direction: Direction | None = Field(None, examples=["reverse"])
-    """In a dumbbell, which way data crosses it: "forward", which is a download, or "reverse", an upload that
-    shares the reverse direction with the ACKs of downloads. Left out: forward."""
+    """In a dumbbell, the direction of the data: "forward" (download) or "reverse" (upload). Uploads share the
+    reverse direction with the ACKs of downloads. Left out: forward."""
     upload: Switch | None = Field(None, examples=[True])
-    """true: `direction = "reverse"` in one word."""
+    """`upload = true` is short for `direction = "reverse"`."""
     station: Name | None = Field(None, examples=["laptop"])
-    """In a dumbbell whose bottleneck is a cell, the station that receives or, of an upload, sends. Left out:
-    the only one."""
+    """In a dumbbell whose bottleneck is a cell, the station that receives; for an upload, the one that sends.
+    Required if the cell has several stations."""
     access: Access | None = None
-    """In a dumbbell, what differs from the access links of the topology."""
+    """In a dumbbell, overrides for the access links of the topology."""
     source: Name | None = Field(None, alias="from")
-    """In a graph, the node that sends."""
+    """In a graph, the sending node."""
     target: Name | None = Field(None, alias="to")
-    """In a graph, the node that receives."""
+    """In a graph, the receiving node."""
     via: tuple[Name, ...] = ()
-    """In a graph, nodes and links that data passes in this order, and ACKs in the opposite one. Between them,
-    and from end to end if there are none, the path is the shortest by delay."""
+    """In a graph, nodes and links that data passes in this order and ACKs in reverse order. Between them, the
+    route is the shortest path by delay. Empty: the shortest path from end to end."""
     reroutes: tuple[RerouteModel, ...] | None = Field(None, examples=['[{ at = "10 s", via = ["slow"] }]'])
-    """In a graph, other routes from given times on, in the order of time."""
+    """In a graph, changes of the route at given times, in the order of time."""
     alternate: Alternation | None = Field(None, examples=['{ every = "3 s", via = [["slow"], ["fast"]] }'])
-    """In a graph, routes that take turns."""
+    """In a graph, routes that alternate periodically."""
     tcp: Tcp | None = None
-    """What differs from the transport of the scenario."""
+    """Overrides for the transport of the scenario."""
 
     @property
     def described(self) -> str:
-        """The name of its algorithm or, without one, of its workload."""
+        """The name of the algorithm or, without an algorithm, of the workload."""
         return self.cca.kind if self.cca else self.workload.kind if self.workload else ""
 
     @property
     def is_upload(self) -> bool:
-        """Whether its data crosses a dumbbell in the reverse direction."""
+        """Whether data crosses a dumbbell in the reverse direction."""
         return self.direction == "reverse" or self.upload is True
 
     @property
     def datagrams(self) -> "Datagrams | None":
-        """The workload, if it is one of datagrams."""
+        """The workload if it sends datagrams, else None."""
         if self.workload is None:
             return None
-        from fullpipe.scenario.model.workloads.datagrams import Datagrams  # here: it is there by now
+        from fullpipe.scenario.model.workloads.datagrams import Datagrams  # here: already imported by now
 
         return self.workload if isinstance(self.workload, Datagrams) else None
 
     @property
     def is_of_transfers(self) -> bool:
-        """Whether the workload is one of transfers."""
+        """Whether the workload consists of transfers."""
         if self.workload is None:
             return False
         from fullpipe.scenario.model.workloads.transfers import Transfers  # here, as above
@@ -190,25 +192,25 @@ class Flow(Model):
     @model_validator(mode="after")
     def _one_direction(self) -> Self:
         if self.direction is not None and self.upload is not None:
-            raise WithinError(("upload", "direction says it already; leave out one of the two"))
+            raise WithinError(("upload", "direction is given as well; leave out one of the two"))
         return self
 
 
 def flow_names(flows: Sequence[Flow]) -> list[list[str]]:
-    """The name of every single flow, one list for every entry of `flows`.
+    """Return the name of every single flow, one list per entry of `flows`.
 
-    A name that stands for one flow is kept; one that stands for several, and one taken from an algorithm, is
-    numbered from 1 across the whole scenario.
+    An explicit name of a single flow stays as it is. Names shared by several flows, and names taken from an
+    algorithm, are numbered from 1 across the whole scenario.
     """
     numbers: dict[str, Iterator[int]] = defaultdict(lambda: count(1))
     return [_numbered(flow, numbers[_base_name(flow)]) for flow in flows]
 
 
 def flow_streams(flows: Sequence[Flow]) -> list[list[str]]:
-    """What the random numbers of every single flow are called, one list for every entry of `flows`.
+    """Return the random number stream of every single flow, one list per entry of `flows`.
 
-    After the entry's place in the list or what it says itself, and the number of the flow in it, both from 0.
-    Names hold neither # nor /, so that no two are equal.
+    A stream is "<entry>/<number>": the entry's `stream`, or "#" and its place in `flows`, then the number of
+    the flow in the entry. Both count from 0. Scenario names contain neither # nor /, so streams are unique.
     """
     entries = [flow.stream or f"#{place}" for place, flow in enumerate(flows)]
     return [

@@ -1,22 +1,22 @@
-"""Profiles of hosts: what `tcp.host` says, as values of other keys of `tcp`.
+"""Host profiles: the values that `tcp.host` gives to other keys of `tcp`.
 
-A key that is given beside it takes their place.
+A key that is set explicitly overrides the profile.
 """
 
 from collections.abc import Mapping
 
 PROFILES: Mapping[str, Mapping[str, object]] = {
-    # Its own defaults: Linux with buffers that are never in the way, as in the guest of the Linux engine.
+    # The model's defaults: Linux with buffers that never limit, as in the guest of the Linux engine.
     "linux": {},
-    # Linux 7.2 as it ships (tcp_init): buffers that tune themselves on both sides.
+    # Linux 7.2 as it ships (tcp_init): autotuned buffers on both sides.
     "linux-defaults": {
         "receive_memory": "128 KiB",
         "receive_memory_most": "32 MiB",
         "send_memory": "16 KiB",
         "send_memory_most": "4 MiB",
     },
-    # ns-3 (TcpSocketBase, TcpPrrRecovery): duplicates, a long timeout, a reduction of its own, nothing taken
-    # back, and no offloads; an application that writes segments is never the limit.
+    # ns-3 (TcpSocketBase, TcpPrrRecovery): loss detection by duplicate ACKs, RTO of at least 1 s, its own
+    # PRR, no undo, no offloads. A sender whose application writes whole segments is never app-limited.
     "ns3-like": {
         "loss_detection": "dupack",
         "min_rto": "1 s",
@@ -33,6 +33,6 @@ PROFILES: Mapping[str, Mapping[str, object]] = {
 
 
 def profile_of(values: object) -> Mapping[str, object]:
-    """What the host sets of a transport that says `values`."""
+    """Return the values that the key `host` in `values` gives to other keys of `tcp`."""
     host = values.get("host") if isinstance(values, Mapping) else None
     return PROFILES.get(host, {}) if isinstance(host, str) else {}

@@ -1,4 +1,4 @@
-"""Hosts: what their kernels and network cards do for all of their flows."""
+"""Hosts: options of a kernel and a network card that apply to all flows of a host."""
 
 from typing import Annotated, Self
 
@@ -12,36 +12,38 @@ from fullpipe.scenario.quantities import Bytes
 
 
 class Nic(Model):
-    """A network interface, by which all that its host sends leaves: data and ACKs of every flow."""
+    """The network interface of a host. Data and ACKs of all its flows leave through it."""
 
     rate_bps: Rate | None = Field(None, alias="rate", examples=["1 Gbit/s"])
-    """Left out: unlimited."""
+    """Link rate of the interface. Left out: unlimited."""
     queue: Queue | None = Field(None, examples=['{ kind = "fq" }'])
-    """Left out: never full."""
+    """Queue of outgoing packets. Left out: first in, first out, without a limit."""
 
 
 class Host(Model):
     """A host with options: a node of a graph, or one that a flow of a dumbbell names in `hosts`."""
 
     name: Name = Field(examples=["laptop"])
+    """Name of the host."""
     nic: Nic | None = Field(None, examples=['{ rate = "1 Gbit/s", queue = { kind = "fq" } }'])
-    """Left out: every flow leaves the host by itself, and none waits there for another."""
+    """Network interface that all flows of the host share. Left out: flows do not queue behind each other at
+    the host."""
     terminated: Switch | None = Field(None, examples=[True])
-    """In a graph, true: it ends TCP, as a proxy does or a NAT in user space. Every stream whose data passes
-    it is two connections back to back: the one that is described, which ends here, and one from here, which
-    has the name of both. Datagrams pass."""
+    """In a graph, true: the host terminates TCP, as a proxy or a NAT in user space does. A flow through it is
+    split into two connections: the described one, which ends here, and one from here to the receiver. The
+    second is named after both. Datagrams are forwarded."""
     proxy_buffer_bytes: Annotated[Bytes, Field(ge=9_000)] | None = Field(
         None, alias="proxy_buffer", examples=["256 KiB"]
     )
-    """Of a host that ends TCP: payload that it holds between two connections, from what has come in order to
-    what is acknowledged to it. What is left is the window that it advertises. Left out: 256 KiB."""
+    """Buffer of a terminating host for each flow: payload received in order on the first connection and not
+    yet acknowledged on the second. The free part is the advertised window. Left out: 256 KiB."""
     proxy_cca: Cca | None = Field(None, examples=["cubic"])
-    """Of a host that ends TCP: the algorithm of the connections from it. Left out: that of the flow."""
+    """Congestion control of the connections that a terminating host opens. Left out: that of the flow."""
 
     @model_validator(mode="after")
     def _ends_tcp(self) -> Self:
         for key in ("proxy_buffer", "proxy_cca"):
             name = "proxy_buffer_bytes" if key == "proxy_buffer" else key
             if name in self.model_fields_set and not self.terminated:
-                raise WithinError((key, "is of a host that ends TCP; say terminated = true, too"))
+                raise WithinError((key, "needs terminated = true"))
         return self

@@ -1,6 +1,7 @@
-"""Types of models that are imported, and whose checks are built, when the first value of one is read.
+"""Placeholders for model types. A type is imported, and its validator built, when its first value is read.
 
-Checks of all cells, workloads, losses and shapes take longer to build than a short run. A scenario has few.
+Building the validators of all cells, workloads, losses and shapes takes longer than a short run, and a
+scenario needs few of them.
 """
 
 from __future__ import annotations
@@ -24,13 +25,13 @@ if TYPE_CHECKING:
 
 
 class Later:
-    """Stands for a model, or a union of models. Its values, messages and TOML are those of that type.
+    """Placeholder for a model or a union of models, with the values, messages and TOML of that type.
 
-    Of a union of kinds, only the checks of the kind that a value has are built.
+    For a union of kinds, only the validator of the value's kind is built.
     """
 
     home: ClassVar[tuple[str, str]]
-    """The module and the name of the type."""
+    """The type's module and name."""
 
     @classmethod
     def __get_pydantic_core_schema__(cls, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
@@ -49,19 +50,19 @@ class Later:
             try:
                 return _built(model).model_validate(value)
             except ValidationError:
-                pass  # the whole type says of which kind the mistake is
+                pass  # the message of the whole type names the kind
         return _adapter(*cls.home).validate_python(value)
 
 
 def later(module: str, name: str) -> Any:
-    """A stand-in for a type of a module."""
+    """Return a placeholder for a type of a module."""
     return type(name, (Later,), {"home": (module, name), "__module__": module})
 
 
 def _written(value: BaseModel, info: SerializationInfo) -> dict[str, Any]:
     return value.model_dump(
         mode=info.mode,
-        include=info.include,  # type: ignore[arg-type]  # of the same kind, which pydantic writes in two ways
+        include=info.include,  # type: ignore[arg-type]  # the same type, which pydantic spells in two ways
         exclude=info.exclude,  # type: ignore[arg-type]
         context=info.context,
         by_alias=info.by_alias,
@@ -72,7 +73,7 @@ def _written(value: BaseModel, info: SerializationInfo) -> dict[str, Any]:
 
 
 _building = RLock()
-"""Threads that read scenarios wait for each other while checks are built."""
+"""Serialises the building of validators among threads that read scenarios."""
 
 
 def _built(model: type[BaseModel]) -> type[BaseModel]:
@@ -97,7 +98,7 @@ def _adapter(module: str, name: str) -> TypeAdapter[Any]:
 
 @cache
 def _kinds(module: str, name: str) -> dict[str, type[BaseModel]]:
-    """The models of a union that are told apart by their kind; none of a single model."""
+    """Models of a discriminated union by kind. Empty for a single model."""
     models = [model for model in models_in(_type(module, name)) if "kind" in declared(model)]
     if len(models) < 2:
         return {}
@@ -112,18 +113,18 @@ def models_in(annotation: Any) -> list[type[BaseModel]]:
 
 
 def models_of(field: FieldInfo) -> list[type[BaseModel]]:
-    """The models that a field may hold; of what stands for types, only those of this field are imported."""
+    """Return the models that a field may hold. Only the placeholders of this field are imported."""
     return models_in(_with_types(field.annotation))
 
 
 def declared(model: type[BaseModel]) -> dict[str, FieldInfo]:
-    """The fields of a model, with what stands for types: nothing is imported."""
+    """Return the fields of a model with placeholders for types; nothing is imported."""
     return model.__pydantic_fields__
 
 
 @cache
 def fields_of(model: type[BaseModel]) -> dict[str, FieldInfo]:
-    """The fields of a model with the types themselves, all of which are imported."""
+    """Return the fields of a model with their real types, all of which are imported."""
     return {name: _resolved(field) for name, field in declared(model).items()}
 
 
@@ -135,7 +136,7 @@ def _resolved(field: FieldInfo) -> FieldInfo:
         return field
     found = copy(field)
     found.annotation = annotation
-    if get_origin(annotation) is Annotated:  # which pydantic takes apart at the outermost place
+    if get_origin(annotation) is Annotated:  # pydantic unpacks the outermost Annotated
         found.annotation, *notes = get_args(annotation)
         for note in notes:
             if isinstance(note, FieldInfo):
@@ -144,7 +145,7 @@ def _resolved(field: FieldInfo) -> FieldInfo:
 
 
 def _with_types(annotation: Any) -> Any:
-    """An annotation with types in place of what stands for them."""
+    """Replace the placeholders in an annotation by their types."""
     if isinstance(annotation, type) and issubclass(annotation, Later):
         return _type(*annotation.home)
     args = get_args(annotation)

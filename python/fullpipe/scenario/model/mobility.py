@@ -1,4 +1,4 @@
-"""Nodes that move from one medium to another."""
+"""Moves of nodes from one medium to another."""
 
 from typing import Annotated
 
@@ -9,19 +9,22 @@ from fullpipe.scenario.quantities import Seconds
 
 
 class Move(Model):
-    """From a time on, a node is attached to a medium, and all of its flows go by it.
+    """A node attaches to a medium at a time; all of its flows then use that medium.
 
-    A node that moves has one medium at a time of those that it moves between: the cells in which it is a
-    station, and the links that `mobility` names for it. Before its first entry it has all of them but the one
-    it moves to. Other links of the node stay, so one that it leaves is named, too, as in at = "0 s". What is
-    on the old medium by then arrives there, unless there is a `gap`.
+    The media of a moving node are the cells in which it is a station and the links that its moves name. The
+    node uses one of them at a time. Before its first move, it uses all of them except the one it moves to.
+    Other links of the node are unaffected. To make the node leave a link, name that link in an earlier move,
+    for example one with at = "0 s". Packets already on the old medium arrive over it unless `gap` is set.
     """
 
     at_s: Seconds = Field(alias="at", examples=["20 s"])
+    """When the node moves."""
     node: Name = Field(examples=["handset"])
+    """The node that moves."""
     to: Name = Field(examples=["mast-b"])
     """A cell in which the node is a station, or a link that begins or ends at it, in both directions."""
     gap_s: Annotated[Seconds, Field(gt=0)] | None = Field(None, alias="gap", examples=["50 ms"])
-    """From one LTE or NR cell to another: how long the node neither sends nor receives. What waits on either
-    side, and what still comes to the old cell, is handed over to the new one, in order: what comes by the new
-    way waits until all of it has come. Left out: it arrives by the old one, without a gap."""
+    """Handover time between two LTE or NR cells, in which the node neither sends nor receives. Waiting
+    packets of both directions, and packets that still reach the old cell, are forwarded to the new one.
+    Packets on the new route wait for them, so that order is preserved. Left out: no gap; packets in the old
+    cell arrive there."""

@@ -6,13 +6,13 @@ from fullpipe.scenario.model.base import Model, Switch
 
 
 class Ns3(Model):
-    """How ns-3's own stack is set up where a scenario leaves it open. Engines other than ns3 ignore it."""
+    """Settings of ns-3's TCP stack that have no counterpart elsewhere. Engines other than ns3 ignore them."""
 
     algorithms: Literal["ns3", "ns3-only", "fullpipe"] = "ns3"
-    """Whose algorithms run: ns-3's where it has one of that name, and fullpipe's where it has none; ns-3's
-    only; or fullpipe's throughout, on ns-3's stack."""
+    """Implementation of the congestion control. "ns3": ns-3's, or fullpipe's if ns-3 has none of that name.
+    "ns3-only": ns-3's, otherwise an error. "fullpipe": always fullpipe's, on ns-3's stack."""
     recovery: Literal["prr", "classic"] = "prr"
-    """How ns-3 brings the window down in recovery: by proportional rate reduction, or at once. Without
-    meaning for BBR and for fullpipe's algorithms."""
+    """Window reduction in recovery: proportional rate reduction ("prr"), or at once ("classic"). BBR and
+    fullpipe's algorithms ignore it."""
     sack: Switch = True
     """Selective acknowledgements."""

@@ -1,4 +1,4 @@
-"""Files of a finished run: taken to hold what they held when it was made, wherever they are now."""
+"""Files named in the scenario of a finished run. Their recorded digests are used; the files are not read."""
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -9,7 +9,7 @@ _recorded: ContextVar[Mapping[str, str]] = ContextVar("recorded")
 
 @contextmanager
 def recorded(digests: Mapping[str, str]) -> Iterator[None]:
-    """Within, scenarios that are read name files that are neither read nor checked.
+    """Within this context, files named in scenarios are neither read nor checked.
 
     Args:
         digests: SHA-256 of every file by its path in the scenario.
@@ -22,10 +22,10 @@ def recorded(digests: Mapping[str, str]) -> Iterator[None]:
 
 
 def recorded_digest(file: str) -> str | None:
-    """Return the SHA-256 of a file that is not read; None of a file that is."""
+    """Return the recorded SHA-256 of a file, or None if the file itself must be read."""
     return _recorded.get({}).get(file)
 
 
 def are_recorded() -> bool:
-    """Whether the scenario is that of a finished run with files."""
+    """Whether recorded digests are in use."""
     return bool(_recorded.get({}))

@@ -1,4 +1,4 @@
-"""Routes that change during a run: that of a flow, or of all that crosses a link."""
+"""Routes that change during a run: of a flow, or of all packets that cross a link."""
 
 from collections.abc import Iterator
 from typing import Annotated, Literal, Protocol
@@ -12,41 +12,44 @@ Ways = Literal["both", "data", "acks"]
 
 
 class RerouteModel(Model):
-    """Another route from a time on. Packets past the fork by then finish on the old one."""
+    """A new route from a time on. Packets already past the fork finish on the old route."""
 
     at_s: Seconds = Field(alias="at", examples=["10 s"])
+    """When the route changes."""
     via: tuple[Name, ...] = Field(examples=['["slow"]'])
-    """Nodes and links that data passes in this order; empty: the shortest path, and of a link itself."""
+    """Nodes and links that data passes, in this order. Empty: the shortest path for a flow, the link itself
+    for a link."""
     ways: Ways = "both"
-    """Whose route changes: that of data, of ACKs, or of both."""
+    """Packets whose route changes: data, ACKs, or both."""
 
 
 class Alternation(Model):
-    """Routes that take turns: the first after one period, the next after two, and so on in a circle."""
+    """Routes that alternate. The first takes effect after one period, the second after two, and so on."""
 
     every_s: Annotated[Seconds, Field(gt=0)] = Field(alias="every", examples=["3 s"])
+    """Time between changes."""
     vias: Annotated[tuple[tuple[Name, ...], ...], Field(min_length=1)] = Field(
         alias="via", examples=['[["slow"], ["fast"]]']
     )
-    """Nodes and links that data passes, one list for every route."""
+    """Nodes and links that data passes, one list per route. After the last route the first one follows."""
     ways: Ways = "both"
-    """Whose route changes: that of data, of ACKs, or of both."""
+    """Packets whose route changes: data, ACKs, or both."""
 
 
 class Moving(Protocol):
-    """A flow, or a link of a graph: one of the two, or neither."""
+    """A flow or a link of a graph. It has reroutes, an alternation, or neither."""
 
     @property
     def reroutes(self) -> tuple[RerouteModel, ...] | None:
-        """At given times."""
+        """Routes at given times."""
 
     @property
     def alternate(self) -> Alternation | None:
-        """In turns."""
+        """Routes that alternate."""
 
 
 def reroutes_of(moving: Moving, duration_s: float) -> Iterator[RerouteModel]:
-    """Every change of a route during a run, in the order of time."""
+    """Yield every change of a route during a run, in the order of time."""
     yield from moving.reroutes or ()
     if turns := moving.alternate:
         for n in range(int(duration_s / turns.every_s)):
@@ -55,6 +58,6 @@ def reroutes_of(moving: Moving, duration_s: float) -> Iterator[RerouteModel]:
 
 
 def reroute_count(moving: Moving, duration_s: float) -> int:
-    """How many changes `reroutes_of` makes, before any is made."""
+    """Return the number of changes that `reroutes_of` would yield, without generating them."""
     turns = int(duration_s / moving.alternate.every_s) if moving.alternate else 0
     return len(moving.reroutes or ()) + turns

@@ -1,4 +1,4 @@
-"""Controllers of routes, as in software-defined networks."""
+"""Route controllers, as in software-defined networks."""
 
 from typing import Annotated, Literal
 
@@ -12,26 +12,27 @@ Policy = Literal["periodic", "least_loaded"]
 
 
 class RouteController(Model):
-    """Every period it reads the counters of links, chooses the route of each of its flows, and tells routers.
+    """A controller that periodically reads link counters, chooses a route per flow, and updates routers.
 
-    The last router of a way is told first, after a delay, and the one before it after as much again, so that
-    no packet comes to one that does not know where to. What is on its way takes what each router knows by
-    then.
+    The routers of a route are updated one after the other, the last one first, `delay` apart. So no packet
+    reaches a router without an entry for it. Packets in flight follow the entry that each router has when
+    they arrive.
     """
 
     every_s: Annotated[Seconds, Field(gt=0)] = Field(alias="every", examples=["3 s"])
-    """Time between decisions: a multiple of `record.interval`, as counters are read with the samples."""
+    """Time between decisions; a multiple of `record.interval`, as counters are read with the samples."""
     policy: Policy
-    """"periodic": every flow takes the next way in the list. "least_loaded": flow by flow, the way whose
-    busiest link transmitted least in the last period; links that all ways have do not count, a flow that
-    moves takes an equal share of its busiest link with it, and it stays where that is no worse."""
+    """"periodic": every flow takes the next route in the list. "least_loaded": each flow in turn takes the
+    route whose busiest link transmitted least in the last period. Links common to all routes do not count. A
+    flow that moves takes an equal share of its busiest link's load with it. It stays if no other route is
+    better."""
     delay_s: Annotated[Seconds, Field(gt=0)] = Field(0.005, alias="delay", examples=["5 ms"])
-    """From a decision to the first router, and from each router to the next one."""
+    """Time from a decision to the update of the first router, and from each router to the next."""
     vias: Annotated[tuple[tuple[Name, ...], ...], Field(min_length=1)] = Field(
         alias="via", examples=['[["slow"], ["fast"]]']
     )
-    """Nodes and links that data passes, one list for every way."""
+    """Nodes and links that data passes, one list per route."""
     ways: Ways = "both"
-    """Whose route is chosen: that of data, of ACKs, or of both."""
+    """Packets whose route is chosen: data, ACKs, or both."""
     flows: Annotated[tuple[Name, ...], Field(min_length=1)] | None = Field(None, examples=['["dynamic"]'])
-    """Entries of `flows`, by name. Left out: all of them."""
+    """Names of the flows that are controlled. Left out: all flows."""

@@ -34,9 +34,9 @@ MAX_CELLS = 1_000
 MAX_MOVES = 1_000
 MAX_CONTROLLERS = 100
 MOST_LETTERS = 100
-"""Of a label."""
+"""Longest label, in characters."""
 ENGINE_OPTIONS = frozenset({"ns3"})
-"""Keys that only some engines read: they have no part in what stands for a run of the others."""
+"""Keys that only the engine of that name reads. They do not enter the run digests of other engines."""
 
 
 def _axis(value: object) -> object:
@@ -54,37 +54,39 @@ def _axis(value: object) -> object:
 Words = Annotated[
     str, Field(strict=True, min_length=1, max_length=MOST_LETTERS, pattern=r"^[^\x00-\x1f\x7f]+$")
 ]
-"""Text of one line, for people."""
+"""One line of free text."""
 Axis = Annotated[tuple[Any, ...] | dict[str, dict[str, Any]], BeforeValidator(_axis)]
-"""Values, or variants by name."""
+"""The values of an axis, or its variants by name."""
 
 
 class Record(Model):
-    """What is sampled over time. Summaries over the whole run are always kept."""
+    """Recording of samples over time. Summaries of the whole run are always recorded."""
 
     interval_s: SecondsOrOff = Field(0.1, alias="interval", examples=["100 ms"])
-    """Time between samples of every flow and link; "off" keeps summaries only."""
+    """Time between samples of every flow and link. "off": summaries only."""
     variables: Switch = False
-    """Also sample the internal variables of the algorithms, and write them down whenever a state changes."""
+    """Also record the internal variables of the algorithms, at every sample and at every change of state."""
     packets: tuple[Name, ...] | None = Field(None, examples=['["sender"]'])
-    """Where packet headers are captured: "sender", "receiver", and links and ports by name, where packets
-    leave them. Left out: nowhere. It costs about 150 B of memory per packet and point."""
+    """Capture points of packet headers: "sender", "receiver", and names of links and ports, which capture
+    packets as they leave. Each packet takes about 150 B of memory per point. Left out: none."""
     in_order: Switch = False
-    """Also measure the time from the first transmission of each data packet of TCP until its payload is
+    """Also measure, for each TCP data packet, the time from its first transmission until its payload is
     delivered in order."""
 
 
 class ScenarioModel(Model):
-    """What a scenario says, part by part. `Scenario` reads it, checks it and writes it."""
+    """The keys of a scenario. `Scenario` reads, checks and writes them."""
 
     name: Name = Field(examples=["my-experiment"])
+    """Name of the experiment."""
     duration_s: Annotated[Seconds, Field(gt=0)] = Field(alias="duration", examples=["30 s"])
-    """Simulated time."""
+    """Simulated time of the run."""
     warmup_s: Seconds = Field(0.0, alias="warmup")
-    """Summaries cover warmup..duration; samples cover everything."""
+    """Start of the run that summaries exclude: they cover warmup to duration. Samples cover the whole run."""
     topology: Topology = Field(examples=['{ kind = "dumbbell", ... }'])
+    """The network: a dumbbell or a graph."""
     tcp: Tcp = Tcp.model_construct()
-    """The transport of every flow, which a flow may override."""
+    """The transport of all flows. A flow can override it."""
     hosts: Annotated[tuple[Host, ...], Field(min_length=1, max_length=MAX_HOSTS)] | None = Field(
         None, examples=['[{ name = "laptop", nic = { rate = "1 Gbit/s" } }]']
     )
@@ -92,30 +94,33 @@ class ScenarioModel(Model):
     cells: Annotated[tuple[Cell, ...], Field(min_length=1, max_length=MAX_CELLS)] | None = Field(
         None, examples=['[{ name = "cable", kind = "shared", ... }]']
     )
-    """Media that several nodes of a graph share. Left out: none."""
+    """Media shared by several nodes, such as Wi-Fi, LTE and NR cells. Left out: none."""
     mobility: Annotated[tuple[Move, ...], Field(min_length=1, max_length=MAX_MOVES)] | None = Field(
         None, examples=['[{ at = "20 s", node = "handset", to = "mast-b" }]']
     )
-    """Nodes of a graph that move from one medium to another, in the order of time. Left out: none does."""
+    """Moves of nodes of a graph from one medium to another, in the order of time. Left out: none."""
     route_controllers: (
         Annotated[tuple[RouteController, ...], Field(min_length=1, max_length=MAX_CONTROLLERS)] | None
     ) = Field(None, examples=['[{ every = "3 s", policy = "least_loaded", via = [["slow"], ["fast"]] }]'])
-    """What chooses the routes of flows of a graph in the course of a run. Left out: nothing does."""
+    """Controllers that choose the routes of flows of a graph during the run. Left out: none."""
     flows: Annotated[tuple[Flow, ...], Field(min_length=1)] = Field(examples=['[{ cca = "cubic" }]'])
+    """The flows. Each entry describes one flow or, with `count`, several."""
     record: Record = Record.model_construct()
+    """Recording of samples over time."""
     ns3: Ns3 | None = Field(None, examples=['{ algorithms = "fullpipe" }'])
     """Options of the ns3 engine. Left out: its defaults."""
     sweep: dict[str, Axis] = Field(default_factory=dict)
-    """Axes: a path, or several with commas between them, with the values that they take in turn; or a word
-    with named variants, each of them paths and their values. The scenario stands for every combination."""
+    """Axes of the sweep; every combination of their values is run. An axis is a path, or several paths
+    separated by commas, with a list of values. It can also be any word with a table of named variants, each
+    of which sets paths to values."""
 
     labels: dict[str, Words] = Field(default_factory=dict)
-    """Words for paths, such as "flows.1.count", and for values at them, such as "flows.0.cca.bbr3": figures,
-    tables and reports have them. `*` stands for every number in a path. Nothing that is simulated changes."""
+    """Labels in figures, tables and reports for paths, such as "flows.1.count", and for their values, such as
+    "flows.0.cca.bbr3". `*` matches every number in a path. Labels never change results."""
 
     def places(self) -> Collection[str]:
-        """What a route may lead past: every node and link of a graph, and the ways of every station in a cell
-        to its hub and back."""
+        """Return the names that a route may contain, in order: nodes and links of a graph, and for each
+        station of a cell the directions to the hub and back."""
         if not isinstance(self.topology, Graph):
             return ()
         names = [f"{cell.name}-{station.node}" for cell in self.cells or () for station in cell.stations]
@@ -123,15 +128,15 @@ class ScenarioModel(Model):
         return dict.fromkeys((*self.topology.places, *ways)) if self.cells else self.topology.places
 
     def to_dict(self) -> dict[str, Any]:
-        """The scenario as plain data, spelt as in TOML: `Scenario(**s.to_dict()) == s`."""
+        """Return the scenario as plain data, spelt as in TOML: `Scenario(**s.to_dict()) == s`."""
         return self.model_dump(mode="json", by_alias=True, exclude_unset=True, exclude_none=True)
 
     def recordings(self) -> dict[str, str]:
-        """Return the SHA-256 of every file that the scenario names, when it was read, by its path there."""
+        """Return the SHA-256 of every file named in the scenario, by its path, as of when it was read."""
         found: dict[str, str] = {}
         self.model_dump(mode="json", context=found)
         return found
 
     def tcp_of(self, flow: Flow) -> Tcp:
-        """The transport of a flow, its own settings over those of the scenario."""
+        """Return the transport of a flow: the scenario's, overridden by the flow's."""
         return self.tcp.overridden_by(flow.tcp)

@@ -1,4 +1,4 @@
-"""The network: a dumbbell, or any graph of nodes and links."""
+"""The network: a dumbbell, or a graph of nodes and links."""
 
 from functools import cached_property
 from typing import Annotated, Literal, Self
@@ -13,11 +13,11 @@ from fullpipe.scenario.model.rerouting import Alternation, RerouteModel
 
 
 class Bottleneck(LinkModel):
-    """The link that all flows share, or the cell in its place."""
+    """The link that all flows share, or a cell that replaces it."""
 
     cell: Name | None = Field(None, examples=["home"])
-    """The cell that stands in place of the bottleneck, in both directions; then nothing else is given. Left
-    out: it is a link."""
+    """Name of a cell that replaces the bottleneck link in both directions; all other keys are then left out.
+    Left out: the bottleneck is a link."""
 
     @model_validator(mode="after")
     def _cell_or_link(self) -> Self:
@@ -25,7 +25,7 @@ class Bottleneck(LinkModel):
         if self.cell is not None and given:
             key = type(self).model_fields[given[0]].alias or given[0]
             raise WithinError(
-                (key, "a cell stands in place of the link; leave it out, or write it in the cell")
+                (key, "a cell replaces the link; leave this key out, or write it in the cell")
             )
         return self
 
@@ -33,26 +33,27 @@ class Bottleneck(LinkModel):
 class Dumbbell(Model):
     """Senders and receivers on access links, and one bottleneck between them.
 
-    Data passes the sender's access link, the bottleneck and the receiver's access link; ACKs come back over
-    three more. The base RTT is 2 x (access + bottleneck + access) delays. A flow whose `direction` is
-    "reverse" goes the other way: its data shares `reverse` with the ACKs of the others.
+    Data passes the sender's access link, the bottleneck and the receiver's access link. ACKs return over
+    three links in the opposite direction. The base RTT is 2 x (access + bottleneck + access) delays. A flow
+    with `direction = "reverse"` sends the other way: its data shares `reverse` with the ACKs of other flows.
 
-    With a cell in place of the bottleneck, the hosts of every flow are a station of the cell and one host on
-    a wire behind the hub; `access` is that wire.
+    If a cell replaces the bottleneck, each flow runs between a station of the cell and a host on a wire
+    behind the hub. `access` describes that wire.
     """
 
     kind: Literal["dumbbell"]
     bottleneck: Bottleneck
-    """The direction of the data, but for that of uploads."""
+    """The forward direction: data of downloads, ACKs of uploads."""
     reverse: Bottleneck | None = None
-    """The direction of ACKs and uploads. Left out: rate, delay and queue of the bottleneck, nothing else; of
-    one without a rate that follows a recording or sends in frames, the delay alone."""
+    """The reverse direction: ACKs of downloads, data of uploads. Left out: rate, delay and queue of the
+    bottleneck, without its loss, changes and impairments. If the bottleneck has a trace or frames instead of
+    a rate: its delay only."""
     access: Access = Access.model_construct()
-    """Both access links of every flow, which a flow may override."""
+    """Both access links of all flows. A flow can override it."""
 
     @property
     def backward(self) -> Bottleneck:
-        """The bottleneck as ACKs see it."""
+        """The reverse direction with its defaults filled in."""
         there = self.bottleneck
         recorded = there.rate_bps is None and (there.trace is not None or there.frames is not None)
         kept = {"rate_bps", "delay_s"} if recorded else {"rate_bps", "delay_s", "queue"}
@@ -63,42 +64,46 @@ class GraphLink(LinkModel):
     """A link of a graph."""
 
     name: Name | None = None
-    """Left out: "a-b" from a to b."""
+    """Name of the link. Left out: "a-b" for a link from a to b."""
     source: Name = Field(alias="from", examples=["a"])
+    """Node where the link begins."""
     target: Name = Field(alias="to", examples=["b"])
+    """Node where the link ends."""
     duplex: Switch = False
-    """Also the same link the other way round, with a queue of its own; its name ends in "-reverse"."""
+    """Also create the opposite link, with a queue of its own; its name ends in "-reverse"."""
     reroutes: tuple[RerouteModel, ...] | None = Field(None, examples=['[{ at = "10 s", via = ["slow"] }]'])
-    """Other routes from one end to the other from given times on, in the order of time, for what would cross
-    this link. What goes there is not moved again by the links on those routes."""
+    """Changes of the route between the two ends of this link at given times, in the order of time. They move
+    all packets that would cross this link. Reroutes of links on the new route do not apply to them."""
     alternate: Alternation | None = Field(None, examples=['{ every = "3 s", via = [["slow"], []] }'])
-    """Such routes that take turns."""
+    """Routes between the two ends of this link that alternate periodically."""
 
     @property
     def known_as(self) -> str:
-        """Its name, given or made."""
+        """The name, given or derived from the ends."""
         return self.name or f"{self.source}-{self.target}"
 
 
 class Graph(Model):
-    """Nodes and links. Flows take the shortest path by delay, past the nodes that their `via` names."""
+    """Nodes and links. Flows take the shortest path by delay, through the nodes and links in their `via`."""
 
     kind: Literal["graph"]
     nodes: Annotated[tuple[Name, ...], Field(min_length=2, max_length=100_000)] = Field(
         examples=['["a", "b"]']
     )
+    """Names of the nodes."""
     links: Annotated[tuple[GraphLink, ...], Field(min_length=1, max_length=100_000)]
+    """Links between the nodes, each in one direction unless `duplex`."""
 
     @cached_property
     def places(self) -> dict[str, None]:
-        """What a route may lead past, in order: every node, and every link in both directions."""
+        """Names that a route may contain, in order: every node, and every link in both directions."""
         links = [(link.known_as, link.duplex) for link in self.links]
         both = [n for name, duplex in links for n in ((name, f"{name}-reverse") if duplex else (name,))]
         return dict.fromkeys((*self.nodes, *both))
 
     @cached_property
     def known_nodes(self) -> frozenset[str]:
-        """The nodes, to look names up."""
+        """The nodes as a set."""
         return frozenset(self.nodes)
 
     @model_validator(mode="after")

@@ -90,7 +90,8 @@ def _step(node: Any, key: Any, path: str) -> Any:
 
 def _index(node: list[Any], part: str, path: str) -> int:
     if not part.isdecimal():
-        raise ScenarioError([f'{brief(path)}: write a number in place of "{brief(part)}", as in flows.0.cca'])
+        where = f'{brief(path)}: "{brief(part)}"'
+        raise ScenarioError([f"{where} is not a number; list entries are addressed by number, as in flows.0.cca"])
     if len(part) > _DIGITS or int(part) >= len(node):
         missing = f"{brief(path)}: there is no number {brief(part)}"
         raise ScenarioError([f"{missing}; the list has {len(node)}, counted from 0"])
