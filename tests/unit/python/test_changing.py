@@ -144,7 +144,7 @@ def test_wandering_is_left_to_the_seed(small: Scenario) -> None:
                          "states": [{"rate": "1 bit/s"}, {"rate": "2 bit/s"}]}]},
             r"shapes\[0\]: makes 1,000,000,000 steps, more than 1,000,000; ",
         ),
-        ({"frames": {"every": "1 ms", "size": "1 kB"}}, "frames: stands in place of a rate; leave out rate"),
+        ({"frames": {"every": "1 ms", "size": "1 kB"}}, "frames: replaces the rate; leave out rate"),
         ({"thin": 1}, "thin: must be at least 2"),
         ({"duplicate": 1.5}, "duplicate: must be at most 1"),
         ({"loss": {"kind": "replay"}}, "give one of packets"),
@@ -230,7 +230,7 @@ def test_a_recording_of_losses_is_read_from_a_file(small: Scenario, tmp_path: Pa
     [found] = [plan(with_link(small, loss=loss))["links"][0]["loss"]]
     assert found == {"kind": "replay", "packets": [3, 5], "period": 8}
     (tmp_path / "losses").write_text("001\n0 2\n", encoding="utf-8")
-    with pytest.raises(ScenarioError, match=':2: "2" stands where a 0 or a 1 belongs'):
+    with pytest.raises(ScenarioError, match=':2: "2" is neither 0 nor 1'):
         with_link(small, loss=loss)
 
 

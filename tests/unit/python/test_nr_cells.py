@@ -192,7 +192,7 @@ def test_cells_survive_toml() -> None:
         (
             {},
             {"blockage": {"depth": "25 dB", "lasting": "500 ms", "free": "4 s"}},
-            "cells[0].users[0].snr: missing; a blockage takes from it",
+            "cells[0].users[0].snr: missing, but a blockage lowers it",
         ),
         (
             {"gaps": [{"at": "1 s", "gap": "2 s", "every": "1 s"}]},
@@ -207,7 +207,7 @@ def test_cells_survive_toml() -> None:
                 ]
             },
             {},
-            "cells[0].gaps: take all of the time",
+            "cells[0].gaps: the interruptions take all of the time",
         ),
         ({"background": {"load": 0}}, {}, "cells[0].background.load: must be at least 0.001, got 0"),
     ],

@@ -137,7 +137,7 @@ def test_short_transfers_are_slower_than_over_the_trace_alone(folder: Path) -> N
     [
         (
             ('file = "heavy"', 'file = "steps.csv", kind = "csv"'),
-            "light: beside a packet-delivery trace only",
+            "light: only with a packet-delivery trace",
         ),
         (('light = "light"', 'light = "none"'), "no such file"),
         (('light = "light"', 'light = { file = "light", idle = "-1 s" }'), "idle"),

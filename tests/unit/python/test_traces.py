@@ -250,7 +250,7 @@ def test_a_size_in_bdp_goes_by_the_mean_rate_of_a_trace(tmp_path: Path) -> None:
 
 
 def test_a_rate_beside_a_packet_trace_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(ScenarioError, match="trace: stands in place of a rate; leave out rate"):
+    with pytest.raises(ScenarioError, match="trace: replaces the rate; leave out rate"):
         scenario(
             tmp_path, b"1\n", SCENARIO.replace('delay = "20 ms"', 'delay = "20 ms"\nrate = "1 Mbit/s"', 1)
         )

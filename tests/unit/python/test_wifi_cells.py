@@ -280,7 +280,7 @@ def narrow(**station: Any) -> dict[str, Any]:
         ),
         (
             {"flows": [{"cca": "cubic", "station": "phone", "upload": True, "direction": "forward"}]},
-            "flows[0].upload: direction says it already",
+            "flows[0].upload: direction is given as well",
         ),
         (
             {"topology": {"kind": "dumbbell", "bottleneck": {"cell": "work"}}},
@@ -288,7 +288,7 @@ def narrow(**station: Any) -> dict[str, Any]:
         ),
         (
             {"topology": {"kind": "dumbbell", "bottleneck": {"cell": "home", "rate": "9 Mbit/s"}}},
-            "topology.bottleneck.rate: a cell stands in place of the link; leave it out",
+            "topology.bottleneck.rate: a cell replaces the link; leave this key out",
         ),
         (
             {

@@ -10,7 +10,7 @@ params! {
     pub struct Params {
         /// Probability that a transmission fails, retransmissions included.
         probability: f64, "", 0.0..=0.99;
-        /// Delay of each failure: the time until the packet is retransmitted, and its transmission.
+        /// Extra delay per failed transmission: the time until the retransmission, plus its transmission time.
         delay_ns: u64, "ns", 1.0..=3.6e12;
     }
 }

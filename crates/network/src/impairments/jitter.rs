@@ -8,11 +8,11 @@ use units::{Duration, Rng, Time};
 params! {
     /// Parameters of jitter.
     pub struct Params {
-        /// Maximum extra delay; with a normal distribution, its standard deviation.
+        /// Largest extra delay; for a normal distribution, its standard deviation.
         spread_ns: u64, "ns", 0.0..=3.6e12;
-        /// Uniform from 0 to the spread, or the absolute value of a normal variable.
+        /// Distribution: uniform from 0 to the spread, or the absolute value of a normal variable.
         shape: Shape = Shape::Uniform, "";
-        /// Let packets overtake each other. Otherwise a packet that would overtake waits for those before it.
+        /// Whether packets may overtake each other. If not, a packet waits for those before it.
         reorder: bool = false, "";
     }
 }

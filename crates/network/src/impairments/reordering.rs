@@ -8,13 +8,13 @@ use units::{Duration, Time};
 params! {
     /// Parameters of reordering.
     pub struct Params {
-        /// One packet in this many takes longer.
+        /// Packets per delayed packet.
         every: u64, "packets", 1.0..=9.223_372_036_854_776e18;
-        /// Extra delay of such a packet.
+        /// Extra delay of a delayed packet.
         extra_ns: u64, "ns", 1.0..=3.6e12;
-        /// Time at which reordering begins.
+        /// Start of the reordering.
         from_ns: u64 = 0, "ns", 0.0..=8.64e13;
-        /// Time at which it ends. Left out: never.
+        /// End of the reordering. Left out: never.
         until_ns: Option<u64> = None, "ns", 0.0..=8.64e13;
     }
 }

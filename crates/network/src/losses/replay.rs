@@ -7,9 +7,9 @@ use params::{Entry, Problem, params};
 params! {
     /// Parameters of given losses.
     pub struct Params {
-        /// Indices of lost packets, ascending; the first packet has index 0.
+        /// Numbers of the lost packets, ascending; the first packet of the link is 0.
         packets: Vec<u64> = Vec::new(), "packets";
-        /// Packets after which the indices repeat. Left out: never.
+        /// Packets after which the pattern repeats. Left out: never.
         period: Option<u64> = None, "packets", 1.0..=9.223_372_036_854_776e18;
     }
 }

@@ -1,4 +1,4 @@
-"""Links as a scenario describes them. Sizes relative to the path stay relative here."""
+"""Links as described in a scenario. Queue sizes relative to the path are not resolved here."""
 
 from typing import TYPE_CHECKING, Annotated, Self
 
@@ -23,19 +23,19 @@ Rate = Annotated[BitsPerSecond, Field(gt=0)]
 
 
 class Access(Model):
-    """The link between a host and the router beside it; the same in both directions, apart from `queue`."""
+    """The link between a host and the next router; the same in both directions, apart from `queue`."""
 
     rate_bps: Rate | None = Field(None, alias="rate", examples=["10 Gbit/s"])
-    """Left out: unlimited."""
+    """Link rate. Left out: unlimited."""
     delay_s: Delay = Field(0.0, alias="delay", title="one-way access delay", examples=["5 ms"])
-    """Propagation, one way."""
+    """Propagation delay, one way."""
 
     queue: Queue | None = Field(None, examples=['{ kind = "fq_codel" }'])
-    """Of what leaves the host: data of the sender, ACKs of the receiver. The router's side is never full.
-    Left out: neither is the host's."""
+    """Queue of packets that leave the host: data at the sender, ACKs at the receiver. Left out: without a
+    limit. The queue on the router's side never has a limit."""
 
     def overridden_by(self, other: "Access | None") -> "Access":
-        """This link with what `other` sets explicitly in place of its own."""
+        """Return this link with the fields that `other` sets explicitly."""
         if other is None:
             return self
         return self.model_copy(update={name: getattr(other, name) for name in other.model_fields_set})
@@ -45,42 +45,45 @@ class _Wire(Model):
     """A queue and a wire, without impairments."""
 
     rate_bps: Rate | None = Field(None, alias="rate", examples=["100 Mbit/s"])
-    """Left out: unlimited."""
+    """Link rate. Left out: unlimited."""
     delay_s: Delay = Field(0.0, alias="delay", title="one-way delay", examples=["20 ms"])
-    """Propagation, one way."""
+    """Propagation delay, one way."""
     queue: Queue | None = Field(None, examples=['{ kind = "drop_tail", packets = 100 }'])
-    """Left out: never full."""
+    """Queue in front of the link. Left out: first in, first out, without a limit."""
     device_queue: DeviceQueue | None = Field(None, examples=["{ packets = 100 }"])
-    """A device of this rate below the queue, with a queue of its own. Changes of the rate are then those of
-    the queue, if it is a shaper such as tbf. Left out: the queue stands right at the wire."""
+    """Queue of a network device below `queue`, such as a driver ring; the device sends at `rate`. If `queue`
+    is a shaper such as tbf, `changes` of the rate apply to the shaper. Left out: `queue` feeds the wire
+    directly."""
     loss: Loss | None = Field(None, examples=['{ kind = "bernoulli", probability = 0.01 }'])
-    """Loss apart from the queue: bernoulli, periodic, gilbert_elliott or replay. Left out: none."""
+    """Loss on the wire, apart from drops of the queue: bernoulli, periodic, gilbert_elliott or replay. Left
+    out: none."""
     changes: tuple[Change, ...] | None = Field(None, examples=['[{ at = "5 s", rate = "10 Mbit/s" }]'])
-    """Other rates, delays, loss and limits of the queue from given times on, in the order of time. Sizes
-    relative to the path go by the link as it begins."""
+    """Changes of rate, delay, loss and queue limit at given times, in the order of time. Queue sizes relative
+    to the path are computed from the link's initial values."""
     shapes: tuple[Shape, ...] | None = Field(
         None,
         examples=['[{ kind = "ramp", at = "5 s", over = "9 s", step = "1 s", to = { rate = "1 Mbit/s" } }]'],
     )
-    """Ramps, spikes, cycles, waves and Markov channels, which stand for many changes. Where two set the same
-    quantity, the later time holds; at the same time, the one that is written later, and spikes last."""
+    """Patterns of many changes: ramps, spikes, cycles, waves and Markov channels. If two set the same
+    quantity, the later change holds. At the same time, the entry further down the list holds, and spikes
+    override all others."""
     trace: Annotated[Trace, OrWritten(str)] | None = Field(None, examples=['{ file = "cell.up" }'])
-    """A recording in place of the rate, or of rate, delay and loss. Left out: none."""
+    """A recording that replaces the rate, or rate, delay and loss. Left out: none."""
     frames: Frames | None = Field(None, examples=['{ every = "5 ms", size = "64 KiB" }'])
-    """Frames in place of the rate. Left out: none."""
+    """Periodic frames that replace the rate. Left out: none."""
 
 
 class LinkModel(Impairments, _Wire):
-    """One direction of a wire, with the queue in front of it, wherever it stands."""
+    """One direction of a link: a queue, a wire, and the impairments of the wire."""
 
     @property
     def is_changing(self) -> bool:
-        """Whether it has changes, shapes, or a recording."""
+        """Whether the link has changes, shapes or a trace."""
         return bool(self.trace is not None or self.changes or self.shapes)
 
     @property
     def impairments(self) -> Impairments:
-        """What it does to single packets."""
+        """The impairments of the wire."""
         given = {name: getattr(self, name) for name in declared(Impairments)}
         return Impairments.model_construct(**given)
 
@@ -90,7 +93,7 @@ class LinkModel(Impairments, _Wire):
         given = [name for name, value in moments.items() if value]
         given += ["rate"] if self.rate_bps is not None and given else []
         if len(given) > 1:
-            raise ValueError(f"{given[0]}: stands in place of a rate; leave out {given[1]}")
+            raise ValueError(f"{given[0]}: replaces the rate; leave out {given[1]}")
         if self.device_queue and self.rate_bps is None:
             raise ValueError("device_queue: a device has a rate; add rate, or leave it out")
         if sum(shape.kind == "wander" for shape in self.shapes or ()) > 1:

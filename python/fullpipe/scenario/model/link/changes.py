@@ -1,4 +1,4 @@
-"""Links that change during a run: steps at given times, and shapes that stand for many of them."""
+"""Links that change during a run: single changes at given times, and shapes that generate many changes."""
 
 from collections.abc import Iterator
 from typing import Annotated, Literal, Self
@@ -18,22 +18,23 @@ class _At(Model):
 
 
 class State(Model):
-    """What a link is like. What is left out stays as it is; no loss is a probability of 0."""
+    """Values of a link. Keys left out keep their value. For no loss, write a probability of 0."""
 
     rate_bps: BitsPerSecond | None = Field(None, alias="rate", examples=["10 Mbit/s"])
-    """What remains of the packet being transmitted goes at the new rate, too. "0 bit/s" is an outage, which
-    has to end. On a link without a rate whose queue is tbf, it is the rate of the queue, which keeps its
-    tokens."""
+    """Link rate. It also applies to the rest of the packet in transmission. "0 bit/s" is an outage, which
+    must end. On a link without a rate whose queue is tbf, this is the rate of tbf, whose tokens are kept."""
     delay_s: Delay | None = Field(None, alias="delay", examples=["50 ms"])
-    """Of what leaves from then on; behind a shorter delay, packets overtake those sent before."""
+    """Propagation delay of packets that leave from then on. If it is shorter than before, they overtake
+    earlier packets."""
     loss: Loss | None = Field(None, examples=['{ kind = "bernoulli", probability = 0.05 }'])
+    """Loss on the wire."""
     packets: Packets | None = Field(None, examples=[50])
-    """Limit of the queue. What a lower one does to packets that wait is what `tc qdisc change` does:
-    drop_tail, tbf and the policer keep them, CoDel, PIE, FQ-CoDel, FQ-PIE, fq and DualPI2 drop from the
+    """Limit of the queue in packets. Packets beyond a lower limit are treated as by `tc qdisc change`:
+    drop_tail, tbf and the policer keep them; CoDel, PIE, FQ-CoDel, FQ-PIE, fq and DualPI2 drop from the
     head."""
     limit_bytes: Annotated[Bytes, Field(gt=0)] | None = Field(None, alias="bytes", examples=["1 MiB"])
-    """The same in bytes, for queues that count them: RED drops all that waits, CAKE too much of it at the
-    next arrival."""
+    """Limit of the queue in bytes, if it has a byte limit. A change makes RED drop all waiting packets. CAKE
+    drops the excess at the next arrival."""
 
     @model_validator(mode="after")
     def _something(self) -> Self:
@@ -44,30 +45,33 @@ class State(Model):
 
 
 class Change(State, _At):
-    """What a link is like from a time on. What is left out stays as it is; no loss is a probability of 0."""
+    """New values of a link from a time on. Keys left out keep their value. No loss is a probability of 0."""
 
 
 class Ramp(_At):
-    """From one state to another in equal steps: rate, delay, limit, and the probability of Bernoulli loss."""
+    """A change in equal steps from one state to another: rate, delay, limit, and Bernoulli probability."""
 
     kind: Literal["ramp"]
     over_s: _Positive = Field(alias="over", examples=["10 s"])
-    """How long it takes."""
+    """Duration of the ramp."""
     step_s: _Positive = Field(alias="step", examples=["100 ms"])
     """Time between two steps."""
     source: State | None = Field(None, alias="from", examples=['{ rate = "10 Mbit/s" }'])
-    """Left out: as the link is when the ramp begins."""
+    """First state. Left out: the link's values when the ramp begins."""
     target: State = Field(alias="to", examples=['{ rate = "50 Mbit/s" }'])
+    """Last state."""
 
 
 class Spike(_At):
-    """Another state for a while, then back to what it would have been without."""
+    """A temporary state. Afterwards the link has the values that it would have without the spike."""
 
     kind: Literal["spike"]
     lasts_s: _Positive = Field(alias="lasts", examples=["200 ms"])
+    """Duration of a spike."""
     every_s: _Positive | None = Field(None, alias="every", examples=["10 s"])
-    """Again and again, so often. Left out: once."""
+    """Time from the start of one spike to the next. Left out: one spike."""
     state: State = Field(alias="to", examples=['{ delay = "100 ms" }'])
+    """State during a spike."""
 
     @model_validator(mode="after")
     def _ends_before_the_next(self) -> Self:
@@ -77,28 +81,32 @@ class Spike(_At):
 
 
 class Cycle(_At):
-    """States in turn, each for the same time, over and over again."""
+    """A repeating sequence of states of equal duration."""
 
     kind: Literal["cycle"]
     every_s: _Positive = Field(alias="every", examples=["3 s"])
-    """How long each lasts."""
+    """Duration of each state."""
     states: Annotated[tuple[State, ...], Field(min_length=2, max_length=10_000)] = Field(
         examples=['[{ rate = "10 Mbit/s" }, { rate = "30 Mbit/s" }]']
     )
+    """The states, in order."""
 
 
 class Wave(_At):
-    """Up and down between two states, over and over again."""
+    """A periodic wave between two states."""
 
     kind: Literal["wave"]
     shape: Literal["sine", "triangle", "sawtooth", "square"] = "sine"
-    """A sine begins in the middle, going up; a triangle and a sawtooth begin at `low`; a square begins with
+    """Waveform. A sine begins halfway and rises, a triangle and a sawtooth begin at `low`, a square begins at
     `high`."""
     period_s: _Positive = Field(alias="period", examples=["10 s"])
+    """Duration of one wave."""
     step_s: _Positive | None = Field(None, alias="step", examples=["100 ms"])
-    """Time between two steps; a square needs none."""
+    """Time between two steps. Required except for a square, which takes none."""
     low: State = Field(examples=['{ rate = "10 Mbit/s" }'])
+    """Lowest state."""
     high: State = Field(examples=['{ rate = "30 Mbit/s" }'])
+    """Highest state. It has the same keys as `low`."""
 
     @model_validator(mode="after")
     def _has_steps(self) -> Self:
@@ -110,9 +118,9 @@ class Wave(_At):
 
 
 class MarkovChannel(_At):
-    """States in an order and at times that are drawn from the seed: a Markov chain in continuous time.
+    """A continuous-time Markov chain of states; times and order are drawn from the seed.
 
-    The link stays in each for an exponentially distributed time, so that changes come as a Poisson process.
+    The time in each state is exponentially distributed, so that changes form a Poisson process.
     """
 
     kind: Literal["wander"]
@@ -121,17 +129,17 @@ class MarkovChannel(_At):
     states: Annotated[tuple[State, ...], Field(min_length=2, max_length=10_000)] = Field(
         examples=['[{ rate = "10 Mbit/s" }, { rate = "30 Mbit/s" }]']
     )
-    """It begins in the first."""
+    """The states. The link begins in the first."""
     neighbours: Switch = False
-    """From each state to the one before or behind it in the list, as in a random walk; otherwise to any
-    other."""
+    """Move only to the previous or next state in the list, as in a random walk. Otherwise any other state can
+    follow."""
 
 
 Shape = Annotated[Ramp | Spike | Cycle | Wave | MarkovChannel, Field(discriminator="kind")]
 
 
 def states_of(shape: Shape) -> Iterator[tuple[str, State]]:
-    """Every state that a shape names, each with its place in the shape."""
+    """Yield every state of a shape with its place in the shape."""
     for name, field in type(shape).model_fields.items():
         value, place = getattr(shape, name), field.alias or name
         if isinstance(value, State):

@@ -1,7 +1,7 @@
-"""What a link does to packets besides losing them, one key for every impairment of the registry.
+"""Impairments of a link other than loss: one key for every impairment of the registry.
 
-A test holds names, ranges, defaults and documentation of these models against the registry. Adding an
-impairment is one field of `Impairments` here, with a model if it has several parameters.
+A test compares names, ranges, defaults and documentation of these models with the registry. To add an
+impairment, add one field to `Impairments`, with a model if it has several parameters.
 """
 
 from collections.abc import Iterator
@@ -18,106 +18,108 @@ class Jitter(Model):
     """Extra delay that differs from packet to packet."""
 
     spread_s: Delay = Field(alias="spread", title="jitter", examples=["5 ms"])
-    """The largest extra delay; of a normal distribution, the standard deviation."""
+    """Largest extra delay; for a normal distribution, its standard deviation."""
     shape: Literal["uniform", "normal"] = "uniform"
-    """Uniform from 0 to the spread, or the absolute value of a normal variable."""
+    """Distribution: uniform from 0 to the spread, or the absolute value of a normal variable."""
     reorder: Switch = False
-    """Packets may overtake each other; otherwise one that would waits for those before."""
+    """Whether packets may overtake each other. If not, a packet waits for those before it."""
 
 
 class Reordering(Model):
-    """Every so many packets, one takes longer on the wire, and those behind overtake it: reordering."""
+    """Reordering: one packet in `every` is delayed on the wire, and later packets overtake it."""
 
     every: Annotated[int, Field(strict=True, ge=1, le=2**63 - 1)] = Field(
         title="packets per reordering", examples=[100]
     )
-    """One packet in so many takes longer."""
+    """Packets per delayed packet."""
     extra_s: Annotated[Delay, Field(gt=0)] = Field(alias="extra", title="extra delay", examples=["30 ms"])
-    """How much longer it takes."""
+    """Extra delay of a delayed packet."""
     from_s: Seconds = Field(0.0, alias="from")
-    """When it begins."""
+    """Start of the reordering."""
     until_s: Seconds | None = Field(None, alias="until")
-    """When it ends. Left out: never."""
+    """End of the reordering. Left out: never."""
 
 
 class Arq(Model):
-    """The link sends again what it loses, until it arrives, and those behind wait (perfectly persistent ARQ,
-    RFC 3366): it loses and reorders nothing, but its delay varies."""
+    """Link-layer retransmission: a packet is retransmitted until it arrives, and later packets wait.
+
+    This is perfectly persistent ARQ (RFC 3366). The link loses and reorders nothing, but its delay varies.
+    """
 
     probability: Annotated[float, Field(strict=True, ge=0, le=0.99), PERCENT] = Field(
         title="failed transmissions", examples=[0.1]
     )
-    """Probability that a transmission fails, the repeated ones included."""
+    """Probability that a transmission fails, retransmissions included."""
     delay_s: Annotated[Delay, Field(gt=0)] = Field(
         alias="delay", title="retransmission delay", examples=["8 ms"]
     )
-    """What each failure costs: the time until the packet is sent again, and that of sending it."""
+    """Extra delay per failed transmission: the time until the retransmission, plus its transmission time."""
 
 
 class Registered(NamedTuple):
-    """Which impairment of the registry a key of a link is."""
+    """The impairment of the registry to which a key of a link belongs."""
 
     name: str
     param: str = ""
-    """The parameter that a bare value sets; "": the key holds a model of the parameters."""
+    """Parameter that a bare value sets. Empty: the key holds a table of parameters."""
 
 
 class Given(NamedTuple):
     """An impairment that a link has."""
 
     key: str
-    """As scenarios write it."""
+    """Key in scenarios."""
     name: str
-    """In the registry."""
+    """Name in the registry."""
     params: dict[str, Any]
-    """As the plan has them: times in nanoseconds."""
+    """Parameters as in the plan, with times in nanoseconds."""
 
 
 class Impairments(Model):
-    """What a link does to single packets. The order in which they act is that of the registry."""
+    """Effects of a link on single packets. They act in the order of the registry."""
 
     duplicate: Annotated[Probability | None, Registered("duplication", "probability")] = Field(
         None, title="duplicated packets", examples=[0.01]
     )
-    """Probability that a packet arrives twice, the copy right behind it (`netem duplicate`). Left out:
+    """Probability that a packet is duplicated; the copy follows directly (`netem duplicate`). Left out:
     none."""
     thin: Annotated[
         Annotated[int, Field(strict=True, ge=2, le=1_000_000)] | None, Registered("ack_filter", "every")
     ] = Field(None, validation_alias=AliasChoices("thin", "ack_filter"), examples=[4])
-    """An ACK filter, also written `ack_filter`: a middlebox drops all but every n-th of the ACKs of each flow
-    that report nothing but progress (no SACK, no mark). Left out: none. CAKE's `ack_filter` does it by what
-    waits."""
+    """ACK filter, also written `ack_filter`: a middlebox passes only every n-th plain ACK of each flow. A
+    plain ACK reports only progress, without SACK or ECN marks. Left out: none. CAKE has an `ack_filter` of
+    its own, which drops ACKs that wait in its queue."""
     batch_s: Annotated[Annotated[Delay, Field(gt=0)] | None, Registered("aggregation", "slot_s")] = Field(
         None, alias="batch", validation_alias=AliasChoices("batch", "aggregation"), examples=["10 ms"]
     )
-    """Packets are handed over at multiples of this time only, as on a radio link that aggregates them; also
-    written `aggregation`."""
+    """Aggregation, also written `aggregation`: packets are delivered only at multiples of this time, as on a
+    radio link that aggregates them. Left out: none."""
     detour: Annotated[Reordering | None, Registered("reordering")] = Field(
         None,
         validation_alias=AliasChoices("detour", "reordering"),
         examples=['{ every = 100, extra = "30 ms" }'],
     )
-    """Some packets are overtaken; also written `reordering`. Left out: none."""
+    """Reordering, also written `reordering`: some packets are delayed and overtaken. Left out: none."""
     jitter: Annotated[Jitter | None, Registered("jitter")] = Field(None, examples=['{ spread = "5 ms" }'])
-    """Every packet takes a little longer. Left out: none."""
+    """Random extra delay of every packet. Left out: none."""
     arq: Annotated[Arq | None, Registered("arq")] = Field(
         None, examples=['{ probability = 0.1, delay = "8 ms" }']
     )
-    """The link sends again what it loses (ARQ, RFC 3366). Left out: none."""
+    """Link-layer retransmission of lost packets (ARQ, RFC 3366). Left out: none."""
 
 
 NO_IMPAIRMENTS = Impairments.model_construct()
-"""Of a link that leaves all packets alone."""
+"""A link without impairments."""
 
 
 def registered(name: str) -> Registered:
-    """The impairment that a field of `Impairments` is."""
+    """Return the registry entry of a field of `Impairments`."""
     notes = declared(Impairments)[name].metadata
     return next(note for note in notes if isinstance(note, Registered))
 
 
 def given(impairments: Impairments) -> Iterator[Given]:
-    """Those that a link has."""
+    """Yield the impairments that are set."""
     for name, field in declared(Impairments).items():
         value = getattr(impairments, name)
         if value is not None:
@@ -127,7 +129,7 @@ def given(impairments: Impairments) -> Iterator[Given]:
 
 
 def _in_plan(param: tuple[str, Any]) -> tuple[str, Any]:
-    """A parameter with times in nanoseconds."""
+    """Return a parameter as in the plan, with times in nanoseconds."""
     name, value = param
     if not name.endswith("_s"):
         return param

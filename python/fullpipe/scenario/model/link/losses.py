@@ -1,4 +1,4 @@
-"""Loss apart from the queue: which packets get lost as they leave a link."""
+"""Loss models: packets lost on the wire, apart from drops of the queue."""
 
 import re
 from itertools import pairwise
@@ -12,7 +12,7 @@ from fullpipe.scenario.traces.files import TraceError
 
 _Count = Annotated[int, Field(strict=True, ge=1, le=2**63 - 1)]
 _MOST_LOST = 5_000_000
-"""That a file may name."""
+"""Largest number of lost packets in a file."""
 _Number = Annotated[int, Field(strict=True, ge=0, le=2**53)]
 
 
@@ -21,6 +21,7 @@ class Bernoulli(Model):
 
     kind: Literal["bernoulli"] = "bernoulli"
     probability: Probability = Field(title="loss", examples=[0.01])
+    """Loss probability of each packet."""
 
 
 class Periodic(Model):
@@ -28,48 +29,48 @@ class Periodic(Model):
 
     kind: Literal["periodic"] = "periodic"
     every: _Count = Field(title="packets per loss", examples=[10_000])
+    """Packets per lost packet."""
 
 
 class GilbertElliott(Model):
-    """Losses in bursts: good and bad times, each with a loss rate of its own, as packets leave the link.
+    """Losses in bursts, as packets leave the link: a good and a bad state, each with its loss probability.
 
-    Gilbert (1960) and Elliott (1963); the names of netem's `gemodel` in brackets. The share of bad times is
-    worsens / (worsens + improves), and they last 1 / improves packets.
+    Gilbert (1960) and Elliott (1963); the names of netem's `gemodel` are in brackets. The share of bad times
+    is worsens / (worsens + improves), and a bad time lasts 1 / improves packets on average.
     """
 
     kind: Literal["gilbert_elliott"] = "gilbert_elliott"
     worsens: Probability = Field(title="good to bad", examples=[0.001])
-    """Of going from good to bad, per packet (p)."""
+    """Probability of a change from good to bad, per packet (p)."""
     improves: Probability = Field(title="bad to good", examples=[0.1])
-    """Of going from bad to good, per packet (r)."""
+    """Probability of a change from bad to good, per packet (r)."""
     bad: Probability = Field(1.0, title="loss in bad times")
-    """Of loss in bad times (1-h)."""
+    """Loss probability in bad times (1-h)."""
     good: Probability = Field(0.0, title="loss in good times")
-    """Of loss in good times (1-k)."""
+    """Loss probability in good times (1-k)."""
 
 
 class Replay(Model):
-    """Given packets are lost, such as those that a recording says were: one of `packets` and `file` is given.
+    """Loss of listed packets, such as those lost in a recording. Give one of `packets` and `file`.
 
-    Packets count in the order in which they leave the link, whatever they carry.
+    Packets of all kinds are numbered in the order in which they leave the link.
     """
 
     kind: Literal["replay"] = "replay"
     packets: tuple[_Number, ...] | None = Field(None, max_length=100_000, examples=["[100, 101, 250]"])
-    """Their numbers, ascending, the first packet being 0."""
+    """Numbers of the lost packets, ascending; the first packet of the link is 0."""
     period: _Count | None = None
-    """After so many packets it begins again. Left out: never."""
+    """Packets after which the pattern repeats. Left out: never."""
     file: str | None = Field(None, max_length=4_096, examples=["losses.txt"])
-    """A file with a 0 for every packet that arrives and a 1 for every one that is lost; white space has no
-    meaning."""
+    """A file with a 0 for every packet that arrives and a 1 for every lost one; white space is ignored."""
     repeat: Switch = False
-    """With `file`: at its end it begins again."""
+    """With `file`: repeat the pattern at its end."""
 
     _digest: str = PrivateAttr("")
 
     @property
     def plan(self) -> dict[str, Any]:
-        """The loss as the plan has it."""
+        """The loss in the format of the plan."""
         if self.file is None:
             return {"kind": self.kind, "packets": list(self.packets or ()), "period": self.period}
         lost, count = _CONTENT.read(self.file, self._digest)
@@ -98,7 +99,7 @@ class Replay(Model):
 
 
 def losses(data: bytes, where: str) -> tuple[list[int], int]:
-    """Numbers of the packets that are lost, and how many there are in all."""
+    """Parse a loss file into the numbers of the lost packets and the number of all packets."""
     digits = data.translate(None, b" \t\n\r\v\f")
     if not digits:
         raise TraceError(where, "is empty; write a 0 or a 1 for every packet")
@@ -106,7 +107,7 @@ def losses(data: bytes, where: str) -> tuple[list[int], int]:
     if wrong:
         line = data[: data.index(wrong[:1])].count(b"\n") + 1
         shown = wrong[:1].decode("latin-1")
-        raise TraceError(where, f'"{shown}" stands where a 0 or a 1 belongs', line)
+        raise TraceError(where, f'"{shown}" is neither 0 nor 1', line)
     lost = digits.count(b"1")
     if lost > _MOST_LOST:
         raise TraceError(where, f"{lost:,} lost packets are more than {_MOST_LOST:,}; cut it into parts")
@@ -119,5 +120,5 @@ Loss = Annotated[Bernoulli | Periodic | GilbertElliott | Replay, Field(discrimin
 
 
 def plan_of(loss: Loss) -> dict[str, Any]:
-    """A loss as the plan has it."""
+    """Return a loss in the format of the plan."""
     return loss.plan if isinstance(loss, Replay) else loss.model_dump()

@@ -1,4 +1,4 @@
-"""Queues in front of links: drop-tail, or any discipline of the catalogue."""
+"""Queues in front of links: drop-tail, or any other discipline of the catalogue."""
 
 from collections.abc import Mapping
 from typing import Annotated, Any, Literal, Self
@@ -12,23 +12,23 @@ from fullpipe.scenario.quantities import Bdps, Bytes, DrainSeconds
 
 
 class DropTail(Model):
-    """First in, first out; a packet that finds the queue full is dropped.
+    """First in, first out; packets that arrive while the queue is full are dropped.
 
-    The limit counts waiting packets, not the one being sent. Exactly one of `packets`, `bytes` and `size` is
-    given.
+    The limit counts waiting packets, without the one in transmission. Give exactly one of `packets`, `bytes`
+    and `size`.
     """
 
     kind: Literal["drop_tail"] = "drop_tail"
     packets: Packets | None = Field(None, title="buffer")
-    """At most so many packets."""
+    """Limit in packets."""
     limit_bytes: Annotated[Bytes, Field(gt=0)] | None = Field(
         None, alias="bytes", title="buffer", examples=["1 MiB"]
     )
-    """At most so many bytes on the wire."""
+    """Limit in bytes on the wire."""
     size_bdp: Bdps = Field(None, alias="size", title="buffer", examples=["1 bdp"])
-    """A multiple of the link's bandwidth-delay product: its rate times the largest base RTT of the flows that
-    cross it, rounded down to whole packets of a full segment on the wire, and at least one. The rate is
-    that of the link as it begins; of a trace or of frames it is their mean."""
+    """Limit as a multiple of the link's BDP, in whole packets of a full segment, rounded down, at least one.
+    The BDP is the link's initial rate times the largest base RTT of the flows that cross it. For a trace or
+    frames, the rate is their mean."""
     size_s: DrainSeconds = Field(
         None,
         title="buffer",
@@ -36,7 +36,7 @@ class DropTail(Model):
         serialization_alias="size",
         examples=["50 ms"],
     )
-    """Or a time: what the link sends in it, in bytes on the wire, and at least a full segment."""
+    """Limit as a time: the bytes on the wire that the link sends in it, at least a full segment."""
 
     @model_validator(mode="after")
     def _one_limit(self) -> Self:
@@ -50,31 +50,31 @@ class DropTail(Model):
 
     @property
     def is_relative(self) -> bool:
-        """Whether its limit takes a rate, or a path, to be known."""
+        """Whether the limit depends on the rate or the path."""
         return self.size_bdp is not None or self.size_s is not None
 
     @property
     def limit_units(self) -> tuple[str, ...]:
-        """Of what its limit is one: "packets" or "bytes"."""
+        """The unit of the limit: "packets" or "bytes"."""
         return ("packets",) if self.limit_bytes is None and self.size_s is None else ("bytes",)
 
 
 class DeviceQueue(Model):
-    """The queue of a device: it stops the queue above it when it is full, and wakes it when it has room."""
+    """The queue of a network device. It stops the queue above it when full and wakes it when it has room."""
 
     packets: Annotated[Packets, Field(le=1_000_000)] = Field(title="device queue", examples=[100])
-    """What it holds besides the packet being sent, first in, first out."""
+    """Limit in packets, without the one in transmission. First in, first out."""
 
 
 class Discipline(Chosen):
     """Any other queue discipline of the catalogue, with the parameters that differ from its defaults.
 
-    Written { kind = "codel", parameter = value }. `size` sets its limit in packets, as for drop_tail.
+    Write { kind = "codel", parameter = value }. `size` sets its limit in packets, as for drop_tail.
     """
 
     size_bdp: Bdps = Field(None, alias="size", title="buffer", examples=["1 bdp"])
-    """A multiple of the link's bandwidth-delay product in place of the parameter that limits packets. Of
-    a shaper that is slower than the link, or its device, the product is that of the shaper's rate."""
+    """Limit in packets as a multiple of the link's BDP; it replaces the parameter that limits packets. For a
+    shaper slower than the link or its device, the BDP is computed with the shaper's rate."""
     size_s: DrainSeconds = Field(
         None,
         title="buffer",
@@ -82,7 +82,7 @@ class Discipline(Chosen):
         serialization_alias="size",
         examples=["50 ms"],
     )
-    """Or a time: as many full segments as the link sends in it."""
+    """Limit in packets as a time: the full segments that the link sends in it."""
 
     _example = 'a queue such as { kind = "codel", ... }'
 
@@ -95,7 +95,7 @@ class Discipline(Chosen):
 
     @classmethod
     def known(cls) -> Mapping[str, catalogue.Entry]:
-        """The queues but for drop_tail, which has a model of its own."""
+        """Return all queues except drop_tail, which has a model of its own."""
         return {name: entry for name, entry in catalogue.queues().items() if name != "drop_tail"}
 
     @classmethod
@@ -104,27 +104,27 @@ class Discipline(Chosen):
 
     @property
     def is_relative(self) -> bool:
-        """Whether its limit takes a rate, or a path, to be known."""
+        """Whether the limit depends on the rate or the path."""
         return self.size_bdp is not None or self.size_s is not None
 
     @property
     def limit_key(self) -> str | None:
-        """The parameter that limits the packets that wait, if it has one."""
+        """The parameter that limits waiting packets, or None if there is none."""
         return next((key for key, unit in self._limits.items() if unit == "packets"), None)
 
     @property
     def limit_units(self) -> tuple[str, ...]:
-        """Of what its limit may be one: "packets", "bytes" or either."""
+        """The possible units of the limit: "packets", "bytes", or both."""
         return tuple(self._limits.values())
 
     @property
     def _limits(self) -> dict[str, str]:
-        """The parameters that limit what waits, and their units."""
+        """The parameters that limit the backlog, with their units."""
         return {param.name: param.unit for param in catalogue.queue(self.kind).with_role("limit")}
 
     @property
     def rate_bps(self) -> int | None:
-        """The rate to which it shapes, if it does."""
+        """The rate of a shaper, else None."""
         params = catalogue.queue(self.kind).with_role("rate")
         rates = (self.params.get(param.name, param.default) for param in params)
         return next((int(rate) for rate in rates if rate is not None), None)
@@ -156,4 +156,4 @@ Queue = Annotated[
     Discriminator(_queue_class),
     short_for("kind"),
 ]
-"""A queue; its name stands for it with its defaults."""
+"""A queue. Its name alone means the queue with its defaults."""

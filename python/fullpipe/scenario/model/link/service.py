@@ -1,4 +1,4 @@
-"""When a link may send, if not at a rate: recorded traces, and frames."""
+"""Links that send at recorded times or in periodic frames instead of at a rate."""
 
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Annotated, Any, Literal, Self
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def _mahimahi(data: bytes, where: str) -> "Mahimahi":
-    from fullpipe.scenario.traces import parse_mahimahi  # here: it needs numpy, which takes a while to import
+    from fullpipe.scenario.traces import parse_mahimahi  # here: it imports numpy, which is slow
 
     return parse_mahimahi(data, where)
 
@@ -29,24 +29,24 @@ def _trains(data: bytes, where: str) -> "Trains":
 
 _MAHIMAHI, _CSV, _TRAINS = Content(_mahimahi), Content(parse_steps), Content(_trains)
 _PACKET = "1400 B"
-"""What CellReplay's recorder sends, so that an opportunity of its traces carries as much."""
+"""Packet size of CellReplay's recorder, and so the bytes of an opportunity in its traces."""
 _LEAST_SHARE = 0.75
-"""What one of two recordings of the same time lasts of the other, at the least."""
+"""Shortest duration of one of two simultaneous recordings, as a share of the other."""
 
 
 class Light(Model):
-    """Packet trains recorded on a path that was idle before, in CellReplay's format (NSDI 2025).
+    """Packet trains recorded on an idle path, in CellReplay's format (NSDI 2025).
 
-    A packet that comes after a pause begins the train that was sent last at that time: it leaves at once,
-    those behind it as the packets of the train did, and what is not used passes. Packets are not divided.
-    When the train is used up, what comes next waits for opportunities of the trace, until the next pause.
+    A packet that arrives after a pause starts the last train recorded up to that time. It leaves at once.
+    Later packets leave at the times of the train's packets; unused times expire. Packets are not split. After
+    the end of the train, packets wait for opportunities of the trace, until the next pause.
     """
 
     file: str = Field(max_length=4_096, examples=["cell.train"])
-    """A line per train: when it was sent, the one-way delay of its first packet, and how long after that each
-    packet arrived, in milliseconds. Beside the scenario's file, if the path is relative."""
+    """File with one line per train, in ms: its send time, the one-way delay of its first packet, and the
+    arrival of each packet relative to the first. A relative path starts at the scenario's folder."""
     idle_s: Seconds = Field(0.0, alias="idle")
-    """A packet begins a train when nothing has left for longer than that."""
+    """A packet starts a train if no packet has left for longer than this."""
 
     _digest: str = PrivateAttr("")
 
@@ -71,59 +71,59 @@ class Light(Model):
 
 
 class Trace(Model):
-    """A recording that a link follows. Its content is part of what is simulated, its name is not.
+    """A recording that a link follows. The content of the file enters the run digest; its name does not.
 
-    `mahimahi`: a packet-delivery trace in place of a rate. Each line is a millisecond at which 1504 bytes may
-    leave; packets share them, continue in the next, and what is not used is lost, as in Mahimahi's link
-    shell. Full segments fit exactly with `link_overhead = "4 B"`. With `light`, it is one of CellReplay's two
-    levels: what a path gives that is kept busy.
+    `mahimahi`: a packet-delivery trace that replaces the rate. Each line is a time in ms at which 1504 B can
+    leave. Packets share an opportunity or continue in the next one, and unused bytes expire, as in Mahimahi's
+    link shell. Full segments fit exactly with `link_overhead = "4 B"`. With `light`, this is the trace of the
+    busy path, one of the two that CellReplay records.
 
-    `csv`: columns `time_s` and `rate_bps`, `delay_s`, `loss` (a probability), each row valid until the next.
-    Where the link itself has no rate or delay, those of the first row stand for it.
+    `csv`: columns `time_s` and any of `rate_bps`, `delay_s` and `loss` (a probability). A row holds until the
+    next one. If the link has no rate or delay of its own, the first row gives it.
     """
 
     file: str = Field(max_length=4_096, examples=["cell.up"])
-    """Beside the scenario's file, if the path is relative."""
+    """File of the recording. A relative path starts at the scenario's folder."""
     kind: Literal["mahimahi", "csv"] = "mahimahi"
+    """Format of the file."""
     repeat: Switch = True
-    """It begins again at its last line. Otherwise a packet-delivery trace has to last as long as the run, and
-    the last row of a CSV holds."""
+    """Repeat the recording after its last line. Otherwise, a packet-delivery trace must last as long as the
+    run, and the last row of a CSV holds until the end."""
     offset_s: Seconds = Field(0.0, alias="offset")
-    """The run begins at this time of it."""
+    """Time in the recording at which the run begins."""
     opportunity_bytes: Annotated[Bytes, Field(gt=0, le=10**9)] = Field(OPPORTUNITY_BYTES, alias="opportunity")
-    """What a line of a packet-delivery trace carries. With `light` and left out: 1400 bytes, as CellReplay
-    records."""
+    """Bytes per line of a packet-delivery trace. Left out with `light`: 1400 B, as CellReplay records."""
     light: Annotated[Light, OrWritten(str)] | None = Field(None, examples=["cell.train"])
-    """What packets meet that come after a pause, recorded at the same time. All packets arrive later by the
-    delay of the train, beside that of the link. Left out: a pause makes no difference, as in Mahimahi."""
+    """Packet trains recorded at the same time, for packets that arrive after a pause. The delay of the train
+    adds to the link's delay for all packets. Left out: pauses make no difference, as in Mahimahi."""
 
     _digest: str = PrivateAttr("")
 
     @property
     def deliveries(self) -> "Mahimahi | None":
-        """The packet-delivery trace, if it is one."""
+        """The packet-delivery trace, or None for a CSV."""
         return _MAHIMAHI.read(self.file, self._digest) if self.kind == "mahimahi" else None
 
     @property
     def steps(self) -> Steps | None:
-        """The rows, if it is a CSV."""
+        """The rows of a CSV, or None for a packet-delivery trace."""
         return _CSV.read(self.file, self._digest) if self.kind == "csv" else None
 
     @property
     def mean_bps(self) -> int | None:
-        """Mean rate of a packet-delivery trace."""
+        """Mean rate of a packet-delivery trace, or None for a CSV."""
         trace = self.deliveries
         return None if trace is None else round(trace.mean_bps * self.opportunity_bytes / OPPORTUNITY_BYTES)
 
     @property
     def mean_delay_s(self) -> float:
-        """What recorded trains add to the delay of the link, on average."""
+        """Mean delay that recorded trains add to the link."""
         return 0.0 if self.light is None else float(self.light.trains.delays_ms.mean()) / 1e3
 
     @model_validator(mode="before")
     @classmethod
     def _of_a_file(cls, value: object) -> object:
-        """Text stands for the recording of that name; its ending says which kind it is."""
+        """Accept a file name in place of a table; its ending gives the kind."""
         if isinstance(value, Mapping) and value.get("light") is not None:
             return {"opportunity": _PACKET, **value}
         if not isinstance(value, str):
@@ -139,20 +139,20 @@ class Trace(Model):
         if steps is None:
             return self._of_one_time()
         if self.light is not None:
-            raise ValueError("light: beside a packet-delivery trace only")
+            raise ValueError("light: only with a packet-delivery trace")
         if "opportunity_bytes" in self.model_fields_set:
-            raise ValueError("opportunity: of a packet-delivery trace only")
+            raise ValueError("opportunity: only with a packet-delivery trace")
         if self.repeat and to_nanoseconds(steps.time_s[-1]) == 0:
             raise ValueError(
                 f"{self.file}: lasts no time: its last row is at {steps.time_s[-1]:g} s; write repeat = false"
             )
         rates = [rate for rate in steps.rate_bps or () if rate is not None]
         if not self.repeat and rates and rates[-1] == 0:
-            raise ValueError(f"{self.file}: ends with a rate of 0, so that nothing is ever sent again")
+            raise ValueError(f"{self.file}: ends with a rate of 0, after which nothing is ever sent")
         return self
 
     def _of_one_time(self) -> Self:
-        """Refuses a half of what was recorded together."""
+        """Refuse a trace and trains of different durations: they are recorded together."""
         if self.light is not None and self.deliveries is not None:
             lasts = {self.light.file: self.light.trains.period_s, self.file: self.deliveries.period_s}
             (short, least), (long, most) = sorted(lasts.items(), key=lambda entry: entry[1])
@@ -169,16 +169,16 @@ class Trace(Model):
 
 
 class Frames(Model):
-    """A link that sends in frames in place of a rate, as a radio does that has its turn every so often.
+    """Periodic frames instead of a rate, as on a radio that sends in turns.
 
-    At each turn as much of what waits is sent as the frame holds, all at once; a packet that does not fit
-    whole continues in the next frame.
+    Each frame sends waiting bytes up to its size, all at once. A packet that does not fit continues in the
+    next frame.
     """
 
     every_s: Annotated[Seconds, Field(gt=0, le=3_600)] = Field(alias="every", examples=["5 ms"])
-    """Time between two turns; the first comes after it."""
+    """Time between two frames; the first is sent after this time."""
     size_bytes: Annotated[Bytes, Field(gt=0, le=10**9)] = Field(alias="size", examples=["64 KiB"])
-    """What a frame holds."""
+    """Bytes of a frame."""
 
     @property
     def mean_bps(self) -> int:
