@@ -1,4 +1,4 @@
-"""Cells: media that several nodes share. One file and one model per kind; `Cell` is any of them."""
+"""Cells: media shared by several nodes. One file and one model per kind; `Cell` is any of them."""
 
 from typing import Annotated
 
@@ -10,4 +10,4 @@ from fullpipe.scenario.model.cells.shared import Shared
 from fullpipe.scenario.model.cells.wifi import Wifi
 
 Cell = Annotated[Shared | Wifi | Lte | Nr, Field(discriminator="kind")]
-"""Kinds are told apart by `kind`."""
+"""A cell of any kind; `kind` selects the model."""

@@ -17,67 +17,69 @@ class Station(Model):
     """A node in a cell."""
 
     node: Name = Field(examples=["laptop"])
+    """Name of the node."""
     queue: Queue | None = Field(None, examples=['{ kind = "fq_codel" }'])
-    """Of what it sends to the hub. Left out: that of the cell."""
+    """Queue of packets to the hub. Left out: the queue of the cell."""
 
 
 class CellPort(NamedTuple):
-    """Where a node sends into a cell."""
+    """A port through which a node sends into a cell."""
 
     name: str
     source: str
     targets: tuple[str, ...]
-    """The nodes that it reaches."""
+    """The nodes that the port reaches."""
     queue: Queue | None
     limit_bps: int | None
-    """What it carries at most, all by itself; None: it is not known."""
+    """Rate of the port if it is the only one to send. None: unknown."""
     place: str
-    """The part of the cell that describes its queue, for messages; empty: the cell itself."""
+    """The part of the cell that describes the queue, for messages. Empty: the cell itself."""
 
 
 class CellModel(Model, ABC):
-    """A medium that joins stations to a hub. What one station sends to another passes the hub."""
+    """A medium that joins stations to a hub. Packets from station to station pass the hub."""
 
     most_stations: ClassVar[int] = MAX_STATIONS
 
     name: Name = Field(examples=["cable"])
+    """Name of the cell."""
     kind: str
     hub: Name = Field(examples=["headend"])
-    """The node that the stations reach, and that sends to all of them."""
+    """The node that all stations send to and that sends to all stations."""
     stations: Annotated[tuple[Station, ...], Field(min_length=1)] = Field(examples=['[{ node = "laptop" }]'])
-    """Each has a port, from which it sends to the hub; the hub has one, from which it sends to all."""
+    """The stations. Each has a port to the hub; the hub has one port to all stations."""
     delay_s: Delay = Field(0.0, alias="delay", examples=["1 ms"])
     """Propagation delay from every port to its far end."""
     queue: Queue | None = Field(None, examples=['{ kind = "drop_tail", packets = 100 }'])
-    """Of every port that has none of its own. Left out: never full."""
+    """Queue of every port without a queue of its own. Left out: first in, first out, without a limit."""
 
     @property
     def mean_delay_s(self) -> float:
-        """Propagation from every port to its far end, in the mean."""
+        """Mean propagation delay from a port to its far end."""
         return self.delay_s
 
     @abstractmethod
     def ports(self) -> Iterator[CellPort]:
-        """Every port, in the order in which the plan has them."""
+        """Yield the ports in the order of the plan."""
 
     @abstractmethod
     def params(self) -> dict[str, Any]:
-        """What its law goes by, as the plan has it."""
+        """Return the parameters of the medium in the format of the plan."""
 
     @classmethod
     def stations_key(cls) -> str:
-        """What scenarios call the stations."""
+        """Return the key of the stations in scenarios."""
         return cls.model_fields["stations"].alias or "stations"
 
     def queue_of(self, i: int) -> tuple[Queue | None, str]:
-        """The queue of what a station sends, by the number of the station, and the part that describes it."""
+        """Return the queue of station `i` towards the hub, and the part of the cell that describes it."""
         own = self.stations[i].queue
         return (self.queue, "") if own is None else (own, f".{self.stations_key()}[{i}]")
 
     @field_validator("stations", mode="before")
     @classmethod
     def _not_too_many(cls, value: object) -> object:
-        """Before each is read, which takes a while."""
+        """Check the number before every station is validated, which is slow."""
         if isinstance(value, list | tuple) and len(value) > cls.most_stations:
             raise ValueError(f"has {len(value)}, must have at most {cls.most_stations}")
         return value

@@ -17,7 +17,7 @@ from fullpipe.scenario.model.link.queues import DropTail, Queue
 from fullpipe.scenario.quantities import Bytes, Seconds, to_nanoseconds
 
 SYMBOLS = 14
-"""Of a slot (3GPP TS 38.211, 4.3.2)."""
+"""Symbols per slot (3GPP TS 38.211, 4.3.2)."""
 
 
 def _pattern(value: str) -> str:
@@ -31,7 +31,7 @@ Pattern = Annotated[str, Field(max_length=100), AfterValidator(_pattern)]
 
 
 class Limits(NamedTuple):
-    """What a generation has at most."""
+    """Largest values of a generation."""
 
     resource_blocks: int
     numerology: int
@@ -41,30 +41,32 @@ class Limits(NamedTuple):
 
 @cache
 def limits(kind: str) -> Limits:
-    """Of a kind of cell."""
+    """Return the limits of a kind of cell."""
     return Limits(**_native.cellular()[kind])
 
 
 class MobileRate(ChosenRate):
-    """How modulation and coding schemes are chosen."""
+    """Selection of the modulation and coding scheme (MCS)."""
 
     law: Literal["fixed", "cqi"] = "fixed"
-    """Fixed: one MCS, whatever becomes of what is sent; "cqi": by reports of the signal-to-noise ratio,
-    corrected so that a given share of blocks has to be repeated."""
+    """Rate control. "fixed": always the same MCS. "cqi": by reports of the signal-to-noise ratio, corrected
+    so that a target share of first transmissions fails (`cqi.target_errors`)."""
     mcs: Annotated[int, Field(strict=True, ge=0)] | None = Field(None, examples=[20])
-    """Of a fixed rate. LTE has 0 to 28, NR 0 to 27."""
+    """MCS of a fixed rate: 0 to 28 in LTE, 0 to 27 in NR."""
 
 
 class Gap(Model):
-    """A time in which a user neither sends nor receives, as while it goes over to another cell: what waits is
-    forwarded, in order."""
+    """An interruption in which a user neither sends nor receives, as during a handover.
+
+    Waiting packets are forwarded in order.
+    """
 
     at_s: Seconds = Field(alias="at", examples=["20 s"])
-    """When it begins."""
+    """When the interruption begins."""
     gap_s: Annotated[Seconds, Field(gt=0)] = Field(alias="gap", examples=["50 ms"])
-    """How long it takes."""
+    """Duration of the interruption."""
     every_s: Annotated[Seconds, Field(gt=0)] | None = Field(None, alias="every", examples=["15 s"])
-    """Again after each such time. Left out: once."""
+    """Time from the start of one interruption to the next. Left out: one interruption."""
 
     @model_validator(mode="after")
     def _ends_before_the_next(self) -> Self:
@@ -74,24 +76,23 @@ class Gap(Model):
 
     @property
     def numbers(self) -> list[int]:
-        """Start, length and period in nanoseconds, as plans have them."""
+        """Start, duration and period in nanoseconds, as in the plan. A period of 0 means once."""
         return [to_nanoseconds(time_s) for time_s in (self.at_s, self.gap_s, self.every_s or 0.0)]
 
 
 class Blockage(Model):
-    """What stands in the way now and then, for exponentially distributed times, as a body in that of
-    millimetre waves."""
+    """Random blockage of the radio path, as by a body at millimetre waves. Times are exponential."""
 
     depth_db: Annotated[Decibels, Field(ge=0)] = Field(alias="depth", examples=["25 dB"])
-    """What it takes from the signal-to-noise ratio."""
+    """Attenuation: decrease of the signal-to-noise ratio."""
     lasting_s: Annotated[Seconds, Field(ge=1e-3, le=1e6)] = Field(alias="lasting", examples=["500 ms"])
-    """How long it stays, in the mean."""
+    """Mean duration of a blockage."""
     free_s: Annotated[Seconds, Field(ge=1e-3, le=1e6)] = Field(alias="free", examples=["4 s"])
-    """How long the way is free, in the mean. It is at the beginning."""
+    """Mean time without blockage. The run begins without one."""
 
     @property
     def numbers(self) -> list[float]:
-        """As plans have them."""
+        """Depth in dB and mean times in seconds, as in the plan."""
         return [self.depth_db, self.lasting_s, self.free_s]
 
 
@@ -99,107 +100,116 @@ class User(Station):
     """A node in a cellular cell."""
 
     node: Name = Field(examples=["handset"])
+    """Name of the node."""
     rate: Annotated[MobileRate, short_for("law")] = Field(MobileRate(law="cqi"), examples=["{ mcs = 20 }"])
-    """Of both directions: `{ mcs = 20 }` or "cqi"."""
+    """MCS selection in both directions: `{ mcs = 20 }` or "cqi"."""
     errors: Annotated[float, Field(ge=0, lt=1)] = 0.0
-    """Probability that a transport block is not decoded, each try by itself, in both directions."""
+    """Probability that a transport block is not decoded, independent for each transmission, in both
+    directions and in addition to errors from noise."""
     snr: Snr = Field(None, examples=["18 dB"])
-    """Signal-to-noise ratio at either end, or a table of how it changes. Left out: so high that noise takes
-    nothing."""
+    """Signal-to-noise ratio at both ends: a value, or a table if it varies. Left out: so high that noise
+    causes no errors."""
 
     blockage: Blockage | None = Field(
         None, examples=['{ depth = "25 dB", lasting = "500 ms", free = "4 s" }']
     )
-    """What may stand in the way, of a user with a signal-to-noise ratio. Left out: nothing."""
+    """Random blockage of the radio path of a user with an `snr`. Left out: none."""
     handovers: Annotated[tuple[Gap, ...], Field(max_length=1_000)] = Field(
         (), examples=['[{ at = "20 s", gap = "50 ms" }]']
     )
-    """When it goes over to another cell, which is taken to be like this one."""
+    """Handovers of the user to another cell, assumed equal to this one. Left out: none."""
 
     @model_validator(mode="after")
     def _has_a_ratio_if_blocked(self) -> Self:
         if self.blockage is not None and self.snr is None:
-            raise WithinError(("snr", 'missing; a blockage takes from it; write for example snr = "20 dB"'))
+            raise WithinError(("snr", 'missing, but a blockage lowers it; write for example snr = "20 dB"'))
         return self
 
     @property
     def law(self) -> str:
-        """How rates are chosen. What noise does not touch has the highest rate, and that is fixed."""
+        """The rate control in use. Without `snr`, "cqi" becomes "fixed" with the highest MCS."""
         return "fixed" if self.rate.law == "cqi" and self.snr is None else self.rate.law
 
 
 class Uplink(Model):
-    """How users ask for what they send, and how much is granted when (TS 36.321, TS 38.321, 5.4)."""
+    """Scheduling requests and grants of the uplink (TS 36.321, TS 38.321, 5.4)."""
 
     request_period_s: Period = Field(0.01, alias="request_period", examples=["5 ms"])
     """Time between two opportunities of a user for a scheduling request."""
     grant_delay_s: Annotated[Seconds, Field(le=1)] = Field(0.008, alias="grant_delay", examples=["3 ms"])
-    """From a request, or from a report of what waits, until that may be sent."""
+    """Time from a scheduling request or a buffer status report until the granted data can be sent."""
     first_grant_bytes: Annotated[Bytes, Field(ge=40, le=10**6)] = Field(
         150, alias="first_grant", examples=["150 B"]
     )
-    """What a request is granted, which does not say how much waits."""
+    """Grant for a scheduling request, which does not report how much data waits."""
     layers: Annotated[int, Field(strict=True, ge=1, le=8)] = 1
-    """Spatial layers."""
+    """Spatial layers of the uplink."""
 
 
 class Harq(Model):
-    """Fast repetition of transport blocks."""
+    """Hybrid ARQ: fast retransmission of transport blocks."""
 
     round_trip_s: Period | None = Field(None, alias="round_trip", examples=["8 ms"])
-    """From the start of a block until it may be repeated. Left out: that of the kind."""
+    """Time from the start of a block until its retransmission can start. Left out: the default of the cell's
+    kind."""
     tries: Annotated[int, Field(strict=True, ge=1, le=32)] = 4
-    """How often a block is sent."""
+    """Largest number of transmissions of a block, the first included."""
 
 
 class Rlc(Model):
-    """What becomes of a block that is not decoded in its last try."""
+    """Radio link control: handling of a block that HARQ does not deliver."""
 
     mode: Literal["am", "um"] = "am"
-    """Acknowledged: it is sent again after a status report; unacknowledged: it is lost."""
+    """"am" (acknowledged mode): the block is retransmitted after a status report. "um" (unacknowledged mode):
+    it is lost."""
     retransmission_s: Annotated[Seconds, Field(le=10)] = Field(
         0.04, alias="retransmission", examples=["40 ms"]
     )
-    """Acknowledged: from the end of the last try until it goes again."""
+    """In acknowledged mode, time from the end of the last HARQ transmission until the retransmission."""
     reordering_s: Annotated[Seconds, Field(le=10)] = Field(0.05, alias="reordering", examples=["50 ms"])
-    """Unacknowledged: how long what comes behind a lost block is held (t-Reordering)."""
+    """In unacknowledged mode, time for which data after a lost block is held (t-Reordering)."""
 
 
 class Cqi(Model):
-    """Reports of the signal-to-noise ratio, by which schemes are chosen."""
+    """Channel quality reports: the signal-to-noise ratios from which the MCS is chosen."""
 
     period_s: Period = Field(0.005, alias="period", examples=["5 ms"])
-    """Time between two."""
+    """Time between two reports."""
     delay_s: Annotated[Seconds, Field(le=1)] = Field(0.006, alias="delay", examples=["6 ms"])
-    """Time until one counts."""
+    """Time until a report takes effect."""
     target_errors: Annotated[float, Field(ge=0.001, le=0.5)] = 0.1
-    """The share of blocks that are not decoded at first, which the base station aims at."""
+    """Target share of blocks that are not decoded in their first transmission."""
 
 
 class Drx(Model):
-    """Discontinuous reception: a user that has been idle listens in a part of each cycle only (TS 36.321,
-    TS 38.321, 5.7). What it sends itself does not wait."""
+    """Discontinuous reception: an idle user listens only in a part of each cycle (TS 36.321, TS 38.321, 5.7).
+
+    The uplink is not delayed.
+    """
 
     cycle_s: Annotated[Seconds, Field(gt=0, le=100)] = Field(alias="cycle", examples=["160 ms"])
-    """Time from one window in which it listens to the next."""
+    """Time from one listening window to the next."""
     on_s: Annotated[Seconds, Field(gt=0, le=100)] = Field(0.01, alias="on", examples=["10 ms"])
-    """How long a window is."""
+    """Duration of a listening window."""
     inactivity_s: Annotated[Seconds, Field(le=100)] = Field(0.1, alias="inactivity", examples=["100 ms"])
-    """How long it listens after the last block that was new, either way."""
+    """Time for which a user listens after the last new block in either direction."""
 
 
 class Satellites(Model):
-    """Satellites between the base station and its users, which take over from one another: each adds a
-    propagation delay, drawn from the seed evenly between two, the same both ways and for all users."""
+    """Satellites between the base station and its users, one at a time.
+
+    Each adds a propagation delay, drawn from the seed uniformly between `low` and `high`. It is the same in
+    both directions and for all users.
+    """
 
     at_s: Seconds = Field(alias="at", examples=["12 s"])
-    """When the second one takes over from the first."""
+    """When the second satellite replaces the first."""
     every_s: Annotated[Seconds, Field(ge=1e-3)] = Field(alias="every", examples=["15 s"])
-    """Again after each such time."""
+    """Time between later changes of the satellite."""
     low_s: Annotated[Seconds, Field(le=1)] = Field(alias="low", examples=["3.7 ms"])
-    """The least delay of one, one way."""
+    """Smallest delay of a satellite, one way."""
     high_s: Annotated[Seconds, Field(le=1)] = Field(alias="high", examples=["7.5 ms"])
-    """The most."""
+    """Largest delay of a satellite, one way."""
 
     @model_validator(mode="after")
     def _in_order(self) -> Self:
@@ -209,28 +219,31 @@ class Satellites(Model):
 
     @property
     def numbers(self) -> list[int]:
-        """As plans have them, in nanoseconds."""
+        """First change, period, and smallest and largest delay in nanoseconds, as in the plan."""
         return [to_nanoseconds(time_s) for time_s in (self.at_s, self.every_s, self.low_s, self.high_s)]
 
 
 class Background(Model):
-    """Users beside those of the cell: each competes for resource blocks while it has something to send, at
-    the highest rate of the cell."""
+    """Background users, which compete for resource blocks with the users of the cell.
+
+    Each competes while it has data to send, at the highest rate of the cell.
+    """
 
     users: Annotated[int, Field(strict=True, ge=0, le=1_000)] = 0
-    """How many."""
+    """Number of background users."""
     load: Annotated[float, Field(ge=0.001, le=1)] = 0.5
-    """The share of the time in which each has something to send."""
+    """Share of the time in which each of them has data to send."""
     burst_s: Annotated[Seconds, Field(ge=1e-3, le=1_000)] = Field(0.1, alias="burst", examples=["100 ms"])
-    """How long it then has, in the mean; exponentially distributed, as the times between are."""
+    """Mean duration of a burst. Bursts and the times between them are exponentially distributed."""
 
 
 class Cellular(CellModel):
-    """A base station and its users. In each slot it gives resource blocks to users that have something to
-    send, one transport block to each; what is not decoded is repeated, and what is behind waits for it.
+    """A base station and its users.
 
-    Each user has two ports: one from the base station to it, whose name ends in `-down`, and one back, in
-    `-up`.
+    In each slot, the base station assigns resource blocks to users with data to send, one transport block per
+    user. A block that is not decoded is retransmitted, and later data waits for it.
+
+    Each user has two ports: the downlink port, whose name ends in `-down`, and the uplink port, in `-up`.
     """
 
     presets: ClassVar[Mapping[str, Mapping[str, object]]] = {}
@@ -241,69 +254,70 @@ class Cellular(CellModel):
         serialization_alias="hub",
         examples=["mast"],
     )
-    """The node of the base station, which may be written as `base_station`, too. In a dumbbell it is the
-    router between the wire and the cell."""
+    """The node of the base station; also written `base_station`. In a dumbbell, it is the router between the
+    wire and the cell."""
     stations: Annotated[tuple[User, ...], Field(min_length=1)] = Field(
         alias="users", examples=['[{ node = "handset" }]']
     )
-    """Who is in the cell."""
+    """The users of the cell."""
     queue: Queue = Field(DropTail(bytes="1.5 MB"), examples=['{ bytes = "1.5 MB" }'])
-    """The buffer of RLC: of each user, down and up, that has none of its own. Each has one to itself."""
+    """RLC buffer. Each direction of each user has its own, with these settings unless the user has others."""
     pattern: Pattern = Field("FDD", examples=["DDDSU"])
-    """Slots of time division: D goes down, U up, S is divided as `special` says. "FDD": every slot goes both
-    ways, on two carriers."""
+    """Slots of time division duplex: D is downlink, U is uplink, S is split as in `special`. "FDD": every
+    slot has both directions, on two carriers."""
     special: Literal["10:2:2", "6:4:4"] = "10:2:2"
-    """Symbols of an S slot that go down, are a gap, and go up."""
+    """Symbols of an S slot for downlink, gap and uplink."""
     layers: Annotated[int, Field(strict=True, ge=1, le=8)] = 1
-    """Spatial layers of the way down."""
+    """Spatial layers of the downlink."""
     scheduler: Literal["round_robin", "proportional_fair"] = "proportional_fair"
-    """Whose turn it is: users in order, or who can get most compared with what it has had."""
+    """Order in which users get resource blocks. "round_robin": in turn. "proportional_fair": by the ratio of
+    the user's possible rate to its average rate."""
     fairness_slots: Annotated[int, Field(strict=True, ge=1, le=10**6)] = 100
-    """Slots over which proportional fairness averages what a user has had."""
+    """Slots over which proportional fairness averages the rate of a user."""
     processing_s: Annotated[Seconds, Field(le=1)] | None = Field(None, alias="processing", examples=["1 ms"])
-    """From the end of a slot until what it carried is decoded. Left out: that of the kind."""
+    """Time from the end of a slot until its data is decoded. Left out: the default of the cell's kind."""
     delay_s: Delay = Field(0.0, alias="delay", examples=["1 ms"])
     """Propagation delay between the base station and any user."""
     uplink: Uplink = Uplink()
-    """How users get to send."""
+    """Scheduling requests and grants of the uplink."""
     harq: Harq = Harq()
-    """Fast repetition of blocks."""
+    """Fast retransmission of transport blocks (HARQ)."""
     rlc: Annotated[Rlc, short_for("mode")] = Rlc()
-    """`"am"`, `"um"`, or a table."""
+    """Radio link control: `"am"` (acknowledged), `"um"` (unacknowledged), or a table."""
     cqi: Cqi = Cqi()
-    """Reports of the signal-to-noise ratio."""
+    """Channel quality reports, for users with `rate = "cqi"`."""
     background: Background = Background()
-    """Others who use the cell."""
+    """Background users of the cell."""
     drx: Drx | None = Field(None, examples=['{ cycle = "160 ms" }'])
-    """How users sleep. Left out: they always listen."""
+    """Discontinuous reception. Left out: users always listen."""
     gaps: Annotated[tuple[Gap, ...], Field(max_length=1_000)] = Field(
         (), examples=['[{ at = "12 s", gap = "80 ms", every = "15 s" }]']
     )
-    """Times in which nothing is sent in the whole cell."""
+    """Interruptions of the whole cell. Left out: none."""
     satellites: Satellites | None = Field(
         None, examples=['{ at = "12 s", every = "15 s", low = "3.7 ms", high = "7.5 ms" }']
     )
-    """What the way to the users leads over, beside `delay`. Left out: nothing that changes."""
+    """Satellites on the path to the users; their delay adds to `delay`. Left out: none."""
 
     @property
     @abstractmethod
     def carrier(self) -> tuple[int, int]:
-        """Its resource blocks and its numerology."""
+        """Resource blocks and numerology of the carrier."""
 
     @property
     @abstractmethod
     def times_s(self) -> tuple[float, float]:
-        """The round trip of HARQ and the processing that it has if they are left out."""
+        """Defaults of the HARQ round trip and the processing time."""
 
     @property
     def mean_delay_s(self) -> float:
-        """Propagation one way, with the mean of satellites."""
+        """Mean propagation delay, one way, satellites included."""
         over = self.satellites
         return self.delay_s + ((over.low_s + over.high_s) / 2 if over else 0.0)
 
     @property
     def symbols(self) -> tuple[list[int], list[int]]:
-        """Of each slot of the pattern, down and up."""
+        """Symbols of each slot of the pattern, for downlink and uplink."""
         if self.pattern == "FDD":
             return [SYMBOLS], [SYMBOLS]
         down, _, up = (int(part) for part in self.special.split(":"))
@@ -312,11 +326,11 @@ class Cellular(CellModel):
         return there, back
 
     def mcs_of(self, user: User) -> int:
-        """That of a user; if its rate is chosen, the highest."""
+        """Return the fixed MCS of a user, or the highest if the MCS is adaptive."""
         return limits(self.kind).mcs if user.rate.mcs is None else user.rate.mcs
 
     def ports(self) -> Iterator[CellPort]:
-        """For every user that from the base station to it, and the one back."""
+        """Yield the downlink and the uplink port of every user."""
         down, up = self.symbols
         for i, user in enumerate(self.stations):
             way, node = f"{self.name}-{user.node}", user.node
@@ -327,7 +341,7 @@ class Cellular(CellModel):
             yield CellPort(f"{way}-up", node, (self.hub,), queue, back, place)
 
     def params(self) -> dict[str, Any]:
-        """As the plan of the native engine has them."""
+        """Return the parameters of the cell in the format of the native engine's plan."""
         resource_blocks, numerology = self.carrier
         round_trip_s, processing_s = self.times_s
         down, up = self.symbols
@@ -398,7 +412,7 @@ class Cellular(CellModel):
             gaps = (*self.gaps, *user.handovers)
             if sum(gap.gap_s / gap.every_s for gap in gaps if gap.every_s) >= 1:
                 where = f"users[{i}].handovers" if user.handovers else "gaps"
-                raise WithinError((where, "take all of the time; make some shorter or rarer"))
+                raise WithinError((where, "the interruptions take all of the time; make them shorter or less frequent"))
         return self
 
 

@@ -15,16 +15,16 @@ RESOURCE_BLOCKS: Mapping[str, int] = {
     "15 MHz": 75,
     "20 MHz": 100,
 }
-"""By width of the carrier: 3GPP TS 36.101, table 5.6-1."""
+"""Resource blocks by carrier width: 3GPP TS 36.101, table 5.6-1."""
 
 
 class Lte(Cellular):
     """LTE, with slots of 1 ms (its subframes) and up to 64-QAM."""
 
     presets: ClassVar[Mapping[str, Mapping[str, object]]] = {
-        # What carriers have on most bands: two antennas at either end.
+        # A common carrier: two antennas at both ends.
         "lte-20mhz": {"width": "20 MHz", "layers": 2},
-        # The cell of ns-3's LENA: one antenna, proportional fair over 99 ms, no repetition above HARQ.
+        # The cell of ns-3's LENA: one antenna, proportional fair over 99 ms, no retransmission above HARQ.
         "ns3": {
             "width": "20 MHz",
             "layers": 1,
@@ -35,18 +35,18 @@ class Lte(Cellular):
 
     kind: Literal["lte"] = Field(examples=["lte"])
     preset: Literal["lte-20mhz", "ns3"] | None = None
-    """Sets other keys, each of which can be given beside it. Left out: none."""
+    """Preset of other keys; explicit keys override it. Left out: none."""
     width: Literal["1.4 MHz", "3 MHz", "5 MHz", "10 MHz", "15 MHz", "20 MHz"] = "20 MHz"
-    """Of a carrier."""
+    """Carrier width."""
     resource_blocks: Annotated[int, Field(strict=True, ge=1, le=100)] | None = Field(None, examples=[100])
-    """Of a carrier, if not those of its width."""
+    """Resource blocks of a carrier. Left out: by `width`."""
 
     @property
     def carrier(self) -> tuple[int, int]:
-        """Its resource blocks and its numerology."""
+        """Resource blocks and numerology of the carrier."""
         return self.resource_blocks or RESOURCE_BLOCKS[self.width], 0
 
     @property
     def times_s(self) -> tuple[float, float]:
-        """Eight HARQ processes (TS 36.213, section 7); own: 1 ms of processing."""
+        """Eight HARQ processes of 1 ms (TS 36.213, section 7), and 1 ms of processing (our choice)."""
         return 0.008, 0.001

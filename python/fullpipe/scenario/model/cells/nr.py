@@ -29,19 +29,19 @@ RESOURCE_BLOCKS: Mapping[str, Mapping[int, int]] = {
     "60 kHz": {50: 66, 100: 132, 200: 264},
     "120 kHz": {50: 32, 100: 66, 200: 132, 400: 264},
 }
-"""By spacing of subcarriers and width of the carrier in MHz: 3GPP TS 38.101-1, table 5.3.2-1, and, of 60 and
+"""Resource blocks by subcarrier spacing and carrier width in MHz: 3GPP TS 38.101-1, table 5.3.2-1; for 60 and
 120 kHz, TS 38.101-2, table 5.3.2-1."""
 
 
 class Nr(Cellular):
-    """NR, with up to 256-QAM and slots of 14 symbols: 0.5 ms at a spacing of 30 kHz."""
+    """NR, with up to 256-QAM and slots of 14 symbols (0.5 ms at a spacing of 30 kHz)."""
 
     presets: ClassVar[Mapping[str, Mapping[str, object]]] = {
-        # The middle band (n41, n78) as operators have it.
+        # Mid-band (n41, n78) as deployed by operators.
         "nr-100mhz": {"width": "100 MHz", "spacing": "30 kHz", "pattern": "DDDSU", "layers": 4},
         # A part of the bands above 24 GHz.
         "nr-mmwave": {"width": "400 MHz", "spacing": "120 kHz", "pattern": "DDDSU", "layers": 2},
-        # A satellite in a low orbit: every 15 s another one takes over. Own: the carrier.
+        # A satellite in low orbit; another one takes over every 15 s. The carrier is our choice.
         "starlink-like": {
             "width": "50 MHz",
             "spacing": "15 kHz",
@@ -53,27 +53,27 @@ class Nr(Cellular):
 
     kind: Literal["nr"] = Field(examples=["nr"])
     preset: Literal["nr-100mhz", "nr-mmwave", "starlink-like"] | None = None
-    """Sets other keys, each of which can be given beside it. Left out: none."""
+    """Preset of other keys; explicit keys override it. Left out: none."""
     spacing: Literal["15 kHz", "30 kHz", "60 kHz", "120 kHz"] = "30 kHz"
-    """Of subcarriers: slots last 1, 0.5, 0.25 or 0.125 ms."""
+    """Subcarrier spacing. Slots last 1, 0.5, 0.25 or 0.125 ms."""
     width: Annotated[str, Field(strict=True, pattern=r"^[0-9]+ MHz$")] = Field("20 MHz", examples=["100 MHz"])
-    """Of a carrier."""
+    """Carrier width."""
     resource_blocks: Annotated[int, Field(strict=True, ge=1, le=275)] | None = Field(None, examples=[273])
-    """Of a carrier, if not those of its width."""
+    """Resource blocks of a carrier. Left out: by `width` and `spacing`."""
     pattern: Pattern = Field("DDDSU", examples=["DDDSU"])
-    """Slots of time division: D goes down, U up, S is divided as `special` says. "FDD": every slot goes both
-    ways, on two carriers."""
+    """Slots of time division duplex: D is downlink, U is uplink, S is split as in `special`. "FDD": every
+    slot has both directions, on two carriers."""
 
     @property
     def carrier(self) -> tuple[int, int]:
-        """Its resource blocks and its numerology."""
+        """Resource blocks and numerology of the carrier."""
         numerology = list(RESOURCE_BLOCKS).index(self.spacing)
         width_mhz = int(self.width.split()[0])
         return self.resource_blocks or RESOURCE_BLOCKS[self.spacing][width_mhz], numerology
 
     @property
     def times_s(self) -> tuple[float, float]:
-        """Eight slots until a block is repeated, of 4 to 10 there are; the processing is that of 5G-LENA."""
+        """A HARQ round trip of eight slots (4 to 10 are possible), and the processing time of 5G-LENA."""
         return 0.008 / 2 ** list(RESOURCE_BLOCKS).index(self.spacing), 0.0001
 
     @model_validator(mode="after")

@@ -1,4 +1,4 @@
-"""How stations of a cell choose modulation and coding schemes: what all kinds of cells have in common."""
+"""Selection of modulation and coding schemes (MCS): the base class for all kinds of cells."""
 
 from typing import Self
 
@@ -8,12 +8,12 @@ from fullpipe.scenario.model.base import Model, WithinError
 
 
 class ChosenRate(Model):
-    """A law, and the scheme if the law is "fixed"."""
+    """A rate control law, and the MCS if the law is "fixed"."""
 
     law: str
-    """Which schemes are used."""
+    """Rate control."""
     mcs: int | None
-    """Of a fixed rate."""
+    """MCS of a fixed rate."""
 
     @model_validator(mode="after")
     def _has_an_mcs_if_fixed(self) -> Self:

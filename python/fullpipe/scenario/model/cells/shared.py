@@ -1,4 +1,4 @@
-"""A channel that takes turns, as upstream in cable, fibre and satellite networks."""
+"""A shared channel with turns, as upstream in cable, fibre and satellite networks."""
 
 from collections.abc import Iterator
 from typing import Annotated, Any, Literal
@@ -12,12 +12,11 @@ from fullpipe.scenario.quantities import Bytes, to_nanoseconds
 
 
 class Shared(CellModel):
-    """A half-duplex channel: of all its ports, those of stations and of the hub, one sends at a time.
+    """A half-duplex channel: one port, of a station or of the hub, sends at a time.
 
-    A port that is idle when a packet reaches it asks for a turn, and may have one after the grant delay; one
-    that still has packets at the end of its turn may have the next at once. Turns go round the ports. Each of
-    N ports that always have something to send gets a rate of 8 B / (N (8 B / rate + overhead)) in turns of B
-    bytes.
+    When a packet reaches an idle port, the port requests a turn, which it can get after the grant delay. A
+    port that still has packets at the end of its turn can get the next one at once. Ports take turns in
+    order. Each of N ports that always have data gets 8 B / (N (8 B / rate + overhead)) in turns of B bytes.
     """
 
     kind: Literal["shared"] = Field(examples=["shared"])
@@ -31,7 +30,7 @@ class Shared(CellModel):
     """Time that every turn takes before its first packet: guard time and preamble."""
 
     def ports(self) -> Iterator[CellPort]:
-        """That of the hub, then those of the stations in order."""
+        """Yield the port of the hub, then those of the stations in order."""
         nodes = tuple(station.node for station in self.stations)
         yield CellPort(f"{self.name}-{self.hub}", self.hub, nodes, self.queue, self.rate_bps, "")
         for i, node in enumerate(nodes):
@@ -39,7 +38,7 @@ class Shared(CellModel):
             yield CellPort(f"{self.name}-{node}", node, (self.hub,), queue, self.rate_bps, place)
 
     def params(self) -> dict[str, Any]:
-        """As the plan of the native engine has them."""
+        """Return the parameters of the channel in the format of the native engine's plan."""
         return {
             "rate_bps": self.rate_bps,
             "delay_ns": to_nanoseconds(self.delay_s),

@@ -33,29 +33,31 @@ Decibels = Annotated[
 
 
 class ChangingSnr(Model):
-    """A ratio in decibels that is normally distributed, with a correlation that decays exponentially over
-    time, as shadowing does over distance (Gudmundson, 1991). It takes a value every millisecond, whatever the
-    traffic."""
+    """A signal-to-noise ratio that varies: normally distributed in dB, with a new value every millisecond.
+
+    Its correlation decays exponentially over time, as that of shadowing does over distance (Gudmundson,
+    1991). Traffic does not affect it.
+    """
 
     mean_db: Decibels = Field(alias="mean", examples=["25 dB"])
-    """Its mean."""
+    """Mean of the ratio."""
     spread_db: Annotated[Decibels, Field(ge=0)] = Field(0.0, alias="spread", examples=["4 dB"])
-    """Its standard deviation."""
+    """Standard deviation of the ratio."""
     memory_s: Annotated[Seconds, Field(ge=1e-3, le=1e6)] = Field(1.0, alias="memory", examples=["2 s"])
-    """The time after which the correlation has decayed to 1/e."""
+    """Time after which the correlation has decayed to 1/e."""
 
     @property
     def numbers(self) -> list[float]:
-        """Mean, standard deviation and memory, as plans have them."""
+        """Mean and standard deviation in dB and memory in seconds, as in the plan."""
         return [self.mean_db, self.spread_db, self.memory_s]
 
 
 def _table(value: object) -> object:
-    """A ratio stands for one that does not change."""
+    """Accept a single ratio for a constant one."""
     if value is None or isinstance(value, dict | ChangingSnr):
         return value
     return {"mean": _text(_decibels(value))}
 
 
 Snr = Annotated[ChangingSnr | None, BeforeValidator(_table), OrWritten(Decibels)]
-"""`"30 dB"`, or a table of how it changes."""
+"""A signal-to-noise ratio: `"30 dB"`, or a table if it varies."""

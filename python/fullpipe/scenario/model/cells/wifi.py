@@ -24,18 +24,19 @@ Streams = Annotated[int, Field(strict=True, ge=1, le=MOST_STREAMS)]
 
 _HIGHEST_MCS = 11
 _HT_MCS, _HT_STREAMS = 8, 4
-"""802.11n numbers those of one stream from 0 to 7, those of two from 8 to 15, and so on (Tables 19-27 to
-19-30); the later standards, and scenarios, count streams apart."""
+"""802.11n numbers the MCS of one stream from 0 to 7, those of two streams from 8 to 15, and so on (Tables
+19-27 to 19-30). Later standards, and scenarios, give the number of streams separately."""
 
 
 class Rate(ChosenRate):
-    """How a station and its access point choose modulation and coding schemes."""
+    """Selection of the modulation and coding scheme (MCS) between a station and its access point."""
 
     law: Literal["fixed", "ideal", "minstrel"] = "fixed"
-    """Fixed: one MCS, whatever becomes of what is sent; "ideal": the fastest that the signal-to-noise ratio
-    of the last frame allows; "minstrel": by what arrives, as Linux does."""
+    """Rate control. "fixed": always the same MCS. "ideal": the fastest MCS that the signal-to-noise ratio of
+    the last frame allows. "minstrel": by the share of frames that arrive, as in Linux."""
     mcs: Annotated[int, Field(strict=True, ge=0, le=_HIGHEST_MCS)] | None = Field(None, examples=[9])
-    """Of a fixed rate. Of 802.11n that of one stream, from 0 to 7, however many there are."""
+    """MCS of a fixed rate. For 802.11n, give the MCS of one stream, 0 to 7, and the number of streams in
+    `streams`."""
 
     @model_validator(mode="before")
     @classmethod
@@ -50,34 +51,37 @@ class Rate(ChosenRate):
 
 
 class WifiStation(Station):
-    """A node in a Wi-Fi cell, and how well it hears and is heard."""
+    """A station of a Wi-Fi cell with its radio channel to the access point."""
 
     rate: Annotated[Rate, short_for("law")] = Field(Rate(law="ideal"), examples=["{ mcs = 9 }"])
-    """Of both directions: `{ mcs = 9 }`, "ideal" or "minstrel"."""
+    """MCS selection in both directions: `{ mcs = 9 }`, "ideal" or "minstrel"."""
     streams: Streams | None = None
-    """Spatial streams of both directions. Left out: those of the cell."""
+    """Spatial streams in both directions. Left out: those of the cell."""
     errors: Annotated[float, Field(ge=0, lt=1)] = 0.0
-    """Probability that a data frame of an aggregate (MPDU) is lost, each by itself, in both directions."""
+    """Probability that an MPDU (a data frame of an aggregate) is lost, independent for each MPDU, in both
+    directions."""
     snr: Snr = Field(None, examples=["30 dB"])
-    """Signal-to-noise ratio at either end, or a table of how it changes; streams share the power. Left out:
-    so high that noise takes nothing."""
+    """Signal-to-noise ratio at both ends: a value, or a table if it varies. Streams share the power. Left
+    out: so high that noise causes no errors."""
 
     @property
     def law(self) -> str:
-        """How rates are chosen. What noise does not touch has the highest rate, and that is fixed."""
+        """The rate control in use. Without `snr`, "ideal" becomes "fixed" with the highest MCS."""
         return "fixed" if self.rate.law == "ideal" and self.snr is None else self.rate.law
 
 
 class Wifi(CellModel):
-    """An access point and its stations, which take turns on one channel by enhanced distributed channel
-    access (EDCA, IEEE 802.11, 10.23.2), best effort, and send aggregates that a block ACK answers.
+    """An access point and its stations on one channel.
 
-    Each station has two ports: one from the access point to it, whose name ends in `-down`, and one back, in
-    `-up`.
+    They contend by enhanced distributed channel access (EDCA, IEEE 802.11, 10.23.2) in the best-effort
+    category, and send aggregates that are acknowledged by block ACKs.
+
+    Each station has two ports: the access point's port to it, whose name ends in `-down`, and its own port to
+    the access point, in `-up`.
     """
 
     most_stations: ClassVar[int] = 2_007
-    """As many association identifiers there are (IEEE 802.11, 9.4.1.8)."""
+    """Number of association identifiers (IEEE 802.11, 9.4.1.8)."""
 
     kind: Literal["wifi"] = Field(examples=["wifi"])
     hub: Name = Field(
@@ -86,50 +90,51 @@ class Wifi(CellModel):
         serialization_alias="hub",
         examples=["router"],
     )
-    """The node of the access point, which may be written as `access_point`, too. In a dumbbell it is the
-    router between the wire and the cell."""
+    """The node of the access point; also written `access_point`. In a dumbbell, it is the router between the
+    wire and the cell."""
     preset: Literal["home-ax", "old-11n", "ns3", "p4-host"] | None = None
-    """Sets other keys, each of which can be given beside it. Left out: none."""
+    """Preset of other keys; explicit keys override it. Left out: none."""
     stations: Annotated[tuple[WifiStation, ...], Field(min_length=1)] = Field(
         examples=['[{ node = "laptop" }]']
     )
-    """What joins the access point."""
+    """The stations of the access point."""
     standard: Literal["802.11n", "802.11ac", "802.11ax"] = "802.11ax"
-    """Wi-Fi 4, 5 or 6."""
+    """Standard: Wi-Fi 4, 5 or 6."""
     band: Literal["2.4 GHz", "5 GHz"] = "5 GHz"
-    """Frequency band, which sets the times between frames."""
+    """Frequency band. It determines the times between frames."""
     width: Literal["20 MHz", "40 MHz", "80 MHz", "160 MHz"] | None = None
-    """Of the channel. Left out: "80 MHz", but "20 MHz" of 802.11n and in the band of 2.4 GHz."""
+    """Channel width. Left out: "20 MHz" for 802.11n and in the 2.4 GHz band, otherwise "80 MHz"."""
     streams: Streams = 2
     """Spatial streams."""
     guard_interval: Literal["400 ns", "800 ns", "1600 ns", "3200 ns"] = "800 ns"
-    """Between symbols."""
+    """Guard interval between symbols."""
     rts: Switch = False
-    """A request to send, and a clear to send, before every aggregate."""
+    """Exchange RTS and CTS before every aggregate."""
     beacons: Switch = True
-    """The access point sends a beacon every 102.4 ms at the lowest rate."""
+    """Send a beacon from the access point every 102.4 ms, at the lowest rate."""
     bar: Switch = False
-    """After a block ACK that did not come, ask for one in an access of its own before anything is sent again,
-    as ns-3 does."""
+    """After a missing block ACK, send a block ACK request in a separate channel access before any
+    retransmission, as ns-3 does."""
     release_each: Switch = False
-    """The receiver hands up every packet when its own part of an aggregate ends, as ns-3 does
-    (`PhyEntity::EndOfMpdu`). Left out: all at the end of the aggregate, as a device that interrupts its
-    host once for it."""
+    """Deliver each packet when its part of an aggregate has been received, as ns-3 does
+    (`PhyEntity::EndOfMpdu`). Otherwise, all packets are delivered at the end of the aggregate, as by a device
+    that interrupts its host once."""
     max_ampdu_bytes: Annotated[Bytes, Field(ge=1, le=15_523_200)] | None = Field(
         None, alias="max_ampdu", examples=["65535 B"]
     )
-    """Of an aggregate. Left out: the limit of the standard."""
+    """Largest aggregate in bytes. Left out: the limit of the standard."""
     max_ampdu_mpdus: Annotated[int, Field(strict=True, ge=1, le=1_024)] | None = Field(None, examples=[64])
-    """Data frames of an aggregate at most. Left out: the window of a block ACK, 64 or, of 802.11ax, 256."""
+    """Largest number of data frames in an aggregate. Left out: the block ACK window, which is 64, or 256 for
+    802.11ax."""
     control_rate_bps: BitsPerSecond = Field(24_000_000, alias="control_rate", examples=["24 Mbit/s"])
-    """Of ACKs, block ACKs, requests and clearances to send."""
+    """Rate of control frames: ACK, block ACK, RTS and CTS."""
     retries: Annotated[int, Field(strict=True, ge=0, le=255)] = 30
-    """How often a data frame is sent again before it is given up; 0: until it arrives. Left out: as ath9k has
-    it (`ATH_MAX_SW_RETRIES`)."""
+    """Retransmissions of a data frame before it is dropped; 0: no limit. The default is that of ath9k
+    (`ATH_MAX_SW_RETRIES`)."""
 
     @property
     def width_mhz(self) -> int:
-        """Of the channel."""
+        """The channel width."""
         if self.width is None:
             return 20 if self.standard == "802.11n" or self.band == "2.4 GHz" else 80
         return int(self.width.split()[0])
@@ -141,21 +146,21 @@ class Wifi(CellModel):
 
     @property
     def guard_interval_ns(self) -> int:
-        """Between symbols."""
+        """The guard interval between symbols."""
         return int(self.guard_interval.split()[0])
 
     def streams_of(self, station: WifiStation) -> int:
-        """Spatial streams of a station."""
+        """Return the spatial streams of a station."""
         return station.streams or self.streams
 
     def mcs_of(self, station: WifiStation) -> int:
-        """That of a station; if its rate is chosen, the highest."""
+        """Return the fixed MCS of a station, or the highest if the MCS is adaptive."""
         if station.rate.mcs is not None:
             return station.rate.mcs
         return wifi_phy.highest(self.standard, self.width_mhz, self.streams_of(station))
 
     def ports(self) -> Iterator[CellPort]:
-        """For every station that from the access point to it, and the one back."""
+        """Yield, for every station, the access point's port to it and its port to the access point."""
         for i, station in enumerate(self.stations):
             way, node, limit_bps = f"{self.name}-{station.node}", station.node, self._rate_bps(station)
             queue, place = self.queue_of(i)
@@ -163,7 +168,7 @@ class Wifi(CellModel):
             yield CellPort(f"{way}-up", node, (self.hub,), queue, limit_bps, place)
 
     def params(self) -> dict[str, Any]:
-        """As the plan of the native engine has them."""
+        """Return the parameters of the cell in the format of the native engine's plan."""
         return {
             "standard": self.standard,
             "band_mhz": self.band_mhz,
@@ -234,7 +239,7 @@ class Wifi(CellModel):
 
 
 def _of_one_stream(mcs: int) -> str:
-    """How an MCS that 802.11n numbers with its streams is written."""
+    """Return the advice for an MCS of 802.11n that includes the number of streams."""
     streams = mcs // _HT_MCS + 1
     return f"an MCS is of one stream here: MCS {mcs} of 802.11n is {mcs % _HT_MCS}, and streams = {streams}"
 

@@ -1,4 +1,4 @@
-"""What the standards of Wi-Fi permit, and the rates of their modes, as the native engine has them."""
+"""Limits of the Wi-Fi standards and the bit rates of their modes, from the native engine."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -9,24 +9,24 @@ from fullpipe import _native
 
 @dataclass(frozen=True)
 class Standard:
-    """What a standard permits."""
+    """Limits of a standard."""
 
     bands_mhz: tuple[int, ...]
     widths_mhz: tuple[int, ...]
     guard_intervals_ns: tuple[int, ...]
     streams: int
-    """At most."""
+    """Largest number of spatial streams."""
     last_mcs: int
-    """The highest, counted for each number of streams."""
+    """Highest MCS, numbered per stream."""
     ampdu_bytes: int
-    """Of an aggregate at most."""
+    """Largest aggregate."""
     window: int
-    """Data frames that a block ACK tells of."""
+    """Data frames covered by a block ACK."""
 
 
 @cache
 def standards() -> Mapping[str, Standard]:
-    """All of them by name."""
+    """Return all standards by name."""
     return {
         found["name"]: Standard(
             bands_mhz=tuple(found["bands"]),
@@ -43,23 +43,23 @@ def standards() -> Mapping[str, Standard]:
 
 @cache
 def control_rates_bps() -> tuple[int, ...]:
-    """Rates of OFDM, in which control frames are sent."""
+    """Return the OFDM rates for control frames."""
     return tuple(_native.wifi()["control_rates_bps"])
 
 
 @cache
 def rate_bps(standard: str, width_mhz: int, mcs: int, streams: int, guard_interval_ns: int) -> int | None:
-    """Bits per second within the data field of a PPDU; none if there is no such mode."""
+    """Return the bit rate within the data field of a PPDU, or None if the mode does not exist."""
     return _native.wifi_rate_bps(standard, width_mhz, streams, mcs, guard_interval_ns)
 
 
 def exists(standard: str, width_mhz: int, mcs: int, streams: int) -> bool:
-    """Whether a standard has an MCS for so many streams in a channel."""
+    """Whether a standard has an MCS with this channel width and number of streams."""
     guard_interval_ns = standards()[standard].guard_intervals_ns[0]
     return rate_bps(standard, width_mhz, mcs, streams, guard_interval_ns) is not None
 
 
 def highest(standard: str, width_mhz: int, streams: int) -> int:
-    """The highest MCS that there is."""
+    """Return the highest MCS with this channel width and number of streams."""
     every = range(standards()[standard].last_mcs + 1)
     return max(mcs for mcs in every if exists(standard, width_mhz, mcs, streams))

@@ -1,9 +1,9 @@
-"""Presets of Wi-Fi cells: values of other keys of a cell. A key that is given beside one takes its place."""
+"""Presets of Wi-Fi cells: values of other keys of a cell. Keys set explicitly override a preset."""
 
 from collections.abc import Mapping
 
 PRESETS: Mapping[str, Mapping[str, object]] = {
-    # A router and a laptop of today, with Linux's queues.
+    # A current router and laptop, with Linux's queues.
     "home-ax": {
         "standard": "802.11ax",
         "band": "5 GHz",
@@ -12,7 +12,7 @@ PRESETS: Mapping[str, Mapping[str, object]] = {
         "guard_interval": "800 ns",
         "queue": "mac80211",
     },
-    # 144.4 Mbit/s behind a thousand packets first in, first out: firmware as of ath10k before its queues were
+    # 144.4 Mbit/s behind a drop-tail queue of 1,000 packets, as in firmware of ath10k before its queues were
     # limited (1,056 to 1,424 descriptors, drivers/net/wireless/ath/ath10k/hw.h).
     "old-11n": {
         "standard": "802.11n",
@@ -22,8 +22,8 @@ PRESETS: Mapping[str, Mapping[str, object]] = {
         "guard_interval": "400 ns",
         "queue": {"kind": "drop_tail", "packets": 1_000},
     },
-    # The defaults of ns-3.44: WifiHelper, HeConfiguration, WifiMacQueue, QosTxop and BE_MaxAmpduSize; packets
-    # come up one by one (PhyEntity::EndOfMpdu), and retries of aggregates are not counted
+    # The defaults of ns-3.44: WifiHelper, HeConfiguration, WifiMacQueue, QosTxop and BE_MaxAmpduSize. Packets
+    # are delivered one by one (PhyEntity::EndOfMpdu), and retries of aggregates are not counted
     # (IncrementRetryCountUnderBa).
     "ns3": {
         "standard": "802.11ax",
@@ -37,8 +37,8 @@ PRESETS: Mapping[str, Mapping[str, object]] = {
         "retries": 0,
         "queue": {"kind": "drop_tail", "packets": 500},
     },
-    # The wireless host of public Flent files of BBR-n+: one stream of 802.11n in 20 MHz, and below the sender
-    # a queue that held 7 to 10 MB without a drop.
+    # The wireless host of public Flent files of BBR-n+: one stream of 802.11n in 20 MHz. A queue below the
+    # sender that held 7 to 10 MB without a drop.
     "p4-host": {
         "standard": "802.11n",
         "band": "2.4 GHz",

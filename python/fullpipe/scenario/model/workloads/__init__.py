@@ -1,4 +1,4 @@
-"""Workloads: what the application of a flow does. One model per kind; `Workload` is any of them."""
+"""Workloads: traffic patterns of applications. One model per kind; `Workload` is any of them."""
 
 from typing import Annotated, Literal, get_args
 
@@ -12,19 +12,19 @@ from fullpipe.scenario.model.workloads.writers import Writer
 
 
 class Bulk(Application):
-    """One stream of data, which ends after `size` or never: the same as no workload."""
+    """One stream of data, which ends after `size` or never; the default workload."""
 
     kind: Literal["bulk"] = "bulk"
 
     def plan(self, flow: FlowContext) -> None:
-        """Nothing: the plan says it by having no workload."""
+        """Return None: a plan without a workload means bulk."""
 
 
 Workload = Annotated[Bulk | Transfers | Writer | Datagrams, Field(discriminator="kind"), short_for("kind")]
-"""A workload; its name stands for one that needs no more."""
+"""A workload. Its name alone means the workload with its defaults."""
 
 
 def workload_models() -> dict[str, type[Application]]:
-    """The models, by what scenarios call them."""
+    """Return the models of workloads by their `kind`."""
     models: tuple[type[Application], ...] = get_args(get_args(Workload)[0])
     return {get_args(model.model_fields["kind"].annotation)[0]: model for model in models}

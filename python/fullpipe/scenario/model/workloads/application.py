@@ -1,4 +1,4 @@
-"""What every application says of itself: what the plan of a flow has of it."""
+"""The base class of workloads."""
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
@@ -11,37 +11,37 @@ from fullpipe.scenario.quantities import to_nanoseconds
 
 @dataclass(frozen=True)
 class FlowContext:
-    """What an application may need to know of the flow that it belongs to."""
+    """Properties of a flow that its application may need."""
 
     tcp: Tcp
     count: int
-    """Flows of its entry of the scenario."""
+    """Number of flows in the flow's entry of the scenario."""
     rate_bps: int | None
-    """Of the slowest link that data crosses at the start. None: none has a rate."""
+    """Rate of the slowest link on the data's route at the start. None: no link has a rate."""
 
 
 class Application(Model, ABC):
-    """What the application of a flow does. A kind is one subclass."""
+    """The application of a flow. Each kind of workload is a subclass."""
 
     def mean_interval_s(self, flow: FlowContext) -> float | None:
-        """The mean time between two transfers of one flow. None: nothing begins before something ends.
+        """Return the mean time between two transfers of one flow, or None if each transfer waits for another.
 
         Raises:
-            ProblemsError: If it lacks something of the flow.
+            ProblemsError: If a needed property of the flow is missing.
         """
         return None
 
     @abstractmethod
     def plan(self, flow: FlowContext) -> dict[str, Any] | None:
-        """What the plan of a flow has as its `workload`: integers in base units.
+        """Return the `workload` of a flow in the format of the plan: integers in base units.
 
         Raises:
-            ProblemsError: If it lacks something of the flow.
+            ProblemsError: If a needed property of the flow is missing.
         """
 
 
 def periods_plan(on_s: float, off_s: float, lengths: Literal["constant", "exponential"]) -> dict[str, Any]:
-    """Times of activity and of silence, as the plan has them."""
+    """Return periods of activity and silence in the format of the plan."""
     return {
         "on_ns": to_nanoseconds(on_s),
         "off_ns": to_nanoseconds(off_s),

@@ -1,4 +1,4 @@
-"""Workloads without TCP: datagrams, which leave at given times whatever happens to them."""
+"""Workloads without TCP: datagrams at predetermined times, regardless of loss or delay."""
 
 from typing import Annotated, Any, ClassVar, Literal, Self
 
@@ -11,42 +11,42 @@ from fullpipe.scenario.quantities import NANOSECONDS, BitsPerSecond, Bytes, Seco
 IP_BYTES, UDP_BYTES, ICMP_BYTES, RTP_BYTES = 20, 8, 8, 12
 
 _LARGEST_BYTES = 9_000
-"""What a datagram carries at most: a jumbo frame."""
+"""Largest payload of a datagram: a jumbo frame."""
 Payload = Annotated[Bytes, Field(le=_LARGEST_BYTES)]
 Interval = Annotated[Seconds, Field(ge=1e-6)]
 
 
 class _Datagrams(Application):
-    """What every kind says of itself."""
+    """Base class of all kinds of datagrams."""
 
     protocol: ClassVar[Literal["udp", "icmp"]] = "udp"
     headers_bytes: ClassVar[int] = IP_BYTES + UDP_BYTES
-    """Around the payload, without those of the link."""
+    """Headers around the payload, without the link layer's."""
     each: ClassVar[bool] = True
-    """Each is a row of the table `probes`."""
+    """Whether every datagram becomes a row of the table `probes`."""
 
     @property
     def payload_bytes(self) -> int:
-        """What each carries."""
+        """Payload of each datagram."""
         raise NotImplementedError
 
     @property
     def interval_ns(self) -> int:
-        """Time between two, or its mean."""
+        """Time between two datagrams, or its mean."""
         raise NotImplementedError
 
     @property
     def active(self) -> float:
-        """Share of the time in which it sends, in the mean."""
+        """Mean share of the time in which the application sends."""
         return 1.0
 
     @property
     def echo(self) -> bool:
-        """Whether the far end sends each back."""
+        """Whether the receiver returns each datagram."""
         return False
 
     def plan(self, flow: FlowContext) -> dict[str, Any]:
-        """As the plan has it: at a constant distance, all the time."""
+        """Return the workload in the format of the plan, with constant spacing and no periods."""
         return {
             "kind": "datagrams",
             "protocol": self.protocol,
@@ -61,42 +61,42 @@ class _Datagrams(Application):
 
 
 class Udp(_Datagrams):
-    """UDP at a rate, all the time or now and then."""
+    """UDP at a given rate, continuously or in periods."""
 
     kind: Literal["udp"]
     rate_bps: Annotated[BitsPerSecond, Field(gt=0)] = Field(alias="rate", examples=["2 Mbit/s"])
-    """Payload, while it is active."""
+    """Payload rate while active."""
     size_bytes: Annotated[Payload, Field(gt=0)] = Field(1_200, alias="size", examples=["1200 B"])
     """Payload of each datagram."""
     spacing: Literal["constant", "poisson"] = "constant"
-    """"poisson": the time between two is exponential, with the mean that the rate gives."""
+    """Times between datagrams. "poisson": exponentially distributed, with the mean given by the rate."""
     on_s: Interval | None = Field(None, alias="on", examples=["1 s"])
-    """How long it is active, before each silence; the mean if periods are exponential. Left out: always."""
+    """Duration of an active period; the mean if periods are exponential. Left out: always active."""
     off_s: Seconds | None = Field(None, alias="off", examples=["2 s"])
-    """How long it is silent."""
+    """Duration of the silence after an active period; the mean if periods are exponential."""
     periods: Literal["constant", "exponential"] = "constant"
-    """How the lengths of both are distributed."""
+    """Distribution of the durations of both."""
 
     each: ClassVar[bool] = False
 
     @property
     def payload_bytes(self) -> int:
-        """What each carries."""
+        """Payload of each datagram."""
         return self.size_bytes
 
     @property
     def interval_ns(self) -> int:
-        """Time between two, or its mean."""
+        """Time between two datagrams, or its mean."""
         return max(1, 8 * self.size_bytes * NANOSECONDS // self.rate_bps)
 
     @property
     def active(self) -> float:
-        """Share of the time in which it sends, in the mean."""
+        """Mean share of the time in which the application sends."""
         both_s = (self.on_s or 0.0) + (self.off_s or 0.0)
         return (self.on_s or 0.0) / both_s if both_s else 1.0
 
     def plan(self, flow: FlowContext) -> dict[str, Any]:
-        """As the plan has it."""
+        """Return the workload in the format of the plan."""
         periods = None
         if self.on_s is not None and self.off_s is not None:
             periods = periods_plan(self.on_s, self.off_s, self.periods)
@@ -110,27 +110,27 @@ class Udp(_Datagrams):
 
 
 class Voip(_Datagrams):
-    """One direction of a call: a frame of speech every so often. The default is G.711 over RTP."""
+    """One direction of a call: frames of speech at regular intervals. The default is G.711 over RTP."""
 
     kind: Literal["voip"]
     frame_s: Interval = Field(0.02, alias="frame", examples=["20 ms"])
-    """Speech in each packet, and so the time between two."""
+    """Duration of the speech in each packet, and time between two packets."""
     payload: Annotated[Bytes, Field(gt=0, le=_LARGEST_BYTES - RTP_BYTES)] = Field(160, examples=["160 B"])
-    """Coded speech in each packet; RTP adds 12 B."""
+    """Coded speech in each packet. RTP adds 12 B."""
 
     @property
     def payload_bytes(self) -> int:
-        """What each carries, with the header of RTP."""
+        """Payload of each packet, with the RTP header."""
         return self.payload + RTP_BYTES
 
     @property
     def interval_ns(self) -> int:
-        """Time between two."""
+        """Time between two packets."""
         return to_nanoseconds(self.frame_s)
 
 
 class _Regular(_Datagrams):
-    """One of the same size again and again."""
+    """Datagrams of one size at constant intervals."""
 
     kind: Literal["ping", "probe"]
     interval_s: Interval
@@ -138,49 +138,49 @@ class _Regular(_Datagrams):
 
     @property
     def payload_bytes(self) -> int:
-        """What each carries."""
+        """Payload of each datagram."""
         return self.size_bytes
 
     @property
     def interval_ns(self) -> int:
-        """Time between two."""
+        """Time between two datagrams."""
         return to_nanoseconds(self.interval_s)
 
 
 class Ping(_Regular):
-    """ICMP echo requests, which the far end answers. The reply takes the route of ACKs."""
+    """ICMP echo requests and their replies. A reply takes the route of ACKs."""
 
     kind: Literal["ping"]
     interval_s: Interval = Field(1.0, alias="interval", examples=["200 ms"])
     """Time between two requests."""
     size_bytes: Payload = Field(56, alias="size", examples=["56 B"])
-    """What a request carries behind its header of 8 B, as ping -s has it."""
+    """Data of a request after its header of 8 B, as in ping -s."""
 
     protocol: ClassVar[Literal["udp", "icmp"]] = "icmp"
     headers_bytes: ClassVar[int] = IP_BYTES + ICMP_BYTES
 
     @property
     def echo(self) -> bool:
-        """The far end sends each back."""
+        """True: the receiver returns each request."""
         return True
 
 
 class Probe(_Regular):
-    """Small UDP packets that measure latency, there and back as in Flent's tests, or one way."""
+    """Small UDP packets that measure the RTT, as in Flent's tests, or the one-way delay."""
 
     kind: Literal["probe"]
     interval_s: Interval = Field(0.2, alias="interval", examples=["200 ms"])
-    """Time between two."""
+    """Time between two probes."""
     size_bytes: Payload = Field(32, alias="size", examples=["32 B"])
-    """Payload of each."""
+    """Payload of each probe."""
     round_trip: Switch = True
-    """false: nothing is sent back, and the one-way delay is all that is measured."""
+    """Return each probe, to measure the RTT as well. false: measure the one-way delay only."""
 
     @property
     def echo(self) -> bool:
-        """Whether the far end sends each back."""
+        """Whether the receiver returns each probe."""
         return self.round_trip
 
 
 Datagrams = Udp | Voip | Ping | Probe
-"""Any of them: flows without congestion control."""
+"""Any of the workloads without congestion control."""

@@ -1,4 +1,4 @@
-"""Sizes and pauses that differ from one to the next."""
+"""Distributions of sizes and of pauses."""
 
 import math
 from collections.abc import Sequence
@@ -32,64 +32,68 @@ it in the largest two per cent."""
 
 
 class Constant(Model):
-    """All alike."""
+    """A constant size."""
 
     kind: Literal["constant"] = "constant"
     size_bytes: Size = Field(alias="size", examples=["20 kB"])
+    """The size."""
 
     @property
     def mean(self) -> float:
-        """Bytes."""
+        """Mean size in bytes."""
         return self.size_bytes
 
     def plan(self) -> dict[str, Any]:
-        """As the plan has it."""
+        """Return the distribution in the format of the plan."""
         return {"kind": "constant", "value": self.size_bytes}
 
 
 class Exponential(Model):
-    """Exponential, rounded to whole bytes and at least 1 B."""
+    """Exponentially distributed sizes, rounded to whole bytes and at least 1 B."""
 
     kind: Literal["exponential"] = "exponential"
     mean_bytes: Size = Field(alias="mean", examples=["100 kB"])
+    """Mean size."""
 
     @property
     def mean(self) -> float:
-        """Bytes."""
+        """Mean size in bytes."""
         return self.mean_bytes
 
     def plan(self) -> dict[str, Any]:
-        """As the plan has it."""
+        """Return the distribution in the format of the plan."""
         return {"kind": "exponential", "mean": self.mean_bytes}
 
 
 class Lognormal(Model):
-    """A normal distribution of the logarithm."""
+    """Lognormally distributed sizes: their logarithm is normally distributed."""
 
     kind: Literal["lognormal"] = "lognormal"
     mean_bytes: Size = Field(alias="mean", examples=["25 kB"])
-    """Of the sizes themselves."""
+    """Mean of the sizes themselves, not of their logarithm."""
     sigma: Annotated[float, Field(strict=True, ge=0, le=5)] = Field(1.0, examples=[1.5])
     """Standard deviation of the natural logarithm: 1 spreads two thirds of the sizes over a factor of 7."""
 
     @property
     def mean(self) -> float:
-        """Bytes."""
+        """Mean size in bytes."""
         return self.mean_bytes
 
     def plan(self) -> dict[str, Any]:
-        """As the plan has it."""
+        """Return the distribution in the format of the plan."""
         return {"kind": "lognormal", "mean": self.mean_bytes, "sigma": self.sigma}
 
 
 class Pareto(Model):
-    """Bounded Pareto: many small ones and a few very large ones."""
+    """Bounded Pareto distribution: many small sizes and a few very large ones."""
 
     kind: Literal["pareto"] = "pareto"
     shape: Annotated[float, Field(strict=True, ge=0.01, le=100)] = Field(1.2, examples=[1.2])
-    """The larger, the fewer large ones."""
+    """Shape parameter; a larger one makes large sizes rarer."""
     min_bytes: Size = Field(alias="min", examples=["1 kB"])
+    """Smallest size."""
     max_bytes: Size = Field(alias="max", examples=["100 MB"])
+    """Largest size."""
 
     @model_validator(mode="after")
     def _in_order(self) -> Self:
@@ -101,7 +105,7 @@ class Pareto(Model):
 
     @property
     def mean(self) -> float:
-        """Bytes."""
+        """Mean size in bytes."""
         low, high, shape = float(self.min_bytes), float(self.max_bytes), float(self.shape)
         if low == high:
             return low
@@ -112,31 +116,31 @@ class Pareto(Model):
         return low * shape / (shape - 1) * (1 - rest) / (1 - tail)
 
     def plan(self) -> dict[str, Any]:
-        """As the plan has it."""
+        """Return the distribution in the format of the plan."""
         return {"kind": "pareto", "shape": self.shape, "low": self.min_bytes, "high": self.max_bytes}
 
 
 class _Points(Model):
-    """Straight lines between the points of a cumulative distribution."""
+    """A cumulative distribution, linear between given points."""
 
     def table(self) -> Sequence[tuple[int, float]]:
-        """Sizes in bytes and the share that does not exceed them."""
+        """Return sizes in bytes, each with the share of sizes that do not exceed it."""
         raise NotImplementedError
 
     @property
     def mean(self) -> float:
-        """Bytes."""
+        """Mean size in bytes."""
         points = self.table()
         lines = sum((q - p) * (a + b) / 2 for (a, p), (b, q) in pairwise(points))
         return points[0][0] * points[0][1] + lines
 
     def plan(self) -> dict[str, Any]:
-        """As the plan has it."""
+        """Return the distribution in the format of the plan."""
         return {"kind": "cdf", "points": [list(point) for point in self.table()]}
 
 
 class WebSearch(_Points):
-    """Flows of a web search cluster: half of them below 80 kB, most bytes in those above 1 MB.
+    """Flow sizes of a web search cluster: half are below 80 kB, most bytes are in flows above 1 MB.
 
     After Alizadeh et al., "Data Center TCP (DCTCP)", SIGCOMM 2010, figure 4; approximate.
     """
@@ -144,12 +148,12 @@ class WebSearch(_Points):
     kind: Literal["web_search"] = "web_search"
 
     def table(self) -> Sequence[tuple[int, float]]:
-        """Sizes in bytes and the share that does not exceed them."""
+        """Return sizes in bytes, each with the share of sizes that do not exceed it."""
         return WEB_SEARCH
 
 
 class DataMining(_Points):
-    """Flows of a data mining cluster: half of them below 1.1 kB, nearly all bytes in those above 100 MB.
+    """Flow sizes of a data mining cluster: half are below 1.1 kB, nearly all bytes are in flows above 100 MB.
 
     After Greenberg et al., "VL2", SIGCOMM 2009, figure 2; approximate.
     """
@@ -157,18 +161,19 @@ class DataMining(_Points):
     kind: Literal["data_mining"] = "data_mining"
 
     def table(self) -> Sequence[tuple[int, float]]:
-        """Sizes in bytes and the share that does not exceed them."""
+        """Return sizes in bytes, each with the share of sizes that do not exceed it."""
         return DATA_MINING
 
 
 class Cdf(_Points):
-    """A distribution of one's own, from points."""
+    """A cumulative distribution given by points, linear between them."""
 
     kind: Literal["cdf"] = "cdf"
     points: Annotated[tuple[Point, ...], Field(min_length=1, max_length=10_000)] = Field(
         examples=['[["1 kB", 0.5], ["100 kB", 1.0]]']
     )
-    """Sizes and the share that does not exceed them, both rising, up to 1.0. None is below the first."""
+    """Pairs of a size and the share of sizes that do not exceed it, both rising. The last share is 1.0; no
+    size is below the first."""
 
     @model_validator(mode="after")
     def _rising(self) -> Self:
@@ -183,7 +188,7 @@ class Cdf(_Points):
         return self
 
     def table(self) -> Sequence[tuple[int, float]]:
-        """Sizes in bytes and the share that does not exceed them."""
+        """Return sizes in bytes, each with the share of sizes that do not exceed it."""
         return self.points
 
 
@@ -191,7 +196,7 @@ _NAMES = ("web_search", "data_mining")
 
 
 def _sizes(value: object) -> object:
-    """A size stands for a constant, the name of a published distribution for itself."""
+    """Accept a size for a constant distribution, and the name of a published distribution."""
     if isinstance(value, str):
         if value not in _NAMES and get_close_matches(value, _NAMES, n=1):
             raise ValueError(f"unknown distribution {shown(value)}{suggestion(value, _NAMES)}")
@@ -210,28 +215,30 @@ Sizes = Annotated[
     OrWritten(Size),
     OrWritten(Literal[*_NAMES]),
 ]
-"""Sizes: "20 kB" (all alike), "web_search", "data_mining", or a table with a `kind`."""
+"""Sizes: "20 kB" (constant), "web_search", "data_mining", or a table with a `kind`."""
 
 
 class ConstantTime(Model):
-    """All alike."""
+    """A constant pause."""
 
     kind: Literal["constant"] = "constant"
     time_s: Seconds = Field(alias="time", examples=["1 s"])
+    """The pause."""
 
     def plan(self) -> dict[str, Any]:
-        """As the plan has it."""
+        """Return the distribution in the format of the plan."""
         return {"kind": "constant", "value": self.time_s * 1e9}
 
 
 class ExponentialTime(Model):
-    """Exponential: the next one may begin at any moment."""
+    """Exponentially distributed pauses."""
 
     kind: Literal["exponential"] = "exponential"
     mean_s: Annotated[Seconds, Field(gt=0)] = Field(alias="mean", examples=["10 s"])
+    """Mean pause."""
 
     def plan(self) -> dict[str, Any]:
-        """As the plan has it."""
+        """Return the distribution in the format of the plan."""
         return {"kind": "exponential", "mean": self.mean_s * 1e9}
 
 
@@ -244,4 +251,4 @@ Pause = Annotated[
     BeforeValidator(_pause),
     OrWritten(Seconds),
 ]
-"""Pauses: "1 s" (all alike), or { kind = "exponential", mean = "10 s" }."""
+"""Pauses: "1 s" (constant), or { kind = "exponential", mean = "10 s" }."""

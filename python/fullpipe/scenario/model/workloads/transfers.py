@@ -1,4 +1,4 @@
-"""Workloads of transfers: applications that open and close TCP connections as they like."""
+"""Workloads of transfers: applications that open and close TCP connections during a run."""
 
 from itertools import pairwise
 from typing import Annotated, Any, Literal, Self
@@ -20,26 +20,26 @@ from fullpipe.scenario.quantities import (
 
 Parallel = Annotated[int, Field(strict=True, ge=1, le=1_000)]
 MAX_ARRIVALS = 10_000_000
-"""Of one flow."""
+"""Largest number of transfers of one flow."""
 Rung = Annotated[BitsPerSecond, Field(gt=0, le=10**12)]
 
 
 class Poisson(Application):
-    """Transfers that begin at random times, each over a connection of its own.
+    """Transfers that arrive as a Poisson process, each over a connection of its own.
 
-    The times between two are exponential. Exactly one of `interval` and `load` is given.
+    Give exactly one of `interval` and `load`.
     """
 
     kind: Literal["poisson"] = "poisson"
     sizes: Sizes = Field(examples=["web_search"])
     """Payload of each transfer."""
     interval_s: Annotated[Seconds, Field(gt=0)] | None = Field(None, alias="interval", examples=["10 ms"])
-    """Mean time between two arrivals, of every single flow."""
+    """Mean time between two arrivals of one flow. Times are exponentially distributed."""
     load: Annotated[float, Field(strict=True, gt=0, le=10)] | None = Field(None, examples=[0.6])
-    """In place of an interval: what all flows of this entry offer together, with headers but without what is
-    sent again, as a share of `of`. More than 1 never gets done: transfers pile up until the end."""
+    """Offered load of all flows of this entry together, as a share of `of`. Headers count, retransmissions do
+    not. With a load above 1, transfers accumulate until the end of the run."""
     of_bps: Annotated[BitsPerSecond, Field(gt=0)] | None = Field(None, alias="of", examples=["100 Mbit/s"])
-    """What a load of 1 is. Left out: the rate of the slowest link that data crosses at the start."""
+    """Rate of a load of 1. Left out: the rate of the slowest link on the data's route at the start."""
 
     @model_validator(mode="after")
     def _one_of_both(self) -> Self:
@@ -50,10 +50,10 @@ class Poisson(Application):
         return self
 
     def mean_interval_s(self, flow: FlowContext) -> float:
-        """The mean time between two arrivals of one flow.
+        """Return the mean time between two arrivals of one flow.
 
         A load counts payload and headers: load * rate = flows * 8 * mean bytes on the wire / interval. A
-        transfer of b bytes has a header for every segment begun: as many as it takes if all are alike, else
+        transfer of b bytes has a header per segment: ceil(b / mss) segments if sizes are constant, otherwise
         about b / mss + 1/2.
 
         Raises:
@@ -64,7 +64,7 @@ class Poisson(Application):
         rate_bps = self.of_bps or flow.rate_bps
         if rate_bps is None or self.load is None:
             raise ProblemsError(
-                "workload.load: no link on the way has a rate; say what a load of 1 is, as in "
+                "workload.load: no link on the route has a rate; give the rate of a load of 1, as in "
                 'of = "100 Mbit/s"'
             )
         mean, mss = self.sizes.mean, flow.tcp.mss_bytes
@@ -73,51 +73,51 @@ class Poisson(Application):
         return flow.count * wire_bits / (self.load * rate_bps)
 
     def plan(self, flow: FlowContext) -> dict[str, Any]:
-        """As the plan has it."""
+        """Return the workload in the format of the plan."""
         interval_ns = NANOSECONDS * self.mean_interval_s(flow)
         return {"kind": self.kind, "interval_ns": interval_ns, "sizes": self.sizes.plan()}
 
 
 class Periodic(Application):
-    """A transfer at every interval, from the start on: telemetry, or an upload in chunks."""
+    """Transfers at a constant interval from the start of the flow: telemetry, or an upload in chunks."""
 
     kind: Literal["periodic"] = "periodic"
     sizes: Sizes = Field(examples=["20 kB"])
     """Payload of each transfer."""
     interval_s: Annotated[Seconds, Field(ge=1e-6)] = Field(alias="interval", examples=["1 s"])
-    """Time between the beginnings of two."""
+    """Time from the start of one transfer to the next."""
     keep: Switch = False
-    """All go over one connection, which stays open: one that is due before the last is complete waits for it.
-    Otherwise each has a connection of its own."""
+    """Send all transfers over one connection, which stays open. A transfer that is due before the previous
+    one is complete waits for it. Otherwise, each transfer has its own connection."""
 
     def mean_interval_s(self, flow: FlowContext) -> float:
-        """Time between two transfers."""
+        """Return the time between two transfers."""
         return self.interval_s
 
     def plan(self, flow: FlowContext) -> dict[str, Any]:
-        """As the plan has it."""
+        """Return the workload in the format of the plan."""
         interval_ns = to_nanoseconds(self.interval_s)
         return {"kind": self.kind, "interval_ns": interval_ns, "sizes": self.sizes.plan(), "keep": self.keep}
 
 
 class RequestResponse(Application):
-    """A client, where the flow ends, that asks, waits for the answer and thinks, over one connection.
+    """A client at the receiving host that sends requests, one after each response, over one connection.
 
-    Requests travel the opposite way. What the rows of the flow count are the answers.
+    Requests travel against the direction of the flow. The rows of the flow count responses only.
     """
 
     kind: Literal["request_response"] = "request_response"
     request: Sizes = Field(default="400 B", validate_default=True, examples=["400 B"])
     """Payload of a request."""
     response: Sizes = Field(examples=["20 kB"])
-    """Payload of an answer."""
+    """Payload of a response."""
     think: Pause = Field(
         default="0 s", validate_default=True, examples=['{ kind = "exponential", mean = "1 s" }']
     )
-    """From an answer to the next request."""
+    """Think time: from a complete response to the next request."""
 
     def plan(self, flow: FlowContext) -> dict[str, Any]:
-        """As the plan has it."""
+        """Return the workload in the format of the plan."""
         parts = {"request": self.request, "response": self.response, "think": self.think}
         return {"kind": self.kind, **{name: part.plan() for name, part in parts.items()}}
 
@@ -138,19 +138,19 @@ Objects = Annotated[
 
 
 class Web(Application):
-    """A reader of web pages, where the flow ends: a page, a pause, the next page.
+    """A browser at the receiving host: it loads a page, pauses, and loads the next page.
 
-    First the document is fetched, then everything else in it, over several connections at once, which close
-    with the page. Every object is asked for by a request.
+    It fetches the document first, then the other objects of the page over parallel connections, one request
+    per object. The connections close with the page.
     """
 
     kind: Literal["web"] = "web"
     think: Pause = Field(
         default={"kind": "exponential", "mean": "10 s"}, validate_default=True, examples=["10 s"]
     )
-    """From a page, once it is complete, to the next one."""
+    """Time from a complete page to the next one."""
     objects: Objects = Field(default=(30, 30), examples=["[10, 50]"])
-    """Objects per page, the document included: a number, or the bounds between which it is drawn."""
+    """Objects per page, the document included: a number, or the bounds of a uniform draw."""
     sizes: Sizes = Field(
         default={"kind": "lognormal", "mean": "25 kB", "sigma": 1.0},
         validate_default=True,
@@ -158,7 +158,7 @@ class Web(Application):
     )
     """Payload of an object."""
     connections: Parallel = 6
-    """At most so many at once."""
+    """Largest number of parallel connections."""
     request_bytes: Size = Field(400, alias="request", examples=["400 B"])
     """Payload of a request."""
 
@@ -171,9 +171,9 @@ class Web(Application):
         return self
 
     def plan(self, flow: FlowContext) -> dict[str, Any]:
-        """As the plan has it."""
+        """Return the workload in the format of the plan."""
         low, high = self.objects
-        # Uniform over whole numbers: each is as wide as the others before rounding.
+        # Uniform over whole numbers: each has an interval of the same width before rounding.
         objects = {"kind": "uniform", "low": low - 0.4999, "high": high + 0.4999}
         return {
             "kind": self.kind,
@@ -186,18 +186,20 @@ class Web(Application):
 
 
 class RateRule(Model):
-    """The highest bit rate below a share of the rate at which the last five pieces came (harmonic mean)."""
+    """The highest bit rate below `safety` times the throughput of the last five chunks (harmonic mean)."""
 
     kind: Literal["rate"] = "rate"
     safety: Annotated[float, Field(strict=True, ge=0.01, le=10)] = 0.9
-    """That share."""
+    """Share of the throughput that the bit rate can take."""
 
 
 class BufferRule(Model):
-    """The fuller the buffer, the higher the bit rate: the lowest up to 37.5 % of what it holds at most when a
-    piece is asked for, the highest from 90 % on, a straight line in between, and no change before it has
-    moved by a whole step (BBA-0: T. Huang et al., "A Buffer-Based Approach to Rate Adaptation", SIGCOMM
-    2014)."""
+    """A bit rate that grows with the buffer level at each request.
+
+    It is the lowest up to 37.5 % of the largest level at a request, the highest from 90 %, and linear in
+    between. It changes only when the line reaches the next step of the ladder (BBA-0: T. Huang et al., "A
+    Buffer-Based Approach to Rate Adaptation", SIGCOMM 2014).
+    """
 
     kind: Literal["buffer"] = "buffer"
 
@@ -206,8 +208,11 @@ Rule = Annotated[Annotated[RateRule | BufferRule, Field(discriminator="kind")], 
 
 
 class Video(Application):
-    """A viewer of a video in pieces, where the flow ends. They are asked for one after the other, over one
-    connection, each at a bit rate of the ladder, until the buffer is full. What was seen is in `videos`."""
+    """A video player at the receiving host, with adaptive bit rate.
+
+    It requests chunks one after the other over one connection, each at a bit rate of the ladder, until its
+    buffer is full. The table `videos` has the playback.
+    """
 
     kind: Literal["video"] = "video"
     bitrates_bps: Annotated[tuple[Rung, ...], Field(min_length=1, max_length=100)] = Field(
@@ -215,15 +220,15 @@ class Video(Application):
         alias="bitrates",
         examples=['["1 Mbit/s", "4 Mbit/s"]'],
     )
-    """The ladder, rising."""
+    """The ladder: available bit rates, ascending."""
     chunk_s: Annotated[Seconds, Field(ge=0.001)] = Field(4.0, alias="chunk", examples=["4 s"])
-    """Playing time of a piece."""
+    """Playing time of a chunk."""
     buffer_s: Annotated[Seconds, Field(gt=0)] = Field(30.0, alias="buffer", examples=["30 s"])
-    """Most playing time that is loaded ahead."""
+    """Size of the buffer in playing time."""
     startup_s: Seconds = Field(4.0, alias="startup", examples=["4 s"])
-    """Playing time that must be there before the picture moves, at first and after every stop."""
+    """Buffered playing time required to start playback, at first and after every stall."""
     rule: Rule = Field(default="rate", validate_default=True, examples=["buffer"])
-    """How the bit rate of the next piece is chosen: "rate" or "buffer"."""
+    """Choice of the next chunk's bit rate: by throughput ("rate") or by buffer level ("buffer")."""
     request_bytes: Size = Field(400, alias="request", examples=["400 B"])
     """Payload of a request."""
 
@@ -240,7 +245,7 @@ class Video(Application):
         return self
 
     def plan(self, flow: FlowContext) -> dict[str, Any]:
-        """As the plan has it."""
+        """Return the workload in the format of the plan."""
         return {
             "kind": self.kind,
             "bitrates_bps": list(self.bitrates_bps),
@@ -253,4 +258,4 @@ class Video(Application):
 
 
 Transfers = Poisson | Periodic | RequestResponse | Web | Video
-"""Any of those that open and close TCP connections as they like."""
+"""Any of the workloads that open and close TCP connections during a run."""

@@ -1,4 +1,4 @@
-"""Workloads of one connection whose application writes at a pace of its own."""
+"""Workloads of one connection whose application writes at a given rate or in periods."""
 
 from typing import Annotated, Any, Literal, Self
 
@@ -13,7 +13,7 @@ WhenFull = Literal["block", "drop"]
 
 
 class _Writer(Application):
-    """What both kinds say of themselves."""
+    """Base class of both kinds."""
 
     kind: Literal["cbr", "on_off"]
     rate_bps: Rate | None
@@ -21,7 +21,7 @@ class _Writer(Application):
     when_full: WhenFull
 
     def plan(self, flow: FlowContext) -> dict[str, Any]:
-        """As the plan has it: all the time."""
+        """Return the workload in the format of the plan, without periods of silence."""
         return {
             "kind": "writes",
             "rate_bps": self.rate_bps,
@@ -36,34 +36,34 @@ class Cbr(_Writer):
 
     kind: Literal["cbr"]
     rate_bps: Rate = Field(alias="rate", examples=["5 Mbit/s"])
-    """Payload."""
+    """Payload rate of the writes."""
     write_bytes: Write | None = Field(None, alias="write", examples=["1024 B"])
     """Payload of each write. Left out: a full segment."""
     when_full: WhenFull = "block"
-    """When a write does not fit into the send buffer (`tcp.send_buffer`, which holds all that is not
-    acknowledged): "block" waits until it does, and keeps the pace from then on; "drop" loses it and goes on,
-    which `refused_bytes` counts."""
+    """Handling of a write that does not fit into the send buffer (`tcp.send_buffer`), which holds all
+    unacknowledged data. "block": wait until the write fits, then continue at the rate. "drop": discard the
+    write and continue; `refused_bytes` counts its bytes."""
 
 
 class OnOff(_Writer):
-    """An application that writes now and then: for a while, and then nothing for a while."""
+    """An application that writes in periods separated by silence."""
 
     kind: Literal["on_off"]
     on_s: Annotated[Seconds, Field(ge=1e-6)] = Field(alias="on", examples=["1 s"])
-    """How long it writes, beginning with the start; the mean if periods are exponential."""
+    """Duration of a writing period; the mean if periods are exponential. The flow starts with one."""
     off_s: Seconds = Field(alias="off", examples=["2 s"])
-    """How long it rests after that."""
+    """Duration of the silence after a writing period; the mean if periods are exponential."""
     periods: Literal["constant", "exponential"] = "constant"
-    """How the lengths of both are distributed."""
+    """Distribution of the durations of both."""
     rate_bps: Rate | None = Field(None, alias="rate", examples=["5 Mbit/s"])
-    """Payload while it writes. Left out: as much as goes."""
+    """Payload rate while writing. Left out: unlimited; the send buffer is always full."""
     write_bytes: Write | None = Field(None, alias="write", examples=["1024 B"])
-    """Payload of each write. Left out: a full segment."""
+    """Payload of each write; only with `rate`. Left out: a full segment."""
     when_full: WhenFull = "block"
-    """With a rate, as for cbr."""
+    """Handling of a write that does not fit into the send buffer, as for `cbr`; only with `rate`."""
 
     def plan(self, flow: FlowContext) -> dict[str, Any]:
-        """As the plan has it."""
+        """Return the workload in the format of the plan."""
         return {**super().plan(flow), "periods": periods_plan(self.on_s, self.off_s, self.periods)}
 
     @model_validator(mode="after")
@@ -74,4 +74,4 @@ class OnOff(_Writer):
 
 
 Writer = Cbr | OnOff
-"""Any of them."""
+"""Any of these workloads."""
