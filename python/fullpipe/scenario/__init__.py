@@ -1,7 +1,7 @@
-"""Scenarios: what is simulated, as frozen typed values, read from and written to TOML.
+"""Scenarios: experiments as frozen typed values, read from and written to TOML.
 
-`model` says what a scenario holds, `read` reads files, `checks` says what must hold between the parts,
-`network` makes nodes, links and routes of it (`resolve`), and `tc` reads Linux's queue disciplines.
+`model` defines the keys of a scenario, `read` reads files, and `checks` checks consistency between the parts.
+`network` derives nodes, links and routes (`resolve`), and `tc` reads Linux's queue disciplines.
 """
 
 from typing import TYPE_CHECKING
@@ -28,7 +28,7 @@ __all__ = [
     "scenario_names",
 ]
 
-# The registry alone (`catalogue`) needs no models.
+# Lazy: the registry (`catalogue`) is often used without the models.
 __getattr__, __dir__ = lazy.names(
     __name__,
     {

@@ -1,4 +1,4 @@
-"""The registries of the native engine, from algorithms to the options of the transport."""
+"""The registries of the native engine: algorithms, queues, losses, impairments, media and others."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -24,7 +24,7 @@ _WANTED = {
 
 
 def _like(default: object) -> tuple[type, ...]:
-    """The types of values that are like a default."""
+    """Return the types accepted for a parameter with this default."""
     return (int, float) if default is None or isinstance(default, float) else (type(default),)
 
 
@@ -39,15 +39,15 @@ class Param:
     min: float | None = None
     max: float | None = None
     kind: str = ""
-    """What it takes: "whole", "number", "switch", "choice", "list", "table"; "": what is like the default."""
+    """Type: "whole", "number", "switch", "choice", "list" or "table". Empty: the type of the default."""
     choices: Sequence[str] = ()
     required: bool | None = None
-    """It has no default."""
+    """Whether the parameter has no default."""
     role: str | None = None
-    """What it limits, if anything: "limit", what waits, in its unit; "rate", the rate of a link."""
+    """"limit" for a limit of the backlog in the parameter's unit, "rate" for a shaping rate, or None."""
 
     def problem(self, value: object) -> str | None:
-        """Why it cannot have a value, if it cannot."""
+        """Return why a value is not allowed, or None if it is."""
         if self.choices and isinstance(value, str) and value not in self.choices:
             return f"unknown value {shown(value)}{suggestion(value, self.choices)}"
         bounds = "" if self.min is None or self.max is None else f"from {self.min:.15g} to {self.max:.15g}"
@@ -75,32 +75,32 @@ class Entry:
     aliases: tuple[str, ...]
     params: Mapping[str, Param]
     presets: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
-    """Named sets of values for the parameters, the default first; what one leaves out has its own default."""
+    """Named sets of parameter values, the default set first. Parameters not in a set have their default."""
 
     def with_role(self, role: str) -> list[Param]:
-        """The parameters that limit the same, in the order of their declaration."""
+        """Return the parameters with a role, in the order of their declaration."""
         return [param for param in self.params.values() if param.role == role]
 
 
 @cache
 def _registry() -> Mapping[str, Sequence[Mapping[str, Any]]]:
-    """As the native engine describes it, which takes milliseconds."""
+    """Return the native engine's registry, which takes milliseconds to build."""
     return _native.registry()
 
 
 @cache
 def family(name: str) -> dict[str, Entry]:
-    """A family of the registry by name, such as "losses" or "impairments", in its order."""
+    """Return the entries of a family such as "losses" or "impairments", in the order of the registry."""
     return _entries(_registry()[name])
 
 
 def families() -> list[str]:
-    """The families of the registry, in its order."""
+    """Return the families of the registry, in its order."""
     return list(_registry())
 
 
 def entries(name: str) -> dict[str, Entry]:
-    """Everything called `name`, by its family; an algorithm also by an alias."""
+    """Return all entries called `name` by family. Algorithms are also found by an alias."""
     found = {of: family(of)[name] for of in families() if name in family(of)}
     try:
         return {"algorithms": controller(name), **found}
@@ -109,20 +109,20 @@ def entries(name: str) -> dict[str, Entry]:
 
 
 def controllers() -> dict[str, Entry]:
-    """The congestion control algorithms by name, in the order of the registry."""
+    """Return the congestion control algorithms by name, in the order of the registry."""
     return family("algorithms")
 
 
 def queues() -> dict[str, Entry]:
-    """The queue disciplines by name, in the order of the registry."""
+    """Return the queue disciplines by name, in the order of the registry."""
     return family("queues")
 
 
 def controller(name: str) -> Entry:
-    """The algorithm called `name`, or of which `name` is an alias; upper and lower case are the same.
+    """Return the algorithm with this name or alias, ignoring case.
 
     Raises:
-        UnknownNameError: If there is none.
+        UnknownNameError: If no such algorithm exists.
     """
     wanted = name.lower()
     for entry in controllers().values():
@@ -132,10 +132,10 @@ def controller(name: str) -> Entry:
 
 
 def queue(name: str) -> Entry:
-    """The queue discipline called `name`.
+    """Return the queue discipline with this name.
 
     Raises:
-        UnknownNameError: If there is none.
+        UnknownNameError: If no such queue exists.
     """
     if name not in queues():
         raise UnknownNameError("queue", name, queues())

@@ -1,4 +1,4 @@
-"""The text below fields and constants. Pydantic could read that of fields, but would on every import."""
+"""Docstrings below fields and constants. Pydantic could read those of fields, but would on every import."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from fullpipe.parser import PARSER
 
 
 def documented(model: type[BaseModel]) -> dict[str, FieldInfo]:
-    """The fields of a model, each with the text below it as its description."""
+    """Return the fields of a model, each with the text below it as its description."""
     texts: dict[str, str] = {}
     for cls in reversed(model.__mro__):
         if issubclass(cls, BaseModel) and cls is not BaseModel:
@@ -27,13 +27,13 @@ def documented(model: type[BaseModel]) -> dict[str, FieldInfo]:
 
 
 def meaning(model: type[BaseModel]) -> str:
-    """What a model says of itself, without examples in Python."""
+    """Return the docstring of a model without examples in Python."""
     text = inspect.getdoc(model) or ""
     return re.split(r"\n\s*(?:>>>|Quantities are text|Raises:)", text)[0].rstrip() if ">>>" in text else text
 
 
 def default_of(field: FieldInfo) -> Any:
-    """The default as a file would spell it: quantities are held as numbers, and files have units."""
+    """Return the default of a field as spelt in a file, with its unit."""
     annotated: Any = field.annotation
     for note in field.metadata:
         annotated = Annotated[annotated, note]
@@ -56,7 +56,7 @@ def _texts(cls: type) -> dict[str, str]:
 
 
 def texts_below(body: list[ast.stmt]) -> Iterator[tuple[str, str]]:
-    """Names that are assigned or annotated, and the text below each."""
+    """Yield names that are assigned or annotated, each with the text below it."""
     for statement, below in zip(body, [*body[1:], None], strict=True):
         target: ast.expr | None = None
         if isinstance(statement, ast.Assign):

@@ -1,4 +1,4 @@
-"""Words for paths of a scenario and their values: given by a user, or made from the model."""
+"""Labels of scenario paths and their values: given by the user, or derived from the model."""
 
 from __future__ import annotations
 
@@ -19,21 +19,21 @@ from fullpipe.scenario.model.scenario import ScenarioModel
 from fullpipe.scenario.quantities import as_numbers
 
 KEY = "labels"
-"""The table of a scenario file that has them."""
+"""The table of labels in a scenario file."""
 _FLOWS = "flows"
 _PLACES = {"bottleneck": "bottleneck", "reverse": "reverse link", "access": "access link"}
-"""Owners of a path in a dumbbell."""
+"""Names of the parts of a dumbbell by their keys."""
 _UNITS = {"bdp": "BDP"}
 Tree = Mapping[str, Any]
 
 
 class Labels:
-    """Words of figures, tables and sentences for paths, such as "flows.0.count", and values at them.
+    """Labels for paths, such as "flows.0.count", and their values, in figures, tables and sentences.
 
     Args:
-        given: Words by path, or by path and value: "flows.0.cca" or "flows.0.cca.bbr3". A path may be
-            shortened to its end, and "*" stands for every number in it.
-        scenarios: Scenarios as plain data. Their own labels and the names of their flows and links are used.
+        given: Labels by path, or by path and value: "flows.0.cca" or "flows.0.cca.bbr3". A path can be
+            shortened to its end, and "*" matches every number in it.
+        scenarios: Scenarios as plain data, for their labels and the names of their flows and links.
 
     >>> labels = Labels({"flows.0.cca.bbr3": "BBRv3"})
     >>> labels.at("flows.0.cca", "bbr3"), labels.at("topology.bottleneck.loss.probability", 0.001)
@@ -49,11 +49,11 @@ class Labels:
 
     @property
     def words(self) -> list[str]:
-        """The words that a user gives."""
+        """The labels given by the user or in scenarios."""
         return list(self._given.values())
 
     def names(self, paths: Sequence[str]) -> dict[str, str]:
-        """The words of every path. Paths of the same words say whose they are, or else are spelt out.
+        """Return the label of every path. Equal labels get their owner added, or become the full path.
 
         >>> Labels().names(["flows.0.cca", "flows.1.cca", "topology.bottleneck.delay"])["flows.0.cca"]
         'algorithm of flows.0'
@@ -63,7 +63,7 @@ class Labels:
         return told_apart(found, told_apart(owned))
 
     def name(self, path: str) -> str:
-        """The words of a path, without its unit; of linked paths those of the first.
+        """Return the label of a path without its unit. Linked paths have the label of the first.
 
         >>> Labels(scenarios=[{"flows": [{"cca": "cubic"}]}]).name("flows.0.count")
         'CUBIC flows'
@@ -77,7 +77,7 @@ class Labels:
         return title_of(path) if words is None else words
 
     def value(self, path: str, value: Any) -> str:
-        """A value at a path as people write it, with its unit.
+        """Return the label of a value at a path, with its unit.
 
         >>> Labels().value("topology.bottleneck.queue", {"kind": "drop_tail", "packets": 50})
         'drop_tail 50 packets'
@@ -98,21 +98,23 @@ class Labels:
         return f"{number} {_UNITS[unit]}" if unit in _UNITS else own.title(str(value))
 
     def at(self, path: str, value: Any, name: str = "") -> str:
-        """A value with the words of its path, or the words that a user has for it alone. `name` has the words
-        of several paths told apart."""
+        """Return the user's label of a value, or the label of its path followed by the value.
+
+        `name` replaces the label of the path, for paths that must be distinguished.
+        """
         return self.given(path, value) or f"{name or self.name(path)} {self.value(path, value)}"
 
     def given(self, path: str, value: Any) -> str | None:
-        """The words that a user has for a value; None without any."""
+        """Return the user's label of a value, or None."""
         return self._words_of(path, _texts(value))
 
     def point(self, point: Mapping[str, Any]) -> list[str]:
-        """The words of every path of a point with its value."""
+        """Return the label of every path of a point with its value."""
         names = self.names([*point])
         return [self.at(path, value, names[path]) for path, value in point.items()]
 
     def axis(self, path: str, values: Sequence[Any], name: str = "") -> str:
-        """The label of an axis of these values, with the unit of numbers.
+        """Return the label of an axis with these values, with the unit of numbers.
 
         >>> Labels().axis("topology.bottleneck.queue.packets", [50, 100])
         'buffer (packets)'
@@ -125,21 +127,23 @@ class Labels:
         return f"{named} ({unit})" if unit else named
 
     def unknown(self, points: Iterable[Mapping[str, Any]]) -> list[str]:
-        """The keys that label nothing of these points."""
+        """Return the given labels that match no path and no value of these points."""
         texts: set[tuple[str, tuple[str, ...]]] = {(path, ()) for point in points for path in point}
         texts |= {(path, tuple(_texts(value))) for point in points for path, value in point.items()}
         used = {key for path, spelt in texts for key in _keys(path, spelt)}
         return [key for key in self._given if key not in used]
 
     def _words_of(self, path: str, texts: Sequence[str]) -> str | None:
-        """The words that a user gives for a path, or for its value."""
+        """Return the user's label for a path or, with `texts`, for its value."""
         if not self._given:
             return None
         return next((self._given[key] for key in _keys(path, texts) if key in self._given), None)
 
     def _algorithm(self, entry: str) -> str:
-        """The title of the algorithm of an entry of `flows`, if it is the same in all scenarios, and no other
-        entry has it."""
+        """Return the title of the algorithm of an entry of `flows`.
+
+        Empty if scenarios differ in it, or another entry has the same algorithm.
+        """
         if not entry.isdecimal() or not self._flows:
             return ""
         kinds = {_kind(flow) for flows in self._flows for flow in flows[int(entry) : int(entry) + 1]}
@@ -148,14 +152,14 @@ class Labels:
 
     @staticmethod
     def _called(lists: Sequence[Sequence[Tree]], entry: str) -> str:
-        """The name of an entry of lists, if it is the same in all scenarios."""
+        """Return the name of an entry of lists, or "" if scenarios differ in it."""
         if not entry.isdecimal():
             return ""
         names = {str(each[int(entry)].get("name", "")) for each in lists if len(each) > int(entry)}
         return names.pop() if len(names) == 1 else ""
 
     def _owned(self, path: str, name: str) -> str:
-        """The words of a path with whose it is."""
+        """Return the label of a path followed by the owner of the path."""
         path = _first(path)
         words = path.split(".")
         first = {_FLOWS: self._flows, "topology.links": self._links}
@@ -167,7 +171,7 @@ class Labels:
 
 
 def told_apart(names: Mapping[str, str], otherwise: Mapping[str, str] | None = None) -> dict[str, str]:
-    """The name of every path; where another path has it, too, the path itself or what is given otherwise."""
+    """Return the name of every path. A shared name is replaced by that in `otherwise`, or by the path."""
     given = list(names.values())
     apart = otherwise or {}
     return {path: name if given.count(name) == 1 else apart.get(path, path) for path, name in names.items()}
@@ -175,7 +179,7 @@ def told_apart(names: Mapping[str, str], otherwise: Mapping[str, str] | None = N
 
 @cache
 def title_of(path: str) -> str:
-    """The title of the field at a path, or else its last word.
+    """Return the title of the field at a path, or the path's last word if there is none.
 
     >>> title_of("topology.bottleneck.delay"), title_of("topology.bottleneck.queue.size"), title_of("queue")
     ('one-way delay', 'buffer', 'queue')
@@ -188,13 +192,13 @@ def title_of(path: str) -> str:
 
 @cache
 def unit_of(path: str) -> Unit:
-    """The unit in which plain numbers at a path are shown."""
+    """Return the unit in which plain numbers at a path are shown."""
     fields, rest = _fields(path)
     return next((note for field in fields for note in _notes(field)), Unit("")) if not rest else Unit("")
 
 
 def algorithm_title(kind: str) -> str:
-    """The usual name of an algorithm.
+    """Return the usual name of an algorithm.
 
     >>> algorithm_title("bbr3"), algorithm_title("cubic"), algorithm_title("python:brake:Brake")
     ('BBRv3', 'CUBIC', 'Brake')
@@ -204,12 +208,12 @@ def algorithm_title(kind: str) -> str:
 
 
 def problem_of(key: str, axes: Collection[str] = ()) -> str | None:
-    """Why a key of `[labels]` labels nothing that a scenario can have; None if it may.
+    """Return why a key of `[labels]` matches nothing in any scenario, or None if it can match.
 
     Args:
         key: A path, or a path and a value.
-        axes: The keys of the sweep, variants by name among them. A point of a sweep has none: then any first
-            word may be the name of variants.
+        axes: The keys of the sweep, including the names of axes with variants. Empty, as for a single point:
+            any first word can be the name of such an axis.
     """
     words = key.split(".")
     if words[0] in axes or (not axes and not any(_called(ScenarioModel, words[0]))):
@@ -225,13 +229,13 @@ def problem_of(key: str, axes: Collection[str] = ()) -> str | None:
             known = [field.alias or name for model in found for name, field in declared(model).items()]
             return f'unknown key "{word}"{suggestion(word, known)}'
         found = [model for field in fields for model in models_of(field)]
-        if not found:  # all that follows is a value
+        if not found:  # the rest of the key is a value
             return None
     return None
 
 
 def _fields(path: str) -> tuple[list[FieldInfo], bool]:
-    """The fields at a path, and whether its last words are of none."""
+    """Return the fields at a path, and whether the path leads beyond all fields."""
     found: list[type[BaseModel]] = [ScenarioModel]
     fields: list[FieldInfo] = []
     for word in _first(path).split("."):
@@ -251,7 +255,7 @@ def _called(model: type[BaseModel], word: str) -> Iterator[FieldInfo]:
 
 
 def _first(path: str) -> str:
-    """The first of linked paths, between which there are commas."""
+    """Return the first of several paths separated by commas."""
     return path.partition(",")[0].strip()
 
 
@@ -260,7 +264,7 @@ def _is_place(word: str) -> bool:
 
 
 def _notes(field: FieldInfo) -> Iterator[Unit]:
-    """The unit of the numbers of a field."""
+    """Yield the units of the numbers of a field."""
     yield from (note for note in field.metadata if isinstance(note, Unit))
     parts = [field.annotation]
     while parts:
@@ -270,7 +274,7 @@ def _notes(field: FieldInfo) -> Iterator[Unit]:
 
 
 def _keys(path: str, texts: Sequence[str]) -> Iterator[str]:
-    """The keys that name a path, or its values of these texts: first the whole path, then its ends."""
+    """Yield the keys that match a path, or its values with these texts: the whole path, then its ends."""
     words = _first(path).split(".")
     any_place = ["*" if word.isdecimal() else word for word in words]
     for start in range(len(words)):
@@ -281,7 +285,7 @@ def _keys(path: str, texts: Sequence[str]) -> Iterator[str]:
 
 
 def _texts(value: Any) -> list[str]:
-    """The spellings of a value in a key."""
+    """Return the spellings of a value in a key."""
     if isinstance(value, Mapping):
         return [" ".join(map(str, value.values()))]
     numbers = [f"{value:g}"] if isinstance(value, int | float) and not isinstance(value, bool) else []

@@ -1,4 +1,4 @@
-"""Quantities: text with a unit at the border, numbers in base units inside.
+"""Quantities: text with a unit in files and messages, numbers in base units inside.
 
 >>> RATE.parse("100 Mbit/s")
 100000000
@@ -6,7 +6,7 @@
 '100 Mbit/s'
 
 Durations are counted in whole nanoseconds, rates in bits per second and sizes in bytes. Models hold
-durations as seconds (`delay_s`), because that is what tables and people use; nanoseconds survive exactly.
+durations in seconds (`delay_s`), as tables do; whole nanoseconds convert to seconds and back exactly.
 """
 
 import re
@@ -21,21 +21,21 @@ from fullpipe.errors import brief, shown, suggestion
 
 NANOSECONDS = 1_000_000_000
 BITS = 8
-"""Per byte."""
+"""Bits per byte."""
 OFF = "off"
 _LONGEST = 40
 _TEXT = re.compile(r"\s*([+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]{1,3})?)\s*(\S*)\s*")
 
 
 class Dimension(NamedTuple):
-    """A kind of quantity: its units, its limit, and the spelling that its error messages teach."""
+    """A kind of quantity: its units, its limit, and an example for error messages."""
 
     noun: str
     example: str
     units: Mapping[str, int]
-    """From the largest to the smallest; the first that leaves no remainder is the one that is printed."""
+    """Sizes of units in base units, largest first. Values print in the first unit that divides them."""
     limit: int
-    """The largest value that makes sense, in base units."""
+    """Largest accepted value, in base units."""
     zero: str
     only_read: frozenset[str] = frozenset()
     misspellings: Mapping[str, str] = MappingProxyType({})
@@ -46,8 +46,8 @@ class Dimension(NamedTuple):
         """Turn text such as "20 ms" into base units, rounded to a whole number of them.
 
         Raises:
-            ValueError: If there is no unit, an unknown one, no number, or one that is negative or absurd: too
-                large, or so small that it would be rounded to nothing.
+            ValueError: If the unit is missing or unknown, or the number is missing, negative, too large, or
+                so small that it would be rounded to 0.
         """
         number, unit = split(value, self.noun, self.example)
         scale = self._scale(number, unit)
@@ -60,7 +60,7 @@ class Dimension(NamedTuple):
         return int((number * scale).to_integral_value())
 
     def format(self, value: int) -> str:
-        """The exact text of `value` base units: `parse(format(value)) == value`."""
+        """Return the exact text of `value` base units: `parse(format(value)) == value`."""
         if value == 0:
             return self.zero
         written = ((unit, scale) for unit, scale in self.units.items() if unit not in self.only_read)
@@ -144,7 +144,7 @@ SIZE = Dimension(
 
 
 def as_numbers(values: Sequence[object]) -> tuple[list[float], str] | None:
-    """Numbers, or quantities of one dimension as numbers in the unit of the first; None if one is neither.
+    """Return values as numbers with their unit, quantities in the unit of the first; None if that fails.
 
     >>> as_numbers(["10 Mbit/s", "1 Gbit/s"])
     ([10.0, 1000.0], 'Mbit/s')
@@ -166,8 +166,9 @@ def as_numbers(values: Sequence[object]) -> tuple[list[float], str] | None:
 
 
 def natural(text: str) -> str:
-    """A time or rate in the largest unit of which it has one or more, if that takes three decimals at most;
-    all other text as it is.
+    """Return a time or rate in the largest unit in which it is at least 1, with at most three decimals.
+
+    Other text is returned unchanged.
 
     >>> natural("2500 us"), natural("1500 ms"), natural("20 ms"), natural("cubic")
     ('2.5 ms', '1.5 s', '20 ms', 'cubic')
@@ -185,7 +186,7 @@ def natural(text: str) -> str:
 
 
 def to_nanoseconds(seconds: float) -> int:
-    """Seconds as whole nanoseconds."""
+    """Convert seconds to whole nanoseconds."""
     return round(seconds * NANOSECONDS)
 
 
@@ -237,13 +238,13 @@ def _text(write: Any) -> PlainSerializer:
 
 
 class Written(NamedTuple):
-    """A note on a type whose values files write as text: how, for the schema that editors read."""
+    """Annotation of a type that files write as text with a unit, for the schema that editors read."""
 
     noun: str
     example: str
     units: tuple[str, ...]
     write: Callable[[Any], str]
-    """A value as a file has it."""
+    """Returns a value as written in a file."""
     signed: bool = False
 
 
@@ -252,7 +253,7 @@ def _written(dimension: Dimension, write: Callable[[Any], str]) -> Written:
 
 
 class OrWritten(NamedTuple):
-    """A note on a type: what else a file may give, which is turned into that type."""
+    """Annotation of a type: another type that files can write, which is converted to it."""
 
     type: Any
 
@@ -306,12 +307,11 @@ Bdps = Annotated[
     _text(_bdps_text),
     Written("relative size", "1 bdp", ("bdp", "BDP"), _bdps_text),
 ]
-"""A size relative to the path, such as "1 bdp", held as a multiple of the bandwidth-delay product; None of a
-time."""
+"""A size relative to the path, such as "1 bdp", held as a multiple of the BDP; None for a time."""
 DrainSeconds = Annotated[
     float | None,
     BeforeValidator(_drain_seconds),
     _text(_seconds_text),
     _written(DURATION, _seconds_text),
 ]
-"""A size as the time in which it drains, such as "50 ms", held in seconds; None of anything but a time."""
+"""A size as the time in which it drains, such as "50 ms", held in seconds; None for anything but a time."""

@@ -1,4 +1,4 @@
-"""What is worked out of a scenario once for many runs: the seeds of a sweep share one scenario."""
+"""A cache of values computed from scenarios: all seeds of a point share one scenario object."""
 
 from collections import OrderedDict
 from collections.abc import Callable
@@ -17,13 +17,13 @@ def _small(_: object) -> int:
 
 
 class Remembered(Generic[T]):
-    """A function of a scenario, and its values for the last few; a scenario never changes.
+    """A function of a scenario that caches its last 64 values.
 
-    An equal scenario that is another object is another one: to compare two takes as long as most functions.
+    Scenarios are compared by identity, as comparing two takes as long as most functions.
 
     Args:
-        function: What is worked out.
-        size: Bytes of a value, where values can be large. Older ones are forgotten beyond 100 MB in all.
+        function: The function to cache.
+        size: Size of a value in bytes, for large values. Oldest values are evicted beyond 100 MB in total.
     """
 
     def __init__(self, function: Callable[[Scenario], T], size: Callable[[T], int] = _small) -> None:
@@ -31,7 +31,7 @@ class Remembered(Generic[T]):
         self._kept: OrderedDict[int, tuple[Scenario, T]] = OrderedDict()
 
     def __call__(self, scenario: Scenario) -> T:
-        known = self._kept.get(id(scenario))  # which is of no other one as long as this one is kept
+        known = self._kept.get(id(scenario))  # the id is unique as long as the cache holds the scenario
         if known and known[0] is scenario:
             return known[1]
         value = self._function(scenario)
@@ -47,4 +47,4 @@ class Remembered(Generic[T]):
 
 
 own_algorithms_of = Remembered(lambda scenario: own_algorithms(scenario.flows))
-"""The algorithms of users that a scenario names."""
+"""Names of the algorithms outside the registry in a scenario."""

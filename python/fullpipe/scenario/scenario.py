@@ -1,4 +1,4 @@
-"""The scenario: one frozen value that says everything about an experiment but its seed."""
+"""The scenario: one frozen value that describes an experiment completely, except for its seed."""
 
 import hashlib
 import json
@@ -25,7 +25,7 @@ _DIGEST_DIGITS = 16
 
 
 class Scenario(ScenarioModel):
-    """An experiment: topology, transport, flows, and how long.
+    """An experiment: topology, transport, flows and duration.
 
     Quantities are text with a unit, here as in TOML:
 
@@ -64,7 +64,7 @@ class Scenario(ScenarioModel):
 
     @classmethod
     def from_file(cls, path: str | Path) -> Self:
-        """Read a scenario from a TOML file of at most 1 MB; files that it names are beside it.
+        """Read a scenario from a TOML file of at most 1 MB. Relative paths in it start at its folder.
 
         Raises:
             ScenarioError: If the file cannot be read or does not hold a scenario.
@@ -74,23 +74,24 @@ class Scenario(ScenarioModel):
 
     @classmethod
     def named(cls, name: str) -> Self:
-        """One of the scenarios that come with fullpipe; `scenario_names()` lists them.
+        """Return a scenario that ships with fullpipe, by name; `scenario_names()` lists them.
 
         Raises:
-            UnknownNameError: If there is none of that name.
+            UnknownNameError: If no such scenario exists.
         """
         scenario: Self = _read_once(cls, files.named_text(name))
         return scenario.model_copy(deep=True)
 
     def to_toml(self) -> str:
-        """The scenario as TOML, without what was left to its default: `from_toml(to_toml(s)) == s`."""
-        import tomli_w  # here: most scenarios are read only
+        """Return the scenario as TOML, without unset keys: `from_toml(to_toml(s)) == s`."""
+        import tomli_w  # here: most scenarios are never written
 
         return re.sub(r"[^\n -~]", _escaped, tomli_w.dumps(self.to_dict()))
 
     def with_values(self, values: Mapping[str, Any]) -> Self:
-        """This scenario with other values at dotted paths; a path that was swept is swept no more. A comma
-        links several paths, as in `[sweep]`.
+        """Return this scenario with other values at dotted paths; a new value ends the sweep of its path.
+
+        Several paths separated by commas get the same value, as in `[sweep]`.
 
         >>> Scenario.named("kato2025").with_values({"topology.bottleneck.queue.packets": 500}).sweep
         {}
@@ -109,33 +110,34 @@ class Scenario(ScenarioModel):
         return type(self)(**tree)
 
     def points(self) -> list[dict[str, Any]]:
-        """Every combination of the values of all axes; one empty combination if nothing is swept.
+        """Return every combination of the values of all axes; one empty combination without a sweep.
 
-        The last axis changes fastest. A point has the value of every swept path, and of variants the name.
+        The last axis changes fastest. A point has the value of every swept path, or the name of the variant.
         """
         return [dict(point.named) for point in axes.points(self.sweep)]
 
     def expand(self) -> "list[Self]":
-        """One scenario without a sweep for each of `points()`, in the same order.
+        """Return one scenario without a sweep for each of `points()`, in the same order.
 
         Raises:
-            ScenarioError: If a combination is wrong.
+            ScenarioError: If a combination is invalid.
         """
         base = self.model_copy(update={"sweep": {}})
         return [base.with_values(point.values) for point in axes.points(self.sweep)]
 
     @property
     def digest(self) -> str:
-        """16 hexadecimal digits that stand for what is simulated: SHA-256 over the values in base units.
+        """Digest of the simulated values: the first 16 hexadecimal digits of a SHA-256 over base units.
 
-        Name, sweep and labels have no part in it, and neither has the spelling: "1 Gbit/s" is "1000 Mbit/s".
+        Name, sweep and labels do not enter it. The spelling of a quantity does not matter: "1 Gbit/s" equals
+        "1000 Mbit/s".
         """
         return self.digest_without(())
 
     def digest_without(self, keys: Iterable[str]) -> str:
-        """The digest of this scenario with some keys left out: for an engine that does not read them.
+        """Return the digest without some keys, for an engine that does not read them.
 
-        Nothing is said of a switch that came later and is off, so that older digests stay.
+        Switches added in later versions enter only if they are on, so that older digests stay valid.
         """
         flows = tuple(flow.model_copy(update=self._settled(flow)) for flow in self.flows)
         record = self.record.model_copy(update={"in_order": self.record.in_order or None})
@@ -145,20 +147,20 @@ class Scenario(ScenarioModel):
         return hashlib.sha256(canonical.encode()).hexdigest()[:_DIGEST_DIGITS]
 
     def _settled(self, flow: Flow) -> dict[str, Any]:
-        """What a flow says in more than one way, as it is meant."""
+        """Return the fields of a flow that have several spellings, in one canonical form."""
         direction = "reverse" if flow.upload else flow.direction
         return {"tcp": self.tcp_of(flow), "direction": direction, "upload": None}
 
     def notes(self) -> list[str]:
-        """What is allowed and yet may not be meant, such as a change after the end; one line each."""
-        from fullpipe.scenario.checks.notes import notes_of  # here: only commands tell them
+        """Return notes on valid but probably unintended settings, such as a change after the run's end."""
+        from fullpipe.scenario.checks.notes import notes_of  # here: only commands print them
 
         return notes_of(self)
 
     @field_validator("sweep", mode="before")
     @classmethod
     def _by_name(cls, value: object) -> object:
-        """A class in a sweep stands for its name. There is no None, which TOML cannot write."""
+        """Replace classes in a sweep by their names. None is refused, as TOML cannot write it."""
         if not isinstance(value, dict):
             return value
         for key, axis in value.items():
@@ -175,7 +177,7 @@ class Scenario(ScenarioModel):
 
     @model_validator(mode="after")
     def _consistent(self) -> Self:
-        if are_recorded():  # it was consistent when it was run
+        if are_recorded():  # checked when it was run
             return self
         lines = problems_of(self) or self._of_sweep()
         if lines:
@@ -183,7 +185,7 @@ class Scenario(ScenarioModel):
         return self
 
     def _of_sweep(self) -> list[str]:
-        """The mistakes in its points, up to a readable number of lines."""
+        """Return the mistakes in the points of the sweep, up to a readable number of lines."""
         if not self.sweep:
             return []
         from fullpipe.scenario.checks.sweep import sweep_problems  # here: most scenarios have no sweep
@@ -195,12 +197,12 @@ class Scenario(ScenarioModel):
 
 @cache
 def _read_once(cls: type[_S], text: str) -> _S:
-    """The scenario of a text that comes with fullpipe; studies name the same ones hundreds of times."""
+    """Read a scenario that ships with fullpipe once, as studies use the same ones hundreds of times."""
     return cls(**overlay.resolved(files.parse_toml(text), files.folder_of_names()))
 
 
 def _spelt(value: Any) -> Any:
-    """Plain data in which the names of classes stand for them."""
+    """Return plain data with classes replaced by their names."""
     if isinstance(value, dict):
         return {key: _spelt(part) for key, part in value.items()}
     if isinstance(value, list | tuple):
@@ -209,7 +211,7 @@ def _spelt(value: Any) -> Any:
 
 
 def _escaped(character: re.Match[str]) -> str:
-    """What a terminal would obey or hide, as TOML escapes it; any other character as it is."""
+    """Escape a character for TOML if a terminal would interpret or hide it."""
     code = ord(character[0])
     if character[0].isprintable():
         return character[0]

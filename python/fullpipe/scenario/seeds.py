@@ -1,4 +1,4 @@
-"""Seeds that engines take."""
+"""The range of seeds."""
 
 from fullpipe.errors import ScenarioError
 
@@ -6,6 +6,6 @@ MAX_SEED = 2**63 - 1
 
 
 def check_seed(seed: int) -> None:
-    """Refuse a seed that no engine takes. Raises ScenarioError."""
+    """Raise ScenarioError if a seed is out of range."""
     if not 0 <= seed <= MAX_SEED:
         raise ScenarioError([f"seed: {seed} is out of range; from 0 to {MAX_SEED}"])

@@ -1,4 +1,4 @@
-"""A line behind a router that shapes both of its directions, or one, as a scenario."""
+"""A scenario of a line behind a router that shapes one or both directions."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -12,20 +12,22 @@ from fullpipe.scenario.scenario import Scenario
 from fullpipe.scenario.tc.router import Router, Table
 
 _DELAY_S = 0.01
-"""One-way delay of a line that is not given."""
+"""Default one-way delay of a line."""
 _OF_LINE = ("rate", "delay", "queue", "device_queue")
 
 
 def scenario_of(router: Router, line: Scenario | None = None) -> Scenario:
-    """A download, an upload and a ping through a router and a line; a direction without a rate has no flow.
+    """Return a scenario of a download, an upload and a ping through a router and a line.
+
+    A direction without a rate limit has no flow.
 
     Args:
-        router: What the router does.
-        line: The line behind it, as a dumbbell. Left out: one that is never the bottleneck, with 20 ms there
-            and back unless the router delays packets.
+        router: The shapers of the router, one per direction.
+        line: The line behind the router, as a dumbbell. Left out: a line without a rate limit and with a base
+            RTT of 20 ms, or of 0 if the router itself delays packets.
 
     Raises:
-        ScenarioError: If the line is no dumbbell of two links, or nothing limits either direction.
+        ScenarioError: If the line is not a dumbbell of two links, or no direction has a rate.
     """
     shaped_down: Table = router.down.link if router.down else {}
     shaped_up: Table = router.up.link if router.up else {}
@@ -56,13 +58,13 @@ def scenario_of(router: Router, line: Scenario | None = None) -> Scenario:
 
 
 def has_rate(link: Table) -> bool:
-    """Whether a link limits what crosses it, by itself or by its queue."""
+    """Whether a link has a rate, by itself or by the shaper in its queue."""
     queue = TypeAdapter[Any](Queue).validate_python(link["queue"]) if "queue" in link else None
     return "rate" in link or (isinstance(queue, Discipline) and queue.rate_bps is not None)
 
 
 def _line(line: Scenario | None, has_delay: bool) -> tuple[Table, Table]:
-    """Both directions. Without a line, a router that delays is the whole path."""
+    """Return both directions of the line. Without a line, a router with a delay is the whole path."""
     if line is None and has_delay:
         return {}, {}
     if line is None:

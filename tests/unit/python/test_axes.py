@@ -78,15 +78,15 @@ def test_what_every_entry_is_set_to_is_swept_no_more() -> None:
 @pytest.mark.parametrize(
     ("sweep", "line"),
     [
-        ({"flows.*.cca": ["reno"], "flows.0.cca": ["bbr1"]}, 'sweep: "flows.0.cca" holds "flows.*.cca"'),
+        ({"flows.*.cca": ["reno"], "flows.0.cca": ["bbr1"]}, 'sweep: "flows.0.cca" contains "flows.*.cca"'),
         (
             {"line": {"a": DEEP}, "topology.bottleneck.queue": [{"kind": "cake"}]},
-            'sweep: "topology.bottleneck.queue" stands',
+            'sweep: "topology.bottleneck.queue" is given twice',
         ),
-        ({"tcp.mss, tcp.mss": ["1000 B"]}, 'sweep: "tcp.mss" stands twice'),
+        ({"tcp.mss, tcp.mss": ["1000 B"]}, 'sweep: "tcp.mss" is given twice'),
         ({"tcp.mss, flows.0.count": [["1000 B"]]}, 'sweep."tcp.mss, flows.0.count": '),
-        ({"flows.0.cca": {"a": DEEP}}, 'sweep."flows.0.cca": variants have a word of their own'),
-        ({"name": {"a": DEEP}}, 'sweep."name": variants have a word of their own'),
+        ({"flows.0.cca": {"a": DEEP}}, 'sweep."flows.0.cca": variants need a name that is not a path'),
+        ({"name": {"a": DEEP}}, 'sweep."name": variants need a name that is not a path'),
         ({"seed": {"a": DEEP}}, "sweep.seed: is a column of the tables of runs"),
         ({"line": {"a": DEEP, "b": {"tcp.mss": "1 furlong"}}}, "sweep.line.b: "),
         ({"line": {"a": DEEP, "b": DEEP}}, 'sweep."line": "a" and "b" are the same'),

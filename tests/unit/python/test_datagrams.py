@@ -85,7 +85,7 @@ def test_toml_out_and_in_is_the_same() -> None:
         ({"workload": {"kind": "ping"}, "size": "1 MB"}, "flows[0].size: ping has no end of its own"),
         (
             {"workload": {"kind": "ping"}, "application": []},
-            "application: ping says itself when it sends",
+            "application: ping defines when it sends",
         ),
         ({"workload": {"kind": "udp"}}, "flows[0].workload.rate: missing"),
         ({"workload": {"kind": "udp", "rate": "1 Mbit/s", "on": "1 s"}}, "on and off belong together"),

@@ -134,7 +134,7 @@ def test_hosts_are_part_of_the_digest_and_survive_toml() -> None:
     ("hosts", "message"),
     [
         ([{"name": "lap"}], r'^hosts\[0\].name: unknown host "lap"; did you mean "laptop"\?$'),
-        ([{"name": "laptop"}] * 2, r'^hosts\[1\].name: "laptop" stands twice; give each a name of its own$'),
+        ([{"name": "laptop"}] * 2, r'^hosts\[1\].name: "laptop" is used twice; give each a name of its own$'),
         ([{"name": "laptop", "nic": {"rate": "0 bit/s"}}], r"^hosts\[0\].nic.rate: must be more than 0"),
         ([{"name": "laptop", "nic": {"delay": "1 ms"}}], r"^hosts\[0\].nic.delay: unknown key"),
         ([{"nic": {}}], r'^hosts\[0\].name: missing; write for example name = "laptop"$'),

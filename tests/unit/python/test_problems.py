@@ -140,7 +140,7 @@ CASES = [
         {"flows.0.count": [1] * 101, "tcp.ecn": [True] * 100},
         "sweep: 10,100 combinations are too many",
     ),
-    ("sweep", {"flows.0.cca": ["reno", "reno"]}, 'sweep."flows.0.cca": "reno" stands twice'),
+    ("sweep", {"flows.0.cca": ["reno", "reno"]}, 'sweep."flows.0.cca": "reno" is given twice'),
     (
         "sweep",
         {"topology.bottleneck.rate": ["1 Gbit/s", "1000 Mbit/s"]},
@@ -149,7 +149,7 @@ CASES = [
     (
         "sweep",
         {QUEUE: [{"packets": 5}], f"{QUEUE}.packets": [7]},
-        f'sweep: "{QUEUE}" holds "{QUEUE}.packets"; sweep one of them',
+        f'sweep: "{QUEUE}" contains "{QUEUE}.packets"; sweep one of them',
     ),
     (
         "sweep",

@@ -24,7 +24,7 @@ def changed(to: str, **bottleneck: Any) -> list[str]:
 
 def test_a_bucket_without_a_rate_has_a_note() -> None:
     assert notes(rate="20 Mbit/s", queue={"kind": "tbf", "packets": 100}) == [
-        f"{WHERE}.queue: tbf goes by its default, 100 Mbit/s, whatever the link's rate; write rate_bps"
+        f"{WHERE}.queue: tbf shapes to its default, 100 Mbit/s, whatever the link's rate; write rate_bps"
     ]
 
 

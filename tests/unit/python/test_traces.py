@@ -76,7 +76,7 @@ def test_a_bad_trace_is_one_error_with_its_line(data: bytes, message: str) -> No
         ("time_s\n0\n", "t:1: needs a column time_s and one or more"),
         ("rate_bps\n0\n", "t:1: needs a column time_s"),
         ("time_s,rate\n0,1\n", 't:1: the column "rate" is unknown'),
-        ("time_s,loss,loss\n0,1,1\n", 't:1: the column "loss" stands twice'),
+        ("time_s,loss,loss\n0,1,1\n", 't:1: the column "loss" is given twice'),
         ("time_s,loss\n0,x\n", 't:2: loss: "x" is not a number'),
         ("time_s,loss\n,0\n", 't:2: time_s: "" is not a number'),
         ("time_s,loss\n0,nan\n", 't:2: loss: "nan" is not a number'),

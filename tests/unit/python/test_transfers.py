@@ -133,7 +133,7 @@ def test_mistakes_are_refused(workload: dict[str, Any], message: str) -> None:
 
 def test_a_workload_says_itself_how_much_is_sent() -> None:
     link = {"rate": "10 Mbit/s", "delay": "10 ms", "queue": {"kind": "drop_tail", "packets": 50}}
-    with pytest.raises(ScenarioError, match="web says itself what is sent"):
+    with pytest.raises(ScenarioError, match="web defines what is sent"):
         Scenario(
             name="x",
             duration="1 s",
@@ -143,7 +143,7 @@ def test_a_workload_says_itself_how_much_is_sent() -> None:
 
 
 def test_a_load_above_one_is_allowed_and_noted() -> None:
-    assert "transfers pile up" in "\n".join(scenario({**POISSON, "load": 1.5}).notes())
+    assert "transfers accumulate" in "\n".join(scenario({**POISSON, "load": 1.5}).notes())
 
 
 def test_summaries_have_percentiles_of_what_began_after_the_warm_up() -> None:

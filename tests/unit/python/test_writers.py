@@ -66,11 +66,11 @@ def test_what_a_full_buffer_refuses_is_in_the_results() -> None:
     ("workload", "flow", "message"),
     [
         ({"kind": "cbr"}, {}, "flows[0].workload.rate: missing"),
-        ({**CBR, "when_full": "drop"}, {}, "flows[0].workload.when_full: nothing is ever full"),
+        ({**CBR, "when_full": "drop"}, {}, "flows[0].workload.when_full: the send buffer is never full"),
         ({**CBR, "write": "1 MB"}, {"tcp": SMALL}, "flows[0].workload.write: never fits"),
         ({**ON_OFF, "when_full": "drop"}, {"tcp": SMALL}, "write and when_full need a rate"),
         (CBR, {"size": "1 MB"}, "flows[0].size: cbr has no end of its own"),
-        (CBR, {"application": [{"at": "0 s"}]}, "flows[0].application: cbr says itself when it sends"),
+        (CBR, {"application": [{"at": "0 s"}]}, "flows[0].application: cbr defines when it sends"),
         ({"kind": "on_off", "on": "0 s", "off": "1 s"}, {}, "flows[0].workload.on: must be at least"),
     ],
 )

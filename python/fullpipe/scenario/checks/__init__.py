@@ -1,4 +1,4 @@
-"""Checks between the parts of a scenario. Each function returns one line for every mistake."""
+"""Consistency checks between the parts of a scenario. Each function yields one line per mistake."""
 
 from collections import Counter
 from collections.abc import Iterator
@@ -20,7 +20,10 @@ from fullpipe.scenario.network.parts import Network
 
 
 def problems_of(scenario: ScenarioModel) -> list[str]:
-    """Everything that is wrong between the parts, but for the sweep; each part is right by itself."""
+    """Return all inconsistencies between the parts of a scenario, without its sweep.
+
+    Each part by itself is already validated.
+    """
     lines = [
         *time_problems(scenario),
         *flow_problems(scenario),
@@ -37,7 +40,7 @@ def problems_of(scenario: ScenarioModel) -> list[str]:
 
         return first_lines(lines, len(lines))
     try:
-        # Flows of an entry are alike but for their names, which matter where packets are captured.
+        # Flows of an entry differ only in their names, which matter if packets are captured.
         network = resolve(scenario, each=None if scenario.record.packets else 1)
     except ProblemsError as problems:
         return list(problems.lines)
@@ -53,7 +56,7 @@ def problems_of(scenario: ScenarioModel) -> list[str]:
 
 
 def _of_rare_parts(scenario: ScenarioModel) -> Iterator[str]:
-    """The checks of what most scenarios do not have are imported for those that do."""
+    """Check labels, mobility and route controllers. Their checks are imported only if a scenario has them."""
     if scenario.labels:
         from fullpipe.scenario.labels import problem_of
 
@@ -83,7 +86,7 @@ def _of_names(scenario: ScenarioModel, network: Network) -> Iterator[str]:
     ):
         twice = [name for name, times in Counter(names).items() if times > 1]
         if twice:
-            yield f"{what}: the name {shown(twice[0])} stands for more than one; give each a name of its own"
+            yield f"{what}: the name {shown(twice[0])} is used more than once; give each a name of its own"
 
 
 def _of_capture(scenario: ScenarioModel, network: Network) -> Iterator[str]:

@@ -1,4 +1,4 @@
-"""Checks of cells: the nodes that they join exist, and flows name stations that there are."""
+"""Checks of cells: their nodes exist, and the stations that flows name exist."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def cell_problems(scenario: ScenarioModel) -> Iterator[str]:
-    """In a graph hubs and stations are nodes; in a dumbbell one cell may be the bottleneck."""
+    """Yield mistakes of cells. In a graph, hubs and stations are nodes; a dumbbell has one cell at most."""
     cells, topology = scenario.cells or (), scenario.topology
     yield from twice("cells", [cell.name for cell in cells])
     if isinstance(topology, Graph):

@@ -1,4 +1,4 @@
-"""Checks of flows: their times, their applications, and what fits their topology."""
+"""Checks of flows: their times, their applications, and keys that do not apply to their topology."""
 
 from __future__ import annotations
 
@@ -85,7 +85,7 @@ def _of_streams(flows: Sequence[Flow]) -> Iterator[str]:
 
 
 def _of_workload(flow: Flow, tcp: Tcp) -> Iterator[str]:
-    """A workload says itself what is sent and when. Only datagrams do without congestion control."""
+    """Yield mistakes of a workload: keys that it replaces, and a missing or useless `cca`."""
     workload = flow.workload
     if flow.datagrams is None and flow.cca is None:
         yield 'cca: missing, as in cca = "cubic"'
@@ -95,28 +95,28 @@ def _of_workload(flow: Flow, tcp: Tcp) -> Iterator[str]:
         yield f"cca: {workload.kind} has no congestion control; leave it out"
     if flow.size_bytes is not None:
         if flow.is_of_transfers:
-            yield f"size: {workload.kind} says itself what is sent; leave it out"
+            yield f"size: {workload.kind} defines what is sent; leave it out"
         else:
             yield f'size: {workload.kind} has no end of its own; give it a stop, as in stop = "30 s"'
     if flow.application is not None:
-        yield f"application: {workload.kind} says itself when it sends; leave it out"
-    from fullpipe.scenario.model.workloads.writers import Writer  # here: it is there by now
+        yield f"application: {workload.kind} defines when it sends; leave it out"
+    from fullpipe.scenario.model.workloads.writers import Writer  # here: already imported by now
 
     if isinstance(workload, Writer):
         yield from _of_writer(workload, tcp)
 
 
 def _of_writer(writer: Writer, tcp: Tcp) -> Iterator[str]:
-    """What is written must fit into the send buffer."""
+    """Yield mistakes of a writer: each write must fit into the send buffer."""
     if tcp.send_buffer_bytes is None:
         if writer.when_full == "drop":
-            yield 'workload.when_full: nothing is ever full; set tcp.send_buffer, as in "1 MiB"'
+            yield 'workload.when_full: the send buffer is never full; set tcp.send_buffer, as in "1 MiB"'
     elif (writer.write_bytes or tcp.mss_bytes) > tcp.send_buffer_bytes:
         yield f"workload.write: never fits into the send buffer, {tcp.send_buffer_bytes} B; make it smaller"
 
 
 def arrival_problems(scenario: ScenarioModel, network: Network) -> Iterator[str]:
-    """Every entry of `flows` whose transfers would come too often, or whose load is relative to nothing."""
+    """Yield entries of `flows` with too many transfers, or with a load but no rate that it is relative to."""
     if all(flow.workload is None for flow in scenario.flows):
         return
     from fullpipe.scenario.model.workloads.transfers import MAX_ARRIVALS  # here: most flows have none
@@ -157,9 +157,9 @@ def _in_dumbbell(flow: Flow) -> Iterator[str]:
 def _in_graph(scenario: ScenarioModel, graph: Graph, flow: Flow, places: Collection[str]) -> Iterator[str]:
     for key, value in (("direction", flow.direction), ("upload", flow.upload)):
         if value is not None:
-            yield f'{key}: only with topology.kind = "dumbbell"; in a graph, from and to say it'
+            yield f'{key}: only with topology.kind = "dumbbell"; in a graph, use from and to'
     if flow.access is not None:
-        yield 'access: only with topology.kind = "dumbbell"; in a graph it is a link'
+        yield 'access: only with topology.kind = "dumbbell"; in a graph, add a link'
     for key, node in (("from", flow.source), ("to", flow.target)):
         if node is None:
             yield f"{key}: missing; a flow in a graph needs it, as in {key} = {shown(graph.nodes[0])}"

@@ -1,4 +1,4 @@
-"""Notes on queues in front of an uplink that take the wait for a grant for a queue that stands."""
+"""Notes on AQMs in front of an uplink that mistake the grant delay for a standing queue."""
 
 from collections.abc import Callable, Iterator, Mapping
 
@@ -9,17 +9,17 @@ from fullpipe.scenario.model.scenario import ScenarioModel
 from fullpipe.scenario.network.parts import Network, Port
 
 _RTTS_OF_CAKE = 20
-"""Its target is so many times less than the RTT that it is given (Linux `cake_set_rate`)."""
+"""Ratio of CAKE's RTT parameter to its target (Linux `cake_set_rate`)."""
 _TARGETS: Mapping[str, tuple[str, Callable[[float], float]]] = {
     "codel": ("target_ms", lambda target_ms: target_ms),
     "fq_codel": ("target_ms", lambda target_ms: target_ms),
     "cake": ("rtt_ms", lambda rtt_ms: rtt_ms / _RTTS_OF_CAKE),
 }
-"""By which parameter a queue knows how long packets may wait, and how long that is."""
+"""The parameter from which a queue derives its target delay, and the function from it to the target in ms."""
 
 
 def grant_notes(scenario: ScenarioModel, network: Network) -> Iterator[str]:
-    """Uplinks of which every packet waits longer for its grant than its queue lets packets wait."""
+    """Yield uplinks whose grant delay exceeds the target delay of their queue."""
     for cell, medium in zip(scenario.cells or (), network.media, strict=True):
         if isinstance(cell, Cellular):
             for port in medium.ports[1::2]:

@@ -1,4 +1,4 @@
-"""Checks of hosts: the nodes that they name exist."""
+"""Checks of hosts: their nodes exist."""
 
 from collections.abc import Iterable, Iterator
 
@@ -8,7 +8,7 @@ from fullpipe.scenario.model.topology import Graph
 
 
 def host_problems(scenario: ScenarioModel) -> Iterator[str]:
-    """A host is a node of a graph, or one that a flow of a dumbbell names."""
+    """Yield mistakes of hosts. A host is a node of a graph, or is named by a flow of a dumbbell."""
     names = [host.name for host in scenario.hosts or ()]
     yield from twice("hosts", names)
     if isinstance(scenario.topology, Graph):
@@ -30,9 +30,9 @@ def host_problems(scenario: ScenarioModel) -> Iterator[str]:
 
 
 def twice(where: str, names: Iterable[str]) -> Iterator[str]:
-    """Every name that an entry before has already."""
+    """Yield every name that an earlier entry has."""
     seen: set[str] = set()
     for i, name in enumerate(names):
         if name in seen:
-            yield f"{where}[{i}].name: {shown(name)} stands twice; give each a name of its own"
+            yield f"{where}[{i}].name: {shown(name)} is used twice; give each a name of its own"
         seen.add(name)

@@ -1,4 +1,4 @@
-"""How large a scenario may be. What it makes is counted before it is made."""
+"""Limits of the size of a scenario. Steps, reroutes and rows are counted before they are generated."""
 
 from __future__ import annotations
 
@@ -21,28 +21,28 @@ if TYPE_CHECKING:
     from fullpipe.scenario.model.scenario import ScenarioModel
 
 MAX_STEPS = 1_000_000
-"""The limit for all links of a scenario together."""
+"""Most steps of all links together."""
 MAX_REROUTES = 200_000
 MAX_MOVED = 100_000_000
-"""Moves, times the hops of the graph, times the ends of flows: a shortest path to find for each."""
+"""Largest product of moves, hops of the graph and end nodes of flows; each needs a shortest path."""
 MAX_ROWS = _native.MAX_ROWS
-"""Of one table that is sampled."""
+"""Most rows of a sampled table."""
 MAX_CAPTURED = 20_000_000
-"""Packets of a run, once for every point; each takes some 150 B."""
+"""Most captured packets of a run, counted once per capture point. Each takes about 150 B."""
 MAX_QUEUE_VARIABLES = 4
-"""As many variables a queue publishes at most."""
+"""Most variables that a queue publishes."""
 PORT_VARIABLES = 2
-"""As many a port of a medium has besides those of its queue."""
+"""Variables of a port of a medium, without those of its queue."""
 MAX_VARIABLES = 24
-"""Of one connection, states included: more than any algorithm of the registry has."""
+"""Upper bound of the variables of a connection, states included, for all algorithms of the registry."""
 OWN_VARIABLES = 3
-"""What an algorithm written in Python has besides what it traces: window, threshold and state."""
+"""Variables of an algorithm written in Python besides those it traces: window, threshold and state."""
 MAX_WORK = 10_000_000
-"""Of all points of a sweep that are checked, in units of `work_of`."""
+"""Most work for checking all points of a sweep, in units of `work_of`."""
 
 
 def links_of(topology: Dumbbell | Graph) -> Iterator[tuple[str, LinkModel]]:
-    """Every link that is described, each with its place."""
+    """Yield every described link with its place in the scenario."""
     if isinstance(topology, Graph):
         yield from ((f"topology.links[{i}]", link) for i, link in enumerate(topology.links))
     else:
@@ -51,7 +51,7 @@ def links_of(topology: Dumbbell | Graph) -> Iterator[tuple[str, LinkModel]]:
 
 
 def too_many_steps(scenario: ScenarioModel) -> Iterator[str]:
-    """Links that change too often, before their steps are made."""
+    """Yield a mistake if links change too often."""
     counts = list(_steps(scenario))
     total = sum(number for number, _ in counts)
     if total > MAX_STEPS:
@@ -61,7 +61,7 @@ def too_many_steps(scenario: ScenarioModel) -> Iterator[str]:
 
 
 def too_many_reroutes(scenario: ScenarioModel) -> Iterator[str]:
-    """Routes that change too often, before they are found."""
+    """Yield mistakes if routes change or nodes move too often."""
     changes = _reroutes(scenario)
     if changes > MAX_REROUTES:
         yield (
@@ -77,7 +77,7 @@ def too_many_reroutes(scenario: ScenarioModel) -> Iterator[str]:
 
 
 def too_many_rows(scenario: ScenarioModel, network: Network) -> Iterator[str]:
-    """More samples, variables or probes than fit into memory. Changes of states are not counted."""
+    """Yield mistakes if samples, variables or probes exceed `MAX_ROWS`. Changes of state do not count."""
     probes = sum(_probes(scenario, flow) for flow in scenario.flows)
     if probes > MAX_ROWS:
         yield f"flows: {probes:,.0f} probes are more than {MAX_ROWS:,}; lengthen their intervals"
@@ -97,13 +97,13 @@ def too_many_rows(scenario: ScenarioModel, network: Network) -> Iterator[str]:
 
 
 def check_grown(packets: int, variables: int, at_s: float) -> None:
-    """How many rows a run captures and observes is known only while it runs: it ends where they are too many.
+    """Stop a run that has captured or observed too much, which is known only while it runs.
 
     Raises:
         ScenarioError: If there are more than `MAX_CAPTURED` packets or `MAX_ROWS` variables.
     """
     if variables > MAX_ROWS:
-        observed = f"record.variables: {variables:,} rows were written down by {at_s:g} s"
+        observed = f"record.variables: {variables:,} rows were recorded by {at_s:g} s"
         what_to_do = "lengthen record.interval, or leave them out"
         raise ScenarioError([f"{observed}, more than {MAX_ROWS:,}; {what_to_do}"])
     if packets > MAX_CAPTURED:
@@ -113,20 +113,20 @@ def check_grown(packets: int, variables: int, at_s: float) -> None:
 
 
 def work_of(scenario: ScenarioModel) -> float:
-    """What it costs to lay a scenario out, about as many times 4 us."""
+    """Return the work of resolving a scenario, in units of about 4 us."""
     hops = (1 + len(scenario.mobility or ())) * _described_hops(scenario)
     flows = sum(10 + flow.count for flow in scenario.flows)
     return 200 + flows + 10 * hops + _reroutes(scenario) + sum(number for number, _ in _steps(scenario))
 
 
 def _described_hops(scenario: ScenarioModel) -> int:
-    """Links, network interfaces, and for every station of a cell a hop there and one back."""
+    """Count links, network interfaces, and two hops for every station of a cell."""
     links = 2 if isinstance(scenario.topology, Dumbbell) else len(scenario.topology.links)
     return links + len(scenario.hosts or ()) + 2 * sum(len(cell.stations) for cell in scenario.cells or ())
 
 
 def _reroutes(scenario: ScenarioModel) -> int:
-    """How often routes change: those of every flow, and every link under every flow."""
+    """Count changes of routes: those of every flow, and for every flow those of every link and node."""
     graph = scenario.topology
     if not isinstance(graph, Graph):
         return 0
@@ -136,7 +136,7 @@ def _reroutes(scenario: ScenarioModel) -> int:
 
 
 def _steps(scenario: ScenarioModel) -> Iterator[tuple[float, str]]:
-    """How many steps each part of a link makes, and its place."""
+    """Yield the number of steps of each part of a link, with its place."""
     changing = [(where, link) for where, link in links_of(scenario.topology) if link.is_changing]
     if not changing:
         return
@@ -147,7 +147,7 @@ def _steps(scenario: ScenarioModel) -> Iterator[tuple[float, str]]:
 
 
 def _over_hops(scenario: ScenarioModel, network: Network, rows: Callable[[Hop], int]) -> int:
-    """The rows of all links and ports that there are when every flow has been laid out."""
+    """Count the rows of all links and ports, including the host links of every flow of an entry."""
     of_hop = [rows(hop) for hop in network.hops]
     if isinstance(scenario.topology, Graph):
         return sum(of_hop)
@@ -165,8 +165,10 @@ def _one(_: Hop) -> int:
 
 
 def _variables(scenario: ScenarioModel, network: Network) -> int:
-    """Rows of the table `variables` per sample, at most, with one connection per flow at a time; changes of
-    states between samples come on top."""
+    """Return an upper bound of the rows of the table `variables` per sample, for one connection per flow.
+
+    Changes of state between samples add rows.
+    """
     of_flows = sum(flow.count * _variables_of(flow.cca.kind) for flow in scenario.flows if flow.cca)
     return of_flows + _over_hops(scenario, network, _variables_of_hop)
 

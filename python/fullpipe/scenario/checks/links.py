@@ -1,4 +1,4 @@
-"""Checks of links: their changes and the limits of their queues."""
+"""Checks of links: their changes, and changed limits of queues."""
 
 from __future__ import annotations
 
@@ -46,13 +46,13 @@ def _without_end(link: Link) -> Iterator[str]:
     rates = [values["rate_bps"] for _, values in link.steps if "rate_bps" in values]
     if rates and rates[-1] == 0:
         yield (
-            f"{link.where}: its rate ends at 0, so that nothing is ever sent again; add a change that ends "
+            f"{link.where}: its rate ends at 0, after which nothing is ever sent; add a change that ends "
             "the outage, after the end of the run if you like"
         )
 
 
 def limit_problems(topology: Dumbbell | Graph) -> Iterator[str]:
-    """A limit can only become another of its kind, as with `tc qdisc change`."""
+    """Yield changes of a queue limit to another unit, which `tc qdisc change` does not allow either."""
     for where, link in links_of(topology):
         if link.queue is None:
             continue
@@ -65,7 +65,7 @@ def limit_problems(topology: Dumbbell | Graph) -> Iterator[str]:
 
 
 def named_states(link: LinkModel | Link) -> Iterator[tuple[str, State]]:
-    """What a link becomes in its changes and shapes, each with its place."""
+    """Yield the states of a link's changes and shapes, each with its place."""
     yield from ((f"changes[{i}]", change) for i, change in enumerate(link.changes or ()))
     if not link.shapes:
         return

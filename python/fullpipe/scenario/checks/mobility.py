@@ -1,4 +1,4 @@
-"""Checks of mobility: nodes and media that it names exist, and flows follow."""
+"""Checks of mobility: its nodes and media exist, and moves change routes of flows."""
 
 from collections.abc import Iterator, Sequence
 
@@ -14,7 +14,7 @@ from fullpipe.scenario.network.shortest_paths import BACKWARD
 
 
 def mobility_problems(scenario: ScenarioModel) -> Iterator[str]:
-    """A node moves to a cell in which it is a station, or to a link that begins or ends at it."""
+    """Yield mistakes of moves. A node moves to a cell in which it is a station, or to a link of its own."""
     moves, graph = scenario.mobility or (), scenario.topology
     if not moves:
         return
@@ -44,7 +44,7 @@ def _gap_problems(scenario: ScenarioModel, moves: Sequence[Move]) -> Iterator[st
 
 
 def idle_mobility_problems(scenario: ScenarioModel, network: Network) -> Iterator[str]:
-    """Nodes that move, and no flow ever changes its route where they do."""
+    """Yield nodes whose moves never change the route of any flow."""
     idle = idle_moves(scenario, network)
     working = {move.node for move in scenario.mobility or () if move not in idle.values()}
     for i, move in idle.items():
@@ -54,14 +54,14 @@ def idle_mobility_problems(scenario: ScenarioModel, network: Network) -> Iterato
 
 
 def idle_move_notes(scenario: ScenarioModel, network: Network) -> Iterator[str]:
-    """Every move that moves nothing."""
+    """Yield every move that changes no route."""
     yield from (_told(i, move) for i, move in idle_moves(scenario, network).items())
 
 
 def idle_moves(scenario: ScenarioModel, network: Network) -> dict[int, Move]:
-    """Moves at whose time no flow changes its route, by their places.
+    """Return the moves at whose time no flow changes its route, by their index.
 
-    One at the beginning says where a node begins, which means something if it has another medium to leave.
+    A move at time 0 sets where a node begins. It counts as effective if the node has another medium.
     """
     changed_s = {reroute.at_s for routed in network.flows for reroute in routed.reroutes}
     media = media_of_nodes(scenario)
@@ -77,7 +77,7 @@ def _told(i: int, move: Move) -> str:
 
 
 def _media_of(scenario: ScenarioModel, graph: Graph, node: str) -> Iterator[str]:
-    """The cells in which a node is a station, and the links that begin or end at it."""
+    """Yield the cells in which a node is a station, and the links that begin or end at it."""
     for cell in scenario.cells or ():
         if any(station.node == node for station in cell.stations):
             yield cell.name

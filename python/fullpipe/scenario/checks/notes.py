@@ -1,4 +1,4 @@
-"""Notes on scenarios: what is allowed, but probably not meant."""
+"""Notes on scenarios: valid but probably unintended settings."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ if TYPE_CHECKING:
 
 
 def notes_of(scenario: ScenarioModel) -> list[str]:
-    """What never happens, moves that move nothing, shapers left to their defaults, queues that starve
-    uploads, and loads that never get done, one line each."""
+    """Return one line for each of these: changes after the end of the run, moves without effect, shapers left
+    at their defaults, queues that starve uploads, and loads above 1."""
     end_s = scenario.duration_s
     lines: list[str] = []
-    network = resolve(scenario, each=1)  # flows of an entry are alike, and so are the links at their hosts
+    network = resolve(scenario, each=1)  # flows of an entry are alike, as are the links at their hosts
     for link in network.links:
         lines += _late(f"{link.where}.changes", (change.at_s for change in link.changes), end_s)
     lines += shaping_notes(network)
@@ -32,7 +32,7 @@ def notes_of(scenario: ScenarioModel) -> list[str]:
         lines += _late(f"topology.links[{i}].reroutes", times_s, end_s)
     for i, flow in enumerate(scenario.flows):
         if _is_overloaded(flow):
-            lines.append(f"flows[{i}].workload.load: more than 1: transfers pile up until the end")
+            lines.append(f"flows[{i}].workload.load: more than 1: transfers accumulate until the end")
         lines += _late(f"flows[{i}].reroutes", (reroute.at_s for reroute in flow.reroutes or ()), end_s)
     return list(dict.fromkeys(lines))
 

@@ -1,4 +1,4 @@
-"""Checks of routes that change: those of a flow, and those of all that crosses a link."""
+"""Checks of reroutes and alternations, of flows and of links."""
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from itertools import islice

@@ -1,4 +1,4 @@
-"""Checks of controllers of routes: what they name exists, and nothing else moves what they steer."""
+"""Checks of route controllers: named flows and places exist, and nothing else reroutes their flows."""
 
 from collections.abc import Iterator
 
@@ -12,7 +12,7 @@ from fullpipe.scenario.quantities import to_nanoseconds
 
 
 def route_controller_problems(scenario: ScenarioModel) -> Iterator[str]:
-    """Every mistake of a scenario's controllers of routes."""
+    """Yield the mistakes of route controllers."""
     controllers, graph = scenario.route_controllers or (), scenario.topology
     if not controllers:
         return

@@ -1,4 +1,4 @@
-"""Checks of routes: they have a delay, cross no link twice, and a rate or a window limits what is sent."""
+"""Checks of routes: they have a delay, cross no link twice, and a rate or a window limits the flow."""
 
 from collections.abc import Iterator
 
@@ -30,15 +30,15 @@ def route_problems(network: Network) -> Iterator[str]:
 
 
 def _crosses_air(network: Network, routed: RoutedFlow) -> bool:
-    """Whether it crosses a Wi-Fi cell, where every packet takes time."""
+    """Whether a flow crosses a Wi-Fi cell, where every packet takes time."""
     ports = {port.name for medium in network.media if medium.kind == "wifi" for port in medium.ports}
     return any(network.hops[i].name in ports for i in (*routed.forward, *routed.reverse))
 
 
 def _is_boundless(network: Network, routed: RoutedFlow) -> bool:
-    """Whether a flow could double its rate for ever: as the check of plans has it, for every engine.
+    """Whether nothing limits the rate of a flow. The native engine's check of plans has the same rule.
 
-    Loss is no limit, since some algorithms pass over it, and neither is a slow route of ACKs.
+    Loss is not a limit, as some algorithms ignore it, nor is a slow route of ACKs.
     """
     if routed.flow.datagrams or routed.flow.is_of_transfers:
         return False

@@ -1,4 +1,4 @@
-"""Notes on shapers: rates and limits that are left out, and changes that something slower hides."""
+"""Notes on shapers: default rates and limits, and rate changes without effect."""
 
 from collections.abc import Iterator
 
@@ -9,11 +9,11 @@ from fullpipe.scenario.network.parts import Hop, Link, Network
 from fullpipe.scenario.quantities import RATE
 
 _BUCKET = "tbf"
-"""The shaper that changes of a rate are for, and that has no limit of its own accord."""
+"""The shaper whose rate `changes` can set. By default it has no limit."""
 
 
 def shaping_notes(network: Network) -> Iterator[str]:
-    """What a shaper leaves to its defaults, and rates that a link never gets to."""
+    """Yield shapers left at their default rate or limit, and rate changes that another rate hides."""
     for hop in network.hops:
         if isinstance(hop.queue, Discipline):
             yield from _left_out(hop, hop.queue)
@@ -26,14 +26,14 @@ def _left_out(hop: Hop, queue: Discipline) -> Iterator[str]:
     for param in entry.with_role("rate"):
         if param.default is not None and param.name not in queue.params:
             default = f"its default, {RATE.format(param.default)}, whatever the link's rate"
-            yield f"{where}: {queue.kind} goes by {default}; write {param.name}"
+            yield f"{where}: {queue.kind} shapes to {default}; write {param.name}"
     limits = [param.name for param in entry.with_role("limit")]
     if queue.kind == _BUCKET and not queue.params.keys() & set(limits):
         yield f"{where}: {queue.kind} has no limit and never drops; write {' or '.join(limits)}"
 
 
 def _hidden(link: Link) -> Iterator[str]:
-    """Changes to a rate above the other one on the way: that of the device, or of the shaper above it."""
+    """Yield changes to a rate above the other one of the link: the device's, or the shaper's above it."""
     queue = link.queue
     if not isinstance(queue, Discipline):
         return

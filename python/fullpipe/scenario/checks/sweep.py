@@ -1,4 +1,4 @@
-"""Checks of sweeps: every value makes a scenario, and no two the same."""
+"""Checks of sweeps: every value gives a valid scenario, and no two values give the same one."""
 
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -16,15 +16,15 @@ COLUMNS = (
     *("seed", "engine", "kind", "entry", "of", "metric", "value", "unit"),
     *("n", "mean", "low", "high", "alike", "began", "unfinished", "modes"),
 )
-"""Of tables of values and of means over seeds, in which a key of variants is a column, too."""
+"""Columns of tables of values and of means over seeds. The key of an axis of variants is a column, too."""
 
 
 def sweep_problems(sweep: Sweep, made: Callable[[Mapping[str, Any]], ScenarioModel]) -> Iterator[str]:
-    """Every value that cannot be, or that is like another.
+    """Yield every value that gives an invalid scenario, or the same scenario as another value.
 
     Args:
         sweep: The axes.
-        made: The scenario with given values at given paths; it raises ScenarioError if there is none.
+        made: Returns the scenario with given values at given paths; raises ScenarioError if it is invalid.
     """
     points = prod(len(axis) for axis in sweep.values())
     if points > MAX_POINTS:
@@ -63,36 +63,36 @@ def _place(key: str, axis: Axis, i: int, step: Step) -> str:
 
 
 def _line(line: str, step: Step) -> str:
-    """What is wrong, without the path if there is no other."""
+    """Return the text of a mistake, without the path if the step has only this one."""
     [only, *others] = step.values or [""]
     return line if others else line.removeprefix(f"{dotted.normal(only)}: ")
 
 
 def _written(step: Step) -> object:
-    """A place on an axis as the file has it."""
+    """Return a place on an axis as written in the file."""
     values = list(step.named.values())
     return values[0] if len(values) == 1 else values
 
 
 def _key_problems(sweep: Sweep) -> Iterator[str]:
-    """Keys of variants that might be taken for paths."""
+    """Yield keys of variants that are paths or names of columns."""
     for key, axis in sweep.items():
         if isinstance(axis, Mapping) and (not key.isidentifier() or key in ScenarioModel.model_fields):
-            yield f"sweep.{shown(key)}: variants have a word of their own, such as line; this is a path"
+            yield f"sweep.{shown(key)}: variants need a name that is not a path, such as line"
         if key in COLUMNS:
             yield f"sweep.{key}: is a column of the tables of runs; use another word"
 
 
 def _path_problems(swept: Iterable[str]) -> Iterator[str]:
-    """Paths of which one holds another: the later value would hide the earlier one."""
+    """Yield paths that contain another swept path: the later value would hide the earlier one."""
     spelt: dict[str, str] = {}
     for path in swept:
         spelling = dotted.normal(path)
         if spelling in spelt:
-            twice = "stands twice" if spelt[spelling] == path else f"and {shown(path)} are the same path"
+            twice = "is given twice" if spelt[spelling] == path else f"and {shown(path)} are the same path"
             yield f"sweep: {shown(spelt[spelling])} {twice}; write it once"
         spelt.setdefault(spelling, path)
-    # With a path that has a "*", others meet that are the same but for the numbers of entries.
+    # A path with a "*" overlaps paths that differ from it only in numbers of entries.
     of_every = {dotted.of_every(path): path for path in spelt if dotted.EVERY in path.split(".")}
     alike = {dotted.of_every(path): path for path in spelt}
     for path, written in spelt.items():
@@ -103,8 +103,8 @@ def _path_problems(swept: Iterable[str]) -> Iterator[str]:
             holder = spelt.get(place) if i < len(parts) else None
             holder = holder or (meeting if meeting != path else None)
             if holder is not None:
-                yield f"sweep: {shown(holder)} holds {shown(written)}; sweep one of them"
+                yield f"sweep: {shown(holder)} contains {shown(written)}; sweep one of them"
 
 
 def _repeated(first: str, written: str) -> str:
-    return f"{written} stands twice" if first == written else f"{first} and {written} are the same"
+    return f"{written} is given twice" if first == written else f"{first} and {written} are the same"

@@ -1,1 +1,1 @@
-"""Flent's tests as scenarios. Names of series and tests are Flent's interface; nothing else of it is here."""
+"""Flent's tests as scenarios. Only the names of series and tests are taken from Flent."""

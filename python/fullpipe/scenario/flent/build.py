@@ -1,4 +1,4 @@
-"""A test of Flent's on a path, as a scenario."""
+"""Conversion of a Flent test on a path to a scenario."""
 
 import re
 from collections.abc import Sequence
@@ -20,7 +20,7 @@ _APART = {
     "VoIP": "20 ms",
     "HTTP": f"{STEP_S * 1e3:g} ms",
 }
-"""Programs that are started together begin within so much."""
+"""Start jitter of programs that Flent starts together."""
 _LATENCY = {
     "Ping (ms) UDP": {"kind": "probe", "interval": "200 ms"},
     "Ping (ms)::UDP": {"kind": "probe", "interval": "200 ms"},
@@ -28,33 +28,33 @@ _LATENCY = {
     "VoIP": {"kind": "voip"},
 }
 _PAGES = {"kind": "web", "think": "0 s"}
-"""http-getter asks for the same pages again and again."""
+"""http-getter loads the same pages repeatedly."""
 _FLOOD = {"kind": "udp", "rate": "100 Mbit/s", "size": "1470 B"}
-"""What Flent has iperf send unless told otherwise, in datagrams that fill a frame of Ethernet."""
+"""Default UDP load that Flent sends with iperf, in datagrams that fill an Ethernet frame."""
 
 
 _PROGRAMS = {"torrent": "ledbat"}
-"""Algorithms of programs that a series is called after: RFC 6817 is BitTorrent's."""
+"""Algorithms of programs after which series are named: RFC 6817 is BitTorrent's."""
 
 
 @dataclass(frozen=True)
 class Choices:
-    """What is chosen of a test."""
+    """Options of a test."""
 
     ccas: Sequence[Any] = ("cubic",)
-    """Algorithms of the streams in turn, where the test does not say which."""
+    """Algorithms of streams whose algorithm the test does not define, used in turn."""
     server_cca: Any = None
-    """That of downloads, which the server has; the same unless given."""
+    """Algorithm of downloads, which the server sends. None: as for uploads."""
     length_s: float = LENGTH_S
     extra_rtts_ms: Sequence[float] = ()
-    """Of the servers, in order; as declared unless given."""
+    """Additional RTTs of the servers, in order. Empty: Flent's test setup (`extra_rtt_ms`)."""
 
 
 def scenario_of(test: FlentTest, path: TestPath, choices: Choices | None = None) -> Scenario:
-    """A test on a path.
+    """Return the scenario of a test on a path.
 
     Raises:
-        ScenarioError: If it cannot be run on that path.
+        ScenarioError: If the test cannot run on that path.
     """
     chosen = choices or Choices()
     ccas = cycle(chosen.ccas)
@@ -110,7 +110,7 @@ def _load(series: str, test: FlentTest, chosen: Choices, ccas: Any) -> dict[str,
 
 
 def _named_algorithm(series: str) -> str | None:
-    """The algorithm that the name of a series says, if it does."""
+    """Return the algorithm in the name of a series, or None."""
     entries = catalogue.controllers()
     aliases = {alias: name for name, entry in entries.items() for alias in (name, *entry.aliases)}
     aliases |= _PROGRAMS

@@ -1,4 +1,4 @@
-"""Flent's tests, each declared once: its series, whose names say what they are, and its default plot."""
+"""Declarations of Flent's tests: their series, whose names define the flows, and their default plots."""
 
 from collections.abc import Callable, Mapping
 
@@ -42,7 +42,7 @@ _COUNTED: Mapping[str, Callable[[int], FlentTest]] = {
     ),
     "rtt_fair_var_mixed": mixed,
 }
-"""Tests of which the number of streams, of pairs of them, or of servers is chosen."""
+"""Tests with a variable number of streams, of pairs of streams, or of servers."""
 COUNTED = tuple(_COUNTED)
 
 _DECLARED = (
@@ -156,14 +156,14 @@ _DECLARED = (
     FlentTest("http-rrul", "Pages over HTTP beside `rrul_be`", ("HTTP latency", *_BE_PROBED), "totals_delay"),
 )
 TESTS: Mapping[str, FlentTest] = {test.name: test for test in _DECLARED}
-"""By name."""
+"""All tests by name."""
 
 
 def declared(name: str) -> FlentTest:
-    """The test of a name.
+    """Return the test with a name.
 
     Raises:
-        UnknownNameError: If there is none.
+        UnknownNameError: If no such test exists.
     """
     if name not in TESTS:
         raise UnknownNameError("test", name, TESTS, "fullpipe list flent-tests")
@@ -171,6 +171,6 @@ def declared(name: str) -> FlentTest:
 
 
 def with_streams(test: FlentTest, count: int) -> FlentTest:
-    """A test with another number of streams, or of servers; as it is if it does not let choose."""
+    """Return a test with another number of streams or servers, or unchanged if the number is fixed."""
     make = _COUNTED.get(test.name)
     return make(count) if make else test

@@ -1,4 +1,4 @@
-"""What a test of Flent's is declared by, and the families of tests that differ in numbers alone."""
+"""The description of a Flent test, and families of tests that differ only in numbers."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
@@ -7,26 +7,27 @@ from typing import Any
 
 ICMP = "Ping (ms) ICMP"
 DELAY_S = 5.0
-"""Pings run so long before streams and after them."""
+"""Time for which pings run before and after the streams (`-D` of Flent)."""
 LENGTH_S = 60.0
 STEP_S = 0.2
 _FAR_MS = (0.0, 0.0, 160.0, 260.0, 40.0, 80.0)
-"""What the servers of a test with several are further away, there and back."""
+"""Additional RTTs of the servers in tests with several servers."""
 
 
 @dataclass(frozen=True)
 class Span:
-    """When a stream runs, in delays and lengths of a test, which `-D` and `-l` of Flent say."""
+    """The start and duration of a stream, in delays (`-D` of Flent) and lengths (`-l`) of a test."""
 
     begins: int
-    """Delays before it starts."""
+    """Delays before the start."""
     lengths: int = 1
+    """Lengths in the duration."""
     delays: int = 0
-    """It runs so many lengths and delays."""
+    """Delays in the duration."""
 
 
 _MIDDLE = Span(1)
-"""Pings run before streams and after them."""
+"""Span of streams in tests whose pings run before and after them."""
 
 
 @dataclass(frozen=True)
@@ -38,36 +39,36 @@ class FlentTest:
     series: tuple[str, ...]
     plot: str = "totals"
     parameters: Mapping[str, Any] = field(default_factory=dict)
-    """As Flent's files have them."""
+    """Parameters as in Flent's files."""
     hosts: int = 1
     spans: Mapping[str, Span] = field(default_factory=dict)
-    """Of streams that do not run in the middle."""
+    """Spans of streams that differ from `_MIDDLE`."""
     delays: int = 2
-    """It takes so many delays and one length."""
+    """Delays in the duration of the test, besides one length."""
     summed: str = ""
-    """The first word of the streams that Flent adds up, if it leaves others out."""
+    """First word of the streams in Flent's sum. Empty: all streams."""
 
     def begin_s(self, series: str) -> float:
-        """When a stream starts."""
+        """Return the start of a stream."""
         return self._span(series).begins * DELAY_S
 
     def end_s(self, series: str, length_s: float) -> float:
-        """When a stream stops."""
+        """Return the end of a stream."""
         span = self._span(series)
         return (span.begins + span.delays) * DELAY_S + span.lengths * length_s
 
     def duration_s(self, length_s: float) -> float:
-        """What it takes in all."""
+        """Return the duration of the whole test."""
         return length_s + self.delays * DELAY_S
 
     def length_s(self, duration_s: float, warmup_s: float) -> float:
-        """What it was told of its length, if it took so much and had that warm-up."""
+        """Return the length (`-l`) of a test from its duration and warm-up."""
         delay_s = DELAY_S if self.spans else warmup_s
         return max(duration_s - self.delays * delay_s, duration_s / (1 + self.delays))
 
     @property
     def warmup_s(self) -> float:
-        """Until the streams begin, of tests in which they do so together."""
+        """Time until the streams begin; 0 if they begin at different times."""
         return DELAY_S if self.delays and not self.spans else 0.0
 
     def _span(self, series: str) -> Span:
@@ -75,32 +76,32 @@ class FlentTest:
 
 
 def server(number: int) -> str:
-    """What a server is called, from 1, in a test with several."""
+    """Return the name of a server, counted from 1, in a test with several."""
     return f"server{number}"
 
 
 def extra_rtt_ms(number: int) -> float:
-    """How much longer the round trip to a server is than to the nearest, unless it is said."""
+    """Return the default RTT to a server beyond that to the nearest."""
     return _FAR_MS[number % len(_FAR_MS)]
 
 
 def up(*words: str) -> list[str]:
-    """Names of uploads."""
+    """Return names of uploads."""
     return [f"TCP upload {word}" for word in words]
 
 
 def down(*words: str) -> list[str]:
-    """Names of downloads."""
+    """Return names of downloads."""
     return [f"TCP download {word}" for word in words]
 
 
 def udp(*words: str) -> list[str]:
-    """Names of UDP probes."""
+    """Return names of UDP probes."""
     return [f"Ping (ms) UDP {word}" for word in words]
 
 
 def streams(way: str, count: int, name: str = "") -> FlentTest:
-    """Several streams one way."""
+    """Return a test with several streams in one direction."""
     title = f"{count} TCP streams, {way}, with a ping"
     parameters = {f"{way}_streams": count}
     short = {"upload": "up", "download": "down"}[way]
@@ -109,7 +110,7 @@ def streams(way: str, count: int, name: str = "") -> FlentTest:
 
 
 def both_ways(count: int) -> FlentTest:
-    """Streams both ways, each pair with a probe, by number."""
+    """Return a test with numbered pairs of streams in both directions, each pair with a probe."""
     labels = [f"{n} (CS0)" for n in range(count)]
     series = (
         *(f"TCP {way}::{label}" for way in ("upload", "download") for label in labels),
@@ -123,7 +124,7 @@ def both_ways(count: int) -> FlentTest:
 def far(
     name: str, title: str, labels: Iterable[str], ways: Iterable[str] = ("upload", "download")
 ) -> FlentTest:
-    """Streams and a ping to each of several servers."""
+    """Return a test with streams and a ping to each of several servers."""
     marks = {"BE": "CS0", "BK": "CS1"}
     known = list(labels)
     per_server = [
@@ -139,7 +140,7 @@ def far(
 
 
 def variable(name: str, title: str, *ways: str, hosts: int = 2) -> FlentTest:
-    """Streams and a ping to each of as many servers as there are, all of best effort."""
+    """Return a test with best-effort streams and a ping to each of `hosts` servers."""
     per_server = [
         [*(f"TCP {way} BE {server(n)}" for way in ways), f"Ping (ms) ICMP {server(n)}"]
         for n in range(1, hosts + 1)
@@ -148,7 +149,7 @@ def variable(name: str, title: str, *ways: str, hosts: int = 2) -> FlentTest:
 
 
 def mixed(hosts: int) -> FlentTest:
-    """The same with an upload to the first server, a download from the second, and so on in turn."""
+    """Return a test like `variable` that alternates uploads and downloads between servers."""
     ways = list(islice(cycle(("up", "down")), hosts))
     per_server = [
         [f"TCP {way}load BE {server(n)}", f"Ping (ms) ICMP {server(n)}"] for n, way in enumerate(ways, 1)
@@ -159,7 +160,7 @@ def mixed(hosts: int) -> FlentTest:
 
 
 def against(other: str) -> FlentTest:
-    """CUBIC and another algorithm, in two classes and both ways."""
+    """Return a test of CUBIC and another algorithm in two classes and both directions."""
     words = [f"{cca} {mark}" for mark in ("BE", "CS1") for cca in ("Cubic", other)]
     series = (*up(*words), *down(*words), *udp("BE", "CS1", "CS6"), ICMP)
     return FlentTest(
@@ -168,5 +169,5 @@ def against(other: str) -> FlentTest:
 
 
 def waves(name: str, title: str, spans: Mapping[str, Span], delays: int) -> FlentTest:
-    """Uploads that start and stop one after the other, without a ping."""
+    """Return a test of uploads that start and stop at different times, without a ping."""
     return FlentTest(name, title, tuple(spans), spans=spans, delays=delays)

@@ -1,4 +1,4 @@
-"""Names of Flent's series, and the flows that they are of."""
+"""Names of Flent's series and of the flows that they belong to."""
 
 import re
 from collections.abc import Mapping
@@ -6,16 +6,16 @@ from collections.abc import Mapping
 _PLAIN = re.compile(r"[^\w.+ -]+", re.ASCII)
 _LONGEST = 100
 COMPUTED = re.compile(r" (avg|sum|fairness)$|^TCP totals$|^VoIP::induced_delay$")
-"""Series that Flent computes of others."""
+"""Series that Flent computes from others."""
 _CLASS = re.compile(r"(BK)\d*|\(?(CS[1-7])(_BK)?\)?|(EF)|(PRIO)|(Torrent)(::\d+)?")
-"""The words for classes other than best effort."""
+"""Words for classes other than best effort."""
 _MEANT: Mapping[str, int | str] = {"BK": "cs1", "Torrent": "cs1", "PRIO": 0x10 >> 2}
-"""BK is for background. PRIO is the octet 0x10, low delay by RFC 1349, of which a code point is the upper 6
-bits."""
+"""Code points of words that are not names of code points. BK means background. PRIO is the octet 0x10 (low
+delay, RFC 1349), whose upper 6 bits are the code point."""
 
 
 def flow_of(series: str) -> str:
-    """The name of the flow that a series is of: what a flow cannot be called by is left out.
+    """Return the name of a series' flow, without characters that names of flows cannot have.
 
     >>> flow_of("TCP upload::1"), flow_of("Ping (ms) UDP EF")
     ('TCP upload 1', 'Ping UDP EF')
@@ -25,7 +25,7 @@ def flow_of(series: str) -> str:
 
 
 def mark_of(series: str) -> int | str | None:
-    """The code point that the name of a series tells of; None for best effort.
+    """Return the code point in the name of a series, or None for best effort.
 
     >>> mark_of("TCP upload BK"), mark_of("TCP upload::1")
     ('cs1', None)

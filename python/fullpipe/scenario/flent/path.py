@@ -1,4 +1,4 @@
-"""The path of a test: what a scenario has besides its flows."""
+"""The path of a test: the parts of a scenario other than its flows."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -10,34 +10,36 @@ from fullpipe.scenario.scenario import Scenario
 
 DEFAULT = "ethernet-100m"
 LINES = ("cable", "dsl", "fibre", "home-lte", "5g", "starlink-like", "home-wifi")
-"""Scenarios whose paths are those of homes; each says where its numbers are from."""
+"""Scenarios with paths of homes. Each gives the sources of its numbers."""
 PRESETS = (DEFAULT, "wifi-p4-host", *LINES)
-"""With those whose paths are of testbeds."""
+"""Scenarios with paths of homes and testbeds."""
 _KEPT = ("topology", "hosts", "cells", "tcp")
 _CLIENT = "client"
 
 
 @dataclass(frozen=True)
 class TestPath:
-    """A dumbbell, or a cell in its middle, with the test host at one end."""
+    """A dumbbell with a link or a cell as bottleneck, and the test host at one end."""
 
     parts: Mapping[str, Any]
-    """What a scenario says of it."""
+    """Keys of the scenario that describe the path."""
     station: str | None
-    """The station that is the test host, if it is one."""
+    """The station of the cell that is the test host, or None."""
     access_s: float
-    """The delay of an access link."""
+    """Delay of an access link."""
 
     def ends(self, server: str, *, is_upload: bool) -> dict[str, Any]:
-        """The keys of a flow between the test host and a server."""
+        """Return the keys of a flow between the test host and a server."""
         way = {"direction": "reverse"} if is_upload else {}
         if self.station:
             return {"station": self.station, **way}
         return {"hosts": [_CLIENT, server] if is_upload else [server, _CLIENT], **way}
 
     def further(self, rtt_ms: float) -> dict[str, Any]:
-        """The keys of a flow whose server is further away, by a round trip of so much. A wire beside a cell
-        is crossed twice in it, and access links of a dumbbell four times."""
+        """Return the keys of a flow to a server with an additional RTT.
+
+        A round trip crosses the wire beside a cell twice, and access links of a dumbbell four times.
+        """
         if not rtt_ms:
             return {}
         delay_s = self.access_s + rtt_ms * 1e-3 / (2 if self.station else 4)
@@ -45,10 +47,10 @@ class TestPath:
 
 
 def path_of(scenario: Scenario, qdisc: Mapping[str, Any] | None = None) -> TestPath:
-    """The path of a scenario, with a queue at the test host in place of its own.
+    """Return the path of a scenario. `qdisc` replaces the queue of the test host.
 
     Raises:
-        ScenarioError: If it is a graph, or its host has no network card for the queue.
+        ScenarioError: If the scenario is a graph.
     """
     topology = scenario.topology
     if not isinstance(topology, Dumbbell):
@@ -64,7 +66,7 @@ def path_of(scenario: Scenario, qdisc: Mapping[str, Any] | None = None) -> TestP
 
 
 def _with_queue(hosts: Any, name: str, queue: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """Hosts of which that of a name has this queue at its network card."""
+    """Return the hosts with a queue at the network interface of one host."""
     known = {host["name"]: host for host in hosts}
     host = known.get(name, {"name": name})
     known[name] = {**host, "nic": {**host.get("nic", {}), "queue": dict(queue)}}

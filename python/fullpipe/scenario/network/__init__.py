@@ -1,4 +1,4 @@
-"""From a scenario to a network: nodes, links and routes, with every relative size made absolute."""
+"""Resolution of a scenario into a network: nodes, links and routes, with absolute queue sizes."""
 
 from fullpipe.scenario.model.scenario import ScenarioModel
 from fullpipe.scenario.model.topology import Dumbbell
@@ -33,11 +33,11 @@ __all__ = [
 
 
 def resolve(scenario: ScenarioModel, each: int | None = None) -> Network:
-    """Lay out the links, route every flow, and turn sizes such as "1 bdp" into packets.
+    """Lay out the links, route every flow, and convert sizes such as "1 bdp" to packets.
 
     Args:
-        scenario: What is laid out.
-        each: How many flows of every entry at most, which are all alike; None lays out all of them.
+        scenario: The scenario to resolve.
+        each: Largest number of flows per entry, as flows of an entry are alike. None: all flows.
 
     Raises:
         ProblemsError: If a flow has no route, or a size is relative to a link that has no rate or no flow.

@@ -1,4 +1,4 @@
-"""A dumbbell whose bottleneck is a cell: stations on one side, a wire to every other host on the other."""
+"""A dumbbell whose bottleneck is a cell: stations on one side, hosts on wires to the hub on the other."""
 
 from collections.abc import Mapping
 from typing import NamedTuple
@@ -14,7 +14,7 @@ from fullpipe.scenario.network.shortest_paths import BACKWARD
 
 
 class _Wired(NamedTuple):
-    """A flow with its host behind the hub, and the links from that to the hub and back."""
+    """A flow with its host behind the hub, and the links between that host and the hub."""
 
     entry: Entry
     single: Single
@@ -24,7 +24,7 @@ class _Wired(NamedTuple):
 
 
 def from_cell(scenario: ScenarioModel, topology: Dumbbell, cell: Cell, each: int | None) -> Network:
-    """The hub and the stations of a cell, and for every flow a host that a wire joins to the hub."""
+    """Return the hub and the stations of a cell, and for every flow a host on a wire to the hub."""
     layout = _Layout(scenario, topology, cell)
     wired = [layout.wired(entry, single) for entry in entries(scenario, each) for single in entry.singles]
     media = media_of([cell], layout.behind)
@@ -34,7 +34,7 @@ def from_cell(scenario: ScenarioModel, topology: Dumbbell, cell: Cell, each: int
 
 
 class _Layout:
-    """Nodes and links so far."""
+    """The nodes and links created so far."""
 
     def __init__(self, scenario: ScenarioModel, topology: Dumbbell, cell: Cell) -> None:
         self._topology, self._hub = topology, cell.hub
@@ -48,11 +48,11 @@ class _Layout:
         self.nodes |= {name: Node(name, "host") for name in stations}
 
     def behind(self, host: str) -> str:
-        """The node where the other links of a host begin."""
+        """Return the node where the other links of a host begin."""
         return self.links[self.nics[host][0]].target if host in self.nics else host
 
     def wired(self, entry: Entry, single: Single) -> _Wired:
-        """The host of a flow behind the hub, and its wire."""
+        """Create the host of a flow behind the hub, and its wire."""
         flow = entry.flow
         end = "receiver" if flow.is_upload else "sender"
         own = unused(f"{single.name}-{end}", self._named)
@@ -63,7 +63,7 @@ class _Layout:
             return _Wired(entry, single, host, self.nics.get(host, ()), ())
         own_queue = flow.access is not None and "queue" in flow.access.model_fields_set
         where = f"flows[{entry.place}].access" if own_queue else "topology.access"
-        arriving = leaving.model_copy(update={"queue": None})  # the hub's side is never full
+        arriving = leaving.model_copy(update={"queue": None})  # the queue on the hub's side has no limit
         first = len(self.links)
         for access, suffix, ends in (
             (leaving, "", (self.behind(host), self._hub)),

@@ -15,9 +15,9 @@ BOTTLENECK = "bottleneck"
 
 
 def from_dumbbell(scenario: ScenarioModel, topology: Dumbbell, each: int | None) -> Network:
-    """Two routers, between them the bottleneck, which is link 0, and its reverse, link 1; hosts around them.
+    """Return two routers with the bottleneck (link 0) and its reverse (link 1) between them, and the hosts.
 
-    An access link that does nothing is left out: its host stands right at the router.
+    An access link without rate, delay and queue is omitted: its host is attached to the router directly.
     """
     layout = _Layout(scenario, topology)
     flows = [routed for entry in entries(scenario, each) for routed in layout.flows(entry)]
@@ -25,7 +25,7 @@ def from_dumbbell(scenario: ScenarioModel, topology: Dumbbell, each: int | None)
 
 
 class _Layout:
-    """Nodes and links so far."""
+    """The nodes and links created so far."""
 
     def __init__(self, scenario: ScenarioModel, topology: Dumbbell) -> None:
         self._scenario, self._topology = scenario, topology
@@ -45,10 +45,10 @@ class _Layout:
         self.nodes = {name: Node(name, "router") for name in routers}
 
     def flows(self, entry: Entry) -> Iterator[RoutedFlow]:
-        """Every flow of an entry, the links at its ends laid out for it."""
+        """Yield every flow of an entry and create the links at its hosts."""
         flow, tcp = entry.flow, self._scenario.tcp_of(entry.flow)
         leaving = self._topology.access.overridden_by(flow.access)
-        # The router's side is never full.
+        # The queue on the router's side has no limit.
         arriving = leaving.model_copy(update={"queue": None})
         own = flow.access is not None and "queue" in flow.access.model_fields_set
         where = f"flows[{entry.place}].access" if own else "topology.access"
@@ -84,13 +84,13 @@ class _Layout:
             yield self._nics[host]
 
     def _behind(self, host: str) -> str:
-        """The node where the other links of a host begin."""
+        """Return the node where the other links of a host begin."""
         return self.links[self._nics[host]].target if host in self._nics else host
 
     def _access(
         self, flow: Single, end: str, source: str, target: str, access: Access, where: str
     ) -> Iterator[int]:
-        """A link at a host; none if it does nothing."""
+        """Create an access link and yield its index, unless the link has no effect."""
         if access.rate_bps is None and access.delay_s == 0 and access.queue is None:
             return
         described = (access.rate_bps, access.delay_s, access.queue)

@@ -1,4 +1,4 @@
-"""The entries of `flows`, and the single flows that they stand for."""
+"""The entries of `flows` and their single flows."""
 
 from collections.abc import Iterator
 from typing import NamedTuple
@@ -15,7 +15,7 @@ class Single(NamedTuple):
 
 
 class Entry(NamedTuple):
-    """An entry of `flows`, and the flows that it stands for."""
+    """An entry of `flows` with its single flows."""
 
     place: int
     flow: Flow

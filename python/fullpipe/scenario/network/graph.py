@@ -1,4 +1,4 @@
-"""A graph as nodes, links, media and routes."""
+"""Conversion of a graph to nodes, links, media and routes."""
 
 from collections.abc import Iterator
 from dataclasses import replace
@@ -21,11 +21,11 @@ from fullpipe.scenario.network.shortest_paths import BACKWARD, Edge, NoRouteErro
 from fullpipe.scenario.network.terminated import connections, terminating
 
 MAX_CROSSED = 5_000_000
-"""Hops on the routes of all flows of a graph, one after the other."""
+"""Most hops of all routes of all flows of a graph, counted for every change."""
 
 
 def from_graph(scenario: ScenarioModel, topology: Graph, each: int | None) -> Network:
-    """Nodes and links as they are described, and the shortest routes of the flows between them."""
+    """Return the nodes and links of a graph and the shortest routes of its flows."""
     layout = _Layout(scenario, topology)
     finder = _Finder(scenario, topology, layout)
     found = [routed for entry in entries(scenario, each) for routed in finder.flows(entry)]
@@ -42,13 +42,13 @@ def from_graph(scenario: ScenarioModel, topology: Graph, each: int | None) -> Ne
 
 
 class _Layout:
-    """Links and media, and the edges that they are for routes."""
+    """Links, media, and the edges for routing."""
 
     def __init__(self, scenario: ScenarioModel, topology: Graph) -> None:
         self.nics = nics_of(scenario.hosts or (), topology.known_nodes)
         self.links: list[Link] = []
         self.numbers: list[int] = []
-        """Of every link that is described; that of the other direction of a duplex link is the next."""
+        """Index of every described link. The opposite direction of a duplex link has the next index."""
         for i, described in enumerate(topology.links):
             self.numbers.append(len(self.links))
             name = described.known_as
@@ -69,12 +69,12 @@ class _Layout:
         self.edges += edges_of(scenario.cells or (), self.media, len(self.links))
 
     def _behind(self, node: str) -> str:
-        """The node where what a node sends leaves its network interface: that node if it has none."""
+        """Return the node behind a node's network interface, or the node itself if it has none."""
         return self.nics[node].target if node in self.nics else node
 
 
 class _Finder:
-    """Finds the routes of flows."""
+    """Routing of flows."""
 
     def __init__(self, scenario: ScenarioModel, topology: Graph, layout: _Layout) -> None:
         self._scenario = scenario
@@ -90,7 +90,7 @@ class _Finder:
         self._changes = len(self._replaced)
 
     def flows(self, entry: Entry) -> Iterator[RoutedFlow]:
-        """Every flow of an entry. Raises ProblemsError."""
+        """Yield every flow of an entry. Raises ProblemsError."""
         flow, tcp = entry.flow, self._scenario.tcp_of(entry.flow)
         source, target = flow.source or "", flow.target or ""
         stops = [source, *flow.via, target]

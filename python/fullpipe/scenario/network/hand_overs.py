@@ -1,4 +1,4 @@
-"""Nodes that go from one LTE or NR cell to another with a gap: the old cell hands over what waits."""
+"""Handovers with a gap between LTE or NR cells: the old cell forwards waiting packets to the new one."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
@@ -10,16 +10,16 @@ from fullpipe.scenario.network.parts import HandOver, Medium
 from fullpipe.scenario.quantities import to_nanoseconds
 
 GAPS = "user_gaps_ns"
-"""The parameter of a cell that says when its users neither send nor receive."""
+"""The parameter of a cell for the interruptions of its users."""
 
 
 def hand_overs_of(scenario: ScenarioModel, media: Sequence[Medium], first: int) -> Iterator[HandOver]:
-    """What either port of a user hands over to that of the same way in another cell.
+    """Yield the handovers of both ports of a user, each to the port of the same direction in the new cell.
 
     Args:
-        scenario: Whose moves with a gap are from one cell to another.
-        media: Of all its cells.
-        first: The number of the first port.
+        scenario: A scenario whose moves with a gap are between cells.
+        media: The media of all its cells.
+        first: Index of the first port as a hop.
     """
     for number, move in enumerate(scenario.mobility or ()):
         if move.gap_s is not None:
@@ -30,7 +30,7 @@ def hand_overs_of(scenario: ScenarioModel, media: Sequence[Medium], first: int) 
 
 
 def with_gaps(scenario: ScenarioModel, media: Sequence[Medium]) -> Iterator[Medium]:
-    """The same media, whose users come to them with a gap."""
+    """Yield the media with the gaps of users that move to them."""
     for cell, medium in zip(scenario.cells or (), media, strict=True):
         coming = [move for move in scenario.mobility or () if move.gap_s is not None and move.to == cell.name]
         if not coming:
@@ -44,14 +44,14 @@ def with_gaps(scenario: ScenarioModel, media: Sequence[Medium]) -> Iterator[Medi
 
 
 def _numbers(move: Move) -> tuple[int, int, int]:
-    """Start, length and period of its gap in nanoseconds; it comes once."""
+    """Return start, duration and period of the gap in nanoseconds. A period of 0 means once."""
     return to_nanoseconds(move.at_s), to_nanoseconds(move.gap_s or 0.0), 0
 
 
 def _ports(
     scenario: ScenarioModel, media: Sequence[Medium], first: int, move: Move, name: str | None
 ) -> tuple[int, int]:
-    """The ports of a node in the cell of this name, down and up."""
+    """Return the downlink and the uplink port of a node in the cell of this name."""
     for cell, medium in zip(scenario.cells or (), media, strict=True):
         if cell.name == name:
             down = first + 2 * [station.node for station in cell.stations].index(move.node)

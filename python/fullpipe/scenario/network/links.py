@@ -1,4 +1,4 @@
-"""One link, from what a scenario says of it."""
+"""Conversion of one link of a scenario."""
 
 from typing import TYPE_CHECKING, Any
 
@@ -15,7 +15,7 @@ def link_of(described: LinkModel, name: str, ends: tuple[str, str], where: str, 
     rate_bps, delay_s = described.rate_bps, described.delay_s
     steps = _steps(described, duration_s, where) if described.is_changing else []
     if described.trace is not None and steps and steps[0][0] == 0:
-        beginning = steps[0][1]  # the recording says what the link does not
+        beginning = steps[0][1]  # the recording gives what the link leaves out
         rate_bps = rate_bps or beginning.get("rate_bps") or None
         delay_s = delay_s or beginning.get("delay_ns", 0) / NANOSECONDS
     if described.trace is not None:
@@ -39,13 +39,13 @@ def link_of(described: LinkModel, name: str, ends: tuple[str, str], where: str, 
 
 
 def _steps(described: LinkModel, duration_s: float, where: str) -> "list[Step]":
-    from fullpipe.scenario.network.timeline import timeline  # here: most links stay as they are
+    from fullpipe.scenario.network.timeline import timeline  # here: most links do not change
 
     return timeline(described, _known(described), duration_s, where)
 
 
 def _known(described: LinkModel) -> dict[str, Any]:
-    """What a link is like at the beginning, as far as the scenario says it, in the words of the plan."""
+    """Return the initial values of a link that the scenario gives, in the format of the plan."""
     from fullpipe.scenario.model.link.losses import Bernoulli, plan_of
 
     queue, rate_bps = described.queue, described.rate_bps
@@ -61,7 +61,7 @@ def _known(described: LinkModel) -> dict[str, Any]:
 
 
 def _limit(queue: DropTail | Discipline | None) -> dict[str, int | None] | None:
-    """The limit that a queue has, if the scenario says it in packets or bytes."""
+    """Return the limit of a queue if the scenario gives it in packets or bytes."""
     if isinstance(queue, DropTail) and not queue.is_relative:
         return {"packets": queue.packets, "bytes": queue.limit_bytes}
     if isinstance(queue, Discipline) and queue.limit_key in queue.params:

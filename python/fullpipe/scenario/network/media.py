@@ -8,23 +8,24 @@ from fullpipe.scenario.network.shortest_paths import BACKWARD, Edge
 
 
 def media_of(cells: Iterable[Cell], behind: Callable[[str], str]) -> list[Medium]:
-    """A medium for every cell, with its ports in the order of its kind.
+    """Return a medium for every cell, with its ports in the order defined by the kind of cell.
 
     Args:
-        cells: As the scenario describes them.
-        behind: The node where what a node sends leaves its network interface.
+        cells: The cells of the scenario.
+        behind: Returns the node behind a node's network interface, or the node itself if it has none.
     """
     return [_medium(f"cells[{i}]", cell, behind) for i, cell in enumerate(cells)]
 
 
 def edges_of(cells: Iterable[Cell], media: Iterable[Medium], first: int) -> Iterator[Edge]:
-    """From every port to each node that it reaches. The way of a station to the hub has the name of both, and
-    the way back, whatever port that is, ends in "-reverse".
+    """Yield an edge from every port to each node that it reaches.
+
+    The edge from a station to the hub is named "<cell>-<station>"; the opposite edge ends in "-reverse".
 
     Args:
-        cells: As the scenario describes them.
-        media: The same as media.
-        first: The number of the first port.
+        cells: The cells of the scenario.
+        media: The media of these cells.
+        first: Index of the first port as a hop.
     """
     for cell, medium in zip(cells, media, strict=True):
         for number, (described, port) in enumerate(zip(cell.ports(), medium.ports, strict=True), first):

@@ -12,14 +12,14 @@ from fullpipe.scenario.network.shortest_paths import BACKWARD, Edge, NoRouteErro
 
 @dataclass(frozen=True)
 class Attachment:
-    """From a time on, routes are these."""
+    """The routes that are valid from a time on."""
 
     at_s: float
     router: Router
 
 
 def media_of_nodes(scenario: ScenarioModel) -> dict[str, list[str]]:
-    """The media between which every node that moves does so: its cells, and links that mobility names."""
+    """Return the media of every moving node: the cells in which it is a station, and links in `mobility`."""
     found: dict[str, dict[str, None]] = {move.node: {} for move in scenario.mobility or ()}
     for cell in scenario.cells or ():
         for station in cell.stations:
@@ -31,7 +31,7 @@ def media_of_nodes(scenario: ScenarioModel) -> dict[str, list[str]]:
 
 
 def left_by(scenario: ScenarioModel, number: int) -> str | None:
-    """The medium that a node leaves with an entry of `mobility`; None if there is no such one, or several."""
+    """Return the medium that a node leaves with an entry of `mobility`, or None if it is not unique."""
     moves = scenario.mobility or ()
     move = moves[number]
     before = [earlier.to for earlier in moves[:number] if earlier.node == move.node]
@@ -40,7 +40,7 @@ def left_by(scenario: ScenarioModel, number: int) -> str | None:
 
 
 def attachments(scenario: ScenarioModel, edges: Sequence[Edge]) -> list[Attachment]:
-    """The routes from the beginning on, and from every time on at which nodes move, in the order of time."""
+    """Return the routers from time 0 and from every time at which nodes move, in the order of time."""
     media = media_of_nodes(scenario)
     cells = {cell.name for cell in scenario.cells or ()}
     places = {edge.name: place for place, edge in enumerate(edges)}
@@ -67,10 +67,10 @@ def attachments(scenario: ScenarioModel, edges: Sequence[Edge]) -> list[Attachme
 
 
 def mobile_reroutes(flow: Flow, found: Sequence[Attachment], duration_s: float) -> Iterator[Reroute]:
-    """Every change of the routes of a flow, in the order of time: its own, and where nodes move.
+    """Yield every change of a flow's routes in the order of time: its own reroutes, and moves of nodes.
 
     Raises:
-        NoRouteError: If there is no such route.
+        NoRouteError: If no such route exists.
     """
     reroutes = list(reroutes_of(flow, duration_s))
     data, acks = flow.via, flow.via
@@ -93,6 +93,6 @@ def mobile_reroutes(flow: Flow, found: Sequence[Attachment], duration_s: float) 
 
 
 def _edges_of(cells: Container[str], places: Mapping[str, int], node: str, medium: str) -> Iterator[int]:
-    """The places of the edges that join a node to a medium, in both directions."""
+    """Yield the indices of the edges between a node and a medium, in both directions."""
     name = f"{medium}-{node}" if medium in cells else medium.removesuffix(BACKWARD)
     yield from (places[edge] for edge in (name, f"{name}{BACKWARD}") if edge in places)

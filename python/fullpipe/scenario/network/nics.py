@@ -13,11 +13,11 @@ if TYPE_CHECKING:
 
 
 def nics_of(hosts: Iterable[Host], taken: Container[str]) -> dict[str, Link]:
-    """The NIC of every host that has one: a link without delay to a node where its other links begin.
+    """Return the NIC of every host with one: a link without delay to a node where its other links begin.
 
     Args:
-        hosts: As the scenario describes them.
-        taken: Names that no such node may have.
+        hosts: The hosts of the scenario.
+        taken: Names that are not available for that node.
     """
     return {host.name: _nic(f"hosts[{i}].nic", host, taken) for i, host in enumerate(hosts) if host.nic}
 

@@ -1,4 +1,4 @@
-"""A network: nodes, links and routes, as every engine lays it out."""
+"""Parts of a network: nodes, links, media and routes. All engines build their networks from them."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 class Node(NamedTuple):
-    """Where links begin and end."""
+    """A node, at which links begin and end."""
 
     name: str
     kind: Literal["host", "router"]
@@ -37,18 +37,18 @@ class Link:
 
     name: str
     source: str
-    """The node where it begins, and where its queue is."""
+    """The node where the link begins and where its queue is."""
     target: str
-    """The node where it ends."""
+    """The node where the link ends."""
     rate_bps: int | None
     delay_s: float
-    """Propagation, with the mean delay of recorded trains."""
+    """Propagation delay, including the mean delay of recorded trains."""
     queue: DropTail | Discipline | None
     loss: Loss | None
     where: str
-    """The part of the scenario that describes it, for messages."""
+    """The part of the scenario that describes the link, for messages."""
     device_packets: int | None = None
-    """What the device below the queue holds; None: there is none."""
+    """Limit of the device queue below the queue. None: no device queue."""
     changes: tuple[Change, ...] = ()
     shapes: tuple[Shape, ...] = ()
     trace: Trace | None = None
@@ -57,28 +57,28 @@ class Link:
     steps: tuple[Step, ...] = ()
     """Changes, shapes and rows of a trace as one list in the order of time."""
     host_stream: str | None = None
-    """Of a link at a host of a dumbbell: its stream, made from that of the flow, as its name is."""
+    """Random number stream of a link at a host of a dumbbell, derived from the flow's stream."""
     nic_of: str | None = None
-    """The host whose network interface it is; None: it is none."""
+    """The host whose network interface this link is, or None."""
 
     @property
     def stream(self) -> str:
-        """What its random numbers are called."""
+        """Name of the link's random number stream."""
         return self.host_stream or self.name
 
     @property
     def delay_ns(self) -> int:
-        """Propagation in whole nanoseconds."""
+        """Propagation delay in whole nanoseconds."""
         return to_nanoseconds(self.delay_s)
 
     @property
     def own_delay_ns(self) -> int:
-        """What of it is not recorded with trains of packets."""
+        """Propagation delay without the mean delay of recorded trains."""
         return self.delay_ns - (0 if self.trace is None else to_nanoseconds(self.trace.mean_delay_s))
 
     @property
     def limit_bps(self) -> int | None:
-        """What it carries at most: its rate, or that of a shaper in front of it if that is lower."""
+        """Lowest of the rates of the link, its frames, its trace and its shaper; None: unlimited."""
         frames = None if self.frames is None else self.frames.mean_bps
         trace = None if self.trace is None else self.trace.mean_bps
         return _least(self.rate_bps, frames, trace, _shaped_bps(self.queue))
@@ -86,73 +86,74 @@ class Link:
 
 @dataclass(frozen=True, slots=True)
 class Port:
-    """Where a node sends into a medium, with the queue in front of it."""
+    """A port through which a node sends into a medium, with its queue."""
 
     name: str
     node: str
-    """The node where it is."""
+    """The node of the port."""
     queue: DropTail | Discipline | None
     delay_s: float
-    """Propagation to the far end."""
+    """Propagation delay to the far end."""
     rate_bps: int | None
-    """What the medium carries at most while no other port sends."""
+    """Rate of the medium while no other port sends. None: unknown."""
     where: str
-    """The part of the scenario that describes its queue, for messages."""
+    """The part of the scenario that describes the queue, for messages."""
 
     @property
     def stream(self) -> str:
-        """What its random numbers are called."""
+        """Name of the port's random number stream."""
         return self.name
 
     @property
     def delay_ns(self) -> int:
-        """Propagation in whole nanoseconds."""
+        """Propagation delay in whole nanoseconds."""
         return to_nanoseconds(self.delay_s)
 
     @property
     def limit_bps(self) -> int | None:
-        """What it carries at most: the rate of the medium, or that of a shaper in front if that is lower."""
+        """The lower of the rates of the medium and of the port's shaper; None: unknown."""
         return _least(self.rate_bps, _shaped_bps(self.queue))
 
 
 @dataclass(frozen=True)
 class Medium:
-    """Ports of which one transmits at a time."""
+    """A medium: ports of which one transmits at a time."""
 
     name: str
     kind: str
-    """The law that says which one, and for how long."""
+    """Kind of medium, which determines the order and the length of transmissions."""
     ports: tuple[Port, ...]
     params: Mapping[str, Any]
-    """What the law goes by, as the plan has it."""
+    """Parameters in the format of the plan."""
     where: str
-    """The part of the scenario that describes it, for messages."""
+    """The part of the scenario that describes the medium, for messages."""
 
     @property
     def stream(self) -> str:
-        """What its random numbers are called."""
+        """Name of the medium's random number stream."""
         return self.name
 
 
 Hop = Link | Port
-"""What a packet crosses."""
+"""A link or a port that a packet crosses."""
 Route = tuple[int, ...]
-"""The hops of data or of ACKs in order, each the number of a link or, counted on from the links, of a port
-of a medium."""
+"""The hops of data or ACKs, in order. A hop is the index of a link; the ports of media are counted after all
+links."""
 
 
 class HandOver(NamedTuple):
-    """A port that hands what has not left it over to another one."""
+    """A handover: a port forwards its waiting packets to a port of another cell."""
 
     at_s: float
     gap_s: float
     source: int
-    """The number of the port as a hop."""
+    """Index of the old port as a hop."""
     target: int
+    """Index of the new port as a hop."""
 
 
 class Reroute(NamedTuple):
-    """Other routes of data and of ACKs from a time on; `None`: as before."""
+    """New routes of data and ACKs from a time on; `None`: unchanged."""
 
     at_s: float
     forward: Route | None
@@ -160,28 +161,28 @@ class Reroute(NamedTuple):
 
 
 class Way(NamedTuple):
-    """Routes of data and of ACKs that a controller may choose; `None`: as before."""
+    """A pair of routes, of data and ACKs, that a controller can choose; `None`: unchanged."""
 
     forward: Route | None
     reverse: Route | None
 
 
 class Steering(NamedTuple):
-    """The controller that chooses the route of a flow, by its number, and the ways."""
+    """The index of the controller that chooses the route of a flow, and the routes that it chooses from."""
 
     controller: int
     ways: tuple[Way, ...]
 
 
 class Relayed(NamedTuple):
-    """What a host does with the data of a connection that ends there: it sends it on over another one."""
+    """A host that terminates a connection and sends its data on over another one."""
 
     buffer_bytes: int
-    """Payload that it holds between the two."""
+    """Buffer for payload between the two connections."""
     where: str
-    """The part of the scenario that says so, for messages."""
+    """The part of the scenario that terminates the connection, for messages."""
     cca: Cca | None = None
-    """The algorithm of the connection from it; None: that of the one before."""
+    """Algorithm of the second connection. None: that of the first."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -190,32 +191,32 @@ class RoutedFlow:
 
     name: str
     stream: str
-    """What its random numbers are called."""
+    """Name of the flow's random number stream."""
     flow: Flow
     tcp: Tcp
     source: str
-    """The node that sends data. Where no link leads from it, or from the end of a link to the beginning of
-    the next one, the two nodes stand side by side."""
+    """The node that sends data. If the route's first link starts at another node, the two are at the same
+    place; likewise for the end of a link and the start of the next one."""
     target: str
     """The node that receives data."""
     forward: Route
     reverse: Route
     reroutes: tuple[Reroute, ...] = ()
-    """Other routes from given times on, in the order of time."""
+    """Changes of the route, in the order of time."""
     steering: Steering | None = None
     relayed: Relayed | None = None
-    """It sends on, from a host that ends TCP, what the flow before it in the network brings there."""
+    """The terminating host from which this connection forwards the data of the previous one, or None."""
     shares_hosts: bool = False
-    """Whether other flows may begin or end where it does although it does not say so itself."""
+    """Whether other flows may use the same end nodes even if the scenario does not name `hosts`."""
 
     @property
     def later(self) -> tuple[Reroute | Way, ...]:
-        """Every other route that it takes or may take."""
+        """All later routes that the flow takes or may take."""
         return (*self.reroutes, *(self.steering.ways if self.steering else ()))
 
     @property
     def hosts(self) -> tuple[str, str] | None:
-        """Where it begins and ends; None: at hosts that no other flow has."""
+        """The sending and the receiving host; None: hosts that no other flow uses."""
         if self.shares_hosts:
             return self.source, self.target
         ends = self.flow.source, self.flow.target
@@ -224,23 +225,23 @@ class RoutedFlow:
 
 @dataclass(frozen=True)
 class Network:
-    """Every node, link, medium and single flow of a scenario; queues are limited in packets or in bytes."""
+    """All nodes, links, media and single flows of a scenario. Limits of queues are in packets or bytes."""
 
     nodes: tuple[Node, ...]
-    """Names are unique."""
+    """The nodes; their names are unique."""
     links: tuple[Link, ...]
     flows: tuple[RoutedFlow, ...]
     media: tuple[Medium, ...] = ()
     hand_overs: tuple[HandOver, ...] = ()
-    """In the order of time."""
+    """Handovers in the order of time."""
 
     @cached_property
     def hops(self) -> tuple[Hop, ...]:
-        """What the numbers of a route stand for: every link, and behind them every port of every medium."""
+        """All hops by their index in routes: the links, then the ports of all media."""
         return (*self.links, *chain.from_iterable(medium.ports for medium in self.media))
 
     def base_rtt_s(self, routed: RoutedFlow) -> float:
-        """Propagation along the route of the data and back along that of the ACKs, without serialisation."""
+        """Return the propagation delay of the data's route and the ACKs' route, without serialisation."""
         return sum(self.hops[i].delay_ns for i in (*routed.forward, *routed.reverse)) / NANOSECONDS
 
 
@@ -253,7 +254,7 @@ def _least(*rates_bps: int | None) -> int | None:
 
 
 def unused(name: str, taken: Container[str]) -> str:
-    """A name for a node, other than those that are taken."""
+    """Return a name for a node that is not taken."""
     while name in taken:
         name += "-"
     return name

@@ -1,4 +1,4 @@
-"""Routes of flows over time: their own changes, and those of the links that they cross."""
+"""Changes of the routes of flows: their own reroutes, and those of the links that they cross."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -13,7 +13,7 @@ from fullpipe.scenario.network.shortest_paths import NoRouteError, Router
 
 @dataclass(frozen=True)
 class Replacement:
-    """From a time on, what would cross a link crosses others instead."""
+    """A reroute of links: from a time on, packets that would cross a link cross other hops instead."""
 
     at_s: float
     ways: Ways
@@ -23,14 +23,14 @@ class Replacement:
 def replacements(
     described: Iterable[tuple[GraphLink, int]], links: Sequence[Link], router: Router, duration_s: float
 ) -> list[Replacement]:
-    """Everything that is moved from one link to others, in the order of time.
+    """Return all reroutes of links in the order of time.
 
     Args:
-        described: Links as the scenario describes them, each with its number; that of the other direction
-            of a duplex link is the next.
-        links: As they are laid out.
+        described: Links of the scenario, each with its index in `links`. The opposite direction of a duplex
+            link has the next index.
+        links: The links of the network.
         router: Finds the routes.
-        duration_s: Of the run.
+        duration_s: Duration of the run.
 
     Raises:
         ProblemsError: If the ends of a link are not connected by one of its reroutes.
@@ -48,7 +48,7 @@ def replacements(
 
 
 def _instead(both: Sequence[Link], number: int, router: Router, reroute: RerouteModel) -> Iterator[Route]:
-    """What is crossed instead of a link, and of its other direction if it has one."""
+    """Yield the route that replaces a link, and the one that replaces its opposite if it is duplex."""
     there, *again = both
     yield router.route([there.source, *reroute.via, there.target]) if reroute.via else (number,)
     for back in again:
@@ -58,10 +58,10 @@ def _instead(both: Sequence[Link], number: int, router: Router, reroute: Reroute
 def fixed_reroutes(
     flow: Flow, router: Router, replaced: Sequence[Replacement], duration_s: float
 ) -> Iterator[Reroute]:
-    """Every change of the routes of a flow, in the order of time; at equal times its own come first.
+    """Yield every change of a flow's routes in the order of time. At equal times, its own reroutes are first.
 
     Raises:
-        NoRouteError: If there is no such route.
+        NoRouteError: If no such route exists.
     """
     planned = dict(zip(("data", "acks"), _both(flow, flow.via, router), strict=True))
     instead: dict[str, dict[int, Route]] = {"data": {}, "acks": {}}

@@ -1,4 +1,4 @@
-"""The ways that controllers of routes choose among, as routes of flows."""
+"""The routes from which route controllers choose."""
 
 from collections.abc import Sequence
 
@@ -14,10 +14,10 @@ def steers(controller: RouteController, flow: Flow) -> bool:
 
 
 def steering(controllers: Sequence[RouteController], flow: Flow, router: Router) -> Steering | None:
-    """Which controller chooses the route of a flow, and among which; None: it stays where it is.
+    """Return the controller of a flow's route with the possible routes, or None if it has no controller.
 
     Raises:
-        NoRouteError: If there is no such route.
+        NoRouteError: If no such route exists.
     """
     for number, controller in enumerate(controllers):
         if steers(controller, flow):

@@ -6,32 +6,32 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 BACKWARD = "-reverse"
-"""How the name of a link's other direction ends."""
+"""Suffix of the name of a link's opposite direction."""
 
 
 @dataclass(frozen=True)
 class Edge:
-    """A link, or a port of a medium and one node that it reaches."""
+    """A link, or a port of a medium together with one node that it reaches."""
 
     source: str
     target: str
     delay_ns: int
     hop: int
-    """The number of the link or port."""
+    """Index of the link or port as a hop."""
     name: str
-    """How a route names it that leads over it."""
+    """Name of the edge in `via`."""
 
 
 _Step = tuple[str, int]
-"""The node before, and the place of the edge from there in the list."""
+"""The previous node, and the index of the edge from it."""
 
 
 class NoRouteError(ValueError):
-    """There is no route from one node to the next."""
+    """No route connects one node to the next."""
 
 
 class Router:
-    """Shortest paths by delay, then by number of edges, then by their order."""
+    """Shortest paths by delay, then by number of edges, then by the order of edges."""
 
     def __init__(self, edges: Sequence[Edge]) -> None:
         self._edges = edges
@@ -43,9 +43,9 @@ class Router:
         self._routes: dict[tuple[str, str], tuple[int, ...]] = {}
 
     def route(self, stops: Sequence[str]) -> tuple[int, ...]:
-        """The hops from the first stop to the last, past all others in order.
+        """Return the hops from the first stop to the last through all stops in order.
 
-        The first and the last are nodes, those between may be links or ports.
+        The first and the last stop are nodes; the others can also be links or ports.
 
         Raises:
             NoRouteError: If two stops are not connected in that direction.
@@ -63,10 +63,10 @@ class Router:
         return tuple(hops)
 
     def back(self, stops: Sequence[str]) -> tuple[int, ...]:
-        """The route of the ACKs: from the last stop to the first, links the other way round.
+        """Return the route of ACKs, from the last stop to the first, with opposite links.
 
         Raises:
-            NoRouteError: If two stops are not connected in that direction, or a link has no other direction.
+            NoRouteError: If two stops are not connected in that direction, or a link has no opposite.
         """
         return self.route([self._opposite(stop) for stop in reversed(stops)])
 
@@ -81,7 +81,7 @@ class Router:
         return opposite
 
     def _shortest(self, source: str, target: str) -> tuple[int, ...]:
-        """The shortest path. Raises NoRouteError."""
+        """Return the shortest path. Raises NoRouteError."""
         if (source, target) not in self._routes:
             steps = self._from(source)
             if target != source and target not in steps:
@@ -95,7 +95,7 @@ class Router:
         return self._routes[source, target]
 
     def _from(self, source: str) -> dict[str, _Step]:
-        """The last step of the shortest path to every node that can be reached, by Dijkstra's algorithm."""
+        """Return the last step of the shortest path to every reachable node, by Dijkstra's algorithm."""
         if source not in self._trees:
             steps: dict[str, _Step] = {}
             costs, done = {source: (0, 0)}, set[str]()
@@ -118,7 +118,7 @@ class Router:
 
 
 def _is_before(one: _Step, other: _Step, steps: Mapping[str, _Step]) -> bool:
-    """Whether of two paths with as many links one takes the earlier link where they part."""
+    """Whether one of two paths of equal length takes the earlier edge where they diverge."""
     while one[0] != other[0]:
         one, other = steps[one[0]], steps[other[0]]
     return one[1] < other[1]

@@ -1,4 +1,4 @@
-"""Sizes of queues relative to a link or a path, such as "50 ms" and "1 bdp", made absolute."""
+"""Conversion of relative queue sizes, such as "50 ms" and "1 bdp", to packets or bytes."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
@@ -14,7 +14,7 @@ H = TypeVar("H", Link, Port)
 
 
 def sized(network: Network) -> Network:
-    """A network with queues that count packets or bytes; relative sizes need the flows that cross.
+    """Return a network whose queue limits are in packets or bytes.
 
     Raises:
         ProblemsError: If a size is relative to a link that has no rate or no flow.
@@ -49,7 +49,7 @@ class _Crossing(NamedTuple):
 
 
 def _circles(routed: RoutedFlow) -> Iterator[tuple[int, ...]]:
-    """The hops of every round trip that a flow makes, one after the other as its routes change."""
+    """Yield the hops of a flow's round trip, for every route that it takes or may take."""
     forward, reverse = routed.forward, routed.reverse
     yield (*forward, *reverse)
     for reroute in routed.later:
@@ -58,11 +58,11 @@ def _circles(routed: RoutedFlow) -> Iterator[tuple[int, ...]]:
 
 
 _SEGMENT_BYTES = 1_514
-"""Of a link that no flow crosses."""
+"""Segment size for a link that no flow crosses."""
 
 
 def _absolute(hop: Hop, crossing: Sequence[_Crossing]) -> DropTail | Discipline:
-    """The queue with a limit in packets or bytes."""
+    """Return the queue of a hop with its limit in packets or bytes."""
     queue, where = hop.queue, f"{hop.where}.queue.size"
     if queue is None or hop.limit_bps is None:
         what = "BDP" if queue and queue.size_bdp else "time in which a queue drains"

@@ -1,4 +1,4 @@
-"""Hosts that end TCP: a flow whose data passes one is two connections, back to back."""
+"""Hosts that terminate TCP: a flow through such a host is split into two connections."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -9,11 +9,11 @@ from fullpipe.scenario.model.hosts import Host
 from fullpipe.scenario.network.parts import Hop, Port, Relayed, Route, RoutedFlow
 
 _BUFFER_BYTES = 256 << 10
-"""What a host that ends TCP holds, unless it says so."""
+"""Default buffer of a terminating host."""
 
 
 def terminating(hosts: Sequence[Host]) -> dict[str, Relayed]:
-    """What the hosts that end TCP do, by their names."""
+    """Return the hosts that terminate TCP, by name."""
     return {
         host.name: Relayed(host.proxy_buffer_bytes or _BUFFER_BYTES, f"hosts[{i}].terminated", host.proxy_cca)
         for i, host in enumerate(hosts)
@@ -24,10 +24,10 @@ def terminating(hosts: Sequence[Host]) -> dict[str, Relayed]:
 def connections(
     routed: RoutedFlow, hosts: Mapping[str, Relayed], hops: Sequence[Hop]
 ) -> Iterator[RoutedFlow]:
-    """The connections that a flow is, from its sender on: one, and one more for each such host on its way.
+    """Yield the connections of a flow from its sender on: one, and one more per terminating host.
 
     Raises:
-        ProblemsError: If the flow cannot be ended at a host that it passes.
+        ProblemsError: If the flow cannot be terminated at a host that it passes.
     """
     first = next((host for host in _passed(routed.forward, hops) if host in hosts), None)
     if routed.flow.datagrams or first is None:
@@ -68,12 +68,12 @@ def _check(routed: RoutedFlow, relayed: Relayed, host: str) -> None:
 
 
 def _passed(route: Route, hops: Sequence[Hop]) -> list[str]:
-    """The nodes between the ends of a route, in order, at which something is sent on."""
+    """Return the forwarding nodes between the ends of a route, in order."""
     return [_origin(hops[i]) for i in route[1:]]
 
 
 def _cut(route: Route, host: str, hops: Sequence[Hop]) -> tuple[Route, Route]:
-    """What of a route is before a host that it passes, and what is behind it."""
+    """Split a route at a host that it passes."""
     place = 1 + _passed(route, hops).index(host)
     return route[:place], route[place:]
 

@@ -1,4 +1,4 @@
-"""The changes of a link, however they are written, as one list of steps in the order of time."""
+"""Changes, shapes and trace of a link as one list of steps in the order of time."""
 
 import math
 from bisect import bisect_right
@@ -16,9 +16,9 @@ from fullpipe.scenario.model.link.service import Trace
 from fullpipe.scenario.quantities import to_nanoseconds
 
 Values = Mapping[str, Any]
-"""Quantities of a link as the plan has them: rate_bps, delay_ns, loss, limit."""
+"""Values of a link in the format of the plan: rate_bps, delay_ns, loss, limit."""
 Step = tuple[int, Values]
-"""From a time in nanoseconds on, a link is like that; what is not there stays as it is."""
+"""A time in nanoseconds and the values of a link from then on. Missing values do not change."""
 _WAVES: Mapping[str, Callable[[float], float]] = {
     "sine": lambda phase: (1 + math.sin(2 * math.pi * phase)) / 2,
     "triangle": lambda phase: 1 - abs(2 * phase - 1),
@@ -28,7 +28,7 @@ _WAVES: Mapping[str, Callable[[float], float]] = {
 
 
 def values_of(state: State) -> Values:
-    """A state as the plan has it."""
+    """Return a state in the format of the plan."""
     found: dict[str, Any] = {}
     if state.rate_bps is not None:
         found["rate_bps"] = state.rate_bps
@@ -42,17 +42,19 @@ def values_of(state: State) -> Values:
 
 
 def timeline(link: LinkModel, first: Values, duration_s: float, where: str) -> list[Step]:
-    """Every step of a link until the end of the run, in the order of time, and one more if it ends in an
-    outage. `step_counts` says beforehand how many.
+    """Return every step of a link until the end of the run, in the order of time.
+
+    If the run ends during an outage, the step that ends it is included. `step_counts` estimates the number of
+    steps beforehand.
 
     Args:
-        link: What changes.
-        first: What it is like at the beginning, as far as it is known.
-        duration_s: When the run ends.
+        link: The link.
+        first: Its initial values, as far as they are known.
+        duration_s: Duration of the run.
         where: The link's place in the scenario, for messages.
 
     Raises:
-        ProblemsError: If a shape needs to know what is not known.
+        ProblemsError: If a shape needs a value that is unknown.
     """
     end = to_nanoseconds(duration_s)
     steps = [(to_nanoseconds(change.at_s), values_of(change)) for change in link.changes or ()]
@@ -76,7 +78,7 @@ def timeline(link: LinkModel, first: Values, duration_s: float, where: str) -> l
 
 
 def step_counts(link: LinkModel, duration_s: float) -> Iterator[tuple[str, float]]:
-    """How many steps a link makes, before any is made: about so many for each part of it that makes some."""
+    """Yield the approximate number of steps of each part of a link, without generating them."""
     yield "changes", len(link.changes or ())
     rows = None if link.trace is None else link.trace.steps
     if link.trace is not None and rows is not None:
@@ -94,7 +96,7 @@ def _steps_of(ramp: Ramp) -> int:
 
 
 def _between_steps_s(shape: Spike | Cycle | Wave | MarkovChannel) -> float:
-    """Mean time between two steps; for ever if there are only a few."""
+    """Return the mean time between two steps; infinity for a single spike."""
     match shape:
         case Spike():
             return math.inf if shape.every_s is None else shape.every_s / 2
@@ -107,7 +109,7 @@ def _between_steps_s(shape: Spike | Cycle | Wave | MarkovChannel) -> float:
 
 
 class _History:
-    """What a link is like at any time, as far as given steps say."""
+    """The values of a link at any time, from given steps."""
 
     def __init__(self, first: Values, steps: Iterable[Step]) -> None:
         self._times: dict[str, list[int]] = {}
@@ -118,7 +120,7 @@ class _History:
                 self._values.setdefault(key, []).append(value)
 
     def at(self, key: str, time_ns: int, where: str) -> Any:
-        """A quantity at a time, steps of that very time included."""
+        """Return a value at a time, including steps at that time. Raises ProblemsError if it is unknown."""
         n = bisect_right(self._times.get(key, []), time_ns)
         if n == 0:
             name = {"rate_bps": "rate", "delay_ns": "delay", "limit": "limit of the queue"}.get(key, key)
@@ -128,7 +130,7 @@ class _History:
 
 @lru_cache(maxsize=8)
 def _recorded(trace: Trace, end_ns: int) -> Sequence[Step]:
-    """The rows of a CSV; a scenario is laid out several times, and a recording may be long."""
+    """Return the rows of a CSV as steps. Cached, as a scenario is resolved several times."""
     rows = trace.steps
     if rows is None:
         return ()
@@ -197,7 +199,7 @@ def _wave(wave: Wave, where: str) -> Iterator[Step]:
 
 
 def _until(steps: Iterator[Step], end_ns: int, grace: int = 10_000) -> Iterator[Step]:
-    """Steps before the end and, after an outage that the run ends in, the next one that is none."""
+    """Yield the steps before the end of the run and, if it ends in an outage, those until the outage ends."""
     late = 0
     outage = False
     for at, values in steps:
@@ -210,7 +212,7 @@ def _until(steps: Iterator[Step], end_ns: int, grace: int = 10_000) -> Iterator[
 
 
 def _between(low: Values, high: Values, share: float, where: str) -> Values:
-    """What lies between two states, a share of the way from one to the other."""
+    """Interpolate between two states."""
     return {key: _mixed(low[key], high[key], share, where) for key in high}
 
 

@@ -1,1 +1,1 @@
-"""Reading scenario files: TOML, paths into it, and lines that say what is wrong."""
+"""Reading of scenario files: TOML, dotted paths, and error messages."""

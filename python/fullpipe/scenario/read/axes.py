@@ -1,4 +1,4 @@
-"""The axes of a sweep: a path with its values, linked paths, and named variants."""
+"""The axes of a sweep: a path with its values, several linked paths, or named variants."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import product
@@ -8,21 +8,21 @@ from fullpipe.errors import ScenarioError, shown, suggestion
 from fullpipe.scenario.read import dotted
 
 Axis = Sequence[Any] | Mapping[str, Mapping[str, Any]]
-"""What stands behind a key of `[sweep]`: the values of its paths, or the variants by name."""
+"""The value of a key of `[sweep]`: the values of its paths, or the variants by name."""
 Sweep = Mapping[str, Axis]
 
 
 class Step(NamedTuple):
-    """A place on an axis, or, of all axes together, a point of the sweep."""
+    """A place on one axis, or a point of the sweep, which is a place on all axes."""
 
     named: Mapping[str, Any]
-    """What says which: a path and its value, or the key of variants and the name of one."""
+    """Identification of the place: a path and its value, or the key of variants and a variant's name."""
     values: Mapping[str, Any]
-    """The values that the scenario has there, by path."""
+    """The scenario's values at the place, by path."""
 
 
 def paths_of(key: str) -> list[str]:
-    """The paths of a key of `[sweep]`, which commas link.
+    """Return the paths of a key of `[sweep]`, which are separated by commas.
 
     >>> paths_of("flows.0.cca, flows.1.cca")
     ['flows.0.cca', 'flows.1.cca']
@@ -31,10 +31,10 @@ def paths_of(key: str) -> list[str]:
 
 
 def steps(key: str, axis: Axis) -> list[Step]:
-    """The places on an axis, in their order.
+    """Return the places on an axis, in order.
 
     Raises:
-        ScenarioError: If a list among the values of linked paths does not have one for each of them.
+        ScenarioError: If a list among the values of linked paths does not have one value per path.
     """
     if isinstance(axis, Mapping):
         return [Step({key: name}, values) for name, values in axis.items()]
@@ -45,20 +45,20 @@ def steps(key: str, axis: Axis) -> list[Step]:
 
 
 def each_path(key: str, value: Any) -> dict[str, Any]:
-    """What is set at each path of a key, which may link several with commas as `[sweep]` does.
+    """Return the value at each path of a key, which can link several paths with commas as in `[sweep]`.
 
     >>> each_path("flows.0.cca, flows.1.cca", "bbr1")
     {'flows.0.cca': 'bbr1', 'flows.1.cca': 'bbr1'}
 
     Raises:
-        ScenarioError: If a list does not have a value for each of several paths.
+        ScenarioError: If a list does not have one value per path.
     """
     paths = paths_of(key)
     return {key: value} if len(paths) == 1 else _of_each(key, paths, value)
 
 
 def _of_each(key: str, paths: Sequence[str], value: Any) -> dict[str, Any]:
-    """The value of each of linked paths: that in the list at its place, or the same of all."""
+    """Return the value of each linked path: its item of a list, or a common value."""
     if not isinstance(value, list | tuple):
         return dict.fromkeys(paths, value)
     if len(value) != len(paths):
@@ -69,7 +69,7 @@ def _of_each(key: str, paths: Sequence[str], value: Any) -> dict[str, Any]:
 
 
 def points(sweep: Sweep) -> Iterator[Step]:
-    """Every combination of the places on all axes; the last axis changes fastest."""
+    """Yield every combination of the places on all axes; the last axis changes fastest."""
     for combined in product(*(steps(key, axis) for key, axis in sweep.items())):
         yield Step(
             {name: value for step in combined for name, value in step.named.items()},
@@ -78,7 +78,7 @@ def points(sweep: Sweep) -> Iterator[Step]:
 
 
 def paths(sweep: Sweep) -> list[str]:
-    """Every path that is swept, as often as axes have it."""
+    """Return every swept path, once per axis that has it."""
     return [path for key, axis in sweep.items() for path in _paths(key, axis)]
 
 
@@ -89,10 +89,10 @@ def _paths(key: str, axis: Axis) -> Iterable[str]:
 
 
 def pinned(sweep: Sweep, path: str, value: Any) -> tuple[dict[str, Axis], Mapping[str, Any]]:
-    """A sweep in which a path, or the key of variants, has one value, and what is set then, by path.
+    """Fix a path, or the key of variants, to one value. Return the remaining sweep and the values by path.
 
     Raises:
-        ScenarioError: If the path is a part of what is swept as a whole, or one of those that variants set.
+        ScenarioError: If the path lies inside a swept table, or is set by variants.
     """
     if isinstance(variants := sweep.get(path), Mapping):
         if value not in variants:
@@ -117,7 +117,7 @@ def _check_pinned(path: str, swept: str, variants: str | None) -> None:
 
 
 def _without(key: str, axis: Sequence[Any], path: str) -> "dict[str, Axis] | Sequence[Any]":
-    """The axis without a path: as it is if it does not have it, and nothing if it has no other."""
+    """Return an axis without a path. It is empty without other paths, and unchanged if it lacks the path."""
     linked = paths_of(key)
     kept = [swept for swept in linked if not dotted.covers(path, swept)]
     if len(kept) == len(linked):

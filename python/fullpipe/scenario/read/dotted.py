@@ -1,4 +1,4 @@
-"""Dotted paths into a scenario as it is written: `topology.bottleneck.queue.packets`, `flows.0.cca`."""
+"""Dotted paths into scenario data, such as `topology.bottleneck.queue.packets` and `flows.0.cca`."""
 
 import re
 from copy import copy
@@ -8,22 +8,22 @@ from fullpipe.errors import ScenarioError, brief
 
 Tree = dict[str, Any]
 MAX_PARTS = 50
-"""Of a path; a scenario has some eight levels."""
+"""Most parts of a path; a scenario has about eight levels."""
 EVERY = "*"
-"""In a path: every entry of a list."""
+"""Part of a path that matches every entry of a list."""
 _SHORT = {"cca": "kind", "queue": "kind", "workload": "kind", "trace": "file"}
-"""What may be written as text, and which key of its table that is."""
+"""Keys whose table can be written as text, and the key of the table that the text sets."""
 _DIGITS = 9
-"""Of the number of an entry."""
+"""Most digits of an entry's number."""
 
 
 def normal(path: str) -> str:
-    """One spelling per path: `flows[0].cca` is `flows.0.cca`."""
+    """Return the canonical spelling of a path: `flows[0].cca` becomes `flows.0.cca`."""
     return re.sub(r"\[(\d+)\]", r".\1", path).strip()
 
 
 def covers(path: str, other: str) -> bool:
-    """Whether `path` is `other` or a part of the tree that holds it; `*` is every entry of a list.
+    """Whether `path` is `other` or contains it; `*` matches every entry of a list.
 
     >>> covers("flows.*.cca", "flows.0.cca.preset")
     True
@@ -33,7 +33,7 @@ def covers(path: str, other: str) -> bool:
 
 
 def of_every(path: str) -> str:
-    """The path of every entry in place of one.
+    """Return a path with `*` in place of every number of an entry.
 
     >>> of_every("flows.0.cca")
     'flows.*.cca'
@@ -46,15 +46,13 @@ def _is_within(part: str, other: str) -> bool:
 
 
 def replaced(tree: Tree, path: str, value: object) -> Tree:
-    """A copy of `tree` with `value` at `path`; tables on the way are made when they are missing.
+    """Return a copy of `tree` with `value` at `path`. Missing tables along the path are created.
 
-    The copy shares with `tree` all that is not on the way.
-
-    What is written as a name, such as an algorithm, becomes a table when one of its parameters is set. `*`
-    in place of the number of an entry is every entry.
+    The copy shares all parts outside the path with `tree`. A name, such as that of an algorithm, becomes a
+    table when one of its parameters is set. `*` stands for every entry of a list.
 
     Raises:
-        ScenarioError: If the path has no place in the tree.
+        ScenarioError: If the path does not fit the tree.
     """
     parts = normal(path).split(".")
     if not all(parts) or len(parts) > MAX_PARTS:
@@ -70,14 +68,14 @@ def replaced(tree: Tree, path: str, value: object) -> Tree:
 
 
 def _keys(node: Any, part: str, path: str) -> list[Any]:
-    """The keys in a table or a list that a part of a path is."""
+    """Return the keys in a table or a list that match a part of a path."""
     if not isinstance(node, list):
         return [part]
     return list(range(len(node))) if part == EVERY else [_index(node, part, path)]
 
 
 def _step(node: Any, key: Any, path: str) -> Any:
-    """A copy of the table or list at a key, which takes its place."""
+    """Replace the table or list at a key by a copy, and return the copy."""
     if isinstance(node, dict):
         node.setdefault(key, {})
     if key in _SHORT and isinstance(node[key], str):
@@ -91,7 +89,7 @@ def _step(node: Any, key: Any, path: str) -> Any:
 def _index(node: list[Any], part: str, path: str) -> int:
     if not part.isdecimal():
         where = f'{brief(path)}: "{brief(part)}"'
-        raise ScenarioError([f"{where} is not a number; list entries are addressed by number, as in flows.0.cca"])
+        raise ScenarioError([f"{where} is not a number; entries have numbers, as in flows.0.cca"])
     if len(part) > _DIGITS or int(part) >= len(node):
         missing = f"{brief(path)}: there is no number {brief(part)}"
         raise ScenarioError([f"{missing}; the list has {len(node)}, counted from 0"])

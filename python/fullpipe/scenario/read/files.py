@@ -1,4 +1,4 @@
-"""Reading scenario files, with everything refused early that cannot be one."""
+"""Reading of scenario files. Files that cannot be a scenario are refused early."""
 
 from codecs import BOM_UTF8
 from collections.abc import Mapping
@@ -12,19 +12,19 @@ from fullpipe.scenario.read.toml import MAX_DEPTH, TooDeepError, parsed
 
 MAX_FILE_BYTES = 1_000_000
 MAX_BITS = 1_024
-"""Of a number. Python writes no much larger ones."""
+"""Longest whole number. Python refuses to print much longer ones."""
 _SUFFIX = ".toml"
 _HARMLESS = frozenset({bool, float, type(None)})
-"""Types of which `check_plain` refuses nothing."""
+"""Types whose values `check_plain` never refuses."""
 _FILES = ("file", "trace", "light")
 """Keys whose text names a file."""
 
 
 def read_text(path: Path) -> str:
-    """The text of a scenario file.
+    """Return the text of a scenario file.
 
     Raises:
-        ScenarioError: If it is missing, not a regular file, unreadable, too large, or not UTF-8.
+        ScenarioError: If the file is missing, not regular, unreadable, too large, or not UTF-8.
     """
     try:
         check_input(path)
@@ -45,7 +45,7 @@ def read_text(path: Path) -> str:
     if len(data) > MAX_FILE_BYTES:
         raise ScenarioError([f"{path}: larger than 1 MB; a scenario is a short TOML file"])
     try:
-        return data.removeprefix(BOM_UTF8).decode()  # some editors begin a file with a mark
+        return data.removeprefix(BOM_UTF8).decode()  # some editors write a byte order mark
     except UnicodeDecodeError as error:
         raise ScenarioError(
             [f"{path}: byte {error.start} is not UTF-8; save the file as UTF-8 text"]
@@ -53,10 +53,10 @@ def read_text(path: Path) -> str:
 
 
 def parse_toml(text: str, source: str | None = None) -> dict[str, Any]:
-    """TOML as plain data; `source` is where the text is from.
+    """Parse TOML into plain data; `source` names the text in errors.
 
     Raises:
-        ScenarioError: If it is not TOML; the line says where.
+        ScenarioError: If the text is not TOML. The message has the line.
     """
     where = f"{source}: " if source else ""
     try:
@@ -71,7 +71,7 @@ def parse_toml(text: str, source: str | None = None) -> dict[str, Any]:
 
 
 def check_plain(data: object, where: str = "") -> None:
-    """Refuse what no scenario holds and no recursion should meet; `where` begins the message.
+    """Refuse data that no scenario has, and that could break recursive code. `where` begins the message.
 
     Raises:
         ScenarioError: If tables and lists are too deeply nested, text is not Unicode, or a number is huge.
@@ -93,7 +93,7 @@ def check_plain(data: object, where: str = "") -> None:
 
 
 def holds_none(data: object) -> bool:
-    """Whether there is a None among plain data, however deep."""
+    """Whether plain data contains None at any depth."""
     if isinstance(data, Mapping):
         return any(map(holds_none, data.values()))
     return any(map(holds_none, data)) if isinstance(data, list | tuple) else data is None
@@ -109,9 +109,9 @@ def _check_text(text: str, where: str) -> None:
 
 
 def located(tree: Any, folder: Path) -> Any:
-    """Scenario data with the files that it names found beside the scenario's own.
+    """Return scenario data with file names made relative to the scenario's folder.
 
-    A plain name of which there is no file there may be that of one that comes with fullpipe.
+    A plain name without a file there can be a recording that ships with fullpipe.
     """
     if isinstance(tree, list):
         return [located(item, folder) for item in tree]
@@ -121,7 +121,7 @@ def located(tree: Any, folder: Path) -> Any:
 
 
 def _located(key: str, value: Any, folder: Path) -> Any:
-    paths = [path.strip().rpartition(".")[2] for path in key.split(",")]  # of a sweep, which may link several
+    paths = [path.strip().rpartition(".")[2] for path in key.split(",")]  # keys of a sweep can link paths
     if isinstance(value, str):
         return _beside(value, folder) if paths[-1] in _FILES else value
     if isinstance(value, list):
@@ -144,21 +144,21 @@ def _beside(name: str, folder: Path) -> str:
 
 
 def scenario_names() -> list[str]:
-    """The scenarios that come with fullpipe, in alphabetical order."""
+    """Return the names of the scenarios that ship with fullpipe, in alphabetical order."""
     found = _data("scenarios").iterdir()
     return sorted(entry.name.removesuffix(_SUFFIX) for entry in found if entry.name.endswith(_SUFFIX))
 
 
 def folder_of_names() -> Path:
-    """Where the scenarios that come with fullpipe are."""
+    """Return the folder of the scenarios that ship with fullpipe."""
     return _data("scenarios")
 
 
 def named_text(name: str) -> str:
-    """The TOML text of a scenario that comes with fullpipe.
+    """Return the TOML text of a scenario that ships with fullpipe.
 
     Raises:
-        UnknownNameError: If there is none of that name.
+        UnknownNameError: If no such scenario exists.
     """
     if name not in scenario_names():
         raise UnknownNameError("scenario", name, scenario_names())
@@ -166,5 +166,5 @@ def named_text(name: str) -> str:
 
 
 def _data(kind: str) -> Path:
-    """The folder of the scenarios, or of the recorded links, that come with fullpipe."""
+    """Return the folder of the scenarios or traces that ship with fullpipe."""
     return Path(__file__).parents[2] / "data" / kind

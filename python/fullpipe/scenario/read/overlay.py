@@ -1,4 +1,4 @@
-"""A scenario file that begins with another: `base`, the tables laid over it, and the paths that are set."""
+"""Scenario files that extend another one: `base`, tables that override it, and paths in `set`."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -9,24 +9,24 @@ from fullpipe.scenario.read import dotted, files
 
 BASE, SET, LABELS = "base", "set", "labels"
 MOST_BASES = 10
-"""Files of which each begins with the next."""
+"""Longest chain of files that extend one another."""
 _WHOLE = frozenset({"sweep"})
-"""Tables that take the place of those of the base."""
+"""Tables that replace those of the base as a whole."""
 
 
 def resolved(tree: dict[str, Any], folder: Path, depth: int = 0) -> dict[str, Any]:
-    """The data of a scenario without `base` and `set`: laid over the base, with files located.
+    """Return scenario data with `base` and `set` applied and file names resolved.
 
     Args:
-        tree: What a file holds.
-        folder: Where the file is, and the files that it names.
-        depth: How many files lead here.
+        tree: The content of a file.
+        folder: The folder of the file and of the files that it names.
+        depth: Number of files that led to this one.
 
     Raises:
-        ScenarioError: If a base cannot be read, is no name, or leads to too many others; or a path is wrong.
+        ScenarioError: If a base cannot be read, does not exist, or is nested too deeply; or a path is wrong.
     """
     own = {key: value for key, value in tree.items() if key not in (BASE, SET)}
-    labels = {LABELS: own.pop(LABELS)} if LABELS in own else {}  # words, none of which is a file
+    labels = {LABELS: own.pop(LABELS)} if LABELS in own else {}  # labels never name files
     made: dict[str, Any] = {**files.located(own, folder), **labels}
     if BASE in tree:
         made = _over(_base(tree[BASE], folder, depth), made)
@@ -51,7 +51,7 @@ def _base(name: object, folder: Path, depth: int) -> dict[str, Any]:
 
 
 def _over(base: Mapping[str, Any], own: Mapping[str, Any]) -> dict[str, Any]:
-    """Tables are laid over tables, key by key; one that says its kind, and whatever is no table, replaces."""
+    """Merge tables key by key. A table with a `kind`, and any other value, replaces that of the base."""
     made = dict(base)
     for key, value in own.items():
         before = made.get(key)

@@ -1,4 +1,4 @@
-"""From pydantic's errors to lines that say where, what, and what would be right."""
+"""Conversion of pydantic's errors to lines with the path, the mistake, and what to write instead."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
@@ -38,7 +38,7 @@ _BOUNDS = {
 
 @dataclass(frozen=True)
 class _Place:
-    """Where a mistake is: the path as one writes it, the field if there is one, and the keys beside it."""
+    """The place of a mistake: its path as written, its field if there is one, and the keys of its table."""
 
     path: str
     field: FieldInfo | None
@@ -46,13 +46,13 @@ class _Place:
 
 
 def problems(error: ValidationError, model: type[BaseModel]) -> list[str]:
-    """One line for every mistake that pydantic found in the data of a `model`, up to a readable number."""
+    """Return one line per mistake that pydantic found in the data of a `model`, up to `MOST_LINES`."""
     lines = (line for details in error.errors(include_url=False) for line in _lines(details, model))
     return first_lines(lines, error.error_count())
 
 
 def first_lines(lines: Iterable[str], count: int) -> list[str]:
-    """The first of about `count` lines without repetition, and how many more there are."""
+    """Return the first of about `count` lines without repetition, and a line that counts the others."""
     first = list(dict.fromkeys(islice(lines, MOST_LINES)))
     return first if count <= MOST_LINES else [*first, f"and {count - MOST_LINES} more"]
 
@@ -63,7 +63,7 @@ def _lines(details: ErrorDetails, model: type[BaseModel]) -> Iterator[str]:
         yield from context["error"].lines
         return
     if details["type"] == "too_short" and len(details["input"]) >= context["min_length"]:
-        return  # the items themselves are wrong, and have lines of their own
+        return  # the items themselves are wrong and have lines of their own
     place = _place(model, details["loc"])
     if details["type"].startswith("union_tag"):
         yield f"{place.path}.kind: {_tag(context, place)}"
@@ -103,7 +103,7 @@ def _message(details: ErrorDetails, context: Mapping[str, Any], place: _Place) -
 
 
 def _bound(bound: float, value: object) -> str:
-    """A bound in the unit of the quantity that was written, if it was one."""
+    """Return a bound in the unit of the given quantity, or as a plain number."""
     for quantity, scale in ((DURATION, NANOSECONDS), (RATE, 1), (SIZE, 1)):
         if bound and isinstance(value, str) and value.split()[-1] in quantity.units:
             return quantity.format(round(bound * scale))
@@ -111,7 +111,7 @@ def _bound(bound: float, value: object) -> str:
 
 
 def _tag(context: Mapping[str, Any], place: _Place) -> str:
-    """What is wrong with a `kind`; pydantic says what it may be of a wrong one, but not of a missing one."""
+    """Return the message for a wrong or missing `kind`. Pydantic lists the kinds only for a wrong one."""
     if "tag" in context:
         wrong = shown(context["tag"])
         return f"unknown value {wrong}{suggestion(str(context['tag']), _quoted(context['expected_tags']))}"
@@ -119,7 +119,7 @@ def _tag(context: Mapping[str, Any], place: _Place) -> str:
 
 
 def _kinds(field: FieldInfo | None) -> list[str]:
-    """The kinds of models that a field may hold, in the order of their declaration."""
+    """Return the kinds of models that a field can hold, in the order of their declaration."""
     models = models_in(field.annotation) if field else ()
     return [kind for model in models for kind in get_args(_field(model, "kind").annotation)]
 
@@ -134,12 +134,12 @@ def _example(place: _Place) -> str:
 
 
 def _quoted(expected: str) -> list[str]:
-    """The options in pydantic's text "'auto' or 'always'"."""
+    """Return the options in pydantic's text "'auto' or 'always'"."""
     return expected.split("'")[1::2]
 
 
 def _place(model: type[BaseModel], location: tuple[int | str, ...]) -> _Place:
-    """Follow pydantic's location through the models; the tags of unions are no part of the path."""
+    """Follow pydantic's location through the models. Tags of unions are not part of the path."""
     path, models = "", [model]
     field: FieldInfo | None = None
     siblings: tuple[str, ...] = ()
@@ -159,7 +159,7 @@ def _place(model: type[BaseModel], location: tuple[int | str, ...]) -> _Place:
 
 
 def _is_tag(part: str, model: type[BaseModel]) -> bool:
-    """Whether pydantic says with `part` that it chose this model of a union."""
+    """Whether `part` of a location is the tag of this model in a union."""
     return part == model.__name__ or part in get_args(_field(model, "kind").annotation)
 
 
@@ -168,7 +168,7 @@ def _keys(model: type[BaseModel]) -> dict[str, FieldInfo]:
 
 
 def _spellings(name: str, field: FieldInfo) -> list[str]:
-    """How a file may write the key of a field; the first is the one that fullpipe writes."""
+    """Return the spellings of a field's key in files. Fullpipe writes the first."""
     if isinstance(field.validation_alias, AliasChoices):
         return [str(choice) for choice in field.validation_alias.choices]
     return [field.alias or name]

@@ -1,6 +1,6 @@
-"""TOML text as plain data, in a time that grows with the length of the text.
+"""Parsing of TOML in time linear in the length of the text.
 
-`tomllib` takes the square of the number of parts of a dotted key, so keys are measured before it reads them.
+`tomllib` needs quadratic time in the parts of a dotted key, so the length of keys is checked first.
 """
 
 import re
@@ -8,7 +8,7 @@ import tomllib
 from typing import Any
 
 MAX_DEPTH = 50
-"""Tables and lists within each other, and parts of a key; a scenario has some eight."""
+"""Deepest nesting of tables and lists, and most parts of a key. A scenario has about eight levels."""
 
 _PART = r"""(?:[\w-]+|"[^"\\\n]*(?:\\.[^"\\\n]*)*"?|'[^'\n]*'?)"""
 _WORDS = rf'''
@@ -17,11 +17,11 @@ _WORDS = rf'''
     | \#[^\n]*  # a comment
     | (?P<key>{_PART}(?:[ \t]*\.[ \t]*{_PART}){{0,{MAX_DEPTH}}})  # a key, a number, or text of one line
 '''
-"""Every alternative also matches text without an end, so each character is looked at once."""
+"""Every alternative also matches unterminated text, so that each character is scanned once."""
 
 
 class TooDeepError(ValueError):
-    """A key of too many parts, or tables and lists within each other beyond what can be read."""
+    """A key with too many parts, or tables and lists nested too deeply for the parser."""
 
     def __init__(self) -> None:
         super().__init__(f"too deeply nested; a scenario has at most {MAX_DEPTH} levels")
@@ -32,7 +32,7 @@ def parsed(text: str) -> dict[str, Any]:
 
     Raises:
         TooDeepError: If a key has more than `MAX_DEPTH` parts, or nesting is too deep for the parser.
-        ValueError: If the text is not TOML; the message says where.
+        ValueError: If the text is not TOML. The message has the line.
     """
     _check_keys(text)
     try:
@@ -54,7 +54,7 @@ def value_of(text: str) -> Any:
 
 
 def _check_keys(text: str) -> None:
-    """Refuse a key of too many parts; dots in text and in comments do not count."""
+    """Refuse keys with too many parts. Dots in strings and comments do not count."""
     if all(line.count(".") < MAX_DEPTH for line in text.split("\n")):
         return  # a key is on one line
     for word in re.finditer(_WORDS, text, re.VERBOSE):

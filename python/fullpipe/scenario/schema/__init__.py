@@ -1,7 +1,7 @@
 """The JSON Schema of scenario files (draft 7), for editors: every key with type, range, default and meaning.
 
-What no schema can say, such as that one of two keys is given or that an end exists, is left to `Scenario`:
-a file that the schema refuses is no scenario, but for the case of names, and not the other way round.
+`Scenario` checks rules that a schema cannot express, such as that a link's end exists. So it may refuse files
+that the schema accepts. A file that the schema refuses is no scenario, except for the case of names.
 """
 
 from typing import Any
@@ -14,19 +14,19 @@ TITLE = "Scenario file of fullpipe"
 _BASE = {
     BASE: {
         "type": "string",
-        "description": "The name of a scenario, or a file, that this one begins with.",
+        "description": "Name or file of a scenario that this one extends.",
         "examples": ["single-cubic"],
     },
     SET: {
         "type": "object",
-        "description": "Over a base: paths and the values that they take in place of those there.",
+        "description": "Paths and the values that replace those of the base.",
         "examples": [{"flows.0.cca": "bbr3"}],
     },
 }
 
 
 def file_schema() -> dict[str, Any]:
-    """The schema of a scenario file, or of one that begins with another, in which any key may be missing."""
+    """Return the schema of a scenario file. A file with a base can omit any key."""
     whole = Definitions()
     part = Definitions(whole)
     scenario, over_base = whole.model(ScenarioModel), part.model(ScenarioModel)
@@ -43,7 +43,7 @@ def file_schema() -> dict[str, Any]:
 
 
 def _with_paths(made: dict[str, Any], name: str) -> dict[str, Any]:
-    """The definitions with `set` among the keys of a whole scenario."""
+    """Return the definitions with `set` among the keys of a whole scenario."""
     root = made[name]
     return {**made, name: {**root, "properties": {**root["properties"], SET: _BASE[SET]}}}
 

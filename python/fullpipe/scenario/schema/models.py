@@ -1,4 +1,4 @@
-"""Models as definitions of a schema: tables with keys, and what is chosen from a catalogue."""
+"""Schema definitions of models: tables with keys, and entries of catalogues."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ _KINDS = {"whole": "integer", "number": "number", "switch": "boolean", "list": "
 
 
 class Definitions(Types):
-    """Definitions by name, made as they are referred to.
+    """Definitions by name, created at the first reference.
 
     Args:
-        whole: If given, tables may lack any key, as those that are laid over a base. What lists hold is taken
-            from `whole`, as lists take the place of those of the base.
+        whole: Definitions of whole tables, if these are for tables that override a base and can omit any key.
+            Items of lists use `whole`, as a list replaces the list of the base.
     """
 
     def __init__(self, whole: Definitions | None = None) -> None:
@@ -34,23 +34,23 @@ class Definitions(Types):
 
     @property
     def in_lists(self) -> Definitions:
-        """What stands for the types in lists."""
+        """The definitions for items of lists."""
         return self._whole
 
     def model(self, cls: type[BaseModel]) -> Schema:
-        """A reference to the definition of a model."""
+        """Return a reference to the definition of a model."""
         name = f"{self._name(cls)}{'Part' if self._parts else ''}"
         if name not in self.made:
-            self.made[name] = {}  # it may refer to itself
+            self.made[name] = {}  # the model may refer to itself
             made = self._chosen(cls) if issubclass(cls, Chosen) else self._table(cls)
             self.made[name] = {"description": meaning(cls), **made}
         return {"$ref": f"#/definitions/{name}"}
 
     def tagged(self, models: Sequence[type[BaseModel]], key: str) -> Schema:
-        """A table that says its kind, unless it is laid over one that does.
+        """Return the schema of a table with a kind; the kind is required unless the table overrides a base.
 
-        Editors mark a mistake where it is, which they do not in a list of alternatives; and they complete
-        keys that stand in `properties`.
+        With if/then, editors mark a mistake at its place; with a list of alternatives they mark the table.
+        Editors complete the keys in `properties`.
         """
         references = [self.model(cls) for cls in models]
         tables = [self.made[reference["$ref"].rpartition("/")[2]] for reference in references]
@@ -71,7 +71,7 @@ class Definitions(Types):
         }
 
     def _name(self, cls: type[BaseModel]) -> str:
-        """The name of a model; of a second one of that name, with that of its module."""
+        """Return the name of a model. A second model of that name gets its module's name as prefix."""
         name = cls.__name__
         if self._models.setdefault(name, cls) is not cls:
             name = f"{cls.__module__.rpartition('.')[2].title()}{name}"
@@ -91,7 +91,7 @@ class Definitions(Types):
 
     def _described(self, field: FieldInfo) -> Schema:
         made = self.schema_of(field.annotation, [field])
-        made = {"allOf": [made]} if "$ref" in made else made  # beside a reference nothing counts
+        made = {"allOf": [made]} if "$ref" in made else made  # draft 7 ignores keywords beside $ref
         examples = [value for text in field.examples or () if (value := _value(text)) is not None]
         said: Schema = {"title": field.title} if field.title else {}
         if field.description:
@@ -105,7 +105,7 @@ class Definitions(Types):
         )
 
     def _chosen(self, cls: type[Chosen]) -> Schema:
-        """A name, or a table of a name and parameters."""
+        """Return the schema of a name, or of a table with a name and parameters."""
         own = {
             key: value
             for key, value in self._table(cls)["properties"].items()
@@ -129,14 +129,14 @@ class Definitions(Types):
 
 
 def _common(schemas: Sequence[Schema]) -> Schema:
-    """What stands for a key that several tables have; where they differ, what the first one says of it."""
+    """Return the schema of a key of several tables, or the first description if the schemas differ."""
     if all(schema == schemas[0] for schema in schemas):
         return schemas[0]
     return {"description": schemas[0].get("description", "")}
 
 
 def spellings(name: str, field: FieldInfo) -> Iterator[str]:
-    """The keys of a field: the one that is written first."""
+    """Yield the keys of a field in files, the preferred one first."""
     wanted = field.validation_alias
     others = wanted.choices if isinstance(wanted, AliasChoices) else [wanted]
     found = [field.serialization_alias or name, *(key for key in others if isinstance(key, str))]
@@ -150,7 +150,7 @@ def _default(field: FieldInfo) -> Any:
 
 
 def _param(param: catalogue.Param) -> Schema:
-    """A parameter of the catalogue; one whose kind is not said is like its default."""
+    """Return the schema of a parameter. A missing kind is derived from the default."""
     like = {bool: "boolean", int: "number", float: "number", str: "string"}.get(type(param.default))
     kind = _KINDS.get(param.kind) or like
     made: Schema = {"type": kind} if kind and not param.choices else {}
@@ -164,7 +164,7 @@ def _param(param: catalogue.Param) -> Schema:
 
 
 def _value(example: object) -> object:
-    """An example as a value: tables and lists are written as TOML; None if it is shortened."""
+    """Parse an example; tables and lists are written as TOML. Abridged examples give None."""
     if not isinstance(example, str) or example[:1] not in "[{":
         return example
     return None if "..." in example else tomllib.loads(f"x = {example}")["x"]

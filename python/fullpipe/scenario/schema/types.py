@@ -1,4 +1,4 @@
-"""Types as parts of a schema. TOML has no null: what may be None is what may be left out."""
+"""Schemas of types. TOML has no null: a field that can be None is a key that can be left out."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from fullpipe.scenario.quantities import OrWritten, Written
 
 Schema = dict[str, Any]
 QUANTITY = "x-quantity"
-"""A keyword that validators ignore: of which kind a text with a unit is."""
+"""Keyword for the kind of quantity of a text with a unit. Validators ignore it."""
 _PLAIN = {int: "integer", float: "number", str: "string", bool: "boolean"}
 _NUMBER = r"([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][+-]?[0-9]{1,3})?"
 _KEYWORDS = {
@@ -31,23 +31,23 @@ _WORDS = {"gt": "more than", "ge": "at least", "lt": "less than", "le": "at most
 
 
 class Types(ABC):
-    """What stands for a type; models are for those that know them."""
+    """Schemas of types. Subclasses add those of models."""
 
     @abstractmethod
     def model(self, cls: type[BaseModel]) -> Schema:
-        """What stands for a model."""
+        """Return the schema of a model."""
 
     @abstractmethod
     def tagged(self, models: Sequence[type[BaseModel]], key: str) -> Schema:
-        """What stands for one of several models that are told apart by a key."""
+        """Return the schema of one of several models, selected by a key."""
 
     @property
     @abstractmethod
     def in_lists(self) -> Types:
-        """What stands for the types in lists."""
+        """The schemas for items of lists."""
 
     def schema_of(self, annotation: Any, notes: Iterable[Any] = ()) -> Schema:
-        """What stands for a type with notes, such as limits."""
+        """Return the schema of a type with its annotations, such as limits."""
         notes = list(_flat(notes))
         if get_origin(annotation) is Annotated:
             base, *inner = get_args(annotation)
@@ -82,21 +82,21 @@ class Types(ABC):
 
 
 class _Tag:
-    """A discriminator that is the name of a key."""
+    """A discriminator given by the name of a key."""
 
     def __init__(self, discriminator: str) -> None:
         self.discriminator = discriminator
 
 
 def either(*schemas: Schema) -> Schema:
-    """Any of some schemas, each once."""
+    """Return the union of schemas, without duplicates."""
     flat = [one for schema in schemas for one in (schema["anyOf"] if [*schema] == ["anyOf"] else [schema])]
     once = [one for n, one in enumerate(flat) if one not in flat[:n]]
     return once[0] if len(once) == 1 else {"anyOf": once}
 
 
 def _flat(notes: Iterable[Any]) -> Iterable[Any]:
-    """Notes, those within fields among them."""
+    """Yield annotations, including those inside fields."""
     for note in notes:
         if isinstance(note, FieldInfo):
             yield from note.metadata
@@ -117,12 +117,12 @@ def _bounds(notes: Iterable[Any]) -> Mapping[str, Any]:
 
 
 def vars_of(note: Any) -> dict[str, Any]:
-    """The values of a limit by name."""
+    """Return the values of a limit by name."""
     return {name: getattr(note, name) for name in type(note).__dataclass_fields__}
 
 
 def _text(written: Written, notes: Iterable[Any]) -> Schema:
-    """Text with a unit. No schema compares such numbers: what the limits are is said."""
+    """Return the schema of text with a unit. Limits are given as text, as JSON Schema cannot check them."""
     sign = "[+-]?" if written.signed else r"\+?"
     units = "|".join(re.escape(unit) for unit in written.units)
     made: Schema = {
@@ -136,7 +136,7 @@ def _text(written: Written, notes: Iterable[Any]) -> Schema:
 
 
 def _limited(made: Schema, notes: Iterable[Any]) -> Schema:
-    """A schema with limits. Patterns of letters are left out: languages differ in what a letter is."""
+    r"""Add limits to a schema. Patterns with \w are omitted, as its meaning differs between languages."""
     keywords = {} if QUANTITY in made else _KEYWORDS.get(made.get("type", ""), {})
     bounds = {keywords[name]: value for name, value in _bounds(notes).items() if name in keywords}
     pattern = next(
@@ -146,7 +146,7 @@ def _limited(made: Schema, notes: Iterable[Any]) -> Schema:
 
 
 def _names(annotation: Any, key: str) -> Schema:
-    """The words that stand for a table of which they are the value of a key."""
+    """Return the schema of words that are short for a table with only this key."""
     words: list[str] = []
     for cls in (annotation, *get_args(annotation)):
         for one in (cls, *get_args(cls)):

@@ -1,5 +1,5 @@
-"""Recorded paths: Mahimahi's packet-delivery traces, CellReplay's packet trains beside them, and rate, delay
-and loss over time as CSV."""
+"""Recorded paths: packet-delivery traces of Mahimahi, packet trains of CellReplay, and rate, delay and loss
+over time as CSV."""
 
 from typing import TYPE_CHECKING
 
@@ -38,7 +38,7 @@ __all__ = [
     "write_steps",
 ]
 
-# Packet-delivery traces and trains need numpy, which most scenarios do not.
+# Lazy: packet-delivery traces and trains import numpy, which most scenarios do not need.
 _MAHIMAHI = ("Mahimahi", "from_deliveries", "from_rates", "parse_mahimahi", "read_mahimahi", "to_rates",
              "write_mahimahi")  # fmt: skip
 __getattr__, __dir__ = lazy.names(

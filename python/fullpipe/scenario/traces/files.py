@@ -1,4 +1,4 @@
-"""Trace files: read as bytes, with one clear error for one that cannot be a trace."""
+"""Reading and writing of trace files as bytes, with one error for each way in which a file can be wrong."""
 
 from pathlib import Path
 
@@ -7,27 +7,26 @@ from fullpipe.errors import ScenarioError
 
 MAX_FILE_BYTES = 64_000_000
 OPPORTUNITY_BYTES = 1504
-"""What one opportunity of a packet-delivery trace carries: 1500 bytes of IP and the 4 that a TUN device puts
-before them."""
+"""Bytes per opportunity of a packet-delivery trace: 1500 B of IP and 4 B that a TUN device prepends."""
 LONGEST_S = 1_000_000
-"""What a trace may last: about 11 days."""
+"""Longest trace: about 11 days."""
 LONGEST_GAP_MS = 3_600_000
-"""Between two lines. The longest pause of Mahimahi's own traces is 78 s; one of an hour is two recordings in
-one file."""
+"""Gap between two lines that is refused. The longest pause of Mahimahi's own traces is 78 s; an hour means
+two recordings in one file."""
 
 
 class TraceError(ScenarioError):
-    """A trace is wrong: the file, the line, what, and what would be right."""
+    """A mistake in a trace file. The message has the file, the line, and what to write instead."""
 
     def __init__(self, where: str, message: str, line: int | None = None) -> None:
         super().__init__([f"{where}{'' if line is None else f':{line}'}: {message}"])
 
 
 def read_bytes(path: str | Path) -> bytes:
-    """The content of a trace file.
+    """Return the content of a trace file.
 
     Raises:
-        TraceError: If it is missing, not a regular file, unreadable or larger than 64 MB.
+        TraceError: If the file is missing, not regular, unreadable or larger than 64 MB.
     """
     path = Path(path)
     try:
@@ -49,7 +48,7 @@ def write_bytes(path: str | Path, data: bytes) -> None:
     """Write a trace file.
 
     Raises:
-        TraceError: If it cannot be written.
+        TraceError: If the file cannot be written.
     """
     try:
         files.replace(Path(path), data)

@@ -1,8 +1,8 @@
 """Packet-delivery traces of Mahimahi (Netravali et al., USENIX ATC 2015).
 
-A file has one line per delivery opportunity: the millisecond, counted from the beginning, at which one packet
-of the largest size may leave, which is 1504 bytes. Lines do not decrease; a line that stands twice is two
-opportunities. The last line is also the length of the trace, which then begins again.
+A file has one line per delivery opportunity: the time in milliseconds from the beginning, at which one packet
+of the largest size, 1504 bytes, can leave. Lines do not decrease; two equal lines are two opportunities. The
+last line is also the length of the trace, after which it repeats.
 
 >>> trace = parse_mahimahi(b"0\\n3\\n3\\n10\\n")
 >>> trace.times_ms.tolist(), trace.period_s, round(trace.mean_bps / 1e6, 4)
@@ -36,24 +36,24 @@ class Mahimahi:
     """A packet-delivery trace."""
 
     times_ms: NDArray[np.int64]
-    """When opportunities come, in order."""
+    """Times of the opportunities, in order."""
     final_newline: bool = True
-    """Whether the last line of the file ends like the others."""
+    """Whether the last line of the file ends with a newline."""
 
     @property
     def content(self) -> bytes:
-        """Its file."""
+        """The content of the file."""
         text = "\n".join(map(str, self.times_ms.tolist())) + ("\n" if self.final_newline else "")
         return text.encode()
 
     @property
     def period_s(self) -> float:
-        """Its length in seconds: the last line."""
+        """Length of the trace in seconds: its last line."""
         return float(self.times_ms[-1]) / 1e3
 
     @property
     def mean_bps(self) -> float:
-        """Bits per second that it can carry, over its whole length."""
+        """Mean rate of the trace."""
         return len(self.times_ms) * OPPORTUNITY_BYTES * 8 / self.period_s
 
 
@@ -61,14 +61,14 @@ def read_mahimahi(path: str | Path) -> Mahimahi:
     """Read a packet-delivery trace.
 
     Raises:
-        TraceError: If the file cannot be read, is empty, has a line that is not a whole number of
-            milliseconds, decreasing times, or ends at zero.
+        TraceError: If the file cannot be read, is empty or ends at zero, has a line that is not a whole
+            number of milliseconds, or has decreasing times.
     """
     return parse_mahimahi(read_bytes(path), str(path))
 
 
 def parse_mahimahi(data: bytes, where: str = "trace") -> Mahimahi:
-    """The packet-delivery trace that a file holds; `where` names it in errors. Raises as `read_mahimahi`."""
+    """Parse the content of a packet-delivery trace; `where` names it in errors. Raises as `read_mahimahi`."""
     if not data.strip():
         raise TraceError(where, "is empty; a trace has a line per delivery opportunity")
     lines = data.count(b"\n")
@@ -82,11 +82,10 @@ def parse_mahimahi(data: bytes, where: str = "trace") -> Mahimahi:
 
 
 def write_mahimahi(path: str | Path, trace: Mahimahi | ArrayLike) -> None:
-    """Write a packet-delivery trace, or the times of one in milliseconds; what was read is written byte for
-    byte.
+    """Write a packet-delivery trace, or its times in milliseconds. A trace from a file is written unchanged.
 
     Raises:
-        TraceError: If these are no times of a trace, or the file cannot be written.
+        TraceError: If the times do not form a trace, or the file cannot be written.
     """
     if not isinstance(trace, Mahimahi):
         trace = Mahimahi(np.asarray(trace, dtype=np.int64))
@@ -95,18 +94,18 @@ def write_mahimahi(path: str | Path, trace: Mahimahi | ArrayLike) -> None:
 
 
 def from_rates(time_s: ArrayLike, rate_bps: ArrayLike, duration_s: float) -> Mahimahi:
-    """The packet-delivery trace of a rate that changes in steps.
+    """Return the packet-delivery trace of a rate that changes in steps.
 
-    An opportunity comes in the millisecond in which the rate has added up to another 1504 bytes, so that the
-    trace never is ahead of the rate, nor behind it by an opportunity or more.
+    An opportunity comes in the millisecond in which the integral of the rate completes another 1504 bytes.
+    So the trace is never ahead of the rate, nor a whole opportunity behind it.
 
     Args:
-        time_s: When each rate takes over, in order; the first one at 0.
-        rate_bps: The rates in bits per second.
-        duration_s: How long the last rate holds; the trace ends at the last opportunity until then.
+        time_s: Start times of the rates, in order; the first is 0.
+        rate_bps: Rates in bits per second.
+        duration_s: End of the last rate. The trace ends at the last opportunity before it.
 
     Raises:
-        TraceError: If these are no steps, or too slow or too fast for a single opportunity or for memory.
+        TraceError: If times and rates do not form steps, or make no opportunity or too many.
     """
     times, rates = np.asarray(time_s, dtype=float), np.asarray(rate_bps, dtype=float)
     edges = np.append(times, duration_s)
@@ -129,16 +128,16 @@ def from_rates(time_s: ArrayLike, rate_bps: ArrayLike, duration_s: float) -> Mah
 
 
 def from_deliveries(time_s: ArrayLike, size_bytes: ArrayLike) -> Mahimahi:
-    """The packet-delivery trace of packets that arrived.
+    """Return the packet-delivery trace of packets that arrived.
 
     An opportunity comes with the packet that completes another 1504 bytes, at the end of its millisecond.
 
     Args:
-        time_s: When each packet arrived, in order, from the beginning of the trace on.
-        size_bytes: Their sizes, as they count in the trace: of Mahimahi's, the IP packet and 4 bytes.
+        time_s: Arrival times, in order, from the beginning of the trace.
+        size_bytes: Sizes as counted in the trace; in Mahimahi's traces, the IP packet plus 4 bytes.
 
     Raises:
-        TraceError: If these are no packets, do not fill an opportunity or too many, or pause for an hour.
+        TraceError: If times and sizes do not match, make no opportunity or too many, or pause for an hour.
     """
     times, carried = np.asarray(time_s, dtype=float), np.cumsum(np.asarray(size_bytes, dtype=np.int64))
     if times.ndim != 1 or times.shape != carried.shape or not np.isfinite(times).all():
@@ -153,15 +152,15 @@ def from_deliveries(time_s: ArrayLike, size_bytes: ArrayLike) -> Mahimahi:
 
 
 def to_rates(trace: Mahimahi, interval_s: float = 0.1) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """A packet-delivery trace as a rate over time, for plots.
+    """Convert a packet-delivery trace to a rate over time, for plots.
 
     Args:
-        trace: What to plot.
-        interval_s: Over how long a rate is taken, in whole milliseconds.
+        trace: The trace.
+        interval_s: Interval over which the rate is averaged, in whole milliseconds.
 
     Returns:
-        The beginning of each interval in seconds, and the bits per second that the trace can carry in it. An
-        opportunity at the end of an interval belongs to it, and one at 0 to the first.
+        The start of each interval in seconds, and the trace's rate in it in bits per second. An opportunity
+        at the end of an interval belongs to it; one at 0 belongs to the first.
 
     Raises:
         TraceError: If the interval is shorter than a millisecond.
@@ -199,14 +198,14 @@ def _check(times: NDArray[np.int64], where: str) -> None:
 
 
 def _are_numbers(data: bytes) -> bool:
-    """Whether each line is a number without leading zeros; the last one may lack its end."""
+    """Whether each line is a number without leading zeros. The last newline may be missing."""
     if data.translate(None, b"0123456789\n"):
         return False
     letters = np.frombuffer(data, dtype=np.uint8)
     ends = np.flatnonzero(letters == ord("\n"))
     begins = np.concatenate([[0], ends + 1])
     lengths = np.append(ends, len(data)) - begins
-    if lengths[-1] == 0:  # behind the last end
+    if lengths[-1] == 0:  # after the last newline
         begins, lengths = begins[:-1], lengths[:-1]
     zeros = (letters[begins] == ord("0")) & (lengths > 1)
     return bool((lengths >= 1).all() and (lengths <= _DIGITS).all() and not zeros.any())

@@ -1,4 +1,4 @@
-"""Public recordings: what there is, under which licence, and where. None comes with fullpipe."""
+"""Public recordings with their licences and addresses. None of them ships with fullpipe."""
 
 import hashlib
 import http.client
@@ -14,9 +14,9 @@ from fullpipe.errors import UnknownNameError
 from fullpipe.scenario.traces.files import TraceError
 
 RAW = "https://raw.githubusercontent.com"
-"""Where files of repositories are."""
+"""Address of files in repositories."""
 _MOST_BYTES = 256_000_000
-"""Of a file of which the size is not known."""
+"""Largest file of unknown size."""
 _TIMEOUT_S = 60
 
 
@@ -25,31 +25,31 @@ class Fetchable:
     """One file of a public set."""
 
     name: str
-    """As `fullpipe trace fetch` takes it: SET/FILE."""
+    """Name for `fullpipe trace fetch`: SET/FILE."""
     path: str
-    """Below `RAW`."""
+    """Path below `RAW`."""
     id: str
-    """The id of its content in git: SHA-1 of a header with its size, and the content."""
+    """Blob id in git: SHA-1 of a header with the size, and the content."""
     size_bytes: int | None
-    """None: not known."""
+    """Size of the file. None: unknown."""
 
 
 @dataclass(frozen=True)
 class PublicSet:
-    """A set of recordings that others publish."""
+    """A published set of recordings."""
 
     name: str
     what: str
     licence: str
     page: str
-    """Where a person reads about it."""
+    """Web page about the set."""
     files: tuple[Fetchable, ...]
-    """What can be fetched one by one; none where a set has another form."""
+    """Files that can be fetched one by one. Empty for sets in another form."""
 
 
 @cache
 def public_sets() -> tuple[PublicSet, ...]:
-    """The public sets that are known."""
+    """Return the public sets listed in `public-traces.toml`."""
     text = (files("fullpipe") / "data" / "public-traces.toml").read_text(encoding="utf-8")
     return tuple(_set(entry) for entry in tomllib.loads(text)["sets"])
 
@@ -66,11 +66,11 @@ def _set(entry: dict[str, object]) -> PublicSet:
 
 
 def choose(name: str) -> tuple[PublicSet, Fetchable]:
-    """The file of a name, SET/FILE, or SET where there is one file.
+    """Return the file named SET/FILE, or SET if the set has one file.
 
     Raises:
-        UnknownNameError: If there is none of that name.
-        TraceError: If the set has several files or none that can be fetched alone.
+        UnknownNameError: If no such set or file exists.
+        TraceError: If the set has several files, or none that can be fetched.
     """
     for one in public_sets():
         if one.name == name and len(one.files) == 1:
@@ -87,10 +87,10 @@ def choose(name: str) -> tuple[PublicSet, Fetchable]:
 
 
 def fetch(file: Fetchable) -> bytes:
-    """The content of a file, from where it is published.
+    """Download a file.
 
     Raises:
-        TraceError: If it cannot be read, or is not what is known of it.
+        TraceError: If the file cannot be read, or its size or id is not the listed one.
     """
     url = f"{RAW}/{file.path}"
     limit = file.size_bytes or _MOST_BYTES
@@ -105,7 +105,7 @@ def fetch(file: Fetchable) -> bytes:
 
 
 def _chunks(url: str, limit: int) -> Iterator[bytes]:
-    """What comes, until it is more than the limit."""
+    """Yield the downloaded chunks. Raises TraceError beyond the limit."""
     come = 0
     try:
         with urllib.request.urlopen(url, timeout=_TIMEOUT_S) as answer:

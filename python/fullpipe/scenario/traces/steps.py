@@ -1,7 +1,7 @@
-"""Rate, delay and loss over time, as CSV: each row holds until the next.
+"""Rate, delay and loss over time, as CSV. Each row holds until the next.
 
 The first line names the columns: `time_s`, and one or more of `rate_bps`, `delay_s` and `loss`. Times do not
-decrease; an empty cell leaves its quantity as it is.
+decrease. An empty cell means that its value does not change.
 
 >>> steps = parse_steps(b"time_s,rate_bps,loss\\n0,2000000,0\\n1.5,0,\\n2,8000000,0.01\\n")
 >>> steps.rate_bps
@@ -23,13 +23,12 @@ from fullpipe.scenario.traces.files import LONGEST_S, TraceError, read_bytes, wr
 
 MAX_ROWS = 1_000_000
 _COLUMNS = {"rate_bps": 1e15, "delay_s": 3_600.0, "loss": 1.0}
-"""The quantities, and the largest value that makes sense."""
+"""The columns and their largest accepted values."""
 
 
 @dataclass(frozen=True)
 class Steps:
-    """What a link is like over time; a quantity that has no column is None, one that does not change in a row
-    too."""
+    """Values of a link over time. A missing column is None; so is a cell whose value does not change."""
 
     time_s: tuple[float, ...]
     rate_bps: tuple[int | None, ...] | None = None
@@ -41,14 +40,14 @@ def read_steps(path: str | Path) -> Steps:
     """Read a CSV file of time and rate, delay or loss.
 
     Raises:
-        TraceError: If the file cannot be read, is empty, names no or unknown columns, has a cell that is not
-            a number of the column, or decreasing times.
+        TraceError: If the file cannot be read, is empty, has no or unknown columns, has a cell that is not a
+            number in the column's range, or has decreasing times.
     """
     return parse_steps(read_bytes(path), str(path))
 
 
 def parse_steps(data: bytes, where: str = "trace") -> Steps:
-    """The steps that a CSV file holds; `where` names it in errors. Raises as `read_steps`."""
+    """Parse the content of a CSV file; `where` names it in errors. Raises as `read_steps`."""
     try:
         data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
@@ -76,10 +75,10 @@ def parse_steps(data: bytes, where: str = "trace") -> Steps:
 
 
 def write_steps(path: str | Path, steps: Steps) -> None:
-    """Write steps as CSV; `read_steps` gives them back.
+    """Write steps as CSV, so that `read_steps` returns the same steps.
 
     Raises:
-        TraceError: If these are no steps, or the file cannot be written.
+        TraceError: If the steps are invalid, or the file cannot be written.
     """
     columns: dict[str, Iterable[float | None]] = {
         name: values for name in ("time_s", *_COLUMNS) if (values := getattr(steps, name)) is not None
@@ -93,7 +92,7 @@ def write_steps(path: str | Path, steps: Steps) -> None:
 
 
 def _rows(reader: Any, where: str) -> Iterator[tuple[int, list[str]]]:
-    """Rows that are not empty, each with its line. They are never all in memory."""
+    """Yield non-empty rows with their line numbers, without holding all of them in memory."""
     count = 0
     try:
         for row in reader:
@@ -108,10 +107,10 @@ def _rows(reader: Any, where: str) -> Iterator[tuple[int, list[str]]]:
 
 def _names(row: list[str], where: str) -> list[str]:
     known = ("time_s", *_COLUMNS)
-    names = [name.strip() for name in row[: len(known) + 1]]  # one more is unknown, or stands twice
+    names = [name.strip() for name in row[: len(known) + 1]]  # one more is unknown or repeated
     for name in names:
         if name not in known or names.count(name) > 1:
-            problem = "stands twice" if name in known else f"is unknown; there is {', '.join(known)}"
+            problem = "is given twice" if name in known else f"is unknown; there is {', '.join(known)}"
             raise TraceError(where, f'the column "{name[:40]}" {problem}', 1)
     if "time_s" not in names or len(names) < 2:
         raise TraceError(where, "needs a column time_s and one or more of rate_bps, delay_s and loss", 1)

@@ -1,8 +1,8 @@
-"""Packet trains of CellReplay (Sentosa et al., NSDI 2025): what an idle path gives to those who begin.
+"""Packet trains of CellReplay (Sentosa et al., NSDI 2025), sent into an idle path.
 
-A file has a line per train, all numbers in whole milliseconds: when it was sent, the one-way delay of its
-first packet, and how long after the first each packet arrived, the first included (0). It belongs to a
-packet-delivery trace of the same path at the same time, recorded while the path was kept busy.
+A file has one line per train, in whole milliseconds: its send time, the one-way delay of its first packet,
+and the arrival of each packet relative to the first, which is included (0). It belongs to a packet-delivery
+trace of the same path, recorded at the same time under constant load.
 
 >>> trains = parse_trains(b"0 21 0 1 5\\n100 25 0 0 4\\n200 21 0\\n")
 >>> len(trains.times_ms), trains.period_s, trains.lines()[1]
@@ -31,31 +31,31 @@ class Trains:
     numbers: NDArray[np.int64]
     """All numbers of the file, in milliseconds."""
     ends: NDArray[np.int64]
-    """Behind which of them each line ends."""
+    """Index after the last number of each line."""
 
     @property
     def times_ms(self) -> NDArray[np.int64]:
-        """When trains were sent, in order."""
+        """Send times of the trains, in order."""
         return self.numbers[self.begins]
 
     @property
     def delays_ms(self) -> NDArray[np.int64]:
-        """One-way delays of their first packets."""
+        """One-way delay of the first packet of each train."""
         return self.numbers[self.begins + 1]
 
     @property
     def period_s(self) -> float:
-        """When the last one was sent, in seconds: the length of the recording."""
+        """Length of the recording in seconds: the send time of the last train."""
         return float(self.times_ms[-1]) / 1e3
 
     def lines(self) -> list[list[int]]:
-        """Of each train: when, its delay, and the offsets of its packets, of which there is at least one."""
+        """Return, for each train, its send time, its delay, and the offset of at least one packet."""
         found = (self.numbers[a:b].tolist() for a, b in zip(self.begins, self.ends, strict=True))
         return [line if len(line) > 2 else [*line, 0] for line in found]
 
     @property
     def begins(self) -> NDArray[np.int64]:
-        """With which of the numbers each line begins."""
+        """Index of the first number of each line."""
         return np.concatenate([[0], self.ends[:-1]])
 
 
@@ -63,14 +63,14 @@ def read_trains(path: str | Path) -> Trains:
     """Read packet trains.
 
     Raises:
-        TraceError: If the file cannot be read, is empty or cut off, has a line that is not a time, a delay
-            and offsets, or has times or offsets that decrease.
+        TraceError: If the file cannot be read, is empty or truncated, has a line that is not a time, a delay
+            and offsets, or has decreasing times or offsets.
     """
     return parse_trains(read_bytes(path), str(path))
 
 
 def parse_trains(data: bytes, where: str = "trains") -> Trains:
-    """The packet trains that a file holds; `where` names it in errors. Raises as `read_trains`."""
+    """Parse the content of a file of packet trains; `where` names it in errors. Raises as `read_trains`."""
     if not data.strip():
         raise TraceError(where, "is empty; packet trains have a line each")
     count = data.count(b" ") + data.count(b"\n")

@@ -412,7 +412,7 @@ class Cellular(CellModel):
             gaps = (*self.gaps, *user.handovers)
             if sum(gap.gap_s / gap.every_s for gap in gaps if gap.every_s) >= 1:
                 where = f"users[{i}].handovers" if user.handovers else "gaps"
-                raise WithinError((where, "the interruptions take all of the time; make them shorter or less frequent"))
+                raise WithinError((where, "the interruptions take all of the time; make them shorter"))
         return self
 
 
