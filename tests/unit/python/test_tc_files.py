@@ -266,7 +266,7 @@ def test_a_policer_limits_what_comes() -> None:
         ("iptables -A x\n", "line 1: "),
         ("tc qdisc add dev eth0 root cake bandwidth 9mbit zork\n", 'line 1: tc cake: unknown option "zork"'),
         ("tc qdisc add root cake\n", "line 1: tc: the line names no device"),
-        ("tc qdisc add dev a root cake\ntc qdisc add dev b root cake\n", "a and b are not told apart"),
+        ("tc qdisc add dev a root cake\ntc qdisc add dev b root cake\n", "a and b cannot be distinguished"),
         (
             "tc qdisc add dev a root tbf rate 1mbit burst 2k limit 9k\ntc qdisc add dev a parent 1:1 cake",
             "below 1:1",

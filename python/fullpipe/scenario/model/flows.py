@@ -138,26 +138,26 @@ class Flow(Model):
     """The sending and the receiving host, for host options and for queues that are fair among hosts. Left
     out: `from` and `to` in a graph; hosts of the flow's own in a dumbbell."""
     direction: Direction | None = Field(None, examples=["reverse"])
-    """In a dumbbell, the direction of the data: "forward" (download) or "reverse" (upload). Uploads share the
+    """Direction of the data in a dumbbell: "forward" (download) or "reverse" (upload). Uploads share the
     reverse direction with the ACKs of downloads. Left out: forward."""
     upload: Switch | None = Field(None, examples=[True])
     """`upload = true` is short for `direction = "reverse"`."""
     station: Name | None = Field(None, examples=["laptop"])
-    """In a dumbbell whose bottleneck is a cell, the station that receives; for an upload, the one that sends.
-    Required if the cell has several stations."""
+    """Station that receives (or, for an upload, sends) in a dumbbell whose bottleneck is a cell. Required if
+    the cell has several stations."""
     access: Access | None = None
-    """In a dumbbell, overrides for the access links of the topology."""
+    """Overrides for the access links of a dumbbell."""
     source: Name | None = Field(None, alias="from")
-    """In a graph, the sending node."""
+    """The sending node in a graph."""
     target: Name | None = Field(None, alias="to")
-    """In a graph, the receiving node."""
+    """The receiving node in a graph."""
     via: tuple[Name, ...] = ()
-    """In a graph, nodes and links that data passes in this order and ACKs in reverse order. Between them, the
+    """Nodes and links of a graph that data passes in this order and ACKs in reverse order. Between them, the
     route is the shortest path by delay. Empty: the shortest path from end to end."""
     reroutes: tuple[RerouteModel, ...] | None = Field(None, examples=['[{ at = "10 s", via = ["slow"] }]'])
-    """In a graph, changes of the route at given times, in the order of time."""
+    """Changes of the route in a graph at given times, in the order of time."""
     alternate: Alternation | None = Field(None, examples=['{ every = "3 s", via = [["slow"], ["fast"]] }'])
-    """In a graph, routes that alternate periodically."""
+    """Routes in a graph that alternate periodically."""
     tcp: Tcp | None = None
     """Overrides for the transport of the scenario."""
 

@@ -29,9 +29,9 @@ class Host(Model):
     """Network interface that all flows of the host share. Left out: flows do not queue behind each other at
     the host."""
     terminated: Switch | None = Field(None, examples=[True])
-    """In a graph, true: the host terminates TCP, as a proxy or a NAT in user space does. A flow through it is
-    split into two connections: the described one, which ends here, and one from here to the receiver. The
-    second is named after both. Datagrams are forwarded."""
+    """Whether the host, a node of a graph, terminates TCP, as a proxy or a NAT in user space does. A flow
+    through it is split into two connections: the described one, which ends here, and one from here to the
+    receiver, which is named after both. Datagrams are forwarded."""
     proxy_buffer_bytes: Annotated[Bytes, Field(ge=9_000)] | None = Field(
         None, alias="proxy_buffer", examples=["256 KiB"]
     )

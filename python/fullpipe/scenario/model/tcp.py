@@ -143,7 +143,7 @@ class Tcp(Model):
     "app_limited": as Linux, which checks before it takes a write. "network_limited": as ns-3, which checks
     after the write, if the application writes a segment or more at a time. Left out: "app_limited"."""
     prr: Literal["rfc9937", "ns3"] | None = None
-    """Arithmetic of proportional rate reduction. "rfc9937": as in the RFC. "ns3": each ACK with only SACKs
+    """Arithmetic of proportional rate reduction. "rfc9937": as in RFC 9937. "ns3": each ACK with only SACKs
     counts one packet more, so that recovery sends more than is delivered. Its product of bytes wraps at 2^32,
     after which the sender pauses. Left out: "rfc9937"."""
     lost_in_flight: Literal["counted", "shifted"] | None = None

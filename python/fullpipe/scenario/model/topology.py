@@ -24,9 +24,7 @@ class Bottleneck(LinkModel):
         given = sorted(self.model_fields_set - {"cell"})
         if self.cell is not None and given:
             key = type(self).model_fields[given[0]].alias or given[0]
-            raise WithinError(
-                (key, "a cell replaces the link; leave this key out, or write it in the cell")
-            )
+            raise WithinError((key, "a cell replaces the link; leave this key out, or write it in the cell"))
         return self
 
 

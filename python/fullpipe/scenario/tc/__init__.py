@@ -1,1 +1,1 @@
-"""Linux's queue disciplines as `tc` writes them, read as queues of a scenario."""
+"""Conversion of Linux's queue disciplines, as configured by `tc`, to queues of a scenario."""

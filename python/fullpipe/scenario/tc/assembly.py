@@ -1,4 +1,4 @@
-"""A router put together from the lines of `tc` for all of its devices."""
+"""Assembly of a router from the `tc` lines of all its devices."""
 
 import re
 from collections.abc import Sequence
@@ -11,15 +11,15 @@ from fullpipe.scenario.tc.units import rate
 
 _NO_QUEUE = ("ingress", "clsact", "noqueue")
 _COUNTED = ("overhead", "mpu", "linklayer")
-"""Words of a class that change the sizes of packets."""
+"""Words of a class that change the counted sizes of packets."""
 _SOME_PACKETS = frozenset(("match", "flower", "fw", "basic", "bpf", "route"))
-"""Words of filters that choose packets."""
+"""Words of filters that select packets."""
 _ALL_PACKETS = re.compile(r"match (u32 0 0|ip (src|dst) 0\.0\.0\.0/0|ip protocol 0 0(x00)?)\b")
-"""Matches that every packet of IPv4 passes."""
+"""Matches that select every IPv4 packet."""
 
 
 class Assembly:
-    """Collects lines of `tc` in their order, and makes a router of them."""
+    """Collected lines of `tc`, from which a router is made."""
 
     def __init__(self) -> None:
         self.notes: list[str] = []
@@ -28,7 +28,7 @@ class Assembly:
         """Policers with the names of their devices, by direction."""
 
     def add_qdisc(self, number: int, name: str, line: Line, changes: bool = False) -> None:
-        """Take a queue discipline of a device. `changes`: it stays, with what is below it."""
+        """Add a queue discipline of a device. With `changes`, classes and qdiscs below it remain."""
         if line.kind in _NO_QUEUE:
             return
         device = self._device(name)
@@ -42,7 +42,7 @@ class Assembly:
         device.qdiscs[at] = (number, line)
 
     def add_class(self, name: str, words: Sequence[str]) -> None:
-        """Take a class of HTB by the words behind `tc class add`."""
+        """Add a class of HTB from the words after `tc class add`."""
         classid, text = after(words, "classid"), after(words, "rate")
         if "htb" not in words or not classid or not text:
             raise ScenarioError(["tc: a class is of htb and has a classid and a rate"])
@@ -58,7 +58,7 @@ class Assembly:
         self._device(name).classes[id_of(classid)] = Class(rate_bps, ceil_bps, above)
 
     def add_filter(self, name: str, words: Sequence[str], text: str) -> None:
-        """Take a filter: one that redirects what comes, or one that polices."""
+        """Add a filter that redirects or polices. Other filters become notes."""
         if "redirect" in words:
             space = name[: name.rfind("/") + 1]
             self.redirect(name, space + after(words[words.index("redirect") :], "dev"))
@@ -69,11 +69,11 @@ class Assembly:
             self.notes.append(f"{_quoted(text)} is left out: packets have no classes by filters")
 
     def redirect(self, name: str, target: str) -> None:
-        """Send what comes over a device through another one first."""
+        """Redirect incoming packets of a device to another device (IFB)."""
         self._device(name).redirects_to = target
 
     def police(self, name: str, line: Line, words: Sequence[str] = ()) -> None:
-        """Take a policer, with the words of its filter."""
+        """Add a policer with the words of its filter."""
         parent = after(words, "parent")
         leaves = "egress" in words or (parent != "" and id_of(parent)[0] != 0xFFFF)
         if _SOME_PACKETS.intersection(words) and not _ALL_PACKETS.search(" ".join(words)):
@@ -81,10 +81,10 @@ class Assembly:
         self._policers["up" if leaves else "down"] = (name, Shaper(queue(line)[0]))
 
     def router(self) -> Router:
-        """The router of all lines.
+        """Return the router that all lines set up.
 
         Raises:
-            ScenarioError: If a line is not understood, or it is not said which device is towards the line.
+            ScenarioError: If a line is not understood, or the device towards the line is ambiguous.
         """
         router = Router(notes=self.notes)
         assumed = self._shape(router)
@@ -104,7 +104,7 @@ class Assembly:
         return router
 
     def _shape(self, router: Router) -> str:
-        """Give the router the shapers of its devices. Returns the roles that no line says."""
+        """Set the shapers of the router. Return a note on the roles of devices that are assumed."""
         there = [device for device in self._devices.values() if device.qdiscs]
         for device in self._devices.values():
             target = self._devices.get(device.redirects_to)
@@ -121,7 +121,7 @@ class Assembly:
         if len(leaving) > 1 or len(coming) > 1:
             names = brief(" and ".join(device.name for device in there))
             raise ScenarioError(
-                [f"tc: no filter redirects what comes, so that {names} are not told apart; keep one"]
+                [f"tc: no filter redirects incoming packets, so {names} cannot be distinguished; keep one"]
             )
         assumed = []
         for device in leaving:
@@ -142,7 +142,7 @@ class Assembly:
 
 
 def after(words: Sequence[str], word: str) -> str:
-    """The word behind another; empty without."""
+    """Return the word after another one, or ""."""
     at = words.index(word) + 1 if word in words else len(words)
     return words[at] if at < len(words) else ""
 

@@ -1,6 +1,6 @@
 """Devices with the queue disciplines that lines of `tc` set up.
 
-Options are read when all lines are there, since lines of one device may come in any order.
+Options are parsed after all lines have been collected, as the lines of a device can come in any order.
 """
 
 from collections.abc import Iterator
@@ -18,16 +18,16 @@ from fullpipe.scenario.tc.router import Router, Shaper, Table
 
 _SHAPERS = ("htb", "hfsc", "tbf", "netem")
 _WITHOUT_ETHERNET = ("ppp", "pptp", "l2tp", "tun", "wg", "wwan", "ifb4ppp")
-"""Beginnings of names of devices whose packets have no Ethernet header."""
+"""Prefixes of names of devices whose packets have no Ethernet header."""
 _MOST_DEEP = 8
-"""Levels of queues, as an HTB has in Linux (`TC_HTB_MAXDEPTH`)."""
+"""Deepest nesting of queues, as of HTB in Linux (`TC_HTB_MAXDEPTH`)."""
 Id = tuple[int, int]
 """A handle or class: major and minor number."""
 
 
 @contextmanager
 def at_line(number: int) -> Iterator[None]:
-    """Name the line in problems; 0: there is only one."""
+    """Prefix errors with the number of their line. 0: no prefix."""
     try:
         yield
     except FullpipeError as error:
@@ -38,7 +38,7 @@ def at_line(number: int) -> Iterator[None]:
 
 
 def link_of(line: Line) -> Router:
-    """The link that one line makes of a device, as `up` of a router.
+    """Return the link that one line makes of a device, as `up` of a router.
 
     Raises:
         ScenarioError: If an option is unknown, malformed or not modelled.
@@ -65,24 +65,24 @@ class Device:
 
     name: str
     qdiscs: dict[Id | None, tuple[int, Line]] = field(default_factory=dict)
-    """Queue disciplines with the numbers of their lines, by what is above them; None: the device."""
+    """Queue disciplines with their line numbers, by parent class. None: the root of the device."""
     classes: dict[Id, Class] = field(default_factory=dict)
-    """Classes of HTB by their numbers."""
+    """Classes of HTB by their ids."""
     redirects_to: str = ""
 
     @property
     def is_ifb(self) -> bool:
-        """Whether it has the name of a device for what comes, as sqm-scripts and man pages call it."""
+        """Whether the device has the usual name of an IFB, which shapes incoming packets."""
         return self.name.rpartition("/")[2].startswith("ifb")
 
     @property
     def shapes(self) -> bool:
-        """Whether what is at its root limits or delays what it sends."""
+        """Whether the root qdisc limits or delays packets."""
         _, line = self.qdiscs.get(None, (0, Line("")))
         return line.kind in _SHAPERS or ("bandwidth" in line.options and "unlimited" not in line.options)
 
     def able_bps(self, at: Id) -> int | None:
-        """Rate that a class reaches by borrowing up to its ceiling; None if no line gives it one."""
+        """Return the rate that a class reaches by borrowing up to its ceiling, or None without a rate."""
         chain: list[Class] = []
         above: Id | None = at
         while above is not None and (one := self.classes.get(above)) is not None and one not in chain:
@@ -94,14 +94,14 @@ class Device:
         return able_bps
 
     def shaper(self, notes: list[str], origin: str) -> Shaper | None:
-        """Make the shaper that the device is; None if no line sets up a queue.
+        """Return the shaper of the device, or None if no line sets up a queue.
 
         Args:
-            notes: Takes what has no counterpart.
-            origin: The device that packets come from, or go to.
+            notes: Receives notes on options without a counterpart.
+            origin: The device that packets come from or go to. Its name tells whether frames are Ethernet.
 
         Raises:
-            ScenarioError: If a line is not understood, or not modelled.
+            ScenarioError: If a line is not understood or not modelled.
         """
         if not self.qdiscs:
             return None
@@ -116,18 +116,18 @@ class Device:
 
 
 class _Tree:
-    """The queue disciplines of a device, from its root on."""
+    """The tree of queue disciplines of a device."""
 
     def __init__(self, device: Device, notes: list[str], has_ethernet: bool) -> None:
         self.left = dict(device.qdiscs)
-        """Lines that are not read yet."""
+        """Lines that are not converted yet."""
         self._device = device
         self._notes = notes
         self._has_ethernet = has_ethernet
         self._depth = 0
 
     def shaper(self, number: int, line: Line, rate_bps: int | None = None) -> Shaper:
-        """Make the shaper of a queue discipline and those below it, behind a rate."""
+        """Return the shaper of a queue discipline and those below it. `rate_bps` limits it from above."""
         with at_line(number):
             self._depth += 1
             if self._depth > _MOST_DEEP:
@@ -142,7 +142,7 @@ class _Tree:
                     found = self._mq(line, below)
                 case "netem":
                     found = self._netem(line, below, rate_bps)
-                case "cake_mq":  # below it are queues of its own
+                case "cake_mq":  # its child queues are its own
                     found = Shaper(self._queue(line), rate_bps)
                 case "tbf" if [child.kind for _, child in below] == ["netem"]:
                     found = self._tbf_above_netem(line, below[0], rate_bps)
@@ -162,7 +162,7 @@ class _Tree:
         return table
 
     def _htb(self, line: Line, below: list[tuple[int, Line]]) -> Shaper:
-        """A rate above a queue, if packets pass one class only."""
+        """Return a rate with a queue, if all packets pass the same class."""
         classes, name = self._device.classes, self._device.name
         if not classes:
             return Shaper(self._queue(line))
@@ -182,12 +182,12 @@ class _Tree:
             raise ScenarioError(
                 [f"tc: {name} has {len(leaves)} classes without a queue; keep the one that packets pass"]
             )
-        # A class has a pfifo of the device's queue length (Linux `htb_change_class`).
+        # A class without a qdisc has a pfifo of the device's queue length (Linux `htb_change_class`).
         able_bps = self._device.able_bps(leaves[0])
         return Shaper({"kind": "drop_tail", "packets": TX_QUEUE_PACKETS}, able_bps)
 
     def _mq(self, line: Line, below: list[tuple[int, Line]]) -> Shaper:
-        """Queues of which each is for one processor."""
+        """Return one of the queues of mq, which has one per transmit queue of the device."""
         if not below:
             return Shaper(self._queue(line))
         if len({(child.kind, child.options) for _, child in below}) > 1:
@@ -220,7 +220,7 @@ class _Tree:
         return Shaper({"kind": "drop_tail", "packets": netem.limit}, rate_bps, wire)
 
     def _tbf_above_netem(self, line: Line, below: tuple[int, Line], above_bps: int | None) -> Shaper:
-        """netem replaces the queue that limit and latency bound (Linux `tbf_change`, `tbf_graft`)."""
+        """Return a tbf whose queue and limit netem replaces (Linux `tbf_change`, `tbf_graft`)."""
         table = self._queue(line)
         number, child = below
         with at_line(number):
@@ -244,10 +244,10 @@ class _Tree:
 
 
 def id_of(text: str) -> Id:
-    """A handle or class by its numbers, which are hexadecimal: "1:" and "1:0" are one.
+    """Parse a handle or class id, whose numbers are hexadecimal: "1:" and "1:0" are equal.
 
     Raises:
-        ScenarioError: If it is neither.
+        ScenarioError: If the text is neither a handle nor a class id.
     """
     major, _, minor = text.partition(":")
     try:
@@ -261,7 +261,7 @@ def _least(*rates_bps: int | None) -> int | None:
 
 
 def _checked(found: Shaper) -> Shaper:
-    """Refuse a shaper that no link can be."""
+    """Return a shaper, or raise ScenarioError if no link can represent it."""
     try:
         LinkModel.model_validate(found.link)
     except ValidationError as error:

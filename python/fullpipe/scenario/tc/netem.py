@@ -1,4 +1,4 @@
-"""`netem` as what a link does: its delay, jitter, loss, copies, reordering and rate.
+"""Conversion of `netem` to keys of a link: delay, jitter, loss, duplication, reordering and rate.
 
 Sources: tc-netem(8), iproute2 `netem_parse_opt`, Linux net/sched/sch_netem.c.
 """
@@ -15,14 +15,14 @@ from fullpipe.scenario.tc.units import is_bare, nanoseconds, probability, rate, 
 
 Table = dict[str, Any]
 DEFAULT_LIMIT = 1000
-"""Packets that it holds unless `limit` says otherwise (iproute2 `netem_parse_opt`)."""
+"""Default limit in packets (iproute2 `netem_parse_opt`)."""
 _OPTIONS = (
     *("limit", "latency", "delay", "loss", "drop", "seed", "ecn", "reorder", "corrupt", "gap"),
     *("duplicate", "distribution", "rate", "slot", "packetoverhead", "cellsize", "celloverhead"),
 )
-"""Options in the order of `netem_parse_opt`, where `matches` takes the beginning of a word for it."""
+"""Options in the order of `netem_parse_opt`, whose `matches` accepts the beginning of a word."""
 _PRINTED = ("p13", "p31", "p32", "p23", "p14", "p", "r", "1-h", "1-k")
-"""Names that `netem_print_opt` puts before the probabilities of a model of loss."""
+"""Names that `netem_print_opt` prints before the probabilities of a loss model."""
 _MOST_U32 = 2**32 - 1
 _MICROSECOND = 1_000
 _Value = TypeVar("_Value")
@@ -30,10 +30,10 @@ _Value = TypeVar("_Value")
 
 @dataclass
 class Netem:
-    """A link as a line of `netem` makes it."""
+    """The options of a netem line."""
 
     limit: int = DEFAULT_LIMIT
-    """Most packets that it holds, those on the wire included."""
+    """Limit in packets, including those on the wire."""
     rate_bps: int | None = None
     delay_ns: int = 0
     jitter_ns: int = 0
@@ -44,11 +44,11 @@ class Netem:
     reorder: float = 0.0
     gap: int = 0
     notes: list[str] = field(default_factory=list)
-    """Options without a counterpart, and those in another form; one line each."""
+    """Notes on omitted and approximated options, one line each."""
 
     @property
     def wire(self) -> Table:
-        """Keys of a link: `delay`, `jitter`, `loss`, `duplicate` and `detour`."""
+        """The keys `delay`, `jitter`, `loss`, `duplicate` and `detour` of a link."""
         delay_ns, jitter = self._delays()
         keys = {
             "delay": DURATION.format(delay_ns) if delay_ns else None,
@@ -61,13 +61,13 @@ class Netem:
 
     @property
     def half_ns(self) -> int:
-        """Half the range of the jitter: a uniform one reaches sqrt(3) standard deviations, in whole us."""
+        """Half the range of the jitter. A uniform one reaches sqrt(3) standard deviations, in whole us."""
         if self.distribution == "uniform":
             return self.jitter_ns
         return round(math.sqrt(3) * self.jitter_ns / _MICROSECOND) * _MICROSECOND
 
     def _delays(self) -> tuple[int, Table | None]:
-        """Least delay and spread above it: `tabledist` draws from one jitter below the delay to one above."""
+        """Return the smallest delay and the spread above it. `tabledist` draws from delay +- jitter."""
         half_ns = self.half_ns
         least_ns = max(0, self.delay_ns - half_ns)
         if not half_ns:
@@ -77,7 +77,7 @@ class Netem:
         return least_ns, jitter if self.rate_bps else {**jitter, "reorder": True}
 
     def _loss(self) -> Table | None:
-        """Loss, with damaged packets counted as lost: their checksum is wrong at the receiver."""
+        """Return the loss, corrupted packets included: the receiver drops them for their checksum."""
         rest = 1 - self.corrupt
         if self.loss is None:
             return {"kind": "bernoulli", "probability": self.corrupt} if self.corrupt else None
@@ -90,10 +90,10 @@ class Netem:
 
     @property
     def reordered_every(self) -> int:
-        """Packets from one that skips the delay to the next, on average.
+        """Mean number of packets from one that skips the delay to the next.
 
-        After one, gap - 1 packets never skip it, and each packet behind them with the probability `reorder`
-        (`netem_enqueue`).
+        After such a packet, gap - 1 packets never skip the delay. Each later packet does with probability
+        `reorder` (`netem_enqueue`).
         """
         return round(max(1, self.gap) - 1 + 1 / self.reorder)
 
@@ -102,10 +102,10 @@ class Netem:
 
 
 def netem_of(words: Iterable[str]) -> Netem:
-    """The link that the words behind `netem` describe.
+    """Return the options in the words after `netem`.
 
     Raises:
-        ValueError: If an option is unknown or malformed, or has no meaning beside the others.
+        ValueError: If an option is unknown or malformed, or options do not fit together.
     """
     found = _Reader(deque(words)).netem
     if found.reorder and not found.delay_ns:
@@ -121,12 +121,12 @@ def netem_of(words: Iterable[str]) -> Netem:
 
 
 def _approximations(found: Netem) -> list[str]:
-    """Notes on options that a link has in another form."""
+    """Return notes on options that a link only approximates."""
     notes = []
     jitter = DURATION.format(found.jitter_ns)
     if found.distribution != "uniform":
         notes.append(
-            f"netem: a uniform jitter with the standard deviation {jitter} stands for distribution"
+            f"netem: a uniform jitter with the standard deviation {jitter} replaces distribution"
             f" {shown(found.distribution)}"
         )
     if found.half_ns > found.delay_ns:
@@ -145,13 +145,13 @@ def _approximations(found: Netem) -> list[str]:
 
 
 def _share(text: str) -> float:
-    """A probability; what the 32 bits of `set_percent` round to nothing is 0."""
+    """Parse a probability. A value that the 32 bits of `set_percent` round to 0 is 0."""
     value = probability(text)
     return value if round(value * _MOST_U32) else 0.0
 
 
 class _Reader:
-    """Reads options word by word, as `netem_parse_opt` does."""
+    """A parser of options word by word, like `netem_parse_opt`."""
 
     def __init__(self, words: deque[str]) -> None:
         self._words = words
@@ -202,7 +202,7 @@ class _Reader:
             self._correlation(option)
 
     def _time(self, option: str) -> int:
-        """A time in ns. A bare number was in microseconds before iproute2 6.9 (commit 9a6b231ea1b0)."""
+        """Parse a time into ns. A bare number was in us before iproute2 6.9 (commit 9a6b231ea1b0)."""
         text = self._words[0] if self._words else ""
         if is_bare(text):
             self.netem.notes.append(
@@ -211,7 +211,7 @@ class _Reader:
         return self._value(option, nanoseconds)
 
     def _loss(self, option: str) -> None:
-        """The models of `loss_event`: random, `loss_4state` and `loss_gilb_ell`."""
+        """Parse a loss model of `loss_event`: random, `loss_4state` or `loss_gilb_ell`."""
         model = self._words.popleft() if self._words and not self._is_number() else "random"
         known = ("random", "state", "gemodel")
         if model not in known:
@@ -229,14 +229,14 @@ class _Reader:
         chain: Table = {"kind": "gilbert_elliott", "worsens": first, "improves": improves}
         if model == "gemodel":
             chain |= dict(zip(("bad", "good"), more[1:], strict=False))
-        elif any(more[1:2]) or any(more[3:]):  # p23 has no meaning without p32
+        elif any(more[1:2]) or any(more[3:]):  # p23 has no effect without p32
             self._leave_out("state p32, p23, p14 of loss", "a link has two states, joined by p13 and p31")
         self.netem.loss = chain
 
     def _slot(self) -> None:
         if self._words and self._words[0] == "distribution":
             self._words.popleft()
-            if not self._is_number():  # `netem_print_opt` leaves its name out
+            if not self._is_number():  # `netem_print_opt` omits its name
                 self._value("slot distribution", str)
             self._value("slot", nanoseconds)
         self._value("slot", nanoseconds)
@@ -257,13 +257,13 @@ class _Reader:
         self.netem.notes += [note] if note not in self.netem.notes else []
 
     def _is_number(self, skipping: tuple[str, ...] = ()) -> bool:
-        """Whether a number follows (`NEXT_IS_SIGNED_NUMBER`), behind words that are skipped."""
+        """Whether a number follows (`NEXT_IS_SIGNED_NUMBER`) after skipped words."""
         while self._words and self._words[0] in skipping:
             self._words.popleft()
         return bool(self._words) and self._words[0].lstrip("-")[:1].isdigit()
 
     def _numbers(self) -> list[str]:
-        """The numbers that follow."""
+        """Consume the numbers that follow."""
         found = []
         while self._is_number():
             found.append(self._words.popleft())

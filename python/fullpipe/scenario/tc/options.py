@@ -1,6 +1,6 @@
-"""What `tc` can say of each queue discipline, and what that is called here.
+"""Options of each queue discipline in `tc`, and the parameters of queues that they set.
 
-Sources: its manual pages, and iproute2 tc/q_*.c, where 0 stands for the default of many options.
+Sources: manual pages of tc, and iproute2 tc/q_*.c, where 0 means the default for many options.
 """
 
 from collections.abc import Callable, Mapping
@@ -26,7 +26,7 @@ from fullpipe.scenario.tc.units import (
 Table = dict[str, Any]
 _US_PER_S = 10**6
 TX_QUEUE_PACKETS = 1000
-"""Linux's queue length of an interface, the limit of pfifo and bfifo unless they have one."""
+"""Linux's default queue length of an interface, and default limit of pfifo and bfifo."""
 FULL_PACKET_BYTES = 1514
 
 
@@ -36,25 +36,25 @@ def _as_it_is(found: Table) -> Table:
 
 @dataclass(frozen=True)
 class Qdisc:
-    """How the words of `tc` become parameters of a queue."""
+    """The mapping from words of `tc` to parameters of a queue."""
 
     queue: str
     """Name in the catalogue."""
     options: Mapping[str, tuple[str, Callable[[str], Any]]] = field(default_factory=dict)
-    """Words with a value: the parameter, and how the value is read."""
+    """Words with a value: the parameter and the parser of the value."""
     flags: Mapping[str, Table] = field(default_factory=dict)
-    """Words without one: the parameters that they set; none: what is the case anyway."""
+    """Words without a value: the parameters that they set. Empty: the behaviour is built in."""
     not_modelled: Mapping[str, str] = field(default_factory=dict)
-    """Words that `tc` knows and no queue here: what to do instead."""
+    """Words without a counterpart: what to do instead."""
     usual: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
-    """Words and values that change nothing here, such as defaults that `tc qdisc show` prints."""
+    """Words and values without effect here, such as defaults that `tc qdisc show` prints."""
     needed: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
-    """What `tc` insists on, by parameters of which one must be there."""
+    """Options that `tc` requires, each with the parameters of which one must be set."""
     defaults: Table = field(default_factory=dict)
     finish: Callable[[Table], Table] = _as_it_is
-    """What depends on several options."""
+    """Computes parameters that depend on several options."""
     note: str = ""
-    """Note on a feature without a counterpart; empty: there is none."""
+    """Note on a feature without a counterpart. Empty: none."""
 
 
 _LEAVE_OUT = "leave it out"
@@ -95,7 +95,7 @@ _BUCKET_NEEDS = {"rate": ("rate_bps",), "burst": ("burst_bytes",)}
 
 
 def _tbf(found: Table) -> Table:
-    """The limit that a latency stands for: a burst, and what can be sent in that time."""
+    """Convert a latency to a limit: a burst, plus the bytes that can be sent in that time."""
     if "peak_bps" in found and "mtu_bytes" not in found:
         raise ValueError("peakrate needs mtu (minburst), too")
     latency_us = found.pop("latency_us", None)
@@ -115,7 +115,7 @@ def _bfifo(found: Table) -> Table:
 
 
 def _bandwidth(text: str) -> int | None:
-    """A rate, or "unlimited", as `tc qdisc show` prints it; 0 is unlimited, too (`cake_parse_opt`)."""
+    """Parse a rate. "unlimited", as in `tc qdisc show`, and 0 give None (`cake_parse_opt`)."""
     return None if text == "unlimited" else rate(text) or None
 
 
@@ -184,7 +184,7 @@ ELSEWHERE = {
         "packets have no classes by filters; write the queue of the class that counts",
     ),
 }
-"""Queue disciplines of Linux that are no queues here: what to write instead."""
+"""Queue disciplines of Linux without a counterpart: what to write instead."""
 
 QDISCS: dict[str, Qdisc] = {
     "pfifo": Qdisc(

@@ -1,9 +1,9 @@
-"""Linux's queue disciplines as `tc` configures them, turned into queues of a scenario.
+"""Conversion of a queue discipline of `tc` to a queue of a scenario.
 
 >>> queue_of("tc qdisc add dev eth0 root tbf rate 20mbit burst 1600 limit 100k")
 {'kind': 'tbf', 'rate_bps': 20000000, 'burst_bytes': 1600, 'limit_bytes': 102400}
 
-What `tc` does not say has the kernel's default, which is also that of the queue here.
+Options left out have the kernel's defaults, which are also those of the queues here.
 """
 
 import re
@@ -23,39 +23,39 @@ from fullpipe.scenario.tc.units import decimal
 Table = dict[str, Any]
 MAX_LINE = 2_000
 ADDED = ("add", "replace", "change")
-"""Actions of `tc` that set something up."""
+"""Actions of `tc` that set up a qdisc, class or filter."""
 _WITH_VALUE = ("dev", "parent", "handle", "refcnt", "ingress_block", "egress_block")
 _ALONE = ("root", "offloaded")
 _STAB = ("mtu", "tsize", "mpu", "overhead", "linklayer")
 _ETHERNET_BYTES = 14
-"""Header that the size of a packet includes at a qdisc of a device that has one (Linux `skb->len`)."""
+"""Ethernet header, which the size of a packet at a qdisc includes (Linux `skb->len`)."""
 _FORM = "tc: expected a line such as: tc qdisc add dev eth0 root codel limit 1000"
 
 
 @dataclass(frozen=True)
 class Line:
-    """A queue discipline as a line sets it up, or as `tc qdisc show` prints it."""
+    """A queue discipline from a command line or from the output of `tc qdisc show`."""
 
     kind: str
     options: tuple[str, ...] = ()
     device: str = ""
     parent: str = ""
-    """Empty at the root of the device."""
+    """Parent class. Empty: the root of the device."""
     handle: str = ""
     stab: tuple[str, ...] = ()
-    """Words behind `stab`, which say how sizes of packets are counted."""
+    """Words after `stab`, which define how sizes of packets are counted."""
 
     @property
     def stab_left_out(self) -> str:
-        """Note for a queue discipline that has no counterpart of it."""
+        """Note for a queue discipline whose counterpart has no size table."""
         return f"stab {' '.join(self.stab)} is left out: links count tcp.link_overhead"
 
 
 def line_of(words: Iterable[str]) -> Line:
-    """Split the words behind `tc qdisc add` into their parts.
+    """Parse the words after `tc qdisc add`.
 
     Raises:
-        ScenarioError: If it names no queue discipline.
+        ScenarioError: If the words name no queue discipline.
     """
     rest = deque(words)
     head, stab = _head(rest)
@@ -65,7 +65,7 @@ def line_of(words: Iterable[str]) -> Line:
 
 
 def printed(words: Sequence[str]) -> Line:
-    """Split a line that `print_qdisc` of iproute2 prints: qdisc cake 8001: dev eth0 root bandwidth 18Mbit."""
+    """Parse a line that iproute2's `print_qdisc` prints: qdisc cake 8001: dev eth0 root bandwidth 18Mbit."""
     rest = deque(words[3:])
     head, stab = _head(rest)
     return Line(words[1], tuple(rest), stab=stab, **{**head, "handle": words[2]})
@@ -77,7 +77,7 @@ def is_printed(words: Sequence[str]) -> bool:
 
 
 def _head(rest: deque[str]) -> tuple[dict[str, str], tuple[str, ...]]:
-    """Take the words in front of the kind, and those of `stab`."""
+    """Consume the words before the kind, and return them and the words of `stab`."""
     said: dict[str, str] = {}
     stab: list[str] = []
     while rest and rest[0] in (*_WITH_VALUE, *_ALONE, "stab"):
@@ -92,26 +92,26 @@ def _head(rest: deque[str]) -> tuple[dict[str, str], tuple[str, ...]]:
 
 
 def queue_of(line: str) -> Table:
-    """The queue of a scenario that does what a line of `tc` sets up.
+    """Return the queue of a scenario that a line of `tc` sets up.
 
     Args:
         line: `tc qdisc add dev eth0 root ...`, or `tc filter ... police ...` for a policer.
 
     Returns:
-        The table `queue` of a link, as a scenario file has it.
+        The table `queue` of a link, as in a scenario file.
 
     Raises:
-        ScenarioError: If the line is not of that form, or an option is unknown, malformed or not modelled.
-        UnknownNameError: If there is no such queue.
+        ScenarioError: If the line has another form, or an option is unknown, malformed or not modelled.
+        UnknownNameError: If the queue discipline is unknown.
     """
     return queue(read(line))[0]
 
 
 def read(line: str) -> Line:
-    """Split a line of `tc` into its parts, whatever the queue discipline.
+    """Parse a line of `tc`, without its options.
 
     Raises:
-        ScenarioError: If it is not of that form.
+        ScenarioError: If the line has another form.
     """
     if len(line) > MAX_LINE:
         raise ScenarioError([f"tc: the line is longer than {MAX_LINE} characters"])
@@ -128,20 +128,20 @@ def read(line: str) -> Line:
 
 
 def policer(words: Iterable[str]) -> Line:
-    """The policer that the words behind `police` set up."""
+    """Return the policer that the words after `police` set up."""
     return Line("police", tuple(takewhile(lambda word: word != "flowid", words)))
 
 
 def queue(line: Line, has_ethernet: bool = True) -> tuple[Table, list[str]]:
-    """Make the table `queue` of a link, with notes on what has no counterpart.
+    """Return the table `queue` of a link, and notes on features without a counterpart.
 
     Args:
         line: The queue discipline.
-        has_ethernet: The device sends Ethernet frames.
+        has_ethernet: Whether the device sends Ethernet frames.
 
     Raises:
         ScenarioError: If an option is unknown, malformed or not modelled.
-        UnknownNameError: If there is no such queue.
+        UnknownNameError: If the queue discipline is unknown.
     """
     kind = line.kind
     if kind in ELSEWHERE:
@@ -197,7 +197,7 @@ def _parameters(kind: str, qdisc: Qdisc, options: Sequence[str]) -> Table:
 
 
 def _takes(words: deque[str], usual: str) -> bool:
-    """Take the values of an option if they are these. Older versions print "10s" as "10.0s"."""
+    """Consume the values of an option if they are the usual ones. Older versions print "10s" as "10.0s"."""
     values = usual.split()
     there = [re.sub(r"\.0(?=[a-z])", "", word) for word in islice(words, len(values))]
     if there != values:
@@ -208,7 +208,7 @@ def _takes(words: deque[str], usual: str) -> bool:
 
 
 def _set(found: Table, key: str, value: Any) -> None:
-    """None takes a parameter back; overheads add up, as in `ethernet ether-vlan`."""
+    """Set a parameter. None removes it; overheads are added, as in `ethernet ether-vlan`."""
     if value is None:
         found.pop(key, None)
     elif key == "overhead":
@@ -218,10 +218,10 @@ def _set(found: Table, key: str, value: Any) -> None:
 
 
 def _counted(cake: Table, stab: Sequence[str], has_ethernet: bool) -> Table:
-    """Parameters of a CAKE whose packets a size table makes larger.
+    """Return the parameters of a CAKE that a size table (`stab`) gives.
 
-    CAKE takes the size from there (Linux `cake_overhead`, `qdisc_calculate_pkt_len`). It includes the header
-    of the device, while CAKE's own overhead counts from the IP header on.
+    CAKE takes the size of packets from the table (Linux `cake_overhead`, `qdisc_calculate_pkt_len`). That
+    size includes the header of the device, while CAKE's own overhead counts from the IP header.
     """
     if cake.keys() & {"overhead", "mpu", "framing"}:
         raise ValueError("stab together with an overhead of CAKE is not modelled; give one of them")

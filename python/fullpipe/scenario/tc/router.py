@@ -1,4 +1,4 @@
-"""Shapers of a router, one for each direction."""
+"""Shapers of a router, one per direction."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -9,18 +9,18 @@ Table = dict[str, Any]
 
 @dataclass(frozen=True)
 class Shaper:
-    """A queue, its rate and the wire behind it, as a router has them in one direction."""
+    """A queue, its rate and the wire behind it, for one direction of a router."""
 
     queue: Mapping[str, Any] = field(default_factory=dict)
-    """Empty: it never holds a packet."""
+    """Table of the queue. Empty: no packet ever waits."""
     rate_bps: int | None = None
-    """Rate at which the queue is served, if it does not shape by itself."""
+    """Rate at which the queue is served. None: the queue shapes by itself, or nothing limits the rate."""
     wire: Mapping[str, Any] = field(default_factory=dict)
-    """Delay, jitter, loss and the like behind the queue, by the keys of a link."""
+    """Delay, jitter, loss and the like behind the queue, as keys of a link."""
 
     @property
     def link(self) -> Table:
-        """A link that does the same."""
+        """The equivalent link of a scenario."""
         return {
             **({} if self.rate_bps is None else {"rate": f"{self.rate_bps} bit/s"}),
             **self.wire,
@@ -30,9 +30,9 @@ class Shaper:
 
 @dataclass
 class Router:
-    """The shapers of a configuration; None where it has none."""
+    """The shapers of a configuration. None: the direction has none."""
 
     up: Shaper | None = None
     down: Shaper | None = None
     notes: list[str] = field(default_factory=list)
-    """One line each: what of the configuration is left out, or was taken for granted."""
+    """Notes on omitted parts of the configuration and on assumptions, one line each."""

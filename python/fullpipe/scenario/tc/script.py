@@ -1,4 +1,4 @@
-"""Lines of a script that sets up a router: the queues of its devices, and where it sends what comes.
+"""Parsing of a script that sets up a router: the queues of its devices and redirections.
 
 IF=eth0
 tc qdisc replace dev $IF root cake bandwidth 9mbit
@@ -6,7 +6,7 @@ tc qdisc add dev $IF handle ffff: ingress
 tc filter add dev $IF parent ffff: matchall action mirred egress redirect dev ifb0
 tc qdisc replace dev ifb0 root cake bandwidth 90mbit ingress
 
-Nothing of it is run. Variables with plain values are written out; what decides which lines run is refused.
+The script is never run. Variables with plain values are expanded; control flow is refused.
 """
 
 import re
@@ -44,16 +44,16 @@ _VARIABLE = re.compile(rf"\$(?:\{{({_NAME})\}}|({_NAME})|)")
 _COMPUTED = re.compile(r"\$\(|`")
 _COMPUTED_VARIABLE = re.compile(rf"\s*(?:(?:{'|'.join(sorted(_DECLARES))})\s+)?({_NAME})=")
 _PLAIN = re.compile(r"[\w./:,%+@=\- ]*")
-"""Values that a shell would leave as they are."""
+"""Values that a shell would not change."""
 _REDIRECTION = re.compile(r"(?:(?<!\S)\d+|&)?>{1,2}\s*(?:&\s*\d|[^\s;&|]+)")
 _OPERATORS = ";&|"
 
 
 def router_of(text: str) -> Router:
-    """Make the router that a script sets up, or that `tc qdisc show` prints.
+    """Return the router that a script sets up, or that output of `tc qdisc show` describes.
 
     Raises:
-        ScenarioError: If a line is not understood, or it is not said which device is towards the line.
+        ScenarioError: If a line is not understood, or the device towards the line is ambiguous.
     """
     lines = text.replace("\\\n", " ").splitlines()
     if len(lines) > _MOST_LINES:
@@ -70,16 +70,16 @@ def router_of(text: str) -> Router:
 
 
 class _Script:
-    """Reads lines of a shell, with the variables that are known by then."""
+    """A reader of shell lines that tracks variables."""
 
     def __init__(self, assembly: Assembly) -> None:
         self._assembly = assembly
         self._variables: dict[str, str | None] = {}
-        """None: the value is not plain."""
+        """Values of variables. None: the value is not plain."""
         self._has_ended = False
 
     def read(self, number: int, line: str) -> None:
-        """Take a line."""
+        """Process a line."""
         line = line.strip()
         if self._has_ended or not line or line.startswith("#"):
             return
@@ -92,7 +92,7 @@ class _Script:
             self._command(number, operator, words)
 
     def _computed(self, line: str) -> None:
-        """A line with the output of a command, or arithmetic, in it."""
+        """Process a line with command substitution or arithmetic."""
         if found := _COMPUTED_VARIABLE.match(line):
             self._variables[found[1]] = None
         elif line.split(maxsplit=1)[0] not in _IGNORED:
@@ -107,7 +107,7 @@ class _Script:
                 self._variables[found[1]] = self._plain(found[2])
             return
         while _ASSIGNMENT.fullmatch(words[0]):
-            words = words[1:]  # of the environment of this command
+            words = words[1:]  # an environment variable of this command
         first = words[0]
         if first in _IGNORED:
             self._has_ended |= first == "exit" and operator == ""
@@ -123,7 +123,7 @@ class _Script:
             self._run(number, operator, words)
 
     def _plain(self, text: str) -> str | None:
-        """The value of a variable, if a shell need not be run to know it."""
+        """Return the value of a variable, or None if only a shell could compute it."""
         try:
             value = " ".join(self._expanded(text))
         except ScenarioError:
@@ -131,7 +131,7 @@ class _Script:
         return value if _PLAIN.fullmatch(value) and len(value) <= MAX_LINE else None
 
     def _expanded(self, word: str) -> list[str]:
-        """A word with the values of its variables, which may be several words."""
+        """Expand the variables of a word, which can give several words."""
         return _VARIABLE.sub(self._value, word).split() if "$" in word else [word]
 
     def _value(self, found: re.Match[str]) -> str:
@@ -146,7 +146,7 @@ class _Script:
         return value
 
     def _run(self, number: int, operator: str, words: Sequence[str], space: str = "") -> None:
-        """Take one command. `space`: the network namespace that it is run in."""
+        """Process one command. `space` is the prefix of its network namespace."""
         while words[0] == "sudo":
             words = words[1:]
             while words and words[0].startswith("-"):
@@ -193,7 +193,7 @@ class _Script:
 
 
 def _commands(line: str) -> Iterator[tuple[str, list[str]]]:
-    """The commands of a line, each with the operator before it unless that is ";" or "&"."""
+    """Yield the commands of a line, each with the operator before it unless that is ";" or "&"."""
     if "<<" in line:
         raise ScenarioError(["tc: a text within the script is not read; write its lines as lines of tc"])
     lexer = shlex.shlex(_REDIRECTION.sub(" ", line), posix=True, punctuation_chars=_OPERATORS)

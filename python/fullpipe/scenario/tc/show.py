@@ -1,9 +1,9 @@
-"""Output of `tc qdisc show`, `tc class show` and `tc filter show`, with `-s` or not, as people paste it.
+"""Parsing of the output of `tc qdisc show`, `tc class show` and `tc filter show`, with or without `-s`.
 
 qdisc cake 8001: dev eth0 root refcnt 2 bandwidth 18Mbit diffserv3 triple-isolate nonat nowash rtt 100ms noatm
  Sent 12054 bytes 117 pkt (dropped 0, overlimits 0 requeues 0)
 
-A line that begins with neither of the three words is a statistic or a prompt of a shell.
+Lines that begin with none of the three words are statistics or shell prompts and are skipped.
 """
 
 import re
@@ -21,15 +21,15 @@ _POLICED = re.compile(r"police 0x[0-9a-f]+ rate (\S+) burst (\S+)")
 
 
 def is_printed(lines: Iterable[str]) -> bool:
-    """Whether one of the lines is printed by `tc qdisc show`."""
+    """Whether one of the lines is output of `tc qdisc show`."""
     return any(qdiscs.is_printed(line.split(maxsplit=3)) for line in lines)
 
 
 def read(lines: Iterable[str], assembly: Assembly) -> None:
-    """Give an assembly the lines that are printed.
+    """Add the printed lines to an assembly.
 
     Raises:
-        ScenarioError: If a line is longer than one can be, or a class has no rate that can be read.
+        ScenarioError: If a line is too long, or a class has no valid rate.
     """
     name = _UNNAMED
     for number, line in enumerate(lines, 1):
@@ -40,7 +40,7 @@ def read(lines: Iterable[str], assembly: Assembly) -> None:
 
 
 def _read(number: int, words: Sequence[str], name: str, assembly: Assembly) -> str:
-    """Take a line and return the name of its device, which lines have unless one device was asked for."""
+    """Add a line and return the name of its device. Lines lack it if `tc` was called for one device."""
     first, text = words[0] if words else "", " ".join(words)
     if qdiscs.is_printed(words):
         found = qdiscs.printed(words)

@@ -1,7 +1,7 @@
-"""A section of OpenWrt's `/etc/config/sqm`, read as the queues that sqm-scripts set up for it.
+"""Conversion of a section of OpenWrt's `/etc/config/sqm` to the queues that sqm-scripts set up.
 
-The options and what they do: openwrt.org, "SQM configuration /etc/config/sqm", and the scripts themselves,
-whose files and functions are named where they are followed.
+Sources: openwrt.org, "SQM configuration /etc/config/sqm", and the scripts, whose files and functions are
+named below.
 """
 
 import re
@@ -38,12 +38,12 @@ _DEFAULTS: Mapping[str, str] = {
     "squash_ingress": "1",
     "autorate": "0",
 }
-"""Values of options that are missing or empty (defaults.sh, which has no script)."""
+"""Values of missing or empty options (defaults.sh; it has no default of `script`)."""
 _NO_EFFECT = (
     *("debug_logging", "verbosity", "tcMTU", "tcTSIZE"),
     *("qdisc_advanced", "qdisc_really_really_advanced", "linklayer_advanced"),
 )
-"""Options for logs, for the page of the router and for the size of tables of `tc`."""
+"""Options for logs, for the router's web page and for the size of tables of `tc`."""
 _LEFT_OUT: Mapping[str, str] = {
     "use_mq": "the queues of one processor each",
     "shaper_burst": "the burst of HTB",
@@ -77,7 +77,7 @@ _KBIT = 1_000
 class _Section:
     name: str
     options: dict[str, str] = field(default_factory=dict)
-    """Options that are written, as text."""
+    """Options set in the file, as text."""
 
     def __getitem__(self, key: str) -> str:
         return self.options.get(key) or _DEFAULTS[key]
@@ -87,10 +87,11 @@ class _Section:
 class _Direction:
     rate: str
     letter: str
-    """First letter of its options."""
+    """First letter of the direction's options."""
     ecn: str
     quantum: str
-    """Bytes for the class of unmarked packets, if simple.qos has three classes (egress, ingress there)."""
+    """Quantum of the class of unmarked packets in bytes, if simple.qos has three classes (egress(), ingress()
+    there)."""
 
 
 _UP = _Direction("upload", "e", "egress_ecn", "300")
@@ -98,15 +99,16 @@ _DOWN = _Direction("download", "i", "ingress_ecn", "1500")
 
 
 def is_sqm(text: str) -> bool:
-    """Whether a text has a section of such a file."""
+    """Whether a text has a section of an sqm configuration."""
     return _SECTION.search(text) is not None
 
 
 def router_of(text: str) -> Router:
-    """Make the router that the one enabled section of a file sets up.
+    """Return the router that the enabled section of a file sets up.
 
     Raises:
-        ScenarioError: If there is none or more than one, or an option is unknown, malformed or not modelled.
+        ScenarioError: If not exactly one section is enabled, or an option is unknown, malformed or not
+            modelled.
     """
     section = _enabled(_sections(text))
     known = [*_DEFAULTS, *_NO_EFFECT, *_LEFT_OUT, *_AUTORATE]
@@ -125,7 +127,7 @@ def router_of(text: str) -> Router:
 
 
 def _enabled(sections: Sequence[_Section]) -> _Section:
-    """The section that is not switched off. sqm-scripts start one only with a 1 (`start_sqm_section`)."""
+    """Return the section that is not disabled. sqm-scripts require enabled '1' (`start_sqm_section`)."""
     enabled = [one for one in sections if one["enabled"] not in ("0", "off", "false", "no", "disabled")]
     if len(enabled) == 1:
         return enabled[0]
@@ -161,7 +163,7 @@ def _sections(text: str) -> list[_Section]:
 
 
 def _shaper(section: _Section, direction: _Direction, notes: list[str]) -> Shaper | None:
-    """Make the shaper of a direction; None if it is switched off."""
+    """Return the shaper of a direction, or None if its rate is 0."""
     key, script = direction.rate, section["script"]
     text = section[key]
     if not (text.isascii() and text.isdecimal() and len(text) < 12):
@@ -189,19 +191,19 @@ def _made(line: Line, notes: list[str]) -> Shaper:
 
 
 def _is_cake(section: _Section) -> bool:
-    """Whether CAKE shapes: by the name of the script, or as cake_egress() of simplest.qos."""
+    """Whether CAKE shapes, by the name of the script or in cake_egress() of simplest.qos."""
     script = section["script"]
     return script in _CAKE or (section["qdisc"] == "cake" and script == "simplest.qos")
 
 
 def _has_classes(section: _Section, direction: _Direction) -> bool:
-    """Whether a direction has the three classes of simple.qos. Downloads have one if marks are ignored."""
+    """Whether a direction has the three classes of simple.qos. Downloads have one if DSCPs are ignored."""
     is_simple = section["script"] == "simple.qos"
     return is_simple and (direction is _UP or section["squash_ingress"] != "1")
 
 
 def _cake_words(section: _Section, direction: _Direction) -> list[str]:
-    """Classes of CAKE and further words, of which the last counts (egress, ingress of each script)."""
+    """Return the words for CAKE's classes and other options; later words win (egress, ingress of scripts)."""
     ignores = direction is _DOWN and section["squash_ingress"] == "1"
     words = ["diffserv3" if section["script"] == "layer_cake.qos" and not ignores else "besteffort"]
     if direction is _DOWN and section["squash_dscp"] == "1" and section["script"] in _CAKE:
@@ -217,7 +219,7 @@ def _layer(section: _Section) -> str:
 
 
 def _link_layer(section: _Section) -> list[str]:
-    """Overhead that CAKE adds to packets itself (`get_cake_lla_string` of functions.sh)."""
+    """Return the words for the overhead that CAKE adds itself (`get_cake_lla_string` of functions.sh)."""
     layer = _layer(section)
     if layer == "none" or section["linklayer_adaptation_mechanism"] not in ("default", "cake"):
         return []
@@ -226,7 +228,7 @@ def _link_layer(section: _Section) -> list[str]:
 
 
 def _stab(section: _Section) -> tuple[str, ...]:
-    """Overhead that the kernel adds to the size that CAKE reads (`get_stab_string` of functions.sh)."""
+    """Return the words for the overhead that a size table adds (`get_stab_string` of functions.sh)."""
     layer = _layer(section)
     if layer == "none" or section["linklayer_adaptation_mechanism"] != "tc_stab":
         return ()
@@ -234,7 +236,7 @@ def _stab(section: _Section) -> tuple[str, ...]:
 
 
 def _leaf(section: _Section) -> str:
-    """The queue below a shaper."""
+    """Return the kind of the queue below a shaper."""
     qdisc = section["qdisc"]
     if qdisc == "cake":
         raise ScenarioError(
@@ -248,7 +250,7 @@ def _leaf(section: _Section) -> str:
 
 
 def _leaf_words(section: _Section, direction: _Direction, qdisc: str) -> tuple[str, ...]:
-    """Options of that queue in the order of the scripts (`get_limit` to `get_quantum` of functions.sh)."""
+    """Return options of that queue in the scripts' order (`get_limit` to `get_quantum` of functions.sh)."""
     i = direction.letter
     has_quantum = qdisc == "fq_codel" and _has_classes(section, direction)
     return (
@@ -261,7 +263,7 @@ def _leaf_words(section: _Section, direction: _Direction, qdisc: str) -> tuple[s
 
 
 def _target(text: str, qdisc: str, kbit: int) -> list[str]:
-    """Target and interval that `get_target` of functions.sh makes of leading digits and trailing letters."""
+    """Return target and interval as `get_target` of functions.sh: by leading digits and trailing letters."""
     number, unit = re.match("[0-9]+", text), re.search("[A-Za-z]+$", text)
     if number and unit and unit[0] in _TIMES:
         return ["target", f"{number[0]}{unit[0]}"]
@@ -275,7 +277,7 @@ def _target(text: str, qdisc: str, kbit: int) -> list[str]:
 
 
 def _adapted_us(kbit: int) -> tuple[int, int]:
-    """Target and interval that fit a rate (`adapt_target_to_slow_link`, `adapt_interval_to_slow_link`)."""
+    """Return target and interval for a rate (`adapt_target_to_slow_link`, `adapt_interval_to_slow_link`)."""
     target_us = max(_LEAST_TARGET_US, _LONGEST_PACKET_BITS * 1_000 // kbit)
     return target_us, _INTERVAL_ABOVE_TARGET_US + target_us
 
@@ -306,7 +308,7 @@ def _notes(section: _Section) -> list[str]:
 
 
 def _of_defaults(section: _Section) -> list[str]:
-    """Notes on options that are missing."""
+    """Return notes on missing options."""
     notes = [
         f"{key} is not set: sqm-scripts take {_DEFAULTS[key]} kbit/s"
         for key in ("upload", "download")
@@ -330,7 +332,7 @@ def _of_layer(layer: str, how: str) -> list[str]:
 
 
 def _of_target(section: _Section, direction: _Direction) -> str:
-    """Note on a target that is computed, or that is no time; empty: the section has one."""
+    """Return a note on a computed or invalid target, or "" if the section gives a time."""
     key, qdisc = f"{direction.letter}target", _leaf(section)
     text, kbit = section[key], section[direction.rate]
     if _is_auto(text):

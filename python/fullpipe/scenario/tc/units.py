@@ -1,6 +1,6 @@
 """The units of Linux's `tc`, which differ from ours: "10k" is 10,240 bytes, "mbit" is 10^6 bit/s.
 
-A bare time is in microseconds (`get_time`), but in nanoseconds where `tc` has 64 bits for it (`get_time64`).
+A bare time is in microseconds (`get_time`), or in nanoseconds if `tc` stores 64 bits (`get_time64`).
 Sources: tc(8), PARAMETERS; iproute2 lib/utils.c and lib/utils_math.c.
 
 >>> rate("20mbit"), size("100k"), milliseconds("5ms"), nanoseconds("5ms")
@@ -42,45 +42,45 @@ for _unit, _length_ns in (("s", 10**9), ("ms", 10**6), ("us", 1000), ("ns", 1)):
 
 
 def rate(text: str) -> int:
-    """Bits per second, in whole bytes per second as `get_rate64` stores them."""
+    """Parse a rate into bit/s, rounded down to whole bytes per second as in `get_rate64`."""
     if text.endswith("%"):
         raise ValueError(f"{shown(text)} is of the speed of a device; write a rate such as 10mbit")
     return _read(text, "rate", _RATES) // 8 * 8
 
 
 def size(text: str) -> int:
-    """Bytes."""
+    """Parse a size into bytes."""
     return _read(text, "size", _SIZES)
 
 
 def burst(text: str) -> int:
-    """Bytes; what follows a slash is the granularity of tables that are no longer used."""
+    """Parse a burst into bytes. The part after a slash, a granularity of obsolete tables, is ignored."""
     return size(text.partition("/")[0])
 
 
 def nanoseconds(text: str) -> int:
-    """Nanoseconds (`get_time64`), which a bare number counts, too."""
+    """Parse a time into nanoseconds, also the unit of a bare number (`get_time64`)."""
     return _read(text, "time", _NANOSECONDS)
 
 
 def microseconds(text: str) -> int:
-    """Whole microseconds (`get_time`), which a bare number counts, too."""
+    """Parse a time into whole microseconds, also the unit of a bare number (`get_time`)."""
     return _read(text, "time", _MICROSECONDS)
 
 
 def milliseconds(text: str) -> float:
-    """Milliseconds of a time that `tc` has in whole microseconds."""
+    """Parse a time that `tc` stores in whole microseconds into milliseconds."""
     return microseconds(text) / 1000
 
 
 def is_bare(text: str) -> bool:
-    """Whether a number other than 0 has no unit."""
+    """Whether a text is a number other than 0 without a unit."""
     found = _TEXT.fullmatch(text)
     return found is not None and not found[2] and Decimal(found[1]) != 0
 
 
 def whole(text: str) -> int:
-    """A whole number, hexadecimal behind 0x and octal behind 0 (tc(8), VALUES)."""
+    """Parse a whole number, hexadecimal after 0x and octal after 0 (tc(8), VALUES)."""
     found = _WHOLE.fullmatch(text)
     if found is None:
         raise ValueError(f"expected a whole number, got {shown(text)}")
@@ -88,32 +88,32 @@ def whole(text: str) -> int:
 
 
 def decimal(text: str) -> int:
-    """A whole number that is never octal, such as an overhead (`cake_parse_opt`)."""
+    """Parse a whole number that is never octal, such as an overhead (`cake_parse_opt`)."""
     return whole(re.sub("^([+-]?)0+(?=[0-9])", r"\1", text))
 
 
 def packets(text: str) -> int:
-    """A whole number, which `tc qdisc show` prints with a "p" behind it."""
+    """Parse a number of packets, which `tc qdisc show` prints with the suffix "p"."""
     return whole(text.removesuffix("p"))
 
 
 def packets_as_size(text: str) -> int:
-    """Packets that `tc` reads as a size: "1k" are 1024 (`fifo_parse_opt`)."""
+    """Parse a number of packets that `tc` reads as a size: "1k" is 1024 (`fifo_parse_opt`)."""
     return size(text.removesuffix("p"))
 
 
 def number(text: str) -> float:
-    """A number."""
+    """Parse a number without a unit."""
     return float(_value(text, "number", {"": 1}))
 
 
 def percent(text: str) -> int:
-    """A percentage, with or without its sign, as whole percents (iproute2 `try_get_percent`)."""
+    """Parse a percentage, with or without "%", into whole percents (iproute2 `try_get_percent`)."""
     return round(100 * probability(text))
 
 
 def probability(text: str) -> float:
-    """A percentage, with or without its sign, as a number from 0 to 1 (iproute2 `parse_percent`)."""
+    """Parse a percentage, with or without "%", into a number from 0 to 1 (iproute2 `parse_percent`)."""
     value = _value(text.removesuffix("%"), "percentage", {"": 1}) / 100
     if value > 1:
         raise ValueError(f"expected at most 100%, got {shown(text)}")
@@ -121,12 +121,12 @@ def probability(text: str) -> float:
 
 
 def or_default(read: Callable[[str], _Number]) -> Callable[[str], _Number | None]:
-    """Read a number of which `tc` does not send 0, so that the kernel's default stays."""
+    """Return a parser that gives None for 0: `tc` does not send it, so that the kernel's default holds."""
     return lambda text: read(text) or None
 
 
 def _read(text: str, noun: str, units: Mapping[str, int | Decimal]) -> int:
-    """A number in its base unit, without its fraction, as C converts it."""
+    """Parse a number with a unit into its base unit, truncated as in C."""
     return int(_value(text, noun, units))
 
 

@@ -165,9 +165,9 @@ class Rlc(Model):
     retransmission_s: Annotated[Seconds, Field(le=10)] = Field(
         0.04, alias="retransmission", examples=["40 ms"]
     )
-    """In acknowledged mode, time from the end of the last HARQ transmission until the retransmission."""
+    """Time from the end of the last HARQ transmission until the retransmission, in acknowledged mode."""
     reordering_s: Annotated[Seconds, Field(le=10)] = Field(0.05, alias="reordering", examples=["50 ms"])
-    """In unacknowledged mode, time for which data after a lost block is held (t-Reordering)."""
+    """Time for which data after a lost block is held, in unacknowledged mode (t-Reordering)."""
 
 
 class Cqi(Model):

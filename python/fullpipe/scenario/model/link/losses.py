@@ -64,7 +64,7 @@ class Replay(Model):
     file: str | None = Field(None, max_length=4_096, examples=["losses.txt"])
     """A file with a 0 for every packet that arrives and a 1 for every lost one; white space is ignored."""
     repeat: Switch = False
-    """With `file`: repeat the pattern at its end."""
+    """Repeat the pattern at its end; only with `file`."""
 
     _digest: str = PrivateAttr("")
 
