@@ -59,7 +59,7 @@ fn a_limit_of_another_kind_and_a_walk_to_nowhere_are_refused() {
     assert!(refusal(0, &[("queue", red), ("changes", change)]).contains("red has no limit of that kind"));
     let walk =
         |states: Value| json!({ "from_ns": 0, "mean_ns": 1e9 as u64, "neighbours": true, "states": states });
-    assert!(refusal(0, &[("markov_channel", walk(json!([{ "at_ns": 0 }])))]).contains("nowhere to go"));
+    assert!(refusal(0, &[("markov_channel", walk(json!([{ "at_ns": 0 }])))]).contains("at least two states"));
     let still = json!([{ "at_ns": 0, "rate_bps": 0 }, { "at_ns": 0, "rate_bps": 0 }]);
     assert!(refusal(0, &[("markov_channel", walk(still))]).contains("nothing is ever sent"));
     let lost = json!({ "kind": "replay", "packets": [3, 3], "period": null });
@@ -70,7 +70,7 @@ fn a_limit_of_another_kind_and_a_walk_to_nowhere_are_refused() {
 fn mistakes_of_impairments_have_their_place_and_name() {
     let refused = |impairments: Value| refusal(0, &[("impairments", impairments)]);
     let jitter = json!({ "kind": "jitter", "spread_ns": 1 });
-    assert!(refused(json!([jitter, jitter])).contains("links[0].impairments[1]: jitter is there already"));
+    assert!(refused(json!([jitter, jitter])).contains("links[0].impairments[1]: jitter is given twice"));
     let wrong = refused(json!([jitter, { "kind": "aggregation", "slot_ns": 0 }]));
     assert!(wrong.contains("links[0].impairments[1].slot_ns: 0 is out of range"), "{wrong}");
     let missing = refused(json!([{ "kind": "reordering", "every": 5 }]));

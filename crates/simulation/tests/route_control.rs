@@ -124,7 +124,7 @@ fn what_a_controller_cannot_do_is_refused() {
         (format!("{controller}/delay_ns"), json!(300_000_000), "4 routers are not updated within a period"),
         (format!("{of_flow}/flow"), json!(2), "route_controllers[0].flows[0].flow: 2 is out of range"),
         (format!("{of_flow}/flow"), json!(1), "route_controllers[0].flows[1].flow: flow 1 has a controller"),
-        (format!("{of_flow}/ways"), json!([]), "route_controllers[0].flows[0].ways: there is none"),
+        (format!("{of_flow}/ways"), json!([]), "route_controllers[0].flows[0].ways: no route is given"),
         (format!("{of_flow}/ways/0/forward"), json!([0, 9]), "there is no link 9"),
         (
             "/flows/0/reroutes".to_owned(),
