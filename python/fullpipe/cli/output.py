@@ -17,6 +17,12 @@ if TYPE_CHECKING:
 ARGUMENTS = "fullpipe.arguments"
 """Under which a context has the words behind `fullpipe`."""
 _WIDTH = 80
+_REMARKS = ("note: ", "warning: ")
+"""Beginnings of lines that are no errors."""
+_NO_BREAK = "\u00a0"
+_GLUED = r"(?<=\d) (?=%|ms\b|Mbit/s|\[)|(?<=%) (?=\[)|(?<=\d,) (?=[-+\d.,]+\])|(?<=²) (?=\d)"
+"""Spaces at which no line ends: between a number, its unit and its interval."""
+_COMMAND = r"`[^`]{,60}`"
 
 
 def command_line(context: typer.Context) -> str:
@@ -43,33 +49,55 @@ def plain(text: str) -> str:
 
 
 def say(sentences: str, *, err: bool = False, indent: str = "  ") -> None:
-    """Print a line of sentences: whole to a pipe, in whole words to a terminal, with later lines indented."""
-    if (sys.stderr if err else sys.stdout).isatty() and len(sentences) > (columns := width()):
-        from textwrap import fill  # here: most lines fit
-
-        sentences = fill(
-            sentences, columns, subsequent_indent=indent, break_long_words=False, break_on_hyphens=False
-        )
-    echo(sentences, err=err)
+    """Print a line of sentences in whole words, as wide as `prose_width`, with later lines indented."""
+    echo("\n".join(in_lines(sentences, prose_width(sys.stderr if err else sys.stdout), indent)), err=err)
 
 
 def complain(problem: object) -> None:
-    """Say on standard error what is wrong, each line with the name of the command."""
+    """Say on standard error what is wrong, each line with the name of the command.
+
+    In a pipe an error is one line, and notes and warnings are as wide as COLUMNS says.
+    """
     for line in str(problem).split("\n"):
-        say(f"fullpipe: {line}", err=True)
+        told = f"fullpipe: {line}"
+        say(told, err=True) if line.startswith(_REMARKS) or sys.stderr.isatty() else echo(told, err=True)
+
+
+def in_lines(text: str, columns: int | None, indent: str = "") -> list[str]:
+    """Text in lines of so many columns; one line if there is no limit.
+
+    Words, commands in backticks, and numbers with their unit and interval stay whole.
+    """
+    if columns is None or len(text) <= columns:
+        return [text]
+    from textwrap import wrap  # here: most lines fit
+
+    whole = re.sub(_COMMAND, lambda found: found[0].replace(" ", _NO_BREAK), re.sub(_GLUED, _NO_BREAK, text))
+    lines = wrap(whole, columns, subsequent_indent=indent, break_long_words=False, break_on_hyphens=False)
+    return [line.replace(_NO_BREAK, " ") for line in lines]
+
+
+def prose_width(stream: TextIO) -> int | None:
+    """Columns of sentences on a stream: those of `width`, or None in a pipe if COLUMNS is not set."""
+    return width() if stream.isatty() or _columns() else None
 
 
 def width() -> int:
     """Columns of a line: COLUMNS if it is set, or else those of the terminal; 80 if there is none."""
-    said = os.environ.get("COLUMNS", "")
-    if said.isdecimal() and int(said):
-        return int(said)
+    if said := _columns():
+        return said
     for stream in (sys.__stdout__, sys.__stderr__, sys.__stdin__):  # a pager reads standard output
         try:
             return os.get_terminal_size(stream.fileno()).columns or _WIDTH if stream else _WIDTH
         except (OSError, ValueError):
             continue
     return _WIDTH
+
+
+def _columns() -> int:
+    """The number in COLUMNS; 0 without one."""
+    said = os.environ.get("COLUMNS", "")
+    return int(said) if said.isdecimal() else 0
 
 
 def has_colours(stream: TextIO) -> bool:

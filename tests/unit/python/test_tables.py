@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from fullpipe.cli.console import table, terminal
-from fullpipe.cli.output import complain
+from fullpipe.cli.output import complain, in_lines
 
 SCENARIO = """
 name = "long-names-and-large-numbers"
@@ -178,14 +178,29 @@ class Screen(StringIO):
         return True
 
 
-def test_a_sentence_is_whole_in_a_pipe_and_in_whole_words_on_a_terminal(
-    monkeypatch: pytest.MonkeyPatch,
+SENTENCE = "this sentence is longer than thirty-one columns"
+IN_LINES = "fullpipe: note: this sentence\n  is longer than thirty-one\n  columns\n"
+
+
+@pytest.mark.parametrize(
+    ("stream", "columns", "text", "told"),
+    [
+        (Screen, "30", f"note: {SENTENCE}", IN_LINES),
+        (StringIO, "30", f"note: {SENTENCE}", IN_LINES),
+        (StringIO, "", f"note: {SENTENCE}", f"fullpipe: note: {SENTENCE}\n"),
+        (StringIO, "30", SENTENCE, f"fullpipe: {SENTENCE}\n"),
+    ],
+    ids=["a terminal", "a pipe with COLUMNS", "a pipe without", "an error in a pipe"],
+)
+def test_a_note_is_as_wide_as_the_terminal_or_columns_and_an_error_in_a_pipe_is_whole(
+    stream: type[StringIO], columns: str, text: str, told: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setenv("COLUMNS", "30")
-    sentence = "note: this sentence is longer than thirty-one columns"
-    pipe, screen = StringIO(), Screen()
-    for stream in (pipe, screen):
-        monkeypatch.setattr(sys, "stderr", stream)
-        complain(sentence)
-    assert pipe.getvalue() == f"fullpipe: {sentence}\n"
-    assert screen.getvalue() == ("fullpipe: note: this sentence\n  is longer than thirty-one\n  columns\n")
+    monkeypatch.setenv("COLUMNS", columns)
+    monkeypatch.setattr(sys, "stderr", stream())
+    complain(text)
+    assert sys.stderr.getvalue() == told  # type: ignore[attr-defined]
+
+
+def test_commands_in_backticks_stay_in_one_line() -> None:
+    lines = in_lines("fewer tests: `--metric goodput` tests 8 [1, 2]", 25)
+    assert lines == ["fewer tests:", "`--metric goodput` tests", "8 [1, 2]"]
