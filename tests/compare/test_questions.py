@@ -20,9 +20,10 @@ from fullpipe import Scenario, compare_over
 from fullpipe.analysis.metrics import BY_NAME
 from fullpipe.analysis.metrics.margins import Margin
 from fullpipe.validation.compare import Finding, Subject, VariantComparison
-from fullpipe.validation.compare.conclusion import conclusion, one
+from fullpipe.validation.compare.conclusion import conclusion
 from fullpipe.validation.compare.contrast import Contrast
 from fullpipe.validation.compare.rules import paired
+from fullpipe.validation.compare.sentence import one
 
 Draw = np.random.Generator
 SEEDS, OTHERS = range(1, 9), range(101, 125)
@@ -206,6 +207,7 @@ def test_the_first_sentence_states_the_truth(ask: Callable[[Draw], Question]) ->
 
 def _check_size(told: str, measured: Finding) -> None:
     """The numbers of a sentence are those that were measured, as they are shown."""
+    told = told.partition(": ")[2]  # without the names of the sides
     size, low, high = (number and float(number.replace(",", "")) for number in SIZE.search(told).groups())  # type: ignore[union-attr]
     is_share = " %" in told
     scale = {"s": 1e3, "bit/s": 1e-6}.get(measured.unit, 1.0)

@@ -310,7 +310,7 @@ def test_all_points_of_a_sweep_are_one_family(monkeypatch: pytest.MonkeyPatch) -
 
 def test_tables_are_values_too(command: Any) -> None:
     result = command("--over", 'topology.bottleneck.queue="codel", { kind = "drop_tail", packets = 5 }')
-    assert "drop_tail 5 against codel: two, 3 seeds" in result.output
+    assert "drop_tail 5 packets against codel: two, 3 seeds" in result.output
 
 
 @pytest.fixture

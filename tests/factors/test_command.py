@@ -56,7 +56,8 @@ def test_a_scenario_is_run_and_tested(home: Callable[..., Any]) -> None:
     made = home("test", "home.toml", *TEST, "--seeds", 3)
     assert made.exit_code == 0, made.output
     assert re.match(
-        r"cca (matters|does not matter|is undecided): with bbr3 instead of cubic, goodput of ", made.output
+        r"Algorithm (matters|does not matter|is undecided): with bbr3 instead of cubic, goodput of ",
+        made.output,
     )
     assert len(list(Path("runs").glob("*/native-*"))) == 6
 
@@ -72,7 +73,7 @@ def test_a_store_gives_the_same_answer_as_its_scenario(home: Callable[..., Any])
 
 def test_json_has_the_conclusion_and_the_status_of_every_factor(home: Callable[..., Any]) -> None:
     made = json.loads(home("test", "home.toml", *TEST, "--seeds", 3, "--json").output)
-    assert made["conclusion"][0].startswith("cca")
+    assert made["conclusion"][0].startswith("Algorithm")
     assert {(each["of"], each["factor"]) for each in made["factors"]} == {
         (of, "flows.0.cca") for of in ("flows.0", "reno-1", "all flows")
     }

@@ -11,8 +11,8 @@ import numpy as np
 import polars as pl
 import pytest
 
+from fullpipe.validation.compare.sentence import LONGEST
 from fullpipe.validation.factors import Answer, Family, answer, conclusion
-from fullpipe.validation.factors.conclusion import LONGEST
 
 CCA, SIZE, RATE = "flows.0.cca", "topology.bottleneck.queue.size", "topology.bottleneck.rate"
 Mean = Callable[[dict[str, str]], float]
@@ -52,7 +52,7 @@ def one(found: Answer) -> str:
 
 def test_two_levels_have_direction_size_unit_and_interval() -> None:
     table = values({CCA: ["cubic", "bbr3"]}, lambda at: 5 + (at[CCA] == "bbr3"))
-    start = "cca matters: with bbr3 instead of cubic, goodput of mine rises by "
+    start = "Algorithm matters: with bbr3 instead of cubic, goodput of mine rises by "
     assert_fits(one(answered(table, CCA)), rf"{start}\d+ % \[\d+, \d+\] to 5\.\d\d Mbit/s\.")
 
 
@@ -69,35 +69,35 @@ def test_several_levels_have_the_highest_and_the_lowest() -> None:
     number = r"\(\d\.\d\d Mbit/s\)"
     assert_fits(
         found,
-        rf"cca matters: goodput of mine is highest with bbr1 {number} and lowest with vegas {number}, "
+        rf"Algorithm matters: goodput of mine is highest with bbr1 {number} and lowest with vegas {number}, "
         r"eta² 0\.\d\d \[0\.\d\d, [01]\.\d\d\]\.",
     )
 
 
 def test_bare_numbers_are_called_by_their_factor() -> None:
     table = values({"flows.1.count": ["1", "16"]}, lambda at: 5 - (at["flows.1.count"] == "16"))
-    assert "with count 16 instead of 1," in one(answered(table, "count"))
+    assert "with number of flows 16 instead of 1," in one(answered(table, "count"))
 
 
 def test_equivalent_levels_have_the_largest_difference_and_the_margin() -> None:
     table = values({CCA: ["cubic", "bbr1", "bbr3"]}, lambda _: 50.0)
     assert_fits(
         one(answered(table, CCA)),
-        r"cca does not matter: goodput of mine has at most a difference of [-+]\d\.\d % \[[-+\d., ]+\]"
+        r"Algorithm does not matter: goodput of mine has at most a difference of [-+]\d\.\d % \[[-+\d., ]+\]"
         r" between \w+ and \w+, within the margin of 3 %\.",
     )
 
 
 def test_two_equivalent_levels_are_named_once() -> None:
     table = values({CCA: ["cubic", "bbr3"]}, lambda _: 50.0)
-    start = "cca does not matter: with bbr3 instead of cubic, goodput of mine has a difference of"
+    start = "Algorithm does not matter: with bbr3 instead of cubic, goodput of mine has a difference of"
     assert one(answered(table, CCA)).startswith(start)
 
 
 @pytest.mark.parametrize("levels", [["cubic", "bbr3"], ["cubic", "bbr1", "bbr3"]], ids=len)
 def test_what_is_open_has_the_seeds_that_would_decide(levels: list[str]) -> None:
     table = values({CCA: levels}, lambda at: 5 + 0.1 * (at[CCA] == "bbr3"), spread=0.3)
-    assert_fits(one(answered(table, CCA)), r"cca is undecided: .*; about \d+ seeds would decide\.")
+    assert_fits(one(answered(table, CCA)), r"Algorithm is undecided: .*; about \d+ seeds would decide\.")
 
 
 def test_what_is_open_by_correction_has_both_p_values() -> None:
@@ -107,14 +107,15 @@ def test_what_is_open_by_correction_has_both_p_values() -> None:
     assert open_
     said = " ".join(conclusion(found))
     for row in open_:
-        assert f", p = {row.p:.2g} is {row.p_corrected:.2g} after correction; about" in said
+        assert f", p = {row.p:.2g} is {row.p_corrected:.2g} after correction for 4 tests; about" in said
 
 
 def test_what_is_open_along_a_sweep_has_the_point_of_its_numbers() -> None:
     axes = {CCA: ["cubic", "bbr3"], RATE: [f"{n} Mbit/s" for n in range(1, 10)]}
     found = one(answered(values(axes, lambda at: 5 + 0.12 * (at[CCA] == "bbr3")), CCA))
     assert_fits(
-        found, r"cca is undecided at 9 of 9 points: .*\] at rate \d Mbit/s; about \d+ seeds would decide\."
+        found,
+        r"Algorithm is undecided at 9 of 9 points: .*\] at rate \d Mbit/s; about \d+ seeds would decide\.",
     )
 
 
@@ -168,13 +169,13 @@ def test_three_factors_have_a_sentence_each_and_one_on_their_interaction() -> No
 
     found = conclusion(answered(values(axes, mean), CCA, SIZE, RATE))
     starts = [
-        "cca matters:",
-        "size matters:",
-        "rate does not matter:",
+        "Algorithm matters:",
+        "Buffer matters:",
+        "Rate does not matter:",
         "Effects depend on each other in goodput of mine:",
     ]
     assert [sentence[: len(start)] for sentence, start in zip(found, starts, strict=True)] == starts
-    assert_fits(found[-1], r".*: cca x size \(eta² 0\.\d\d \[0\.\d\d, [01]\.\d\d\]\)\.")
+    assert_fits(found[-1], r".*: algorithm x buffer \(eta² 0\.\d\d \[0\.\d\d, [01]\.\d\d\]\)\.")
 
 
 def test_a_factor_that_does_not_matter_on_average_is_said_to_interact() -> None:
@@ -182,7 +183,7 @@ def test_a_factor_that_does_not_matter_on_average_is_said_to_interact() -> None:
     table = values(axes, lambda at: 50 + 2 * (-1) ** ((at[CCA] == "bbr3") + (at[SIZE] == "2 bdp")))
     first, *_ = conclusion(answered(table, CCA, SIZE))
     assert first.startswith(
-        "cca does not matter on average but interacts with size: with bbr3 instead of cubic,"
+        "Algorithm does not matter on average but interacts with buffer: with bbr3 instead of cubic,"
     )
 
 
@@ -204,7 +205,7 @@ def test_many_subjects_are_counted_in_the_last_sentence() -> None:
     )
     found = conclusion(answered(table, CCA))
     assert len(found) == 5
-    assert found[-1] == "Of 8 other metrics and groups: cca matters in 8."
+    assert found[-1] == "8 other metrics and groups: algorithm matters in 8."
 
 
 def test_of_other_metrics_and_groups_no_status_is_dropped() -> None:
@@ -216,7 +217,7 @@ def test_of_other_metrics_and_groups_no_status_is_dropped() -> None:
     )
     same = values({CCA: ["cubic", "bbr3"]}, lambda _: 50.0, groups=tuple("abcdef"), metrics=("owd_mean",))
     *_, last = conclusion(answered(pl.concat([table, same]), CCA))
-    assert last == "Of 14 other metrics and groups: cca matters in 9 and does not matter in 5."
+    assert last == "14 other metrics and groups: algorithm matters in 9 and does not matter in 5."
 
 
 def test_no_sentence_is_long_however_names_and_points_are() -> None:

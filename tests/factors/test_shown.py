@@ -9,6 +9,7 @@ import numpy as np
 import polars as pl
 import pytest
 
+from fullpipe.algorithms.own import title
 from fullpipe.cli.factors_shown import show
 from fullpipe.cli.forms import Form
 from fullpipe.validation.factors import Answer
@@ -66,7 +67,7 @@ def test_two_long_levels_are_broken_between_words(width: int, capsys: pytest.Cap
     show("long", found, Form.TABLE)
     printed = capsys.readouterr().out
     assert max(map(len, printed.splitlines())) <= width
-    assert LONG in printed.split()
+    assert title(LONG) in printed.split()
 
 
 def test_the_seeds_that_decide_between_independent_levels_are_shown(

@@ -12,6 +12,7 @@ from fullpipe.analysis.metrics.groups import TOTALS
 from fullpipe.analysis.metrics.headlines import leading
 from fullpipe.analysis.over_seeds import paths_of
 from fullpipe.analysis.shown import mean_shown, point_shown, unit_shown
+from fullpipe.scenario.labels import Labels
 
 MOST = 5
 """Sentences of a conclusion."""
@@ -22,12 +23,13 @@ _FAIRNESS = "jain"
 _Rows = Sequence[Mapping[str, Any]]
 
 
-def outcome(means: pl.DataFrame, asked: Sequence[str] = ()) -> list[str]:
+def outcome(means: pl.DataFrame, asked: Sequence[str] = (), labels: Labels | None = None) -> list[str]:
     """Say what runs gave, in one to five sentences.
 
     Args:
         means: Means over seeds with intervals, as `over_seeds` gives them.
         asked: Metrics that were asked for; left out, those that lead for every group of flows.
+        labels: Words for paths and values; left out, those of the model.
 
     Returns:
         Of one point every group with its mean and interval; of several where a metric is highest and lowest.
@@ -37,8 +39,8 @@ def outcome(means: pl.DataFrame, asked: Sequence[str] = ()) -> list[str]:
     several = known.select(paths).n_unique() > 1 if paths else False
     subjects = list(_subjects(known, asked))
     if several:
-        told = [sentence for subject in subjects[:MOST] if (sentence := _extremes(known, paths, *subject))]
-        return [_begun(sentence) for sentence in told]
+        every = (_extremes(known, paths, *subject, labels) for subject in subjects[:MOST])
+        return [_begun(sentence) for sentence in every if sentence]
     by_metric: dict[str, list[str]] = {}
     for metric, of in subjects:
         by_metric.setdefault(metric, []).append(of)
@@ -106,7 +108,7 @@ def _of_point(known: pl.DataFrame, metric: str, groups: Sequence[str]) -> str:
     return f"{named} is {listed}{more}."
 
 
-def _extremes(known: pl.DataFrame, paths: Sequence[str], metric: str, of: str) -> str:
+def _extremes(known: pl.DataFrame, paths: Sequence[str], metric: str, of: str, labels: Labels | None) -> str:
     """The points where a metric is highest and lowest, and the number of points that may equal these."""
     rows = sorted(_rows_of(known, metric, of), key=lambda row: row["mean"])
     if len(rows) < 2:
@@ -118,15 +120,15 @@ def _extremes(known: pl.DataFrame, paths: Sequence[str], metric: str, of: str) -
         return f"{named} is {low} at all {len(rows)} points."
     if _ends(least)[1] >= _ends(most)[0] and min(least["n"], most["n"]) > 1:
         return f"{named} is {low} to {high} over {len(rows)} points, and these intervals overlap."
-    at_most, at_least = (_place(row, paths, rows) for row in (most, least))
+    at_most, at_least = (_place(row, paths, rows, labels) for row in (most, least))
     return f"{named} is highest at {at_most}: {high}; lowest at {at_least}: {low}."
 
 
-def _place(row: Mapping[str, Any], paths: Sequence[str], rows: _Rows) -> str:
+def _place(row: Mapping[str, Any], paths: Sequence[str], rows: _Rows, labels: Labels | None) -> str:
     """A point in words, with the number of others that may be equal to it."""
     low, high = _ends(row)
     others = sum(_ends(one)[0] <= high and low <= _ends(one)[1] for one in rows) - 1
-    point = ", ".join(point_shown({path: row[path] for path in paths}))
+    point = ", ".join(point_shown({path: row[path] for path in paths}, labels))
     return point if not others else f"{point} ({others} other point{'s' if others > 1 else ''} may be equal)"
 
 

@@ -15,7 +15,8 @@ from fullpipe.cli.asked import processors, values_of
 from fullpipe.cli.check_shown import show
 from fullpipe.cli.jobs import bring_all, check_all, finished_runs
 from fullpipe.cli.output import command_line, complain, echo
-from fullpipe.cli.shared import AllowPython, Assignments, Jobs, Out, target
+from fullpipe.cli.plot_labels import read_labels
+from fullpipe.cli.shared import AllowPython, Assignments, Jobs, LabelOption, Out, target
 from fullpipe.cluster import Threads
 from fullpipe.errors import FullpipeError
 from fullpipe.runs import Run, Store
@@ -84,7 +85,10 @@ def check(
             help="Append the result as Markdown, such as to $GITHUB_STEP_SUMMARY.",
         ),
     ] = None,
-    all_rows: Annotated[bool, typer.Option("--all", help="Print every row of the table.")] = False,
+    label: LabelOption = None,
+    all_rows: Annotated[
+        bool, typer.Option("--all", help="Print every row of the table, and every note.")
+    ] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
 ) -> None:
     """Both sides run the scenarios of a suite with the same seeds. Seeds are added while a metric is
@@ -94,7 +98,7 @@ def check(
     chosen = suites.read(suite).with_values(values_of(assignments or [], None))
     chosen = chosen.only(case) if case else chosen
     chosen = chosen.with_seeds(seeds) if seeds else chosen
-    folder = code or suite.parent
+    folder, labels = code or suite.parent, read_labels(label or ())
 
     def runner(todo: Sequence[Job]) -> list[Run]:
         if allow_python:
@@ -123,7 +127,7 @@ def check(
     if as_json:
         echo(json.dumps(forms.as_json(said, command), allow_nan=False))
     else:
-        show(said, all_rows=all_rows)
+        show(said, all_rows=all_rows, labels=labels)
     raise typer.Exit(_STATUS[said.decision])
 
 

@@ -2,27 +2,29 @@
 
 from __future__ import annotations
 
-from fullpipe.cli.console import led, styled, terminal
-from fullpipe.cli.findings import show_conclusion, show_findings
-from fullpipe.cli.output import complain
+from collections.abc import Mapping
+
+from fullpipe.cli.answer import Answer
+from fullpipe.cli.findings import show_findings
 from fullpipe.validation.compare.conclusion import weight
+from fullpipe.validation.compare.names import names_of
+from fullpipe.validation.compare.notes import merged
 from fullpipe.validation.compare.rules import ALIKE
 from fullpipe.validation.gate.check import Checked
 from fullpipe.validation.gate.forms import conclusion, summary
 
 
-def show(checked: Checked, *, all_rows: bool = False) -> None:
+def show(checked: Checked, *, all_rows: bool = False, labels: Mapping[str, str] | None = None) -> None:
     """Print the conclusion, and what is regressed or undecided; with `all_rows` all findings."""
-    console = terminal()
-    show_conclusion(conclusion(checked))
+    answer, names = Answer(all_rows=all_rows), names_of([checked], labels)
+    answer.conclude(conclusion(checked, names))
     if not checked.is_identical:
-        console.print(led(f"{checked.scenario}: ", "bold", summary(checked)))
-    console.print(styled(f"base: {checked.reference}; change: {checked.other}", "dim"), soft_wrap=True)
+        answer.title(checked.scenario, f": {summary(checked)}")
+    answer.say(f"base: {checked.reference}; change: {checked.other}")
     left = [each for each in checked.findings if all_rows or each.decision != "not worse"]
     left.sort(key=lambda each: each.decision != "regressed")
     if left:
-        show_findings(left, all_rows=all_rows, first=weight)
-    for note in checked.notes:
-        console.print(styled(note, "dim"), soft_wrap=True)
-    if any(each.reason == ALIKE for each in left):
-        complain(f'note: {ALIKE}; give flows a start_jitter, such as "100 ms"')
+        show_findings(answer, left, names, first=weight)
+    is_alike = any(each.reason == ALIKE for each in left)
+    warning = f'note: {ALIKE}; give flows a start_jitter, such as "100 ms"'
+    answer.notes(merged(checked.notes, names), [warning] if is_alike else [])

@@ -13,6 +13,7 @@ from fullpipe.cli.shared import (
     Content,
     ContentOption,
     Jobs,
+    LabelOption,
     On,
     Out,
     target,
@@ -105,7 +106,10 @@ def compare(
         ),
     ] = None,
     allow_python: AllowPython = False,
-    all_rows: Annotated[bool, typer.Option("--all", help="Print every row of the table.")] = False,
+    label: LabelOption = None,
+    all_rows: Annotated[
+        bool, typer.Option("--all", help="Print every row of the table, and every note.")
+    ] = False,
     as_json: Annotated[
         bool, typer.Option("--json", help="Print one JSON object per sweep point, one per line.")
     ] = False,
@@ -122,6 +126,7 @@ def compare(
     Finished runs are stored and re-used.
     """
     from fullpipe.cli.comparing import Comparing  # here: help needs none of it
+    from fullpipe.cli.plot_labels import read_labels
 
     Comparing(
         scenario=scenario,
@@ -144,4 +149,5 @@ def compare(
         allow_python=allow_python,
         as_json=as_json,
         all_rows=all_rows,
+        labels=read_labels(label or ()),
     ).compare()

@@ -3,22 +3,24 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import typer
 
 from fullpipe.analysis.unanswered import unanswered
+from fullpipe.cli.answer import Answer
 from fullpipe.cli.compare_variants import write
-from fullpipe.cli.console import led, styled, terminal
-from fullpipe.cli.findings import show_conclusion, show_findings
+from fullpipe.cli.findings import show_findings
 from fullpipe.cli.output import complain, echo
 from fullpipe.cli.shown import point_shown
 from fullpipe.report.text import counted, listed
 from fullpipe.runs import Run
-from fullpipe.validation.compare import Comparison, EngineComparison, VariantComparison
+from fullpipe.validation.compare import Comparison, EngineComparison, Finding, VariantComparison
 from fullpipe.validation.compare.conclusion import conclusion, weight
-from fullpipe.validation.compare.rules import ALIKE, unlike
+from fullpipe.validation.compare.names import Names, names_of
+from fullpipe.validation.compare.notes import merged, warnings
+from fullpipe.validation.compare.sentence import family_size, is_open_by_correction
 
 
 def tell_variants(
@@ -30,26 +32,39 @@ def tell_variants(
     command: str = "",
     runs: Sequence[Run] = (),
     asked: Sequence[str] = (),
+    labels: Mapping[str, str] | None = None,
+    short: Sequence[str] = (),
 ) -> None:
-    """Print comparisons of variants, keep them in a file for reports, and exit with 1 if anything is worse.
+    """Print comparisons of variants, write them to a file for reports, and exit with 1 if anything is worse.
 
-    Each metric that was asked for and that no comparison has gets a line on standard error.
+    Args:
+        made: The comparisons, one per variant and point.
+        as_json: Print one JSON object per comparison.
+        all_rows: Print all rows and notes.
+        file: File to write.
+        command: Command that the file names.
+        runs: Runs that the file names.
+        asked: Metrics that were asked for. Each that no comparison has gets a line on standard error.
+        labels: Words for paths and values, before those of the scenarios.
+        short: Warnings about runs that are too short.
     """
+    findings = [finding for one in made for finding in one.findings]
+    names = names_of(made, labels)
+    missing = [f"note: {line}" for line in unanswered(asked, {m for one in made for m in one.measured})]
     if as_json:
         for one in made:
-            echo(json.dumps(_json(one, asked), allow_nan=False))
-    else:
-        show_conclusion(conclusion(made, asked))
-        terminal().print(led(_title(made), "bold", ""), soft_wrap=True)
-        findings = [finding for one in made for finding in one.findings]
-        show_findings(findings, all_rows=all_rows, first=weight)
-        _show_lines([note for one in made for note in one.notes])
-        for line in dict.fromkeys(line for one in made for line in _warnings(one)):
+            echo(json.dumps(_json(one, asked, names, findings), allow_nan=False))
+        for line in missing:
             complain(line)
+    else:
+        answer = Answer(all_rows=all_rows)
+        answer.conclude(conclusion(made, asked, names=names))
+        _title(answer, made, names)
+        show_findings(answer, findings, names, first=weight)
+        notes = [*_corrected(findings), *merged((note for one in made for note in one.notes), names)]
+        answer.notes(notes, [*short, *missing, *warnings(made, names)])
     if file is not None and made:
-        write(file, made, command, runs, asked)
-    for line in unanswered(asked, {metric for one in made for metric in one.measured}):
-        complain(f"note: {line}")
+        write(file, made, command, runs, asked, labels)
     if any(one.is_worse for one in made):
         raise typer.Exit(1)
 
@@ -61,6 +76,7 @@ def tell_engines(
     asked: Sequence[str],
     as_json: bool,
     all_rows: bool = False,
+    labels: Mapping[str, str] | None = None,
 ) -> None:
     """Print comparisons of engines, one per point.
 
@@ -69,58 +85,67 @@ def tell_engines(
         metrics: Names of the metrics that are shown.
         asked: Names of those that were asked for.
         as_json: Print every metric as JSON.
-        all_rows: Print all rows of the table.
+        all_rows: Print all rows and notes.
+        labels: Words for paths and values, before those of the scenarios.
     """
+    names = names_of(made, labels)
+    known = {finding.metric for one in made for finding in one.findings}
+    missing = [f"note: {line}" for line in unanswered(asked, known)]
     if as_json:
         for one in made:
-            echo(json.dumps(_json(one, asked) | {"point": dict(one.point)}, allow_nan=False))
-    else:
-        shown = [one.only([each for each in one.findings if each.metric in metrics]) for one in made]
-        show_conclusion(conclusion(shown, asked))
-        first, console = made[0], terminal()
-        where = ", ".join([*_points(made), counted(len(first.seeds[first.reference]), "seed")])
-        console.print(led(first.scenario, "bold", f", {where}; reference {first.reference}"))
-        findings = [finding for one in shown for finding in one.findings]
-        show_findings(findings, all_rows=all_rows, first=weight, level="90 %")
-        notes = [note for one in made for note in one.notes if note.metric in metrics]
-        _show_lines([*(line for one in made for line in (*one.remarks, *one.undecided)), *notes])
-    for line in unanswered(asked, {finding.metric for one in made for finding in one.findings}):
-        complain(f"note: {line}")
+            echo(json.dumps(_json(one, asked, names) | {"point": dict(one.point)}, allow_nan=False))
+        for line in missing:
+            complain(line)
+        return
+    answer = Answer(all_rows=all_rows)
+    shown = [one.only([each for each in one.findings if each.metric in metrics]) for one in made]
+    answer.conclude(conclusion(shown, asked, names=names))
+    first = made[0]
+    where = ", ".join([*_points(made, names), counted(len(first.seeds[first.reference]), "seed")])
+    answer.title(first.scenario, f", {where}; reference {first.reference}")
+    findings = [finding for one in shown for finding in one.findings]
+    show_findings(answer, findings, names, first=weight, level="90 %")
+    notes = merged((note for one in made for note in one.notes if note.metric in metrics), names)
+    remarks = [line for one in made for line in (*one.remarks, *one.undecided)]
+    answer.notes([*remarks, *notes], missing)
 
 
-def _json(made: VariantComparison | EngineComparison, asked: Sequence[str]) -> dict[str, object]:
+def _json(
+    made: VariantComparison | EngineComparison,
+    asked: Sequence[str],
+    names: Names,
+    family: Sequence[Finding] | None = None,
+) -> dict[str, object]:
     """The comparison as JSON has it, with its conclusion and its findings."""
     findings = [finding.to_dict() for finding in made.findings]
-    return {**made.to_dict(), "conclusion": conclusion([made], asked), "findings": findings}
+    told = conclusion([made], asked, names=names, family=family)
+    return {**made.to_dict(), "conclusion": told, "findings": findings}
 
 
-def _title(made: Sequence[VariantComparison]) -> str:
-    """Variants, scenario, point or number of points, and seeds."""
-    first, others = made[0], dict.fromkeys(one.other for one in made)
-    words = [first.scenario, *_points(made), counted(len(first.seeds), "seed")]
-    return f"{listed(others)} against {first.reference}: {', '.join(words)}"
+def _corrected(findings: Sequence[Finding]) -> list[str]:
+    """A line on the correction of several tests, and on the first metric that it leaves undecided."""
+    tests = family_size(findings)
+    if tests < 2:
+        return []
+    told = f"intervals are of single tests; verdicts are after Holm's correction for {tests:,} tests"
+    left = [each for each in findings if is_open_by_correction(each)]
+    if left:
+        metric = min(left, key=weight).metric
+        own = family_size(findings, metric)
+        told += f"; `--metric {metric}` tests {own:,}" if own < tests else ""
+    return [told]
 
 
-def _points(made: Sequence[Comparison]) -> list[str]:
+def _title(answer: Answer, made: Sequence[VariantComparison], names: Names) -> None:
+    """Print variants, scenario, point or number of points, and seeds."""
+    first, others = made[0], dict.fromkeys(names.side(one.other) for one in made)
+    words = ", ".join([first.scenario, *_points(made, names), counted(len(first.seeds), "seed")])
+    answer.title(f"{listed(others)} against {names.side(first.reference)}: {words}", "")
+
+
+def _points(made: Sequence[Comparison], names: Names) -> list[str]:
     """The point in words, or the number of points."""
     points = {repr(one.point) for one in made}
-    return point_shown(made[0].point) if len(points) == 1 else [counted(len(points), "point")]
-
-
-def _show_lines(lines: Sequence[str]) -> None:
-    for line in dict.fromkeys(lines):
-        terminal().print(styled(line, "dim"), soft_wrap=True)
-
-
-def _warnings(made: VariantComparison) -> Iterator[str]:
-    """Reasons to distrust verdicts, or the lack of them."""
-    if any(finding.reason == ALIKE for finding in made.findings):
-        yield 'note: all seeds gave the same run, which is one; give flows a start_jitter, such as "100 ms"'
-    for finding in made.findings:
-        if finding.left_out and finding.left_out.more:
-            is_open = finding.reason == unlike(finding.left_out)
-            why = ": no verdict; make runs longer" if is_open else ""
-            yield (
-                f"note: {finding.metric} of {finding.of}: {finding.left_out.reference} of {made.reference},"
-                f" {finding.left_out.other} of {made.other}; those that finish are the faster ones{why}"
-            )
+    if len(points) > 1:
+        return [counted(len(points), "point")]
+    return point_shown(made[0].point, names.labels)

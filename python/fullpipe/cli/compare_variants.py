@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -26,6 +26,7 @@ from fullpipe.scenario import Scenario
 from fullpipe.scenario.read.toml import value_of
 from fullpipe.validation.compare import Finding, VariantComparison, stored
 from fullpipe.validation.compare.conclusion import conclusion
+from fullpipe.validation.compare.names import names_of
 from fullpipe.validation.over import SCENARIO
 
 
@@ -77,6 +78,7 @@ def write(
     command: str,
     runs: Sequence[Run] = (),
     asked: Sequence[str] = (),
+    labels: Mapping[str, str] | None = None,
 ) -> None:
     """Write the findings for `fullpipe report`, with scenarios and the places of runs: see `stored`.
 
@@ -84,7 +86,7 @@ def write(
         ResultError: If it cannot be written.
     """
     content = stored.told(found) | file_of([one.to_dict() for one in found], command)
-    content |= {"conclusion": conclusion(found, asked)}
+    content |= {"conclusion": conclusion(found, asked, names=names_of(found, labels))}
     content |= basis.as_json(basis.basis_of(runs))
     files.write(file, (json.dumps(content, indent=1, allow_nan=False) + "\n").encode())
 

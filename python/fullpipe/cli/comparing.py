@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +21,7 @@ from fullpipe.cli.jobs import (
     finished_runs,
     read_runs,
     runs_in,
-    warn_of_short,
+    warnings_of_short,
 )
 from fullpipe.cli.output import echo, say
 from fullpipe.cluster import executor
@@ -35,7 +35,7 @@ from fullpipe.validation import compare as comparison
 from fullpipe.validation.compare import EngineComparison, VariantComparison, overlay
 from fullpipe.validation.compare.comparison import compare_all
 from fullpipe.validation.compare.side import Side
-from fullpipe.validation.over import HEADLINES, compared, sides_of
+from fullpipe.validation.over import HEADLINES, compared, settings_of, sides_of
 
 _SEEDS, _SEEDS_OF_VARIANTS = 5, 20
 Points = list[tuple[Mapping[str, Any], list[Run]]]
@@ -66,6 +66,7 @@ class Comparing:
     allow_python: bool = False
     as_json: bool = False
     all_rows: bool = False
+    labels: Mapping[str, str] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         for wanted in self.metric:
@@ -130,10 +131,12 @@ class Comparing:
 
     def _compare_variants(self, chosen: Scenario) -> None:
         several = range(1, (self.seeds or _SEEDS_OF_VARIANTS) + 1)
-        sides = sides_of(chosen, axes_of(self.over), several, self.engines or "native")
+        engine, over = self.engines or "native", axes_of(self.over)
+        sides = sides_of(chosen, over, several, engine)
         outcomes = self._finished([job for of_side in sides.values() for job in of_side])
         runs = [outcome.run for outcome in outcomes]
-        made = compared(sides, runs, self.metric or None, self.margins, self.of)
+        settings = settings_of(chosen, over, engine)
+        made = compared(sides, runs, self.metric or None, self.margins, self.of, settings)
         if self.figures:
             draw_forest(self.figures, made, quiet=self.as_json)
         named = [(name, job.point) for name, of_side in sides.items() for job in of_side]
@@ -179,8 +182,6 @@ class Comparing:
     def _tell_variants(
         self, made: Sequence[VariantComparison], runs: Sequence[Run], points: Sequence[Mapping[str, Any]]
     ) -> None:
-        if not self.as_json:
-            warn_of_short(points, runs)
         tell_variants(
             made,
             as_json=self.as_json,
@@ -189,6 +190,8 @@ class Comparing:
             command=self.command,
             runs=runs if self.file else (),
             asked=self.metric,
+            labels=self.labels,
+            short=[] if self.as_json else warnings_of_short(points, runs),
         )
 
     def _tell_engines(
@@ -197,7 +200,14 @@ class Comparing:
         sides: Sequence[Mapping[str, Sequence[Run]]],
         metrics: Sequence[str],
     ) -> None:
-        tell_engines(made, metrics, asked=self.metric, as_json=self.as_json, all_rows=self.all_rows)
+        tell_engines(
+            made,
+            metrics,
+            asked=self.metric,
+            as_json=self.as_json,
+            all_rows=self.all_rows,
+            labels=self.labels,
+        )
         if self.figures:
             for one, runs in zip(made, sides, strict=True):
                 _draw(self.figures, runs, one.scenario, one.point, quiet=self.as_json)

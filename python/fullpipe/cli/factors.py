@@ -13,9 +13,10 @@ from fullpipe.analysis.unanswered import unanswered
 from fullpipe.analysis.values import values_of
 from fullpipe.cli.factors_read import Points, stored, versions
 from fullpipe.cli.factors_read import made as made_of
-from fullpipe.cli.factors_shown import show
+from fullpipe.cli.factors_shown import show, title_of
 from fullpipe.cli.forms import Form
-from fullpipe.cli.output import command_line, complain, echo
+from fullpipe.cli.output import command_line, echo
+from fullpipe.cli.plot_labels import read_labels
 from fullpipe.cli.shared import (
     MAX_SEEDS,
     AllowPython,
@@ -24,19 +25,20 @@ from fullpipe.cli.shared import (
     ContentOption,
     FormOption,
     Jobs,
+    LabelOption,
     Out,
     target,
 )
 from fullpipe.errors import ScenarioError, UnknownNameError
 from fullpipe.report import basis
 from fullpipe.runs.schema import TABLES
+from fullpipe.scenario.labels import Labels
 from fullpipe.validation.compare import read_margin
 from fullpipe.validation.factors import Family, answer, conclusion, read_families
 from fullpipe.validation.factors.answer import MOST_FACTORS
 from fullpipe.validation.factors.design import only
 
 _SEEDS = 20
-_MOST_NOTES = 6
 _ASKED = "asked for"
 """Family of the tests that were not declared beforehand."""
 
@@ -107,6 +109,7 @@ def factors(
     workers: Jobs = None,
     out: Out = Path("runs"),
     allow_python: AllowPython = False,
+    label: LabelOption = None,
     form: FormOption = Form.TABLE,
     all_rows: Annotated[
         bool, typer.Option("--all", help="Print all rows: also pairs of levels and checks.")
@@ -143,11 +146,13 @@ def factors(
     values = only(values_of(points, metrics, links), where or ())
     planned = [name for name in asked if name != _ASKED]
     found = answer(values, asked, planned=planned, margins=margins, classical=classical, together=manova)
+    trees = {run.meta.digest: run.meta.scenario for _, run in points}.values()
+    labels = Labels(read_labels(label or ()), trees)
     made = {
         "kind": "test",
         "title": _title(points, asked),
         "question": _question(asked),
-        "conclusion": conclusion(found),
+        "conclusion": conclusion(found, labels),
         **found.to_dict(),
         "command": command_line(context),
     }
@@ -159,12 +164,8 @@ def factors(
     if as_json:
         echo(json.dumps(made, allow_nan=False))
         return
-    show(made["title"], found, form, all_rows=all_rows)
-    notes = made["notes"]
-    for note in notes if all_rows else notes[:_MOST_NOTES]:
-        complain(f"note: {note}")
-    if len(notes) > _MOST_NOTES and not all_rows:
-        complain(f"note: {len(notes) - _MOST_NOTES} more notes: --all prints them")
+    title = title_of((run.name for _, run in points), found, labels)
+    show(title, found, form, all_rows=all_rows, labels=labels, notes=made["notes"])
 
 
 def _families(

@@ -4,15 +4,16 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby
 from math import isnan
 from textwrap import wrap
-from typing import Any
 
-from fullpipe.analysis.points import short_names
 from fullpipe.analysis.statistics import Effect
 from fullpipe.cli import forms
-from fullpipe.cli.console import led, styled, table, terminal
-from fullpipe.cli.findings import MOST_ROWS, show_conclusion
+from fullpipe.cli.answer import Answer as Answered
+from fullpipe.cli.answer import Row as Shown
+from fullpipe.cli.console import styled, terminal
 from fullpipe.cli.forms import NOTHING, Form, Grid
+from fullpipe.cli.output import complain
 from fullpipe.cli.shown import difference_shown, number_shown, point_shown, unit_shown
+from fullpipe.scenario.labels import Labels
 from fullpipe.validation.factors import Answer, Factor, Row, conclusion
 from fullpipe.validation.factors.conclusion import weight
 from fullpipe.validation.factors.factor import INTERACTION
@@ -23,73 +24,65 @@ _INTERACTION = {"different": "significant"}
 """Words of interactions."""
 _LONGEST_EFFECT = 24
 """Characters of a line of an effect beside all columns."""
-_VERDICT = 11
-"""Characters of the narrowest column of verdicts."""
 
 
-def show(title: str, found: Answer, form: Form, *, all_rows: bool = False) -> None:
+def show(
+    title: str,
+    found: Answer,
+    form: Form,
+    *,
+    all_rows: bool = False,
+    labels: Labels | None = None,
+    notes: Sequence[str] = (),
+) -> None:
     """Print an answer: on a terminal its conclusion and the tests that it rests on, else all rows.
 
     Args:
-        title: Scenario and factors.
+        title: Scenarios and factors: see `title_of`.
         found: The answer.
         form: Form of the tables.
         all_rows: Also print pairs of levels and checks on a terminal.
+        labels: Words for paths and values; left out, those of the model.
+        notes: Lines for standard error.
     """
+    words = labels or Labels()
     if form != Form.TABLE:
-        forms.show(_whole(found.rows), form)
+        forms.show(_whole(found.rows, words), form)
+        for note in notes:
+            complain(f"note: {note}")
         return
-    show_conclusion(conclusion(found))
-    terminal().print(led(title, "bold", ""))
+    answer = Answered(all_rows=all_rows)
+    answer.conclude(conclusion(found, words))
+    answer.title(title, "")
     if all_rows:
-        _show_all(found.rows)
+        _show_all(found.rows, words)
     else:
-        _show_primary(found)
+        _show_primary(answer, found, words)
+    answer.notes([], [f"note: {note}" for note in notes])
 
 
-def _show_primary(found: Answer) -> None:
+def title_of(scenarios: Iterable[str], found: Answer, labels: Labels) -> str:
+    """The names of scenarios, and the factors of every family, in words."""
+    by_family: dict[str, dict[str, None]] = {}
+    for each in found.factors:
+        by_family.setdefault(each.test.family, {})[each.path] = None
+    names = labels.names(list(dict.fromkeys(path for paths in by_family.values() for path in paths)))
+    every = dict.fromkeys(INTERACTION.join(names[path] for path in paths) for paths in by_family.values())
+    return f"{', '.join(dict.fromkeys(scenarios))} by {', '.join(every)}"
+
+
+def _show_primary(answer: Answered, found: Answer, labels: Labels) -> None:
     """The tests that the conclusion rests on."""
-    primary = [row for row in found.rows if row.is_primary]
     of_test = {id(factor.test): factor for factor in found.factors}
-    chosen = sorted(primary, key=weight(found))[:MOST_ROWS]
-    chosen = [row for row in primary if any(row is one for one in chosen)]
-    console = terminal()
-    cells = [_short(row, of_test.get(id(row))) for row in chosen]
-    widths = _widths([("", *_SHORT, "verdict"), *cells], console.width)
-    console.print(_table(widths, None))
-    for _, group in groupby(zip(chosen, cells, strict=True), key=lambda each: _about(each[0])):
-        of_subject = list(group)
-        console.print(styled(", ".join(_about(of_subject[0][0])), "bold"))
-        for _, (effect, *numbers) in of_subject:
-            if max(map(len, effect.split())) > widths[0]:  # a long name has a line of its own
-                console.print(effect)
-                effect = ""
-            console.print(_table(widths, [effect, *numbers]))
-    left = len(found.rows) - len(chosen)
-    if left:
-        console.print(styled(f"{left:,} more rows: --all prints them", "dim"))
+
+    def row_of(row: Row) -> Shown:
+        return Shown(", ".join(_about(row, labels)), _short(row, of_test.get(id(row)), labels))
+
+    primary = [row for row in found.rows if row.is_primary]
+    answer.table(["", *_SHORT, "verdict"], primary, row_of, weight(found), len(found.rows))
 
 
-def _table(widths: Sequence[int], row: Sequence[str] | None) -> Any:
-    """A row, or the headings."""
-    made = table("", *_SHORT, last="verdict")
-    made.show_header = row is None
-    for column, width in zip(made.columns, widths, strict=True):
-        column.width, column.min_width = width, None
-    if row:
-        made.add_row(*row)
-    return made
-
-
-def _widths(rows: Sequence[Sequence[str]], width: int) -> list[int]:
-    """Widths of columns: numbers are whole, and effects and verdicts share the rest."""
-    longest = [max(len(line) for row in rows for line in row[n].split("\n")) for n in range(len(rows[0]))]
-    room = width - sum(longest[1:-1]) - len(longest)
-    verdict = max(min(longest[-1], room - longest[0]), min(longest[-1], _VERDICT))
-    return [max(min(longest[0], room - verdict), 1), *longest[1:-1], verdict]
-
-
-def _short(row: Row, factor: Factor | None) -> list[str]:
+def _short(row: Row, factor: Factor | None, labels: Labels) -> list[str]:
     """Effect, its size, both p values, and verdict or status; `factor`: that of a main effect."""
     if row.difference is not None:
         unit, metric = row.subject.unit, row.subject.metric
@@ -98,17 +91,17 @@ def _short(row: Row, factor: Factor | None) -> list[str]:
         size = next((_effect(effect) for effect in reversed(row.effects)), NOTHING)
     word = row.verdict if row.difference is not None or factor is None else factor.status
     verdict = _with_seeds(_INTERACTION.get(word, word), factor.seeds if factor else None)
-    return [f" {_named(row)}", size, _p(row.p_raw), _p(row.p_corrected), verdict]
+    return [f" {_named(row, labels)}", size, _p(row.p_raw), _p(row.p_corrected), verdict]
 
 
-def _show_all(rows: Sequence[Row]) -> None:
+def _show_all(rows: Sequence[Row], labels: Labels) -> None:
     """A table for each subject, of all its tests."""
     console = terminal()
     for _, of_rows in groupby(rows, key=lambda row: (row.family, row.subject)):
         of_subject = list(of_rows)
         console.print()
-        console.print(styled(", ".join(_about(of_subject[0])), "bold"), soft_wrap=True)
-        cells = [[row.test, _in_lines(_named(row)), *_cells(row)] for row in of_subject]
+        console.print(styled(", ".join(_about(of_subject[0], labels)), "bold"), soft_wrap=True)
+        cells = [[row.test, _in_lines(_named(row, labels)), *_cells(row)] for row in of_subject]
         forms.show(_told(Grid(["test", ""], _NUMBERS, cells)), Form.TABLE)
         for line in dict.fromkeys(line for row in of_subject for line in row.assumptions):
             console.print(styled(f"assumed: {line}", "dim"))
@@ -121,8 +114,8 @@ def _in_lines(text: str) -> str:
     return "\n".join(wrap(text, _LONGEST_EFFECT, break_long_words=False, break_on_hyphens=False))
 
 
-def _whole(rows: Sequence[Row]) -> Grid:
-    cells = [[", ".join(_about(row)), row.test, row.effect, *_cells(row)] for row in rows]
+def _whole(rows: Sequence[Row], labels: Labels) -> Grid:
+    cells = [[", ".join(_about(row, labels)), row.test, row.effect, *_cells(row)] for row in rows]
     return Grid(["of", "test", "effect"], _NUMBERS, cells)
 
 
@@ -134,19 +127,21 @@ def _told(grid: Grid) -> Grid:
     return Grid(grid.names, [grid.headings[n] for n in kept], rows)
 
 
-def _about(row: Row) -> list[str]:
+def _about(row: Row, labels: Labels) -> list[str]:
     subject = row.subject
     unit = unit_shown(subject.unit)
     name = f"{subject.name}{f', {unit}' if unit and unit != '1' else ''}"
     planned = f"family {row.family}, declared beforehand" if row.is_planned else ""
-    return [part for part in (name, *point_shown(subject.point), planned) if part]
+    return [part for part in (name, *point_shown(subject.point, labels), planned) if part]
 
 
-def _named(row: Row) -> str:
-    """The effect with the last words of paths."""
-    if len(row.levels) == 2 or not row.factors:
+def _named(row: Row, labels: Labels) -> str:
+    """The factors of an effect, or two levels, in words."""
+    if not row.factors:
         return row.effect
-    names = short_names(row.factors)
+    if len(row.levels) == 2:
+        return " - ".join(labels.value(row.factors[0], level) for level in reversed(row.levels))
+    names = labels.names(row.factors)
     return INTERACTION.join(names[path] for path in row.factors)
 
 

@@ -1,136 +1,97 @@
-"""The findings of comparisons on a terminal: the conclusion, and one table."""
+"""The findings of comparisons on a terminal: one table."""
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from math import isnan
-from textwrap import wrap
 from typing import Any
 
-from fullpipe.cli.console import styled, table, terminal
-from fullpipe.cli.shown import (
-    INTERVAL,
-    LONGEST,
-    MARGIN,
-    difference_shown,
-    heading,
-    margin_shown,
-    number_shown,
-    point_shown,
-    unit_shown,
-)
+from fullpipe.cli.answer import Answer, Row, fits
+from fullpipe.cli.shown import difference_shown, margin_shown, number_shown, unit_shown
 from fullpipe.validation.compare import Finding
 from fullpipe.validation.compare.finding import known
+from fullpipe.validation.compare.names import Names
 
-MOST_ROWS = 12
-"""Rows of a table unless all are asked for."""
 _LONGEST_HEADING = 10
 """Characters of a column's name; a longer one is replaced by "reference" or "other"."""
-_NO_BREAK = "\u00a0"
-_GLUED = re.compile(r"(?<=\d) (?=%|ms\b|Mbit/s|\[)|(?<=%) (?=\[)|(?<=\d,) (?=[-+\d.,]+\])|(?<=²) (?=\d)")
-"""Spaces at which no line ends: between a number, its unit and its interval."""
-_WIDE = 100
-"""Columns of a terminal in which margins stay on one line."""
-_LONGEST_PLACE = 32
-"""Characters of a line that names a group."""
 _COLOURS = {"better": "green", "worse": "red", "equivalent": "", "undecided": "dim"}
-
-
-def show_conclusion(sentences: Sequence[str]) -> None:
-    """Print sentences as the first paragraph."""
-    console = terminal()
-    for n, sentence in enumerate(sentences):
-        lines = wrap(_GLUED.sub(_NO_BREAK, sentence), console.width, break_on_hyphens=False)
-        text = "\n".join(lines).replace(_NO_BREAK, " ")
-        console.print(styled(text, "bold" if n == 0 else ""), soft_wrap=True)
-    if sentences:
-        console.print()
+_MARGIN = 4
+"""Place of the column of margins."""
 
 
 def show_findings(
+    answer: Answer,
     findings: Sequence[Finding],
+    names: Names,
     *,
-    all_rows: bool,
     first: Callable[[Finding], Any] | None = None,
     level: str = "95 %",
 ) -> None:
     """Print a table of findings, of many the first ones.
 
+    Margins are in a line below the table if the terminal is too narrow for their column.
+
     Args:
+        answer: What the table is part of.
         findings: In their order.
-        all_rows: Print all of them.
+        names: Names of sides and points.
         first: Sorting key of the rows that are kept; left out, their order.
         level: Of the intervals.
     """
-    chosen = list(findings)
-    if not all_rows and len(chosen) > MOST_ROWS:
-        kept = sorted(chosen, key=first)[:MOST_ROWS] if first else chosen[:MOST_ROWS]
-        chosen = [each for each in chosen if any(each is one for one in kept)]
-    console = terminal()
-    for part in _by_names(chosen):
-        console.print(_table(part, level, console.width, several=_has_several_sides(findings)))
-    left = len(findings) - len(chosen)
-    if left:
-        console.print(styled(f"{left:,} more rows: --all prints them", "dim"))
+    headings = ["", *_headings(findings, names), f"difference [{level}]", "margin", "verdict"]
+    several = len({each.sides for each in findings}) > 1
+
+    def row(found: Finding) -> Row:
+        return _row(found, names.place(found, with_side=several))
+
+    ranked = sorted(findings, key=first) if first else findings
+    if fits(headings, [row(each) for each in answer.first_of(ranked)], answer.width):
+        answer.table(headings, findings, row, first)
+        return
+    del headings[_MARGIN]
+    shown = answer.table(headings, findings, lambda found: _without_margin(row(found)), first)
+    margins = {each.metric: margin_shown(each.margin, each.unit, each.metric) for each in shown}
+    answer.say(f"margins: {'; '.join(f'{metric} {margin}' for metric, margin in margins.items())}")
 
 
-def _by_names(findings: Iterable[Finding]) -> list[list[Finding]]:
-    """Findings in tables: sides with short names have columns of these names."""
-    parts: list[tuple[tuple[str, str], list[Finding]]] = []
-    for each in findings:
-        if not parts or parts[-1][0] != _headings(each):
-            parts.append((_headings(each), []))
-        parts[-1][1].append(each)
-    return [part for _, part in parts]
+def _headings(findings: Sequence[Finding], names: Names) -> list[str]:
+    """The names of both sides if they are the same in all rows and short."""
+    reference, other = ({names.side(each.sides[n]) for each in findings} for n in (0, 1))
+    single = [name for of_side in (reference, other) if len(of_side) == 1 for name in of_side]
+    if max(map(len, single), default=0) > _LONGEST_HEADING:
+        return ["reference", "other"]
+    return [
+        next(iter(of_side)) if len(of_side) == 1 else word
+        for of_side, word in ((reference, "reference"), (other, "other"))
+    ]
 
 
-def _headings(found: Finding) -> tuple[str, str]:
-    is_short = max(map(len, found.sides)) <= _LONGEST_HEADING
-    return found.sides if is_short else ("reference", "other")
+def _row(found: Finding, place: str) -> Row:
+    of, unit = (found.unit, found.metric), unit_shown(found.unit)
+    unfinished: Sequence[str] = ()
+    if found.left_out and (found.left_out.reference.unfinished or found.left_out.other.unfinished):
+        sides = (found.left_out.reference, found.left_out.other)
+        unfinished = ["  unfinished", *(f"{side.unfinished:,} of {side.began:,}" for side in sides)]
+    cells = [
+        f" {found.metric} {unit if unit != found.unit or unit == 's' else ''}".rstrip(),
+        number_shown(found.reference, *of),
+        number_shown(known(found.other), *of),
+        _difference(found),
+        margin_shown(found.margin, *of),
+        _verdict(found),
+    ]
+    return Row(place, cells, _COLOURS.get(found.verdict, "yellow"), unfinished)
 
 
-def _has_several_sides(findings: Sequence[Finding]) -> bool:
-    return len({each.sides for each in findings}) > 1
-
-
-def _table(findings: Sequence[Finding], level: str, width: int, *, several: bool) -> Any:
-    made = table("", *_headings(findings[0]), f"difference [{level}]", "margin", last="verdict")
-    name, _, _, difference, margin, verdict = made.columns
-    name.no_wrap, difference.no_wrap, verdict.min_width = True, False, 10
-    if width < _WIDE:
-        margin.no_wrap, difference.min_width, margin.max_width = False, INTERVAL, MARGIN
-    place = None
-    for each in findings:
-        if place != (place := _place(each, several=several)):
-            longest = _LONGEST_PLACE if width >= _WIDE else LONGEST
-            made.add_row(styled(heading(place, longest), "bold"))
-        of = each.unit, each.metric
-        unit = unit_shown(each.unit)
-        made.add_row(
-            f" {each.metric} {unit if unit != each.unit or unit == 's' else ''}",
-            number_shown(each.reference, *of),
-            number_shown(known(each.other), *of),
-            _difference(each),
-            margin_shown(each.margin, *of),
-            styled(_verdict(each), _COLOURS.get(each.verdict, "yellow")),
-        )
-        sides = (each.left_out.reference, each.left_out.other) if each.left_out else ()
-        if any(side.unfinished for side in sides):
-            made.add_row("  unfinished", *(f"{side.unfinished:,} of {side.began:,}" for side in sides))
-    return made
+def _without_margin(row: Row) -> Row:
+    cells = [cell for n, cell in enumerate(row.cells) if n != _MARGIN]
+    return Row(row.place, cells, row.style, row.below)
 
 
 def _difference(found: Finding) -> str:
     if isnan(found.difference):
         return "-"
     return difference_shown(found.difference, found.interval, found.reference, found.unit, found.metric)
-
-
-def _place(found: Finding, *, several: bool) -> str:
-    """Side, case, point and group of a row."""
-    other = [found.sides[1]] if several else []
-    return ", ".join(filter(None, [*other, found.case, *point_shown(found.point), found.of]))
 
 
 def _verdict(found: Finding) -> str:

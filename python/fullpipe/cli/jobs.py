@@ -94,11 +94,16 @@ def each_once(runs: Sequence[Run]) -> list[Run]:
 
 def warn_of_short(points: Sequence[Mapping[str, Any]], runs: Sequence[Run]) -> None:
     """Say on standard error which points have runs that are too short for their means, if any have."""
+    for line in warnings_of_short(points, runs):
+        complain(line)
+
+
+def warnings_of_short(points: Sequence[Mapping[str, Any]], runs: Sequence[Run]) -> list[str]:
+    """A warning that names the points whose runs are too short for their means, if there are any."""
     from fullpipe.analysis.length import shortfall  # here: JSON says nothing of it
 
     told = shortfall(points, runs) if runs else None
-    if told:
-        complain(f"warning: {told}")
+    return [f"warning: {told}"] if told else []
 
 
 def bring_all(todo: list[Job], scenario: str) -> None:

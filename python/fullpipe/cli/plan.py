@@ -10,14 +10,13 @@ import typer
 
 from fullpipe.analysis.metrics import busy_links
 from fullpipe.analysis.values import values_of
+from fullpipe.cli.answer import Answer, Row
 from fullpipe.cli.asked import processors, read_scenario
 from fullpipe.cli.asked import values_of as values_set
 from fullpipe.cli.compare_variants import axes_of
-from fullpipe.cli.console import led, styled, table, terminal
-from fullpipe.cli.findings import MOST_ROWS, show_conclusion
 from fullpipe.cli.forms import NOTHING
 from fullpipe.cli.jobs import bring_all, check_all, finished_runs
-from fullpipe.cli.output import command_line, complain, echo
+from fullpipe.cli.output import command_line, echo
 from fullpipe.cli.shared import AllowPython, Assignments, Jobs, Out, ScenarioName
 from fullpipe.cli.shown import number_shown, point_shown, unit_shown
 from fullpipe.cli.summary import check_metrics
@@ -31,8 +30,6 @@ from fullpipe.validation.over import sides_of
 
 _PILOT = 20
 _MOST_PILOT = 1_000
-_NUMBERS = 50
-"""Characters of the columns of numbers."""
 
 
 def plan(
@@ -94,10 +91,10 @@ def plan(
         }
         echo(json.dumps(made | {"notes": notes, "command": command_line(context)}, allow_nan=False))
         return
-    show_conclusion(said)
-    _show(chosen.name, rows, detect, power, all_rows=all_rows)
-    for note in notes:
-        complain(f"note: {note}")
+    answer = Answer(all_rows=all_rows)
+    answer.conclude(said)
+    _show(answer, chosen.name, rows, detect, power)
+    answer.notes(_remarks(rows), [f"note: {note}" for note in notes])
 
 
 def _share(text: str) -> float:
@@ -115,44 +112,28 @@ def _todo(scenario: Scenario, over: list[str], pilot: int) -> list[tuple[str, Jo
     return [(name, job) for name, jobs in sides_of(scenario, axes_of(over), seeds).items() for job in jobs]
 
 
-def _show(name: str, rows: list[Planned], detect: str, power: float, *, all_rows: bool) -> None:
-    console = terminal()
+def _show(answer: Answer, name: str, rows: list[Planned], detect: str, power: float) -> None:
     pilot = f"a pilot of {rows[0].pilot if rows else 0} seeds"
     about = f": to find a difference of {detect.strip()} in {100 * power:g} of 100 comparisons, from {pilot}"
-    console.print(led(name, "bold", about), soft_wrap=True)
-    worst = sorted(rows, key=lambda row: -row.rank)[: len(rows) if all_rows else MOST_ROWS]
-    chosen = [row for row in rows if any(row is one for one in worst)]
-    made = table("", "mean", "spread of\ndifferences", "seeds", "range")
-    for row in chosen:
-        made.add_row(_lines(_words(row), console.width - _NUMBERS), *_numbers(row))
-    console.print(made)
-    if len(chosen) < len(rows):
-        console.print(styled(f"{len(rows) - len(chosen):,} more rows: --all prints them", "dim"))
+    answer.title(name, about)
+    headings = ["", "mean", "spread of\ndifferences", "seeds", "range"]
+    answer.table(headings, rows, _row, lambda row: -row.rank)
+
+
+def _row(planned: Planned) -> Row:
+    """A row below its variant and point."""
+    of = planned.subject
+    place = ", ".join([*([planned.other] if planned.other else []), *point_shown(of.point)])
+    name = f"{' ' if place else ''}{of.metric} of {of.of}"
+    return Row(place, [name, *_numbers(planned)])
+
+
+def _remarks(rows: list[Planned]) -> Iterator[str]:
+    """Conditions of the numbers of seeds."""
     if any(row.is_simulated for row in rows):
-        console.print("runs are of two kinds: by simulation, since no formula holds", style="dim")
+        yield "runs are of two kinds: by simulation, since no formula holds"
     if not any(row.other for row in rows):
-        console.print(
-            "two sides with nothing in common; --over PATH=VALUES counts what they have", style="dim"
-        )
-
-
-def _words(row: Planned) -> list[str]:
-    """Metric and group, variant, and the parts of the point."""
-    other = [row.other] if row.other else []
-    return [f"{row.subject.metric} of {row.subject.of}", *other, *point_shown(row.subject.point)]
-
-
-def _lines(words: list[str], width: int) -> str:
-    """Words with commas, in lines that are broken between them."""
-    first, *others = words
-    lines = [first]
-    for each in others:
-        if len(lines[-1]) + len(each) + 3 <= width:
-            lines[-1] += f", {each}"
-        else:
-            lines[-1] += ","
-            lines.append(f" {each}")
-    return "\n".join(lines)
+        yield "two sides with nothing in common; --over PATH=VALUES counts what they have"
 
 
 def _numbers(row: Planned) -> Iterator[str]:

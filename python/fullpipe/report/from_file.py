@@ -37,13 +37,15 @@ from fullpipe.report.said import HOW, summary, tally
 from fullpipe.report.text import counted, listed
 from fullpipe.runs import Run
 from fullpipe.scenario import Scenario
-from fullpipe.validation.compare.conclusion import MOST, conclusion, placed, weight
+from fullpipe.validation.compare.conclusion import MOST, conclusion, weight
 from fullpipe.validation.compare.finding import Finding
+from fullpipe.validation.compare.sentence import placed
 from fullpipe.validation.compare.stored import comparisons_in, findings_in
 
 _TOP = (
     *("kind", "title", "question", "verdict", "rows", "notes", "command", "versions", "basis"),
     *("format", "findings", "conclusion", "scenarios", "sides", "changed", "bulk", "factors"),
+    "settings",
 )
 """Keys of a file that have a place of their own; all others are listed."""
 _OF_FILES = ("More findings", "All verdicts", "Metrics asked for", "Notes")
@@ -263,7 +265,8 @@ def _scenarios(found: Mapping[str, Any]) -> dict[str, list[Scenario]]:
     for each in given if isinstance(given, list) else []:
         try:
             name = ", ".join(filter(None, [text_of(each["side"]), each.get("case")]))
-            made.setdefault(name, []).append(Scenario(**each["scenario"]))
+            scenario = Scenario(**each["scenario"])  # before an entry is made: it may be no scenario today
+            made.setdefault(name, []).append(scenario)
         except (AttributeError, FullpipeError, LookupError, TypeError, ValueError):
             continue
     return made

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from itertools import product
 from pathlib import Path
 from typing import Any
@@ -17,7 +18,7 @@ from fullpipe.errors import ScenarioError
 from fullpipe.runs import Run
 from fullpipe.scenario import Scenario
 from fullpipe.scenario.read import axes
-from fullpipe.scenario.read.axes import Axis
+from fullpipe.scenario.read.axes import Axis, Step
 from fullpipe.sweeps import Job, by_point
 from fullpipe.validation.compare.comparison import VariantComparison, compare_all
 from fullpipe.validation.compare.side import Side
@@ -46,13 +47,9 @@ def sides_of(
         ScenarioError: If one is no variant of the scenario, two have the same name, or there is one only.
     """
     chosen, found = list(seeds), list[tuple[str, list[Job]]]()
-    scenarios, engines = over.get(SCENARIO, [scenario]), over.get(ENGINE, [engine])
-    of_paths = {path: axis for path, axis in over.items() if path not in (SCENARIO, ENGINE)}
-    for base, used, step in product(scenarios, engines, list(axes.points(of_paths))):
-        words = [base.name] if SCENARIO in over else []
-        words += [str(used)] if ENGINE in over else []
-        words += [value_text(value) for value in step.named.values()]
-        found.append((", ".join(words), sweeps.jobs(base.with_values(step.values), chosen, used)))
+    for base, used, step in _steps(scenario, over, engine):
+        name = _name(_settings(over, base, used, step))
+        found.append((name, sweeps.jobs(base.with_values(step.values), chosen, used)))
     if len(found) < 2:
         raise ScenarioError(["over: give two values or more, as in flows.0.cca=cubic,bbr3"])
     names = [name for name, _ in found]
@@ -62,14 +59,39 @@ def sides_of(
     return dict(found)
 
 
+def settings_of(
+    scenario: Scenario, over: Mapping[str, Axis], engine: str = "native"
+) -> dict[str, dict[str, Any]]:
+    """The values that each side of `sides_of` sets, by path, for the same arguments."""
+    every = [_settings(over, *of_side) for of_side in _steps(scenario, over, engine)]
+    return {_name(settings): settings for settings in every}
+
+
+def _steps(scenario: Scenario, over: Mapping[str, Axis], engine: str) -> Iterator[tuple[Any, Any, Step]]:
+    """Scenario, engine and values of every side."""
+    scenarios, engines = over.get(SCENARIO, [scenario]), over.get(ENGINE, [engine])
+    of_paths = {path: axis for path, axis in over.items() if path not in (SCENARIO, ENGINE)}
+    yield from product(scenarios, engines, list(axes.points(of_paths)))
+
+
+def _settings(over: Mapping[str, Axis], base: Scenario, engine: object, step: Step) -> dict[str, Any]:
+    of_whole = {SCENARIO: base.name, ENGINE: str(engine)}
+    return {key: of_whole[key] for key in of_whole if key in over} | dict(step.named)
+
+
+def _name(settings: Mapping[str, Any]) -> str:
+    return ", ".join(map(value_text, settings.values()))
+
+
 def compared(
     sides: Jobs,
     runs: Iterable[Run],
     metrics: Sequence[str] | None = None,
     margins: Mapping[str, Margin] | None = None,
     of: Collection[str] = (),
+    settings: Mapping[str, Mapping[str, Any]] | None = None,
 ) -> list[VariantComparison]:
-    """For every point of the sweep and every variant but the first, what is said of it against the first.
+    """Compare every variant with the first at every point of the sweep.
 
     All that is said is one family: see `fullpipe.validation.compare.rules.paired`.
 
@@ -79,6 +101,7 @@ def compared(
         metrics: What is compared. Left out: `HEADLINES`, less what `headlines` leaves out.
         margins: Other margins than those of the metrics.
         of: Groups of flows and links that are compared; all unless named.
+        settings: The values that the variants set, for their names: see `settings_of`.
 
     Raises:
         ScenarioError: If two sides cannot be compared, or no run has any of the metrics.
@@ -87,9 +110,12 @@ def compared(
     if metrics is None:
         metrics = headlines(HEADLINES, (job.scenario for jobs in sides.values() for job in jobs))
     try:
-        return compare_all(_pairs(sides, runs, metrics), metrics, margins, of)
+        made = compare_all(_pairs(sides, runs, metrics), metrics, margins, of)
     except ValueError as error:
         raise ScenarioError([f"over: {error}"]) from None
+    return [
+        replace(one, settings={name: (settings or {}).get(name, {}) for name in one.sides}) for one in made
+    ]
 
 
 def _pairs(
@@ -149,4 +175,4 @@ def compare_over(
     sides = sides_of(scenario, over, seeds, engine)
     todo = [job for jobs in sides.values() for job in jobs]
     runs = api.run_all(todo, workers=workers, out=out)
-    return compared(sides, runs, metrics, margins, of)
+    return compared(sides, runs, metrics, margins, of, settings_of(scenario, over, engine))

@@ -66,6 +66,8 @@ class Comparison:
     """Entries of `flows` that are bulk flows on the reference: see `metrics.bulk_flows`."""
     ran: Sequence[Ran] = ()
     """Scenarios of all sides, if they are known."""
+    settings: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    """Values that each side sets, by path, where sides are variants of a scenario."""
     is_of_versions: bool = False
     """Whether the sides are one scenario at two times or in two versions, and not two variants."""
 

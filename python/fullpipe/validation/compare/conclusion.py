@@ -2,19 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from fullpipe.analysis.bounds import bounds_of_difference
-from fullpipe.analysis.metrics import BY_NAME
 from fullpipe.analysis.metrics.groups import TOTALS
 from fullpipe.analysis.metrics.headlines import RANKED, leading
 from fullpipe.analysis.regions import region
-from fullpipe.analysis.shown import number_shown, point_shown, unit_shown
-from fullpipe.scenario.labels import Labels
 from fullpipe.validation.compare.comparison import Comparison
 from fullpipe.validation.compare.finding import Finding
+from fullpipe.validation.compare.names import Names, names_of
+from fullpipe.validation.compare.sentence import (
+    LONGEST,
+    Part,
+    fitted,
+    moves,
+    name_of,
+    one_point,
+    signed,
+    why_open,
+)
 
 MOST = 5
 """Sentences of a conclusion."""
@@ -22,9 +29,11 @@ _FIRST = ("worse", "better", "lower", "higher", "undecided", "equivalent")
 """Order in which verdicts are named."""
 _LONGEST_REGION = 70
 """Characters of a part of a sweep in words; a longer one is left to the table."""
+_LONGEST_OF_POINTS = 40
+"""Words of a sentence on several points, in which brackets and signs count, too."""
 _FAIRNESS = "jain"
 _MOST_NAMED = 4
-_MOST_DIGITS = 2
+"""Subjects that a sentence names of each verdict."""
 
 Subject = tuple[str, int | str, str]
 """Kind, entry or name, and metric: the same at every point."""
@@ -36,6 +45,9 @@ class _Sides:
 
     made: Sequence[Comparison]
     other: str
+    names: Names
+    family: Sequence[Finding]
+    """Findings whose tests are corrected together."""
 
     @property
     def changed(self) -> frozenset[int]:
@@ -57,21 +69,33 @@ class _Sides:
         """Both sides in words."""
         found = self.findings[0]
         is_replaced = found.rule == "paired" and not self.made[0].is_of_versions
-        return f"{self.other} {'instead of' if is_replaced else 'against'} {found.sides[0]}"
+        other, reference = self.names.side(self.other), self.names.side(found.sides[0])
+        return f"{other} {'instead of' if is_replaced else 'against'} {reference}"
 
 
-def conclusion(made: Sequence[Comparison], asked: Sequence[str] = ()) -> list[str]:
+def conclusion(
+    made: Sequence[Comparison],
+    asked: Sequence[str] = (),
+    *,
+    names: Names | None = None,
+    family: Sequence[Finding] | None = None,
+) -> list[str]:
     """Say what the comparisons of a command found, the changed flows first, then those beside them.
 
     Args:
         made: Comparisons with one reference, of any number of sides and points.
         asked: Metrics that were asked for; left out, those that lead for every group of flows or link.
+        names: Names of sides and points; left out, those of the comparisons.
+        family: Findings whose tests are corrected together; left out, those of the comparisons.
 
     Returns:
-        One to five sentences. Nothing if nothing was compared.
+        One to five sentences of at most 40 words, if names are short. Nothing if nothing was compared.
     """
+    names = names or names_of(made)
+    family = [each for one in made for each in one.findings] if family is None else family
     others = dict.fromkeys(name for one in made for name in one.others)
-    every = [sides for name in others if (sides := _Sides(_with(made, name), name)).findings]
+    sides_of = (_Sides(_with(made, name), name, names, family) for name in others)
+    every = [sides for sides in sides_of if sides.findings]
     if len(every) == 1:
         return _of_one(every[0], asked)
     room = max(1, MOST // max(len(every), 1))
@@ -89,10 +113,12 @@ def _of_one(sides: _Sides, asked: Sequence[str]) -> list[str]:
     """The sentences on a single other side, with those that are decided besides."""
     by_subject = _by_subject(sides.findings)
     chosen = _chosen(sides, by_subject, asked)
-    shown = chosen[:MOST] if len(by_subject) <= MOST else chosen[: MOST - 1]
-    told = _begun(sides, [_sentence(by_subject[subject]) for subject in shown])
-    rest = [of for subject, of in by_subject.items() if subject not in shown]
-    return [*told, *_besides(rest)]
+    for most in range(MOST, 0, -1):
+        shown = chosen[:most]
+        besides = _besides([of for subject, of in by_subject.items() if subject not in shown])
+        if len(shown) + len(besides) <= MOST:
+            break
+    return [*_begun(sides, [by_subject[subject] for subject in shown]), *besides]
 
 
 def _of_several(sides: _Sides, asked: Sequence[str], room: int) -> list[str]:
@@ -102,13 +128,17 @@ def _of_several(sides: _Sides, asked: Sequence[str], room: int) -> list[str]:
     by_group = sorted(by_subject, key=lambda subject: _order(subject[:2], sides.changed))
     more = [subject for subject in [*others, *by_group] if _claims(by_subject[subject])]
     shown = list(dict.fromkeys([first, *more, *others]))[:room]
-    return _begun(sides, [_sentence(by_subject[subject]) for subject in shown])
+    return _begun(sides, [by_subject[subject] for subject in shown])
 
 
-def _begun(sides: _Sides, told: Sequence[str]) -> list[str]:
-    """Sentences, the first of which names the sides."""
-    first, *others = told
-    return [f"{sides.named}: {first}", *(f"{each[0].upper()}{each[1:]}" for each in others)]
+def _begun(sides: _Sides, subjects: Sequence[Sequence[Finding]]) -> list[str]:
+    """A sentence on each subject, the first of which names the sides."""
+    first, *others = subjects
+    told = (_sentence(of, sides) for of in others)
+    return [
+        _sentence(first, sides, f"{sides.named}: "),
+        *(f"{sentence[0].upper()}{sentence[1:]}" for sentence in told),
+    ]
 
 
 def _by_subject(findings: Iterable[Finding]) -> dict[Subject, list[Finding]]:
@@ -132,9 +162,11 @@ def _chosen(
     """
     known = list(by_subject)
     groups = sorted(dict.fromkeys(key[:2] for key in known), key=lambda group: _order(group, sides.changed))
-    if asked:
-        return [(*group, metric) for group in groups for metric in asked if (*group, metric) in by_subject]
-    chosen: list[Subject] = []
+    chosen: list[Subject] = [
+        (*group, metric) for group in groups for metric in asked if (*group, metric) in by_subject
+    ]
+    if chosen:
+        return chosen
     for kind, of in groups:
         metrics = [metric for *group, metric in known if tuple(group) == (kind, of)]
         leads = leading(metrics, is_bulk=kind == "flows" and (of in sides.bulk or of in TOTALS)) or metrics
@@ -159,139 +191,43 @@ def _order(group: tuple[str, int | str], changed: frozenset[int]) -> tuple[int, 
     return (2, 0) if kind == "flows" else (3, 0)
 
 
-def _sentence(found: Sequence[Finding]) -> str:
-    return one(found[0]) if len(found) == 1 else _over_points(found)
+def _sentence(found: Sequence[Finding], sides: _Sides, start: str = "") -> str:
+    if len(found) == 1:
+        return fitted([Part(start), *one_point(found[0], sides.family)])
+    return fitted([Part(start), *_over_points(found, sides)], _LONGEST_OF_POINTS)
 
 
-def one(found: Finding) -> str:
-    """A finding in a sentence: group, metric, direction, size with interval, value with unit, verdict."""
-    name, values = name_of(found), _from_to(found)
-    if found.rule == "lacking":
-        return f"{name} is {found.verdict}: {found.reason}."
-    if found.verdict == "equivalent":
-        return (
-            f"{name} is equivalent: {values}, {difference_in_words(found)}, within {margin_in_words(found)}."
-        )
-    if found.verdict == "undecided":
-        return f"{name} is undecided: {values}, {difference_in_words(found)}; {_why_open(found)}."
-    return f"{name} is {found.verdict}: it {moves(found)}."
-
-
-def margin_in_words(found: Finding) -> str:
-    """The margin in words."""
-    amount = _value(found.margin.absolute, found) if found.margin.absolute else ""
-    share = f"{100 * found.margin.relative:g} %" if found.margin.relative else ""
-    return f"the margin of {' or '.join(filter(None, (share, amount))) or '0'}"
-
-
-def _why_open(found: Finding) -> str:
-    """The reason why nothing is decided, and the seeds that would decide."""
-    seeds = f"about {found.seeds:,} seeds would decide" if found.seeds else found.reason
-    p, corrected = found.p_raw, found.p_corrected
-    if p is not None and corrected is not None and p < 0.05 <= corrected:
-        return f"p = {p:.2g} is {corrected:.2g} after Holm's correction, {seeds}"
-    return seeds
-
-
-def name_of(found: Finding) -> str:
-    """Metric and group in words."""
-    label = BY_NAME[found.metric].label or found.metric
-    return f"{label} {'at' if found.kind == 'link' else 'of'} {found.of}"
-
-
-def moves(found: Finding) -> str:
-    """Direction, size with interval, and the value reached."""
-    verb = "rises" if found.difference > 0 else "falls"
-    size = _size(found)
-    if _is_share(found):
-        return f"{verb} by {size} to {_value(found.other, found)}"
-    return f"{verb} from {_number(found.reference, found)} to {_value(found.other, found)}, by {size}"
-
-
-def _is_share(found: Finding) -> bool:
-    """Whether differences are given in per cent: of rates and times, and not of shares, scores or counts."""
-    return found.unit in ("bit/s", "s", "bit/s²") and bool(found.reference) and bool(found.margin.relative)
-
-
-def _ends(found: Finding) -> tuple[float, float] | None:
-    """The ends of the interval within the bounds of the metric."""
-    if found.interval is None:
-        return None
-    within = found.interval.clipped(*bounds_of_difference(found.metric, found.reference))
-    return within.low, within.high
-
-
-def _size(found: Finding) -> str:
-    """The size of a difference without its sign, with its interval in the same direction."""
-    sign = 1 if found.difference > 0 else -1
-    return _with_interval([sign * found.difference, *sorted(sign * end for end in _ends(found) or ())], found)
-
-
-def difference_in_words(found: Finding) -> str:
-    """A difference with sign, unit and interval."""
-    return f"a difference of {_with_interval([found.difference, *(_ends(found) or ())], found, '+')}"
-
-
-def _with_interval(values: Sequence[float], found: Finding, sign: str = "") -> str:
-    """A difference and the ends of its interval, with decimals enough to tell the ends apart."""
-    texts = [_scaled(value, found, sign) for value in values]
-    for digits in range(_MOST_DIGITS + 1) if _is_share(found) and len(values) > 1 else ():
-        told = [_scaled(value, found, sign, digits) for value in values]
-        if texts[1] == texts[2] and told[1] != told[2]:
-            texts = told
-    unit = " %" if _is_share(found) else f" {unit_shown(found.unit)}".rstrip()
-    interval = f" [{', '.join(texts[1:])}]" if len(texts) > 1 else ""
-    return f"{texts[0]}{unit}{interval}"
-
-
-def _scaled(value: float, found: Finding, sign: str = "", digits: int | None = None) -> str:
-    if _is_share(found):
-        percent = 100 * value / abs(found.reference)
-        places = (0 if abs(percent) >= 10 else 1) if digits is None else digits
-        return f"{percent:{sign},.{places}f}"
-    text = number_shown(value, found.unit, found.metric)
-    return f"+{text}" if sign and value > 0 else text
-
-
-def _number(value: float, found: Finding) -> str:
-    return number_shown(value, found.unit, found.metric)
-
-
-def _value(value: float, found: Finding) -> str:
-    return f"{_number(value, found)} {unit_shown(found.unit)}".rstrip()
-
-
-def _from_to(found: Finding) -> str:
-    """Both means with their unit."""
-    if found.rule == "lacking":
-        return _value(found.reference, found)
-    return f"{_number(found.reference, found)} and {_value(found.other, found)}"
-
-
-def _over_points(found: Sequence[Finding]) -> str:
+def _over_points(found: Sequence[Finding], sides: _Sides) -> Iterator[Part]:
     """Verdicts on one subject at several points: where along the axes, and how much."""
-    total = len(found)
+    total, names = len(found), sides.names
     verdicts = _by_verdict(found)
-    paths = list(dict.fromkeys(path for each in found for path in each.point))
-    labels = Labels()
-    points, words = [each.point for each in found], labels.names(paths)
-    parts = []
-    for verdict, places in verdicts.items():
-        at = f"at all {total} points" if len(places) == total else f"at {len(places)} of {total} points"
-        where = (
-            region(points, places, words, labels.value) if len(places) < total and _are_alike(points) else ""
-        )
-        at += f" ({where})" if where and len(where) <= _LONGEST_REGION else ""
-        parts.append(f"{verdict} {at}{_sizes([found[place] for place in places])}")
+    yield Part(f"{name_of(found[0])} is ")
+    for n, (verdict, places) in enumerate(verdicts.items()):
+        counted = f"at all {total} points" if len(places) == total else f"at {len(places)} of {total} points"
+        yield Part(f"{'; ' if n else ''}{verdict} {counted}")
+        yield Part(_where(found, places, names), 5 if n else 4)
+        yield from _sizes([found[place] for place in places], names)
     if "undecided" in verdicts and not _claims(found):
-        parts.append(_nearest([found[place] for place in verdicts["undecided"]]))
-    return f"{name_of(found[0])} is {'; '.join(parts)}."
+        yield from _nearest([found[place] for place in verdicts["undecided"]], sides)
 
 
-def _nearest(found: Sequence[Finding]) -> str:
+def _where(found: Sequence[Finding], places: Sequence[int], names: Names) -> str:
+    """Some of the points in words; nothing if they are all, or it takes many words."""
+    points = [each.point for each in found]
+    if len(places) == len(found) or not _are_alike(points):
+        return ""
+    words = names.labels.names(list(dict.fromkeys(path for point in points for path in point)))
+    where = region(points, places, words, names.labels.value)
+    return f" ({where})" if where and len(where) <= _LONGEST_REGION else ""
+
+
+def _nearest(found: Sequence[Finding], sides: _Sides) -> Iterator[Part]:
     """The undecided finding with the smallest p: its point, difference and reason."""
     first = min(found, key=lambda each: 2.0 if each.p_raw is None else each.p_raw)
-    return f"at {', '.join(_place(first))} {difference_in_words(first)}, {_why_open(first)}"
+    yield Part("; ")
+    yield Part(f"at {sides.names.place(first, with_group=False)}, ", 1)
+    yield Part(f"{signed(first)}: ")
+    yield from why_open(first, sides.family)
 
 
 def _are_alike(points: Sequence[Mapping[str, Any]]) -> bool:
@@ -306,18 +242,16 @@ def _by_verdict(found: Sequence[Finding]) -> dict[str, list[int]]:
     return {verdict: places[verdict] for verdict in _FIRST if verdict in places}
 
 
-def _sizes(found: Sequence[Finding]) -> str:
+def _sizes(found: Sequence[Finding], names: Names) -> Iterator[Part]:
     """The largest of several differences with its interval and point; nothing where none is claimed."""
     if found[0].verdict in ("equivalent", "undecided") or found[0].rule == "lacking":
-        return ""
+        return
     most = max(found, key=_change)
-    return (
-        f", most at {', '.join(_place(most))}: it {moves(most)}" if len(found) > 1 else f": it {moves(most)}"
-    )
-
-
-def _place(found: Finding) -> list[str]:
-    return [word for word in (found.case, *point_shown(found.point)) if word]
+    if len(found) > 1:
+        yield Part(f", most at {names.place(most, with_group=False)}", 3)
+        yield Part(f": it {moves(most)}")
+    else:
+        yield Part(f": it {moves(most)}")
 
 
 def _change(found: Finding) -> float:
@@ -326,38 +260,39 @@ def _change(found: Finding) -> float:
 
 
 def _besides(rest: Sequence[Sequence[Finding]]) -> list[str]:
-    """A sentence on all other subjects: those that differ by name, the rest by number."""
-    if not rest:
-        return []
-    parts: list[str] = []
+    """Two sentences at most on other subjects: those that differ by name, and the numbers of all others."""
+    named: dict[str, list[str]] = {}
     for verdict in _FIRST[:4]:
-        names = [name_of(of[0]) for of in rest if any(each.verdict == verdict for each in of)]
-        more = [f"{len(names) - _MOST_NAMED} more"] if len(names) > _MOST_NAMED else []
-        parts += [f"{verdict}: {', '.join([*names[:_MOST_NAMED], *more])}"] if names else []
+        if names := [name_of(of[0]) for of in rest if any(each.verdict == verdict for each in of)]:
+            named[verdict] = names
+    told = []
+    if named:
+        points = " at some points" if any(len(of) > 1 for of in rest) else ""
+        lists = [_also(named, points, most) for most in range(_MOST_NAMED, 0, -1)]
+        told.append(next((text for text in lists if len(text.split()) <= LONGEST), lists[-1]))
     left = [of for of in rest if not _claims(of)]
     open_ = sum(any(each.verdict == "undecided" for each in of) for of in left)
-    points = " at some points" if any(len(of) > 1 for of in rest) else ""
-    also = [f"Also{points} {'; '.join(parts)}"] if parts else []
-    told = "; ".join([*also, *_others(len(left) - open_, open_)])
-    return [f"{told[0].upper()}{told[1:]}."]
+    return [*told, *_others(len(left) - open_, open_)]
+
+
+def _also(named: Mapping[str, Sequence[str]], points: str, most: int) -> str:
+    """The subjects of each verdict, of each so many by name."""
+    parts = []
+    for verdict, names in named.items():
+        more = [f"{len(names) - most} more"] if len(names) > most else []
+        parts.append(f"{verdict}: {', '.join([*names[:most], *more])}")
+    return f"Also{points} {'; '.join(parts)}."
 
 
 def _others(alike: int, open_: int) -> list[str]:
-    """The numbers of other metrics that are equivalent and undecided."""
+    """A sentence with the numbers of other metrics that are equivalent and undecided."""
     if not alike + open_:
         return []
     if not open_ or not alike:
-        word = "undecided" if open_ else "equivalent"
-        count = alike + open_
-        return [f"the other metric is {word}" if count == 1 else f"all {count:,} other metrics are {word}"]
+        word, count = "undecided" if open_ else "equivalent", alike + open_
+        return [f"The other metric is {word}." if count == 1 else f"All {count:,} other metrics are {word}."]
     verb = "is" if alike == 1 else "are"
-    return [f"of {alike + open_:,} other metrics, {alike:,} {verb} equivalent and {open_:,} undecided"]
-
-
-def placed(found: Finding) -> str:
-    """A finding in a sentence that begins with its case and point."""
-    place = ", ".join(_place(found))
-    return f"{place}: {one(found)}" if place else f"{one(found)[0].upper()}{one(found)[1:]}"
+    return [f"{alike:,} of {alike + open_:,} other metrics {verb} equivalent and {open_:,} undecided."]
 
 
 def weight(found: Finding) -> tuple[int, int, float]:

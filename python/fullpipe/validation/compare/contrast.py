@@ -239,7 +239,12 @@ def _note(cell: Cell, theirs: Series, ours: Series, reference: Side, other: Side
         for series, side in ((theirs, reference), (ours, other))
         if not series.is_whole
     ]
-    return Note(f"{cell[2]} of {of} is left out, as only {' and '.join(lacking)} have it", cell[2])
+    counts = {
+        side.name: (len(series.values), series.seeds)
+        for series, side in ((theirs, reference), (ours, other))
+        if not series.is_whole
+    }
+    return Note(f"{cell[2]} of {of} is left out, as only {' and '.join(lacking)} have it", cell[2], counts)
 
 
 def overridden(margins: Mapping[str, Margin] | None) -> dict[str, Margin]:

@@ -78,11 +78,15 @@ class Note(str):
     """A sentence on what is not compared, with the metric that it is of; of none: it is always shown."""
 
     metric: str
+    lacking: Mapping[str, tuple[int, int]]
+    """Runs that have the metric, and all runs, of each side on which some lack it."""
 
-    def __new__(cls, text: str, metric: str = "") -> Note:
+    def __new__(
+        cls, text: str, metric: str = "", lacking: Mapping[str, tuple[int, int]] | None = None
+    ) -> Note:
         """Make a note."""
         made = super().__new__(cls, text)
-        made.metric = metric
+        made.metric, made.lacking = metric, lacking or {}
         return made
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from math import nan
 from typing import Annotated, Any, Literal
 
@@ -13,7 +13,7 @@ from fullpipe.analysis.metrics.margins import Margin
 from fullpipe.analysis.metrics.measure import Better
 from fullpipe.analysis.statistics import Interval
 from fullpipe.analysis.unfinished import Counts
-from fullpipe.validation.compare.comparison import Comparison
+from fullpipe.validation.compare.comparison import Comparison, Ran
 from fullpipe.validation.compare.finding import Finding, LeftOut, Rule, Subject, Verdict
 from fullpipe.validation.compare.side import check_value
 
@@ -182,6 +182,7 @@ class FindingsFile(_Part):
     bulk: list[_Count] | None = Field(None, description="Places of the `flows` that are bulk flows.")
     findings: list[StoredFinding]
     scenarios: list[StoredScenario] = []
+    settings: dict[str, dict[str, Any]] = Field({}, description="Values that each side sets, by path.")
     notes: list[str] = []
     command: str = ""
     versions: dict[str, str] = {}
@@ -205,6 +206,7 @@ def told(made: Sequence[Comparison]) -> dict[str, Any]:
         "bulk": sorted(frozenset[int]().union(*(each.bulk for each in made))),
         "findings": [finding.to_dict() for each in made for finding in each.findings],
         "scenarios": [one.to_dict() for one in ran.values()],
+        "settings": {side: dict(values) for each in made for side, values in each.settings.items() if values},
     }
 
 
@@ -212,6 +214,7 @@ def comparisons_in(found: Mapping[str, Any], findings: Sequence[Finding]) -> lis
     """The comparisons of findings that were read from a file: one per pair of sides and point."""
     sides, bulk = found.get("sides"), _places(found.get("bulk"))
     seeds = sides if isinstance(sides, Mapping) else {}
+    ran = list(_ran(found.get("scenarios")))
     parts: dict[str, list[Finding]] = {}
     for each in findings:
         parts.setdefault(repr((each.sides, dict(each.point))), []).append(each)
@@ -223,9 +226,40 @@ def comparisons_in(found: Mapping[str, Any], findings: Sequence[Finding]) -> lis
             point=of[0].point,
             changed=_places(found.get("changed")) or frozenset(),
             bulk=_likely_bulk(findings) if bulk is None else bulk,
+            ran=ran,
+            settings=_tables(found.get("settings")),
         )
         for of in parts.values()
     ]
+
+
+def _ran(found: Any) -> Iterator[Ran]:
+    """The sides with what names them in their scenarios, as far as it is readable."""
+    for each in found if isinstance(found, list) else ():
+        if isinstance(each, Mapping) and isinstance(each.get("scenario"), Mapping):
+            tree = each["scenario"]
+            topology = tree.get("topology")
+            links = topology.get("links") if isinstance(topology, Mapping) else None
+            given = tree.get("labels")
+            words = given.items() if isinstance(given, Mapping) else ()
+            naming = {
+                "labels": {key: text for key, text in words if isinstance(text, str)},
+                "flows": _mappings(tree.get("flows")),
+                "topology": {"links": _mappings(links)},
+            }
+            yield Ran(str(each.get("side", "")), naming)
+
+
+def _mappings(found: Any) -> list[Mapping[str, Any]]:
+    """A list whose entries are tables; nothing if one is not, since places count."""
+    is_whole = isinstance(found, list) and all(isinstance(each, Mapping) for each in found)
+    return found if is_whole else []
+
+
+def _tables(found: Any) -> dict[str, Mapping[str, Any]]:
+    """The tables among the values of a table."""
+    tables = found if isinstance(found, Mapping) else {}
+    return {str(key): value for key, value in tables.items() if isinstance(value, Mapping)}
 
 
 def _places(found: Any) -> frozenset[int] | None:

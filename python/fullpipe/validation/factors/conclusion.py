@@ -3,31 +3,30 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
 
 from fullpipe.analysis.metrics import BY_NAME
-from fullpipe.analysis.points import short_names
 from fullpipe.analysis.regions import region
 from fullpipe.analysis.shown import number_shown, point_shown, unit_shown
 from fullpipe.analysis.statistics import Effect
 from fullpipe.errors import brief
 from fullpipe.scenario.labels import Labels
-from fullpipe.validation.compare.conclusion import (
-    MOST,
+from fullpipe.validation.compare.conclusion import MOST
+from fullpipe.validation.compare.finding import Finding, Subject, Verdict, word
+from fullpipe.validation.compare.rules import LEVEL
+from fullpipe.validation.compare.sentence import (
+    Part,
     difference_in_words,
+    fitted,
     margin_in_words,
     moves,
     name_of,
 )
-from fullpipe.validation.compare.finding import Finding, Subject, Verdict, word
-from fullpipe.validation.compare.rules import LEVEL
 from fullpipe.validation.factors.answer import Answer
 from fullpipe.validation.factors.factor import INTERACTION, Factor, LevelPair, Row, Status
 
-LONGEST = 35
-"""Words of a sentence."""
 _LONGEST_REGION = 60
 """Characters of a part of a sweep in words; a longer one is left to the table."""
 _LONGEST_LEVEL = 30
@@ -42,13 +41,21 @@ class _Told:
     """A factor and a subject at all points."""
 
     factors: Sequence[Factor]
+    labels: Labels
     names: Mapping[str, str]
-    """Short names of all paths."""
+    """Names of all paths."""
+    tests: int
+    """Tests that are corrected together."""
 
     @property
     def name(self) -> str:
-        """Short name of the factor."""
-        return self.names[self.factors[0].path]
+        """Name of the factor."""
+        return self.names[self.path]
+
+    @property
+    def path(self) -> str:
+        """Path of the factor."""
+        return self.factors[0].path
 
     @property
     def asked(self) -> tuple[str, str]:
@@ -72,16 +79,20 @@ class _Told:
         return not is_own, entry is None, _STATUSES.index(self.status), entry or 0
 
 
-def conclusion(found: Answer) -> list[str]:
+def conclusion(found: Answer, labels: Labels | None = None) -> list[str]:
     """Say of every factor whether it matters, where, and how much.
 
     A sentence per factor comes first: on the flows that it is a setting of, else where it matters. Then
     follow interactions, and other metrics and groups.
 
+    Args:
+        found: The answer.
+        labels: Words for paths and values; left out, those of the model.
+
     Returns:
         One to five sentences of at most 35 words. Nothing if nothing was tested.
     """
-    told = sorted(_by_subject(found.factors), key=lambda each: each.order)
+    told = sorted(_by_subject(found, labels or Labels()), key=lambda each: each.order)
     asked = dict.fromkeys((each.test.family, each.path) for each in found.factors)
     first = [next(each for each in told if each.asked == key) for key in asked]
     rest = [each for each in told if each not in first]
@@ -97,7 +108,7 @@ def conclusion(found: Answer) -> list[str]:
 def weight(found: Answer) -> Callable[[Row], tuple[int, bool, int, float]]:
     """Sorting key of rows in a short table: subjects as the conclusion has them, then what is significant."""
     rank: dict[tuple[object, ...], int] = {}
-    for told in sorted(_by_subject(found.factors), key=lambda each: each.order):
+    for told in sorted(_by_subject(found, Labels()), key=lambda each: each.order):
         rank.setdefault(_place(told.factors[0].subject), len(rank))
     return lambda row: (
         rank.get(_place(row.subject), len(rank)),
@@ -112,13 +123,13 @@ def _place(subject: Subject) -> tuple[object, ...]:
     return subject.kind, subject.of if subject.entry is None else subject.entry, subject.metric
 
 
-def _by_subject(factors: Sequence[Factor]) -> list[_Told]:
-    paths = dict.fromkeys(path for each in factors for path in (each.path, *each.subject.point))
-    names = short_names(list(paths))
+def _by_subject(answer: Answer, labels: Labels) -> list[_Told]:
+    paths = dict.fromkeys(path for each in answer.factors for path in (each.path, *each.subject.point))
+    names, tests = labels.names(list(paths)), Counter(row.family for row in answer.rows if row.is_primary)
     found: dict[tuple[object, ...], list[Factor]] = {}
-    for each in factors:
+    for each in answer.factors:
         found.setdefault((each.test.family, each.path, *_place(each.subject)), []).append(each)
-    return [_Told(of, names) for of in found.values()]
+    return [_Told(of, labels, names, tests[of[0].test.family]) for of in found.values()]
 
 
 def _sentence(told: _Told) -> str:
@@ -128,46 +139,35 @@ def _sentence(told: _Told) -> str:
         for status in _STATUSES
         if status != told.status and told.having(status)
     ]
-    return _fitted([*say(told), _Part(f"; {' and '.join(others)}" if others else "")])
+    return _begun(fitted([*say(told), Part(f"; {' and '.join(others)}" if others else "")]))
 
 
-class _Part(NamedTuple):
-    """A part of a sentence, and its rank: those of the highest are left out first, those of 0 never."""
-
-    text: str
-    rank: int = 0
+def _begun(sentence: str) -> str:
+    return f"{sentence[0].upper()}{sentence[1:]}"
 
 
-def _fitted(parts: Sequence[_Part]) -> str:
-    """A sentence of as many parts as there is room for."""
-    kept = list(parts)
-    while len("".join(part.text for part in kept).split()) > LONGEST and any(part.rank for part in kept):
-        kept.remove(max(kept, key=lambda part: part.rank))
-    return f"{''.join(part.text for part in kept)}."
-
-
-def _matters(told: _Told) -> Iterator[_Part]:
+def _matters(told: _Told) -> Iterator[Part]:
     """Direction and size of two levels, or the extreme ones of several with the effect size."""
     found = told.having("matters")
     most = max(found, key=_size)
-    start = f"{told.name} matters: {_with(told.name, most)}{_named(most)}"
+    start = f"{told.name} matters: {_with(told, most)}{_named(most)}"
     if len(told.factors) == 1:
         if _has_two_levels(most):
-            yield _Part(f"{start} {moves(_finding(most))}")
+            yield Part(f"{start} {moves(_finding(most))}")
         else:
-            yield _Part(f"{start} is {_extremes(told.name, most)}")
-            yield _Part(f", {_effect(most)}" if _effect(most) else "", 1)
+            yield Part(f"{start} is {_extremes(told, most)}")
+            yield Part(f", {_effect(most)}" if _effect(most) else "", 1)
         return
-    yield _Part(f"{start} {_directions(found)} of {len(told.factors)} points")
-    place = ", ".join(point_shown(most.subject.point))
+    yield Part(f"{start} {_directions(found)} of {len(told.factors)} points")
+    place = ", ".join(point_shown(most.subject.point, told.labels))
     is_short = len(place.split()) <= _LONGEST_PLACE
     at = f", {'most ' if len(found) > 1 else ''}at {place}" if is_short else ""
     there = "" if is_short else " where it differs most"
     if _has_two_levels(most):
-        yield _Part(f"{at}: it {moves(_finding(most))}{there}")
+        yield Part(f"{at}: it {moves(_finding(most))}{there}")
     else:
-        yield _Part(f"{at}{_in_brackets(_effect(most) + there)}")
-        yield _Part(f": {_extremes(told.name, most)}{there}", 1)
+        yield Part(f"{at}{_in_brackets(_effect(most) + there)}")
+        yield Part(f": {_extremes(told, most)}{there}", 1)
 
 
 def _directions(found: Sequence[Factor]) -> str:
@@ -179,7 +179,7 @@ def _directions(found: Sequence[Factor]) -> str:
     return " and ".join(f"{verb} at {count}" for verb, count in counts.items() if count)
 
 
-def _does_not_matter(told: _Told) -> Iterator[_Part]:
+def _does_not_matter(told: _Told) -> Iterator[Part]:
     """The pair of levels that is the least surely within the margin."""
     found = told.having("does not matter")
     widest = max(found, key=lambda each: (each.levels.p_equivalent, _size(each)))
@@ -189,36 +189,42 @@ def _does_not_matter(told: _Told) -> Iterator[_Part]:
         path for each in found for row in each.interactions for path in row.factors if path != each.path
     )
     partners = " and ".join(told.names[path] for path in crossed)
-    yield _Part(f"{told.name} does not matter")
-    yield _Part(f" on average but interacts with {partners}" if partners else "")
+    yield Part(f"{told.name} does not matter")
+    yield Part(f" on average but interacts with {partners}" if partners else "")
     is_everywhere = len(found) == len(told.factors) > 1
-    yield _Part(f" at any of {len(found)} points" if is_everywhere else _at(told, found))
-    yield _Part(_where(told, found), 2)
-    yield _Part(f": {_with(told.name, widest)}{name_of(finding)} has ")
-    yield _Part("" if len(found) == 1 and _has_two_levels(widest) else "at most ")
-    yield _Part(difference_in_words(finding))
-    yield _Part("" if _has_two_levels(widest) else f" between {_apart(told.name, pair)}", 2)
-    yield _Part(f" at {', '.join(point_shown(widest.subject.point))}" if len(told.factors) > 1 else "", 1)
-    yield _Part(f", within {margin_in_words(finding)}")
+    yield Part(f" at any of {len(found)} points" if is_everywhere else _at(told, found))
+    yield Part(_where(told, found), 2)
+    yield Part(f": {_with(told, widest)}{name_of(finding)} has ")
+    yield Part("" if len(found) == 1 and _has_two_levels(widest) else "at most ")
+    yield Part(difference_in_words(finding))
+    yield Part("" if _has_two_levels(widest) else f" between {_apart(told, pair)}", 2)
+    yield Part(
+        f" at {', '.join(point_shown(widest.subject.point, told.labels))}" if len(told.factors) > 1 else "", 1
+    )
+    yield Part(f", within {margin_in_words(finding)}")
 
 
-def _undecided(told: _Told) -> Iterator[_Part]:
+def _undecided(told: _Told) -> Iterator[Part]:
     """The point with the smallest p value, and the seeds that would decide."""
     found = told.factors
     closest = min(found, key=lambda each: each.test.p_corrected)
-    named = f"{_with(told.name, closest)}{_named(closest)}"
-    yield _Part(f"{told.name} is undecided{_at(told, found)}: {named}")
+    named = f"{_with(told, closest)}{_named(closest)}"
+    yield Part(f"{told.name} is undecided")
+    yield Part(_at(told, found), 1)
+    yield Part(f": {named}")
     if _has_two_levels(closest):
-        yield _Part(f" has {difference_in_words(_finding(closest))}")
+        yield Part(f" has {difference_in_words(_finding(closest))}")
     else:
-        yield _Part(f" is {_extremes(told.name, closest)}", 1)
-        yield _Part(_in_brackets(_effect(closest)), 2)
-    yield _Part(f" at {', '.join(point_shown(closest.subject.point))}" if len(found) > 1 else "", 1)
+        yield Part(f" is {_extremes(told, closest)}", 1)
+        yield Part(_in_brackets(_effect(closest)), 2)
+    yield Part(
+        f" at {', '.join(point_shown(closest.subject.point, told.labels))}" if len(found) > 1 else "", 1
+    )
     raw, corrected = closest.test.p_raw, closest.test.p_corrected
     if raw < 1 - LEVEL <= corrected:
-        yield _Part(f", p = {raw:.2g} is {corrected:.2g} after correction", 2)
+        yield Part(f", p = {raw:.2g} is {corrected:.2g} after correction for {told.tests:,} tests", 2)
     seeds = [each.seeds for each in found if each.seeds]
-    yield _Part(f"; about {max(seeds):,} seeds would decide" if seeds else "")
+    yield Part(f"; about {max(seeds):,} seeds would decide" if seeds else "")
 
 
 def _at(told: _Told, found: Sequence[Factor]) -> str:
@@ -234,7 +240,7 @@ def _where(told: _Told, found: Sequence[Factor]) -> str:
         return ""
     places = [place for place, each in enumerate(told.factors) if each in found]
     return _in_brackets(
-        region(points, places, {path: told.names[path] for path in points[0]}, Labels().value)
+        region(points, places, {path: told.names[path] for path in points[0]}, told.labels.value)
     )
 
 
@@ -250,30 +256,31 @@ def _has_two_levels(found: Factor) -> bool:
     return len(found.levels.names) == 2
 
 
-def _with(name: str, found: Factor) -> str:
+def _with(told: _Told, found: Factor) -> str:
     """Both of two levels; nothing of several."""
     if not _has_two_levels(found):
         return ""
     reference, other = found.levels.names
-    return f"with {_level(name, other)} instead of {brief(reference, _LONGEST_LEVEL)}, "
+    shown = brief(told.labels.value(told.path, reference), _LONGEST_LEVEL)
+    return f"with {_level(told, other)} instead of {shown}, "
 
 
-def _apart(name: str, pair: LevelPair) -> str:
-    return " and ".join(_level(name, level) for level in pair.levels)
+def _apart(told: _Told, pair: LevelPair) -> str:
+    return " and ".join(_level(told, level) for level in pair.levels)
 
 
-def _level(name: str, level: str) -> str:
+def _level(told: _Told, level: str) -> str:
     """A level in words: a bare number has the name of its factor."""
-    shown = brief(level, _LONGEST_LEVEL)
-    return f"{name} {shown}" if _NUMBER.fullmatch(level) else shown
+    shown = brief(told.labels.value(told.path, level), _LONGEST_LEVEL)
+    return f"{told.name} {shown}" if _NUMBER.fullmatch(shown) else shown
 
 
-def _extremes(name: str, found: Factor) -> str:
+def _extremes(told: _Told, found: Factor) -> str:
     """The levels with the highest and the lowest mean."""
     subject, levels = found.subject, found.levels
     unit = unit_shown(subject.unit)
     most, least = (
-        f"{_level(name, levels.names[levels.means.index(mean)])}"
+        f"{_level(told, levels.names[levels.means.index(mean)])}"
         f" ({number_shown(mean, subject.unit, subject.metric)} {unit}".rstrip()
         + ")"
         for mean in (max(levels.means), min(levels.means))
@@ -338,14 +345,14 @@ def _interactions(first: Sequence[_Told]) -> list[str]:
                 by_effect.setdefault(row.factors, []).append(row)
             parts = [_interaction(told, of) for of in by_effect.values()]
             start = f"Effects depend on each other in {_named(told.factors[0])}: "
-            return [_fitted(_listed(start, parts))]
+            return [fitted(_listed(start, parts))]
     return []
 
 
-def _listed(start: str, parts: Sequence[str]) -> list[_Part]:
+def _listed(start: str, parts: Sequence[str]) -> list[Part]:
     """A sentence of items with commas, of which the last ones may be left out."""
     first, *more = parts
-    return [_Part(f"{start}{first}"), *(_Part(f", {part}", rank) for rank, part in enumerate(more, 1))]
+    return [Part(f"{start}{first}"), *(Part(f", {part}", rank) for rank, part in enumerate(more, 1))]
 
 
 def _interaction(told: _Told, rows: Sequence[Row]) -> str:
@@ -367,7 +374,8 @@ def _besides(left: Sequence[_Told]) -> list[str]:
         for name, of in by_name.items()
         if (counts := [f"{status} in {n}" for status in _STATUSES if (n := _count(of, status))])
     ]
-    return [_fitted(_listed(f"Of {len(left):,} other metrics and groups: ", parts))]
+    others = "other metric or group" if len(left) == 1 else "other metrics and groups"
+    return [fitted(_listed(f"{len(left):,} {others}: ", parts))]
 
 
 def _count(of: Sequence[_Told], status: Status) -> int:

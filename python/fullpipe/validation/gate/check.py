@@ -75,7 +75,7 @@ def check(
         ScenarioError: If the two sides cannot be compared.
     """
     rows: dict[_Key, list[Finding]] = {}
-    open_cases, notes, runs = [case.name for case in suite.cases], dict[str, None](), 0
+    open_cases, notes, runs = [case.name for case in suite.cases], dict[Note, None](), 0
     looks = _looks(suite, base, change)
     first: tuple[Measured, Measured] | None = None
     for seeds in looks:
@@ -100,13 +100,13 @@ def check(
     every = [finding for of_point in rows.values() for finding in of_point]
     if not every:
         raise ScenarioError([f"{suite.file}: no run has any of its metrics: {', '.join(suite.demands)}"])
-    notes.update(dict.fromkeys(unanswered(suite.named, {finding.metric for finding in every})))
+    notes.update(dict.fromkeys(map(Note, unanswered(suite.named, {finding.metric for finding in every}))))
     base_name, change_name = (f"{name} ({side.name})" for name, side in zip(names, first, strict=True))
     return Checked(
         scenario=suite.name,
         sides=dict.fromkeys(_distinct(base_name, change_name), range(1, seeds + 1)),
         findings=every,
-        notes=list(map(Note, notes)),
+        notes=list(notes),
         runs=runs,
         is_identical=identical,
         ran=[
@@ -162,10 +162,10 @@ def _is_regressed(rows: Mapping[_Key, list[Finding]]) -> bool:
 
 def _contrasts(
     suite: Suite, points: Sequence[tuple[Point, Point]]
-) -> tuple[dict[_Key, list[Contrast]], list[str]]:
+) -> tuple[dict[_Key, list[Contrast]], list[Note]]:
     """The contrasts of both sides, point by point, and notes on metrics that only some runs have."""
     found: dict[_Key, list[Contrast]] = {}
-    notes: list[str] = []
+    notes: list[Note] = []
     for theirs, ours in points:
         _check_scenarios(suite, theirs, ours)
         sides = theirs.side("base"), ours.side("change")
@@ -179,7 +179,7 @@ def _contrasts(
             wanted = suite.demands[contrast.subject.metric].better
             better = contrast.better if wanted is None else wanted
             found[ours.key].append(replace(contrast, better=better, seeds_change_nothing=are_alike))
-        notes += [f"{ours.case}: {line}" for line in said]
+        notes += [Note(f"{ours.case}: {line}", line.metric, line.lacking) for line in said]
     return found, notes
 
 

@@ -9,8 +9,10 @@ from xml.etree import ElementTree as Xml
 
 from fullpipe.analysis.shown import number_shown, unit_shown
 from fullpipe.markdown import escaped, table
-from fullpipe.validation.compare.conclusion import MOST, placed, weight
+from fullpipe.validation.compare.conclusion import MOST, weight
 from fullpipe.validation.compare.finding import Finding, known
+from fullpipe.validation.compare.names import Names, names_of
+from fullpipe.validation.compare.sentence import placed
 from fullpipe.validation.gate.check import DECISIONS, Checked
 
 _FORBIDDEN = re.compile(r"[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
@@ -102,7 +104,7 @@ def _row(row: Finding) -> dict[str, Any]:
     return {key: told[key] for key in _KEYS}
 
 
-def conclusion(checked: Checked) -> list[str]:
+def conclusion(checked: Checked, names: Names | None = None) -> list[str]:
     """Say whether anything is worse beyond its margin, and by how much: the largest differences first."""
     if checked.is_identical:
         return [summary(checked)]
@@ -117,7 +119,8 @@ def conclusion(checked: Checked) -> list[str]:
     told = [
         f"Regressed: {len(worse):,} of {total:,} values {verb} worse than the base beyond the margin{left}."
     ]
-    return [*told, *map(placed, worse[: MOST - 1])]
+    names = names or names_of([checked])
+    return [*told, *(placed(each, names) for each in worse[: MOST - 1])]
 
 
 def summary(checked: Checked) -> str:

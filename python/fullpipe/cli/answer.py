@@ -1,0 +1,228 @@
+"""An answer on a terminal: a conclusion, one table and notes, of sixty lines at most."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from itertools import zip_longest
+from typing import Any, TypeVar
+
+from rich.text import Text
+
+from fullpipe.cli.console import led, styled, terminal
+from fullpipe.cli.forms import Grid, drawn
+from fullpipe.cli.output import complain, in_lines, plain, prose_width
+
+MOST_LINES = 60
+"""Lines of an answer unless all rows are asked for."""
+MOST_ROWS = 12
+"""Rows of its table."""
+_MOST_NOTES = 6
+"""Notes, and also warnings."""
+_RESERVED = 8
+"""Lines that a table leaves to what follows it."""
+_NARROWEST = 11
+"""Columns of the narrowest last column."""
+
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """A row of a table, under the place that it has in common with its neighbours."""
+
+    place: str
+    cells: Sequence[str]
+    style: str = ""
+    """Style of the last cell."""
+    below: Sequence[str] = ()
+    """Cells of a line that belongs to the row."""
+
+
+class Answer:
+    """What a command prints of what it found.
+
+    Its parts are printed in the order of calls. With `all_rows` nothing is left out.
+    """
+
+    def __init__(self, *, all_rows: bool = False) -> None:
+        self._console, self._all, self._left = terminal(), all_rows, MOST_LINES
+
+    @property
+    def width(self) -> int:
+        """Columns of a line."""
+        return self._console.width
+
+    def conclude(self, sentences: Sequence[str]) -> None:
+        """Print sentences as the first paragraph."""
+        for n, sentence in enumerate(sentences):
+            self._print([styled(line, "" if n else "bold") for line in in_lines(sentence, self.width)])
+        if sentences:
+            self._print([Text()])
+
+    def title(self, name: str, about: str) -> None:
+        """Print the heading of a table: a name, and what it is about."""
+        first, *more = in_lines(f"{name}{about}", prose_width(sys.stdout))
+        self._print([led(first[: len(name)], "bold", first[len(name) :]), *map(Text, more)])
+
+    def say(self, text: str) -> None:
+        """Print a line about the table."""
+        self._print([styled(line, "dim") for line in in_lines(text, prose_width(sys.stdout))])
+
+    def table(
+        self,
+        headings: Sequence[str],
+        found: Sequence[T],
+        row: Callable[[T], Row],
+        first: Callable[[T], Any] | None = None,
+        total: int | None = None,
+    ) -> list[T]:
+        """Print one table, of many rows those that come first and fit.
+
+        Args:
+            headings: Those of its columns. The first and the last have words, all others numbers.
+            found: What rows are made of, in their order.
+            row: Makes a row.
+            first: Sorting key of the rows that are shown; left out, their order.
+            total: How many rows there are with those that were not found worth one.
+
+        Returns:
+            What is shown.
+        """
+        ranked = sorted(found, key=first) if first else list(found)
+        most = len(ranked) if self._all else MOST_ROWS
+        while True:
+            kept = {id(each) for each in ranked[:most]}
+            chosen = [each for each in found if id(each) in kept]
+            lines = list(_laid_out(headings, [row(each) for each in chosen], self.width))
+            if self._all or most <= 1 or len(lines) <= self._left - _RESERVED:
+                break
+            most -= 1
+        self._print(lines)
+        self._print(self._more((len(found) if total is None else total) - len(chosen)))
+        return chosen
+
+    def first_of(self, ranked: Sequence[T]) -> Sequence[T]:
+        """The rows that a table has at most."""
+        return ranked if self._all else ranked[:MOST_ROWS]
+
+    def grid(self, found: Grid) -> None:
+        """Print a grid, of many rows the first ones that fit, in several tables if it is too wide for one."""
+        most = len(found.rows) if self._all else MOST_ROWS
+        while True:
+            parts = list(drawn(replace(found, rows=found.rows[:most]), self.width))
+            lines = 0 if self._all else sum(len(self._console.render_lines(part)) for part in parts)
+            if most <= 1 or lines <= self._left - _RESERVED:
+                break
+            most -= 1
+        for part in parts:
+            self._console.print(part)
+        self._left -= lines
+        self._print(self._more(len(found.rows) - most))
+
+    def _more(self, left: int) -> list[Text]:
+        return [styled(f"{left:,} more rows: --all prints them", "dim")] if left > 0 and not self._all else []
+
+    def notes(self, notes: Iterable[str], warnings: Iterable[str] = ()) -> None:
+        """Print what else is to be said, and warnings on standard error; those that do not fit are counted.
+
+        Each is printed once. Warnings come first where there is room for few.
+        """
+        told, warned = list(dict.fromkeys(notes)), list(dict.fromkeys(warnings))
+        on_stderr = [in_lines(f"fullpipe: {line}", prose_width(sys.stderr), "  ") for line in warned]
+        on_stdout = [in_lines(line, prose_width(sys.stdout)) for line in told]
+        loud, quiet = self._fitting(on_stderr, bool(on_stdout)), self._fitting(on_stdout, keep=False)
+        self._print([styled(line, "dim") for of_note in on_stdout[:quiet] for line in of_note])
+        left = len(told) - quiet + len(warned) - loud
+        if left:
+            self._print([styled(f"{left:,} more note{'s' if left > 1 else ''}: --all prints them", "dim")])
+        for line in warned[:loud]:
+            complain(line)
+
+    def _fitting(self, notes: Sequence[Sequence[str]], keep: bool) -> int:
+        """The number of notes that fit, for which lines are reserved; with `keep` a line stays for others."""
+        if self._all:
+            return len(notes)
+        count = 0
+        for of_note in notes[:_MOST_NOTES]:
+            if len(of_note) + 1 + keep > self._left:
+                break
+            self._left -= len(of_note)
+            count += 1
+        return count
+
+    def _print(self, lines: Sequence[Text]) -> None:
+        self._left -= len(lines)
+        if lines:
+            whole = Text("\n").join(lines)
+            self._console.print(whole, no_wrap=True, overflow="ignore")
+
+
+def fits(headings: Sequence[str], rows: Sequence[Row], width: int) -> bool:
+    """Whether a table of these rows has no line longer than a width, and its first column breaks nothing."""
+    return sum(_widths([headings, *_cells(rows)])) + len(headings) - 1 <= width
+
+
+def _cells(rows: Iterable[Row]) -> Iterator[Sequence[str]]:
+    for row in rows:
+        yield row.cells
+        if row.below:
+            yield row.below
+
+
+def _widths(rows: Sequence[Sequence[str]]) -> list[int]:
+    """Widths of columns in which nothing is broken but the words of the last one."""
+    of_columns = zip_longest(*rows, fillvalue="")
+    *widths, last = [
+        [len(line) for cell in cells for line in plain(cell).split("\n")] for cells in of_columns
+    ]
+    return [*map(max, widths), min(max(last), _NARROWEST)]
+
+
+def _laid_out(headings: Sequence[str], rows: Sequence[Row], width: int) -> Iterator[Text]:
+    """The lines of a table: its headings once, and each place in lines over the whole width."""
+    every = [headings, *_cells(rows)]
+    widths = _widths(every)
+    room = width - sum(widths) - len(widths) + 1
+    if room < 0:  # words of the first column go on in the next line; numbers stay whole
+        longest = max(len(word) for row in every for word in plain(row[0]).split(" "))
+        widths[0] = max(longest + 1, widths[0] + room)
+    widths[-1] += max(room, 0)
+    yield from (styled(line, "bold") for line in _lines(headings, widths, at_end=True))
+    start, place = sum(widths[:-1]) + len(widths) - 1, ""
+    for row in rows:
+        if row.place != place:
+            place = row.place
+            yield from (styled(line, "bold") for line in in_lines(plain(place), width))
+        for line in _lines(row.cells, widths):
+            yield Text.assemble(line[:start], (line[start:], row.style))
+        if row.below:
+            yield from map(Text, _lines(row.below, widths))
+
+
+def _lines(cells: Sequence[str], widths: Sequence[int], *, at_end: bool = False) -> Iterator[str]:
+    """The lines of a row, words at the left and numbers at the right of their columns.
+
+    Cells of fewer lines are in the first ones, or, `at_end`, in the last ones.
+    """
+    of_words = (0, len(widths) - 1)
+    parts: list[list[str]] = []
+    for n, size in enumerate(widths):
+        lines = plain(cells[n]).split("\n") if n < len(cells) else []
+        parts.append(
+            [part for line in lines for part in in_lines(line, size if n in of_words else None, " ")]
+        )
+    height = max(map(len, parts))
+    for at in range(height):
+        texts = [_at(part, at - (height - len(part) if at_end else 0)) for part in parts]
+        padded = (
+            text.ljust(size) if n in of_words else text.rjust(size)
+            for n, (text, size) in enumerate(zip(texts, widths, strict=True))
+        )
+        yield " ".join(padded).rstrip()
+
+
+def _at(lines: Sequence[str], place: int) -> str:
+    return lines[place] if 0 <= place < len(lines) else ""

@@ -1,0 +1,204 @@
+"""Answers on a terminal: sixty lines at most, one table with one heading, and a line per kind of note."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextlib import suppress
+
+import numpy as np
+import pytest
+import typer
+
+from fullpipe.analysis.unfinished import Counts
+from fullpipe.cli.answer import MOST_LINES, Answer, Row
+from fullpipe.cli.check_shown import show
+from fullpipe.cli.compare_shown import tell_engines, tell_variants
+from fullpipe.validation.compare import EngineComparison, Subject, VariantComparison
+from fullpipe.validation.compare.contrast import Contrast
+from fullpipe.validation.compare.finding import LeftOut, Note
+from fullpipe.validation.compare.names import Names
+from fullpipe.validation.compare.notes import merged, warnings
+from fullpipe.validation.compare.rules import independent, one_sided, paired
+from fullpipe.validation.gate.check import Checked
+
+SIZE, DELAY = "topology.bottleneck.queue.size", "topology.bottleneck.delay"
+POINTS = [{SIZE: f"{n} bdp", DELAY: f"{10 * n} ms"} for n in range(1, 10)]
+VARIANTS = ["vegas", "bbr3", "python:mine:Brake", "westwood", "bbr1", "dctcp"]
+METRICS = {"goodput": "bit/s", "fct_p50": "s", "dropped_share": "1"}
+DRAW = np.random.Generator(np.random.PCG64(8))
+
+
+def contrasts(point: dict[str, str], other: str, case: str = "") -> list[Contrast]:
+    """Three metrics of two groups that differ by chance and more."""
+    return [
+        Contrast(
+            *DRAW.normal([[5], [5 + shift]], 0.5, (2, 6)).tolist(),
+            0.1,
+            "higher",
+            subject=Subject("flows", entry, of, metric, unit, point, case),
+            sides=("cubic", other),
+            left_out=LeftOut(Counts(1, 100), Counts(40, 100), 0.03) if metric == "fct_p50" else None,
+        )
+        for shift, (entry, of) in enumerate(enumerate(("mine", "the download from upstairs")))
+        for metric, unit in METRICS.items()
+    ]
+
+
+def variants() -> list[VariantComparison]:
+    """Six variants at nine points, each with a note."""
+    return [
+        VariantComparison(
+            scenario="many",
+            sides={"cubic": range(1, 7), other: range(1, 7)},
+            findings=paired(contrasts(point, other)),
+            notes=[Note(f"jain is left out at {n} of {other}", "jain", {other: (n % 4, 6)})],
+            point=point,
+            changed=frozenset({0}),
+            bulk=frozenset({0}),
+        )
+        for other in VARIANTS
+        for n, point in enumerate(POINTS)
+    ]
+
+
+def checked() -> Checked:
+    findings = [
+        finding
+        for n, point in enumerate(POINTS)
+        for finding in one_sided(contrasts(point, "change", f"case-{n}"), 2)
+    ]
+    return Checked(
+        scenario="suite",
+        sides={"base": [1], "change": [1]},
+        findings=findings,
+        notes=[Note(f"note {n}") for n in range(40)],
+        runs=54,
+        is_identical=False,
+    )
+
+
+def engines() -> list[EngineComparison]:
+    return [
+        EngineComparison(
+            scenario="many",
+            sides={"linux": range(6), "native": range(6)},
+            given=("linux", "native"),
+            findings=[independent(each) for each in contrasts(point, "native")],
+            notes=[Note(f"goodput of {n} is left out", "goodput") for n in range(9)],
+            remarks=tuple(f"remark {n}" for n in range(9)),
+            point=point,
+        )
+        for point in POINTS
+    ]
+
+
+def tell_all_variants(all_rows: bool) -> None:
+    tell_variants(variants(), as_json=False, all_rows=all_rows, short=["warning: too short"])
+
+
+def tell_all_engines(all_rows: bool) -> None:
+    tell_engines(engines(), list(METRICS), asked=["jain"], as_json=False, all_rows=all_rows)
+
+
+def tell_check(all_rows: bool) -> None:
+    show(checked(), all_rows=all_rows)
+
+
+ANSWERS: list[Callable[[bool], None]] = [tell_all_variants, tell_all_engines, tell_check]
+
+
+@pytest.fixture(params=[80, 100])
+def width(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> int:
+    monkeypatch.setenv("COLUMNS", str(request.param))
+    return int(request.param)
+
+
+def printed(
+    tell: Callable[[bool], None], capsys: pytest.CaptureFixture[str], all_rows: bool = False
+) -> list[str]:
+    with suppress(typer.Exit):  # something is worse
+        tell(all_rows)
+    shown = capsys.readouterr()
+    return [*shown.out.splitlines(), *shown.err.splitlines()]
+
+
+@pytest.mark.parametrize("tell", ANSWERS, ids=lambda tell: tell.__name__)
+def test_no_answer_is_longer_than_sixty_lines_or_wider_than_the_terminal(
+    tell: Callable[[bool], None], width: int, capsys: pytest.CaptureFixture[str]
+) -> None:
+    lines = printed(tell, capsys)
+    assert len(lines) <= MOST_LINES
+    assert max(map(len, lines)) <= width
+    assert sum(" rows: --all prints them" in line for line in lines) == 1
+
+
+@pytest.mark.parametrize("tell", ANSWERS, ids=lambda tell: tell.__name__)
+def test_an_answer_has_one_heading_and_twelve_rows_at_most(
+    tell: Callable[[bool], None], width: int, capsys: pytest.CaptureFixture[str]
+) -> None:
+    lines = printed(tell, capsys)
+    assert sum("difference [" in line for line in lines) == 1
+    rows = [line for line in lines if line.startswith(tuple(f" {metric}" for metric in METRICS))]
+    assert 1 <= len(rows) <= 12
+    places = [line for line in lines if line.endswith((" mine", ", mine", "upstairs")) and "buffer" in line]
+    assert all("BDP, one-way delay" in line for line in places)
+
+
+@pytest.mark.parametrize("tell", ANSWERS, ids=lambda tell: tell.__name__)
+def test_with_all_nothing_is_left_out(
+    tell: Callable[[bool], None], width: int, capsys: pytest.CaptureFixture[str]
+) -> None:
+    lines = printed(tell, capsys, all_rows=True)
+    assert len(lines) > MOST_LINES
+    assert not [line for line in lines if "--all" in line]
+
+
+def test_notes_on_one_metric_are_one_line() -> None:
+    notes = [
+        Note("", "convergence", {"vegas": (0, 10)}),
+        Note("", "convergence", {"cubic": (6, 10), "bbr3": (9, 10)}),
+        Note("", "convergence", {"bbr3": (2, 10)}),
+        Note("stands alone"),
+    ]
+    assert merged(notes, Names()) == [
+        "convergence is left out where fewer than 10 runs have it: 0 of vegas, 6 of cubic, 2 to 9 of bbr3",
+        "stands alone",
+    ]
+
+
+def test_many_sides_of_a_note_are_counted() -> None:
+    (line,) = merged([Note("", "jain", dict.fromkeys("abcdefg", (0, 1)))], Names())
+    assert line == "jain is left out where fewer than 1 run has it: 0 of a, 0 of b, 0 of c, 0 of d, 3 more"
+
+
+def test_warnings_on_one_metric_and_group_are_one_line() -> None:
+    lines = list(warnings(variants(), Names()))
+    assert len(lines) == 2
+    assert lines[0].startswith("note: fct_p50 of mine: up to 1 of 100 ")
+    assert " of cubic, 40 of 100 " in lines[0]
+
+
+def test_notes_that_do_not_fit_are_counted_and_warnings_come_first(
+    width: int, capsys: pytest.CaptureFixture[str]
+) -> None:
+    answer = Answer()
+    answer.conclude(["word " * 16 * (width // 80)] * 54)
+    answer.notes([f"note {n}" for n in range(9)], ["warning: one", "warning: one"])
+    shown = capsys.readouterr()
+    lines = [*shown.out.splitlines(), *shown.err.splitlines()]
+    assert len(lines) <= MOST_LINES
+    assert "fullpipe: warning: one" in lines
+    told = sum(line.startswith("note") for line in lines)
+    assert f"{9 - told} more notes: --all prints them" in lines
+
+
+def test_a_table_has_fewer_rows_where_the_conclusion_is_long(
+    width: int, capsys: pytest.CaptureFixture[str]
+) -> None:
+    answer = Answer()
+    answer.conclude(["line"] * 40)
+    shown = answer.table(
+        ["", "value", "verdict"], range(50), lambda n: Row(f"place {n}", [" x", str(n), "-"])
+    )
+    assert shown == list(range(5))
+    assert len(capsys.readouterr().out.splitlines()) <= MOST_LINES

@@ -1,0 +1,120 @@
+"""Names of variants and points in sentences and tables: words of users, while JSON keeps those of scenarios."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from fullpipe.report.from_file import page_of_file
+from fullpipe.scenario.labels import Labels
+from fullpipe.validation.compare.names import Names
+from fullpipe.validation.compare.stored import comparisons_in, findings_in
+
+CCA, SIZE = "flows.0.cca", "topology.bottleneck.queue.size"
+PAIR = """
+name = "pair"
+duration = "2 s"
+[topology]
+kind = "dumbbell"
+[topology.bottleneck]
+rate = "4 Mbit/s"
+delay = "10 ms"
+queue = { kind = "drop_tail", size = "1 bdp" }
+[[flows]]
+name = "mine"
+cca = "cubic"
+start_jitter = "500 ms"
+[record]
+interval = "off"
+[sweep]
+"topology.bottleneck.queue.size" = ["1 bdp", "4 bdp"]
+[labels]
+"flows.0.cca.bbr3" = "BBRv3 (mine)"
+"topology.bottleneck.queue.size" = "depth"
+"""
+OVER = ("--over", f"{CCA}=cubic,bbr3", "--seeds", 2, "--jobs", 1)
+
+
+@pytest.fixture
+def pair(fullpipe: Callable[..., Any], monkeypatch: pytest.MonkeyPatch) -> Callable[..., Any]:
+    monkeypatch.setenv("COLUMNS", "100")
+    Path("pair.toml").write_text(PAIR, encoding="utf-8")
+    return fullpipe
+
+
+@pytest.mark.parametrize(
+    ("settings", "shown"),
+    [
+        ({CCA: "bbr3"}, "BBRv3 (mine)"),
+        ({CCA: "bbr3", SIZE: "4 bdp"}, "BBRv3 (mine), 4 BDP"),
+        ({}, "bbr3"),
+    ],
+)
+def test_a_side_is_named_by_the_values_that_it_sets(settings: dict[str, Any], shown: str) -> None:
+    names = Names(Labels({f"{CCA}.bbr3": "BBRv3 (mine)"}), {"bbr3": settings})
+    assert names.side("bbr3") == shown
+
+
+def test_a_comparison_has_the_words_of_labels_and_json_those_of_the_scenario(
+    pair: Callable[..., Any],
+) -> None:
+    text = pair("compare", "pair.toml", *OVER).stdout
+    first = " ".join(text.split("\n\n")[0].split())
+    assert first.startswith("BBRv3 (mine) instead of cubic: goodput of mine ")
+    assert "\nBBRv3 (mine) against cubic: pair, 2 points, 2 seeds\n" in text
+    assert "\ndepth 4 BDP, mine\n" in text
+    lines = [json.loads(line) for line in pair("compare", "pair.toml", *OVER, "--json").stdout.splitlines()]
+    assert {line["variant"] for line in lines} == {"bbr3"}
+    assert [line["point"] for line in lines] == [{SIZE: "1 bdp"}, {SIZE: "4 bdp"}]
+
+
+def test_a_label_of_the_command_comes_before_that_of_the_scenario(pair: Callable[..., Any]) -> None:
+    text = pair("compare", "pair.toml", *OVER, "--label", f"{CCA}.bbr3=Third").stdout
+    assert "Third instead of cubic: " in text
+    assert "BBRv3" not in text
+
+
+def test_a_file_keeps_what_the_names_are_made_of(pair: Callable[..., Any]) -> None:
+    pair("compare", "pair.toml", *OVER, "-o", "pair.json")
+    found = json.loads(Path("pair.json").read_text(encoding="utf-8"))
+    assert found["settings"] == {"cubic": {CCA: "cubic"}, "bbr3": {CCA: "bbr3"}}
+    assert found["conclusion"][0].startswith("BBRv3 (mine) instead of cubic: ")
+    part = page_of_file(found | {"conclusion": []}).parts[0]
+    assert part.conclusion[0].startswith("BBRv3 (mine) instead of cubic: ")
+
+
+@pytest.mark.parametrize(
+    ("settings", "scenario"),
+    [([1], {}), ({"bbr3": [1]}, {"labels": [2]}), ({}, {"labels": {CCA: 3}, "flows": [4], "topology": [5]})],
+)
+def test_a_file_with_strange_names_is_read(
+    pair: Callable[..., Any], settings: object, scenario: dict[str, object]
+) -> None:
+    pair("compare", "pair.toml", *OVER, "-o", "pair.json")
+    found = json.loads(Path("pair.json").read_text(encoding="utf-8"))
+    found |= {"settings": settings, "scenarios": [{"side": "bbr3", "scenario": scenario}], "conclusion": []}
+    made = comparisons_in(found, findings_in(found)[0])
+    assert made[0].others == ("bbr3",)
+    assert page_of_file(found).parts[0].conclusion[0].startswith("bbr3 instead of cubic: ")
+
+
+def test_levels_of_a_test_have_the_words_of_labels(pair: Callable[..., Any]) -> None:
+    swept = PAIR.replace("[sweep]", f'[sweep]\n"{CCA}" = ["cubic", "bbr3"]')
+    Path("pair.toml").write_text(swept, encoding="utf-8")
+    words = ("test", "pair.toml", "--factor", CCA, "--metric", "goodput", "--seeds", 2, "--jobs", 1)
+    text = " ".join(pair(*words).stdout.split())
+    assert "with BBRv3 (mine) instead of cubic, goodput of mine" in text
+    assert " BBRv3 (mine) - cubic " in text
+    made = json.loads(pair(*words, "--json").stdout)
+    assert {tuple(row["levels"]) for row in made["rows"] if row["levels"]} == {("cubic", "bbr3")}
+    assert made["title"] == f"pair by {CCA}"
+
+
+def test_points_of_runs_have_the_words_of_labels(pair: Callable[..., Any]) -> None:
+    text = pair("run", "pair.toml", "--seeds", 2, "--jobs", 1, "--metric", "rtt_mean").stdout
+    assert "is highest at depth 4 BDP: " in " ".join(text.split())
+    assert "\ndepth " in text
