@@ -1,4 +1,4 @@
-"""Names of variants and points in sentences and tables: words of users, while JSON keeps those of scenarios."""
+"""Names of variants and points in sentences and tables: words of users, and raw values in JSON."""
 
 from __future__ import annotations
 

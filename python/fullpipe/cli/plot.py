@@ -42,7 +42,7 @@ def plot(
         list[str] | None,
         typer.Option(
             metavar="NAME",
-            help="Quantity over time: goodput, rtt, cwnd, queue and others; may be repeated.",
+            help="Quantity over time, such as goodput, rtt or cwnd; may be repeated.",
         ),
     ] = None,
     flow: Annotated[
@@ -52,42 +52,41 @@ def plot(
         str | None,
         typer.Option(
             metavar="NAMES",
-            help="Internal variables over time, as in cwnd,bw,state; quantities are allowed, too.",
+            help="Variables and quantities over time, as in cwnd,bw,state.",
         ),
     ] = None,
     out: Annotated[
         Path,
         typer.Option(
-            parser=target, metavar="DIR", help="Folder of the figures, or one file: .png, .svg or .pdf."
+            parser=target, metavar="DIR", help="Folder, or one .png, .svg or .pdf file."
         ),
     ] = Path("figures"),
     kind: Annotated[
         Kind | None,
         typer.Option(
-            help="Kind of figure: of many runs up to means, of one run from all_scaled on. Unset: lines."
+            help="Kind of figure: of many runs up to means, of one run from all_scaled on."
         ),
     ] = None,
     metric: Annotated[
         list[str] | None,
         typer.Option(
             metavar="NAME",
-            help='Metric over many runs, such as goodput or "rtt_mean of ping"; may be repeated.',
+            help='Metric, as goodput or "rtt_mean of ping"; may be repeated.',
         ),
     ] = None,
     x: Annotated[
         str | None,
         typer.Option(
             metavar="PATH|METRIC",
-            help="Swept path along the axis, or its end; flows: flow groups. With --kind delay: any metric, "
-            "such as queueing_p95 or owd_p95; rtt_mean unless given.",
+            help="Swept path along the axis; flows: flow groups. With --kind delay: a metric, rtt_mean "
+            "unless given.",
         ),
     ] = None,
     y: Annotated[
         str | None,
         typer.Option(
             metavar="PATH|METRIC",
-            help="Swept path along the vertical axis of a heat map. With --kind delay: any metric; goodput "
-            "unless given.",
+            help="Swept path up a heat map. With --kind delay: a metric.",
         ),
     ] = None,
     colour: Annotated[
@@ -121,13 +120,13 @@ def plot(
     label: LabelOption = None,
     log: Annotated[
         list[Log] | None,
-        typer.Option(help="Logarithmic axis, over many runs; none: both are linear. May be repeated."),
+        typer.Option(help="Logarithmic axis; none: both are linear. May be repeated."),
     ] = None,
     at: Annotated[
         str | None,
         typer.Option(
             metavar="TIME",
-            help='Time such as "4 s": of the pause of --kind handover, or the centre of --kind sequence.',
+            help='Time such as "4 s", for --kind handover and sequence.',
         ),
     ] = None,
     name: Annotated[
@@ -144,11 +143,9 @@ def plot(
     against delay, or distributions. `--kind delay --x queueing_p95` is the figure of Sprout and Copa:
     throughput over the p95 queueing delay.
 
-    The other kinds draw one run. With a cell and record.variables: airtime, aggregates, channel and waits.
-    With record.packets at both ends: one-way, clumps of ACKs, pauses between deliveries, and handover, the
-    longest pause. With packets of the sender: sequence, its data, retransmissions, ACKs and SACKs. With
-    samples: phase, the delivery rate and the RTT over bytes in flight, and rates, the goodput of two flows
-    over each other. all_scaled draws downloads, uploads and pings as Flent does.
+    The other kinds draw one run. They need a cell and record.variables (airtime, aggregates, channel,
+    waits), packets at both ends (one-way, clumps, pauses, handover), packets of the sender (sequence) or
+    samples (phase, rates). all_scaled draws downloads, uploads and pings as Flent does.
     """
     kind = kind or (Kind.LINES if metric or x else None)
     check_options(context, kind)

@@ -69,6 +69,11 @@ def test_help_is_as_wide_as_the_terminal_and_no_line_ends_early(command: str, co
 
 
 @pytest.mark.parametrize("command", NAMES)
+def test_help_fits_a_screen_of_sixty_lines_and_a_hundred_columns(command: str) -> None:
+    assert len(help_of(command, 100).splitlines()) <= 60
+
+
+@pytest.mark.parametrize("command", NAMES)
 def test_options_are_shown_as_they_are_typed(command: str) -> None:
     text = help_of(command)
     assert not re.search(r"<\w+>|\[required\]", text)
