@@ -12,12 +12,14 @@ from typer.testing import CliRunner
 
 from fullpipe import Run, Scenario, engines
 from fullpipe.cli import app
+from fullpipe.cli.agree_shown import show
 from fullpipe.engines import Problem, Progress
 from fullpipe.engines.native import NativeEngine
 from fullpipe.errors import EngineError
 from fullpipe.runs import Store
 from fullpipe.validation.agree import (
     Case,
+    Refused,
     cases,
     chance,
     confirmed,
@@ -277,6 +279,48 @@ def test_page_and_figure_are_written_to_files(tmp_path: Path) -> None:
     assert text.startswith("# Agreement between engines")
     assert "](assets/errors.svg)" in text
     assert (tmp_path / "assets" / "errors.svg").is_file()
+
+
+CUBIC = ("agree", "--case", "cubic-2m-40ms-1bdp", "--engines", "kernel,native", "--out", "runs")
+
+
+def test_the_answer_is_a_conclusion_and_the_largest_errors(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("COLUMNS", "100")
+    lines = CliRunner().invoke(app, CUBIC).stdout.splitlines()
+    assert lines[0].startswith(
+        "native against kernel: the median error (p95) is 20.00 % (20.00 %) in goodput"
+    )
+    assert len(lines) <= 60
+    assert max(map(len, lines)) <= 100
+    (goodput,) = [line.split() for line in lines if line.startswith(" goodput Mbit/s ")]
+    assert goodput[-5:-3] == ["-20.0", "%"]
+    assert CliRunner().invoke(app, [*CUBIC, "--all"]).stdout.startswith("# Agreement between engines\n")
+
+
+def test_each_error_in_json_has_the_conclusion(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    rows = [json.loads(line) for line in CliRunner().invoke(app, [*CUBIC, "--json"]).stdout.splitlines()]
+    assert {row["quantity"] for row in rows} >= {"goodput", "srtt_mean"}
+    assert all(row["conclusion"][0].startswith("native against kernel: ") for row in rows)
+
+
+def test_a_large_answer_has_sixty_lines_at_most(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("COLUMNS", "100")
+    found = run(job_list([case("cubic", seeds=2)], ["kernel", "native"]))
+    many = [
+        found.errors.with_columns(case=pl.format("a-case-with-a-long-name-{}", pl.lit(n))) for n in range(99)
+    ]
+    refused = [Refused(f"case-{n}", "native", f"reason {n % 9}") for n in range(99)]
+    show(replace(found, errors=pl.concat(many), refused=refused))
+    printed = capsys.readouterr().out
+    assert len(printed.splitlines()) <= 60
+    assert f"{found.errors.height * 99 - 12:,} more rows: --all prints them" in printed
+    assert "native did not run 11 cases: reason 0" in printed
 
 
 def test_nothing_to_compare_is_a_failure_with_the_reason(tmp_path: Path) -> None:

@@ -11,6 +11,8 @@ from typing import Annotated
 import typer
 
 from fullpipe import files
+from fullpipe.cli.agree_shown import as_json as as_json_lines
+from fullpipe.cli.agree_shown import show
 from fullpipe.cli.asked import processors
 from fullpipe.cli.jobs import engine_names
 from fullpipe.cli.output import complain, echo
@@ -68,13 +70,14 @@ def agree(
             "--page",
             parser=target,
             metavar="FILE",
-            help="Write the page to this file instead of printing it.",
+            help="Write the page of all errors to this file.",
         ),
     ] = None,
     plot: Annotated[
         Path | None,
         typer.Option("--plot", parser=target, metavar="FILE", help="Also draw the errors, for the page."),
     ] = None,
+    all_rows: Annotated[bool, typer.Option("--all", help="Print the page of all errors.")] = False,
     as_json: Annotated[
         bool,
         typer.Option(
@@ -83,9 +86,11 @@ def agree(
     ] = False,
     list_cases: Annotated[bool, typer.Option("--list", help="List the cases and run none.")] = False,
 ) -> None:
-    """A catalogue of cases runs on Linux and on other engines, and a page lists the errors. Finished runs are
-    stored, so the same command continues an interrupted suite. A case that an engine cannot run is listed
-    with the reason. The exit code is 1 if nothing could be compared.
+    """A catalogue of cases runs on Linux and on other engines. The output begins with the median errors, and
+    the twelve largest errors follow. A page lists all of them, and the cases that an engine cannot run.
+
+    Finished runs are stored, so the same command continues an interrupted suite. The exit code is 1 if
+    nothing could be compared.
     """
     if plot:
         _check_format(plot)
@@ -106,7 +111,9 @@ def agree(
     if plot and not found.errors.is_empty():
         _draw(found, plot)
     if as_json:
-        echo(found.errors.write_ndjson(), nl=False)
+        echo(as_json_lines(found), nl=False)
+    elif page is None and not all_rows:
+        show(found)
     else:
         _write(agreement.page(found, _link(plot, page)), page)
     _exit(found)

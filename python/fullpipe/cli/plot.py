@@ -57,15 +57,11 @@ def plot(
     ] = None,
     out: Annotated[
         Path,
-        typer.Option(
-            parser=target, metavar="DIR", help="Folder, or one .png, .svg or .pdf file."
-        ),
+        typer.Option(parser=target, metavar="DIR", help="Folder, or one .png, .svg or .pdf file."),
     ] = Path("figures"),
     kind: Annotated[
         Kind | None,
-        typer.Option(
-            help="Kind of figure: of many runs up to means, of one run from all_scaled on."
-        ),
+        typer.Option(help="Kind of figure: of many runs up to means, of one run from all_scaled on."),
     ] = None,
     metric: Annotated[
         list[str] | None,
