@@ -40,7 +40,7 @@ def as_json(found: Found) -> str:
 
 
 def _size(row: Mapping[str, Any]) -> float:
-    return -abs(row["error"])
+    return -abs(float(row["error"]))
 
 
 def _row(row: Mapping[str, Any], *, several: bool) -> Row:

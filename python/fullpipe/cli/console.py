@@ -12,7 +12,7 @@ from rich.segment import Segment
 from rich.table import Table
 from rich.text import Text
 
-from fullpipe.cli.output import has_colours, plain, width
+from fullpipe.cli.output import has_colours, plain, prose_width, width
 
 _SHORTEST = 11
 """Least width of a column of words."""
@@ -118,10 +118,20 @@ class _Plain(Console):
             yield piece if piece.control else Segment(plain(piece.text), piece.style)
 
     def print(self, *objects: Any, soft_wrap: bool | None = None, **more: Any) -> None:
-        """Print; with `soft_wrap` a line goes whole to a pipe, and in whole words to a terminal.
+        """Print; with `soft_wrap` a line goes whole to a pipe, unless COLUMNS is set: see `prose_width`.
 
         Nothing is cropped: what is too wide for a terminal goes on in its next line.
         """
-        super().print(
-            *objects, soft_wrap=bool(soft_wrap) and not self.file.isatty(), **{"crop": False, **more}
-        )
+        columns = prose_width(self.file) if soft_wrap else None
+        if columns is not None:
+            objects = tuple(self._in_lines(each, columns) for each in objects)
+        super().print(*objects, soft_wrap=bool(soft_wrap) and columns is None, **{"crop": False, **more})
+
+    def _in_lines(self, text: Any, columns: int) -> Any:
+        """A sentence in lines of whole words, of which later ones are indented."""
+        if not isinstance(text, str | Text) or len(text) <= columns:
+            return text
+        lines = (Text(text) if isinstance(text, str) else text).wrap(self, columns - 2)
+        for line in lines:
+            line.rstrip()
+        return Text("\n  ").join(lines)

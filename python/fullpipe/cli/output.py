@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from fullpipe.errors import visible
 
 if TYPE_CHECKING:
-    from typing import TextIO
+    from typing import IO, TextIO
 
     import typer
 
@@ -77,7 +77,7 @@ def in_lines(text: str, columns: int | None, indent: str = "") -> list[str]:
     return [line.replace(_NO_BREAK, " ") for line in lines]
 
 
-def prose_width(stream: TextIO) -> int | None:
+def prose_width(stream: IO[str]) -> int | None:
     """Columns of sentences on a stream: those of `width`, or None in a pipe if COLUMNS is not set."""
     return width() if stream.isatty() or _columns() else None
 

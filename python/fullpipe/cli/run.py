@@ -13,6 +13,7 @@ from fullpipe.cli.shared import (
     Assignments,
     FormOption,
     Jobs,
+    LabelOption,
     Metrics,
     On,
     Out,
@@ -69,8 +70,11 @@ def run(
             min=PILOT, max=MAX_SEEDS, metavar="N", help="Most seeds that --until may run; 500 unless given."
         ),
     ] = None,
+    label: LabelOption = None,
     form: FormOption = Form.TABLE,
-    all_rows: Annotated[bool, typer.Option("--all", help="Print every row of the table.")] = False,
+    all_rows: Annotated[
+        bool, typer.Option("--all", help="Print every row of the table, and every note.")
+    ] = False,
     as_json: Annotated[
         bool, typer.Option("--json", help="Print one JSON object per run, one per line.")
     ] = False,
@@ -81,6 +85,7 @@ def run(
     Finished runs are stored and re-used, so the same command continues an interrupted sweep.
     """
     from fullpipe.cli import running  # here: help needs none of it
+    from fullpipe.cli.plot_labels import read_labels
 
     running.check_metrics(metric or ())
     if sum(choice is not None for choice in (seed, seeds, until)) > 1:
@@ -111,6 +116,7 @@ def run(
         form=form,
         as_json=as_json,
         all_rows=all_rows,
+        labels=read_labels(label) if label else None,
     )
     if code:
         raise typer.Exit(code)

@@ -3,7 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import islice
+from math import ceil
 from typing import TYPE_CHECKING, Any
+
+from rich.table import Table
+from rich.text import Text
 
 from fullpipe.analysis.metrics.connections import bulk_names
 from fullpipe.analysis.metrics.fairness import jain_of_some
@@ -20,39 +25,60 @@ if TYPE_CHECKING:
 Row = Mapping[str, Any]
 _DATAGRAMS = ("udp", "icmp")
 """Protocols without congestion control."""
-_MOST_ROWS = 40
+_MOST_ROWS, _FEW_ROWS = 40, 16
+"""Rows of a table, and flows and links that fit a screen in any case."""
+_MOST_LINES = 55
+"""Lines of tables and totals; warnings and the place of the run follow."""
 _MOST_LINES_OF_TRANSFERS = 10
 _RTTS = {"rtt_min": "RTT min", "rtt_mean": "RTT mean", "rtt_p95": "RTT p95"}
 _LIMITS = ("cwnd", "pacing", "application", "receiver", "send_buffer")
 
 
-def show_run(run: Run) -> None:
-    """Print all that a terminal shows of a run."""
-    console, meta, warmup_s = terminal(), run.meta, run.scenario.warmup_s
-    flows, links = run.rows("flows"), list(filter(_is_busy, run.rows("links_summary")))[:_MOST_ROWS]
+def show_run(run: Run, *, all_rows: bool = False) -> None:
+    """Print a run: its flows, transfers and links, and totals.
+
+    Without `all_rows`, tables have as many rows as a screen of 60 lines takes.
+    """
+    console, rows = terminal(), len(run.rows("flows")) + len(run.rows("links_summary"))
+    most = max(1, rows if all_rows else min(rows, _MOST_ROWS))
+    parts = list(_parts(run, most))
+    while rows > _FEW_ROWS and not all_rows and most > 1:
+        tables = sum(isinstance(part, Table) for part in parts)
+        lines = sum(len(console.render_lines(part)) for part in parts)
+        if lines <= _MOST_LINES:
+            break
+        most = max(1, most - ceil((lines - _MOST_LINES) / tables))
+        parts = list(_parts(run, most))
+    for part in parts:
+        console.print(part, soft_wrap=isinstance(part, Text))
+    warn_of_short([{}], [run])
+    everything = ", those of the warm-up included," if run.scenario.warmup_s else ""
+    console.print(f"{run.meta.data_packets:,} data packets{everything} in {run.meta.wall_s:.2f} s")
+
+
+def _parts(run: Run, most: int) -> Iterator[Any]:
+    """Tables of at most so many rows, and lines between them."""
+    meta, warmup_s = run.meta, run.scenario.warmup_s
+    flows, links = run.rows("flows"), list(filter(_is_busy, run.rows("links_summary")))
     connections = [row for row in flows if row.get("protocol") not in _DATAGRAMS]
     datagrams = [row for row in flows if row.get("protocol") in _DATAGRAMS]
     measured = f" without the first {warmup_s:g} s (warm-up)" if warmup_s else ""
     about = f", {meta.duration_s:g} s{measured}, seed {meta.seed}, engine {meta.engine.name}"
-    console.print(led(run.name, "bold", about))
+    yield led(run.name, "bold", about)
     if connections:
-        console.print(_flows(connections))
-        for line in _otherwise(run):
-            console.print(line, soft_wrap=True)
+        yield _flows(connections, most)
+        yield from _otherwise(run)
     if datagrams:
-        console.print(_datagrams(run, datagrams))
+        yield _datagrams(run, datagrams, most)
     if not run.is_empty("transfers"):
-        console.print(_transfers(run))
+        yield _transfers(run, most)
     if videos := run.rows("videos"):
-        console.print(_videos(run, videos))
-    console.print(_links(links))
-    for line in _shapers(run, links):
-        console.print(styled(line, "dim"), soft_wrap=True)
+        yield _videos(run, videos, most)
+    yield _links(links, most)
+    for line in islice(_shapers(run, links), most):
+        yield styled(line, "dim")
     for line in _totals(run, flows):
-        console.print(line)
-    warn_of_short([{}], [run])
-    everything = ", those of the warm-up included," if warmup_s else ""
-    console.print(f"{meta.data_packets:,} data packets{everything} in {meta.wall_s:.2f} s")
+        yield Text(line)
 
 
 def _totals(run: Run, flows: Iterable[Row]) -> Iterator[str]:
@@ -85,14 +111,14 @@ def _otherwise(run: Run) -> Iterator[Any]:
         yield styled(f"{', '.join(columns)} of {run.meta.engine.name}: {why}", "dim")
 
 
-def _transfers(run: Run) -> Any:
+def _transfers(run: Run, most: int) -> Any:
     """Completion times of what began after the warm-up: a line for each of a few flows, and one for all."""
     from fullpipe.analysis.metrics.transfers import completion_percentiles_s, measured_transfers
 
     made = table("transfers", "began", "finished", "unfinished", "mean\nms", "p50\nms", "p95\nms", "p99\nms")
     transfers = measured_transfers(run)
     of_flows = completion_percentiles_s(transfers, by="flow")
-    if 1 < of_flows.height <= _MOST_LINES_OF_TRANSFERS:
+    if 1 < of_flows.height <= min(_MOST_LINES_OF_TRANSFERS, most):
         for row in of_flows.iter_rows(named=True):
             made.add_row(row["flow"], *_completion(row))
     made.add_row("all", *_completion(completion_percentiles_s(transfers).row(0, named=True)))
@@ -104,12 +130,12 @@ def _completion(row: dict[str, Any]) -> list[str]:
     return [*map(_number, counts), *(_ms(row[f"{key}_s"]) for key in ("mean", "p50", "p95", "p99"))]
 
 
-def _videos(run: Run, videos: Sequence[Row]) -> Any:
+def _videos(run: Run, videos: Sequence[Row], most: int) -> Any:
     name = "video (with\nthe warm-up)" if run.scenario.warmup_s else "video"
     made = table(
         name, "startup\ns", "played\ns", "stalled\ns", "stalls", "bit rate\nMbit/s", "switches", "pieces"
     )
-    for row in videos[:_MOST_ROWS]:
+    for row in videos[:most]:
         made.add_row(
             row["flow"],
             *(_number(row[key], 2) for key in ("startup_s", "played_s", "stalled_s")),
@@ -117,12 +143,10 @@ def _videos(run: Run, videos: Sequence[Row]) -> Any:
             _mbps(row["bitrate_bps"]),
             *(_number(row[key]) for key in ("switches", "chunks")),
         )
-    if len(videos) > _MOST_ROWS:
-        made.add_row(f"and {len(videos) - _MOST_ROWS} more")
-    return made
+    return _ended(made, len(videos) - most)
 
 
-def _flows(flows: Sequence[Row]) -> Any:
+def _flows(flows: Sequence[Row], most: int) -> Any:
     made = table(
         "flow",
         "goodput\nMbit/s",
@@ -134,7 +158,7 @@ def _flows(flows: Sequence[Row]) -> Any:
         "p95\nms",
         last="limited by\n% of time",
     )
-    for row in flows[:_MOST_ROWS]:
+    for row in flows[:most]:
         made.add_row(
             row["flow"],
             *(_mbps(row[key]) for key in ("goodput_bps", "wire_bps")),
@@ -143,12 +167,10 @@ def _flows(flows: Sequence[Row]) -> Any:
             *(_ms(row[key]) for key in ("rtt_min_s", "rtt_mean_s", "rtt_p95_s")),
             _limits(row),
         )
-    if len(flows) > _MOST_ROWS:
-        made.add_row(f"and {len(flows) - _MOST_ROWS} more")
-    return made
+    return _ended(made, len(flows) - most)
 
 
-def _datagrams(run: Run, rows: Sequence[Row]) -> Any:
+def _datagrams(run: Run, rows: Sequence[Row], most: int) -> Any:
     """Flows without congestion control. A call has an opinion score."""
     from fullpipe.analysis.metrics.voice import call_scores  # here: most runs have connections only
     from fullpipe.cli.shown import number_shown
@@ -166,7 +188,7 @@ def _datagrams(run: Run, rows: Sequence[Row]) -> Any:
         "jitter\nms",
         "MOS",
     )
-    for row in rows[:_MOST_ROWS]:
+    for row in rows[:most]:
         made.add_row(
             row["flow"],
             _number(row["goodput_bps"] and row["goodput_bps"] / 1e6, 3),
@@ -175,9 +197,7 @@ def _datagrams(run: Run, rows: Sequence[Row]) -> Any:
             *(_ms(row[key]) for key in ("rtt_p50_s", "rtt_p95_s", "owd_p50_s", "owd_p95_s", "jitter_s")),
             number_shown(scores.get(row["flow"]), "1", "call_score"),
         )
-    if len(rows) > _MOST_ROWS:
-        made.add_row(f"and {len(rows) - _MOST_ROWS} more")
-    return made
+    return _ended(made, len(rows) - most)
 
 
 def _dropped_percent(row: Row) -> str:
@@ -193,10 +213,10 @@ def _limits(row: Row) -> str:
     return ", ".join([*found, f"{refused / 1e6:,.1f} MB refused"] if refused else found)
 
 
-def _links(links: Sequence[Row]) -> Any:
+def _links(links: Sequence[Row], most: int) -> Any:
     """Links that did something worth a line: they dropped, marked, or made packets wait."""
     made = table("link", "dropped", "marked", "busy\n%", "mean wait\nms", "p95\nms", "backlog max\npackets")
-    for row in links:
+    for row in links[:most]:
         made.add_row(
             row["link"],
             _number(row["dropped_packets"]),
@@ -206,6 +226,13 @@ def _links(links: Sequence[Row]) -> Any:
             _ms(row["sojourn_p95_s"]),
             _number(row["backlog_max_packets"]),
         )
+    return _ended(made, len(links) - most)
+
+
+def _ended(made: Table, left: int) -> Table:
+    """A table with the number of rows that are left out, if there are any."""
+    if left > 0:
+        made.add_row(f"and {left:,} more: --all")
     return made
 
 

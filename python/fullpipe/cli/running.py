@@ -17,7 +17,7 @@ from fullpipe.errors import ScenarioError
 from fullpipe.runs import Store
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from fullpipe.analysis.precision import Target
     from fullpipe.cluster import Executor
@@ -60,6 +60,7 @@ def run(
     form: str = "table",
     as_json: bool = False,
     all_rows: bool = False,
+    labels: Mapping[str, str] | None = None,
 ) -> int:
     """Run a scenario and print what came out; the exit code.
 
@@ -80,7 +81,8 @@ def run(
         metrics: The metrics to show; None for the usual ones.
         form: The form of the table of several runs.
         as_json: Print a line of JSON per run in place of tables.
-        all_rows: Print all rows of the table of several runs.
+        all_rows: Print all rows and notes.
+        labels: Words for paths and values, before those of the scenario.
 
     Raises:
         FullpipeError: If it cannot be run.
@@ -118,7 +120,7 @@ def run(
 
         also = list(dict.fromkeys(target.metric for target in targets or ()))
         made = [outcome for outcome in outcomes if outcome.error is None]
-        tables.show(made, metrics, form, also, all_rows=all_rows)
+        tables.show(made, metrics, form, also, all_rows=all_rows, labels=labels)
     if enough:
         from fullpipe.cli.until import tell
 

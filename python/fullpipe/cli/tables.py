@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from fullpipe.sweeps import Outcome
 
@@ -14,6 +14,7 @@ def show(
     also: Sequence[str] = (),
     *,
     all_rows: bool = False,
+    labels: Mapping[str, str] | None = None,
 ) -> None:
     """Print one run in full; of several, or if metrics are named, a conclusion and a table.
 
@@ -22,11 +23,11 @@ def show(
     if len(outcomes) == 1 and not metrics and not also and form == "table":
         from fullpipe.cli.run_tables import show_run  # here: it needs no data frames
 
-        show_run(outcomes[0].run)
+        show_run(outcomes[0].run, all_rows=all_rows)
     elif outcomes:
         from fullpipe.cli.points_shown import show_points
 
-        show_points(outcomes, metrics, form, also, all_rows=all_rows)
+        show_points(outcomes, metrics, form, also, all_rows=all_rows, labels=labels)
     if form == "table":
         from fullpipe.cli.console import terminal
 
