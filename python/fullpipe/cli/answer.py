@@ -42,9 +42,9 @@ class Row:
 
 
 class Answer:
-    """What a command prints of what it found.
+    """Conclusion, table and notes of a command, printed in the order of calls.
 
-    Its parts are printed in the order of calls. With `all_rows` nothing is left out.
+    With `all_rows` nothing is left out.
     """
 
     def __init__(self, *, all_rows: bool = False) -> None:

@@ -1,4 +1,4 @@
-"""The output of `fullpipe check`: the conclusion, and a table of what is not "not worse"."""
+"""The output of `fullpipe check`: the conclusion, and a table of what regressed or is undecided."""
 
 from __future__ import annotations
 

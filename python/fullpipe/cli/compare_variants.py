@@ -108,7 +108,7 @@ def draw_forest(folder: Path, found: Sequence[VariantComparison], *, quiet: bool
 
 
 def _label(each: VariantComparison, row: Finding, found: Sequence[VariantComparison]) -> str:
-    """Of a line: the variant and its point where there are several, and what is measured."""
+    """Words of a line: variant and point if there are several, and the group."""
     several = len({other.other for other in found}) > 1
     words = [*([each.other] if several else []), *point_shown(each.point), row.of]
     return ", ".join(words)

@@ -32,11 +32,11 @@ def show_findings(
     Margins are in a line below the table if the terminal is too narrow for their column.
 
     Args:
-        answer: What the table is part of.
-        findings: In their order.
+        answer: Answer that the table belongs to.
+        findings: Findings in the order of the table.
         names: Names of sides and points.
         first: Sorting key of the rows that are kept; left out, their order.
-        level: Of the intervals.
+        level: Level of the intervals.
     """
     headings = ["", *_headings(findings, names), f"difference [{level}]", "margin", "verdict"]
     several = len({each.sides for each in findings}) > 1

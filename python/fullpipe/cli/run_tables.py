@@ -112,7 +112,7 @@ def _otherwise(run: Run) -> Iterator[Any]:
 
 
 def _transfers(run: Run, most: int) -> Any:
-    """Completion times of what began after the warm-up: a line for each of a few flows, and one for all."""
+    """Completion times of transfers after the warm-up: a line for each of a few flows, and one for all."""
     from fullpipe.analysis.metrics.transfers import completion_percentiles_s, measured_transfers
 
     made = table("transfers", "began", "finished", "unfinished", "mean\nms", "p50\nms", "p95\nms", "p99\nms")

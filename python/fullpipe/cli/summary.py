@@ -46,7 +46,7 @@ def summary_of(
     subjects: Sequence[Subject] = (),
     also: Sequence[str] = (),
 ) -> tuple[pl.DataFrame, list[str]]:
-    """Means over seeds of what is shown, and notes on what is of two kinds: see `marked`.
+    """Means over seeds of the metrics that are shown, and notes on runs of two kinds: see `marked`.
 
     Args:
         runs: Each with its point.
@@ -107,9 +107,11 @@ def _point_cells(paths: Sequence[str], row: Sequence[Any], form: Form, words: La
 
 
 def shortened(found: pl.DataFrame, also: Sequence[str] = ()) -> tuple[pl.DataFrame, list[str]]:
-    """What differs between points, and a line on what does not: groups that show the same at all of several
-    points. Several flows together are left out where they show what one of their groups shows, and metrics
-    that stand in for others which are known."""
+    """Metrics that differ between points, and a line on those that show the same at all of several points.
+
+    Several flows together are left out if they show the same as one of their groups. Metrics that replace
+    unknown ones are left out if those are known.
+    """
     found = without_stand_ins(found, "mean", also)
     by_group = _by_group(found)
     own = {(metric, *shown) for (of, metric), shown in by_group.items() if of not in TOTALS}
@@ -129,7 +131,7 @@ def shortened(found: pl.DataFrame, also: Sequence[str] = ()) -> tuple[pl.DataFra
 
 
 def _by_group(found: pl.DataFrame) -> dict[tuple[str, str], list[str]]:
-    """What a group shows of a metric at every point."""
+    """Means of every group and metric at every point, as shown."""
     shown: dict[tuple[str, str], list[str]] = {}
     for row in found.drop_nulls("mean").iter_rows(named=True):
         shown.setdefault((row["of"], row["metric"]), []).append(
@@ -148,7 +150,7 @@ def _telling(found: pl.DataFrame, form: Form) -> list[str]:
 
 
 def jain_is_of(found: pl.DataFrame) -> list[str]:
-    """Of how many flows Jain's index is, where it is shown."""
+    """A line with the number of flows of Jain's index, if it is shown."""
     of_several = found.filter(pl.col("metric") == "jain").drop_nulls("mean")
     keys = [*paths_of(found), "of"]
     bulk = found.filter(pl.col("metric") == "bulk").join(of_several, on=keys, how="semi", nulls_equal=True)
@@ -157,7 +159,7 @@ def jain_is_of(found: pl.DataFrame) -> list[str]:
 
 
 def leaves_out(runs: Sequence[Run], found: pl.DataFrame, metrics: Sequence[str] | None) -> list[str]:
-    """Which of the metrics that are shown of several flows are of connections alone."""
+    """Lines on the metrics of several flows that are of connections alone."""
     known = found.drop_nulls("mean").filter(pl.col("metric").is_in(metrics or HEADLINES))
     return of_parts((run.scenario for run in runs), known.select("metric", "of").iter_rows())
 

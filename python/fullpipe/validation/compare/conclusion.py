@@ -29,8 +29,6 @@ _FIRST = ("worse", "better", "lower", "higher", "undecided", "equivalent")
 """Order in which verdicts are named."""
 _LONGEST_REGION = 70
 """Characters of a part of a sweep in words; a longer one is left to the table."""
-_LONGEST_OF_POINTS = 40
-"""Words of a sentence on several points, in which brackets and signs count, too."""
 _FAIRNESS = "jain"
 _MOST_NAMED = 4
 """Subjects that a sentence names of each verdict."""
@@ -89,7 +87,8 @@ def conclusion(
         family: Findings whose tests are corrected together; left out, those of the comparisons.
 
     Returns:
-        One to five sentences of at most 40 words, if names are short. Nothing if nothing was compared.
+        One to five sentences, each of about 35 words at most besides the names of the sides. Nothing if
+        nothing was compared.
     """
     names = names or names_of(made)
     family = [each for one in made for each in one.findings] if family is None else family
@@ -192,9 +191,8 @@ def _order(group: tuple[str, int | str], changed: frozenset[int]) -> tuple[int, 
 
 
 def _sentence(found: Sequence[Finding], sides: _Sides, start: str = "") -> str:
-    if len(found) == 1:
-        return fitted([Part(start), *one_point(found[0], sides.family)])
-    return fitted([Part(start), *_over_points(found, sides)], _LONGEST_OF_POINTS)
+    parts = one_point(found[0], sides.family) if len(found) == 1 else _over_points(found, sides)
+    return f"{start}{fitted(parts)}"
 
 
 def _over_points(found: Sequence[Finding], sides: _Sides) -> Iterator[Part]:
@@ -276,7 +274,7 @@ def _besides(rest: Sequence[Sequence[Finding]]) -> list[str]:
 
 
 def _also(named: Mapping[str, Sequence[str]], points: str, most: int) -> str:
-    """The subjects of each verdict, of each so many by name."""
+    """The subjects of each verdict, `most` of them by name."""
     parts = []
     for verdict, names in named.items():
         more = [f"{len(names) - most} more"] if len(names) > most else []

@@ -24,10 +24,10 @@ class Part(NamedTuple):
     rank: int = 0
 
 
-def fitted(parts: Iterable[Part], longest: int = LONGEST) -> str:
-    """A sentence of as many parts as so many words have room for."""
+def fitted(parts: Iterable[Part]) -> str:
+    """A sentence of as many parts as there is room for."""
     kept = list(parts)
-    while len("".join(part.text for part in kept).split()) > longest and any(part.rank for part in kept):
+    while len("".join(part.text for part in kept).split()) > LONGEST and any(part.rank for part in kept):
         kept.remove(max(kept, key=lambda part: part.rank))
     return f"{''.join(part.text for part in kept)}."
 
