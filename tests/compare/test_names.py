@@ -83,8 +83,12 @@ def test_a_file_keeps_what_the_names_are_made_of(pair: Callable[..., Any]) -> No
     found = json.loads(Path("pair.json").read_text(encoding="utf-8"))
     assert found["settings"] == {"cubic": {CCA: "cubic"}, "bbr3": {CCA: "bbr3"}}
     assert found["conclusion"][0].startswith("BBRv3 (mine) instead of cubic: ")
+    assert found["title"] == "pair: BBRv3 (mine) against cubic"
+    assert found["rows"][0]["side"] == "bbr3"
     part = page_of_file(found | {"conclusion": []}).parts[0]
     assert part.conclusion[0].startswith("BBRv3 (mine) instead of cubic: ")
+    assert part.table is not None
+    assert "BBRv3 (mine)" in str(part.table)
 
 
 @pytest.mark.parametrize(

@@ -26,7 +26,7 @@ from fullpipe.scenario import Scenario
 from fullpipe.scenario.read.toml import value_of
 from fullpipe.validation.compare import Finding, VariantComparison, stored
 from fullpipe.validation.compare.conclusion import conclusion
-from fullpipe.validation.compare.names import names_of
+from fullpipe.validation.compare.names import Names, names_of
 from fullpipe.validation.over import SCENARIO
 
 
@@ -85,10 +85,19 @@ def write(
     Raises:
         ResultError: If it cannot be written.
     """
+    names = names_of(found, labels)
     content = stored.told(found) | file_of([one.to_dict() for one in found], command)
-    content |= {"conclusion": conclusion(found, asked, names=names_of(found, labels))}
+    shown = file_of([_headed(one, names) for one in found], command)
+    content |= {"title": shown["title"], "question": shown["question"]}
+    content |= {"conclusion": conclusion(found, asked, names=names)}
     content |= basis.as_json(basis.basis_of(runs))
     files.write(file, (json.dumps(content, indent=1, allow_nan=False) + "\n").encode())
+
+
+def _headed(one: VariantComparison, names: Names) -> dict[str, Any]:
+    """Scenario and names of a comparison, for the title of the file."""
+    sides = {"reference": names.side(one.reference), "variant": names.side(one.other)}
+    return {"scenario": one.scenario, **sides, "rows": []}
 
 
 def draw_forest(folder: Path, found: Sequence[VariantComparison], *, quiet: bool) -> None:

@@ -40,7 +40,7 @@ from fullpipe.scenario import Scenario
 from fullpipe.validation.compare.conclusion import MOST, conclusion, weight
 from fullpipe.validation.compare.finding import Finding
 from fullpipe.validation.compare.sentence import placed
-from fullpipe.validation.compare.stored import comparisons_in, findings_in
+from fullpipe.validation.compare.stored import comparisons_in, findings_in, with_names
 
 _TOP = (
     *("kind", "title", "question", "verdict", "rows", "notes", "command", "versions", "basis"),
@@ -114,6 +114,7 @@ def _part(
 ) -> Part:
     kind = text_of(found.get("kind") or "results")
     every, others = findings_in(found)
+    found, every = with_names(found, every)
     findings = _asked(every, asked, of)
     made = comparisons_in(found, findings)
     is_whole = len(findings) == len(every)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from math import nan
 from typing import Annotated, Any, Literal
 
@@ -15,6 +16,7 @@ from fullpipe.analysis.statistics import Interval
 from fullpipe.analysis.unfinished import Counts
 from fullpipe.validation.compare.comparison import Comparison, Ran
 from fullpipe.validation.compare.finding import Finding, LeftOut, Rule, Subject, Verdict
+from fullpipe.validation.compare.names import names_of
 from fullpipe.validation.compare.side import check_value
 
 FORMAT = 2
@@ -260,6 +262,14 @@ def _tables(found: Any) -> dict[str, Mapping[str, Any]]:
     """The tables among the values of a table."""
     tables = found if isinstance(found, Mapping) else {}
     return {str(key): value for key, value in tables.items() if isinstance(value, Mapping)}
+
+
+def with_names(found: Mapping[str, Any], findings: Sequence[Finding]) -> tuple[dict[str, Any], list[Finding]]:
+    """The file and its findings with the names of sides that are shown: see `Names.side`."""
+    names, sides = names_of(comparisons_in(found, findings)), found.get("sides")
+    seeds = {names.side(str(side)): of for side, of in sides.items()} if isinstance(sides, Mapping) else {}
+    named = [replace(each, sides=(names.side(each.sides[0]), names.side(each.sides[1]))) for each in findings]
+    return {**found, "sides": seeds}, named
 
 
 def _places(found: Any) -> frozenset[int] | None:
