@@ -146,6 +146,20 @@ def _renamed(found: Finding, name: str) -> Finding:
     return replace(found, sides=("cubic", name))
 
 
+@pytest.mark.parametrize(
+    ("sides", "named"),
+    [
+        (("cubic", "reno"), "reno instead of cubic"),
+        (("algorithm of b cubic", "algorithm of b reno"), "algorithm of b reno instead of cubic"),
+        (("bbr", "bbr tuned"), "bbr tuned instead of bbr"),
+    ],
+)
+def test_the_path_of_both_sides_is_named_once(sides: tuple[str, str], named: str) -> None:
+    finding = replace(paired([contrast("goodput", "mine", 0, -0.5)])[0], sides=sides)
+    made = replace(compared([]), sides=dict.fromkeys(sides, range(12)), findings=[finding])
+    assert conclusion([made])[0].startswith(f"{named}: goodput of mine is worse")
+
+
 def test_an_undecided_finding_says_what_would_decide() -> None:
     spread = np.random.Generator(np.random.PCG64(5)).normal(5e6, 1e6, (2, 4)).tolist()
     subject = Subject("flows", 0, "mine", "goodput", "bit/s")

@@ -74,9 +74,10 @@ def _variant(found: Points, part: pl.DataFrame, path: str, value: Any) -> Side:
 
 
 def _side(found: Points, path: str, value: Any) -> str:
-    """Name of a value, with its path where another path has it, too."""
+    """Name of a value, with its path where another path has one of its values, too."""
+    own = set(map(repr, found.values[path].unique().to_list()))
     others = (found.values[each].unique().to_list() for each in found.paths if each != path)
-    is_shared = any(value in values for values in others)
+    is_shared = any(not own.isdisjoint(map(repr, values)) for values in others)
     return found.at(path, value) if is_shared else found.said(path, value)
 
 

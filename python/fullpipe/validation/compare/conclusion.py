@@ -68,7 +68,9 @@ class _Sides:
         found = self.findings[0]
         is_replaced = found.rule == "paired" and not self.made[0].is_of_versions
         other, reference = self.names.side(self.other), self.names.side(found.sides[0])
-        return f"{other} {'instead of' if is_replaced else 'against'} {reference}"
+        if not is_replaced:
+            return f"{other} against {reference}"
+        return f"{other} instead of {_apart(reference.split(' '), other.split(' '))}"
 
 
 def conclusion(
@@ -102,6 +104,14 @@ def conclusion(
     if len(every) > MOST:
         told[-1] = f"{len(every) - MOST + 1} more variants are in the table."
     return told
+
+
+def _apart(words: Sequence[str], others: Sequence[str]) -> str:
+    """Words without the first ones that others have, too, such as the name of a path; all if none is left."""
+    shared = 0
+    while shared < min(len(words), len(others)) and words[shared] == others[shared]:
+        shared += 1
+    return " ".join(words[shared:] or words)
 
 
 def _with(made: Iterable[Comparison], other: str) -> list[Comparison]:
