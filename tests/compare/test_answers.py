@@ -202,3 +202,14 @@ def test_a_table_has_fewer_rows_where_the_conclusion_is_long(
     )
     assert shown == list(range(5))
     assert len(capsys.readouterr().out.splitlines()) <= MOST_LINES
+
+
+@pytest.mark.parametrize(("columns", "has_column"), [("80", False), ("140", True)])
+def test_margins_have_a_column_or_a_line(
+    columns: str, has_column: bool, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("COLUMNS", columns)
+    lines = printed(tell_check, capsys)
+    (heading,) = [line for line in lines if "difference [" in line]
+    assert ("margin" in heading.split()) == has_column
+    assert any(line.startswith("margins: ") for line in lines) == (not has_column)

@@ -161,8 +161,8 @@ class Answer:
 
 
 def fits(headings: Sequence[str], rows: Sequence[Row], width: int) -> bool:
-    """Whether a table of these rows has no line longer than a width, and its first column breaks nothing."""
-    return sum(_widths([headings, *_cells(rows)])) + len(headings) - 1 <= width
+    """Whether every row of a table is one line of a width."""
+    return sum(_longest([headings, *_cells(rows)])) + len(headings) - 1 <= width
 
 
 def _cells(rows: Iterable[Row]) -> Iterator[Sequence[str]]:
@@ -172,13 +172,16 @@ def _cells(rows: Iterable[Row]) -> Iterator[Sequence[str]]:
             yield row.below
 
 
+def _longest(rows: Sequence[Sequence[str]]) -> list[int]:
+    """The longest line of every column."""
+    of_columns = zip_longest(*rows, fillvalue="")
+    return [max(len(line) for cell in cells for line in plain(cell).split("\n")) for cells in of_columns]
+
+
 def _widths(rows: Sequence[Sequence[str]]) -> list[int]:
     """Widths of columns in which nothing is broken but the words of the last one."""
-    of_columns = zip_longest(*rows, fillvalue="")
-    *widths, last = [
-        [len(line) for cell in cells for line in plain(cell).split("\n")] for cells in of_columns
-    ]
-    return [*map(max, widths), min(max(last), _NARROWEST)]
+    *widths, last = _longest(rows)
+    return [*widths, min(last, _NARROWEST)]
 
 
 def _laid_out(headings: Sequence[str], rows: Sequence[Row], width: int) -> Iterator[Text]:

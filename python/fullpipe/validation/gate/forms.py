@@ -128,9 +128,7 @@ def summary(checked: Checked) -> str:
     if checked.is_identical:
         return f"Bit-identical: all numbers of {checked.runs:,} runs are the same. There is nothing to test."
     counts = [f"{count} {decision}" for decision in DECISIONS if (count := checked.count(decision))]
-    return (
-        f"Of {len(checked.findings):,} values over {checked.runs:,} runs of each side: {', '.join(counts)}."
-    )
+    return f"{len(checked.findings):,} values over {checked.runs:,} runs of each side: {', '.join(counts)}."
 
 
 def sentence(row: Finding) -> str:
