@@ -166,6 +166,14 @@ def test_notes_on_one_metric_are_one_line() -> None:
     ]
 
 
+def test_a_note_without_sides_has_the_numbers_of_runs() -> None:
+    notes = [Note("", "jain", {"": (n, 9)}) for n in (3, 7)]
+    assert merged([*notes, "plain"], Names()) == [
+        "jain is left out where fewer than 9 runs have it: 3 to 7",
+        "plain",
+    ]
+
+
 def test_many_sides_of_a_note_are_counted() -> None:
     (line,) = merged([Note("", "jain", dict.fromkeys("abcdefg", (0, 1)))], Names())
     assert line == "jain is left out where fewer than 1 run has it: 0 of a, 0 of b, 0 of c, 0 of d, 3 more"

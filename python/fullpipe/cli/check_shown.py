@@ -27,4 +27,4 @@ def show(checked: Checked, *, all_rows: bool = False, labels: Mapping[str, str] 
         show_findings(answer, left, names, first=weight)
     is_alike = any(each.reason == ALIKE for each in left)
     warning = f'note: {ALIKE}; give flows a start_jitter, such as "100 ms"'
-    answer.notes(merged(checked.notes, names), [warning] if is_alike else [])
+    answer.notes(merged(checked.notes, names, whole=all_rows), [warning] if is_alike else [])

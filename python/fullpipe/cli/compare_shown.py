@@ -61,8 +61,8 @@ def tell_variants(
         answer.conclude(conclusion(made, asked, names=names))
         _title(answer, made, names)
         show_findings(answer, findings, names, first=weight)
-        notes = [*_corrected(findings), *merged((note for one in made for note in one.notes), names)]
-        answer.notes(notes, [*short, *missing, *warnings(made, names)])
+        left_out = merged((note for one in made for note in one.notes), names, whole=all_rows)
+        answer.notes([*_corrected(findings), *left_out], [*short, *missing, *warnings(made, names)])
     if file is not None and made:
         write(file, made, command, runs, asked, labels)
     if any(one.is_worse for one in made):
@@ -105,7 +105,8 @@ def tell_engines(
     answer.title(first.scenario, f", {where}; reference {first.reference}")
     findings = [finding for one in shown for finding in one.findings]
     show_findings(answer, findings, names, first=weight, level="90 %")
-    notes = merged((note for one in made for note in one.notes if note.metric in metrics), names)
+    shown_notes = (note for one in made for note in one.notes if note.metric in metrics)
+    notes = merged(shown_notes, names, whole=all_rows)
     remarks = [line for one in made for line in (*one.remarks, *one.undecided)]
     answer.notes([*remarks, *notes], missing)
 

@@ -14,6 +14,8 @@ from fullpipe.cli.forms import NOTHING, Form, Grid
 from fullpipe.cli.output import complain
 from fullpipe.cli.shown import difference_shown, number_shown, point_shown, unit_shown
 from fullpipe.scenario.labels import Labels
+from fullpipe.validation.compare.names import Names
+from fullpipe.validation.compare.notes import merged
 from fullpipe.validation.factors import Answer, Factor, Row, conclusion
 from fullpipe.validation.factors.conclusion import weight
 from fullpipe.validation.factors.factor import INTERACTION
@@ -58,7 +60,8 @@ def show(
         _show_all(found.rows, words)
     else:
         _show_primary(answer, found, words)
-    answer.notes([], [f"note: {note}" for note in notes])
+    told = merged(notes, Names(words), whole=all_rows)
+    answer.notes([], [f"note: {note}" for note in told])
 
 
 def title_of(scenarios: Iterable[str], found: Answer, labels: Labels) -> str:

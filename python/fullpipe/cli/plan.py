@@ -25,6 +25,8 @@ from fullpipe.errors import ScenarioError, brief
 from fullpipe.runs import Run, Store
 from fullpipe.scenario import Scenario
 from fullpipe.sweeps import Job, jobs
+from fullpipe.validation.compare.names import Names
+from fullpipe.validation.compare.notes import merged
 from fullpipe.validation.factors.plan import VARIANT, Planned, conclusion_of, planned
 from fullpipe.validation.over import sides_of
 
@@ -94,7 +96,8 @@ def plan(
     answer = Answer(all_rows=all_rows)
     answer.conclude(said)
     _show(answer, chosen.name, rows, detect, power)
-    answer.notes(_remarks(rows), [f"note: {note}" for note in notes])
+    told = merged(notes, Names(), whole=all_rows)
+    answer.notes(_remarks(rows), [f"note: {note}" for note in told])
 
 
 def _share(text: str) -> float:

@@ -13,10 +13,16 @@ _MOST_SIDES = 4
 """Sides that a line names."""
 
 
-def merged(notes: Iterable[Note], names: Names) -> list[str]:
-    """Lines on what is left out: one for each metric that some runs lack, and all other notes as they are."""
+def merged(notes: Iterable[str], names: Names, *, whole: bool = False) -> list[str]:
+    """Lines on what is left out: one for each metric that some runs lack, and all other notes as they are.
+
+    With `whole` every note is a line.
+    """
+    if whole:
+        return [str(note) for note in notes]
     lines: dict[str, list[Note]] = {}
-    for note in notes:
+    for each in notes:
+        note = each if isinstance(each, Note) else Note(each)
         lines.setdefault(note.metric if note.lacking else f"note {note}", []).append(note)
     return [
         _left_out(metric, of_metric, names) if of_metric[0].lacking else str(of_metric[0])
@@ -31,7 +37,9 @@ def _left_out(metric: str, notes: Sequence[Note], names: Names) -> str:
         for side, (having, _) in note.lacking.items():
             found.setdefault(side, set()).add(having)
     runs = max(total for note in notes for _, total in note.lacking.values())
-    counts = [f"{_range(of_side)} of {names.side(side)}" for side, of_side in found.items()]
+    counts = [
+        f"{_range(of_side)}{f' of {names.side(side)}' if side else ''}" for side, of_side in found.items()
+    ]
     more = [f"{len(counts) - _MOST_SIDES} more"] if len(counts) > _MOST_SIDES else []
     have = "run has" if runs == 1 else "runs have"
     return (

@@ -14,7 +14,7 @@ from fullpipe.analysis.points import path_called
 from fullpipe.analysis.values import value_text
 from fullpipe.errors import ScenarioError, UnknownNameError, brief
 from fullpipe.scenario.quantities import as_numbers
-from fullpipe.validation.compare.finding import Subject
+from fullpipe.validation.compare.finding import Note, Subject
 
 Cell = tuple[str, ...]
 """A level of every factor."""
@@ -203,14 +203,15 @@ def _add(of_cell: dict[int, float], row: Mapping[str, Any], cell: Cell) -> None:
         )
 
 
-def _left_out(design: Design, rows: pl.DataFrame, *, blocked: bool) -> str:
+def _left_out(design: Design, rows: pl.DataFrame, *, blocked: bool) -> Note:
     """Why a subject is not tested; empty if it is."""
-    lacking = int(rows["value"].is_null().sum())
+    lacking, runs = int(rows["value"].is_null().sum()), rows.height
     if lacking:
-        return f"{design.subject.name} is left out: {lacking} of {rows.height} runs have no value"
+        text = f"{design.subject.name} is left out: {lacking} of {runs} runs have no value"
+        return Note(text, design.subject.metric, {"": (runs - lacking, runs)})
     if not blocked and any(len(levels) < 2 for levels in design.levels):
-        return f"points with one level of {', '.join(design.factors)} are left out"
-    return ""
+        return Note(f"points with one level of {', '.join(design.factors)} are left out")
+    return Note("")
 
 
 def _nothing(others: Sequence[str], factors: Sequence[str], notes: Sequence[str]) -> str:
