@@ -78,6 +78,22 @@ def test_a_label_of_the_command_comes_before_that_of_the_scenario(pair: Callable
     assert "BBRv3" not in text
 
 
+@pytest.mark.parametrize(
+    "command",
+    [
+        ("compare", "pair.toml", *OVER),
+        ("compare", "pair.toml", "--baseline", "b.json", "--seeds", 2),
+        ("run", "pair.toml", "--seeds", 2),
+        ("test", "pair.toml", "--factor", SIZE, "--metric", "goodput", "--seeds", 2),
+    ],
+    ids=lambda command: " ".join(map(str, command[:3])),
+)
+def test_a_label_of_nothing_is_refused(pair: Callable[..., Any], command: tuple[object, ...]) -> None:
+    made = pair(*command, "--jobs", 1, "--label", "flows.0.cca.bbr4=Fourth")
+    assert made.exit_code == 2
+    assert "flows.0.cca.bbr4: no run has this path or value" in " ".join(made.stderr.split())
+
+
 def test_a_file_keeps_what_the_names_are_made_of(pair: Callable[..., Any]) -> None:
     pair("compare", "pair.toml", *OVER, "-o", "pair.json")
     found = json.loads(Path("pair.json").read_text(encoding="utf-8"))

@@ -15,12 +15,12 @@ from fullpipe.cli.asked import processors, values_of
 from fullpipe.cli.check_shown import show
 from fullpipe.cli.jobs import bring_all, check_all, finished_runs
 from fullpipe.cli.output import command_line, complain, echo
-from fullpipe.cli.plot_labels import read_labels
+from fullpipe.cli.plot_labels import check_labels, read_labels
 from fullpipe.cli.shared import AllowPython, Assignments, Jobs, LabelOption, Out, target
 from fullpipe.cluster import Threads
 from fullpipe.errors import FullpipeError
 from fullpipe.runs import Run, Store
-from fullpipe.sweeps import Job
+from fullpipe.sweeps import Job, jobs
 from fullpipe.validation.gate import forms
 from fullpipe.validation.gate import suite as suites
 from fullpipe.validation.gate.check import check as checked
@@ -99,6 +99,8 @@ def check(
     chosen = chosen.only(case) if case else chosen
     chosen = chosen.with_seeds(seeds) if seeds else chosen
     folder, labels = code or suite.parent, read_labels(label or ())
+    if labels:
+        check_labels(labels, [job.point for case in chosen.cases for job in jobs(case.scenario, [1])])
 
     def runner(todo: Sequence[Job]) -> list[Run]:
         if allow_python:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +25,7 @@ from fullpipe.cli.jobs import (
     warnings_of_short,
 )
 from fullpipe.cli.output import echo, say
+from fullpipe.cli.plot_labels import check_labels
 from fullpipe.cluster import executor
 from fullpipe.errors import ScenarioError, UnknownNameError
 from fullpipe.runs import Run, Store
@@ -133,9 +135,10 @@ class Comparing:
         several = range(1, (self.seeds or _SEEDS_OF_VARIANTS) + 1)
         engine, over = self.engines or "native", axes_of(self.over)
         sides = sides_of(chosen, over, several, engine)
+        settings = settings_of(chosen, over, engine)
+        check_labels(self.labels, [*settings.values(), *(job.point for job in chain(*sides.values()))])
         outcomes = self._finished([job for of_side in sides.values() for job in of_side])
         runs = [outcome.run for outcome in outcomes]
-        settings = settings_of(chosen, over, engine)
         made = compared(sides, runs, self.metric or None, self.margins, self.of, settings)
         if self.figures:
             draw_forest(self.figures, made, quiet=self.as_json)
@@ -144,7 +147,9 @@ class Comparing:
 
     def _compare_baseline(self, chosen: Scenario, file: Path) -> None:
         seeds = _seeds_of(file, self.seeds)
-        outcomes = self._finished(jobs(chosen, seeds, self.engines or "native"))
+        todo = jobs(chosen, seeds, self.engines or "native")
+        check_labels(self.labels, [job.point for job in todo])
+        outcomes = self._finished(todo)
         points = by_point((outcome.job, outcome.run) for outcome in outcomes)
         if not file.exists():
             baselines.write(file, baselines.baseline_of(points))
@@ -160,7 +165,9 @@ class Comparing:
         if self.reference is not None and self.reference not in names:
             raise UnknownNameError("reference", self.reference, names)
         several = range(1, (self.seeds or _SEEDS) + 1)
-        outcomes = self._finished([job for name in names for job in jobs(chosen, several, name)])
+        todo = [job for name in names for job in jobs(chosen, several, name)]
+        check_labels(self.labels, [job.point for job in todo])
+        outcomes = self._finished(todo)
         first = self.reference or ("linux" if "linux" in names else names[0])
         at_points = _by_engine(outcomes)
         made = [

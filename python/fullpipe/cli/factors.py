@@ -16,7 +16,7 @@ from fullpipe.cli.factors_read import made as made_of
 from fullpipe.cli.factors_shown import show, title_of
 from fullpipe.cli.forms import Form
 from fullpipe.cli.output import command_line, echo
-from fullpipe.cli.plot_labels import read_labels
+from fullpipe.cli.plot_labels import check_labels, read_labels
 from fullpipe.cli.shared import (
     MAX_SEEDS,
     AllowPython,
@@ -147,7 +147,9 @@ def factors(
     planned = [name for name in asked if name != _ASKED]
     found = answer(values, asked, planned=planned, margins=margins, classical=classical, together=manova)
     trees = {run.meta.digest: run.meta.scenario for _, run in points}.values()
-    labels = Labels(read_labels(label or ()), trees)
+    given = read_labels(label or ())
+    check_labels(given, [point for point, _ in points])
+    labels = Labels(given, trees)
     made = {
         "kind": "test",
         "title": _title(points, asked),

@@ -22,7 +22,7 @@ _REMARKS = ("note: ", "warning: ")
 _NO_BREAK = "\u00a0"
 _GLUED = r"(?<=\d) (?=%|ms\b|Mbit/s|\[)|(?<=%) (?=\[)|(?<=\d,) (?=[-+\d.,]+\])|(?<=²) (?=\d)"
 """Spaces at which no line ends: between a number, its unit and its interval."""
-_COMMAND = r"`[^`]{,60}`"
+_COMMAND = r"`[^`]+`"
 
 
 def command_line(context: typer.Context) -> str:

@@ -2,13 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 import typer
 
 from fullpipe.scenario import Scenario
+from fullpipe.scenario.labels import Labels
 from fullpipe.scenario.model.scenario import MOST_LETTERS
+
+
+def check_labels(given: Mapping[str, str], points: Iterable[Mapping[str, Any]]) -> None:
+    """Refuse labels of no path and no value of these points.
+
+    Raises:
+        BadParameter: If there is such a label.
+    """
+    known = [*points] if given else []
+    if needless := Labels(given).unknown(known):
+        paths = ", ".join(dict.fromkeys(path for point in known for path in point)) or "none"
+        raise typer.BadParameter(
+            f"{needless[0]}: no run has this path or value; paths that differ: {paths}", param_hint="--label"
+        )
 
 
 def read_labels(texts: Sequence[str]) -> dict[str, str]:

@@ -99,6 +99,10 @@ def run(
     todo = sweeps.jobs(chosen, seeds, engine)
     if allow_python:
         bring_all(todo, scenario)
+    if labels:
+        from fullpipe.cli.plot_labels import check_labels  # here: most runs have no labels
+
+        check_labels(labels, [job.point for job in todo])
     check_all(todo)
     garbage.resume()  # the engine is imported by now
 

@@ -13,6 +13,7 @@ from fullpipe.analysis.over_seeds import paths_of
 from fullpipe.analysis.points import path_called, shape_of
 from fullpipe.analysis.shown import axis_shown, base_axis_shown
 from fullpipe.analysis.subjects import Subject
+from fullpipe.cli.plot_labels import check_labels
 from fullpipe.errors import UnknownNameError, suggestion
 from fullpipe.runs import Run
 from fullpipe.scenario.labels import Labels
@@ -144,11 +145,7 @@ def labels_of(runs: Sequence[Run], given: Mapping[str, str], points: Sequence[Ma
         BadParameter: If one of these is of no path or value of the points.
     """
     groups = [{FLOWS: of} for of in dict.fromkeys(of for run in runs for of in flow_groups(run))]
-    if needless := Labels(given).unknown([*points, *groups]):
-        known = ", ".join(dict.fromkeys(path for point in points for path in point)) or "none"
-        raise typer.BadParameter(
-            f"{needless[0]}: no run has this path or value; paths that differ: {known}", param_hint="--label"
-        )
+    check_labels(given, [*points, *groups])
     return Labels(given, {run.meta.digest: run.meta.scenario for run in runs}.values())
 
 
