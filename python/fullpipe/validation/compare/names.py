@@ -25,12 +25,14 @@ class Names:
         self, labels: Labels | None = None, settings: Mapping[str, Mapping[str, Any]] | None = None
     ) -> None:
         self.labels = labels or Labels()
-        self._settings = settings or {}
+        self._sides = {
+            side: ", ".join(self.labels.value(path, value) for path, value in values.items())
+            for side, values in (settings or {}).items()
+        }
 
     def side(self, name: str) -> str:
         """The values that a side sets, in words; without settings the name that it has."""
-        values = self._settings.get(name, {})
-        return ", ".join(self.labels.value(path, value) for path, value in values.items()) or name
+        return self._sides.get(name) or name
 
     def place(self, found: Finding, *, with_side: bool = False, with_group: bool = True) -> str:
         """Side, case, point and group of a finding, as far as they are asked for and there are any."""
