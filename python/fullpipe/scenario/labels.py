@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from functools import cache
+from sys import float_info
 from typing import Any, get_args
 
 from pydantic import BaseModel
@@ -92,7 +93,7 @@ class Labels:
             return " ".join(self.value(where, part) for where, part in parts)
         if value is None or isinstance(value, bool):
             return {None: "default", True: "on", False: "off"}[value]
-        if isinstance(value, int | float):
+        if _is_number(value):
             return unit_of(path).text(value)
         number, _, unit = str(value).rpartition(" ")
         return f"{number} {_UNITS[unit]}" if unit in _UNITS else own.title(str(value))
@@ -288,10 +289,16 @@ def _texts(value: Any) -> list[str]:
     """Return the spellings of a value in a key."""
     if isinstance(value, Mapping):
         return [" ".join(map(str, value.values()))]
-    numbers = [f"{value:g}"] if isinstance(value, int | float) and not isinstance(value, bool) else []
+    numbers = [f"{value:g}"] if _is_number(value) else []
     return list(dict.fromkeys([str(value), *numbers]))
 
 
 def _kind(flow: Tree) -> str:
     cca = flow.get("cca") or flow.get("workload") or ""
     return str(cca.get("kind", "")) if isinstance(cca, Mapping) else str(cca)
+
+
+def _is_number(value: Any) -> bool:
+    """Whether a value is a number that a float can have."""
+    is_numeric = isinstance(value, int | float) and not isinstance(value, bool)
+    return is_numeric and abs(value) <= float_info.max
