@@ -101,7 +101,7 @@ def tell_all_engines(all_rows: bool) -> None:
 
 
 def tell_check(all_rows: bool) -> None:
-    show(checked(), all_rows=all_rows)
+    show(checked(), Names(), all_rows=all_rows)
 
 
 ANSWERS: list[Callable[[bool], None]] = [tell_all_variants, tell_all_engines, tell_check]

@@ -21,6 +21,7 @@ from fullpipe.cluster import Threads
 from fullpipe.errors import FullpipeError
 from fullpipe.runs import Run, Store
 from fullpipe.sweeps import Job, jobs
+from fullpipe.validation.compare.names import names_of
 from fullpipe.validation.gate import forms
 from fullpipe.validation.gate import suite as suites
 from fullpipe.validation.gate.check import check as checked
@@ -118,18 +119,20 @@ def check(
         base = _base(chosen, against or [], engine, runner, _options(allow_python, engine, assignments, out))
         ours = Here(chosen, engine, runner)
         said = checked(chosen.with_free(free), base, ours, (" ".join(against or []), "now"), complain)
-    command = command_line(context)
+    command, names = command_line(context), names_of([said], labels)
     if written:
-        files.write(written, json.dumps(forms.as_json(said, command), indent=1, allow_nan=False).encode())
+        files.write(
+            written, json.dumps(forms.as_json(said, command, names), indent=1, allow_nan=False).encode()
+        )
     if junit:
         files.write(junit, forms.junit(said))
     if markdown:
         before = markdown.read_bytes() if markdown.exists() else b""
-        files.write(markdown, before + forms.markdown(said).encode())
+        files.write(markdown, before + forms.markdown(said, names).encode())
     if as_json:
-        echo(json.dumps(forms.as_json(said, command), allow_nan=False))
+        echo(json.dumps(forms.as_json(said, command, names), allow_nan=False))
     else:
-        show(said, all_rows=all_rows, labels=labels)
+        show(said, names, all_rows=all_rows)
     raise typer.Exit(_STATUS[said.decision])
 
 

@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
 from fullpipe.cli.answer import Answer
 from fullpipe.cli.findings import show_findings
 from fullpipe.validation.compare.conclusion import weight
-from fullpipe.validation.compare.names import names_of
+from fullpipe.validation.compare.names import Names
 from fullpipe.validation.compare.notes import merged
 from fullpipe.validation.compare.rules import ALIKE
 from fullpipe.validation.gate.check import Checked
 from fullpipe.validation.gate.forms import conclusion, summary
 
 
-def show(checked: Checked, *, all_rows: bool = False, labels: Mapping[str, str] | None = None) -> None:
+def show(checked: Checked, names: Names, *, all_rows: bool = False) -> None:
     """Print the conclusion, and what is regressed or undecided; with `all_rows` all findings."""
-    answer, names = Answer(all_rows=all_rows), names_of([checked], labels)
+    answer = Answer(all_rows=all_rows)
     answer.conclude(conclusion(checked, names))
     if not checked.is_identical:
         answer.title(checked.scenario, f": {summary(checked)}")

@@ -24,6 +24,7 @@ from fullpipe.cluster import Threads
 from fullpipe.errors import ScenarioError, brief
 from fullpipe.runs import Run, Store
 from fullpipe.scenario import Scenario
+from fullpipe.scenario.labels import Labels
 from fullpipe.sweeps import Job, jobs
 from fullpipe.validation.compare.names import Names
 from fullpipe.validation.compare.notes import merged
@@ -95,7 +96,7 @@ def plan(
         return
     answer = Answer(all_rows=all_rows)
     answer.conclude(said)
-    _show(answer, chosen.name, rows, detect, power)
+    _show(answer, chosen, rows, detect, power)
     told = merged(notes, Names(), whole=all_rows)
     answer.notes(_remarks(rows), [f"note: {note}" for note in told])
 
@@ -115,18 +116,19 @@ def _todo(scenario: Scenario, over: list[str], pilot: int) -> list[tuple[str, Jo
     return [(name, job) for name, jobs in sides_of(scenario, axes_of(over), seeds).items() for job in jobs]
 
 
-def _show(answer: Answer, name: str, rows: list[Planned], detect: str, power: float) -> None:
+def _show(answer: Answer, of: Scenario, rows: list[Planned], detect: str, power: float) -> None:
     pilot = f"a pilot of {rows[0].pilot if rows else 0} seeds"
     about = f": to find a difference of {detect.strip()} in {100 * power:g} of 100 comparisons, from {pilot}"
-    answer.title(name, about)
+    answer.title(of.name, about)
+    labels = Labels(scenarios=[of.to_dict()])
     headings = ["", "mean", "spread of\ndifferences", "seeds", "range"]
-    answer.table(headings, rows, _row, lambda row: -row.rank)
+    answer.table(headings, rows, lambda row: _row(row, labels), lambda row: -row.rank)
 
 
-def _row(planned: Planned) -> Row:
+def _row(planned: Planned, labels: Labels) -> Row:
     """A row below its variant and point."""
     of = planned.subject
-    place = ", ".join([*([planned.other] if planned.other else []), *point_shown(of.point)])
+    place = ", ".join([*([planned.other] if planned.other else []), *point_shown(of.point, labels)])
     name = f"{' ' if place else ''}{of.metric} of {of.of}"
     return Row(place, [name, *_numbers(planned)])
 

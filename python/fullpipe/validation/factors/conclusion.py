@@ -143,7 +143,9 @@ def _sentence(told: _Told) -> str:
 
 
 def _begun(sentence: str) -> str:
-    return f"{sentence[0].upper()}{sentence[1:]}"
+    """A sentence with a capital, unless its first word has one inside, such as iBBR."""
+    first = sentence.split(" ", 1)[0]
+    return f"{sentence[0].upper()}{sentence[1:]}" if first.islower() else sentence
 
 
 def _matters(told: _Told) -> Iterator[Part]:

@@ -59,9 +59,9 @@ def _written(suites: Xml.Element) -> bytes:
     return bytes(Xml.tostring(suites, encoding="utf-8", xml_declaration=True)) + b"\n"
 
 
-def markdown(checked: Checked) -> str:
+def markdown(checked: Checked, names: Names | None = None) -> str:
     """Markdown for the summary of a CI run: the conclusion, the counts, and what is not "not worse"."""
-    told = dict.fromkeys([" ".join(conclusion(checked)), summary(checked)])
+    told = dict.fromkeys([" ".join(conclusion(checked, names)), summary(checked)])
     lines = [f"## {escaped(checked.scenario)}: {checked.decision}", ""]
     lines += [line for sentence in told for line in (escaped(sentence), "")]
     left = [row for row in checked.findings if row.decision != "not worse"]
@@ -71,7 +71,7 @@ def markdown(checked: Checked) -> str:
     return "\n".join(lines).rstrip() + "\n"
 
 
-def as_json(checked: Checked, command: str) -> Mapping[str, Any]:
+def as_json(checked: Checked, command: str, names: Names | None = None) -> Mapping[str, Any]:
     """Everything as one object, for `fullpipe report`: see `fullpipe.validation.compare.stored`."""
     from fullpipe.validation.compare.stored import told  # here: a terminal and JUnit need no file
 
@@ -81,7 +81,7 @@ def as_json(checked: Checked, command: str) -> Mapping[str, Any]:
         "title": checked.scenario,
         "question": f"Is the change worse than its base, {checked.reference}?",
         "verdict": checked.decision,
-        "conclusion": conclusion(checked),
+        "conclusion": conclusion(checked, names),
         "identical": checked.is_identical,
         "runs": checked.runs,
         "counts": {decision: checked.count(decision) for decision in DECISIONS},
