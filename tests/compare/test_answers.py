@@ -155,28 +155,29 @@ def test_with_all_nothing_is_left_out(
 
 def test_notes_on_one_metric_are_one_line() -> None:
     notes = [
-        Note("", "convergence", {"vegas": (0, 10)}),
-        Note("", "convergence", {"cubic": (6, 10), "bbr3": (9, 10)}),
-        Note("", "convergence", {"bbr3": (2, 10)}),
+        Note("one", "convergence", {"vegas": (0, 10)}),
+        Note("two", "convergence", {"cubic": (6, 10), "bbr3": (9, 10)}),
+        Note("three", "convergence", {"bbr3": (2, 10)}),
+        Note("alone", "jain", {"bbr3": (2, 10)}),
+        Note("stands alone"),
         Note("stands alone"),
     ]
-    assert merged(notes, Names()) == [
-        "convergence is left out where fewer than 10 runs have it: 0 of vegas, 6 of cubic, 2 to 9 of bbr3",
-        "stands alone",
-    ]
+    told = "convergence is left out where only 0 of 10 runs of vegas, 6 of cubic and 2 to 9 of bbr3 have it"
+    assert merged(notes, Names()) == [told, "alone", "stands alone"]
+    assert merged(notes, Names(), whole=True) == ["one", "two", "three", "alone", "stands alone"]
 
 
 def test_a_note_without_sides_has_the_numbers_of_runs() -> None:
-    notes = [Note("", "jain", {"": (n, 9)}) for n in (3, 7)]
+    notes = [Note(f"{n}", "jain", {"": (n, 9)}) for n in (3, 7)]
     assert merged([*notes, "plain"], Names()) == [
-        "jain is left out where fewer than 9 runs have it: 3 to 7",
+        "jain is left out where only 3 to 7 of 9 runs have it",
         "plain",
     ]
 
 
 def test_many_sides_of_a_note_are_counted() -> None:
-    (line,) = merged([Note("", "jain", dict.fromkeys("abcdefg", (0, 1)))], Names())
-    assert line == "jain is left out where fewer than 1 run has it: 0 of a, 0 of b, 0 of c, 0 of d, 3 more"
+    (line,) = merged([Note(name, "jain", {name: (0, 1)}) for name in "abcdefg"], Names())
+    assert line.endswith("only 0 of 1 runs of a, 0 of b, 0 of c, 0 of d and 3 more sides have it")
 
 
 def test_warnings_on_one_metric_and_group_are_one_line() -> None:

@@ -14,18 +14,16 @@ _MOST_SIDES = 4
 
 
 def merged(notes: Iterable[str], names: Names, *, whole: bool = False) -> list[str]:
-    """Lines on what is left out: one for each metric that some runs lack, and all other notes as they are.
+    """Lines on what is left out: one for each metric that some runs lack, and all other notes, each once.
 
     With `whole` every note is a line.
     """
-    if whole:
-        return [str(note) for note in notes]
     lines: dict[str, list[Note]] = {}
-    for each in notes:
+    for each in dict.fromkeys(notes):
         note = each if isinstance(each, Note) else Note(each)
-        lines.setdefault(note.metric if note.lacking else f"note {note}", []).append(note)
+        lines.setdefault(note.metric if note.lacking and not whole else f"note {note}", []).append(note)
     return [
-        _left_out(metric, of_metric, names) if of_metric[0].lacking else str(of_metric[0])
+        _left_out(metric, of_metric, names) if len(of_metric) > 1 else str(of_metric[0])
         for metric, of_metric in lines.items()
     ]
 
@@ -37,14 +35,15 @@ def _left_out(metric: str, notes: Sequence[Note], names: Names) -> str:
         for side, (having, _) in note.lacking.items():
             found.setdefault(side, set()).add(having)
     runs = max(total for note in notes for _, total in note.lacking.values())
-    counts = [
-        f"{_range(of_side)}{f' of {names.side(side)}' if side else ''}" for side, of_side in found.items()
-    ]
-    more = [f"{len(counts) - _MOST_SIDES} more"] if len(counts) > _MOST_SIDES else []
-    have = "run has" if runs == 1 else "runs have"
-    return (
-        f"{metric} is left out where fewer than {runs} {have} it: {', '.join([*counts[:_MOST_SIDES], *more])}"
-    )
+    counts: list[str] = []
+    for side, of_side in list(found.items())[:_MOST_SIDES]:
+        all_runs = "" if counts else f" of {runs} runs"
+        counts.append(f"{_range(of_side)}{all_runs}{f' of {names.side(side)}' if side else ''}")
+    left = len(found) - _MOST_SIDES
+    more = [f"{left} more side{'s' if left > 1 else ''}"] if left > 0 else []
+    *first, last = [*counts, *more]
+    listed = f"{', '.join(first)} and {last}" if first else last
+    return f"{metric} is left out where only {listed} have it"
 
 
 def _range(counts: Iterable[int]) -> str:
