@@ -14,7 +14,7 @@ import pytest
 from fullpipe.analysis.metrics.margins import Margin
 from fullpipe.errors import UnknownNameError
 from fullpipe.validation.compare import Finding, Subject, VariantComparison
-from fullpipe.validation.compare.conclusion import MOST, conclusion, weight
+from fullpipe.validation.compare.conclusion import MOST, conclusion, ranked, weight
 from fullpipe.validation.compare.contrast import Contrast
 from fullpipe.validation.compare.finding import check_groups
 from fullpipe.validation.compare.rules import one_sided, paired
@@ -81,6 +81,30 @@ ALL = [
 ]
 
 
+def test_the_order_of_findings_is_that_of_the_sentences_decided_or_not() -> None:
+    made = compared([*ALL, contrast("goodput", "mine", 0, 0.001, "4 bdp")])
+    found = [(each.metric, each.of) for each in ranked([made])]
+    assert found == [
+        *[("goodput", "mine")] * 2,
+        *[("rtt_mean", "mine"), ("goodput", "beside"), ("jain", "all flows"), ("sojourn_mean", "bottleneck")],
+        ("goodput", "all flows"),
+    ]
+
+
+def test_sides_take_turns_and_what_is_regressed_is_never_displaced() -> None:
+    made = compared(ALL)
+    other = replace(made, sides={"cubic": range(1, 13), "bbr3": range(1, 13)})
+    regressed = [replace(each, sides=("cubic", "bbr3")) for each in made.findings]
+    regressed[2] = replace(regressed[2], decision="regressed")
+    first = ranked([made, other.only(regressed)])[:4]
+    assert [(each.sides[1], each.metric, each.of) for each in first] == [
+        ("vegas", "goodput", "mine"),
+        ("bbr3", "goodput", "all flows"),
+        ("vegas", "rtt_mean", "mine"),
+        ("bbr3", "goodput", "mine"),
+    ]
+
+
 def test_the_changed_flow_comes_first_then_those_beside_it_then_the_link() -> None:
     told = conclusion([compared(ALL)])
     assert [line.partition(" is ")[0] for line in told[:4]] == [
@@ -92,7 +116,7 @@ def test_the_changed_flow_comes_first_then_those_beside_it_then_the_link() -> No
     assert told[0] == (
         "vegas instead of cubic: goodput of mine is worse: it falls by 60.0 % [59.8, 60.2] to 2.00 Mbit/s."
     )
-    assert told[3].startswith("Jain's index of all flows is worse: it falls from 0.89")
+    assert told[3].startswith("Jain's index of all flows is worse: it falls from 0.900 ")
     assert told[4] == "All 2 other metrics are equivalent."
 
 

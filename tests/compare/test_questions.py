@@ -173,7 +173,7 @@ QUESTIONS: Sequence[Callable[[Draw], Question]] = (
     *(halved, faster, longer, emptier, lossier, worse_call, slower_pages, displaced),
     *(renamed, redrawn, meeting, nearly),
 )
-SIZE = re.compile(r"by ([\d.,]+)(?: %| ms| Mbit/s)?(?: \[([\d.,]+), ([\d.,]+)\])?")
+SIZE = re.compile(r"by ([\d.,]+)(?P<unit> %| pp| ms| Mbit/s)?(?: \[([\d.,]+), ([\d.,]+)\])?")
 
 
 def finding(found: VariantComparison, question: Question) -> Finding:
@@ -207,11 +207,11 @@ def test_the_first_sentence_states_the_truth(ask: Callable[[Draw], Question]) ->
 
 def _check_size(told: str, measured: Finding) -> None:
     """The numbers of a sentence are those that were measured, as they are shown."""
-    told = told.partition(": ")[2]  # without the names of the sides
-    size, low, high = (number and float(number.replace(",", "")) for number in SIZE.search(told).groups())  # type: ignore[union-attr]
-    is_share = " %" in told
-    scale = {"s": 1e3, "bit/s": 1e-6}.get(measured.unit, 1.0)
-    factor = 100 / measured.reference if is_share else scale
+    found = SIZE.search(told.partition(": ")[2])  # without the names of the sides
+    assert found
+    size, low, high = (number and float(number.replace(",", "")) for number in found.group(1, 3, 4))
+    scales = {" %": 100 / measured.reference, " pp": 100.0, " ms": 1e3, " Mbit/s": 1e-6}
+    factor = scales.get(found["unit"], 1.0)
     assert size == pytest.approx(abs(measured.difference) * factor, rel=0.06)
     if measured.interval and low is not None:
         ends = sorted(abs(end * factor) for end in (measured.interval.low, measured.interval.high))

@@ -85,7 +85,7 @@ def test_what_the_warning_says_to_set_is_long_enough() -> None:
     short = scenario(["bbr3", "cubic"], rate=20, rtt=60, queue={"size": "1 bdp"}, lasts="5 s", warmup="1 s")
     told = shortfall([{}], [run(short)])
     assert told
-    assert told.startswith("the run is too short for means: bbr3 adapts once in 5 s")
+    assert told.startswith("the run is too short for means: the cycle of bbr3 is 5 s")
     words = told.split('"')
     longer = short.with_values({"duration": words[1], "warmup": words[3]})
     assert not is_warned_of(run(longer))

@@ -131,6 +131,7 @@ def hostile_page() -> Document:
     part = Part(
         HOSTILE,
         [HOSTILE],
+        warnings=[HOSTILE],
         scope=HOSTILE,
         command=HOSTILE,
         figure=Figure(HOSTILE, charts[0], HOSTILE),
@@ -155,9 +156,9 @@ def section(page: Document, heading: str) -> Section:
 
 
 def sentences(page: Document) -> list[str]:
-    """The conclusion, and what else is found, of all parts."""
+    """The conclusion, warnings, and what else is found, of all parts."""
     more = [one for part in page.parts for one in part.details if one.heading == "More findings"]
-    told = [sentence for part in page.parts for sentence in part.conclusion]
+    told = [sentence for part in page.parts for sentence in (*part.conclusion, *part.warnings)]
     return told + [
         text for one in more for block in one.blocks if isinstance(block, Items) for text in block.items
     ]

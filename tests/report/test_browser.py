@@ -287,7 +287,9 @@ def test_means_save_with_the_ends_of_their_intervals(show: Show, runs: Document,
     menu = figure.locator(".save")
     head, rows = table(file := saved(menu, "CSV", tmp_path))
     names = [
-        f"{flow}: share of goodput{end}" for flow in ("cubic-1", "bbr3-1") for end in ("", ", low", ", high")
+        f"{flow}: share of goodput (%){end}"
+        for flow in ("cubic-1", "bbr3-1")
+        for end in ("", ", low", ", high")
     ]
     assert head == ["rate (Mbit/s)", *names]
     assert [float(row[0]) for row in rows] == [5, 10, 20]
@@ -296,7 +298,7 @@ def test_means_save_with_the_ends_of_their_intervals(show: Show, runs: Document,
         assert numbers(file, column) == pytest.approx(of_plot, rel=1e-9)
     title, *others = words(saved(menu, "SVG", tmp_path))
     assert title == "share of goodput of every group of flows over rate: means and 95 % intervals."
-    assert {"rate (Mbit/s)", "share of goodput", "10"} <= set(others)
+    assert {"rate (Mbit/s)", "share of goodput (%)", "10"} <= set(others)
     assert picture(saved(menu, "PNG", tmp_path)).shape[1] == WIDTH
 
 

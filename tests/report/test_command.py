@@ -180,6 +180,30 @@ def test_a_file_gives_what_its_store_gives(fullpipe: FullPipe, store: Path, tmp_
     assert set(path) <= set(of_file.splitlines())
 
 
+def test_short_runs_are_warned_of_below_every_conclusion(
+    fullpipe: FullPipe, store: Path, tmp_path: Path
+) -> None:
+    over = ("--over", "flows.0.cca=cubic,reno", "--seeds", 3, "--out", "both")
+    fullpipe("compare", "line.toml", *over, "-o", "c.json")
+    fullpipe("test", "both", "--factor", "flows.0.cca", "--metric", "goodput", "-o", "t.json")
+    told = []
+    for name in ("c.json", "t.json", "both"):
+        assert fullpipe("report", name, "-o", "r.md").exit_code == 0
+        told.append(_warning((tmp_path / "r.md").read_text(encoding="utf-8")))
+    (tmp_path / "both").rename(tmp_path / "away")
+    for name in ("c.json", "t.json"):
+        fullpipe("report", name, "-o", "r.md")
+        told.append(_warning((tmp_path / "r.md").read_text(encoding="utf-8")))
+    assert set(told) == {told[0]}
+    assert told[0].startswith("> Warning: 2 of 2 points are too short for means: the cycle of ")
+
+
+def _warning(text: str) -> str:
+    """The block behind the sentences of the conclusion."""
+    blocks = text.partition("## Conclusion\n\n")[2].split("\n\n")
+    return blocks[1]
+
+
 def test_scenarios_of_one_name_with_other_flows_are_apart(
     fullpipe: FullPipe, store: Path, tmp_path: Path
 ) -> None:

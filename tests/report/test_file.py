@@ -12,12 +12,14 @@ import pytest
 from fullpipe.errors import NoRunError
 from fullpipe.report.content import Document, Figure, Forest, Items, Table
 from fullpipe.report.files import read
+from fullpipe.report.findings import first_table
 from fullpipe.report.from_file import page_of_file
 from fullpipe.report.from_findings import FindingPoints
 from fullpipe.report.html.page import html
 from fullpipe.validation.compare import Subject
 from fullpipe.validation.compare.contrast import Contrast
 from fullpipe.validation.compare.rules import one_sided
+from fullpipe.validation.compare.stored import findings_in
 
 ROW = {
     "verdict": "worse",
@@ -139,6 +141,27 @@ def test_the_flows_that_a_file_calls_bulk_are_led_by_goodput(bulk: set[int], lea
     assert points.telling == {0: leading}
 
 
+@pytest.mark.parametrize(
+    ("count", "shown", "note"),
+    [(12, 12, ""), (13, 10, "3 more findings are in Details, under All verdicts.")],
+)
+def test_a_table_of_twelve_is_whole_and_a_longer_one_says_what_is_folded(
+    tmp_path: Path, count: int, shown: int, note: str
+) -> None:
+    rows = [{**ROW, "of": f"flow {n}"} for n in range(count)]
+    table = page(tmp_path, json.dumps({"kind": "compare", "rows": rows})).parts[0].table
+    assert table is not None
+    assert (len(table.rows), table.note) == (shown, note)
+
+
+def test_the_variant_has_a_column_although_the_first_rows_are_all_of_one() -> None:
+    rows = [{**ROW, "side": side, "of": of} for side in ("bbr3", "vegas") for of in "abcdefghij"]
+    found, _ = findings_in({"rows": rows})
+    table = first_table(found, found)
+    assert [row[0] for row in table.rows] == ["bbr3"] * 10
+    assert table.columns[0].name == "variant"
+
+
 def test_question_verdict_command_notes_and_versions_are_told(tmp_path: Path) -> None:
     found = page(tmp_path, json.dumps(CHECK))
     (part,) = found.parts
@@ -214,8 +237,7 @@ def test_rows_of_a_check_are_compared_with_their_base(tmp_path: Path) -> None:
     assert [told["verdict"], cells(found, 1)["verdict"]] == ["regressed", "not worse"]
     assert list(found.parts[0].conclusion) == [
         "Verdict: regressed.",
-        "home, algorithm cubic: mean RTT of all flows is worse: it rises from 100.00 to 150.00 ms,"
-        " by 50.00 ms [40.00, 60.00].",
+        "home, algorithm cubic: mean RTT of all flows is worse: it rises by 50 % [40, 60] to 150.00 ms.",
     ]
 
 

@@ -13,6 +13,7 @@ import pytest
 
 from fullpipe import Scenario, run, sweeps
 from fullpipe.analysis.metrics import BY_NAME
+from fullpipe.analysis.outcome import begun
 from fullpipe.analysis.shown import metric_shown
 from fullpipe.errors import UnknownNameError
 from fullpipe.report.budget import Budget
@@ -332,18 +333,20 @@ def test_a_verdict_in_short_says_by_how_much() -> None:
 
 
 def test_no_winner_is_told_among_points_that_may_be_equal(house: list[Run]) -> None:
-    (told,) = (line for line in sentences(page_of(house)) if line.startswith("goodput of all uploads: "))
+    (told,) = (line for line in sentences(page_of(house)) if line.startswith("Goodput of all uploads is "))
     (low, high) = ([float(end) for end in found] for found in re.findall(r"\[([\d.]+), ([\d.]+)\]", told))
     assert low[1] > high[0]
-    assert told.endswith("which may be chance: their intervals overlap.")
+    assert told.endswith(" points, and these intervals overlap.")
 
 
 def test_what_may_be_equal_to_the_highest_is_counted(shares: list[Run]) -> None:
-    found = [line for line in sentences(page_of(shares)) if ": highest " in line]
-    goodput, jain = (line for line in found if line.startswith(("goodput of all flows", "Jain")))
-    told = r"highest 9.52 \S+ \S+ Mbit/s at buffer 8 BDP \(2 other points may be equal\), lowest"
+    found = [line for line in sentences(page_of(shares)) if " is highest " in line]
+    goodput, jain = (line for line in found if line.startswith(("Goodput of all flows", "Jain")))
+    told = r"highest at buffer 8 BDP \(2 other points may be equal\): 9.52 \S+ \S+ Mbit/s; lowest"
     assert re.search(told, goodput)
-    assert re.search(r"at buffer 2 BDP \(1 other point may be equal\), lowest .* at buffer 8 BDP\.$", jain)
+    assert re.search(
+        r"at buffer 2 BDP \(1 other point may be equal\): .*; lowest at buffer 8 BDP: \S+ ", jain
+    )
 
 
 def test_a_figure_that_is_asked_for_stands_once(house: list[Run]) -> None:
@@ -368,15 +371,17 @@ def test_a_metric_may_say_of_what_it_is(house: list[Run]) -> None:
     assert any(head.startswith("download: goodput") for head in heads)
     for metric, of in (("owd_p95", "call"), ("goodput", "download")):
         alone = page_of(house, metrics=[metric], of=of)
-        told = [line for line in sentences(alone) if line.startswith(f"{metric_shown(metric, of)}: highest")]
+        told = [
+            line for line in sentences(alone) if line.startswith(begun(f"{metric_shown(metric, of)} is "))
+        ]
         assert told
         assert set(told) <= set(sentences(both))
 
 
 def test_no_sentence_adds_downloads_and_uploads(house: list[Run]) -> None:
     answer = sentences(page_of(house))
-    assert not any(line.startswith("goodput of all flows") for line in answer)
-    assert any(line.startswith("goodput of all uploads: ") for line in answer)
+    assert not any(line.startswith("Goodput of all flows") for line in answer)
+    assert any(line.startswith("Goodput of all uploads is ") for line in answer)
 
 
 @pytest.fixture(scope="module")
@@ -402,15 +407,34 @@ def test_a_share_is_told_by_where_it_is_above_and_below_an_equal_one(shares: lis
         expected.append(int(np.mean(found) - half > 0.5) - int(np.mean(found) + half < 0.5))
     assert expected == [1, 0, 0, -1]
     assert told == (
-        "share of goodput of bbr3: more than its fair share of 0.5 at 1 of 4 points, where buffer = 0.25 BDP;"
-        " less than its fair share of 0.5 at 1 of 4 points, where buffer = 8 BDP; undecided at the other 2"
-        " points (95 % intervals exclude it)."
+        "Share of goodput of bbr3: more than its fair share of 50.0 % at 1 of 4 points, where buffer ="
+        " 0.25 BDP; less than its fair share of 50.0 % at 1 of 4 points, where buffer = 8 BDP;"
+        " undecided at the other 2 points (95 % intervals exclude it)."
     )
+
+
+def test_the_share_over_the_fair_share_leads_where_the_number_of_flows_differs() -> None:
+    several = [run(scenario(**{"flows.1.count": count}), seed) for count in (1, 4) for seed in (1, 2)]
+    made = page_of(several).parts[0]
+    assert made.conclusion[0].startswith("Share over fair share of cubic-1: ")
+    assert made.conclusion[1].startswith("Share over fair share of cubic-1 is ")
+    assert made.figure is not None
+    assert made.figure.caption.startswith("share over fair share of every group of flows over ")
+    assert made.table is not None
+    assert made.table.columns[1].name == "cubic-1: share over fair share"
+
+
+def test_a_share_is_told_in_per_cent_where_all_points_have_the_same_flows() -> None:
+    made = page_of(runs_of()).parts[0]
+    assert made.conclusion[0].startswith("Share of goodput of cubic-1 is ")
+    assert made.table is not None
+    assert made.table.columns[1].name == "cubic-1: share of goodput (%)"
+    assert not any("over fair share" in column.name for column in made.table.columns)
 
 
 def test_a_share_of_one_seed_is_undecided(shares: list[Run]) -> None:
     told, *_ = page_of(shares[::6], metrics=["share"], of="bbr3").parts[0].conclusion
-    assert told.startswith("share of goodput of bbr3: undecided at 4 points.")
+    assert told.startswith("Share of goodput of bbr3: undecided at 4 points.")
 
 
 def test_a_share_beside_a_call_has_no_equal_one(house: list[Run]) -> None:
@@ -421,5 +445,5 @@ def test_a_share_beside_a_call_has_no_equal_one(house: list[Run]) -> None:
 
 def test_a_table_has_what_is_asked_for_at_every_point(shares: list[Run]) -> None:
     (asked,) = tables(section(page_of(shares, metrics=["share"], of="bbr3"), "Metrics asked for"))
-    assert [column.name for column in asked.columns] == ["buffer", "bbr3: share of goodput"]
+    assert [column.name for column in asked.columns] == ["buffer", "bbr3: share of goodput (%)"]
     assert [row[0] for row in asked.rows] == ["0.25 BDP", "1 BDP", "2 BDP", "8 BDP"]

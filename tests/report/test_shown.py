@@ -12,12 +12,13 @@ from fullpipe.report.looks import of_flows
     [
         (-9.0, Interval(-12.0, -6.0, 0.95, "t"), 10.0, "bit/s", "goodput", "-90.0 % [-100, -60.0]"),
         (0.5, Interval(0.4, 0.6, 0.95, "t"), 3.8, "1", "call_score", "+0.5 [+0.4, +0.6]"),
-        (-0.1, None, 0.9, "1", "utilisation", "-0.1000"),
+        (-0.1, None, 0.9, "1", "utilisation", "-10.0 pp"),
         (-2e6, None, 0.0, "bit/s", "goodput", "-2.00"),
         (0.0, None, 0.0, "bit/s", "goodput", "0"),
-        (0.02, Interval(-0.05, 0.09, 0.95, "t"), 0.95, "1", "jain", "+0.0200 [-0.0500, +0.0500]"),
+        (0.02, Interval(-0.05, 0.09, 0.95, "t"), 0.95, "1", "jain", "+0.020 [-0.050, +0.050]"),
+        (0.0011, Interval(0.0008, 0.0015, 0.95, "t"), 0.0005, "1", "loss_rate", "+0.11 pp [+0.08, +0.15]"),
         (-0.5, Interval(-2.5, 1.5, 0.95, "t"), 2.0, "1", "call_score", "-0.5 [-1.0, +1.5]"),
-        (-0.1, Interval(-0.3, 0.1, 0.95, "t"), 1.0, "1", "utilisation", "-0.1000 [-0.3000, 0]"),
+        (-0.1, Interval(-0.3, 0.1, 0.95, "t"), 1.0, "1", "utilisation", "-10.0 pp [-30.0, 0]"),
     ],
 )
 def test_a_difference_is_a_share_unless_its_metric_is_one(

@@ -78,8 +78,8 @@ class Need:
         told = []
         if self.cycles < CYCLES:
             needed_s, measured_s = map(_seconds, (CYCLES * self.cycle_s, self.measured_s))
-            once = f"{self.cca} adapts once in {_seconds(self.cycle_s)}"
-            told.append(f"{once}, so that a mean takes {needed_s}, and {measured_s} are measured")
+            cycle = f"the cycle of {self.cca} is {_seconds(self.cycle_s)}"
+            told.append(f"{cycle}, and a mean needs three ({needed_s}), but {measured_s} are measured")
         if self.early_s > START_UP * self.measured_s:
             told.append(f"{_seconds(self.early_s)} of the {_seconds(self.measured_s)} measured are start-up")
         return "; ".join(told)
@@ -188,6 +188,14 @@ def shortfall(points: Sequence[Mapping[str, Any]], runs: Sequence[Run]) -> str |
     some = f"{len(short)} of {len(places)} points {verb}" if len(places) > 1 else "the run is"
     at = f", where {where}" if where else ""
     return f"{some} too short for means{at}: {short[worst]}; {_advice(runs[firsts[worst]], short[worst])}"
+
+
+def warnings_of(runs: Sequence[Run]) -> list[str]:
+    """The sentence of `shortfall` as a warning below a conclusion; nothing if all runs are long enough."""
+    from fullpipe.analysis.points import points_of  # here: `shortfall` is given its points
+
+    told = shortfall(points_of(runs), runs) if runs else None
+    return [f"Warning: {told}."] if told else []
 
 
 def _advice(run: Run, of: Need) -> str:

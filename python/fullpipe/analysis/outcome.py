@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 import polars as pl
@@ -11,7 +11,7 @@ from fullpipe.analysis.metrics import BY_NAME
 from fullpipe.analysis.metrics.groups import TOTALS
 from fullpipe.analysis.metrics.headlines import leading
 from fullpipe.analysis.over_seeds import paths_of
-from fullpipe.analysis.shown import mean_shown, point_shown, unit_shown
+from fullpipe.analysis.shown import mean_shown, metric_shown, point_shown, unit_shown
 from fullpipe.scenario.labels import Labels
 
 MOST = 5
@@ -39,13 +39,12 @@ def outcome(means: pl.DataFrame, asked: Sequence[str] = (), labels: Labels | Non
     several = known.select(paths).n_unique() > 1 if paths else False
     subjects = list(_subjects(known, asked))
     if several:
-        every = (_extremes(known, paths, *subject, labels) for subject in subjects[:MOST])
-        return [_begun(sentence) for sentence in every if sentence]
+        told = [_extremes(known, paths, *subject, labels) for subject in subjects[:MOST]]
+        return [sentence for sentence in told if sentence]
     by_metric: dict[str, list[str]] = {}
     for metric, of in subjects:
         by_metric.setdefault(metric, []).append(of)
-    told = [_of_point(known, metric, groups) for metric, groups in list(by_metric.items())[:MOST]]
-    return [_begun(sentence) for sentence in told]
+    return [_of_point(known, metric, groups) for metric, groups in list(by_metric.items())[:MOST]]
 
 
 def _with_groups(known: pl.DataFrame) -> pl.DataFrame:
@@ -62,8 +61,14 @@ def _with_groups(known: pl.DataFrame) -> pl.DataFrame:
     return known.with_columns(of=of)
 
 
-def _begun(sentence: str) -> str:
-    return f"{sentence[0].upper()}{sentence[1:]}"
+def begun(sentence: str) -> str:
+    """A sentence with a capital letter, unless its first word is a name with digits.
+
+    >>> begun("mean RTT rises."), begun("p95 RTT rises.")
+    ('Mean RTT rises.', 'p95 RTT rises.')
+    """
+    has_digits = any(letter.isdigit() for letter in sentence.partition(" ")[0])
+    return sentence if has_digits else f"{sentence[0].upper()}{sentence[1:]}"
 
 
 def _subjects(known: pl.DataFrame, asked: Sequence[str]) -> Iterator[tuple[str, str]]:
@@ -98,40 +103,53 @@ def _of_point(known: pl.DataFrame, metric: str, groups: Sequence[str]) -> str:
     """The means of a metric of several groups at one point."""
     named = BY_NAME[metric].label or metric
     parts = [
-        f"{mean_shown(row, unit_shown(row['unit']))} for {of}"
+        f"{mean_shown(row, unit_shown(row['unit'], metric))} for {of}"
         for of in groups[:_MOST_GROUPS]
         for row in _rows_of(known, metric, of)[:1]
     ]
     more = f" ({len(groups) - _MOST_GROUPS} more in the table)" if len(groups) > _MOST_GROUPS else ""
     *first, last = parts
     listed = f"{', '.join(first)} and {last}" if first else last
-    return f"{named} is {listed}{more}."
+    return begun(f"{named} is {listed}{more}.")
 
 
 def _extremes(known: pl.DataFrame, paths: Sequence[str], metric: str, of: str, labels: Labels | None) -> str:
-    """The points where a metric is highest and lowest, and the number of points that may equal these."""
-    rows = sorted(_rows_of(known, metric, of), key=lambda row: row["mean"])
-    if len(rows) < 2:
-        return ""
-    named, unit = f"{BY_NAME[metric].label or metric} of {of}", unit_shown(rows[0]["unit"])
-    least, most = rows[0], rows[-1]
+    rows = _rows_of(known, metric, of)
+
+    def place(row: Mapping[str, Any]) -> str:
+        return ", ".join(point_shown({path: row[path] for path in paths}, labels))
+
+    return extremes(rows, metric, of, place) if len(rows) > 1 else ""
+
+
+def extremes(rows: _Rows, metric: str, of: str, place: Callable[[Mapping[str, Any]], str]) -> str:
+    """Say where a metric is highest and lowest, and how many points may equal these.
+
+    Args:
+        rows: Means of a metric of one group or link, at least one, as `over_seeds` gives them.
+        metric: Its name.
+        of: Name of the group or link.
+        place: Names the point of a row.
+    """
+    least, *_, most = sorted((*rows, rows[0]), key=lambda row: row["mean"])
+    unit = unit_shown(least["unit"], metric)
     low, high = (mean_shown(row, unit) for row in (least, most))
+    named = metric_shown(metric, of)
     if least["mean"] == most["mean"]:
-        return f"{named} is {low} at all {len(rows)} points."
-    if _ends(least)[1] >= _ends(most)[0] and min(least["n"], most["n"]) > 1:
-        return f"{named} is {low} to {high} over {len(rows)} points, and these intervals overlap."
-    at_most, at_least = (_place(row, paths, rows, labels) for row in (most, least))
-    return f"{named} is highest at {at_most}: {high}; lowest at {at_least}: {low}."
+        return begun(f"{named} is {low}{f' at all {len(rows)} points' if len(rows) > 1 else ''}.")
+    if ends(least)[1] >= ends(most)[0] and min(least["n"], most["n"]) > 1:
+        return begun(f"{named} is {low} to {high} over {len(rows)} points, and these intervals overlap.")
+    at_most, at_least = (f"{place(row)}{_alike(row, rows)}" for row in (most, least))
+    return begun(f"{named} is highest at {at_most}: {high}; lowest at {at_least}: {low}.")
 
 
-def _place(row: Mapping[str, Any], paths: Sequence[str], rows: _Rows, labels: Labels | None) -> str:
-    """A point in words, with the number of others that may be equal to it."""
-    low, high = _ends(row)
-    others = sum(_ends(one)[0] <= high and low <= _ends(one)[1] for one in rows) - 1
-    point = ", ".join(point_shown({path: row[path] for path in paths}, labels))
-    return point if not others else f"{point} ({others} other point{'s' if others > 1 else ''} may be equal)"
+def _alike(row: Mapping[str, Any], rows: _Rows) -> str:
+    """The number of other points that may be equal to one: their intervals overlap."""
+    low, high = ends(row)
+    others = sum(ends(one)[0] <= high and low <= ends(one)[1] for one in rows) - 1
+    return f" ({others} other point{'s' if others > 1 else ''} may be equal)" if others else ""
 
 
-def _ends(row: Mapping[str, Any]) -> tuple[float, float]:
+def ends(row: Mapping[str, Any]) -> tuple[float, float]:
     """The ends of an interval; of one seed, or of equal runs, the mean twice."""
     return (row["mean"], row["mean"]) if row["alike"] or row["low"] is None else (row["low"], row["high"])

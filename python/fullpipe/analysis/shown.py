@@ -20,24 +20,62 @@ _SHOWN = {
     "bit/s": ("Mbit/s", 1e-6, 2),
     "bit/s²": ("Gbit/s²", 1e-9, 3),
     "s": ("ms", 1e3, 2),
-    "1": ("", 1.0, 4),
+    "1": ("", 1.0, 2),
 }
+_PERCENT, POINTS = ("%", 100.0, 1), "pp"
+"""Unit, scale and decimals of parts of a whole, and the unit of their differences: percentage points."""
+_RELATIVE = ("bit/s", "bit/s²", "s")
+"""Units of which differences are in per cent of the reference: rates and times."""
 _MOST_MORE = 4
 """Decimals of a width beyond those of its metric."""
 
 
-def unit_shown(unit: str) -> str:
-    """The unit in which a quantity is shown."""
-    return _SHOWN.get(unit, (unit, 1.0, 0))[0]
+def _form(unit: str, metric: str) -> tuple[str, float, int]:
+    """Unit, scale and decimals in which values are shown."""
+    measure = BY_NAME.get(metric)
+    shown, scale, digits = _PERCENT if measure and measure.is_percent else _SHOWN.get(unit, (unit, 1.0, 0))
+    own = measure.digits if measure else None
+    return shown, scale, digits if own is None else own
 
 
-def shown_in(name: str, unit: str) -> tuple[float, str]:
+def unit_shown(unit: str, metric: str = "") -> str:
+    """The unit in which a quantity is shown.
+
+    >>> unit_shown("1", "loss_rate"), unit_shown("1", "jain"), unit_shown("s")
+    ('%', '', 'ms')
+    """
+    return _form(unit, metric)[0]
+
+
+def is_relative(unit: str, metric: str, reference: float, margin: Margin | None = None) -> bool:
+    """Whether differences are in per cent of the reference: of rates and times whose margin is a share.
+
+    Differences of parts of a whole, scores and counts are in the unit of the metric.
+
+    Args:
+        unit: The base unit.
+        metric: Name of the metric, if it has one.
+        reference: Mean of the reference, in the base unit.
+        margin: The margin that was stated; left out or empty, that of the metric.
+    """
+    known = margin if margin and (margin.relative or margin.absolute) else None
+    known = known or (BY_NAME[metric].margin if metric in BY_NAME else None)
+    return unit in _RELATIVE and bool(reference) and (known is None or bool(known.relative))
+
+
+def difference_unit_shown(unit: str, metric: str = "") -> str:
+    """The unit of differences that are not relative: percentage points for parts of a whole."""
+    shown = unit_shown(unit, metric)
+    return POINTS if shown == _PERCENT[0] else shown
+
+
+def shown_in(name: str, unit: str, metric: str = "") -> tuple[float, str]:
     """What values of a metric are multiplied with to be shown, and how the axis of a figure is called.
 
-    >>> shown_in("goodput", "bit/s")
-    (1e-06, 'goodput (Mbit/s)')
+    >>> shown_in("goodput", "bit/s"), shown_in("loss", "1", "loss_rate")
+    ((1e-06, 'goodput (Mbit/s)'), (100.0, 'loss (%)'))
     """
-    shown, scale, _ = _SHOWN.get(unit, (unit, 1.0, 0))
+    shown, scale, _ = _form(unit, metric)
     return scale, f"{name} ({shown})" if shown else name
 
 
@@ -48,7 +86,7 @@ def axis_shown(metric: str, of: str = "") -> tuple[float, str]:
     (1000.0, 'median page load time of readers (ms)')
     """
     named, unit = metric_shown(metric, of), BY_NAME[metric].unit
-    scale, label = shown_in(named, unit)
+    scale, label = shown_in(named, unit, metric)
     return scale, named if unit in _COUNTED else label
 
 
@@ -78,6 +116,8 @@ def number_shown(value: float | None, unit: str, metric: str = "") -> str:
 
     >>> number_shown(0.0405, "s"), number_shown(4.3935, "1", "call_score")
     ('40.50', '4.4')
+    >>> number_shown(0.0004, "1", "loss_rate")
+    '0.04'
     """
     scale, digits = scale_and_digits(unit, metric)
     return "-" if value is None else f"{value * scale:,.{digits}f}"
@@ -106,9 +146,7 @@ def _are_told(texts: Sequence[str]) -> bool:
 
 def scale_and_digits(unit: str, metric: str) -> tuple[float, int]:
     """What a value is multiplied with to be shown, and its decimals."""
-    _, scale, digits = _SHOWN.get(unit, (unit, 1.0, 0))
-    own = BY_NAME[metric].digits if metric in BY_NAME else None
-    return scale, digits if own is None else own
+    return _form(unit, metric)[1:]
 
 
 def mean_shown(row: Mapping[str, Any], unit: str = "") -> str:
@@ -126,18 +164,25 @@ def mean_shown(row: Mapping[str, Any], unit: str = "") -> str:
 
 
 def difference_shown(
-    difference: float, interval: Interval | None, reference: float, unit: str, metric: str = ""
+    difference: float,
+    interval: Interval | None,
+    reference: float,
+    unit: str,
+    metric: str = "",
+    margin: Margin | None = None,
 ) -> str:
-    """A difference with its interval: as a share of the reference, or in its unit.
+    """A difference with its interval: in per cent of the reference if `is_relative`, else in its unit.
 
-    It is in its unit if the reference is zero, and for metrics whose margin is no share, as those that are
-    shares or scores themselves. The interval is truncated at the bounds of the metric, such as -100 %.
+    The interval is truncated at the bounds of the metric, such as -100 %.
 
     >>> difference_shown(1e6, None, 10e6, "bit/s"), difference_shown(1.16, None, 3.2, "1", "call_score")
     ('+10.0 %', '+1.2')
+    >>> difference_shown(0.0011, None, 0.0005, "1", "loss_rate")
+    '+0.11 pp'
     """
-    is_share = bool(reference) and not (metric in BY_NAME and not BY_NAME[metric].margin.relative)
+    is_share = is_relative(unit, metric, reference, margin)
     scale, digits = scale_and_digits(unit, metric)
+    told = "%" if is_share else POINTS if difference_unit_shown(unit, metric) == POINTS else ""
 
     def text(value: float) -> str:
         if not is_share:
@@ -147,13 +192,14 @@ def difference_shown(
 
     within = interval and interval.clipped(*bounds_of_difference(metric, reference))
     ends = f" [{text(within.low)}, {text(within.high)}]" if within else ""
-    return f"{text(difference)}{' %' if is_share else ''}{ends}"
+    return f"{f'{text(difference)} {told}'.rstrip()}{ends}"
 
 
 def margin_shown(margin: Margin, unit: str, metric: str = "") -> str:
     """A margin in the unit in which its quantity is shown."""
     parts = [f"{100 * margin.relative:g} %"] if margin.relative else []
-    absolute = [number_shown(margin.absolute, unit, metric)] if margin.absolute else []
+    points = POINTS if difference_unit_shown(unit, metric) == POINTS else ""
+    absolute = [f"{number_shown(margin.absolute, unit, metric)} {points}".rstrip()] if margin.absolute else []
     return ", ".join([*parts, *absolute]) or "0"
 
 

@@ -11,13 +11,11 @@ import polars as pl
 
 from fullpipe import files
 from fullpipe.analysis.bounds import bounds_of_difference
-from fullpipe.analysis.shown import axis_shown, metric_shown
+from fullpipe.analysis.length import warnings_of
+from fullpipe.analysis.shown import axis_shown, is_relative, metric_shown
 from fullpipe.cli.asked import read_scenario
 from fullpipe.cli.output import echo
-from fullpipe.cli.shown import (
-    point_shown,
-    shown_in,
-)
+from fullpipe.cli.shown import point_shown
 from fullpipe.errors import ScenarioError
 from fullpipe.report import basis
 from fullpipe.report.files import file_of
@@ -89,7 +87,7 @@ def write(
     content = stored.told(found) | file_of([one.to_dict() for one in found], command)
     shown = file_of([_headed(one, names) for one in found], command)
     content |= {"title": shown["title"], "question": shown["question"]}
-    content |= {"conclusion": conclusion(found, asked, names=names)}
+    content |= {"conclusion": conclusion(found, asked, names=names), "warnings": warnings_of(runs)}
     content |= basis.as_json(basis.basis_of(runs))
     files.write(file, (json.dumps(content, indent=1, allow_nan=False) + "\n").encode())
 
@@ -126,8 +124,8 @@ def _label(each: VariantComparison, row: Finding, found: Sequence[VariantCompari
 def _in_unit(row: Finding) -> dict[str, float | None]:
     """The difference, its interval within the bounds of the metric, and the margin: as shares of the
     reference in %, or in the unit shown."""
-    said, scale = row.assessment, shown_in(row.metric, row.unit)[0]
-    factor = 100 / abs(row.reference) if row.reference and _is_relative(row) else scale
+    said, scale = row.assessment, axis_shown(row.metric)[0]
+    factor = 100 / abs(row.reference) if is_relative(row.unit, row.metric, row.reference) else scale
     interval = said.interval and said.interval.clipped(*bounds_of_difference(row.metric, row.reference))
     return {
         "difference": said.difference * factor,
@@ -137,12 +135,7 @@ def _in_unit(row: Finding) -> dict[str, float | None]:
     }
 
 
-def _is_relative(row: Finding) -> bool:
-    """Whether differences are shown in %: of rates and times, which have a unit, and not of shares."""
-    return row.unit in ("bit/s", "s")
-
-
 def _axis_label(row: Finding) -> str:
-    if _is_relative(row):
+    if is_relative(row.unit, row.metric, row.reference):
         return f"{metric_shown(row.metric)} (% of the reference)"
     return axis_shown(row.metric)[1]

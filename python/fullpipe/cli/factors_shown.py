@@ -132,7 +132,7 @@ def _told(grid: Grid) -> Grid:
 
 def _about(row: Row, labels: Labels) -> list[str]:
     subject = row.subject
-    unit = unit_shown(subject.unit)
+    unit = unit_shown(subject.unit, subject.metric)
     name = f"{subject.name}{f', {unit}' if unit and unit != '1' else ''}"
     planned = f"family {row.family}, declared beforehand" if row.is_planned else ""
     return [part for part in (name, *point_shown(subject.point, labels), planned) if part]

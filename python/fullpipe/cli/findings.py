@@ -67,7 +67,7 @@ def _headings(findings: Sequence[Finding], names: Names) -> list[str]:
 
 
 def _row(found: Finding, place: str) -> Row:
-    of, unit = (found.unit, found.metric), unit_shown(found.unit)
+    of, unit = (found.unit, found.metric), unit_shown(found.unit, found.metric)
     unfinished: Sequence[str] = ()
     if found.left_out and (found.left_out.reference.unfinished or found.left_out.other.unfinished):
         sides = (found.left_out.reference, found.left_out.other)

@@ -104,7 +104,7 @@ def _table(parts: Sequence[pl.DataFrame]) -> Any:
     for metric, unit in units.items():
         cells = [column.get(metric, {}) for column in columns]
         if any(cell.get("value") is not None or cell.get("unfinished") for cell in cells):
-            made.add_row(metric, unit_shown(unit), *map(_cell, cells))
+            made.add_row(metric, unit_shown(unit, metric), *map(_cell, cells))
     return made
 
 

@@ -52,5 +52,5 @@ def _mode(mode: Mode, n: int, row: Mapping[str, Any]) -> str:
     share, low, high = (100 * part for part in (mode.runs / n, mode.share.low, mode.share.high))
     within = mode.interval.clipped(*bounds_of(row["metric"]))
     mean, *ends = (number_shown(v, *of) for v in (mode.mean, within.low, within.high))
-    about = f"{mean} [{', '.join(ends)}] {unit_shown(row['unit'])}".rstrip()
+    about = f"{mean} [{', '.join(ends)}] {unit_shown(row['unit'], row['metric'])}".rstrip()
     return f"{about} in {share:.0f} % [{low:.0f}, {high:.0f}] of runs"

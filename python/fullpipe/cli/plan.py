@@ -143,7 +143,7 @@ def _remarks(rows: list[Planned]) -> Iterator[str]:
 
 def _numbers(row: Planned) -> Iterator[str]:
     subject = row.subject
-    unit = unit_shown(subject.unit)
+    unit = unit_shown(subject.unit, subject.metric)
     yield f"{number_shown(row.mean, subject.unit, subject.metric)} {unit}".rstrip()
     yield f"{100 * row.deviation / abs(row.mean):.1f} %"
     yield _count(row.seeds)

@@ -234,7 +234,8 @@ class _Axes:
 
     def neutral(self, subject: Subject) -> float | None:
         """The value that is neither much nor little, if it is the same in all runs."""
-        return neutral_of(subject.metric, self.values, self.groups_of(subject))
+        found = neutral_of(subject.metric, self.values, self.groups_of(subject))
+        return None if found is None else subject.scale * found
 
     def groups_of(self, subject: Subject) -> list[str]:
         """The groups that a metric is drawn of."""

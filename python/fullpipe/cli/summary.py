@@ -123,7 +123,7 @@ def shortened(found: pl.DataFrame, also: Sequence[str] = ()) -> tuple[pl.DataFra
         return found, []
     units = dict(found.select("metric", "unit").iter_rows())
     told = [
-        f"{metric} of {of} {by_group[of, metric][0]} {unit_shown(units[metric])}".rstrip()
+        f"{metric} of {of} {by_group[of, metric][0]} {unit_shown(units[metric], metric)}".rstrip()
         for of, metric in same
         if metric in HEADLINES and of not in TOTALS and any(d in by_group[of, metric][0] for d in "123456789")
     ]
@@ -206,7 +206,7 @@ def _headings(metrics: Sequence[str], form: Form) -> Iterator[str]:
             yield from (f"{name}_n", f"{name}_mean", f"{name}_low", f"{name}_high")
             yield from (f"{name}{end}" for end in (BEGAN, UNFINISHED) if name in TIMES)
         else:
-            unit = unit_shown(BY_NAME[name].unit)
+            unit = unit_shown(BY_NAME[name].unit, name)
             yield f"{name}\n{unit}" if unit and unit != "1" else name
 
 

@@ -47,4 +47,4 @@ def _wide(found: Known) -> str:
         share = 100 * found.modes.low.share.half_width
         return f"  {name}: two modes, whose probability is known to ±{share:.0f} points, not ±{100 * SHARE:g}"
     half, allowed = widths_shown((found.interval.half_width, found.allowed), unit, metric)
-    return f"  {name}: {' '.join(filter(None, [f'±{half}', unit_shown(unit)]))}, not ±{allowed}"
+    return f"  {name}: {' '.join(filter(None, [f'±{half}', unit_shown(unit, metric)]))}, not ±{allowed}"

@@ -269,6 +269,8 @@ class Part:
     question: str
     conclusion: Sequence[str]
     """One to five sentences."""
+    warnings: Sequence[str] = ()
+    """Sentences in a box below the conclusion: reasons to doubt it."""
     scope: str = ""
     """Runs, points, seeds and version."""
     command: str = ""
@@ -277,7 +279,7 @@ class Part:
     path: Figure | None = None
     """The network, drawn."""
     table: Table | None = None
-    """At most `ROWS` rows."""
+    """At most `ALL_ROWS` rows."""
     details: Sequence[Section] = ()
     """Everything else; a reader opens it."""
     repetition: Sequence[Block] = ()
@@ -292,8 +294,17 @@ class Part:
         return [block for block in (self.figure, self.path, self.table) if block]
 
 
-ROWS = 10
-"""Rows of the first table of a part."""
+ROWS, ALL_ROWS = 10, 12
+"""Rows of the first table of a part, and the most of which none is left to the details."""
+
+
+def rows_of(total: int) -> int:
+    """Return how many rows the first table has.
+
+    >>> rows_of(12), rows_of(13)
+    (12, 10)
+    """
+    return total if total <= ALL_ROWS else ROWS
 
 
 @dataclass(frozen=True)

@@ -9,55 +9,67 @@ from math import isnan
 from fullpipe.analysis.bounds import bounds_of_difference
 from fullpipe.analysis.points import short_names
 from fullpipe.analysis.shown import (
+    POINTS,
     axis_shown,
     difference_shown,
+    difference_unit_shown,
+    is_relative,
     margin_shown,
     metric_shown,
     number_shown,
     point_shown,
-    unit_shown,
 )
 from fullpipe.analysis.values import value_text
-from fullpipe.report.content import ROWS, Column, Difference, Figure, Forest, Table
-from fullpipe.report.text import left_out, listed
-from fullpipe.validation.compare.conclusion import weight
+from fullpipe.report.content import Column, Difference, Figure, Forest, Table, rows_of
+from fullpipe.report.text import folded, left_out, listed
 from fullpipe.validation.compare.finding import Finding, known
 
-_MOST_DRAWN, _MOST_NAMED = 12, 4
-"""Rows of the figure, and findings named that have none."""
+VERDICTS = "All verdicts"
+"""Heading of the section with all findings."""
+_MOST_NAMED = 4
+"""Findings named that the figure does not have."""
 
 
-def _chosen(findings: Sequence[Finding], most: int) -> list[Finding]:
-    """The findings that matter most, in their own order."""
-    kept = {id(each) for each in sorted(findings, key=weight)[:most]}
-    return [each for each in findings if id(each) in kept]
-
-
-def first_table(findings: Sequence[Finding]) -> Table:
-    """The findings that matter, at most `ROWS`."""
-    shown = _chosen(findings, ROWS)
-    total = len(findings)
-    note = (
-        f"The {len(shown)} findings of {total:,} that matter most; Details has all."
-        if len(shown) < total
-        else ""
+def _first(findings: Sequence[Finding], ranked: Sequence[Finding], most: int) -> list[Finding]:
+    """The first findings of a ranking: side by side, with all points of a subject in their own order."""
+    shown = ranked[:most]
+    own = {id(each): place for place, each in enumerate(findings)}
+    sides = list(dict.fromkeys(each.sides for each in findings))
+    firsts: dict[tuple[object, ...], int] = {}
+    for place, each in enumerate(shown):
+        firsts.setdefault((each.sides, each.kind, each.of, each.metric), place)
+    return sorted(
+        shown,
+        key=lambda each: (
+            sides.index(each.sides),
+            firsts[each.sides, each.kind, each.of, each.metric],
+            own[id(each)],
+        ),
     )
-    return replace(_table(shown, "Differences and verdicts", note), is_tight=True)
+
+
+def first_table(findings: Sequence[Finding], ranked: Sequence[Finding]) -> Table:
+    """The first findings of a ranking, as many as `rows_of` says."""
+    most, total = rows_of(len(findings)), len(findings)
+    note = folded(most, total, "findings", VERDICTS)
+    made = _table(_first(findings, ranked, most), findings, "Differences and verdicts", note)
+    return replace(made, is_tight=True)
 
 
 def whole_table(findings: Sequence[Finding], most: int) -> Table:
     """All findings, up to a budget."""
-    return _table(findings[:most], "All findings", left_out(most, len(findings), "rows"))
+    return _table(findings[:most], findings, "All findings", left_out(most, len(findings), "rows"))
 
 
-def _table(findings: Sequence[Finding], caption: str, note: str) -> Table:
+def _table(findings: Sequence[Finding], every: Sequence[Finding], caption: str, note: str) -> Table:
+    """A row per finding, with the columns that all findings of the part need."""
     paths = list(dict.fromkeys(path for each in findings for path in each.point))
     names = short_names(paths)
-    is_one = len({each.sides for each in findings}) == 1
-    has_one_reference = len({each.sides[0] for each in findings}) == 1
+    is_one = len({each.sides for each in every}) == 1
+    has_one_reference = len({each.sides[0] for each in every}) == 1
     first = findings[0].sides
     reference, other = first if is_one else (first[0] if has_one_reference else "reference", "variant mean")
-    has_cases, has_unfinished = any(each.case for each in findings), any(each.left_out for each in findings)
+    has_cases, has_unfinished = any(each.case for each in every), any(each.left_out for each in findings)
     columns = [
         *([Column("case")] if has_cases else []),
         *([] if is_one else [Column("variant")]),
@@ -104,9 +116,10 @@ def level_of(findings: Sequence[Finding]) -> str:
 
 def difference_of(found: Finding) -> str:
     """The difference with its unit and interval."""
-    text = difference_shown(found.difference, found.interval, found.reference, found.unit, found.metric)
-    unit = unit_shown(found.unit)
-    if "%" in text or not unit:
+    of = found.unit, found.metric
+    text = difference_shown(found.difference, found.interval, found.reference, *of, found.margin)
+    unit = difference_unit_shown(*of)
+    if unit in ("", POINTS) or is_relative(*of, found.reference, found.margin):
         return text
     value, bracket, interval = text.partition(" [")
     return f"{value} {unit}{bracket}{interval}"
@@ -126,17 +139,17 @@ def _verdict(found: Finding) -> str:
     return f"{found.decision} (about {found.seeds:,} seeds)" if found.seeds else found.decision
 
 
-def forest_of(findings: Sequence[Finding]) -> Figure | None:
-    """The differences that matter in multiples of their margins, which makes all metrics comparable.
+def forest_of(findings: Sequence[Finding], ranked: Sequence[Finding]) -> Figure | None:
+    """The first differences of a ranking in multiples of their margins, which makes all metrics comparable.
 
     Returns:
         None if no finding has a difference and a margin.
     """
-    drawable = [each for each in findings if each.allowed > 0 and not isnan(each.difference)]
+    drawable = [each for each in ranked if each.allowed > 0 and not isnan(each.difference)]
     if not drawable:
         return None
-    shown = _chosen(drawable, _MOST_DRAWN)
-    several = len({each.sides for each in shown}) > 1
+    shown = _first(findings, drawable, rows_of(len(drawable)))
+    several = len({each.sides for each in findings}) > 1
     rows = [_difference(each, several=several) for each in shown]
     caption = (
         f"Differences with {level_of(shown)} % intervals, as multiples of the margin (grey: within it);"
@@ -149,7 +162,7 @@ def forest_of(findings: Sequence[Finding]) -> Figure | None:
 
 def _not_drawn(findings: Sequence[Finding], drawable: int, shown: int) -> Iterator[str]:
     if shown < drawable:
-        yield f" The {shown} of {drawable:,} that matter most are drawn."
+        yield f" The first {shown} of {drawable:,} are drawn."
     left = [each for each in findings if not each.allowed > 0 and each.difference]
     names = [f"{metric_shown(each.metric, each.of)} ({each.decision})" for each in left[:_MOST_NAMED]]
     names += [f"{len(left) - _MOST_NAMED:,} more"] if len(left) > _MOST_NAMED else []

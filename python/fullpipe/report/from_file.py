@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
+from fullpipe.analysis.length import warnings_of
 from fullpipe.analysis.subjects import Subject
 from fullpipe.errors import FullpipeError, NoRunError
 from fullpipe.report import findings as shown
@@ -37,18 +38,18 @@ from fullpipe.report.said import HOW, summary, tally
 from fullpipe.report.text import counted, listed
 from fullpipe.runs import Run
 from fullpipe.scenario import Scenario
-from fullpipe.validation.compare.conclusion import MOST, conclusion, weight
+from fullpipe.validation.compare.conclusion import MOST, conclusion, ranked, weight
 from fullpipe.validation.compare.finding import Finding
 from fullpipe.validation.compare.sentence import placed
 from fullpipe.validation.compare.stored import comparisons_in, findings_in, with_names
 
 _TOP = (
-    *("kind", "title", "question", "verdict", "rows", "notes", "command", "versions", "basis"),
+    *("kind", "title", "question", "verdict", "rows", "notes", "warnings", "command", "versions", "basis"),
     *("format", "findings", "conclusion", "scenarios", "sides", "changed", "bulk", "factors"),
     "settings",
 )
 """Keys of a file that have a place of their own; all others are listed."""
-_OF_FILES = ("More findings", "All verdicts", "Metrics asked for", "Notes")
+_OF_FILES = ("More findings", shown.VERDICTS, "Metrics asked for", "Notes")
 """Details of runs that a file has itself."""
 _OF_TESTS = (
     *("test", "effect", "of", "metric", "unit", "point", "means", "difference", "interval", "statistic"),
@@ -123,6 +124,7 @@ def _part(
         worse = sorted((each for each in findings if each.decision == "regressed"), key=weight)
         told = [f"Verdict: {text_of(found.get('verdict'))}.", *map(placed, worse)]
     told = told or list(_of_rows(found, others))
+    order = ranked(made, [each.metric for each in asked])
     bulk = frozenset[int]().union(*(each.bulk for each in made))
     points = FindingPoints.of_findings(text_of(found.get("scenario") or found.get("title")), findings, bulk)
     has_cases = any(each.case for each in findings)
@@ -130,21 +132,22 @@ def _part(
         figures.over_points(points, budget.figures, lead(points, made))[0] if points and not has_cases else []
     )
     is_swept = points is not None and len(points.paths) > 1
-    first = drawn[0] if drawn and is_swept else shown.forest_of(findings) or forest_of(others)
+    first = drawn[0] if drawn and is_swept else shown.forest_of(findings, order) or forest_of(others)
     scenarios = _scenarios(found)
     notes = [text_of(note) for note in notes_of(found) if note]
     sections = [
         Section("More findings", [Items(told[MOST:])] if told[MOST:] else []),
-        Section("All verdicts", list(_verdicts(kind, every, budget))),
+        Section(shown.VERDICTS, list(_verdicts(kind, every, budget))),
         Section("Rows", [table_of(others, f"All rows of {kind}", budget.rows)] if others else []),
         *_of_values(points, [each for each in drawn if each is not first], budget, runs),
         Section("Notes", [Items(notes)] if notes else []),
     ]
     again = text_of(found["command"]) if found.get("command") else ""
-    table = shown.first_table(findings) if findings else None
+    table = shown.first_table(findings, order) if findings else None
     return Part(
         question or text_of(found.get("question") or f"What does {kind} say?"),
         told[:MOST],
+        warnings=_warnings(found, runs),
         scope=_scope(found, findings, runs),
         command=again if "\n" not in again else "",
         figure=first,
@@ -194,6 +197,12 @@ def _stored(found: Mapping[str, Any]) -> list[str]:
     """The conclusion of the file, if it has one."""
     told = found.get("conclusion")
     return [text_of(each) for each in told if each] if isinstance(told, list) else []
+
+
+def _warnings(found: Mapping[str, Any], runs: Sequence[Run]) -> list[str]:
+    """Warnings about runs that are at hand, or else those of the file."""
+    stored = found.get("warnings")
+    return warnings_of(runs) or ([text_of(each) for each in stored] if isinstance(stored, list) else [])
 
 
 def _of_rows(found: Mapping[str, Any], rows: Sequence[Row]) -> Iterator[str]:

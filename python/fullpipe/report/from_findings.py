@@ -62,6 +62,11 @@ class FindingPoints(Points):
         return self.frame
 
     @cached_property
+    def every_value(self) -> pl.DataFrame:
+        """See `Points`."""
+        return self.values
+
+    @cached_property
     def bulk(self) -> frozenset[int]:
         """See `Points`."""
         return self.known_bulk

@@ -52,6 +52,7 @@ def _part(part: Part, level: int) -> Iterator[str]:
     yield escaped(part.question)
     yield f"{mark} Conclusion"
     yield "\n".join(f"- {escaped(sentence)}" for sentence in part.conclusion)
+    yield from (f"> {escaped(sentence)}" for sentence in part.warnings)
     yield escaped(part.scope)
     if part.command:
         yield f"Repeat:\n\n{_code(part.command)}"

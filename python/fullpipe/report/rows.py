@@ -85,9 +85,8 @@ def _cell(row: Row, key: str) -> str:
     value, unit, metric = row.get(key), str(row.get("unit") or ""), str(row.get("metric") or "")
     if value is None:
         return "-"
-    if key == "metric" and unit_shown(unit):
-        shown = unit_shown(unit)
-        return f"{value}, {shown}" if shown != "1" else str(value)
+    if key == "metric":
+        return ", ".join(filter(None, [text_of(value), unit_shown(unit, metric)]))
     if key == "difference" and is_real(value):
         return difference_shown(float(value), interval_of(row), reference_of(row), unit, metric)
     if key == _UNFINISHED and isinstance(value, Mapping):

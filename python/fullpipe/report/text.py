@@ -36,6 +36,15 @@ def counted(number: int, thing: str) -> str:
     return f"{number:,} {thing}{'' if number == 1 else 's'}"
 
 
+def folded(shown: int, total: int, things: str, where: str) -> str:
+    """Say how many are folded in the details; nothing if all are shown.
+
+    >>> folded(10, 56, "findings", "All verdicts")
+    '46 more findings are in Details, under All verdicts.'
+    """
+    return f"{total - shown:,} more {things} are in Details, under {where}." if shown < total else ""
+
+
 def left_out(shown: int, total: int, things: str, where: str = "") -> str:
     """Say how many are left out; nothing if all are shown.
 

@@ -58,6 +58,7 @@ def _counted(name: str, unit: str, what: str, times_s: _Times, column: str) -> t
             column,
             label=f"share of {what} unfinished",
             bounds=PART,
+            is_percent=True,
         ),
     )
 
@@ -177,6 +178,7 @@ OF_APPLICATIONS = (
         "videos.stalled_s",
         label="share of time in stalls",
         bounds=PART,
+        is_percent=True,
     ).leads(View.NOWHERE, rank=3),
     Measure(
         "video_rate",

@@ -15,6 +15,8 @@ def _of_link(
     column: str,
     label: str = "",
     bounds: Bounds = NO_LESS_THAN_0,
+    *,
+    is_percent: bool = False,
 ) -> LinkMeasure:
     return LinkMeasure(
         name,
@@ -26,6 +28,7 @@ def _of_link(
         f"links_summary.{column}",
         label=label,
         bounds=bounds,
+        is_percent=is_percent,
     )
 
 
@@ -38,6 +41,7 @@ LINK_MEASURES = (
         "share of the time in which it sent, at its own rate, not that of a shaper in its queue",
         "utilisation",
         bounds=PART,
+        is_percent=True,
     ).leads(View.COMPARISON | View.REPORT, rank=10),
     LinkMeasure(
         "shaper_rate",
@@ -60,6 +64,7 @@ LINK_MEASURES = (
         "links_summary.forwarded_bytes",
         event="its queue shapes or polices",
         label="utilisation of the shaper",
+        is_percent=True,
     ).leads(View.REPORT),
     _of_link(
         "sojourn_mean",
@@ -98,6 +103,8 @@ LINK_MEASURES = (
         "links_summary.dropped_packets",
         label="share of packets dropped",
         bounds=PART,
+        is_percent=True,
+        digits=2,
     ).leads(View.REPORT),
     _of_link("marked", "packets", "", PACKETS, "marked by the queue", "marked_packets", "packets marked"),
 )

@@ -48,6 +48,8 @@ class Shown:
     """When it is told of a flow or link, the smallest first: what its users notice first; 0: it is not."""
     instead_of: str = ""
     """The metric without whose value alone it is shown."""
+    is_percent: bool = False
+    """Whether it is a part of a whole, shown in per cent; its differences are in percentage points."""
 
     def leads(self, views: View, rank: int = 0, instead_of: str = "") -> Self:
         """Return the same metric, shown in these views."""

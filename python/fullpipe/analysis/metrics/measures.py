@@ -215,6 +215,7 @@ MEASURES = (
         is_of_one_way=True,
         label="share of goodput",
         bounds=PART,
+        is_percent=True,
         neutral="equal_share",
     ).leads(View.TABLE | View.REPORT),
     Measure(
@@ -228,6 +229,7 @@ MEASURES = (
         label="equal share",
         is_of_one_way=True,
         bounds=PART,
+        is_percent=True,
     ),
     Measure(
         "share_ratio",
@@ -264,6 +266,7 @@ MEASURES = (
         is_of_one_way=True,
         label="Jain's index",
         bounds=PART,
+        digits=3,
     ).leads(EVERYWHERE),
     Measure(
         "starved",
@@ -400,6 +403,8 @@ MEASURES = (
         is_of_connections=True,
         label="share of data packets dropped",
         bounds=PART,
+        is_percent=True,
+        digits=2,
     ).leads(EVERYWHERE),
     _summed(
         "retransmitted",
@@ -421,6 +426,8 @@ MEASURES = (
         is_of_connections=True,
         label="share of packets retransmitted",
         bounds=PART,
+        is_percent=True,
+        digits=2,
     ).leads(View.TABLE | View.REPORT | View.FIGURE | View.SENTENCE, instead_of="dropped_share"),
     Measure(
         "loss_rate",
@@ -434,6 +441,8 @@ MEASURES = (
         is_of_connections=True,
         label="share of packets marked lost",
         bounds=PART,
+        is_percent=True,
+        digits=2,
     ).leads(View.COMPARISON | View.REPORT),
     Measure(
         "marking_rate",
@@ -446,6 +455,8 @@ MEASURES = (
         is_of_connections=True,
         label="share of packets marked",
         bounds=PART,
+        is_percent=True,
+        digits=2,
     ),
     Measure(
         "power",

@@ -86,6 +86,9 @@ class Writer:
         yield f'<h{level}>Conclusion</h{level}><ul class="conclusion">'
         yield from (f"<li>{shown(sentence)}</li>" for sentence in part.conclusion)
         yield "</ul>"
+        if part.warnings:
+            told = "".join(f"<p>{shown(sentence)}</p>" for sentence in part.warnings)
+            yield f'<div class="warning" role="note">{told}</div>'
         if part.scope:
             yield f'<p class="scope">{shown(part.scope)}</p>'
         if part.command:

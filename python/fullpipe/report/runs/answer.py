@@ -6,9 +6,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from fullpipe.analysis.length import shortfall
+from fullpipe.analysis.length import warnings_of
 from fullpipe.analysis.metrics.headlines import RANKED, names_in
 from fullpipe.analysis.metrics.measure import View
+from fullpipe.analysis.outcome import begun, ends, extremes
 from fullpipe.analysis.over_seeds import are_equal_over_seeds
 from fullpipe.analysis.regions import region
 from fullpipe.analysis.shown import (
@@ -22,12 +23,12 @@ from fullpipe.analysis.shown import (
 from fullpipe.analysis.unanswered import unanswered
 from fullpipe.analysis.values import value_text
 from fullpipe.report.budget import Budget
-from fullpipe.report.content import ROWS, Column, Table
-from fullpipe.report.runs.points import SHARE, Points
+from fullpipe.report.content import Column, Table, rows_of
+from fullpipe.report.runs.points import EQUAL_SHARE, SHARE, SHARE_RATIO, Points
 from fullpipe.report.runs.tables import by_row, headed
 from fullpipe.report.runs.verdicts import Comparisons, by_sides, sentences
 from fullpipe.report.said import tally
-from fullpipe.report.text import counted, left_out, listed
+from fullpipe.report.text import counted, folded, left_out, listed
 from fullpipe.validation.compare import Comparison, Finding, VariantComparison
 from fullpipe.validation.compare.conclusion import MOST, conclusion
 
@@ -49,12 +50,10 @@ def answer(found: Points, made: Comparisons) -> tuple[list[str], list[str]]:
     """The conclusion, and all that can be said besides.
 
     Metrics that are asked for come first, then what variants change, then which point has most and least of
-    the metrics that lead. Warnings follow the first sentence.
+    the metrics that lead.
     """
-    warnings = list(_warnings(found))
     told = list(dict.fromkeys(_told(found, made)))
-    room = max(1, MOST - len(warnings))
-    return [*told[:1], *warnings, *told[1:room]], told[room:]
+    return told[:MOST], told[MOST:]
 
 
 def lead(found: Points, made: Sequence[Comparison]) -> _Subject | None:
@@ -71,8 +70,8 @@ def lead(found: Points, made: Sequence[Comparison]) -> _Subject | None:
     if entry is None:
         return None
     is_shared = len(found.telling) > 1 and set(found.telling.values()) == {"goodput"}
-    if is_shared and not changed and found.means_of(SHARE, entry):
-        return SHARE, entry
+    if is_shared and not changed and found.means_of(found.sharing, entry):
+        return found.sharing, entry
     return found.telling[entry], entry
 
 
@@ -90,6 +89,8 @@ def _told(found: Points, made: Comparisons) -> Iterator[str]:
         return
     leading = lead(found, made)
     if leading and not made:
+        if leading[0] == SHARE_RATIO:
+            yield from _against_even(found, leading[0], _named(found, leading[1]))
         yield from _extremes(found, *leading)
         if not found.paths:
             for entry, metric in found.telling.items():
@@ -103,16 +104,14 @@ def _told(found: Points, made: Comparisons) -> Iterator[str]:
             yield from _extremes(found, metric, of)
 
 
-def _warnings(found: Points) -> Iterator[str]:
-    """Metrics without a value, runs that are too short for means, and seeds that change nothing."""
+def warnings(found: Points) -> Iterator[str]:
+    """Runs that are too short for means, metrics without a value, and seeds that change nothing."""
+    yield from warnings_of(found.runs)
     known = {*found.values.drop_nulls("value")["metric"].to_list()}
     missing = unanswered(found.metrics, known)
     if missing:
         first = f"{missing[0][0].upper()}{missing[0][1:]}"
         yield f"{first}." if len(missing) == 1 else f"{first}; {len(missing) - 1} more have none either."
-    short = shortfall(found.points, found.runs)
-    if short:
-        yield f"Warning: {short}."
     if are_equal_over_seeds(list(zip(found.points, found.runs, strict=True))):
         yield "All seeds gave the same run, so no mean has an interval: nothing is random there."
 
@@ -152,13 +151,13 @@ def _one_by_one(sides: str, metric: str, of: str, rows: Sequence[_Row]) -> Itera
         parts.append(
             f"{verdict} {listed(at)}" if len(rows) <= _MOST_POINTS else f"{verdict} at {count} points"
         )
-    yield f"{metric_shown(metric, of)}, {sides}: {'; '.join(parts)}."
+    yield begun(f"{metric_shown(metric, of)}, {sides}: {'; '.join(parts)}.")
 
 
 def _means(point: Mapping[str, Any], row: Finding) -> str:
     reference, other = (number_shown(mean, row.unit, row.metric) for mean in (row.reference, row.other))
     means = f"{reference} to {other}"
-    unit = unit_shown(row.unit) if row.unit != "1" else ""
+    unit = unit_shown(row.unit, row.metric)
     where = f"at {', '.join(point_shown(point))} " if point else ""
     return f"{where}({f'{means} {unit}'.rstrip()}{_unfinished(row)})"
 
@@ -232,14 +231,15 @@ def _verdicts(rows: Sequence[_Row]) -> list[tuple[str, int]]:
 
 def _against_even(found: Points, metric: str, of: str) -> Iterator[str]:
     """Points where a group has more or less than a fair share, by its interval."""
-    if metric != SHARE:
+    if metric not in (SHARE, SHARE_RATIO):
         return
     at = list(_at_points(found, metric, found.entries.get(of, of)))
-    even = [found.equal_share(row) for _, row in at]
+    even = [found.equal_share(row) if metric == SHARE else 1.0 for _, row in at]
     if None in even or not at:
         return
     sides = [_side(row, share or 0.0) for (_, row), share in zip(at, even, strict=True)]
-    named = f"its fair share of {even[0]:.3g}" if len({*even}) == 1 else "its fair share"
+    fair = f" of {number_shown(even[0], '1', EQUAL_SHARE)} {unit_shown('1', EQUAL_SHARE)}"
+    named = f"its fair share{fair if metric == SHARE and len({*even}) == 1 else ''}"
     points = [point for point, _ in at]
     told = []
     for side, word in ((1, "more than"), (-1, "less than")):
@@ -252,47 +252,23 @@ def _against_even(found: Points, metric: str, of: str) -> Iterator[str]:
     rest = sides.count(0)
     why = " (95 % intervals exclude it)" if told else ""
     told += [f"undecided at {'the other ' if told else ''}{counted(rest, 'point')}"] if rest else []
-    yield f"{metric_shown(metric, of)}: {'; '.join(told)}{why}."
+    yield begun(f"{metric_shown(metric, of)}: {'; '.join(told)}{why}.")
 
 
 def _side(row: Mapping[str, Any], even: float) -> int:
     """1 above, -1 below, 0 undecided: one seed decides nothing, and of equal seeds the mean counts."""
     if row["n"] < 2:
         return 0
-    low, high = _ends(row)
+    low, high = ends(row)
     return 1 if low > even else -1 if high < even else 0
 
 
 def _extremes(found: Points, metric: str, group: str | int) -> Iterator[str]:
-    """The points with the largest and the smallest mean of a metric of a group or link, or an entry."""
-    of = _named(found, group)
+    """The points where a metric of a group or link, or of an entry, is highest and lowest."""
     key = group if isinstance(group, int) else found.entries.get(group, group)
-    told = sorted(found.means_of(metric, key), key=lambda row: row["mean"])
-    if not told:
-        return
-    unit = unit_shown(told[0]["unit"])
-    least, most = told[0], told[-1]
-    low, high = (mean_shown(row, unit) for row in (least, most))
-    if least["mean"] == most["mean"]:
-        yield f"{metric_shown(metric, of)}: {low}."
-    elif _ends(least)[1] >= _ends(most)[0] and min(least["n"], most["n"]) > 1:
-        yield f"{metric_shown(metric, of)}: {low} to {high}, which may be chance: their intervals overlap."
-    else:
-        at = [_told_with_its_like(found, row, told) for row in (most, least)]
-        yield f"{metric_shown(metric, of)}: highest {high} at {at[0]}, lowest {low} at {at[1]}."
-
-
-def _ends(row: Mapping[str, Any]) -> tuple[float, float]:
-    """The ends of an interval; of one seed, or of equal runs, the mean twice."""
-    return (row["mean"], row["mean"]) if row["alike"] or row["low"] is None else (row["low"], row["high"])
-
-
-def _told_with_its_like(found: Points, row: Mapping[str, Any], rows: Sequence[Mapping[str, Any]]) -> str:
-    """A point, and how many others may well be equal to it: their intervals overlap."""
-    low, high = _ends(row)
-    like = [one for one in rows if _ends(one)[0] <= high and low <= _ends(one)[1]]
-    others = len(like) - 1
-    return f"{found.told(row)}" + (f" ({counted(others, 'other point')} may be equal)" if others else "")
+    rows = found.means_of(metric, key)
+    if rows:
+        yield extremes(rows, metric, _named(found, group), found.told)
 
 
 def by_group(found: Points, budget: Budget) -> Table | None:
@@ -321,8 +297,10 @@ def first_table(found: Points) -> Table | None:
     subjects = list(dict.fromkeys(subjects))[:_MOST_COLUMNS]
     if not subjects:
         return None
-    made = _by_point(found, f"{_HOW.capitalize()}", subjects, ROWS)
-    return replace(made, note=f"{made.note} Details has all." if made.note else "", is_tight=True)
+    total = len(list(by_row(found.means, found.paths, "metric")))
+    most = rows_of(total)
+    made = _by_point(found, f"{_HOW.capitalize()}", subjects, most)
+    return replace(made, note=folded(most, total, "points", "Means"), is_tight=True)
 
 
 def _asked(found: Points) -> list[_Subject]:

@@ -21,8 +21,6 @@ from fullpipe.scenario.quantities import as_numbers
 
 _WANTED = names_in(View.FIGURE)
 """Metrics of all flows that are drawn if they were measured."""
-_OF_GROUPS = "share"
-"""Metric of every group that is drawn."""
 Drawn = tuple[str, int | str]
 """A metric of an entry of `flows`, a total or a link."""
 _MOST_BOXES, _MOST_LINES, _MOST_ENTRIES = 40, 14, 3
@@ -45,13 +43,15 @@ def over_points(found: Points, most: int, lead: Drawn | None = None) -> tuple[li
 
 def _figures(found: Points, lead: Drawn | None) -> Iterator[Figure]:
     flows = found.values.filter(pl.col("kind") == "flows").drop_nulls("value")
-    is_of_groups = lead is not None and lead[0] == _OF_GROUPS and not found.metrics and len(found.paths) < 2
+    is_of_groups = (
+        lead is not None and lead[0] == found.sharing and not found.metrics and len(found.paths) < 2
+    )
     subjects = dict.fromkeys(_subjects(found))
     if lead and found.paths and not is_of_groups:
         subjects = {lead: None, **subjects}
-    drawn = [of for metric, of in subjects if metric == _OF_GROUPS and isinstance(of, int)]
+    drawn = [of for metric, of in subjects if metric == found.sharing and isinstance(of, int)]
     is_left = pl.col("entry").is_not_null() & ~pl.col("entry").is_in(drawn)
-    shares = flows.filter((pl.col("metric") == _OF_GROUPS) & is_left)
+    shares = flows.filter((pl.col("metric") == found.sharing) & is_left)
     if is_of_groups:
         yield from _of_groups(found, shares)
     if found.paths:
@@ -65,7 +65,7 @@ def _figures(found: Points, lead: Drawn | None) -> Iterator[Figure]:
     elif shares["entry"].n_unique() + len(drawn) > 1:
         for rows in shares.partition_by("entry", maintain_order=True)[:_MOST_ENTRIES]:
             names = rows["of"].unique(maintain_order=True).to_list()
-            yield from _of_metric(found, _OF_GROUPS, rows, " or ".join(names[:_MOST_ENTRIES]), found.paths)
+            yield from _of_metric(found, found.sharing, rows, " or ".join(names[:_MOST_ENTRIES]), found.paths)
 
 
 def _subjects(found: Points) -> Iterator[Drawn]:
@@ -121,7 +121,8 @@ def _of_metric(
         return
     scale, label = axis_shown(metric)
     rows = rows.with_columns(pl.col("value") * scale)
-    neutral = neutral_of(metric, found.values, rows["of"].unique().to_list())
+    even = neutral_of(metric, found.values, rows["of"].unique().to_list())
+    neutral = None if even is None else scale * even
     named = metric_shown(metric, of)
     if along:
         least, most = bounds_of(metric)
@@ -140,11 +141,13 @@ def _of_groups(found: Points, rows: pl.DataFrame) -> Iterator[Figure]:
     """The share of every group: a line each along a quantity, and boxes side by side otherwise."""
     if rows["of"].n_unique() < 2:
         return
-    label = axis_shown(_OF_GROUPS)[1]
-    named = metric_shown(_OF_GROUPS, "every group of flows")
+    scale, label = axis_shown(found.sharing)
+    rows = rows.with_columns(pl.col("value") * scale)
+    least, most = bounds_of(found.sharing)
+    named = metric_shown(found.sharing, "every group of flows")
     along = next((path for path in found.paths if _numbers(rows[path].to_list())), None)
     if along:
-        chart = _lines(found, rows, along, ["of"], label, bounds_of(_OF_GROUPS))
+        chart = _lines(found, rows, along, ["of"], label, (least * scale, most * scale))
         yield _figure(f"{named} over {found.words[along]}: means and 95 % intervals", chart, found)
         return
     names = [", ".join(filter(None, [found.told(row), row["of"]])) for row in rows.iter_rows(named=True)]

@@ -22,6 +22,7 @@ from fullpipe.report.runs.points import Points
 from fullpipe.report.text import left_out, listed
 from fullpipe.runs import Run
 from fullpipe.runs.population import file_shown
+from fullpipe.validation.compare.conclusion import ranked
 
 _MOST_NAMES, _MOST_COMMANDS = 3, 2
 """Scenarios in a title, and lines of commands beside a conclusion."""
@@ -122,6 +123,7 @@ def _part(found: Points, name: str, question: str, command: str, budget: Budget)
     made = verdicts.compared(found)
     told, rest = answer.answer(found, made)
     findings = [finding for one in made for finding in one.findings]
+    order = ranked(made, found.metrics)
     drawn, note = figures.over_points(found, budget.figures, answer.lead(found, made))
     series = over_time.over_time(found, budget)
     is_swept = any(not isinstance(figure.chart, Boxes) for figure in drawn[:1])
@@ -130,7 +132,7 @@ def _part(found: Points, name: str, question: str, command: str, budget: Budget)
             None,
             [
                 drawn[0] if is_swept else None,
-                forest_of(findings),
+                forest_of(findings, order),
                 *drawn[:1],
                 *(block for one in series.sections for block in one.blocks if isinstance(block, Figure)),
             ],
@@ -150,11 +152,12 @@ def _part(found: Points, name: str, question: str, command: str, budget: Budget)
     return Part(
         question or _question(found),
         told,
+        warnings=list(answer.warnings(found)),
         scope=answer.scope(found),
         command=again if again.count("\n") < _MOST_COMMANDS else "",
         figure=first,
         path=path_of_runs(found.runs),
-        table=first_table(findings) if findings else answer.first_table(found),
+        table=first_table(findings, order) if findings else answer.first_table(found),
         details=list(filter(_has_content, sections)),
         repetition=repeat.blocks(found, command),
         data=[tables.values_file(found, budget), *repeat.files(found)],

@@ -26,9 +26,8 @@ _SHOWN = names_in(View.REPORT)
 """Metrics of flows and links in a report, if runs have them."""
 _COMPARED = names_in(View.COMPARISON)
 """Metrics that `fullpipe compare` judges."""
-SHARE, EQUAL_SHARE = "share", "equal_share"
-"""The metric of which all flows together have nothing to say."""
-"""Main metrics of flows that are no bulk flows, the first that they have."""
+SHARE, EQUAL_SHARE, SHARE_RATIO = "share", "equal_share", "share_ratio"
+"""Metrics of how groups share a path. All flows together have none."""
 _MOST_NAMES = 3
 
 
@@ -76,8 +75,17 @@ class Points:
     @cached_property
     def values(self) -> pl.DataFrame:
         """Values that a report shows, as `values_of` gives them."""
-        shown = self.every_value.filter(pl.col("metric").is_in(self._wanted(_SHOWN)))
+        wanted = {*self._wanted(_SHOWN)} - ({SHARE_RATIO} - {self.sharing, *self.metrics})
+        shown = self.every_value.filter(pl.col("metric").is_in(wanted))
         return without_stand_ins(shown, "value", self.metrics)
+
+    @cached_property
+    def sharing(self) -> str:
+        """The metric of how groups share: over the fair share if that differs between points."""
+        even = self.every_value.filter(pl.col("metric") == EQUAL_SHARE).drop_nulls(["entry", "value"])
+        fair = even.group_by("entry").agg(pl.col("value").n_unique())["value"]
+        has_ratio = not self.every_value.filter(metric=SHARE_RATIO).drop_nulls("value").is_empty()
+        return SHARE_RATIO if has_ratio and (fair > 1).any() else SHARE
 
     @cached_property
     def every_value(self) -> pl.DataFrame:
@@ -89,7 +97,7 @@ class Points:
     def _wanted(self, names: Sequence[str]) -> list[str]:
         """Metrics with those that are asked for, and the counts that they need."""
         known = headlines(dict.fromkeys(names), (run.scenario for run in self.runs))
-        return with_counts((EQUAL_SHARE, *known, *self.metrics))
+        return with_counts((EQUAL_SHARE, SHARE_RATIO, *known, *self.metrics))
 
     @cached_property
     def means(self) -> pl.DataFrame:
@@ -175,7 +183,7 @@ class Points:
         asked = self.asked.get(metric)
         if asked is not None:
             return [name for name in asked if name in known]
-        return own if len(own) == 1 or metric == SHARE else self.totals_of(metric) or own
+        return own if len(own) == 1 or metric in (SHARE, SHARE_RATIO) else self.totals_of(metric) or own
 
     def is_asked(self) -> pl.Expr:
         """Whether a row of values is of a group of flows or a link that its metric is asked of."""

@@ -85,7 +85,7 @@ def meanings(found: Points) -> Table:
         [
             BY_NAME[name].label or name,
             name,
-            unit_shown(BY_NAME[name].unit) or "1",
+            unit_shown(BY_NAME[name].unit, name) or "1",
             _better(name),
             BY_NAME[name].meaning,
         ]

@@ -10,7 +10,7 @@ import polars as pl
 from fullpipe.analysis.metrics.headlines import headlines
 from fullpipe.analysis.values import value_text
 from fullpipe.report.content import Items, Section, Text
-from fullpipe.report.findings import whole_table
+from fullpipe.report.findings import VERDICTS, whole_table
 from fullpipe.report.runs.points import Points, ordered
 from fullpipe.report.said import HOW_COMPARED, summary
 from fullpipe.scenario.quantities import as_numbers
@@ -22,8 +22,6 @@ from fullpipe.validation.over import HEADLINES
 Comparisons = Sequence[VariantComparison]
 _Pair = tuple[Mapping[str, Any], Side, Side]
 _MOST_VARIANTS, _MOST_COMPARISONS = 6, 40
-VERDICTS = "All verdicts"
-"""The heading of the section."""
 
 
 def compared(found: Points) -> list[VariantComparison]:

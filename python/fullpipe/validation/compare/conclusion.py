@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import zip_longest
 from typing import Any
 
 from fullpipe.analysis.metrics.groups import TOTALS
@@ -301,6 +302,32 @@ def _others(alike: int, open_: int) -> list[str]:
         return [f"The other metric is {word}." if count == 1 else f"All {count:,} other metrics are {word}."]
     verb = "is" if alike == 1 else "are"
     return [f"{alike:,} of {alike + open_:,} other metrics {verb} equivalent and {open_:,} undecided."]
+
+
+def ranked(made: Sequence[Comparison], asked: Sequence[str] = ()) -> list[Finding]:
+    """Findings in the order of the conclusion, for figures and tables that show the first of them.
+
+    What a gate calls regressed comes first. Each side then has the subjects of its sentences, decided or not,
+    and after them all others by `weight`. Several sides take turns.
+
+    Args:
+        made: See `conclusion`.
+        asked: See `conclusion`.
+    """
+    found: list[list[Finding]] = []
+    for name in dict.fromkeys(name for one in made for name in one.others):
+        sides = _Sides(_with(made, name), name)
+        by_subject = _by_subject(sides.findings)
+        chosen = _chosen(sides, by_subject, asked) if by_subject else []
+        places = {subject: place for place, subject in enumerate(chosen)}
+        found.append(sorted(sides.findings, key=lambda each: _rank(each, places)))
+    return [each for turn in zip_longest(*found) for each in turn if each is not None]
+
+
+def _rank(found: Finding, places: Mapping[Subject, int]) -> tuple[bool, int, tuple[int, int, float]]:
+    """Sorting key of a finding, given the places of the subjects that the conclusion is of."""
+    place = places.get(_subject(found), len(places))
+    return found.decision != "regressed", place, weight(found)
 
 
 def weight(found: Finding) -> tuple[int, int, float]:

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from fullpipe.analysis.bounds import bounds_of_difference
 from fullpipe.analysis.metrics import BY_NAME
-from fullpipe.analysis.shown import number_shown, unit_shown
+from fullpipe.analysis.shown import difference_unit_shown, is_relative, number_shown, unit_shown
 from fullpipe.validation.compare.finding import Finding
 from fullpipe.validation.compare.names import Names
 
@@ -57,7 +57,8 @@ def one_point(found: Finding, family: Sequence[Finding]) -> Iterator[Part]:
 
 def margin_in_words(found: Finding) -> str:
     """The margin in words."""
-    amount = _value(found.margin.absolute, found) if found.margin.absolute else ""
+    unit = difference_unit_shown(found.unit, found.metric)
+    amount = f"{_number(found.margin.absolute, found)} {unit}".rstrip() if found.margin.absolute else ""
     share = f"{100 * found.margin.relative:g} %" if found.margin.relative else ""
     return f"the margin of {' or '.join(filter(None, (share, amount))) or '0'}"
 
@@ -96,14 +97,14 @@ def moves(found: Finding) -> str:
     """Direction, size with interval, and the value reached."""
     verb = "rises" if found.difference > 0 else "falls"
     size = _size(found)
-    if _is_share(found):
+    if _is_relative(found):
         return f"{verb} by {size} to {_value(found.other, found)}"
     return f"{verb} from {_number(found.reference, found)} to {_value(found.other, found)}, by {size}"
 
 
-def _is_share(found: Finding) -> bool:
-    """Whether differences are given in per cent: of rates and times, and not of shares, scores or counts."""
-    return found.unit in ("bit/s", "s", "bit/s²") and bool(found.reference) and bool(found.margin.relative)
+def _is_relative(found: Finding) -> bool:
+    """Whether differences are given in per cent of the reference."""
+    return is_relative(found.unit, found.metric, found.reference, found.margin)
 
 
 def _ends(found: Finding) -> tuple[float, float] | None:
@@ -133,17 +134,17 @@ def signed(found: Finding) -> str:
 def _with_interval(values: Sequence[float], found: Finding, sign: str = "") -> str:
     """A difference and the ends of its interval, with decimals enough to tell the ends apart."""
     texts = [_scaled(value, found, sign) for value in values]
-    for digits in range(_MOST_DIGITS + 1) if _is_share(found) and len(values) > 1 else ():
+    for digits in range(_MOST_DIGITS + 1) if _is_relative(found) and len(values) > 1 else ():
         told = [_scaled(value, found, sign, digits) for value in values]
         if texts[1] == texts[2] and told[1] != told[2]:
             texts = told
-    unit = " %" if _is_share(found) else f" {unit_shown(found.unit)}".rstrip()
+    unit = "%" if _is_relative(found) else difference_unit_shown(found.unit, found.metric)
     interval = f" [{', '.join(texts[1:])}]" if len(texts) > 1 else ""
-    return f"{texts[0]}{unit}{interval}"
+    return f"{f'{texts[0]} {unit}'.rstrip()}{interval}"
 
 
 def _scaled(value: float, found: Finding, sign: str = "", digits: int | None = None) -> str:
-    if _is_share(found):
+    if _is_relative(found):
         percent = 100 * value / abs(found.reference)
         places = (0 if abs(percent) >= 10 else 1) if digits is None else digits
         return f"{percent:{sign},.{places}f}"
@@ -156,7 +157,7 @@ def _number(value: float, found: Finding) -> str:
 
 
 def _value(value: float, found: Finding) -> str:
-    return f"{_number(value, found)} {unit_shown(found.unit)}".rstrip()
+    return f"{_number(value, found)} {unit_shown(found.unit, found.metric)}".rstrip()
 
 
 def _from_to(found: Finding) -> str:

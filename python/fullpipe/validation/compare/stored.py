@@ -186,6 +186,7 @@ class FindingsFile(_Part):
     scenarios: list[StoredScenario] = []
     settings: dict[str, dict[str, Any]] = Field({}, description="Values that each side sets, by path.")
     notes: list[str] = []
+    warnings: list[str] = Field([], description="Reasons to doubt the conclusion, such as short runs.")
     command: str = ""
     versions: dict[str, str] = {}
     basis: StoredBasis | None = None

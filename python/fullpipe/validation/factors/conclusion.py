@@ -280,7 +280,7 @@ def _level(told: _Told, level: str) -> str:
 def _extremes(told: _Told, found: Factor) -> str:
     """The levels with the highest and the lowest mean."""
     subject, levels = found.subject, found.levels
-    unit = unit_shown(subject.unit)
+    unit = unit_shown(subject.unit, subject.metric)
     most, least = (
         f"{_level(told, levels.names[levels.means.index(mean)])}"
         f" ({number_shown(mean, subject.unit, subject.metric)} {unit}".rstrip()

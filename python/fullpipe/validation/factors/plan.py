@@ -13,7 +13,7 @@ import polars as pl
 from scipy.special import chdtri
 
 from fullpipe.analysis import statistics
-from fullpipe.analysis.shown import metric_shown, number_shown, point_shown, unit_shown
+from fullpipe.analysis.shown import difference_unit_shown, metric_shown, number_shown, point_shown
 from fullpipe.analysis.statistics.paired import MOST_SEEDS
 from fullpipe.analysis.statistics.power import MOST_SIMULATED
 from fullpipe.validation.compare.finding import Cell, Subject
@@ -190,7 +190,7 @@ def _amounts(rows: Sequence[Planned]) -> str:
         number_shown(end(row.difference for row in rows), subject.unit, subject.metric) for end in (min, max)
     ]
     amount = ends[0] if ends[0] == ends[1] else " to ".join(ends)
-    return f"{amount} {unit_shown(subject.unit)}".rstrip()
+    return f"{amount} {difference_unit_shown(subject.unit, subject.metric)}".rstrip()
 
 
 def _capital(text: str) -> str:

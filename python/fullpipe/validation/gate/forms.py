@@ -152,7 +152,9 @@ def _numbers(row: Finding) -> list[str]:
     """Base, change and margin with their unit."""
     unit = row.unit
     values = (row.reference, known(row.other), row.allowed)
-    return [f"{number_shown(value, unit, row.metric)} {unit_shown(unit)}".rstrip() for value in values]
+    return [
+        f"{number_shown(value, unit, row.metric)} {unit_shown(unit, row.metric)}".rstrip() for value in values
+    ]
 
 
 def _xml(text: str) -> str:
