@@ -17,6 +17,7 @@ from fullpipe import Run, Scenario, compare_over, sweep
 from fullpipe.cli.compare_variants import write
 from fullpipe.report.budget import Budget
 from fullpipe.report.content import (
+    ALL_ROWS,
     Box,
     Boxes,
     Chart,
@@ -519,7 +520,7 @@ def test_two_screens_have_conclusion_figure_path_and_table(show: Show, report: D
     assert ends[-1] < TALL
     assert tab.locator(".details details[open]").count() == 0
     assert 1 <= first.locator(".conclusion li").count() <= 5
-    assert first.locator(".results > .scroll tbody tr").count() <= 10
+    assert first.locator(".results > .scroll tbody tr").count() <= ALL_ROWS
 
 
 def test_a_phone_scrolls_sideways_nowhere(show: Show, report: Document) -> None:
@@ -550,10 +551,26 @@ def test_two_screens_answer_ten_questions(show: Show, study: list[Run]) -> None:
     assert [question for question, answer in answers.items() if not re.search(answer, text)] == []
 
 
-def test_printed_tables_repeat_their_heads_and_all_details_are_open(show: Show, study: list[Run]) -> None:
+def test_print_has_open_details_only_and_says_where_the_data_are(show: Show, study: list[Run]) -> None:
     tab = show(page_of(study), viewport={"width": A4, "height": 1_000})
+    line = tab.locator(".printed")
+    assert line.is_hidden()
     tab.emulate_media(media="print")
-    assert tab.locator("details:has(table) table").first.bounding_box()["height"] > 0
+    assert tab.locator("details:visible").count() == 0
+    assert line.inner_text().startswith("Only open details are printed, of ")
+    assert line.inner_text().endswith("Data are in the HTML file of this report: values.csv and study.toml.")
+    tab.locator("details:has(table)").first.evaluate("(one) => { one.open = true; }")
+    assert tab.locator("details:visible table").first.bounding_box()["height"] > 0
+
+
+def test_a_printed_report_is_four_pages_at_most(show: Show, study: list[Run]) -> None:
+    tab = show(page_of(study))
+    assert tab.pdf(format="A4").count(b"/Type /Page\n") <= 4
+
+
+def test_printed_tables_repeat_their_heads(show: Show, study: list[Run]) -> None:
+    tab = unfold(show(page_of(study), viewport={"width": A4, "height": 1_000}))
+    tab.emulate_media(media="print")
     heads = tab.evaluate("""[...document.querySelectorAll("thead")].map((head) => [
         getComputedStyle(head).display, getComputedStyle(head).breakInside,
         getComputedStyle(head.querySelector("button")).display]).join("; ")""")

@@ -1,4 +1,4 @@
-// What a report does in a browser: figures come to life when they come into view, tables are sorted, and it prints whole.
+// What a report does in a browser: figures come to life when they come into view, and tables are sorted.
 import { theme, turn } from "../parts/theme.js";
 import { add } from "../parts/add.js";
 import { inlined } from "../save/inlined.js";
@@ -35,12 +35,3 @@ theme.subscribe((now) => {
 });
 
 document.querySelectorAll("thead th").forEach(makeSortable);
-
-// What is folded is printed, too.
-const MOST_ROWS = 200;
-let opened = [];
-addEventListener("beforeprint", () => {
-  opened = [...document.querySelectorAll("details:not([open])")].filter((one) => one.querySelectorAll("tr").length < MOST_ROWS);
-  opened.forEach((one) => { one.open = true; });
-});
-addEventListener("afterprint", () => opened.forEach((one) => { one.open = false; }));

@@ -28,6 +28,7 @@ from fullpipe.report.html.samples import json_of, lines_of, series_of, smallest_
 from fullpipe.report.html.tables import shown, table_of
 from fullpipe.report.svg.chart import legend_of, svg_of
 from fullpipe.report.svg.marks import classes
+from fullpipe.report.text import listed
 
 _COLUMNS = 400
 _MARKS = 24_000
@@ -101,8 +102,15 @@ class Writer:
             yield f'<section class="details" id="d{number}"><h{level}>Details</h{level}>'
             for section in part.details:
                 yield from self._folded(section, level + 1)
-            yield "</section>"
+            yield f'<p class="printed">{shown(self._not_printed(part))}</p></section>'
         yield "</section>"
+
+    def _not_printed(self, part: Part) -> str:
+        """The line that print has for details that are folded."""
+        names = listed(section.heading for section in part.details)
+        files = listed(file.name for file in part.data)
+        where = f" Data are in the HTML file of this report: {files}." if files else ""
+        return f"Only open details are printed, of {names}.{where}"
 
     def _provenance(self) -> Iterator[str]:
         yield '<section id="provenance"><h2>Provenance</h2>'
