@@ -103,7 +103,7 @@ def test_widths_are_rounded_as_tables_are_and_have_their_unit(until: Callable[..
     [
         ("call_score", 0.36, 0.21, "±0.4, not ±0.2"),
         ("call_score", 0.0108, 0.0043, "±0.011, not ±0.004"),
-        ("share", 0.02894, 0.00566, "±0.0289, not ±0.0057"),
+        ("share", 0.02894, 0.00566, "±2.9 pp, not ±0.6"),
         ("goodput", 500_100.0, 499_900.0, "±0.5001 Mbit/s, not ±0.4999"),
         ("retransmitted", 4.6, 1.0, "±5 packets, not ±1"),
     ],
@@ -133,7 +133,7 @@ def test_the_interval_of_a_mode_ends_at_the_bounds_of_its_metric() -> None:
     found = two_modes([0.0, 0.0, 0.06, *[0.95, 0.97] * 12])
     assert found
     told = _told({"metric": "share", "of": "mine", "unit": "1"}, found)
-    assert "mine is 0.0200 [0.0000, 0.1061] in 11 %" in told
+    assert "mine is 2.0 [0.0, 10.6] % in 11 %" in told
 
 
 def test_two_modes_are_noted_under_any_table(until: Callable[..., Any]) -> None:

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 
 from fullpipe.analysis.shown import (
     difference_shown,
+    difference_unit_shown,
     margin_shown,
     number_shown,
     point_shown,
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
 __all__ = [
     "LONGEST",
     "difference_shown",
+    "difference_unit_shown",
     "heading",
     "label",
     "margin_shown",

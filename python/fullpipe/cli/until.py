@@ -6,7 +6,7 @@ from fullpipe.analysis.metrics import BY_NAME
 from fullpipe.analysis.over_seeds import are_equal_over_seeds
 from fullpipe.analysis.precision import SHARE, Known
 from fullpipe.cli.output import complain
-from fullpipe.cli.shown import point_shown, unit_shown, widths_shown
+from fullpipe.cli.shown import difference_unit_shown, point_shown, widths_shown
 from fullpipe.sweeps import Enough
 
 _MOST_LINES = 5
@@ -47,4 +47,5 @@ def _wide(found: Known) -> str:
         share = 100 * found.modes.low.share.half_width
         return f"  {name}: two modes, whose probability is known to ±{share:.0f} points, not ±{100 * SHARE:g}"
     half, allowed = widths_shown((found.interval.half_width, found.allowed), unit, metric)
-    return f"  {name}: {' '.join(filter(None, [f'±{half}', unit_shown(unit, metric)]))}, not ±{allowed}"
+    width = f"±{half} {difference_unit_shown(unit, metric)}".rstrip()
+    return f"  {name}: {width}, not ±{allowed}"
