@@ -104,7 +104,11 @@ def test_a_file_for_reports_says_how_to_make_it_again(home: Callable[..., Any]) 
         "notes",
         "question",
         "rows",
+        "scenarios",
+        "seeds",
         "title",
+        "versions",
+        "warnings",
     ]
     assert kept["command"].startswith("fullpipe test home.toml")
     again = home(*kept["command"].split()[1:])

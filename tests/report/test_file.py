@@ -231,7 +231,7 @@ def test_rows_of_a_check_are_compared_with_their_base(tmp_path: Path) -> None:
         "cubic",
         "100.00",
         "150.00",
-        "3.00",
+        "3.00 ms",
     )
     assert told["difference [95 %]"] == "+50.0 % [+40.0, +60.0]"
     assert [told["verdict"], cells(found, 1)["verdict"]] == ["regressed", "not worse"]

@@ -195,11 +195,16 @@ def difference_shown(
     return f"{f'{text(difference)} {told}'.rstrip()}{ends}"
 
 
-def margin_shown(margin: Margin, unit: str, metric: str = "") -> str:
-    """A margin in the unit in which its quantity is shown."""
+def margin_shown(margin: Margin, unit: str, metric: str = "", *, has_unit: bool = False) -> str:
+    """A margin in the unit in which its quantity is shown, with this unit if asked or in percentage points.
+
+    >>> margin_shown(Margin(0.15, 0.001), "s", "rtt_mean", has_unit=True)
+    '15 %, 1.00 ms'
+    """
     parts = [f"{100 * margin.relative:g} %"] if margin.relative else []
-    points = POINTS if difference_unit_shown(unit, metric) == POINTS else ""
-    absolute = [f"{number_shown(margin.absolute, unit, metric)} {points}".rstrip()] if margin.absolute else []
+    shown = difference_unit_shown(unit, metric)
+    shown = shown if has_unit or shown == POINTS else ""
+    absolute = [f"{number_shown(margin.absolute, unit, metric)} {shown}".rstrip()] if margin.absolute else []
     return ", ".join([*parts, *absolute]) or "0"
 
 

@@ -8,7 +8,6 @@ from typing import Annotated
 import typer
 
 from fullpipe import files
-from fullpipe.analysis.length import warnings_of
 from fullpipe.analysis.metrics import BY_NAME, busy_links
 from fullpipe.analysis.unanswered import unanswered
 from fullpipe.analysis.values import values_of
@@ -162,8 +161,7 @@ def factors(
     known = {*values.drop_nulls("value")["metric"].to_list()}
     made["notes"] = [*made["notes"], *unanswered(metrics, known), *versions(points)]
     if output is not None:
-        runs = [run for _, run in points]
-        written = made | {"warnings": warnings_of(runs)} | basis.as_json(basis.basis_of(runs))
+        written = made | basis.of_test([run for _, run in points])
         files.write(output, json.dumps(written, allow_nan=False, indent=1).encode())
     if as_json:
         echo(json.dumps(made, allow_nan=False))

@@ -8,10 +8,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from fullpipe.analysis.length import warnings_of
 from fullpipe.errors import NoRunError
 from fullpipe.report.content import Basis
 from fullpipe.runs import Run
-from fullpipe.runs.meta import DIGEST, ENGINE
+from fullpipe.runs.meta import DIGEST, ENGINE, versions
+from fullpipe.validation.compare.comparison import Ran
 
 _HTML = '<script type="application/json" id="basis">{}</script>'
 _MARKDOWN = "<!-- basis: {} -->"
@@ -35,6 +37,18 @@ def basis_of(runs: Sequence[Run]) -> Basis | None:
 def as_json(basis: Basis | None) -> dict[str, Any]:
     """Return the member `basis` of a file of results; nothing without one."""
     return {"basis": {"store": basis.store, "runs": list(basis.runs)}} if basis else {}
+
+
+def of_test(runs: Sequence[Run]) -> dict[str, Any]:
+    """Return what a file of `fullpipe test` has besides its answer: scenarios, seeds, versions and places."""
+    distinct = {run.meta.digest: Ran(run.name, run.meta.scenario, run.meta.point) for run in runs}
+    return {
+        "scenarios": [ran.to_dict() for ran in distinct.values()],
+        "seeds": sorted({run.meta.seed for run in runs}),
+        "versions": versions(),
+        "warnings": warnings_of(runs),
+        **as_json(basis_of(runs)),
+    }
 
 
 def of_json(found: Mapping[str, Any]) -> Basis | None:

@@ -7,6 +7,7 @@ from dataclasses import replace
 from math import isnan
 
 from fullpipe.analysis.bounds import bounds_of_difference
+from fullpipe.analysis.metrics.margins import Margin
 from fullpipe.analysis.points import short_names
 from fullpipe.analysis.shown import (
     POINTS,
@@ -128,8 +129,9 @@ def difference_of(found: Finding) -> str:
 def _margin(found: Finding) -> str:
     """The margin as stated; of files that have its size only, that."""
     if found.margin.relative or found.margin.absolute:
-        return margin_shown(found.margin, found.unit, found.metric)
-    return number_shown(found.allowed, found.unit, found.metric) if found.allowed else "-"
+        return margin_shown(found.margin, found.unit, found.metric, has_unit=True)
+    known = Margin(absolute=found.allowed)
+    return margin_shown(known, found.unit, found.metric, has_unit=True) if found.allowed else "-"
 
 
 def _verdict(found: Finding) -> str:

@@ -3,19 +3,23 @@
 from __future__ import annotations
 
 import json
+import shlex
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
 from fullpipe.analysis.length import warnings_of
+from fullpipe.analysis.points import shape_of
 from fullpipe.analysis.subjects import Subject
 from fullpipe.errors import FullpipeError, NoRunError
+from fullpipe.report import factors
 from fullpipe.report import findings as shown
 from fullpipe.report.basis import of_json
 from fullpipe.report.budget import Budget
 from fullpipe.report.content import (
     ROWS,
     Block,
+    Boxes,
     Code,
     Document,
     Download,
@@ -27,17 +31,20 @@ from fullpipe.report.content import (
     Text,
 )
 from fullpipe.report.effects import forest_of
+from fullpipe.report.factors import factors_in
 from fullpipe.report.files import notes_of
 from fullpipe.report.from_findings import FindingPoints
 from fullpipe.report.path import path_of, path_of_runs
 from fullpipe.report.rows import table_of, text_of
-from fullpipe.report.runs import figures, page, tables
-from fullpipe.report.runs.answer import lead
+from fullpipe.report.runs import figures, page, repeat, tables
+from fullpipe.report.runs.answer import lead, scope
+from fullpipe.report.runs.points import Points
 from fullpipe.report.runs.repeat import file_name, scenario_of
 from fullpipe.report.said import HOW, summary, tally
 from fullpipe.report.text import counted, listed
 from fullpipe.runs import Run
 from fullpipe.scenario import Scenario
+from fullpipe.scenario.labels import Labels
 from fullpipe.validation.compare.conclusion import MOST, conclusion, ranked, weight
 from fullpipe.validation.compare.finding import Finding
 from fullpipe.validation.compare.sentence import placed
@@ -126,38 +133,64 @@ def _part(
     told = told or list(_of_rows(found, others))
     order = ranked(made, [each.metric for each in asked])
     bulk = frozenset[int]().union(*(each.bulk for each in made))
-    points = FindingPoints.of_findings(text_of(found.get("scenario") or found.get("title")), findings, bulk)
+    tested = factors_in(found)
+    of_runs = _measured(runs, tested)
+    points = of_runs or FindingPoints.of_findings(
+        text_of(found.get("scenario") or found.get("title")), findings, bulk
+    )
     has_cases = any(each.case for each in findings)
     drawn = (
         figures.over_points(points, budget.figures, lead(points, made))[0] if points and not has_cases else []
     )
     is_swept = points is not None and len(points.paths) > 1
-    first = drawn[0] if drawn and is_swept else shown.forest_of(findings, order) or forest_of(others)
     scenarios = _scenarios(found)
+    ran = [each.to_dict() for of_side in scenarios.values() for each in of_side]
+    labels = of_runs.labels if of_runs else Labels(scenarios=ran)
+    forest = (
+        factors.forest_of(tested, labels) if tested else shown.forest_of(findings, order) or forest_of(others)
+    )
+    is_drawn = bool(drawn) and (not isinstance(drawn[0].chart, Boxes) if of_runs else is_swept)
+    first = drawn[0] if is_drawn else forest
     notes = [text_of(note) for note in notes_of(found) if note]
     sections = [
         Section("More findings", [Items(told[MOST:])] if told[MOST:] else []),
         Section(shown.VERDICTS, list(_verdicts(kind, every, budget))),
-        Section("Rows", [table_of(others, f"All rows of {kind}", budget.rows)] if others else []),
+        Section(
+            "All tests" if tested else "Rows",
+            [table_of(others, f"All rows of {kind}", budget.rows)] if others else [],
+        ),
         *_of_values(points, [each for each in drawn if each is not first], budget, runs),
         Section("Notes", [Items(notes)] if notes else []),
     ]
     again = text_of(found["command"]) if found.get("command") else ""
-    table = shown.first_table(findings, order) if findings else None
+    table = factors.table_of(tested, labels) if tested else None
+    table = shown.first_table(findings, order) if findings else table
     return Part(
         question or text_of(found.get("question") or f"What does {kind} say?"),
         told[:MOST],
         warnings=_warnings(found, runs),
-        scope=_scope(found, findings, runs),
+        scope=" ".join(filter(None, [scope(of_runs) if of_runs else "", _scope(found, findings, runs)])),
         command=again if "\n" not in again else "",
         figure=first,
         path=path_of([each for of_side in scenarios.values() for each in of_side]) or path_of_runs(runs),
         table=table or _first(others, kind),
         details=[section for section in sections if section.blocks or section.sections],
-        repetition=list(_repetition(again, command, scenarios)),
-        data=list(_data(found, budget, points, scenarios)),
+        repetition=repeat.blocks(of_runs, "\n".join(filter(None, [again, command])))
+        if of_runs
+        else list(_repetition(found, command, scenarios)),
+        data=[
+            *_data(found, budget, points, {} if of_runs else scenarios),
+            *(repeat.files(of_runs) if of_runs else []),
+        ],
         heading=text_of(found.get("title") or kind),
     )
+
+
+def _measured(runs: Sequence[Run], tested: Sequence[factors.StoredFactor]) -> Points | None:
+    """The runs of a test with its metrics; None if they are not at hand, or are of several topologies."""
+    if not tested or not runs or len({shape_of(run) for run in runs}) > 1:
+        return None
+    return Points.of_runs(runs, list(dict.fromkeys(each.subject for each in tested)))
 
 
 def _asked(findings: Sequence[Finding], asked: Sequence[Subject], of: str) -> list[Finding]:
@@ -232,7 +265,7 @@ def _scope(found: Mapping[str, Any], findings: Sequence[Finding], runs: Sequence
     seeds = len(given) if isinstance(given, list) and seeds < 2 else seeds
     points = len({repr((each.case, dict(each.point))) for each in findings})
     words = [
-        counted(seeds, "seed") + " per side" if seeds > 1 else "",
+        counted(seeds, "seed") + (" per side" if findings else "") if seeds > 1 else "",
         counted(points, "point") if points > 1 else "",
     ]
     told = found.get("versions")
@@ -286,16 +319,30 @@ def _files(scenarios: Mapping[str, Sequence[Scenario]]) -> Iterator[tuple[str, D
     """For every side its scenario with all points as a file; of points that are no sweep the first."""
     for side, of_side in list(scenarios.items())[:_MOST_SCENARIOS]:
         scenario = scenario_of(of_side[0].name, of_side) or of_side[0]
-        yield side, Download(file_name(f"{scenario.name}-{side}"), "application/toml", scenario.to_toml())
+        name = f"{scenario.name}-{side}" if side != scenario.name else side
+        yield side, Download(file_name(name), "application/toml", scenario.to_toml())
 
 
-def _repetition(again: str, command: str, scenarios: Mapping[str, Sequence[Scenario]]) -> Iterator[Block]:
+def _repetition(
+    found: Mapping[str, Any], command: str, scenarios: Mapping[str, Sequence[Scenario]]
+) -> Iterator[Block]:
     """The commands that make the file and the report again, and the scenarios."""
-    if again:
-        commands = "\n".join(filter(None, [again, command]))
-        yield Code(commands, "This makes the comparison and its report again")
-    for side, file in _files(scenarios):
+    kind, files = found.get("kind"), list(_files(scenarios))
+    if found.get("command"):
+        runs = _run(found, files) if kind == "test" else ""
+        what = "comparison" if kind == "compare" else text_of(kind)
+        commands = "\n".join(filter(None, [runs, text_of(found["command"]), command]))
+        yield Code(commands, f"This makes the {what} and its report again")
+    for side, file in files:
         yield Code(file.content, f"Scenario of {side} as TOML", is_folded=True)
+
+
+def _run(found: Mapping[str, Any], files: Sequence[tuple[str, Download]]) -> str:
+    """The command that makes the runs of a test again; nothing if its scenario or its seeds are no whole."""
+    basis, seeds = of_json(found), found.get("seeds")
+    if not basis or len(files) != 1 or not isinstance(seeds, list) or seeds != [*range(1, len(seeds) + 1)]:
+        return ""
+    return shlex.join(["fullpipe", "run", files[0][1].name, "--seeds", str(len(seeds)), "--out", basis.store])
 
 
 def _data(

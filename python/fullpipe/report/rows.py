@@ -24,6 +24,7 @@ _UNFINISHED = "unfinished"
 _SHOWN_ELSEWHERE = ("unit", "interval", "entry", "kind")
 _LEVEL = 0.95
 _HEADS = {"side": "variant", "variant": "its mean", "reference": "reference mean"}
+_HEADS |= {"p_raw": "p (raw)", "p_corrected": "p (corrected)", "corrected": "p is corrected within its test"}
 """Headings of keys that do not speak for themselves."""
 
 Row = Mapping[str, Any]

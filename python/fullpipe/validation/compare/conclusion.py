@@ -316,7 +316,7 @@ def ranked(made: Sequence[Comparison], asked: Sequence[str] = ()) -> list[Findin
     """
     found: list[list[Finding]] = []
     for name in dict.fromkeys(name for one in made for name in one.others):
-        sides = _Sides(_with(made, name), name)
+        sides = _Sides(_with(made, name), name, Names(), ())
         by_subject = _by_subject(sides.findings)
         chosen = _chosen(sides, by_subject, asked) if by_subject else []
         places = {subject: place for place, subject in enumerate(chosen)}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from fullpipe.analysis.metrics import BY_NAME
@@ -74,9 +74,21 @@ class _Told:
     @property
     def order(self) -> tuple[bool, bool, int, int]:
         """Sorting key: flows that the factor is a setting of, then single groups, then what matters."""
-        entry = self.factors[0].subject.entry
-        is_own = entry is not None and self.factors[0].path.startswith(f"flows.{entry}.")
-        return not is_own, entry is None, _STATUSES.index(self.status), entry or 0
+        first = self.factors[0]
+        return order(first.path, first.subject.entry, [each.status for each in self.factors])
+
+
+def order(path: str, entry: int | None, statuses: Collection[str]) -> tuple[bool, bool, int, int]:
+    """Sorting key of a factor and a subject: flows that it is a setting of, single groups, what matters.
+
+    Args:
+        path: The factor.
+        entry: Place of the subject among `flows`; None for all flows and links.
+        statuses: The status at every point.
+    """
+    is_own = entry is not None and path.startswith(f"flows.{entry}.")
+    status = next(n for n, word in enumerate(_STATUSES) if word in statuses)
+    return not is_own, entry is None, status, entry or 0
 
 
 def conclusion(found: Answer, labels: Labels | None = None) -> list[str]:

@@ -1,0 +1,246 @@
+"""Factors of `fullpipe test` in reports: the first table, and the figure of the widest differences."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Annotated, Any, Literal, Self
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
+
+from fullpipe.analysis.bounds import bounds_of_difference
+from fullpipe.analysis.metrics import BY_NAME
+from fullpipe.analysis.metrics.margins import Margin
+from fullpipe.analysis.shown import (
+    axis_shown,
+    difference_shown,
+    difference_unit_shown,
+    is_relative,
+    margin_shown,
+    metric_shown,
+    number_shown,
+)
+from fullpipe.analysis.statistics import Interval
+from fullpipe.report.content import Column, Difference, Figure, Forest, Table, rows_of
+from fullpipe.report.rows import text_of
+from fullpipe.report.text import folded, listed
+from fullpipe.scenario.labels import Labels
+from fullpipe.validation.factors.conclusion import order
+
+_MOST_LEVELS = 4
+"""Levels that have a column each; of more, the lowest and the highest mean are given."""
+_SMALLEST_P = 0.0001
+_Number = Annotated[float, Field(strict=True, allow_inf_nan=False, ge=-1e30, le=1e30)]
+
+
+class _Part(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="ignore")
+
+
+class Ends(_Part):
+    """The ends of an interval, in the unit of the metric or without one."""
+
+    low: _Number
+    high: _Number
+
+
+class Effect(_Part):
+    """An effect size by its name."""
+
+    name: str
+    value: _Number
+    interval: Ends | None = None
+
+
+class Widest(_Part):
+    """The pair of levels whose difference is widest, in the unit of the metric."""
+
+    levels: tuple[str, str]
+    difference: _Number
+    interval: Ends | None = None
+    margin: _Number = 0.0
+
+
+class StoredFactor(_Part):
+    """A factor of a file of `fullpipe test`, of one metric of one group or link at one point."""
+
+    kind: Literal["flows", "link"] = "flows"
+    entry: int | None = None
+    of: str
+    metric: str
+    unit: str
+    point: dict[str, Any] = {}
+    factor: str
+    status: Literal["matters", "does not matter", "undecided"]
+    levels: list[str] = Field(min_length=2)
+    means: list[_Number]
+    effect: Effect | None = None
+    p_corrected: _Number | None = None
+    widest: Widest
+    seeds_that_would_decide: int | None = None
+
+    @field_validator("metric")
+    @classmethod
+    def _is_known(cls, name: str) -> str:
+        if name not in BY_NAME:
+            raise ValueError("unknown metric")
+        return name
+
+    @model_validator(mode="after")
+    def _has_a_mean_per_level(self) -> Self:
+        if len(self.levels) != len(self.means):
+            raise ValueError("a level has no mean")
+        return self
+
+    @property
+    def margin_shown(self) -> str:
+        """The margin with its unit."""
+        return margin_shown(Margin(absolute=self.widest.margin), self.unit, self.metric, has_unit=True)
+
+    @property
+    def subject(self) -> str:
+        """Metric and group as `--metric` takes them."""
+        return f"{self.metric} of {self.of}"
+
+    @property
+    def reference(self) -> float:
+        """Mean of the first level of the widest pair; 0 if it is not known."""
+        means = dict(zip(self.levels, self.means, strict=True))
+        return means.get(self.widest.levels[0], 0.0)
+
+    @property
+    def interval(self) -> Interval | None:
+        """The interval of the widest difference, truncated at the bounds of the metric."""
+        ends = self.widest.interval
+        bounds = bounds_of_difference(self.metric, self.reference)
+        return ends and Interval(ends.low, ends.high, 0.95, "t").clipped(*bounds)
+
+    @property
+    def difference_shown(self) -> str:
+        """The widest difference with its interval and unit."""
+        of = self.unit, self.metric
+        text = difference_shown(self.widest.difference, self.interval, self.reference, *of)
+        unit = difference_unit_shown(*of)
+        if is_relative(*of, self.reference) or not unit or unit in text:
+            return text
+        value, bracket, interval = text.partition(" [")
+        return f"{value} {unit}{bracket}{interval}"
+
+
+def factors_in(found: Mapping[str, Any]) -> list[StoredFactor]:
+    """The factors of a file in the order of its conclusion; nothing if it has none, or damaged ones."""
+    given = found.get("factors")
+    try:
+        read = [StoredFactor.model_validate(each) for each in given] if isinstance(given, list) else []
+    except (ValidationError, RecursionError):
+        return []
+    statuses: dict[tuple[object, ...], list[str]] = {}
+    for each in read:
+        statuses.setdefault(_told(each), []).append(each.status)
+    places = {told: place for place, told in enumerate(statuses)}
+    return sorted(
+        read,
+        key=lambda each: (
+            order(each.factor, each.entry, statuses[_told(each)]),
+            places[_told(each)],
+        ),
+    )
+
+
+def _told(found: StoredFactor) -> tuple[object, ...]:
+    """The subject and the factor, the same at every point."""
+    return found.factor, found.kind, found.of if found.entry is None else found.entry, found.metric
+
+
+def table_of(found: Sequence[StoredFactor], labels: Labels) -> Table:
+    """A row per factor, metric, group and point: means of levels, widest difference, effect and verdict."""
+    shown = found[: rows_of(len(found))]
+    paths = list(dict.fromkeys(path for each in found for path in each.point))
+    words = labels.names([*dict.fromkeys(each.factor for each in found), *paths])
+    levels, is_one = found[0].levels, len({(each.factor, tuple(each.levels)) for each in found}) == 1
+    is_pair, has_levels = is_one and len(levels) == 2, is_one and len(levels) <= _MOST_LEVELS
+    means = ["lowest mean", "highest mean"]
+    if has_levels:
+        means = [labels.at(found[0].factor, level, words[found[0].factor]) for level in levels]
+    columns = [
+        *(Column(words[path]) for path in paths),
+        *([] if is_one else [Column("factor")]),
+        Column("flows or link"),
+        Column("metric"),
+        *(Column(name, is_number=True) for name in means),
+        *([] if is_pair else [Column("between")]),
+        Column("difference [95 %]" if is_pair else "largest difference [95 %]", is_number=True),
+        *([Column("margin", is_number=True)] if is_pair else []),
+        Column("effect size", is_number=True),
+        Column("p (corrected)", is_number=True),
+        Column("verdict", is_verdict=True),
+    ]
+    rows = [
+        [
+            *(labels.value(path, each.point.get(path, "-")) for path in paths),
+            *([] if is_one else [words[each.factor]]),
+            each.of,
+            axis_shown(each.metric)[1],
+            *_means(each, labels, has_levels=has_levels),
+            *([] if is_pair else [_between(each, labels)]),
+            each.difference_shown,
+            *([each.margin_shown] if is_pair else []),
+            text_of(each.effect.model_dump()) if each.effect else "-",
+            _p(each.p_corrected),
+            _verdict(each),
+        ]
+        for each in shown
+    ]
+    caption = f"Means by {listed(dict.fromkeys(words[each.factor] for each in found))}, and verdicts"
+    note = folded(len(shown), len(found), "rows", "All tests")
+    return Table(caption, columns, rows, note, is_tight=True)
+
+
+def _means(found: StoredFactor, labels: Labels, *, has_levels: bool) -> Iterator[str]:
+    means = [number_shown(mean, found.unit, found.metric) for mean in found.means]
+    if has_levels:
+        yield from means
+        return
+    for end in (min, max):
+        place = found.means.index(end(found.means))
+        yield f"{means[place]} ({labels.value(found.factor, found.levels[place])})"
+
+
+def _between(found: StoredFactor, labels: Labels) -> str:
+    """Both levels of the widest difference."""
+    reference, other = (labels.value(found.factor, level) for level in found.widest.levels)
+    return f"{reference} and {other}"
+
+
+def _p(value: float | None) -> str:
+    if value is None:
+        return "-"
+    return f"<{_SMALLEST_P}" if value < _SMALLEST_P else f"{value:.2g}"
+
+
+def _verdict(found: StoredFactor) -> str:
+    seeds = found.seeds_that_would_decide
+    return f"{found.status} (about {seeds:,} seeds)" if seeds else found.status
+
+
+def forest_of(found: Sequence[StoredFactor], labels: Labels) -> Figure | None:
+    """The widest difference of every row of the table, in multiples of its margin; None without margins."""
+    drawable = [each for each in found if each.widest.margin > 0]
+    shown = drawable[: rows_of(len(drawable))]
+    if not shown:
+        return None
+    rows = [_difference(each, labels) for each in shown]
+    left = f" The first {len(shown)} of {len(drawable):,} are drawn." if len(shown) < len(drawable) else ""
+    caption = (
+        "Largest difference between levels with its 95 % interval, as a multiple of the margin (grey: within"
+        f" it); the numbers at the right are in the unit of the metric.{left}"
+    )
+    told = "; ".join(f"{row.label} {row.text}, {row.verdict}" for row in rows)
+    return Figure(caption, Forest("difference / margin (logarithmic beyond 1)", rows, has_margin=True), told)
+
+
+def _difference(found: StoredFactor, labels: Labels) -> Difference:
+    scale, interval = found.widest.margin, found.interval
+    low, high = (interval.low / scale, interval.high / scale) if interval else (None, None)
+    place = [found.of, *labels.point(found.point), _between(found, labels)]
+    label = f"{metric_shown(found.metric)}: {', '.join(place)}"
+    return Difference(label, found.widest.difference / scale, low, high, found.status, found.difference_shown)

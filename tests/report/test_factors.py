@@ -1,0 +1,158 @@
+"""Reports of `fullpipe test`: the answer, a figure of it, a row per factor and point, and what repeats it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from fullpipe import Scenario
+from fullpipe.report.content import Document, Figure, Forest, Table
+from fullpipe.report.from_file import page_of_file
+from tests.report.pages import scenario
+
+FullPipe = Callable[..., Any]
+FACTOR: dict[str, Any] = {
+    "kind": "flows",
+    "entry": 0,
+    "of": "mine",
+    "metric": "share",
+    "unit": "1",
+    "point": {"topology.bottleneck.queue.size": "0.5 bdp"},
+    "factor": "flows.1.count",
+    "status": "matters",
+    "levels": ["1", "2", "16"],
+    "means": [0.6, 0.37, 0.067],
+    "effect": {"name": "eta²", "value": 0.9656, "interval": {"low": 0.902, "high": 0.976}},
+    "p_corrected": 2.05e-7,
+    "widest": {
+        "levels": ["1", "16"],
+        "difference": -0.533,
+        "interval": {"low": -0.571, "high": -0.495},
+        "margin": 0.03,
+    },
+}
+ROW = {"test": "Welch ANOVA", "of": "mine", "metric": "share", "unit": "1", "effect": "flows.1.count"}
+
+
+def page(*factors: dict[str, Any]) -> Document:
+    """The page of a file of a test with these factors."""
+    told = {"kind": "test", "title": "by count", "question": "Does it?", "conclusion": ["count matters."]}
+    return page_of_file({**told, "rows": [ROW], "factors": list(factors)})
+
+
+def table(found: Document) -> Table:
+    """Its first table."""
+    made = found.parts[0].table
+    assert made is not None
+    return made
+
+
+def cells(found: Document, place: int = 0) -> dict[str, str]:
+    """A row of the first table by the names of columns."""
+    made = table(found)
+    return dict(zip([column.name for column in made.columns], made.rows[place], strict=True))
+
+
+def test_a_row_has_the_mean_of_every_level_the_widest_difference_and_the_verdict() -> None:
+    assert cells(page(FACTOR)) == {
+        "buffer": "0.5 BDP",
+        "flows or link": "mine",
+        "metric": "share of goodput (%)",
+        "number of flows 1": "60.0",
+        "number of flows 2": "37.0",
+        "number of flows 16": "6.7",
+        "between": "1 and 16",
+        "largest difference [95 %]": "-53.3 pp [-57.1, -49.5]",
+        "effect size": "eta² 0.966 [0.902, 0.976]",
+        "p (corrected)": "<0.0001",
+        "verdict": "matters",
+    }
+
+
+def test_two_levels_have_their_difference_and_margin() -> None:
+    pair = {**FACTOR, "levels": ["1", "16"], "means": [0.6, 0.067]}
+    told = cells(page(pair))
+    assert (told["difference [95 %]"], told["margin"]) == ("-53.3 pp [-57.1, -49.5]", "3.0 pp")
+    assert "between" not in told
+
+
+def test_many_levels_have_the_lowest_and_the_highest_mean() -> None:
+    many = {**FACTOR, "levels": list("12345"), "means": [0.2, 0.1, 0.4, 0.3, 0.25]}
+    told = cells(page({**many, "widest": {**FACTOR["widest"], "levels": ["3", "2"]}}))
+    assert (told["lowest mean"], told["highest mean"], told["between"]) == ("10.0 (2)", "40.0 (3)", "3 and 2")
+
+
+def test_rows_have_the_order_of_the_conclusion() -> None:
+    own = {**FACTOR, "factor": "flows.0.cca", "levels": ["cubic", "bbr3", "reno"]}
+    others = [{**own, "entry": None, "of": "all flows"}, {**own, "entry": 1, "of": "beside"}]
+    found = page(*others, {**own, "status": "undecided"}, {**own, "metric": "goodput", "unit": "bit/s"})
+    assert [(row[1], row[2]) for row in table(found).rows] == [
+        ("mine", "goodput (Mbit/s)"),
+        ("mine", "share of goodput (%)"),
+        ("beside", "share of goodput (%)"),
+        ("all flows", "share of goodput (%)"),
+    ]
+
+
+def test_without_runs_the_figure_has_the_widest_differences_in_margins() -> None:
+    figure = page(FACTOR).parts[0].figure
+    assert isinstance(figure, Figure)
+    assert isinstance(figure.chart, Forest)
+    (drawn,) = figure.chart.differences
+    assert (drawn.value, drawn.low, drawn.high) == pytest.approx(
+        (-0.533 / 0.03, -0.571 / 0.03, -0.495 / 0.03)
+    )
+    assert drawn.label == "share of goodput: mine, buffer 0.5 BDP, 1 and 16"
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        {"levels": ["1"]},
+        {"means": [1.0]},
+        {"metric": "speed"},
+        {"widest": None},
+        {"status": "<b>"},
+        {"of": 3},
+    ],
+)
+def test_damaged_factors_leave_the_rows(damage: dict[str, Any]) -> None:
+    found = page({**FACTOR, **damage})
+    assert table(found).caption == "First rows of test"
+
+
+@pytest.fixture
+def tested(fullpipe: FullPipe, tmp_path: Path) -> Path:
+    """A folder with the runs of a sweep, and a test of them."""
+    base = scenario().to_dict() | {"sweep": {"topology.bottleneck.rate": ["5 Mbit/s", "10 Mbit/s"]}}
+    (tmp_path / "line.toml").write_text(Scenario(**base).to_toml(), encoding="utf-8")
+    fullpipe("run", "line.toml", "--seeds", 3, "--out", "kept")
+    words = ("--factor", "topology.bottleneck.rate", "--metric", "share", "--of", "cubic-1")
+    assert fullpipe("test", "kept", *words, "-o", "t.json").exit_code == 0
+    return tmp_path
+
+
+def test_a_test_has_the_parts_of_every_report(fullpipe: FullPipe, tested: Path) -> None:
+    fullpipe("report", "t.json", "-o", "t.md")
+    text = (tested / "t.md").read_text(encoding="utf-8")
+    heads = [line for line in text.splitlines() if line.startswith("#")]
+    assert heads[1:4] == ["## Conclusion", "## Results", "## Details"]
+    assert {"### All tests", "### Means", "### Every run", "## Provenance", "## Data"} <= set(heads)
+    assert "6 runs of 2 points over rate, seeds 1 to 3" in text
+    assert "share of goodput of cubic-1 over rate: means and 95 % intervals" in text
+    assert "- 1 bottleneck: 5 to 10 Mbit/s" in text
+    assert "rows.json, values.csv, line.toml" in text
+    made = text.partition("This makes the same runs again:")[2].split("```")[1].splitlines()
+    assert [line.split()[1] for line in made[1:]] == ["run", "test", "report"]
+
+
+def test_a_file_alone_has_the_path_and_the_commands(fullpipe: FullPipe, tested: Path) -> None:
+    (tested / "kept").rename(tested / "away")
+    fullpipe("report", "t.json", "-o", "t.md")
+    text = (tested / "t.md").read_text(encoding="utf-8")
+    assert "3 seeds, fullpipe " in text
+    assert "- 1 bottleneck: 5 to 10 Mbit/s" in text
+    assert "fullpipe run line.toml --seeds 3 --out kept\nfullpipe test kept" in text
