@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +12,8 @@ import pytest
 
 from fullpipe import Scenario
 from fullpipe.analysis.shown import axis_shown
+from fullpipe.report.files import read
+from fullpipe.report.from_file import page_of_file
 from tests.report.pages import scenario
 
 FullPipe = Callable[..., Any]
@@ -233,3 +236,36 @@ def test_a_figure_is_of_one_scenario_or_of_those_that_are_alike(
     chosen = ("--where", "scenario=alone")
     assert fullpipe("plot", "kept", "--metric", "goodput", "--kind", "box", *chosen).exit_code == 0
     assert fullpipe("plot", "kept", "--metric", "goodput", "--where", "scenario=x").exit_code == 2
+
+
+def test_commands_name_files_without_the_folders_of_the_machine(
+    fullpipe: FullPipe, store: Path, tmp_path: Path
+) -> None:
+    scenario, kept, file = (tmp_path / name for name in ("line.toml", "my runs", "c.json"))
+    fullpipe("compare", scenario, "--over", "flows.0.cca=cubic,reno", "--seeds", 2, "--out", kept, "-o", file)
+    assert fullpipe("report", file, "-o", tmp_path / "r.md").exit_code == 0
+    text = (tmp_path / "r.md").read_text(encoding="utf-8")
+    assert str(tmp_path) not in text
+    over = "--over flows.0.cca=cubic,reno --seeds 2"
+    assert (
+        f"fullpipe compare line.toml {over} --out 'my runs' -o c.json\nfullpipe report c.json -o r.md" in text
+    )
+    assert "Save the scenario of cubic as line.toml. This makes the comparison" in text
+    digest = sha256(file.read_bytes()).hexdigest()[:16]
+    assert f"- c.json: SHA-256 {digest}..." in text
+    assert "line.toml, line-reno.toml" in text.partition("## Data")[2]
+
+
+def test_the_commands_of_a_comparison_make_it_again_in_an_empty_folder(
+    fullpipe: FullPipe, store: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    words = ("compare", "line.toml", "--over", "flows.0.cca=cubic,reno", "--seeds", 2, "--metric", "goodput")
+    fullpipe(*words, "-o", "c.json")
+    (data,) = (page.data for page in [page_of_file(read(tmp_path / "c.json"))])
+    (tmp_path / "elsewhere").mkdir()
+    monkeypatch.chdir(tmp_path / "elsewhere")
+    base = next(each for each in data if each.name == "line.toml")
+    Path(base.name).write_text(base.content, encoding="utf-8")
+    fullpipe(*words, "-o", "c.json")
+    again, first = (json.loads((folder / "c.json").read_text())["findings"] for folder in (Path(), tmp_path))
+    assert again == first

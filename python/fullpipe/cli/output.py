@@ -26,10 +26,28 @@ _COMMAND = r"`[^`]+`"
 
 
 def command_line(context: typer.Context) -> str:
-    """The command as it can be typed again."""
+    """The command as it can be typed again in a folder that has its files: other folders are left out."""
     import shlex  # here: most commands never say themselves
 
-    return shlex.join(["fullpipe", *context.meta.get(ARGUMENTS, ())])
+    return shlex.join(["fullpipe", *map(_portable, context.meta.get(ARGUMENTS, ()))])
+
+
+def _portable(word: str) -> str:
+    """A word in which paths that are absolute, or lead out of the folder, are their last names.
+
+    >>> _portable("/usr/bin"), _portable("scenario=/usr/a.toml,b.toml"), _portable("dask://host:1")
+    ('bin', 'scenario=a.toml,b.toml', 'dask://host:1')
+    """
+    name = _name_elsewhere(word)
+    return re.sub(r"[^=,:]+", lambda part: _name_elsewhere(part[0]), word) if name == word else name
+
+
+def _name_elsewhere(path: str) -> str:
+    """The last name of a path to another folder that is there; any other text as it is."""
+    folder, _, name = path.rstrip("/").rpartition("/")
+    is_elsewhere = os.path.isabs(path) or path.startswith("../") or "/../" in path
+    is_path = is_elsewhere and not path.startswith("//") and os.path.isdir(folder or "/")
+    return name if name and is_path else path
 
 
 def echo(text: object, *, err: bool = False, nl: bool = True) -> None:

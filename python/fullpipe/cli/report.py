@@ -1,5 +1,7 @@
 """`fullpipe report`: one page to hand over."""
 
+from dataclasses import replace
+from hashlib import sha256
 from pathlib import Path
 from typing import Annotated
 
@@ -17,6 +19,9 @@ from fullpipe.report.files import read
 from fullpipe.report.from_file import page_of_file
 from fullpipe.report.runs.page import page_of
 from fullpipe.report.write import FORMATS, write
+
+_DIGITS = 16
+"""Digits of a SHA-256 that are shown."""
 
 
 def report(
@@ -108,8 +113,10 @@ def _of_file(
         if run.meta.started == started[f"{at.parent.name}/{at.name}"]  # else it was run again since
     ]
     try:
-        return page_of_file(
+        page = page_of_file(
             found, question=question, budget=budget, runs=runs, command=command, metrics=metrics, of=of
         )
+        fact = (path.name, f"SHA-256 {sha256(path.read_bytes()).hexdigest()[:_DIGITS]}...")
+        return replace(page, provenance=[*page.provenance, fact])
     except NoRunError as error:
         raise NoRunError(f"{path}: {error}") from None

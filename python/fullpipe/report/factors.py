@@ -112,7 +112,7 @@ class StoredFactor(_Part):
         """The interval of the widest difference, truncated at the bounds of the metric."""
         ends = self.widest.interval
         bounds = bounds_of_difference(self.metric, self.reference)
-        return ends and Interval(ends.low, ends.high, 0.95, "t").clipped(*bounds)
+        return Interval(ends.low, ends.high, 0.95, "t").clipped(*bounds) if ends else None
 
     @property
     def difference_shown(self) -> str:

@@ -6,6 +6,7 @@ import json
 import shlex
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 from fullpipe.analysis.length import warnings_of
@@ -289,7 +290,7 @@ def _verdicts(kind: str, findings: Sequence[Finding], budget: Budget) -> Iterato
 
 
 def _of_values(
-    points: FindingPoints | None, drawn: Sequence[Figure], budget: Budget, runs: Sequence[Run]
+    points: Points | None, drawn: Sequence[Figure], budget: Budget, runs: Sequence[Run]
 ) -> Iterator[Section]:
     """Means, figures and what metrics mean; of runs that are at hand all that their report has."""
     if runs:
@@ -315,24 +316,44 @@ def _scenarios(found: Mapping[str, Any]) -> dict[str, list[Scenario]]:
     return made
 
 
-def _files(scenarios: Mapping[str, Sequence[Scenario]]) -> Iterator[tuple[str, Download]]:
-    """For every side its scenario with all points as a file; of points that are no sweep the first."""
+def _files(
+    found: Mapping[str, Any], scenarios: Mapping[str, Sequence[Scenario]]
+) -> Iterator[tuple[str, Download]]:
+    """For every side its scenario with all points as a file; of points that are no sweep the first.
+
+    That of the reference has the name that the command has.
+    """
+    typed = _typed(found)
     for side, of_side in list(scenarios.items())[:_MOST_SCENARIOS]:
         scenario = scenario_of(of_side[0].name, of_side) or of_side[0]
-        name = f"{scenario.name}-{side}" if side != scenario.name else side
-        yield side, Download(file_name(name), "application/toml", scenario.to_toml())
+        own = file_name(f"{scenario.name}-{side}" if side != scenario.name else side)
+        yield side, Download(typed or own, "application/toml", scenario.to_toml())
+        typed = ""
+
+
+def _typed(found: Mapping[str, Any]) -> str:
+    """The scenario file of a command of `compare`; nothing if its variants are files themselves."""
+    try:
+        words = shlex.split(text_of(found.get("command")))
+    except ValueError:
+        return ""
+    is_base = words[:2] == ["fullpipe", "compare"] and not any("scenario=" in word for word in words)
+    files = [Path(word).name for word in words[2:3] if word.endswith(".toml")]
+    return file_name(files[0].removesuffix(".toml")) if is_base and files else ""
 
 
 def _repetition(
     found: Mapping[str, Any], command: str, scenarios: Mapping[str, Sequence[Scenario]]
 ) -> Iterator[Block]:
     """The commands that make the file and the report again, and the scenarios."""
-    kind, files = found.get("kind"), list(_files(scenarios))
+    kind, files = found.get("kind"), list(_files(found, scenarios))
     if found.get("command"):
         runs = _run(found, files) if kind == "test" else ""
+        save = f"Save the scenario of {files[0][0]} as {files[0][1].name}. " if files else ""
         what = "comparison" if kind == "compare" else text_of(kind)
         commands = "\n".join(filter(None, [runs, text_of(found["command"]), command]))
-        yield Code(commands, f"This makes the {what} and its report again")
+        is_needed = bool(files) and files[0][1].name in commands
+        yield Code(commands, f"{save if is_needed else ''}This makes the {what} and its report again")
     for side, file in files:
         yield Code(file.content, f"Scenario of {side} as TOML", is_folded=True)
 
@@ -348,7 +369,7 @@ def _run(found: Mapping[str, Any], files: Sequence[tuple[str, Download]]) -> str
 def _data(
     found: Mapping[str, Any],
     budget: Budget,
-    points: FindingPoints | None,
+    points: Points | None,
     scenarios: Mapping[str, Sequence[Scenario]],
 ) -> Iterator[Download]:
     name = "findings" if found.get("findings") else "rows"
@@ -357,4 +378,4 @@ def _data(
         yield Download(f"{name}.json", "application/json", data, f"All {name}, in base units.")
     if points:
         yield tables.values_file(points, budget)
-    yield from (file for _, file in _files(scenarios))
+    yield from (file for _, file in _files(found, scenarios))

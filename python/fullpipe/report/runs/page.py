@@ -10,7 +10,6 @@ from typing import NamedTuple
 from fullpipe.analysis.of_parts import of_parts
 from fullpipe.analysis.points import shape_of
 from fullpipe.analysis.subjects import Subject, check_groups
-from fullpipe.analysis.values import value_text
 from fullpipe.errors import ScenarioError
 from fullpipe.report.basis import basis_of
 from fullpipe.report.budget import Budget
@@ -26,6 +25,7 @@ from fullpipe.validation.compare.conclusion import ranked
 
 _MOST_NAMES, _MOST_COMMANDS = 3, 2
 """Scenarios in a title, and lines of commands beside a conclusion."""
+_MOST_DIGESTS = 4
 _DIGITS = 16
 """Digits of a SHA-256 that are shown."""
 
@@ -234,6 +234,13 @@ def _files(runs: Sequence[Run]) -> dict[str, str]:
     return {name: ", ".join(digests) for name, digests in found.items()}
 
 
+def _digests(runs: Sequence[Run]) -> str:
+    """Return the number of scenarios with the beginning of their digests, which are folders of the store."""
+    found = list(dict.fromkeys(run.meta.digest[:_DIGITS] for run in runs))
+    more = f" and {len(found) - _MOST_DIGESTS:,} more" if len(found) > _MOST_DIGESTS else ""
+    return f"{len(found):,} by content: {', '.join(found[:_MOST_DIGESTS])}{more}"
+
+
 def facts(runs: Sequence[Run]) -> list[tuple[str, str]]:
     """Engines, versions and when it was run; nothing of the machine."""
     engines = dict.fromkeys(
@@ -251,6 +258,6 @@ def facts(runs: Sequence[Run]) -> list[tuple[str, str]]:
         *((name, ", ".join(sorted(found))) for name, found in versions.items()),
         ("Run on", when),
         ("Intervals", "Student's t, 95 %, over seeds; the run is the unit"),
-        ("Scenarios", value_text(len({run.meta.digest for run in runs})) + " by content"),
+        ("Scenarios", _digests(runs)),
         *((name, f"SHA-256 {digests}...") for name, digests in _files(runs).items()),
     ]
