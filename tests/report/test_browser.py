@@ -564,8 +564,9 @@ def test_print_has_open_details_only_and_says_where_the_data_are(show: Show, stu
 
 
 def test_a_printed_report_is_four_pages_at_most(show: Show, study: list[Run]) -> None:
-    tab = show(page_of(study))
-    assert tab.pdf(format="A4").count(b"/Type /Page\n") <= 4
+    count = re.search(rb"/Count (\d+)", show(page_of(study)).pdf(format="A4"))
+    assert count
+    assert 1 <= int(count[1]) <= 4
 
 
 def test_printed_tables_repeat_their_heads(show: Show, study: list[Run]) -> None:
