@@ -10,12 +10,13 @@ from typing import Any
 import pytest
 
 from fullpipe.errors import NoRunError
-from fullpipe.report.content import Document, Figure, Forest, Items, Table
+from fullpipe.report.content import Document, Figure, Forest, Items, Lines, Table
 from fullpipe.report.files import read
 from fullpipe.report.findings import first_table
 from fullpipe.report.from_file import page_of_file
 from fullpipe.report.from_findings import FindingPoints
 from fullpipe.report.html.page import html
+from fullpipe.report.runs.figures import over_points
 from fullpipe.validation.compare import Subject
 from fullpipe.validation.compare.contrast import Contrast
 from fullpipe.validation.compare.rules import one_sided
@@ -162,6 +163,35 @@ def test_the_variant_has_a_column_although_the_first_rows_are_all_of_one() -> No
     assert table.columns[0].name == "variant"
 
 
+def test_a_figure_of_a_sweep_has_a_line_for_every_variant() -> None:
+    made = one_sided(
+        [
+            Contrast(
+                [10.0 * rate, 10.1 * rate],
+                [8.0 * rate, 8.2 * rate],
+                0.1,
+                "higher",
+                subject=Subject(
+                    "flows", 0, "mine", "goodput", "bit/s", {"a.queue": queue, "a.rate": f"{rate} Mbit/s"}
+                ),
+                sides=("cubic", "bbr3"),
+            )
+            for queue in ("fifo", "codel")
+            for rate in (5, 10, 20)
+        ],
+        1,
+    )
+    points = FindingPoints.of_findings("duel", made, frozenset({0}))
+    assert points is not None
+    drawn, _ = over_points(points, 12, ("goodput", 0))
+    assert [figure.caption for figure in drawn[:2]] == [
+        f"goodput of mine, queue {queue} over rate: means and 95 % intervals." for queue in ("fifo", "codel")
+    ]
+    chart = drawn[0].chart
+    assert isinstance(chart, Lines)
+    assert [line.label for line in chart.lines] == ["cubic", "bbr3"]
+
+
 def test_question_verdict_command_notes_and_versions_are_told(tmp_path: Path) -> None:
     found = page(tmp_path, json.dumps(CHECK))
     (part,) = found.parts
@@ -227,7 +257,7 @@ def test_rows_of_a_check_are_compared_with_their_base(tmp_path: Path) -> None:
     rows = [row, {**row, "verdict": "not worse"}]
     found = page(tmp_path, json.dumps({"kind": "check", "verdict": "regressed", "rows": rows}))
     told = cells(found)
-    assert (told["cca"], told["base"], told["change"], told["margin"]) == (
+    assert (told["algorithm"], told["base"], told["change"], told["margin"]) == (
         "cubic",
         "100.00",
         "150.00",

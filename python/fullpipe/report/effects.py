@@ -7,6 +7,7 @@ from statistics import median
 from typing import Any
 
 from fullpipe.analysis.bounds import bounds_of_difference
+from fullpipe.analysis.shown import difference_shown
 from fullpipe.report.content import Difference, Figure, Forest
 from fullpipe.report.rows import interval_of, is_real, reference_of, text_of
 
@@ -46,7 +47,8 @@ def _difference(row: Row) -> Difference | None:
     value = scale * row["difference"]
     if not all(end is None or abs(end) < _LARGEST for end in (value, low, high)):
         return None
-    text = f"{value:+.3g} %" + (f" [{low:+.3g}, {high:+.3g}]" if low is not None else "")
+    of = str(row.get("unit") or ""), str(row.get("metric") or "")
+    text = difference_shown(float(row["difference"]), ends, reference, *of)
     return Difference(_label(row), value, low, high, str(row.get("verdict") or ""), text)
 
 

@@ -8,7 +8,6 @@ from math import isnan
 
 from fullpipe.analysis.bounds import bounds_of_difference
 from fullpipe.analysis.metrics.margins import Margin
-from fullpipe.analysis.points import short_names
 from fullpipe.analysis.shown import (
     POINTS,
     axis_shown,
@@ -18,15 +17,15 @@ from fullpipe.analysis.shown import (
     margin_shown,
     metric_shown,
     number_shown,
-    point_shown,
 )
-from fullpipe.analysis.values import value_text
 from fullpipe.report.content import Column, Difference, Figure, Forest, Table, rows_of
 from fullpipe.report.text import folded, left_out, listed
+from fullpipe.scenario.labels import Labels
 from fullpipe.validation.compare.finding import Finding, known
 
 VERDICTS = "All verdicts"
 """Heading of the section with all findings."""
+_PLAIN = Labels()
 _MOST_NAMED = 4
 """Findings named that the figure does not have."""
 
@@ -49,23 +48,25 @@ def _first(findings: Sequence[Finding], ranked: Sequence[Finding], most: int) ->
     )
 
 
-def first_table(findings: Sequence[Finding], ranked: Sequence[Finding]) -> Table:
+def first_table(findings: Sequence[Finding], ranked: Sequence[Finding], labels: Labels = _PLAIN) -> Table:
     """The first findings of a ranking, as many as `rows_of` says."""
     most, total = rows_of(len(findings)), len(findings)
     note = folded(most, total, "findings", VERDICTS)
-    made = _table(_first(findings, ranked, most), findings, "Differences and verdicts", note)
+    made = _table(_first(findings, ranked, most), findings, "Differences and verdicts", note, labels)
     return replace(made, is_tight=True)
 
 
-def whole_table(findings: Sequence[Finding], most: int) -> Table:
+def whole_table(findings: Sequence[Finding], most: int, labels: Labels = _PLAIN) -> Table:
     """All findings, up to a budget."""
-    return _table(findings[:most], findings, "All findings", left_out(most, len(findings), "rows"))
+    return _table(findings[:most], findings, "All findings", left_out(most, len(findings), "rows"), labels)
 
 
-def _table(findings: Sequence[Finding], every: Sequence[Finding], caption: str, note: str) -> Table:
+def _table(
+    findings: Sequence[Finding], every: Sequence[Finding], caption: str, note: str, labels: Labels
+) -> Table:
     """A row per finding, with the columns that all findings of the part need."""
     paths = list(dict.fromkeys(path for each in findings for path in each.point))
-    names = short_names(paths)
+    names = labels.names(paths)
     is_one = len({each.sides for each in every}) == 1
     has_one_reference = len({each.sides[0] for each in every}) == 1
     first = findings[0].sides
@@ -88,7 +89,7 @@ def _table(findings: Sequence[Finding], every: Sequence[Finding], caption: str, 
         [
             *([each.case] if has_cases else []),
             *([] if is_one else [_variant(each, is_short=has_one_reference)]),
-            *(value_text(each.point.get(path, "-")) for path in paths),
+            *(labels.value(path, each.point[path]) if path in each.point else "-" for path in paths),
             each.of,
             axis_shown(each.metric)[1],
             number_shown(each.reference, each.unit, each.metric),
@@ -141,7 +142,9 @@ def _verdict(found: Finding) -> str:
     return f"{found.decision} (about {found.seeds:,} seeds)" if found.seeds else found.decision
 
 
-def forest_of(findings: Sequence[Finding], ranked: Sequence[Finding]) -> Figure | None:
+def forest_of(
+    findings: Sequence[Finding], ranked: Sequence[Finding], labels: Labels = _PLAIN
+) -> Figure | None:
     """The first differences of a ranking in multiples of their margins, which makes all metrics comparable.
 
     Returns:
@@ -152,7 +155,7 @@ def forest_of(findings: Sequence[Finding], ranked: Sequence[Finding]) -> Figure 
         return None
     shown = _first(findings, drawable, rows_of(len(drawable)))
     several = len({each.sides for each in findings}) > 1
-    rows = [_difference(each, several=several) for each in shown]
+    rows = [_difference(each, labels, several=several) for each in shown]
     caption = (
         f"Differences with {level_of(shown)} % intervals, as multiples of the margin (grey: within it);"
         " the numbers at the right are in the unit of the metric."
@@ -172,11 +175,11 @@ def _not_drawn(findings: Sequence[Finding], drawable: int, shown: int) -> Iterat
         yield f" Without a margin, so not drawn: {listed(names)}."
 
 
-def _difference(found: Finding, *, several: bool) -> Difference:
+def _difference(found: Finding, labels: Labels, *, several: bool) -> Difference:
     """A row of the figure, with its interval truncated at the bounds of the metric."""
     bounds = bounds_of_difference(found.metric, found.reference)
     within = found.interval and found.interval.clipped(*bounds)
     low, high = (within.low / found.allowed, within.high / found.allowed) if within else (None, None)
-    place = [*([found.sides[1]] if several else []), found.case, *point_shown(found.point), found.of]
+    place = [*([found.sides[1]] if several else []), found.case, *labels.point(found.point), found.of]
     label = f"{metric_shown(found.metric)}: {', '.join(filter(None, place))}"
     return Difference(label, found.difference / found.allowed, low, high, found.verdict, difference_of(found))

@@ -148,14 +148,16 @@ def _part(
     ran = [each.to_dict() for of_side in scenarios.values() for each in of_side]
     labels = of_runs.labels if of_runs else Labels(scenarios=ran)
     forest = (
-        factors.forest_of(tested, labels) if tested else shown.forest_of(findings, order) or forest_of(others)
+        factors.forest_of(tested, labels)
+        if tested
+        else shown.forest_of(findings, order, labels) or forest_of(others)
     )
     is_drawn = bool(drawn) and (not isinstance(drawn[0].chart, Boxes) if of_runs else is_swept)
     first = drawn[0] if is_drawn else forest
     notes = [text_of(note) for note in notes_of(found) if note]
     sections = [
         Section("More findings", [Items(told[MOST:])] if told[MOST:] else []),
-        Section(shown.VERDICTS, list(_verdicts(kind, every, budget))),
+        Section(shown.VERDICTS, list(_verdicts(kind, every, budget, labels))),
         Section(
             "All tests" if tested else "Rows",
             [table_of(others, f"All rows of {kind}", budget.rows)] if others else [],
@@ -165,7 +167,7 @@ def _part(
     ]
     again = text_of(found["command"]) if found.get("command") else ""
     table = factors.table_of(tested, labels) if tested else None
-    table = shown.first_table(findings, order) if findings else table
+    table = shown.first_table(findings, order, labels) if findings else table
     return Part(
         question or text_of(found.get("question") or f"What does {kind} say?"),
         told[:MOST],
@@ -282,11 +284,11 @@ def _scope(found: Mapping[str, Any], findings: Sequence[Finding], runs: Sequence
     return f"{text[0].upper()}{text[1:]}.".replace("..", ".").removeprefix(". ") if text else ""
 
 
-def _verdicts(kind: str, findings: Sequence[Finding], budget: Budget) -> Iterator[Block]:
+def _verdicts(kind: str, findings: Sequence[Finding], budget: Budget, labels: Labels) -> Iterator[Block]:
     if kind in HOW and findings:
         yield Text(HOW[kind])
     if findings:
-        yield shown.whole_table(findings, budget.rows)
+        yield shown.whole_table(findings, budget.rows, labels)
 
 
 def _of_values(

@@ -10,11 +10,11 @@ from typing import Any
 import polars as pl
 
 from fullpipe.analysis.values import MEASURED, column
-from fullpipe.report.runs.points import Points
+from fullpipe.report.runs.points import VARIANT, Points
 from fullpipe.validation.compare.finding import Finding
 
-VARIANT, CASE = "variant", "case"
-"""Paths of points that name a side, and a scenario of a suite."""
+CASE = "case"
+"""Path of points that names a scenario of a suite."""
 
 
 @dataclass(frozen=True)

@@ -14,6 +14,7 @@ from fullpipe.analysis.over_seeds import are_equal_over_seeds
 from fullpipe.analysis.regions import region
 from fullpipe.analysis.shown import (
     difference_shown,
+    is_relative,
     mean_shown,
     metric_shown,
     number_shown,
@@ -40,7 +41,6 @@ _ALIKE = {"equivalent", "undecided"}
 """Verdicts that claim no difference."""
 _MOST_COLUMNS = 5
 """Metrics of the first table."""
-_HOW = "means over seeds, with 95 % intervals"
 _Row = tuple[Mapping[str, Any], Finding]
 _Subject = tuple[str, int | str]
 """A metric of an entry of `flows`, of a total or of a link."""
@@ -188,7 +188,9 @@ def _changes(rows: Sequence[_Row]) -> str:
     changed = [row for _, row in rows if row.assessment.verdict not in _ALIKE]
     if not changed or any(row.reference <= 0 for row in changed):
         return ""
-    return f" ({_percents(changed) if changed[0].margin.relative else _differences(changed)})"
+    first = changed[0]
+    in_percent = is_relative(first.unit, first.metric, first.reference, first.margin)
+    return f" ({_percents(changed) if in_percent else _differences(changed)})"
 
 
 def _percents(rows: Sequence[Finding]) -> str:
@@ -271,18 +273,23 @@ def _extremes(found: Points, metric: str, group: str | int) -> Iterator[str]:
         yield extremes(rows, metric, _named(found, group), found.told)
 
 
+def _how(found: Points) -> str:
+    """The numbers of a table by point."""
+    return "means over seeds, with 95 % intervals" if len(found.seeds) > 1 else "values of one seed"
+
+
 def by_group(found: Points, budget: Budget) -> Table | None:
     """A row per point, and of every group of flows its main metric; None of one group."""
     if len(found.telling) < 2:
         return None
     subjects: list[_Subject] = [(metric, of) for of, metric in found.telling.items()]
-    return _by_point(found, f"Main metric per flow group: {_HOW}", subjects, budget.rows)
+    return _by_point(found, f"Main metric per flow group: {_how(found)}", subjects, budget.rows)
 
 
 def asked(found: Points, budget: Budget) -> Table | None:
     """A row per point, and a column for whatever is asked for; None if nothing is."""
     subjects = _asked(found)
-    return _by_point(found, _HOW.capitalize(), subjects, budget.rows) if subjects else None
+    return _by_point(found, begun(_how(found)), subjects, budget.rows) if subjects else None
 
 
 def first_table(found: Points) -> Table | None:
@@ -299,7 +306,7 @@ def first_table(found: Points) -> Table | None:
         return None
     total = len(list(by_row(found.means, found.paths, "metric")))
     most = rows_of(total)
-    made = _by_point(found, f"{_HOW.capitalize()}", subjects, most)
+    made = _by_point(found, begun(_how(found)), subjects, most)
     return replace(made, note=folded(most, total, "points", "Means"), is_tight=True)
 
 

@@ -15,7 +15,7 @@ from fullpipe.analysis.neutral import neutral_of
 from fullpipe.analysis.shown import axis_shown, metric_shown
 from fullpipe.report.content import Box, Boxes, Chart, Figure, Heat, Line, Lines
 from fullpipe.report.looks import distinct
-from fullpipe.report.runs.points import Points, ordered
+from fullpipe.report.runs.points import VARIANT, Points, ordered
 from fullpipe.report.text import left_out
 from fullpipe.scenario.quantities import as_numbers
 
@@ -113,7 +113,7 @@ def _of_metric(
     along = next((path for path in paths if _numbers(rows[path].to_list())), None)
     others = [path for path in paths if path != along]
     if len(paths) > 2:
-        panel = next((path for path in reversed(others) if not path.endswith("cca")), others[-1])
+        panel = next((path for path in reversed(others) if not path.endswith(("cca", VARIANT))), others[-1])
         left = [path for path in paths if path != panel]
         for value in ordered(rows[panel].to_list()):
             where = f"{of}, {found.at(panel, value)}"

@@ -28,6 +28,8 @@ _COMPARED = names_in(View.COMPARISON)
 """Metrics that `fullpipe compare` judges."""
 SHARE, EQUAL_SHARE, SHARE_RATIO = "share", "equal_share", "share_ratio"
 """Metrics of how groups share a path. All flows together have none."""
+VARIANT = "variant"
+"""Path of points that names a side of a comparison."""
 _MOST_NAMES = 3
 
 

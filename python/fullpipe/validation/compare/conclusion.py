@@ -308,7 +308,7 @@ def ranked(made: Sequence[Comparison], asked: Sequence[str] = ()) -> list[Findin
     """Findings in the order of the conclusion, for figures and tables that show the first of them.
 
     What a gate calls regressed comes first. Each side then has the subjects of its sentences, decided or not,
-    and after them all others by `weight`. Several sides take turns.
+    and after them all others by `weight`. Sides take turns, and so do subjects with several points.
 
     Args:
         made: See `conclusion`.
@@ -319,15 +319,16 @@ def ranked(made: Sequence[Comparison], asked: Sequence[str] = ()) -> list[Findin
         sides = _Sides(_with(made, name), name, Names(), ())
         by_subject = _by_subject(sides.findings)
         chosen = _chosen(sides, by_subject, asked) if by_subject else []
-        places = {subject: place for place, subject in enumerate(chosen)}
-        found.append(sorted(sides.findings, key=lambda each: _rank(each, places)))
+        found.append(_ordered(by_subject, chosen))
     return [each for turn in zip_longest(*found) for each in turn if each is not None]
 
 
-def _rank(found: Finding, places: Mapping[Subject, int]) -> tuple[bool, int, tuple[int, int, float]]:
-    """Sorting key of a finding, given the places of the subjects that the conclusion is of."""
-    place = places.get(_subject(found), len(places))
-    return found.decision != "regressed", place, weight(found)
+def _ordered(by_subject: Mapping[Subject, Sequence[Finding]], chosen: Sequence[Subject]) -> list[Finding]:
+    """The findings of a side: those of chosen subjects in turn, each by `weight`, then all others."""
+    turns = zip_longest(*(sorted(by_subject[subject], key=weight) for subject in chosen))
+    first = [each for turn in turns for each in turn if each is not None]
+    rest = [each for subject, of in by_subject.items() if subject not in chosen for each in of]
+    return sorted([*first, *sorted(rest, key=weight)], key=lambda each: each.decision != "regressed")
 
 
 def weight(found: Finding) -> tuple[int, int, float]:
