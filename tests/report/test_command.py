@@ -178,6 +178,8 @@ def test_a_file_gives_what_its_store_gives(fullpipe: FullPipe, store: Path, tmp_
     assert headings[0] - {"# line", "### More findings"} <= headings[1]
     rows = [{line for line in text.splitlines() if line.startswith("| ")} for text in (of_store, of_file)]
     assert rows[0] <= rows[1]
+    told = [text.partition("## Conclusion\n\n")[2].partition("\n\n")[0] for text in (of_store, of_file)]
+    assert told[0] == told[1]
     path = [line for line in of_store.splitlines() if " bottleneck: 10 Mbit" in line]
     assert path
     assert set(path) <= set(of_file.splitlines())

@@ -16,7 +16,7 @@ import pytest
 
 from fullpipe import run
 from fullpipe.report.budget import Budget
-from fullpipe.report.content import Document
+from fullpipe.report.content import Code, Document, Download, Part, joined
 from fullpipe.report.html.page import html
 from fullpipe.report.markdown import markdown
 from fullpipe.report.runs.page import page_of
@@ -190,3 +190,20 @@ def test_what_a_page_needs_comes_with_the_package_and_its_licence() -> None:
         assert owner in credits.splitlines()[0]
         assert owner in licences
     assert "Permission is hereby granted" in licences
+
+
+def test_files_of_one_name_have_names_of_their_own_in_commands_too() -> None:
+    def page(content: str) -> Document:
+        told = Code("fullpipe run a.toml --out my-a.toml", "Save the scenario as a.toml. Run:")
+        file = Download("a.toml", "application/toml", content)
+        part = Part(
+            "?", ["yes"], command="fullpipe run a.toml", repetition=[told], data=[file], heading=content
+        )
+        return Document(content, [part])
+
+    made = joined([page("one"), page("two"), page("one")])
+    assert [file.name for file in made.data] == ["a.toml", "a-2.toml"]
+    assert [part.command.split()[-1] for part in made.parts] == ["a.toml", "a-2.toml", "a.toml"]
+    (told,) = made.parts[1].repetition
+    assert told == Code("fullpipe run a-2.toml --out my-a.toml", "Save the scenario as a-2.toml. Run:")
+    assert [file.note for file in made.data] == ["one.", "two."]

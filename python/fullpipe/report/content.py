@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import re
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
@@ -324,11 +325,7 @@ class Document:
         found: dict[str, Download] = {}
         for part in self.parts:
             for file in part.data:
-                stem, dot, ending = file.name.rpartition(".")
-                name, number = file.name, 1
-                while name in found and found[name].content != file.content:
-                    number += 1
-                    name = f"{stem}-{number}{dot}{ending}"
+                name = _free_name(file, {name: each.content for name, each in found.items()})
                 found.setdefault(name, replace(file, name=name))
         return list(found.values())
 
@@ -346,7 +343,50 @@ def joined(pages: Sequence[Document]) -> Document:
     runs = dict.fromkeys(run for basis in bases for run in basis.runs)
     return Document(
         " and ".join(dict.fromkeys(page.title for page in pages)),
-        [part for page in pages for part in page.parts],
+        _with_names([part for page in pages for part in page.parts]),
         [(name, "; ".join(values)) for name, values in facts.items()],
         Basis(stores.pop(), list(runs)) if len(stores) == 1 else None,
     )
+
+
+def _with_names(parts: Sequence[Part]) -> list[Part]:
+    """Parts whose files of one name and other content have names of their own, in commands, too."""
+    taken: dict[str, str] = {}
+    made = []
+    for part in parts:
+        for file in part.data:
+            name = _free_name(file, taken)
+            taken[name] = file.content
+            if name != file.name:
+                part = _renamed(part, file, name)
+        notes = [f"{part.heading}. {file.note}".strip() for file in part.data]
+        data = [replace(file, note=note) for file, note in zip(part.data, notes, strict=True)]
+        made.append(replace(part, data=data))
+    return made
+
+
+def _free_name(file: Download, taken: Mapping[str, str]) -> str:
+    """The name of a file, with a number if another content has it."""
+    stem, dot, ending = file.name.rpartition(".")
+    names = (file.name, *(f"{stem}-{number}{dot}{ending}" for number in range(2, len(taken) + 3)))
+    return next(name for name in names if taken.get(name, file.content) == file.content)
+
+
+def _renamed(part: Part, file: Download, name: str) -> Part:
+    """A part with another name of a file, wherever it names it as a word."""
+    word = re.compile(rf"(?<![\w.-]){re.escape(file.name)}(?![\w-])")
+
+    def told(text: str) -> str:
+        return word.sub(lambda _: name, text)
+
+    repetition: list[Block] = []
+    for block in part.repetition:
+        match block:
+            case Text():
+                repetition.append(Text(told(block.text)))
+            case Code(is_folded=False):
+                repetition.append(replace(block, text=told(block.text), caption=told(block.caption)))
+            case _:
+                repetition.append(block)
+    data = [replace(each, name=name) if each is file else each for each in part.data]
+    return replace(part, command=told(part.command), repetition=repetition, data=data)

@@ -57,6 +57,8 @@ _TOP = (
     "settings",
 )
 """Keys of a file that have a place of their own; all others are listed."""
+_FACTS = {"intervals": "Intervals of differences"}
+"""Names of keys that do not speak for themselves."""
 _OF_FILES = ("More findings", shown.VERDICTS, "Metrics asked for", "Notes")
 """Details of runs that a file has itself."""
 _OF_TESTS = (
@@ -104,7 +106,11 @@ def page_of_file(
 
 def facts_of(found: Mapping[str, Any]) -> list[tuple[str, str]]:
     """Versions, and the keys of a file that have no place of their own."""
-    facts = [(key.replace("_", " "), text_of(value)) for key, value in found.items() if key not in _TOP]
+    facts = [
+        (_FACTS.get(key, key.replace("_", " ")), text_of(value))
+        for key, value in found.items()
+        if key not in _TOP
+    ]
     of_versions = found.get("versions")
     facts += (
         [(str(k), text_of(v)) for k, v in of_versions.items()] if isinstance(of_versions, Mapping) else []

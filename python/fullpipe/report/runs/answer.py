@@ -50,10 +50,12 @@ def answer(found: Points, made: Comparisons) -> tuple[list[str], list[str]]:
     """The conclusion, and all that can be said besides.
 
     Metrics that are asked for come first, then what variants change, then which point has most and least of
-    the metrics that lead.
+    the metrics that lead. A conclusion on variants is that of `fullpipe compare`, and no more.
     """
-    told = list(dict.fromkeys(_told(found, made)))
-    return told[:MOST], told[MOST:]
+    concluded = conclusion(made, found.metrics)
+    told = list(dict.fromkeys(_told(found, made, concluded)))
+    most = len(concluded) if concluded and not found.metrics else MOST
+    return told[:most], told[most:]
 
 
 def lead(found: Points, made: Sequence[Comparison]) -> _Subject | None:
@@ -75,11 +77,11 @@ def lead(found: Points, made: Sequence[Comparison]) -> _Subject | None:
     return found.telling[entry], entry
 
 
-def _told(found: Points, made: Comparisons) -> Iterator[str]:
+def _told(found: Points, made: Comparisons, concluded: Sequence[str]) -> Iterator[str]:
     for metric in found.metrics:
         for of in found.asked_of(metric):
             yield from _against_even(found, metric, of)
-    yield from conclusion(made, found.metrics)
+    yield from concluded
     for metric in found.metrics:
         for of in found.asked_of(metric):
             yield from _extremes(found, metric, of)

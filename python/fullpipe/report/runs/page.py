@@ -236,7 +236,7 @@ def _files(runs: Sequence[Run]) -> dict[str, str]:
 
 def _digests(runs: Sequence[Run]) -> str:
     """Return the number of scenarios with the beginning of their digests, which are folders of the store."""
-    found = list(dict.fromkeys(run.meta.digest[:_DIGITS] for run in runs))
+    found = sorted({run.meta.digest[:_DIGITS] for run in runs})
     more = f" and {len(found) - _MOST_DIGESTS:,} more" if len(found) > _MOST_DIGESTS else ""
     return f"{len(found):,} by content: {', '.join(found[:_MOST_DIGESTS])}{more}"
 
@@ -257,7 +257,7 @@ def facts(runs: Sequence[Run]) -> list[tuple[str, str]]:
         ("Engine", "; ".join(sorted(engines))),
         *((name, ", ".join(sorted(found))) for name, found in versions.items()),
         ("Run on", when),
-        ("Intervals", "Student's t, 95 %, over seeds; the run is the unit"),
+        ("Intervals of means", "Student's t, 95 %, over seeds; the run is the unit"),
         ("Scenarios", _digests(runs)),
         *((name, f"SHA-256 {digests}...") for name, digests in _files(runs).items()),
     ]
