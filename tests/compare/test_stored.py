@@ -55,6 +55,8 @@ def test_what_check_writes_conforms_to_the_schema(fullpipe: FullPipe, tmp_path: 
     assert done.exit_code in (0, 1, 2)
     assert problems(found) == []
     assert {one["case"] for one in found["scenarios"]} == {"line"}
+    assert all(line.startswith("Warning: the run is too short for means: ") for line in found["warnings"])
+    assert found["warnings"]
     assert len(findings_in(found)[0]) == len(found["rows"])
 
 

@@ -13,7 +13,7 @@ import pytest
 from scipy import stats
 
 from fullpipe import Scenario, run
-from fullpipe.analysis.length import cycle_s, need, shortfall, start_up_s, waits_for_others
+from fullpipe.analysis.length import cycle_s, need, shortfall, start_up_s, waits_for_others, warnings_of
 from fullpipe.analysis.regions import region
 from fullpipe.runs import Run
 from fullpipe.runs.meta import MEASURED
@@ -89,6 +89,14 @@ def test_what_the_warning_says_to_set_is_long_enough() -> None:
     words = told.split('"')
     longer = short.with_values({"duration": words[1], "warmup": words[3]})
     assert not is_warned_of(run(longer))
+
+
+def test_warnings_of_several_scenarios_name_them() -> None:
+    short = scenario(["bbr3", "cubic"], rate=20, rtt=60, queue={"size": "1 bdp"}, lasts="5 s", warmup="1 s")
+    runs = [run(short.model_copy(update={"name": name})) for name in ("one", "two")]
+    assert [told.partition(": ")[0] for told in warnings_of(runs)] == ["Warning of one", "Warning of two"]
+    assert warnings_of(runs[:1])[0].startswith("Warning: the run is too short for means: ")
+    assert warnings_of([]) == []
 
 
 def test_what_the_warning_says_of_a_flow_that_comes_later_is_enough() -> None:

@@ -191,11 +191,18 @@ def shortfall(points: Sequence[Mapping[str, Any]], runs: Sequence[Run]) -> str |
 
 
 def warnings_of(runs: Sequence[Run]) -> list[str]:
-    """The sentence of `shortfall` as a warning below a conclusion; nothing if all runs are long enough."""
+    """The sentences of `shortfall` as warnings below a conclusion, one per name of a scenario.
+
+    Nothing if all runs are long enough.
+    """
     from fullpipe.analysis.points import points_of  # here: `shortfall` is given its points
 
-    told = shortfall(points_of(runs), runs) if runs else None
-    return [f"Warning: {told}."] if told else []
+    by_name: dict[str, list[Run]] = {}
+    for run in runs:
+        by_name.setdefault(run.name, []).append(run)
+    told = {name: shortfall(points_of(of), of) for name, of in by_name.items()}
+    of_whom = {name: f" of {name}" if len(by_name) > 1 else "" for name in by_name}
+    return [f"Warning{of_whom[name]}: {sentence}." for name, sentence in told.items() if sentence]
 
 
 def _advice(run: Run, of: Need) -> str:

@@ -11,6 +11,7 @@ from typing import Annotated
 import typer
 
 from fullpipe import files
+from fullpipe.analysis.length import warnings_of
 from fullpipe.cli.asked import processors, values_of
 from fullpipe.cli.check_shown import show
 from fullpipe.cli.jobs import bring_all, check_all, finished_runs
@@ -100,6 +101,7 @@ def check(
     chosen = chosen.only(case) if case else chosen
     chosen = chosen.with_seeds(seeds) if seeds else chosen
     folder, labels = code or suite.parent, read_labels(label or ())
+    warnings: dict[str, None] = {}
     if labels:
         check_labels(labels, [job.point for case in chosen.cases for job in jobs(case.scenario, [1])])
 
@@ -107,7 +109,9 @@ def check(
         if allow_python:
             bring_all(list(todo), str(folder / "suite"))
         check_all(list(todo))
-        return [outcome.run for outcome in finished_runs(todo, Threads(workers or processors()), Store(out))]
+        runs = [outcome.run for outcome in finished_runs(todo, Threads(workers or processors()), Store(out))]
+        warnings.update(dict.fromkeys(warnings_of(runs) if written else ()))
+        return runs
 
     if (keep is None) == (not against):
         raise typer.BadParameter("give --against BASE, or --keep FILE")
@@ -121,9 +125,8 @@ def check(
         said = checked(chosen.with_free(free), base, ours, (" ".join(against or []), "now"), complain)
     command, names = command_line(context), names_of([said], labels)
     if written:
-        files.write(
-            written, json.dumps(forms.as_json(said, command, names), indent=1, allow_nan=False).encode()
-        )
+        content = {**forms.as_json(said, command, names), "warnings": list(warnings)}
+        files.write(written, json.dumps(content, indent=1, allow_nan=False).encode())
     if junit:
         files.write(junit, forms.junit(said))
     if markdown:
