@@ -192,6 +192,18 @@ def test_a_figure_of_a_sweep_has_a_line_for_every_variant() -> None:
     assert [line.label for line in chart.lines] == ["cubic", "bbr3"]
 
 
+def test_rows_of_the_figure_have_the_words_that_tell_them_apart(tmp_path: Path) -> None:
+    points = [
+        {"topology.bottleneck.queue": queue, "a.rate": rate}
+        for queue in ("fq_codel", "cake")
+        for rate in (5, 50)
+    ]
+    rows = [{**ROW, "case": "a long name of a scenario", "point": point} for point in points]
+    figure, chart = forest(page(tmp_path, json.dumps({"kind": "compare", "rows": rows})))
+    assert [row.label for row in chart.differences] == ["fq_codel, 5", "fq_codel, 50", "cake, 5", "cake, 50"]
+    assert " In every row: goodput, all flows, a long name of a scenario." in figure.caption
+
+
 def test_question_verdict_command_notes_and_versions_are_told(tmp_path: Path) -> None:
     found = page(tmp_path, json.dumps(CHECK))
     (part,) = found.parts

@@ -422,6 +422,11 @@ def test_the_share_over_the_fair_share_leads_where_the_number_of_flows_differs()
     assert made.figure.caption.startswith("share over fair share of every group of flows over ")
     assert made.table is not None
     assert made.table.columns[1].name == "cubic-1: share over fair share"
+    asked = page_of(several, metrics=["share"], of="cubic-1").parts[0]
+    assert asked.conclusion[2].startswith("Share over fair share of cubic-1 is ")
+    assert asked.table is not None
+    names = [column.name for column in asked.table.columns[1:]]
+    assert names == ["cubic-1: share of goodput (%)", "cubic-1: share over fair share"]
 
 
 def test_a_share_is_told_in_per_cent_where_all_points_have_the_same_flows() -> None:

@@ -22,7 +22,7 @@ from fullpipe.analysis.shown import (
 from fullpipe.analysis.statistics import Interval
 from fullpipe.report.content import Column, Difference, Figure, Forest, Table, rows_of
 from fullpipe.report.rows import text_of
-from fullpipe.report.text import folded, listed
+from fullpipe.report.text import folded, listed, told_apart
 from fullpipe.scenario.labels import Labels
 from fullpipe.validation.factors.conclusion import order
 
@@ -228,19 +228,32 @@ def forest_of(found: Sequence[StoredFactor], labels: Labels) -> Figure | None:
     shown = drawable[: rows_of(len(drawable))]
     if not shown:
         return None
-    rows = [_difference(each, labels) for each in shown]
+    paths = list(dict.fromkeys(path for each in shown for path in each.point))
+    words = labels.names(paths)
+    names, shared = told_apart(
+        [
+            [
+                *(metric_shown(each.metric), each.of),
+                *(
+                    labels.at(path, each.point[path], words[path]) if path in each.point else ""
+                    for path in paths
+                ),
+                _between(each, labels),
+            ]
+            for each in shown
+        ]
+    )
+    rows = [_difference(each, name) for each, name in zip(shown, names, strict=True)]
     left = f" The first {len(shown)} of {len(drawable):,} are drawn." if len(shown) < len(drawable) else ""
     caption = (
         "Largest difference between levels with its 95 % interval, as a multiple of the margin (grey: within"
-        f" it); the numbers at the right are in the unit of the metric.{left}"
+        f" it); the numbers at the right are in the unit of the metric.{shared}{left}"
     )
     told = "; ".join(f"{row.label} {row.text}, {row.verdict}" for row in rows)
     return Figure(caption, Forest("difference / margin (logarithmic beyond 1)", rows, has_margin=True), told)
 
 
-def _difference(found: StoredFactor, labels: Labels) -> Difference:
+def _difference(found: StoredFactor, name: str) -> Difference:
     scale, interval = found.widest.margin, found.interval
     low, high = (interval.low / scale, interval.high / scale) if interval else (None, None)
-    place = [found.of, *labels.point(found.point), _between(found, labels)]
-    label = f"{metric_shown(found.metric)}: {', '.join(place)}"
-    return Difference(label, found.widest.difference / scale, low, high, found.status, found.difference_shown)
+    return Difference(name, found.widest.difference / scale, low, high, found.status, found.difference_shown)

@@ -19,12 +19,14 @@ from fullpipe.analysis.shown import (
     number_shown,
 )
 from fullpipe.report.content import Column, Difference, Figure, Forest, Table, rows_of
-from fullpipe.report.text import folded, left_out, listed
+from fullpipe.report.text import folded, left_out, listed, told_apart
 from fullpipe.scenario.labels import Labels
 from fullpipe.validation.compare.finding import Finding, known
 
 VERDICTS = "All verdicts"
 """Heading of the section with all findings."""
+_LONGEST = 60
+"""Letters of the words of a row beyond which values stand alone."""
 _PLAIN = Labels()
 _MOST_NAMED = 4
 """Findings named that the figure does not have."""
@@ -155,14 +157,15 @@ def forest_of(
         return None
     shown = _first(findings, drawable, rows_of(len(drawable)))
     several = len({each.sides for each in findings}) > 1
-    rows = [_difference(each, labels, several=several) for each in shown]
+    names, shared = told_apart(_words(shown, labels, several=several))
+    rows = [_difference(each, name) for each, name in zip(shown, names, strict=True)]
     caption = (
         f"Differences with {level_of(shown)} % intervals, as multiples of the margin (grey: within it);"
         " the numbers at the right are in the unit of the metric."
     )
     told = "; ".join(f"{row.label} {row.text}, {row.verdict}" for row in rows)
     chart = Forest("difference / margin (logarithmic beyond 1)", rows, has_margin=True)
-    return Figure(f"{caption}{''.join(_not_drawn(findings, len(drawable), len(shown)))}", chart, told)
+    return Figure(f"{caption}{shared}{''.join(_not_drawn(findings, len(drawable), len(shown)))}", chart, told)
 
 
 def _not_drawn(findings: Sequence[Finding], drawable: int, shown: int) -> Iterator[str]:
@@ -175,11 +178,28 @@ def _not_drawn(findings: Sequence[Finding], drawable: int, shown: int) -> Iterat
         yield f" Without a margin, so not drawn: {listed(names)}."
 
 
-def _difference(found: Finding, labels: Labels, *, several: bool) -> Difference:
+def _words(findings: Sequence[Finding], labels: Labels, *, several: bool) -> list[list[str]]:
+    """Words that name rows of the figure: metric, variant, group, case, and the values of a point.
+
+    Values have the words of their paths if these fit.
+    """
+    paths = list(dict.fromkeys(path for each in findings for path in each.point))
+    names = labels.names(paths)
+    rows = []
+    for each in findings:
+        side = each.sides[1] if several else ""
+        points = [(path, each.point[path]) if path in each.point else None for path in paths]
+        told = [labels.at(*point, names[point[0]]) if point else "" for point in points]
+        short = [labels.value(*point) if point else "" for point in points]
+        first = [metric_shown(each.metric), side, each.of, each.case]
+        rows.append((first, told, short))
+    is_long = any(len(", ".join(filter(None, (*first, *told)))) > _LONGEST for first, told, _ in rows)
+    return [[*first, *(short if is_long else told)] for first, told, short in rows]
+
+
+def _difference(found: Finding, name: str) -> Difference:
     """A row of the figure, with its interval truncated at the bounds of the metric."""
     bounds = bounds_of_difference(found.metric, found.reference)
     within = found.interval and found.interval.clipped(*bounds)
     low, high = (within.low / found.allowed, within.high / found.allowed) if within else (None, None)
-    place = [*([found.sides[1]] if several else []), found.case, *labels.point(found.point), found.of]
-    label = f"{metric_shown(found.metric)}: {', '.join(filter(None, place))}"
-    return Difference(label, found.difference / found.allowed, low, high, found.verdict, difference_of(found))
+    return Difference(name, found.difference / found.allowed, low, high, found.verdict, difference_of(found))

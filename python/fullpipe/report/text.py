@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from fullpipe.errors import visible
 
@@ -57,3 +57,18 @@ def left_out(shown: int, total: int, things: str, where: str = "") -> str:
     there = f" {where}" if where else ""
     verb = "is" if rest == 1 else "are"
     return f"The first {shown:,} of {total:,} {things} are shown; {rest:,} {verb} left out{there}."
+
+
+def told_apart(rows: Sequence[Sequence[str]]) -> tuple[list[str], str]:
+    """Names of rows without the words that all rows have, and a sentence with these.
+
+    >>> told_apart([["goodput", "mine", "5 Mbit/s"], ["goodput", "beside", "5 Mbit/s"]])
+    (['mine', 'beside'], ' In every row: goodput, 5 Mbit/s.')
+    """
+    columns = list(zip(*rows, strict=True))
+    shared = {place: words[0] for place, words in enumerate(columns) if len({*words}) == 1 < len(rows)}
+    names = [[word for place, word in enumerate(row) if place not in shared and word] for row in rows]
+    if not all(names):
+        shared, names = {}, [list(filter(None, row)) for row in rows]
+    told = ", ".join(filter(None, shared.values()))
+    return [", ".join(name) for name in names], f" In every row: {told}." if told else ""

@@ -85,6 +85,8 @@ def _told(found: Points, made: Comparisons, concluded: Sequence[str]) -> Iterato
     for metric in found.metrics:
         for of in found.asked_of(metric):
             yield from _extremes(found, metric, of)
+            if metric == SHARE and found.sharing != SHARE:
+                yield from _extremes(found, found.sharing, of)
             for sides, at in by_sides(made).items():
                 yield from _one_by_one(sides, metric, of, _rows(at, metric, found.entries.get(of, of)))
     if found.metrics:
@@ -313,9 +315,11 @@ def first_table(found: Points) -> Table | None:
 
 
 def _asked(found: Points) -> list[_Subject]:
-    wanted: list[_Subject] = [
-        (metric, found.entries.get(of, of)) for metric in found.metrics for of in found.asked_of(metric)
-    ]
+    """The metrics that are asked for; a share also over the fair share if that differs between points."""
+    wanted: list[_Subject] = []
+    for metric in found.metrics:
+        shown = (metric, found.sharing) if metric == SHARE else (metric,)
+        wanted += [(name, found.entries.get(of, of)) for of in found.asked_of(metric) for name in shown]
     return list(dict.fromkeys(wanted))
 
 
