@@ -80,6 +80,21 @@ def test_the_page_has_verdicts_figures_and_the_rest(tmp_path: Path) -> None:
     assert figure.caption == "Figure 2, drawn from our runs."
 
 
+def test_the_page_has_the_command_and_the_verdicts_as_a_file(tmp_path: Path) -> None:
+    (part,) = of_report(report(tmp_path), engines.engine("native"), name="kato2025").parts
+    assert part.command == "fullpipe paper kato2025 --seeds 3"
+    assert part.repetition == [Code(part.command, "This makes the study and its report again")]
+    (file,) = part.data
+    assert file.content == "where,printed,ours,verdict\nTable I,1,2,not reproduced\n"
+
+
+def test_a_long_table_says_where_its_other_rows_are(tmp_path: Path) -> None:
+    long = replace(TOLD, verdicts=[TOLD.verdicts[0], *[TOLD.verdicts[1]] * 52])
+    (part,) = of_report(replace(report(tmp_path), told=long), engines.engine("native")).parts
+    assert part.table is not None
+    assert part.table.note == "42 more rows are in Details, under Every printed number and claim."
+
+
 def test_prose_is_text_and_tables_keep_their_spaces(tmp_path: Path) -> None:
     assert section(document(tmp_path), "More of it").blocks == [
         Text("Table I:"),

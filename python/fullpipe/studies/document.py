@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Iterator
 from dataclasses import replace
 
 from fullpipe.engines import Engine
 from fullpipe.report.content import (
-    ROWS,
     Block,
     Code,
     Column,
     Document,
+    Download,
     Figure,
     Image,
     Items,
@@ -19,13 +20,16 @@ from fullpipe.report.content import (
     Section,
     Table,
     Text,
+    rows_of,
 )
-from fullpipe.report.text import left_out
+from fullpipe.report.runs.tables import csv_of
+from fullpipe.report.text import folded
 from fullpipe.runs.meta import versions
 from fullpipe.studies.report import Report
 from fullpipe.studies.text import Aligned
 from fullpipe.studies.told import Told
 
+_VERDICTS = "Every printed number and claim"
 FILE = "report.html"
 """Beside the tables and figures of a study."""
 _MOST = 5
@@ -34,15 +38,22 @@ PUBLISHED = "published"
 """How names of figures begin that are drawn from a paper's published data."""
 
 
-def of_report(report: Report, engine: Engine, *, quick: bool = False) -> Document:
-    """The page of a study: its verdicts, its figures, what it has besides, and how it was judged."""
+def of_report(report: Report, engine: Engine, *, name: str = "", quick: bool = False) -> Document:
+    """The page of a study: its verdicts, its figures, what it has besides, and how it was judged.
+
+    Args:
+        report: The finished study.
+        engine: What ran it.
+        name: Its name in `fullpipe list papers`, for the command that repeats it.
+        quick: Whether it ran in its short form.
+    """
     told = report.told
     answer = [*([report.head] if report.head else []), _outcome(told), *told.counts[1:]]
     more = answer[_MOST:]
     figures = list(_figures(report))
     table = _table(told)
     sections = [
-        Section("Every printed number and claim", [Text(told.how), table]),
+        Section(_VERDICTS, [Text(told.how), table]),
         Section("Figures", figures[1:]),
         Section("More of it", list(map(_block, told.sections))),
         Section("How verdicts come about", [Code(told.rules, "The rules", is_folded=True)]),
@@ -58,13 +69,19 @@ def of_report(report: Report, engine: Engine, *, quick: bool = False) -> Documen
         *versions().items(),
     ]
     question = "Do the printed numbers and claims come out again?"
-    shown = replace(table, rows=table.rows[:ROWS], note=left_out(ROWS, len(table.rows), "rows", "here"))
+    most, total = rows_of(len(table.rows)), len(table.rows)
+    shown = replace(table, rows=table.rows[:most], note=folded(most, total, "rows", _VERDICTS), is_tight=True)
+    words = ["fullpipe", "paper", name, *(["--seeds", str(told.seeds)] if not quick else ["--quick"])]
+    again = shlex.join([*words, *(["--engine", engine.name] if engine.name != "native" else [])])
     part = Part(
         question,
         answer[:_MOST],
+        command=again if name else "",
         figure=figures[0] if figures else None,
         table=shown,
         details=[each for each in sections if each.blocks],
+        repetition=[Code(again, "This makes the study and its report again")] if name else [],
+        data=[_verdicts_file(told)],
     )
     return Document(told.title, [part], facts)
 
@@ -92,6 +109,12 @@ def _table(told: Told) -> Table:
     heads, *rows = told.verdicts
     columns = [Column(head, is_verdict=head == "verdict") for head in heads]
     return Table("Every printed number and claim, with ours", columns, rows)
+
+
+def _verdicts_file(told: Told) -> Download:
+    """The table of verdicts as CSV."""
+    text = csv_of([[text.strip() for text in row] for row in told.verdicts])
+    return Download("verdicts.csv", "text/csv", text, "Every printed number and claim, with ours.")
 
 
 def _setup(told: Told) -> Table:

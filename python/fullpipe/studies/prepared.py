@@ -43,7 +43,8 @@ class Prepared:
             lines = tuple(dict.fromkeys(f"{where}: {why}" for where, why in self.refused.values()))
             report = replace(report, head=self._head(), refused=lines)
         page = report.folder / document.FILE
-        write(document.of_report(report, engines.engine(engine), quick=quick), page)
+        made = document.of_report(report, engines.engine(engine), name=self.name, quick=quick)
+        write(made, page)
         report = replace(report, files=(*report.files, page))
         if echo is not None:
             echo(f"{report.text}\n\n{document.ending(self.name, report, quick=quick)}")

@@ -132,6 +132,11 @@ def _line(cells: Sequence[str]) -> str:
     return written.getvalue()
 
 
+def csv_of(rows: Sequence[Sequence[str]]) -> str:
+    """Rows of text as CSV; no cell is a formula."""
+    return "".join(_line([_cell(text) for text in row]) for row in rows)
+
+
 def by_row(
     rows: pl.DataFrame, keys: Sequence[str], name: str
 ) -> Iterator[tuple[dict[str, Any], dict[Any, dict[str, Any]]]]:
