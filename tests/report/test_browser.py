@@ -557,6 +557,7 @@ def test_print_has_open_details_only_and_says_where_the_data_are(show: Show, stu
     assert line.is_hidden()
     tab.emulate_media(media="print")
     assert tab.locator("details:visible").count() == 0
+    assert tab.locator(".file:visible").all_inner_texts() == ["Download values.csv", "Download study.toml"]
     assert line.inner_text().startswith("Only open details are printed, of ")
     assert line.inner_text().endswith("Data are in the HTML file of this report: values.csv and study.toml.")
     tab.locator("details:has(table)").first.evaluate("(one) => { one.open = true; }")
