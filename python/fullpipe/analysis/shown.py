@@ -170,19 +170,25 @@ def difference_shown(
     unit: str,
     metric: str = "",
     margin: Margin | None = None,
+    *,
+    has_unit: bool = False,
 ) -> str:
     """A difference with its interval: in per cent of the reference if `is_relative`, else in its unit.
 
-    The interval is truncated at the bounds of the metric, such as -100 %.
+    The interval is truncated at the bounds of the metric, such as -100 %. Per cent and percentage points are
+    always named, other units if asked.
 
     >>> difference_shown(1e6, None, 10e6, "bit/s"), difference_shown(1.16, None, 3.2, "1", "call_score")
     ('+10.0 %', '+1.2')
     >>> difference_shown(0.0011, None, 0.0005, "1", "loss_rate")
     '+0.11 pp'
+    >>> difference_shown(-5e6, None, 0.0, "bit/s", "goodput", has_unit=True)
+    '-5.00 Mbit/s'
     """
     is_share = is_relative(unit, metric, reference, margin)
     scale, digits = scale_and_digits(unit, metric)
-    told = "%" if is_share else POINTS if difference_unit_shown(unit, metric) == POINTS else ""
+    own = difference_unit_shown(unit, metric)
+    told = _PERCENT[0] if is_share else own if has_unit or own == POINTS else ""
 
     def text(value: float) -> str:
         if not is_share:

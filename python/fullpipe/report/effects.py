@@ -48,7 +48,7 @@ def _difference(row: Row) -> Difference | None:
     if not all(end is None or abs(end) < _LARGEST for end in (value, low, high)):
         return None
     of = str(row.get("unit") or ""), str(row.get("metric") or "")
-    text = difference_shown(float(row["difference"]), ends, reference, *of)
+    text = difference_shown(float(row["difference"]), ends, reference, *of, has_unit=True)
     return Difference(_label(row), value, low, high, str(row.get("verdict") or ""), text)
 
 

@@ -13,8 +13,6 @@ from fullpipe.analysis.metrics.margins import Margin
 from fullpipe.analysis.shown import (
     axis_shown,
     difference_shown,
-    difference_unit_shown,
-    is_relative,
     margin_shown,
     metric_shown,
     number_shown,
@@ -117,13 +115,8 @@ class StoredFactor(_Part):
     @property
     def difference_shown(self) -> str:
         """The widest difference with its interval and unit."""
-        of = self.unit, self.metric
-        text = difference_shown(self.widest.difference, self.interval, self.reference, *of)
-        unit = difference_unit_shown(*of)
-        if is_relative(*of, self.reference) or not unit or unit in text:
-            return text
-        value, bracket, interval = text.partition(" [")
-        return f"{value} {unit}{bracket}{interval}"
+        of = self.reference, self.unit, self.metric
+        return difference_shown(self.widest.difference, self.interval, *of, has_unit=True)
 
 
 def factors_in(found: Mapping[str, Any]) -> list[StoredFactor]:

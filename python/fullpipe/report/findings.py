@@ -9,11 +9,8 @@ from math import isnan
 from fullpipe.analysis.bounds import bounds_of_difference
 from fullpipe.analysis.metrics.margins import Margin
 from fullpipe.analysis.shown import (
-    POINTS,
     axis_shown,
     difference_shown,
-    difference_unit_shown,
-    is_relative,
     margin_shown,
     metric_shown,
     number_shown,
@@ -120,13 +117,8 @@ def level_of(findings: Sequence[Finding]) -> str:
 
 def difference_of(found: Finding) -> str:
     """The difference with its unit and interval."""
-    of = found.unit, found.metric
-    text = difference_shown(found.difference, found.interval, found.reference, *of, found.margin)
-    unit = difference_unit_shown(*of)
-    if unit in ("", POINTS) or is_relative(*of, found.reference, found.margin):
-        return text
-    value, bracket, interval = text.partition(" [")
-    return f"{value} {unit}{bracket}{interval}"
+    of = found.reference, found.unit, found.metric, found.margin
+    return difference_shown(found.difference, found.interval, *of, has_unit=True)
 
 
 def _margin(found: Finding) -> str:
