@@ -11,6 +11,7 @@ import pytest
 
 from fullpipe.analysis.outcome import MOST, outcome
 from fullpipe.analysis.over_seeds import over_seeds
+from fullpipe.scenario.labels import Labels
 
 SIZE = "topology.bottleneck.queue.size"
 Value = tuple[str, str, int | None, str, float]
@@ -56,6 +57,13 @@ def test_a_sweep_says_where_a_metric_is_highest_and_lowest() -> None:
     )
     assert told[1] == "Opinion score (MOS) of call is 4.2 [4.1, 4.3] at all 3 points."
     assert len(told) <= MOST
+
+
+def test_points_have_the_labels_of_the_scenario() -> None:
+    values = [*point("1 bdp", 5e6, 0.04), *point("4 bdp", 7e6, 0.09)]
+    told = outcome(means(values), ["goodput"], Labels({SIZE: "queue limit", f"{SIZE}.4 bdp": "deep"}))
+    assert told[0].startswith("Goodput of mine is highest at deep: ")
+    assert "lowest at queue limit 1 BDP: " in told[0]
 
 
 def test_extremes_whose_intervals_overlap_are_no_extremes() -> None:

@@ -79,14 +79,16 @@ def shown_in(name: str, unit: str, metric: str = "") -> tuple[float, str]:
     return scale, f"{name} ({shown})" if shown else name
 
 
-def axis_shown(metric: str, of: str = "") -> tuple[float, str]:
+def axis_shown(metric: str, of: str = "", *, in_percent: bool = True) -> tuple[float, str]:
     """What values of a metric are multiplied with to be shown, and how an axis of it is called.
+
+    Figures of `fullpipe plot` have parts of a whole from 0 to 1, as their files of numbers do.
 
     >>> axis_shown("page_p50", "readers")
     (1000.0, 'median page load time of readers (ms)')
     """
     named, unit = metric_shown(metric, of), BY_NAME[metric].unit
-    scale, label = shown_in(named, unit, metric)
+    scale, label = shown_in(named, unit, metric if in_percent else "")
     return scale, named if unit in _COUNTED else label
 
 

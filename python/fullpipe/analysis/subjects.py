@@ -38,7 +38,7 @@ class Subject(NamedTuple):
     @property
     def scale(self) -> float:
         """What values are multiplied with to be shown."""
-        return axis_shown(self.metric)[0]
+        return axis_shown(self.metric, in_percent=False)[0]
 
     @property
     def bounds(self) -> Bounds:
@@ -49,7 +49,7 @@ class Subject(NamedTuple):
     @property
     def label(self) -> str:
         """Of an axis."""
-        return axis_shown(self.metric, self.of or "")[1]
+        return axis_shown(self.metric, self.of or "", in_percent=False)[1]
 
 
 def groups_asked(subjects: Iterable[Subject]) -> dict[str, list[str] | None]:

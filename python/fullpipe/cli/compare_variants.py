@@ -124,7 +124,7 @@ def _label(each: VariantComparison, row: Finding, found: Sequence[VariantCompari
 def _in_unit(row: Finding) -> dict[str, float | None]:
     """The difference, its interval within the bounds of the metric, and the margin: as shares of the
     reference in %, or in the unit shown."""
-    said, scale = row.assessment, axis_shown(row.metric)[0]
+    said, scale = row.assessment, axis_shown(row.metric, in_percent=False)[0]
     factor = 100 / abs(row.reference) if is_relative(row.unit, row.metric, row.reference) else scale
     interval = said.interval and said.interval.clipped(*bounds_of_difference(row.metric, row.reference))
     return {
@@ -138,4 +138,4 @@ def _in_unit(row: Finding) -> dict[str, float | None]:
 def _axis_label(row: Finding) -> str:
     if is_relative(row.unit, row.metric, row.reference):
         return f"{metric_shown(row.metric)} (% of the reference)"
-    return axis_shown(row.metric)[1]
+    return axis_shown(row.metric, in_percent=False)[1]

@@ -234,8 +234,7 @@ class _Axes:
 
     def neutral(self, subject: Subject) -> float | None:
         """The value that is neither much nor little, if it is the same in all runs."""
-        found = neutral_of(subject.metric, self.values, self.groups_of(subject))
-        return None if found is None else subject.scale * found
+        return neutral_of(subject.metric, self.values, self.groups_of(subject))
 
     def groups_of(self, subject: Subject) -> list[str]:
         """The groups that a metric is drawn of."""
