@@ -72,7 +72,7 @@ def begun(sentence: str) -> str:
 
 
 def _subjects(known: pl.DataFrame, asked: Sequence[str]) -> Iterator[tuple[str, str]]:
-    """Metrics with the group that they are told of, the most important first."""
+    """Metrics with their group, the most important first."""
     flows = known.filter(pl.col("kind") == "flows")
     groups = dict(flows.group_by("of", maintain_order=True).agg(pl.col("metric").unique()).rows())
     own = [of for of in groups if of not in TOTALS]

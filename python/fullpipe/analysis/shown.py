@@ -70,7 +70,7 @@ def difference_unit_shown(unit: str, metric: str = "") -> str:
 
 
 def shown_in(name: str, unit: str, metric: str = "") -> tuple[float, str]:
-    """What values of a metric are multiplied with to be shown, and how the axis of a figure is called.
+    """Return the factor from the base unit to the unit shown, and the title of an axis.
 
     >>> shown_in("goodput", "bit/s"), shown_in("loss", "1", "loss_rate")
     ((1e-06, 'goodput (Mbit/s)'), (100.0, 'loss (%)'))
@@ -80,7 +80,7 @@ def shown_in(name: str, unit: str, metric: str = "") -> tuple[float, str]:
 
 
 def axis_shown(metric: str, of: str = "", *, in_percent: bool = True) -> tuple[float, str]:
-    """What values of a metric are multiplied with to be shown, and how an axis of it is called.
+    """Return the factor from the base unit of a metric to the unit shown, and the title of its axis.
 
     Figures of `fullpipe plot` have parts of a whole from 0 to 1, as their files of numbers do.
 
@@ -103,7 +103,7 @@ def base_axis_shown(metric: str, of: str = "") -> str:
 
 
 def metric_shown(metric: str, of: str = "") -> str:
-    """What figures call a metric, and of what it is.
+    """Return the label of a metric, with its group of flows or link.
 
     >>> metric_shown("page_p50", "readers")
     'median page load time of readers'
@@ -147,7 +147,7 @@ def _are_told(texts: Sequence[str]) -> bool:
 
 
 def scale_and_digits(unit: str, metric: str) -> tuple[float, int]:
-    """What a value is multiplied with to be shown, and its decimals."""
+    """Return the factor from the base unit to the unit shown, and the decimals."""
     return _form(unit, metric)[1:]
 
 
