@@ -105,7 +105,7 @@ def test_without_runs_the_figure_has_the_widest_differences_in_margins() -> None
     assert (drawn.value, drawn.low, drawn.high) == pytest.approx(
         (-0.533 / 0.03, -0.571 / 0.03, -0.495 / 0.03)
     )
-    assert drawn.label == "share of goodput, mine, buffer 0.5 BDP, 1 and 16"
+    assert drawn.label == "share of goodput, mine, buffer 0.5 BDP, number of flows 1 and 16"
 
 
 @pytest.mark.parametrize(

@@ -222,7 +222,7 @@ def forest_of(found: Sequence[StoredFactor], labels: Labels) -> Figure | None:
     if not shown:
         return None
     paths = list(dict.fromkeys(path for each in shown for path in each.point))
-    words = labels.names(paths)
+    words = labels.names([*dict.fromkeys(each.factor for each in shown), *paths])
     names, shared = told_apart(
         [
             [
@@ -231,7 +231,7 @@ def forest_of(found: Sequence[StoredFactor], labels: Labels) -> Figure | None:
                     labels.at(path, each.point[path], words[path]) if path in each.point else ""
                     for path in paths
                 ),
-                _between(each, labels),
+                f"{words[each.factor]} {_between(each, labels)}",
             ]
             for each in shown
         ]
