@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
+from struct import pack
 
 from fullpipe import engines
-from fullpipe.report.content import Code, Document, Image, Section, Table, Text
+from fullpipe.report.content import Code, Document, Figure, Image, Section, Table, Text
 from fullpipe.studies.document import ending, of_report
 from fullpipe.studies.report import Report
 from fullpipe.studies.text import Aligned
@@ -93,6 +94,19 @@ def test_a_long_table_says_where_its_other_rows_are(tmp_path: Path) -> None:
     (part,) = of_report(replace(report(tmp_path), told=long), engines.engine("native")).parts
     assert part.table is not None
     assert part.table.note == "42 more rows are in Details, under Every printed number and claim."
+
+
+def test_the_first_figure_is_one_that_fits_beside_the_table(tmp_path: Path) -> None:
+    figures = {"figure-2.png": (1440, 1810), "figure-3.png": (1440, 440), "figure-5.png": (1440, 400)}
+    for name, size in figures.items():
+        (tmp_path / name).write_bytes(PNG[:16] + pack(">II", *size) + PNG[24:])
+    made = Report(TOLD, tuple(tmp_path / name for name in figures), tmp_path)
+    page = of_report(made, engines.engine("native"))
+    figure = page.parts[0].figure
+    assert figure is not None
+    assert figure.caption == "Figure 3, drawn from our runs."
+    others = [block.caption for block in section(page, "Figures").blocks if isinstance(block, Figure)]
+    assert others == ["Figure 2, drawn from our runs.", "Figure 5, drawn from our runs."]
 
 
 def test_prose_is_text_and_tables_keep_their_spaces(tmp_path: Path) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import shlex
 from collections.abc import Iterator
 from dataclasses import replace
+from struct import unpack
 
 from fullpipe.engines import Engine
 from fullpipe.report.content import (
@@ -32,6 +33,8 @@ from fullpipe.studies.told import Told
 _VERDICTS = "Every printed number and claim"
 FILE = "report.html"
 """Beside the tables and figures of a study."""
+_FITS = 0.6
+"""Height over width of a picture that fits into the first two screens with a table."""
 _MOST = 5
 """Sentences of a conclusion."""
 PUBLISHED = "published"
@@ -51,10 +54,11 @@ def of_report(report: Report, engine: Engine, *, name: str = "", quick: bool = F
     answer = [*([report.head] if report.head else []), _outcome(told), *told.counts[1:]]
     more = answer[_MOST:]
     figures = list(_figures(report))
+    first = min(figures, key=_excess, default=None)
     table = _table(told)
     sections = [
         Section(_VERDICTS, [Text(told.how), table]),
-        Section("Figures", figures[1:]),
+        Section("Figures", [each for each in figures if each is not first]),
         Section("More of it", list(map(_block, told.sections))),
         Section("How verdicts come about", [Code(told.rules, "The rules", is_folded=True)]),
         Section("The set-up", [_setup(told)]),
@@ -77,7 +81,7 @@ def of_report(report: Report, engine: Engine, *, name: str = "", quick: bool = F
         question,
         answer[:_MOST],
         command=again if name else "",
-        figure=figures[0] if figures else None,
+        figure=first,
         table=shown,
         details=[each for each in sections if each.blocks],
         repetition=[Code(again, "This makes the study and its report again")] if name else [],
@@ -96,6 +100,14 @@ def ending(name: str, report: Report, *, quick: bool = False) -> str:
         f"The verdicts are above, and with figures in {page}: open it in a browser.\n"
         f"Next, {turned} (`--explain list` lists the claims)."
     )
+
+
+def _excess(figure: Figure) -> float:
+    """Height over width of a picture, as far as the first screens have no room for it."""
+    if not isinstance(figure.chart, Image):
+        return _FITS
+    width, height = unpack(">II", figure.chart.png[16:24])  # of the header of a PNG
+    return max(height / width, _FITS)
 
 
 def _outcome(told: Told) -> str:
