@@ -106,7 +106,7 @@ def _excess(figure: Figure) -> float:
     """Height over width of a picture, as far as the first screens have no room for it."""
     if not isinstance(figure.chart, Image):
         return _FITS
-    width, height = unpack(">II", figure.chart.png[16:24])  # of the header of a PNG
+    width, height = map(int, unpack(">II", figure.chart.png[16:24]))  # of the header of a PNG
     return max(height / width, _FITS)
 
 
