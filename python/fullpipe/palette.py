@@ -1,18 +1,29 @@
-"""Colours and dashes, and which of them an algorithm has, for figures of every kind; nothing here draws."""
+"""Looks of algorithms and other labels in figures: colours, dashes, hatches and markers."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
-from itertools import product
-from typing import Any, Literal
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from itertools import cycle
+from typing import Any, NamedTuple
 
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#56B4E9", "#E69F00", "#000000")
 """Okabe and Ito's palette in the order of its use, without its yellow, which is lost on paper."""
-Dash = Literal["-", "--", ":", "-."]
-DASHES: tuple[Dash, ...] = ("-", "--", ":", "-.")
-STROKES = ((), (7, 4), (2, 3), (8, 3, 2, 3))
-"""The same on a screen: lengths of strokes and of gaps in turn, in pixels."""
+STROKES = ((), (7, 3), (2, 2), (8, 3, 2, 3), (16, 3), (8, 3, 2, 3, 2, 3), (12, 3, 5, 3))
+"""Lengths of strokes and of gaps in turn, in pixels of a screen."""
+_PER_WIDTH = 2.0
+"""Pixels of a stroke that are one width of a line in print."""
+Dash = str | tuple[float, tuple[float, ...]]
+DASHES: tuple[Dash, ...] = tuple(
+    (0.0, tuple(length / _PER_WIDTH for length in stroke)) if stroke else "-" for stroke in STROKES
+)
+"""The same strokes as matplotlib has them."""
+HATCHES = ("", "////", "\\\\\\\\", "xxxx", "----", "||||", "++++")
+"""Hatches of areas, in the order of `DASHES`."""
+MARKERS = "os^DvPX"
+"""Shapes of points, as matplotlib calls them."""
+FILLS = ("full", "open", "left", "top")
+"""Coloured parts of points in turn; the rest is white."""
 
 _ALGORITHMS = (
     *("cubic", "bbr1", "bbr3", "reno", "bbr2", "prague", "dctcp"),
@@ -20,54 +31,93 @@ _ALGORITHMS = (
     *("htcp", "illinois", "westwood", "bic", "scalable", "yeah", "ledbat_plus_plus"),
     *("highspeed", "hybla", "veno", "nv", "cdg", "lp", "compound"),
 )
-"""Each has a colour and dashes of its own, the same in every figure over many runs."""
+"""Each has a colour, dashes and a marker of its own, the same in every figure."""
+_TURN = 3
+"""Steps by which dashes move on from colour to colour in every round of colours.
+
+With 3 steps, algorithms that share dashes differ in luma by 0.12 or more within two rounds of seven, so that
+they are told apart in grey. Markers of no two algorithms are alike."""
 
 
 _SHADES = (0.0, 0.45, -0.4, 0.65)
 """Shades of the labels of an algorithm in turn: towards white, or towards black if negative."""
 
 
-def look_of(label: str, number: int) -> dict[str, Any]:
-    """The colour and dashes of a label: those of its algorithm if it begins with one, else by its number.
+class Look(NamedTuple):
+    """The look of a label, with values as matplotlib takes them."""
+
+    color: str
+    linestyle: Dash
+    marker: str
+    fill: str
+    hatch: str
+
+    @property
+    def line(self) -> dict[str, Any]:
+        """The look of a line without markers."""
+        return {"color": self.color, "linestyle": self.linestyle}
+
+    @property
+    def point(self) -> dict[str, Any]:
+        """The look of a marker."""
+        is_open = self.fill == "open"
+        return {
+            "color": self.color,
+            "marker": self.marker,
+            "markerfacecolor": "white" if is_open else self.color,
+            "markerfacecoloralt": "white",
+            "fillstyle": "full" if is_open else self.fill,
+        }
+
+    @property
+    def area(self) -> dict[str, Any]:
+        """The look of a bar or of another area."""
+        return {"facecolor": self.color, "edgecolor": "white", "hatch": self.hatch, "linewidth": 0}
+
+
+def look_of(label: str, number: int) -> Look:
+    """The look of a label: that of its algorithm if it begins with one, else by its number.
 
     >>> look_of("bbr3", 0) == look_of("bbr3-1", 5)
     True
     """
     known = _place_of(label)
-    place = number if known is None else known
-    return _look(place % len(COLOURS), place // len(COLOURS))
+    return _look(number if known is None else known)
 
 
-def looks(labels: Sequence[str], algorithms: Mapping[str, str] | None = None) -> dict[str, dict[str, Any]]:
-    """The colour and dashes of every label of a figure. No two are alike while there are enough.
+def looks(labels: Sequence[str], algorithms: Mapping[str, str] | None = None) -> dict[str, Look]:
+    """The look of every label of a figure. No two are alike while there are enough.
 
-    The colour is that of the algorithm, in every figure. Several labels of one algorithm differ in shade and
-    dashes. Labels without an algorithm have colours that no algorithm of the figure has.
+    Colour, dashes and marker are those of the algorithm, in every figure. Several labels of one algorithm
+    differ in shade, dashes and marker. Labels without an algorithm have colours that no algorithm of the
+    figure has.
 
     Args:
         labels: In the order of the legend.
         algorithms: The algorithm of each label, by its name; a label that begins with one needs none.
 
     >>> found = looks(["mine", "cubic-1", "bottleneck"], {"mine": "cubic"})
-    >>> [found[label]["color"] for label in ("mine", "cubic-1", "bottleneck")]
-    ['#0072B2', '#73B1D5', '#D55E00']
+    >>> [found[label].color for label in ("mine", "cubic-1", "bottleneck")]
+    ['#0072B2', '#73B1D5', '#009E73']
     """
     of = algorithms or {}
     places = {label: _place_of(of.get(label, label)) for label in labels}
-    used = {place % len(COLOURS) for place in places.values() if place is not None}
-    grid = [(colour, dash) for dash, colour in product(range(len(DASHES)), range(len(COLOURS)))]
-    free = [(colour, dash) for colour, dash in grid if colour not in used] or grid
     seen: dict[int, int] = {}
-    found, others = dict[str, dict[str, Any]](), 0
+    own: dict[str, Look] = {}
     for label, place in places.items():
-        if place is None:
-            found[label] = _look(*free[others % len(free)])
-            others += 1
-            continue
-        number = seen[place] = seen.get(place, -1) + 1
-        dash = place // len(COLOURS) + number + number // len(_SHADES)
-        found[label] = _look(place % len(COLOURS), dash, _SHADES[number % len(_SHADES)])
-    return found
+        if place is not None:
+            own[label] = _look(place, seen.get(place, 0))
+            seen[place] = seen.get(place, 0) + 1
+    free = _others({place % len(COLOURS) for place in seen}, {look.linestyle for look in own.values()})
+    return {label: own.get(label) or next(free) for label in places}
+
+
+def _others(colours: Collection[int], dashes: Collection[Dash]) -> Iterator[Look]:
+    """Looks without these colours. In every round of colours, those without these dashes are first."""
+    every = range(len(COLOURS) * len(DASHES))
+    places = [place for place in every if place % len(COLOURS) not in colours] or list(every)
+    places.sort(key=lambda place: (place // len(COLOURS), _look(place).linestyle in dashes))
+    return cycle(map(_look, places))
 
 
 def _place_of(label: str) -> int | None:
@@ -75,8 +125,13 @@ def _place_of(label: str) -> int | None:
     return next((n for n, name in enumerate(_ALGORITHMS) if re.match(rf"{name}(?![\w+])", label)), None)
 
 
-def _look(colour: int, dash: int, shade: float = 0.0) -> dict[str, Any]:
-    return {"color": _shaded(COLOURS[colour], shade), "linestyle": DASHES[dash % len(DASHES)]}
+def _look(place: int, number: int = 0) -> Look:
+    """The look of a place in the order of algorithms, for the first of its labels or for a later one."""
+    rounds, colour = divmod(place, len(COLOURS))
+    dash = (place + _TURN * rounds + number + number // len(_SHADES)) % len(DASHES)
+    fill = FILLS[(rounds + number) % len(FILLS)]
+    shade = _SHADES[number % len(_SHADES)]
+    return Look(_shaded(COLOURS[colour], shade), DASHES[dash], MARKERS[colour], fill, HATCHES[dash])
 
 
 def _shaded(colour: str, shade: float) -> str:

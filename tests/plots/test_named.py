@@ -174,14 +174,14 @@ def test_groups_of_flows_have_the_colours_of_their_algorithms(runs: list[Run]) -
     drawn = figure(runs, metrics=["share"], x=COUNT, panel=LOSS, colour="flows")
     (legend,) = drawn.legends
     colours = dict(zip((text.get_text() for text in legend.get_texts()), legend.get_lines(), strict=True))
-    assert colours["mine"].get_color() == look_of("bbr3", 0)["color"]
+    assert colours["mine"].get_color() == look_of("bbr3", 0).color
 
 
 def test_no_two_labels_look_alike_and_an_algorithm_keeps_its_colour() -> None:
     found = looks(["cubic-1", "cubic-2", "mine", "link", "vegas"], {"mine": "bbr3"})
-    assert len({(look["color"], look["linestyle"]) for look in found.values()}) == len(found)
-    assert [found[name]["color"] for name in ("cubic-1", "mine")] == [COLOURS[0], COLOURS[2]]
-    assert found["link"]["color"] not in {look_of(name, 0)["color"] for name in ("cubic", "bbr3", "vegas")}
+    assert len({(look.color, look.linestyle) for look in found.values()}) == len(found)
+    assert [found[name].color for name in ("cubic-1", "mine")] == [COLOURS[0], COLOURS[2]]
+    assert found["link"].color not in {look_of(name, 0).color for name in ("cubic", "bbr3", "vegas")}
 
 
 @pytest.fixture(scope="module")

@@ -78,7 +78,7 @@ def test_a_flow_that_one_run_has_needs_no_run(algorithms: list[Run]) -> None:
 def test_flows_have_the_colours_of_their_algorithms_in_every_figure(algorithms: list[Run]) -> None:
     figure, _ = over_time(algorithms, ["goodput"], None, ["mine"], {})
     found = {label.partition(":")[0]: line.get_color() for label, line in legend_of(figure).items()}
-    assert found == {name: look_of(name, 0)["color"] for name in ("cubic", "vegas", "bbr3")}
+    assert found == {name: look_of(name, 0).color for name in ("cubic", "vegas", "bbr3")}
     phase, _ = plots.SAMPLE_FIGURES["phase"](plots.presented(algorithms[2]), only=["mine"])
     assert phase.axes[0].lines[0].get_color() == found["bbr3"]
 
@@ -109,7 +109,7 @@ def test_links_have_no_colour_of_an_algorithm_whatever_runs_are_called(algorithm
     figure, _ = over_time(algorithms, ["goodput", "queue"], None, ["mine"], {"cca.vegas": "Vegas"})
     lines = legend_of(figure)
     colours = {label: lines[label].get_color() for label in lines}
-    used = {look_of(name, 0)["color"] for name in ("cubic", "vegas", "bbr3")}
+    used = {look_of(name, 0).color for name in ("cubic", "vegas", "bbr3")}
     assert {colours[label] for label in lines if label.endswith("mine")} == used
     links = [colours[label] for label in lines if label.endswith("bottleneck")]
     assert len(set(links)) == len(links) == 3

@@ -26,6 +26,7 @@ from fullpipe.cli.plot_axes import (
     rank,
     tick_at_values,
 )
+from fullpipe.palette import Look
 from fullpipe.plots import charts, delay, spread
 from fullpipe.plots.marks import Marks
 from fullpipe.plots.style import is_narrow
@@ -87,7 +88,7 @@ class Chart:
     kind: Kind
     width: str
     factors: Factors = NO_FACTORS
-    looks: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    looks: Mapping[str, Look] = field(default_factory=dict)
     """Look of every value of the colour."""
     x_label: str | None = None
     """Label of the axis in place of its own."""

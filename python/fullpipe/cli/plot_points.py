@@ -34,7 +34,7 @@ from fullpipe.cli.selection import (
     of_groups,
     varied,
 )
-from fullpipe.palette import looks
+from fullpipe.palette import Look, looks
 from fullpipe.plots.formulas import check_formulas
 from fullpipe.runs import Run
 from fullpipe.scenario import resolve
@@ -200,7 +200,7 @@ class _Axes:
         given = {str(text): said for text, value in raw.items() if (said := self.labels.given(path, value))}
         return Factor(name, words, given, unit_of(path))
 
-    def looks(self, runs: Sequence[Run], parts: Sequence[pl.DataFrame]) -> dict[str, dict[str, Any]]:
+    def looks(self, runs: Sequence[Run], parts: Sequence[pl.DataFrame]) -> dict[str, Look]:
         """The look of every value of the colour, which is that of its algorithm."""
         known = dict.fromkeys(str(value) for rows in parts for value in rows["colour"].unique().sort())
         return looks(list(known), algorithms_of(runs) if self.colour == FLOWS else {})

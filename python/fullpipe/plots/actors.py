@@ -8,7 +8,7 @@ from typing import Any
 from matplotlib.axes import Axes
 
 from fullpipe.analysis.over_time import Tables
-from fullpipe.palette import looks
+from fullpipe.palette import Look, looks
 
 Actor = tuple[str, str]
 """The label of a run, and the name of a flow or a link of it."""
@@ -36,7 +36,7 @@ def algorithms(runs: Mapping[str, Tables]) -> dict[str, str]:
     return found
 
 
-def flow_looks(tables: Tables, flows: Sequence[str]) -> dict[str, dict[str, Any]]:
+def flow_looks(tables: Tables, flows: Sequence[str]) -> dict[str, Look]:
     """The look of flows of one run."""
     return looks(flows, algorithms({"": tables}))
 
@@ -58,5 +58,5 @@ def restyle(
     found = looks(list(dict.fromkeys(labels.values())), links | dict(of or {}))
     for line, label in labels.items():
         entries.setdefault(label, line)
-        line.set(**found[label])
+        line.set(**found[label].line)
     return entries

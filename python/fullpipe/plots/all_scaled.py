@@ -125,7 +125,7 @@ def _smooth(curve: pl.DataFrame) -> pl.DataFrame:
 def _draw(place: Axes, curves: Curves, label: str, of: Mapping[str, str]) -> None:
     found = looks([name for name in curves if name != "mean"], of)
     for name, data in curves.items():
-        look = found.get(name) or {"color": "black", "linewidth": 1.6}
+        look = found[name].line if name in found else {"color": "black", "linewidth": 1.6}
         place.plot(data["time_s"], data["value"], label=name, **look)
     values = np.concatenate([data["value"].drop_nulls().to_numpy() for data in curves.values()])
     low, high = (float(value) for value in np.percentile(values, _SCALED)) if values.size else (0.0, 1.0)

@@ -9,7 +9,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from fullpipe.analysis.over_time import Tables
-from fullpipe.palette import COLOURS
+from fullpipe.palette import looks
 from fullpipe.plots.actors import algorithms, restyle
 from fullpipe.plots.events import mark_events
 from fullpipe.plots.series import time_series
@@ -45,8 +45,11 @@ def airtime(tables: Tables) -> tuple[Figure, pl.DataFrame]:
     figure, (place,) = new_figure(row_height=2.4)
     first = next(iter(parts.values()))
     stacked = [frame["share"].to_numpy() for frame in parts.values()]
-    colours = [*(COLOURS[i % len(COLOURS)] for i in range(len(ports))), *GREYS]
-    place.stackplot(first["time_s"].to_numpy(), stacked, labels=list(parts), colors=colours)
+    own = looks(ports)
+    areas = [*(own[port].area for port in ports), *({"facecolor": grey} for grey in GREYS)]
+    drawn_as = place.stackplot(first["time_s"].to_numpy(), stacked, labels=list(parts))
+    for drawn, area in zip(drawn_as, areas, strict=True):
+        drawn.set(**area)
     place.set(xlabel="time (s)", ylabel="share of the time", ylim=(0, 1))
     place.margins(x=0)
     _legend(figure, place)
@@ -76,11 +79,12 @@ def aggregates(tables: Tables) -> tuple[Figure, pl.DataFrame]:
     ports = counted["port"].unique(maintain_order=True).to_list()
     figure, (place,) = new_figure(row_height=2.4)
     width = 0.8 / len(ports)
+    own = looks(ports)
     for i, port in enumerate(ports):
         shares = dict(counted.filter(pl.col("port") == port).select("at_most", "share").iter_rows())
         at = [n + (i - (len(ports) - 1) / 2) * width for n in range(len(sizes))]
         heights = [shares.get(size, 0.0) for size in sizes]
-        place.bar(at, heights, width, label=port, color=COLOURS[i % len(COLOURS)])
+        place.bar(at, heights, width, label=port, **own[port].area)
     place.set_xticks(range(len(sizes)), [str(size) for size in sizes])
     place.set(xlabel="packets of a PPDU, up to", ylabel="share of the port's PPDUs", ylim=(0, 1))
     _legend(figure, place)

@@ -11,16 +11,24 @@ from typing import Any
 
 import numpy as np
 import polars as pl
+from matplotlib.artist import Artist
 from matplotlib.axes import Axes
 from matplotlib.colors import LogNorm, Normalize
+from matplotlib.transforms import ScaledTranslation
 
 from fullpipe.analysis.metrics.measure import NO_LESS_THAN_0, Bounds
 from fullpipe.analysis.over_seeds import means
 from fullpipe.plots.marks import PLAIN, Marks, places_along, text
-from fullpipe.plots.style import in_house_style
+from fullpipe.plots.style import figure_of, in_house_style, inches_across
 
 _APART, _ROOM = 0.15, 0.7
 """Between points of several colours at one name, and for all of them, of the distance of names."""
+_BESIDE = 2.5
+"""Between points of several colours at one number, in points of print."""
+_FEW = 4
+"""The most numbers along an axis between which there are no bands."""
+_BANDS_UP_TO = 3
+"""The most bands that are seen through each other."""
 _MUCH = 100
 _DARK = 0.5
 """Luma of a colour (ITU-R BT.601) below which letters are white."""
@@ -37,25 +45,51 @@ def lines_with_bands(
 ) -> pl.DataFrame:
     """Means over runs along `x`, a line per `colour`, with bands of the 95 % interval, or with bars.
 
-    Between names there is no line: points with their intervals, side by side. Intervals end at the bounds.
+    Bars are drawn on request, at up to four numbers, and for four lines or more if there is room. They are
+    drawn at names, too, between which there is no line. Bars of several colours are side by side. Intervals
+    end at the bounds.
 
     Returns the columns colour, x, runs, mean, low, high.
     """
     data = summarised(rows, ["colour", "x"], bounds)
     places, is_number = places_along(axes, data["x"], marks.x), data["x"].dtype.is_numeric()
     parts = list(marks.parts(data))
+    has_bars = bars or not is_number or _suit_bars(axes, len(places), len(parts))
     for number, (part, _, words, look) in enumerate(parts):
         shift = 0 if is_number else apart(number, len(parts))
         x = [places[value] + shift for value in part["x"]]
-        style: dict[str, Any] = look.line if is_number else {"color": look.color, "linestyle": "none"}
-        axes.plot(x, part["mean"], label=words, marker=look.marker, markersize=3, **style)
-        if is_number and not bars:
+        style = look.point | (look.line if is_number else {"linestyle": "none"})
+        line = axes.plot(x, part["mean"], label=words, markersize=4, **style)
+        if not has_bars:
             axes.fill_between(x, part["low"], part["high"], color=look.color, alpha=0.18, linewidth=0)
-        else:
-            axes.vlines(x, part["low"], part["high"], color=look.color, linewidth=1)
+            continue
+        bars_of = interval_bars(axes, x, part, look.color)
+        if is_number:
+            _move(axes, [*line, *bars_of], _BESIDE * (number - (len(parts) - 1) / 2))
     if not is_number:
         axes.set_xlim(-0.5, len(places) - 0.5)
     return data
+
+
+def interval_bars(axes: Axes, at: Sequence[float], data: pl.DataFrame, colour: str) -> Sequence[Artist]:
+    """Bars with caps from `low` to `high` around `mean`, and the artists that they are made of."""
+    mean = data["mean"].to_numpy()
+    lengths = np.stack([mean - data["low"].to_numpy(), data["high"].to_numpy() - mean]).clip(0)
+    drawn = axes.errorbar(at, mean, lengths, fmt="none", ecolor=colour, elinewidth=0.8, capsize=2)
+    return [*drawn[1], *drawn[2]]
+
+
+def _suit_bars(axes: Axes, places: int, lines: int) -> bool:
+    """Whether bars are clearer: bands between few places look like curves, and many hide each other."""
+    have_room = places * lines * 2 * _BESIDE <= 72 * inches_across(axes)
+    return places <= _FEW or (lines > _BANDS_UP_TO and have_room)
+
+
+def _move(axes: Axes, artists: Sequence[Artist], points: float) -> None:
+    """Move artists to the right on paper; their numbers, and the ends of the axis, stay."""
+    moved = axes.transData + ScaledTranslation(points / 72, 0, figure_of(axes).dpi_scale_trans)
+    for artist in artists:
+        artist.set_transform(moved)
 
 
 def apart(number: int, count: int) -> float:

@@ -36,10 +36,10 @@ def clumps(tables: Tables) -> tuple[Figure, pl.DataFrame]:
         bins = np.ceil(np.log2(counts)).astype(int)
         shares = np.bincount(bins, weights=counts, minlength=most + 1) / counts.sum()
         at = np.arange(most + 1) + (i - (len(flows) - 1) / 2) * width
-        sizes.bar(at, shares, width, label=flow, color=styles[flow]["color"])
+        sizes.bar(at, shares, width, label=flow, **styles[flow].area)
         after = rows["after_ms"].drop_nulls().sort().to_numpy()
         share = np.arange(1, len(after) + 1) / max(1, len(after))
-        times.plot(after, share, drawstyle="steps-post", **styles[flow])
+        times.plot(after, share, drawstyle="steps-post", **styles[flow].line)
     sizes.set_xticks(range(most + 1), [str(2**n) for n in range(most + 1)])
     sizes.set(xlabel="ACKs of a clump, up to", ylabel="share of ACKs", ylim=(0, 1))
     longest = found["after_ms"].quantile(0.99)

@@ -9,8 +9,7 @@ from matplotlib.axes import Axes
 
 from fullpipe.analysis.metrics.measure import NO_LESS_THAN_0, Bounds
 from fullpipe.analysis.statistics import t_interval
-from fullpipe.palette import COLOURS
-from fullpipe.plots.marks import MARKERS
+from fullpipe.palette import looks
 from fullpipe.plots.style import in_house_style
 
 Replicates = Sequence[float]
@@ -39,13 +38,12 @@ def grouped_bars(
 
     Returns the columns series, at, runs, mean, low, high.
     """
-    width = 0.8 / len(groups)
+    width, found = 0.8 / len(groups), looks(list(groups))
     frames = []
     for position, (series, places) in enumerate(groups.items()):
         data = _summarised(series, places, bounds)
         at = [i + (position - (len(groups) - 1) / 2) * width for i in range(data.height)]
-        colour = COLOURS[position % len(COLOURS)]
-        axes.bar(at, data["mean"].to_list(), width, label=series, color=colour)
+        axes.bar(at, data["mean"].to_list(), width, label=series, **found[series].area)
         axes.errorbar(at, data["mean"].to_list(), _errors(data), fmt="none", ecolor="black", elinewidth=0.6)
         frames.append(data)
     names = list(next(iter(groups.values())))
@@ -70,16 +68,16 @@ def lines_with_intervals(
 
     Returns the columns of `grouped_bars`.
     """
-    frames = []
-    for position, (series, places) in enumerate(lines.items()):
+    frames, found = [], looks(list(lines))
+    for series, places in lines.items():
         data = _summarised(series, {f"{x:g}": values for x, values in places.items()}, bounds)
         axes.errorbar(
             list(places),
             data["mean"].to_list(),
             _errors(data),
             label=series,
-            marker=MARKERS[position % len(MARKERS)],
             markersize=3,
+            **(found[series].point | found[series].line),
             elinewidth=0.6,
             capsize=1.5,
         )

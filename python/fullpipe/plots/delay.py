@@ -48,7 +48,7 @@ def throughput_and_delay(
     for part, value, words, look in marks.parts(rows):
         x, y = part["x"].cast(pl.Float64).to_numpy(), part["value"].to_numpy()
         covariance = np.cov(x, y) if part.height > 1 else np.zeros((2, 2))
-        axes.plot(x.mean(), y.mean(), look.marker, label=words, color=look.color, markersize=4)
+        axes.plot(x.mean(), y.mean(), linestyle="none", label=words, markersize=4, **look.point)
         possible = x_bounds, (bounds[0], _most(part, bounds[1]))
         shape = _ellipse((x.mean(), y.mean()), covariance, possible)
         if shape:

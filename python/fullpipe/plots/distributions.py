@@ -9,7 +9,7 @@ import polars as pl
 from matplotlib.axes import Axes
 
 from fullpipe.analysis.statistics import Summary, summarise
-from fullpipe.palette import COLOURS
+from fullpipe.palette import COLOURS, looks
 from fullpipe.plots.style import in_house_style, inches_across, legend_columns
 
 _LINE, _OF_AXES = 0.15, 0.8
@@ -23,12 +23,12 @@ def sorted_bars(axes: Axes, groups: Groups, *, label: str, legend: bool = True) 
 
     Returns the columns group, rank, value.
     """
-    width = 0.8 / len(groups)
+    width, found = 0.8 / len(groups), looks(list(groups))
     rows = []
     for position, (group, values) in enumerate(groups.items()):
         ranked = sorted(values, reverse=True)
         places = [rank + (position - (len(groups) - 1) / 2) * width for rank in range(1, len(ranked) + 1)]
-        axes.bar(places, ranked, width, label=group, color=COLOURS[position % len(COLOURS)])
+        axes.bar(places, ranked, width, label=group, **found[group].area)
         rows += [(group, rank, value) for rank, value in enumerate(ranked, start=1)]
     longest = max(len(values) for values in groups.values())
     axes.set_xticks(range(1, longest + 1))
@@ -97,11 +97,11 @@ def cumulative(axes: Axes, groups: Groups, *, label: str) -> pl.DataFrame:
 
     Returns the columns group, value, share.
     """
-    rows = []
+    rows, found = [], looks(list(groups))
     for group, values in groups.items():
         ranked = sorted(values)
         shares = [rank / len(ranked) for rank in range(1, len(ranked) + 1)]
-        axes.plot([0.0, *ranked], [0.0, *shares], drawstyle="steps-post", label=group)
+        axes.plot([0.0, *ranked], [0.0, *shares], drawstyle="steps-post", label=group, **found[group].line)
         rows += [(group, value, share) for value, share in zip(ranked, shares, strict=True)]
     axes.set_xscale("symlog", linthresh=0.1)
     axes.set_xlim(left=0)

@@ -19,7 +19,7 @@ def engines(data: pl.DataFrame) -> tuple[Figure, pl.DataFrame]:
 
     Args:
         data: The columns engine, of, quantity, time_s, mean, low, high, as `fullpipe.compare.overlay` gives
-            them. Groups beyond the fourth are not drawn.
+            them. Groups beyond the seventh are not drawn.
 
     Returns:
         The figure, and the table of what it shows in the units of its axes.

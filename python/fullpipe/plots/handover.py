@@ -40,6 +40,7 @@ def handover(tables: Tables, at_s: float | None = None) -> tuple[Figure, pl.Data
     frames = []
     styles = flow_looks(tables, [str(flow) for flow in found["flow"].unique(maintain_order=True)])
     for (flow,), rows in found.group_by("flow", maintain_order=True):
+        look = styles[str(flow)]
         late = rows.sort("sent_s").filter(pl.col("sent_s").is_between(*window))
         took.plot(
             late["sent_s"].to_numpy(),
@@ -47,13 +48,15 @@ def handover(tables: Tables, at_s: float | None = None) -> tuple[Figure, pl.Data
             ".",
             markersize=2,
             label=str(flow),
-            color=styles[str(flow)]["color"],
+            color=look.color,
             rasterized=True,
         )
         frames.append(_rows("delay_ms", str(flow), late["sent_s"], late["delay_s"] * 1e3))
         times_s, under_way = on_the_way(rows)
         inside = (times_s >= window[0]) & (times_s <= window[1])
-        waiting.plot(times_s[inside], under_way[inside] / 1e3, drawstyle="steps-post", **styles[str(flow)])
+        waiting.plot(
+            times_s[inside], under_way[inside] / 1e3, drawstyle="steps-post", **styles[str(flow)].line
+        )
         frames.append(
             _rows("on_the_way_kb", str(flow), pl.Series(times_s[inside]), pl.Series(under_way[inside] / 1e3))
         )

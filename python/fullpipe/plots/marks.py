@@ -8,30 +8,16 @@ from typing import Any, NamedTuple
 import polars as pl
 from matplotlib.axes import Axes
 
-from fullpipe.palette import look_of
+from fullpipe.palette import Look, look_of
 
-MARKERS = "osD^vP*XhX"
 _NOTHING: Mapping[str, Any] = {}
-
-
-class Look(NamedTuple):
-    """The look of the marks of a value."""
-
-    color: str
-    linestyle: str
-    marker: str
-
-    @property
-    def line(self) -> dict[str, Any]:
-        """The look of a line without markers."""
-        return {"color": self.color, "linestyle": self.linestyle}
 
 
 class Marks(NamedTuple):
     """Looks and words of values. A value without words is shown as it is."""
 
-    looks: Mapping[str, Mapping[str, Any]] = _NOTHING
-    """The colour and dashes of every value of `colour`, in the order of the legend."""
+    looks: Mapping[str, Look] = _NOTHING
+    """The look of every value of `colour`, in the order of the legend."""
     colours: Mapping[str, str] = _NOTHING
     """Words for values of `colour`."""
     x: Mapping[str, str] = _NOTHING
@@ -40,8 +26,7 @@ class Marks(NamedTuple):
 
     def look(self, value: str, number: int) -> Look:
         """The look of a value of `colour`, which is the `number`-th of its panel."""
-        place = list(self.looks).index(value) if value in self.looks else number
-        return Look(**(self.looks.get(value) or look_of(value, number)), marker=MARKERS[place % len(MARKERS)])
+        return self.looks.get(value) or look_of(value, number)
 
     def parts(self, rows: pl.DataFrame) -> Iterator[tuple[pl.DataFrame, str, str, Look]]:
         """The rows of every value of `colour`, the value, its words, and its look."""

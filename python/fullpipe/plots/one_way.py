@@ -28,10 +28,13 @@ def one_way(tables: Tables) -> tuple[Figure, pl.DataFrame]:
     frames = []
     styles = flow_looks(tables, [str(flow) for flow in found["flow"].unique(maintain_order=True)])
     for (flow,), rows in found.group_by("flow", maintain_order=True):
+        look = {"drawstyle": "steps-post", "label": str(flow), **styles[str(flow)].line}
         ranked = rows["delay_s"].sort().to_numpy() * 1e3
         shares = np.arange(1, len(ranked) + 1) / len(ranked)
-        came.plot(ranked, shares, drawstyle="steps-post", label=str(flow), **styles[str(flow)])
-        late.plot(ranked[:-1], 1 - shares[:-1], drawstyle="steps-post", label=str(flow), **styles[str(flow)])
+        came.plot(ranked, shares, **look)
+        late.plot(
+            ranked[:-1], 1 - shares[:-1], drawstyle="steps-post", label=str(flow), **styles[str(flow)].line
+        )
         frames.append(pl.DataFrame({"flow": [str(flow)] * len(ranked), "delay_ms": ranked, "share": shares}))
     came.set(xlabel="one-way delay (ms)", ylabel="share of packets", ylim=(0, 1.02))
     late.set(xlabel="one-way delay (ms)", ylabel="share that took longer", yscale="log")

@@ -42,8 +42,8 @@ def phase(tables: Tables, only: Sequence[str] | None = None) -> tuple[Figure, pl
             x, y = rows["in_flight"].to_numpy(), rows["value"].to_numpy()
             dense = rows.height > MANY_POINTS
             look = styles[str(flow)]
-            place.plot(x, y, linewidth=0.6, label=str(flow), rasterized=dense, **look)
-            place.plot(x[:1], y[:1], "o", fillstyle="none", markersize=4, color=look["color"])
+            place.plot(x, y, linewidth=0.6, label=str(flow), rasterized=dense, **look.line)
+            place.plot(x[:1], y[:1], "o", fillstyle="none", markersize=4, color=look.color)
         place.set(xlabel=below, ylabel=beside, xlim=(0, None), ylim=(0, None))
         frames.append(both.select(pl.lit(quantity).alias("quantity"), pl.col("actor").alias("flow"), _rest()))
     if not any(frame.height for frame in frames):

@@ -6,7 +6,7 @@ it drew, with values as runs have them; `marks` has their words."""
 from __future__ import annotations
 
 from collections.abc import Sequence
-from statistics import fmean
+from statistics import fmean, median
 from typing import Any, cast
 
 import numpy as np
@@ -15,14 +15,17 @@ from matplotlib.axes import Axes
 
 from fullpipe.analysis.metrics.measure import NO_LESS_THAN_0, Bounds
 from fullpipe.analysis.statistics import compact_letters, dkw_half_width, games_howell
-from fullpipe.palette import looks
-from fullpipe.plots.charts import apart, summarised
+from fullpipe.palette import Look, looks
+from fullpipe.plots.charts import apart, interval_bars, summarised
 from fullpipe.plots.marks import PLAIN, Marks, text
 from fullpipe.plots.style import in_house_style
 
 _LEVEL_OF_LETTERS = 0.05
 _POINTS_UP_TO = 50
 """Runs of a violin that are drawn one by one."""
+_MARK: Any = {"linestyle": "none", "markersize": 3.5}
+_ABOVE = 4
+"""The layer of markers, above that of boxes."""
 _SPREAD = 0.25
 """Reach of these points to both sides, as a share of the violin's width."""
 
@@ -88,11 +91,11 @@ def means_with_letters(
     parts, own = list(marks.parts(data)), _looks_of_names(rows)
     for number, (part, _, words, look) in enumerate(parts):
         at = [places.index(x) + apart(number, len(parts)) for x in part["x"]]
-        axes.plot([], [], look.marker, label=words, markersize=4, color=look.color)
-        colours = [own.get(str(x), look.color) for x in part["x"]]
-        axes.vlines(at, part["low"], part["high"], color=colours, linewidth=1.4)
-        for place, mean, colour in zip(at, part["mean"], colours, strict=True):
-            axes.plot(place, mean, look.marker, markersize=4, color=colour)
+        axes.plot([], [], label=words, **_MARK, **look.point)
+        looks_of = [own.get(str(x), look) for x in part["x"]]
+        for n, (place, look) in enumerate(zip(at, looks_of, strict=True)):
+            axes.plot(place, part["mean"][n], **_MARK, **look.point)
+            interval_bars(axes, [place], part[n : n + 1], look.color)
         for place, high, letters in zip(at, part["high"], part["letters"], strict=True):
             axes.annotate(
                 letters or "", (place, high), (0, 4), textcoords="offset points", ha="center", fontsize=7
@@ -103,12 +106,11 @@ def means_with_letters(
     return data
 
 
-def _looks_of_names(rows: pl.DataFrame) -> dict[str, str]:
-    """The colour of every name along x, such as an algorithm, if nothing else has colours."""
+def _looks_of_names(rows: pl.DataFrame) -> dict[str, Look]:
+    """The look of every name along x, such as an algorithm, if nothing else has colours."""
     if rows["x"].dtype.is_numeric() or rows["colour"].unique().to_list() != [""]:
         return {}
-    names = [str(name) for name in rows["x"].unique(maintain_order=True)]
-    return {name: look["color"] for name, look in looks(names).items()}
+    return looks([str(name) for name in rows["x"].unique(maintain_order=True)])
 
 
 def _letters(groups: Sequence[Sequence[float]]) -> list[str]:
@@ -126,7 +128,7 @@ def distributions(
     axes: Axes, rows: pl.DataFrame, marks: Marks = PLAIN, *, violins: bool = False
 ) -> pl.DataFrame:
     """A box, or a violin, of the runs of every `x` and `colour`; whiskers reach to the extremes. A violin has
-    a bar at its median and, of up to 50 runs, a dot for each.
+    a bar at its median and, of up to 50 runs, a dot for each. Several colours have their markers at medians.
 
     Where all have one colour and `x` are names, each name has its own.
 
@@ -139,10 +141,12 @@ def distributions(
     draw = _violins if violins else _boxes
     for number, (part, _, words, look) in enumerate(parts):
         for (x,), group in part.group_by(["x"], maintain_order=True):
-            colour = own.get(str(x), look.color)
+            colour = own[str(x)].color if own else look.color
             at = places.index(x) + (number - (len(parts) - 1) / 2) * width
             draw(axes, group["value"].to_list(), at, 0.9 * width, colour)
-        axes.plot([], [], "-", color=look.color, linewidth=4, label=words)
+            if len(parts) > 1:
+                axes.plot(at, median(group["value"].to_list()), zorder=_ABOVE, **_MARK, **look.point)
+        axes.plot([], [], label=words, **_MARK, **look.point)
     axes.set_xticks(range(len(places)), [text(value, marks.x) for value in places])
     return rows.group_by("x", "colour", maintain_order=True).agg(
         runs=pl.len(),
@@ -166,12 +170,12 @@ def _boxes(axes: Axes, values: Sequence[float], at: float, width: float, colour:
 def _violins(axes: Axes, values: Sequence[float], at: float, width: float, colour: str) -> None:
     if len(set(values)) > 1:
         found = axes.violinplot([values], [at], widths=width, showmedians=True)
-        median = found.pop("cmedians")
+        middle = found.pop("cmedians")
         drawn: list[Any] = [*cast(Sequence[Any], found.pop("bodies")), *found.values()]
         for each in drawn:
             each.set_color(colour)
             each.set_linewidth(0.8)
-        median.set_color("black")
+        middle.set_color("black")
     if len(values) <= _POINTS_UP_TO:
         steps = np.arange(len(values)) * 0.618 % 1 - 0.5  # beside each other, and the same every time
         axes.plot(at + _SPREAD * width * steps, values, ".", color=colour, markersize=2.5, zorder=3)

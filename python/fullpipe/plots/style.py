@@ -19,15 +19,19 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.textpath import TextPath
 
-from fullpipe.palette import COLOURS, DASHES
+from fullpipe.palette import COLOURS, look_of
 
 P = ParamSpec("P")
 R = TypeVar("R")
 
 _LEGEND_POINTS = 7
+_HANDLE, _BETWEEN = 3.0, 3.0
+"""Length of a line in a legend, and room beside its label, in sizes of its letters."""
 MANY_MARKS, MANY_POINTS = 250, 5000
 """More marks, or points of a line, are a picture within an SVG, which would be megabytes otherwise."""
-LEGEND_UP_TO = len(COLOURS) * len(DASHES)  # beyond that, lines look the same
+LEGEND_UP_TO = 4 * len(COLOURS)
+"""More lines cannot be told apart."""
+_LINES = [look_of("", number) for number in range(LEGEND_UP_TO)]
 
 REFERENCE: Any = {"color": "0.45", "linestyle": (0, (4, 2)), "linewidth": 0.8}
 """Lines of what is known beforehand, such as a capacity."""
@@ -58,13 +62,15 @@ _STYLE: Any = {
     "axes.grid": True,
     "axes.grid.axis": "y",
     "axes.axisbelow": True,
-    "axes.prop_cycle": cycler(linestyle=DASHES) * cycler(color=COLOURS),
+    "axes.prop_cycle": cycler(color=[look.color for look in _LINES])
+    + cycler(linestyle=[look.linestyle for look in _LINES]),
     "grid.color": "#dddddd",
     "grid.linewidth": 0.5,
     "lines.linewidth": 1.0,
     "hatch.linewidth": 0.5,
     "legend.frameon": False,
     "legend.fontsize": _LEGEND_POINTS,
+    "legend.handlelength": _HANDLE,
     "xtick.labelsize": 7,
     "ytick.labelsize": 7,
     "figure.dpi": 150,
@@ -158,7 +164,7 @@ def legend_columns(labels: Sequence[str], inches: float) -> int:
     widest = max(
         (TextPath((0, 0), label, size=_LEGEND_POINTS).get_extents().width for label in labels), default=0
     )
-    column = widest + 5 * _LEGEND_POINTS  # the line before the label, and the space between columns
+    column = widest + (_HANDLE + _BETWEEN) * _LEGEND_POINTS
     return max(1, min(len(labels), int(72 * inches / column)))
 
 

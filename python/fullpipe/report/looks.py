@@ -11,7 +11,7 @@ from fullpipe.report.content import Look
 def look(label: str, number: int) -> Look:
     """The look of a label: see `fullpipe.palette.look_of`."""
     found = look_of(label, number)
-    return Look(COLOURS.index(found["color"]), DASHES.index(found["linestyle"]))
+    return Look(COLOURS.index(found.color), DASHES.index(found.linestyle))
 
 
 def of_flows(flows: Sequence[tuple[str, str | None]]) -> list[Look]:

@@ -1,0 +1,83 @@
+"""The spread of runs: shares, letters, boxes and violins."""
+
+from typing import Any
+
+import numpy as np
+import polars as pl
+import pytest
+from matplotlib.colors import to_hex
+
+from fullpipe import plots
+from fullpipe.palette import look_of
+from fullpipe.plots import spread
+from tests.chart_rows import rows, rows_of
+
+
+def test_shares_of_runs_end_at_one() -> None:
+    _, (axes,) = plots.new_figure()
+    assert spread.cumulative_shares(axes, rows({"cubic": [2.0, 1.0]}))["share"].to_list() == [0.5, 1.0]
+
+
+def test_a_group_of_equal_runs_has_no_violin_and_no_warning() -> None:
+    _, (axes,) = plots.new_figure()
+    assert spread.distributions(axes, rows({"cubic": [2.0, 2.0]}), violins=True)["median"].to_list() == [2.0]
+
+
+def test_violins_and_boxes_end_at_the_extremes_of_runs() -> None:
+    table = rows({"cubic": [0.0, 0.1, 0.9, 1.0]})
+    for is_violin in (True, False):
+        _, (axes,) = plots.new_figure()
+        spread.distributions(axes, table, violins=is_violin)
+        shapes = [path.vertices for each in axes.collections for path in each.get_paths()]
+        shapes += [np.column_stack([line.get_xdata(), line.get_ydata()]) for line in axes.lines]
+        ends = np.concatenate([shape[:, 1] for shape in shapes])
+        assert (ends.min(), ends.max()) == (0, 1)
+
+
+def test_means_that_differ_share_no_letter() -> None:
+    _, (axes,) = plots.new_figure()
+    steps = [0.0, 0.1, 0.2, 0.3]
+    values = {"low": 1.0, "high": 9.0, "low too": 1.05}
+    table = rows_of([("", name, base + more) for name, base in values.items() for more in steps])
+    data = spread.means_with_letters(axes, table)
+    assert dict(data.select("x", "letters").iter_rows()) == {"high": "a", "low": "b", "low too": "b"}
+    assert {text.get_text() for text in axes.texts} == {"a", "b"}
+    alone = spread.means_with_letters(axes, rows_of([("", "a", 1.0), ("", "b", 2.0)]))
+    assert alone["letters"].to_list() == ["", ""]
+
+
+@pytest.mark.parametrize("draw", [spread.means_with_letters, spread.distributions])
+def test_names_along_an_axis_have_the_colours_of_algorithms(draw: Any) -> None:
+    table = rows_of([("", name, value) for name in ("bbr3", "cubic") for value in (1.0, 2.0)])
+    _, (axes,) = plots.new_figure()
+    draw(axes, table.with_columns(colour=pl.lit("")))
+    drawn_in = {to_hex(line.get_color()) for line in axes.lines} | {
+        to_hex(colour) for each in axes.collections for colour in each.get_edgecolor()
+    }
+    assert {look_of(name, 0).color.lower() for name in ("bbr3", "cubic")} <= drawn_in
+
+
+def test_a_violin_has_its_median_and_its_runs() -> None:
+    _, (axes,) = plots.new_figure()
+    spread.distributions(axes, rows({"cubic": [1.0, 2.0, 4.0]}), violins=True)
+    (dots,) = (line for line in axes.lines if line.get_marker() == ".")
+    assert list(dots.get_ydata()) == [1, 2, 4]
+    bars = [
+        each.get_segments()[0][:, 1].tolist() for each in axes.collections if hasattr(each, "get_segments")
+    ]
+    assert [2, 2] in bars
+
+
+def test_shares_begin_at_none() -> None:
+    for draw in (spread.cumulative_shares, spread.cumulative_bands):
+        _, (axes,) = plots.new_figure()
+        draw(axes, rows({"cubic": [3.0, 5.0]}))
+        assert list(axes.lines[0].get_ydata()) == [0, 0.5, 1]
+        assert list(axes.lines[0].get_xdata()) == [3, 3, 5]
+
+
+def test_boxes_of_names_have_the_colours_of_algorithms() -> None:
+    _, (axes,) = plots.new_figure()
+    spread.distributions(axes, rows_of([("", "bbr1", 1.0), ("", "bbr1", 2.0), ("", "cubic", 1.0)]))
+    faces = [to_hex(patch.get_facecolor()) for patch in axes.patches]
+    assert faces == [look_of("bbr1", 0).color.lower(), look_of("cubic", 0).color.lower()]
