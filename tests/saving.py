@@ -12,8 +12,11 @@ import matplotlib.image
 import numpy as np
 
 SVG = "{http://www.w3.org/2000/svg}"
-WIDTH = 2 * 720
-"""Pixels of a PNG of most charts."""
+DOTS = 4
+"""Pixels of a PNG per pixel of a screen."""
+WIDTH, PAGE = DOTS * 336, DOTS * 672
+"""Pixels of a PNG of a chart with axes, and of a drawing over both columns of a paper."""
+COLUMN_POINTS = 3.5 * 72
 
 
 def saved(menu: Any, kind: str, folder: Path) -> Path:
@@ -45,6 +48,13 @@ def words(path: Path) -> list[str]:
     used = {(each.tag, name, value) for each in root.iter() for name, value in each.attrib.items()}
     assert [each for each in used if re.search(r"class|style|href|var\(|script", " ".join(each))] == []
     return ["".join(each.itertext()) for each in root.iter(f"{SVG}text")]
+
+
+def smallest_letters(path: Path) -> float:
+    """The size of the smallest text of a picture that is as wide as a column of a paper, in points."""
+    root = ElementTree.fromstring(path.read_text(encoding="utf-8"))
+    width = float(root.attrib["viewBox"].split()[2])
+    return min(float(each.attrib["font-size"]) for each in root.iter(f"{SVG}text")) * COLUMN_POINTS / width
 
 
 def strokes(path: Path) -> list[str]:

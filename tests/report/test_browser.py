@@ -42,7 +42,7 @@ from fullpipe.report.html.page import html
 from fullpipe.report.runs.page import page_of
 from tests.chromium import WATCH
 from tests.report.pages import HOSTILE, PNG, hostile_page, page_with, runs_of
-from tests.saving import WIDTH, numbers, picture, saved, strokes, table, words
+from tests.saving import PAGE, WIDTH, numbers, picture, saved, smallest_letters, strokes, table, words
 
 POINTS = 1_000_000
 A4 = 718
@@ -297,9 +297,11 @@ def test_means_save_with_the_ends_of_their_intervals(show: Show, runs: Document,
     for column in range(7):
         of_plot = figure.evaluate("(figure, column) => Array.from(figure.plot.data[column])", column)
         assert numbers(file, column) == pytest.approx(of_plot, rel=1e-9)
-    title, *others = words(saved(menu, "SVG", tmp_path))
-    assert title == "share of goodput of every group of flows over rate: means and 95 % intervals."
-    assert {"rate (Mbit/s)", "share of goodput (%)", "10"} <= set(others)
+    told = words(file := saved(menu, "SVG", tmp_path))
+    title = "share of goodput of every group of flows over rate: means and 95 % intervals."
+    assert " ".join(told).startswith(title)
+    assert {"rate (Mbit/s)", "share of goodput (%)", "5", "10", "20"} <= set(told)
+    assert smallest_letters(file) >= 7
     assert picture(saved(menu, "PNG", tmp_path)).shape[1] == WIDTH
 
 
@@ -360,7 +362,7 @@ def test_a_chart_that_stays_as_drawn_saves(
     on_page = tab.locator("figure svg.chart text").all_text_contents()
     assert words(file) == ["Caption.", *on_page]
     assert "rgb(27, 31, 36)" in file.read_text("utf-8")  # dark on white, though the page is dark
-    assert picture(saved(menu, "PNG", tmp_path)).shape[1] == WIDTH
+    assert picture(saved(menu, "PNG", tmp_path)).shape[1] == PAGE
 
 
 def test_a_picture_that_was_drawn_elsewhere_saves_as_it_is(show: Show, tmp_path: Path) -> None:

@@ -111,12 +111,23 @@ def test_verdicts_have_their_colours_in_a_forest() -> None:
 
 
 def test_a_line_has_its_band_and_a_tip_per_point() -> None:
-    found = drawn(Lines("rate", "goodput", [Line("cubic", LOOK, [(1, 2, 1, 3), (2, 4, 3, 5)])]))
+    points = [(1.0, 2.0, 1.0, 3.0), (2.0, 4.0, 3.0, 5.0)]
+    found = drawn(Lines("rate", "goodput", [Line("cubic", LOOK, points)]))
     assert [title.text for title in found.iter("title")] == [
         "cubic: 2 [1, 3] at 1; goodput",
         "cubic: 4 [3, 5] at 2; goodput",
     ]
-    assert "c2 d0 band" in classes(found)
+    assert "c2 d0 band" not in classes(found), "between two places it would look like a curve"
+    assert found.findall("path")[0].get("d", "").count("V") == 2
+    many = [(float(place), 2.0, 1.0, 3.0) for place in range(5)]
+    assert "c2 d0 band" in classes(drawn(Lines("rate", "goodput", [Line("cubic", LOOK, many)])))
+
+
+def test_the_last_place_has_a_tick_however_close_others_are() -> None:
+    places = [1.0, 10.0, 95.0, 100.0]
+    found = drawn(Lines("rate", "goodput", [Line("cubic", LOOK, [(at, 2.0, 1.0, 3.0) for at in places])]))
+    ticks = [text.text for text in found.iter("text") if text.get("class") == "tick middle"]
+    assert ticks == ["1", "10", "100"]
 
 
 def test_missing_samples_leave_a_gap() -> None:

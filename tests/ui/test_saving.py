@@ -10,7 +10,7 @@ import pytest
 
 pytest.importorskip("playwright.sync_api", reason="pip install 'fullpipe[e2e]'")
 
-from tests.saving import WIDTH, numbers, picture, saved, strokes, table, words
+from tests.saving import DOTS, WIDTH, numbers, picture, saved, smallest_letters, strokes, table, words
 from tests.ui.browsing import Open, finished, samples
 from tests.ui.stores import hostile
 
@@ -91,10 +91,11 @@ def test_a_dark_page_saves_pictures_on_white_with_axes_and_legend(show: Open, tm
     tab = show(ONE, color_scheme="dark")
     finished(tab)
     file = saved(menu(tab, "Goodput"), "SVG", tmp_path)
-    title, *others = words(file)
-    assert title == "Goodput: what-if 10M 20ms 2bdp cubic + bbr1 from 1s 4s, seed 1"
-    assert {"cubic-1", "bbr1-1", "0", "10", "4", "time, s", "Goodput, Mbit/s", "fair share of 2"} <= {*others}
+    told = words(file)
+    assert " ".join(told).startswith("Goodput: what-if 10M 20ms 2bdp cubic + bbr1 from 1s 4s, seed 1")
+    assert {"cubic-1", "bbr1-1", "0", "10", "4", "time, s", "Goodput, Mbit/s", "fair share of 2"} <= {*told}
     assert LIGHT_CUBIC in [colour.lower() for colour in strokes(file)]
+    assert smallest_letters(file) >= 7
     assert DARK_CUBIC not in file.read_text("utf-8").lower()
     assert picture(saved(menu(tab, "Goodput"), "PNG", tmp_path)).shape[1] == WIDTH
     back = "getComputedStyle(document.body).backgroundColor"
@@ -129,7 +130,7 @@ def test_the_path_saves_its_drawing_and_its_links(show: Open, tmp_path: Path) ->
     head, (forward, *_) = table(saved(menu(tab, "Path"), "CSV", tmp_path))
     assert head == ["link", "from", "to", "rate, bit/s", "delay, s", "queue"]
     assert forward[3:5] == ["10000000", "0.01"]
-    assert picture(saved(menu(tab, "Path"), "PNG", tmp_path)).shape[1] == 2 * 560
+    assert picture(saved(menu(tab, "Path"), "PNG", tmp_path)).shape[1] == DOTS * 560
 
 
 def test_a_network_saves_its_drawing_and_every_link(show: Open, tmp_path: Path) -> None:
@@ -210,4 +211,4 @@ def test_the_tally_of_a_study_saves_its_counts(show: Open, tmp_path: Path) -> No
     fills = tab.locator(".tally rect").evaluate_all("(all) => all.map((one) => getComputedStyle(one).fill)")
     assert len(set(fills)) == 2
     assert all(fill in file.read_text("utf-8") for fill in fills)
-    assert picture(saved(of_tally, "PNG", tmp_path)).shape[1] == 2 * 400
+    assert picture(saved(of_tally, "PNG", tmp_path)).shape[1] == DOTS * 400

@@ -1,10 +1,11 @@
-// Means along an axis, with bands of their intervals; a click on a label hides its line and its band.
+// Means along an axis, with bands of their intervals, or bars at few places; a click on a label hides its line with them.
 import uPlot from "uplot";
 import { ASIDE, bandOf, fit, look } from "../parts/figure.js";
 import { pictureOf, tableOf } from "../save/curves.js";
 import { addSave } from "../save/menu.js";
 import { theme } from "../parts/theme.js";
 import { add } from "../parts/add.js";
+import { apart } from "../parts/ticks.js";
 import { HEIGHT, axes, told, upward } from "./axes.js";
 
 const isNone = (value) => value === null || value === undefined;
@@ -13,20 +14,42 @@ const withInterval = ({ columns: [, low, high] }) => (u, value, series, place) =
 const room = (u, low, high) => [low - 0.03 * (high - low || 1), high + 0.03 * (high - low || 1)];
 const logRoom = (u, low, high) => [low / (high / low) ** 0.03, high * (high / low) ** 0.03];
 
-// On a log axis the ticks are the places, as far as they are apart; on a linear one they are uPlot's.
-function along(data) {
+const FEW = 4, MOST_TICKS = 9; // places without bands between them, and places of a linear axis that all have ticks
+const ROOM = 30, CAP = 3; // pixels between ticks, and half a cap of a bar
+
+// Ticks are the places, as far as they are apart; of many on a linear axis they are uPlot's.
+function along(data, places) {
   const [x, y] = axes(data.x, data.label);
-  return data.log ? [{ ...x, splits: () => data.places, filter: (u, ticks) => apart(u, ticks) }, y] : [x, y];
+  return [places ? { ...x, splits: () => places, filter: (u, ticks) => ticksOf(u, ticks) } : x, y];
 }
 
-function apart(u, ticks) {
-  let last = -Infinity;
-  return ticks.map((tick) => {
-    const place = u.valToPos(tick, "x");
-    if (place - last < 30) return null;
-    last = place;
-    return tick;
-  });
+function ticksOf(u, ticks) {
+  const shown = new Set(apart(ticks, (tick) => u.valToPos(tick, "x"), ROOM));
+  return ticks.map((tick) => (shown.has(tick) ? tick : null));
+}
+
+// Intervals as bars with caps.
+function drawBars(u) {
+  const { ctx } = u, pixels = devicePixelRatio, cap = CAP * pixels;
+  ctx.save();
+  ctx.lineWidth = pixels;
+  ctx.setLineDash([]);
+  for (let place = 1; place < u.series.length; place += 3) {
+    if (u.series[place].show === false) continue;
+    ctx.strokeStyle = u.series[place].stroke();
+    ctx.beginPath();
+    u.data[0].forEach((at, n) => {
+      const ends = [u.data[place + 1][n], u.data[place + 2][n]];
+      if (ends.some(isNone)) return;
+      const x = u.valToPos(at, "x", true), [low, high] = ends.map((end) => u.valToPos(end, "y", true));
+      for (const [from, to] of [[[x, low], [x, high]], [[x - cap, low], [x + cap, low]], [[x - cap, high], [x + cap, high]]]) {
+        ctx.moveTo(...from);
+        ctx.lineTo(...to);
+      }
+    });
+    ctx.stroke();
+  }
+  ctx.restore();
 }
 
 function hideBand(u, place, what) {
@@ -39,15 +62,16 @@ export function drawLines(figure, data) {
   const series = data.lines.flatMap((line) => [
     { ...look(line), label: line.label || data.label, points: { show: true, size: 5 }, value: withInterval(line) }, ASIDE, ASIDE,
   ]);
-  const bands = data.lines.map((line, n) => bandOf(line, 3 * n + 1));
+  const hasBars = data.places.length <= FEW, places = data.log || data.places.length <= MOST_TICKS ? data.places : null;
+  const bands = hasBars ? [] : data.lines.map((line, n) => bandOf(line, 3 * n + 1));
   const u = new uPlot({
-    width: 300, height: HEIGHT, bands, axes: along(data),
+    width: 300, height: HEIGHT, bands, axes: along(data, places),
     scales: { x: data.log ? { time: false, distr: 3, range: logRoom } : { time: false, range: room }, y: upward(uPlot.rangeNum) }, cursor: { drag: { x: false, y: false } },
-    series: [{ label: data.x, value: told }, ...series], hooks: { setSeries: [hideBand] },
+    series: [{ label: data.x, value: told }, ...series], hooks: { setSeries: [hideBand], draw: hasBars ? [drawBars] : [] },
   }, [data.places, ...data.lines.flatMap((line) => line.columns)], live);
   fit(u, live, () => HEIGHT);
   theme.subscribe(() => u.redraw(false));
-  const chart = { u, title: data.name, labels: data.lines.map(({ label }) => label), x: data.x, y: data.label, hasDots: true };
+  const chart = { u, title: data.name, labels: data.lines.map(({ label }) => label), x: data.x, y: data.label, hasDots: true, hasBars, places };
   addSave(add(figure, "div", "", { class: "tools" }), data.name, () => ({ title: data.name, picture: () => pictureOf(chart), rows: () => tableOf(chart, u.data, ["low", "high"]) }));
   return u;
 }

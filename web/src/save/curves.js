@@ -1,31 +1,19 @@
-// A uPlot figure as a picture and as a table: what is seen of it, between the ends that are seen.
+// A uPlot figure as a picture in a column of a paper, and as a table: what is seen of it, between the ends that are seen.
 import { plain } from "../parts/numbers.js";
 import { inLight, variable } from "../parts/theme.js";
+import { along, apart, rounded } from "../parts/ticks.js";
 import { rowsOf } from "./table.js";
-import { FORE, SOFT, WIDTH, sheet, svg, widthOf } from "./sheet.js";
+import { COLUMN, FORE, SMALL, SOFT, sheet, svg, widthOf } from "./sheet.js";
 
-const HEIGHT = 340, RIGHT = 16, TOP = 10, BOTTOM = 46, TICK = 4;
-const GAP = { x: 90, y: 40 }; // pixels between ticks, at least
-
-const LOGARITHMIC = 3; // as uPlot calls it
-const along = ({ distr }) => (distr === LOGARITHMIC ? Math.log10 : Number);
-
-function ticks({ min: low, max: high, distr }, count) {
-  if (distr === LOGARITHMIC) {
-    const decades = Array.from({ length: Math.ceil(Math.log10(high / low)) + 2 }, (_, n) => 10 ** (Math.floor(Math.log10(low)) + n));
-    return decades.flatMap((decade) => (decades.length < count ? [1, 2, 5] : [1]).map((part) => Number((part * decade).toPrecision(12)))).filter((tick) => tick >= low && tick <= high);
-  }
-  const least = (high - low) / Math.max(1, count), power = 10 ** Math.floor(Math.log10(least));
-  const step = power * [1, 2, 5, 10].find((one) => one * power >= least * 0.999), first = Math.ceil(low / step - 1e-9);
-  return Array.from({ length: Math.floor(high / step + 1e-9) - first + 1 }, (_, n) => Number(((first + n) * step).toPrecision(12)));
-}
+const HEIGHT = 210, LEFT = 30, RIGHT = 14, TOP = 8, BOTTOM = 36, TICK = 3;
+const GAP = { x: 48, y: 28, places: 24 }; // pixels between ticks, at least
+const CAP = 2.5, BESIDE = 4; // half a cap of a bar, and pixels between bars at one place
 
 // The lines that are shown, each with its columns: the values and, of a band, its ends.
 function shownOf(u) {
   return u.series.flatMap((series, place) => {
     if (!place || series.class === "aside" || series.show === false) return [];
-    const hasBand = u.bands.some((band) => band.series[1] === place + 1);
-    return [{ series, places: hasBand ? [place, place + 1, place + 2] : [place] }];
+    return [{ series, places: u.series[place + 1]?.class === "aside" ? [place, place + 1, place + 2] : [place] }];
   });
 }
 
@@ -43,21 +31,24 @@ function partsOf(values) {
 }
 
 function drawn(chart, look) {
-  const { u, x: xLabel, y: yLabel, marks = [], warmup = 0, hasDots } = chart, { scales } = u, { min } = scales.x, { min: low, max: high } = scales.y;
-  const inner = HEIGHT - TOP - BOTTOM, yTicks = ticks(scales.y, inner / GAP.y), texts = yTicks.map((tick) => plain(tick, 6));
-  const left = 40 + Math.max(...texts.map((text) => widthOf(text))), wide = WIDTH - left - RIGHT;
+  const { u, x: xLabel, y: yLabel, marks = [], warmup = 0, hasDots, hasBars, places } = chart, { scales } = u, { min } = scales.x, { min: low, max: high } = scales.y;
+  const inner = HEIGHT - TOP - BOTTOM, yTicks = rounded(scales.y, inner / GAP.y), texts = yTicks.map((tick) => plain(tick, 6));
+  const left = LEFT + Math.max(...texts.map((text) => widthOf(text, SMALL))), wide = COLUMN - left - RIGHT;
   const share = (scale) => (value) => { const at = along(scale); return (at(value) - at(scale.min)) / (at(scale.max) - at(scale.min)); };
   const [ofX, ofY] = [share(scales.x), share(scales.y)], x = (value) => Number((wide * ofX(value)).toFixed(1)), y = (value) => Number((inner - inner * ofY(value)).toFixed(1));
-  const text = (content, more) => svg("text", { "font-size": 12, fill: SOFT, ...more }, content);
+  const xTicks = places ? apart(places, x, GAP.places) : rounded(scales.x, wide / GAP.x);
+  const text = (content, more) => svg("text", { "font-size": SMALL, fill: SOFT, ...more }, content);
   const times = u.data[0], path = (values, part, from = "M") => part.map((n, at) => `${at ? "L" : from}${x(times[n])} ${y(values[n])}`).join("");
-  const lines = look.flatMap(({ places, colour, dash }) => {
-    const [values, bottom, top] = places.map((place) => Array.from(u.data[place])), parts = partsOf(values);
-    const band = bottom && partsOf(bottom).map((part) => `${path(top, part)}${path(bottom, [...part].reverse(), "L")}Z`).join("");
+  const lines = look.map(({ columns, colour, dash }, line) => {
+    const [values, bottom, top] = columns.map((column) => Array.from(u.data[column])), parts = partsOf(values);
+    const cap = (n, end) => `M${x(times[n]) - CAP} ${y(end)}h${2 * CAP}`;
+    const bars = hasBars && bottom.map((low_, n) => (isThere(low_) ? `M${x(times[n])} ${y(low_)}V${y(top[n])}${cap(n, low_)}${cap(n, top[n])}` : "")).join("");
+    const band = !hasBars && bottom && partsOf(bottom).map((part) => `${path(top, part)}${path(bottom, [...part].reverse(), "L")}Z`).join("");
     const dots = hasDots ? values.flatMap((value, n) => (isThere(value) ? [svg("circle", { cx: x(times[n]), cy: y(value), r: 2.5, fill: colour })] : [])) : [];
-    return [
+    return svg("g", { transform: hasBars ? `translate(${BESIDE * (line - (look.length - 1) / 2)})` : null },
       ...(band ? [svg("path", { d: band, fill: colour, "fill-opacity": 0.16 })] : []),
-      svg("path", { d: parts.map((part) => path(values, part)).join(""), fill: "none", stroke: colour, "stroke-width": 1.4, "stroke-linejoin": "round", "stroke-dasharray": dash?.join(" ") }), ...dots,
-    ];
+      ...(bars ? [svg("path", { d: bars, fill: "none", stroke: colour })] : []),
+      svg("path", { d: parts.map((part) => path(values, part)).join(""), fill: "none", stroke: colour, "stroke-width": 1.4, "stroke-linejoin": "round", "stroke-dasharray": dash?.join(" ") }), ...dots);
   });
   const seen = marks.filter(({ value }) => value > low && value <= high);
   const rule = variable("--rule"), shade = Math.min(Math.max(x(warmup), 0), wide);
@@ -66,21 +57,22 @@ function drawn(chart, look) {
     ...yTicks.map((tick) => svg("path", { d: `M0 ${y(tick)}H${wide}`, stroke: rule })),
     ...seen.map(({ value }) => svg("path", { d: `M0 ${y(value)}H${wide}`, stroke: SOFT, "stroke-dasharray": "3 3" })), ...lines);
   return svg("g", {}, plot,
-    svg("path", { d: `M${left} ${TOP}V${TOP + inner}H${WIDTH - RIGHT}`, fill: "none", stroke: SOFT }),
-    ...yTicks.map((tick, n) => text(texts[n], { x: left - 6, y: TOP + y(tick) + 4, "text-anchor": "end" })),
-    ...ticks(scales.x, wide / GAP.x).flatMap((tick) => [
+    svg("path", { d: `M${left} ${TOP}V${TOP + inner}H${COLUMN - RIGHT}`, fill: "none", stroke: SOFT }),
+    ...yTicks.map((tick, n) => text(texts[n], { x: left - 5, y: TOP + y(tick) + 3.5, "text-anchor": "end" })),
+    ...xTicks.flatMap((tick) => [
       svg("path", { d: `M${left + x(tick)} ${TOP + inner}v${TICK}`, stroke: SOFT }),
-      text(plain(tick, 6), { x: left + x(tick), y: TOP + inner + 16, "text-anchor": "middle" })]),
-    ...seen.map(({ value, label }) => text(label, { x: WIDTH - RIGHT - 4, y: TOP + y(value) + (y(value) > 16 ? -4 : 13), "text-anchor": "end", stroke: "#fff", "stroke-width": 3, "paint-order": "stroke" })),
-    text(xLabel, { x: left + wide / 2, y: HEIGHT - 6, "text-anchor": "middle", fill: FORE }),
-    text(yLabel, { x: 14, y: TOP + inner / 2, transform: `rotate(-90 14 ${TOP + inner / 2})`, "text-anchor": "middle", fill: FORE }));
+      text(plain(tick, 6), { x: left + x(tick), y: TOP + inner + 14, "text-anchor": "middle" })]),
+    ...seen.map(({ value, label }) => text(label, { x: COLUMN - RIGHT - 3, y: TOP + y(value) + (y(value) > 14 ? -3 : 11), "text-anchor": "end", stroke: "#fff", "stroke-width": 3, "paint-order": "stroke" })),
+    text(xLabel, { x: left + wide / 2, y: HEIGHT - 5, "text-anchor": "middle", fill: FORE }),
+    text(yLabel, { x: 11, y: TOP + inner / 2, transform: `rotate(-90 11 ${TOP + inner / 2})`, "text-anchor": "middle", fill: FORE }));
 }
 
-// `chart`: {u, title, labels, x, y, marks, warmup, hasDots}, with a label for every line that is no end of a band.
+// `chart`: {u, title, labels, x, y, marks, warmup, hasDots, hasBars, places}, with a label for every line that is no end of a band.
+// `places` are values along the axis that have ticks; `hasBars`: intervals are bars, side by side.
 export const pictureOf = (chart) => inLight(() => {
   const names = labelled(chart.u, chart.labels);
-  const look = shownOf(chart.u).map(({ series, places }) => ({ label: names[places[0]], places, colour: series.stroke(), dash: series.dash }));
-  return sheet({ title: chart.title, legend: look.filter(({ label }) => label), height: HEIGHT }, drawn(chart, look));
+  const look = shownOf(chart.u).map(({ series, places }) => ({ label: names[places[0]], columns: places, colour: series.stroke(), dash: series.dash }));
+  return sheet({ title: chart.title, legend: look.filter(({ label }) => label), width: COLUMN, height: HEIGHT, size: SMALL }, drawn(chart, look));
 });
 
 // Labels by the place of their column.

@@ -3,14 +3,14 @@ import { add } from "../parts/add.js";
 import { download } from "./download.js";
 import { csv } from "./table.js";
 
-const SCALE = 2; // of PNG: pixels per unit of the picture
+const SCALE = 4; // of PNG: pixels per pixel of a screen, which are 384 per inch
 const NAME_LENGTH = 100;
 
 const NO_XML = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\ufffe\uffff]|\p{Surrogate}/gu; // names may have them
 
 const written = (picture) => `${new XMLSerializer().serializeToString(picture).replace(NO_XML, "\ufffd")}\n`;
 
-// An image of the page as it is; SVG at twice its size, on white.
+// An image of the page as it is; SVG at its resolution for print, on white.
 async function pixels(picture) {
   const isImage = picture instanceof HTMLImageElement, image = isImage ? picture : new Image();
   if (!isImage) image.src = `data:image/svg+xml;charset=utf-8,${encodeURIComponent(written(picture))}`; // blob: breaks the policy of the page

@@ -1,8 +1,11 @@
 // A picture that opens alone: an <svg> on white with a title, a legend and a drawing; text stays text.
 const NAMESPACE = "http://www.w3.org/2000/svg";
 const FAMILY = "system-ui, -apple-system, 'Segoe UI', Roboto, 'Helvetica Neue', Arial, sans-serif";
-const SIDE = 16, LINE = 19, ENTRY = 20, SWATCH = 24, BETWEEN = 18, LONGEST = 60; // letters of a label
-export const WIDTH = 720, FORE = "#1b1f24", SOFT = "#57606a";
+const SIDE = 1.2, LINE = 1.6, ENTRY = 1.7, SWATCH = 2.4, BETWEEN = 1.4, HEAD = 1.15; // sizes of letters
+const LONGEST = 60; // letters of a label
+export const COLUMN = 336, FORE = "#1b1f24", SOFT = "#57606a"; // 3.5 inches of 96 pixels
+export const SMALL = 10, PLAIN = 12; // sizes of letters: 7.5 points in a column, and 8.4 over both
+const PAGE = 672; // 7 inches
 
 // An element of SVG; attributes without a value are left out.
 export function svg(name, attributes = {}, ...inner) {
@@ -13,7 +16,7 @@ export function svg(name, attributes = {}, ...inner) {
 }
 
 const measure = document.createElement("canvas").getContext("2d");
-export function widthOf(text, size = 12, weight = 400) {
+export function widthOf(text, size = PLAIN, weight = 400) {
   measure.font = `${weight} ${size}px ${FAMILY}`;
   return measure.measureText(text).width;
 }
@@ -29,27 +32,27 @@ function wrapped(text, width, size, weight) {
   return lines;
 }
 
-const swatch = ({ colour, dash }, x, y) => svg("line", { x1: x, x2: x + SWATCH, y1: y, y2: y, stroke: colour, "stroke-width": 2, "stroke-dasharray": dash?.join(" ") });
+const swatch = ({ colour, dash }, x, y, long) => svg("line", { x1: x, x2: x + long, y1: y, y2: y, stroke: colour, "stroke-width": 2, "stroke-dasharray": dash?.join(" ") });
 
-function legendOf(entries, width, top) {
-  const made = [];
-  let x = SIDE, y = top + ENTRY / 2;
+function legendOf(entries, width, top, size) {
+  const made = [], [side, line, long, between] = [SIDE, ENTRY, SWATCH, BETWEEN].map((one) => one * size);
+  let x = side, y = top + line / 2;
   for (const entry of entries) {
-    const label = entry.label.length > LONGEST ? `${entry.label.slice(0, LONGEST - 1)}…` : entry.label, wide = SWATCH + 6 + widthOf(label) + BETWEEN;
-    if (x > SIDE && x + wide > width) [x, y] = [SIDE, y + ENTRY];
-    made.push(swatch(entry, x, y), svg("text", { x: x + SWATCH + 6, y: y + 4, "font-size": 12, fill: FORE }, label));
+    const label = entry.label.length > LONGEST ? `${entry.label.slice(0, LONGEST - 1)}…` : entry.label, wide = long + size / 2 + widthOf(label, size) + between;
+    if (x > side && x + wide > width) [x, y] = [side, y + line];
+    made.push(swatch(entry, x, y, long), svg("text", { x: x + long + size / 2, y: y + size / 3, "font-size": size, fill: FORE }, label));
     x += wide;
   }
-  return { made, height: entries.length ? y + ENTRY / 2 - top + 4 : 0 };
+  return { made, height: entries.length ? y + line / 2 - top + size / 3 : 0 };
 }
 
-// `legend`: [{label, colour, dash}]; `drawing`: an element of SVG of a width and a height.
-export function sheet({ title, legend = [], width = WIDTH, height }, drawing) {
-  const heads = wrapped(title, width - 2 * SIDE, 15, 600);
-  const titles = heads.map((line, n) => svg("text", { x: SIDE, y: SIDE + 8 + n * LINE, "font-size": 15, "font-weight": 600, fill: FORE }, line));
-  const entries = legendOf(legend, width, SIDE + heads.length * LINE), top = SIDE + heads.length * LINE + entries.height;
-  const total = Math.ceil(top + height + 4);
-  return svg("svg", { xmlns: NAMESPACE, width, height: total, viewBox: `0 0 ${width} ${total}`, "font-family": FAMILY },
+// `legend`: [{label, colour, dash}]; `drawing`: an element of SVG of a width and a height; `size`: of letters. It is at most a page wide.
+export function sheet({ title, legend = [], width, height, size = PLAIN }, drawing) {
+  const side = SIDE * size, big = HEAD * size, heads = wrapped(title, width - 2 * side, big, 600);
+  const titles = heads.map((line, n) => svg("text", { x: side, y: (1.7 + n * LINE) * size, "font-size": big, "font-weight": 600, fill: FORE }, line));
+  const below = side + heads.length * LINE * size, entries = legendOf(legend, width, below, size), top = below + entries.height;
+  const total = Math.ceil(top + height + 4), scale = Math.min(1, PAGE / width);
+  return svg("svg", { xmlns: NAMESPACE, width: scale * width, height: scale * total, viewBox: `0 0 ${width} ${total}`, "font-family": FAMILY },
     svg("title", {}, title), svg("rect", { width, height: total, fill: "#fff" }), ...titles, ...entries.made,
     svg("g", { transform: `translate(0 ${top})` }, drawing));
 }

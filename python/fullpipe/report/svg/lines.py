@@ -30,25 +30,42 @@ from fullpipe.report.svg.marks import (
 
 _HEIGHT = 280.0
 _END = _HEIGHT - BOTTOM
+_FEW, _MOST_TICKS = 4, 9
+"""Places without bands between them, and places of a linear axis that all have ticks."""
+_CAP = 3
+"""Half the length of a cap."""
 
 
 def lines(chart: Lines, label: str) -> str:
-    """Means along an axis, a line per label, with bands of their intervals."""
+    """Means along an axis, a line per label, with bands of their intervals, or with bars at few places."""
     points = [point for line in chart.lines for point in line.points]
     places = sorted({p[0] for p in points})
     ends = (places[0], places[-1], LEFT + 12, WIDTH - RIGHT - 12)
     x: Scale = LogScale(*ends) if chart.is_log else Scale(*ends)
     y = Scale(*span([end for p in points for end in p[1:]]), _END, TOP)
-    ticks = apart(places, x) if chart.is_log else None
+    ticks = apart(places, x) if chart.is_log or len(places) <= _MOST_TICKS else None
     inner = [left_axis(y, chart.y_label), bottom_axis(x, chart.x_label, _END, at=ticks)]
-    inner += [part for line in chart.lines for part in _line(line, x, y, chart)]
+    draw = _bars if len(places) <= _FEW else _band
+    inner += [part for line in chart.lines for part in (draw(line, x, y), *_line(line, x, y, chart))]
     return drawing(_HEIGHT, inner, label)
 
 
-def _line(line: Line, x: Scale, y: Scale, chart: Lines) -> Iterator[str]:
+def _band(line: Line, x: Scale, y: Scale) -> str:
     upper = [f"{x(at):.1f},{y(high):.1f}" for at, _, _, high in line.points]
     lower = [f"{x(at):.1f},{y(low):.1f}" for at, _, low, _ in reversed(line.points)]
-    yield element("polygon", points=" ".join([*upper, *lower]), class_=classes(line.look, "band"))
+    return element("polygon", points=" ".join([*upper, *lower]), class_=classes(line.look, "band"))
+
+
+def _bars(line: Line, x: Scale, y: Scale) -> str:
+    """Bars with caps at both ends."""
+    cap = f"m{-_CAP} 0h{2 * _CAP}"
+    bars = [
+        f"M{x(at):.1f} {y(low):.1f}{cap}m{-_CAP} 0V{y(high):.1f}{cap}" for at, _, low, high in line.points
+    ]
+    return element("path", d="".join(bars), class_=f"c{line.look.colour} line")
+
+
+def _line(line: Line, x: Scale, y: Scale, chart: Lines) -> Iterator[str]:
     middle = " ".join(f"{x(at):.1f},{y(mean):.1f}" for at, mean, _, _ in line.points)
     yield element("polyline", points=middle, class_=classes(line.look, "line"))
     for at, mean, low, high in line.points:

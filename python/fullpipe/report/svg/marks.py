@@ -99,12 +99,13 @@ class LogScale(Scale):
 
 
 def apart(values: Sequence[float], scale: Scale) -> list[float]:
-    """Values, in ascending order, whose texts on an axis have room beside each other."""
+    """Values, in ascending order, whose texts on an axis have room beside each other; the last is one."""
     found: list[float] = []
-    for value in values:
-        if not found or scale(value) - scale(found[-1]) >= _ROOM:
+    for value in values[:-1]:
+        is_far = not found or scale(value) - scale(found[-1]) >= _ROOM
+        if is_far and scale(values[-1]) - scale(value) >= _ROOM:
             found.append(value)
-    return found
+    return [*found, values[-1]]
 
 
 def ticks(low: float, high: float, about: int = _TICKS) -> list[float]:
