@@ -42,6 +42,11 @@ def test_no_label_says_lost_alone() -> None:
         assert "lost" not in measure.label.replace("marked lost", "")
 
 
+def test_labels_can_be_followed_by_the_name_of_a_group() -> None:
+    """As in "goodput share of mine": a label with "of" would have it twice."""
+    assert [measure.label for measure in metrics.BY_NAME.values() if " of " in measure.label] == []
+
+
 def test_groups_are_the_entries_of_the_scenario() -> None:
     run = made({"cca": "cubic", "count": 2}, {"cca": "bbr1"}, {"cca": "reno", "name": "mine"})
     assert metrics.flow_groups(run) == {

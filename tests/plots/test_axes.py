@@ -69,7 +69,7 @@ def test_axes_have_words_units_and_whose_it_is(two: list[Run]) -> None:
     assert data["metric"].unique().to_list() == ["rtt_mean of mine"]
     (image, bar) = heat_map(two, "share", "mine")
     assert (image.axes.get_xlabel(), image.axes.get_ylabel()) == ("buffer (BDP)", "one-way delay (ms)")
-    assert bar.get_ylabel().replace("\n", " ") == "share of goodput of mine (centred at 0.5)"
+    assert bar.get_ylabel().replace("\n", " ") == "goodput share of mine (centred at 0.5)"
 
 
 def test_every_metric_is_called_something_without_underscores() -> None:
@@ -164,9 +164,9 @@ def test_a_share_beside_flows_that_want_little_has_no_middle() -> None:
 def test_a_report_has_the_same_middle(two: list[Run]) -> None:
     page = page_of(runs(sweep={"flows.0.cca": ["bbr3", "reno"], "flows.1.cca": ["cubic", "bbr1"]}))
     heats = [figure for figure in figures_in(page) if isinstance(figure.chart, Heat)]
-    middles = {block.chart.neutral for block in heats if block.caption.startswith("share of goodput")}
+    middles = {block.chart.neutral for block in heats if block.caption.startswith("goodput share")}
     assert middles == {0.5}
-    assert {block.chart.neutral for block in heats if block.caption.startswith("goodput")} <= {None}
+    assert {block.chart.neutral for block in heats if block.caption.startswith("goodput of")} <= {None}
     drawing = heat(Heat("x", "y", ["1", "2", "3"], ["a"], [[0.1, 0.5, 0.75]], 0.5), "")
     assert all(f'class="{shade}"' in drawing for shade in ("u6", "o0", "o4"))
 

@@ -352,8 +352,8 @@ def test_what_may_be_equal_to_the_highest_is_counted(shares: list[Run]) -> None:
 def test_a_figure_that_is_asked_for_stands_once(house: list[Run]) -> None:
     page = page_of(house, metrics=["share"], of="download")
     captions = [figure.caption for figure in drawn(page)]
-    shares_of = [caption for caption in captions if caption.startswith("share of goodput of ")]
-    assert shares_of == captions[:1] == ["share of goodput of download: means."]
+    shares_of = [caption for caption in captions if caption.startswith("goodput share of ")]
+    assert shares_of == captions[:1] == ["goodput share of download: means."]
 
 
 def test_an_unknown_group_is_refused(house: list[Run]) -> None:
@@ -407,7 +407,7 @@ def test_a_share_is_told_by_where_it_is_above_and_below_an_equal_one(shares: lis
         expected.append(int(np.mean(found) - half > 0.5) - int(np.mean(found) + half < 0.5))
     assert expected == [1, 0, 0, -1]
     assert told == (
-        "Share of goodput of bbr3: more than its fair share of 50.0 % at 1 of 4 points, where buffer ="
+        "Goodput share of bbr3: more than its fair share of 50.0 % at 1 of 4 points, where buffer ="
         " 0.25 BDP; less than its fair share of 50.0 % at 1 of 4 points, where buffer = 8 BDP;"
         " undecided at the other 2 points (95 % intervals exclude it)."
     )
@@ -426,20 +426,20 @@ def test_the_share_over_the_fair_share_leads_where_the_number_of_flows_differs()
     assert asked.conclusion[2].startswith("Share over fair share of cubic-1 is ")
     assert asked.table is not None
     names = [column.name for column in asked.table.columns[1:]]
-    assert names == ["cubic-1: share of goodput (%)", "cubic-1: share over fair share"]
+    assert names == ["cubic-1: goodput share (%)", "cubic-1: share over fair share"]
 
 
 def test_a_share_is_told_in_per_cent_where_all_points_have_the_same_flows() -> None:
     made = page_of(runs_of()).parts[0]
-    assert made.conclusion[0].startswith("Share of goodput of cubic-1 is ")
+    assert made.conclusion[0].startswith("Goodput share of cubic-1 is ")
     assert made.table is not None
-    assert made.table.columns[1].name == "cubic-1: share of goodput (%)"
+    assert made.table.columns[1].name == "cubic-1: goodput share (%)"
     assert not any("over fair share" in column.name for column in made.table.columns)
 
 
 def test_a_share_of_one_seed_is_undecided(shares: list[Run]) -> None:
     told, *_ = page_of(shares[::6], metrics=["share"], of="bbr3").parts[0].conclusion
-    assert told.startswith("Share of goodput of bbr3: undecided at 4 points.")
+    assert told.startswith("Goodput share of bbr3: undecided at 4 points.")
 
 
 def test_a_share_beside_a_call_has_no_equal_one(house: list[Run]) -> None:
@@ -450,5 +450,5 @@ def test_a_share_beside_a_call_has_no_equal_one(house: list[Run]) -> None:
 
 def test_a_table_has_what_is_asked_for_at_every_point(shares: list[Run]) -> None:
     (asked,) = tables(section(page_of(shares, metrics=["share"], of="bbr3"), "Metrics asked for"))
-    assert [column.name for column in asked.columns] == ["buffer", "bbr3: share of goodput (%)"]
+    assert [column.name for column in asked.columns] == ["buffer", "bbr3: goodput share (%)"]
     assert [row[0] for row in asked.rows] == ["0.25 BDP", "1 BDP", "2 BDP", "8 BDP"]

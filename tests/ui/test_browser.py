@@ -162,7 +162,7 @@ def test_of_nothing_there_is_no_per_cent(show: Open) -> None:
     finished(tab)
     tab.get_by_role("button", name="Run 20 seeds of each").click()
     tab.wait_for_selector(".verdicts", timeout=120_000)
-    row = tab.locator(".verdicts tr", has_text="share of packets marked lost").first
+    row = tab.locator(".verdicts tr", has_text="marked lost packet share").first
     *_, difference, drawn_, reference, _ = row.locator("td").all_inner_texts()
     assert reference == "0.0000"
     assert re.fullmatch(r"\+0\.\d+ \[\+0\.\d+, \+0\.\d+\]", difference)
@@ -191,7 +191,7 @@ def test_a_call_beside_the_flows_gets_a_score(show: Open, tmp_path: Path) -> Non
     tab.wait_for_selector(".verdicts", timeout=120_000)
     tab.get_by_role("button", name=re.compile(r"^All \d+ rows$")).click()
     of_call = tab.locator(".verdicts tr", has=tab.locator("td.of", has_text=re.compile("^call$")))
-    for metric in ("opinion score (MOS)", "mean one-way delay", "share of packets marked lost"):
+    for metric in ("opinion score (MOS)", "mean one-way delay", "marked lost packet share"):
         assert "better" in of_call.filter(has_text=metric).inner_text()
     with tab.expect_download() as waiting:
         tab.get_by_role("button", name="Report of the comparison").click()

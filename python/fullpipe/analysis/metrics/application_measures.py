@@ -56,7 +56,7 @@ def _counted(name: str, unit: str, what: str, times_s: _Times, column: str) -> t
             f"share of the {what} that began after the warm-up and did not finish before the end of the run",
             unfinished,
             column,
-            label=f"share of {what} unfinished",
+            label=f"unfinished {what}",
             bounds=PART,
             is_percent=True,
         ),
@@ -156,7 +156,7 @@ OF_APPLICATIONS = (
         _of_videos(video_startup_s),
         "videos.startup_s",
         "any of its videos shows a picture",
-        label="start-up delay of videos",
+        label="video start-up delay",
     ).leads(EVERYWHERE, rank=3),
     Measure(
         "stalls",
@@ -166,7 +166,7 @@ OF_APPLICATIONS = (
         "how often the picture of a video stood still, mean over its videos, the warm-up included",
         _of_videos(stalls),
         "videos.stalls",
-        label="stalls of a video",
+        label="stalls per video",
     ),
     Measure(
         "stall_ratio",
@@ -176,7 +176,7 @@ OF_APPLICATIONS = (
         "share of the time since the first picture in which it stood still, the warm-up included",
         _of_videos(stall_ratio),
         "videos.stalled_s",
-        label="share of time in stalls",
+        label="stall time share",
         bounds=PART,
         is_percent=True,
     ).leads(View.NOWHERE, rank=3),
@@ -188,7 +188,7 @@ OF_APPLICATIONS = (
         "bit rate of the pieces of a video, mean over its videos, the warm-up included",
         _of_videos(video_rate_bps),
         "videos.bitrate_bps",
-        label="bit rate of videos",
+        label="video bit rate",
     ),
 )
 """Per group of flows. All but what is said of videos leave out the warm-up."""

@@ -52,7 +52,7 @@ LINK_MEASURES = (
         lambda row, run: shaper_bps(run, str(row["link"])),
         "links_summary.forwarded_bytes",
         event="its queue shapes or polices",
-        label="rate of the shaper",
+        label="shaper rate",
     ).leads(View.REPORT),
     LinkMeasure(
         "shaper_utilisation",
@@ -63,7 +63,7 @@ LINK_MEASURES = (
         lambda row, run: shaper_utilisation(run, row),
         "links_summary.forwarded_bytes",
         event="its queue shapes or polices",
-        label="utilisation of the shaper",
+        label="shaper utilisation",
         is_percent=True,
     ).leads(View.REPORT),
     _of_link(
@@ -101,7 +101,7 @@ LINK_MEASURES = (
         "of all packets that came",
         lambda row, run: drop_rate(run.links_summary, str(row["link"])),
         "links_summary.dropped_packets",
-        label="share of packets dropped",
+        label="dropped packet share",
         bounds=PART,
         is_percent=True,
         digits=2,
