@@ -26,6 +26,12 @@ def cut_off(figure: Figure) -> list[str]:
     return [text for text, box in boxes(figure) if not (edge.contains(*box.min) and edge.contains(*box.max))]
 
 
+def smallest(figure: Figure) -> float:
+    """The size of the smallest letters that are drawn, in points."""
+    shown = (text for text in _texts(figure) if text.get_visible() and text.get_text().strip())
+    return min(float(text.get_fontsize()) for text in shown)
+
+
 def boxes(figure: Figure) -> list[tuple[str, Bbox]]:
     """Every text that is drawn, with its box."""
     figure.canvas.draw()

@@ -116,6 +116,13 @@ def test_numbers_go_up_and_names_down_from_the_first() -> None:
         assert figure.axes[0].yaxis_inverted() == is_down
 
 
+def test_panels_of_one_metric_have_one_colour_bar(two: list[Run]) -> None:
+    figure, _ = figure_of(two, Chosen(Kind.HEATMAP, ["share"], x="size", y="delay", panel="flows"))
+    *panels, bar = figure.axes
+    assert [len(place.images) for place in panels] == [1] * (len(figure.axes) - 1)
+    assert bar.get_ylabel().startswith("goodput share")
+
+
 def test_ratios_have_colours_about_one_and_others_from_least_to_most(two: list[Run]) -> None:
     image, _ = heat_map(two, "rtt_inflation", "mine")
     assert image.norm.vmin + image.norm.vmax == pytest.approx(2.0)

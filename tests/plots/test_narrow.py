@@ -12,11 +12,11 @@ from typer.testing import CliRunner
 from fullpipe import Scenario, run, sweep
 from fullpipe.cli import app
 from fullpipe.cli.plot_drawn import Kind
-from fullpipe.plots.style import WIDTHS
+from fullpipe.plots.style import SMALL, WIDTHS
 from fullpipe.scenario.flent.build import Choices, scenario_of
 from fullpipe.scenario.flent.declared import declared
 from fullpipe.scenario.flent.path import path_of
-from tests.boxes import cut_off, overlaps
+from tests.boxes import cut_off, overlaps, smallest
 
 save = import_module("fullpipe.plots.save")  # `fullpipe.plots` has a function of that name
 
@@ -121,6 +121,7 @@ def check(figure: Figure, width: str) -> None:
     assert figure.get_figwidth() == WIDTHS[width]
     assert overlaps(figure) == []
     assert cut_off(figure) == []
+    assert smallest(figure) >= SMALL
 
 
 @pytest.mark.parametrize("kind", Kind)

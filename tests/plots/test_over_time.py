@@ -196,6 +196,23 @@ def test_words_of_events_that_are_close_are_left_out() -> None:
     assert len(place.collections) == 3
 
 
+def test_the_warm_up_is_shaded_with_its_name() -> None:
+    (run,) = runs_of()
+    figure, _ = plots.overview({"": plots.presented(run)}, ("goodput", "rtt"), warmup_s=0.5)
+    assert "warm-up" in [text.get_text() for text in figure.axes[0].texts]
+    assert [place.patches[0].get_extents().width > 0 for place in figure.axes] == [True, True]
+
+
+def test_a_sample_between_missing_ones_is_a_dot() -> None:
+    table = pl.DataFrame(
+        {"time_s": [0.1, 0.2, 0.3, 0.4], "flow": ["a"] * 4, "srtt_s": [None, 0.02, None, 0.03]}
+    )
+    _, (axes,) = plots.new_figure()
+    plots.time_series(axes, {"": {"series": table}}, "rtt")
+    (line,) = axes.lines
+    assert (line.get_marker(), list(line.get_markevery())) == (".", [1, 3])  # type: ignore[arg-type]
+
+
 def test_states_differ_without_colours() -> None:
     taken: dict[str, str] = {}
     names = [

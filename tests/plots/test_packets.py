@@ -113,6 +113,8 @@ def test_the_longest_pause_is_the_handover(phone: Run) -> None:
     late = around.filter(pl.col("quantity") == "delay_ms", pl.col("flow") == "probe")
     assert float(late["value"].to_numpy().max()) >= 60 - 20  # a probe every 20 ms
     assert len(figure.axes) == 2
+    (legend,) = figure.legends
+    assert legend.get_texts()[-1].get_text() == "longest pause"
 
 
 def test_the_pause_at_a_time_is_drawn_if_one_is_chosen(phone: Run, tmp_path: Path) -> None:

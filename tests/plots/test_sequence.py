@@ -88,7 +88,9 @@ def test_it_has_as_many_packets_as_the_run_counted(lossy: Run) -> None:
 def test_the_legend_says_retransmitted(lossy: Run) -> None:
     figure, _ = sequence(plots.presented(lossy))
     (legend,) = figure.legends
-    assert [text.get_text() for text in legend.get_texts()][:2] == ["data", "retransmitted"]
+    words = [text.get_text() for text in legend.get_texts()]
+    assert words[:2] == ["data", "retransmitted"]
+    assert words[-1] == "enlarged"
 
 
 def test_the_part_is_around_the_first_retransmission_or_the_time(lossy: Run) -> None:

@@ -29,11 +29,11 @@ from fullpipe.cli.plot_axes import (
 from fullpipe.palette import Look
 from fullpipe.plots import charts, delay, spread
 from fullpipe.plots.marks import Marks
-from fullpipe.plots.style import is_narrow
+from fullpipe.plots.style import SMALL, is_narrow
 
 _MOST_ACROSS = 3
 """Panels side by side; in a column of a paper one."""
-_LETTERS = 20.5
+_LETTERS = 17.5
 """Letters of a line below the figure, per inch."""
 _LABEL = 28
 """Letters of a line beside an axis."""
@@ -142,7 +142,7 @@ def drawn(parts: Sequence[Part], chart: Chart) -> tuple[Any, pl.DataFrame]:
     figure, places = _figure(len(parts), len(panels), chart.width)
     used, entries = places[: len(panels)], dict[str, Any]()
     marks = Marks(chart.looks, factors.colour.words, factors.x.words, factors.y.words)
-    tables = []
+    tables, images = [], dict[str, tuple[Any, Part, list[Any]]]()
     for place, panel in zip(used, panels, strict=True):
         data, image = _draw(place, panel, chart, marks)
         told = {"panel": pl.lit(panel.rows["panel"][0]), "metric": pl.lit(panel.part.name)}
@@ -151,7 +151,9 @@ def drawn(parts: Sequence[Part], chart: Chart) -> tuple[Any, pl.DataFrame]:
         handles, names = place.get_legend_handles_labels()
         entries |= {name: handle for name, handle in zip(names, handles, strict=True) if name}
         if image is not None:
-            figure.colorbar(image, ax=place, label=fill(_told_of(image, panel.part), _LABEL))
+            images.setdefault(panel.part.name, (image, panel.part, []))[2].append(place)
+    for image, part, places_of in images.values():  # panels of a metric have one scale of colours
+        figure.colorbar(image, ax=places_of, label=fill(_told_of(image, part), _LABEL))
     for place, panel in zip(used, panels, strict=True):  # once all have drawn: panels share their axes
         _label(place, chart, panel.part, factors, is_shared=len(panels) > len(parts))
     _scale(used, panels, chart, factors.x)
@@ -164,7 +166,7 @@ def drawn(parts: Sequence[Part], chart: Chart) -> tuple[Any, pl.DataFrame]:
     table = pl.concat(tables, how="vertical_relaxed")  # a column may be null in one panel
     below = [_told(table, chart.kind), *dict.fromkeys(part.left_out for part in parts), *chart.notes]
     letters = int(_LETTERS * figure.get_figwidth())
-    figure.supxlabel("\n".join(fill(line, letters) for line in below if line), fontsize=6, color="0.4")
+    figure.supxlabel("\n".join(fill(line, letters) for line in below if line), fontsize=SMALL, color="0.4")
     plots.shared_legend(figure, entries, factors.colour.name)
     return figure, table
 
@@ -242,17 +244,18 @@ def _has_letters(data: pl.DataFrame) -> bool:
 
 
 def _label(place: Any, chart: Chart, part: Part, factors: Factors, *, is_shared: bool) -> None:
+    is_named = not is_shared or place.get_subplotspec().is_first_col()
     if chart.kind in OF_SHARES:
         place.set_xlabel(part.label if chart.x_label is None else chart.x_label)
-        if chart.y_label is not None:
-            place.set_ylabel(chart.y_label)
+        beside = place.get_ylabel() if chart.y_label is None else chart.y_label
+        place.set_ylabel(beside if is_named else "")
         return
     below = f"{factors.x.label}{_TO_BETTER if part.x_better else ''}"
     place.set_xlabel(fill(below, 2 * _LABEL) if chart.x_label is None else chart.x_label)
     beside = f"{part.label}{_TO_BETTER if part.better == 'higher' else ''}"
     own = factors.y.label if chart.kind == Kind.HEATMAP else beside
     place.set_ylabel(fill(own, _LABEL) if chart.y_label is None else chart.y_label)
-    if is_shared and not place.get_subplotspec().is_first_col():
+    if not is_named:
         place.set_ylabel("")
     low, high = place.get_ylim()
     if chart.kind in (Kind.LINES, Kind.BOX, Kind.VIOLIN, Kind.DELAY) and low > 0:

@@ -12,7 +12,7 @@ from matplotlib.figure import Figure
 from fullpipe.analysis.metrics.samples import spacing_s
 from fullpipe.palette import looks
 from fullpipe.plots.actors import algorithms
-from fullpipe.plots.style import in_house_style, new_figure
+from fullpipe.plots.style import SMALL, figure_of, in_house_style, legend_columns, new_figure
 from fullpipe.runs import Run
 from fullpipe.scenario.model.flows import flow_names
 
@@ -23,6 +23,8 @@ _ROOM = 0.1
 """Beside them, as a share of what is between them."""
 _SMOOTHED = 10
 """Samples of which a sum or a mean is the mean, as in Flent's."""
+_OF_AXES = 0.85
+"""Share of the width of a figure that its axes have."""
 _MBPS, _MS, _EDGE_S = 1e-6, 1e3, 1e-9
 Curves = Mapping[str, pl.DataFrame]
 """Frames with the columns time_s and value, by their labels."""
@@ -45,7 +47,7 @@ def all_scaled(run: Run) -> tuple[Figure, pl.DataFrame]:
     panels = {name: (curves, unit) for name, curves, unit in _panels(run) if curves}
     if not panels:
         raise ValueError("all_scaled is of a run with samples of goodput, or with pings; this one has none")
-    figure, places = new_figure(len(panels), row_height=1.7)
+    figure, places = new_figure(len(panels), row_height=1.9)
     of = algorithms({"": run.tables})
     parts = []
     for place, (name, (curves, unit)) in zip(places, panels.items(), strict=True):
@@ -60,7 +62,7 @@ def all_scaled(run: Run) -> tuple[Figure, pl.DataFrame]:
         place.set_xlim(0, run.meta.duration_s)
         place.label_outer()
     places[-1].set_xlabel("time (s)")
-    figure.supxlabel(_CUT, fontsize=6, color="0.4")
+    figure.supxlabel(_CUT, fontsize=SMALL, color="0.4")
     return figure, pl.concat(parts)
 
 
@@ -132,4 +134,5 @@ def _draw(place: Axes, curves: Curves, label: str, of: Mapping[str, str]) -> Non
     room = _ROOM * (high - low) or _ROOM * high or 1.0
     place.set_ylim(max(0.0, low - room), high + room)
     place.set_ylabel(label)
-    place.legend(loc="center left", bbox_to_anchor=(1.0, 0.5), fontsize=6)
+    columns = legend_columns(list(curves), _OF_AXES * figure_of(place).get_figwidth())
+    place.legend(loc="lower center", bbox_to_anchor=(0.5, 1.0), ncols=columns)

@@ -24,6 +24,8 @@ OF_THE_CELL = {
     "cell_beacons": "beacons",
 }
 """Labels of all else that takes time on the air, by variable."""
+CHANNEL = {"snr": "SNR", "phy_rate": "PHY rate", "mcs": "MCS"}
+"""Labels of the variables of a channel."""
 GREYS = ("#777777", "#aaaaaa", "#cccccc")
 
 
@@ -103,7 +105,10 @@ def channel(tables: Tables) -> tuple[Figure, pl.DataFrame]:
     names = [name for name in ("snr", rate) if name in recorded]
     if not names:
         raise ValueError("no station has an snr or a rate that is chosen, or record.variables was not true")
-    return variables({"": tables}, names)
+    figure, data = variables({"": tables}, names)
+    for place, name in zip(figure.axes, names, strict=True):
+        place.set_ylabel(place.get_ylabel().replace(name, CHANNEL[name]))
+    return figure, data
 
 
 @in_house_style

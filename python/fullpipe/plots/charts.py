@@ -19,7 +19,7 @@ from matplotlib.transforms import ScaledTranslation
 from fullpipe.analysis.metrics.measure import NO_LESS_THAN_0, Bounds
 from fullpipe.analysis.over_seeds import means
 from fullpipe.plots.marks import PLAIN, Marks, places_along, text
-from fullpipe.plots.style import figure_of, in_house_style, inches_across
+from fullpipe.plots.style import SMALL, figure_of, in_house_style, inches_across
 
 _APART, _ROOM = 0.15, 0.7
 """Between points of several colours at one name, and for all of them, of the distance of names."""
@@ -30,6 +30,8 @@ _FEW = 4
 _BANDS_UP_TO = 3
 """The most bands that are seen through each other."""
 _MUCH = 100
+_CELL_INCHES, _SMALLER = 0.3, 5
+"""Width of a cell for a number of the usual size, and the size in narrower cells."""
 _DARK = 0.5
 """Luma of a colour (ITU-R BT.601) below which letters are white."""
 
@@ -128,11 +130,12 @@ def heat_map(
     axes.set_yticks(range(len(lines)), [text(value, marks.y) for value in lines])
     if not data["y"].dtype.is_numeric():
         axes.invert_yaxis()
+    size = SMALL if len(columns) * _CELL_INCHES <= inches_across(axes) else _SMALLER
     for (line, column), value in np.ndenumerate(grid):
         if not math.isnan(value) and grid.size <= 400:
             red, green, blue, _ = drawn.to_rgba(value)
             colour = "white" if 0.299 * red + 0.587 * green + 0.114 * blue < _DARK else "black"
-            axes.text(column, line, _cell(value), ha="center", va="center", fontsize=6, color=colour)
+            axes.text(column, line, _cell(value), ha="center", va="center", fontsize=size, color=colour)
     return data, drawn
 
 

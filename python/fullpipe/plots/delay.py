@@ -14,7 +14,7 @@ from matplotlib.transforms import Bbox
 
 from fullpipe.analysis.metrics.measure import NO_LESS_THAN_0, Bounds
 from fullpipe.plots.marks import PLAIN, Marks
-from fullpipe.plots.style import REFERENCE, in_house_style
+from fullpipe.plots.style import REFERENCE, SMALL, in_house_style
 
 _DEVIATIONS = 1.0
 """Half axes of an ellipse, in standard deviations of runs."""
@@ -76,7 +76,7 @@ def capacity_line(axes: Axes, rows: pl.DataFrame) -> None:
     axes.axhline(known[0], **REFERENCE)
     axes.annotate(
         "capacity", (0.01, known[0]), (0, 1), xycoords=("axes fraction", "data"),
-        textcoords="offset points", fontsize=6, color="0.35", ha="left", va="bottom",
+        textcoords="offset points", fontsize=SMALL, color="0.35", ha="left", va="bottom",
     )  # fmt: skip
     axes.set_ylim(bottom, max(top, _ROOM * known[0]))
 

@@ -45,10 +45,10 @@ def handover(tables: Tables, at_s: float | None = None) -> tuple[Figure, pl.Data
         took.plot(
             late["sent_s"].to_numpy(),
             late["delay_s"].to_numpy() * 1e3,
-            ".",
-            markersize=2,
+            markersize=2.5,
+            linestyle="none",
             label=str(flow),
-            color=look.color,
+            **look.point,
             rasterized=True,
         )
         frames.append(_rows("delay_ms", str(flow), late["sent_s"], late["delay_s"] * 1e3))
@@ -64,10 +64,10 @@ def handover(tables: Tables, at_s: float | None = None) -> tuple[Figure, pl.Data
     waiting.set(ylabel="on the way (kB)", xlabel="time (s)", ylim=(0, None))
     for place in (took, waiting):
         place.set_xlim(*window)
-        place.axvspan(end_s - pause_s, end_s, color="0.5", alpha=0.2, linewidth=0)
+        pause = place.axvspan(end_s - pause_s, end_s, color="0.5", alpha=0.2, linewidth=0)
         place.label_outer()
     handles, labels = took.get_legend_handles_labels()
-    shared_legend(figure, dict(zip(labels, handles, strict=True)))
+    shared_legend(figure, {**dict(zip(labels, handles, strict=True)), "longest pause": pause})
     return figure, pl.concat(frames)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 import polars as pl
 from matplotlib.axes import Axes
@@ -13,7 +14,7 @@ from fullpipe.analysis.presented import flow_labels, presented
 from fullpipe.plots.actors import algorithms, restyle
 from fullpipe.plots.events import mark_events
 from fullpipe.plots.series import time_series
-from fullpipe.plots.style import LEGEND_UP_TO, REFERENCE, in_house_style, new_figure, shared_legend
+from fullpipe.plots.style import LEGEND_UP_TO, REFERENCE, SMALL, in_house_style, new_figure, shared_legend
 from fullpipe.runs import Run
 
 DEFAULT = ("goodput", "rtt", "cwnd", "queue")
@@ -60,11 +61,9 @@ def overview(
     if any(len(place.lines) > 1 for place in axes):
         shared_legend(figure, entries)
     for place, quantity in zip(axes, quantities, strict=True):
-        if warmup_s:
-            place.axvspan(0, warmup_s, color="0.5", alpha=0.1, linewidth=0)
         if QUANTITIES[quantity].label.endswith("(Mbit/s)"):
             _draw_capacity(place, runs)
-    mark_events(axes, runs)
+    mark_events(axes, runs, warmup_s)
     return figure, pl.concat(frames)
 
 
@@ -94,9 +93,8 @@ def _draw_capacity(axes: Axes, runs: Mapping[str, Tables]) -> None:
         if max(rate for _, rate in step) <= _FAR_ABOVE * top:
             times, rates = [time for time, _ in step] + [end], [rate for _, rate in step] + [step[-1][1]]
             axes.step(times, rates, where="post", **REFERENCE)
-            axes.annotate(
-                ", ".join(names[step]), (end, rates[-1]), fontsize=6, color="0.35", ha="right", va="bottom"
-            )
+            look: Any = {"fontsize": SMALL, "color": "0.35", "ha": "right", "va": "bottom"}
+            axes.annotate(", ".join(names[step]), (end, rates[-1]), **look)
             top = max(top, 1.08 * max(rates))
     axes.set_xlim(0, end)
     axes.set_ylim(top=top)

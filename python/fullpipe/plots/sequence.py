@@ -10,12 +10,14 @@ from matplotlib.figure import Figure
 from fullpipe.analysis.over_time import Tables
 from fullpipe.analysis.segments import round_trip_s, segments
 from fullpipe.palette import COLOURS
-from fullpipe.plots.style import MANY_MARKS, in_house_style, new_figure, shared_legend
+from fullpipe.plots.style import MANY_MARKS, in_house_style, is_narrow, new_figure, shared_legend
 
-LOOKS = {"data": COLOURS[0], "sent again": COLOURS[1], "SACK": COLOURS[2], "ACK": COLOURS[6]}
+LOOKS = {"data": COLOURS[0], "sent again": COLOURS[1], "SACK": COLOURS[3], "ACK": COLOURS[6]}
 """Colours of what is drawn, in the order of the legend."""
 WORDS = {"sent again": "retransmitted"}
 """Labels of the legend, where the table has another word."""
+_ENLARGED = "enlarged"
+"""Label of the part that the second panel shows."""
 _MARK = "^"
 """Marker of retransmissions, which are too few and too short to be seen as lines."""
 BEFORE, AFTER = 1.5, 3.5
@@ -49,11 +51,12 @@ def sequence(
         raise ValueError(f"no data were sent around {around_s:g} s; choose another time")
     figure, (whole, part) = new_figure(1, 2, row_height=3.0)
     entries = _draw(whole, found) | _draw(part, near)
-    whole.axvspan(begin_s, end_s, color="0.5", alpha=0.2, linewidth=0)
+    entries[_ENLARGED] = whole.axvspan(begin_s, end_s, color="0.5", alpha=0.2, linewidth=0)
     part.set_xlim(begin_s, end_s)
     whole.set(ylabel="sequence number (kB)", xlabel="time (s)")
-    part.set(xlabel="time (s)")
-    shared_legend(figure, {WORDS.get(what, what): entries[what] for what in LOOKS if what in entries})
+    part.set(ylabel=whole.get_ylabel() if is_narrow() else "", xlabel="time (s)")
+    shown = [what for what in (*LOOKS, _ENLARGED) if what in entries]
+    shared_legend(figure, {WORDS.get(what, what): entries[what] for what in shown})
     return figure, found
 
 

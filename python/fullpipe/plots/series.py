@@ -16,6 +16,12 @@ _ABOVE_THE_AXIS = 2.6
 """The layer of lines: a flow that gets nothing lies on the axis."""
 
 
+def _alone(values: np.ndarray) -> list[int]:
+    """Places of samples between missing ones, of which a line shows nothing."""
+    known = np.isfinite(np.concatenate([[np.nan], values, [np.nan]]))
+    return [int(place) for place in np.flatnonzero(known[1:-1] & ~known[:-2] & ~known[2:])]
+
+
 @in_house_style
 def time_series(
     axes: Axes,
@@ -28,8 +34,8 @@ def time_series(
     """Draw a quantity of every run over time; `runs` maps a label to the tables of a run. A line has the name
     of its flow or link, after the label of the run if several runs have it.
 
-    `only` keeps the flows or links of these names. Missing samples leave gaps. Returns the columns run,
-    actor, time_s, value, in the unit of the axis.
+    `only` keeps the flows or links of these names. Missing samples leave gaps, and a sample between two of
+    them is a dot. Returns the columns run, actor, time_s, value, in the unit of the axis.
 
     Goodput is drawn as a mean over three round trips where samples are closer: bytes that waited behind a
     lost packet are delivered at once when it is repaired, in a short interval more than a link can carry."""
@@ -38,7 +44,9 @@ def time_series(
     names = line_names((str(frame["run"][0]), str(frame["actor"][0])) for frame in drawn)
     for frame, name in zip(drawn, names.values(), strict=True):
         values = frame["value"].fill_null(float("nan")).to_numpy()
-        axes.plot(frame["time_s"].to_numpy(), values, label=name, zorder=_ABOVE_THE_AXIS)
+        (line,) = axes.plot(frame["time_s"].to_numpy(), values, label=name, zorder=_ABOVE_THE_AXIS)
+        if alone := _alone(values):
+            line.set(marker=".", markersize=3, markevery=alone)
     axes.set_xlabel("time (s)")
     axes.set_ylabel(label)
     axes.set_xlim(left=0)

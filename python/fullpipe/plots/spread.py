@@ -18,7 +18,7 @@ from fullpipe.analysis.statistics import compact_letters, dkw_half_width, games_
 from fullpipe.palette import Look, looks
 from fullpipe.plots.charts import apart, interval_bars, summarised
 from fullpipe.plots.marks import PLAIN, Marks, text
-from fullpipe.plots.style import in_house_style
+from fullpipe.plots.style import SMALL, in_house_style
 
 _LEVEL_OF_LETTERS = 0.05
 _POINTS_UP_TO = 50
@@ -26,6 +26,8 @@ _POINTS_UP_TO = 50
 _MARK: Any = {"linestyle": "none", "markersize": 3.5}
 _ABOVE = 4
 """The layer of markers, above that of boxes."""
+_DENSE, _OF_ALL = 0.15, 0.4
+"""Opacity of a band, and that of all bands of a panel together, at most."""
 _SPREAD = 0.25
 """Reach of these points to both sides, as a share of the violin's width."""
 
@@ -52,6 +54,7 @@ def cumulative_bands(axes: Axes, rows: pl.DataFrame, marks: Marks = PLAIN) -> pl
     Returns the columns colour, runs, value, share, low, high.
     """
     found = []
+    alpha = min(_DENSE, _OF_ALL / rows["colour"].n_unique())
     for part, value, words, look in marks.parts(rows):
         n, ranked = part.height, part["value"].sort()
         share = pl.int_range(1, n + 1, eager=True) / n
@@ -64,7 +67,7 @@ def cumulative_bands(axes: Axes, rows: pl.DataFrame, marks: Marks = PLAIN) -> pl
         )
         axes.step([ranked[0], *ranked], [0, *data["share"]], where="post", label=words, **look.line)
         low, high = data["low"], data["high"]
-        axes.fill_between(ranked, low, high, step="post", color=look.color, alpha=0.15, linewidth=0)
+        axes.fill_between(ranked, low, high, step="post", color=look.color, alpha=alpha, linewidth=0)
         found.append(data)
     axes.set_ylim(0, 1.02)
     axes.set_ylabel("share of runs")
@@ -98,7 +101,7 @@ def means_with_letters(
             interval_bars(axes, [place], part[n : n + 1], look.color)
         for place, high, letters in zip(at, part["high"], part["letters"], strict=True):
             axes.annotate(
-                letters or "", (place, high), (0, 4), textcoords="offset points", ha="center", fontsize=7
+                letters or "", (place, high), (0, 4), textcoords="offset points", ha="center", fontsize=SMALL
             )
     axes.set_xticks(range(len(places)), [text(value, marks.x) for value in places])
     axes.set_xlim(-0.5, len(places) - 0.5)

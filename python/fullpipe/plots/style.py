@@ -24,7 +24,8 @@ from fullpipe.palette import COLOURS, look_of
 P = ParamSpec("P")
 R = TypeVar("R")
 
-_LEGEND_POINTS = 7
+SMALL = 7
+"""Size of the smallest letters, in points: publishers refuse smaller ones."""
 _HANDLE, _BETWEEN = 3.0, 3.0
 """Length of a line in a legend, and room beside its label, in sizes of its letters."""
 MANY_MARKS, MANY_POINTS = 250, 5000
@@ -69,10 +70,10 @@ _STYLE: Any = {
     "lines.linewidth": 1.0,
     "hatch.linewidth": 0.5,
     "legend.frameon": False,
-    "legend.fontsize": _LEGEND_POINTS,
+    "legend.fontsize": SMALL,
     "legend.handlelength": _HANDLE,
-    "xtick.labelsize": 7,
-    "ytick.labelsize": 7,
+    "xtick.labelsize": SMALL,
+    "ytick.labelsize": SMALL,
     "figure.dpi": 150,
     "savefig.dpi": 200,
     # The same data give the same file: element names of an SVG come from this salt, not from the clock.
@@ -160,12 +161,12 @@ def new_figure(
 
 @in_house_style
 def legend_columns(labels: Sequence[str], inches: float) -> int:
-    """The number of labels of a legend that fit side by side; at least one."""
-    widest = max(
-        (TextPath((0, 0), label, size=_LEGEND_POINTS).get_extents().width for label in labels), default=0
-    )
-    column = widest + (_HANDLE + _BETWEEN) * _LEGEND_POINTS
-    return max(1, min(len(labels), int(72 * inches / column)))
+    """The number of labels of a legend that are side by side in full lines; at least one."""
+    widest = max((TextPath((0, 0), label, size=SMALL).get_extents().width for label in labels), default=0)
+    column = widest + (_HANDLE + _BETWEEN) * SMALL
+    most = max(1, min(len(labels), int(72 * inches / column)))
+    lines = max(1, -(-len(labels) // most))
+    return max(1, -(-len(labels) // lines))
 
 
 def figure_of(axes: Axes) -> Figure:
@@ -198,8 +199,8 @@ def shared_legend(figure: Figure, entries: Mapping[str, Any], title: str = "") -
         entries = dict(islice(entries.items(), LEGEND_UP_TO)) | more
     columns = legend_columns(list(entries), figure.get_figwidth())
     lines = -(-len(entries) // columns) + bool(title)
-    figure.set_figheight(figure.get_figheight() + (1.6 * lines + 1) * _LEGEND_POINTS / 72)
+    figure.set_figheight(figure.get_figheight() + (1.6 * lines + 1) * SMALL / 72)
     legend = figure.legend(
         list(entries.values()), list(entries), loc="outside upper center", ncols=columns, title=title or None
     )
-    legend.get_title().set_fontsize(_LEGEND_POINTS)
+    legend.get_title().set_fontsize(SMALL)

@@ -16,7 +16,7 @@ from fullpipe.plots.actors import algorithms, line_names, restyle
 from fullpipe.plots.events import mark_events
 from fullpipe.plots.series import time_series
 from fullpipe.plots.states import state_patch
-from fullpipe.plots.style import figure_of, in_house_style, new_figure, shared_legend
+from fullpipe.plots.style import SMALL, figure_of, in_house_style, new_figure, shared_legend
 
 _SCALES = {"bit/s": (1e-6, "Mbit/s"), "s": (1e3, "ms"), "bytes": (1e-3, "kB"), "bool": (1, "0 or 1")}
 _HALO = [withStroke(linewidth=1.5, foreground="white")]
@@ -25,7 +25,7 @@ _SHADED_UP_TO = 400
 """Bands in one panel; more of them would be a smear."""
 _SHADE = 0.5
 """Opacity of states behind lines."""
-_LETTER = 0.05
+_LETTER = 0.06
 """Width of a letter in inches."""
 _OF_AXES = 0.8
 """Share of the width of a figure that its axes have."""
@@ -123,7 +123,7 @@ def _bands(place: Axes, actors: Actors, name: str, colours: dict[str, str]) -> l
             place.broken_barh([(start_s, end_s - start_s)], (height - 0.4, 0.8), **patch)
             if (end_s - start_s) / spans["end_s"][-1] * inches > _LETTER * len(state):
                 middle = (start_s + end_s) / 2, height
-                said = place.annotate(state, middle, ha="center", va="center", fontsize=6)
+                said = place.annotate(state, middle, ha="center", va="center", fontsize=SMALL)
                 said.set(annotation_clip=True, path_effects=_HALO)
         frames.append(
             _rows(name, pl.Series([actor] * spans.height), spans["start_s"], None, "", spans["state"])
