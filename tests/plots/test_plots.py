@@ -293,24 +293,6 @@ def test_figures_show_presets_and_windows_in_packets() -> None:
     assert len(made.plot("cwnd", only=["bbr3-1"]).axes[0].lines) == 1
 
 
-@pytest.mark.parametrize(("largest", "scale"), [(3000.0, "symlog"), (12.0, "linear")])
-def test_one_huge_difference_does_not_hide_the_others(largest: float, scale: str) -> None:
-    differences = [largest, -9.0, 4.0, 2.0]
-    rows = pl.DataFrame({"difference": differences}).with_columns(
-        metric=pl.lit("retransmitted"),
-        label=pl.Series(["a", "b", "c", "d"]),
-        low=pl.col("difference") - 1,
-        high=pl.col("difference") + 1,
-        margin=pl.lit(5.0),
-        verdict=pl.lit("worse"),
-    )
-    figure, _ = plots.forest(rows, {"retransmitted": "retransmitted (% of the reference)"})
-    (place,) = figure.axes
-    assert place.get_xscale() == scale
-    pixels = place.transData.transform([(value, 0) for value in (0.0, 4.0)])[:, 0]
-    assert pixels[1] - pixels[0] > 20
-
-
 def test_a_figure_stays_in_its_folder(tmp_path: Path) -> None:
     figure, _ = plots.new_figure()
     for name in ("../evil", "a/b", "a\\b", "", ".."):

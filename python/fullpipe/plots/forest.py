@@ -3,19 +3,34 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from itertools import chain
 from math import ceil, log10
+from textwrap import fill
+from typing import Any
 
 import numpy as np
 import polars as pl
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
+from matplotlib.patches import Patch
 from matplotlib.ticker import NullLocator
 
-from fullpipe.plots.style import in_house_style, is_narrow, new_figure
+from fullpipe.palette import COLOURS
+from fullpipe.plots.style import in_house_style, is_narrow, new_figure, shared_legend
 
-_COLOURS = {"better": "#009E73", "higher": "#0072B2", "worse": "#D55E00", "lower": "#0072B2"}
-_GREY = "#777777"
-_INCHES_PER_ROW = 0.22
+_LOOKS: Mapping[str, Any] = {
+    "better": {"color": COLOURS[2], "marker": "P"},
+    "worse": {"color": COLOURS[1], "marker": "X"},
+    "higher": {"color": COLOURS[0], "marker": "^"},
+    "lower": {"color": COLOURS[0], "marker": "v"},
+}
+"""Looks of verdicts, which are told apart in grey by their markers."""
+_OTHER: Any = {"color": "#777777", "marker": "o", "fillstyle": "none"}
+_MARGIN: Any = {"color": "0.9", "linewidth": 0}
+_INCHES_PER_ROW, _INCHES_OF_AXIS = 0.22, 0.7
+_LETTERS = 11
+"""Letters of the label of an axis, per inch of its panel and of the names beside it."""
 _HIDES = 20
 """Ratio of the largest difference to the median at which the axis is logarithmic."""
 
@@ -33,18 +48,44 @@ def forest(rows: pl.DataFrame, units: Mapping[str, str], width: str = "page") ->
     Returns:
         The figure, and `rows`.
     """
-    metrics = rows["metric"].unique(maintain_order=True).to_list()
-    labels = rows["label"].unique(maintain_order=True).to_list()
+    own = {
+        str(part["metric"][0]): part["label"].unique(maintain_order=True).to_list()
+        for part in rows.partition_by("metric", maintain_order=True)
+    }
+    metrics = sorted(own, key=lambda metric: -len(own[metric]))
     across = 1 if is_narrow(width) else min(len(metrics), 3)
-    down, height = -(-len(metrics) // across), 0.7 + _INCHES_PER_ROW * len(labels)
-    figure, places = new_figure(down, across, width=width, row_height=height, share_y=True)
-    for place, metric in zip(places, metrics, strict=False):
-        _panel(place, rows.filter(pl.col("metric") == metric), labels)
+    lines = [metrics[start : start + across] for start in range(0, len(metrics), across)]
+    labels = [list(dict.fromkeys(chain.from_iterable(own[metric] for metric in line))) for line in lines]
+    heights = [_INCHES_OF_AXIS + _INCHES_PER_ROW * len(each) for each in labels]
+    height = sum(heights) / len(lines)
+    figure, places = new_figure(len(lines), across, width=width, row_height=height, share_y="row")
+    grid = places[0].get_gridspec()
+    assert grid is not None
+    grid.set_height_ratios(heights)
+    letters = int(_LETTERS * figure.get_figwidth() / across)
+    for number, (place, metric) in enumerate(zip(places, metrics, strict=False)):
+        of_metric = rows.filter(pl.col("metric") == metric)
+        _panel(place, of_metric, labels[number // across])
         place.set_xlabel(units[metric])
-        _scale(place, rows.filter(pl.col("metric") == metric))
+        _scale(place, of_metric)
+        place.set_xlabel(fill(place.get_xlabel(), letters))
     for place in places[len(metrics) :]:
         place.set_axis_off()
+    shared_legend(figure, _entries(rows))
     return figure, rows
+
+
+def _entries(rows: pl.DataFrame) -> dict[str, Any]:
+    """The verdicts and the margin, as far as they are drawn."""
+    verdicts = rows["verdict"].unique(maintain_order=True).to_list()
+    found = {verdict: look for verdict, look in _LOOKS.items() if verdict in verdicts}
+    others = [verdict for verdict in verdicts if verdict not in _LOOKS]
+    if any(others):
+        found |= {" or ".join(filter(None, others)): _OTHER}
+    entries: dict[str, Any] = {
+        words: Line2D([], [], linestyle="none", markersize=4, **look) for words, look in found.items()
+    }
+    return entries | ({"margin": Patch(**_MARGIN)} if rows["margin"].cast(pl.Float64).max() else {})
 
 
 def _scale(axes: Axes, rows: pl.DataFrame) -> None:
@@ -68,11 +109,10 @@ def _panel(axes: Axes, rows: pl.DataFrame, labels: Sequence[str]) -> None:
     axes.axvline(0, color="black", linewidth=0.6)
     for row in rows.iter_rows(named=True):
         y = len(labels) - 1 - labels.index(row["label"])
-        colour = _COLOURS.get(row["verdict"], _GREY)
-        axes.fill_betweenx([y - 0.4, y + 0.4], -row["margin"], row["margin"], color="0.9", linewidth=0)
+        look = _LOOKS.get(row["verdict"], _OTHER)
+        axes.fill_betweenx([y - 0.4, y + 0.4], -row["margin"], row["margin"], **_MARGIN)
         if row["low"] is not None:
-            axes.plot([row["low"], row["high"]], [y, y], "-", color=colour, linewidth=1.2)
-        fill = "full" if row["verdict"] in _COLOURS else "none"
-        axes.plot(row["difference"], y, "o", color=colour, markersize=4, fillstyle=fill)
+            axes.plot([row["low"], row["high"]], [y, y], "-", color=look["color"], linewidth=1.2)
+        axes.plot(row["difference"], y, linestyle="none", markersize=4, **look)
     axes.set_yticks(range(len(labels)), list(reversed(labels)))
     axes.set_ylim(-0.6, len(labels) - 0.4)
