@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import polars as pl
 import pytest
 from matplotlib.colors import to_hex
@@ -204,13 +205,23 @@ def test_the_warm_up_is_shaded_with_its_name() -> None:
 
 
 def test_a_sample_between_missing_ones_is_a_dot() -> None:
-    table = pl.DataFrame(
-        {"time_s": [0.1, 0.2, 0.3, 0.4], "flow": ["a"] * 4, "srtt_s": [None, 0.02, None, 0.03]}
-    )
+    known = [0.1, 0.2, 0.2, 0.3, None, None, 0.4, None, None, 0.5]
+    table = pl.DataFrame({"time_s": np.arange(10.0), "flow": ["a"] * 10, "srtt_s": known})
     _, (axes,) = plots.new_figure()
     plots.time_series(axes, {"": {"series": table}}, "rtt")
     (line,) = axes.lines
-    assert (line.get_marker(), list(line.get_markevery())) == (".", [1, 3])  # type: ignore[arg-type]
+    marked = [float(line.get_ydata()[place]) for place in line.get_markevery()]  # type: ignore[union-attr]
+    assert line.get_marker() == "."
+    assert marked == pytest.approx([400, 500])
+
+
+def test_a_ping_that_is_measured_at_every_second_sample_is_a_line_with_gaps_where_one_is_lost() -> None:
+    known = [0.1, None, 0.2, None, 0.3, None, None, None, 0.4, None, 0.5]
+    table = pl.DataFrame({"time_s": np.arange(11) / 10, "flow": ["ping"] * 11, "srtt_s": known})
+    _, (axes,) = plots.new_figure()
+    plots.time_series(axes, {"": {"series": table}}, "rtt")
+    (line,) = axes.lines
+    assert line.get_ydata() == pytest.approx([100, 200, 300, np.nan, 400, 500], nan_ok=True)
 
 
 def test_states_differ_without_colours() -> None:

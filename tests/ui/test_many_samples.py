@@ -40,6 +40,17 @@ TOOK = """async (room) => {
     return took.sort((a, b) => a - b)[10];
 }"""
 
+PARTS = """(room, values) => new Promise((done) => {
+    const times = Float64Array.from(values, (_, n) => n), known = Float32Array.from(values, (value) => value ?? NaN);
+    room.show(times, [known, new Float32Array(values.length)]);
+    room.zoom([0, values.length]);
+    requestAnimationFrame(() => {
+        const { plot } = room, [, line] = plot.series;
+        done([line.gaps(plot, 1).length, line.points.filter(plot, 1)]);
+    });
+})"""
+"""The number of gaps of a line, and its values that are points."""
+
 
 @pytest.fixture
 def room(show: Open) -> Any:
@@ -70,3 +81,18 @@ def test_a_zoom_over_all_samples_is_smooth(room: Any) -> None:
 def test_close_up_every_sample_is_there(room: Any) -> None:
     count, *_ = room.evaluate(SEEN, [10, 10.01])
     assert count == pytest.approx(POINTS / 30 * 0.01, abs=4)
+
+
+@pytest.mark.parametrize(
+    ("values", "gaps", "alone"),
+    [
+        ([1, None, 2, None, 3, None, 4], 0, None),
+        ([1, None, 2, None, None, None, 3, None, 4, None, 5], 1, None),
+        ([1, 2, 3, 4, None, None, 5, None, None, 6, 7], 2, [6]),
+    ],
+    ids=["ping", "a ping is lost", "a sample alone"],
+)
+def test_a_flow_that_is_measured_less_often_is_a_line(
+    room: Any, values: list[float | None], gaps: int, alone: list[int] | None
+) -> None:
+    assert room.evaluate(PARTS, values) == [gaps, alone]

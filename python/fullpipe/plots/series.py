@@ -12,8 +12,23 @@ from fullpipe.analysis.over_time import Tables, samples
 from fullpipe.plots.actors import line_names
 from fullpipe.plots.style import in_house_style, inches_across, legend_columns
 
+_LONGER = 1.5
+"""A gap, in usual distances of two samples."""
 _ABOVE_THE_AXIS = 2.6
 """The layer of lines: a flow that gets nothing lies on the axis."""
+
+
+def _parted(times_s: np.ndarray, values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Known samples, with a missing one in every gap. A flow that is measured less often than samples are
+    taken, such as a ping, has no gaps between its samples."""
+    known = np.isfinite(values)
+    places = np.flatnonzero(known)
+    if places.size < 2:
+        return times_s, values
+    between = np.diff(times_s[places])
+    gaps = np.flatnonzero((np.diff(places) > 1) & (between > _LONGER * np.median(between))) + 1
+    middles = (times_s[places[gaps - 1]] + times_s[places[gaps]]) / 2
+    return np.insert(times_s[places], gaps, middles), np.insert(values[places], gaps, np.nan)
 
 
 def _alone(values: np.ndarray) -> list[int]:
@@ -43,8 +58,8 @@ def time_series(
     drawn = data.partition_by("run", "actor", maintain_order=True)
     names = line_names((str(frame["run"][0]), str(frame["actor"][0])) for frame in drawn)
     for frame, name in zip(drawn, names.values(), strict=True):
-        values = frame["value"].fill_null(float("nan")).to_numpy()
-        (line,) = axes.plot(frame["time_s"].to_numpy(), values, label=name, zorder=_ABOVE_THE_AXIS)
+        times_s, values = _parted(frame["time_s"].to_numpy(), frame["value"].to_numpy().astype(float))
+        (line,) = axes.plot(times_s, values, label=name, zorder=_ABOVE_THE_AXIS)
         if alone := _alone(values):
             line.set(marker=".", markersize=3, markevery=alone)
     axes.set_xlabel("time (s)")

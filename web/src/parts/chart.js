@@ -1,5 +1,6 @@
 // A figure over time: lines, straight lines that mean something, and the values under the pointer.
 import { ASIDE, axis, bandOf, look, TimeFigure } from "./figure.js";
+import { PARTED } from "./gaps.js";
 import { pictureOf, tableOf } from "../save/curves.js";
 import { html, useEffect, useMemo, useRef, useState } from "./html.js";
 import { Levels } from "./levels.js";
@@ -63,7 +64,7 @@ const options = ({ lines }, live, onIndex) => ({
     axis({ size: 26, space: 60, values: (u, ticks) => ticks.map((tick) => `${plain(tick)} s`) }),
     axis({ size: 46, space: 32, values: (u, ticks) => ticks.map((tick) => plain(tick)) }),
   ],
-  series: [{}, ...lines.flatMap((line) => (line.low ? [look(line), ASIDE, ASIDE] : [look(line)]))],
+  series: [{}, ...lines.flatMap((line) => (line.low ? [look(line), ASIDE, ASIDE] : [{ ...look(line), ...PARTED }]))],
   bands: placesOf(lines).flatMap((place, n) => (lines[n].low ? [bandOf(lines[n], place)] : [])),
   hooks: { draw: [(u) => drawMarks(u, live.current.marks)], setCursor: [(u) => onIndex(u.cursor.idx ?? null)] },
 });

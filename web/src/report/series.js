@@ -4,6 +4,7 @@ import uPlot from "uplot";
 import { pictureOf, tableOf } from "../save/curves.js";
 import { addSave } from "../save/menu.js";
 import { look, TimeFigure } from "../parts/figure.js";
+import { PARTED } from "../parts/gaps.js";
 import { Levels } from "../parts/levels.js";
 import { onKeys } from "../parts/zoom.js";
 import { add } from "../parts/add.js";
@@ -43,7 +44,7 @@ export function drawSeries(figure, data) {
   live.setAttribute("aria-label", `${data.name} Left and right read values, plus and minus zoom, page up and down move, 0 shows everything.`);
   const drawn = new TimeFigure(live, signal(null), () => shown, {
     scales: { y: upward(uPlot.rangeNum) }, axes: axes("time, s", data.label),
-    series: [{ label: "time, s", value: told }, ...data.traces.map((trace) => ({ ...look(trace), label: trace.label, value: told }))],
+    series: [{ label: "time, s", value: told }, ...data.traces.map((trace) => ({ ...look(trace), ...PARTED, label: trace.label, value: told }))],
   });
   live.addEventListener("keydown", onKeys(() => drawn.keys()));
   const tools = add(figure, "div", "", { class: "tools" });

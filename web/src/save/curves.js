@@ -1,4 +1,5 @@
 // A uPlot figure as a picture in a column of a paper, and as a table: what is seen of it, between the ends that are seen.
+import { isThere, partsOf } from "../parts/gaps.js";
 import { plain } from "../parts/numbers.js";
 import { inLight, variable } from "../parts/theme.js";
 import { along, apart, rounded } from "../parts/ticks.js";
@@ -17,19 +18,6 @@ function shownOf(u) {
   });
 }
 
-const isThere = (value) => value !== null && value !== undefined && !Number.isNaN(value);
-
-// The parts of a line without gaps, as places.
-function partsOf(values) {
-  const parts = [];
-  values.forEach((value, n) => {
-    if (!isThere(value)) return;
-    if (n && isThere(values[n - 1])) parts[parts.length - 1].push(n);
-    else parts.push([n]);
-  });
-  return parts;
-}
-
 function drawn(chart, look) {
   const { u, x: xLabel, y: yLabel, marks = [], warmup = 0, hasDots, hasBars, places } = chart, { scales } = u, { min } = scales.x, { min: low, max: high } = scales.y;
   const inner = HEIGHT - TOP - BOTTOM, yTicks = rounded(scales.y, inner / GAP.y), texts = yTicks.map((tick) => plain(tick, 6));
@@ -40,11 +28,12 @@ function drawn(chart, look) {
   const text = (content, more) => svg("text", { "font-size": SMALL, fill: SOFT, ...more }, content);
   const times = u.data[0], path = (values, part, from = "M") => part.map((n, at) => `${at ? "L" : from}${x(times[n])} ${y(values[n])}`).join("");
   const lines = look.map(({ columns, colour, dash }, line) => {
-    const [values, bottom, top] = columns.map((column) => Array.from(u.data[column])), parts = partsOf(values);
+    const [values, bottom, top] = columns.map((column) => Array.from(u.data[column])), parts = partsOf(times, values);
     const cap = (n, end) => `M${x(times[n]) - CAP} ${y(end)}h${2 * CAP}`;
     const bars = hasBars && bottom.map((low_, n) => (isThere(low_) ? `M${x(times[n])} ${y(low_)}V${y(top[n])}${cap(n, low_)}${cap(n, top[n])}` : "")).join("");
-    const band = !hasBars && bottom && partsOf(bottom).map((part) => `${path(top, part)}${path(bottom, [...part].reverse(), "L")}Z`).join("");
-    const dots = hasDots ? values.flatMap((value, n) => (isThere(value) ? [svg("circle", { cx: x(times[n]), cy: y(value), r: 2.5, fill: colour })] : [])) : [];
+    const band = !hasBars && bottom && partsOf(times, bottom).map((part) => `${path(top, part)}${path(bottom, [...part].reverse(), "L")}Z`).join("");
+    const dotted = hasDots ? parts.flat() : parts.filter((part) => part.length === 1).flat();
+    const dots = dotted.map((n) => svg("circle", { cx: x(times[n]), cy: y(values[n]), r: hasDots ? 2.5 : 1.2, fill: colour }));
     return svg("g", { transform: hasBars ? `translate(${BESIDE * (line - (look.length - 1) / 2)})` : null },
       ...(band ? [svg("path", { d: band, fill: colour, "fill-opacity": 0.16 })] : []),
       ...(bars ? [svg("path", { d: bars, fill: "none", stroke: colour })] : []),
