@@ -16,7 +16,7 @@ from fullpipe.plots.style import SMALL, WIDTHS
 from fullpipe.scenario.flent.build import Choices, scenario_of
 from fullpipe.scenario.flent.declared import declared
 from fullpipe.scenario.flent.path import path_of
-from tests.boxes import cut_off, overlaps, smallest
+from tests.boxes import boxes, cut_off, overlaps, smallest
 
 save = import_module("fullpipe.plots.save")  # `fullpipe.plots` has a function of that name
 
@@ -122,6 +122,7 @@ def check(figure: Figure, width: str) -> None:
     assert overlaps(figure) == []
     assert cut_off(figure) == []
     assert smallest(figure) >= SMALL
+    assert [text for text, _ in boxes(figure) if "^{" in text] == [], "exponents have smaller letters"
 
 
 @pytest.mark.parametrize("kind", Kind)

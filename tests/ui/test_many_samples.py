@@ -41,7 +41,8 @@ TOOK = """async (room) => {
 }"""
 
 PARTS = """(room, values) => new Promise((done) => {
-    const times = Float64Array.from(values, (_, n) => n), known = Float32Array.from(values, (value) => value ?? NaN);
+    const times = Float64Array.from(values, (_, n) => n);
+    const known = Float32Array.from(values, (value) => value ?? NaN);
     room.show(times, [known, new Float32Array(values.length)]);
     room.zoom([0, values.length]);
     requestAnimationFrame(() => {

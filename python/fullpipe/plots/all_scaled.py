@@ -62,6 +62,7 @@ def all_scaled(run: Run) -> tuple[Figure, pl.DataFrame]:
         place.set_xlim(0, run.meta.duration_s)
         place.label_outer()
     places[-1].set_xlabel("time (s)")
+    figure.align_ylabels(places)
     figure.supxlabel(_CUT, fontsize=SMALL, color="0.4")
     return figure, pl.concat(parts)
 

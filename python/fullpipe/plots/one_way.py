@@ -38,6 +38,7 @@ def one_way(tables: Tables) -> tuple[Figure, pl.DataFrame]:
         frames.append(pl.DataFrame({"flow": [str(flow)] * len(ranked), "delay_ms": ranked, "share": shares}))
     came.set(xlabel="one-way delay (ms)", ylabel="share of packets", ylim=(0, 1.02))
     late.set(xlabel="one-way delay (ms)", ylabel="share that took longer", yscale="log")
+    late.yaxis.set_major_formatter("{x:g}")  # an exponent has smaller letters
     for place in (came, late):
         place.set_xlim(left=0)
     handles, labels = came.get_legend_handles_labels()

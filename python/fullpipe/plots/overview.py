@@ -64,6 +64,7 @@ def overview(
         if QUANTITIES[quantity].label.endswith("(Mbit/s)"):
             _draw_capacity(place, runs)
     mark_events(axes, runs, warmup_s)
+    figure.align_ylabels(axes)
     return figure, pl.concat(frames)
 
 

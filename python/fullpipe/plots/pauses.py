@@ -40,6 +40,7 @@ def pauses(tables: Tables) -> tuple[Figure, pl.DataFrame]:
     often.hist(waits[waits <= edge], bins=BINS, color=COLOURS[0], log=True)
     often.set(xlabel="pause before a delivery (ms)", ylabel="deliveries")
     often.set_xlim(left=0)
+    often.yaxis.set_major_formatter("{x:g}")  # an exponent has smaller letters
     at = _example(found, float(np.quantile(waits, RARE)))
     pause_s = found["pause_ms"][at] / 1e3
     begin_s, end_s = found["time_s"][at] - 3 * pause_s, found["time_s"][at] + 2 * pause_s
