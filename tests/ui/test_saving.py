@@ -10,7 +10,7 @@ import pytest
 
 pytest.importorskip("playwright.sync_api", reason="pip install 'fullpipe[e2e]'")
 
-from tests.saving import DOTS, WIDTH, numbers, picture, saved, smallest_letters, strokes, table, words
+from tests.saving import DOTS, PAGE, WIDTH, numbers, picture, saved, smallest_letters, strokes, table, words
 from tests.ui.browsing import Open, finished, samples
 from tests.ui.stores import hostile
 
@@ -161,7 +161,7 @@ def test_packets_save_as_counts_from_afar_and_one_by_one_close_up(show: Open, tm
     assert head[:6] == ["time, s", "at", "flow", "kind", "first byte", "bytes"]
     assert len(rows) == tab.locator(".room").evaluate(view) > 10
     assert {row[3] for row in rows} <= {"data", "ACK"}
-    assert picture(saved(menu(tab, "Packets"), "PNG", tmp_path)).shape[1] >= WIDTH
+    assert picture(saved(menu(tab, "Packets"), "PNG", tmp_path)).shape[1] == PAGE
 
 
 def test_hostile_names_are_text_in_every_file(show: Open, tmp_path: Path) -> None:

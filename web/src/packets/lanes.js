@@ -5,7 +5,7 @@ import { Save } from "../parts/save.js";
 import { theme } from "../parts/theme.js";
 import { onKeys, show, zoom, zoomKeys } from "../parts/zoom.js";
 import { LEFT, draw, heightOf, laneY, lineOf, viewOf } from "./drawing.js";
-import { lanesPicture, lanesRows } from "./saved.js";
+import { WIDTH, lanesPicture, lanesRows } from "./saved.js";
 
 const NEAR = 12; // pixels between the pointer and what it points at
 
@@ -58,7 +58,7 @@ export function Lanes({ begin, packets, more }) {
   const [read, setRead] = useState(""), [line, setLine] = useState(-1), [selected, setSelected] = useState(null);
   const whole = [0, begin.duration_s];
   const numberOf = (flow) => begin.flows[flow]?.line ?? begin.lines.length;
-  const view = () => viewOf(packets, zoom.peek() || whole, Math.max(200, place.current.clientWidth), numberOf, line);
+  const view = (width = Math.max(200, place.current.clientWidth)) => viewOf(packets, zoom.peek() || whole, width, numberOf, line);
   live.current = () => { counts.current = draw(canvas.current, packets, view(), begin.lanes, begin.lines); };
   const losses = useMemo(() => packets.is_lost?.reduce((sum, one) => sum + one, 0) || 0, [packets]);
 
@@ -92,7 +92,7 @@ export function Lanes({ begin, packets, more }) {
   };
   const saved = () => {
     const what = counts.current ? "Packets, data above a lane and ACKs below" : "Packets";
-    const chart = { title: `${what}: ${begin.name}, seed ${begin.seed}`, packets, view: view(), begin, counts: counts.current };
+    const chart = { title: `${what}: ${begin.name}, seed ${begin.seed}`, packets, view: view(), printed: view(WIDTH), begin, counts: counts.current };
     return { title: chart.title, picture: () => lanesPicture(chart), rows: () => lanesRows(chart) };
   };
   const placeOf = (event) => { const box = canvas.current.getBoundingClientRect(); return [event.clientX - box.left, event.clientY - box.top]; };

@@ -5,14 +5,14 @@ import { drawn, heightOf } from "./drawing.js";
 import { Pen } from "./pen.js";
 
 const KINDS = ["data", "ACK", "SYN"];
-const NARROWEST = 720;
+export const WIDTH = 720; // of a picture, whatever the width of the screen
 
-// `chart`: {title, packets, view, begin, counts}, `counts` as `drawn` returns them.
-export const lanesPicture = ({ title, packets, view, begin }) => inLight(() => {
-  const pen = new Pen(), width = Math.max(NARROWEST, view.width);
+// `chart`: {title, packets, view, printed, begin, counts}: `printed` is the view of a picture, and `counts` are as `drawn` returns them.
+export const lanesPicture = ({ title, packets, printed, begin }) => inLight(() => {
+  const pen = new Pen();
   const legend = [...begin.lines.map(({ label, colour }) => ({ label, colour: variable(`--c${colour}`) })), { label: "retransmitted", colour: variable("--fore") }, { label: "dropped", colour: variable("--bad") }];
-  drawn(pen, packets, view, begin.lanes, begin.lines);
-  return sheet({ title, legend, width, height: heightOf(begin.lanes) }, pen.made);
+  drawn(pen, packets, printed, begin.lanes, begin.lines);
+  return sheet({ title, legend, width: WIDTH, height: heightOf(begin.lanes) }, pen.made);
 });
 
 const ifThere = (value, text) => (value ? text : "");
