@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#56B4E9", "#E69F00", "#000000")
 """Okabe and Ito's palette in the order of its use, without its yellow, which is lost on paper."""
-STROKES = ((), (7, 3), (2, 2), (8, 3, 2, 3), (16, 3), (8, 3, 2, 3, 2, 3), (12, 3, 5, 3))
+STROKES = ((), (7, 3), (8, 3, 2, 3), (16, 3), (8, 3, 2, 3, 2, 3), (12, 3, 5, 3), (2, 2))
 """Lengths of strokes and of gaps in turn, in pixels of a screen."""
 _PER_WIDTH = 2.0
 """Pixels of a stroke that are one width of a line in print."""
