@@ -3,12 +3,13 @@
 from itertools import combinations
 from typing import Any
 
+import polars as pl
 import pytest
 from matplotlib.colors import to_hex, to_rgb
 
 from fullpipe.palette import _ALGORITHMS as ALGORITHMS
 from fullpipe.palette import COLOURS, DASHES, Look, look_of, looks
-from fullpipe.plots import charts, new_figure, sorted_bars
+from fullpipe.plots import charts, engines, new_figure, sorted_bars
 from tests.chart_rows import rows_of
 
 APART = 0.1
@@ -71,6 +72,20 @@ def test_lines_have_the_dashes_and_markers_of_algorithms() -> None:
     assert [line.get_marker() for line in drawn] == [look_of(name, 0).marker for name in ("copa", "vegas")]
     assert {to_hex(line.get_markerfacecolor()) for line in drawn} == {"#ffffff"}
     assert len({str(line._unscaled_dash_pattern) for line in drawn}) == 2
+
+
+@pytest.mark.parametrize("groups", [["all flows"], ["mine", "beside"]])
+def test_lines_of_engines_have_dashes_of_their_own(groups: list[str]) -> None:
+    rows = [
+        (engine, group, "goodput", time_s, 1e6, 1e6, 1e6)
+        for engine in ("native", "ns3", "linux")
+        for group in groups
+        for time_s in (0.1, 0.2)
+    ]
+    columns = ["engine", "of", "quantity", "time_s", "mean", "low", "high"]
+    figure, _ = engines(pl.DataFrame(rows, schema=columns, orient="row"))
+    drawn: list[Any] = figure.axes[0].lines
+    assert len({str(line._unscaled_dash_pattern) for line in drawn}) == 3 * len(groups)
 
 
 def test_bars_have_hatches_of_their_own() -> None:

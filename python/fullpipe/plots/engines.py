@@ -15,7 +15,7 @@ _MOST_GROUPS = len(DASHES)
 
 @in_house_style
 def engines(data: pl.DataFrame) -> tuple[Figure, pl.DataFrame]:
-    """A row of axes per quantity: a colour per engine, dashes per group of flows, bands over seeds.
+    """A row of axes per quantity: a colour per engine, dashes per engine and group of flows, bands over seeds.
 
     Args:
         data: The columns engine, of, quantity, time_s, mean, low, high, as `fullpipe.compare.overlay` gives
@@ -30,6 +30,7 @@ def engines(data: pl.DataFrame) -> tuple[Figure, pl.DataFrame]:
     if data.is_empty():
         raise ValueError("no samples; were the runs recorded with an interval?")
     groups = data["of"].unique(maintain_order=True).to_list()[:_MOST_GROUPS]
+    names = data["engine"].unique(maintain_order=True).to_list()
     quantities = data["quantity"].unique(maintain_order=True).to_list()
     figure, axes = new_figure(len(quantities), row_height=1.9)
     entries: dict[str, object] = {}
@@ -40,7 +41,7 @@ def engines(data: pl.DataFrame) -> tuple[Figure, pl.DataFrame]:
         rows = data.filter((pl.col("quantity") == quantity) & pl.col("of").is_in(groups)).with_columns(
             numbers
         )
-        entries |= _lines(place, rows, groups)
+        entries |= _lines(place, rows, names, groups)
         place.set_ylabel(label)
         place.set_xlim(left=0)
         place.set_ylim(bottom=0)
@@ -50,10 +51,11 @@ def engines(data: pl.DataFrame) -> tuple[Figure, pl.DataFrame]:
     return figure, pl.concat(shown)
 
 
-def _lines(place: Axes, rows: pl.DataFrame, groups: list[str]) -> dict[str, object]:
+def _lines(place: Axes, rows: pl.DataFrame, names: list[str], groups: list[str]) -> dict[str, object]:
     lines: dict[str, object] = {}
-    for n, engine in enumerate(rows["engine"].unique(maintain_order=True).to_list()):
-        for dashes, group in zip(DASHES, groups, strict=False):
+    for n, engine in enumerate(names):
+        for number, group in enumerate(groups):
+            dashes = DASHES[(n + len(names) * number) % len(DASHES)]
             own = rows.filter((pl.col("engine") == engine) & (pl.col("of") == group))
             if own.is_empty():
                 continue
