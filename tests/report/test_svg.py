@@ -130,6 +130,12 @@ def test_the_last_place_has_a_tick_however_close_others_are() -> None:
     assert ticks == ["1", "10", "100"]
 
 
+def test_a_flow_that_is_measured_less_often_has_no_gaps() -> None:
+    values = np.array([1.0, np.nan, 2.0, np.nan, 3.0, np.nan, np.nan, np.nan, 4.0])
+    (path,) = drawn(Series("x", 0.0, 1.0, [Trace("a", LOOK, values)])).iter("path")
+    assert path.get("d", "").count("M") == 2, "one before the lost one, and one after it"
+
+
 def test_missing_samples_leave_a_gap() -> None:
     values = np.array([1.0, 2.0, np.nan, 3.0, 4.0])
     (path,) = drawn(Series("x", 0.0, 1.0, [Trace("a", LOOK, values)])).iter("path")

@@ -15,7 +15,7 @@ _MOST_GROUPS = len(DASHES)
 
 @in_house_style
 def engines(data: pl.DataFrame) -> tuple[Figure, pl.DataFrame]:
-    """A row of axes per quantity: a colour per engine, dashes per engine and group of flows, bands over seeds.
+    """A row of axes per quantity: a colour per engine, dashes per engine and group, bands over seeds.
 
     Args:
         data: The columns engine, of, quantity, time_s, mean, low, high, as `fullpipe.compare.overlay` gives

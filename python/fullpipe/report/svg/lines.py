@@ -32,6 +32,8 @@ _HEIGHT = 280.0
 _END = _HEIGHT - BOTTOM
 _FEW, _MOST_TICKS = 4, 9
 """Places without bands between them, and places of a linear axis that all have ticks."""
+_LONGER = 1.5
+"""A gap, in usual distances of two samples."""
 _CAP = 3
 """Half the length of a cap."""
 
@@ -98,14 +100,16 @@ def series(chart: Series, label: str, columns: int) -> str:
 
 
 def _path(trace: Trace, size: int, times: Sequence[float] | np.ndarray, x: Scale, y: Scale) -> str:
-    """A path through the extremes, with gaps where there is no sample."""
-    found, pen = [], "M"
-    for time, (low, high) in zip(times, extremes(trace.values, size), strict=True):
-        if np.isnan(low):
-            pen = "M"
-            continue
-        found.append(f"{pen}{x(float(time)):.0f} {y(float(low)):.0f}")
+    """A path through the extremes, with gaps where samples are missing for longer than they usually are."""
+    found: list[str] = []
+    known = [
+        (n, low, high) for n, (low, high) in enumerate(extremes(trace.values, size)) if not np.isnan(low)
+    ]
+    steps = np.diff([n for n, _, _ in known])
+    most = _LONGER * float(np.median(steps)) if steps.size else 0.0
+    for step, (n, low, high) in zip([np.inf, *steps], known, strict=False):
+        pen = "L" if step <= max(1.0, most) else "M"
+        found.append(f"{pen}{x(float(times[n])):.0f} {y(float(low)):.0f}")
         if high > low:
             found.append(f"V{y(float(high)):.0f}")
-        pen = "L"
     return "".join(found)
