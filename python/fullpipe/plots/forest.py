@@ -19,7 +19,7 @@ from matplotlib.ticker import NullLocator
 from fullpipe.palette import COLOURS
 from fullpipe.plots.style import in_house_style, is_narrow, new_figure, shared_legend
 
-_LOOKS: Mapping[str, Any] = {
+_VERDICTS: Mapping[str, Any] = {
     "better": {"color": COLOURS[2], "marker": "P"},
     "worse": {"color": COLOURS[1], "marker": "X"},
     "higher": {"color": COLOURS[0], "marker": "^"},
@@ -78,8 +78,8 @@ def forest(rows: pl.DataFrame, units: Mapping[str, str], width: str = "page") ->
 def _entries(rows: pl.DataFrame) -> dict[str, Any]:
     """The verdicts and the margin, as far as they are drawn."""
     verdicts = rows["verdict"].unique(maintain_order=True).to_list()
-    found = {verdict: look for verdict, look in _LOOKS.items() if verdict in verdicts}
-    others = [verdict for verdict in verdicts if verdict not in _LOOKS]
+    found = {verdict: look for verdict, look in _VERDICTS.items() if verdict in verdicts}
+    others = [verdict for verdict in verdicts if verdict not in _VERDICTS]
     if any(others):
         found |= {" or ".join(filter(None, others)): _OTHER}
     entries: dict[str, Any] = {
@@ -109,7 +109,7 @@ def _panel(axes: Axes, rows: pl.DataFrame, labels: Sequence[str]) -> None:
     axes.axvline(0, color="black", linewidth=0.6)
     for row in rows.iter_rows(named=True):
         y = len(labels) - 1 - labels.index(row["label"])
-        look = _LOOKS.get(row["verdict"], _OTHER)
+        look = _VERDICTS.get(row["verdict"], _OTHER)
         axes.fill_betweenx([y - 0.4, y + 0.4], -row["margin"], row["margin"], **_MARGIN)
         if row["low"] is not None:
             axes.plot([row["low"], row["high"]], [y, y], "-", color=look["color"], linewidth=1.2)
