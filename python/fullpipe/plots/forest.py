@@ -27,6 +27,8 @@ _VERDICTS: Mapping[str, Any] = {
 }
 """Looks of verdicts, which are told apart in grey by their markers."""
 _OTHER: Any = {"color": "#777777", "marker": "o", "fillstyle": "none"}
+_SIZE = 5
+"""Of markers, in points: their shapes tell verdicts apart."""
 _MARGIN: Any = {"color": "0.9", "linewidth": 0}
 _INCHES_PER_ROW, _INCHES_OF_AXIS = 0.22, 0.7
 _LETTERS = 11
@@ -83,7 +85,7 @@ def _entries(rows: pl.DataFrame) -> dict[str, Any]:
     if any(others):
         found |= {" or ".join(filter(None, others)): _OTHER}
     entries: dict[str, Any] = {
-        words: Line2D([], [], linestyle="none", markersize=4, **look) for words, look in found.items()
+        words: Line2D([], [], linestyle="none", markersize=_SIZE, **look) for words, look in found.items()
     }
     return entries | ({"margin": Patch(**_MARGIN)} if rows["margin"].cast(pl.Float64).max() else {})
 
@@ -113,6 +115,6 @@ def _panel(axes: Axes, rows: pl.DataFrame, labels: Sequence[str]) -> None:
         axes.fill_betweenx([y - 0.4, y + 0.4], -row["margin"], row["margin"], **_MARGIN)
         if row["low"] is not None:
             axes.plot([row["low"], row["high"]], [y, y], "-", color=look["color"], linewidth=1.2)
-        axes.plot(row["difference"], y, linestyle="none", markersize=4, **look)
+        axes.plot(row["difference"], y, linestyle="none", markersize=_SIZE, **look)
     axes.set_yticks(range(len(labels)), list(reversed(labels)))
     axes.set_ylim(-0.6, len(labels) - 0.4)
