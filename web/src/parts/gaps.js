@@ -14,16 +14,19 @@ export function partsOf(times, values) {
   return parts;
 }
 
+// `Levels` gives a typed array of a line without missing values.
+const seen = (u, place) => (ArrayBuffer.isView(u.data[place]) ? [] : partsOf(u.data[0], u.data[place]));
+
 // What uPlot is told of a line: its gaps in pixels are those between parts, and a value alone is a point.
 export const PARTED = {
   gaps: (u, place) => {
-    const parts = partsOf(u.data[0], u.data[place]), x = (n) => u.valToPos(u.data[0][n], "x", true);
+    const parts = seen(u, place), x = (n) => u.valToPos(u.data[0][n], "x", true);
     return parts.slice(1).map((part, at) => [x(parts[at].at(-1)), x(part[0])]);
   },
   points: {
     show: false, size: 3,
     filter: (u, place) => {
-      const alone = partsOf(u.data[0], u.data[place]).filter((part) => part.length === 1).flat();
+      const alone = seen(u, place).filter((part) => part.length === 1).flat();
       return alone.length ? alone : null;
     },
   },
