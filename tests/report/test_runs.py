@@ -71,6 +71,18 @@ def test_the_table_of_means_has_a_row_per_point_and_group() -> None:
     assert links.rows[0][:2] == ["5 Mbit/s", "bottleneck"]
 
 
+def test_places_of_lines_are_in_the_unit_of_their_axis() -> None:
+    """A loss probability of 0.001 is 0.1 on an axis in %."""
+    chances = {"topology.bottleneck.loss": {"kind": "bernoulli", "probability": 0.0}}
+    path = "topology.bottleneck.loss.probability"
+    swept = scenario(**chances).model_copy(update={"sweep": {path: (0.0, 0.001, 0.07)}})
+    page = page_of(sweeps.run(sweeps.jobs(swept, [1, 2])))
+    found = [figure.chart for figure in drawn(page) if isinstance(figure.chart, Lines)]
+    assert {chart.x_label for chart in found} == {"loss (%)"}
+    places = {point[0] for chart in found for line in chart.lines for point in line.points}
+    assert places == {0.0, 0.1, 7.0}
+
+
 def test_points_are_in_the_order_of_their_quantities() -> None:
     means = tables(section(page_of(runs_of(("20 Mbit/s", "5 Mbit/s", "10 Mbit/s"), 1)), "Means"))[0]
     assert list(dict.fromkeys(row[0] for row in means.rows)) == ["5 Mbit/s", "10 Mbit/s", "20 Mbit/s"]

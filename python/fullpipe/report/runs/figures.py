@@ -17,6 +17,7 @@ from fullpipe.report.content import Box, Boxes, Chart, Figure, Heat, Line, Lines
 from fullpipe.report.looks import distinct
 from fullpipe.report.runs.points import VARIANT, Points, ordered
 from fullpipe.report.text import left_out
+from fullpipe.scenario.labels import unit_of
 from fullpipe.scenario.quantities import as_numbers
 
 _WANTED = names_in(View.FIGURE)
@@ -167,7 +168,9 @@ def _lines(
     bounds: Bounds,
 ) -> Lines:
     values = ordered(rows[along].to_list())
-    numbers, _ = _numbers(values) or ([], "")
+    numbers, unit = _numbers(values) or ([], "")
+    if not unit:
+        numbers = [float(f"{number * unit_of(along).scale:.12g}") for number in numbers]
     places = dict(zip(values, numbers, strict=True))
     parts = rows.partition_by(others[0], maintain_order=True) if others else [rows]
     names = _legend(found, others[0], [part[others[0]][0] for part in parts]) if others else [""]
