@@ -183,6 +183,14 @@ def test_means_have_bands_and_a_label_hides_both(show: Show) -> None:
     assert hidden == [False, False, False, True, True, True]
 
 
+def test_legends_show_the_dashes_of_lines(show: Show) -> None:
+    figure = show(page_of(runs_of(("5 Mbit/s", "10 Mbit/s")))).locator("figure:has(script.lines)").first
+    figure.scroll_into_view_if_needed()
+    figure.locator("canvas").wait_for()
+    code = "(all) => all.map((one) => getComputedStyle(one).strokeDasharray)"
+    assert figure.locator(".u-legend .dashes path").evaluate_all(code) == ["none", "8px, 3px, 2px, 3px"]
+
+
 def test_a_report_has_every_sample(show: Show, million: Document) -> None:
     tab = show(million, samples=POINTS)
     figure = drawn(tab)

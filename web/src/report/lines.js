@@ -6,6 +6,7 @@ import { addSave } from "../save/menu.js";
 import { theme } from "../parts/theme.js";
 import { add } from "../parts/add.js";
 import { apart } from "../parts/ticks.js";
+import { showDashes } from "./legend.js";
 import { HEIGHT, axes, told, upward } from "./axes.js";
 
 const isNone = (value) => value === null || value === undefined;
@@ -69,6 +70,7 @@ export function drawLines(figure, data) {
     scales: { x: data.log ? { time: false, distr: 3, range: logRoom } : { time: false, range: room }, y: upward(uPlot.rangeNum) }, cursor: { drag: { x: false, y: false } },
     series: [{ label: data.x, value: told }, ...series], hooks: { setSeries: [hideBand], draw: hasBars ? [drawBars] : [] },
   }, [data.places, ...data.lines.flatMap((line) => line.columns)], live);
+  showDashes(u, data.lines);
   fit(u, live, () => HEIGHT);
   theme.subscribe(() => u.redraw(false));
   const chart = { u, title: data.name, labels: data.lines.map(({ label }) => label), x: data.x, y: data.label, hasDots: true, hasBars, places };

@@ -8,6 +8,7 @@ import { PARTED } from "../parts/gaps.js";
 import { Levels } from "../parts/levels.js";
 import { onKeys } from "../parts/zoom.js";
 import { add } from "../parts/add.js";
+import { showDashes } from "./legend.js";
 import { HEIGHT, axes, told, upward } from "./axes.js";
 
 const BUTTONS = [["Zoom in", "+"], ["Zoom out", "-"], ["Earlier", "PageUp"], ["Later", "PageDown"], ["Everything", 0]];
@@ -46,6 +47,7 @@ export function drawSeries(figure, data) {
     scales: { y: upward(uPlot.rangeNum) }, axes: axes("time, s", data.label),
     series: [{ label: "time, s", value: told }, ...data.traces.map((trace) => ({ ...look(trace), ...PARTED, label: trace.label, value: told }))],
   });
+  showDashes(drawn.u, data.traces);
   live.addEventListener("keydown", onKeys(() => drawn.keys()));
   const tools = add(figure, "div", "", { class: "tools" });
   for (const [text, key] of BUTTONS) add(tools, "button", text, { type: "button" }).addEventListener("click", () => drawn.keys()[key]());

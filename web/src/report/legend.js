@@ -1,0 +1,14 @@
+// The legend of a live figure: lines with their dashes in place of coloured squares.
+import { svg } from "../save/sheet.js";
+
+const WIDE = 26, HIGH = 8;
+
+// `lines` are those of the figure: {colour, dash}, in the order of the legend.
+export function showDashes(u, lines) {
+  const rows = Array.from(u.root.querySelectorAll(".u-legend .u-series:not(.aside)")).slice(1); // the first is the axis
+  rows.forEach((row, n) => {
+    const { colour, dash } = lines[n], look = colour === null ? "" : `c${colour} `;
+    const line = svg("svg", { class: `${look}dashes`, viewBox: `0 0 ${WIDE} ${HIGH}`, "aria-hidden": "true" }, svg("path", { d: `M0 ${HIGH / 2}H${WIDE}`, class: `line d${dash || 0}` }));
+    row.querySelector(".u-marker").replaceWith(line);
+  });
+}
