@@ -42,7 +42,7 @@ from fullpipe.report.html.page import html
 from fullpipe.report.runs.page import page_of
 from tests.chromium import WATCH
 from tests.report.pages import HOSTILE, PNG, hostile_page, page_with, runs_of
-from tests.saving import PAGE, WIDTH, numbers, picture, saved, smallest_letters, strokes, table, words
+from tests.saving import DOTS, PAGE, WIDTH, numbers, picture, saved, smallest_letters, strokes, table, words
 
 POINTS = 1_000_000
 A4 = 718
@@ -370,7 +370,10 @@ def test_a_chart_that_stays_as_drawn_saves(
     on_page = tab.locator("figure svg.chart text").all_text_contents()
     assert words(file) == ["Caption.", *on_page]
     assert "rgb(27, 31, 36)" in file.read_text("utf-8")  # dark on white, though the page is dark
-    assert picture(saved(menu, "PNG", tmp_path)).shape[1] == PAGE
+    wide = picture(saved(menu, "PNG", tmp_path)).shape[1]
+    assert wide <= PAGE
+    drawn_to = tab.locator("figure svg.chart").evaluate("(one) => one.getBBox().x + one.getBBox().width")
+    assert wide == pytest.approx(DOTS * min(drawn_to + 12, 672), abs=2 * DOTS), "no empty room at its side"
 
 
 def test_a_picture_that_was_drawn_elsewhere_saves_as_it_is(show: Show, tmp_path: Path) -> None:

@@ -21,9 +21,12 @@ export function copied(one) {
   return made;
 }
 
-// `legendOf()` is called while colours are light.
+const EDGE = 12; // beside what is drawn
+
+// `legendOf()` is called while colours are light. The picture is as large as what is drawn, in its view.
 export const inlined = (drawing, title, legendOf = () => []) => inLight(() => {
-  const [x, y, width, height] = drawing.getAttribute("viewBox").split(" ").map(Number);
+  const [x, y, wide, high] = drawing.getAttribute("viewBox").split(" ").map(Number), seen = drawing.getBBox();
+  const width = Math.ceil(Math.min(wide, seen.x + seen.width + EDGE - x)), height = Math.ceil(Math.min(high, seen.y + seen.height + EDGE - y));
   const inner = svg("svg", { width, height, viewBox: `${x} ${y} ${width} ${height}` }, ...Array.from(drawing.children, copied));
   return sheet({ title, legend: legendOf(), width, height }, inner);
 });
