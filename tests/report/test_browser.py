@@ -296,9 +296,7 @@ def test_means_save_with_the_ends_of_their_intervals(show: Show, runs: Document,
     menu = figure.locator(".save")
     head, rows = table(file := saved(menu, "CSV", tmp_path))
     names = [
-        f"{flow}: goodput share (%){end}"
-        for flow in ("cubic-1", "bbr3-1")
-        for end in ("", ", low", ", high")
+        f"{flow}: goodput share (%){end}" for flow in ("cubic-1", "bbr3-1") for end in ("", ", low", ", high")
     ]
     assert head == ["rate (Mbit/s)", *names]
     assert [float(row[0]) for row in rows] == [5, 10, 20]
