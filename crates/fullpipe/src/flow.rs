@@ -6,7 +6,7 @@ use congestion::CongestionControl;
 use serde_json::Value;
 use simulation::External;
 use simulation::applications::Application;
-use simulation::plan::{CcaPlan, FlowPlan, PlanError, ReroutePlan, TcpPlan, WorkloadPlan};
+use simulation::plan::{CcaPlan, FlowPlan, Options, PlanError, ReroutePlan, WorkloadPlan};
 use std::sync::Arc;
 use units::{Bytes, Duration, Time};
 
@@ -34,7 +34,7 @@ enum Algorithm {
 }
 
 impl Flow {
-    /// An endless transfer with CUBIC from the start of the run, with the [transport of Linux](TcpPlan::linux).
+    /// An endless transfer with CUBIC from the start of the run, with the transport [options](Options) of Linux.
     pub fn new(name: &str, from: &str, to: &str) -> Flow {
         let plan = FlowPlan {
             name: name.to_owned(),
@@ -53,7 +53,7 @@ impl Flow {
             dscp: 0,
             hosts: None,
             relayed: None,
-            tcp: TcpPlan::linux(),
+            tcp: Options::default(),
         };
         Flow {
             plan,
@@ -141,7 +141,7 @@ impl Flow {
     }
 
     /// Sets the options of the transport.
-    pub fn transport(mut self, transport: TcpPlan) -> Flow {
+    pub fn transport(mut self, transport: Options) -> Flow {
         self.plan.tcp = transport;
         self
     }

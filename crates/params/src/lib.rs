@@ -47,7 +47,7 @@ mod refusal;
 
 pub use family::{BuildError, Descriptor, Entry, descriptor, make};
 pub use kind::Kind;
-pub use refusal::{Problem, Refusal, read, there_is};
+pub use refusal::{Problem, Refusal, check, read, there_is};
 
 use serde_json::Value;
 
@@ -81,6 +81,8 @@ pub enum Role {
     Limit,
     /// Rate limit of a link in bits per second; null: no limit.
     Rate,
+    /// Its effect is off at 0, which scenario files write as "off".
+    Off,
 }
 
 impl Role {
@@ -89,6 +91,7 @@ impl Role {
         match self {
             Role::Limit => "limit",
             Role::Rate => "rate",
+            Role::Off => "off",
         }
     }
 }
@@ -121,7 +124,7 @@ macro_rules! params {
         $(, $preset:literal => $values:tt)* $(,)?
     })?) => {
         $(#[$meta])*
-        #[derive(Clone, Debug, serde::Deserialize)]
+        #[derive(Clone, Debug, serde::Deserialize, serde::Serialize)]
         #[serde(default, deny_unknown_fields)]
         pub struct $name { $($(#[doc = $doc])* pub $field: $type,)* }
 
@@ -172,6 +175,7 @@ macro_rules! params {
     (@role) => { None };
     (@role limit) => { Some($crate::Role::Limit) };
     (@role rate) => { Some($crate::Role::Rate) };
+    (@role off) => { Some($crate::Role::Off) };
     (@range) => { None };
     (@range $low:literal ..= $high:literal) => { Some(($low as f64, $high as f64)) };
 }

@@ -1,6 +1,7 @@
 //! Errors of parameter values: unknown names and values out of range.
 
 use crate::{ParamSpec, Params, Preset};
+use serde::Serialize;
 use serde_json::{Map, Value};
 use std::fmt;
 
@@ -63,19 +64,30 @@ pub fn read<P: Params>(value: &Value) -> Result<P, Refusal> {
         return Err(Problem::new("", format!("{given} is wrong; it must be a table")).into());
     };
     if P::PRESETS.is_empty() {
-        check(&P::specs(), values)?;
+        check_all(&P::specs(), values)?;
         return deserialize(given);
     }
     let laid = on_preset(P::PRESETS, values.clone())?;
-    check(&P::specs(), &laid)?;
+    check_all(&P::specs(), &laid)?;
     deserialize(&Value::Object(laid))
+}
+
+/// Checks values of parameters that were not read with [`read`].
+///
+/// # Errors
+/// If a value is out of range: every such problem.
+pub fn check<P: Params + Serialize>(values: &P) -> Result<(), Refusal> {
+    match serde_json::to_value(values) {
+        Ok(Value::Object(values)) => check_all(&P::specs(), &values),
+        _ => Err(Problem::new("", "no table of parameters").into()),
+    }
 }
 
 fn deserialize<P: Params>(value: &Value) -> Result<P, Refusal> {
     P::deserialize(value).map_err(|e| Problem::new("", e.to_string()).into())
 }
 
-fn check(specs: &[ParamSpec], values: &Map<String, Value>) -> Result<(), Refusal> {
+fn check_all(specs: &[ParamSpec], values: &Map<String, Value>) -> Result<(), Refusal> {
     let known = || specs.iter().map(|spec| spec.name);
     let unknown = values.keys().filter(|name| known().all(|known| known != name.as_str()));
     let unknown = unknown.map(|name| Problem::new(name, format!("unknown{}", there_is(known()))));

@@ -2,9 +2,11 @@
 //! dictionaries.
 
 use crate::plan_types::PlanTypes;
+use params::Params;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
-use serde_json::{Value, json};
+use serde_json::Value;
+use simulation::plan::Options;
 
 /// Every family by name, each with one dictionary per entry.
 pub fn registry(py: Python<'_>) -> PyResult<Py<PyAny>> {
@@ -22,10 +24,7 @@ pub fn registry(py: Python<'_>) -> PyResult<Py<PyAny>> {
     let types = PlanTypes::new();
     out.set_item("applications", loads(py, &applications(&types))?)?;
     out.set_item("distributions", loads(py, &types.kinds("DistributionPlan").into())?)?;
-    out.set_item(
-        "transport",
-        loads(py, &json!([types.table("tcp", "TcpPlan"), types.table("quirks", "QuirksPlan")]))?,
-    )?;
+    out.set_item("transport", transport(py)?)?;
     Ok(out.into_any().unbind())
 }
 
@@ -43,6 +42,16 @@ fn algorithms(py: Python<'_>) -> PyResult<Py<PyAny>> {
         out.append(entry)?;
     }
     Ok(out.into_any().unbind())
+}
+
+/// The options of the transport, as the only entry of their family.
+fn transport(py: Python<'_>) -> PyResult<Bound<'_, PyList>> {
+    let options = entry(py, "tcp", "Options of the transport of a flow", "")?;
+    options.set_item("aliases", PyList::empty(py))?;
+    let params = Options::specs();
+    let params = params.iter().map(|spec| param(py, spec));
+    options.set_item("params", params.collect::<PyResult<Vec<_>>>()?)?;
+    PyList::new(py, [options])
 }
 
 /// Applications with the titles of their declarations, and the fields of their plans.

@@ -15,11 +15,6 @@ impl PlanTypes {
         PlanTypes(Plan::schema()["$defs"].take())
     }
 
-    /// Describes a type that is a table, as an entry with the name `name`.
-    pub fn table(&self, name: &str, type_name: &str) -> Value {
-        self.entry(name, &self.0[type_name])
-    }
-
     /// Describes a type that has kinds, with one entry per kind.
     pub fn kinds(&self, type_name: &str) -> Vec<Value> {
         let kinds = self.0[type_name]["oneOf"].as_array().map(Vec::as_slice).unwrap_or_default();

@@ -147,8 +147,8 @@ fn payload_that_is_never_late_is_in_order_when_it_arrives() {
 fn with_gro_payload_is_in_order_when_its_batch_is_handed_up() {
     let mut plan = single("cubic", 4_000);
     plan["record"]["in_order"] = json!(true);
-    plan["flows"][0]["tcp"]["gro_ns"] = json!(500_000);
-    plan["flows"][0]["tcp"]["receive_buffer_bytes"] = json!(60_000); // nothing is dropped
+    plan["flows"][0]["tcp"]["gro"] = json!(500_000);
+    plan["flows"][0]["tcp"]["receive_buffer"] = json!(60_000); // nothing is dropped
     let results = run(&plan, 1);
     let column = |name: &str| first(&results.flows, name);
     let held = column("in_order_mean_s") - column("owd_mean_s");
@@ -163,7 +163,7 @@ fn a_needless_retransmission_is_marked_lost_and_not_dropped() {
         { "at_ns": 2_000_000_000u64, "delay_ns": 900_000_000 }, { "at_ns": 4_000_000_000u64, "delay_ns": 20_000_000 },
     ]);
     plan["flows"][0]["bytes"] = json!(5_000_000);
-    plan["flows"][0]["tcp"]["receive_buffer_bytes"] = json!(60_000);
+    plan["flows"][0]["tcp"]["receive_buffer"] = json!(60_000);
     let results = run(&plan, 1);
     let column = |name: &str| first(&results.flows, name);
     assert!(column("lost_packets") > 0.0 && column("retransmitted_packets") > 0.0);

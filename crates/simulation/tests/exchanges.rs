@@ -109,8 +109,9 @@ fn an_ack_that_is_due_leaves_before_a_packet_that_arrives_at_that_nanosecond() {
         let links = vec![link("there", None, 20_000_000, None), link("back", None, 20_000_000, None)];
         let mut only = flow("only", "cubic", &[0], &[1]);
         only["application"] = json!([{ "at_ns": 0, "rate_bps": 1_448 * 8 * 25 }]);
-        only["tcp"]["receive_buffer_bytes"] = json!(64_000);
-        only["tcp"]["ack"] = json!({ "kind": "every", "packets": 2, "timeout_ns": timeout_ns });
+        only["tcp"]["receive_buffer"] = json!(64_000);
+        only["tcp"]["ack_every"] = json!(2);
+        only["tcp"]["delayed_ack_timeout"] = json!(timeout_ns);
         let mut plan = plan(4_000, links, vec![only]);
         plan["record"]["packets"] = json!(["there", "back"]);
         let wire = wire(&run(&plan, 1));

@@ -53,9 +53,9 @@ pub fn plans() -> impl Strategy<Value = Value> {
             let mut flow = flow(&format!("flow {n}"), cca, &forward, &[1]);
             flow["start_jitter_ns"] = json!(jitter);
             flow["bytes"] = json!(bytes);
-            flow["tcp"]["ecn"] = json!(jitter % 2 == 0);
+            flow["tcp"]["ecn"] = json!(["on", "off"][jitter as usize % 2]);
             flow["tcp"]["pacing"] = json!(["auto", "always", "fq"][jitter as usize % 3]);
-            flow["tcp"]["gro_ns"] = json!((jitter % 5 == 0).then_some(jitter % 200_000));
+            flow["tcp"]["gro"] = json!((jitter % 5 == 0).then_some(jitter % 200_000));
             all.push(flow);
         }
         if packets % 4 == 0 {

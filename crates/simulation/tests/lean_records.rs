@@ -33,8 +33,8 @@ fn plans() -> impl Strategy<Value = Value> {
         let mut flows = vec![flow("one", one, &[0], &[1]), flow("other", other, &[0], &[1])];
         flows[1]["bytes"] = json!(bytes); // its tail may be lost
         for flow in &mut flows {
-            flow["tcp"]["recovery"]["undo"] = json!(undo);
-            flow["tcp"]["recovery"]["loss_detection"] = json!(if by_duplicates { "dupack" } else { "rack" });
+            flow["tcp"]["undo"] = json!(undo);
+            flow["tcp"]["loss_detection"] = json!(if by_duplicates { "dupack" } else { "rack" });
         }
         let mut plan = plan(DURATION_MS, links, flows);
         plan["record"] =

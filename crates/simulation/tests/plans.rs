@@ -28,8 +28,8 @@ fn mistakes_are_named_with_their_place_and_a_remedy() {
         "flows[0].reverse[1]: there is no link 2; the last one is 1",
     );
     expected(
-        |p| p["flows"][0]["tcp"]["mss_bytes"] = json!(9001),
-        "flows[0].tcp.mss_bytes: 9001 is out of range; it must lie between 1 and 9000",
+        |p| p["flows"][0]["tcp"]["mss"] = json!(9001),
+        "flows[0].tcp.mss: 9001 is out of range; it must lie between 1 and 9000",
     );
     expected(
         |p| p["links"][0]["loss"] = json!({ "kind": "bernoulli", "probability": 1.5 }),
@@ -65,7 +65,7 @@ fn more_mistakes() {
         "nothing limits this flow",
     );
     contains(|p| p["surprise"] = json!(1), "surprise: unknown field `surprise`");
-    contains(|p| p["flows"][0]["tcp"]["mss"] = json!(1), "flows[0].tcp.mss: unknown field");
+    contains(|p| p["flows"][0]["tcp"]["mss_bytes"] = json!(1), "flows[0].tcp.mss_bytes: unknown field");
     contains(
         |p| p["flows"][0]["cca"]["params"]["betta"] = json!(1),
         "flows[0].cca.params.betta: unknown; there is ",
@@ -216,7 +216,8 @@ fn full() -> Value {
         "ports": [{ "name": "m0", "stream": "m0", "queue": { "kind": "codel", "target_ms": 2.5 } }],
     }]);
     plan["flows"][0]["reroutes"] = json!([{ "at_ns": 9, "forward": [0], "reverse": null }]);
-    plan["flows"][0]["tcp"]["ack"] = json!({ "kind": "every", "packets": 2, "timeout_ns": 40 });
+    plan["flows"][0]["tcp"]["ack_every"] = json!(2);
+    plan["flows"][0]["tcp"]["delayed_ack_timeout"] = json!(40);
     plan["flows"][0]["tcp"]["ecn"] = json!("accecn");
     plan["record"]["packets"] = json!(["sender"]);
     let workloads = json!([

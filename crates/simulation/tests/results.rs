@@ -9,7 +9,8 @@ fn ten_packets_to_an_empty_path() {
     // and the ACK of the last one: its 66 bytes take no time on the unlimited reverse route.
     let mut plan = single("reno", 1_000);
     plan["flows"][0]["bytes"] = json!(14_480);
-    plan["flows"][0]["tcp"]["ack"] = json!({ "kind": "every", "packets": 1, "timeout_ns": 40_000_000 });
+    plan["flows"][0]["tcp"]["ack_every"] = json!(1);
+    plan["flows"][0]["tcp"]["delayed_ack_timeout"] = json!(40_000_000);
     let results = run(&plan, 1);
     let syn_ns = 74.0 * 800.0 + 40e6;
     let ack_ns = 66.0 * 800.0;
@@ -200,7 +201,8 @@ fn a_capture_has_the_handshake_and_every_byte_at_its_time() {
     // Ten packets and a short one to an empty path, as in the first test.
     let mut plan = single("reno", 1_000);
     plan["flows"][0]["bytes"] = json!(14_580);
-    plan["flows"][0]["tcp"]["ack"] = json!({ "kind": "every", "packets": 1, "timeout_ns": 40_000_000 });
+    plan["flows"][0]["tcp"]["ack_every"] = json!(1);
+    plan["flows"][0]["tcp"]["delayed_ack_timeout"] = json!(40_000_000);
     plan["record"]["packets"] = json!(["sender", "there"]);
     let packets = run(&plan, 1).packets;
     let (kinds, points) = (labels(&packets, "kind"), labels(&packets, "point"));
@@ -321,7 +323,7 @@ fn writing(rate_bps: u64, drops: bool, send_buffer_bytes: Option<u64>) -> serde_
     plan["flows"][0]["workload"] = json!({
         "kind": "writes", "rate_bps": rate_bps, "write_bytes": 1_000, "periods": null, "drops": drops,
     });
-    plan["flows"][0]["tcp"]["send_buffer_bytes"] = json!(send_buffer_bytes);
+    plan["flows"][0]["tcp"]["send_buffer"] = json!(send_buffer_bytes);
     plan
 }
 

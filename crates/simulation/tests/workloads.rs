@@ -136,7 +136,8 @@ fn another_flow_does_not_shift_the_arrivals_of_the_first() {
 #[test]
 fn a_request_and_its_answer_take_two_round_trips_at_first_and_one_later() {
     let mut plan = working(1_000, &[request_response(100, constant(1_000), 100)]);
-    plan["flows"][0]["tcp"]["ack"] = json!({ "kind": "every", "packets": 1, "timeout_ns": 40_000_000 });
+    plan["flows"][0]["tcp"]["ack_every"] = json!(1);
+    plan["flows"][0]["tcp"]["delayed_ack_timeout"] = json!(40_000_000);
     let times = run(&plan, 1).transfers.numbers("fct_s");
     // The forward link has 20 Mbit/s and the reverse link is unlimited: only packets of 66, 74 or 1066 bytes on the
     // forward link take time.

@@ -4,6 +4,7 @@ mod endpoint;
 mod feedback;
 mod gro;
 mod numbered;
+mod options;
 mod ranges;
 mod receiver;
 mod segment;
@@ -11,6 +12,7 @@ mod sender;
 
 pub use endpoint::Endpoint;
 pub use feedback::Feedback;
+pub use options::{EcnOption, Options};
 pub use ranges::RangeSet;
 pub use receiver::{
     AckPolicy, InOrder, LARGEST_BUFFER, ReceiveBuffer, ReceiveMemory, Receiver, ReceiverConfig,

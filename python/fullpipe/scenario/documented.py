@@ -43,7 +43,7 @@ def default_of(field: FieldInfo) -> Any:
 
 def _described(field: FieldInfo, text: str | None) -> FieldInfo:
     found = copy(field)
-    found.description = text
+    found.description = text or field.description
     return found
 
 

@@ -76,12 +76,6 @@ def test_a_model_writes_the_keys_that_the_registry_has(name: str) -> None:
     assert set(table) == {"kind", *kinds[table["kind"]].params}
 
 
-def test_the_transport_of_a_flow_has_the_keys_that_the_registry_has() -> None:
-    tcp = PLANS["workload web"]["flows"][0]["tcp"]
-    options = family("transport")
-    assert (set(tcp), set(tcp["quirks"])) == (set(options["tcp"].params), set(options["quirks"].params))
-
-
 @pytest.mark.parametrize(
     ("model", "key", "case", "way"),
     [

@@ -37,7 +37,7 @@ def test_without_a_profile_no_buffer_is_in_the_way() -> None:
     assert transport({}) == Tcp()
     plans = [plan(scenario(tcp))["flows"] for tcp in ({}, {"host": "linux"})]
     assert plans[0] == plans[1]
-    assert plans[0][0]["tcp"]["send_memory"] is None
+    assert plans[0][0]["tcp"] == {}
 
 
 def test_a_key_beside_the_profile_takes_its_place() -> None:

@@ -186,11 +186,6 @@ fn plan() -> Plan {
         "flows": [{
             "name": "only", "stream": "only", "cca": { "kind": "bench:recorded", "params": {} },
             "start_ns": 0, "start_jitter_ns": 0, "stop_ns": null, "bytes": null, "forward": [0], "reverse": [1],
-            "tcp": {
-                "mss_bytes": 1448, "overhead_bytes": 66, "timestamps": true, "ack": { "kind": "linux" }, "sack_compression": true,
-                "initial_window": 10, "send_buffer_bytes": null, "receive_buffer_bytes": null,
-                "pacing": "auto", "max_burst_bytes": 65_536, "ecn": false,
-            },
         }],
         "record": { "interval_ns": null, "variables": false },
     });

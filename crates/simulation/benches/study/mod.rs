@@ -40,13 +40,7 @@ pub fn plan(cca: &str, flows: u32, seconds: u64, queue_packets: u64, interval_ns
                 "name": format!("flow {n}"), "stream": format!("flow {n}"), "cca": { "kind": cca, "params": {} },
                 "start_ns": 0, "start_jitter_ns": 100_000_000, "stop_ns": null, "bytes": null,
                 "forward": forward, "reverse": reverse,
-                "tcp": {
-                    "mss_bytes": 1420, "overhead_bytes": 66, "timestamps": true,
-                    "ack": { "kind": "every", "packets": 1, "timeout_ns": 200_000_000 },
-                    "sack_compression": false, "initial_window": 10,
-                    "send_buffer_bytes": null, "receive_buffer_bytes": null,
-                    "pacing": "auto", "max_burst_bytes": 65_536, "ecn": false,
-                },
+                "tcp": { "mss": 1420, "ack_every": 1, "sack_compression": false },
             })
         })
         .collect();

@@ -13,11 +13,11 @@ use units::Time;
 /// If the flow is one of datagrams, or its application is external.
 pub(crate) fn build(plan: &FlowPlan, start: Time, seed: u64) -> Box<dyn Application> {
     let stream = &plan.stream;
-    let flow = FlowStart { at: start, seed, stream, send_buffer_bytes: plan.tcp.send_buffer_bytes };
+    let flow = FlowStart { at: start, seed, stream, send_buffer_bytes: plan.tcp.send_buffer };
     match plan.workload.as_ref() {
         None if plan.relayed.is_some() => Box::new(Relay::default()),
         None if plan.application.is_empty() => Box::new(Bulk::new(start, plan.bytes)),
-        None => Box::new(Paced::new(start, &plan.application, plan.tcp.mss_bytes)),
+        None => Box::new(Paced::new(start, &plan.application, plan.tcp.mss)),
         Some(workload) => workload.build(&flow),
     }
 }

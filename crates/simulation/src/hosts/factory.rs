@@ -54,7 +54,7 @@ impl ConnectionFactory {
         controllers: &Controllers,
     ) -> Result<ConnectionFactory, PlanError> {
         let of_flow = &plan.flows[flow];
-        let small_queues = of_flow.tcp.small_queues;
+        let small_queues = of_flow.tcp.small_queues.unwrap_or(true);
         let interfaces = [Direction::Forward, Direction::Backward]
             .map(|direction| plan.interface(of_flow, direction).filter(|_| small_queues));
         let merges = of_flow.forward.last().is_some_and(|&hop| plan.is_station_queue(hop));

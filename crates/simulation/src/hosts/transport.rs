@@ -1,14 +1,14 @@
 //! Builds the endpoints of connections and their packets from the plan of a flow.
 
 use crate::payload::{Packet, Payload};
-use crate::plan::{AckPlan, EcnFeedback, EcnPlan, FlowPlan, Interface, MemoryPlan, PacingPlan, TcpPlan};
+use crate::plan::{FlowPlan, Interface};
 use congestion::EcnMode;
 use network::{Ecn, StreamId};
 use tcp::{
-    ACCECN_OPTION_BYTES, AckPolicy, Feedback, Nic, Pacing, ReceiveBuffer, ReceiverConfig, Segment,
-    SendBuffer, SendMemory, SenderConfig, SenderStats,
+    ACCECN_OPTION_BYTES, AckPolicy, EcnOption, Feedback, Nic, Options, Pacing, ReceiverConfig, Segment,
+    SenderConfig, SenderStats,
 };
-use units::{Bytes, Duration};
+use units::Duration;
 
 /// Configuration of the endpoints of a connection.
 #[derive(Clone, Debug)]
@@ -35,19 +35,19 @@ impl Transport {
         mode: EcnMode,
     ) -> Transport {
         let feedback = agree(plan.tcp.ecn, mode);
-        let bears_counters = feedback == Feedback::Accurate && plan.tcp.accecn_option;
+        let bears_counters = feedback == Feedback::Accurate && plan.tcp.accecn_option.unwrap_or(true);
         let accecn = if bears_counters { ACCECN_OPTION_BYTES } else { 0 };
         let headers = Headers {
-            overhead: plan.tcp.overhead_bytes as u16,
+            overhead: plan.tcp.overhead_bytes() as u16,
             accecn,
             timestamps: plan.tcp.timestamps,
             dscp: plan.dscp,
             ecn: EcnBits::new(feedback, mode),
         };
         Transport {
-            sender: sender_config(plan, interfaces[0], feedback, accecn),
-            requester: sender_config(plan, interfaces[1], feedback, accecn),
-            receiver: receiver_config(plan, merges, feedback, accecn),
+            sender: sender_config(&plan.tcp, interfaces[0], feedback, accecn),
+            requester: sender_config(&plan.tcp, interfaces[1], feedback, accecn),
+            receiver: receiver_config(&plan.tcp, merges, feedback, accecn),
             headers,
             measures_in_order: false,
         }
@@ -95,10 +95,10 @@ impl Headers {
 }
 
 /// ECN feedback that the two ends negotiate.
-fn agree(plan: EcnPlan, mode: EcnMode) -> Feedback {
-    match (plan, mode) {
-        (EcnPlan::Negotiated(false), _) => Feedback::Off,
-        (EcnPlan::Feedback(EcnFeedback::Accecn), _) | (_, EcnMode::L4s) => Feedback::Accurate,
+fn agree(option: EcnOption, mode: EcnMode) -> Feedback {
+    match (option, mode) {
+        (EcnOption::Off, _) => Feedback::Off,
+        (EcnOption::Accecn, _) | (_, EcnMode::L4s) => Feedback::Accurate,
         (_, EcnMode::EveryMark) => Feedback::EveryMark,
         (_, EcnMode::Classic) => Feedback::Classic,
     }
@@ -132,81 +132,34 @@ impl EcnBits {
     }
 }
 
-/// Payload of a full segment: options reduce it (Linux `tcp_current_mss`).
-fn payload_bytes(plan: &FlowPlan, accecn: u16) -> u32 {
-    plan.tcp.mss_bytes.saturating_sub(accecn.into()).max(1)
-}
-
 /// Configuration of a sender. An interface with `sch_fq` paces all TCP packets that pass it (Linux `fq_classify` sets
 /// `SK_PACING_FQ`).
 fn sender_config(
-    plan: &FlowPlan,
+    options: &Options,
     interface: Option<Interface>,
     feedback: Feedback,
     accecn: u16,
 ) -> SenderConfig {
-    let paces = interface.is_some_and(|interface| interface.paces);
-    let pacing_shift = interface.map(|interface| interface.pacing_shift).or(plan.tcp.pacing_shift);
+    let usual = options.sender(accecn.into(), feedback);
+    let header_bytes = options.overhead_bytes() + u32::from(accecn);
     SenderConfig {
-        mss: payload_bytes(plan, accecn),
-        option_bytes: accecn.into(),
-        initial_window: plan.tcp.initial_window,
         data: Some(0), // nothing before the application writes
-        send_buffer: send_buffer(&plan.tcp),
-        pacing: match plan.tcp.pacing {
-            _ if paces => Pacing::Fq,
-            PacingPlan::Auto => Pacing::Auto,
-            PacingPlan::Always => Pacing::Always,
-            PacingPlan::Fq => Pacing::Fq,
-        },
-        nic: interface.map(|_| Nic { header_bytes: plan.tcp.overhead_bytes + u32::from(accecn) }),
-        max_burst_bytes: plan.tcp.max_burst_bytes,
-        pacing_shift: pacing_shift.unwrap_or(congestion::PACING_SHIFT),
-        min_burst: plan.tcp.min_burst_packets.unwrap_or(1),
-        ecn: feedback,
-        loss_detection: plan.tcp.recovery.loss_detection.into(),
-        min_rto: Duration::from_nanos(plan.tcp.recovery.min_rto_ns),
-        tail_loss_probe: plan.tcp.recovery.tail_loss_probe,
-        undo: plan.tcp.recovery.undo,
-        quirks: plan.tcp.quirks.into(),
-        lean_records: false, // unless there are many flows
+        pacing: if interface.is_some_and(|interface| interface.paces) { Pacing::Fq } else { usual.pacing },
+        nic: interface.map(|_| Nic { header_bytes }),
+        pacing_shift: interface.map_or(usual.pacing_shift, |interface| interface.pacing_shift),
+        ..usual
     }
 }
 
-/// Send buffer of a plan. A size in payload overrides memory, as `SO_SNDBUF` turns off the kernel's auto-tuning.
-fn send_buffer(plan: &TcpPlan) -> SendBuffer {
-    let payload = plan.send_buffer_bytes.map(|bytes| SendBuffer::Payload(Bytes::new(bytes)));
-    let segments_later = plan.max_burst_bytes >= 2 * plan.mss_bytes;
-    let otherwise =
-        || if segments_later { SendBuffer::Memory(SendMemory::default()) } else { SendBuffer::Unlimited };
-    payload.or_else(|| plan.send_memory.map(MemoryPlan::to_send)).unwrap_or_else(otherwise)
-}
-
-fn receive_buffer(plan: &TcpPlan) -> ReceiveBuffer {
-    let payload = plan.receive_buffer_bytes.map(|bytes| ReceiveBuffer::Payload(Bytes::new(bytes)));
-    payload.or_else(|| plan.receive_memory.map(MemoryPlan::to_receive)).unwrap_or_default()
-}
-
-fn receiver_config(plan: &FlowPlan, merges: bool, feedback: Feedback, accecn: u16) -> ReceiverConfig {
-    let ack = match plan.tcp.ack {
-        AckPlan::Linux {} => AckPolicy::Linux,
-        AckPlan::Every { packets, timeout_ns } => {
-            AckPolicy::Every { packets, timeout: Duration::from_nanos(timeout_ns) }
-        }
-    };
-    // A GRO time of 1 ns merges exactly the packets that arrive at the same time.
-    let gro_ns = plan.tcp.gro_ns.or((merges && ack == AckPolicy::Linux).then_some(1));
-    let gro = gro_ns.filter(|&nanos| nanos > 0).map(Duration::from_nanos);
-    ReceiverConfig {
-        mss: payload_bytes(plan, accecn),
-        option_bytes: accecn.into(),
-        ack,
-        ecn: feedback,
-        gro,
-        sack_compression: plan.tcp.sack_compression,
-        timestamps: plan.tcp.timestamps,
-        buffer: receive_buffer(&plan.tcp),
+/// Configuration of a receiver. If `merges`, its host merges packets that arrive at the same time, unless options set
+/// ACKs or GRO.
+fn receiver_config(options: &Options, merges: bool, feedback: Feedback, accecn: u16) -> ReceiverConfig {
+    let usual = options.receiver(accecn.into(), feedback);
+    if merges && options.gro.is_none() && usual.ack == AckPolicy::Linux {
+        // A GRO time of 1 ns merges exactly the packets that arrive at the same time.
+        return ReceiverConfig { gro: Some(Duration::from_nanos(1)), ..usual };
     }
+    usual
 }
 
 #[cfg(test)]
@@ -243,7 +196,7 @@ mod tests {
     }
 
     /// ECN codepoints of new data, of a retransmission, of a pure ACK and of the handshake's ACK.
-    fn bits(ecn: EcnPlan, mode: EcnMode) -> [Ecn; 4] {
+    fn bits(ecn: EcnOption, mode: EcnMode) -> [Ecn; 4] {
         let feedback = agree(ecn, mode);
         [data(false), data(true), ack(), Segment::HandshakeAck { stamp: 0, echo: 0, window: 0 }]
             .map(|segment| EcnBits::new(feedback, mode).bits(&segment))
@@ -251,26 +204,26 @@ mod tests {
 
     #[test]
     fn classic_ecn_exempts_retransmissions_and_acks() {
-        let on = EcnPlan::Negotiated(true);
+        let on = EcnOption::On;
         assert_eq!(bits(on, EcnMode::Classic), [Ecn::Ect0, Ecn::NotEct, Ecn::NotEct, Ecn::NotEct]);
     }
 
     #[test]
     fn dctcp_and_prague_exempt_nothing_and_prague_asks_for_low_latency() {
-        let on = EcnPlan::Negotiated(true);
+        let on = EcnOption::On;
         assert_eq!(bits(on, EcnMode::EveryMark), [Ecn::Ect0; 4]);
         assert_eq!(bits(on, EcnMode::L4s), [Ecn::Ect1; 4]);
     }
 
     #[test]
     fn accurate_feedback_can_be_had_by_any_algorithm() {
-        let accurate = EcnPlan::Feedback(EcnFeedback::Accecn);
+        let accurate = EcnOption::Accecn;
         assert_eq!(agree(accurate, EcnMode::Classic), Feedback::Accurate);
         assert_eq!(bits(accurate, EcnMode::Classic), [Ecn::Ect0; 4]);
     }
 
     #[test]
     fn without_ecn_nothing_may_be_marked() {
-        assert_eq!(bits(EcnPlan::Negotiated(false), EcnMode::L4s), [Ecn::NotEct; 4]);
+        assert_eq!(bits(EcnOption::Off, EcnMode::L4s), [Ecn::NotEct; 4]);
     }
 }

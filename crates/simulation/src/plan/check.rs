@@ -2,7 +2,7 @@
 
 use super::error::together;
 use super::range::{Check, LONGEST_NS, MAX_ROWS, MOST_BYTES, MOST_HOSTS, in_order, refuse, within};
-use super::{AckPlan, CcaPlan, FlowPlan, HopPlan, Plan, PlanError, TcpPlan, WorkloadPlan};
+use super::{CcaPlan, FlowPlan, HopPlan, Plan, PlanError, WorkloadPlan, transport};
 use crate::actors::Actors;
 use crate::controllers::Controllers;
 use crate::schedule::Schedule;
@@ -40,11 +40,21 @@ impl Plan {
         let links = links.map(|(n, link)| link.check(&format!("links[{n}]"), self.duration_ns));
         let media = self.media.iter().enumerate().map(|(n, medium)| medium.check(&format!("media[{n}]")));
         together(links.chain(media).chain([self.check_record()]))?;
-        together(self.flows.iter().enumerate().map(|(n, flow)| flow.check(&format!("flows[{n}]"), self)))?;
+        let flows = self.flows.iter().enumerate();
+        let flows = flows.map(|(n, flow)| flow.check(&format!("flows[{n}]"), self));
+        together(self.transport_checks().chain(flows))?;
         self.check_relayed()?;
         self.check_route_controllers()?;
         self.check_hand_overs()?;
         self.check_nics()
+    }
+
+    /// Checks the transport of every flow, and that of equal neighbours once.
+    fn transport_checks(&self) -> impl Iterator<Item = Check> {
+        let before = iter::once(None).chain(self.flows.iter().map(|flow| Some(&flow.tcp)));
+        let flows = self.flows.iter().enumerate().zip(before);
+        let other = flows.filter(|((_, flow), before)| Some(&flow.tcp) != *before);
+        other.map(|((n, flow), _)| transport::check(&flow.tcp, &format!("flows[{n}].tcp")))
     }
 
     /// Refuses names and streams that are not unique: among links and ports, among media, and among flows.
@@ -164,7 +174,6 @@ impl FlowPlan {
         if self.cca.is_some() {
             self.check_bounds(&format!("{path}.forward"), plan)?;
         }
-        self.tcp.check(&format!("{path}.tcp"))?;
         self.check_cca(path)
     }
 
@@ -190,7 +199,7 @@ impl FlowPlan {
         let later = self.reroutes.iter().filter_map(|reroute| reroute.forward.as_ref());
         let mut routes = iter::once(&self.forward).chain(later);
         let limited = routes.all(|route| route.iter().filter_map(hop).any(HopPlan::is_limited));
-        let buffered = self.tcp.send_buffer_bytes.or(self.tcp.receive_buffer_bytes).or(self.bytes);
+        let buffered = self.tcp.send_buffer.or(self.tcp.receive_buffer).or(self.bytes);
         let bounded = buffered.is_some()
             || self.relayed.is_some()
             || self.workload.as_ref().is_some_and(WorkloadPlan::is_many);
@@ -235,33 +244,6 @@ impl FlowPlan {
                 PlanError::of_all(&format!("{path}.cca.params"), problems.0)
             }
         })
-    }
-}
-
-impl TcpPlan {
-    fn check(&self, path: &str) -> Check {
-        let field = |name: &str| format!("{path}.{name}");
-        let mss = u64::from(self.mss_bytes);
-        let (packets, timeout_ns) = match self.ack {
-            AckPlan::Linux {} => (1, 1),
-            AckPlan::Every { packets, timeout_ns } => (packets, timeout_ns),
-        };
-        together([
-            within(field("mss_bytes"), self.mss_bytes, 1..=9_000),
-            within(field("overhead_bytes"), self.overhead_bytes, 1..=1_000),
-            within(field("initial_window"), self.initial_window, 1..=100_000),
-            within(field("max_burst_bytes"), self.max_burst_bytes, 0..=16_777_216),
-            within(field("min_burst_packets"), self.min_burst_packets.unwrap_or(1), 1..=1_000),
-            within(field("gro_ns"), self.gro_ns.unwrap_or(0), 0..=1_000_000_000),
-            within(field("pacing_shift"), self.pacing_shift.unwrap_or(0), 0..=31),
-            within(field("ack.packets"), packets, 1..=10_000),
-            within(field("ack.timeout_ns"), timeout_ns, 1..=LONGEST_NS),
-            within(field("send_buffer_bytes"), self.send_buffer_bytes.unwrap_or(mss), mss..=MOST_BYTES),
-            within(field("receive_buffer_bytes"), self.receive_buffer_bytes.unwrap_or(mss), mss..=MOST_BYTES),
-            self.recovery.check(&field("recovery")),
-            self.send_memory.map_or(Ok(()), |memory| memory.check(&field("send_memory"), mss)),
-            self.receive_memory.map_or(Ok(()), |memory| memory.check(&field("receive_memory"), mss)),
-        ])
     }
 }
 

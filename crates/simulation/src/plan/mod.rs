@@ -7,13 +7,10 @@ mod hand_over;
 mod link;
 mod markov;
 mod medium;
-mod memory;
 mod nic;
 mod opportunities;
 mod periods;
-mod quirks;
 pub(crate) mod range;
-mod recovery;
 mod relayed;
 mod route_control;
 mod transport;
@@ -27,20 +24,14 @@ pub use hand_over::HandOverPlan;
 pub use markov::MarkovPlan;
 pub(crate) use medium::HopPlan;
 pub use medium::{MediumPlan, PortPlan};
-pub use memory::MemoryPlan;
 pub(crate) use nic::Interface;
 pub use opportunities::OpportunitiesPlan;
 pub use periods::PeriodsPlan;
-pub use quirks::{
-    FullSendBufferPlan, IdleApplicationPlan, InvalidSamplesPlan, LostInFlightPlan, ProportionPlan,
-    QuirksPlan, RateSamplePlan, RescuePlan,
-};
 pub use range::MAX_ROWS;
-pub use recovery::{LossDetectionPlan, RecoveryPlan};
 pub use relayed::RelayedPlan;
 pub(crate) use relayed::Relays;
 pub use route_control::{PolicyPlan, RouteControllerPlan, SteeredPlan, WayPlan};
-pub use transport::{AckPlan, EcnFeedback, EcnPlan, PacingPlan, TcpPlan};
+pub use tcp::{EcnOption, Options};
 
 use crate::routes::HopId;
 use schemars::JsonSchema;
@@ -192,8 +183,10 @@ pub struct FlowPlan {
     /// Source of the data that this flow relays; `None`: the flow has data of its own.
     #[serde(default)]
     pub relayed: Option<RelayedPlan>,
-    /// Transport; ignored for datagrams.
-    pub tcp: TcpPlan,
+    /// Transport; of no consequence for datagrams.
+    #[serde(default)]
+    #[schemars(schema_with = "transport::schema")]
+    pub tcp: Options,
 }
 
 impl FlowPlan {

@@ -92,7 +92,7 @@ impl Plan {
                     relayed.from
                 );
             }
-            let least = u64::from(first.tcp.mss_bytes.max(flow.tcp.mss_bytes));
+            let least = u64::from(first.tcp.mss.max(flow.tcp.mss));
             within(field("buffer_bytes"), relayed.buffer_bytes, least..=MOST_BYTES)?;
         }
         Ok(())

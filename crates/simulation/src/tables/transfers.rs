@@ -90,8 +90,8 @@ impl Ideal {
         Ideal {
             rtt_s: (forward.delay_ns + reverse.delay_ns) as f64 / 1e9,
             byte_s: 8.0 / forward.rate_bps,
-            mss: flow.tcp.mss_bytes.into(),
-            overhead: flow.tcp.overhead_bytes.into(),
+            mss: flow.tcp.mss.into(),
+            overhead: flow.tcp.overhead_bytes().into(),
         }
     }
 

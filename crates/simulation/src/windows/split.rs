@@ -327,7 +327,7 @@ fn permits(plan: &Plan) -> bool {
     let flows = plan.flows.iter().all(|flow| {
         let headers = match &flow.workload {
             Some(WorkloadPlan::Datagrams(datagrams)) => datagrams.overhead_bytes,
-            _ => flow.tcp.overhead_bytes,
+            _ => flow.tcp.overhead_bytes(),
         };
         let external =
             is_external(flow.algorithm()) || matches!(flow.workload, Some(WorkloadPlan::External { .. }));

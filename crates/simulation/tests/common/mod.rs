@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value, json};
 use simulation::plan::{
-    CcaPlan, DatagramPlan, EntryPlan, FlowPlan, LinkPlan, ProtocolPlan, TcpPlan, WorkloadPlan,
+    CcaPlan, DatagramPlan, EntryPlan, FlowPlan, LinkPlan, Options, ProtocolPlan, WorkloadPlan,
 };
 use simulation::{Execution, External, Plan, Results, Simulation};
 
@@ -46,7 +46,7 @@ pub fn flow(name: &str, cca: &str, forward: &[u32], reverse: &[u32]) -> Value {
         dscp: 0,
         hosts: None,
         relayed: None,
-        tcp: TcpPlan::linux(),
+        tcp: Options::default(),
     })
 }
 

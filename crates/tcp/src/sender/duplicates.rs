@@ -7,10 +7,12 @@
 use super::Sender;
 use super::rack::DUP_THRESHOLD;
 use super::scoreboard::EVER_RETRANSMITTED;
+use serde::{Deserialize, Serialize};
 use units::Time;
 
 /// Method of loss detection.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
+#[serde(rename_all = "lowercase")]
 pub enum LossDetection {
     /// Times of sending, with a reordering timer (RFC 8985).
     #[default]

@@ -21,6 +21,7 @@
 use super::Sender;
 use super::scoreboard::BURST_HEAD;
 use crate::Segment;
+use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
 use units::{Rate, Time};
 
@@ -32,7 +33,8 @@ pub(super) const NEW_DATA: u32 = 0;
 pub(super) const RETRANSMISSIONS: u32 = 1;
 
 /// The layer that paces.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Pacing {
     /// The transport, if the algorithm needs pacing; otherwise bursts are not paced.
     #[default]

@@ -7,21 +7,25 @@ use super::Sender;
 use super::limits::Limit;
 use super::scoreboard::{APP_LIMITED, BURST_HEAD, LOST, RETRANSMITTED, Record, SACKED};
 use congestion::{CaState, RateSample};
+use serde::{Deserialize, Serialize};
 use units::{Duration, Time};
 
 /// Start of the interval of a delivery-rate sample.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
+#[serde(rename_all = "snake_case")]
 pub enum RateSampling {
     /// The transmission of the sampled packet, or the last delivery known at that time (Linux).
     #[default]
     Linux,
     /// The start of the preceding sample, or of the simulation if that sample was invalid. A sample continues until the
     /// ACK of a packet that was sent after further deliveries (ns-3 3.40).
+    #[serde(rename = "ns3_3.40")]
     Ns3_40,
 }
 
 /// Treatment of a sample whose interval is shorter than the smallest RTT.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
+#[serde(rename_all = "snake_case")]
 pub enum InvalidSamples {
     /// It is no bandwidth sample (Linux).
     #[default]
@@ -32,7 +36,8 @@ pub enum InvalidSamples {
 
 /// Packets that recovery retransmits when none is marked lost and there is no new data: rule 3 of `NextSeg` in
 /// RFC 6675.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Rescue {
     /// None (Linux).
     #[default]
@@ -44,7 +49,8 @@ pub enum Rescue {
 }
 
 /// Classifies a sender whose whole send buffer is in flight, below its window.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
+#[serde(rename_all = "snake_case")]
 pub enum FullSendBuffer {
     /// Limited by the application: its samples are marked app-limited (Linux).
     #[default]
@@ -54,7 +60,8 @@ pub enum FullSendBuffer {
 }
 
 /// Classifies a sender that has sent all that its application has written, below its window.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
+#[serde(rename_all = "snake_case")]
 pub enum IdleApplication {
     /// Limited by the application: Linux checks before it takes the next write.
     #[default]
@@ -64,7 +71,8 @@ pub enum IdleApplication {
 }
 
 /// Arithmetic of proportional rate reduction (PRR).
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Proportion {
     /// Delivered data, as in RFC 9937 section 6.
     #[default]
@@ -75,7 +83,8 @@ pub enum Proportion {
 }
 
 /// Packets in flight when a lost packet was sent, as reported to algorithms that use it.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
+#[serde(rename_all = "snake_case")]
 pub enum LostInFlight {
     /// The count at transmission.
     #[default]

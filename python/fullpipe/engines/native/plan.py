@@ -9,13 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 from fullpipe.scenario.model.link.impairments import given
 from fullpipe.scenario.model.link.queues import Discipline, DropTail
-from fullpipe.scenario.model.tcp import (
-    LARGEST_MEMORY_BYTES,
-    PACKET_MEMORY_BYTES,
-    RECEIVE_MEMORY_BYTES,
-    SEND_MEMORY_BYTES,
-    Tcp,
-)
+from fullpipe.scenario.model.registered import in_plan
+from fullpipe.scenario.model.tcp import TRANSPORT, Tcp
 from fullpipe.scenario.network import resolve
 from fullpipe.scenario.quantities import to_nanoseconds
 
@@ -28,13 +23,12 @@ if TYPE_CHECKING:
     from fullpipe.scenario.network import HandOver, Hop, Reroute, Way
 
 Plan = dict[str, Any]
-_MIN_RTO_S = 0.2
 _NEVER_FULL = DropTail.model_construct()
 
 
 def plan(scenario: Scenario) -> Plan:
-    """The plan of a scenario without a sweep, every value written. Pure: the same scenario gives the same
-    plan."""
+    """The plan of a scenario without a sweep, with every value except defaults of transports. Pure: the same
+    scenario gives the same plan."""
     network = resolve(scenario)
     flows = zip(flows_of(network), network.flows, strict=True)
     return {
@@ -217,61 +211,6 @@ def _way(way: Reroute | Way) -> Plan:
     }
 
 
-def _memory(tcp: Tcp, first: int | None, most: int | None, otherwise: int) -> Plan | None:
-    """Memory of a socket; without, it is never in the way."""
-    if first is None and most is None:
-        return None
-    most = most or LARGEST_MEMORY_BYTES
-    return {
-        "first_bytes": first or min(otherwise, most),
-        "most_bytes": most,
-        "per_packet_bytes": (
-            PACKET_MEMORY_BYTES if tcp.packet_memory_bytes is None else tcp.packet_memory_bytes
-        ),
-    }
-
-
 def tcp_of(tcp: Tcp) -> Plan:
-    """The transport of a flow of a plan."""
-    every = {
-        "kind": "every",
-        "packets": tcp.ack_every,
-        "timeout_ns": to_nanoseconds(tcp.delayed_ack_timeout_s),
-    }
-    return {
-        "mss_bytes": tcp.mss_bytes,
-        "overhead_bytes": tcp.overhead_bytes,
-        "timestamps": tcp.timestamps,
-        "ack": {"kind": "linux"} if tcp.ack_every is None else every,
-        "sack_compression": tcp.sack_compression,
-        "initial_window": tcp.initial_window,
-        "send_buffer_bytes": tcp.send_buffer_bytes,
-        "receive_buffer_bytes": tcp.receive_buffer_bytes,
-        "send_memory": _memory(tcp, tcp.send_memory_bytes, tcp.send_memory_most_bytes, SEND_MEMORY_BYTES),
-        "receive_memory": _memory(
-            tcp, tcp.receive_memory_bytes, tcp.receive_memory_most_bytes, RECEIVE_MEMORY_BYTES
-        ),
-        "pacing": tcp.pacing,
-        "max_burst_bytes": tcp.max_burst_bytes,
-        "min_burst_packets": tcp.min_burst,
-        "gro_ns": None if tcp.gro_s is None else to_nanoseconds(tcp.gro_s),
-        "small_queues": tcp.small_queues is not False,
-        "pacing_shift": tcp.pacing_shift,
-        "ecn": tcp.ecn,
-        "recovery": {
-            "loss_detection": tcp.loss_detection or "rack",
-            "min_rto_ns": to_nanoseconds(_MIN_RTO_S if tcp.min_rto_s is None else tcp.min_rto_s),
-            "tail_loss_probe": tcp.tail_loss_probe is not False,
-            "undo": tcp.undo is not False,
-        },
-        "accecn_option": tcp.accecn_option is not False,
-        "quirks": {
-            "rate_sample": tcp.rate_sample or "linux",
-            "invalid_rate_samples": tcp.invalid_rate_samples or "discarded",
-            "rescue_retransmit": tcp.rescue_retransmit or "none",
-            "full_send_buffer": tcp.full_send_buffer or "app_limited",
-            "idle_application": tcp.idle_application or "app_limited",
-            "prr": tcp.prr or "rfc9937",
-            "lost_in_flight": tcp.lost_in_flight or "counted",
-        },
-    }
+    """The options of a transport that differ from those that the simulator assumes."""
+    return dict(in_plan(tcp, TRANSPORT))

@@ -37,32 +37,6 @@ ASSUMED: Mapping[str, Mapping[str, Any]] = {
         "dscp": 0,
         "hosts": None,
     },
-    "TcpPlan": {
-        "send_buffer_bytes": None,
-        "receive_buffer_bytes": None,
-        "send_memory": None,
-        "receive_memory": None,
-        "min_burst_packets": None,
-        "gro_ns": None,
-        "small_queues": True,
-        "pacing_shift": None,
-        "recovery": {
-            "loss_detection": "rack",
-            "min_rto_ns": 200_000_000,
-            "tail_loss_probe": True,
-            "undo": True,
-        },
-        "accecn_option": True,
-        "quirks": {
-            "rate_sample": "linux",
-            "invalid_rate_samples": "discarded",
-            "rescue_retransmit": "none",
-            "full_send_buffer": "app_limited",
-            "idle_application": "app_limited",
-            "prr": "rfc9937",
-            "lost_in_flight": "counted",
-        },
-    },
 }
 """Values that the simulator assumes, by the name of the type in its schema: `_native.plan_schema()` has the
 same."""
@@ -101,7 +75,7 @@ def _flow_texts(network: Network) -> Iterator[str]:
     for flow, routed in zip(flows_of(network), network.flows, strict=True):
         transport = transports.get(id(routed.tcp))
         if transport is None:
-            transport = transports[id(routed.tcp)] = _encoded(_said(tcp_of(routed.tcp), "TcpPlan"))
+            transport = transports[id(routed.tcp)] = _encoded(tcp_of(routed.tcp))
         yield f'{_encoded(_said(flow, "FlowPlan")).removesuffix("}")},"tcp":{transport}}}'
 
 

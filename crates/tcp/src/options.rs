@@ -1,0 +1,267 @@
+//! Options of the transport, each declared once: name, type, unit, range, default and documentation.
+//!
+//! Scenario files, their checks, the plan of a simulation and the reference all read this declaration. An option that is
+//! left out (`None`) is as the stack of the engine has it, which here is Linux's.
+
+use crate::sender::{
+    FullSendBuffer, IdleApplication, InvalidSamples, LossDetection, LostInFlight, Pacing, Proportion, Quirks,
+    RateSampling, Rescue, SendBuffer, SendMemory, SenderConfig,
+};
+use crate::{AckPolicy, Feedback, LARGEST_BUFFER, ReceiveBuffer, ReceiveMemory, ReceiverConfig};
+use params::{Problem, params};
+use serde::{Deserialize, Serialize};
+use units::{Bytes, Duration};
+
+/// Explicit congestion notification.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum EcnOption {
+    /// Not negotiated.
+    #[default]
+    Off,
+    /// With the feedback that the algorithm needs, which is RFC 3168's for most.
+    On,
+    /// AccECN (RFC 9768), for any algorithm.
+    Accecn,
+}
+
+params! {
+    /// Options of the transport of a flow. Defaults are Linux on Ethernet: 1514 B per full segment, 66 B per bare ACK.
+    #[derive(Copy, PartialEq, Eq)]
+    pub struct Options {
+        /// Payload of a full segment.
+        mss: u32 = 1448, "bytes", 1..=9_000;
+        /// Send the timestamps option, 12 B in every packet.
+        timestamps: bool = true, "";
+        /// Bytes that the link layer adds to every packet. Link rates and byte limits of queues count them.
+        link_overhead: u32 = 14, "bytes", 0..=1_000;
+        /// Packets per ACK, like ns-3's DelAckCount. Left out: Linux's delayed ACKs and quick ACKs.
+        ack_every: Option<u32> = None, "packets", 1..=1_000;
+        /// Longest delay of an ACK with `ack_every`. Linux's delayed ACK has a timer of its own and ignores it.
+        delayed_ack_timeout: u64 = 200_000_000, "ns", 1..=10_000_000_000i64;
+        /// Merge duplicate ACKs that are close together, as Linux does.
+        sack_compression: bool = true, "";
+        /// Initial congestion window.
+        initial_window: u32 = 10, "packets", 1..=10_000;
+        /// Payload that the sender holds until it is acknowledged, at most. Left out: limited by the socket's memory
+        /// (`send_memory`).
+        send_buffer: Option<u64> = None, "bytes", 1..=1_000_000_000_000_000_000i64;
+        /// Advertised receive window. Left out: limited by the socket's memory (`receive_memory`).
+        receive_buffer: Option<u64> = None, "bytes", 1..=1_000_000_000_000_000_000i64;
+        /// Initial memory of the sending socket (Linux: tcp_wmem[1]); it grows with the congestion window. Left out:
+        /// 64 KiB. With `max_burst = "off"` as well, the application writes all its data at once.
+        send_memory: Option<u64> = None, "bytes", 4_096..=2_147_483_647;
+        /// Largest memory of the sending socket (tcp_wmem[2]). Left out: Linux's maximum, 2 GiB.
+        send_memory_most: Option<u64> = None, "bytes", 4_096..=2_147_483_647;
+        /// Initial memory of the receiving socket (tcp_rmem[1]). It grows with the bytes that the application reads per
+        /// RTT. While the window opens, every packet is acknowledged. Left out: 16 MiB.
+        receive_memory: Option<u64> = None, "bytes", 4_096..=2_147_483_647;
+        /// Largest memory of the receiving socket (tcp_rmem[2]). Left out: unlimited.
+        receive_memory_most: Option<u64> = None, "bytes", 4_096..=2_147_483_647;
+        /// Socket memory of a packet beyond its payload (skb->truesize), used if the memory of sockets is given. Left
+        /// out: 832 B, as over virtual Ethernet.
+        packet_memory: Option<u64> = None, "bytes", 0..=1_048_576;
+        /// Pacing: "auto" paces if the algorithm needs it, "always" paces every flow. "fq" paces every flow by sch_fq at
+        /// the host, which receives packets up to 1 ms, or two bursts, ahead of their departure.
+        pacing: Pacing = Pacing::Auto, "";
+        /// Largest burst handed to the network card at once (segmentation offload), in payload. "off" sends single
+        /// packets.
+        max_burst: u32 = 65_536, "bytes", 0..=16_777_216, role = off;
+        /// Smallest burst, if data and window allow (Linux: tcp_min_tso_segs). Left out: the algorithm's, which is 2 for
+        /// most.
+        min_burst: Option<u32> = None, "packets", 1..=1_000;
+        /// Receive offload: time for which the network card collects packets after the first. Consecutive packets without
+        /// a hole, mark or end of a burst are acknowledged as one. "0 s": no offload. Left out: no offload, with one
+        /// exception. In the native engine, a station behind a queue "mac80211" merges the packets of an aggregate,
+        /// unless `ack_every` is given.
+        gro: Option<u64> = None, "ns", 0..=1_000_000_000;
+        /// Whether packets waiting below the socket limit the sender (Linux: tcp_small_queue_check). They wait in the
+        /// host's network interface or, in the native engine, in a queue "mac80211". Left out: true.
+        small_queues: Option<bool> = None, "";
+        /// Size of bursts and of the small-queue limit: 2^-n s at the pacing rate (Linux: sk_pacing_shift). Native engine
+        /// only. Left out: n = 10 (1 ms), or 7 for a sender behind a queue "mac80211".
+        pacing_shift: Option<u32> = None, "", 0..=31;
+        /// Negotiate explicit congestion notification. `true`: with the feedback that the algorithm needs. That is
+        /// DCTCP's for `dctcp` (RFC 8257), AccECN for `prague` (RFC 9768), else RFC 3168's, one echo per RTT. "accecn":
+        /// AccECN, which counts marks, for any algorithm. Prague sends ECT(1), others ECT(0).
+        ecn: EcnOption = EcnOption::Off, "";
+        /// Loss detection. "rack": by send times, with a reordering timer (RACK, RFC 8985). "dupack": by three duplicate
+        /// ACKs, as in ns-3 (RFC 6675); a lost retransmission then waits for the timeout. Left out: that of the engine's
+        /// stack; the native engine has Linux's RACK.
+        loss_detection: Option<LossDetection> = None, "";
+        /// Minimum RTO. As on Linux, it is the least time by which the RTO exceeds the smoothed RTT (tcp_rto_min_us); in
+        /// ns-3 it bounds the RTO itself. Left out: 200 ms; in ns-3 1 s.
+        min_rto: Option<u64> = None, "ns", 1_000_000..=60_000_000_000i64;
+        /// Send a tail loss probe if the end of a flight is not acknowledged (RFC 8985 section 7). Left out: true; in
+        /// ns-3 false.
+        tail_loss_probe: Option<bool> = None, "";
+        /// Undo a window reduction that proves spurious, by reported duplicates (RFC 3708) or timestamps (Eifel, RFC
+        /// 3522). The native engine always undoes after F-RTO (RFC 5682). Left out: true; in ns-3 false.
+        undo: Option<bool> = None, "";
+        /// Send the AccECN option in every packet except the SYN (Linux: tcp_ecn_option); its 12 B reduce the payload.
+        /// In the native engine, feedback is the same without the option. Left out: true, as on Linux.
+        accecn_option: Option<bool> = None, "";
+        /// Start of the interval of a delivery-rate sample. "linux": at the sampled packet. "ns3_3.40": where the
+        /// previous sample began or, after an invalid sample, at time 0. Left out: "linux".
+        rate_sample: Option<RateSampling> = None, "";
+        /// Treatment of a rate sample shorter than the smallest RTT. "discarded": ignored, as in Linux. "repeated": it
+        /// ends rounds and has the rate of the last valid sample, as in ns-3 3.40. Left out: "discarded".
+        invalid_rate_samples: Option<InvalidSamples> = None, "";
+        /// Packets retransmitted in recovery when none is marked lost and the send buffer has no new data. "none": as in
+        /// Linux. "rfc6675": holes below the highest SACK (rule 3 of NextSeg in RFC 6675). "unbounded": everything in
+        /// flight, as in ns-3 3.40. Left out: "none".
+        rescue_retransmit: Option<Rescue> = None, "";
+        /// Classification of a sender whose send buffer is all in flight while its window is not full. "app_limited": as
+        /// on Linux, so that BBR ignores its low samples. "network_limited": as in ns-3. Left out: "app_limited".
+        full_send_buffer: Option<FullSendBuffer> = None, "";
+        /// Classification of a sender that has sent everything written while its window is not full. "app_limited": as
+        /// Linux, which checks before it takes a write. "network_limited": as ns-3, which checks after the write, if the
+        /// application writes a segment or more at a time. Left out: "app_limited".
+        idle_application: Option<IdleApplication> = None, "";
+        /// Arithmetic of proportional rate reduction. "rfc9937": as in the RFC. "ns3": each ACK with only SACKs counts
+        /// one packet more, so that recovery sends more than is delivered. Its product of bytes wraps at 2^32, after
+        /// which the sender pauses. Left out: "rfc9937".
+        prr: Option<Proportion> = None, "";
+        /// Packets in flight when a lost packet was sent, as reported to BBRv2 and BBRv3. "counted": as counted at that
+        /// time. "shifted": without earlier packets of its burst that were SACKed, as in Google's kernel with BBRv3
+        /// (tcp_shifted_skb). Left out: "counted".
+        lost_in_flight: Option<LostInFlight> = None, "";
+    }
+}
+
+/// Headers of IPv4 and TCP without options.
+const IP_AND_TCP_HEADERS_BYTES: u32 = 40;
+/// The timestamps option with its padding (RFC 7323 appendix A).
+const TIMESTAMPS_BYTES: u32 = 12;
+
+impl Options {
+    /// Bytes on the wire around the payload; also the size of a bare ACK. SYNs and SACKs add to it.
+    pub fn overhead_bytes(&self) -> u32 {
+        let timestamps = if self.timestamps { TIMESTAMPS_BYTES } else { 0 };
+        self.link_overhead + IP_AND_TCP_HEADERS_BYTES + timestamps
+    }
+
+    /// The first option that does not go with another, and why.
+    pub fn problem(&self) -> Option<Problem> {
+        let mss = u64::from(self.mss);
+        let at_least = |name: &str, value: Option<u64>, least: u64| {
+            let small = value.filter(|&value| value < least)?;
+            Some(Problem::new(name, format!("{small} is out of range; it must be at least {least}")))
+        };
+        let send = self.send_memory().map(|memory| memory.first.get());
+        let receive = self.receive_memory().map(|memory| memory.first.get());
+        at_least("send_buffer", self.send_buffer, mss)
+            .or_else(|| at_least("receive_buffer", self.receive_buffer, mss))
+            .or_else(|| at_least("send_memory", send, mss))
+            .or_else(|| at_least("receive_memory", receive, mss))
+            .or_else(|| at_least("send_memory_most", self.send_memory_most, self.send_memory.unwrap_or(0)))
+            .or_else(|| {
+                at_least("receive_memory_most", self.receive_memory_most, self.receive_memory.unwrap_or(0))
+            })
+    }
+
+    /// A sender with these options that agreed on `ecn`, and has data without end. Other options take `option_bytes` of
+    /// the payload (Linux `tcp_current_mss`).
+    pub fn sender(&self, option_bytes: u32, ecn: Feedback) -> SenderConfig {
+        let usual = SenderConfig::default();
+        SenderConfig {
+            mss: self.payload(option_bytes),
+            option_bytes,
+            initial_window: self.initial_window,
+            send_buffer: self.send_buffer(),
+            pacing: self.pacing,
+            max_burst_bytes: self.max_burst,
+            pacing_shift: self.pacing_shift.unwrap_or(usual.pacing_shift),
+            min_burst: self.min_burst.unwrap_or(usual.min_burst),
+            loss_detection: self.loss_detection.unwrap_or_default(),
+            min_rto: self.min_rto.map_or(usual.min_rto, Duration::from_nanos),
+            tail_loss_probe: self.tail_loss_probe.unwrap_or(usual.tail_loss_probe),
+            undo: self.undo.unwrap_or(usual.undo),
+            ecn,
+            quirks: self.quirks(),
+            ..usual
+        }
+    }
+
+    /// A receiver with these options that agreed on `ecn`. Other options take `option_bytes` of the payload.
+    pub fn receiver(&self, option_bytes: u32, ecn: Feedback) -> ReceiverConfig {
+        ReceiverConfig {
+            mss: self.payload(option_bytes),
+            option_bytes,
+            ack: self.ack_policy(),
+            gro: self.gro.filter(|&nanos| nanos > 0).map(Duration::from_nanos),
+            sack_compression: self.sack_compression,
+            timestamps: self.timestamps,
+            ecn,
+            buffer: self.receive_buffer(),
+        }
+    }
+
+    fn payload(&self, option_bytes: u32) -> u32 {
+        self.mss.saturating_sub(option_bytes).max(1)
+    }
+
+    /// When the receiver acknowledges.
+    fn ack_policy(&self) -> AckPolicy {
+        let timeout = Duration::from_nanos(self.delayed_ack_timeout);
+        self.ack_every.map_or(AckPolicy::Linux, |packets| AckPolicy::Every { packets, timeout })
+    }
+
+    /// What the sender may hold until it is acknowledged. A limit in payload takes the place of memory, as SO_SNDBUF ends
+    /// the kernel's tuning.
+    fn send_buffer(&self) -> SendBuffer {
+        let segments_later = self.max_burst >= 2 * self.mss;
+        match (self.send_buffer, self.send_memory()) {
+            (Some(payload), _) => SendBuffer::Payload(Bytes::new(payload)),
+            (None, Some(memory)) => SendBuffer::Memory(memory),
+            (None, None) if segments_later => SendBuffer::Memory(SendMemory::default()),
+            (None, None) => SendBuffer::Unlimited,
+        }
+    }
+
+    /// What the receiver may hold.
+    fn receive_buffer(&self) -> ReceiveBuffer {
+        match (self.receive_buffer, self.receive_memory()) {
+            (Some(payload), _) => ReceiveBuffer::Payload(Bytes::new(payload)),
+            (None, Some(memory)) => ReceiveBuffer::Memory(memory),
+            (None, None) => ReceiveBuffer::default(),
+        }
+    }
+
+    /// Deviations from Linux.
+    fn quirks(&self) -> Quirks {
+        Quirks {
+            rate_sampling: self.rate_sample.unwrap_or_default(),
+            invalid_samples: self.invalid_rate_samples.unwrap_or_default(),
+            rescue: self.rescue_retransmit.unwrap_or_default(),
+            full_send_buffer: self.full_send_buffer.unwrap_or_default(),
+            idle_application: self.idle_application.unwrap_or_default(),
+            prr: self.prr.unwrap_or_default(),
+            lost_in_flight: self.lost_in_flight.unwrap_or_default(),
+        }
+    }
+
+    fn send_memory(&self) -> Option<SendMemory> {
+        let usual = SendMemory::default();
+        let (first, most) = memory(self.send_memory, self.send_memory_most, usual.first)?;
+        Some(SendMemory { first, most, per_packet: self.packet_memory.map_or(usual.per_packet, Bytes::new) })
+    }
+
+    fn receive_memory(&self) -> Option<ReceiveMemory> {
+        let usual = ReceiveMemory::default();
+        let (first, most) = memory(self.receive_memory, self.receive_memory_most, usual.first)?;
+        Some(ReceiveMemory {
+            first,
+            most,
+            per_packet: self.packet_memory.map_or(usual.per_packet, Bytes::new),
+        })
+    }
+}
+
+/// Memory of a socket at first and at most; `None` if neither is given.
+fn memory(first: Option<u64>, most: Option<u64>, usual: Bytes) -> Option<(Bytes, Bytes)> {
+    first.or(most)?;
+    let most = most.unwrap_or(LARGEST_BUFFER);
+    let first = first.unwrap_or_else(|| usual.get().min(most));
+    Some((Bytes::new(first), Bytes::new(most)))
+}
