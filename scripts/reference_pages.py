@@ -125,10 +125,10 @@ def _preset(name: str, values: Mapping[str, Any]) -> list[str]:
 def _parameters(entry: Any) -> str:
     rows = [
         [
-            f"`{p.name}`",
-            "required" if p.required else str(p.default),
-            p.unit,
-            "" if p.min is None else f"{p.min:g} to {p.max:g}",
+            f"`{p.key}`",
+            "required" if p.required else p.written(p.default),
+            p.written_unit,
+            p.written_range,
             p.doc,
         ]
         for p in entry.params.values()
@@ -143,7 +143,7 @@ def queues_page() -> str:
 
     parts = [
         "# Queues",
-        'What may stand in front of a link: `queue = { kind = "codel", target_ms = 2 }`. What each source '
+        'What may stand in front of a link: `queue = { kind = "codel", target = "2 ms" }`. What each source '
         "file says of itself, the parameters that it takes, and what `fullpipe import-tc` reads into them. "
         '`size = "1 bdp"` and `size = "50 ms"` stand for any limit in packets.',
     ]

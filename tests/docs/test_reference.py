@@ -50,7 +50,7 @@ def test_an_algorithm_has_a_page_with_the_headings_of_its_file(name: str) -> Non
 def test_a_page_shows_every_parameter_and_preset(name: str) -> None:
     page = algorithm_page(name)
     entry = catalogue.controllers()[name]
-    for shown in (*entry.params, *entry.presets):
+    for shown in (*entry.keys, *entry.presets):
         assert f"| `{shown}` |" in page
 
 
@@ -77,7 +77,7 @@ def test_the_page_of_scenarios_has_every_value_that_a_host_sets() -> None:
 @pytest.mark.parametrize("name", catalogue.queues())
 def test_a_queue_shows_its_parameters_and_its_spelling_in_tc(name: str) -> None:
     section = queues_page().split(f"## {name}: ")[1].split("\n## ")[0]
-    assert all(f"| `{param}` |" in section for param in catalogue.queues()[name].params)
+    assert all(f"| `{param}` |" in section for param in catalogue.queues()[name].keys)
     assert ("| tc |" in section) == (name not in ("step", "mac80211"))
 
 
@@ -86,7 +86,7 @@ def test_a_loss_or_an_impairment_shows_its_parameters(family: str) -> None:
     page = links_page()
     for name, entry in catalogue.family(family).items():
         section = page.split(f"### {name}\n")[1].split("\n### ")[0]
-        assert all(f"| `{param}` |" in section for param in entry.params), name
+        assert all(f"| `{param}` |" in section for param in entry.keys), name
 
 
 def test_the_page_of_metrics_has_every_formula_and_measure() -> None:

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from fullpipe.analysis.metrics.measure import LinkMeasure, Measure
     from fullpipe.runs import Table
 
-_OF_PARAMS = ("parameter", "default", "unit", "range", "meaning")
+_OF_PARAMS = ("parameter", "default", "range", "meaning")
 
 
 def line(one: Any) -> str:
@@ -125,8 +125,9 @@ def _show_entry(entry: Entry, of: str) -> None:
 
 
 def _row(param: Param) -> list[str]:
-    bounds = "" if param.min is None and param.max is None else f"{param.min:g}..{param.max:g}"
-    return [param.name, _default(param.default), param.unit, bounds, param.doc]
+    default = param.written(param.default) if param.has_quantity else _default(param.default)
+    bounds = f"{param.written_range.replace(' to ', '..')} {param.written_unit}".strip()
+    return [param.key, default, bounds, param.doc]
 
 
 def _default(value: Any) -> str:

@@ -23,6 +23,15 @@ _WANTED = {
 }
 
 
+_SUFFIXES = {"ns": "_ns", "ms": "_ms", "s": "_s", "bit/s": "_bps", "Mbit/s": "_mbps", "bytes": "_bytes"}
+"""Last words of names in the registry, by unit. Scenario files leave them out and write the unit instead."""
+
+
+def is_same_parameter(key: str, other: str) -> bool:
+    """Whether two keys differ by a unit only, as `target` and `target_ms` do."""
+    return any(key == other + unit or other == key + unit for unit in _SUFFIXES.values())
+
+
 def _like(default: object) -> tuple[type, ...]:
     """Return the types accepted for a parameter with this default."""
     return (int, float) if default is None or isinstance(default, float) else (type(default),)
@@ -45,6 +54,39 @@ class Param:
     """Whether the parameter has no default."""
     role: str | None = None
     """"limit" for a limit of the backlog in the parameter's unit, "rate" for a shaping rate, or None."""
+
+    @property
+    def key(self) -> str:
+        """The key in scenario files, where the value is text with a unit: `target` for `target_ms`."""
+        return self.name.removesuffix(_SUFFIXES.get(self.unit, "")) if self.unit in _SUFFIXES else self.name
+
+    @property
+    def has_quantity(self) -> bool:
+        """Whether scenario files write its value as text with a unit."""
+        return self.unit in _SUFFIXES and self.kind in ("whole", "number")
+
+    def written(self, value: Any) -> str:
+        """Return a value as scenario files write it; empty for None."""
+        if value is None or not self.has_quantity:
+            return "" if value is None else str(value)
+        from fullpipe.scenario.quantities import text_of  # here: most commands write no quantity
+
+        return text_of(self.unit, value)
+
+    @property
+    def written_range(self) -> str:
+        """The least and the most value as scenario files write them; empty if there is no range."""
+        if self.min is None or self.max is None:
+            return ""
+        low, high = (
+            self.written(bound) if self.has_quantity else f"{bound:g}" for bound in (self.min, self.max)
+        )
+        return f"{low} to {high}"
+
+    @property
+    def written_unit(self) -> str:
+        """The unit of numbers in scenario files; empty for text with a unit."""
+        return "" if self.has_quantity else self.unit
 
     def problem(self, value: object) -> str | None:
         """Return why a value is not allowed, or None if it is."""
@@ -76,6 +118,11 @@ class Entry:
     params: Mapping[str, Param]
     presets: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     """Named sets of parameter values, the default set first. Parameters not in a set have their default."""
+
+    @property
+    def keys(self) -> dict[str, Param]:
+        """The parameters by their keys in scenario files."""
+        return {param.key: param for param in self.params.values()}
 
     def with_role(self, role: str) -> list[Param]:
         """Return the parameters with a role, in the order of their declaration."""

@@ -143,6 +143,41 @@ SIZE = Dimension(
 )
 
 
+_OF_UNITS = {
+    "ns": (DURATION, 1),
+    "ms": (DURATION, 1_000_000),
+    "s": (DURATION, NANOSECONDS),
+    "bit/s": (RATE, 1),
+    "Mbit/s": (RATE, 1_000_000),
+    "bytes": (SIZE, 1),
+}
+"""The dimension of a unit, and its base units."""
+
+
+def number_in(unit: str, value: object) -> float:
+    """The number of units in a text: a whole one, if the unit is a base unit.
+
+    >>> number_in("ms", "1 s")
+    1000.0
+
+    Raises:
+        ValueError: If the text is no quantity of this dimension.
+    """
+    dimension, scale = _OF_UNITS[unit]
+    found = dimension.parse(value)
+    return found if scale == 1 else found / scale
+
+
+def text_of(unit: str, number: float) -> str:
+    """A number of units as text with the unit that suits it.
+
+    >>> text_of("ms", 0.5)
+    '500 us'
+    """
+    dimension, scale = _OF_UNITS[unit]
+    return dimension.format(round(number * scale))
+
+
 def as_numbers(values: Sequence[object]) -> tuple[list[float], str] | None:
     """Return values as numbers with their unit, quantities in the unit of the first; None if that fails.
 

@@ -228,4 +228,4 @@ def test_a_parameter_of_what_is_written_as_a_name_may_be_set(small: Scenario) ->
     given = {**small.to_dict(), "topology": {**small.to_dict()["topology"]}}
     given["topology"]["bottleneck"] = {**given["topology"]["bottleneck"], "queue": "codel"}
     queue = Scenario(**given).with_values({"topology.bottleneck.queue.target_ms": 3})
-    assert queue.to_dict()["topology"]["bottleneck"]["queue"] == {"kind": "codel", "target_ms": 3}
+    assert queue.to_dict()["topology"]["bottleneck"]["queue"] == {"kind": "codel", "target": "3 ms"}

@@ -43,7 +43,7 @@ def test_tables_are_laid_over_those_of_the_base(tmp_path: Path) -> None:
 def test_a_table_that_says_its_kind_stands_for_itself(tmp_path: Path) -> None:
     over = 'base = "home.toml"\n[topology.bottleneck.queue]\nkind = "codel"\ntarget_ms = 3'
     queue = made(tmp_path, over).to_dict()["topology"]["bottleneck"]["queue"]
-    assert queue == {"kind": "codel", "target_ms": 3}
+    assert queue == {"kind": "codel", "target": "3 ms"}
 
 
 def test_a_sweep_takes_the_place_of_that_of_the_base(tmp_path: Path) -> None:

@@ -26,7 +26,7 @@ def test_parameters_reach_the_plan(small: Scenario) -> None:
 
 
 def test_a_queue_is_written_as_it_was_read(small: Scenario) -> None:
-    queue = {"kind": "fq_codel", "size": "2 bdp", "quantum": 300}
+    queue = {"kind": "fq_codel", "size": "2 bdp", "quantum": "300 B"}
     scenario = small.with_values({QUEUE: queue})
     assert scenario.to_dict()["topology"]["bottleneck"]["queue"] == queue
 

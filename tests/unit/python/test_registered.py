@@ -1,9 +1,9 @@
-"""Options of the transport are declared in Rust alone; the model, its checks and the plan follow."""
+"""Parameters are declared in Rust alone; the models, their checks, their spelling and the plan follow."""
 
 import pytest
 
 from fullpipe import Scenario, ScenarioError
-from fullpipe.scenario.catalogue import Param, family
+from fullpipe.scenario.catalogue import Param, families, family
 from fullpipe.scenario.documented import documented
 from fullpipe.scenario.model.registered import field_name
 from fullpipe.scenario.model.tcp import Tcp
@@ -36,3 +36,59 @@ def test_an_option_is_a_key_with_its_default_and_documentation(param: Param) -> 
 def test_ranges_and_names_are_those_of_the_declaration(small: Scenario, key: str, wrong: object) -> None:
     with pytest.raises(ScenarioError, match=rf"^tcp\.{key}: "):
         small.with_values({f"tcp.{key}": wrong})
+
+
+def queue(small: Scenario, **params: object) -> Scenario:
+    return small.with_values({"topology.bottleneck.queue": {"kind": "codel", **params}})
+
+
+def test_a_quantity_of_a_queue_is_text_with_a_unit(small: Scenario) -> None:
+    written = queue(small, target="20 ms", ce_threshold="500 us")
+    assert written.to_dict()["topology"]["bottleneck"]["queue"] == {
+        "kind": "codel",
+        "target": "20 ms",
+        "ce_threshold": "500 us",
+    }
+    assert written == queue(small, target_ms=20, ce_threshold_ms=0.5)
+
+
+@pytest.mark.parametrize("target", [5, 5.0])
+def test_a_bare_number_with_the_unit_in_its_key_is_read(small: Scenario, target: float) -> None:
+    bare = queue(small, target_ms=target)
+    assert bare.digest == queue(small, target="5 ms").digest
+    assert Scenario.from_toml(bare.to_toml()).digest == bare.digest
+
+
+def test_another_spelling_takes_the_place_of_the_first(small: Scenario) -> None:
+    changed = queue(small, target="5 ms").with_values({"topology.bottleneck.queue.target_ms": 7})
+    assert changed == queue(small, target="7 ms")
+
+
+@pytest.mark.parametrize(
+    ("params", "problem"),
+    [
+        ({"target": 5}, "target: a duration needs a unit"),
+        ({"target": "5 Mbit/s"}, "target: unknown unit"),
+        ({"target": "0 ms"}, 'target: "0 ms" is out of range; from 1 us to 10 s'),
+        ({"target_ms": "5 ms"}, "target_ms: expected a number"),
+        ({"target": "5 ms", "target_ms": 5}, "target_ms: the same parameter as target"),
+    ],
+)
+def test_a_wrong_quantity_is_refused(small: Scenario, params: dict[str, object], problem: str) -> None:
+    with pytest.raises(ScenarioError, match=rf"queue\.{problem}"):
+        queue(small, **params)
+
+
+@pytest.mark.parametrize("name", families())
+def test_keys_of_an_entry_are_unique(name: str) -> None:
+    for entry in family(name).values():
+        keys = [param.key for param in entry.params.values()]
+        assert len({*keys}) == len(keys)
+        assert not {*keys} & {param.name for param in entry.params.values() if param.key != param.name}
+
+
+def test_a_parameter_of_an_algorithm_has_a_unit(small: Scenario) -> None:
+    cca = {"kind": "bbr3", "probe_rtt": "100 ms"}
+    assert small.with_values({"flows.0.cca": cca}) == small.with_values(
+        {"flows.0.cca": {"kind": "bbr3", "probe_rtt_ms": 100}}
+    )

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import count
 from typing import TYPE_CHECKING, Annotated, Any, Literal, Self
 
-from pydantic import Field, model_serializer, model_validator
+from pydantic import Field, SerializationInfo, model_serializer, model_validator
 
 from fullpipe.algorithms import classes, own
 from fullpipe.errors import ScenarioError
@@ -63,8 +63,9 @@ class Cca(Chosen):
     _example = 'a name such as "cubic" or { kind = "cubic", ... }'
 
     @model_serializer
-    def _write(self) -> str | dict[str, Any]:
-        return {"kind": self.kind, **self.params} if self.params else self.kind
+    def _write(self, info: SerializationInfo) -> str | dict[str, Any]:
+        params = self.spelt(as_text=bool(info.by_alias))
+        return {"kind": self.kind, **params} if params else self.kind
 
 
 class Pace(Model):

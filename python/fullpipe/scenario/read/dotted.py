@@ -5,6 +5,7 @@ from copy import copy
 from typing import Any
 
 from fullpipe.errors import ScenarioError, brief
+from fullpipe.scenario import catalogue
 
 Tree = dict[str, Any]
 MAX_PARTS = 50
@@ -63,8 +64,17 @@ def replaced(tree: Tree, path: str, value: object) -> Tree:
         nodes = [_step(node, key, path) for node in nodes for key in _keys(node, part, path)]
     for node in nodes:
         for key in _keys(node, parts[-1], path):
+            for other in _other_spellings(node, key):
+                del node[other]
             node[key] = value
     return tree
+
+
+def _other_spellings(node: Any, key: Any) -> list[str]:
+    """Return the keys of a table of parameters that mean the same as `key`: `target_ms` for `target`."""
+    if not isinstance(node, dict) or "kind" not in node:
+        return []
+    return [other for other in node if catalogue.is_same_parameter(other, key)]
 
 
 def _keys(node: Any, part: str, path: str) -> list[Any]:

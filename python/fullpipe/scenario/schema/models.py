@@ -13,6 +13,7 @@ from pydantic_core import PydanticUndefined
 from fullpipe.scenario import catalogue
 from fullpipe.scenario.documented import default_of, documented, meaning
 from fullpipe.scenario.model.chosen import Chosen
+from fullpipe.scenario.quantities import text_of
 from fullpipe.scenario.schema.types import Schema, Types, either
 
 _KINDS = {"whole": "integer", "number": "number", "switch": "boolean", "list": "array", "table": "object"}
@@ -121,7 +122,7 @@ class Definitions(Types):
         return {"anyOf": [names, *tables, *others]}
 
     def _with_params(self, entry: catalogue.Entry, own: Mapping[str, Schema]) -> Schema:
-        params = {name: _param(param) for name, param in entry.params.items()}
+        params = {key: made for param in entry.params.values() for key, made in _spellings(param)}
         kind: Schema = {"enum": [entry.name, *entry.aliases], "description": entry.title}
         needed = {} if self._parts else {"required": ["kind"]}
         properties = {"kind": kind, **own, **params}
@@ -147,6 +148,21 @@ def _default(field: FieldInfo) -> Any:
     if field.default is PydanticUndefined or field.default is None or isinstance(field.default, BaseModel):
         return None
     return default_of(field) if field.default != () else None
+
+
+def _spellings(param: catalogue.Param) -> Iterator[tuple[str, Schema]]:
+    """Yield the keys of a parameter with their schemas, the preferred key first."""
+    number = _param(param)
+    if not param.has_quantity:
+        yield param.key, number
+        return
+    default = {} if param.default is None else {"default": text_of(param.unit, param.default)}
+    text = {"type": "string", "description": param.doc} | default
+    if param.key == param.name:
+        yield param.key, {"anyOf": [text, number], "description": param.doc} | default
+        return
+    yield param.key, text
+    yield param.name, number
 
 
 def _param(param: catalogue.Param) -> Schema:

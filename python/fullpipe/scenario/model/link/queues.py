@@ -3,7 +3,15 @@
 from collections.abc import Mapping
 from typing import Annotated, Any, Literal, Self
 
-from pydantic import AliasChoices, Discriminator, Field, Tag, model_serializer, model_validator
+from pydantic import (
+    AliasChoices,
+    Discriminator,
+    Field,
+    SerializationInfo,
+    Tag,
+    model_serializer,
+    model_validator,
+)
 
 from fullpipe.scenario import catalogue
 from fullpipe.scenario.model.base import Model, Packets, short_for
@@ -138,10 +146,10 @@ class Discipline(Chosen):
         return self
 
     @model_serializer(mode="wrap")
-    def _write(self, write: Any) -> dict[str, Any]:
+    def _write(self, write: Any, info: SerializationInfo) -> dict[str, Any]:
         sizes = ("size", "size_bdp", "size_s")
         size = {key: v for key, v in write(self).items() if key in sizes and v is not None}
-        return {"kind": self.kind, **size, **self.params}
+        return {"kind": self.kind, **size, **self.spelt(as_text=bool(info.by_alias))}
 
 
 def _queue_class(value: object) -> str:
