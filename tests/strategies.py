@@ -208,9 +208,9 @@ def links(span: Span, folder: Path) -> Tree:
         "queue": queues(span),
         "loss": losses(folder),
         "duplicate": PROBABILITIES,
-        "thin": st.integers(2, 100),
-        "batch": delays,
-        "detour": table({"from": span.moments}, every=COUNTS, extra=delays),
+        "ack_filter": st.integers(2, 100),
+        "aggregation": delays,
+        "reordering": table({"from": span.moments}, every=COUNTS, extra=delays),
         "jitter": table({"shape": shape, "reorder": st.booleans()}, spread=delays),
     }
     plain = st.tuples(services(span, folder), table(others, delay=span.delays))

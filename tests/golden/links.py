@@ -17,16 +17,16 @@ _IMPAIRMENTS: Mapping[str, Mapping[str, Any]] = {
     "jitter uniform": {"jitter": {"spread": "4 ms"}},
     "jitter normal": {"jitter": {"spread": "4 ms", "shape": "normal"}},
     "jitter reorder": {"jitter": {"spread": "4 ms", "reorder": True}},
-    "detour": {"detour": {"every": 40, "extra": "8 ms", "from": "200 ms", "until": "1500 ms"}},
+    "detour": {"reordering": {"every": 40, "extra": "8 ms", "from": "200 ms", "until": "1500 ms"}},
     "arq": {"arq": {"probability": 0.1, "delay": "8 ms"}},
     "duplicate": {"duplicate": 0.02},
-    "batch": {"batch": "7 ms"},
+    "batch": {"aggregation": "7 ms"},
     "everything": {
         "loss": {"kind": "bernoulli", "probability": 0.003},
         "jitter": {"spread": "2 ms"},
-        "detour": {"every": 60, "extra": "8 ms"},
+        "reordering": {"every": 60, "extra": "8 ms"},
         "duplicate": 0.01,
-        "batch": "2 ms",
+        "aggregation": "2 ms",
     },
 }
 _SERVICES: Mapping[str, Mapping[str, Any]] = {
@@ -142,5 +142,5 @@ def cases() -> Iterator[Case]:
     for name in ("loss bernoulli", "jitter uniform", "duplicate", "batch"):
         back = {"reverse": {**LINK, **_IMPAIRMENTS[name]}}
         yield f"link {name} of ACKs", dumbbell(*flows, topology=back, record=ENDS)
-    thin = {"reverse": {**LINK, "thin": 4}}
+    thin = {"reverse": {**LINK, "ack_filter": 4}}
     yield "link thin", dumbbell(*flows, topology=thin, record=ENDS)

@@ -230,7 +230,7 @@ fn a_limit_that_fell_and_rose_between_two_packets_has_dropped_its_share() {
 #[test]
 fn a_copy_comes_right_behind_its_packet() {
     let mut config = slow(&[]);
-    config.impairments.each.push(impairment("duplication", &json!({ "probability": 1 })));
+    config.impairments.each.push(impairment("duplicate", &json!({ "probability": 1 })));
     let mut link = Link::new(config, Box::new(DropTail::new(Limit::default())));
     assert_eq!(arrivals(&mut link, &[0, 0], 1000), [(10, 0), (10, 0), (20, 1), (20, 1)]);
 }
@@ -239,7 +239,7 @@ fn a_copy_comes_right_behind_its_packet() {
 fn who_is_lost_and_has_a_copy_arrives_once() {
     let mut config = slow(&[]);
     config.loss = Some(loss("periodic", &json!({ "every": 1 })));
-    config.impairments.each.push(impairment("duplication", &json!({ "probability": 1 })));
+    config.impairments.each.push(impairment("duplicate", &json!({ "probability": 1 })));
     let mut link = Link::new(config, Box::new(DropTail::new(Limit::default())));
     assert_eq!(arrivals(&mut link, &[0, 0], 1000), [(10, 0), (20, 1)]);
 }

@@ -177,7 +177,7 @@ fn each() -> impl Strategy<Value = Vec<Impairment>> {
         .prop_map(|(every, extra)| ("reordering", json!({ "every": every, "extra_ns": extra })));
     let arq = (0.0f64..0.9, 1u64..20_000_000)
         .prop_map(|(p, delay)| ("arq", json!({ "probability": p, "delay_ns": delay })));
-    let copies = (0.0f64..=1.0).prop_map(|p| ("duplication", json!({ "probability": p })));
+    let copies = (0.0f64..=1.0).prop_map(|p| ("duplicate", json!({ "probability": p })));
     (
         of(filter),
         of(jitter),

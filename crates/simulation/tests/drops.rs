@@ -70,7 +70,7 @@ fn losses() -> impl Strategy<Value = Vec<Value>> {
 fn impairments() -> impl Strategy<Value = Value> {
     let jitter =
         |reorder| json!({ "kind": "jitter", "spread_ns": 8 * MS, "shape": "uniform", "reorder": reorder });
-    let copies = json!({ "kind": "duplication", "probability": 0.1 });
+    let copies = json!({ "kind": "duplicate", "probability": 0.1 });
     prop_oneof![
         3 => Just(json!([])),
         1 => Just(json!([copies])),

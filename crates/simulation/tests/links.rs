@@ -89,7 +89,7 @@ fn a_flow_outlives_an_outage() {
 fn copies_of_data_and_of_acks_do_no_harm() {
     for link in [0, 1] {
         let plan =
-            with(link, &[("impairments", json!([{ "kind": "duplication", "probability": 0.05 }]))], 10_000);
+            with(link, &[("impairments", json!([{ "kind": "duplicate", "probability": 0.05 }]))], 10_000);
         let (found, without) = (run(&plan, 1), goodput_mbps(&single("cubic", 10_000)));
         assert!(first(&found.flows, "goodput_bps") / 1e6 > 0.97 * without);
     }

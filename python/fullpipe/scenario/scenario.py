@@ -16,6 +16,7 @@ from fullpipe.errors import ScenarioError, shown
 from fullpipe.scenario.checks import problems_of
 from fullpipe.scenario.model.base import ProblemsError
 from fullpipe.scenario.model.flows import MAX_GROUPS, Flow
+from fullpipe.scenario.model.link.impairments import with_digest_names
 from fullpipe.scenario.model.recorded import are_recorded
 from fullpipe.scenario.model.scenario import ScenarioModel
 from fullpipe.scenario.read import axes, dotted, files, overlay
@@ -143,6 +144,7 @@ class Scenario(ScenarioModel):
         record = self.record.model_copy(update={"in_order": self.record.in_order or None})
         settled = self.model_copy(update={"flows": flows, "record": record})
         tree = settled.model_dump(exclude={"name", "sweep", "labels", "tcp", *keys}, exclude_none=True)
+        tree = with_digest_names(tree)
         canonical = json.dumps(tree, sort_keys=True, separators=(",", ":"), ensure_ascii=True)
         return hashlib.sha256(canonical.encode()).hexdigest()[:_DIGEST_DIGITS]
 

@@ -145,7 +145,7 @@ def test_wandering_is_left_to_the_seed(small: Scenario) -> None:
             r"shapes\[0\]: makes 1,000,000,000 steps, more than 1,000,000; ",
         ),
         ({"frames": {"every": "1 ms", "size": "1 kB"}}, "frames: replaces the rate; leave out rate"),
-        ({"thin": 1}, "thin: must be at least 2"),
+        ({"ack_filter": 1}, "ack_filter: must be at least 2"),
         ({"duplicate": 1.5}, "duplicate: must be at most 1"),
         ({"loss": {"kind": "replay"}}, "give one of packets"),
         ({"loss": {"kind": "replay", "packets": [3, 3]}}, "packets: not ascending"),
@@ -241,7 +241,7 @@ def test_the_way_back_may_have_impairments_of_its_own(small: Scenario) -> None:
         {"loss": {"kind": "bernoulli", "probability": 0.05}},
         {"duplicate": 0.1},
         {"batch": "5 ms"},
-        {"thin": 4},
+        {"ack_filter": 4},
         {"jitter": {"spread": "2 ms", "reorder": True}},
         {"changes": [{"at": "1 s", "rate": "0 bit/s"}, {"at": "1500 ms", "rate": "10 Mbit/s"}]},
     ]
@@ -252,7 +252,7 @@ def test_the_way_back_may_have_impairments_of_its_own(small: Scenario) -> None:
 
 
 def test_thinning_drops_three_acks_in_four(small: Scenario) -> None:
-    back = {"rate": "10 Mbit/s", "delay": "10 ms", "thin": 4}
+    back = {"rate": "10 Mbit/s", "delay": "10 ms", "ack_filter": 4}
     found = run(small.with_values({"duration": "5 s", "topology.reverse": back})).links_summary[1]
     share = found["forwarded_packets"][0] / (found["forwarded_packets"][0] + found["dropped_packets"][0])
     assert 0.24 < share < 0.4

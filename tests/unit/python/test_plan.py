@@ -26,12 +26,12 @@ changes = [
     { at = "30 s", loss = { kind = "periodic", every = 9 } },
     { at = "35 s", bytes = "50 kB" },
 ]
-batch = "4 ms"
-detour = { every = 100, extra = "30 ms", from = "1 s" }
+aggregation = "4 ms"
+reordering = { every = 100, extra = "30 ms", from = "1 s" }
 jitter = { spread = "2 ms", shape = "normal" }
 shapes = [{ kind = "wander", at = "9 s", mean = "1 s", states = [{ rate = "2 bit/s" }, { delay = "2 s" }] }]
 duplicate = 0.25
-thin = 4
+ack_filter = 4
 [topology.reverse]
 delay = "50 ms"
 queue = { kind = "drop_tail", bytes = "1 MiB" }
@@ -89,7 +89,7 @@ def test_every_field_of_a_plan() -> None:
                     {"at_ns": 35_000_000_000, "limit": {"packets": None, "bytes": 50_000}},
                 ],
                 "impairments": [
-                    {"kind": "duplication", "probability": 0.25},
+                    {"kind": "duplicate", "probability": 0.25},
                     {"kind": "ack_filter", "every": 4},
                     {"kind": "aggregation", "slot_ns": 4_000_000},
                     {

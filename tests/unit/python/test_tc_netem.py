@@ -74,8 +74,8 @@ def chain(worsens: float, improves: float) -> Table:
         ("corrupt 1%", {"loss": bernoulli(0.01)}),
         ("duplicate 1%", {"duplicate": 0.01}),
         ("dup 1%", {"duplicate": 0.01}),
-        ("delay 10ms reorder 25%", {"delay": "10 ms", "detour": {"every": 4, "extra": "10 ms"}}),
-        ("delay 10ms reorder 50% gap 5", {"delay": "10 ms", "detour": {"every": 6, "extra": "10 ms"}}),
+        ("delay 10ms reorder 25%", {"delay": "10 ms", "reordering": {"every": 4, "extra": "10 ms"}}),
+        ("delay 10ms reorder 50% gap 5", {"delay": "10 ms", "reordering": {"every": 6, "extra": "10 ms"}}),
         (
             "rate 1mbit limit 50",
             {"rate": "1000000 bit/s", "queue": {"kind": "drop_tail", "packets": 50}},

@@ -14,7 +14,7 @@ params::family! {
         "arq" => arq::Arq,
         "aggregation" => aggregation::Aggregation,
         "reordering" => reordering::Reordering,
-        "duplication" => duplication::Duplication,
+        "duplicate" => duplication::Duplication,
     }
 }
 

@@ -71,7 +71,7 @@ fn impairments() -> Vec<Impairments> {
         "arq" => alone(found.name, &json!({ "probability": 0.3, "delay_ns": 2_000_000 })),
         "aggregation" => alone(found.name, &json!({ "slot_ns": 2_000_000 })),
         "reordering" => alone(found.name, &json!({ "every": 3, "extra_ns": 3_000_000 })),
-        "duplication" => alone(found.name, &json!({ "probability": 0.2 })),
+        "duplicate" => alone(found.name, &json!({ "probability": 0.2 })),
         other => panic!("{other} has no case"),
     });
     each.chain(changes).chain([alone("jitter", &jitter(true))]).collect()

@@ -47,7 +47,7 @@ def program_input(scenario: Scenario, seed: int) -> str:
 def _link(link: Link) -> Iterator[str]:
     queue = ns3_queue(link.queue)
     yield f"link {link.name}"
-    yield f"wire {link.rate_bps or 0} {link.delay_ns} {to_nanoseconds(link.impairments.batch_s or 0)}"
+    yield f"wire {link.rate_bps or 0} {link.delay_ns} {to_nanoseconds(link.impairments.aggregation_s or 0)}"
     yield f"queue {queue.type} {queue.quantum}"
     yield f"device {link.device_packets or 0}"
     for name, value in queue.attributes.items():
@@ -58,8 +58,8 @@ def _link(link: Link) -> Iterator[str]:
         yield f"change {at_ns} {values.get('rate_bps', -1)} {values.get('delay_ns', -1)}"
         if "loss" in values:
             yield f"change_loss {_loss(values['loss'])} loss/{link.name}/{n}"
-    if link.impairments.detour:
-        reordering = link.impairments.detour
+    if link.impairments.reordering:
+        reordering = link.impairments.reordering
         until = NEVER if reordering.until_s is None else to_nanoseconds(reordering.until_s)
         times = f"{to_nanoseconds(reordering.extra_s)} {to_nanoseconds(reordering.from_s)} {until}"
         yield f"detour {reordering.every} {times}"

@@ -14,6 +14,8 @@ EVERY = "*"
 """Part of a path that matches every entry of a list."""
 _SHORT = {"cca": "kind", "queue": "kind", "workload": "kind", "trace": "file"}
 """Keys whose table can be written as text, and the key of the table that the text sets."""
+_FORMER = {"thin": "ack_filter", "batch": "aggregation", "detour": "reordering"}
+"""Former keys of impairments, which are read as the present ones."""
 _DIGITS = 9
 """Most digits of an entry's number."""
 
@@ -71,10 +73,12 @@ def replaced(tree: Tree, path: str, value: object) -> Tree:
 
 
 def _other_spellings(node: Any, key: Any) -> list[str]:
-    """Return the keys of a table of parameters that mean the same as `key`: `target_ms` for `target`."""
-    if not isinstance(node, dict) or "kind" not in node:
+    """Return the keys of a table that mean the same as `key`, such as `target_ms` for `target`."""
+    if not isinstance(node, dict):
         return []
-    return [other for other in node if catalogue.is_same_parameter(other, key)]
+    if "kind" in node:
+        return [other for other in node if catalogue.is_same_parameter(other, key)]
+    return [other for other in node if other != key and _FORMER.get(other, other) == _FORMER.get(key, key)]
 
 
 def _keys(node: Any, part: str, path: str) -> list[Any]:

@@ -48,14 +48,14 @@ class Netem:
 
     @property
     def wire(self) -> Table:
-        """The keys `delay`, `jitter`, `loss`, `duplicate` and `detour` of a link."""
+        """The keys `delay`, `jitter`, `loss`, `duplicate` and `reordering` of a link."""
         delay_ns, jitter = self._delays()
         keys = {
             "delay": DURATION.format(delay_ns) if delay_ns else None,
             "jitter": jitter,
             "loss": self._loss(),
             "duplicate": self.duplicate,
-            "detour": self._reordering() if self.reorder else None,
+            "reordering": self._reordering() if self.reorder else None,
         }
         return {key: value for key, value in keys.items() if value}
 

@@ -161,7 +161,7 @@ class Lab:
         queue: Mapping[str, Any] | int = 200,
         changes: Sequence[Mapping[str, Any]] = (),
         application: Sequence[Mapping[str, Any]] = (),
-        detour: Mapping[str, Any] | None = None,
+        reordering: Mapping[str, Any] | None = None,
         ack_batch_ms: float | None = None,
         receive_packets: int | None = None,
         interval_ms: float = 5,
@@ -174,11 +174,11 @@ class Lab:
         }
         if changes:
             there["changes"] = [dict(change) for change in changes]
-        if detour:
-            there["detour"] = dict(detour)
+        if reordering:
+            there["reordering"] = dict(reordering)
         back: dict[str, Any] = {"delay": f"{rtt_ms / 2} ms"}
         if ack_batch_ms:
-            back["batch"] = f"{ack_batch_ms} ms"
+            back["aggregation"] = f"{ack_batch_ms} ms"
         flow: dict[str, Any] = {"name": FLOW, "cca": self.cca}
         if receive_packets:
             flow["tcp"] = {"receive_buffer": f"{receive_packets * PAYLOAD_BYTES} B"}

@@ -76,7 +76,7 @@ def _probe_resumed(lab: Lab) -> Iterator[Step]:
 def _reordered(lab: Lab, late_s: float) -> ObservedRun:
     """One packet takes 30 ms longer."""
     window = {"from": f"{late_s:.6f} s", "until": f"{late_s + 0.002:.6f} s"}
-    return lab.path(late_s + 2, receive_packets=_WINDOW, detour={"every": 1, "extra": "30 ms", **window})
+    return lab.path(late_s + 2, receive_packets=_WINDOW, reordering={"every": 1, "extra": "30 ms", **window})
 
 
 @case(

@@ -20,7 +20,7 @@ def capabilities(installed: Installed) -> Capabilities:
         ccas=frozenset(ours for ours in algorithms.OURS if algorithms.in_kernel(ours, installed.ccas)),
         queues=frozenset(("drop_tail", *(kind for kind in queues.MAKERS if kind in installed.qdiscs))),
         losses=LOSSES | ({PERIODIC} if PERIODIC in installed.qdiscs else set()),
-        impairments=frozenset({"jitter", "duplication"}),
+        impairments=frozenset({"jitter", "duplicate"}),
         workloads=frozenset({"bulk", "cbr", "on_off", "udp", "voip", "ping", "probe"}),
         not_measured=not_measured(tables.MEASURED),
     )

@@ -78,34 +78,53 @@ class Given(NamedTuple):
 class Impairments(Model):
     """Effects of a link on single packets. They act in the order of the registry."""
 
-    duplicate: Annotated[Probability | None, Registered("duplication", "probability")] = Field(
+    duplicate: Annotated[Probability | None, Registered("duplicate", "probability")] = Field(
         None, title="duplicated packets", examples=[0.01]
     )
     """Probability that a packet is duplicated; the copy follows directly (`netem duplicate`). Left out:
     none."""
-    thin: Annotated[
+    ack_filter: Annotated[
         Annotated[int, Field(strict=True, ge=2, le=1_000_000)] | None, Registered("ack_filter", "every")
-    ] = Field(None, validation_alias=AliasChoices("thin", "ack_filter"), examples=[4])
-    """ACK filter, also written `ack_filter`: a middlebox passes only every n-th plain ACK of each flow. A
+    ] = Field(None, validation_alias=AliasChoices("ack_filter", "thin"), examples=[4])
+    """ACK filter: a middlebox passes only every n-th plain ACK of each flow. A
     plain ACK reports only progress, without SACK or ECN marks. Left out: none. CAKE has an `ack_filter` of
     its own, which drops ACKs that wait in its queue."""
-    batch_s: Annotated[Annotated[Delay, Field(gt=0)] | None, Registered("aggregation", "slot_s")] = Field(
-        None, alias="batch", validation_alias=AliasChoices("batch", "aggregation"), examples=["10 ms"]
+    aggregation_s: Annotated[Annotated[Delay, Field(gt=0)] | None, Registered("aggregation", "slot_s")] = (
+        Field(
+            None,
+            alias="aggregation",
+            validation_alias=AliasChoices("aggregation", "batch"),
+            examples=["10 ms"],
+        )
     )
-    """Aggregation, also written `aggregation`: packets are delivered only at multiples of this time, as on a
+    """Aggregation: packets are delivered only at multiples of this time, as on a
     radio link that aggregates them. Left out: none."""
-    detour: Annotated[Reordering | None, Registered("reordering")] = Field(
+    reordering: Annotated[Reordering | None, Registered("reordering")] = Field(
         None,
-        validation_alias=AliasChoices("detour", "reordering"),
+        validation_alias=AliasChoices("reordering", "detour"),
         examples=['{ every = 100, extra = "30 ms" }'],
     )
-    """Reordering, also written `reordering`: some packets are delayed and overtaken. Left out: none."""
+    """Reordering: some packets are delayed and overtaken. Left out: none."""
     jitter: Annotated[Jitter | None, Registered("jitter")] = Field(None, examples=['{ spread = "5 ms" }'])
     """Random extra delay of every packet. Left out: none."""
     arq: Annotated[Arq | None, Registered("arq")] = Field(
         None, examples=['{ probability = 0.1, delay = "8 ms" }']
     )
     """Link-layer retransmission of lost packets (ARQ, RFC 3366). Left out: none."""
+
+
+_DIGEST_NAMES = {"ack_filter": "thin", "aggregation_s": "batch_s", "reordering": "detour"}
+"""Former names of fields, under which digests have them."""
+
+
+def with_digest_names(tree: Any) -> Any:
+    """Return values of a scenario with fields under the names in digests, so that stored runs are found."""
+    if isinstance(tree, list | tuple):
+        return [with_digest_names(part) for part in tree]
+    if not isinstance(tree, dict):
+        return tree
+    names = {} if "kind" in tree else _DIGEST_NAMES  # a queue has parameters, which are no impairments
+    return {names.get(key, key): with_digest_names(part) for key, part in tree.items()}
 
 
 NO_IMPAIRMENTS = Impairments.model_construct()
