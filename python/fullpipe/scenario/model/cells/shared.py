@@ -25,9 +25,9 @@ class Shared(CellModel):
     grant_delay_s: Delay = Field(0.004, alias="grant_delay", examples=["4 ms"])
     """Time from the request of a port that was idle until it may have a turn."""
     turn_bytes: Annotated[Bytes, Field(gt=0, le=10**12)] = Field(16_384, alias="turn", examples=["16 KiB"])
-    """Bytes that a turn carries at most; a larger packet has a turn of its own."""
+    """Maximum bytes of a turn; a larger packet has a turn of its own."""
     overhead_s: Delay = Field(1e-5, alias="overhead", examples=["10 us"])
-    """Time that every turn takes before its first packet: guard time and preamble."""
+    """Time at the start of every turn, for guard time and preamble."""
 
     def ports(self) -> Iterator[CellPort]:
         """Yield the port of the hub, then those of the stations in order."""
