@@ -74,7 +74,7 @@ def test_no_tables_are_not_joined() -> None:
 
 def test_a_column_of_another_type_is_refused() -> None:
     data = bytes(encoded(pl.DataFrame({"day": ["2026-01-01"]}).with_columns(pl.col("day").str.to_date())))
-    with pytest.raises(ValueError, match="a column of Date32"):
+    with pytest.raises(ValueError, match="a column has the type Date32"):
         _native.columns(data)
 
 

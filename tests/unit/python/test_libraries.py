@@ -125,6 +125,6 @@ def test_a_failure_names_algorithm_flow_and_function(tmp_path: Path, example: Pa
     (tmp_path / "broken.c").write_text(text)
     library = built(tmp_path / "broken.c", tmp_path / "broken.so", shutil.which("cc") or "cc")
     with pytest.raises(
-        ControllerError, match=r"newreno of flow newreno-1 failed at .* in ack: the library says"
+        ControllerError, match=r"newreno of flow newreno-1 failed at .* in ack: the library reports a failure"
     ):
         run(f"library:{library}:newreno")
