@@ -79,6 +79,12 @@ def test_bare_numbers_are_called_by_their_factor() -> None:
     assert "with number of flows 16 instead of 1," in one(answered(table, "count"))
 
 
+def test_a_probability_is_in_per_cent_behind_the_name_of_its_factor() -> None:
+    path = "topology.bottleneck.loss.probability"
+    table = values({path: ["0.0", "0.001"]}, lambda at: 5 - (at[path] == "0.001"))
+    assert "with loss 0.1 % instead of 0 %," in one(answered(table, "probability"))
+
+
 def test_equivalent_levels_have_the_largest_difference_and_the_margin() -> None:
     table = values({CCA: ["cubic", "bbr1", "bbr3"]}, lambda _: 50.0)
     assert_fits(

@@ -33,7 +33,8 @@ _LONGEST_LEVEL = 30
 _LONGEST_PLACE = 5
 """Words of a point."""
 _STATUSES: tuple[Status, ...] = ("matters", "does not matter", "undecided")
-_NUMBER = re.compile(r"[-+.\d]+|true|false", re.IGNORECASE)
+_NUMBER = re.compile(r"[-+.\d]+( [^\s\d]+)?|true|false", re.IGNORECASE)
+"""A value that needs the name of its factor: a number, with a unit or without, or a switch."""
 
 
 @dataclass(frozen=True)
@@ -275,7 +276,7 @@ def _with(told: _Told, found: Factor) -> str:
     if not _has_two_levels(found):
         return ""
     reference, other = found.levels.names
-    shown = brief(told.labels.value(told.path, reference), _LONGEST_LEVEL)
+    shown = _value(told, reference)
     return f"with {_level(told, other)} instead of {shown}, "
 
 
@@ -285,8 +286,14 @@ def _apart(told: _Told, pair: LevelPair) -> str:
 
 def _level(told: _Told, level: str) -> str:
     """A level in words: a bare number has the name of its factor."""
-    shown = brief(told.labels.value(told.path, level), _LONGEST_LEVEL)
+    shown = _value(told, level)
     return f"{told.name} {shown}" if _NUMBER.fullmatch(shown) else shown
+
+
+def _value(told: _Told, level: str) -> str:
+    """The value of a level in words: 0.001 of a loss is 0.1 %."""
+    value = float(level) if re.fullmatch(r"-?[0-9]+\.[0-9]+(e-?[0-9]+)?", level) else level
+    return brief(told.labels.value(told.path, value), _LONGEST_LEVEL)
 
 
 def _extremes(told: _Told, found: Factor) -> str:
