@@ -118,7 +118,7 @@ def test_targets_are_read() -> None:
         ("goodput ci<0%", "write METRIC ci<X%"),
         ("", "write METRIC ci<X%"),
         ("gooput ci<2%", 'did you mean "goodput"'),
-        ("ci<2%, goodput ci<3%", "stands there twice"),
+        ("ci<2%, goodput ci<3%", "is given twice"),
     ],
 )
 def test_what_is_no_target_is_refused(text: str, said: str) -> None:

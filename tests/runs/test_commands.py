@@ -107,7 +107,7 @@ def test_where(fullpipe: Cli, root: Path, where: list[str], count: int) -> None:
         (["runs", "--merge", "nothing"], "fullpipe: nothing: no folder of runs"),
         (["query", "select 1", "--out", "nothing"], "fullpipe: nothing: no folder of runs"),
         (["query", "select x from runs"], "fullpipe: Binder Error"),
-        (["query", "select 1; select 2"], "fullpipe: not one SELECT"),
+        (["query", "select 1; select 2"], "fullpipe: only one SELECT is allowed"),
     ],
 )
 def test_what_is_wrong_is_one_line(fullpipe: Cli, root: Path, arguments: list[str], told: str) -> None:

@@ -7,7 +7,7 @@ from fullpipe.analysis.metrics.measure import NO_LESS_THAN_0, Bounds
 
 
 def bounds_of(metric: str) -> Bounds:
-    """The least and the most that a metric can be, in its unit; no less than 0 if there is no such metric.
+    """Return the smallest and largest possible value of a metric, in its unit; 0 and infinity if unknown.
 
     >>> bounds_of("jain"), bounds_of("rtt_mean")
     ((0.0, 1.0), (0.0, inf))
@@ -16,7 +16,7 @@ def bounds_of(metric: str) -> Bounds:
 
 
 def bounds_of_difference(metric: str, reference: float) -> Bounds:
-    """The least and the most by which a metric can differ from the mean of the reference, in its unit.
+    """Return the bounds of a metric's difference from the mean of the reference, in its unit.
 
     >>> bounds_of_difference("rtt_mean", 0.25), bounds_of_difference("utilisation", 0.75)
     ((-0.25, inf), (-0.75, 0.25))

@@ -1,19 +1,19 @@
-"""What packets captured at both ends say: how long data took on its way, and when it came."""
+"""One-way delays of data and times of ACKs, from packets captured at both ends."""
 
 from __future__ import annotations
 
 import polars as pl
 
 _SAME = ("flow", "connection", "kind", "seq", "len")
-"""By which a packet is known at either end."""
+"""Columns that identify a packet at either end."""
 _NS = 1e-9
 
 
 def delays(packets: pl.DataFrame) -> pl.DataFrame:
-    """How long every packet of data took from the sender to the receiver of its flow.
+    """Return the one-way delay of every data packet.
 
-    What was sent several times is counted from the end: the last time it was sent came last. What never came
-    has no row.
+    Retransmissions are matched from the end: the last transmission is taken as the last to arrive. Packets
+    that did not arrive have no row.
 
     Args:
         packets: The table of a run that has captured at "sender" and "receiver".
@@ -22,7 +22,7 @@ def delays(packets: pl.DataFrame) -> pl.DataFrame:
         flow, sent_s, arrived_s, delay_s, bytes; in the order of arrival.
 
     Raises:
-        ValueError: If there is nothing from both ends.
+        ValueError: If no packet was captured at both ends.
     """
     sent, arrived = (_data(packets, point) for point in ("sender", "receiver"))
     found = (
@@ -42,10 +42,10 @@ def delays(packets: pl.DataFrame) -> pl.DataFrame:
 
 
 def acks(packets: pl.DataFrame) -> pl.DataFrame:
-    """When every ACK came to the sender of its flow: flow, time_s.
+    """Return the times at which ACKs arrived at the sender of their flow: flow, time_s.
 
     Raises:
-        ValueError: If none was captured there.
+        ValueError: If no ACK was captured at a sender.
     """
     chosen = (pl.col("point") == "sender") & (pl.col("source") == "receiver") & (pl.col("kind") == "ack")
     found = packets.filter(chosen).select("flow", time_s=pl.col("time_ns") * _NS).sort("time_s")
@@ -55,7 +55,7 @@ def acks(packets: pl.DataFrame) -> pl.DataFrame:
 
 
 def _data(packets: pl.DataFrame, point: str) -> pl.DataFrame:
-    """Data of the sender at a point, with how often each is yet to come by there."""
+    """Return the sender's data at a point, with the number of later captures of the same packet (`left`)."""
     chosen = (
         (pl.col("point") == point)
         & (pl.col("source") == "sender")

@@ -1,4 +1,4 @@
-"""Changes in the course of a run: rates and delays of links, routes, and media."""
+"""Changes during a run: rates and delays of links, routes, and media."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from fullpipe.scenario.model.topology import Graph
 from fullpipe.scenario.quantities import DURATION, RATE, natural, to_nanoseconds
 
 MOST = 12
-"""Times of changes of one kind that are events. More, as of a recorded link, are its usual course."""
+"""Most times of changes of one kind. If there are more, as on a recorded link, none of them is an event."""
 SCHEMA = {"time_s": pl.Float64, "event": pl.String}
 
 
 def events_of(run: Run) -> pl.DataFrame:
-    """Changes of links, reroutes and hand-overs in the order of time: time_s, and what happens in words."""
+    """Return changes of links, reroutes and hand-overs in the order of time: time_s and event (words)."""
     found: dict[float, dict[str, None]] = {}
     for kind in (_of_links, _of_routes, _of_nodes):
         own = [(time_s, event) for time_s, event in kind(run) if 0 < time_s < run.meta.duration_s]
@@ -32,7 +32,7 @@ def events_of(run: Run) -> pl.DataFrame:
 
 
 def _of_links(run: Run) -> Iterator[tuple[float, str]]:
-    """Other rates and delays, with the name of the link if several change."""
+    """Yield changes of rates and delays, with the name of the link if several links change."""
     conditions = run.tables["conditions"]
     if conditions.filter(pl.col("time_s") > 0)["time_s"].n_unique() > MOST:
         return
@@ -49,7 +49,7 @@ def _of_links(run: Run) -> Iterator[tuple[float, str]]:
 
 
 def _said(row: dict[str, Any]) -> dict[str, str]:
-    """The rate and the delay of a link in words."""
+    """Return the rate and the delay of a link in words."""
     rate, delay = row["rate_bps"], row["delay_s"]
     return {
         "rate_bps": "no rate" if rate is None else natural(RATE.format(round(rate))),
@@ -68,7 +68,7 @@ def _of_routes(run: Run) -> Iterator[tuple[float, str]]:
 
 
 def _of_nodes(run: Run) -> Iterator[tuple[float, str]]:
-    """Moves to another medium, and hand-overs within cellular cells."""
+    """Yield moves to another medium, and hand-overs within cellular cells."""
     for move in run.scenario.mobility or ():
         yield move.at_s, f"{move.node} to {move.to}"
     for cell in run.scenario.cells or ():
@@ -82,6 +82,6 @@ def _of_nodes(run: Run) -> Iterator[tuple[float, str]]:
 
 
 def _again(at_s: float, every_s: float | None, run: Run, event: str) -> Iterator[tuple[float, str]]:
-    """An event at a time and, if it comes back, after each period."""
+    """Yield an event at a time and, if it is periodic, after each period."""
     count = 1 + int((run.meta.duration_s - at_s) / every_s) if every_s and at_s < run.meta.duration_s else 1
     yield from ((at_s + n * (every_s or 0.0), event) for n in range(count))

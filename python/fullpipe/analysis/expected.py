@@ -1,4 +1,4 @@
-"""What theory expects of the bulk flows of a scenario, from its links and delays alone; nothing is run."""
+"""Theoretical values for the bulk flows of a scenario, from links and delays alone; nothing is run."""
 
 from __future__ import annotations
 
@@ -19,60 +19,60 @@ from fullpipe.scenario.network.parts import Hop, Port
 from fullpipe.scenario.quantities import BITS, NANOSECONDS
 
 _FILLS_THE_BUFFER = frozenset({"cubic", "reno"})
-"""Algorithms that the model of `bbr_share` is about, beside BBRv1."""
+"""Competitors of BBRv1 for which the model of `bbr_share` holds."""
 Unknown = Literal["", "cell", "rate", "routes", "relay", "traffic"]
-"""Why a fair share is unknown: a cell's rate depends on air time, signal and load; the rate of a link
-varies; routes change; a host relays connections; other traffic takes an unknown part. "": it is known."""
+"""Reason for which a fair share is unknown: a cell's rate depends on air time, signal and load; the rate of
+a link varies; routes change; a host relays connections; other traffic takes an unknown part. "": known."""
 
 
 @dataclass(frozen=True)
 class Expected:
-    """Theory of a link that holds bulk flows back; None where the links do not determine a value."""
+    """Theoretical values of a link that limits bulk flows; None if the links do not determine a value."""
 
     link: str
     rate_bps: int
-    """Most that it carries, with all headers: of a cell while no other port sends, of a trace its mean,
-    of a link that changes at the beginning."""
+    """Largest rate, with all headers. For a cell: while no other port sends. For a trace: its mean. For a
+    link that changes: the rate at the beginning."""
     flows: int
-    """Bulk flows that it holds back."""
+    """Bulk flows that this link limits."""
     unknown: Unknown
-    """Why there is no fair share; "": there is one."""
+    """Reason for which there is no fair share; "": there is one."""
     rtt_s: float | None
-    """The longest of their round trips while no packet waits, without serialisation."""
+    """The longest base RTT of the flows, without serialisation."""
     bdp_bytes: float | None
-    """Bandwidth-delay product, by the longest round trip."""
+    """Bandwidth-delay product, by the longest base RTT."""
     bdp_packets: float | None
-    """The same in packets of the largest size."""
+    """Bandwidth-delay product in packets of the largest size."""
     datagrams_bps: float
-    """What calls, pings, probes and UDP send over it in any case, replies too, with all headers."""
+    """Mean rate of calls, pings, probes and UDP over the link, replies included, with all headers."""
     fair_share_bps: float | None
-    """Max-min fair payload per bulk flow of what datagrams leave, without retransmissions and ACKs."""
+    """Max-min fair payload rate per bulk flow after the datagrams, without retransmissions and ACKs."""
     window_packets: float | None
-    """Value of each flow at its fair share, if no packet waits; None if round trips or packets differ."""
+    """Window of each flow at its fair share with an empty queue; None if base RTTs or packet sizes differ."""
     buffer_packets: float | None
-    """Most that may wait; None if the queue does not drop what exceeds one limit in packets or bytes."""
+    """Packets that fit into the queue; None unless it is drop-tail with one limit in packets or bytes."""
     full_window_packets: float | None
-    """Of each flow, when path and buffer are full: the next packet is dropped."""
+    """Window of each flow when path and buffer are full: the next packet is dropped."""
     full_wait_s: float | None
-    """Of a packet behind a full buffer."""
+    """Queueing delay behind a full buffer."""
     target_wait_s: float | None
-    """The wait that the queue discipline aims at, if it has one."""
+    """Target delay of the queue discipline, if it has one."""
     bbr1_share: float | None
-    """Of BBRv1's flows together, against CUBIC's or Reno's: see `fullpipe.analysis.theory.bbr_share`."""
+    """Share of all BBRv1 flows against CUBIC or Reno: see `fullpipe.analysis.theory.bbr_share`."""
 
 
 def expected(network: Network) -> list[Expected]:
-    """What theory expects on a network, a row per link that holds bulk flows back.
+    """Return the theoretical values of a network, one row per link that limits bulk flows.
 
-    Flows are taken as starting together. What is unknown of a flow is unknown of all flows that share a link
-    with it: they would get what it leaves.
+    All flows are assumed to start together. If the rate of a flow is unknown, so is that of all flows that
+    share a link with it.
     """
     return _Paths(network).expected()
 
 
 def buffer_packets(hop: Hop, packet_bytes: int) -> float | None:
-    """Packets of a size that may wait at a queue that drops at its tail; None if it is another queue, has no
-    limit or several ones, or has a device below it."""
+    """Return how many packets of a size fit into a drop-tail queue. None for other queues, without a limit or
+    with several, and with a device below the queue."""
     if not isinstance(hop.queue, DropTail) or _limit_varies(hop):
         return None
     if hop.queue.packets is not None:
@@ -81,22 +81,22 @@ def buffer_packets(hop: Hop, packet_bytes: int) -> float | None:
 
 
 def datagrams_per_s(network: Network) -> float:
-    """How many all flows of datagrams send, in the mean, with replies."""
+    """Return the mean packet rate of all datagram flows, replies included."""
     flows = filter(None, (routed.flow.datagrams for routed in network.flows))
     return sum((1 + of.echo) * of.active * NANOSECONDS / of.interval_ns for of in flows)
 
 
 def narrow_hops(network: Network) -> list[Hop]:
-    """The narrowest link or port on the path of each flow, each once, in the order of the flows."""
+    """Return the narrowest link or port on the path of each flow, each once, in the order of the flows."""
     limits_bps = [hop.limit_bps for hop in network.hops]
     found = dict.fromkeys(narrowest(routed, limits_bps) for routed in network.flows)
     return [network.hops[hop] for hop in found if hop is not None]
 
 
 def capacity_bps(network: Network, flows: Collection[str]) -> float | None:
-    """The most that flows can deliver together, bit/s with all headers: the rates of their narrowest links.
+    """Largest rate of some flows together, bit/s with all headers: the sum over their narrowest links.
 
-    Every narrowest link counts once, however many of the flows cross it.
+    Every narrowest link counts once, even if several of the flows cross it.
 
     Returns:
         None if a flow takes several routes, or its narrowest link or port has no single limit.
@@ -115,7 +115,7 @@ def capacity_bps(network: Network, flows: Collection[str]) -> float | None:
 
 
 def _limit_moves(hop: Hop) -> bool:
-    """Whether a link may carry more for a time than its limit, which is then that of a moment or a mean."""
+    """Whether a link may exceed its limit for a time, because that is a mean or the rate of one moment."""
     return not isinstance(hop, Port) and (rate_varies(hop) or hop.frames is not None)
 
 
@@ -128,7 +128,7 @@ class _Paths:
         self._varies = [rate_varies(hop) for hop in network.hops]
         self._rtts_s = base_rtts_s(network)
         self._crossing: dict[int, list[int]] = {}
-        """Connections by the hops with a rate that their data crosses."""
+        """Numbers of the connections whose data crosses a hop, by the hop; only hops with a rate."""
         for number, routed in enumerate(network.flows):
             for hop in self._rated(routed) if routed.flow.cca else ():
                 self._crossing.setdefault(hop, []).append(number)
@@ -136,7 +136,7 @@ class _Paths:
         self._unknown = self._all_unknown()
 
     def expected(self) -> list[Expected]:
-        """See `expected`."""
+        """Return the rows of `expected`."""
         held: dict[int, list[int]] = {}
         shares_bps: dict[int, float] = {}
         unknown: dict[int, Unknown] = {}
@@ -155,12 +155,12 @@ class _Paths:
         ]
 
     def _rated(self, routed: RoutedFlow) -> list[int]:
-        """The hops with a rate that the data of a flow crosses, now or later, each once."""
+        """Return the hops with a rate on any route of a flow's data, each once."""
         ways = [routed.forward, *(way.forward for way in routed.later if way.forward)]
         return [hop for hop in dict.fromkeys(chain(*ways)) if self._limits_bps[hop]]
 
     def _all_datagrams_bps(self) -> dict[int, float]:
-        """The rate of all datagrams that cross each hop at the beginning, in the mean, on the wire."""
+        """Return the mean rate on the wire of all datagrams over each hop, by the routes at the beginning."""
         found: dict[int, float] = defaultdict(float)
         for routed in self._network.flows:
             workload = routed.flow.datagrams
@@ -173,7 +173,7 @@ class _Paths:
         return found
 
     def _all_unknown(self) -> list[Unknown]:
-        """Reason why the fair share of a flow is unknown, by flow."""
+        """Return the reason for which the fair share of each flow is unknown."""
         flows, crossing = self._network.flows, dict(self._crossing)
         found = [self._own_unknown(number) for number in range(len(flows))]
         waiting = [number for number, why in enumerate(found) if why]
@@ -186,7 +186,7 @@ class _Paths:
         return found
 
     def _own_unknown(self, number: int) -> Unknown:
-        """The same from its own path and application; "" of datagrams, whose rate is given."""
+        """Return the reason in a flow's own path or application; "" for datagrams, whose rate is given."""
         flows = self._network.flows
         routed = flows[number]
         if routed.flow.cca is None:
@@ -197,12 +197,12 @@ class _Paths:
             return "routes"
         if any(self._varies[hop] for hop in routed.forward):
             return "rate"
-        if any(each.relayed for each in flows[number : number + 2]):  # it, or what relays it
+        if any(each.relayed for each in flows[number : number + 2]):  # the flow, or the one that relays it
             return "relay"
         return "" if is_bulk(routed.flow) else "traffic"
 
     def _fair_shares(self) -> dict[int, tuple[int, float]]:
-        """Link that holds a flow back, and its rate on the wire, by flow, where they are known."""
+        """Return, for flows where they are known, the link that limits a flow and its rate on the wire."""
         routes = {
             number: route
             for number, routed in enumerate(self._network.flows)
@@ -214,7 +214,7 @@ class _Paths:
         return dict(zip(routes, fair, strict=True))
 
     def _row(self, number: int, held: list[int], unknown: Unknown, share_bps: float | None) -> Expected:
-        """Return the theory of a hop and of the flows that it holds back."""
+        """Return the theoretical values of a hop and of the flows that it limits."""
         flows = [self._network.flows[flow] for flow in held]
         hop, rate_bps = self._network.hops[number], self._limits_bps[number] or 0
         is_steady = not self._varies[number]
@@ -250,7 +250,7 @@ class _Paths:
 
 
 def common(values: Sequence[float | None]) -> float | None:
-    """The value that all have; None if there is none, or one is unknown."""
+    """Return the common value of all; None if values differ, one is unknown, or there are none."""
     first = values[0] if values else None
     if first is None or any(value is None or not isclose(value, first) for value in values):
         return None
@@ -258,7 +258,7 @@ def common(values: Sequence[float | None]) -> float | None:
 
 
 def _limit_varies(hop: Hop) -> bool:
-    """Whether the limit of a queue changes, or a device below it holds packets, too."""
+    """Whether the limit of a queue changes, or a device below it also holds packets."""
     if isinstance(hop, Port):
         return False
     states = [state for shape in hop.shapes for _, state in states_of(shape)]

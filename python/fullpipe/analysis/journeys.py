@@ -1,4 +1,4 @@
-"""Captured packets on their way: where each came by next, and which were retransmitted or dropped."""
+"""Captured packets along their routes: the next capture of each, retransmissions and losses."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ import polars as pl
 from fullpipe.scenario import Network, RoutedFlow
 
 _SAME = ("flow", "connection", "source", "kind", "seq", "len", "ack", "window", "sacks", "ts_val", "ts_ecr")
-"""What no router changes: by these a packet is known at every point."""
+"""Header fields that no router changes: they identify a packet at every point."""
 _OF_ONE_WAY = ("flow", "source", "point")
 _PAYLOAD = pl.col("kind") == "data"
 _ENDS = ("sender", "receiver")
 
 
 def points_in_order(network: Network, points: Collection[str]) -> list[str]:
-    """Points of capture from the sender to the receiver; links of ACKs stand where ACKs pass."""
+    """Sort points of capture from the sender to the receiver; links of ACKs by their mirrored position."""
     found: dict[str, list[float]] = {point: [] for point in points}
     for routed in network.flows:
         for source in _ENDS:
@@ -30,18 +30,18 @@ def points_in_order(network: Network, points: Collection[str]) -> list[str]:
 
 
 def journeys(packets: pl.DataFrame, network: Network) -> pl.DataFrame:
-    """Every capture of a packet, with the next one of the same packet along its way.
+    """Return every capture of a packet with the next capture of the same packet along its route.
 
-    What was sent several times with equal headers is counted from the end: the last that was sent came last.
+    Packets with equal headers are matched from the end: the last one sent is taken as the last to arrive.
 
     Args:
         packets: The table of a run.
-        network: What was run.
+        network: The network of the run.
 
     Returns:
-        The same rows in the same order and columns, and: next_ns, next_point (null: not captured further on);
-        is_again: payload that went by before; is_lost: it did not arrive, which is told only if the far end
-        is captured too, and not of what may have been under way at the end.
+        The same rows in the same order, with four more columns. next_ns and next_point are null if there is
+        no later capture. is_again marks retransmitted payload. is_lost marks packets that did not arrive; it
+        is set only if the far end was captured, and not for packets that may have been in flight at the end.
     """
     rows = packets.with_row_index("row").join(
         _places(network, packets["point"].unique()), on=_OF_ONE_WAY, how="left", maintain_order="left"
@@ -61,7 +61,8 @@ def journeys(packets: pl.DataFrame, network: Network) -> pl.DataFrame:
 
 
 def _went_by_before() -> pl.Expr:
-    """Whether a byte of its payload was sent before; behind the sender, whether the same packet went by."""
+    """Whether, at the sender, a byte of the payload was sent before; elsewhere, whether its sequence number
+    was captured before."""
     end = (pl.col("seq") + pl.col("len")).cum_max().shift(1).over("flow", "connection", "source", "point")
     repeated = ~pl.struct("flow", "connection", "source", "point", "kind", "seq").is_first_distinct()
     first = pl.col("place") == 0
@@ -76,8 +77,11 @@ def _did_not_arrive() -> pl.Expr:
 
 
 def _places(network: Network, points: Collection[str]) -> pl.DataFrame:
-    """How far along the route of a flow's data or ACKs each point is; `is_last`: there is no end behind it
-    that is captured, so that what is missing there may have arrived."""
+    """Return the position of each point on the route of a flow's data or ACKs.
+
+    `is_last`: the end of the route was not captured, or the point is that end. A packet without a later
+    capture may then have arrived.
+    """
     rows = [
         (routed.name, source, name, number, number == len(names) - 1 or names[-1] not in points)
         for routed in network.flows
@@ -91,8 +95,10 @@ def _places(network: Network, points: Collection[str]) -> pl.DataFrame:
 
 
 def _on_the_way(network: Network, routed: RoutedFlow, source: str) -> Sequence[str]:
-    """Both ends and the links between them, in the order of packets from one end; those of later routes
-    behind those of the first."""
+    """Return both ends and the links between them in the order in which packets from one end cross them.
+
+    Links of later routes follow those of the first.
+    """
     first, last = _ENDS if source == "sender" else _ENDS[::-1]
     return [first, *dict.fromkeys(network.hops[hop].name for hop in _hops(routed, source)), last]
 

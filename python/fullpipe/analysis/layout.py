@@ -10,7 +10,7 @@ from fullpipe.scenario import Network
 from fullpipe.scenario.network.parts import Hop, Link, Port, RoutedFlow
 
 _SWEEPS = 4
-"""Times that the order of the nodes of every column follows that of their neighbours."""
+"""Passes that sort the nodes of every column by the places of their neighbours."""
 
 _Edge = tuple[str, str]
 
@@ -24,7 +24,7 @@ class Layout:
     places: Mapping[str, float]
     """Place of each node in its column, around 0."""
     routes: Sequence[Sequence[str]]
-    """For every flow the nodes that its data crosses, ends included."""
+    """Nodes that each flow's data crosses, ends included."""
 
 
 def layout(network: Network) -> Layout:
@@ -36,7 +36,7 @@ def layout(network: Network) -> Layout:
 
 
 def nodes_of(network: Network, routed: RoutedFlow) -> list[str]:
-    """The nodes that data crosses, its ends included."""
+    """Return the nodes that a flow's data crosses, ends included."""
     names = [routed.source]
     for hop in (network.hops[number] for number in routed.forward):
         names += [begin(hop), hop.target] if isinstance(hop, Link) else [begin(hop)]
@@ -48,7 +48,7 @@ def begin(hop: Hop) -> str:
 
 
 def air(network: Network, ports: Iterable[Port]) -> Iterator[_Edge]:
-    """The edges of a cell: from where a port is to where packets go that leave it."""
+    """Yield the edges of a cell: from the node of a port to the next node of its packets."""
     of_cell = {port.name for port in ports}
     for routed in network.flows:
         for way, last in ((routed.forward, routed.target), (routed.reverse, routed.source)):
@@ -61,8 +61,10 @@ def air(network: Network, ports: Iterable[Port]) -> Iterator[_Edge]:
 def _columns(
     names: Sequence[str], routes: Iterable[Sequence[str]], links: Iterable[Link]
 ) -> Mapping[str, int]:
-    """The column of each node: data goes from left to right. A flow against most of those before it is taken
-    the other way round."""
+    """Return the column of each node, so that data goes from left to right.
+
+    The route of a flow is reversed if more of its edges contradict the flows before it than agree with them.
+    """
     after: dict[str, set[str]] = {name: set() for name in names}
     for route in routes:
         edges = list(pairwise(route))
@@ -72,11 +74,11 @@ def _columns(
     for link in links:
         _add(after, link.source, link.target)
     column = dict.fromkeys(names, 0)
-    for _ in names:  # as often as a way can be long
+    for _ in names:  # the longest possible path has as many edges
         for begin in names:
             for end in after[begin]:
                 column[end] = max(column[end], column[begin] + 1)
-    for name in names:  # what only begins something stands beside it
+    for name in names:  # a node without predecessors goes next to its nearest successor
         before = any(name in ends for ends in after.values())
         if after[name] and not before:
             column[name] = min(column[end] for end in after[name]) - 1
@@ -84,7 +86,7 @@ def _columns(
 
 
 def _add(after: dict[str, set[str]], begin: str, end: str) -> None:
-    """An edge from left to right, unless it would lead back."""
+    """Add an edge from left to right, unless it would close a cycle."""
     seen, waiting = {end}, [end]
     while waiting:
         for name in after[waiting.pop()] - seen:
@@ -95,7 +97,7 @@ def _add(after: dict[str, set[str]], begin: str, end: str) -> None:
 
 
 def _places(columns: Mapping[str, int], edges: Iterable[_Edge]) -> Mapping[str, float]:
-    """The place of each node in its column, near those with which it shares an edge."""
+    """Return the place of each node in its column, near those with which it shares an edge."""
     beside: dict[str, set[str]] = {name: set() for name in columns}
     for begin, end in edges:
         beside[begin].add(end)

@@ -1,4 +1,4 @@
-"""Runs that are too short for their means: what was measured against how fast algorithms adapt."""
+"""Runs that are too short for their means, judged by the time that algorithms need to adapt."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ if TYPE_CHECKING:
     from fullpipe.scenario import Scenario
 
 CYCLES = 3
-"""Of the slowest flow that a mean is of at least, if flows compete."""
+"""Fewest adaptation cycles of the slowest flow that a mean must cover, if flows compete."""
 START_UP = 0.05
-"""Of what is measured: the share that may be start-up."""
+"""Largest share of the measured time that may be start-up."""
 _SEEDS = 3
-"""Of a point that are looked at."""
+"""Seeds that are examined per point."""
 _COLUMNS = ("flow", "cca", "start_s", "end_s", "goodput_bps", "rtt_mean_s")
 _INITIAL_WINDOW = 10
 _BETA, _C = 0.7, 0.4
@@ -32,31 +32,31 @@ _PROBE_RTT_S = {
     **dict.fromkeys(("bbr1", "bbq", "da_bbr", "ad_bbr"), 10.0),
     **dict.fromkeys(("bbr2", "bbr3", "bbr_n_plus"), 5.0),
 }
-"""How often versions of BBR measure the smallest RTT anew."""
+"""Time between two PROBE_RTT phases of each version of BBR, s."""
 _FAIR = ("fq", "fq_codel", "fq_pie", "cake")
-"""Queues in which flows do not wait for each other."""
+"""Fair queues: packets of one flow do not wait for those of others."""
 
 
 @dataclass(frozen=True)
 class Need:
-    """How fast the bulk flows of a run adapt, and how long they were measured."""
+    """The adaptation time of the bulk flows of a run, and the time for which they were measured."""
 
     cca: str
-    """Of the flow that adapts slowest."""
+    """Algorithm of the flow that adapts slowest."""
     cycle_s: float
-    """In what time it adapts once; 0 if no flow competes with another."""
+    """Adaptation cycle of that flow; 0 if no flow competes with another."""
     early_s: float
-    """Start-up that is measured, of the flow with most of it."""
+    """Longest part of a flow's start-up that lies after the warm-up."""
     settled_s: float
-    """When the start-up of all is over; the end of the warm-up if that of later flows is short enough."""
+    """Time at which all start-up is over. Flows that start later and have a short start-up do not count."""
     measured_s: float
-    """After the warm-up, of the flow that is there for the shortest time."""
+    """Shortest time after the warm-up for which a flow is active."""
     is_stopped: bool
-    """Whether a flow ends at its `stop`, however long the run is."""
+    """Whether a flow ends at its `stop`, so that a longer run does not prolong it."""
 
     @property
     def cycles(self) -> float:
-        """How often the slowest adapts in what is measured."""
+        """Adaptation cycles of the slowest flow in the measured time."""
         return self.measured_s / self.cycle_s if self.cycle_s else inf
 
     @property
@@ -66,12 +66,12 @@ class Need:
 
     @property
     def missing_s(self) -> float:
-        """How much longer what is measured had to be, if the warm-up leaves start-up out."""
+        """Additional measured time that is needed if the warm-up covers all start-up."""
         return max(CYCLES * self.cycle_s - self.measured_s, 0.0)
 
     @property
     def missing_to_stop_s(self) -> float:
-        """How much later flows had to stop, with the same warm-up."""
+        """Time by which flows would have to stop later, with the same warm-up."""
         return max(self.missing_s, self.early_s / START_UP - self.measured_s)
 
     def __str__(self) -> str:
@@ -86,15 +86,15 @@ class Need:
 
 
 def cycle_s(cca: str, window: float, rtt_s: float, *, is_shared: bool) -> float:
-    """In what time an algorithm goes once through what it does again and again.
+    """Length of an algorithm's adaptation cycle, s.
 
-    CUBIC: from a loss to the next, K = ((W - beta W) / C)^(1/3), or as in the Reno-friendly region
-    (W - beta W) / alpha round trips, whichever is sooner; alpha = 3 (1 - beta) / (1 + beta).
+    CUBIC: from one loss to the next, K = ((W - beta W) / C)^(1/3), or (W - beta W) / alpha round trips as in
+    the Reno-friendly region, whichever is sooner; alpha = 3 (1 - beta) / (1 + beta).
     Source: RFC 9438, sections 4.2 and 4.3.
 
-    BBR: where flows share a queue, from one PROBE_RTT to the next, because the smallest RTT that it knows is
-    with the packets of others; otherwise a cycle of PROBE_BW. Version 1: 10 s and 8 round trips. Versions 2
-    and 3: 5 s, and the sooner of 3 s and min(W, 62) round trips.
+    BBR: if flows share a queue, from one PROBE_RTT to the next, because its estimate of the smallest RTT
+    includes the queueing of other flows. Otherwise a cycle of PROBE_BW. Version 1: 10 s and 8 round trips.
+    Versions 2 and 3: 5 s, and the sooner of 3 s and min(W, 62) round trips.
     Source: draft-cardwell-iccrg-bbr-congestion-control-00, draft-ietf-ccwg-bbr-02, section 5.3.3.
 
     All others: a window that halves and grows by a packet per round trip, W / 2 round trips.
@@ -103,7 +103,7 @@ def cycle_s(cca: str, window: float, rtt_s: float, *, is_shared: bool) -> float:
     Args:
         cca: The algorithm.
         window: W, packets.
-        rtt_s: With what packets wait, s.
+        rtt_s: Mean RTT, queueing delay included, s.
         is_shared: Whether flows wait for each other in one queue.
 
     >>> round(cycle_s("cubic", 1000, 0.1, is_shared=True), 1), cycle_s("reno", 1000, 0.1, is_shared=True)
@@ -123,7 +123,7 @@ def cycle_s(cca: str, window: float, rtt_s: float, *, is_shared: bool) -> float:
 
 
 def start_up_s(window: float, rtt_s: float) -> float:
-    """The time in which slow start reaches a window, in packets: it doubles 10 packets in every round trip.
+    """Time in which slow start reaches a window of packets: it doubles every round trip, beginning at 10.
 
     Source: RFC 5681, section 3.1, and RFC 6928.
     """
@@ -131,17 +131,17 @@ def start_up_s(window: float, rtt_s: float) -> float:
 
 
 def need(run: Run, *, is_shared: bool) -> Need | None:
-    """What the means of the bulk flows of a run need; None without any.
+    """Return the measured time that the means of a run's bulk flows need; None without bulk flows.
 
-    They need at least three cycles of the slowest of the flows that compete, and at most a twentieth of what
-    is measured may be start-up. A flow that is alone on its way fills it whatever its cycle, so that only
-    start-up counts.
+    They need at least three cycles of the slowest of the competing flows, and start-up may be at most a
+    twentieth of the measured time. A flow without competitors fills its path whatever its cycle, so that
+    only its start-up counts.
 
-    A longer run does not prolong a flow that ends at its `stop`. Such flows count only if those that a longer
-    run prolongs are measured for long enough.
+    A longer run does not prolong a flow that ends at its `stop`. Such flows count only if all flows that a
+    longer run prolongs are measured for long enough.
 
     Args:
-        run: Of any engine.
+        run: A run of any engine.
         is_shared: See `waits_for_others`.
     """
     every = [each for way in _competing(run) for each in _needs(run, way, is_shared)]
@@ -151,7 +151,7 @@ def need(run: Run, *, is_shared: bool) -> Need | None:
 
 
 def _together(needs: Sequence[Need]) -> Need:
-    """What several flows need: the cycle of the slowest, within the time of the shortest."""
+    """Combine the needs of several flows: the longest cycle with the shortest measured time."""
     slowest = max(needs, key=lambda each: each.cycle_s)
     return replace(
         slowest,
@@ -163,11 +163,11 @@ def _together(needs: Sequence[Need]) -> Need:
 
 
 def shortfall(points: Sequence[Mapping[str, Any]], runs: Sequence[Run]) -> str | None:
-    """A sentence on the points whose runs are too short for their means, and what to set; None if none are.
+    """Return a sentence on the points whose runs are too short, and the settings to use; None if none are.
 
     Args:
-        points: Of every run.
-        runs: Of any number of seeds per point.
+        points: The point of every run.
+        runs: Runs of any number of seeds per point.
     """
     places: dict[str, list[int]] = {}
     for place, (point, run) in enumerate(zip(points, runs, strict=True)):
@@ -206,7 +206,7 @@ def warnings_of(runs: Sequence[Run]) -> list[str]:
 
 
 def _advice(run: Run, of: Need) -> str:
-    """What to set, so that means can be trusted."""
+    """Return the settings with which means can be trusted."""
     if run.meta.engine.is_of_a_file:
         return f"measure {_rounded(of.missing_to_stop_s):g} s longer"
     if of.is_stopped:
@@ -220,8 +220,8 @@ def _advice(run: Run, of: Need) -> str:
 
 
 def _where(points: Sequence[Mapping[str, Any]], chosen: Collection[int]) -> str:
-    """Some of several points in words."""
-    from fullpipe.analysis.points import varying  # here: a single run is nowhere
+    """Describe some of several points in words."""
+    from fullpipe.analysis.points import varying  # here: not needed for a single run
     from fullpipe.analysis.regions import region
     from fullpipe.scenario.labels import Labels
 
@@ -230,13 +230,13 @@ def _where(points: Sequence[Mapping[str, Any]], chosen: Collection[int]) -> str:
 
 
 def _needs_of(runs: Sequence[Run]) -> Iterator[Need | None]:
-    """Of some runs of one point, which differ little."""
+    """Yield the needs of some runs of one point, which share their queue and flows."""
     is_shared = len(bulk_names(runs[0])) > 1 and waits_for_others(runs[0])  # a single flow has no others
     yield from (need(run, is_shared=is_shared) for run in runs)
 
 
 def _competing(run: Run) -> Iterator[list[dict[str, Any]]]:
-    """The rows of the bulk flows that go the same way."""
+    """Yield the rows of the bulk flows, one list per direction."""
     rows = {row["flow"]: {name: row[name] for name in _COLUMNS} for row in run.rows("flows")}
     bulk = (flow for flow in bulk_names(run) if flow in rows)
     known = {flow: rows[flow] for flow in bulk if None not in rows[flow].values()}
@@ -262,7 +262,7 @@ def _needs(run: Run, way: Sequence[Mapping[str, Any]], is_shared: bool) -> Itera
 
 
 def _stops_s(scenario: Scenario) -> dict[str, float]:
-    """The `stop` of flows that end there, at the end of the run or before."""
+    """Return the `stop` of the flows that end there, s, if it is within the run."""
     entries = zip(scenario.flows, flow_names(scenario.flows), strict=True)
     return {
         name: flow.stop_s
@@ -279,7 +279,7 @@ def _mss(run: Run) -> dict[str, int]:
 
 
 def waits_for_others(run: Run) -> bool:
-    """Whether flows wait for each other in the queue in which packets wait longest."""
+    """Whether the queue with the longest mean sojourn time is shared, that is, no fair queue."""
     waits = {row["link"]: row["sojourn_mean_s"] for row in run.rows("links_summary")}
     longest = max(resolve(run.scenario).hops, key=lambda hop: waits.get(hop.name) or 0.0)
     return not isinstance(longest.queue, Discipline) or longest.queue.kind not in _FAIR
@@ -290,6 +290,6 @@ def _seconds(time_s: float) -> str:
 
 
 def _rounded(time_s: float) -> float:
-    """A time that is as long or longer, and is easily said."""
+    """Round a time up to a short number."""
     step = next((step for step, most in ((0.1, 1), (1, 20), (5, 100)) if time_s < most), 10)
     return round(ceil(time_s / step - 1e-9) * step, 1)

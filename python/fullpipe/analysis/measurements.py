@@ -1,4 +1,4 @@
-"""Values of many runs: read where their store has them, otherwise worked out and stored."""
+"""Values of many runs: read from their store if it has them, otherwise computed and stored."""
 
 from __future__ import annotations
 
@@ -16,18 +16,18 @@ from fullpipe.runs.values import Packed, Question
 from fullpipe.runs.writer import FEW
 
 RUN = "number of run"
-"""A column that no path is called like: the place of a run in a list."""
+"""Column with the index of a run in a list; no path has this name."""
 
 
 def measurements(
     runs: Sequence[Run], metrics: Collection[str] | None = None, links: Collection[str] | None = None
 ) -> pl.DataFrame:
-    """Values that are measured of runs, a row per value.
+    """Return the measured values of runs, one row per value.
 
     Args:
         runs: The runs.
         metrics: Names of measures. Left out: all.
-        links: Names of links. Left out: of every run, those that did something.
+        links: Names of links. Left out: the busy links of every run.
 
     Returns:
         `number of run`, `kind`, `of`, `metric`, `unit`, `entry` and `value`, in the order of the runs; see
@@ -51,7 +51,7 @@ def measurements(
 
 
 def _of_run(run: Run, question: Question) -> list[tuple[tuple[Any, ...], float | None]]:
-    """The values of a run, each with its labels."""
+    """Return the values of a run, each with its kind, group or link, metric, unit and entry."""
     entries = {name: entry for entry, name in enumerate(flow_groups(run))}
     return [
         ((kind, of, metric, unit, entries.get(of) if kind == "flows" else None), value)
@@ -60,7 +60,7 @@ def _of_run(run: Run, question: Question) -> list[tuple[tuple[Any, ...], float |
 
 
 def _stored(runs: Sequence[Run], question: Question) -> Iterator[tuple[pl.DataFrame, list[int]]]:
-    """Yield what stores have: rows, and the places of their runs."""
+    """Yield stored values: rows, and the indices of their runs."""
     by_root: dict[str, list[tuple[int, int]]] = {}
     for place, run in enumerate(runs):
         if run.number is not None and run.root is not None:

@@ -1,4 +1,4 @@
-"""Which value of a metric is neither much nor little: the middle of the colours of a heat map."""
+"""Neutral values of metrics, neither much nor little: the middle of the colours of a heat map."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _NEUTRAL = {measure.name: measure.neutral for measure in MEASURES if measure.neu
 
 
 def with_neutral(metrics: Collection[str]) -> list[str]:
-    """Metrics, and those that say which value of them is neutral.
+    """Return metrics with those that give their neutral values.
 
     >>> with_neutral(["share", "goodput"])
     ['share', 'goodput', 'equal_share']
@@ -22,12 +22,12 @@ def with_neutral(metrics: Collection[str]) -> list[str]:
 
 
 def neutral_of(metric: str, values: pl.DataFrame, groups: Collection[str]) -> float | None:
-    """The neutral value of a metric of some groups, if there is one and it is the same in all runs.
+    """Return the neutral value of a metric for some groups; None unless it is the same in all runs.
 
     Args:
-        metric: Its name.
-        values: As `values_of` gives them for the metrics of `with_neutral`.
-        groups: Names of groups of flows, as the column `of` has them.
+        metric: Name of the metric.
+        values: Values of the metrics of `with_neutral`, as `values_of` gives them.
+        groups: Names of groups of flows, as in the column `of`.
     """
     neutral = _NEUTRAL.get(metric)
     if not isinstance(neutral, str):

@@ -1,4 +1,4 @@
-"""What is to be said of metrics that leave out datagrams, or connections, where there are both."""
+"""Notes on metrics that leave out datagrams or connections in a group that has both."""
 
 from __future__ import annotations
 
@@ -16,16 +16,15 @@ _SAID = {
         measure.name for measure in MEASURES if measure.is_of_datagrams
     ),
 }
-"""What is said of which metrics."""
+"""Metrics by the note that they need."""
 
 
 def of_parts(scenarios: Iterable[Scenario], shown: Iterable[tuple[str, str]]) -> list[str]:
-    """Lines on the metrics of several flows together that are of their connections, or of their datagrams,
-    alone; none without any.
+    """Return notes on the shown totals that cover only connections, or only datagrams.
 
     Args:
-        scenarios: Of the runs.
-        shown: The metrics that are shown, each with the group of flows that it is of.
+        scenarios: Scenarios of the runs.
+        shown: The metrics that are shown, each with its group of flows.
     """
     if not any(map(_has_both, scenarios)):
         return []
@@ -40,5 +39,5 @@ def _told(totals: Iterable[tuple[str, str]], names: Collection[str]) -> str:
 
 
 def _has_both(scenario: Scenario) -> bool:
-    """Whether some of its flows are connections and others datagrams."""
+    """Whether a scenario has both connections and datagrams."""
     return len({flow.datagrams is None for flow in scenario.flows}) > 1

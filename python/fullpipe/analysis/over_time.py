@@ -1,4 +1,4 @@
-"""Samples over time of runs, in the units of an axis; nothing here draws."""
+"""Samples of runs over time in the units of an axis; drawing is elsewhere."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _SMOOTHED_RTTS = 3
 
 @dataclass(frozen=True, slots=True)
 class Quantity:
-    """Where a quantity lies in the tables of a run, and how an axis shows it."""
+    """A quantity over time: its table and columns in a run, and its label and scale on an axis."""
 
     table: str
     actor: str
@@ -23,7 +23,7 @@ class Quantity:
     label: str
     scale: float
     in_packets: str | None = None
-    """The column that has it in packets, if the tables do; see `fullpipe.analysis.presented`."""
+    """Column of the same quantity in packets, if tables have one; see `fullpipe.analysis.presented`."""
 
 
 QUANTITIES: dict[str, Quantity] = {
@@ -39,13 +39,13 @@ QUANTITIES: dict[str, Quantity] = {
     "drops": Quantity("links", "link", "dropped_packets", "dropped (packets)", 1),
     "utilisation": Quantity("links", "link", "utilisation", "utilisation (%)", 100),
 }
-"""What can be drawn over time, by the name that `time_series` and `Run.plot` take."""
+"""Quantities that can be drawn over time, by the name that `time_series` and `Run.plot` take."""
 
 
 def samples(
     runs: Mapping[str, Tables], quantity: str, only: Sequence[str] | None = None
 ) -> tuple[pl.DataFrame, str]:
-    """What `time_series` draws, and the label of the axis.
+    """Return the samples that `time_series` draws, and the label of the axis.
 
     Returns:
         The columns run, actor, time_s and value, in the unit of the label.
@@ -77,10 +77,10 @@ def _in_packets(what: Quantity, runs: Mapping[str, Tables]) -> Quantity:
 
 
 def _long_rtts_s(tables: Tables) -> float:
-    """Three long round trips; 0 if RTTs are not known.
+    """Return three times the p95 of the smoothed RTT, s; 0 if RTTs are unknown.
 
-    Long is the 95th percentile: an outage makes a few round trips as long as itself, and would hide in means
-    over the longest.
+    The maximum would be too long: an outage makes a few RTTs as long as itself, and means over that time
+    would hide it.
     """
     series = tables.get("series")
     if series is None or "srtt_s" not in series:
@@ -89,7 +89,7 @@ def _long_rtts_s(tables: Tables) -> float:
 
 
 def _smoothed(frame: pl.DataFrame, long_s: float) -> tuple[pl.DataFrame, float]:
-    """Means over a time, and over what time in whole samples; 0 if samples are further apart."""
+    """Return moving means and their window in whole samples, s; 0 if the window has less than two samples."""
     times = frame["time_s"]
     spacing_s = float(times[1] - times[0]) if len(times) > 1 else 0.0
     if not spacing_s:

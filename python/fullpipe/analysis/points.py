@@ -1,4 +1,4 @@
-"""What tells runs apart: the paths whose values differ between their scenarios."""
+"""Points of runs: the paths whose values differ between their scenarios."""
 
 from __future__ import annotations
 
@@ -11,17 +11,17 @@ from fullpipe.scenario.labels import told_apart
 from fullpipe.scenario.quantities import natural
 
 CONTENT, MODEL = "content", "model_version"
-"""Paths of points that no scenario has: the files that a run rests on, and the version of its model."""
+"""Paths of points that no scenario has: the files that a run depends on, and the version of its model."""
 _ASIDE = ("name", "sweep", "labels", "record")
-"""What has no part in what is simulated, or in what is measured."""
+"""Keys of scenarios that change neither the simulation nor the measured values."""
 
 
 def points_of(runs: Sequence[Run]) -> list[dict[str, Any]]:
-    """The point of every run: the paths at which their scenarios differ, each with the value there.
+    """Return the point of every run: the paths at which scenarios differ, each with its value.
 
-    A table of which the kind differs is one path, with the table as its value. Of paths that tell the same
-    runs apart, such as linked ones, the first is there. Runs of one sweep with named variants have the names
-    instead of what those set. Runs of one point that rest on other files, or are of another model, differ in
+    Tables of different kinds are one path, with the table as its value. If several paths distinguish the same
+    runs, such as linked ones, only the first is used. Runs of one sweep with named variants have the names
+    instead of the values that these set. Runs of one point with different files or models differ in
     `content` or `model_version`.
 
     >>> from fullpipe import Scenario, run
@@ -41,9 +41,9 @@ def points_of(runs: Sequence[Run]) -> list[dict[str, Any]]:
 
 
 def told_by_origin(points: Sequence[Mapping[str, Any]], runs: Sequence[Run]) -> list[dict[str, Any]]:
-    """Add `content` and `model_version` to points of which an engine has runs that differ in it.
+    """Add `content` or `model_version` to points if an engine has runs of one point that differ in it.
 
-    No point then has runs of two contents or models, so that nothing averages them.
+    No point then has runs of two contents or models, which must not be averaged.
     """
     contents = [content_of(files_of(run.meta)) for run in runs]
     models = [run.meta.engine.model_version for run in runs]
@@ -55,7 +55,7 @@ def told_by_origin(points: Sequence[Mapping[str, Any]], runs: Sequence[Run]) -> 
 
 
 def _differ_within(points: Sequence[Mapping[str, Any]], runs: Sequence[Run], values: Sequence[str]) -> bool:
-    """Whether the runs of a point by one engine have several values."""
+    """Whether one engine's runs of one point have different values."""
     first: dict[tuple[str, str], str] = {}
     return any(
         first.setdefault((repr(point), run.meta.engine.name), value) != value
@@ -64,20 +64,23 @@ def _differ_within(points: Sequence[Mapping[str, Any]], runs: Sequence[Run], val
 
 
 def shape_of(run: Run) -> tuple[object, ...]:
-    """What scenarios have in common that differ path by path: the topology and the number of flows."""
+    """Return the kind of the topology and the number of flows.
+
+    Only scenarios that share both can be compared path by path.
+    """
     scenario = run.meta.scenario
     return scenario["topology"]["kind"], len(scenario["flows"])
 
 
 def _natural(value: Any) -> Any:
-    """A value with its quantities in units that people use."""
+    """Return a value with its quantities in units that people use."""
     if isinstance(value, Mapping):
         return {key: _natural(part) for key, part in value.items()}
     return natural(value) if isinstance(value, str) else value
 
 
 def _have_variants(runs: Sequence[Run]) -> bool:
-    """Whether all runs are of one sweep, of which an axis is a word and no path, and tell scenarios apart."""
+    """Whether all runs are of one sweep with an axis that is no path, and its points differ in scenario."""
     keys = runs[0].meta.point.keys() if runs else ()
     if all(key in runs[0].meta.scenario or "." in key for key in keys):
         return False
@@ -88,7 +91,7 @@ def _have_variants(runs: Sequence[Run]) -> bool:
 
 
 def _distinct(paths: Sequence[tuple[str | int, ...]], trees: Sequence[Any]) -> list[tuple[str | int, ...]]:
-    """The paths without those by whose values runs fall into the same classes as by those of another."""
+    """Return the paths without those that divide the runs in the same way as an earlier path."""
     classes: dict[tuple[int, ...], tuple[str | int, ...]] = {}
     for path in paths:
         numbers: dict[str, int] = {}
@@ -98,7 +101,7 @@ def _distinct(paths: Sequence[tuple[str | int, ...]], trees: Sequence[Any]) -> l
 
 
 def _paths(trees: Sequence[Any], path: tuple[str | int, ...]) -> Iterator[tuple[str | int, ...]]:
-    """The deepest paths at which trees differ."""
+    """Yield the deepest paths at which trees differ."""
     if all(tree == trees[0] for tree in trees):
         return
     keys = _keys(trees)
@@ -110,7 +113,7 @@ def _paths(trees: Sequence[Any], path: tuple[str | int, ...]) -> Iterator[tuple[
 
 
 def _keys(trees: Sequence[Any]) -> list[str | int]:
-    """The keys of tables, or the places of lists of one length; none of what is to be taken as a whole."""
+    """Return the keys of tables, or the indices of lists of one length; empty if a path ends here."""
     if all(isinstance(tree, Mapping) for tree in trees):
         kinds = {str(tree.get("kind")) for tree in trees}
         return [] if len(kinds) > 1 else list(dict.fromkeys(key for tree in trees for key in tree))
@@ -120,7 +123,7 @@ def _keys(trees: Sequence[Any]) -> list[str | int]:
 
 
 def at(tree: Any, path: Iterable[str | int]) -> Any:
-    """What a tree of tables and lists has at a path; None if it has no such place."""
+    """Return the value at a path in a tree of tables and lists; None if there is no such path."""
     for key in path:
         if isinstance(tree, Mapping):
             tree = tree.get(key)
@@ -132,7 +135,7 @@ def at(tree: Any, path: Iterable[str | int]) -> Any:
 
 
 def differences(one: Mapping[str, Any], other: Mapping[str, Any]) -> list[str]:
-    """The deepest paths at which two scenarios differ.
+    """Return the deepest paths at which two scenarios differ.
 
     >>> differences({"a": {"b": 1, "c": 2}}, {"a": {"b": 1, "c": 3}})
     ['a.c']
@@ -141,7 +144,7 @@ def differences(one: Mapping[str, Any], other: Mapping[str, Any]) -> list[str]:
 
 
 def path_called(word: str, known: Iterable[str]) -> str | None:
-    """The path that is called so: by itself, or by its end if no other has it.
+    """Return the path that equals a word, or the only one that ends with it; otherwise None.
 
     >>> path_called("cca", ["flows.0.cca", "topology.bottleneck.rate"])
     'flows.0.cca'
@@ -154,7 +157,7 @@ def path_called(word: str, known: Iterable[str]) -> str | None:
 
 
 def varying(points: Sequence[Mapping[str, Any]]) -> list[str]:
-    """The paths whose values differ between points; of those that tell the same points apart the first."""
+    """Return the paths whose values differ between points, only the first of those that divide them alike."""
     paths = dict.fromkeys(path for point in points for path in point)
     found = _distinct([(path,) for path in paths], points)
     first = [str(path) for (path,) in found]
@@ -162,7 +165,7 @@ def varying(points: Sequence[Mapping[str, Any]]) -> list[str]:
 
 
 def short_names(paths: Sequence[str]) -> dict[str, str]:
-    """The last word of every path, unless another path ends in it, too.
+    """Return the last word of every path, or more of the path if another one ends in the same word.
 
     >>> short_names(["flows.0.cca", "topology.bottleneck.rate"])
     {'flows.0.cca': 'cca', 'topology.bottleneck.rate': 'rate'}

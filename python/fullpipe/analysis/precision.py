@@ -1,4 +1,4 @@
-"""How precisely many runs say what is asked of them, and when there are enough."""
+"""Precision of metrics over many runs, and the number of runs that is enough."""
 
 from __future__ import annotations
 
@@ -10,27 +10,27 @@ from typing import TYPE_CHECKING, Any
 
 from fullpipe.errors import ScenarioError, brief, suggestion
 
-if TYPE_CHECKING:  # they take a while to import, and most commands never look
+if TYPE_CHECKING:  # slow to import, and most commands do not need them
     import polars as pl
 
     from fullpipe.analysis.statistics import Interval, TwoModes
 
 PILOT = 20
-"""Seeds before the first look. After fewer, runs that seem alike stop too early: where one in five starves,
-the 95 % interval holds the mean in 84 % of all cases after a pilot of 10."""
+"""Seeds before the precision is first checked. With fewer, runs that happen to be alike stop too early: if
+one run in five starves, the 95 % interval covers the mean in only 84 % of cases after a pilot of 10."""
 MOST = 500
 _BATCH = 10
 SHARE = 0.05
-"""How far the probability of a mode may be off: half of Wilson's interval."""
+"""Largest half-width of Wilson's interval of the probability of a mode."""
 _SMALL = 0.1
 """A mean counts as at least this share of the largest mean at the same point."""
 FLOORS = {"bit/s": 10e3, "s": 1e-4, "1": 1e-3, "packets": 1.0, "flows": 0.05, "bit/s²": 1e6}
-"""By unit, what is precise enough of any mean: next to zero no percentage is ever reached."""
+"""Half-widths that are always precise enough, by unit: near zero no share of the mean is ever reached."""
 
 
 @dataclass(frozen=True)
 class Target:
-    """A metric, and half of the width that its 95 % interval may have, as a share of the mean."""
+    """A metric with the allowed half-width of its 95 % interval, as a share of the mean."""
 
     metric: str
     relative: float
@@ -38,7 +38,7 @@ class Target:
 
 @dataclass(frozen=True)
 class Known:
-    """What is known of a metric of a group of flows or of a link at a point."""
+    """Mean and precision of a metric for a group of flows or a link at a point."""
 
     point: Mapping[str, Any]
     of: str
@@ -46,14 +46,14 @@ class Known:
     n: int
     mean: float
     interval: Interval
-    """Student's, of the mean."""
+    """Student's interval of the mean."""
     modes: TwoModes | None
     allowed: float
-    """What half of an interval may be, in the unit of the metric."""
+    """Allowed half-width of an interval, in the unit of the metric."""
 
     @property
     def is_precise(self) -> bool:
-        """Whether it is known as well as asked for: of two modes both means and their probability."""
+        """Whether the target is met: for two modes, by both means and by their probability."""
         if self.modes is None:
             return self.interval.half_width <= self.allowed
         widths = (self.modes.low.interval.half_width, self.modes.high.interval.half_width)
@@ -61,7 +61,7 @@ class Known:
 
 
 def read_targets(text: str) -> list[Target]:
-    """Read `goodput ci<2%, rtt_p95 ci<5%`; without the name of a metric, goodput is meant.
+    """Read `goodput ci<2%, rtt_p95 ci<5%`; the default metric is goodput.
 
     >>> read_targets("ci<2%")
     [Target(metric='goodput', relative=0.02)]
@@ -73,7 +73,7 @@ def read_targets(text: str) -> list[Target]:
     names = [target.metric for target in found]
     for name in names:
         if names.count(name) > 1:
-            raise ScenarioError([f'--until: "{name}" stands there twice; write it once'])
+            raise ScenarioError([f'--until: "{name}" is given twice; write it once'])
     return found
 
 
@@ -94,7 +94,7 @@ def _target(text: str) -> Target:
 
 
 def looks(most: int) -> Iterator[int]:
-    """How many seeds there are at each look: a pilot, then a tenth more or ten, until there are `most`.
+    """Yield the seeds at each check: a pilot, then 10 or 10 % more, whichever is larger, up to `most`.
 
     >>> list(looks(55))
     [20, 30, 40, 50, 55]
@@ -107,11 +107,11 @@ def looks(most: int) -> Iterator[int]:
 
 
 def known(values: pl.DataFrame, targets: Sequence[Target]) -> list[Known]:
-    """What is known of every target at every point, of every group of flows or link.
+    """Return the precision of every target at every point, per group of flows or link.
 
     Args:
-        values: As `values_of` gives them, of the metrics of the targets.
-        targets: What is asked for.
+        values: Values of the targets' metrics, as `values_of` gives them.
+        targets: Metrics and their allowed half-widths.
 
     Raises:
         ScenarioError: If no run has a metric, or only some have it.
@@ -144,14 +144,14 @@ def _groups(part: pl.DataFrame) -> Iterator[tuple[tuple[str, str], pl.DataFrame]
 
 
 def _values(rows: pl.DataFrame, target: Target) -> list[float]:
-    """One per run; none if no run has one."""
+    """Return one value per run; an empty list if no run has one."""
     found = rows["value"].drop_nulls().to_list()
     if found and len(found) < rows.height:
         lacking = rows.height - len(found)
         raise ScenarioError(
             [
                 f"{target.metric} of {brief(str(rows['of'][0]))}: {lacking} of {rows.height} runs have"
-                " no value, and a mean would be of the others; choose another metric"
+                " no value, and a mean over the others would be misleading; choose another metric"
             ]
         )
     return found
@@ -166,7 +166,7 @@ def how_precise(
     point: Mapping[str, Any] | None = None,
     of: str = "",
 ) -> Known:
-    """What is known from one value per run, in a unit; `largest` is the largest mean at the same point."""
+    """Compute the precision from one value per run; `largest` is the largest mean at the same point."""
     from fullpipe.analysis.statistics import Interval, t_interval, two_modes
 
     mean, modes = sum(values) / len(values), two_modes(values)
@@ -177,7 +177,7 @@ def how_precise(
 
 
 def modes_of(values: pl.DataFrame, metrics: Iterable[str]) -> Iterator[tuple[dict[str, Any], TwoModes]]:
-    """What of a table of values is of two kinds over seeds: the columns that say what, and the modes."""
+    """Yield the metrics that have two modes over seeds: the columns that identify each, and the modes."""
     import polars as pl
 
     from fullpipe.analysis.over_seeds import paths_of

@@ -11,12 +11,12 @@ from fullpipe.runs import Run
 from fullpipe.scenario.model.flows import flow_names
 
 EVENTS = "events"
-"""The table of `fullpipe.analysis.events`, besides those of the run."""
+"""Name of the table of `fullpipe.analysis.events`."""
 _IN_BYTES = {"cwnd_bytes": "cwnd_packets", "in_flight_bytes": "in_flight_packets"}
 
 
 def flow_labels(run: Run) -> dict[str, str]:
-    """The name of each flow in figures: "bbr3-1 (draft)" if its algorithm has a preset, else its name."""
+    """Return the label of each flow in figures: its name, with the algorithm's preset: "bbr3-1 (draft)"."""
     flows = run.scenario.flows
     presets = [flow.cca.params.get("preset") if flow.cca and flow.name is None else None for flow in flows]
     return {
@@ -27,13 +27,16 @@ def flow_labels(run: Run) -> dict[str, str]:
 
 
 def presented(run: Run) -> Mapping[str, pl.DataFrame]:
-    """The tables of a run for the drawing functions: flows have the names of `flow_labels`, and `series` has
-    windows in packets, too, as `variables` has them. `events` is what changes in the course of the run."""
+    """Return the tables of a run for the drawing functions.
+
+    Flows have the labels of `flow_labels`. `series` also has windows in packets, like `variables`. `events`
+    has the changes during the run.
+    """
     return _Presented(run)
 
 
 class _Presented(Mapping[str, pl.DataFrame]):
-    """Tables that are changed when they are asked for, because they are read then."""
+    """Tables that are prepared on access, because they are read then."""
 
     def __init__(self, run: Run) -> None:
         self._run = run

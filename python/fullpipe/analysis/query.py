@@ -1,4 +1,4 @@
-"""SQL over all runs of a store, by DuckDB, which sees the tables and nothing else of the machine."""
+"""SQL over all runs of a store, by DuckDB without access to files or the network."""
 
 from __future__ import annotations
 
@@ -24,19 +24,19 @@ _CONFIG = {
 
 
 def query(sql: str, out: str | Path = "runs", content: str = NEWEST) -> pl.DataFrame:
-    """The answer to a question in SQL about all runs of a store.
+    """Return the result of an SQL query over all runs of a store.
 
     Args:
-        sql: One SELECT, which sees the tables of `fullpipe.table` by their names: `runs`, `flows`, `links`,
-            `series`, `transfers` and so on. A column with a dot in its name stands in double quotes, as in
+        sql: One SELECT over the tables of `fullpipe.table`: `runs`, `flows`, `links`, `series`, `transfers`
+            and so on. Put a column with a dot in its name into double quotes, as in
             `select "flows.0.cca", avg(goodput_bps) from flows group by 1`.
         out: The store.
-        content: As of `fullpipe.table`.
+        content: See `fullpipe.table`.
 
     Raises:
         MissingExtraError: If DuckDB is not installed.
         NoRunError: If there is no such folder.
-        QueryError: If it is not one SELECT, or is wrong.
+        QueryError: If the query is not one SELECT, or has an error.
         ResultError: If a table of a run is damaged.
     """
     duckdb = _duckdb()
@@ -44,7 +44,7 @@ def query(sql: str, out: str | Path = "runs", content: str = NEWEST) -> pl.DataF
         try:
             statements = connection.extract_statements(sql)
             if [statement.type for statement in statements] != [duckdb.StatementType.SELECT]:
-                raise QueryError("not one SELECT; a query reads, and that once")
+                raise QueryError("only one SELECT is allowed")
             stored, words = StoredRuns(out, content=content), set(re.findall(r"\w+", sql.casefold()))
             for name in words.intersection(NAMES):  # the others are not read
                 connection.register(name, stored.table(name).to_arrow())
@@ -54,7 +54,7 @@ def query(sql: str, out: str | Path = "runs", content: str = NEWEST) -> pl.DataF
 
 
 def _frame(answer: Any) -> pl.DataFrame:
-    """The answer with names that are all different; several may be asked for by the same name."""
+    """Return the answer as a frame. A query may name several columns alike; these are numbered."""
     import polars as pl
 
     names: list[str] = []
@@ -63,13 +63,15 @@ def _frame(answer: Any) -> pl.DataFrame:
     try:
         return pl.DataFrame(pl.from_arrow(answer.rename_columns(names)))
     except (pl.exceptions.PolarsError, pl.exceptions.PanicException):
-        raise QueryError("a column is no number, text, time or list; cast it to text: x::text") from None
+        raise QueryError(
+            "a column is neither a number nor text, a time or a list; cast it to text: x::text"
+        ) from None
 
 
 def _duckdb() -> Any:
     try:
         import duckdb
-        import pyarrow  # noqa: F401 (by way of it DuckDB hands tables over)
+        import pyarrow  # noqa: F401 (DuckDB returns tables through it)
     except ImportError as error:
         told = f"a query needs {error.name}, which is not installed; pip install 'fullpipe[query]' brings it"
         raise MissingExtraError(told) from None

@@ -1,4 +1,4 @@
-"""The segments of one connection at its sender: what was sent, sent again, acknowledged, and when."""
+"""Segments of one connection at its sender: data, retransmissions, ACKs and SACK blocks over time."""
 
 from __future__ import annotations
 
@@ -10,18 +10,18 @@ _COLUMNS = ("time_s", "what", "from_byte", "to_byte")
 
 
 def segments(packets: pl.DataFrame, flow: str | None = None) -> pl.DataFrame:
-    """Data, ACKs and SACK blocks of the connection with most data, in the order of time.
+    """Return data, ACKs and SACK blocks of the connection with most data, in the order of time.
 
     Args:
         packets: The table of a run that has captured at "sender".
         flow: Only connections of this flow.
 
     Returns:
-        time_s, what ("data", "sent again", "ACK" or "SACK"), from_byte, to_byte. An ACK has the byte that it
-        waits for in both; a packet of which any byte was sent before is sent again.
+        time_s, what ("data", "sent again", "ACK" or "SACK"), from_byte, to_byte. "sent again" is a packet
+        with a byte that was sent before. An ACK has the next expected byte in both columns.
 
     Raises:
-        ValueError: If no data of a connection were captured there.
+        ValueError: If no data of a connection were captured at a sender.
     """
     here = packets.filter(pl.col("point") == "sender", pl.col("connection").is_not_null())
     if flow is not None:
@@ -39,7 +39,7 @@ def segments(packets: pl.DataFrame, flow: str | None = None) -> pl.DataFrame:
 
 
 def round_trip_s(found: pl.DataFrame) -> float:
-    """The median time from data that were first sent until an ACK of them; 0 if none was acknowledged.
+    """Return the median time from the first transmission of data to its ACK, s; 0 if none was acknowledged.
 
     Args:
         found: Rows of `segments`.
@@ -64,7 +64,7 @@ def _acks(acks: pl.DataFrame) -> pl.DataFrame:
 
 
 def _sacks(acks: pl.DataFrame) -> pl.DataFrame:
-    """A row per block."""
+    """Return one row per SACK block."""
     blocks = acks.filter(pl.col("sacks") != "").with_columns(pl.col("sacks").str.split(" ")).explode("sacks")
     ends = pl.col("sacks").str.split("-")
     return blocks.select(

@@ -1,4 +1,4 @@
-"""Tables of all runs of a store, with what tells the runs apart as columns."""
+"""Tables over all runs of a store, with columns that identify the runs."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from fullpipe.runs.encoding import as_schema
 
 RUNS = "runs"
 NAMES = (RUNS, *TABLES)
-"""The tables that there are: one row per run, and those of a run, each of all runs together."""
+"""Names of the tables: `runs`, with one row per run, and the tables of a run, each over all runs."""
 _ID, _FOLDER = "id", "folder"
 _IDENTITY = ("scenario", "engine", "seed", "content")
 """Columns of every table; those of swept paths come before."""
@@ -46,16 +46,16 @@ class StoredRuns:
 
     Args:
         out: The store.
-        where: What the runs have: values of columns, or lists of them. A column is one of the table of runs,
-            or a path in their scenarios; the end of a path is enough where no other ends so. Values are
-            spelt as in the scenario.
+        where: Filter: columns with a value or a list of values. A column is one of the table of runs, or a
+            path in their scenarios; the end of a path is enough if it is unique. Values are spelt as in the
+            scenario.
         content: "newest" leaves out runs whose files or model are not the newest of their scenario, with a
-            warning, unless `where` names a content; "all" has every run.
+            warning, unless `where` names a content; "all" includes every run.
 
     Raises:
         NoRunError: If there is no such folder.
         UnknownNameError: If no run has such a path.
-        ValueError: If `content` is something else.
+        ValueError: If `content` has another value.
     """
 
     def __init__(
@@ -71,7 +71,7 @@ class StoredRuns:
             warnings.warn(f"{line}; it is left out", stacklevel=2)
         self._runs = _told(self._index, where or {})
         counted, self.left_out = _of_newest(Path(out), self._index.runs)
-        """The number of runs of other content, by file; empty if there are none."""
+        """Sentence about the runs of other content; empty if there are none."""
         if content == population.NEWEST and CONTENT not in (where or {}):
             self._runs = self._runs.filter(pl.col(_ID).is_in(counted.implode()))
             if self.left_out:
@@ -85,7 +85,7 @@ class StoredRuns:
 
     @property
     def folders(self) -> list[Path]:
-        """Where the runs are."""
+        """Folders of the runs."""
         return [Path(folder) for folder in self._runs[_FOLDER]]
 
     @property
@@ -94,32 +94,31 @@ class StoredRuns:
         return self._runs.drop(_ID)
 
     def per_run(self, name: str, sums: Mapping[str, pl.Expr]) -> pl.DataFrame:
-        """The table of runs with more columns: what sums up the rows of a table of `PACKED`, of each run.
+        """Return the table of runs with further columns that aggregate each run's rows of a packed table.
 
         Args:
-            name: The table.
+            name: A table of `PACKED`.
             sums: New columns, each an aggregation of the columns of the table.
         """
         rows = self._index.packed(name).group_by(_ID).agg(**sums)
         return self._runs.join(rows, on=_ID, how="left", maintain_order="left").drop(_ID)
 
     def rows(self, name: str, columns: Sequence[str], digests: pl.Series) -> pl.DataFrame:
-        """Columns of a table of `PACKED`, of runs of some scenarios; digest, engine and seed come first."""
+        """Return columns of a table of `PACKED` for runs of some scenarios, after digest, engine and seed."""
         some = self._runs.filter(pl.col("digest").is_in(digests.implode()))
         rows = self._index.packed(name).select(_ID, *columns)
         return some.select("digest", "engine", "seed", _ID).join(rows, on=_ID, how="inner").drop(_ID)
 
     @property
     def specs(self) -> pl.DataFrame:
-        """The scenarios that were run: one row per digest, with the columns `digest` and `spec`, which is
-        JSON."""
+        """The scenarios that were run, one row each: the columns `digest` and `spec` (JSON)."""
         return self._index.runs.select("digest", "spec").unique("digest", maintain_order=True)
 
     def table(self, name: str) -> pl.DataFrame:
-        """A table of all runs together: `runs`, or one of a run.
+        """Return a table over all runs: `runs`, or a table of a run.
 
         Raises:
-            UnknownNameError: If there is none of that name.
+            UnknownNameError: If there is no table of that name.
             ResultError: If a table of a run is damaged.
         """
         if name not in NAMES:
@@ -131,7 +130,7 @@ class StoredRuns:
         return told.join(rows, on=_ID, how="inner", maintain_order="left_right").drop(_ID)
 
     def _read(self, name: str) -> pl.DataFrame:
-        """A table that is in the folders of the runs."""
+        """Read a table that is stored in the folders of the runs."""
         empty = pl.DataFrame(schema={_ID: pl.Int64, **TABLES[name].schema})
         parts = [
             _of(folder, name).select(pl.lit(number, pl.Int64).alias(_ID), pl.all())
@@ -141,7 +140,7 @@ class StoredRuns:
 
 
 def _of(folder: str, name: str) -> pl.DataFrame:
-    """A table of one run."""
+    """Read a table of one run."""
     try:
         return as_schema(name, Run.load(folder).tables[name])
     except ResultError as error:
@@ -155,19 +154,19 @@ def table(
     out: str | Path = "runs",
     content: str = population.NEWEST,
 ) -> pl.DataFrame:
-    """One table over all runs of a store, as a polars frame.
+    """Return one table over all runs of a store, as a polars frame.
 
     Args:
         name: "runs", one row per run; or a table of a run, such as "flows", "links", "series" or "transfers".
-        where: Only of runs that have these values: a path or a column with a value, or a list of values.
-        out: The store, such as the folder that `run` and `sweep` were given.
+        where: Include only runs with these values: a path or column with a value or a list of values.
+        out: The store: the folder that was given to `run` or `sweep`.
         content: "newest" leaves out runs whose files (algorithms, recordings) or model are not the newest of
-            their scenario, with a warning; "all" has every run.
+            their scenario, with a warning; "all" includes every run.
 
     Returns:
-        The columns of the table, and before them one per path that was swept, `scenario`, `engine`, `seed`
-        and `content`, which stands for the files that a run rests on and is empty without any. A swept path
-        that has the name of another column begins with "swept.". Values of several types are text.
+        The columns of the table, after one column per swept path, `scenario`, `engine`, `seed` and `content`.
+        `content` identifies the files that a run depends on; it is empty without files. A swept path with the
+        name of another column is prefixed with "swept.". Values of mixed types are text.
 
     Raises:
         NoRunError: If there is no such folder.
@@ -178,7 +177,7 @@ def table(
 
 
 def _of_newest(root: Path, runs: pl.DataFrame) -> tuple[pl.Series, str]:
-    """Return the numbers of the runs that count, and a sentence about the others."""
+    """Return the ids of the runs with the newest content, and a sentence about the others."""
     has_files = bool((runs["files"] != "{}").any())
     keys = ["scenario", "engine", "model_version", "files", *(["point"] if has_files else [])]
     groups = runs.group_by(keys, maintain_order=True).agg(pl.col("started").max(), pl.len())
@@ -192,7 +191,7 @@ def _of_newest(root: Path, runs: pl.DataFrame) -> tuple[pl.Series, str]:
 
 
 def _told(index: Index, where: Mapping[str, Any]) -> pl.DataFrame:
-    """A row per run: what tells it apart, and the rest of the table of runs."""
+    """Return one row per run: its swept values, and the columns of the table of runs."""
     points = index.runs.select("digest", "point", "spec").unique(["digest", "point"], maintain_order=True)
     swept = json.loads(f"[{','.join(points['point'])}]")
     known = [_Point(point, spec) for point, spec in zip(swept, points["spec"], strict=True)]
@@ -209,7 +208,7 @@ def _told(index: Index, where: Mapping[str, Any]) -> pl.DataFrame:
 
 
 class _Point:
-    """The values of a run at paths: those that were swept, and any of its scenario."""
+    """Values of a run by path: swept ones, and any other of its scenario."""
 
     def __init__(self, swept: Mapping[str, Any], spec: str) -> None:
         self.swept = swept
@@ -217,7 +216,7 @@ class _Point:
         self._tree: Any = None
 
     def value(self, path: str) -> Any:
-        """What a path has; nothing, if the scenario leaves it to its default."""
+        """Return the value at a path; None if the scenario leaves it at its default."""
         if path in self.swept:
             return self.swept[path]
         if self._tree is None:
@@ -226,7 +225,7 @@ class _Point:
 
 
 def _apart(paths: Sequence[str]) -> dict[str, str]:
-    """Columns for paths, none with the name of another one; in SQL their case makes no difference."""
+    """Return unique column names for paths; names are compared without case because SQL ignores it."""
     taken, names = set(_TAKEN), {}
     for path in paths:
         names[path] = path
@@ -237,14 +236,14 @@ def _apart(paths: Sequence[str]) -> dict[str, str]:
 
 
 def _known(runs: pl.DataFrame) -> list[str]:
-    """The columns by which runs can be chosen: paths that some run has, and those of the table of runs."""
+    """Return the columns by which runs can be filtered: paths that some run has, and those of `runs`."""
     always = {*_IDENTITY, *_OF_RUNS, _FOLDER}
     some = (name for name in runs.columns if name in always or runs[name].null_count() < runs.height)
     return [name for name in some if name != _ID]
 
 
 def _hint(runs: pl.DataFrame, name: str, wanted: Any, known: Sequence[str]) -> str:
-    """What to say of a value that none of the runs has."""
+    """Return a message about a value that no run has."""
     there = [value_text(value) for value in runs[_column(name, known)].drop_nulls().unique().sort()]
     given = ", ".join(map(value_text, _several(wanted)))
     return f"{name}={given}: no run has this value{suggestion(given, there)}"
@@ -262,7 +261,7 @@ def _several(wanted: Any) -> Sequence[Any]:
 
 
 def _chosen(runs: pl.DataFrame, name: str, wanted: Any, known: Sequence[str]) -> pl.DataFrame:
-    """The runs with a value, or one of several; `known` are the columns of all."""
+    """Return the runs with a value, or one of several; `known` are the columns of all runs."""
     found, several = _column(name, known), _several(wanted)
     texts = {value_text(value) for value in several}
     right = [value for value in runs[found].unique() if value in several or value_text(value) in texts]

@@ -1,4 +1,4 @@
-"""What is asked for: a metric, of all flows or of a group of them, as in "rtt_mean of ping"."""
+"""Subjects of figures and tables: a metric of all flows, of a group or of a link ("rtt_mean of ping")."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from fullpipe.errors import UnknownNameError
 
 
 class Subject(NamedTuple):
-    """A metric, and the group of flows or link that it is of, if that was said."""
+    """A metric, with its group of flows or link if one is given."""
 
     metric: str
     of: str | None
 
     @classmethod
     def read(cls, text: str, of: str | None = None) -> Subject:
-        """From "rtt_mean of ping", or a name alone, which is of `of`.
+        """Read "rtt_mean of ping", or the name of a metric, whose group is then `of`.
 
         Raises:
             UnknownNameError: If there is no such metric.
@@ -32,28 +32,28 @@ class Subject(NamedTuple):
 
     @property
     def called(self) -> str:
-        """The metric, and of what it is."""
+        """The metric with its group or link, as `read` takes it."""
         return f"{self.metric} of {self.of}" if self.of else self.metric
 
     @property
     def scale(self) -> float:
-        """What values are multiplied with to be shown."""
+        """Factor from values to numbers on an axis."""
         return axis_shown(self.metric, in_percent=False)[0]
 
     @property
     def bounds(self) -> Bounds:
-        """The least and the most that it can be, as it is shown."""
+        """Smallest and largest possible number on an axis."""
         least, most = bounds_of(self.metric)
         return least * self.scale, most * self.scale
 
     @property
     def label(self) -> str:
-        """Of an axis."""
+        """Label of an axis."""
         return axis_shown(self.metric, self.of or "", in_percent=False)[1]
 
 
 def groups_asked(subjects: Iterable[Subject]) -> dict[str, list[str] | None]:
-    """Every metric that is asked for once, with the groups or links that it is asked of; None of all."""
+    """Return the requested groups or links of every metric; None if one subject names no group."""
     found: dict[str, list[str] | None] = {}
     for metric, of in subjects:
         known = found.get(metric, [])
@@ -62,7 +62,7 @@ def groups_asked(subjects: Iterable[Subject]) -> dict[str, list[str] | None]:
 
 
 def check_groups(subjects: Iterable[Subject], known: Collection[str]) -> None:
-    """Raise UnknownNameError if something is asked of a group that there is not."""
+    """Raise UnknownNameError if a subject names an unknown group."""
     for _, of in subjects:
         if of is not None and of not in known:
             raise UnknownNameError("group of flows", of, known)

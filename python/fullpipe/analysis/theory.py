@@ -9,20 +9,20 @@ from heapq import heapify, heappop, heappush
 def bbr_share(
     buffer_bdp: float, rate_bps: float, rtt_s: float, *, flows: int = 1, packet_bytes: int = 1514
 ) -> float:
-    """Share of a link that BBRv1 flows take together from flows that fill the buffer, such as CUBIC's.
+    """Share of a link that BBRv1 flows get together beside flows that fill the buffer, such as CUBIC's.
 
-    The model takes every BBR flow as held by its cap of two estimated bandwidth-delay products in flight.
-    The others hold a share p of the buffer; a BBR flow in ProbeRTT sees their queue and four packets of each
-    BBR flow, so that the cap of all is 2 (1 - p) c ((p q + 4 N) / c + l). Setting that equal to what they
-    have in flight, (1 - p) (q + c l), gives p = 1/2 - 1/(2 X) - 4 N / q. Nothing is sent in a ProbeRTT, of
-    which there is one in 10 s that takes q/c + 0.2 s + l. How many flows fill the buffer has no influence.
+    In the model every BBR flow is limited by its cap of two estimated bandwidth-delay products in flight. The
+    other flows hold a share p of the buffer. A BBR flow in ProbeRTT sees their queue and four packets of each
+    BBR flow, so that the cap of all BBR flows is 2 (1 - p) c ((p q + 4 N) / c + l). This equals their data in
+    flight, (1 - p) (q + c l), so that p = 1/2 - 1/(2 X) - 4 N / q. In a ProbeRTT, once per 10 s, they send
+    nothing for q/c + 0.2 s + l. The number of flows that fill the buffer has no influence.
 
     Source: Ware, Mukerjee, Seshan and Sherry, "Modeling BBR's interactions with loss-based congestion
     control", IMC 2019, equations 9 to 11.
 
     Args:
         buffer_bdp: Buffer X, in bandwidth-delay products.
-        rate_bps: Rate of the link, of which c is the number of packets per second.
+        rate_bps: Rate of the link, which is c in packets per second.
         rtt_s: Round-trip time l of the empty path.
         flows: BBR flows N.
         packet_bytes: Size of a packet on the wire.
@@ -48,10 +48,10 @@ def bbr_share(
 def max_min(
     capacities_bps: Mapping[int, float], routes: Sequence[Collection[int]]
 ) -> list[tuple[int, float]]:
-    """Max-min fair rates of flows that share links: no flow gets more without less for one that has no more.
+    """Max-min fair rates of flows that share links: no flow can get more unless one with no more gets less.
 
-    The link with the least capacity per flow holds back all flows that cross it. Their rates are taken off
-    the other links that they cross. The same is then done with the flows that are left.
+    The link with the least capacity per flow limits all flows that cross it. Their rates are subtracted from
+    the other links that they cross. The remaining flows follow in the same way.
 
     Source: Bertsekas and Gallager, "Data Networks", second edition, 1992, section 6.5.2.
 
@@ -60,7 +60,7 @@ def max_min(
         routes: Links that each flow crosses, one or more, each once.
 
     Returns:
-        For each flow the link that holds it back, and its rate in bit/s.
+        For each flow, the link that limits it and its rate in bit/s.
 
     Raises:
         ValueError: If a flow crosses no link.
@@ -84,7 +84,7 @@ def max_min(
         if not flows:
             continue
         rate_bps = left_bps[link] / len(flows)
-        if rate_bps > least_bps:  # other links have held back some of its flows since
+        if rate_bps > least_bps:  # other links have limited some of its flows since
             heappush(waiting, (rate_bps, link))
             continue
         for flow in flows:

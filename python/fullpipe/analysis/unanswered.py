@@ -1,4 +1,4 @@
-"""Metrics that were asked for, and of which there is no value."""
+"""Requested metrics without a value."""
 
 from collections.abc import Collection, Iterable
 
@@ -6,7 +6,7 @@ from fullpipe.analysis.metrics import BY_NAME
 
 
 def unanswered(asked: Iterable[str], known: Collection[str]) -> list[str]:
-    """Return a line for every metric that was asked for and is not known, with its meaning.
+    """Return a line for every requested metric without a value, with its meaning.
 
     >>> unanswered(["goodput", "jain"], {"goodput", "jain"})
     []

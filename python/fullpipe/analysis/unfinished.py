@@ -1,4 +1,4 @@
-"""Completion times know nothing of what the end of a run left unfinished: how much that is, beside them."""
+"""Unfinished transfers and pages: completion times leave them out, so that their count is shown beside."""
 
 from __future__ import annotations
 
@@ -10,20 +10,20 @@ import polars as pl
 from fullpipe.analysis.metrics.measures import MEASURES
 
 TIMES: Mapping[str, str] = {measure.name: measure.times for measure in MEASURES if measure.times}
-"""How the names of the metrics begin that count what a metric of times leaves out: see `Measure.times`."""
+"""Prefix of the metrics that count what a metric of completion times leaves out: see `Measure.times`."""
 BEGAN, UNFINISHED = "_began", "_unfinished"
-"""How they end."""
+"""Suffixes of these metrics."""
 
 
 class Counts(NamedTuple):
-    """Of how many transfers or pages some were not finished."""
+    """Transfers or pages that began, and how many of them did not finish."""
 
     unfinished: int
     began: int
 
     @property
     def share(self) -> float:
-        """Of those that began; 0 if none did."""
+        """Share of the unfinished ones; 0 if none began."""
         return self.unfinished / self.began if self.began else 0.0
 
     def __str__(self) -> str:
@@ -31,7 +31,7 @@ class Counts(NamedTuple):
 
 
 def with_counts(metrics: Iterable[str]) -> list[str]:
-    """Metrics, and those that count what they leave out.
+    """Return metrics with those that count the unfinished transfers or pages that they leave out.
 
     >>> with_counts(["page_p50", "goodput"])
     ['page_p50', 'goodput', 'page_began', 'page_unfinished']
@@ -42,10 +42,10 @@ def with_counts(metrics: Iterable[str]) -> list[str]:
 
 
 def counted(values: pl.DataFrame) -> pl.DataFrame:
-    """A table of values, as `values_of` gives it, with the columns `began` and `unfinished`.
+    """Add the columns `began` and `unfinished` to a table of values, as `values_of` gives it.
 
-    They say of metrics of times, as far as the table has the metrics that count, how many transfers or pages
-    began, and how many of those did not finish; they are null of all else.
+    For metrics of completion times they count the transfers or pages that began, and those that did not
+    finish. They are null for other metrics, and if the table lacks the metrics that count.
     """
     keys = values.columns[: values.columns.index("metric")]
     known = set(values["metric"].unique())
@@ -57,7 +57,7 @@ def counted(values: pl.DataFrame) -> pl.DataFrame:
 
 
 def _counts(values: pl.DataFrame, keys: list[str], start: str) -> pl.DataFrame:
-    """What the metrics of times leave out that begin with `start`."""
+    """Return the columns `began` and `unfinished` for the metrics of times with the prefix `start`."""
     began, share = (
         values.filter(pl.col("metric") == f"{start}{end}").select(*keys, pl.col("value").alias(column))
         for end, column in ((BEGAN, "began"), (UNFINISHED, "unfinished"))
@@ -70,12 +70,13 @@ def _counts(values: pl.DataFrame, keys: list[str], start: str) -> pl.DataFrame:
 
 
 def counts_of(row: Mapping[str, Any]) -> Counts | None:
-    """The counts of a row with the columns `began` and `unfinished`; None if it has none, or all finished."""
+    """Return the counts of a row with the columns `began` and `unfinished`; None without them or if all
+    finished."""
     return Counts(row["unfinished"], row["began"]) if row.get("unfinished") else None
 
 
 def unfinished_shown(row: Mapping[str, Any]) -> str:
-    """What stands behind a mean of completion times: empty if all finished.
+    """Return the suffix of a mean of completion times: empty if all finished.
 
     >>> unfinished_shown({"began": 78, "unfinished": 16})
     ' (16 of 78 unfinished)'

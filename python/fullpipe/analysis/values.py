@@ -11,9 +11,9 @@ from fullpipe.analysis.measurements import RUN, measurements
 from fullpipe.runs import Run
 
 IDENTITY = ("seed", "engine")
-"""Columns that tell runs of a point apart."""
+"""Columns that distinguish the runs of a point."""
 MEASURED = ("kind", "entry", "of", "metric", "value", "unit")
-"""Columns of what is measured; those of the swept paths come before, with `IDENTITY`."""
+"""Columns of measured values, after those of swept paths and of `IDENTITY`."""
 _PLAIN = (bool, int, float, str)
 
 
@@ -22,17 +22,17 @@ def values_of(
     metrics: Collection[str] | None = None,
     links: Collection[str] | None = None,
 ) -> pl.DataFrame:
-    """What is measured of runs, each with the point of the sweep that it is of.
+    """Return the measured values of runs with their points in a sweep, one row per value.
 
     Args:
         runs: Points, such as `Job.point`, and their runs.
         metrics: Names of measures. Left out: all.
-        links: Names of links. Left out: of every run, those that did something.
+        links: Names of links. Left out: the busy links of every run.
 
     Returns:
         A column for every swept path or key of variants, `seed`, `engine`, and `kind` ("flows" or "link"),
-        `entry` (the place in the scenario's `flows`; null of all flows and of links), `of` (the name of the
-        group or link), `metric`, `value` (null if there is none) and `unit`.
+        `entry` (the index in the scenario's `flows`; null for all flows together and for links), `of` (the
+        name of the group or link), `metric`, `value` (null if there is none) and `unit`.
     """
     pairs = list(runs)
     if not pairs:
@@ -44,7 +44,7 @@ def values_of(
 
 
 def identities(runs: Iterable[tuple[Mapping[str, Any], Run]]) -> pl.DataFrame:
-    """A row per run, in their order: the columns of `values_of` before what is measured."""
+    """Return one row per run, in their order: the columns of `values_of` before the measured values."""
     return _table([_identity(point, run) for point, run in runs]).drop(RUN)
 
 
@@ -53,14 +53,15 @@ def _identity(point: Mapping[str, Any], run: Run) -> dict[str, Any]:
 
 
 def _table(points: list[dict[str, Any]]) -> pl.DataFrame:
-    """A row per run and a column per path; a table, or values of several kinds, as text."""
+    """Return one row per run and one column per path. Tables and values of mixed types become text."""
     names = dict.fromkeys(name for point in points for name in point)
     columns = {name: column([point.get(name) for point in points]) for name in names}
     return pl.DataFrame({RUN: range(len(points)), **columns}, schema_overrides={RUN: pl.Int64})
 
 
 def column(values: list[Any]) -> list[Any]:
-    """Values of a swept path as a column: of one type, or as text; numbers may be whole or not."""
+    """Return the values of a swept path as a column of one type: integers and floats as floats, other mixed
+    types as text."""
     kinds = {type(value) for value in values if value is not None}
     if (len(kinds) <= 1 and kinds <= set(_PLAIN)) or kinds == {int, float}:
         return [float(value) if kinds == {int, float} and value is not None else value for value in values]
@@ -68,7 +69,7 @@ def column(values: list[Any]) -> list[Any]:
 
 
 def value_text(value: Any) -> str:
-    """A value of a sweep as text; of a table only what is in it.
+    """Return a value of a sweep as text; a table becomes its values without keys.
 
     >>> value_text({"kind": "drop_tail", "packets": 50})
     'drop_tail 50'

@@ -1,4 +1,4 @@
-"""The measures of what the applications of a group of flows have done: transfers, web pages and videos."""
+"""Measures of the applications of a group of flows: transfers, web pages and videos."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     import polars as pl
 
 _Times = Callable[[Group], "pl.Series"]
-"""Completion times, null where there was none before the end of the run."""
+"""Returns completion times; null if the run ended first."""
 
 
 def _percentile(times_s: _Times, percentile: float) -> Value:
@@ -28,7 +28,7 @@ def _percentile(times_s: _Times, percentile: float) -> Value:
 
 
 def _counted(name: str, unit: str, what: str, times_s: _Times, column: str) -> tuple[Measure, Measure]:
-    """How many completion times there could be, and of which share the run ended before."""
+    """Return the measures that count transfers or pages, and the share of them that did not finish."""
 
     def began(group: Group) -> float | None:
         return float(times_s(group).len()) or None
@@ -76,7 +76,7 @@ def _slowdown(group: Group) -> float | None:
 
 
 def _of_videos(metric: Callable[[pl.DataFrame], float | None]) -> Value:
-    """A metric of the videos, if there are any."""
+    """Return a metric of a group's videos; None without videos."""
     return lambda group: None if group.videos.is_empty() else metric(group.videos)
 
 
@@ -191,4 +191,4 @@ OF_APPLICATIONS = (
         label="video bit rate",
     ),
 )
-"""Per group of flows. All but what is said of videos leave out the warm-up."""
+"""Measures per group of flows. All but those of videos leave out the warm-up."""

@@ -13,10 +13,7 @@ _DATAGRAMS = ["udp", "icmp"]
 
 
 def connections(flows: pl.DataFrame) -> pl.DataFrame:
-    """The flows that have congestion control.
-
-    An engine that does not say what carries a flow has connections only.
-    """
+    """The flows with congestion control; all flows if an engine does not record protocols."""
     if "protocol" not in flows.columns:
         return flows
     return rows_where(flows, [protocol not in _DATAGRAMS for protocol in flows["protocol"].to_list()])
@@ -30,12 +27,13 @@ def datagrams(flows: pl.DataFrame) -> pl.DataFrame:
 def bulk_flows(run: Run) -> pl.DataFrame:
     """The rows of the bulk flows in the table of flows: those that compete for throughput.
 
-    A flow is a bulk flow if, by its scenario, it always has more to send while it is there: it has congestion
-    control, no `workload` other than "bulk", no `size` and no `application`. What the others get is what they
-    ask for, and often nothing, so that they neither starve nor count in fairness. Sockets with small buffers
-    change nothing of this, nor do `start` and `stop`: every goodput is over the flow's own time, from its
-    start or the end of the warm-up, whichever is later, to its end. A flow with no such time is left out, as
-    is one that the scenario does not name.
+    A bulk flow always has more to send between its start and its end. In the scenario it has congestion
+    control, no `workload` other than "bulk", no `size` and no `application`. All other flows get what they
+    send, which is often little, so that they neither starve nor count in fairness.
+
+    Flows with small socket buffers, `start` or `stop` can be bulk flows. Every goodput is over the flow's own
+    time: from its start or the end of the warm-up, whichever is later, to its end. Flows with no such time,
+    and flows that the scenario does not name, are left out.
     """
     names, flows = frozenset(bulk_names(run)), run.flows
     each = zip(flows["flow"].to_list(), flows["goodput_bps"].to_list(), strict=True)
@@ -43,7 +41,7 @@ def bulk_flows(run: Run) -> pl.DataFrame:
 
 
 def bulk_names(run: Run) -> list[str]:
-    """The names of the bulk flows, those with no time of their own among them: see `bulk_flows`."""
+    """Return the names of the bulk flows, including those that end within the warm-up: see `bulk_flows`."""
     return [*_bulk_names(run.scenario)]
 
 
@@ -54,11 +52,11 @@ def _bulk_names(scenario: Scenario) -> list[str]:
 
 
 def is_bulk(flow: Flow) -> bool:
-    """Whether a flow always has more to send while it is there: see `bulk_flows`."""
+    """Whether a flow always has more to send between its start and its end: see `bulk_flows`."""
     writes_all = flow.workload is None or flow.workload.kind == "bulk"
     return flow.cca is not None and writes_all and flow.size_bytes is None and flow.application is None
 
 
 def are_datagrams() -> pl.Expr:
-    """Whether a row of the table of flows is of datagrams."""
+    """Whether a row of the table of flows describes datagrams."""
     return pl.col("protocol").is_in(_DATAGRAMS).fill_null(value=False)

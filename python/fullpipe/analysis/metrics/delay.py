@@ -14,8 +14,8 @@ def rtt_percentiles_s(
 ) -> pl.DataFrame:
     """Percentiles over time of the smoothed RTT of every flow, s.
 
-    They give every moment the same weight. Those in the table of flows (rtt_p50_s, rtt_p95_s, rtt_p99_s) are
-    of RTT samples, one per ACK, which weigh moments by how much was sent in them, and are not smoothed.
+    Every moment has the same weight. The percentiles in the table of flows (rtt_p50_s, rtt_p95_s, rtt_p99_s)
+    are of unsmoothed RTT samples, one per ACK, so that busy moments weigh more.
 
     Formula: the p-th percentile of the samples after the warm-up, by linear interpolation between them.
     Source: Hyndman and Fan 1996, "Sample quantiles in statistical packages", definition 7.
@@ -31,9 +31,9 @@ def rtt_percentiles_s(
 def mean_srtt_s(series: pl.DataFrame, flows: pl.DataFrame, flow: str, warmup_s: float = 0.0) -> float | None:
     """Mean over time of the smoothed RTT of a flow, s; None without samples.
 
-    It is the same of every engine that samples at the same times. The mean in the table of flows is of RTT
-    samples, which come more often when more is sent, and how often differs between engines: where a path
-    slows down in mid-run, both means differ by 10 % and more.
+    Engines that sample at the same times can be compared by it. The mean in the table of flows is of RTT
+    samples, which are more frequent when more is sent. Their frequency also differs between engines. If a
+    path slows down in mid-run, the two means differ by 10 % and more.
 
     Formula: mean of the samples of the smoothed RTT after the warm-up and until the flow ended.
     Source: the smoothed RTT of RFC 6298, section 2.
@@ -50,7 +50,7 @@ def srtt_percentile_s(
 ) -> float | None:
     """A percentile over time of the smoothed RTT of a flow, s; None without samples.
 
-    Like the mean of `mean_srtt_s`, and for the same reason, it is the same of every engine.
+    Engines can be compared by it for the reason that `mean_srtt_s` gives.
 
     Formula: the percentile of the samples of the smoothed RTT after the warm-up and until the flow ended, by
     linear interpolation between them.
@@ -64,7 +64,7 @@ def srtt_percentile_s(
 
 
 def _smoothed_s(series: pl.DataFrame, flows: pl.DataFrame, flow: str, warmup_s: float) -> pl.Series:
-    """The samples of a flow's smoothed RTT after the warm-up and until it ended."""
+    """Return the samples of a flow's smoothed RTT after the warm-up and until the flow ended."""
     own = series.filter(pl.col("flow") == flow)
     return smoothed_s(own, flows, warmup_s).get(flow, own["srtt_s"].clear())
 
@@ -74,7 +74,7 @@ def _until(own: pl.DataFrame, end_s: float) -> pl.Series:
 
 
 def smoothed_s(series: pl.DataFrame, flows: pl.DataFrame, warmup_s: float = 0.0) -> dict[str, pl.Series]:
-    """The samples of every flow's smoothed RTT after the warm-up and until it ended, s, by its name."""
+    """Return the samples of each flow's smoothed RTT after the warm-up and until its end, s, by flow name."""
     ends_s = dict(zip(flows["flow"].to_list(), flows["end_s"].to_list(), strict=True))
     after = between(series.select("flow", "time_s", "srtt_s"), warmup_s, inf)
     found = {}
@@ -85,10 +85,10 @@ def smoothed_s(series: pl.DataFrame, flows: pl.DataFrame, warmup_s: float = 0.0)
 
 
 def rtt_inflation(flows: pl.DataFrame, base_s: float | None = None) -> float | None:
-    """How many times the base RTT the 95th percentile of the RTT is; the mean over flows.
+    """Ratio of the 95th percentile of the RTT to the base RTT, mean over flows.
 
     Formula: mean over i of rtt_p95_i / base_i.
-    Source: RFC 6349, buffer delay, here as a ratio, and of the 95th percentile.
+    Source: RFC 6349, buffer delay, here as a ratio of the 95th percentile.
 
     Args:
         flows: Table of flows.
@@ -96,7 +96,7 @@ def rtt_inflation(flows: pl.DataFrame, base_s: float | None = None) -> float | N
             queue was never empty.
 
     Returns:
-        1 if the queue adds nothing; None if no flow has a sample.
+        1 without queueing delay; None if no flow has a sample.
 
     >>> flows = pl.DataFrame({"rtt_min_s": [0.04, 0.02], "rtt_p95_s": [0.06, 0.06]})
     >>> round(rtt_inflation(flows), 6), round(rtt_inflation(flows, base_s=0.02), 6)
@@ -107,7 +107,7 @@ def rtt_inflation(flows: pl.DataFrame, base_s: float | None = None) -> float | N
 
 
 def queue_sojourn_s(links_summary: pl.DataFrame, link: str = "bottleneck") -> tuple[float, float] | None:
-    """Mean and 95th percentile of the time that packets waited in a link's queue, s; None if none came.
+    """Mean and 95th percentile of the sojourn time in a link's queue, s; None if no packet came.
 
     Formula: mean and percentile over the packets that left the queue of (time out - time in).
     Source: RFC 8289, the sojourn time of a packet.
@@ -123,7 +123,7 @@ def queue_sojourn_s(links_summary: pl.DataFrame, link: str = "bottleneck") -> tu
 
 
 def power(throughput_bps: float, delay_s: float) -> float:
-    """Kleinrock's power, bit/s per second of delay: what a change must raise to be worth its delay.
+    """Kleinrock's power, bit/s per second of delay: a change that raises it is worth its extra delay.
 
     Formula: throughput / delay.
     Source: Kleinrock, "Power and deterministic rules of thumb for probabilistic problems in computer
@@ -141,15 +141,15 @@ def power(throughput_bps: float, delay_s: float) -> float:
 
 
 def normalised_power(throughput_bps: float, delay_s: float, rate_bps: float, base_s: float) -> float:
-    """Power as a share of the most that a path allows: a full link without a queue has 1.
+    """Power as a share of the path's maximum: 1 is a full link without a queue.
 
     Formula: (throughput / rate) / (delay / base).
     Source: Kleinrock, "Internet congestion control using the power metric: keep the pipe just full, but no
     fuller", Ad Hoc Networks 2018.
 
     Args:
-        throughput_bps: What is carried.
-        delay_s: Its RTT.
+        throughput_bps: Throughput of the flows.
+        delay_s: Their RTT.
         rate_bps: Rate of the bottleneck.
         base_s: RTT of the empty path.
 

@@ -1,4 +1,4 @@
-"""Dynamics: times to convergence, to full use of free capacity, and to recovery, from the given start."""
+"""Dynamics: times until flows converge, fill free capacity, and recover from a change."""
 
 from __future__ import annotations
 
@@ -18,20 +18,20 @@ def settling_time_s(
     tolerance: float,
     hold_s: float,
 ) -> float | None:
-    """From a time to the first one after which a value stays close to its target for a while, s.
+    """Settling time: seconds until a value begins to stay close to its target for a given time.
 
     Formula: the least t - since, with |value_k - target_k| ≤ tolerance · target_k for every sample in
-    [t, t + hold]. None if no sample is followed by so long a time of them, within what was recorded.
+    [t, t + hold]. None if there is no such t with t + hold within the recording.
     Source: the settling time of control theory (Ogata, "Modern control engineering"), with a time to hold in
     place of "for ever", as in Dong et al., NSDI 2015.
 
     Args:
         times_s: Ends of the samples, rising.
         values: One per sample.
-        since_s: When the change happened; samples up to it do not count.
-        target: What the values should reach: one number, or one per sample.
-        tolerance: As a share of the target.
-        hold_s: How long it must stay.
+        since_s: Time of the change; samples up to it do not count.
+        target: Target of the values: one number, or one per sample.
+        tolerance: Allowed deviation, as a share of the target.
+        hold_s: Time for which the value must stay within the tolerance.
 
     >>> settling_time_s([1, 2, 3, 4, 5], [0, 6, 9, 10, 11], since_s=0, target=10, tolerance=0.1, hold_s=2)
     3
@@ -59,9 +59,9 @@ def convergence_time_s(
     hold_s: float = 5.0,
     window_s: float = 1.0,
 ) -> float | None:
-    """From a flow's start until its rate stays close to its fair share, s; None if it never does.
+    """Seconds from a flow's start until its rate stays close to its fair share; None if it never does.
 
-    It counts from the start of the flow, be that before or after the end of the warm-up.
+    The time counts from the start of the flow, also if that is within the warm-up.
 
     Formula: the least t - start such that the goodput of every window of 1 s whose end lies in [t, t + 5 s]
     is within 25 % of the fair share.
@@ -71,11 +71,11 @@ def convergence_time_s(
     Args:
         series: Table of samples.
         flows: Rows of the table of flows: those that compete, as `bulk_flows` gives them.
-        flow: Whose time it is.
-        share_bps: The fair share. Left out: what all flows of the table get in the window, over how many are
-            active, which is right for flows that share one bottleneck.
-        tolerance: How far from the share it may be, as a share of it.
-        hold_s: How long it must stay.
+        flow: Name of the flow.
+        share_bps: The fair share. Left out: the mean goodput of the active flows of the table in each window,
+            which is right for flows that share one bottleneck.
+        tolerance: Allowed deviation, as a share of the fair share.
+        hold_s: Time for which the rate must stay within the tolerance.
         window_s: A multiple of the time between samples.
 
     Raises:
@@ -86,7 +86,7 @@ def convergence_time_s(
 
 
 class Windows:
-    """The goodput of competing flows in one window after the other, for the convergence of each of them.
+    """Goodput of competing flows in consecutive windows, from which convergence times are computed.
 
     Args:
         series: Table of samples.
@@ -102,7 +102,7 @@ class Windows:
 
     @cached_property
     def _shares_bps(self) -> Mapping[float, float | None]:
-        """The mean goodput of the flows that are active, by the end of the window."""
+        """Mean goodput of the active flows, by the end of the window."""
         active = self._windows.join(self._flows, on="flow").filter(
             (pl.col("start_s") < pl.col("time_s")) & (pl.col("end_s") >= pl.col("time_s"))
         )
@@ -112,7 +112,7 @@ class Windows:
     def convergence_time_s(
         self, flow: str, *, share_bps: float | None = None, tolerance: float = 0.25, hold_s: float = 5.0
     ) -> float | None:
-        """The convergence time of a flow: see the function of this name.
+        """Return the convergence time of a flow: see the function of this name.
 
         Raises:
             KeyError: If there is no such flow.
@@ -145,20 +145,20 @@ def time_to_fill_s(
     share: float = 0.8,
     window_s: float = 1.0,
 ) -> float | None:
-    """How long flows take to fill bandwidth that becomes free at a time, s; None if they do not.
+    """Seconds that flows take to fill bandwidth that becomes free; None if they do not.
 
-    Formula: the least t - at, where the goodput of all flows in (t - window, t], which lies after `at`,
-    reaches share · rate. It is never below the window.
+    Formula: the least t - at, with at ≤ t - window, where the goodput of all flows in (t - window, t] reaches
+    share · rate. It is never below the window.
     Source: aggressiveness in Bansal, Balakrishnan, Floyd and Shenker, "Dynamic behavior of slowly-responsive
     congestion control algorithms", SIGCOMM 2001, there as the utilisation after a given time.
 
     Args:
-        series: Samples of the flows that may take it.
-        rate_bps: What can be carried from then on, payload.
-        at_s: When it becomes free.
-        until_s: Where to stop looking. Left out: at the end.
-        share: What counts as full.
-        window_s: Over which rates are taken; a multiple of the time between samples.
+        series: Samples of the flows that may fill it.
+        rate_bps: Payload that can be carried from then on.
+        at_s: Time at which the bandwidth becomes free.
+        until_s: End of the search. Left out: the end of the samples.
+        share: Share of the rate that counts as full.
+        window_s: Length of the window of a rate; a multiple of the time between samples.
     """
     step_s = spacing_s(series)
     if step_s is None:
@@ -180,19 +180,19 @@ def recovery_time_s(
     tolerance: float = 0.1,
     hold_s: float = 1.0,
 ) -> float | None:
-    """How long a flow takes to come back to a rate after a step of the path, s; None if it does not.
+    """Seconds that a flow takes to return to a rate after a step of the path; None if it does not.
 
     Formula: the least t - at, with goodput within 10 % of the target in every sample of [t, t + 1 s].
     Source: response to changes in RFC 5166, section 2.2; settling as in `settling_time_s`.
 
     Args:
         series: Table of samples.
-        flow: Whose time it is.
-        at_s: When the path changed.
-        target_bps: The rate that it should come to: its share after the step.
-        until_s: Where to stop looking, such as the next step. Left out: at the end.
-        tolerance: As a share of the target.
-        hold_s: How long it must stay.
+        flow: Name of the flow.
+        at_s: Time of the step.
+        target_bps: The flow's share after the step.
+        until_s: End of the search, such as the next step. Left out: the end of the samples.
+        tolerance: Allowed deviation, as a share of the target.
+        hold_s: Time for which the rate must stay within the tolerance.
     """
     own = series.filter(pl.col("flow") == flow).sort("time_s")
     own = between(own, at_s, float("inf") if until_s is None else until_s).drop_nulls("goodput_bps")

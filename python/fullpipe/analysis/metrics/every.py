@@ -1,4 +1,4 @@
-"""Every metric: what the package hands out, imported when a name is asked for that is not the summary."""
+"""All public metrics. The package imports this module on first use of a name other than the summary."""
 
 from fullpipe.analysis.metrics.connections import bulk_flows, connections, datagrams
 from fullpipe.analysis.metrics.delay import (

@@ -9,7 +9,7 @@ from fullpipe.lazy import pl
 
 
 def jain(rates: Iterable[float | None]) -> float | None:
-    """Jain's fairness index: 1 if all are equal, 1/n if one has everything.
+    """Jain's fairness index: 1 if all rates are equal, 1/n if one of n flows has everything.
 
     Formula: (Σ x)² / (n Σ x²).
     Source: Jain, Chiu and Hawe, "A quantitative measure of fairness and discrimination for resource
@@ -27,7 +27,7 @@ def jain(rates: Iterable[float | None]) -> float | None:
 
 
 def jain_of_some(delivered: Mapping[str, float], flows: Container[str]) -> float | None:
-    """Jain's index of what some flows delivered over the same time; None for fewer than two.
+    """Jain's index of the amounts that some flows delivered over the same time; None for fewer than two.
 
     Formula: (Σ x)² / (n Σ x²) over the n amounts.
     Source: Jain, Chiu and Hawe, DEC-TR-301, 1984.
@@ -56,26 +56,26 @@ def jain_among(flows: pl.DataFrame) -> float | None:
 
 
 def jain_of(rate: pl.Expr) -> pl.Expr:
-    """Jain's index as an aggregate of a column, where `jain` would take a list; NaN if all rates are zero."""
+    """Jain's index as an aggregate of a column; NaN if all rates are zero. `jain` takes a list instead."""
     return rate.sum() ** 2 / (rate.len() * (rate**2).sum())
 
 
 def jain_over_time(series: pl.DataFrame, flows: pl.DataFrame, slack_s: float = 0.0) -> pl.DataFrame:
-    """Jain's index of the goodput of the flows that were there for all of a sample.
+    """Jain's index of the goodput in every sample, over the flows that were active for all of it.
 
     Formula: (Σ x)² / (n Σ x²) over the n flows with start ≤ t - interval and end ≥ t.
-    Source: Jain, Chiu and Hawe, DEC-TR-301, 1984, sample by sample. The shorter the interval, the lower it
-    is: in an interval below the RTT nothing is shared.
+    Source: Jain, Chiu and Hawe, DEC-TR-301, 1984, sample by sample. The shorter the interval, the lower the
+    index: an interval below the RTT is too short for flows to share the link.
 
     Args:
         series: Table of samples.
-        flows: Rows of the table of flows, which knows when each began and ended: those that compete, as
-            `bulk_flows` gives them.
-        slack_s: How much of a sample a flow may miss at its start, for flows with a random start.
+        flows: Rows of the table of flows, with their starts and ends: those that compete, as `bulk_flows`
+            gives them.
+        slack_s: Time of a sample that a flow may miss at its start, for flows with a random start.
 
     Returns:
-        The columns time_s and jain, null if no flow was there or none delivered anything. The samples of the
-        warm-up are among them.
+        The columns time_s and jain, null if no flow was active or none delivered anything. Samples of the
+        warm-up are included.
     """
     interval_s = spacing_s(series) or 0.0
     present = (pl.col("time_s") - interval_s >= pl.col("start_s") - slack_s) & (
@@ -92,21 +92,21 @@ def jain_over_time(series: pl.DataFrame, flows: pl.DataFrame, slack_s: float = 0
 
 
 def starved_flows(flows: pl.DataFrame, below_bps: float = 1e6) -> int:
-    """How many flows starve, which is to have a goodput below a threshold, 1 Mbit/s if not given.
+    """Number of flows that starve: their goodput is below a threshold (default: 1 Mbit/s).
 
     Formula: #{i: goodput_i < threshold}.
     Source: the count of starved flows in Kato et al., AFIN 2025.
 
     Args:
-        flows: Rows of the table of flows: those that compete, as `bulk_flows` gives them. A flow that asks
-            for little does not starve.
+        flows: Rows of the table of flows: those that compete, as `bulk_flows` gives them. A flow that sends
+            little by itself does not starve.
         below_bps: The threshold.
     """
     return int((flows["goodput_bps"] < below_bps).sum())
 
 
 def throughput_ratio(first_bps: Iterable[float], second_bps: Iterable[float]) -> float | None:
-    """What a flow of the first kind gets for every bit of one of the second; None if the second get nothing.
+    """Ratio of the mean goodputs of two kinds of flows; None if the second kind gets nothing.
 
     Formula: mean goodput of the first / mean goodput of the second.
     Source: De Schepper, Bondarenko, Tsang and Briscoe, "PI²: a linearized AQM for both classic and scalable
@@ -122,17 +122,17 @@ def throughput_ratio(first_bps: Iterable[float], second_bps: Iterable[float]) ->
 
 
 def harm(alone: float, together: float, *, more_is_better: bool = True) -> float | None:
-    """What a competitor does to a flow, of what the flow has without it: 0 nothing, 1 everything.
+    """Harm: the share of a flow's performance that a competitor takes, from 0 (nothing) to 1 (everything).
 
-    Needs two runs: one with the flow alone, one with the competitor. Below 0, the competitor did it good.
+    Two runs are needed: one with the flow alone, one with the competitor. A value below 0 is a benefit.
 
-    Formula: (alone - together) / alone if more is better, as of throughput; (together - alone) / together
-    if less is better, as of delay and loss.
+    Formula: (alone - together) / alone if more is better, such as throughput; (together - alone) / together
+    if less is better, such as delay and loss.
     Source: Ware, Mukerjee, Seshan and Sherry, "Beyond Jain's fairness index: setting the bar for the
     deployment of congestion control algorithms", HotNets 2019, section 4.
 
     Returns:
-        None if what it is a share of is zero.
+        None if the denominator is zero.
 
     >>> harm(10e6, 4e6)
     0.6

@@ -1,4 +1,4 @@
-"""Flows that a scenario describes together: what values are given for, and engines are compared by."""
+"""Groups of flows: those of one entry of a scenario. Values are per group, and engines are compared by it."""
 
 from collections import Counter
 from collections.abc import Iterable
@@ -10,14 +10,15 @@ from fullpipe.scenario.remembered import Remembered
 
 ALL, DOWNLOADS, UPLOADS = "all flows", "all downloads", "all uploads"
 TOTALS = (ALL, DOWNLOADS, UPLOADS)
-"""What is measured of the flows of several entries together."""
+"""Names of the groups that combine the flows of several entries."""
 
 
 def flow_groups(run: Run) -> dict[str, list[str]]:
-    """The flows of every entry of the scenario's `flows`, by a name that tells the entries apart.
+    """Return the flows of every entry of the scenario's `flows`, by a unique name of the entry.
 
-    A single flow keeps its name, and several have what is before their numbers, unless another entry has the
-    same. Flows that the scenario does not name are groups of their own.
+    An entry with one flow has the name of that flow. An entry with several has their name without numbers,
+    or their first name and last number if another entry has the same. Flows that the scenario does not name
+    are groups of their own.
     """
     found, known = _named_groups(run.scenario)
     groups = {name: [*flows] for name, flows in found.items()}  # a caller may change its own
@@ -25,7 +26,7 @@ def flow_groups(run: Run) -> dict[str, list[str]]:
 
 
 def algorithms_of(runs: Iterable[Run]) -> dict[str, str]:
-    """The algorithm of every flow and of every group of flows that has the same one in all runs."""
+    """Return the algorithms of flows and groups that have the same one in all runs."""
     found: dict[str, set[str]] = {}
     for run in runs:
         groups, _ = _named_groups(run.scenario)
@@ -49,10 +50,10 @@ def _named_groups(scenario: Scenario) -> tuple[dict[str, list[str]], frozenset[s
 
 
 def flow_directions(run: Run) -> dict[str, list[str]]:
-    """The flows of a dumbbell by the way of their data, if some download and others upload; else nothing.
+    """Return the flows of a dumbbell by direction, if some download and others upload; otherwise nothing.
 
-    They compete for different links, so that what they get can be neither added nor shared. A graph has no
-    two sides.
+    The directions use different links, so that sums and shares over both are meaningless. In a graph no
+    directions are distinguished.
     """
     return {way: [*flows] for way, flows in _directions(run.scenario).items()}
 

@@ -108,4 +108,4 @@ LINK_MEASURES = (
     ).leads(View.REPORT),
     _of_link("marked", "packets", "", PACKETS, "marked by the queue", "marked_packets", "packets marked"),
 )
-"""Per link that did something to packets; the warm-up is left out."""
+"""Measures per busy link (see `busy_links`); they leave out the warm-up."""

@@ -25,7 +25,7 @@ def retransmission_rate(flows: pl.DataFrame) -> float | None:
 
 
 def loss_rate(flows: pl.DataFrame) -> float | None:
-    """Data packets that senders marked lost, over all sent; those marked in error count.
+    """Data packets that senders marked lost, over all sent; packets marked lost in error count.
 
     Formula: Σ lost_i / Σ sent_i.
     Source: RFC 5166, section 2.1, packet loss rates, as the sender sees them.
@@ -43,11 +43,11 @@ def marking_rate(flows: pl.DataFrame) -> float | None:
 
 
 def drop_rate(links_summary: pl.DataFrame, link: str = "bottleneck") -> float | None:
-    """Packets that a link dropped, in its queue or on the wire, over all that came to it, ACKs included.
+    """Packets that a link dropped, in its queue or on the wire, over all that arrived there, ACKs included.
 
-    None if nothing came, or an engine does not count it.
+    None if nothing arrived, or an engine does not count drops.
 
-    Formula: dropped / (dropped + forwarded). What still waits at the end is left out.
+    Formula: dropped / (dropped + forwarded). Packets that still wait at the end are left out.
     Source: RFC 5166, section 2.1, packet loss rates, at the router.
 
     Raises:
@@ -63,7 +63,7 @@ def drop_rate(links_summary: pl.DataFrame, link: str = "bottleneck") -> float | 
 
 
 def _share(flows: pl.DataFrame, column: str) -> float | None:
-    """Of all packets sent; None if nothing was sent, or an engine does not count these of one that sent."""
+    """Return a count over all packets sent; None if nothing was sent, or a flow that sent has no count."""
     each = zip(flows[column].to_list(), flows["sent_packets"].to_list(), strict=True)
     counts = [(known, sent) for known, sent in each if sent]
     if not counts or any(known is None for known, _ in counts):

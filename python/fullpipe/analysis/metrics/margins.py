@@ -9,10 +9,10 @@ class Margin:
 
     relative: float = 0.0
     absolute: float = 0.0
-    """In the unit of the metric."""
+    """Amount in the unit of the metric."""
 
     def allowed(self, reference: float) -> float:
-        """The difference that is allowed from a reference value, in its unit."""
+        """Return the allowed difference from a reference value, in the unit of that value."""
         return max(self.relative * abs(reference), self.absolute)
 
     def __str__(self) -> str:

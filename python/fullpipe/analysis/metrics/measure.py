@@ -1,4 +1,4 @@
-"""What a measure is: a number per group of flows, or per link, with its unit, meaning and margin."""
+"""Measures: numbers per group of flows or per link, with unit, meaning and margin."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -14,16 +14,16 @@ Value = Callable[[Group], float | None]
 
 
 Better = Literal["higher", "lower", ""]
-"""Which direction is better; empty of what is neither."""
+"""The better direction; empty if there is no preferred direction."""
 
 
 Bounds = tuple[float, float]
-"""The least and the most that a metric can be: its intervals end there."""
+"""Smallest and largest possible value of a metric. Intervals are truncated there."""
 NO_LESS_THAN_0, PART = (0.0, inf), (0.0, 1.0)
 
 
 class View(Flag):
-    """Where a metric is shown that is not asked for."""
+    """The outputs in which a metric appears by default."""
 
     NOWHERE = 0
     TABLE = auto()
@@ -32,7 +32,7 @@ class View(Flag):
     REPORT = auto()
     FIGURE = auto()
     SENTENCE = auto()
-    """The sentences of a report on the highest and the lowest mean."""
+    """The sentences of a report about the highest and the lowest mean."""
 
 
 EVERYWHERE = View.TABLE | View.COMPARISON | View.REPORT | View.FIGURE | View.SENTENCE
@@ -40,14 +40,14 @@ EVERYWHERE = View.TABLE | View.COMPARISON | View.REPORT | View.FIGURE | View.SEN
 
 @dataclass(frozen=True, kw_only=True)
 class Shown:
-    """How a metric is shown besides by its numbers."""
+    """Presentation of a metric: the outputs that include it, and its position there."""
 
     views: View = View.NOWHERE
-    """Where it is shown unless others are asked for."""
+    """Outputs that include it unless the user chooses metrics."""
     rank: int = 0
-    """When it is told of a flow or link, the smallest first: what its users notice first; 0: it is not."""
+    """Position among the metrics of a flow or link. Users notice the smallest rank first; 0 leaves it out."""
     instead_of: str = ""
-    """The metric without whose value alone it is shown."""
+    """The metric that this one replaces: it is shown only if that metric has no value."""
     is_percent: bool = False
     """Whether it is a part of a whole, shown in per cent; its differences are in percentage points."""
 
@@ -58,36 +58,36 @@ class Shown:
 
 @dataclass(frozen=True)
 class Measure(Shown):
-    """A number per group of flows: what it is called, in which unit, and how it comes about."""
+    """A number per group of flows."""
 
     name: str
     unit: str
     better: Better
     margin: Margin
-    """The difference that does not matter, unless a user says another."""
+    """Default of the difference that does not matter."""
     meaning: str
     value: Value
     column: str
-    """What it is made of, as "table.column": if an engine does not measure that, there is no value."""
+    """Its source, as "table.column". There is no value if an engine does not measure that column."""
     event: str = ""
-    """What has to happen in a run for there to be a value; empty if it takes no more than measuring."""
+    """Event without which a run has no value; empty if every run has one."""
     is_of_one_way: bool = False
-    """Whether it makes no sense of downloads and uploads together, which share no link."""
+    """Whether it is undefined for downloads and uploads together, which share no link."""
     is_of_connections: bool = False
-    """Whether it leaves out the datagrams of a group that has connections, too: a mean over both says nothing
-    of either."""
+    """Whether a group of connections and datagrams has the value of its connections: a mean over both kinds
+    describes neither."""
     is_of_datagrams: bool = False
-    """Whether it leaves out the connections of a group that has datagrams, too."""
+    """Whether a group of connections and datagrams has the value of its datagrams."""
     label: str = ""
-    """What figures call it; its name if empty."""
+    """Its label in figures; its name if empty."""
     neutral: str | float = ""
-    """What is neither much nor little, in the middle of colours: a value, or the metric that has it."""
+    """Middle of the colour scale, neither much nor little: a value, or the metric with that value."""
     bounds: Bounds = NO_LESS_THAN_0
     digits: int | None = None
     """Decimals in tables for people; None: those of its unit."""
     times: str = ""
-    """Of a statistic of completion times: how the names of the metrics begin that say of how many, and which
-    share of them it leaves out, as the run ended before they did: `_began` and `_unfinished` end them."""
+    """Prefix of two metrics beside a statistic of completion times; empty for all other measures. `_began`
+    counts the transfers or pages, `_unfinished` is the share that the run's end cut off."""
 
 
 @dataclass(frozen=True)
@@ -101,7 +101,7 @@ class LinkMeasure(Shown):
     meaning: str
     value: Callable[[dict[str, Any], Run], float | None]
     column: str
-    """What it is made of, as "table.column"."""
+    """Its source, as "table.column"."""
     event: str = ""
     label: str = ""
     bounds: Bounds = NO_LESS_THAN_0

@@ -31,17 +31,17 @@ _DATAGRAMS = "; of its datagrams alone, if it has any"
 
 
 def _of(metric: Callable[[pl.DataFrame], float | None]) -> Value:
-    """A metric of the table of flows."""
+    """Return a metric of a group's rows in the table of flows."""
     return lambda group: metric(group.flows)
 
 
 def _of_bulk(metric: Callable[[pl.DataFrame], float | None]) -> Value:
-    """A metric of the bulk flows, if there are any."""
+    """Return a metric of a group's bulk flows; None without bulk flows."""
     return lambda group: None if group.bulk.is_empty() else metric(group.bulk)
 
 
 def _of_bulk_group(metric: Value) -> Value:
-    """A metric of a group that has bulk flows."""
+    """Return a metric of a group; None if it has no bulk flows."""
     return lambda group: None if group.bulk.is_empty() else metric(group)
 
 
@@ -70,7 +70,7 @@ def _summed(
 
 
 def _averaged(name: str, margin: Margin, meaning: str, column: str, label: str) -> Measure:
-    """A time, of which less is better."""
+    """Return a measure of a time: the mean over flows; lower is better."""
     return Measure(
         name,
         "s",
@@ -84,19 +84,19 @@ def _averaged(name: str, margin: Margin, meaning: str, column: str, label: str) 
 
 
 def _rtt(name: str, meaning: str, column: str, label: str) -> Measure:
-    """An RTT, which datagrams have, too."""
+    """Return a measure of an RTT. Datagrams have RTTs, too, so a mixed group uses its connections only."""
     made = _averaged(name, DELAY, f"{meaning}{_CONNECTIONS}", column, label)
     return replace(made, is_of_connections=True)
 
 
 def _delay(name: str, meaning: str, column: str, label: str) -> Measure:
-    """A one-way delay: datagrams tell what their users notice, connections do not."""
+    """Return a measure of a one-way delay. A mixed group uses its datagrams, whose delay users notice."""
     made = _averaged(name, DELAY, f"{meaning}{_DATAGRAMS}", f"owd_{column}", label)
     return replace(made, is_of_datagrams=True)
 
 
 def _queueing(name: str, meaning: str, column: str, label: str) -> Measure:
-    """A one-way delay without that of the empty path."""
+    """Return a measure of the queueing delay: the one-way delay less that of the empty path."""
     base = "that of its empty path, or the smallest of the flow if it was measured elsewhere"
     made = _delay(name, f"{meaning} one-way delay less {base}; none if the path varies", column, label)
 
@@ -124,7 +124,7 @@ def _sum(values: pl.Series) -> float | None:
 
 
 def _rate(name: str, meaning: str, column: str, better: Better, label: str = "") -> Measure:
-    """A rate of several flows together."""
+    """Return a measure of the rate of several flows together."""
     return Measure(
         name,
         "bit/s",
@@ -484,4 +484,4 @@ MEASURES = (
     ).leads(View.COMPARISON),
     *OF_APPLICATIONS,
 )
-"""Per group of flows. All but convergence and what is said of videos leave out the warm-up."""
+"""Measures per group of flows. All but convergence and those of videos leave out the warm-up."""

@@ -1,7 +1,7 @@
 """Reordering: how a path changes the order of packets.
 
-They take packets captured at both ends, `record.packets = ["sender", "receiver"]`: without the sender's side
-a retransmission looks like a packet that came late."""
+The metrics take packets captured at both ends, `record.packets = ["sender", "receiver"]`: without the
+sender's side a retransmission looks like a packet that arrived late."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ _SAME = ("flow", "connection", "seq", "len", "ts_val", "copy")
 
 
 def arrivals(packets: pl.DataFrame, flow: str) -> list[int]:
-    """The places that the data packets of a flow have in the order of sending, in the order of arrival.
+    """Positions of a flow's data packets in the order of sending, listed in the order of arrival.
 
-    Lost packets are missing. A packet is known again by its sequence number, its length and its timestamp,
-    and several copies of one by their order.
+    Lost packets are missing. Packets of both captures are matched by sequence number, length and timestamp,
+    and copies of one packet by their order.
 
     Raises:
         ResultError: If data packets of the flow were not captured at both ends.
@@ -53,7 +53,7 @@ def reordered_ratio(packets: pl.DataFrame, flow: str) -> float:
 
 
 def reordering_extents(places: list[int]) -> list[int]:
-    """How many places too late every packet came, in the order of arrival; 0 if it was not overtaken.
+    """Number of positions by which every packet arrived late, in the order of arrival; 0 if not overtaken.
 
     Formula: i - j for a reordered packet i, with j the first to arrive of those with s_j > s_i.
     Source: RFC 4737, reordering extent.
@@ -63,7 +63,7 @@ def reordering_extents(places: list[int]) -> list[int]:
     """
     highest: list[
         int
-    ] = []  # of all that came so far; never falls, so that the first above s is found by halves
+    ] = []  # maximum so far, per arrival; it never falls, so that bisection finds the first above a place
     extents = []
     for i, place in enumerate(places):
         extents.append(i - bisect_right(highest, place))
@@ -72,10 +72,10 @@ def reordering_extents(places: list[int]) -> list[int]:
 
 
 def reorder_density(places: list[int], threshold: int = 64) -> dict[int, float]:
-    """How the displacements of packets are distributed: early is negative, late is positive.
+    """Distribution of the displacements of packets: negative is early, positive is late.
 
-    Formula: share of packets with (place of arrival - place in the order of sending among those that
-    arrived) = d; those beyond the threshold are left out, as lost.
+    Formula: share of packets with (position of arrival - position in the order of sending among those that
+    arrived) = d; packets beyond the threshold are left out, as lost.
     Source: RFC 5236, reorder density.
 
     >>> reorder_density([0, 2, 1, 3])

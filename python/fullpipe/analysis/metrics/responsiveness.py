@@ -1,4 +1,4 @@
-"""Latency under load: how many round trips fit into a minute, how much longer one takes, and its grade."""
+"""Latency under load: round trips per minute, latency increase, and the bufferbloat grade."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ _WORST = "F"
 
 
 def responsiveness(rtts_s: Sequence[float]) -> float | None:
-    """Round trips per minute (RPM), one number for latency under load: more is better.
+    """Round trips per minute (RPM), a measure of latency under load: more is better.
 
     Formula: 60 s / the mean of the shortest 95 % of round-trip times.
     Source: draft-ietf-ippm-responsiveness, "Aggregating the Measurements": 60,000 over a mean in ms of means
-    that are trimmed at the 95th percentile, half of probes on connections of their own (TCP, TLS and HTTP in
-    equal parts) and half of HTTP on the connections that load the path. Here probes and pings of their own
-    are all there is, and have the whole weight.
+    that are trimmed at the 95th percentile. There, half of the weight is on probes with connections of their
+    own (TCP, TLS and HTTP in equal parts), half on HTTP over the connections that load the path. Here only
+    separate probes and pings exist, and have the whole weight.
 
     Args:
         rtts_s: Round-trip times of pings or probes under load, s.
@@ -40,14 +40,14 @@ def responsiveness(rtts_s: Sequence[float]) -> float | None:
 
 
 def latency_increase_s(rtts_s: Sequence[float], least_s: float) -> float | None:
-    """How much longer round trips take under load than without, s.
+    """Increase of the mean RTT under load over the RTT of the idle path, s.
 
     Formula: mean of the round-trip times under load - that of the idle path.
-    Source: the measure that `bufferbloat_grade` is of.
+    Source: the measure that `bufferbloat_grade` grades.
 
     Args:
         rtts_s: Round-trip times of pings or probes under load, s.
-        least_s: That of the idle path, s.
+        least_s: Round-trip time of the idle path, s.
 
     Returns:
         None without any.
@@ -59,13 +59,13 @@ def latency_increase_s(rtts_s: Sequence[float], least_s: float) -> float | None:
 
 
 def bufferbloat_grade(increase_s: float) -> str:
-    """The grade of a line by how much longer a round trip takes while it is full: A+, A, B, C, D or F.
+    """Grade of a line by its latency increase under load: A+, A, B, C, D or F.
 
-    It says nothing of the rate, of loss, of how long the idle line takes, nor of how the wait varies; and one
-    flow that leaves the queue short has a good grade on a line that is bad with another.
+    The grade ignores rate, loss, the idle RTT and the variation of the queueing delay. It also depends on the
+    flow that loads the line: one that keeps the queue short has a good grade where another has a bad one.
 
     Formula: A+ below 5 ms, A below 30, B below 60, C below 200, D below 400, else F.
-    Source: DSLReports, "Bufferbloat Grades" (www.dslreports.com/faq/17930), where it is of the mean of
+    Source: DSLReports, "Bufferbloat Grades" (www.dslreports.com/faq/17930), which grades the mean of
     downloads and uploads.
 
     >>> [bufferbloat_grade(each) for each in (0.0, 0.03, 0.199, 2.0)]
@@ -75,12 +75,12 @@ def bufferbloat_grade(increase_s: float) -> str:
 
 
 def under_load(probes: pl.DataFrame, load: pl.DataFrame, warmup_s: float = 0.0) -> pl.DataFrame:
-    """The rows of the table of probes that were sent after the warm-up and while one of some flows ran.
+    """Return the probes that were sent after the warm-up while a flow loaded the path.
 
     Args:
         probes: Rows of the table of probes.
-        load: Rows of the table of flows, of those that load the path.
-        warmup_s: The time that is left out.
+        load: Rows of the table of flows for the flows that load the path.
+        warmup_s: Length of the warm-up.
     """
     spans_s = _joined(load.select("start_s", "end_s").drop_nulls().iter_rows())
     if not spans_s:
@@ -93,7 +93,7 @@ def under_load(probes: pl.DataFrame, load: pl.DataFrame, warmup_s: float = 0.0) 
 
 
 def idle_times(flows: pl.DataFrame) -> list[Span]:
-    """Return the times at which none of some flows is active, s: the first one is before all of them.
+    """Return the spans in which none of some flows is active, s. The first span begins at -infinity.
 
     Args:
         flows: Rows of the table of flows. Those without a start were never active.
@@ -105,8 +105,8 @@ def idle_times(flows: pl.DataFrame) -> list[Span]:
 def of_idle_path(probes: pl.DataFrame, idle_s: Iterable[Span]) -> pl.DataFrame:
     """Return the pings of a flow that met a path without other traffic.
 
-    Before the first traffic, such a ping has its reply before the traffic begins. Afterwards, it also follows
-    the reply to a ping that was sent after the traffic ended: by then all that was queued has left.
+    Before the first traffic, such a ping has its reply before the traffic begins. Afterwards, it is also
+    sent no earlier than the first reply to a ping from after the traffic: by then the queues have drained.
 
     Args:
         probes: Rows of the table of probes that have a reply, all of one flow.
@@ -121,7 +121,7 @@ def of_idle_path(probes: pl.DataFrame, idle_s: Iterable[Span]) -> pl.DataFrame:
 
 
 def _joined(spans_s: Iterable[Span]) -> list[Span]:
-    """Spans of time as those that do not meet, in the order of time.
+    """Merge overlapping and adjacent spans, in the order of time.
 
     >>> _joined([(4.0, 6.0), (0.0, 2.0), (1.0, 3.0), (3.0, 3.5)])
     [(0.0, 3.5), (4.0, 6.0)]

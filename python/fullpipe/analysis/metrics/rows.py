@@ -1,6 +1,6 @@
-"""The rows of a run that measures are taken of: those that groups have in common, and those of a group.
+"""Rows of a run for measures: those that all groups share, and those of one group.
 
-What a group needs of a table is found by the names of its flows, so many groups take no longer than one.
+Each table is indexed by flow, so that many groups cost no more time than one.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ from fullpipe.runs.spans import Span, rows_together_bps
 
 @dataclass(frozen=True)
 class Whole:
-    """What the groups of a run have in common. Transfers are to be had without those of the warm-up only."""
+    """Data that the groups of a run share. Its transfers leave out those of the warm-up."""
 
     run: Run
     _rivals: dict[tuple[int, ...], Rivals] = field(default_factory=dict, init=False, repr=False)
@@ -55,7 +55,7 @@ class Whole:
 
     @cached_property
     def warmup_s(self) -> float:
-        """The time that is left out."""
+        """Length of the warm-up, s, which measures leave out."""
         return self.run.scenario.warmup_s
 
     @cached_property
@@ -63,7 +63,7 @@ class Whole:
         return {row["flow"]: row for row in self.run.rows("flows")}
 
     def together_bps(self, flows: Sequence[str], column: str) -> float | None:
-        """The rate of several flows together over one span: see `spans.together_bps`."""
+        """Rate of several flows together over one span: see `spans.together_bps`."""
         return rows_together_bps([self._rows[name] for name in flows], column, self.warmup_s)
 
     def compared(self, flows: Sequence[str]) -> Mapping[str, float]:
@@ -82,7 +82,7 @@ class Whole:
 
     @cached_property
     def transfers(self) -> RowsByFlow:
-        """Those that began after the warm-up."""
+        """Transfers that began after the warm-up."""
         return RowsByFlow(measured_transfers(self.run))
 
     @cached_property
@@ -97,13 +97,13 @@ class Whole:
 
     @cached_property
     def answered(self) -> RowsByFlow:
-        """The pings and probes with a reply, whenever they were sent."""
+        """Pings and probes with a reply, those of the warm-up included."""
         probes = self.run.probes
         return RowsByFlow(probes if probes.is_empty() else probes.filter(pl.col("rtt_s").is_not_null()))
 
     @cached_property
     def under_load(self) -> RowsByFlow:
-        """Those of them that were sent while bulk flows ran."""
+        """Answered pings and probes that were sent after the warm-up while a bulk flow ran."""
         answered = self.answered.table
         if answered.is_empty():
             return self.answered
@@ -117,11 +117,11 @@ class Whole:
         return idle_times(rows_where(table, [flow not in echoes for flow in table["flow"].to_list()]))
 
     def idle_rtt_s(self, flow: str) -> float | None:
-        """Return the RTT of the idle path of a flow of pings or probes, s; None if it is not known.
+        """Return the RTT of the idle path of a flow of pings or probes, s; None if it is unknown.
 
-        It is the mean of its pings that met the path without other traffic. If none did, it is that of the
-        scenario, unless the run was measured elsewhere: see `paths.echo_rtts_s`. A path that changes in the
-        course of the run has none.
+        It is the mean RTT of the pings that met no other traffic. If there are none, it is the RTT that
+        `paths.echo_rtts_s` computes from the scenario, unless the run was measured elsewhere. A path that
+        changes during the run has no idle RTT.
         """
         is_of_file = self.run.meta.engine.is_of_a_file
         if not is_of_file and flow in changing_echoes(self.run.scenario):
@@ -132,22 +132,22 @@ class Whole:
         return None if is_of_file else echo_rtts_s(self.run.scenario).get(flow)
 
     def one_way_base_s(self, flow: str) -> float | None:
-        """Return the one-way delay of a flow on its empty path, s; None if it is not known or varies.
+        """Return the one-way delay of a flow on its empty path, s; None if it is unknown or varies.
 
-        Of a run that was measured elsewhere it is the smallest delay of the flow.
+        For a run that was measured elsewhere, it is the smallest delay of the flow.
         """
         if self.run.meta.engine.is_of_a_file:
             return real(self._rows[flow]["owd_min_s"])
         return one_way_s(self.run.scenario).get(flow)
 
     def without_idle_rtt(self) -> list[str]:
-        """Return the pings and probes that met load, and the RTT of whose idle path is not known."""
+        """Return the pings and probes that met load on a path whose idle RTT is unknown."""
         met = self.under_load.table["flow"].unique(maintain_order=True).to_list()
         return [flow for flow in met if self.idle_rtt_s(flow) is None]
 
     @cached_property
     def ways(self) -> list[list[str]]:
-        """The flows of every direction, if their data go both ways; otherwise all flows."""
+        """Flows per direction, if some download and others upload; otherwise one list of all flows."""
         return [*flow_directions(self.run).values()] or [self.flows.table["flow"].to_list()]
 
     @cached_property
@@ -155,7 +155,7 @@ class Whole:
         return {flow: way for way, flows in enumerate(self.ways) for flow in flows}
 
     def rivals(self, flows: Iterable[str]) -> Rivals:
-        """The flows whose data go where that of some flows does, and these themselves."""
+        """Return the flows in the same direction or directions as some flows, these included."""
         ways = tuple(sorted({self._way_of[flow] for flow in flows if flow in self._way_of}))
         if ways not in self._rivals:
             self._rivals[ways] = Rivals(self, ways)
@@ -163,52 +163,52 @@ class Whole:
 
     @cached_property
     def scores(self) -> Mapping[str, float | None]:
-        """The opinion scores of calls, by the name of the flow."""
+        """Mean opinion scores of calls, by the name of the flow."""
         return call_scores(self.run)
 
     @cached_property
     def wideband_scores(self) -> Mapping[str, float | None]:
-        """The same for wideband speech."""
+        """Mean opinion scores for wideband speech, by the name of the flow."""
         return call_scores(self.run, wideband=True)
 
 
 @dataclass(frozen=True)
 class Rivals:
-    """Flows whose data go the same way, or ways."""
+    """All flows of one direction, or of both."""
 
     whole: Whole
     ways: tuple[int, ...]
-    """Places among `Whole.ways`."""
+    """Indices into `Whole.ways`."""
     _converged_s: dict[str, float | None] = field(default_factory=dict, init=False, repr=False)
 
     @cached_property
     def names(self) -> list[str]:
-        """All of them."""
+        """Names of the flows."""
         return [flow for way in self.ways for flow in self.whole.ways[way]]
 
     @cached_property
     def delivered(self) -> Mapping[str, float]:
-        """Bytes of each of them over the same time: see `spans.compared`."""
+        """Bytes that each flow delivered over the same time: see `spans.compared`."""
         return self.whole.compared(self.names)
 
     @cached_property
     def total(self) -> float:
-        """Bytes of all of them in that time."""
+        """Bytes that all flows delivered in that time."""
         return sum(self.delivered.values())
 
     @cached_property
     def bulk(self) -> pl.DataFrame:
-        """The rows of the bulk flows among them."""
+        """Rows of the bulk flows."""
         return self.whole.bulk.rows_of(self.names)
 
     @cached_property
     def are_bulk(self) -> bool:
-        """Whether there are any, and all are bulk flows."""
+        """Whether there are flows and all of them are bulk flows."""
         return bool(self.names) and set(self.names) <= set(self.bulk["flow"].to_list())
 
     @cached_property
     def share_one_link(self) -> bool:
-        """Whether the slowest link is the same for all; measurements from elsewhere are taken to have one."""
+        """Whether all flows have the same slowest link; assumed for runs that were measured elsewhere."""
         if self.whole.run.meta.engine.is_of_a_file:
             return True
         hops = narrowest_hops(self.whole.run.scenario)
@@ -219,7 +219,7 @@ class Rivals:
         return Windows(self.whole.series, self.bulk)
 
     def convergence_time_s(self, flow: str) -> float | None:
-        """The convergence time of a bulk flow among them: see `fullpipe.metrics.convergence_time_s`."""
+        """Return the convergence time of a bulk flow: see `fullpipe.metrics.convergence_time_s`."""
         if flow not in self._converged_s:
             self._converged_s[flow] = self._windows.convergence_time_s(flow)
         return self._converged_s[flow]
@@ -234,23 +234,23 @@ class Group:
 
     @cached_property
     def names(self) -> list[str]:
-        """Of its flows."""
+        """Names of its flows."""
         return [str(name) for name in self.flows["flow"].to_list()]
 
     @cached_property
     def bulk(self) -> pl.DataFrame:
-        """The rows of its bulk flows."""
+        """Rows of its bulk flows."""
         return self.whole.bulk.rows_of(self.names)
 
     @cached_property
     def connected(self) -> Group:
-        """Its connections alone; all of it if it has none, or nothing else."""
+        """The group reduced to its connections; unchanged if it has none."""
         flows = connections(self.flows)
         return self if flows.height in (0, self.flows.height) else Group(flows, self.whole)
 
     @cached_property
     def datagrams(self) -> Group:
-        """Its datagrams alone; all of it if it has none, or nothing else."""
+        """The group reduced to its datagrams; unchanged if it has none."""
         flows = datagrams(self.flows)
         return self if flows.height in (0, self.flows.height) else Group(flows, self.whole)
 
@@ -261,44 +261,44 @@ class Group:
 
     @cached_property
     def rivals(self) -> Rivals:
-        """The flows of the run whose data go the same way, itself among them."""
+        """All flows of the run in the same direction, its own included."""
         return self.whole.rivals(self.names)
 
     @cached_property
     def transfers(self) -> pl.DataFrame:
-        """The rows of its transfers that began after the warm-up."""
+        """Rows of its transfers that began after the warm-up."""
         return self.whole.transfers.rows_of(self.names)
 
     @property
     def smoothed_s(self) -> list[pl.Series]:
-        """The samples of the smoothed RTT of each of its flows that has any."""
+        """Samples of the smoothed RTT, one series per flow that has any."""
         found = self.whole.smoothed_s
         return [found[flow] for flow in self.names if flow in found]
 
     @property
     def transfers_s(self) -> pl.Series:
-        """How long its transfers took; null of those that did not finish."""
+        """Completion times of its transfers; null if a transfer did not finish."""
         return self.transfers["fct_s"]
 
     @cached_property
     def pages_s(self) -> pl.Series:
-        """How long its web pages took to load; null of those that did not finish."""
+        """Load times of its web pages; null if a page did not finish."""
         return begun_pages_s(self.transfers)
 
     @cached_property
     def videos(self) -> pl.DataFrame:
-        """The rows of its videos."""
+        """Rows of its videos."""
         return self.whole.videos.rows_of(self.names)
 
     @cached_property
     def rtts_under_load_s(self) -> pl.Series:
-        """Of its pings and probes while bulk flows ran."""
+        """RTTs of its pings and probes that were sent while a bulk flow ran."""
         return self.whole.under_load.rows_of(self.names)["rtt_s"]
 
     def increases_s(self) -> Iterator[float | None]:
         """Yield the latency increase of each of its flows of pings or probes that met load, s.
 
-        Their paths may be unlike. None: the RTT of the idle path is not known.
+        There is one value per flow because paths may differ. None: the RTT of the idle path is unknown.
         """
         for name in self.names:
             loaded_s = self.whole.under_load.rows_of([name])["rtt_s"].to_list()

@@ -1,4 +1,4 @@
-"""Queues that shape: the rate that they leave of a link, and how much of that is used."""
+"""Queues that shape: their rate, and how much of it is used."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from fullpipe.scenario.remembered import Remembered
 
 
 def shaper_bps(run: Run, link: str) -> float | None:
-    """The rate to which the queue of a link shapes or polices, bit/s; None if it does neither.
+    """Return the rate to which the queue of a link shapes or polices, bit/s; None if it does neither.
 
-    It is that at the start, if the scenario changes it.
+    If the scenario changes the rate, this is the one at the start.
     """
     return _rates_bps(run.scenario).get(link)
 
@@ -29,7 +29,7 @@ _rates_bps = Remembered(_found)
 
 
 def shaper_utilisation(run: Run, row: Mapping[str, Any]) -> float | None:
-    """What left a link after the warm-up over the rate of the shaper in its queue; None without one.
+    """Rate at which bytes left a link after the warm-up, over the rate of its shaper; None without a shaper.
 
     Formula: 8 forwarded_bytes / (rate (duration - warmup)). The bytes are those of the link; a shaper that
     adds an overhead of its own to every packet is full below 1.
@@ -37,7 +37,7 @@ def shaper_utilisation(run: Run, row: Mapping[str, Any]) -> float | None:
 
     Args:
         run: Of any engine.
-        row: Of the table `links_summary`.
+        row: A row of the table `links_summary`.
     """
     rate_bps = shaper_bps(run, str(row["link"]))
     measured_s = run.meta.duration_s - run.scenario.warmup_s

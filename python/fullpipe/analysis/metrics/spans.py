@@ -1,4 +1,4 @@
-"""What several flows deliver over one span, and which of it they deliver over the same time."""
+"""Rates of several flows together over one span, and their amounts over the same time."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from fullpipe.runs.spans import Span, span_of
 def together_of_rows(column: str = "goodput_bps") -> pl.Expr:
     """Return `together_bps` of the rows of a table of flows as an aggregate of its columns.
 
-    The span of a flow is worked out of what it delivered and its goodput, as rows do not have the warm-up. A
-    flow that delivered nothing begins with the others. Pings and probes do not set the span of other flows.
+    Rows lack the warm-up, so the span of a flow is derived from what it delivered and its goodput. A flow
+    that delivered nothing begins with the others. Pings and probes do not set the span of other flows.
 
     Args:
-        column: The rates, each a mean over the span of its flow.
+        column: Column of rates, each a mean over the span of its flow.
     """
     bits, goodput, rates = 8 * pl.col("delivered_bytes"), pl.col("goodput_bps"), pl.col(column)
     is_echo = pl.col("cca").is_null() & pl.col("rtt_min_s").is_not_null()
@@ -38,17 +38,17 @@ def compared(
     series: Callable[[], pl.DataFrame],
     warmup_s: float,
 ) -> dict[str, float]:
-    """Return what each of several flows delivered over the same time, in any unit, by its name.
+    """Return the amounts that several flows delivered over the same time, by name, in one unspecified unit.
 
-    The time is that in which all bulk flows among them are active; of flows without a bulk flow it is the
-    whole time that is measured. Empty if there is no such time, or if it cannot be told what was delivered in
-    it: of flows with unlike spans, engines that do not count it need samples.
+    The time is that in which all bulk flows among them are active. Without a bulk flow it is the whole
+    measured time. The result is empty if there is no such time. It is also empty if flows have different
+    spans and a run has neither counts nor samples of that time.
 
     Args:
         rows: Rows of the table of flows.
         bulk: Names of the bulk flows of the run.
-        series: Returns the table of samples, which is read if it is needed.
-        warmup_s: The time that is left out.
+        series: Returns the table of samples, which is read only if needed.
+        warmup_s: Length of the warm-up.
     """
     known = [row for row in rows if row["goodput_bps"] is not None]
     spans = {row["flow"]: span_of(row, warmup_s) for row in known}
@@ -76,7 +76,7 @@ def _length(span: Span | None) -> float:
 
 
 def _sampled(series: pl.DataFrame, flows: Sequence[str], from_s: float, until_s: float) -> dict[str, float]:
-    """Return the sums of the samples of each flow that are within a span; empty if there is none."""
+    """Return the sum of each flow's samples within a span; empty if there are none."""
     interval_s = spacing_s(series)
     if interval_s is None or from_s >= until_s:
         return {}

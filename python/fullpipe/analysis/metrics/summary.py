@@ -55,14 +55,17 @@ _LINK = (
 
 
 def summary(run: Run) -> dict[str, Any]:
-    """The run as one JSON object. What was not measured is None; times are in seconds, rates in bit/s.
+    """Return the run as one JSON object. Unmeasured values are None. Times are in s, rates in bit/s.
 
     Flows, links, totals and transfers leave out the warm-up. `videos`, `data_packets` and `packet_hops` are
-    of the whole run. `totals.jain` is of the bulk flows, of which there are `totals.bulk_flows`. It is None
-    for fewer than two. It is None, too, where some flows download and others upload, as these do not compete:
-    `measured` has the index of each direction. Other totals are of all flows, be they downloads or uploads.
-    `totals.goodput_bps` is what all flows deliver from the first start or the end of the warm-up to the last
-    end. `share` and `totals.jain` are of the time in which all bulk flows are active, None if there is none.
+    of the whole run.
+
+    `totals.jain` is of the bulk flows, which `totals.bulk_flows` counts. It is None for fewer than two, and
+    if some flows download and others upload: these do not compete. `measured` has the index per direction.
+
+    Other totals are of all flows, downloads and uploads together. `totals.goodput_bps` covers the time from
+    the first start, or the end of the warm-up if that is later, to the last end. `share` and `totals.jain`
+    cover the time in which all bulk flows are active, and are None if there is none.
     """
     meta, scores = run.meta, call_scores(run)
     flows, links = run.rows("flows"), run.rows("links_summary")
@@ -94,7 +97,7 @@ def summary(run: Run) -> dict[str, Any]:
 
 
 def _total_bps(run: Run, flows: Sequence[dict[str, Any]]) -> float | None:
-    """Payload that all flows deliver together, over one span; 0 if none delivers anything."""
+    """Return the goodput of all flows together over one span; 0 if none delivers anything."""
     if all(row["goodput_bps"] is None for row in flows):
         return 0.0
     return rows_together_bps(flows, "goodput_bps", run.scenario.warmup_s)
@@ -106,7 +109,7 @@ def _bulk_count(run: Run, flows: Sequence[dict[str, Any]]) -> int:
 
 
 def _delivered(run: Run, flows: Sequence[dict[str, Any]]) -> list[dict[str, float]]:
-    """What the flows of every direction deliver over the same time: see `spans.compared`."""
+    """Return the amounts that flows deliver over the same time, per direction: see `spans.compared`."""
     bulk = frozenset(bulk_names(run))
     ways = flow_directions(run).values() or [[row["flow"] for row in flows]]
     rows = [[row for row in flows if row["flow"] in names] for names in map(frozenset, ways)]
@@ -121,7 +124,7 @@ def _shares(ways: Sequence[dict[str, float]]) -> dict[str, float]:
 
 
 def _transfers(transfers: pl.DataFrame) -> dict[str, Any] | None:
-    """How many there were, how many of them finished, and percentiles of their completion times."""
+    """Return the number of transfers, how many finished, and percentiles of their completion times."""
     if transfers.is_empty():
         return None
     times = completion_percentiles_s(transfers).row(0, named=True)

@@ -1,4 +1,4 @@
-"""The values measured of a run, per group of flows and per link, the same for every engine."""
+"""Measured values of a run per group of flows and per link, the same for every engine."""
 
 from __future__ import annotations
 
@@ -17,25 +17,27 @@ COLUMNS = ("kind", "of", "metric", "value", "unit")
 Row = tuple[str, str, str, float | None, str]
 """A value with the names of `COLUMNS`."""
 BY_NAME: Mapping[str, Measure | LinkMeasure] = {each.name: each for each in (*MEASURES, *LINK_MEASURES)}
-"""All of them; none of a link has the name of one of flows."""
+"""All measures; measures of links and of flows have different names."""
 _WAIT_S = 1e-4
 
 
 def measured(
     run: Run, links: Collection[str] | None = None, metrics: Collection[str] | None = None
 ) -> pl.DataFrame:
-    """Every measure of every group of flows, of all flows together if there are several groups, of downloads
-    and uploads if there are both, and of links.
+    """Every measure of every group of flows and of links.
+
+    If there are several groups, there are also values for all flows together. If some flows download and
+    others upload, there are also values for each direction.
 
     Args:
-        run: What is measured.
+        run: A run of any engine.
         links: Names of links. Left out: those of `busy_links`.
         metrics: Names of measures. Left out: all.
 
     Returns:
-        The columns kind ("flows" or "link"), of (name of the group or link), metric, value and unit. What a
-        run does not know, and what makes no sense of a group, has a null value; and what is said of all flows
-        is not said of downloads and uploads again. See `Measure.is_of_connections`, too.
+        The columns kind ("flows" or "link"), of (name of the group or link), metric, value and unit. The
+        value is null if the run did not measure it or the metric is undefined for the group. It is also null
+        for downloads and uploads if all flows together have it. See `Measure.is_of_connections`, too.
     """
     return pl.DataFrame(measured_rows(run, links, metrics), schema=schema(), orient="row")
 
@@ -53,8 +55,8 @@ def schema() -> dict[str, type[pl.DataType]]:
 def measured_rows(
     run: Run, links: Collection[str] | None = None, metrics: Collection[str] | None = None
 ) -> list[Row]:
-    """The rows of `measured`, of which a table of many runs is made at once: a table takes polars longer to
-    make than to fill."""
+    """Return the rows of `measured`. Callers build one table from the rows of many runs, since creating a
+    polars table costs more than filling it."""
     whole = Whole(run)
     groups = {name: Group(flows, whole) for name, flows in _parts(whole).items()}
     measures = [measure for measure in MEASURES if metrics is None or measure.name in metrics]
@@ -75,7 +77,7 @@ def measured_rows(
 
 
 def _value(name: str, group: Group, measure: Measure) -> float | None:
-    """The number of a group; of all downloads and all uploads only what cannot be said of all flows."""
+    """Return the value of a group. Downloads and uploads have values only if all flows together have none."""
     is_senseless = group.goes_both_ways if measure.is_of_one_way else name in (DOWNLOADS, UPLOADS)
     if is_senseless:
         return None
@@ -85,8 +87,7 @@ def _value(name: str, group: Group, measure: Measure) -> float | None:
 
 
 def busy_links(run: Run) -> list[str]:
-    """The links that did something to packets: the mean wait is 0.1 ms or more, or some were dropped or
-    marked."""
+    """Links with a mean sojourn time of at least 0.1 ms, or that dropped or marked packets."""
     return [str(row["link"]) for row in run.rows("links_summary") if _is_busy(row)]
 
 

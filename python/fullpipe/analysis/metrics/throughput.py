@@ -18,7 +18,7 @@ def total_goodput_bps(flows: pl.DataFrame, warmup_s: float | None = None) -> flo
 
     Args:
         flows: Table of flows; without the columns of their times, these are taken to be equal.
-        warmup_s: The time that is left out. Left out: worked out of what each flow delivered and its rate.
+        warmup_s: Length of the warm-up. None: derived from what each flow delivered and its rate.
     """
     return _together_bps(flows, "goodput_bps", warmup_s)
 
@@ -70,7 +70,7 @@ def throughput_percentiles_bps(
 
 
 def interval_goodput(series: pl.DataFrame, interval_s: float) -> pl.DataFrame:
-    """Goodput of every flow in one interval after the other, bit/s: the instantaneous throughput of figures.
+    """Goodput of every flow in consecutive intervals, bit/s: the instantaneous throughput of figures.
 
     Formula: payload delivered in (t - interval, t], over the interval; the mean of the samples in it.
     Source: RFC 2647, section 3.17, goodput; the interval is part of the number and must be stated.
@@ -88,7 +88,7 @@ def interval_goodput(series: pl.DataFrame, interval_s: float) -> pl.DataFrame:
 def cumulative_goodput(series: pl.DataFrame, since_s: float = 0.0) -> pl.DataFrame:
     """Mean goodput of every flow from a time until each sample after it, bit/s.
 
-    It forgets nothing: a change of the path shows the later the less, so it is no throughput "at" a time.
+    All samples weigh the same, so a later change of the path shows less: this is no throughput "at" a time.
 
     Formula: Σ goodput_k / n over the n samples of equal length in (since, t].
     Source: the throughput that Gniaz, TU Delft 2025, draws.
@@ -102,10 +102,10 @@ def cumulative_goodput(series: pl.DataFrame, since_s: float = 0.0) -> pl.DataFra
 
 
 def interval_wire_throughput(packets: pl.DataFrame, interval_s: float, point: str = "sender") -> pl.DataFrame:
-    """What every flow's data packets take on the wire in one interval after the other, bit/s.
+    """Rate of every flow's data packets on the wire in consecutive intervals, bit/s.
 
-    Headers and retransmissions count. Needs packets captured at the point: "sender" for what is put on the
-    path, a link for what leaves it.
+    Headers and retransmissions count. Packets must be captured at the point: "sender" for the packets that
+    enter the path, a link for those that leave the link.
 
     Formula: 8 Σ size of the data packets in [t - interval, t), over the interval.
     Source: RFC 2285, section 3.5.2, offered load, of one flow.
@@ -122,7 +122,7 @@ def interval_wire_throughput(packets: pl.DataFrame, interval_s: float, point: st
 
 
 def cumulative_wire_bps(flows: pl.DataFrame, warmup_s: float | None = None) -> float:
-    """Everything that all flows put on the wire over one span, bit/s; 0 if it is unknown.
+    """Rate at which all flows put bytes on the wire over one span, bit/s; 0 if it is unknown.
 
     Formula: 8 Σ bytes sent_i / (last end - first start), headers and retransmissions included, the warm-up
     left out.
@@ -130,7 +130,7 @@ def cumulative_wire_bps(flows: pl.DataFrame, warmup_s: float | None = None) -> f
 
     Args:
         flows: Table of flows; without the columns of their times, these are taken to be equal.
-        warmup_s: The time that is left out. Left out: worked out of what each flow delivered and its rate.
+        warmup_s: Length of the warm-up. None: derived from what each flow delivered and its rate.
     """
     return _together_bps(flows, "wire_bps", warmup_s)
 
@@ -148,7 +148,8 @@ def _together_bps(flows: pl.DataFrame, column: str, warmup_s: float | None) -> f
 def utilisation(links_summary: pl.DataFrame, link: str = "bottleneck") -> float | None:
     """Share of the time in which a link sent; None if its rate is unlimited.
 
-    Below a shaper it is the link that counts: one of 100 Mbit/s below a bucket of 10 Mbit/s has 0.1 at most.
+    The rate of the link counts, not that of a shaper in its queue: a link of 100 Mbit/s behind a token bucket
+    of 10 Mbit/s reaches at most 0.1.
 
     Formula: time in which a packet was being sent, over the time after the warm-up.
     Source: RFC 5166, section 2.1, throughput as the utilisation of a link.

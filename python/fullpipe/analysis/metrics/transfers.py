@@ -1,6 +1,6 @@
 """Transfers: completion times, and slowdowns relative to an empty path.
 
-They take rows of the table of transfers: one per transfer, of which a flow may make one after the other."""
+The metrics take rows of the table of transfers: one per transfer. A flow may make several in turn."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from fullpipe.runs import Run
 
 
 def measured_transfers(run: Run) -> pl.DataFrame:
-    """The transfers that began after the warm-up: those that every summary is of."""
+    """Return the transfers that began after the warm-up, which all summaries use."""
     made = run.transfers
     return made if made.is_empty() else made.filter(pl.col("start_s") >= run.scenario.warmup_s)
 
@@ -19,17 +19,17 @@ def measured_transfers(run: Run) -> pl.DataFrame:
 def completion_percentiles_s(
     transfers: pl.DataFrame, percentiles: Sequence[float] = (50, 95, 99), *, by: str | None = None
 ) -> pl.DataFrame:
-    """Percentiles of the flow completion times, s; what did not finish is left out and counted.
+    """Percentiles of the flow completion times, s; unfinished transfers are counted but left out.
 
     Formula: the p-th percentile of fct_s over the transfers that finished, by linear interpolation.
     Source: Dukkipati and McKeown, "Why flow-completion time is the right metric for congestion control", ACM
     CCR 2006.
 
     Args:
-        transfers: Rows of the table of transfers, such as `measured_transfers` gives; those of the warm-up
-            count if they are among them.
+        transfers: Rows of the table of transfers, such as `measured_transfers` gives. Transfers of the
+            warm-up count if they are included.
         percentiles: From 0 to 100.
-        by: A column to group by, such as "flow". Left out: all together.
+        by: A column to group by, such as "flow". Left out: one row for all transfers.
 
     Returns:
         The columns finished, unfinished, mean_s, p50_s and so on, one row per group.
@@ -46,13 +46,12 @@ def completion_percentiles_s(
 
 
 def slowdowns(transfers: pl.DataFrame) -> pl.DataFrame:
-    """The transfers that finished, with how many times longer than ideal each took in a column `slowdown`.
+    """The finished transfers with a column `slowdown`: the completion time over the ideal one.
 
-    The ideal is a bound that slow start keeps even a lone flow from, so that short transfers are above 1 on
-    an empty path, too.
+    The ideal time ignores slow start, so that short transfers are above 1 on an empty path, too.
 
-    Formula: fct / ideal, with the ideal of the table: the round trips that a transfer cannot do without on
-    the empty path, and 8 · (bytes + headers) over the rate of the slowest link.
+    Formula: fct / ideal. The table's ideal is the sum of the round trips that a transfer needs at least on
+    the empty path, and of 8 · (bytes + headers) over the rate of the slowest link.
     Source: slowdown in Montazeri, Li, Alizadeh and Ousterhout, "Homa", SIGCOMM 2018; normalised completion
     time in Alizadeh et al., "pFabric: minimal near-optimal datacenter transport", SIGCOMM 2013.
 
@@ -63,21 +62,21 @@ def slowdowns(transfers: pl.DataFrame) -> pl.DataFrame:
 
 
 def page_times_s(transfers: pl.DataFrame) -> pl.Series:
-    """How long web pages took to load, s; those of which an object did not finish are left out.
+    """Load times of web pages, s; pages with an unfinished object are left out.
 
     Formula: the largest end_s less the smallest start_s of the transfers of a page.
     Source: page load time, W3C Navigation Timing (from the start of navigation to `loadEventEnd`), without
-    what a browser computes.
+    the browser's own processing time.
 
     Args:
-        transfers: Rows of the table of transfers, such as `measured_transfers` gives. A page of which the
-            first objects are not among them is measured from the first that is.
+        transfers: Rows of the table of transfers, such as `measured_transfers` gives. If the first objects of
+            a page are not among them, its time counts from the first object that is.
     """
     return begun_pages_s(transfers).drop_nulls()
 
 
 def begun_pages_s(transfers: pl.DataFrame) -> pl.Series:
-    """How long every web page took to load, as `page_times_s` has it; null where an object did not finish."""
+    """Return the load time of every web page as in `page_times_s`; null if an object did not finish."""
     if transfers.is_empty():
         return pl.Series("time_s", [], pl.Float64)
     pages = transfers.drop_nulls("page").group_by("flow", "page", maintain_order=True)

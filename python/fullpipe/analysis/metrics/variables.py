@@ -1,4 +1,4 @@
-"""Variables of algorithms and queues: numbers over time, and the time spent in each state."""
+"""Variables of algorithms and queues: numbers over time, and times in each state."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from fullpipe.lazy import pl
 
 
 def states(variables: pl.DataFrame, flow: str, name: str = "state") -> pl.DataFrame:
-    """When a flow's algorithm was in which state: the columns start_s, end_s, state, in the order of time.
+    """The states of a flow's algorithm over time: the columns start_s, end_s, state.
 
-    Starts are exact, because every change is recorded when it happens. The last state ends with the last row
+    Starts are exact because every change is recorded when it happens. The last state ends with the last row
     of the flow.
 
     Raises:

@@ -1,4 +1,4 @@
-"""Quality of videos: stalls and bit rates, over the whole run. They take rows of the table of videos."""
+"""Quality of videos over the whole run: stalls and bit rates. Functions take rows of the table of videos."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from fullpipe.lazy import pl
 
 
 def stall_ratio(videos: pl.DataFrame) -> float | None:
-    """Share of the time since the first picture in which the picture stood still; None if nothing was played.
+    """Share of the time since the first picture in which playback stalled; None if nothing was played.
 
-    Formula: sum of the time that pictures stood still / sum of that and the time that was played.
+    Formula: Σ stalled time / Σ (stalled time + played time).
     Source: buffering ratio in Dobrian et al., "Understanding the impact of video quality on user engagement",
     SIGCOMM 2011.
 
@@ -24,7 +24,7 @@ def video_startup_s(videos: pl.DataFrame) -> float | None:
     """Start-up delay of a video, s, from its start to its first picture: mean over videos that showed one.
 
     Formula: mean of the start-up delays.
-    Source: join time, as of `stall_ratio`.
+    Source: join time, in the source of `stall_ratio`.
 
     >>> video_startup_s(pl.DataFrame({"startup_s": [0.5, None, 1.5]}))
     1.0
@@ -33,18 +33,18 @@ def video_startup_s(videos: pl.DataFrame) -> float | None:
 
 
 def stalls(videos: pl.DataFrame) -> float | None:
-    """How often the picture stood still, the mean over videos; None without any.
+    """Number of stalls of a video, mean over videos; None without videos.
 
     Formula: mean of the number of stalls.
-    Source: as of `stall_ratio`.
+    Source: as for `stall_ratio`.
     """
     return real(videos["stalls"].mean())
 
 
 def video_rate_bps(videos: pl.DataFrame) -> float | None:
-    """The bit rate at which pieces were encoded, bit/s, the mean over videos; None if none arrived.
+    """Bit rate at which pieces were encoded, bit/s, mean over videos; None if no piece arrived.
 
     Formula: mean over videos of the mean over pieces.
-    Source: average bit rate, as of `stall_ratio`.
+    Source: average bit rate, in the source of `stall_ratio`.
     """
     return real(videos["bitrate_bps"].mean())

@@ -13,14 +13,14 @@ from fullpipe.scenario.model.flows import Flow, flow_names
 from fullpipe.scenario.remembered import Remembered
 
 Number = TypeVar("Number", float, "pl.Expr")
-"""A number, or an expression of polars, for very many calls at once."""
+"""A number, or a polars expression for many calls at once."""
 FRAME_S = 0.02
-"""Time of speech in a packet of G.711 as it is usually sent."""
+"""Usual duration of the speech in a packet of G.711."""
 
 _R0 = 93.2
 """Rating without delay, loss and coding: the default values of G.107, table 3."""
 _KNEE_MS = 177.3
-"""From this delay on, people begin to talk at the same time."""
+"""Delay from which people begin to talk at the same time, ms."""
 
 _R0_WIDEBAND = 129.0
 """Rating of wideband speech without delay, loss and coding (G.107.1, section 7.2)."""
@@ -31,20 +31,20 @@ _SENSITIVE = 6.0
 
 
 def rating(delay_s: Number, loss: Number, *, ie: float = 0.0, bpl: float = 25.1) -> Number:
-    """Transmission rating R of the E-model, in the form that has only delay, loss and coding as variables.
+    """Transmission rating R of the E-model, as a function of delay, loss and coding only.
 
     Formula: R = 93.2 - Id - Ie,eff, with Id = 0.024 d + 0.11 (d - 177.3) H(d - 177.3) for a delay of d ms
     (H is 0 below zero and 1 above), and Ie,eff = Ie + (95 - Ie) Ppl / (Ppl + Bpl) for a random loss of
     Ppl percent.
     Source: ITU-T G.107 (06/2015), equations 7-1 and 7-29 with default values; Id by the approximation of Cole
-    and Rosenbluth, "Voice over IP performance monitoring", ACM CCR 31(2), 2001. Loss that comes in bursts is
-    rated as if it were random (BurstR = 1).
+    and Rosenbluth, "Voice over IP performance monitoring", ACM CCR 31(2), 2001. Bursty loss is rated as if
+    it were random (BurstR = 1).
 
     Args:
         delay_s: From mouth to ear, seconds.
         loss: Share of the packets that are dropped, or too late, from 0 to 1.
         ie: Impairment by the coding; 0 is G.711 (ITU-T G.113, appendix I).
-        bpl: How well the coding stands loss, percent; 25.1 is G.711 that conceals it, 4.3 without.
+        bpl: Robustness of the coding against loss, percent; 25.1 is G.711 with loss concealment, 4.3 without.
 
     >>> round(rating(0.0, 0.0), 1)
     93.2
@@ -56,10 +56,10 @@ def rating(delay_s: Number, loss: Number, *, ie: float = 0.0, bpl: float = 25.1)
 
 
 def opinion(rating: Number) -> Number:
-    """Mean opinion score that goes with a rating R, from 1 to 4.5.
+    """Mean opinion score for a rating R, from 1 to 4.5.
 
     Formula: 1 + 0.035 R + 7e-6 R (R - 60) (100 - R).
-    Source: ITU-T G.107 (06/2015), annex B. The cubic falls a little below 1 for R under 6.5; 1 is meant.
+    Source: ITU-T G.107 (06/2015), annex B. The cubic falls a little below 1 for R under 6.5; the result is 1.
 
     >>> [round(opinion(r), 2) for r in (90, 80, 70, 60, 50)]
     [4.34, 4.02, 3.6, 3.1, 2.58]
@@ -85,19 +85,19 @@ def mos(delay_s: Number, loss: Number, *, ie: float = 0.0, bpl: float = 25.1) ->
 
 
 def rating_wideband(delay_s: float, loss: float, *, ie: float = 8.0, bpl: float = 4.6) -> float:
-    """Transmission rating R of the wideband E-model, on its own scale, which ends at 129.
+    """Transmission rating R of the wideband E-model, on its own scale up to 129.
 
     Formula: R = 129 - Idd - Ie,eff, with Ie,eff as in `rating`, and for a delay of d ms above 100 ms
     Idd = 25 ((1 + X^6)^(1/6) - 3 (1 + (X/3)^6)^(1/6) + 2), X = log2(d / 100); Idd is 0 up to 100 ms.
-    Source: ITU-T G.107.1 (06/2019), section 7 with default values: echo is left out, and so are noise and
-    loudness. Loss that comes in bursts is rated as if it were random (BurstR = 1).
+    Source: ITU-T G.107.1 (06/2019), section 7 with default values: echo, noise and loudness are left out.
+    Bursty loss is rated as if it were random (BurstR = 1).
 
     Args:
         delay_s: From mouth to ear, seconds.
         loss: Share of the packets that are dropped, or too late, from 0 to 1.
-        ie: Impairment by the coding; 8 is AMR-WB at 23.05 kbit/s, 20 that at 12.65 (ITU-T G.113, table IV.3,
+        ie: Impairment by the coding; AMR-WB has 8 at 23.05 kbit/s and 20 at 12.65 (ITU-T G.113, table IV.3,
             both ears).
-        bpl: How well the coding stands loss, percent: 4.6 and 4.3 of these (G.113, table IV.4).
+        bpl: Robustness of the coding against loss, percent; 4.6 and 4.3 at these rates (G.113, table IV.4).
 
     >>> rating_wideband(0.1, 0.0), round(rating_wideband(0.4, 0.0), 1)
     (121.0, 96.9)
@@ -113,8 +113,8 @@ def _root(x: float) -> float:
 
 
 def mos_wideband(delay_s: float, loss: float, *, ie: float = 8.0, bpl: float = 4.6) -> float:
-    """Mean opinion score of a wideband call, from 1 to 4.5. It is on another scale than `mos`, by people who
-    have wideband speech in mind: the two are not compared.
+    """Mean opinion score of a wideband call, from 1 to 4.5. It cannot be compared with `mos`: people who rate
+    wideband speech use another scale.
 
     Formula: opinion(rating_wideband(delay, loss) / 1.29).
     Source: ITU-T G.107.1 (06/2019), annex A, equations A-1 and A-2.
@@ -126,18 +126,18 @@ def mos_wideband(delay_s: float, loss: float, *, ie: float = 8.0, bpl: float = 4
 
 
 def mouth_to_ear_s(owd_mean_s: Number, jitter_s: Number, frame_s: Number | float = FRAME_S) -> Number:
-    """Delay of speech in seconds: a packet is filled, is on its way, and waits at the far end.
+    """Mouth-to-ear delay of speech, s: packetisation, one-way delay and playout buffer.
 
     Formula: frame + one-way delay + 2 · jitter.
-    Source: a fixed playout buffer of two jitters is a rule of thumb; it is taken to make no packet late.
+    Source: a fixed playout buffer of two jitters is a rule of thumb; no packet is assumed to arrive too late.
     """
     return frame_s + owd_mean_s + 2 * jitter_s
 
 
 def call_scores(run: Run, *, wideband: bool = False) -> dict[str, float | None]:
-    """Mean opinion score of every call of a run, by the name of its flow; None if nothing of it arrived.
+    """Mean opinion score of every call of a run, by the name of its flow; None if no packet arrived.
 
-    Formula: see `mos`, or `mos_wideband`, of `mouth_to_ear_s` and of the share of packets that were dropped.
+    Formula: `mos` or `mos_wideband`, with the delay of `mouth_to_ear_s` and the share of lost packets.
     Source: as there.
     """
     model = mos_wideband if wideband else mos
@@ -152,8 +152,7 @@ def _frames_s(scenario: Scenario) -> Mapping[str, float]:
 
 
 def call_frames_s(flows: Sequence[Flow]) -> dict[str, float]:
-    """The time of speech in a packet of every call that entries of `flows` describe, by the name of its
-    flow."""
+    """Return the duration of the speech in a packet of every call, s, by the name of its flow."""
     if all(flow.workload is None for flow in flows):
         return {}
     from fullpipe.scenario.model.workloads.datagrams import Voip  # here: most flows have no workload
@@ -174,12 +173,13 @@ def _score(model: Callable[[float, float], float], row: Mapping[str, Any], frame
 
 
 OF_CALL = ("owd_mean_s", "jitter_s", "sent_packets", "lost_packets")
-"""Columns of the table of flows of which `call_score` is made."""
+"""Columns of the table of flows that `call_score` reads."""
 
 
 def call_score() -> pl.Expr:
-    """Mean opinion score of the call in a row of the table of flows, to which `call_frames_s` has added the
-    column `frame_s`; null if nothing of it arrived.
+    """Mean opinion score of the call in a row of the table of flows; null if no packet arrived.
+
+    The table needs a column `frame_s` with the values of `call_frames_s`.
 
     Formula: see `call_scores`.
     Source: as there.

@@ -16,11 +16,12 @@ from fullpipe.analysis.statistics.samples import Vector, vector
 Trend = Literal["steady", "warm-up", "drift", "noisy", "too short"]
 
 FEWEST = 30
-"""Samples; with fewer, nothing is said."""
+"""Fewest samples for a verdict."""
 TOLERANCE = 0.02
-"""Of the mean: what start-up or drift may change it by before that matters."""
+"""Change of the mean by start-up that does not matter, as a share of the mean."""
 PRECISION = 0.05
-"""Of the mean: the half-width of its 95 % interval up to which it is worth quoting."""
+"""Largest half-width of the 95 % interval of a mean worth quoting, as a share of the mean. Drift below this
+share does not matter."""
 _BATCH = 5
 _ROUNDING = 1e-12
 _FEWEST_PARTS = 6
@@ -36,11 +37,11 @@ class Steadiness:
     reason: str
     """One clause, with the numbers."""
     warmup: int
-    """How many samples to leave out at the start, by MSER-5; 0 if none."""
+    """Number of samples to leave out at the start, by MSER-5; 0 if none."""
 
     @property
     def trusted(self) -> bool:
-        """Whether the mean can be quoted as it is."""
+        """Whether the mean can be quoted without a reservation."""
         return self.verdict == "steady"
 
 
@@ -61,10 +62,10 @@ class Doubt:
 
 
 def mser5(values: Iterable[float]) -> int:
-    """How many samples to leave out at the start, so that the mean of the rest is best known.
+    """Number of samples to leave out at the start, so that the error of the mean of the rest is smallest.
 
     Formula: 5 d, where d ≤ k / 2 minimises Σ (z_j - mean)² / (k - d)² over j > d, with z_1..z_k the means of
-    every five samples in turn. A result of half of the samples says that no steady part was found.
+    consecutive groups of five samples. A result of half of the samples means that no steady part was found.
     Source: White, Cobb and Spratt, "A comparison of five steady-state truncation heuristics for simulation",
     Winter Simulation Conference 2000.
 
@@ -73,7 +74,7 @@ def mser5(values: Iterable[float]) -> int:
     """
     x = vector(values, at_least=_BATCH)
     z = x[: x.size // _BATCH * _BATCH].reshape(-1, _BATCH).mean(axis=1)
-    # Sums from the end: of what is left when d are dropped.
+    # Sums from the end, over the groups that are left when d are dropped.
     left = np.arange(z.size, 0, -1)
     centred = z - z.mean()
     total = np.cumsum(centred[::-1])[::-1]
@@ -85,11 +86,11 @@ def mser5(values: Iterable[float]) -> int:
 
 
 def geweke(values: Iterable[float], first: float = 0.1, last: float = 0.5) -> float:
-    """How far the mean at the start is from the mean at the end, in standard errors.
+    """Difference between the mean at the start and the mean at the end, in standard errors.
 
     Formula: z = (mean_a - mean_b) / sqrt(s_a² / n_a + s_b² / n_b), a the first tenth, b the last half, and
-    n the effective sample sizes, which stand for the spectral densities of the source. Two different
-    constants give an infinity.
+    n the effective sample sizes, which replace the spectral densities of the source. Two different constants
+    give an infinity.
     Source: Geweke 1992, "Evaluating the accuracy of sampling-based approaches to the calculation of
     posterior moments".
 
@@ -106,13 +107,15 @@ def geweke(values: Iterable[float], first: float = 0.1, last: float = 0.5) -> fl
 
 
 def steadiness(values: Iterable[float]) -> Steadiness:
-    """Whether the mean of samples along a run can be trusted, why not, and how many to leave out.
+    """Whether the mean of samples along a run can be trusted, with the reason and the samples to leave out.
 
-    Start-up matters if leaving out what MSER-5 says moves the mean by more than 2 %, and by more than the
-    half-width of the 95 % interval of the rest. The mean drifts if Geweke's z exceeds 2.58 and both ends
-    differ by more than 5 %, after that start-up if there is one. It is noisy if its 95 % interval is wider
-    than ±5 %; the interval is the narrower one of 1.96 standard deviations over the root of the effective
-    sample size, and of Student's over ten batches, which is the better of the two for a regular sawtooth.
+    Start-up matters if leaving out the samples of MSER-5 moves the mean by more than 2 %, and by more than
+    the half-width of the 95 % interval of the rest. The mean drifts if Geweke's z exceeds 2.58 and both ends
+    differ by more than 5 %, after that start-up if there is one.
+
+    The mean is noisy if its 95 % interval is wider than ±5 %. The interval is the narrower of two: 1.96
+    standard deviations over the root of the effective sample size, and Student's over ten batches. The
+    second is better for a regular sawtooth.
 
     Source: the methods are cited in `mser5`, `geweke` and `effective_sample_size`; the limits are ours.
 
@@ -144,28 +147,28 @@ def steadiness(values: Iterable[float]) -> Steadiness:
 
 
 def _drift(x: Vector) -> float | None:
-    """By which share of the mean both ends differ, if they do."""
+    """Return the difference between both ends as a share of the mean; None if it is not significant."""
     mean = abs(float(x.mean()))
     apart = float(x[-(x.size // 2) :].mean() - x[: max(3, x.size // 10)].mean())
     return apart / mean if abs(apart) > PRECISION * mean and abs(geweke(x)) > _Z else None
 
 
 def _half_width(x: Vector) -> float:
-    """Of the 95 % interval of the mean."""
+    """Return the half-width of the 95 % interval of the mean."""
     by_worth = 1.96 * float(x.std(ddof=1)) / float(np.sqrt(effective_sample_size(x)))
     return min(by_worth, t_interval([part.mean() for part in np.array_split(x, _BATCHES)]).half_width)
 
 
 def doubtful_means(series: pl.DataFrame, flows: pl.DataFrame, warmup_s: float = 0.0) -> list[Doubt]:
-    """The means of flows, of goodput and RTT, that should not be trusted.
+    """Return the means of goodput and RTT that should not be trusted, in the order of the flows.
 
     Args:
         series: Table of samples.
-        flows: Table of flows, which knows when each began and ended.
-        warmup_s: What the summaries of the run leave out already.
+        flows: Table of flows, with their starts and ends.
+        warmup_s: Warm-up that the summaries of the run leave out.
 
     Returns:
-        One for every doubtful mean, in the order of the flows. None without samples.
+        One entry per doubtful mean; none without samples.
     """
     return list(_doubts(series, flows, warmup_s))
 
