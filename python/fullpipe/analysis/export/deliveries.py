@@ -1,4 +1,4 @@
-"""What a link or a port of a cell delivered, as a packet-delivery trace of Mahimahi."""
+"""Deliveries of a link or a port of a cell, as a packet-delivery trace of Mahimahi."""
 
 import polars as pl
 
@@ -9,24 +9,24 @@ from fullpipe.scenario.quantities import NANOSECONDS
 from fullpipe.scenario.traces import from_deliveries
 
 _TUN_BYTES = 4
-"""What a TUN device puts before an IP packet, and Mahimahi counts."""
+"""Header that a TUN device puts before an IP packet; Mahimahi counts it."""
 _ENDS = ("sender", "receiver")
 
 
 def deliveries(run: Run, point: str | None = None) -> bytes:
-    """A packet-delivery trace of the packets that a run captured where a link or port hands them over.
+    """Return a packet-delivery trace of the packets that a run captured behind a link or port.
 
-    It begins with the end of the warm-up, and says what the path gave to this traffic. Flows that keep it
-    busy find out what it can give.
+    The trace begins at the end of the warm-up. It has the deliveries to this traffic; for the capacity of the
+    path, flows must keep it busy.
 
     Args:
         run: A run with `record.packets`.
-        point: Name of the link or port; None: the only one there is.
+        point: Name of the link or port; None: the only one.
 
     Raises:
-        ResultError: If it captured nothing at a link or port.
-        UnknownNameError: If it captured nothing at this one.
-        TraceError: If these packets make no trace.
+        ResultError: If the run captured nothing at a link or port, or at several and `point` is None.
+        UnknownNameError: If the run captured nothing at this link or port.
+        TraceError: If no trace can be made of these packets.
     """
     points = [name for name in run.packets["point"].unique(maintain_order=True) if name not in _ENDS]
     if not points:

@@ -1,6 +1,6 @@
-"""A run as a file that Flent opens: raw values, and what Flent computes of them, on its grid.
+"""A run as a file that Flent opens: raw values, and the series that Flent computes from them, on its grid.
 
-Keys and units are those that Flent 2.3.0 reads; `docs/explanation/flent.md` says what is mapped to what."""
+Keys and units are those that Flent 2.3.0 reads; the mapping is in `docs/explanation/flent.md`."""
 
 import gzip
 import json
@@ -22,25 +22,25 @@ from fullpipe.scenario.flent.families import FlentTest
 from fullpipe.scenario.flent.names import flow_of
 
 VERSION = 4
-"""Of the format."""
+"""Version of the file format."""
 _GAP_STEPS = 5
-"""Flent leaves values out between samples that are further apart."""
+"""Largest gap between samples, in steps, over which Flent interpolates."""
 _DATE = "%Y-%m-%dT%H:%M:%S.%fZ"
 _OF_SOCKETS = ("tcp_cwnd", "tcp_rtt", "tcp_pacing_rate", "tcp_delivery_rate", "tcp_bbr_bw", "tcp_bbr_mrtt")
 _GENERAL = {True: "tcp_nup", False: "tcp_ndown"}
-"""What a run is called that is none of Flent's tests: streams one way, with pings."""
+"""Test names for runs that are none of Flent's tests, by whether they upload: streams one way, with pings."""
 _DIGITS = 6
-"""Of times: a second since 1970 has no more. Samples at a time of the grid are to be those of the grid."""
+"""Decimals of times. A float of seconds since 1970 has no more, and samples must match times of the grid."""
 Values = list[float | None]
 
 
 def flent(run: Run, title: str = "") -> bytes:
-    """A run as a `.flent.gz`. A run that is none of Flent's tests becomes `tcp_nup` or `tcp_ndown`.
+    """Return a run as a `.flent.gz`. A run that is none of Flent's tests becomes `tcp_nup` or `tcp_ndown`.
 
     The same run gives the same bytes.
 
     Raises:
-        ResultError: If the run has no samples, or neither streams nor pings.
+        ResultError: If the run has no samples, or no streams, pings, probes, calls or pages.
     """
     if run.series.is_empty():
         raise ResultError('no samples to export; run with record.interval = "200 ms"')
@@ -49,14 +49,14 @@ def flent(run: Run, title: str = "") -> bytes:
     points = _points(run, series, origin.timestamp())
     if not any(of.raw for of in points.values()):
         raise ResultError(
-            "nothing to export: Flent's tests are of TCP streams, pings, probes, calls and pages"
+            "nothing to export: Flent's tests have TCP streams, pings, probes, calls and pages only"
         )
     tree = _file(run, test, title, origin, points)
     return gzip.compress(json.dumps(tree, indent=2, sort_keys=True, allow_nan=False).encode(), mtime=0)
 
 
 def _points(run: Run, series: Mapping[str, str], origin_s: float) -> dict[str, Points]:
-    """Those of every series; a call is one flow and several series."""
+    """Return the points of every series; a call is one flow with several series."""
     found: dict[str, Points] = {}
     for name, flow in series.items():
         is_call = name.startswith("VoIP")
@@ -65,7 +65,7 @@ def _points(run: Run, series: Mapping[str, str], origin_s: float) -> dict[str, P
 
 
 def _test_of(run: Run) -> tuple[FlentTest, dict[str, str]]:
-    """The test that a run is of, and the flow of every series."""
+    """Return the Flent test that matches the flows of a run, and the flow of every series."""
     flows = run.flows["flow"].to_list()
     streams = sum(flow.startswith("TCP") for flow in flows)
     counts = {streams, streams // 2} - {0}
@@ -83,7 +83,7 @@ def _flow(series: str) -> str:
 
 
 def _general(run: Run) -> tuple[FlentTest, dict[str, str]]:
-    """Streams one way, the way of most, and pings, whatever they are called."""
+    """Return a general test: the streams of the direction with most of them, and all pings and probes."""
     by_protocol = run.flows.select("flow", "protocol").iter_rows()
     found: dict[str, list[str]] = {"tcp": [], "icmp": [], "udp": []}
     for flow, protocol in by_protocol:
@@ -100,7 +100,7 @@ def _general(run: Run) -> tuple[FlentTest, dict[str, str]]:
 
 
 def _origin(run: Run) -> datetime:
-    """The date that times count from: when the run was made."""
+    """Return the origin of times: the date of the run, or 2000-01-01 if it is unknown."""
     try:
         return datetime.fromisoformat(run.meta.started)
     except ValueError:
@@ -170,7 +170,7 @@ def _metadata(
 
 
 def _egress(run: Run) -> dict[str, Any]:
-    """The queue at the network card of the test host."""
+    """Return the queue at the NIC of the test host."""
     for host in run.scenario.hosts or ():
         if host.nic and host.nic.queue:
             speed = {"speed": f"{host.nic.rate_bps // 10**6}Mb/s"} if host.nic.rate_bps else {}
@@ -180,7 +180,7 @@ def _egress(run: Run) -> dict[str, Any]:
 
 
 def _on_grid(values: Sequence[tuple[float, float]], grid: Sequence[float], step_s: float) -> Values:
-    """Values between samples by interpolation, as Flent has them; None where samples are far."""
+    """Interpolate values at the times of the grid, as Flent does; None where samples are too far."""
     if not values:
         return [None] * len(grid)
     times, known = (np.array(column, dtype=float) for column in zip(*values, strict=True))
@@ -198,7 +198,7 @@ def _on_grid(values: Sequence[tuple[float, float]], grid: Sequence[float], step_
 def _computed(
     results: Mapping[str, Values], names: Sequence[str], summed: str = ""
 ) -> dict[str, tuple[str, Values]]:
-    """The series that Flent computes of others: of the values that there are at each time."""
+    """Return the series that Flent computes from others; missing values are left out at each time."""
     starts = [f"TCP {way} {summed}".strip() for way in ("upload", "download")]
     ways = {start: [name for name in names if name.startswith(start)] for start in starts}
     pings = [name for name in names if name.startswith("Ping (ms)")]

@@ -1,4 +1,4 @@
-"""The series of a call in one of Flent's files: delay, jitter, loss and rate, one way."""
+"""Series of a call in a Flent file: one-way delay, jitter, loss and rate."""
 
 from collections.abc import Iterator, Mapping
 from itertools import pairwise
@@ -13,10 +13,10 @@ _KBPS = 1e-3
 
 
 def call_points(run: Run, flow: str, origin_s: float) -> Mapping[str, Points]:
-    """Every series of a call; `origin_s` is the start of the run since 1970.
+    """Return every series of a call; `origin_s` is the start of the run in seconds since 1970.
 
-    The jitter is the delay variation between packets that follow each other (RFC 3393, section 4.6), without
-    its sign, and the loss a number of packets in every step, as irtt and Flent have them.
+    As in irtt and Flent, jitter is the absolute delay variation between consecutive packets (RFC 3393,
+    section 4.6), and loss is the number of lost packets in every step.
     """
     packets = run.probes.filter(pl.col("flow") == flow).select("time_s", "owd_s").rows()
     rows = run.series.filter(pl.col("flow") == flow)
@@ -37,7 +37,7 @@ def _runner(name: str) -> str:
 
 
 def _packets(packets: list[tuple[float, float | None]]) -> Iterator[dict[str, Any]]:
-    """Every packet, with what irtt says of it one way."""
+    """Yield every packet with the fields that irtt reports for one direction."""
     for seq, (time_s, owd_s) in enumerate(packets):
         if owd_s is None:
             yield {"t": time_s, "seq": float(seq), "lost": True, "lost_dir": "up"}
@@ -52,7 +52,7 @@ def _jitters(packets: list[tuple[float, float | None]]) -> Iterator[dict[str, An
 
 
 def _losses(packets: list[tuple[float, float | None]], ends_s: list[float]) -> Iterator[dict[str, Any]]:
-    """How many packets of every step did not arrive, at its end."""
+    """Yield the number of lost packets of every step, at the end of the step."""
     lost_s = iter([time_s for time_s, owd_s in packets if owd_s is None])
     next_s = next(lost_s, None)
     for end_s in ends_s:

@@ -1,4 +1,4 @@
-"""The raw values of one of Flent's series, from the tables of a run."""
+"""Raw values of a Flent series, from the tables of a run."""
 
 import math
 from collections.abc import Iterator
@@ -17,7 +17,7 @@ _BBR = {"bw": "tcp_bbr_bw", "min_rtt": "tcp_bbr_mrtt", "pacing_gain": "tcp_bbr_p
 
 @dataclass(frozen=True)
 class Points:
-    """Raw values in the order of time, their unit, and what Flent notes of the series."""
+    """Raw values in the order of time, their unit, and Flent's metadata of the series."""
 
     raw: list[dict[str, Any]]
     units: str
@@ -25,7 +25,7 @@ class Points:
 
 
 def points_of(run: Run, flow: str, series: str, origin_s: float) -> Points:
-    """The points of a flow; `origin_s` is the start of the run since 1970."""
+    """Return the points of a flow; `origin_s` is the start of the run in seconds since 1970."""
     if series.startswith("UDP"):
         mean = {"MEAN_VALUE": _row(run, flow)["goodput_bps"] * _MBPS}
         return at(list(_rates(run, flow)), origin_s, "Mbits/s", {"RUNNER": "IperfCsvRunner", **mean})
@@ -42,7 +42,7 @@ def points_of(run: Run, flow: str, series: str, origin_s: float) -> Points:
 
 
 def at(raw: list[dict[str, Any]], origin_s: float, units: str, meta: dict[str, Any]) -> Points:
-    """Points of which the times count from the start of a run, at those since 1970."""
+    """Shift points from times since the start of the run to times since 1970."""
     return Points([{**point, "t": origin_s + point["t"]} for point in raw], units, meta)
 
 
@@ -52,7 +52,7 @@ def _row(run: Run, flow: str) -> dict[str, Any]:
 
 
 def _rates(run: Run, flow: str) -> Iterator[dict[str, Any]]:
-    """What netperf says at the end of every step, from the start of a stream to its end."""
+    """Yield the rates that netperf reports: one at the end of every step in which the stream ran."""
     row = _row(run, flow)
     begin_s, end_s = row["start_s"], row["end_s"]
     samples = run.series.filter((pl.col("flow") == flow) & pl.col("goodput_bps").is_not_null())
@@ -66,7 +66,7 @@ def _rates(run: Run, flow: str) -> Iterator[dict[str, Any]]:
 
 
 def _sockets(run: Run, flow: str) -> Iterator[dict[str, Any]]:
-    """What `ss` shows, at every sample while the stream has a window."""
+    """Yield the fields that `ss` shows, at every sample in which the stream has a window."""
     row = _row(run, flow)
     mss = _mss(run, flow)
     samples = run.series.filter((pl.col("flow") == flow) & pl.col("cwnd_bytes").is_not_null())
@@ -86,7 +86,7 @@ def _sockets(run: Run, flow: str) -> Iterator[dict[str, Any]]:
 
 
 def _bbr(run: Run, flow: str, mss: int) -> dict[float, dict[str, float]]:
-    """What the algorithm recorded, by time, if it is a BBR and the scenario has it recorded."""
+    """Return BBR's recorded variables by time; empty for other algorithms or if they were not recorded."""
     mine = run.variables.filter((pl.col("flow") == flow) & pl.col("name").is_in(list(_BBR)))
     factors = {"bw": 8 * mss * _MBPS, "min_rtt": MS}
     found: dict[float, dict[str, float]] = {}
@@ -121,7 +121,7 @@ def _of_stream(run: Run, flow: str) -> dict[str, Any]:
 
 
 def _replies(run: Run, flow: str, *, is_probe: bool) -> Iterator[dict[str, Any]]:
-    """Replies at the times at which they came. Of a ping those that are lost are left out, as by fping."""
+    """Yield replies at their arrival times. Lost pings are left out, as by fping; lost probes are not."""
     mine = run.probes.filter(pl.col("flow") == flow).select("time_s", "owd_s", "rtt_s")
     for seq, (time_s, owd_s, rtt_s) in enumerate(mine.iter_rows()):
         if rtt_s is not None:
@@ -133,7 +133,7 @@ def _replies(run: Run, flow: str, *, is_probe: bool) -> Iterator[dict[str, Any]]
 
 
 def _pages(run: Run, flow: str) -> Iterator[dict[str, Any]]:
-    """How long each page took that was loaded whole."""
+    """Yield the load time of every page of which all objects finished."""
     mine = run.transfers.filter(pl.col("flow") == flow)
     if mine.is_empty():
         return

@@ -1,4 +1,4 @@
-"""Ethernet, IPv4 and TCP, UDP or ICMP headers of captured packets, for whole batches at once.
+"""Ethernet, IPv4 and TCP, UDP or ICMP headers of captured packets, built in batches.
 
 Layouts: RFC 791, 9293, 7323, 2018, 3168 and 9768; 768; 792."""
 
@@ -15,7 +15,7 @@ from fullpipe.errors import ResultError
 ETHERNET_BYTES = 14
 _LONGEST_BYTES = ETHERNET_BYTES + 65_535
 SNAP_BYTES = 128
-"""What is captured of a packet at most: any header fits."""
+"""Most bytes that are captured of a packet: any header fits."""
 FRAME_BYTES = 96
 """Room for the longest headers, a multiple of 4: those of TCP with 40 B of options end at 94 B."""
 
@@ -26,12 +26,12 @@ _FLAGS = {"psh": _PSH, "ece": _ECE, "cwr": _CWR, "fin": _FIN}
 _ECN = {"not_ect": 0, "ect1": 1, "ect0": 2, "ce": 3}
 _SENDER_NET, _RECEIVER_NET = 10 << 24, (10 << 24) + (1 << 23)
 _FROM_SENDER = ("syn", "handshake_ack", "data", "datagram")
-"""Kinds of packets that senders of data send, in runs that do not say it."""
+"""Kinds of packets that the sender of data sends, for runs without the column `source`."""
 _PORTS = (49_152, 5_201)
 _TTL = 64
 _PROTOCOLS = {"icmp": 1, "tcp": 6, "udp": 17}
 _NUMBERS = ("identity", "connection", "seq", "len", "ack", "window", "ts_val", "ts_ecr", "ce_count")
-"""Columns in which null counts as 0: engines leave them out where a packet has no such number."""
+"""Columns in which null counts as 0: engines leave them empty if a packet has no such number."""
 
 _LINK_AND_IP = np.dtype(
     [
@@ -52,7 +52,7 @@ _UDP = np.dtype([("source", ">u2"), ("target", ">u2"), ("length", ">u2"), ("chec
 _ICMP = np.dtype([("type_and_code", ">u2"), ("checksum", ">u2"), ("identifier", ">u2"), ("sequence", ">u2")])
 _IP_WORDS = slice(ETHERNET_BYTES // 2, _LINK_AND_IP.itemsize // 2)
 
-# Options as words of 32 bits, where 01 is a no-operation.
+# Options as words of 32 bits; the byte 01 is a no-operation.
 _MSS = 0x0204_0000  # RFC 9293, section 3.2
 _SACK_PERMITTED, _SACK_PERMITTED_AND_STAMPS = 0x0402_0101, 0x0402_080A  # RFC 2018, section 2
 _SCALE = 0x0103_0300 | _SHIFT  # RFC 7323, section 2.2
@@ -66,7 +66,7 @@ Headers = npt.NDArray[np.void]
 
 @dataclass(frozen=True)
 class Flow:
-    """What the headers of a flow have in common; `number` gives addresses, from 10.0.0.1 and 10.128.0.1."""
+    """Constants of a flow's headers; `number` selects its addresses, from 10.0.0.1 and 10.128.0.1 on."""
 
     number: int
     mss_bytes: int
@@ -79,7 +79,7 @@ class Frames(NamedTuple):
     """Captured packets, one per row."""
 
     headers: npt.NDArray[np.uint8]
-    """Shape (n, FRAME_BYTES), zeros behind the headers."""
+    """Array of shape (n, FRAME_BYTES), padded with zeros."""
     captured_bytes: Ints
     """Length of the headers."""
     wire_bytes: Ints
@@ -92,7 +92,7 @@ class _Packets:
 
     table: pl.DataFrame
     numbers: Mapping[str, Ints]
-    """Columns of the table, and what the flow of each packet has for all its packets."""
+    """Columns of the table, and the constants of each packet's flow."""
     is_from_sender: Bools
     source: Ints
     """IPv4 address."""
@@ -102,11 +102,11 @@ class _Packets:
         return self.numbers[name]
 
     def is_kind(self, *kinds: str) -> Bools:
-        """Packets of one of these kinds."""
+        """Return a mask of the packets of these kinds."""
         return self.table["kind"].is_in(kinds).to_numpy()
 
     def pseudo_sum(self, protocol: str, header_bytes: Ints | int) -> Ints:
-        """Sum of the pseudo header that checksums of TCP and UDP cover (RFC 9293, section 3.1; RFC 768)."""
+        """Return the sum of the pseudo header in TCP and UDP checksums (RFC 9293, section 3.1; RFC 768)."""
         total = header_bytes + self["len"] + _PROTOCOLS[protocol]
         for address in (self.source, self.target):
             total = total + (address >> 16) + (address & 0xFFFF)
@@ -114,11 +114,11 @@ class _Packets:
 
 
 def frames(packets: pl.DataFrame, flows: Mapping[str, Flow]) -> Frames:
-    """The headers of rows of `packets`, and the lengths of the packets.
+    """Build the headers of rows of `packets`, and return them with the lengths of the packets.
 
     Args:
-        packets: With the `identity` that every packet has in the header of IP.
-        flows: What the headers of every flow have in common, by name.
+        packets: Rows of the table, with a column `identity` for the IP header.
+        flows: Constants of the headers of every flow, by name.
     """
     table = packets.join(_table(flows), on="flow", how="left", maintain_order="left")
     found = Frames(
@@ -140,12 +140,12 @@ def frames(packets: pl.DataFrame, flows: Mapping[str, Flow]) -> Frames:
     if not found.captured_bytes.all():
         raise ResultError("packets of a flow that the scenario does not have cannot be exported")
     if (longest := int(found.wire_bytes.max(initial=0))) > _LONGEST_BYTES:
-        raise ResultError(f"a packet of {longest:,} bytes is longer than IP can say ({_LONGEST_BYTES:,})")
+        raise ResultError(f"a packet has {longest:,} bytes; IPv4 allows {_LONGEST_BYTES:,} at most")
     return found
 
 
 def _table(flows: Mapping[str, Flow]) -> pl.DataFrame:
-    """A row for each flow."""
+    """Return one row per flow."""
     known = flows.values()
     return pl.DataFrame(
         {
@@ -179,7 +179,7 @@ def _packets(table: pl.DataFrame) -> _Packets:
 
 
 def _link_and_ip(packets: _Packets, protocol: str, inner_bytes: Ints) -> Headers:
-    """Ethernet and IPv4 (RFC 791, section 3.1); addresses of Ethernet are locally administered."""
+    """Build Ethernet and IPv4 headers (RFC 791, section 3.1); MAC addresses are locally administered."""
     header = np.zeros(packets.source.size, _LINK_AND_IP)
     header["target_prefix"] = header["source_prefix"] = 0x0200
     header["target_mac"] = header["target"] = packets.target
@@ -203,7 +203,7 @@ def _udp(packets: _Packets) -> tuple[Headers, Ints]:
 
 
 def _icmp(packets: _Packets) -> tuple[Headers, Ints]:
-    """An echo request or reply (RFC 792); its identifier is the number of the flow."""
+    """Build echo requests and replies (RFC 792); the identifier is the number of the flow."""
     header = np.zeros(packets.source.size, _ICMP)
     header["type_and_code"] = np.where(packets.is_kind("datagram"), 8 << 8, 0)
     header["identifier"], header["sequence"] = packets["number"] & 0xFFFF, packets["seq"] & 0xFFFF
@@ -212,7 +212,10 @@ def _icmp(packets: _Packets) -> tuple[Headers, Ints]:
 
 
 def _tcp(packets: _Packets) -> tuple[Headers, Ints]:
-    """TCP headers and their lengths. The SYN takes number 0, so the first byte of payload is 1."""
+    """Build TCP headers, and return them with their lengths.
+
+    The SYN has sequence number 0, so the first byte of payload has 1.
+    """
     header = np.zeros(packets.source.size, _TCP)
     is_syn, is_opening = packets.is_kind("syn"), packets.is_kind("syn", "syn_ack")
     first, other = _PORTS
@@ -239,7 +242,7 @@ def _flag_bits(packets: _Packets, is_syn: Bools, is_opening: Bools) -> Ints:
 
 
 def _accurate(packets: _Packets, is_syn: Bools) -> Ints:
-    """AE, CWR and ECE of AccECN: the handshake, and from then on a counter that begins at 5."""
+    """Return AE, CWR and ECE of AccECN: fixed in the handshake, then a counter of CE marks from 5 on."""
     counter = (5 + packets["ce_count"]) & 7  # RFC 9768, sections 3.2.1 and 3.2.2
     counter = np.where(is_syn, 7, counter)  # RFC 9768, section 3.1.1
     counter = np.where(packets.is_kind("syn_ack", "handshake_ack"), 2, counter)
@@ -247,9 +250,9 @@ def _accurate(packets: _Packets, is_syn: Bools) -> Ints:
 
 
 def _window(packets: _Packets, is_opening: Bools) -> Ints:
-    """The window, unscaled in a SYN or SYN-ACK (RFC 7323, section 2.2)."""
+    """Return the window field, unscaled in a SYN or SYN-ACK (RFC 7323, section 2.2)."""
     window = np.where(is_opening, packets["window"], packets["window"] >> _SHIFT)
-    # The table has no window of an end that receives no data.
+    # The table has no window for an end that receives no data.
     is_silent = packets.is_from_sender & (packets["window"] == 0)
     return np.where(is_silent, 0xFFFF, np.minimum(window, 0xFFFF))
 
@@ -271,7 +274,7 @@ def _options(words: npt.NDArray[np.uint32], packets: _Packets, is_opening: Bools
 
 
 def _put(words: npt.NDArray[np.uint32], chosen: Bools, *values: Ints | int) -> None:
-    """Write words into the chosen rows, from the first option on."""
+    """Write words into the chosen rows, beginning at the first option word."""
     rows = np.flatnonzero(chosen)
     for place, value in enumerate(values):
         words[rows, place] = (value if isinstance(value, int) else value[rows]) & 0xFFFFFFFF
@@ -296,7 +299,7 @@ def _sacks(words: npt.NDArray[np.uint32], packets: _Packets, is_opening: Bools, 
 
 
 def _directed(is_forward: Bools, one: Ints | int, other: Ints | int) -> tuple[Ints, Ints]:
-    """Source and target, which are `one` and `other` of a packet that goes forward."""
+    """Return source and target: `one` and `other` for forward packets, swapped for the rest."""
     return np.where(is_forward, one, other), np.where(is_forward, other, one)
 
 
@@ -305,13 +308,13 @@ def _bytes(headers: Headers) -> npt.NDArray[np.uint8]:
 
 
 def _words(headers: Headers) -> npt.NDArray[Any]:
-    """Words of 16 bits, shape (n, words)."""
+    """View headers as words of 16 bits, shape (n, words)."""
     return headers.view(">u2").reshape(headers.size, -1)
 
 
 def _checksum(words: npt.NDArray[Any], more: Ints | int = 0) -> Ints:
-    """The Internet checksum (RFC 1071, section 1) of each row and of what sums to `more`."""
+    """Return the Internet checksum (RFC 1071, section 1) of each row, with `more` added to its sum."""
     total: Ints = words.sum(axis=1, dtype=np.int64) + more
-    for _ in range(2):  # the second adds the carry of the first
+    for _ in range(2):  # the second pass adds the carry of the first
         total = (total & 0xFFFF) + (total >> 16)
     return ~total & 0xFFFF

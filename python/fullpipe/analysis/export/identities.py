@@ -1,8 +1,8 @@
-"""The identification that IPv4 gives every captured packet: the how-manieth it is of its end and connection.
+"""IPv4 identification of captured packets: a counter per connection and end.
 
-So Linux counts those of a connection (`inet_id`; include/net/ip.h, `ip_select_ident_segs`). As the capture
-does not say the number, packets are ordered by the timestamp with which they were sent, and within one by
-what they carry; so a packet has the same number wherever it is captured.
+Linux counts the packets of a connection in the same way (`inet_id`; include/net/ip.h,
+`ip_select_ident_segs`). The capture lacks the number, so packets are ordered by their TCP timestamp, and
+those of one timestamp by their contents. A packet then has the same number at every point of capture.
 """
 
 import polars as pl
@@ -12,7 +12,7 @@ _OF_PACKET = (*_OF_STREAM, "ts_val", "kind", "seq", "ack", "len", "sacks", "wind
 
 
 def identities(packets: pl.DataFrame) -> pl.Series:
-    """Of every row of the table `packets`, modulo 65,536; 0 where no timestamp tells the order."""
+    """Return the identification of every row of the table `packets`, modulo 65,536; 0 without a timestamp."""
     keys = packets.select(*_OF_PACKET, "point").with_columns(
         pl.int_range(pl.len()).over("point", *_OF_PACKET).alias("copy")
     )

@@ -1,7 +1,7 @@
-"""Captured packets as a pcapng file: true headers at true times, without payload.
+"""Captured packets as a pcapng file: headers with exact times, without payload.
 
 Layout: draft-ietf-opsawg-pcapng, one interface per point of capture, nanoseconds. Packets are Ethernet, IPv4
-and TCP, UDP or ICMP; the payload, all zeros, is cut off by the snap length, so that checksums hold."""
+and TCP, UDP or ICMP. The snap length cuts off the payload, which counts as zeros in checksums."""
 
 import struct
 from collections.abc import Iterator, Sequence
@@ -27,18 +27,18 @@ _PACKET_BLOCK = np.dtype(
         *(("captured", "<u4"), ("wire", "<u4"), ("headers", "u1", (FRAME_BYTES,)), ("last", "<u4")),
     ]
 )
-"""An Enhanced Packet Block of the longest headers; with shorter ones its last word, the length, moves up."""
+"""An Enhanced Packet Block with the longest headers. With shorter ones, its last word moves up."""
 _FIXED_BYTES = _PACKET_BLOCK.itemsize - FRAME_BYTES
 _BATCH = 16_384
 """Packets whose blocks are built at once, about 10 MB."""
 
 
 def pcapng(run: Run, points: Sequence[str] = ()) -> bytes:
-    """The packets that a run captured, everywhere or at some points only.
+    """Return the packets that a run captured, at all points or at some only.
 
     Raises:
-        ResultError: If it captured none.
-        UnknownNameError: If it captured none at one of the points.
+        ResultError: If the run captured no packets.
+        UnknownNameError: If the run captured no packets at one of the points.
     """
     if run.packets.is_empty():
         raise ResultError('no packets to export; run with record.packets = ["sender"] or the name of a link')
@@ -76,7 +76,7 @@ def _blocks(run: Run, points: list[str]) -> Iterator[bytes]:
 def _packet_blocks(
     interfaces: npt.NDArray[np.int64], times_ns: npt.NDArray[np.int64], packets: Frames
 ) -> bytes:
-    """An Enhanced Packet Block for every packet."""
+    """Return an Enhanced Packet Block for every packet."""
     blocks = np.zeros(times_ns.size, _PACKET_BLOCK)
     words = blocks.view("<u4").reshape(blocks.size, -1)
     sizes = (_FIXED_BYTES + packets.captured_bytes + 3) // 4

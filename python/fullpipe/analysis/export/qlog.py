@@ -1,8 +1,8 @@
-"""A run as a qlog trace: one JSON object per event, as JSON text sequences (RFC 7464) have it.
+"""A run as a qlog trace: one JSON object per event, as a JSON text sequence (RFC 7464).
 
-Names and fields follow draft-ietf-quic-qlog-main-schema and draft-ietf-quic-qlog-quic-events. qlog is
-made for QUIC; a TCP sender knows the same things under other names: a packet number stands for one
-transmission, so that a packet sent again has another one.
+Names and fields follow draft-ietf-quic-qlog-main-schema and draft-ietf-quic-qlog-quic-events. qlog is made
+for QUIC, so TCP is mapped to its terms: a packet number identifies one transmission, and a retransmission
+has a new one.
 """
 
 import json
@@ -20,11 +20,11 @@ Event = tuple[float, dict[str, Any]]
 
 
 def qlog(run: Run) -> bytes:
-    """Every connection of a run in one trace, told apart by `group_id`; datagrams have no place in it.
+    """Return one trace of all connections of a run, identified by `group_id`; datagrams are left out.
 
-    `recovery_metrics_updated` comes from every sample, `congestion_state_updated` from every change of a
-    state that the algorithm published, and packets if the scenario captured them at the sender. A packet
-    counts as lost when it is sent again.
+    There is one `recovery_metrics_updated` per sample, and one `congestion_state_updated` per change of a
+    state that the algorithm published. Packets are included if the scenario captured them at the sender. A
+    packet counts as lost when it is retransmitted.
 
     Raises:
         ResultError: If the run was recorded without samples.
@@ -76,7 +76,7 @@ def _metrics(run: Run) -> Iterator[Event]:
 
 
 def _states(run: Run) -> Iterator[Event]:
-    """States of the algorithm; those of loss recovery where it published none."""
+    """Yield changes of the algorithm's states, or of loss recovery's if the algorithm published none."""
     published = run.variables.filter(pl.col("state") != "").select("time_s", "flow", "name", "state")
     left_out = [*published["flow"].unique(), *datagrams(run.flows)["flow"]]
     silent = run.series.filter(~pl.col("flow").is_in(left_out))

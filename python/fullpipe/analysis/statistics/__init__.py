@@ -3,7 +3,7 @@
 Every function here is pure: numbers in, numbers out. A *replicate* is one independent run (another seed), so
 the functions take one number per run. Samples along the time of one run are not replicates: see
 [`autocorrelation_warning`][fullpipe.analysis.statistics.autocorrelation_warning], and
-[`steadiness`][fullpipe.analysis.statistics.steadiness] for whether their mean says anything."""
+[`steadiness`][fullpipe.analysis.statistics.steadiness] for whether their mean can be trusted."""
 
 from fullpipe.analysis.statistics.anova import (
     EFFECTS,

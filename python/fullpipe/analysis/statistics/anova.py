@@ -1,4 +1,4 @@
-"""Analysis of variance of one factor or several: by a pooled variance, or with a variance of each cell."""
+"""Analysis of variance of one factor or several, with a pooled variance or one variance per cell."""
 
 from __future__ import annotations
 
@@ -15,28 +15,28 @@ from fullpipe.analysis.statistics.samples import Vector, vector
 
 Matrix = npt.NDArray[np.float64]
 Groups = Sequence[Iterable[float]]
-"""The values of every level, one per run."""
+"""Values of every level, one per run."""
 Cells = Sequence[Sequence[Iterable[float]]]
-"""The values of every combination: a row per level of the first factor, a column per level of the second."""
+"""Values of every combination: a row per level of the first factor, a column per level of the second."""
 Cell = tuple[int, ...]
-"""The place of a level of every factor, from 0 on."""
+"""One level of every factor, as an index from 0."""
 Factors = tuple[int, ...]
-"""Places of factors: one of a main effect, several of an interaction."""
+"""Indices of factors: one for a main effect, several for an interaction."""
 EFFECTS = ("first", "second", "interaction")
 """Names of the effects of two factors."""
 
 
 @dataclass(frozen=True, slots=True)
 class FTest:
-    """A test that some means are equal."""
+    """Result of a test that some means are equal."""
 
     f: float
     df1: float
     df2: float
-    """Degrees of freedom; of Welch's tests rarely a whole number."""
+    """Degrees of freedom of the denominator; for Welch's tests rarely an integer."""
     p: float
     n: int
-    """Values in all cells."""
+    """Number of values in all cells."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,17 +44,17 @@ class Sample:
     """Moments of a group whose values are unknown or not independent."""
 
     n: float
-    """Independent values that it is worth: rarely a whole number."""
+    """Effective number of independent values, rarely an integer."""
     mean: float
     variance: float
     """Variance of one value, in the square of the unit of the mean."""
 
 
 def anova(groups: Groups) -> FTest:
-    """The classical test that all means are equal, which takes all variances as equal.
+    """Classical test that all means are equal; it assumes equal variances.
 
     F = (SS between / (k - 1)) / (SS within / (N - k)). Source: Fisher 1925, "Statistical methods for research
-    workers", chapter VII. The unit of the values plays no part.
+    workers", chapter VII. The values may be in any unit.
 
     Raises:
         ValueError: If there are fewer than two groups, fewer than two values in one, or no group varies.
@@ -66,7 +66,7 @@ def anova(groups: Groups) -> FTest:
 
 
 def welch_anova(groups: Groups) -> FTest:
-    """The test that all means are equal, whatever the variances are.
+    """Test that all means are equal; variances may differ.
 
     Source: Welch 1951, "On the comparison of several mean values: an alternative approach".
 
@@ -82,7 +82,7 @@ def welch_anova(groups: Groups) -> FTest:
 
 
 def anova_of_samples(samples: Sequence[Sample]) -> FTest:
-    """`anova` of groups of which size, mean and variance are known.
+    """Apply `anova` to groups given by size, mean and variance.
 
     Raises:
         ValueError: If there are fewer than two groups, one is worth no more than one value, or none varies.
@@ -96,7 +96,7 @@ def anova_of_samples(samples: Sequence[Sample]) -> FTest:
 
 
 def welch_anova_of_samples(samples: Sequence[Sample]) -> FTest:
-    """`welch_anova` of groups of which size, mean and variance are known.
+    """Apply `welch_anova` to groups given by size, mean and variance.
 
     Raises:
         ValueError: If there are fewer than two groups, one is worth no more than one value, or does not vary.
@@ -118,7 +118,7 @@ def _of_samples(samples: Sequence[Sample]) -> tuple[Vector, Vector, Vector]:
 
 
 def two_way_anova(cells: Cells) -> Mapping[str, FTest]:
-    """`factorial_anova` of two factors, by `EFFECTS`.
+    """Apply `factorial_anova` to two factors; tests by `EFFECTS`.
 
     Raises:
         ValueError: If a factor has fewer than two levels, a cell fewer than two values, or none varies.
@@ -127,7 +127,7 @@ def two_way_anova(cells: Cells) -> Mapping[str, FTest]:
 
 
 def welch_two_way_anova(cells: Cells) -> Mapping[str, FTest]:
-    """`welch_factorial_anova` of two factors, by `EFFECTS`.
+    """Apply `welch_factorial_anova` to two factors; tests by `EFFECTS`.
 
     Raises:
         ValueError: If a factor has fewer than two levels, a cell fewer than two values, or one does not vary.
@@ -136,11 +136,11 @@ def welch_two_way_anova(cells: Cells) -> Mapping[str, FTest]:
 
 
 def factorial_anova(cells: Mapping[Cell, Iterable[float]]) -> Mapping[Factors, FTest]:
-    """The classical tests of every factor and of every interaction, which take all variances as equal.
+    """Classical tests of every factor and every interaction; they assume equal variances.
 
-    Hypotheses are about unweighted means of cells, as with sums of squares of type III; with as many values
-    in every cell all types are the same. Source: Yates 1934, "The analysis of multiple classifications with
-    unequal numbers in the different classes" (weighted squares of means).
+    Hypotheses are about unweighted means of cells, as with sums of squares of type III. If all cells have
+    equally many values, all types are the same. Source: Yates 1934, "The analysis of multiple classifications
+    with unequal numbers in the different classes" (weighted squares of means).
 
     Args:
         cells: The values of every combination of levels, one per run.
@@ -157,16 +157,16 @@ def factorial_anova(cells: Mapping[Cell, Iterable[float]]) -> Mapping[Factors, F
 
 
 def welch_factorial_anova(cells: Mapping[Cell, Iterable[float]]) -> Mapping[Factors, FTest]:
-    """The tests of every factor and of every interaction, whatever the variances of cells are.
+    """Tests of every factor and every interaction; the variances of cells may differ.
 
     Source: Johansen 1980, "The Welch-James approximation to the distribution of the residual sum of squares
-    in a weighted linear regression". Of one factor it is Welch's test.
+    in a weighted linear regression". With one factor it is Welch's test.
 
     Args:
         cells: The values of every combination of levels, one per run.
 
     Returns:
-        As `factorial_anova`.
+        Tests as in `factorial_anova`.
 
     Raises:
         ValueError: If a factor has fewer than two levels, a combination is missing, a cell has fewer than two
@@ -179,7 +179,7 @@ def welch_factorial_anova(cells: Mapping[Cell, Iterable[float]]) -> Mapping[Fact
 
 
 def effects_of(factors: int) -> list[Factors]:
-    """Every set of some factors, the smaller ones first.
+    """Return every non-empty set of factors, the smaller ones first.
 
     >>> effects_of(2)
     [(0,), (1,), (0, 1)]
@@ -203,7 +203,7 @@ def _by_name(found: Mapping[Factors, FTest]) -> dict[str, FTest]:
 
 
 def _whole(cells: Mapping[Cell, Iterable[float]]) -> tuple[list[int], list[Vector]]:
-    """The number of levels of every factor, and the values of all cells in the order of their places."""
+    """Return the number of levels of every factor, and the values of all cells in the order of indices."""
     levels = [max(places) + 1 for places in zip(*cells, strict=True)]
     order = list(product(*map(range, levels)))
     if not levels or min(levels) < 2 or set(order) != set(cells):
@@ -216,7 +216,7 @@ def _named(cell: Cell) -> str:
 
 
 def _hypothesis(levels: Sequence[int], effect: Factors) -> Matrix:
-    """Contrasts of the means of cells: of the factors of an effect, summed over the levels of the others."""
+    """Return contrasts of cell means for the factors of an effect, summed over the levels of the others."""
     made: Matrix = np.ones((1, 1))
     for place, k in enumerate(levels):
         made = np.asarray(np.kron(made, _contrasts(k) if place in effect else np.ones((1, k))))
@@ -224,7 +224,7 @@ def _hypothesis(levels: Sequence[int], effect: Factors) -> Matrix:
 
 
 def _contrasts(levels: int) -> Matrix:
-    """The first level against each of the others."""
+    """Return contrasts of the first level with each of the others."""
     return np.asarray(np.hstack([np.ones((levels - 1, 1)), -np.eye(levels - 1)]))
 
 
@@ -253,10 +253,10 @@ def _heteroscedastic(values: Sequence[Vector], contrasts: Matrix) -> FTest:
 def _heteroscedastic_of(
     n: npt.NDArray[Any], group_means: Vector, variances: Vector, contrasts: Matrix
 ) -> FTest:
-    """`variances` are those of the means."""
+    """Return the test; `variances` are those of the group means."""
     if variances.min() == 0:
         raise ValueError("a group does not vary; Welch's test weighs groups by their spread")
-    variances_of_one = variances / variances.max()  # so that no product of small ones vanishes
+    variances_of_one = variances / variances.max()  # scaled: products of tiny variances would underflow
     means = contrasts @ group_means
     weighted = contrasts * variances_of_one
     inverse = np.linalg.inv(weighted @ contrasts.T)

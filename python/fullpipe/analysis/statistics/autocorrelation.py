@@ -1,4 +1,4 @@
-"""The effective number of independent samples in a series of one run."""
+"""Effective number of independent samples in a series of one run."""
 
 from __future__ import annotations
 
@@ -25,11 +25,11 @@ def lag1_autocorrelation(values: Iterable[float]) -> float:
 
 
 def effective_sample_size(values: Iterable[float]) -> float:
-    """The number of independent samples that fix the mean as well as these: n (1 - r1) / (1 + r1).
+    """Number of independent samples that would give the mean equally well: n (1 - r1) / (1 + r1).
 
     Exact for a long first-order autoregression. Source: Bayley and Hammersley 1946, "The effective number of
-    independent observations in an autocorrelated time series". Kept between 1 and n: a negative r1, which
-    would claim more samples than there are, counts as none.
+    independent observations in an autocorrelated time series". The result is between 1 and n: a negative r1,
+    which would give more than n, counts as 0.
 
     >>> round(effective_sample_size([1, 2, 3, 4, 5]), 4)
     2.1429
@@ -40,12 +40,12 @@ def effective_sample_size(values: Iterable[float]) -> float:
 
 
 def integrated_autocorrelation_time(values: Iterable[float]) -> float:
-    """How many values of a series are worth one independent one: 1 + 2 Σ r(k), at least 1; 1 for a constant.
+    """Number of values of a series that equal one independent value: 1 + 2 Σ r(k), at least 1.
 
-    The sum ends before the first pair r(2k) + r(2k+1) that is not positive, where noise takes over. n values
-    fix the mean as well as n over this time would that are independent, whatever the memory of the series
-    is; `effective_sample_size` takes it as that of a first-order autoregression. Source: Geyer 1992,
-    "Practical Markov chain Monte Carlo", section 3.3 (initial positive sequence).
+    It is 1 for a constant. The sum ends before the first pair r(2k) + r(2k+1) that is not positive, where
+    noise dominates. n over this time is the effective sample size of any series, while
+    `effective_sample_size` assumes a first-order autoregression. Source: Geyer 1992, "Practical Markov chain
+    Monte Carlo", section 3.3 (initial positive sequence).
 
     >>> round(integrated_autocorrelation_time([1, 2, 3, 2, 1, 2, 3, 2, 1, 1, 1, 3, 3, 3]), 4)
     1.6
@@ -65,9 +65,9 @@ def integrated_autocorrelation_time(values: Iterable[float]) -> float:
 
 
 def autocorrelation_warning(values: Iterable[float], name: str = "the series") -> str | None:
-    """A sentence to print when samples must not be taken as independent, or nothing.
+    """Return a warning if samples cannot be taken as independent; otherwise None.
 
-    They must not when r1 exceeds 2 / sqrt(n), the two-sided 5 % bound of white noise (Bartlett 1946).
+    The limit is r1 > 2 / sqrt(n), the two-sided 5 % bound of white noise (Bartlett 1946).
     """
     x = vector(values, at_least=3)
     r1 = lag1_autocorrelation(x)

@@ -6,15 +6,15 @@ from fullpipe.analysis.statistics.intervals import check_level
 
 
 def dkw_half_width(n: int, level: float = 0.95) -> float:
-    """How far the true distribution function is at most from that of a sample, everywhere at once.
+    """Half-width of a band around a sample's distribution function that covers the true one everywhere.
 
     Formula: sqrt(ln(2 / (1 - level)) / (2 n)).
     Source: Dvoretzky, Kiefer and Wolfowitz 1956; with the constant of Massart 1990, "The tight constant in
     the Dvoretzky-Kiefer-Wolfowitz inequality".
 
     Args:
-        n: Independent values, one per run.
-        level: With which probability the whole function is inside.
+        n: Number of independent values, one per run.
+        level: Probability that the whole function is inside the band.
 
     Raises:
         ValueError: If there is no value, or `level` is not between 0 and 1.

@@ -19,29 +19,28 @@ from fullpipe.analysis.statistics.slow_imports import root
 
 @dataclass(frozen=True, slots=True)
 class Effect:
-    """An effect size."""
+    """An effect size with its interval."""
 
     name: str
     value: float
     interval: Interval | None
-    """None if there is none: see the function that made it."""
+    """None if it is undefined: see the function that returned the effect."""
 
 
 def eta_squared(found: FTest, level: float = 0.95) -> Effect:
-    """The (partial) share of the variance that a factor explains in this sample, which is too large on
-    average.
+    """Share of the variance that a factor explains in this sample (partial); biased upwards.
 
-    η² = df1 F / (df1 F + df2). The interval is of the share in the population, λ / (λ + N) of those λ whose
-    noncentral F distributions have F at their quantiles. Source: Steiger 2004, "Beyond the F test: effect
-    size confidence intervals and tests of close fit in the analysis of variance and contrast analysis". It is
-    that of tests with equal variances: `anova` and `two_way_anova`.
+    η² = df1 F / (df1 F + df2). The interval is that of the share in the population, λ / (λ + N), for those λ
+    whose noncentral F distributions have F at their quantiles. It assumes equal variances, like `anova` and
+    `two_way_anova`. Source: Steiger 2004, "Beyond the F test: effect size confidence intervals and tests of
+    close fit in the analysis of variance and contrast analysis".
     """
     explained = found.df1 * found.f
     return Effect("eta²", explained / (explained + found.df2), _explained(found, level))
 
 
 def omega_squared(found: FTest, level: float = 0.95) -> Effect:
-    """The (partial) share of the variance that a factor explains, nearly without bias; 0 if that is negative.
+    """Share of the variance that a factor explains (partial), nearly unbiased; 0 if the estimate is negative.
 
     ω² = df1 (F - 1) / (df1 (F - 1) + N). Source: Hays 1963, "Statistics for psychologists"; Olejnik and
     Algina 2003 for partial ones. The interval is that of `eta_squared`.
@@ -64,7 +63,7 @@ def _explained(found: FTest, level: float) -> Interval:
 
 
 def _root(beyond: Callable[[float], float], about: float) -> float:
-    """Where a falling function of what is not negative is 0; 0 if it is below from the start."""
+    """Return the root of a falling function on [0, inf); 0 if it is not positive at 0."""
     if beyond(0.0) <= 0:
         return 0.0
     high = 2 * about + 10
@@ -74,26 +73,26 @@ def _root(beyond: Callable[[float], float], about: float) -> float:
 
 
 def hedges_g(first: Iterable[float], second: Iterable[float], level: float = 0.95) -> Effect:
-    """The difference of means in pooled standard deviations, first - second, nearly without bias.
+    """Difference of means in pooled standard deviations, first - second, nearly unbiased.
 
-    g = J d with Cohen's d and J = Γ(ν / 2) / (sqrt(ν / 2) Γ((ν - 1) / 2)), ν = n1 + n2 - 2. The interval is
-    of those noncentralities at whose quantiles t = d / sqrt(1 / n1 + 1 / n2) lies. Sources: Hedges 1981,
-    "Distribution theory for Glass's estimator of effect size and related estimators"; Cumming and Finch 2001,
-    "A primer on the understanding, use, and calculation of confidence intervals". None of sides that do not
-    vary.
+    g = J d with Cohen's d and J = Γ(ν / 2) / (sqrt(ν / 2) Γ((ν - 1) / 2)), ν = n1 + n2 - 2. The interval
+    covers the noncentralities whose distributions have t = d / sqrt(1 / n1 + 1 / n2) between their quantiles.
+    It is None if no side varies. Sources: Hedges 1981, "Distribution theory for Glass's estimator of effect
+    size and related estimators"; Cumming and Finch 2001, "A primer on the understanding, use, and calculation
+    of confidence intervals".
     """
     a, b = vector(first, at_least=2, what="first"), vector(second, at_least=2, what="second")
     return _standardised("Hedges' g", cohens_d(a, b), a.size + b.size - 2, 1 / a.size + 1 / b.size, level)
 
 
 def hedges_g_of_pairs(reference: Iterable[float], other: Iterable[float], level: float = 0.95) -> Effect:
-    """The mean of the differences other - reference in their own standard deviations, nearly without bias.
+    """Mean of the differences other - reference in their own standard deviations, nearly unbiased.
 
-    As `hedges_g`, of one sample: d = mean / sd, ν = n - 1, t = d sqrt(n). Source: Hedges 1981. The more pairs
-    have in common, the larger it is.
+    The formula is that of `hedges_g` for one sample: d = mean / sd, ν = n - 1, t = d sqrt(n). It grows with
+    the correlation of the two sides. Source: Hedges 1981.
 
     Raises:
-        ValueError: If there are fewer than two pairs, or a value has no other.
+        ValueError: If there are fewer than two pairs, or a value has no partner.
     """
     a, b = vector(reference, at_least=2, what="reference"), vector(other, at_least=2, what="other")
     if a.size != b.size:
@@ -131,18 +130,19 @@ def _correction(freedom: int) -> float:
 def cliffs_delta_interval(
     first: Iterable[float], second: Iterable[float], *, pairs: bool = False, level: float = 0.95
 ) -> Effect:
-    """Cliff's δ with its interval: how much more often a value of the first is larger than one of the second.
+    """Cliff's δ with its interval: P(first > second) - P(first < second).
 
-    (δ - δ³ ± z s sqrt((1 - δ²)² + z² s²)) / (1 - δ² + z² s²), s² the variance of δ by the dominance of every
-    value over those of the other side. Sources: Cliff 1996, "Answering ordinal questions with ordinal data
-    using ordinal statistics"; Feng and Cliff 2004, "Monte Carlo evaluation of ordinal d with improved
-    confidence interval". None if every value of a side exceeds every one of the other.
+    (δ - δ³ ± z s sqrt((1 - δ²)² + z² s²)) / (1 - δ² + z² s²), where s² is the variance of δ, from the
+    dominance of every value over those of the other side. Sources: Cliff 1996, "Answering ordinal questions
+    with ordinal data using ordinal statistics"; Feng and Cliff 2004, "Monte Carlo evaluation of ordinal d
+    with improved confidence interval". The interval is None if all values of one side exceed all of the
+    other.
 
     Args:
         first: One value per run.
         second: One value per run.
-        pairs: Whether values belong together by their places, so that their dominances vary together.
-        level: Of the interval.
+        pairs: Whether values are paired by position, so that their dominances vary together.
+        level: Level of the interval.
     """
     check_level(level)
     a, b = vector(first, at_least=2, what="first"), vector(second, at_least=2, what="second")
@@ -168,14 +168,14 @@ def _spread(of_values: Vector) -> float:
 
 
 def ratio_of_pairs(reference: Iterable[float], other: Iterable[float], level: float = 0.95) -> Effect:
-    """The ratio of the means, other over reference, of values that belong together by their places.
+    """Ratio of the means, other over reference, of values that are paired by position.
 
-    The interval is of those r at which t² (s_oo - 2 r s_or + r² s_rr) / n is not below (mean_o - r mean_r)².
-    Source: Fieller 1954, "Some problems in interval estimation". None where the mean of the reference is not
-    told from 0, since then it has no ends.
+    The interval covers those r at which t² (s_oo - 2 r s_or + r² s_rr) / n is not below (mean_o - r mean_r)².
+    It is None if the mean of the reference does not differ significantly from 0, since it would then be
+    unbounded. Source: Fieller 1954, "Some problems in interval estimation".
 
     Raises:
-        ValueError: If there are fewer than two pairs, a value has no other, or the mean of the reference is
+        ValueError: If there are fewer than two pairs, a value has no partner, or the mean of the reference is
             0.
 
     >>> found = ratio_of_pairs([10, 11, 9, 10], [12, 13, 11, 12])
@@ -190,10 +190,10 @@ def ratio_of_pairs(reference: Iterable[float], other: Iterable[float], level: fl
 
 
 def ratio(reference: Iterable[float], other: Iterable[float], level: float = 0.95) -> Effect:
-    """The ratio of the means, other over reference, of independent values.
+    """Ratio of the means, other over reference, of independent values.
 
-    As `ratio_of_pairs` without a covariance, and with the degrees of freedom of `welch_interval`. Source:
-    Fieller 1954.
+    The interval is that of `ratio_of_pairs` without a covariance, and with the degrees of freedom of
+    `welch_interval`. Source: Fieller 1954.
 
     Raises:
         ValueError: If there are fewer than two values on a side, or the mean of the reference is 0.
@@ -209,7 +209,7 @@ def _fieller(a: Vector, b: Vector, covariance: float, freedom: float, level: flo
     check_level(level)
     mean_a, mean_b = float(a.mean()), float(b.mean())
     if mean_a == 0:
-        raise ValueError("reference: the mean is 0, which nothing is a multiple of")
+        raise ValueError("reference: the mean is 0, so that there is no ratio to it")
     t2 = float(stdtrit(freedom, (1 + level) / 2)) ** 2
     square = mean_a**2 - t2 * float(a.var(ddof=1)) / a.size
     linear = mean_a * mean_b - t2 * covariance

@@ -10,15 +10,15 @@ import numpy as np
 from fullpipe.analysis.statistics.samples import vector
 
 Magnitude = Literal["negligible", "small", "medium", "large"]
-"""How large an effect is called: see `magnitude_of_delta`."""
+"""Words for the size of an effect: see `magnitude_of_delta`."""
 
 
 def cohens_d(first: Iterable[float], second: Iterable[float]) -> float:
-    """The difference of means in pooled standard deviations; positive when the first is larger.
+    """Difference of means in pooled standard deviations; positive if the first is larger.
 
     d = (mean1 - mean2) / sqrt(((n1 - 1) s1² + (n2 - 1) s2²) / (n1 + n2 - 2)). Source: Cohen 1988,
-    "Statistical power analysis for the behavioral sciences". Two equal constants give 0, two different ones
-    an infinity of the sign of the difference.
+    "Statistical power analysis for the behavioral sciences". Two equal constants give 0. Two different ones
+    give an infinity with the sign of the difference.
 
     >>> cohens_d([2, 4, 6], [1, 3, 5])
     0.5
@@ -33,10 +33,10 @@ def cohens_d(first: Iterable[float], second: Iterable[float]) -> float:
 
 
 def cliffs_delta(first: Iterable[float], second: Iterable[float]) -> float:
-    """How much more often a value of the first is larger than one of the second than smaller: from -1 to 1.
+    """P(first > second) - P(first < second) over all pairs of values: from -1 to 1.
 
-    δ = (#(x > y) - #(x < y)) / (n1 n2) over all pairs. Source: Cliff 1993, "Dominance statistics". It asks
-    nothing of the distributions, so it also suits flows that are either starved or not.
+    δ = (#(x > y) - #(x < y)) / (n1 n2) over all pairs. Source: Cliff 1993, "Dominance statistics". It assumes
+    nothing about the distributions, so it also suits flows that are either starved or not.
 
     >>> round(cliffs_delta([1, 2, 3], [2, 3, 4]), 4)
     -0.5556
@@ -47,7 +47,7 @@ def cliffs_delta(first: Iterable[float], second: Iterable[float]) -> float:
 
 
 def magnitude_of_delta(delta: float) -> Magnitude:
-    """A word for Cliff's δ: small from 0.147, medium from 0.33, large from 0.474 (Romano et al. 2006)."""
+    """Word for Cliff's δ: small from 0.147, medium from 0.33, large from 0.474 (Romano et al. 2006)."""
     size = abs(delta)
     if size < 0.147:
         return "negligible"

@@ -15,19 +15,19 @@ from fullpipe.analysis.statistics.samples import vector
 
 @dataclass(frozen=True, slots=True)
 class Tost:
-    """Two one-sided tests."""
+    """Result of two one-sided tests (TOST) for equivalence."""
 
     difference: float
     margin: float
     """Difference that does not matter, in the unit of the values."""
     df: float
     p: float
-    """The larger one of the two: below 5 %, the 90 % interval lies within the margin."""
+    """The larger p value of the two tests. Below 5 %, the 90 % interval is within the margin."""
 
 
 @dataclass(frozen=True, slots=True)
 class WelchT:
-    """A test that two means are equal."""
+    """Result of a test that two means are equal."""
 
     t: float
     df: float
@@ -36,7 +36,7 @@ class WelchT:
 
 @dataclass(frozen=True, slots=True)
 class MeanContrast:
-    """A weighted sum of means, such as their difference, and how well it is known."""
+    """A weighted sum of means, such as a difference, with its standard error."""
 
     difference: float
     """Weighted sum of the means, in the unit of the values."""
@@ -51,15 +51,15 @@ class MeanContrast:
         return Interval(self.difference - half, self.difference + half, level, "t")
 
     def p_within(self, margin: float) -> float:
-        """The larger p value of two one-sided tests against a margin; see `tost`."""
+        """Return the larger p value of two one-sided tests against a margin; see `tost`."""
         return _tost(self.difference, margin, self.error, self.df).p
 
 
 def contrast_of_pairs(reference: Iterable[float], other: Iterable[float]) -> MeanContrast:
-    """The mean of the differences other - reference of values that belong together by their places.
+    """Mean of the differences other - reference of values that are paired by position.
 
     Raises:
-        ValueError: If there are fewer than two pairs, or a value has no other.
+        ValueError: If there are fewer than two pairs, or a value has no partner.
     """
     a, b = vector(reference, at_least=2, what="reference"), vector(other, at_least=2, what="other")
     if a.size != b.size:
@@ -69,7 +69,7 @@ def contrast_of_pairs(reference: Iterable[float], other: Iterable[float]) -> Mea
 
 
 def contrast_of_cells(cells: Sequence[Iterable[float]], weights: Sequence[float]) -> MeanContrast:
-    """The weighted sum of the means of independent cells, whatever their variances are.
+    """Weighted sum of the means of independent cells; their variances may differ.
 
     error² = Σ c² s² / n, with error⁴ / Σ ((c² s² / n)² / (n - 1)) degrees of freedom. Source: Satterthwaite
     1946, "An approximate distribution of estimates of variance components". Two cells with the weights -1
@@ -88,16 +88,16 @@ def contrast_of_cells(cells: Sequence[Iterable[float]], weights: Sequence[float]
     n, c = np.array([x.size for x in values]), np.array(weights, dtype=np.float64)
     parts = c**2 * np.array([x.var(ddof=1) for x in values]) / n
     total = float(parts.sum())
-    shares = parts / total if total else n / n.sum()  # of the variance: no square of a tiny one vanishes
+    shares = parts / total if total else n / n.sum()  # shares: squares of tiny variances would underflow
     df = 1 / float((shares**2 / (n - 1)).sum())
     return MeanContrast(float(c @ [x.mean() for x in values]), math.sqrt(total), df)
 
 
 def welch_t(reference: Iterable[float], other: Iterable[float]) -> WelchT:
-    """The two-sided test that the means of independent values are equal, whatever their variances are.
+    """Two-sided test that the means of independent values are equal; their variances may differ.
 
     Source: Welch 1947, "The generalization of Student's problem when several different population variances
-    are involved". If neither side varies, p is 1 for equal means and else 0.
+    are involved". If neither side varies, p is 1 for equal means and 0 otherwise.
 
     Raises:
         ValueError: If there are fewer than two values on a side.
@@ -112,14 +112,14 @@ def welch_t(reference: Iterable[float], other: Iterable[float]) -> WelchT:
 
 
 def tost_of_pairs(reference: Iterable[float], other: Iterable[float], margin: float) -> Tost:
-    """The test that the means of values that belong together by their places differ by less than a margin.
+    """Equivalence test: the means of values that are paired by position differ by less than a margin.
 
     t = (mean difference ∓ margin) / (sd / sqrt(n)) with n - 1 degrees of freedom. Source: Schuirmann 1987, "A
     comparison of the two one-sided tests procedure and the power approach for assessing the equivalence of
     average bioavailability".
 
     Raises:
-        ValueError: If there are fewer than two pairs, a value has no other, or the margin is not positive.
+        ValueError: If there are fewer than two pairs, a value has no partner, or the margin is not positive.
 
     >>> round(tost_of_pairs([1, 2, 3, 4], [1.1, 2, 2.9, 4.1], margin=0.2).p, 4)
     0.0177
@@ -132,9 +132,9 @@ def tost_of_pairs(reference: Iterable[float], other: Iterable[float], margin: fl
 
 
 def tost(reference: Iterable[float], other: Iterable[float], margin: float) -> Tost:
-    """The test that the means of independent values differ by less than a margin, other - reference.
+    """Equivalence test: the means of independent values, other - reference, differ by less than a margin.
 
-    Source: Schuirmann 1987, as `tost_of_pairs`; error and degrees of freedom are Welch's (1947).
+    Source: Schuirmann 1987, as in `tost_of_pairs`; error and degrees of freedom are Welch's (1947).
 
     Raises:
         ValueError: If there are fewer than two values on a side, or the margin is not positive.
@@ -144,10 +144,10 @@ def tost(reference: Iterable[float], other: Iterable[float], margin: float) -> T
 
 
 def _welch(reference: Iterable[float], other: Iterable[float]) -> tuple[float, float, float]:
-    """The difference of the means, its standard error, and the degrees of freedom."""
+    """Return the difference of the means, its standard error, and the degrees of freedom."""
     a, b = vector(reference, at_least=2, what="reference"), vector(other, at_least=2, what="other")
     v, w = (float(x.var(ddof=1)) / x.size for x in (a, b))
-    share = v / (v + w) if v + w else 0.5  # of the variance, so that no square of a tiny one vanishes
+    share = v / (v + w) if v + w else 0.5  # a share: the square of a tiny variance would underflow
     df = 1 / (share**2 / (a.size - 1) + (1 - share) ** 2 / (b.size - 1))
     return float(b.mean() - a.mean()), math.sqrt(v + w), df
 

@@ -1,4 +1,4 @@
-"""Several metrics of one sample: whether all their means are zero."""
+"""Hotelling's test: whether the means of several metrics of one sample are all zero."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from fullpipe.analysis.statistics.anova import Matrix
 
 @dataclass(frozen=True, slots=True)
 class Hotelling:
-    """A test that the means of several metrics are all zero."""
+    """Result of a test that the means of several metrics are all zero."""
 
     wilks: float
     """Wilks' lambda, 1 / (1 + T² / (n - 1))."""
@@ -23,10 +23,10 @@ class Hotelling:
 
 
 def hotelling(values: Matrix) -> Hotelling:
-    """The test that the means of p metrics are all zero, of n rows: a MANOVA that has an intercept only.
+    """Test that the means of p metrics are all zero, from n rows: a MANOVA with an intercept only.
 
-    T² = n m' S⁻¹ m and F = (n - p) / (p (n - 1)) T² with p and n - p degrees of freedom. It takes rows as
-    independent. Of metrics that cannot be negative it says nothing new. Source: Hotelling 1931,
+    T² = n m' S⁻¹ m and F = (n - p) / (p (n - 1)) T² with p and n - p degrees of freedom. Rows must be
+    independent. The test is pointless for metrics that cannot be negative. Source: Hotelling 1931,
     "The generalization of Student's ratio".
 
     Args:

@@ -28,7 +28,7 @@ Method = Literal[
 
 @dataclass(frozen=True, slots=True)
 class Interval:
-    """From `low` to `high`, with the level and the method that gave it."""
+    """A confidence interval with its level and method."""
 
     low: float
     high: float
@@ -40,11 +40,11 @@ class Interval:
 
     @property
     def half_width(self) -> float:
-        """Half of the distance from low to high."""
+        """Half of the distance from `low` to `high`."""
         return (self.high - self.low) / 2
 
     def clipped(self, low: float = -math.inf, high: float = math.inf) -> Interval:
-        """What of it lies in the range that the quantity can take.
+        """Return the interval truncated to the range of the quantity.
 
         >>> t_interval([0.98, 1.0]).clipped(high=1).high
         1
@@ -53,13 +53,13 @@ class Interval:
 
 
 def check_level(level: float) -> None:
-    """Raise ValueError unless it is between 0 and 1."""
+    """Raise ValueError unless a level is between 0 and 1."""
     if not 0 < level < 1:
         raise ValueError(f"level: {level} is not between 0 and 1")
 
 
 def t_interval(values: Iterable[float], level: float = 0.95) -> Interval:
-    """The interval of the mean: mean ± t(n - 1, (1 + level) / 2) · sd / sqrt(n).
+    """Interval of the mean: mean ± t(n - 1, (1 + level) / 2) · sd / sqrt(n).
 
     Source: Student 1908, "The probable error of a mean". Exact for normal replicates and good for the means
     of many flows; with strongly skewed replicates use
@@ -78,10 +78,10 @@ def t_interval(values: Iterable[float], level: float = 0.95) -> Interval:
 
 
 def welch_interval(first: Iterable[float], second: Iterable[float], level: float = 0.95) -> Interval:
-    """The interval of the difference of two means, first - second, whose variances may differ.
+    """Interval of the difference of two means, first - second, whose variances may differ.
 
-    Formula: difference ± t(ν, (1 + level) / 2) · sqrt(v1 + v2), with v = sd² / n of each and
-    ν = (v1 + v2)² / (v1² / (n1 - 1) + v2² / (n2 - 1)). A point if neither varies.
+    Formula: difference ± t(ν, (1 + level) / 2) · sqrt(v1 + v2), with v = sd² / n of each side and
+    ν = (v1 + v2)² / (v1² / (n1 - 1) + v2² / (n2 - 1)). If neither side varies, both ends are the difference.
     Source: Welch 1947, "The generalization of Student's problem when several different population variances
     are involved".
 
@@ -95,14 +95,14 @@ def welch_interval(first: Iterable[float], second: Iterable[float], level: float
     difference = float(a.mean() - b.mean())
     if v1 + v2 == 0:
         return Interval(difference, difference, level, "welch")
-    share = v1 / (v1 + v2)  # of the variance, so that no square of a tiny one vanishes
+    share = v1 / (v1 + v2)  # a share, because the square of a tiny variance would underflow
     freedom = 1 / (share**2 / (a.size - 1) + (1 - share) ** 2 / (b.size - 1))
     half = float(stdtrit(freedom, (1 + level) / 2)) * math.sqrt(v1 + v2)
     return Interval(difference - half, difference + half, level, "welch")
 
 
 def wilson_interval(successes: int, n: int, level: float = 0.95) -> Interval:
-    """The interval of a probability of which `successes` of `n` runs are seen.
+    """Interval of a probability after `successes` in `n` runs.
 
     (p + z² / 2n ± z sqrt(p (1 - p) / n + z² / 4n²)) / (1 + z² / n). Source: Wilson 1927, "Probable inference,
     the law of succession, and statistical inference".
@@ -116,7 +116,7 @@ def wilson_interval(successes: int, n: int, level: float = 0.95) -> Interval:
     """
     check_level(level)
     if not 0 <= successes <= n or n == 0:
-        raise ValueError(f"{successes} of {n} is no share of runs")
+        raise ValueError(f"{successes} of {n}: successes must be between 0 and a positive number of runs")
     z, p = float(ndtri((1 + level) / 2)), successes / n
     half = z * math.sqrt(p * (1 - p) / n + z**2 / (4 * n**2))
     middle, scale = p + z**2 / (2 * n), 1 + z**2 / n
@@ -132,7 +132,7 @@ def bootstrap_interval(
     resamples: int = 10_000,
     seed: int = 1,
 ) -> Interval:
-    """The interval of any statistic, by drawing replicates again with replacement.
+    """Bootstrap interval of any statistic: replicates are drawn with replacement.
 
     Percentile: the (1 ± level)/2 quantiles of the statistic over the resamples. BCa shifts both quantiles p
     to Φ(z0 + (z0 + z_p) / (1 - a (z0 + z_p))), with the bias z0 = Φ⁻¹(share of resamples below the estimate,

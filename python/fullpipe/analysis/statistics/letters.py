@@ -1,4 +1,4 @@
-"""Compact letter display: which of several groups differ, as letters."""
+"""Compact letter display: letters that show which groups differ."""
 
 from __future__ import annotations
 
@@ -7,22 +7,22 @@ from string import ascii_letters
 
 
 def compact_letters(order: Sequence[int], differing: Iterable[tuple[int, int]]) -> list[str]:
-    """Letters of groups: two groups share a letter exactly if they are not said to differ.
+    """Letters of groups: two groups share a letter exactly if they are not listed as different.
 
-    Insert, absorb and sweep. At first all groups have one letter in common. Each pair that differs splits
-    every letter that both have into two, one without the first and one without the second; letters whose
-    groups all have another in common are absorbed; and at last every group loses the letters that it shares
-    with none that it does not share another one with.
+    The steps are insert, absorb and sweep. At first all groups share one letter. Insert: each pair that
+    differs splits every letter that both have into two, one without the first group and one without the
+    second. Absorb: a letter is dropped if all its groups share another one. Sweep: a group loses a letter if
+    it shares another letter with every group of it.
 
     Source: Piepho 2004, "An algorithm for a letter-based representation of all-pairwise comparisons", Journal
     of Computational and Graphical Statistics 13(2).
 
     Args:
-        order: The groups, 0 to n - 1, in the order in which letters are given out: as a rule by falling mean.
+        order: The groups, 0 to n - 1, in the order in which they get letters, usually by falling mean.
         differing: The pairs of groups that differ.
 
     Returns:
-        The letters of every group, in the order of their numbers; of more than 52, numbers in parentheses.
+        The letters of every group, by its number; beyond 52 letters, numbers in parentheses.
 
     >>> compact_letters([0, 1, 2], [(0, 2)])
     ['a', 'ab', 'b']
@@ -46,13 +46,13 @@ def _without(column: frozenset[int], pair: frozenset[int]) -> list[frozenset[int
 
 
 def _absorbed(columns: Sequence[frozenset[int]]) -> list[frozenset[int]]:
-    """Each once, without those that another has all groups of."""
+    """Remove duplicates, and columns whose groups are all in another column."""
     each = list(dict.fromkeys(columns))
     return [one for one in each if not any(one < other for other in each)]
 
 
 def _swept(columns: Sequence[frozenset[int]], order: Sequence[int]) -> list[frozenset[int]]:
-    """Without what says nothing: a group of a letter whose pairs with all others of it have another one."""
+    """Remove a group from a column if it shares another column with every other group of it."""
     found = [set(column) for column in columns]
     for column in found:
         for group in reversed(order):

@@ -19,7 +19,7 @@ from fullpipe.errors import MissingExtraError
 
 @dataclass(frozen=True, slots=True)
 class Pillai:
-    """A test that all groups have the same means of several metrics."""
+    """Result of a test that all groups have the same means of several metrics."""
 
     trace: float
     f: float
@@ -29,12 +29,12 @@ class Pillai:
 
 
 def manova(groups: Sequence[Matrix]) -> Pillai:
-    """The test that the means of several metrics are the same in all groups, by Pillai's trace.
+    """Test that the means of several metrics are the same in all groups, by Pillai's trace.
 
-    It takes runs as independent, the metrics of a group as normal together, and their covariances as the same
-    in every group. Among the usual statistics, this one is the most robust where they are not. It says that
-    something differs and not what: read it beside a test of every metric. Source: Pillai 1955, "Some new test
-    criteria in multivariate analysis"; Olson 1976, "On choosing a test statistic in multivariate analysis of
+    The test assumes independent runs, jointly normal metrics, and the same covariances in every group.
+    Pillai's trace is the most robust of the usual statistics if these do not hold. The test does not say
+    which metric differs: use it beside a test of every metric. Source: Pillai 1955, "Some new test criteria
+    in multivariate analysis"; Olson 1976, "On choosing a test statistic in multivariate analysis of
     variance".
 
     Args:
@@ -64,20 +64,20 @@ def manova(groups: Sequence[Matrix]) -> Pillai:
 
 
 def mixed_model(blocks: Mapping[tuple[int, int, int], float]) -> Mapping[str, FTest]:
-    """`factorial_mixed_model` of two factors, by `EFFECTS`.
+    """Apply `factorial_mixed_model` to two factors; tests by `EFFECTS`.
 
     Raises:
         MissingExtraError: If statsmodels is not installed.
-        ValueError: As `factorial_mixed_model`.
+        ValueError: As in `factorial_mixed_model`.
     """
     found = factorial_mixed_model(dict[tuple[int, ...], float](blocks.items()))
     return dict(zip(EFFECTS, found.values(), strict=True))
 
 
 def factorial_mixed_model(blocks: Mapping[tuple[int, ...], float]) -> Mapping[Factors, FTest]:
-    """The tests of every factor and interaction in a mixed model, with a random intercept per seed.
+    """Test every factor and interaction in a mixed model with a random intercept per seed.
 
-    The model is fitted by restricted maximum likelihood; effects are judged by Wald's F with the degrees of
+    The model is fitted by restricted maximum likelihood. Effects are tested by Wald's F with the degrees of
     freedom within seeds, which is exact if every seed has every cell. Sources: Laird and Ware 1982,
     "Random-effects models for longitudinal data"; Pinheiro and Bates 2000, "Mixed-effects models in S and
     S-PLUS", section 2.4.2.
@@ -86,7 +86,7 @@ def factorial_mixed_model(blocks: Mapping[tuple[int, ...], float]) -> Mapping[Fa
         blocks: The value of every combination of levels and seed, all numbered from 0, the seed last.
 
     Returns:
-        A test per set of factors, as `factorial_anova`.
+        A test per set of factors, as in `factorial_anova`.
 
     Raises:
         MissingExtraError: If statsmodels is not installed.
@@ -117,7 +117,7 @@ def factorial_mixed_model(blocks: Mapping[tuple[int, ...], float]) -> Mapping[Fa
 
 
 def _products(columns: Sequence[Matrix]) -> Matrix:
-    """All products of a column of each factor, run by run."""
+    """Return all products of a column of each factor, run by run."""
     made = columns[0]
     for more in columns[1:]:
         made = (made[:, :, None] * more[:, None, :]).reshape(len(made), -1)
@@ -125,12 +125,12 @@ def _products(columns: Sequence[Matrix]) -> Matrix:
 
 
 def _deviations(levels: int) -> Matrix:
-    """Columns that sum to zero over levels."""
+    """Return a design matrix whose columns sum to zero over the levels."""
     return np.vstack([np.eye(levels - 1), -np.ones((1, levels - 1))])
 
 
 def _fitted(values: Vector, design: Matrix, seeds: Any) -> tuple[Vector, Matrix]:
-    """Fixed effects and their covariance: of least squares where no variance between seeds is left."""
+    """Return fixed effects and their covariance; by least squares if seeds have no variance of their own."""
     make = _statsmodels("regression.mixed_linear_model").MixedLM
     if _vary_no_more_than_chance(values, design, seeds):
         inverse = np.linalg.inv(design.T @ design)
@@ -138,7 +138,7 @@ def _fitted(values: Vector, design: Matrix, seeds: Any) -> tuple[Vector, Matrix]
         rest = values - design @ estimates
         return estimates, inverse * float(rest @ rest) / (len(values) - design.shape[1])
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # what it says of its optimiser is of no use to a user
+        warnings.simplefilter("ignore")  # warnings about the optimiser are of no use to a user
         try:
             found = make(values, design, groups=seeds).fit(reml=True)
         except np.linalg.LinAlgError:
@@ -148,7 +148,7 @@ def _fitted(values: Vector, design: Matrix, seeds: Any) -> tuple[Vector, Matrix]
 
 
 def _vary_no_more_than_chance(values: Vector, design: Matrix, seeds: Any) -> bool:
-    """Whether seeds differ by no more than cells of one seed do."""
+    """Whether the variance between seeds is no larger than that within seeds."""
     rest = values - design @ np.linalg.lstsq(design, values, rcond=None)[0]
     sums, n = np.bincount(seeds, weights=rest), np.bincount(seeds)
     between = float((sums**2 / n).sum())

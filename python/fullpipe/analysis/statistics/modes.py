@@ -1,4 +1,4 @@
-"""Runs of two kinds: a test by the gap between them, and what is said of each kind."""
+"""Two modes of runs: a test for a gap between their values, and statistics of each mode."""
 
 from __future__ import annotations
 
@@ -11,29 +11,30 @@ from fullpipe.analysis.statistics.intervals import Interval, t_interval, wilson_
 from fullpipe.analysis.statistics.samples import Vector, vector
 
 FEWEST = 20
-"""Of fewer runs nothing is said: two of the rarer kind are needed, which fewer rarely have."""
+"""Fewest runs for the test: smaller samples rarely have the two runs of the rarer mode that it needs."""
 _FEWEST_OF_A_MODE = 2
 _GAP = 2.3
-"""In standard deviations within modes. Of 20 normal values one in 200 has such a gap, of more even fewer."""
+"""Smallest gap, in standard deviations within modes. One in 200 samples of 20 normal values has such a gap,
+and even fewer larger samples."""
 _RELEVANT = 0.05
 """A gap counts if it is at least this share of the larger mean."""
 
 
 @dataclass(frozen=True, slots=True)
 class Mode:
-    """One kind of runs."""
+    """Statistics of the runs of one mode."""
 
     mean: float
     interval: Interval
-    """Student's, 95 %, of the mean."""
+    """Student's 95 % interval of the mean."""
     runs: int
     share: Interval
-    """Wilson's, 95 %, of the probability that a run is of this kind."""
+    """Wilson's 95 % interval of the probability of this mode."""
 
 
 @dataclass(frozen=True, slots=True)
 class TwoModes:
-    """Runs of two kinds, by their values."""
+    """Runs divided into two modes by their values."""
 
     low: Mode
     high: Mode
@@ -41,16 +42,18 @@ class TwoModes:
 
 
 def two_modes(values: Iterable[float]) -> TwoModes | None:
-    """The two kinds that runs are of, if there is a gap between them.
+    """Divide values into two modes if there is a gap between them.
 
-    Of all ways to part the sorted values into two with two or more on each side, the largest gap is taken in
-    standard deviations within the parts, in the values and, if all are positive, in their logarithms too, so
-    that skewed values are not taken for two kinds. The idea is that of tests for two clusters (Engelman and
-    Hartigan 1969, "Percentage points of a test for clusters"); the limit is ours, from a simulation of normal
-    values: 2.3, at which fewer than 1 % of 20 to 100 normal values are called two kinds.
+    The sorted values are split with two or more on each side. The split with the largest gap counts, in
+    standard deviations within the parts. If all values are positive, their logarithms must have the gap, too,
+    so that skewed values are not taken for two modes.
+
+    The idea is that of tests for two clusters (Engelman and Hartigan 1969, "Percentage points of a test for
+    clusters"). The limit is ours, from a simulation: at 2.3, fewer than 1 % of samples of 20 to 100 normal
+    values are called two modes.
 
     Returns:
-        Nothing if there is one kind, or there are fewer than 20 values.
+        None if there is one mode, or there are fewer than 20 values.
 
     >>> two_modes([0.1, 0.2] * 2 + [9.8, 10.1, 10.0, 9.9] * 4).low.runs
     4
@@ -73,7 +76,7 @@ def two_modes(values: Iterable[float]) -> TwoModes | None:
 
 
 def _gaps(x: Vector) -> Vector:
-    """Of every split the gap, in standard deviations within both parts."""
+    """Return the gap of every split, in standard deviations within both parts."""
     n, at = x.size, np.arange(_FEWEST_OF_A_MODE, x.size - _FEWEST_OF_A_MODE + 1)
     centred = x - x.mean()
     sums, squares = np.cumsum(centred), np.cumsum(centred**2)

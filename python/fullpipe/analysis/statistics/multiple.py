@@ -1,4 +1,4 @@
-"""P values of many tests at once."""
+"""P values adjusted for many tests."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ from collections.abc import Sequence
 
 
 def holm(p: Sequence[float]) -> list[float]:
-    """P values adjusted so that any true hypothesis among them is rejected at most as often as they say.
+    """P values adjusted for the family-wise error: the probability of rejecting any true hypothesis.
 
     p'(i) = max over j <= i of min(1, (m - j + 1) p(j)), p ascending. Source: Holm 1979, "A simple
-    sequentially rejective multiple test procedure". NaN stays, and does not count.
+    sequentially rejective multiple test procedure". NaN stays NaN, and does not count as a test.
 
     >>> [round(p, 3) for p in holm([0.01, 0.04, 0.03])]
     [0.03, 0.06, 0.06]
@@ -25,11 +25,11 @@ def holm(p: Sequence[float]) -> list[float]:
 
 
 def benjamini_hochberg(p: Sequence[float]) -> list[float]:
-    """P values adjusted so that of all that are rejected, at most as large a share is true on average.
+    """P values adjusted for the false discovery rate: the mean share of true hypotheses among those rejected.
 
     q(i) = min over j >= i of min(1, m p(j) / j), p ascending. Source: Benjamini and Hochberg 1995,
     "Controlling the false discovery rate: a practical and powerful approach to multiple testing"; it holds
-    for independent and positively dependent tests. NaN stays, and does not count.
+    for independent and positively dependent tests. NaN stays NaN, and does not count as a test.
 
     >>> [round(q, 3) for q in benjamini_hochberg([0.01, 0.04, 0.03])]
     [0.03, 0.04, 0.04]

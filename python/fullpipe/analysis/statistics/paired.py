@@ -18,17 +18,17 @@ MOST_SEEDS = 1_000_000
 
 @dataclass(frozen=True, slots=True)
 class Paired:
-    """What is known of the differences of pairs."""
+    """Statistics of the differences of pairs."""
 
     n: int
     difference: float
-    """Their mean."""
+    """Mean of the differences."""
     deviation: float
-    """Their standard deviation."""
+    """Standard deviation of the differences."""
     p: float
-    """Of the two-sided t-test that the mean is 0. NaN if the differences do not vary."""
+    """P value of the two-sided t-test that the mean is 0. NaN if the differences do not vary."""
     correlation: float | None
-    """Of the two sides: about 0 where pairing buys nothing. None if a side does not vary."""
+    """Correlation of the two sides: if it is near 0, pairing has no benefit. None if a side does not vary."""
     differences: tuple[float, ...]
 
     def interval(self, level: float) -> Interval:
@@ -37,7 +37,7 @@ class Paired:
 
 
 def paired(reference: Iterable[float], other: Iterable[float]) -> Paired:
-    """The differences other - reference of values that belong together by their places.
+    """Statistics of the differences other - reference of values that are paired by position.
 
     Source: Student 1908, "The probable error of a mean".
 
@@ -63,11 +63,11 @@ def paired(reference: Iterable[float], other: Iterable[float]) -> Paired:
 
 
 def pairs_that_decide(found: Paired, margin: float, level: float = 0.95, tests: float = 1) -> int | None:
-    """How many pairs tell the difference from 0, or from the margin, if mean and deviation stay as they are.
+    """Pairs after which the test decides difference or equivalence, if mean and deviation stay the same.
 
-    The least n at which the interval of `level` leaves out 0, or that of 1 - 2 (1 - level) lies within the
-    margin. The first is one of so many tests, so that its error, 1 - level, is divided by their number. None
-    if a million do not.
+    The result is the least n at which the interval of `level` excludes 0, or that of 1 - 2 (1 - level) is
+    within the margin. The error of the first, 1 - level, is divided by `tests`. None if a million pairs are
+    not enough.
     """
     needed = [
         _pairs(abs(found.difference), found.deviation, 1 - (1 - level) / (2 * tests)),
@@ -77,7 +77,7 @@ def pairs_that_decide(found: Paired, margin: float, level: float = 0.95, tests: 
 
 
 def _pairs(distance: float, deviation: float, quantile: float) -> int | None:
-    """The least n of which t(n - 1, quantile) * deviation / sqrt(n) is below a distance."""
+    """Return the least n for which t(n - 1, quantile) * deviation / sqrt(n) is at most a distance."""
 
     def is_enough(n: int) -> bool:
         return float(stdtrit(n - 1, quantile)) * deviation / math.sqrt(n) <= distance

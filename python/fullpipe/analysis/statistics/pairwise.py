@@ -1,4 +1,4 @@
-"""All pairs of several groups, with one error rate for all of them."""
+"""Comparisons of all pairs of groups with a family-wise error rate."""
 
 from __future__ import annotations
 
@@ -15,20 +15,20 @@ from fullpipe.analysis.statistics.samples import Vector, vector
 
 @dataclass(frozen=True, slots=True)
 class MeanPair:
-    """Two groups among several."""
+    """Comparison of two groups among several."""
 
     first: int
     second: int
     difference: float
-    """Of the means, second - first, in the unit of the values."""
+    """Difference of the means, second - first, in the unit of the values."""
     interval: Interval
-    """All intervals together hold all true differences as often as their level says."""
+    """Simultaneous interval: its level is the probability that all pairs' intervals cover the true values."""
     p: float
-    """Corrected for all pairs."""
+    """P value, corrected for all pairs."""
 
 
 def tukey_hsd(groups: Groups, level: float = 0.95) -> list[MeanPair]:
-    """Every pair of means, all variances taken as equal.
+    """Compare every pair of means, all variances taken as equal.
 
     q = |difference| / sqrt(MSE / 2 (1 / n(i) + 1 / n(j))) against the studentized range with N - k degrees of
     freedom. Sources: Tukey 1949, "Comparing individual means in the analysis of variance"; Kramer 1956,
@@ -64,7 +64,7 @@ def games_howell(groups: Groups, level: float = 0.95) -> list[MeanPair]:
 
 
 def games_howell_of_samples(samples: Sequence[Sample], level: float = 0.95) -> list[MeanPair]:
-    """`games_howell` of groups that are worth so many independent values.
+    """Apply `games_howell` to groups given by moments and effective sample sizes.
 
     Raises:
         ValueError: If there are fewer than two groups, one is worth no more than one value, or neither of a

@@ -1,4 +1,4 @@
-"""Numbers of runs that find a difference, and power."""
+"""Power, and numbers of runs that are enough to find a difference."""
 
 from __future__ import annotations
 
@@ -21,17 +21,17 @@ _REPETITIONS = 1_000
 
 
 def power_of_pairs(n: int, difference: float, deviation: float, level: float = 0.95) -> float:
-    """How often the two-sided t-test of n paired differences finds that their mean is not 0.
+    """Power of the two-sided t-test that the mean of n paired differences is 0.
 
     1 - F(t) + F(-t) of the noncentral t distribution with n - 1 degrees of freedom and noncentrality
     difference sqrt(n) / deviation. Source: Cohen 1988, "Statistical power analysis for the behavioral
     sciences", chapter 2.
 
     Args:
-        n: How many pairs.
+        n: Number of pairs.
         difference: The true mean of the differences, in any unit.
         deviation: Their true standard deviation, in the same unit.
-        level: One minus how often the test is allowed to find what is not there.
+        level: One minus the allowed rate of false positives.
 
     Raises:
         ValueError: If there are fewer than two pairs, or the deviation is not positive.
@@ -50,7 +50,7 @@ def power_of_pairs(n: int, difference: float, deviation: float, level: float = 0
 def pairs_for_power(
     difference: float, deviation: float, power: float = 0.9, level: float = 0.95
 ) -> int | None:
-    """The least number of pairs of which `power_of_pairs` is at least `power`; None if a million are too few.
+    """Least number of pairs with a `power_of_pairs` of at least `power`; None if a million are too few.
 
     Raises:
         ValueError: If the deviation is not positive, or the power is not between 0 and 1.
@@ -80,11 +80,12 @@ def pairs_by_simulation(
     *,
     seed: int = 1,
 ) -> int | None:
-    """As `pairs_for_power`, of differences with any distribution, such as one of two modes.
+    """Least number of pairs for a power, with differences of any distribution, such as two modes.
 
-    Differences of a pilot are drawn with replacement, moved to the mean that is to be found and widened to
-    the variance that they stand for; the t-test is done on 1,000 draws of each size. Source: Efron and
-    Tibshirani 1993, "An introduction to the bootstrap", chapter 25. The same seed gives the same number.
+    Differences of a pilot are drawn with replacement. They are shifted to the mean `difference`, and scaled
+    by sqrt(n / (n - 1)) so that draws have the sample's variance. The t-test is done on 1,000 draws of each
+    size. Source: Efron and Tibshirani 1993, "An introduction to the bootstrap", chapter 25. The same seed
+    gives the same number.
 
     Returns:
         None if 5,000 pairs are too few.
@@ -124,20 +125,20 @@ def seeds_that_decide(
     level: float = 0.95,
     tests: float = 1.0,
 ) -> int | None:
-    """The seeds at which an F test rejects, or all pairs of levels are within their margins.
+    """Number of seeds at which an F test rejects, or all pairs of levels are within their margins.
 
-    Means and variances are taken to stay as they are. F and the degrees of freedom of the error then grow
-    with the number of runs, and standard errors fall with its root; see `pairs_that_decide` for two levels.
+    Means and variances are assumed to stay the same. F and the degrees of freedom of the error then grow with
+    the number of runs, and standard errors fall with its root. For two levels see `pairs_that_decide`.
 
     Args:
-        found: The test of these seeds.
+        found: The F test with the present seeds.
         pairs: The contrast of every pair of levels, with its margin in the unit of the values.
-        seeds: The number of seeds that there are.
+        seeds: The present number of seeds.
         level: One minus the error of either test.
-        tests: The error of the F test is divided by this number.
+        tests: Number by which the error of the F test is divided.
 
     Returns:
-        None if a million seeds decide nothing.
+        None if a million seeds are not enough.
     """
     listed, error = list(pairs), 1 - level
 

@@ -1,4 +1,4 @@
-"""Distributions that are integrals over the sample deviation: noncentral t, and the studentized range."""
+"""Distributions by integration over the sample deviation: noncentral t, and the studentized range."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from fullpipe.analysis.statistics.slow_imports import root
 _NODES = np.polynomial.legendre.leggauss(200)
 _FEW_NODES = np.polynomial.legendre.leggauss(80)
 _FARTHEST = 8.0
-"""Of a normal value, in standard deviations."""
+"""Limit of integration over a normal value, in standard deviations."""
 
 
 def noncentral_t(t: float, freedom: float, noncentrality: float) -> float:
@@ -27,10 +27,10 @@ def noncentral_t(t: float, freedom: float, noncentrality: float) -> float:
 
 
 def studentized_range(q: float, groups: int, freedom: float) -> float:
-    """P(Q <= q) of the range of the means of groups over their standard error, which has degrees of freedom.
+    """P(Q <= q), where Q is the range of the means of groups over their standard error.
 
-    E[k ∫ φ(z) (Φ(z) - Φ(z - q s))^(k - 1) dz], s as above. Source: Lund and Lund 1983, "Probabilities and
-    upper quantiles for the studentized range".
+    E[k ∫ φ(z) (Φ(z) - Φ(z - q s))^(k - 1) dz], with s as in `noncentral_t`. Source: Lund and Lund 1983,
+    "Probabilities and upper quantiles for the studentized range".
     """
     s, weights = _deviations(freedom)
     nodes, own = _FEW_NODES
@@ -42,9 +42,9 @@ def studentized_range(q: float, groups: int, freedom: float) -> float:
 
 @lru_cache(maxsize=1024)
 def studentized_range_quantile(level: float, groups: int, freedom: float) -> float:
-    """The q with P(Q <= q) = level."""
+    """Return the q with P(Q <= q) = level."""
 
-    @cache  # the search begins with both ends, and the upper one is known by then
+    @cache  # the search begins with both ends; the loop below has computed the upper one
     def beyond(q: float) -> float:
         return (studentized_range(q, groups, freedom) if q else 0.0) - level  # P(Q <= 0) = 0
 
@@ -56,7 +56,8 @@ def studentized_range_quantile(level: float, groups: int, freedom: float) -> flo
 
 @lru_cache(maxsize=256)
 def _deviations(freedom: float) -> tuple[Vector, Vector]:
-    """Values of s and their weights: Gauss and Legendre's over all that has a probability."""
+    """Return values of s and their weights: Gauss-Legendre quadrature between the quantiles 1e-15 and
+    1 - 1e-15."""
     low, high = (math.sqrt(float(chdtri(freedom, tail)) / freedom) for tail in (1 - 1e-15, 1e-15))
     nodes, weights = _NODES
     s = low + (high - low) * (nodes + 1) / 2

@@ -1,4 +1,4 @@
-"""Effect sizes by ranks, with intervals by drawing runs again."""
+"""Effect sizes by ranks, with bootstrap intervals."""
 
 from __future__ import annotations
 
@@ -17,12 +17,11 @@ from fullpipe.analysis.statistics.slow_imports import ranked
 
 
 def epsilon_squared(groups: Groups, level: float = 0.95, *, resamples: int = 2_000, seed: int = 1) -> Effect:
-    """The share of the variance of ranks that groups explain: H / (N - 1) (Kelley 1935; see
-    `kruskal_wallis`).
+    """Share of the variance of ranks that groups explain: H / (N - 1) (Kelley 1935; see `kruskal_wallis`).
 
-    The interval is of the share in the population, from draws of as many runs of every group with
-    replacement; of every draw the value without its bias, (H - k + 1) / (N - k), counts (`_ends`). The same
-    seed gives the same.
+    The interval is that of the share in the population. It comes from bootstrap draws within every group,
+    each with the value corrected for bias, (H - k + 1) / (N - k); see `_ends`. The same seed gives the same
+    interval.
 
     Raises:
         ValueError: As `kruskal_wallis`.
@@ -47,7 +46,11 @@ def epsilon_squared(groups: Groups, level: float = 0.95, *, resamples: int = 2_0
 
 
 def _explained(counts: np.ndarray[tuple[int, ...], np.dtype[np.float64]]) -> Vector:
-    """Of every draw the share of the variance of midranks between groups; counts by group, draw and value."""
+    """Return, for every draw, the share of the variance of midranks between groups.
+
+    Args:
+        counts: Counts by group, draw and distinct value.
+    """
     total = counts.sum(axis=0)
     middle = np.cumsum(total, axis=1) - (total - 1) / 2
     n = total.sum(axis=1, keepdims=True)
@@ -61,16 +64,16 @@ def _explained(counts: np.ndarray[tuple[int, ...], np.dtype[np.float64]]) -> Vec
 def kendalls_w(
     blocks: Sequence[Sequence[float]], level: float = 0.95, *, resamples: int = 2_000, seed: int = 1
 ) -> Effect:
-    """How far blocks agree in the order of levels: W, from 0 to 1 (Kendall and Babington Smith 1939).
+    """Agreement of blocks on the order of levels: W, from 0 to 1 (Kendall and Babington Smith 1939).
 
-    The interval is of the W of very many blocks, from draws of as many blocks with replacement; of every draw
-    the mean rank correlation of two blocks, (n W - 1) / (n - 1), counts, which has no bias (`_ends`).
+    The interval is that of W for infinitely many blocks. It comes from bootstrap draws of blocks, each with
+    the mean rank correlation of two blocks, (n W - 1) / (n - 1), which is unbiased; see `_ends`.
 
     Args:
         blocks: A row per block, such as a seed, and a column per level.
-        level: Of the interval.
-        resamples: How many draws.
-        seed: The same gives the same.
+        level: Level of the interval.
+        resamples: Number of draws.
+        seed: Seed of the draws; the same seed gives the same interval.
 
     Raises:
         ValueError: As `friedman`.
@@ -95,8 +98,9 @@ def _agreement(counts: Matrix, ranks: Matrix) -> Vector:
 
 
 def _ends(drawn: Vector, value: float, freedom: int, level: float) -> Interval:
-    """Percentiles of the draws about the value, widened as Student's quantile is and for draws varying too
-    little.
+    """Percentile interval of the draws, centred on the value and widened for small samples.
+
+    The widening uses Student's instead of the normal quantile, and corrects the too small variance of draws.
 
     Source: Efron and Tibshirani 1993, "An introduction to the bootstrap", chapter 13; Hesterberg 2015, "What
     teachers should know about the bootstrap", section 4.1, for the widening.

@@ -1,4 +1,4 @@
-"""Tests by ranks: of groups, and of levels within blocks."""
+"""Rank tests of groups, and of levels within blocks."""
 
 from __future__ import annotations
 
@@ -18,31 +18,31 @@ from fullpipe.analysis.statistics.slow_imports import ranked
 
 @dataclass(frozen=True, slots=True)
 class RankTest:
-    """A test that no level tends to larger values than another."""
+    """Result of a test that no level tends to larger values than another."""
 
     statistic: float
     df1: float
     df2: float | None
-    """Of the denominator, if the statistic is held against an F distribution."""
+    """Degrees of freedom of the denominator, if the statistic has an F distribution."""
     p: float
     effect: float
-    """Epsilon squared, or Kendall's W: from 0 (none) to 1."""
+    """Epsilon squared, or Kendall's W: from 0 (no effect) to 1."""
 
 
 @dataclass(frozen=True, slots=True)
 class RankPair:
-    """Two levels after a test by ranks."""
+    """Two levels compared after a rank test."""
 
     first: int
     second: int
     z: float
-    """Of the difference of mean ranks, first - second."""
+    """Standardised difference of mean ranks, first - second."""
     p: float
-    """After Holm's correction over all pairs."""
+    """P value after Holm's correction over all pairs."""
 
 
 def kruskal_wallis(groups: Groups) -> RankTest:
-    """The test that independent groups have one distribution, by the ranks of all values.
+    """Test by ranks that independent groups have the same distribution.
 
     H = 12 / (N (N + 1)) Σ R(j)² / n(j) - 3 (N + 1), over 1 - Σ (t³ - t) / (N³ - N) for ties, against
     chi-squared with k - 1 degrees of freedom. Source: Kruskal and Wallis 1952, "Use of ranks in one-criterion
@@ -64,7 +64,7 @@ def kruskal_wallis(groups: Groups) -> RankTest:
 
 
 def dunn(groups: Groups) -> list[RankPair]:
-    """Every pair of groups after `kruskal_wallis`, with its ranks, corrected by Holm's procedure.
+    """Compare every pair of groups after `kruskal_wallis`, with its ranks, corrected by Holm's procedure.
 
     z = (mean rank i - mean rank j) / sqrt((N (N + 1) / 12 - Σ (t³ - t) / (12 (N - 1))) (1 / n(i) + 1 /
     n(j))).
@@ -75,7 +75,7 @@ def dunn(groups: Groups) -> list[RankPair]:
     """
     values, ranks = _ranked(groups)
     parts = np.split(ranks, np.cumsum([x.size for x in values])[:-1])
-    variance = float(ranks.var(ddof=1))  # ties included: it is the bracket above
+    variance = float(ranks.var(ddof=1))  # equals the bracket in the formula above, ties included
     pairs = list(combinations(range(len(parts)), 2))
     z = [_z(parts[i], parts[j], variance) for i, j in pairs]
     p = holm([2 * float(ndtr(-abs(value))) for value in z])
@@ -83,14 +83,14 @@ def dunn(groups: Groups) -> list[RankPair]:
 
 
 def friedman(blocks: Sequence[Sequence[float]]) -> RankTest:
-    """The test that no level tends to larger values within blocks, such as seeds.
+    """Test that no level tends to larger values within blocks, such as seeds.
 
-    Of the ranks within blocks, chi-squared = (k - 1) Σ (R(j) - n (k + 1) / 2)² / Σ (r² - (k + 1)² / 4), and F
-    = (n - 1) chi-squared / (n (k - 1) - chi-squared) with k - 1 and (k - 1)(n - 1) degrees of freedom, which
-    keeps its level with few blocks. Sources: Friedman 1937, "The use of ranks to avoid the assumption of
-    normality implicit in the analysis of variance"; Iman and Davenport 1980, "Approximations of the critical
-    region of the Friedman statistic". If all levels are tied in every block, p is 1. The effect is Kendall's
-    W, chi-squared / (n (k - 1)).
+    With ranks r within blocks, chi-squared = (k - 1) Σ (R(j) - n (k + 1) / 2)² / Σ (r² - (k + 1)² / 4), and F
+    = (n - 1) chi-squared / (n (k - 1) - chi-squared) with k - 1 and (k - 1)(n - 1) degrees of freedom. F
+    keeps its level with few blocks. If all levels are tied in every block, p is 1. The effect is Kendall's W,
+    chi-squared / (n (k - 1)). Sources: Friedman 1937, "The use of ranks to avoid the assumption of normality
+    implicit in the analysis of variance"; Iman and Davenport 1980, "Approximations of the critical region of
+    the Friedman statistic".
 
     Args:
         blocks: A row per block, a column per level.

@@ -1,4 +1,4 @@
-"""Checks of samples: a vector of finite floats, or an error that says what was wrong."""
+"""Checks of samples: a vector of finite floats, or an error with the reason."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ Vector = npt.NDArray[np.float64]
 
 
 def vector(values: Iterable[float], *, at_least: int, what: str = "values") -> Vector:
-    """The values as a vector. Raises ValueError for too few of them, for NaN and for infinities."""
+    """Return the values as a vector. Raises ValueError for too few of them, for NaN and for infinities."""
     result = np.asarray(list(values), dtype=np.float64)
     if result.size < at_least:
         raise ValueError(f"{what}: {at_least} or more numbers are needed, there are {result.size}")

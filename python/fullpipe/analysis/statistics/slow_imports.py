@@ -1,4 +1,4 @@
-"""What is used of the parts of scipy that take long to import: `scipy.stats` alone half a second."""
+"""Functions of scipy modules that are slow to import: `scipy.stats` alone takes half a second."""
 
 from __future__ import annotations
 
@@ -10,21 +10,21 @@ import numpy.typing as npt
 
 
 def ranked(values: npt.ArrayLike, axis: int | None = None) -> npt.NDArray[np.float64]:
-    """Ranks from 1, of each row with `axis=1`; equal values share the mean of theirs."""
+    """Return ranks from 1, per row with `axis=1`; equal values share their mean rank."""
     from scipy.stats import rankdata
 
     return np.asarray(rankdata(values, axis=axis), dtype=np.float64)
 
 
 def rank_correlation(one: npt.ArrayLike, other: npt.ArrayLike) -> float:
-    """Spearman's, of two samples of the same length: NaN if one does not vary."""
+    """Return Spearman's rank correlation of two samples of the same length; NaN if one does not vary."""
     from scipy.stats import spearmanr
 
     return float(spearmanr(one, other).statistic)
 
 
 def root(function: Callable[[float], float], low: float, high: float, **tolerances: Any) -> float:
-    """Where a function is 0 between two places at which it has different signs, by Brent's method."""
+    """Return a root between two arguments at which a function has different signs, by Brent's method."""
     from scipy.optimize import brentq
 
     return float(brentq(function, low, high, **tolerances))

@@ -15,7 +15,7 @@ class Summary:
     """Five numbers of a box plot, and the moments.
 
     `sd` is the sample standard deviation, sqrt(sum (x - mean)^2 / (n - 1)), and `sem` is sd / sqrt(n); both
-    are NaN for one value, of which no spread is known. Quartiles are interpolated linearly (Hyndman and Fan
+    are NaN for a single value. Quartiles are interpolated linearly (Hyndman and Fan
     1996, "Sample quantiles in statistical packages", definition 7)."""
 
     n: int
