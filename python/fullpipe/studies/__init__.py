@@ -1,4 +1,4 @@
-"""Published studies, run again: one folder per study, with the printed values, the runs and the figures.
+"""Reruns of published studies: one folder per study, with the printed values, the runs and the figures.
 
 >>> from fullpipe import studies
 >>> studies.names()
@@ -38,12 +38,12 @@ __all__ = [
 
 
 def names() -> list[str]:
-    """The studies, sorted."""
+    """Return the names of the studies, sorted."""
     return sorted(module.name for module in pkgutil.iter_modules(__path__) if module.ispkg)
 
 
 def title(name: str) -> str:
-    """The title of a study, without importing what runs it. Raises UnknownNameError."""
+    """Return the title of a study without importing the study. Raises UnknownNameError."""
     check(name)
     text = (Path(__file__).parent / name / "expected.toml").read_text(encoding="utf-8")
     return str(tomllib.loads(text)["title"])
@@ -55,7 +55,7 @@ def check(name: str) -> None:
         raise UnknownNameError("paper", name, names())
 
 
-# Their titles take nothing of what runs them.
+# Lazy: titles of studies do not need the modules that run them.
 __getattr__, __dir__ = lazy.names(
     __name__,
     {

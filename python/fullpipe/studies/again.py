@@ -1,4 +1,4 @@
-"""Runs studies again, explains their verdicts, and lists their runs."""
+"""Functions that rerun studies, explain their verdicts, and list their runs."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ from fullpipe.sweeps import Job, Progress
 
 
 def printed(name: str) -> tuple[Claim, ...]:
-    """The printed numbers and claims of a study. Raises UnknownNameError."""
+    """Return the printed numbers and claims of a study. Raises UnknownNameError."""
     return _study(name).transcription().claims
 
 
 def jobs(
     name: str, *, seeds: int | Iterable[int] | None = None, quick: bool = False, engine: str = "native"
 ) -> list[Job]:
-    """Every run of a study with these seeds that the engine can make. Raises UnknownNameError."""
+    """Return the jobs of a study with these seeds that the engine can run. Raises UnknownNameError."""
     return prepare(name, seeds=seeds, quick=quick, engine=engine).jobs
 
 
@@ -40,7 +40,7 @@ def prepare(
     engine: str = "native",
     data: Path | None = None,
 ) -> Prepared:
-    """A study ready to run, with the jobs that `run` would run; arguments and errors are those of `run`."""
+    """Prepare a study: find the jobs that `run` would run. Arguments and errors are those of `run`."""
     study, out = _study(name), Path(out)
     settings = Settings(
         _folder(out, name, engine),
@@ -70,17 +70,17 @@ def explain(
     Args:
         name: One of `names()`.
         claim: The id of one of `printed(name)`.
-        seeds: How many seeds, or which ones; None for a few.
-        workers: How many runs at the same time. Has no influence on results.
-        out: Where finished runs are kept: those of the study are not made again. What an engine that the
-            setting names gives is kept in `papers/<name>-<engine>` below it.
-        quick: Fewer seeds, and shorter runs where the study has them.
-        engine: Whose numbers they are, unless the setting names an engine.
-        progress: Told about every step.
+        seeds: Number of seeds, or the seeds; None for a few.
+        workers: Number of parallel runs. Never changes results.
+        out: Folder of the store; stored runs of the study are re-used. Results of an engine that the setting
+            names are stored in `papers/<name>-<engine>` below it.
+        quick: Fewer seeds, and shorter runs if the study has them.
+        engine: Engine for our numbers, unless the setting names one.
+        progress: Called at every step.
 
     Raises:
         UnknownNameError: If there is no such study, claim or engine.
-        EngineError: If the engine cannot run it as the study has it.
+        EngineError: If the engine cannot run the claim without the setting.
         SweepError: If a run failed.
     """
     settings = Settings(
@@ -102,7 +102,7 @@ def explaining(
     quick: bool = False,
     engine: str = "native",
 ) -> list[Job]:
-    """Every run of `explain`. Raises UnknownNameError."""
+    """Return the jobs of `explain`. Raises UnknownNameError."""
     settings = Settings(Path(name), Store(Path()), _chosen(seeds), quick=quick, engine=engine)
     return explanations.jobs(_study(name), _claim(name, claim), settings)
 
@@ -119,24 +119,25 @@ def run(
     progress: Progress | None = None,
     echo: Callable[[str], None] | None = print,
 ) -> Report:
-    """Run a study, or what is still missing of it.
+    """Run a study, or the part of it that is not stored yet.
 
     Args:
         name: One of `names()`.
-        seeds: How many seeds, or which ones; None leaves it to the study.
-        workers: How many runs at the same time. Has no influence on results.
-        out: Where finished runs are kept; a study that was interrupted continues from there. Tables and
-            figures go to `papers/<name>` below it, those of another engine to `papers/<name>-<engine>`.
+        seeds: Number of seeds, or the seeds; None: the study's own.
+        workers: Number of parallel runs. Never changes results.
+        out: Folder of the store; an interrupted study continues from there. Tables and figures go to
+            `papers/<name>` below it, those of another engine to `papers/<name>-<engine>`.
         quick: Fewer seeds.
-        engine: Whose numbers they are. What it cannot run is left out; claims about that are not testable.
-        data: The folder of the paper's published data; what is printed of them is then computed once more.
-        progress: Told about every step.
-        echo: Given the report when it is done; None says nothing.
+        engine: Engine for our numbers. Scenarios that it cannot run are left out; claims about them are not
+            testable.
+        data: Folder of the paper's published data, from which printed numbers are then recomputed.
+        progress: Called at every step.
+        echo: Called with the report at the end; None: the report is not printed.
 
     Raises:
         UnknownNameError: If there is no such study or engine.
-        EngineError: If the engine can run nothing of it.
-        InputFileError: If the published data are not what they should be, or nothing is computed from any.
+        EngineError: If the engine can run no scenario of the study.
+        InputFileError: If the published data are damaged or incomplete, or the study does not use any.
         SweepError: If a run failed.
     """
     return prepare(name, seeds=seeds, workers=workers, out=out, quick=quick, engine=engine, data=data).run(
@@ -145,12 +146,12 @@ def run(
 
 
 def _folder(out: Path, name: str, engine: str) -> Path:
-    """The folder of tables and figures."""
+    """Return the folder of tables and figures."""
     return out / "papers" / (name if engine == "native" else f"{name}-{engine}")
 
 
 def _published(name: str, folder: Path | None) -> object:
-    """The published data of a study that computes from them; None without a folder. Raises InputFileError."""
+    """Read the published data of a study that uses them; None without a folder. Raises InputFileError."""
     if folder is None:
         return None
     if not any(claim.published for claim in printed(name)):

@@ -1,13 +1,13 @@
-"""Why a printed number is not reproduced: one word for one cause, from a closed list.
+"""Causes of differences from printed numbers: a closed list, with one term per cause.
 
-A cause is named in a transcription, after an experiment that changed nothing else; without one it is unknown.
+A transcription names a cause only after an experiment that changed nothing else; otherwise it is unknown.
 """
 
 from enum import StrEnum
 
 
 class Cause(StrEnum):
-    """What explains a difference."""
+    """Explanation of a difference."""
 
     SOCKET_BUFFER = "socket buffer"
     SEGMENT_SIZE = "segment size"

@@ -1,4 +1,4 @@
-"""Claims checked against measurements: a verdict for each, for every reading of what a paper leaves open."""
+"""Claims checked against measurements: one verdict per claim and reading of a paper's open points."""
 
 from __future__ import annotations
 
@@ -32,48 +32,49 @@ SETTLED = (Verdict.RECOMPUTED, Verdict.REPRODUCED, Verdict.NOT_JUDGED)
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """One number of a claim, or one of its comparisons."""
+    """One number or one comparison of a claim."""
 
     where: Where
     """The conditions of `each` and `at_each`."""
     ours: tuple[float, ...]
-    """One value per seed, in the unit of the claim; none for a comparison of two quantities."""
+    """One value per seed, in the unit of the claim; empty for a comparison of two quantities."""
     result: PartResult
 
     @property
     def mean(self) -> float | None:
-        """Our mean, if every run has a value."""
+        """Our mean; None unless every run has a finite value."""
         return sum(self.ours) / len(self.ours) if self.ours and all(map(isfinite, self.ours)) else None
 
 
 @dataclass(frozen=True, slots=True)
 class ClaimResult:
-    """A claim and the verdict on it, under one reading of what the paper leaves open."""
+    """A claim and its verdict under one reading of the paper's open points."""
 
     claim: Claim
     reading: str
-    """Empty for a claim that is not about readings."""
+    """Empty for a claim that does not depend on readings."""
     parts: tuple[Part, ...]
     verdict: Verdict
     counts: bool = True
-    """Whether it enters the tally: a number of its own, under the reading that is the paper's."""
+    """Whether it enters the tally: it is not marked `uncounted`, and the reading is the paper's."""
     closest: bool = False
+    """Whether no other reading comes closer to the printed value."""
     note: str = ""
-    """What our number is beside the printed one."""
+    """Remark on our number, shown behind it."""
 
     @property
     def numbers(self) -> list[Part]:
-        """Our numbers, one per condition: two inequalities may be of the same."""
+        """Parts with numbers, one per condition, since two inequalities may be about the same number."""
         return list({str(part.where): part for part in self.parts if part.ours}.values())
 
     @property
     def mean(self) -> float | None:
-        """Of a single number, our mean."""
+        """Our mean, if the claim has a single number."""
         return self.numbers[0].mean if len(self.numbers) == 1 else None
 
     @property
     def ends(self) -> tuple[float, float] | None:
-        """The 95 % interval of that mean, within the bounds of its quantity."""
+        """The 95 % interval of `mean`, truncated at the bounds of its quantity."""
         if self.mean is None:
             return None
         number = self.numbers[0]
@@ -84,7 +85,7 @@ class ClaimResult:
 
     @property
     def held(self) -> int:
-        """How many of its numbers or comparisons are as printed."""
+        """Number of parts that are reproduced."""
         return sum(part.result.verdict is Verdict.REPRODUCED for part in self.parts)
 
     @property
@@ -95,12 +96,12 @@ class ClaimResult:
 
     @property
     def factor(self) -> float | None:
-        """Of a single number, how many times their change ours is."""
+        """Ratio of our change to the printed one, if the claim has a single number."""
         return self.parts[0].result.factor if len(self.parts) == 1 else None
 
     @property
     def why(self) -> Cause | None:
-        """The cause, if it counts and is not reproduced."""
+        """Cause of the difference, if the claim counts and is not reproduced."""
         if self.verdict is Verdict.CONTRADICTED:
             return Cause.OWN_ERROR
         if self.verdict in SETTLED or not self.counts:
@@ -109,8 +110,8 @@ class ClaimResult:
 
     @property
     def distance(self) -> float:
-        """How far it is from what is printed: for a single number in its unit, else as the share that
-        fails."""
+        """Distance from the printed value: for a single number in its unit, otherwise the share of parts that
+        fail."""
         if self.claim.between is not None and self.mean is not None:
             return max(self.claim.between.low - self.mean, self.mean - self.claim.between.high, 0.0)
         return 1 - self.held / len(self.parts) if self.parts else inf
@@ -121,12 +122,12 @@ class ClaimChecker:
     """Checks claims against measurements.
 
     Args:
-        found: What we measured.
-        readings: What the paper leaves open, as read in one way or another; the first is the paper's. They
-            are values of the condition `key`, or algorithms that stand for `subject`.
-        key: The condition of which readings are values; empty if they are algorithms.
-        subject: The algorithm that the paper is about, as claims name it.
-        others: All algorithms that it is ranked among.
+        found: Our measurements.
+        readings: Readings of the paper's open points; the first is the paper's. They are values of the
+            condition `key`, or algorithms that replace `subject`.
+        key: The condition whose values are readings; empty if readings are algorithms.
+        subject: The algorithm that the paper studies, by its name in claims.
+        others: All algorithms among which it is ranked.
     """
 
     found: Measurements
@@ -136,7 +137,7 @@ class ClaimChecker:
     others: Sequence[str] = ()
 
     def check(self, claim: Claim) -> list[ClaimResult]:
-        """A verdict under each reading that was measured; the closest are marked."""
+        """Return a verdict per measured reading; the closest ones are marked."""
         if claim.kind in UNMEASURED:
             verdict = Verdict.CONTRADICTED if claim.kind == "contradicted" else Verdict.NOT_TESTABLE
             return [ClaimResult(claim, "", (), verdict, counts=not claim.uncounted)]
@@ -151,7 +152,7 @@ class ClaimChecker:
         return with_closest([replace(j, counts=j.counts and j.reading == first) for j in each])
 
     def check_all(self, claims: Iterable[Claim]) -> list[ClaimResult]:
-        """A verdict on every claim under each reading."""
+        """Return the verdicts on all claims under every reading."""
         return [result for claim in claims for result in self.check(claim)]
 
     def _readings(self, claim: Claim) -> list[str]:
@@ -161,7 +162,7 @@ class ClaimChecker:
         return list(self.readings) if self.subject in claim.named else []
 
     def _under(self, reading: str) -> tuple[Measurements, str]:
-        """What was measured under a reading, and the algorithm that stands for the subject."""
+        """Return the measurements under a reading, and the algorithm that replaces the subject."""
         return (self.found.under({self.key: reading}), "") if self.key else (self.found, reading)
 
     def _test(self, claim: Claim, found: Measurements, reading: str) -> tuple[Part, ...]:
@@ -171,16 +172,16 @@ class ClaimChecker:
 
 @dataclass(frozen=True)
 class Test:
-    """One claim held against measurements."""
+    """One claim and the measurements against which it is checked."""
 
     claim: Claim
     found: Measurements
     stands_for: Mapping[Value, str]
-    """By the name of an algorithm in claims, the one that was measured."""
+    """Measured algorithms by their names in claims."""
     others: Sequence[str]
 
     def parts(self) -> Iterator[Part]:
-        """One per number or comparison."""
+        """Yield a part per number or comparison."""
         measured = {key: self.found.choices(self.claim.experiment, key) for key in self.claim.at_each}
         spans = {**self.claim.each, **measured}
         for values in product(*spans.values()):
@@ -211,7 +212,7 @@ class Test:
         return between if ceiling is None else between.below(ceiling)
 
     def _missing(self, values: Sequence[float]) -> list[float]:
-        """As they are, or what is missing to the ceiling."""
+        """Return values, or their distances from the ceiling if the claim has one."""
         ceiling = self.claim.ceiling
         return list(values) if ceiling is None else [ceiling - value for value in values]
 
@@ -228,7 +229,7 @@ class Test:
         return Part(named, tuple(ours), check_number(self.claim.between, ours, none))
 
     def _equals(self, named: Where, where: Where) -> Iterator[Part]:
-        """A part per printed quantity; published data are one run."""
+        """Yield a part per printed quantity; published data count as one run."""
         for quantity, printed in self.claim.what.items():
             ours = self._at({**where, "quantity": quantity})
             told = Verdict.REPRODUCED if ours and is_as_printed(ours[0], printed) else Verdict.NOT_REPRODUCED
@@ -244,7 +245,7 @@ class Test:
             yield Part(named, tuple(ours), check_comparison(beyond, strict=strict))
 
     def _comparisons(self, where: Where) -> Iterator[list[float]]:
-        """Differences per seed as shares of the mean, positive where the claim holds."""
+        """Yield differences per seed as shares of the mean, positive if the claim holds."""
         kind, what = self.claim.kind, self.claim.what
         if kind == "higher":
             found = self._differences({**where, **what}, {**where, **self.claim.lower})
@@ -258,7 +259,7 @@ class Test:
             yield self._rank(where)
 
     def _rank(self, where: Where) -> list[float]:
-        """How far the k-th best of the others is behind."""
+        """Return the lead over the k-th best of the other algorithms, per seed."""
         mine = self._at(where)
         others = [
             self._at({**where, "algorithm": name}) for name in self.others if name != where["algorithm"]
@@ -279,8 +280,10 @@ class Test:
         return differences(highs, lows)
 
     def _at(self, where: Where) -> list[float]:
-        """One value per seed. Raises ValueError if conditions are left open that the claim does not
-        average."""
+        """Return one value per seed.
+
+        Raises ValueError if conditions are open over which the claim does not average.
+        """
         where = dict(where)
         algorithm = where.pop("algorithm")
         quantity = str(where.pop("quantity", self.claim.quantity))
@@ -298,7 +301,7 @@ def _result(claim: Claim, reading: str, parts: tuple[Part, ...]) -> ClaimResult:
 
 
 def with_closest(each: Sequence[ClaimResult]) -> list[ClaimResult]:
-    """Marks the best verdicts, and of those the ones that come nearest to what is printed."""
+    """Mark the readings with the best verdict and, among these, the smallest distance from the print."""
     order = list(Verdict)
     ranks = [(order.index(j.verdict), round(j.distance, 9)) for j in each]
     return [replace(j, closest=rank == min(ranks)) for j, rank in zip(each, ranks, strict=True)]

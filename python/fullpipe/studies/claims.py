@@ -1,28 +1,27 @@
 """Claims of a study: statements of a paper in a form that can be tested on our results.
 
-A study's `expected.toml` has one table per printed number or claim. Which field it has says what kind it is:
+A study's `expected.toml` has one table per printed number or claim. One of these fields sets its kind:
 
-- `between = [low, high]`: a printed number, with what its rounding allows, or a range that is called a
-number.
+- `between = [low, high]`: a printed number with its rounding, or a printed range.
 - `change = { of, against }`: a printed change in per cent, `between` two values; with `points = true` in
   units of the quantity instead.
 - `above`, `below`, `at_least`, `at_most`, one or several of them: an inequality against a constant.
 - `higher` and `lower`: the first is above the second, or below it by no more than a share of `slack`. Both
-  are tables of `algorithm`, `quantity` and conditions, laid over `where` and `each`.
-- `rising` or `falling = "condition"`: the quantity moves that way from each value of a condition to the next.
+  are tables of `algorithm`, `quantity` and conditions, which override `where` and `each`.
+- `rising` or `falling = "condition"`: the quantity rises or falls from each value of a condition to the next.
 - `lowest` or `highest = k`: the algorithm is among the k lowest or highest of all that are compared.
-- `equals`: by quantity what is printed of published data, digit by digit.
-- `contradicted` or `untestable`: why nothing is measured.
+- `equals`: the printed digits of published data, by quantity.
+- `contradicted` or `untestable`: the reason for which nothing is measured.
 
-`where` says under which conditions and of which algorithm, `each` spans those under which the claim is to
-hold one by one, and `at_each` names conditions of which it is to hold under every value that was measured.
-What none of them names is averaged only if `mean_over` names it. A printed number may have a
-reference condition, `against = { where = { ... }, printed = 56.3 }`, and `ceiling`, which it cannot exceed.
+`where` has the conditions and the algorithm. `each` lists conditions with values under each of which the
+claim must hold. `at_each` names conditions under every measured value of which it must hold. Other conditions
+are averaged only if `mean_over` names them. A printed number may have a reference condition,
+`against = { where = { ... }, printed = 56.3 }`, and a `ceiling`, which it cannot exceed.
 
-`why` is the cause of a difference, from `Cause`, and `setting` what is to be set another way for the verdict
-to turn, see `fullpipe.studies.settings`. `uncounted` says why a claim is no number of its own:
-true by definition, or printed a second time. `published` says that a claim is judged by published data of the
-paper, and where these are."""
+`why` is the cause of a difference, from `Cause`. `setting` is the change that turns the verdict: see
+`fullpipe.studies.settings`. `uncounted` is the reason for which a claim does not count: it is true by
+definition, or printed a second time. `published` is the place of the paper's published data by which a claim
+is judged."""
 
 from __future__ import annotations
 
@@ -50,7 +49,7 @@ KINDS = (
     "highest",
 )
 NUMBERS = ("equals", "change", "between")
-"""The kinds that are printed numbers; all others are words."""
+"""Kinds of printed numbers; all others are claims in words."""
 UNMEASURED = ("contradicted", "untestable")
 
 Where = Mapping[str, Value]
@@ -58,7 +57,7 @@ Where = Mapping[str, Value]
 
 @dataclass(frozen=True, slots=True)
 class Reference:
-    """The condition against which the direction of a printed number is checked, and what is printed there."""
+    """Reference condition for the direction of a printed number, with the number printed there."""
 
     where: Where
     printed: float
@@ -72,13 +71,13 @@ class Claim:
     says: str
     kind: str
     what: Any
-    """The value of the field that says the kind; of inequalities, the constant by the name of each."""
+    """Value of the field that sets the kind; for inequalities, the constants by their names."""
     between: Expectation | None = None
     lower: Where = field(default_factory=dict)
     against: Reference | None = None
     ceiling: float | None = None
     entries: tuple[int, ...] = ()
-    """Its numbers in the collected list of printed values."""
+    """Its indices in the collected list of printed values."""
     experiment: str = ""
     quantity: str = ""
     where: Where = field(default_factory=dict)
@@ -89,23 +88,23 @@ class Claim:
     points: bool = False
     unit: str = ""
     simulator: str = ""
-    """Whose number it is, where a paper has several simulators."""
+    """Simulator of the number, if a paper has several."""
     why: Cause | None = None
     setting: Setting | None = None
-    """What turns the verdict."""
+    """Setting that turns the verdict."""
     uncounted: str = ""
     elsewhere: Elsewhere | None = None
-    """What another engine has given."""
+    """Stored result of another engine."""
     published: str = ""
-    """Where the data are by which it is judged; empty if that is done by runs."""
+    """Place of the published data by which it is judged; empty if it is judged by runs."""
 
     @classmethod
     def from_row(cls, row: Mapping[str, Any]) -> Claim:
-        """From a table of `expected.toml`. Raises ValueError for a field or a cause that there is not."""
+        """Read a table of `expected.toml`. Raises ValueError without a kind, or for an unknown cause."""
         bounds = {name: float(row[name]) for name in BOUNDS if name in row}
         kind = "bounds" if bounds else next((kind for kind in KINDS if kind in row), "")
         if not kind:
-            raise ValueError(f"{row['id']}: it claims nothing")
+            raise ValueError(f"{row['id']}: no claim; write one of {', '.join((*BOUNDS, *KINDS))}")
         made = {key: value for key, value in row.items() if key not in (*BOUNDS, kind)}
         made["kind"], made["what"] = kind, bounds or row[kind]
         if "between" in row:
@@ -122,7 +121,7 @@ class Claim:
 
     @property
     def named(self) -> set[Value]:
-        """Every value that it names of an algorithm or a condition."""
+        """Every algorithm and value of a condition that it names."""
         tables = [self.where, self.each, self.lower, self.what if isinstance(self.what, Mapping) else {}]
         words = [value for table in tables for value in table.values()]
         return {w for word in words for w in (word if isinstance(word, list | tuple) else [word])}

@@ -1,13 +1,13 @@
-"""Numbers as they are printed: to how many digits, and whether another number is the same in print."""
+"""Printed numbers: their digits, and whether another number looks the same in print."""
 
 from __future__ import annotations
 
 ZERO = "0"
-"""In print no rounded number: what is too small for a number of the computer that printed it."""
+"""Printed zero, which is no rounded number: the value underflowed on the computer that printed it."""
 
 
 def as_printed(value: float, printed: str) -> str:
-    """A number with as many digits as another has in print.
+    """Return a number with as many digits as a printed one.
 
     >>> as_printed(162_530_024.0, "1.63E+08")
     '1.63E+08'
@@ -22,7 +22,7 @@ def as_printed(value: float, printed: str) -> str:
 
 
 def is_as_printed(value: float, printed: str) -> bool:
-    """Whether a number is another, to its last printed digit.
+    """Whether a number equals a printed one to its last digit.
 
     >>> is_as_printed(92.09931076, "92.0993107"), is_as_printed(92.09931074, "92.0993107")
     (False, True)
@@ -31,7 +31,7 @@ def is_as_printed(value: float, printed: str) -> bool:
 
 
 def is_cut_off(value: float, printed: str) -> bool:
-    """Whether a number would be as printed if its last digits were left out and not rounded.
+    """Whether a number is as printed if it is truncated instead of rounded.
 
     >>> is_cut_off(92.09931076, "92.0993107"), is_cut_off(1.23461e-173, "1.2346E-17")
     (True, True)

@@ -1,4 +1,4 @@
-"""The report of a study as a page, and its end on a terminal: what came out, and what to do next."""
+"""Report of a study as a page, and the last lines on a terminal: the result and the next steps."""
 
 from __future__ import annotations
 
@@ -32,21 +32,21 @@ from fullpipe.studies.told import Told
 
 _VERDICTS = "Every printed number and claim"
 FILE = "report.html"
-"""Beside the tables and figures of a study."""
+"""Name of the page in the folder of a study."""
 _FITS = 0.6
 """Height over width of a picture that fits into the first two screens with a table."""
 _MOST = 5
-"""Sentences of a conclusion."""
+"""Most sentences of a conclusion."""
 PUBLISHED = "published"
-"""How names of figures begin that are drawn from a paper's published data."""
+"""Prefix of the names of figures that are drawn from a paper's published data."""
 
 
 def of_report(report: Report, engine: Engine, *, name: str = "", quick: bool = False) -> Document:
-    """The page of a study: its verdicts, its figures, what it has besides, and how it was judged.
+    """Return the page of a study: verdicts, figures, further sections, rules and set-up.
 
     Args:
         report: The finished study.
-        engine: What ran it.
+        engine: Engine that ran it.
         name: Its name in `fullpipe list papers`, for the command that repeats it.
         quick: Whether it ran in its short form.
     """
@@ -91,7 +91,7 @@ def of_report(report: Report, engine: Engine, *, name: str = "", quick: bool = F
 
 
 def ending(name: str, report: Report, *, quick: bool = False) -> str:
-    """Three sentences: what came out, where it is told in full, and what to do next."""
+    """Return three sentences: the result, the place of the page, and the next steps."""
     page = report.folder / FILE
     again = f"`fullpipe paper {name}` runs the full form, and " if quick else ""
     turned = f"{again}`fullpipe paper {name} --explain CLAIM` runs a claim with what turns its verdict"
@@ -111,7 +111,7 @@ def _excess(figure: Figure) -> float:
 
 
 def _outcome(told: Told) -> str:
-    """How many of what is printed came out again, and why the rest did not."""
+    """Return a sentence on the number of each verdict, and on the most frequent cause of differences."""
     verdicts = ", ".join(f"{count} {verdict}" for verdict, count in told.tally.items())
     why = f"; the most frequent cause is {told.causes[0][0]} ({told.causes[0][1]})" if told.causes else ""
     return f"Of {sum(told.tally.values())} printed numbers and claims: {verdicts}{why}."
@@ -135,12 +135,12 @@ def _setup(told: Told) -> Table:
 
 
 def _block(part: str | Aligned) -> Block:
-    """Prose, or a table that is made of spaces."""
+    """Return prose as text, and an aligned table as code."""
     return Code(str(part)) if isinstance(part, Aligned) else Text(" ".join(part.split()))
 
 
 def described(stem: str) -> str:
-    """What a figure is called, by the name of its file.
+    """Return the caption of a figure, from the name of its file.
 
     >>> described("published-figure-3")
     'Published figure 3, drawn from the published data'

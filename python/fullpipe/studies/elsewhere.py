@@ -1,4 +1,4 @@
-"""What another engine has given for the claims of a study: kept in a small file beside what is printed."""
+"""Results of another engine for the claims of a study, stored in a file beside the transcription."""
 
 from __future__ import annotations
 
@@ -13,42 +13,42 @@ from fullpipe import files
 
 @dataclass(frozen=True, slots=True)
 class Elsewhere:
-    """Ours by another engine, of one claim."""
+    """Our result for one claim by another engine."""
 
     id: str
-    """Of the claim."""
+    """Id of the claim."""
     engine: str
     version: str
     date: str
     seeds: int
     setting: str
-    """What was set another way; empty for the study as it is."""
+    """The setting that was changed; empty for the study as it is."""
     ours: str
     verdict: str
 
     @property
     def source(self) -> str:
-        """Whose it is: engine, version and date."""
+        """Engine, version and date."""
         return f"{self.engine} {self.version}, {self.date}"
 
     @property
     def shown(self) -> str:
-        """Ours, the verdict, and what was set for it."""
+        """Our number, the verdict, and the setting."""
         return f"{self.ours}: {self.verdict}" + (f" ({self.setting})" if self.setting else "")
 
 
 def parsed(text: str) -> dict[str, Elsewhere]:
-    """By claim, what such a file has."""
+    """Parse a file of results; by id of the claim."""
     return {row["id"]: Elsewhere(**row) for row in tomllib.loads(text).get("result", [])}
 
 
 def kept(path: Path) -> dict[str, Elsewhere]:
-    """The same; nothing if there is no such file."""
+    """Read a file of results; empty if there is no such file."""
     return parsed(path.read_text(encoding="utf-8")) if path.exists() else {}
 
 
 def keep(path: Path, results: Iterable[Elsewhere]) -> None:
-    """Write results into a file, over those that it has of the same claims."""
+    """Write results into a file; they replace those of the same claims."""
     rows = kept(path) | {result.id: result for result in results}
     files.make_folder(path.parent)
     files.write(path, "\n".join(map(_table, map(asdict, rows.values()))).encode())

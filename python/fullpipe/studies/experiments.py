@@ -1,4 +1,4 @@
-"""Experiments of a study: scenarios, the algorithms that go through them, and what is measured of a run."""
+"""Experiments of a study: scenarios, conditions, algorithms and measured quantities."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ Value = str | int | float
 Condition = tuple[str, Value]
 Conditions = tuple[Condition, ...]
 Variants = Mapping[Value, Mapping[str, Any]]
-"""By the value of a condition, values at paths of a scenario."""
+"""Values at paths of a scenario, by the value of a condition."""
 
 MEASURED = {
     "experiment": pl.String,
@@ -36,12 +36,12 @@ MEASURED = {
 _Of = tuple[str, str, str]
 """Experiment, quantity and algorithm."""
 _Row = tuple[frozenset[Condition], list[float]]
-"""Conditions, and a value per seed."""
+"""Conditions, and one value per seed."""
 
 
 @dataclass(frozen=True)
 class Experiment:
-    """A scenario whose sweep spans the conditions, and what is measured of every run."""
+    """A scenario whose sweep spans the conditions, with the function that measures a run."""
 
     name: str
     scenario: Scenario
@@ -49,12 +49,12 @@ class Experiment:
     """Short names of the swept paths, such as "buffer"."""
     measure: Callable[[Run], Mapping[str, float]]
     variants: Mapping[str, Variants] = field(default_factory=dict)
-    """By name, conditions that set several paths at once."""
+    """Conditions that set several paths at once, by name."""
     flows: tuple[int, ...] | None = None
-    """The entries of `flows` that take the algorithm; `None`: all of them."""
+    """The entries of `flows` that use the algorithm; `None`: all of them."""
 
     def has(self, point: Mapping[str, Value]) -> bool:
-        """Whether a job at this point is one of its own: several may have a name, and other conditions."""
+        """Whether a job at this point belongs to it; experiments with one name differ in conditions."""
         return point["experiment"] == self.name and all(
             point.get(key) in values for key, values in self.variants.items()
         )
@@ -65,10 +65,10 @@ class Experiment:
         seeds: Sequence[int],
         is_needed: Callable[[Mapping[str, Value]], bool] = lambda _: True,
     ) -> list[Job]:
-        """Every algorithm under every condition with every seed, at the points that are needed.
+        """Return the jobs of every algorithm, condition and seed at the points that are needed.
 
-        `is_needed` is also called with points that lack some conditions, so that no scenario is made in vain.
-        It must accept such a point unless it would refuse all points with these values.
+        `is_needed` is also called with points that lack some conditions, so that no needless scenario is
+        made. It must accept such a point unless it would refuse all points with these values.
         """
 
         def is_used(condition: Mapping[str, Value]) -> bool:
@@ -108,7 +108,7 @@ class Experiment:
 class Measurements:
     """One number per run, by experiment, quantity, algorithm and conditions, in the order of the seeds.
 
-    NaN is what was not measured; infinity is the time of what never happened."""
+    NaN: the quantity was not measured. Infinity: the time of an event that never happened."""
 
     _values: dict[tuple[str, str, str, Conditions], list[float]] = field(default_factory=dict)
     _under: dict[_Of, dict[Conditions, _Row]] = field(init=False, default_factory=dict)
@@ -116,11 +116,11 @@ class Measurements:
     _asked: dict[tuple[_Of, frozenset[Condition]], list[_Row]] = field(
         init=False, default_factory=dict, compare=False
     )
-    """Rows that were looked up before: claims read the same rows many times."""
+    """Cache of rows, because claims read the same rows many times."""
     _parts: dict[frozenset[Condition], Measurements] = field(init=False, default_factory=dict, compare=False)
-    """Results of `under`."""
+    """Cache of `under`."""
     _choices: dict[tuple[str, str], dict[Value, None]] = field(init=False, default_factory=dict)
-    """The values of a condition, by experiment and condition, in the order in which they came."""
+    """Values of each condition by experiment and condition, in the order in which they were added."""
 
     def __post_init__(self) -> None:
         for (experiment, quantity, algorithm, conditions), values in self._values.items():
@@ -139,11 +139,11 @@ class Measurements:
             self._choices.setdefault((of[0], key), {}).setdefault(value)
 
     def add(self, job: Job, found: Mapping[str, float]) -> None:
-        """What was measured of the run of a job."""
+        """Add the quantities of a job's run."""
         self.put(job.point, found)
 
     def put(self, point: Mapping[str, Value], found: Mapping[str, float]) -> None:
-        """What was measured at a point, which names experiment, algorithm and conditions."""
+        """Add quantities at a point, which names experiment, algorithm and conditions."""
         point = dict(point)
         experiment, algorithm = str(point.pop("experiment")), str(point.pop("algorithm"))
         for quantity, value in found.items():
@@ -152,19 +152,22 @@ class Measurements:
             (self._put(of, conditions, []) if known is None else known).append(value)
 
     def update(self, others: Measurements) -> None:
-        """Add what others have of other experiments."""
+        """Add the measurements of other experiments."""
         for (*of, conditions), values in others._values.items():
             self._put((of[0], of[1], of[2]), conditions, values)
 
     def at(self, experiment: str, quantity: str, algorithm: str, where: Mapping[str, Value]) -> list[float]:
-        """One number per seed: the mean over all conditions that `where` leaves open, infinite where one of
-        them is; empty if there are none, or a run of one of them is missing."""
+        """Return one number per seed: the mean over all conditions that `where` leaves open.
+
+        It is infinite if one of these values is. The list is empty if there are no values, or a run is
+        missing.
+        """
         rows = [values for _, values in self._rows((experiment, quantity, algorithm), where)]
         means = [sum(column) / len(column) for column in zip(*rows, strict=True)]
         return [] if any(map(math.isnan, means)) else means
 
     def open(self, experiment: str, quantity: str, algorithm: str, where: Mapping[str, Value]) -> set[str]:
-        """The conditions that `where` leaves open and that have several values."""
+        """Return the conditions that `where` leaves open and that have several values."""
         rows = [dict(conditions) for conditions, _ in self._rows((experiment, quantity, algorithm), where)]
         keys = {key for row in rows for key in row}
         return {key for key in keys if len({row.get(key) for row in rows}) > 1}
@@ -178,7 +181,7 @@ class Measurements:
         return rows
 
     def under(self, where: Mapping[str, Value]) -> Measurements:
-        """Those under these conditions; only to be read."""
+        """Return the measurements under these conditions; do not change them."""
         wanted = frozenset(where.items())
         if wanted not in self._parts:
             self._parts[wanted] = Measurements(
@@ -187,11 +190,11 @@ class Measurements:
         return self._parts[wanted]
 
     def choices(self, experiment: str, key: str) -> list[Value]:
-        """The values of a condition, in the order of the runs."""
+        """Return the values of a condition, in the order of the runs."""
         return list(self._choices.get((experiment, key), ()))
 
     def subtract(self, experiment: str, quantity: str, key: str, of: Value, less: Value, name: str) -> None:
-        """Add a quantity: how much one under one value of a condition is above the same under another."""
+        """Add the quantity `name`: `quantity` under the value `of` of a condition less that under `less`."""
         for (e, q, algorithm, conditions), values in list(self._values.items()):
             rest = {k: v for k, v in conditions if k != key}
             if (e, q, dict(conditions).get(key)) == (experiment, quantity, of):
@@ -200,7 +203,7 @@ class Measurements:
                 self._put((e, name, algorithm), tuple(sorted(rest.items())), differences)
 
     def table(self) -> pl.DataFrame:
-        """Mean and 95 % interval, within the bounds, of everything of which no run is missing."""
+        """Return means and 95 % intervals, truncated at the bounds, of quantities without missing runs."""
         rows = []
         for (experiment, quantity, algorithm, conditions), values in self._values.items():
             if not values or not all(map(math.isfinite, values)):
@@ -216,7 +219,7 @@ class Measurements:
 def measured(
     experiments: Collection[Experiment], jobs: Iterable[Job], runs: Iterable[Run | None]
 ) -> Measurements:
-    """Measure every run the way of its experiment; where there is none, what others have is NaN."""
+    """Measure every run by its experiment. The quantities of a missing run are NaN."""
     values = [
         (job, None if run is None else next(e for e in experiments if e.has(job.point)).measure(run))
         for job, run in zip(jobs, runs, strict=True)
@@ -229,7 +232,7 @@ def measured(
 
 
 def dumbbell_of(scenario: Scenario) -> Dumbbell:
-    """The topology of a scenario that has one bottleneck. Raises TypeError if it is another."""
+    """Return the topology of a dumbbell scenario. Raises TypeError for another topology."""
     if not isinstance(scenario.topology, Dumbbell):
         raise TypeError(f"{scenario.name} is no dumbbell")
     return scenario.topology

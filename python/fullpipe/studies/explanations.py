@@ -1,4 +1,4 @@
-"""Why a claim is not reproduced, shown: its runs as the study has them, and with the setting it names."""
+"""Explanations of verdicts: a claim is run as in the study, and with the setting that it names."""
 
 from __future__ import annotations
 
@@ -29,16 +29,16 @@ BETTER = (Verdict.REPRODUCED, Verdict.SAME_DIRECTION, Verdict.NOT_REPRODUCED)
 
 @dataclass(frozen=True, slots=True)
 class Explanation:
-    """A claim as the study has it, and with the setting that is said to turn its verdict."""
+    """Results of a claim as in the study, and with the setting that should turn its verdict."""
 
     claim: Claim
     plain: ClaimResult
     changed: ClaimResult | None
-    """Nothing if no setting is named, or if its engine cannot run it here."""
+    """None if the claim names no setting, or if the engine cannot run it here."""
     refused: str = ""
-    """Why the engine cannot."""
+    """Reason for which the engine cannot run it."""
     caveat: str = ""
-    """What verdicts over so few seeds are worth."""
+    """Caveat on verdicts over few seeds or shorter runs."""
 
     @property
     def turns(self) -> bool:
@@ -48,10 +48,10 @@ class Explanation:
         return BETTER.index(self.changed.verdict) < BETTER.index(self.plain.verdict)
 
     def text(self, columns: int | None = None) -> str:
-        """Printed, ours, ours with the setting, and whether that turns the verdict.
+        """Return the printed value, ours, ours with the setting, and whether this turns the verdict.
 
         Args:
-            columns: Those of the terminal; None: tables are as wide as they are.
+            columns: Width of the terminal; None: tables have their full width.
         """
         head = [f"{self.claim.id}: {self.claim.says}", *self._cause()]
         rows = [["", "ours", "verdict"], _row("as the study has it", self.plain)]
@@ -64,7 +64,7 @@ class Explanation:
         return written(parts) if columns is None else fitted(parts, columns)
 
     def _cause(self) -> list[str]:
-        """As in reports: none for what is reproduced, and for what is not counted the one that is named."""
+        """Return the line with the cause, as in reports: none if the claim is reproduced."""
         if self.plain.verdict is Verdict.REPRODUCED or self.claim.published:
             return []
         if self.plain.verdict is Verdict.CONTRADICTED:
@@ -95,16 +95,17 @@ class Explanation:
 
 
 def jobs(study: Study, claim: Claim, settings: Settings) -> list[Job]:
-    """Every run of an explanation. Raises EngineError if the engine cannot run it as the study has it."""
+    """Return every run of an explanation. Raises EngineError if the engine cannot run the claim as in the
+    study."""
     plain, changed, _ = _jobs(study, study.plan(quick=settings.quick), claim, settings)
     return plain + changed
 
 
 def explain(study: Study, claim: Claim, settings: Settings) -> Explanation:
-    """Run a claim as the study has it, and with its setting.
+    """Run a claim as in the study, and with its setting.
 
     Raises:
-        EngineError: If the engine cannot run it as the study has it.
+        EngineError: If the engine cannot run the claim as in the study.
         SweepError: If a run failed.
     """
     plan = study.plan(quick=settings.quick)
@@ -126,12 +127,12 @@ def explain(study: Study, claim: Claim, settings: Settings) -> Explanation:
 
 
 def seeds_for(settings: Settings) -> tuple[int, ...]:
-    """A few."""
+    """Return the seeds of an explanation: fewer than a study has."""
     return settings.seeds_or(SEEDS, QUICK_SEEDS)
 
 
 def _jobs(study: Study, plan: Plan, claim: Claim, settings: Settings) -> tuple[list[Job], list[Job], str]:
-    """The runs as the study has them, those with the setting, and why its engine makes none of these."""
+    """Return the runs as in the study, those with the setting, and the reason if there are none of these."""
     checker, seeds = study.checker(Measurements()), seeds_for(settings)
 
     def under(setting: Setting) -> list[Job]:
@@ -147,7 +148,7 @@ def _jobs(study: Study, plan: Plan, claim: Claim, settings: Settings) -> tuple[l
 
 
 def _refused(todo: Sequence[Job]) -> str:
-    """Why the engine of these runs cannot make them; empty if it can."""
+    """Return the reason for which the engine cannot run these jobs; empty if it can."""
     different = {(job.engine, id(job.scenario)): job for job in todo}.values()  # seeds share a scenario
     lines = (line for job in different for line in refusals(engines.engine(job.engine), job.scenario))
     return next(lines, "")

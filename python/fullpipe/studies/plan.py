@@ -17,20 +17,20 @@ Plan = Sequence[tuple[Experiment, Algorithms]]
 
 
 def jobs_of(plan: Plan, seeds: Sequence[int]) -> list[Job]:
-    """Every run of a study."""
+    """Return every run of a study."""
     return [job for experiment, algorithms in plan for job in experiment.jobs(algorithms, seeds)]
 
 
 def jobs_for(
     claim: Claim, setting: Setting, plan: Plan, checker: ClaimChecker, seeds: Sequence[int]
 ) -> Iterator[Job]:
-    """The runs that a claim needs, under a setting.
+    """Yield the runs that a claim needs under a setting.
 
     Args:
-        claim: What is claimed.
-        setting: What is set another way; nothing, for the study as it is.
-        plan: The study.
-        checker: How it reads what is open; measurements are not asked.
+        claim: The claim.
+        setting: The changes; an empty setting is the study as it is.
+        plan: Experiments and algorithms of the study.
+        checker: Checker of the study, for its readings only; measurements are not used.
         seeds: The seeds of every run.
     """
     needed = _needed(claim, setting.reading or next(iter(checker.readings), ""), checker)
@@ -51,7 +51,7 @@ def jobs_for(
 
 
 def _needed(claim: Claim, reading: str, checker: ClaimChecker) -> dict[str, set[Value]]:
-    """By condition, the values that a claim is about; what it does not name it needs all of."""
+    """Return the values of each condition that a claim names; it needs all values of other conditions."""
     needed: dict[str, set[Value]] = {}
     against = claim.against.where if claim.against else {}
     compared = claim.what if claim.kind in ("higher", "lower") else {}

@@ -1,4 +1,4 @@
-"""A study ready to run: published data read, jobs made, refusals of the engine found."""
+"""Prepared studies: published data are read, jobs are made, and refusals of the engine are known."""
 
 from __future__ import annotations
 
@@ -23,18 +23,18 @@ class Prepared:
     study: Study
     settings: Settings
     todo: tuple[Job, ...]
-    """Every run of the study, also those that the engine refuses."""
+    """Every run of the study, including those that the engine refuses."""
     scenarios: int
     refused: Mapping[str, tuple[str, str]]
-    """The scenarios that the engine refuses, by digest, and why."""
+    """Refused scenarios by digest: the name with its conditions, and the reason."""
 
     @property
     def jobs(self) -> list[Job]:
-        """Every run that the engine can make."""
+        """Jobs that the engine can run."""
         return self.settings.possible(self.todo)
 
     def run(self, progress: Progress | None = None, echo: Callable[[str], None] | None = None) -> Report:
-        """Run what is missing, and write the report; see `fullpipe.studies.run`."""
+        """Run the jobs that are not stored yet, and write the report; see `fullpipe.studies.run`."""
         engine, quick = self.settings.engine, self.settings.quick
         if self.scenarios and len(self.refused) == self.scenarios:
             raise EngineError("\n".join(dict.fromkeys(why for _, why in self.refused.values())))
@@ -59,7 +59,7 @@ class Prepared:
 
 
 def prepared(name: str, study: Study, settings: Settings) -> Prepared:
-    """Make the jobs of a study, and ask the engine which of them it refuses."""
+    """Make the jobs of a study, and find those that the engine refuses."""
     todo = study.jobs(settings)
     scenarios = _by_digest(todo)
     refused = _refused(settings.engine, scenarios)
@@ -68,12 +68,12 @@ def prepared(name: str, study: Study, settings: Settings) -> Prepared:
 
 
 def _by_digest(todo: Iterable[Job]) -> dict[str, Job]:
-    """One job of every scenario."""
+    """Return one job per scenario, by digest."""
     return {digest_of(job.scenario): job for job in todo}
 
 
 def _refused(engine: str, todo: Mapping[str, Job]) -> Mapping[str, tuple[str, str]]:
-    """The scenarios that an engine refuses, by digest: which scenario it is, and why."""
+    """Return the scenarios that an engine refuses, by digest: name with conditions, and the reason."""
     chosen, found = engines.engine(engine), {}
     for digest, job in todo.items():
         why = refusals(chosen, job.scenario)

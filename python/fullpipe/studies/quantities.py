@@ -1,4 +1,4 @@
-"""Bounds of what studies measure, and intervals of means, which are truncated there."""
+"""Bounds of the quantities of studies; intervals of means are truncated there."""
 
 from __future__ import annotations
 
@@ -29,11 +29,11 @@ _BOUNDS: Mapping[str, Bounds] = {
     "cut": (-inf, 1.0),
     "change": _SIGNED,
 }
-"""The least and the most of a quantity, without the number at its end; of all others the least is 0."""
+"""Bounds of quantities by their names without a number at the end; the lower bound of all others is 0."""
 
 
 def bounds_of(quantity: str) -> Bounds:
-    """The least and the most that a quantity can be, in its unit.
+    """Return the smallest and largest possible value of a quantity, in its unit.
 
     >>> bounds_of("drop_2"), bounds_of("jain_cubic"), bounds_of("rtt_ms")
     ((-inf, 1.0), (0.0, 1.0), (0.0, inf))
@@ -43,5 +43,5 @@ def bounds_of(quantity: str) -> Bounds:
 
 
 def interval_of(quantity: str, values: Sequence[float]) -> Interval | None:
-    """Student's 95 % interval of the mean, truncated at the bounds; None of fewer than two values."""
+    """Return Student's 95 % interval of the mean, truncated at the bounds; None for fewer than two values."""
     return t_interval(values).clipped(*bounds_of(quantity)) if len(values) > 1 else None

@@ -14,12 +14,12 @@ from fullpipe.studies.told import Told
 from fullpipe.sweeps import Job, Progress
 
 digest_of = Remembered[str](lambda scenario: scenario.digest)
-"""The seeds of a study share one scenario, and its digest takes as long as to validate it."""
+"""Digest of a scenario, cached: seeds share a scenario, and its digest costs as much as its validation."""
 
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """How a study is to be run."""
+    """Settings of a rerun of a study."""
 
     folder: Path
     store: Store
@@ -31,20 +31,20 @@ class Settings:
     refused: frozenset[str] = frozenset()
     """Digests of the scenarios that the engine cannot run."""
     data: object = None
-    """The paper's published data as the study has read them, if they are at hand."""
+    """The paper's published data as the study reads them; None if they are not at hand."""
 
     def seeds_or(self, count: int, quick: int) -> tuple[int, ...]:
-        """The seeds asked for, or the first `count` of them, in a quick run the first `quick`."""
+        """Return the chosen seeds; by default the first `count`, or the first `quick` in the quick form."""
         if self.seeds is not None:
             return self.seeds
         return tuple(range(1, (quick if self.quick else count) + 1))
 
     def possible(self, jobs: Iterable[Job]) -> list[Job]:
-        """The jobs of a study that its engine can run, by that engine."""
+        """Return the jobs that the engine can run, assigned to that engine."""
         return [replace(job, engine=self.engine) for job in jobs if not self._is_refused(job)]
 
     def run(self, jobs: Sequence[Job]) -> list[Run | None]:
-        """Run what is missing; `None` for what the engine refuses.
+        """Run the jobs that are not stored yet. The run of a job that the engine refuses is None.
 
         Raises:
             SweepError: If a run failed.
@@ -59,37 +59,37 @@ class Settings:
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """A finished study: what it says, and the files that were written."""
+    """Report of a finished study, and the files that were written."""
 
     told: Told
     files: tuple[Path, ...]
     folder: Path
     head: str = ""
-    """Whose numbers are called ours, if they are not the native engine's."""
+    """Sentence on the engine of our numbers; empty for the native engine."""
     refused: tuple[str, ...] = ()
-    """What the engine could not run, and why."""
+    """Scenarios that the engine cannot run, with the reasons."""
 
     @property
     def text(self) -> str:
-        """The whole report; tables are as wide as they are."""
+        """The whole report, with tables at their full width."""
         return "\n\n".join(filter(None, [self.head, self.told.text]))
 
     def fitted(self, columns: int) -> str:
-        """The whole report, for a terminal of so many columns."""
+        """Return the whole report for a terminal with this number of columns."""
         return fitted([*filter(None, [self.head]), *self.told.parts], columns)
 
     @property
     def figures(self) -> tuple[Path, ...]:
-        """The pictures among the files."""
+        """Images among the files."""
         return tuple(path for path in self.files if path.suffix in (".png", ".svg"))
 
 
 def complete(runs: Sequence[Run | None]) -> list[Run]:
-    """The runs of a study, of which figures are drawn; nothing if one is missing."""
+    """Return the runs of a study if none is missing, otherwise an empty list: figures need all runs."""
     made = [run for run in runs if run is not None]
     return made if len(made) == len(runs) else []
 
 
 def seeds_of(jobs: Iterable[Job]) -> int:
-    """How many seeds every condition has."""
+    """Return the number of seeds of every condition."""
     return len({job.seed for job in jobs})

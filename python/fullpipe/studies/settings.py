@@ -1,4 +1,4 @@
-"""What is set another way so that a verdict turns: a setting of the study, values, algorithms, or an engine.
+"""Settings that turn a verdict: a reading of the study, values, algorithms, or an engine.
 
 A claim of `expected.toml` names one of these:
 
@@ -6,9 +6,9 @@ A claim of `expected.toml` names one of these:
 - `setting = { key = "tcp.loss_detection", value = "dupack" }`: a path of the scenarios, `*` for every entry;
 - `setting = { engine = "ns3" }`.
 
-A table `[[setting]]` may have several of them: `reading`, `values` (by path), `instead` (by path, for every
-value of a sweep the one in its place), `times` (by path, by what the number there is multiplied),
-`algorithms` (by the name that claims use), `engine`."""
+A table `[[setting]]` may combine them: `reading`, `values` (by path), `instead` (by path, a replacement for
+every value of a sweep), `times` (by path, a factor for the number there), `algorithms` (by the name that
+claims use), `engine`."""
 
 from __future__ import annotations
 
@@ -22,21 +22,21 @@ from fullpipe.scenario import Scenario
 
 @dataclass(frozen=True, slots=True)
 class Setting:
-    """What turns a verdict."""
+    """Changes of a study that turn a verdict."""
 
     name: str = ""
     reading: str = ""
     values: Mapping[str, Any] = field(default_factory=dict)
     instead: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
-    """By path, for every value that the study sweeps the one in its place."""
+    """Replacements of every value that the study sweeps, by path."""
     times: Mapping[str, float] = field(default_factory=dict)
-    """By path, by what the number there is multiplied, where each condition has one of its own."""
+    """Factors of numbers, by path, for paths whose value differs between conditions."""
     algorithms: Mapping[str, Any] = field(default_factory=dict)
     engine: str = ""
 
     @classmethod
     def from_row(cls, row: str | Mapping[str, Any]) -> Setting:
-        """From what a claim names, or from a table `[[setting]]`."""
+        """Read the `setting` of a claim, or a table `[[setting]]`."""
         if isinstance(row, str):
             return cls(reading=row)
         made = {key: value for key, value in row.items() if key not in ("key", "value")}
@@ -47,7 +47,7 @@ class Setting:
         return self.name or ", ".join(self.parts())
 
     def parts(self) -> Iterator[str]:
-        """Everything that is set, as key and value.
+        """Yield all changes as keys and values.
 
         >>> list(Setting(reading="fq_codel", values={"tcp.mss": 536}).parts())
         ['fq_codel', 'tcp.mss = 536']
@@ -64,7 +64,7 @@ class Setting:
             yield f"engine = {_written(self.engine)}"
 
     def on(self, scenario: Scenario) -> Scenario:
-        """A scenario with its values. Raises KeyError for a value in whose place there is none."""
+        """Return a scenario with the changes. Raises KeyError for a swept value without a replacement."""
         if not (self.values or self.instead or self.times):
             return scenario
         tree = scenario.to_dict()
@@ -75,7 +75,7 @@ class Setting:
 
 
 def _written(value: Any) -> str:
-    """As in a TOML file: a table on one line.
+    """Return a value as in a TOML file, a table on one line.
 
     >>> _written({"kind": "fq_codel", "ecn": False})
     '{ kind = "fq_codel", ecn = false }'
@@ -86,7 +86,7 @@ def _written(value: Any) -> str:
 
 
 def _product(quantity: str, factor: float) -> str:
-    """A quantity so many times, in its unit.
+    """Return a quantity times a factor, in its unit.
 
     >>> _product("74500 B", 0.1)
     '7450 B'
@@ -96,7 +96,7 @@ def _product(quantity: str, factor: float) -> str:
 
 
 def _at(tree: Any, path: str) -> Any:
-    """What is there.
+    """Return the value at a path.
 
     >>> _at({"links": [{"queue": {"size": "1 bdp"}}]}, "links.0.queue.size")
     '1 bdp'
@@ -107,7 +107,7 @@ def _at(tree: Any, path: str) -> Any:
 
 
 def _paths(tree: Any, path: str) -> list[str]:
-    """The paths that one with `*` stands for.
+    """Expand a path with `*` to the paths of all entries.
 
     >>> _paths({"flows": [{}, {}]}, "flows.*.cca")
     ['flows.0.cca', 'flows.1.cca']

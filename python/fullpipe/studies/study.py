@@ -1,4 +1,4 @@
-"""What the package of a study offers."""
+"""Interface of the packages of studies."""
 
 from __future__ import annotations
 
@@ -18,23 +18,23 @@ class Study(Protocol):
     """A study."""
 
     def transcription(self) -> Transcription:
-        """What is printed there."""
+        """Return the printed title, claims and set-up."""
         ...
 
     def plan(self, *, quick: bool) -> Plan:
-        """Its experiments, in a quick form shorter ones, and the algorithms of each."""
+        """Return its experiments with the algorithms of each; the quick form may be shorter."""
         ...
 
     def checker(self, found: Measurements) -> ClaimChecker:
-        """What holds its claims against measurements."""
+        """Return a checker of its claims against measurements."""
         ...
 
     def jobs(self, settings: Settings) -> list[Job]:
-        """Every run of it."""
+        """Return every run of the study."""
         ...
 
     def run(self, settings: Settings, todo: Sequence[Job]) -> Report:
-        """Of its jobs, run what is missing, and report."""
+        """Run the jobs that are not stored yet, and report."""
         ...
 
 
@@ -42,5 +42,5 @@ class PublishedStudy(Study, Protocol):
     """A study that computes from the published data of its paper."""
 
     def published_in(self, folder: Path) -> object:
-        """The published data in a folder, as `run` finds them in `Settings.data`. Raises InputFileError."""
+        """Read the published data in a folder for `Settings.data`. Raises InputFileError."""
         ...

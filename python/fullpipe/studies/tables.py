@@ -1,4 +1,4 @@
-"""Results of claims and the set-up, as text, as Markdown and as files."""
+"""Tables of claim results and of the set-up, as text, Markdown and files."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ _WHY = {
 _CUT = {1: 48, 2: 48}
 """Most characters of the columns "printed" and "ours" in a wide table."""
 _NUMBERS = 4
-"""How many numbers of a claim are shown in a row; of more, how many are as printed."""
+"""Most numbers of a claim in a row; if it has more, the row has the count of those that hold."""
 
 Columns = Callable[[pl.DataFrame], pl.DataFrame]
 RULES = (
@@ -83,14 +83,17 @@ def write(
     seeds: int,
     more: Columns | None = None,
 ) -> list[Path]:
-    """Everything that was measured, and the verdicts as a table, with `more` columns, and as a page.
+    """Write measurements and verdicts: two tables (CSV) and a page (Markdown).
 
     Args:
-        settings: Where to, and whose numbers they are.
-        found: What was measured.
+        settings: Folder and engine.
+        found: Measurements.
         checked: The verdicts.
-        seeds: How many runs every number is over.
+        seeds: Number of seeds of every mean.
         more: Adds columns to the table of verdicts.
+
+    Returns:
+        The files. An engine other than the native one has a fourth: see `keep`.
     """
     folder, engine = settings.folder, settings.engine
     files.make_folder(folder)
@@ -109,13 +112,13 @@ def write(
 
 
 def keep(settings: Settings, results: Sequence[ClaimResult], seeds: int, setting: str = "") -> Path:
-    """Keep results of another engine, of every claim that it could run, for reports of the native one.
+    """Store results of another engine for reports of the native one, for every claim that it could run.
 
     Args:
-        settings: Where to, and whose they are.
-        results: One for a claim.
-        seeds: How many runs every number is over.
-        setting: What was set another way.
+        settings: Folder and engine.
+        results: One result per claim.
+        seeds: Number of seeds of every mean.
+        setting: The setting that was changed; empty for the study as it is.
     """
     engine, date = settings.engine, f"{datetime.now(UTC):%Y-%m-%d}"
     version = engines.engine(engine).model_version()
@@ -130,7 +133,7 @@ def keep(settings: Settings, results: Sequence[ClaimResult], seeds: int, setting
 
 
 def counted(seeds: int) -> str:
-    """So many seeds, in words.
+    """Return a number of seeds in words.
 
     >>> counted(1)
     '1 seed'
@@ -139,7 +142,7 @@ def counted(seeds: int) -> str:
 
 
 def caveat(seeds: int, *, quick: bool = False) -> str:
-    """What verdicts over few seeds or shorter runs are worth; nothing for the full form.
+    """Return a caveat on verdicts over few seeds or shorter runs; empty for the full form.
 
     >>> caveat(5)
     ''
@@ -152,7 +155,7 @@ def caveat(seeds: int, *, quick: bool = False) -> str:
 
 
 def by(engine: str, table: pl.DataFrame) -> pl.DataFrame:
-    """A table that says whose numbers it has."""
+    """Add the column `engine` to a table."""
     return table.select(pl.lit(engine).alias("engine"), pl.all())
 
 
@@ -166,15 +169,15 @@ def report(
     setup: str = "The set-up, as printed and as used here:",
     quick: bool = False,
 ) -> Told:
-    """What a study says.
+    """Return the report of a study.
 
     Args:
-        source: What is printed there.
-        checked: Its claims.
-        seeds: How many runs ours is over.
-        remarks: What "ours" is, behind "ours over 5 seeds and its 95 % interval".
-        sections: What comes between the verdicts and their rules.
-        setup: What stands above the set-up.
+        source: Printed claims and set-up.
+        checked: Results of the claims.
+        seeds: Number of seeds of our means.
+        remarks: Definition of "ours", appended to "ours over 5 seeds and its 95 % interval".
+        sections: Sections between the verdicts and their rules.
+        setup: Heading of the set-up.
         quick: Whether runs are shorter than the study's.
     """
     how = (
@@ -204,7 +207,7 @@ def report(
 
 
 def table(checked: Sequence[ClaimResult]) -> pl.DataFrame:
-    """One row per claim and reading."""
+    """Return the results as a table, one row per claim and reading."""
     rows = []
     for j in checked:
         low, high = j.ends or (None, None)
@@ -223,7 +226,10 @@ def table(checked: Sequence[ClaimResult]) -> pl.DataFrame:
 
 
 def verdict_parts(checked: Sequence[ClaimResult]) -> list[str | Aligned]:
-    """A row per claim: ours, verdict and cause under the reading that counts, and a sign for every other."""
+    """Return a table for a terminal, one row per claim.
+
+    A row has our number, verdict and cause under the reading that counts, and a sign for every other reading.
+    """
     others = other_readings(checked)
     kept = _kept(checked)
     rows = [["where", "printed", "ours", "verdict", "why", *kept, *others]]
@@ -236,14 +242,14 @@ def verdict_parts(checked: Sequence[ClaimResult]) -> list[str | Aligned]:
 
 
 def markdown(checked: Sequence[ClaimResult], ours: str = "ours") -> str:
-    """A row per claim, with ours under every reading."""
+    """Return a Markdown table, one row per claim, with our number under every reading."""
     header, *rows = verdict_rows(checked, ours)
     lines = [header, ["---"] * len(header), *rows]
     return "\n".join("| " + " | ".join(row) + " |" for row in lines) + "\n"
 
 
 def verdict_rows(checked: Sequence[ClaimResult], ours: str = "ours") -> list[list[str]]:
-    """The same as cells, heads first."""
+    """Return the cells of `markdown`, heads first."""
     others = other_readings(checked)
     kept = _kept(checked)
     rows = [["where", "printed", ours, "verdict", "why", *kept, *others]]
@@ -256,7 +262,7 @@ def verdict_rows(checked: Sequence[ClaimResult], ours: str = "ours") -> list[lis
 
 
 def setup_rows(setup: Sequence[Mapping[str, Any]]) -> list[tuple[str, str, str]]:
-    """Printed set-up beside the one used, below their heads."""
+    """Return the printed set-up beside the one used, heads first."""
     rows = [("where", "printed", "here")]
     for row in setup:
         remark = f" ({Verdict.CONTRADICTED})" if row.get("contradicted") else ""
@@ -265,9 +271,9 @@ def setup_rows(setup: Sequence[Mapping[str, Any]]) -> list[tuple[str, str, str]]
 
 
 def tallies(checked: Sequence[ClaimResult]) -> str:
-    """How often each verdict was given, every printed number once, and why what is not reproduced is not.
+    """Return the count of each verdict, every printed number once, and of the causes of differences.
 
-    Behind it, the same under every other reading, for the claims to which readings matter.
+    Counts under every other reading follow, for the claims that depend on readings.
     """
     counted = [j for j in checked if j.counts]
     repeated = sum(bool(first.claim.uncounted) for first, _ in _claims(checked))
@@ -288,18 +294,18 @@ def tallies(checked: Sequence[ClaimResult]) -> str:
 
 
 def other_readings(checked: Sequence[ClaimResult]) -> list[str]:
-    """The readings that do not count, in their order."""
+    """Return the readings that do not count, in their order."""
     return [r for r in dict.fromkeys(j.reading for j in checked) if r and r != _counted(checked)]
 
 
 def verdict_shown(j: ClaimResult) -> str:
-    """The verdict, with the factor of a direction, and with a mark where only the tolerance allows it."""
+    """Return the verdict with its factor, and with a mark if it is given by tolerance only."""
     factor = f" (x {_digits(j.factor)})" if j.factor is not None else ""
     return f"{j.verdict}{factor}{' (by tolerance)' if j.by_tolerance else ''}"
 
 
 def _why(j: ClaimResult) -> str:
-    """The cause; of what is not counted, the one that is named."""
+    """Return the cause; for a claim that does not count, the cause that it names."""
     if not j.claim.uncounted:
         return str(j.why or "")
     named = j.claim.why if j.verdict in _TO_TURN else None
@@ -307,13 +313,13 @@ def _why(j: ClaimResult) -> str:
 
 
 def _setting(j: ClaimResult) -> str:
-    """What turns the verdict, where one is to be turned."""
+    """Return the setting that turns the verdict; empty if the verdict needs none."""
     told = j.verdict in _TO_TURN and (j.why or j.claim.uncounted)
     return str(j.claim.setting) if told and j.claim.setting else ""
 
 
 def _kept(checked: Sequence[ClaimResult]) -> list[str]:
-    """The head of the column of results that are kept of other engines: whose; none if there are none."""
+    """Return the head of the column of stored results of other engines: their sources; empty without any."""
     sources = {j.claim.elsewhere.source for j in checked if j.claim.elsewhere}
     return ["; ".join(sorted(sources))] if sources else []
 
@@ -323,7 +329,7 @@ def _elsewhere(j: ClaimResult, width: int = 200) -> str:
 
 
 def _unknown(counted: Sequence[ClaimResult]) -> list[str]:
-    """How many of what is not reproduced are not explained."""
+    """Return a sentence on how many claims that are not reproduced have no known cause."""
     failed = [j for j in counted if j.verdict is Verdict.NOT_REPRODUCED]
     unknown = sum(j.why is Cause.UNKNOWN for j in failed)
     return [f"Of {len(failed)} not reproduced, the cause of {unknown} is unknown."] if failed else []
@@ -334,7 +340,7 @@ def _counted(checked: Sequence[ClaimResult]) -> str:
 
 
 def _claims(checked: Sequence[ClaimResult]) -> list[tuple[ClaimResult, dict[str, ClaimResult]]]:
-    """Every claim under the first of its readings, and under all of them by name."""
+    """Return every claim under the first of its readings, and under all of them by name."""
     groups = [list(group) for _, group in groupby(checked, key=lambda j: j.claim.id)]
     return [(group[0], {j.reading: j for j in group}) for group in groups]
 
@@ -348,7 +354,7 @@ def _causes(checked: Iterable[ClaimResult]) -> str:
 
 
 def _frequent(checked: Iterable[ClaimResult]) -> list[tuple[str, int]]:
-    """Causes with how often each is named, the most frequent first."""
+    """Return causes with their counts, the most frequent first."""
     given = Counter(str(j.why) for j in checked if j.why)
     return sorted(given.items(), key=lambda pair: (-pair[1], pair[0]))
 
@@ -358,7 +364,7 @@ def _sign(j: ClaimResult | None) -> str:
 
 
 def ours_shown(j: ClaimResult, width: int = 200) -> str:
-    """Our number, or how many of several hold."""
+    """Return our number, or how many of several parts hold."""
     if j.claim.kind in UNMEASURED:
         return shortened(str(j.claim.what), width)
     if j.verdict is Verdict.NOT_JUDGED:
@@ -373,14 +379,14 @@ def ours_shown(j: ClaimResult, width: int = 200) -> str:
 
 
 def _recomputed(j: ClaimResult) -> str:
-    """Our numbers with as many digits as are printed."""
+    """Return our numbers with as many digits as are printed."""
     pairs = zip(j.parts, j.claim.what.values(), strict=True)
     numbers = ", ".join(as_printed(part.ours[0], printed) for part, printed in pairs)
     return f"{numbers} {j.claim.unit}".rstrip() + (f" ({j.note})" if j.note else "")
 
 
 def _joined(numbers: Sequence[Part], unit: str) -> str:
-    """Several numbers, with the unit behind the last, or behind each if something never happened."""
+    """Join several numbers, with the unit behind the last, or behind each if an event never happened."""
     if any(part.mean is None for part in numbers):
         return ", ".join(_number(part, unit=unit) for part in numbers)
     return f"{', '.join(map(_number, numbers))} {unit}".rstrip()
@@ -394,12 +400,12 @@ def _number(part: Part, ends: tuple[float, float] | None = None, unit: str = "")
 
 
 def _digits(value: float) -> str:
-    """Three of them, or all before the point."""
+    """Return a number with three significant digits, or with all digits before the point."""
     return f"{value:.0f}" if abs(value) >= 1000 else f"{value:.3g}"
 
 
 def _each(j: ClaimResult) -> str:
-    """Every number of a claim that has several, with its condition."""
+    """Return every number of a claim with its conditions; empty for a single number."""
     if len(j.numbers) < 2:
         return ""
     return "; ".join(f"{_conditions(part)}: {_number(part)}" for part in j.numbers)

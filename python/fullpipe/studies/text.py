@@ -9,26 +9,26 @@ from textwrap import wrap
 from fullpipe.studies.verdicts import Verdict
 
 _PROSE = 100
-"""Columns of prose where no terminal says how wide it is."""
+"""Width of prose, in characters, if the terminal's width is unknown."""
 _ROOM = 18
-"""Columns that a column of words has at least, if its words take so many."""
+"""Smallest width of a column of text, in characters, if its text is that long."""
 _BETWEEN = "  "
 
 
 @dataclass(frozen=True, slots=True)
 class Aligned:
-    """Rows of words in columns."""
+    """A table of text."""
 
     rows: Sequence[Sequence[str]]
     right: Collection[int] = ()
-    """Columns whose cells are at the right, and never wrapped."""
+    """Columns that are right-aligned, and never wrapped."""
     cut: Mapping[int, int] = field(default_factory=dict)
-    """The most characters of columns where no terminal says how wide it is."""
+    """Largest width of columns, in characters, if the terminal's width is unknown."""
     has_heads: bool = True
-    """Whether the first row is underlined."""
+    """Whether the first row has the heads, and is underlined."""
 
     def __str__(self) -> str:
-        """The table, as wide as it is."""
+        """Return the table at its full width."""
         if not self.has_heads:
             return self.fitted(_PROSE)
         rows = [
@@ -39,7 +39,10 @@ class Aligned:
         return self._drawn(rows, columns, [max(len(row[i]) for row in rows) for i in columns])
 
     def fitted(self, columns: int) -> str:
-        """Tables of at most so many columns, each of which begins with the first column. Words stay whole."""
+        """Return the table within this number of characters, without breaking words.
+
+        A table that is too wide becomes several, each of which repeats the first column.
+        """
         widths = [max(len(row[i]) for row in self.rows) for i in range(len(self.rows[0]))]
         words = [
             max((len(word) for row in self.rows for word in row[i].split()), default=0)
@@ -59,7 +62,7 @@ class Aligned:
     def _squeezed(
         self, block: Sequence[int], widths: Sequence[int], least: Sequence[int], columns: int
     ) -> str:
-        """Some of the columns, the widest of which are wrapped."""
+        """Draw some of the columns; the widest ones are wrapped."""
         room = [widths[i] for i in block]
         while _total(room) > columns and (wide := [k for k, i in enumerate(block) if room[k] > least[i]]):
             room[max(wide, key=lambda k: room[k])] -= 1
@@ -82,30 +85,30 @@ class Aligned:
 
 
 def written(parts: Iterable[str | Aligned]) -> str:
-    """Prose in lines of a hundred characters, and tables as wide as they are."""
+    """Join parts: prose in lines of 100 characters, and tables at their full width."""
     return "\n\n".join(str(part) if isinstance(part, Aligned) else _filled(part, _PROSE) for part in parts)
 
 
 def fitted(parts: Iterable[str | Aligned], columns: int) -> str:
-    """The same for a terminal of so many columns."""
+    """Join parts for a terminal with this number of columns."""
     return "\n\n".join(
         part.fitted(columns) if isinstance(part, Aligned) else _filled(part, columns) for part in parts
     )
 
 
 def shortened(text: str, width: int = 40) -> str:
-    """At most so many characters, an ellipsis for the rest."""
+    """Shorten text to at most `width` characters, with an ellipsis for the rest."""
     return text if len(text) <= width else text[: width - 1].rstrip() + "…"
 
 
 def tally(verdicts: Iterable[Verdict | str]) -> str:
-    """Count of each verdict, the best first."""
+    """Return the count of each verdict, the best first."""
     given = [str(verdict) for verdict in verdicts]
     return ", ".join(f"{given.count(str(v))} {v}" for v in Verdict if str(v) in given)
 
 
 def _filled(prose: str, columns: int) -> str:
-    """Sentences in whole words; a line that ends stays ended."""
+    """Wrap prose without breaking words; existing line breaks stay."""
     return "\n".join("\n".join(_wrapped(line, columns)) for line in prose.split("\n"))
 
 

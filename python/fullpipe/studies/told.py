@@ -13,30 +13,30 @@ class Told:
     """The report of a study."""
 
     parts: Sequence[str | Aligned]
-    """All of it, for a terminal."""
+    """The whole report for a terminal."""
     title: str
     how: str
-    """A sentence on whose numbers are compared with which."""
+    """Sentence on the numbers that are compared."""
     verdicts: Sequence[Sequence[str]]
-    """A row per printed number or claim, below their heads."""
+    """A row per printed number or claim, after the heads."""
     tally: Mapping[str, int]
     """Count of each verdict, the best first."""
     causes: Sequence[tuple[str, int]]
-    """Why what is not reproduced is not, the most frequent first."""
+    """Causes of claims that are not reproduced with their counts, the most frequent first."""
     counts: Sequence[str]
-    """The same in sentences, under every reading."""
+    """Sentences with the counts of verdicts and causes under every reading."""
     sections: Sequence[str | Aligned]
-    """Other parts of the study: prose, and tables."""
+    """Further sections of the study: prose and tables."""
     rules: str
     setup: Sequence[tuple[str, str, str]]
-    """Printed set-up beside the one used, below their heads."""
+    """Printed set-up beside the one used, after the heads."""
     seeds: int
 
     @property
     def text(self) -> str:
-        """All of it, tables as wide as they are."""
+        """The whole report, with tables at their full width."""
         return written(self.parts)
 
     def fitted(self, columns: int) -> str:
-        """All of it, for a terminal of so many columns."""
+        """Return the whole report for a terminal with this number of columns."""
         return fitted(self.parts, columns)

@@ -1,4 +1,4 @@
-"""Reads a study's `expected.toml`: title, claims and set-up; and what another engine has given."""
+"""Transcription of a study: title, claims and set-up of `expected.toml`, with results of another engine."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from fullpipe.studies.elsewhere import parsed
 from fullpipe.studies.settings import Setting
 
 ELSEWHERE = "ns3_results.toml"
-"""Beside the transcription: what ns-3 has given."""
+"""Name of the file with results of ns-3, beside the transcription."""
 
 
 @dataclass(frozen=True)
@@ -28,13 +28,13 @@ class Transcription:
 
 @cache
 def transcription(package: str) -> Transcription:
-    """The one of a study. What its table `default` says holds for every claim that does not say it itself."""
+    """Read the transcription of a study. Its table `default` has the defaults of all claims."""
     data = _parsed(package, "expected.toml")
     return Transcription(data["title"], claims_in(package, "expected.toml"), tuple(data["setup"]))
 
 
 def claims_in(package: str, name: str, **default: Any) -> tuple[Claim, ...]:
-    """The claims of a file of a study; `default` holds for those that do not say it themselves."""
+    """Read the claims of a file of a study; `default` has further defaults of claims."""
     data = _parsed(package, name)
     default, named = default | data.get("default", {}), {row["name"]: row for row in data.get("setting", [])}
     elsewhere = files(package).joinpath(ELSEWHERE)
@@ -62,5 +62,5 @@ def _where(row: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def of_package(package: str | None) -> Callable[[], Transcription]:
-    """What reads the one of a study, given the study's `__package__`."""
+    """Return a function that reads the transcription of a study, given its `__package__`."""
     return partial(transcription, package or "")

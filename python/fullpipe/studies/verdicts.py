@@ -1,4 +1,4 @@
-"""From a printed number and our runs to a verdict, by one rule for every study."""
+"""Verdicts on printed numbers and claims, by one rule for every study."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from fullpipe.analysis.statistics import summarise, t_interval
 
 LEVEL = 0.95
 TOLERANCE = 0.05
-"""Within this fraction of our mean a printed value counts as reproduced, however sure we are."""
+"""Difference, as a share of our mean, up to which a printed value always counts as reproduced."""
 REACH = 0.25
-"""Beyond this fraction it does not, however unsure we are."""
+"""Difference, as a share of our mean, beyond which a printed value never counts as reproduced."""
 ENOUGH_RUNS = 5
-"""Fewer have no prediction interval: of two it would be 13 standard deviations wide on either side."""
+"""Fewest runs for a prediction interval: with two, its half-width would be 13 standard deviations."""
 FACTOR = 2.0
-"""A change in the same direction is at least half and at most double the printed one."""
+"""Largest factor between our change and the printed one, either way, for the same direction."""
 
 RULE = (
     ("recomputed", "computed from the published data it is as printed, to the last digit"),
@@ -44,7 +44,7 @@ RULE = (
     ),
     ("not reproduced", "otherwise"),
 )
-"""For a number: verdicts, and when each is given, in this order."""
+"""Verdicts on a number with their conditions; the first one that applies is given."""
 REMARKS_ON_RULE = (
     "(by tolerance) says that our own 95 % interval, or our single run, leaves out what is printed; (x 0.7)"
     " that our change against the reference condition is 0.7 times theirs. A quantity that has a ceiling,"
@@ -64,11 +64,11 @@ RULE_FOR_WORDS = (
     ("same direction", "more than half of them hold, and none fails"),
     ("not reproduced", "otherwise"),
 )
-"""For a claim in words, the same."""
+"""Verdicts on a claim in words with their conditions; the first one that applies is given."""
 
 
 class Verdict(StrEnum):
-    """What can be said of a printed number or a claim."""
+    """Verdict on a printed number or a claim, the best first."""
 
     RECOMPUTED = "recomputed"
     REPRODUCED = "reproduced"
@@ -81,7 +81,7 @@ class Verdict(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Direction:
-    """A reference condition: theirs in print, ours per run."""
+    """A reference condition: the printed number, and ours per run."""
 
     printed: float
     ours: Sequence[float]
@@ -99,25 +99,25 @@ class Expectation:
 
     @property
     def middle(self) -> float:
-        """The number itself, or the middle of a range."""
+        """Middle of the range; for a single number, the number itself."""
         return (self.low + self.high) / 2
 
     def below(self, ceiling: float) -> Expectation:
-        """The same as what is missing to a ceiling."""
+        """Return the range of the distances from a ceiling."""
         return Expectation(ceiling - self.high, ceiling - self.low)
 
 
 @dataclass(frozen=True, slots=True)
 class PartResult:
-    """What is said of one number, or of one comparison."""
+    """Verdict on one number, or on one comparison."""
 
     verdict: Verdict
     factor: float | None = None
-    """How many times their change ours is, where there is a reference condition."""
+    """Ratio of our change to the printed one, if there is a reference condition."""
     by_tolerance: bool = False
-    """Reproduced, though the 95 % interval of our mean leaves out what is printed."""
+    """Whether it is reproduced although the 95 % interval of our mean excludes the printed value."""
     opposite: bool = False
-    """Of a comparison: our runs say the opposite."""
+    """Whether our runs show the opposite of a comparison."""
 
 
 NO_VALUE = PartResult(Verdict.NOT_TESTABLE)
@@ -127,7 +127,7 @@ BY_DATA = {
     Verdict.NOT_REPRODUCED: Verdict.CONTRADICTED,
     Verdict.NOT_TESTABLE: Verdict.NOT_JUDGED,
 }
-"""What a verdict is called where published data take the place of runs."""
+"""Verdicts on claims about published data, by the verdict that runs would have."""
 
 
 def check_number(
@@ -136,8 +136,8 @@ def check_number(
     """Apply `RULE`.
 
     Args:
-        printed: What is printed.
-        ours: One value per run, in the same unit. NaN was not measured, infinity never happened.
+        printed: The range of the printed number.
+        ours: One value per run, in the same unit. NaN: not measured; infinity: the event never happened.
         direction: The reference condition, if there is one.
     """
     if not _measured(ours):
@@ -155,8 +155,8 @@ def check_comparison(differences: Sequence[float], *, strict: bool = True) -> Pa
     """Apply `RULE_FOR_WORDS` to one comparison.
 
     Args:
-        differences: One per run, positive where the claim is right; infinite where one side never happened.
-        strict: Whether a difference of zero is wrong.
+        differences: One per run, positive if the claim holds; infinite if one side never happened.
+        strict: Whether the claim fails at a difference of zero.
     """
     if not _measured(differences):
         return NO_VALUE
@@ -167,14 +167,14 @@ def check_comparison(differences: Sequence[float], *, strict: bool = True) -> Pa
 
 
 def verdict_of_all(part_results: Sequence[PartResult]) -> Verdict:
-    """The verdict on a number that is printed of several conditions: that of the worst of them."""
+    """Return the verdict on a number that is printed for several conditions: the worst of them."""
     order = (Verdict.NOT_TESTABLE, Verdict.NOT_REPRODUCED, Verdict.SAME_DIRECTION)
     given = {result.verdict for result in part_results}
     return next((verdict for verdict in order if verdict in given or not given), Verdict.REPRODUCED)
 
 
 def verdict_in_words(part_results: Sequence[PartResult]) -> Verdict:
-    """The verdict on a claim in words, from those on its comparisons."""
+    """Return the verdict on a claim in words, from the results of its comparisons."""
     if verdict_of_all(part_results) is not Verdict.NOT_REPRODUCED:
         return verdict_of_all(part_results)
     held = sum(result.verdict is Verdict.REPRODUCED for result in part_results)
@@ -183,13 +183,15 @@ def verdict_in_words(part_results: Sequence[PartResult]) -> Verdict:
 
 
 def is_above_zero(differences: Sequence[float], *, strict: bool = True) -> bool:
-    """Whether the 95 % interval of the mean lies above zero, or begins there if that is enough; of a single
-    run, and of runs in which something never happened, whether each does."""
+    """Whether the 95 % interval of the mean is above zero; it may begin at zero unless `strict`.
+
+    A single run, and runs in which something never happened, must all be above zero.
+    """
     return _is_above(_ends(differences)[0], strict=strict)
 
 
 def differences(above: Sequence[float], below: Sequence[float]) -> list[float]:
-    """Run by run, in units of the mean of both; what never happened in either is no difference."""
+    """Return differences per run as shares of the mean of both sides; 0 if both never happened."""
     pairs = list(zip(above, below, strict=True))
     known = [abs(value) for pair in pairs for value in pair if not isinf(value)]
     scale = sum(known) / len(known) if any(known) else 1.0
@@ -197,17 +199,22 @@ def differences(above: Sequence[float], below: Sequence[float]) -> list[float]:
 
 
 def prediction_interval(values: Sequence[float], level: float = LEVEL) -> tuple[float, float]:
-    """Where one more run falls: mean ± t(n - 1) sd sqrt(1 + 1/n). Raises ValueError for a single run."""
+    """Return the prediction interval of one more run: mean ± t(n - 1) sd sqrt(1 + 1/n).
+
+    Raises ValueError for a single run.
+    """
     found = summarise(values)
     if found.n < 2:
-        raise ValueError("values: one run says nothing of the next")
+        raise ValueError("values: two or more runs are needed to predict the next one")
     half = float(stdtrit(found.n - 1, (1 + level) / 2)) * found.sd * (1 + 1 / found.n) ** 0.5
     return found.mean - half, found.mean + half
 
 
 def _ends(differences: Sequence[float]) -> tuple[float, float]:
-    """The 95 % interval of the mean; of a single run, and of runs in which something never happened, the
-    least and the largest."""
+    """Return the 95 % interval of the mean.
+
+    For a single run, and for runs in which something never happened, return the smallest and largest value.
+    """
     if len(differences) > 1 and not any(map(isinf, differences)):
         interval = t_interval(differences, LEVEL)
         return interval.low, interval.high
@@ -219,7 +226,7 @@ def _is_above(low: float, *, strict: bool) -> bool:
 
 
 def _measured(values: Sequence[float]) -> bool:
-    """Whether every run has a value: an interval over some of them would stand for others."""
+    """Whether every run has a value: an interval over only some runs would be misleading."""
     return bool(values) and not any(map(isnan, values))
 
 

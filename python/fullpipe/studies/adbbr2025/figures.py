@@ -20,7 +20,7 @@ Series = dict[tuple[str, str, str], list[Run]]
 """Sampled runs by experiment, algorithm and buffer, in the order of the seeds."""
 
 SMOOTH_S = 0.5
-"""Delivery in order is ragged on the scale of a round trip."""
+"""Window of means: over one RTT, in-order delivery is bursty."""
 LONE = "a flow by itself"
 HEADLINE = "Ad-BBR faithful"
 
@@ -45,7 +45,7 @@ def draw(found: Measurements, series: Series, folder: Path) -> list[Path]:
 
 
 def figure_5(found: Measurements, names: Sequence[str], folder: Path) -> list[Path]:
-    """Throughput and latency where the link drops packets at random, for both buffers."""
+    """Draw throughput and latency under random loss, for both buffers."""
     figure, axes = plots.new_figure(2, 2, row_height=2.4)
     buffers, losses = found.choices("loss", "buffer"), found.choices("loss", "loss")
     frames = []
@@ -70,7 +70,7 @@ def figure_5(found: Measurements, names: Sequence[str], folder: Path) -> list[Pa
 def throughput_over_time(
     series: Series, names: Sequence[str], buffer: str, folder: Path, stem: str
 ) -> list[Path]:
-    """Throughput of both flows over time, one run per algorithm."""
+    """Draw the throughput of both flows over time, one run per algorithm."""
     figure, axes = plots.new_figure(-(-len(names) // 2), 2, row_height=1.35, share_y=True)
     frames = []
     for place, name in zip(axes, names, strict=False):
@@ -93,7 +93,7 @@ def throughput_over_time(
 def throughput_and_index(
     found: Measurements, names: Sequence[str], buffer: str, folder: Path, stem: str
 ) -> list[Path]:
-    """Mean throughput of both flows, and Jain's index."""
+    """Draw the mean throughput of both flows, and Jain's index."""
     figure, (rates, index) = plots.new_figure(1, 2, row_height=2.5)
     where = {"buffer": buffer}
     groups = {
@@ -113,7 +113,7 @@ def throughput_and_index(
 
 
 def figure_14(series: Series, names: Sequence[str], folder: Path) -> list[Path]:
-    """Jain's index while flows join and leave, mean over runs: six algorithms, and the readings."""
+    """Draw Jain's index while flows join and leave, mean over runs: six algorithms, and the readings."""
     readings = [name for name in names if name.startswith("Ad-BBR")]
     six = [HEADLINE, *(name for name in names if name not in readings)]
     figure, axes = plots.new_figure(2, row_height=2.2)
@@ -134,7 +134,7 @@ def figure_14(series: Series, names: Sequence[str], folder: Path) -> list[Path]:
 
 
 def figure_15(found: Measurements, names: Sequence[str], folder: Path) -> list[Path]:
-    """Retransmissions against the number of flows."""
+    """Draw retransmissions against the number of flows."""
     buffers = found.choices("retransmissions", "buffer")
     figure, axes = plots.new_figure(1, len(buffers), row_height=2.6)
     frames = []
@@ -150,7 +150,7 @@ def figure_15(found: Measurements, names: Sequence[str], folder: Path) -> list[P
 
 
 def figure_16(found: Measurements, names: Sequence[str], folder: Path) -> list[Path]:
-    """Latency against the number of flows."""
+    """Draw latency against the number of flows."""
     figure, (place,) = plots.new_figure(row_height=2.8)
     data = _against_flows(place, found, names, "latency", "rtt_ms", {})
     place.set_ylabel("mean RTT (ms)")

@@ -1,5 +1,4 @@
-"""Every point of the grids over Wi-Fi and 5G beside what is printed: of each experiment a table, a row per
-point."""
+"""Every point of the grids over Wi-Fi and 5G beside the printed values: a table per experiment."""
 
 from __future__ import annotations
 
@@ -19,17 +18,17 @@ TITLES: Mapping[str, str] = {
     wifi.FAIRNESS: "Flows of 10 and 50 ms over Wi-Fi",
     mobile.FAIRNESS: "Flows of 10 and 50 ms over 5G",
 }
-"""By experiment, in the order in which tables are shown."""
+"""Titles by experiment, in the order of the tables."""
 QUANTITIES = {"nominal_percent": "rate, % above", "jain": "index, % above", "short_share": "share"}
 BESIDE = "rtt"
-"""This condition has columns, all others have rows."""
+"""The condition whose values have columns; those of all others have rows."""
 PRINTED = "printed"
 POINTS = "points.md"
 """The file of the tables."""
 
 
 def sections(checked: Sequence[ClaimResult]) -> list[str | Aligned]:
-    """The tables, and what they show; nothing if there are no such runs."""
+    """Return the tables with an introduction; empty if there are no such runs."""
     found = {title: rows(checked, experiment) for experiment, title in TITLES.items()}
     shown = [part for title, table in found.items() if table for part in (f"{title}:", _shown(table))]
     head = "Every point of the grids, under the reading that counts; + is as printed."
@@ -37,7 +36,7 @@ def sections(checked: Sequence[ClaimResult]) -> list[str | Aligned]:
 
 
 def write(checked: Sequence[ClaimResult], folder: Path) -> list[Path]:
-    """The tables as Markdown, each below its title: for the page of the study."""
+    """Write the tables as Markdown, each below its title, for the page of the study."""
     found = {title: rows(checked, experiment) for experiment, title in TITLES.items()}
     tables = [
         "\n".join([f"## {title}", "", *markdown.table(table[0], ["---"] * len(table[0]), table[1:])])
@@ -52,7 +51,7 @@ def write(checked: Sequence[ClaimResult], folder: Path) -> list[Path]:
 
 
 def rows(checked: Sequence[ClaimResult], experiment: str) -> list[list[str]]:
-    """Of an experiment heads, what is printed, and a row per point; nothing if it has no runs."""
+    """Return the heads, the printed values, and a row per point of an experiment; empty without runs."""
     columns: dict[str, dict[tuple[str, ...], str]] = {}
     printed: dict[str, str] = {}
     seen: set[str] = set()
@@ -77,12 +76,12 @@ def rows(checked: Sequence[ClaimResult], experiment: str) -> list[list[str]]:
 
 
 def _shown(table: Sequence[Sequence[str]]) -> Aligned:
-    """Numbers to the right; no printed number heads a condition."""
+    """Return an aligned table. Columns with a printed number are right-aligned; the others are conditions."""
     return Aligned(table, right=[i for i, cell in enumerate(table[1]) if i and cell])
 
 
 def _heading(result: ClaimResult, part: Part) -> str:
-    """The quantity, of which algorithm, or above which, it is, and over which RTT."""
+    """Return the quantity, its algorithm or the one it is compared with, and the RTT."""
     claim = result.claim
     against = claim.what["against"] if claim.kind == "change" else None
     name = against or part.where.get("algorithm") or claim.where.get("algorithm")

@@ -1,4 +1,4 @@
-"""From the tables of a run to the quantities that the paper talks about. Rates in Mbit/s, times in ms."""
+"""Quantities of the paper, from the tables of a run. Rates are in Mbit/s, times in ms."""
 
 from __future__ import annotations
 
@@ -18,17 +18,17 @@ MBPS = 1e-6
 MS = 1e3
 
 SETTLED_S = 5.0
-"""Start-up is no steep drop."""
+"""End of start-up, before which there are no steep drops."""
 DROP = 0.7
-"""A steep drop: the bottleneck sends less than this share of the time in a sample."""
+"""A sample is a steep drop if the utilisation of the bottleneck is below this."""
 APART_S = 1.0
-"""Drops closer together than this are one."""
+"""Drops that are closer together count as one."""
 
 REGULAR_S = (9.0, 11.0)
-"""Every ten seconds."""
+"""Bounds of the time between two drops that count as regular: about ten seconds."""
 
 JITTER_S = 0.1
-"""How much later than printed a flow may begin."""
+"""Largest delay of a flow's start after the printed time."""
 
 SPANS_S = {
     "jain_alone": (0, 30),
@@ -38,7 +38,7 @@ SPANS_S = {
     "jain_three": (60, 90),
     "jain_shared": (30, 120),
 }
-"""Where Jain's index over time is averaged, in the experiment with flows that join and leave."""
+"""Spans over which Jain's index is averaged in the experiment with flows that join and leave."""
 
 
 def lone_flow(run: Run) -> dict[str, float]:
@@ -50,7 +50,7 @@ def lone_flow(run: Run) -> dict[str, float]:
 
 
 def two_flows(run: Run) -> dict[str, float]:
-    """What the flow of 10 ms and the flow of 50 ms got, how evenly, and how smoothly."""
+    """Rates of the flows of 10 ms and of 50 ms, Jain's index, and steep drops."""
     return {
         **shares(run),
         "drops_per_100s": drops_per_100s(run.links),
@@ -59,7 +59,7 @@ def two_flows(run: Run) -> dict[str, float]:
 
 
 def shares(run: Run) -> dict[str, float]:
-    """What the flow of 10 ms and the flow of 50 ms got, and how evenly."""
+    """Rates of the flows of 10 ms and of 50 ms, and Jain's index."""
     short, long = (float(rate) * MBPS for rate in run.flows["goodput_bps"])
     return {
         "short_mbps": short,
@@ -90,26 +90,25 @@ def many_flows(run: Run) -> dict[str, float]:
 
 
 def jain_over_time(run: Run) -> pl.DataFrame:
-    """Jain's index over time; a flow counts in the sample in which it begins at random."""
+    """Jain's index over time; a flow also counts in the sample in which it randomly begins."""
     return metrics.jain_over_time(run.series, run.flows, slack_s=JITTER_S)
 
 
 def drops_per_100s(links: pl.DataFrame) -> float:
-    """How often the bottleneck runs dry once settled, per 100 s; NaN without samples of it."""
+    """Number of steep drops after start-up per 100 s; NaN without samples after it."""
     end_s = float(links["time_s"].to_numpy().max()) if links.height else SETTLED_S
     return 100 * len(drops_s(links)) / (end_s - SETTLED_S) if end_s > SETTLED_S else math.nan
 
 
 def regular_drops_percent(links: pl.DataFrame) -> float:
-    """Of the times between one drop and the next, the share from 9 to 11 s; 0 if there are fewer than two
-    drops."""
+    """Share of the times between consecutive drops that are 9 to 11 s; 0 for fewer than two drops."""
     apart_s = np.diff(drops_s(links))
     regular = (apart_s >= REGULAR_S[0]) & (apart_s <= REGULAR_S[1])
     return 100 * float(regular.mean()) if apart_s.size else 0.0
 
 
 def drops_s(links: pl.DataFrame) -> Vector:
-    """When the bottleneck runs dry once settled."""
+    """Return the times of steep drops after start-up."""
     samples = links.filter((pl.col("link") == "bottleneck") & (pl.col("time_s") > SETTLED_S))
     times = samples.filter(pl.col("utilisation") < DROP)["time_s"].to_numpy()
     return times[np.diff(times, prepend=-np.inf) > APART_S]

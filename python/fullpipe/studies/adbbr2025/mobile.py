@@ -1,5 +1,6 @@
-"""The 5G part: two experiments in a grid of NR cells, as of the radio only "power levels" are printed; and in
-one LTE cell, which ns-3 has, too."""
+"""The 5G part: two experiments in a grid of NR cells, and in one LTE cell, which ns-3 also has.
+
+There is a grid because the paper prints only "power levels" of the radio."""
 
 from __future__ import annotations
 
@@ -17,20 +18,20 @@ DOWNLOAD, FAIRNESS = "5g-download", "5g-fairness"
 LTE_DOWNLOAD, LTE_FAIRNESS = "lte-download", "lte-fairness"
 RTTS_MS = (10, 50)
 RECEIVERS: Variants = {"two": {"flows.1.station": "far"}, "one": {"flows.1.station": "near"}}
-"""Each flow has a phone, and so a buffer, to itself; or both have one."""
+"""Phones of the two flows: each flow has its own phone and thus its own buffer, or both share one."""
 
 LOSS_BASED = ("CUBIC", "Reno")
 
 CARRIER_GHZ = 3.5
 BANDWIDTH_HZ = 273 * 12 * 30e3
-"""Of 100 MHz in subcarriers of 30 kHz (3GPP TS 38.101-1, table 5.3.2-1)."""
+"""Occupied bandwidth of a carrier of 100 MHz with subcarriers of 30 kHz (3GPP TS 38.101-1, table 5.3.2-1)."""
 NOISE_DBM_HZ = -174
 NOISE_FIGURE_DB = 9
-"""Of a phone (3GPP TR 38.802, table A.2.1-1: recollected)."""
+"""Noise figure of a phone (3GPP TR 38.802, table A.2.1-1: cited from memory)."""
 HEIGHTS_M = (10.0, 1.5)
 SHADOWING_DB, SHADOWING_M = 7.82, 13.0
-"""Standard deviation, and the distance over which it is remembered (3GPP TR 38.901, tables 7.4.1-1 and
-7.5-6, UMi without line of sight: recollected)."""
+"""Standard deviation and correlation distance of shadowing (3GPP TR 38.901, tables 7.4.1-1 and 7.5-6, UMi
+without line of sight: cited from memory)."""
 WALKING_M_S = 3 / 3.6
 
 
@@ -41,18 +42,18 @@ class Place:
     power_dbm: float
     distance_m: float
     nominal_mbps: float
-    """What one phone that stands there gets of UDP in packets of 1500 B."""
+    """Rate of UDP in packets of 1500 B for one phone that does not move."""
     pattern: str = "DDDSU"
     walks: bool = False
 
     @property
     def snr_db(self) -> float:
-        """Power less path loss and noise; antennas have no gain, other cells are silent."""
+        """SNR: power less path loss and noise; antennas have no gain, other cells do not transmit."""
         noise_dbm = NOISE_DBM_HZ + 10 * log10(BANDWIDTH_HZ) + NOISE_FIGURE_DB
         return self.power_dbm - path_loss_db(self.distance_m) - noise_dbm
 
     def values(self) -> dict[str, object]:
-        """At the paths of a scenario that has one cell."""
+        """Return the values of the cell, by path of a scenario with one cell."""
         snr = {"mean": f"{self.snr_db:.1f} dB"}
         if self.walks:
             snr |= {"spread": f"{SHADOWING_DB} dB", "memory": f"{SHADOWING_M / WALKING_M_S:.1f} s"}
@@ -60,7 +61,7 @@ class Place:
 
 
 def path_loss_db(distance_m: float) -> float:
-    """3GPP TR 38.901, table 7.4.1-1, UMi without line of sight (recollected)."""
+    """Path loss by 3GPP TR 38.901, table 7.4.1-1, UMi without line of sight (cited from memory)."""
     way_m = hypot(distance_m, HEIGHTS_M[0] - HEIGHTS_M[1])
     return 35.3 * log10(way_m) + 22.4 + 21.3 * log10(CARRIER_GHZ)
 
@@ -73,17 +74,17 @@ GRID: Mapping[str, Place] = {
     "30 dBm 100 m FDD": Place(30, 100, 358.2, pattern="FDD"),
     "30 dBm 100 m walking": Place(30, 100, 260.8, walks=True),
 }
-"""By what tables call them: powers, a distance, and the other pattern and walking at the middle power."""
+"""NR cells by their names in tables: three powers, a longer distance, FDD, and a walking user."""
 
 
 @dataclass(frozen=True)
 class LteCell:
-    """That of ns-3: 20 MHz, one antenna, no noise."""
+    """The LTE cell of ns-3: 20 MHz, one antenna, no noise."""
 
     nominal_mbps: float = 73.7
 
     def values(self) -> dict[str, object]:
-        """The scenario has it."""
+        """Return no values: the scenario has the cell."""
         return {}
 
 
@@ -91,27 +92,27 @@ LTE: Mapping[str, LteCell] = {"LTE 20 MHz": LteCell()}
 
 
 def experiments(*, quick: bool) -> Iterator[Experiment]:
-    """Downloads and pairs of flows in every cell of the grid, behind both buffers."""
+    """Yield downloads and pairs of flows in every cell of the grid, with both buffers."""
     file, two = scenarios(quick=quick)
     yield from radio.downloads(DOWNLOAD, file, GRID, RTTS_MS)
     yield from radio.pairs(FAIRNESS, two, GRID, receivers=RECEIVERS)
 
 
 def lte_experiments(*, quick: bool) -> Iterator[Experiment]:
-    """The same in the LTE cell, with our algorithms on ns-3, too."""
+    """Yield the same experiments in the LTE cell; on ns-3, they use our algorithms."""
     file, two = (in_lte(scenario) for scenario in scenarios(quick=quick))
     yield from radio.downloads(LTE_DOWNLOAD, file, LTE, RTTS_MS)
     yield from radio.pairs(LTE_FAIRNESS, two, LTE, receivers=RECEIVERS)
 
 
 def scenarios(*, quick: bool) -> tuple[Scenario, Scenario]:
-    """One flow with a file, and two for a time; in a quick study both are shorter."""
+    """Return the scenarios of one flow with a file, and of two flows; the quick form has shorter ones."""
     file, two = (Scenario.named(f"adbbr2025-{name}") for name in (DOWNLOAD, FAIRNESS))
     return (file.with_values(radio.QUICK_FILE), two.with_values(radio.QUICK_TIME)) if quick else (file, two)
 
 
 def in_lte(scenario: Scenario) -> Scenario:
-    """A scenario of one NR cell with the LTE cell in its place, of the same name, buffers and users."""
+    """Return a scenario with its NR cell replaced by the LTE cell with the same name, buffers and users."""
     tree: dict[str, Any] = scenario.to_dict()
     (cell,) = tree["cells"]
     users = [{key: user[key] for key in ("node", "queue")} for user in cell["users"]]
@@ -121,9 +122,11 @@ def in_lte(scenario: Scenario) -> Scenario:
 
 
 def compare_with_wifi(found: Measurements, names: Iterable[str]) -> None:
-    """Add to downloads how many times the rate of CUBIC and Reno, the mean of both, an algorithm has:
-    here and over Wi-Fi, of rates as shares of what cells carry, each the mean of its grid. Nothing is
-    added if one of the three has no runs."""
+    """Add to the downloads the ratio of an algorithm's rate to the mean rate of CUBIC and Reno.
+
+    There is a ratio for 5G and one for Wi-Fi. Rates are shares of the nominal rates, averaged over the grid.
+    Nothing is added if one of the three algorithms has no runs.
+    """
     for rtt_ms, buffer in product(RTTS_MS, radio.BUFFERS):
         where = {"rtt": f"{rtt_ms} ms", "buffer": buffer}
         for experiment, quantity in ((DOWNLOAD, "times_loss_based"), (wifi.DOWNLOAD, "times_over_wifi")):

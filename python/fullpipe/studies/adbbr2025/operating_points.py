@@ -1,4 +1,4 @@
-"""Counterparts of Figures 2 and 3: delivery rate and RTT over what is in flight, and where flows operate."""
+"""Counterparts of Figures 2 and 3: delivery rate and RTT over data in flight, and operating points."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ POINT = {"run": pl.String, "flow": pl.String, "point": pl.String} | dict.fromkey
 )
 MB = 1e-6
 GRID_MB = 0.02
-"""What is in flight is drawn in steps of this, as the median of all samples there."""
+"""Width of the bins of data in flight; each is drawn as the median of its samples."""
 
 
 def figure_2(lone: Mapping[str, Run], folder: Path) -> list[Path]:
-    """One flow of each algorithm by itself: medians over what is in flight, and where each operates."""
+    """Draw a lone flow of each algorithm: medians over data in flight, and its operating point."""
     figure, (rates, rtts) = plots.new_figure(2, row_height=2.2)
     bdp_mb = max(_bdp_mb(run) for run in lone.values())
     frames = []
@@ -43,7 +43,7 @@ def figure_2(lone: Mapping[str, Run], folder: Path) -> list[Path]:
 
 
 def figure_3(run: Run, folder: Path) -> list[Path]:
-    """A short and a long flow: A and B, where a fair share would be, and C and D, where they are."""
+    """Draw a short and a long flow: A and B are fair shares, C and D the operating points."""
     figure, (rates, rtts) = plots.new_figure(2, row_height=2.2)
     found = points(run)
     for row in found.iter_rows(named=True):
@@ -64,7 +64,7 @@ def figure_3(run: Run, folder: Path) -> list[Path]:
 
 
 def over_inflight(run: Run) -> pl.DataFrame:
-    """Median delivery rate and RTT of a flow by itself, by what is in flight."""
+    """Return the median delivery rate and RTT of a lone flow, by data in flight."""
     samples = run.series.filter(pl.col("in_flight_bytes") > 0, pl.col("delivery_bps") > 0)
     step = (pl.col("in_flight_bytes") * MB / GRID_MB).round() * GRID_MB
     return (
@@ -75,7 +75,7 @@ def over_inflight(run: Run) -> pl.DataFrame:
 
 
 def operating(run: Run) -> list[dict[str, float]]:
-    """Of every flow once settled, the mean of what it has in flight, of its rate and of its RTT."""
+    """Return the mean data in flight, rate and RTT of every flow after start-up."""
     settled_s = min(SETTLED_S, run.scenario.duration_s / 2)
     settled = run.series.filter(pl.col("time_s") > settled_s)
     means = settled.group_by("flow", maintain_order=True).agg(
@@ -87,7 +87,8 @@ def operating(run: Run) -> list[dict[str, float]]:
 
 
 def points(run: Run) -> pl.DataFrame:
-    """A and B: every flow with its share of the link, its own RTT, one BDP in flight; C and D: as it is."""
+    """Return the points of both flows: A and B with a fair share, the base RTT and one BDP in flight; C and D
+    as measured."""
     names = list(run.flows["flow"])
     share_mbps = _rate_mbps(run) / len(names)
     smallest = run.series.group_by("flow").agg(pl.col("min_rtt_s").min())

@@ -1,4 +1,4 @@
-"""What the parts over Wi-Fi, 5G and LTE have in common: a grid of cells, the buffers of each, measures."""
+"""Common parts of the experiments over Wi-Fi, 5G and LTE: grids of cells, buffers and measures."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from fullpipe.studies.experiments import Experiment, Variants
 
 BUFFERS = {"0.5 bdp": 0.5, "5 bdp": 5.0}
 LONGER_S = 0.05
-"""The RTT of the flow of 50 ms."""
+"""Base RTT of the flow with the longer path, s."""
 QUICK_FILE = {"flows.0.size": "62.5 MB"}
-"""A tenth of the file."""
+"""File of the quick form: a tenth of the file."""
 QUICK_TIME = {"duration": "25 s"}
-"""A quarter of the time."""
+"""Duration of the quick form: a quarter of the time."""
 
 
 class Point(Protocol):
@@ -26,22 +26,22 @@ class Point(Protocol):
 
     @property
     def nominal_mbps(self) -> float:
-        """What the cell carries of UDP in packets of 1500 B for one station."""
+        """Rate of UDP in packets of 1500 B that the cell carries for one station."""
         ...
 
     def values(self) -> dict[str, object]:
-        """At the paths of a scenario that has one cell."""
+        """Return the values of the point, by path of a scenario with one cell."""
         ...
 
 
 Grid = Mapping[str, Point]
-"""By what tables call them."""
+"""Points by their names in tables."""
 
 
 def downloads(
     name: str, scenario: Scenario, grid: Grid, rtts_ms: tuple[int, ...], **more: Variants
 ) -> Iterator[Experiment]:
-    """One flow in every cell of a grid, over wires of every RTT, behind both buffers."""
+    """Yield experiments with one flow in every cell of a grid, with wires of every RTT, and both buffers."""
     for (cell, point), rtt_ms in product(grid.items(), rtts_ms):
         conditions: dict[str, Variants] = {
             "cell": {cell: point.values()},
@@ -54,7 +54,7 @@ def downloads(
 
 
 def pairs(name: str, scenario: Scenario, grid: Grid, **more: Variants) -> Iterator[Experiment]:
-    """Flows of 10 and 50 ms in every cell of a grid, behind both buffers."""
+    """Yield experiments with flows of 10 and 50 ms in every cell of a grid, with both buffers."""
     for cell, point in grid.items():
         conditions: dict[str, Variants] = {
             "cell": {cell: point.values()},
@@ -65,12 +65,12 @@ def pairs(name: str, scenario: Scenario, grid: Grid, **more: Variants) -> Iterat
 
 
 def buffers(point: Point, rtt_s: float) -> Variants:
-    """Both, in bytes: products of what the cell carries and an RTT without a queue."""
+    """Return both buffers in bytes: multiples of the product of the cell's nominal rate and the base RTT."""
     product_bytes = point.nominal_mbps * 1e6 * rtt_s / 8
     return {size: {"cells.0.queue.bytes": f"{round(bdp * product_bytes)} B"} for size, bdp in BUFFERS.items()}
 
 
 def download(run: Run, nominal_mbps: float) -> dict[str, float]:
-    """Size by time, also as a share of what the cell carries, and the mean RTT."""
+    """Goodput, also as a share of the cell's nominal rate, and mean RTT."""
     found = measures.lone_flow(run)
     return {**found, "nominal_percent": 100 * found["goodput_mbps"] / nominal_mbps}

@@ -18,12 +18,12 @@ from fullpipe.studies.quantities import bounds_of
 QUANTITIES = {"goodput_mbps": "Mbit/s", "short_share": "share of 10 ms", "jain": "Jain's index"}
 
 SHARES = ("short_share", "jain")
-"""Of one at most."""
+"""Quantities that are at most 1."""
 
 
 @dataclass(frozen=True)
 class Figure:
-    """A row per cell of these experiments, a column per value of a condition."""
+    """A figure with a row per cell of its experiments, and a column per value of a condition."""
 
     stem: str
     quantity: str
@@ -48,13 +48,13 @@ FIGURES = (
 
 @plots.in_house_style
 def draw(found: Measurements, names: Sequence[str], folder: Path) -> list[Path]:
-    """Download rates; the shares of the flow of 10 ms, and Jain's index; of what there are runs."""
+    """Draw download rates, shares of the flow of 10 ms, and Jain's index, for all cells with runs."""
     of = [figure for figure in FIGURES if any(found.choices(e, "cell") for e in figure.experiments)]
     return [path for figure in of for path in grid(found, names, figure, folder)]
 
 
 def grid(found: Measurements, names: Sequence[str], said: Figure, folder: Path) -> list[Path]:
-    """Bars of both buffers for every algorithm."""
+    """Draw bars of both buffers for every algorithm."""
     cells = [(e, cell) for e in said.experiments for cell in found.choices(e, "cell")]
     values, buffers = (found.choices(cells[0][0], key) for key in (said.across, "buffer"))
     label = QUANTITIES[said.quantity]

@@ -1,4 +1,4 @@
-"""Runs five wired experiments, and two over Wi-Fi, 5G and LTE: six algorithms, eight readings of Ad-BBR."""
+"""Five wired experiments, and two each over Wi-Fi, 5G and LTE: six algorithms, eight readings of Ad-BBR."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ SUBJECT = "Ad-BBR"
 LONE = figures.LONE
 OTHERS = {"BBRv1": "bbr1", "BBRv3": "bbr3", "BBQ": "bbq", "CUBIC": "cubic", "Reno": "reno"}
 PRESETS = ("faithful", "literal", "sane", "dynamic", "si", "reduce", "reduce_dynamic")
-"""Readings of the pseudo-code, that nearest to the printed text first; the last two are fitted to claims."""
+"""Readings of the pseudo-code, the closest to the printed text first; the last two are fitted to claims."""
 READINGS = {f"{SUBJECT} {preset}": {"kind": "ad_bbr", "preset": preset} for preset in PRESETS} | {
     f"{SUBJECT} sane counters": {"kind": "ad_bbr", "preset": "sane", "trigger": "counters"}
 }
@@ -52,7 +52,7 @@ QUICK_DURATION = {"loss": "20 s", "fairness": "25 s", "retransmissions": "15 s",
 
 
 def experiments(*, quick: bool) -> list[Experiment]:
-    """The five experiments; quick ones are shorter where the paper's schedule allows."""
+    """Return the five wired experiments; quick ones are shorter where the paper's schedule allows."""
     found = []
     for name, measure in MEASURES.items():
         scenario = Scenario.named(f"adbbr2025-{name}")
@@ -64,7 +64,7 @@ def experiments(*, quick: bool) -> list[Experiment]:
 
 
 def lone_flows() -> Experiment:
-    """One flow by itself without loss, from nothing to a full buffer, for Figure 2: no claim is about it."""
+    """Return the experiment of Figure 2: a lone flow without loss fills the buffer. No claim is about it."""
     values = {
         "duration": "30 s",
         "topology.bottleneck.queue.size": "5 bdp",
@@ -75,7 +75,10 @@ def lone_flows() -> Experiment:
 
 
 def plan(*, quick: bool, radio: bool = True) -> Plan:
-    """The five experiments with all algorithms, lone flows of two, and those over LTE, Wi-Fi and 5G."""
+    """Return all experiments with all algorithms, and lone flows of BBRv1 and CUBIC.
+
+    Those over Wi-Fi and 5G are included if `radio`.
+    """
     todo = [*experiments(quick=quick), *mobile.lte_experiments(quick=quick)]
     if radio:
         todo += [*wifi.experiments(quick=quick), *mobile.experiments(quick=quick)]
@@ -84,14 +87,17 @@ def plan(*, quick: bool, radio: bool = True) -> Plan:
 
 
 def jobs(settings: Settings) -> list[Job]:
-    """Every run of the study. The grids over Wi-Fi and 5G are the native engine's: on ns-3 the first would
-    take days, and there is no NR."""
+    """Return every run of the study.
+
+    Only the native engine runs the grids over Wi-Fi and 5G: on ns-3, Wi-Fi would take days, and there is no
+    NR.
+    """
     radio = settings.engine == "native"
     return jobs_of(plan(quick=settings.quick, radio=radio), settings.seeds_or(SEEDS, QUICK_SEEDS))
 
 
 def run(settings: Settings, todo: Sequence[Job]) -> Report:
-    """Run what is missing, and write tables, verdicts and figures."""
+    """Run the jobs that are not stored yet, and write tables, verdicts and figures."""
     source = transcription()
     runs = settings.run(todo)
     found = measured([experiment for experiment, _ in plan(quick=settings.quick)], todo, runs)
@@ -105,17 +111,17 @@ def run(settings: Settings, todo: Sequence[Job]) -> Report:
 
 
 def checker(found: Measurements) -> ClaimChecker:
-    """Every claim about the subject is held against every reading of it."""
+    """Return a checker; claims about Ad-BBR are checked for every reading of it."""
     return ClaimChecker(with_growth(found), tuple(READINGS), subject=SUBJECT, others=tuple(OTHERS))
 
 
 def check_claims(claims: Iterable[Claim], found: Measurements) -> list[ClaimResult]:
-    """Every claim, those about the subject for every reading of it."""
+    """Check every claim; those about Ad-BBR for every reading of it."""
     return checker(found).check_all(claims)
 
 
 def with_growth(found: Measurements) -> Measurements:
-    """With what a larger number of flows adds, and what a larger buffer adds to a share."""
+    """Add the effects of more flows on retransmissions and RTT, and of a larger buffer on a share."""
     found.subtract("retransmissions", "retransmitted_percent", "flows", 16, 2, "growth_percent")
     found.subtract("latency", "rtt_ms", "flows", 16, 1, "growth_ms")
     for experiment in (wifi.FAIRNESS, mobile.FAIRNESS, mobile.LTE_FAIRNESS):
@@ -125,7 +131,7 @@ def with_growth(found: Measurements) -> Measurements:
 
 
 def _series(todo: Sequence[Job], runs: Sequence[Run]) -> figures.Series:
-    """The sampled runs by experiment, algorithm and buffer, in the order of the seeds."""
+    """Return the sampled runs by experiment, algorithm and buffer, in the order of the seeds."""
     found: figures.Series = {}
     for job, one in zip(todo, runs, strict=True):
         if job.scenario.record.interval_s:

@@ -1,4 +1,4 @@
-"""The Wi-Fi part: two experiments in a grid of cells, as of the radio only the standards are printed."""
+"""The Wi-Fi part: two experiments in a grid of cells, because only the standards are printed of the radio."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ DOWNLOAD, FAIRNESS = "wifi-download", "wifi-fairness"
 RTTS_MS = (10, 20, 50)
 ERRORS = (0.0, 0.01)
 OF_NS3 = "800 ns"
-"""What ns-3 has between the symbols of 802.11n and 802.11ac."""
+"""Guard interval of ns-3 for 802.11n and 802.11ac."""
 
 
 @dataclass(frozen=True)
@@ -25,11 +25,11 @@ class Radio:
     streams: int
     mcs: int
     nominal_mbps: float
-    """What one station gets of UDP in packets of 1500 B, beacons included."""
+    """Rate of UDP in packets of 1500 B for one station, beacons included."""
     guard_interval: str = OF_NS3
 
     def values(self) -> dict[str, object]:
-        """At the paths of a scenario that has one cell."""
+        """Return the values of the cell, by path of a scenario with one cell."""
         keys = {"standard": self.standard, "width": self.width, "streams": self.streams}
         keys["guard_interval"] = self.guard_interval
         return {f"cells.0.{key}": v for key, v in keys.items()} | {"cells.0.stations.*.rate.mcs": self.mcs}
@@ -43,11 +43,11 @@ GRID: Mapping[str, Radio] = {
     "ac 80 MHz 2x2": Radio("802.11ac", "80 MHz", 2, 9, 565.9),
     "ax 80 MHz 2x2": Radio("802.11ax", "80 MHz", 2, 11, 674.3, "3200 ns"),
 }
-"""By what tables call them."""
+"""Cells by their names in tables."""
 
 
 def experiments(*, quick: bool) -> Iterator[Experiment]:
-    """Downloads and pairs of flows: every cell of the grid, with and without errors, behind both buffers."""
+    """Yield downloads and pairs of flows in every cell of the grid, with and without errors, both buffers."""
     errors: Variants = {share: {"cells.0.stations.*.errors": share} for share in ERRORS}
     file, two = (Scenario.named(f"adbbr2025-{name}") for name in (DOWNLOAD, FAIRNESS))
     if quick:

@@ -1,9 +1,8 @@
 """The printed analyses beside ones that do not take samples along one run as independent.
 
-A sample every 0.2 s resembles the one before it. So a series fixes its mean only as well as fewer independent
-values would: its length over its integrated autocorrelation time. Variances differ by up to four orders of
-magnitude, so that Welch's test and Games and Howell's take the place of the classical ones. Even so they
-compare single runs."""
+Consecutive samples, 0.2 s apart, are correlated. The effective sample size of a series is its length over its
+integrated autocorrelation time. Variances differ by up to four orders of magnitude, so that Welch's test and
+Games and Howell's replace the classical ones. These tests still compare single runs."""
 
 from __future__ import annotations
 
@@ -30,14 +29,14 @@ from fullpipe.studies.ahsan2025.recompute import LEVEL, Groups
 from fullpipe.studies.text import Aligned
 
 OURS, THEIRS = "BBR-n+", "BBRv3"
-"""The pair that the paper is about."""
+"""The pair that the paper compares."""
 TESTS = (
-    "Their analyses, and with effective sample sizes (the length of a series over its integrated "
-    "autocorrelation time) in place of 300 to 351 samples that are taken as independent:"
+    "The printed analyses, which take 300 to 351 samples as independent, and the same with effective sample "
+    "sizes (the length of a series over its integrated autocorrelation time):"
 )
 PAIRS = (
-    f"Pairs of algorithms that are told apart, of 36, and {OURS} less {THEIRS} with its 95 % interval: by "
-    "Tukey's test of samples taken as independent, and by Games and Howell's with effective sample sizes:"
+    f"Pairs of algorithms that differ, of 36, and {OURS} less {THEIRS} with its 95 % interval: by Tukey's "
+    "test of samples taken as independent, and by Games and Howell's with effective sample sizes:"
 )
 
 
@@ -48,18 +47,18 @@ class Analysis:
     table: str
     groups: Groups
     samples: Mapping[str, Sample]
-    """By algorithm, what a series is worth."""
+    """Moments and effective sample sizes by algorithm."""
     printed: FTest
     classical: FTest
-    """The same test with what series are worth."""
+    """The printed test with effective sample sizes."""
     welch: FTest
     as_independent: Sequence[MeanPair]
     """Tukey's test of all samples."""
     effective: Sequence[MeanPair]
-    """Games and Howell's test of what series are worth."""
+    """Games and Howell's test with effective sample sizes."""
 
     def pair(self, pairs: Sequence[MeanPair], first: str, second: str) -> MeanPair:
-        """One of them, whose difference is second minus first."""
+        """Return the pair of two algorithms, with the difference second minus first."""
         order = list(self.groups)
         wanted = {order.index(first), order.index(second)}
         found = next(pair for pair in pairs if {pair.first, pair.second} == wanted)
@@ -67,7 +66,7 @@ class Analysis:
 
 
 def analyses(groups: Mapping[str, Groups]) -> list[Analysis]:
-    """Both analyses of every table whose data are at hand."""
+    """Return both analyses of every table whose data are at hand."""
     return [_analysis(table, of) for table, of in groups.items()]
 
 
@@ -91,12 +90,12 @@ def _analysis(table: str, groups: Groups) -> Analysis:
 
 
 def differing(pairs: Sequence[MeanPair]) -> int:
-    """How many pairs a test tells apart."""
+    """Return the number of pairs that a test finds different."""
     return sum(pair.p < 1 - LEVEL for pair in pairs)
 
 
 def sizes(found: Sequence[Analysis]) -> pl.DataFrame:
-    """Per table and algorithm, how many samples there are and what they are worth."""
+    """Return the number of samples and the effective sample size per table and algorithm."""
     rows = [
         {
             "table": one.table,
@@ -114,7 +113,7 @@ def sizes(found: Sequence[Analysis]) -> pl.DataFrame:
 
 
 def pairs_table(found: Sequence[Analysis]) -> pl.DataFrame:
-    """Per table and pair, the difference of the means and its interval and P by both tests."""
+    """Return the difference of the means, its interval and P by both tests, per table and pair."""
     rows = []
     for one in found:
         order = list(one.groups)
@@ -133,7 +132,7 @@ def pairs_table(found: Sequence[Analysis]) -> pl.DataFrame:
 
 
 def write(found: Sequence[Analysis], folder: Path) -> list[Path]:
-    """Both tables as files; nothing without data."""
+    """Write both tables; nothing without data."""
     if not found:
         return []
     tables = {"effective_samples.csv": sizes(found), "pairs.csv": pairs_table(found)}
@@ -143,7 +142,7 @@ def write(found: Sequence[Analysis], folder: Path) -> list[Path]:
 
 
 def text(found: Sequence[Analysis]) -> list[str | Aligned]:
-    """The sections of the report."""
+    """Return the sections of the report; empty without data."""
     if not found:
         return []
     return [

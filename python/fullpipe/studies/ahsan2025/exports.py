@@ -1,4 +1,4 @@
-"""Exports of Flent's plots: a row per 0.2 s, a column per series and algorithm, empty where nothing is."""
+"""Exports of Flent's plots: a row per 0.2 s, a column per series and algorithm; cells may be empty."""
 
 from __future__ import annotations
 
@@ -27,33 +27,33 @@ NAMES = {
     "nevada": "NV",
     "yeah": "YeAH",
 }
-"""By what the authors call an algorithm, in small letters."""
+"""Algorithms by the authors' names for them, in lower case."""
 
 
 @dataclass(frozen=True)
 class Export:
-    """A file, of which no number is read before it is asked for."""
+    """An export; its numbers are parsed on access."""
 
     path: Path
     rows: Sequence[Sequence[str]]
     columns: Mapping[tuple[str, str], int]
-    """By series and algorithm."""
+    """Columns by series and algorithm."""
 
     def series(self) -> list[str]:
-        """The series that it has."""
+        """Return the names of the series."""
         return list(dict.fromkeys(series for series, _ in self.columns))
 
     def times_s(self) -> Vector:
-        """The first column."""
+        """Return the first column, the times."""
         return np.array([self._number(row, 0) for row in range(len(self.rows))])
 
     def values(self, series: str, algorithm: str) -> Vector:
-        """A column in its unit, NaN where nothing was measured. Raises InputFileError if there is none."""
+        """Return a column in its unit, NaN for empty cells. Raises InputFileError if there is none."""
         column = self._column(series, algorithm)
         return np.array([self._number(row, column) for row in range(len(self.rows))])
 
     def window(self, series: str, algorithms: Sequence[str], rows: int) -> dict[str, Vector]:
-        """What was measured in so many rows, from the first that has a value of any of the algorithms.
+        """Return the values in `rows` rows, from the first row that has a value of any of the algorithms.
 
         Raises:
             InputFileError: If a column is missing, a cell is no number, or there are fewer rows.
@@ -82,7 +82,7 @@ class Export:
         return self.columns[series, algorithm]
 
     def _number(self, row: int, column: int) -> float:
-        """A cell, NaN if it is empty."""
+        """Return a cell as a number, NaN if it is empty."""
         cell = self.rows[row][column].strip()
         if not cell:
             return math.nan
@@ -97,10 +97,10 @@ class Export:
 
 
 def read(path: Path) -> Export:
-    """A file.
+    """Read an export.
 
     Raises:
-        InputFileError: If it cannot be read, is empty, too large or no such export, or a line is cut off.
+        InputFileError: If the file cannot be read, is empty, too large or no export, or a line is cut off.
     """
     lines = _lines(path)
     if len(lines) < 2:

@@ -1,4 +1,4 @@
-"""Flent's files of the uploads of Figures 10 to 13, as the authors have laid them into folders."""
+"""Flent's files of the uploads in Figures 10 to 13, in the authors' folders."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ FIGURES = {
     "Fig. 12": (WIFI, "tcp_1up"),
     "Fig. 13": (WIRED, "tcp_12up"),
 }
-"""By figure, folder and test. Of Figure 14, sixteen streams over Ethernet, nothing is published."""
+"""Folder and test by figure. Figure 14, sixteen streams over Ethernet, has no published files."""
 UPLOADS = ("TCP upload sum", "TCP upload")
-"""Of several streams, and of one."""
+"""Series of several streams, and of one."""
 PING = "Ping (ms) ICMP"
 FROM_S, TO_S = 5.0, 65.0
-"""While the streams ran."""
+"""Span in which the streams ran."""
 
 
 @dataclass(frozen=True)
@@ -38,11 +38,11 @@ class Upload:
 
 
 Uploads = Mapping[str, Upload]
-"""By algorithm."""
+"""Tests by algorithm."""
 
 
 def in_folder(folder: Path) -> dict[str, Uploads]:
-    """By figure, the tests of which a folder has files. Raises InputFileError for a broken one."""
+    """Read the tests in a folder, by figure. Raises InputFileError for a damaged file."""
     found: dict[str, Uploads] = {}
     for figure, (where, test) in FIGURES.items():
         paths = sorted(p for p in folder.rglob(f"{test}-*.flent.gz") if where in p.parts)
@@ -53,7 +53,7 @@ def in_folder(folder: Path) -> dict[str, Uploads]:
 
 
 def measure(found: Measurements, uploads: Mapping[str, Uploads]) -> None:
-    """Add the mean of the sum that Flent shows, in Mbit/s, and the median ping, in ms."""
+    """Add the mean of Flent's sum of uploads, in Mbit/s, and the median ping, in ms."""
     for figure, of in uploads.items():
         for algorithm, one in of.items():
             measured = {"upload": float(one.mbps.mean()), "ping": float(np.median(one.ping_ms))}
@@ -61,7 +61,7 @@ def measure(found: Measurements, uploads: Mapping[str, Uploads]) -> None:
 
 
 def _upload(path: Path) -> tuple[str, Upload]:
-    """The algorithm, empty for a title that is none of those of the paper, and what was measured."""
+    """Read a file: the algorithm, empty for a title that the paper does not use, and the measured values."""
     read = document.read(path)
     times_s = np.array(read.x_values)
     running = (times_s >= FROM_S) & (times_s <= TO_S)

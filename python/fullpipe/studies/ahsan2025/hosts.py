@@ -23,12 +23,12 @@ def measure(found: Measurements, exports: Mapping[str, Export]) -> None:
 
 
 def series_of(export: Export, prefix: str) -> list[str]:
-    """The series by host whose names begin so, in the order of the hosts."""
+    """Return the series per host whose names begin with a prefix, in the order of the hosts."""
     return sorted(one for one in export.series() if one.startswith(prefix) and one != prefix)
 
 
 def known(export: Export, series: str) -> dict[str, Vector]:
-    """By algorithm, what was measured of a series."""
+    """Return the measured values of a series by algorithm."""
     found = {}
     for algorithm in NAMES.values():
         if (series, algorithm) in export.columns:

@@ -1,4 +1,4 @@
-"""What a printed number is that its own data contradict: another row's, cut off, or a misprint."""
+"""Explanations of printed numbers that their own data contradict: another row, cut-off digits, a misprint."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ from fullpipe.studies.text import Aligned
 from fullpipe.studies.verdicts import Verdict
 
 UNITS = 2
-"""A number is another but for its last digit if it is off by so many units of it."""
+"""Largest difference in units of the last digit between numbers that agree but for that digit."""
 
 
 def named(of: Results, found: Measurements, checked: Sequence[ClaimResult]) -> list[ClaimResult]:
-    """The results with a note on every printed number that the data contradict."""
+    """Return the results with a note on every printed number that the data contradict."""
     return [replace(j, note=_note(of, found, j)) if _is_wrong(j) else j for j in checked]
 
 
 def listed(checked: Sequence[ClaimResult]) -> list[list[str]]:
-    """What is wrong in print and what it should be, below their heads."""
+    """Return the wrong printed numbers with the right ones, heads first."""
     rows = [["where", "printed", "from the data", "what is printed"]]
     for j in filter(_is_wrong, checked):
         shown = [*j.claim.what.values()]
@@ -32,7 +32,7 @@ def listed(checked: Sequence[ClaimResult]) -> list[list[str]]:
 
 
 def text(checked: Sequence[ClaimResult]) -> list[str | Aligned]:
-    """The section of the report; nothing if all is right, or was not computed."""
+    """Return the section of the report; empty if all numbers are right, or were not computed."""
     rows = listed(checked)
     return ["Printed results that their own data contradict:", Aligned(rows)] if len(rows) > 1 else []
 

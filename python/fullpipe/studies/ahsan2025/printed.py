@@ -13,7 +13,7 @@ from fullpipe.studies.claims import Claim
 
 EXPERIMENT = "published data"
 PLACE = "in"
-"""The condition that says which table or figure a number is of."""
+"""The condition with the table or figure of a number."""
 SUMMARY = ("count", "sum", "average", "variance")
 ANOVA = (
     "SS between",
@@ -31,16 +31,16 @@ ANOVA = (
 PAIR = ("difference", "P", "low", "high", "rejected")
 MANOVA = ("Wilks' lambda", "F")
 ALL = "all"
-"""In place of an algorithm, what is said of all of them."""
+"""Name in place of an algorithm for numbers about all of them."""
 TUKEY, JOINT = "Tukey", "MANOVA"
 
 Printed = Mapping[str, str]
-"""By quantity, its digits in print."""
+"""Printed digits by quantity."""
 
 
 @dataclass(frozen=True)
 class Table:
-    """An analysis of variance: the series that it is of, and what is printed of it."""
+    """An analysis of variance: its series, and the printed numbers."""
 
     id: str
     file: str
@@ -49,18 +49,18 @@ class Table:
     rows: int
     first_entry: int
     groups: Mapping[str, Printed]
-    """By algorithm."""
+    """Printed numbers by algorithm."""
     anova: Printed
 
 
 @dataclass(frozen=True)
 class Results:
-    """All that is printed of the published data, and where these are."""
+    """All printed results of the published data, and the place of these data."""
 
     published: str
     tables: tuple[Table, ...]
     further: str
-    """The table whose series Tukey's test and MANOVA are of."""
+    """The table whose series Tukey's test and MANOVA use."""
     pairs: Mapping[tuple[str, str], Printed]
     manova: Printed
     first_of_pairs: int
@@ -69,7 +69,7 @@ class Results:
 
 @cache
 def results() -> Results:
-    """What `printed.toml` has."""
+    """Read `printed.toml`."""
     data = tomllib.loads(files(__package__ or "").joinpath("printed.toml").read_text(encoding="utf-8"))
     tukey, manova = data["tukey"], data["manova"]
     return Results(
@@ -90,17 +90,17 @@ def _table(row: Mapping[str, Any]) -> Table:
 
 
 def claims() -> tuple[Claim, ...]:
-    """A claim per printed result; of a pair of Tukey's test all its numbers are one."""
+    """Return a claim per printed result; the numbers of a pair in Tukey's test are one claim."""
     return tuple(claims_of(results()))
 
 
 def pair_name(first: str, second: str) -> str:
-    """What a pair is called."""
+    """Return the name of a pair."""
     return f"{first} and {second}"
 
 
 def claims_of(of: Results) -> Iterator[Claim]:
-    """The same of other results."""
+    """Yield the claims of some results."""
     for table in of.tables:
         entry = table.first_entry
         for algorithm, summary in table.groups.items():

@@ -1,4 +1,4 @@
-"""The published data in a folder: exports, Flent's files, and what is measured of them."""
+"""Published data in a folder: exports, Flent's files, and their measurements."""
 
 from __future__ import annotations
 
@@ -16,19 +16,19 @@ from fullpipe.studies.experiments import Measurements
 
 @dataclass(frozen=True)
 class Published:
-    """What was found."""
+    """The published data."""
 
     exports: Mapping[str, Export]
-    """By the name of the file."""
+    """Exports by the name of the file."""
     groups: Mapping[str, Groups]
-    """By table, the values that it is of."""
+    """Values by table."""
     uploads: Mapping[str, Uploads]
-    """By figure, of every algorithm what Flent measured."""
+    """Flent's tests of every algorithm, by figure."""
     files: Sequence[testbed.File] = ()
-    """What every file of Flent says of the testbed."""
+    """Facts about the testbed in every file of Flent."""
 
     def measure(self) -> Measurements:
-        """Every number of tables and figures of which the paper says something."""
+        """Return every number of tables and figures about which the paper makes a statement."""
         found = recompute.measure(printed.results(), self.groups)
         hosts.measure(found, self.exports)
         flent_files.measure(found, self.uploads)
@@ -42,7 +42,7 @@ def in_folder(folder: Path) -> Published:
     """Read the published data in a folder and those below it.
 
     Raises:
-        InputFileError: If there is no such folder, nothing is in it, or a file is not what it should be.
+        InputFileError: If there is no such folder, it has no published data, or a file is damaged.
     """
     if not folder.is_dir():
         raise InputFileError(f'--data: "{brief(str(folder))}" is no folder')

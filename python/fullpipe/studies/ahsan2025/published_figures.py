@@ -1,4 +1,4 @@
-"""The paper's figures from its published data, and its differences with both intervals."""
+"""Figures of the paper from its published data, and its differences with both intervals."""
 
 from __future__ import annotations
 
@@ -17,15 +17,15 @@ from fullpipe.studies.ahsan2025.published import Published
 from fullpipe.studies.document import PUBLISHED
 
 REACH = 1.5
-"""Whiskers as Flent's plots have them."""
+"""Reach of whiskers in Flent's plots, in interquartile ranges."""
 FEW = 4
-"""Panels of no more boxes stand side by side."""
+"""Most boxes of panels that are placed side by side."""
 MBPS, MS = "throughput (Mbit/s)", "ping (ms)"
 TOTALS = {
     3: ("test-fig8.csv", {"TCP upload sum": MBPS, "TCP download sum": MBPS, "Ping (ms) avg": MS}),
     15: ("test-fig20.csv", {"TCP upload sum": MBPS, "TCP download sum": MBPS, "Ping (ms) ICMP": MS}),
 }
-"""By figure, the file and the series of its panels."""
+"""File and series of the panels of each figure."""
 BY_HOST = {4: ("TCP upload B", MBPS), 5: ("TCP download B", MBPS), 6: (hosts.PINGS, MS)}
 UPLOADS = {10: "Fig. 10", 11: "Fig. 11", 12: "Fig. 12", 13: "Fig. 13"}
 Groups = Mapping[str, Vector]
@@ -51,7 +51,7 @@ def draw(data: Published, found: Sequence[Analysis], folder: Path) -> list[Path]
 
 
 def _by_host(export: Export, folder: Path) -> list[Path]:
-    """Figures 4 to 9: uploads, downloads and pings to four hosts."""
+    """Draw Figures 4 to 9: uploads, downloads and pings to four hosts."""
     written = []
     for number, (prefix, label) in BY_HOST.items():
         names = hosts.series_of(export, prefix)
@@ -66,7 +66,7 @@ def _by_host(export: Export, folder: Path) -> list[Path]:
 
 
 def _boxes(name: str, panels: Mapping[str, Groups], labels: Mapping[str, str], folder: Path) -> list[Path]:
-    """A panel per series, a box per algorithm."""
+    """Draw a panel per series with a box per algorithm."""
     panels = _drawable(panels)
     if not panels:
         return []
@@ -81,7 +81,7 @@ def _boxes(name: str, panels: Mapping[str, Groups], labels: Mapping[str, str], f
 
 
 def _shares(name: str, panels: Mapping[str, Groups], folder: Path) -> list[Path]:
-    """A panel per series, the share of pings up to a value per algorithm."""
+    """Draw a panel per series with the distribution of pings per algorithm."""
     panels = _drawable(panels)
     if not panels:
         return []
@@ -100,7 +100,7 @@ def _shares(name: str, panels: Mapping[str, Groups], folder: Path) -> list[Path]
 
 
 def _over_time(export: Export, pings: Sequence[str], folder: Path) -> list[Path]:
-    """Figure 8: pings over time, under BBR-n+ and BBRv3."""
+    """Draw Figure 8: pings over time, under BBR-n+ and BBRv3."""
     if not pings:
         return []
     figure, axes = plots.new_figure(-(-len(pings) // 2), min(len(pings), 2), row_height=2.0)
@@ -118,7 +118,7 @@ def _over_time(export: Export, pings: Sequence[str], folder: Path) -> list[Path]
 
 
 def _uploads(number: int, of: Uploads, folder: Path) -> list[Path]:
-    """Figures 10 to 13: what Flent shows as the sum of all streams, and pings."""
+    """Draw Figures 10 to 13: Flent's sum of all streams, and pings."""
     panels: dict[str, Groups] = {
         "TCP upload": {name: one.mbps for name, one in of.items()},
         "Ping (ms) ICMP": {name: one.ping_ms for name, one in of.items()},
@@ -128,7 +128,7 @@ def _uploads(number: int, of: Uploads, folder: Path) -> list[Path]:
 
 
 def _sizes(found: Sequence[Analysis], folder: Path) -> list[Path]:
-    """What the samples of every series are worth."""
+    """Draw the number of samples and the effective sample size of every series."""
     figure, axes = plots.new_figure(len(found), row_height=1.4)
     for place, one in zip(axes, found, strict=True):
         bars = {
@@ -143,7 +143,7 @@ def _sizes(found: Sequence[Analysis], folder: Path) -> list[Path]:
 
 
 def _differences(found: Sequence[Analysis], folder: Path) -> list[Path]:
-    """BBR-n+ less every other algorithm, with the interval of both tests; filled where it leaves out zero."""
+    """Draw BBR-n+ less every other algorithm, with the intervals of both tests; filled if they exclude 0."""
     rows = []
     for one in found:
         for other in NAMES.values():
@@ -161,7 +161,7 @@ def _differences(found: Sequence[Analysis], folder: Path) -> list[Path]:
 
 
 def _drawable(panels: Mapping[str, Groups]) -> dict[str, Groups]:
-    """The panels that have a box or a line."""
+    """Return the panels that have data."""
     return {series: groups for series, groups in panels.items() if groups}
 
 

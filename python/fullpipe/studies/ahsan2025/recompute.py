@@ -1,4 +1,4 @@
-"""The printed results once more, from the exports: sums, analyses of variance, Tukey's test, MANOVA."""
+"""Printed results recomputed from the exports: sums, analyses of variance, Tukey's test, MANOVA."""
 
 from __future__ import annotations
 
@@ -28,11 +28,11 @@ from fullpipe.studies.experiments import Measurements
 
 LEVEL = 0.95
 Groups = Mapping[str, Vector]
-"""By algorithm, the values that a table is of."""
+"""Values of a table by algorithm."""
 
 
 def groups_of(of: Results, exports: Mapping[str, Export]) -> dict[str, Groups]:
-    """By table, the values that it is of, as far as their files are there. Raises InputFileError."""
+    """Return the values of each table whose file is there. Raises InputFileError."""
     return {
         table.id: exports[table.file].window(table.series, list(table.groups), table.rows)
         for table in of.tables
@@ -41,7 +41,7 @@ def groups_of(of: Results, exports: Mapping[str, Export]) -> dict[str, Groups]:
 
 
 def measure(of: Results, groups: Mapping[str, Groups]) -> Measurements:
-    """Every printed quantity of these tables."""
+    """Compute every printed quantity of these tables."""
     found = Measurements()
     for table in of.tables:
         if table.id in groups:
@@ -52,7 +52,7 @@ def measure(of: Results, groups: Mapping[str, Groups]) -> Measurements:
 
 
 def put(found: Measurements, place: str, algorithm: str, values: Mapping[str, float]) -> None:
-    """Keep what is computed of a table or figure."""
+    """Add computed values of a table or figure."""
     found.put({"experiment": EXPERIMENT, "algorithm": algorithm, PLACE: place}, values)
 
 
@@ -64,7 +64,8 @@ def _put_table(found: Measurements, table: Table, groups: Groups) -> None:
 
 
 def spreadsheet_anova(groups: Sequence[Vector]) -> tuple[float, ...]:
-    """What a spreadsheet prints of an analysis of variance of one factor, in the order of `ANOVA`."""
+    """Return the numbers that a spreadsheet prints for a one-way analysis of variance, in the order of
+    `ANOVA`."""
     together, test = np.concatenate(groups), anova(groups)
     mean = together.mean()
     between = fsum(values.size * (values.mean() - mean) ** 2 for values in groups)
@@ -76,7 +77,8 @@ def spreadsheet_anova(groups: Sequence[Vector]) -> tuple[float, ...]:
 
 
 def _put_further(found: Measurements, of: Results, groups: Groups) -> None:
-    """Tukey's test, its groups in the order of their names, and MANOVA, whose metrics are the groups."""
+    """Add Tukey's test, with groups in the order of the printed pairs, and MANOVA, whose metrics are the
+    groups."""
     order = list(dict.fromkeys(name for pair in of.pairs for name in pair))
     pairs = {(order[pair.first], order[pair.second]): pair for pair in tukey_hsd([groups[n] for n in order])}
     for names in of.pairs:

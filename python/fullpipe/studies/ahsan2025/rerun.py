@@ -1,4 +1,4 @@
-"""The experiments of the study, run again: which there are, and how claims about them are read."""
+"""Experiments of the rerun, and the settings under which claims about them are checked."""
 
 from __future__ import annotations
 
@@ -31,23 +31,24 @@ ALGORITHMS: Mapping[str, Any] = {
 }
 KEY = "path"
 READINGS = (*map(str, PATHS), DIRECT + SERVERS_ALIKE, ENDED + SERVERS_ALIKE)
-"""The first is what the paper says, and counts; published data show the ended ones."""
+"""Settings of the path. The first one is the paper's, and counts; published data show ended connections."""
 FAIR, BEST_EFFORT, UPLOADS = "rtt_fair", "rrul_be", "uploads"
 CLASSES, PAIRS, MARKS = "rrul", "pairs", "marks"
 STREAMS = (1, 2, 4, 8, 12, 16)
 OF_BOTH_WAYS = tuple(path for path in PATHS if not str(path).endswith("1.2 s"))
 OF_UPLOADS = (DIRECT, "direct, 1.2 s", "direct, fq_codel", ENDED, "ended, 1.2 s")
 SHOWN = (1, 12, 16)
-"""The numbers of streams of which something is said: under all of those paths, others under the first."""
+"""Numbers of streams about which the paper makes statements: run under all of `OF_UPLOADS`, others under the
+first."""
 OF_PAIRS = (DIRECT, "direct, 100 packets", "direct, 500 ms", "direct, fq_codel")
 BOTH = {"BBRv3/CUBIC": ("bbr3", "cubic"), "BBRv3/Reno": ("bbr3", "reno"), "CUBIC/Reno": ("cubic", "reno")}
-"""The pairs that section 3 announces."""
+"""Pairs that section 3 announces."""
 BOTTLENECKS: Mapping[Value, Mapping[str, Any]] = {
     "FIFO": {},
     "fq_codel": {"topology.links.1.queue": {"kind": "fq_codel"}},
     "CAKE, 95 Mbit/s": {"topology.links.1.queue": {"kind": "cake", "bandwidth_bps": 95_000_000}},
 }
-"""Where classes could tell: queues of the uplink, and of the way back."""
+"""Queues of the uplink and of its reverse direction, at which traffic classes may matter."""
 _DUALPI2 = {"topology.links.1.queue": {"kind": "dualpi2"}}
 FEEDBACK: Mapping[Value, Mapping[str, Any]] = {
     "FIFO": {},
@@ -60,11 +61,11 @@ MARKED = {
     "Prague": "prague",
     "CUBIC": "cubic",
 }
-"""BBR-n+ as its abstract has it, and others beside it."""
+"""Algorithms for marks: BBR-n+ as its abstract describes it, and others."""
 
 
 def plan(*, quick: bool) -> Plan:
-    """Every experiment with its algorithms."""
+    """Return every experiment with its algorithms."""
     return list(_parts(wired.QUICK_LENGTH_S if quick else wired.LENGTH_S))
 
 
@@ -85,7 +86,7 @@ def _parts(length_s: float) -> Iterator[tuple[Experiment, Algorithms]]:
 
 
 def _upload_scenario(count: int, length_s: float) -> Scenario:
-    """So many uploads and a ping."""
+    """Return a scenario with `count` uploads and a ping."""
     scenario = wired.scenario("tcp_1up", length_s=length_s)
     return scenario.with_values({"flows.0.count": count})
 
@@ -118,11 +119,11 @@ def _marks(length_s: float) -> Experiment:
 
 
 def unread(run: Run | None) -> Run | None:
-    """A run whose tables are read once more when they are used, and then forgotten: all together would fill
-    the memory."""
+    """Return a run that reads its tables anew when they are used: all tables together would fill the
+    memory."""
     return Run.load(run.folder).at(run.meta.point) if run and run.folder else run
 
 
 def checker(found: Measurements) -> ClaimChecker:
-    """What holds claims about the experiments against measurements, under every path that is not printed."""
+    """Return a checker of claims about the experiments under every setting of the path."""
     return ClaimChecker(found, READINGS, key=KEY, others=tuple(ALGORITHMS))

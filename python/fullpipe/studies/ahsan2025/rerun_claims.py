@@ -1,4 +1,4 @@
-"""What is printed, as claims about our runs: means and variances of Tables 2 to 7, and what the text says."""
+"""Claims about our runs: the printed means and variances of Tables 2 to 7, and statements of the text."""
 
 from __future__ import annotations
 
@@ -23,25 +23,25 @@ MEASURED = {
     "Table 6": (rerun.BEST_EFFORT, "download"),
     "Table 7": (rerun.BEST_EFFORT, "ping"),
 }
-"""By table, the experiment and the quantity that it is of."""
+"""Experiment and quantity of each table."""
 SWAPPED = ("Table 6", "Table 7")
 PAIR = ("BBR-n+", "BBRv3")
-"""Whose rows stand for each other in those tables, by the published data."""
+"""Algorithms whose rows are exchanged in these tables, according to the published data."""
 REFERENCE = "CUBIC"
 ENDED_BY_HOST = ("Table 2", "average")
-"""What ended connections turn, in runs of 60 s; of no other difference is the cause known."""
+"""The values that ended connections turn in runs of 60 s; no other difference has a known cause."""
 ABOVE_A_FIFO = ("BBRv3", "BBR-n+", "CUBIC", "NV")
-"""Whose printed averages come out with fq_codel behind the host only: a FIFO gives 5 to 7 % less."""
+"""Algorithms whose printed averages need fq_codel behind the host: a FIFO gives 5 to 7 % less."""
 
 
 def claims(package: str) -> tuple[Claim, ...]:
-    """All of them."""
+    """Return all claims about our runs."""
     numbers = (claim for table in results().tables for claim in _of_table(table))
     return (*numbers, *claims_in(package, FILE))
 
 
 def _of_table(table: Table) -> Iterator[Claim]:
-    """Means and variances: a sum is a mean times the number of samples, and tests follow from all of them."""
+    """Yield claims about means and variances; counts, sums and tests follow from these."""
     for name in table.groups:
         yield from _of_row(table, name, name, exchanged=False)
     if table.id in SWAPPED:
@@ -50,7 +50,7 @@ def _of_table(table: Table) -> Iterator[Claim]:
 
 
 def _of_row(table: Table, algorithm: str, row: str, *, exchanged: bool) -> Iterator[Claim]:
-    """What is printed of an algorithm, in its own row or in that of another."""
+    """Yield the claims about an algorithm, with the numbers of its own row or of another one."""
     experiment, quantity = MEASURED[table.id]
     first = table.first_entry + len(SUMMARY) * list(table.groups).index(row)
     for key in ("average", "variance"):
@@ -76,12 +76,12 @@ def _of_row(table: Table, algorithm: str, row: str, *, exchanged: bool) -> Itera
 
 
 def _turning(algorithm: str) -> str:
-    """The path under which the average of an algorithm comes out."""
+    """Return the path with which the average of an algorithm is reproduced."""
     return ENDED_FQ_CODEL if algorithm in ABOVE_A_FIFO else ENDED
 
 
 def rounding(printed: str) -> Expectation:
-    """What rounds to a printed number.
+    """Return the range of values that round to a printed number.
 
     >>> rounding("5.10")
     Expectation(low=5.095, high=5.105)

@@ -1,4 +1,4 @@
-"""Figures of the experiments run again: boxes over seeds, shares of pings, windows and backlogs over time."""
+"""Figures of the rerun: boxes over seeds, distributions of pings, windows and backlogs over time."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ UPLINK = "nat-switch"
 
 
 def draw(found: Measurements, runs: Runs, folder: Path) -> list[Path]:
-    """Counterparts of Figures 3, 10 to 12, 13, 14, 15 and 16, and what lies behind them."""
+    """Draw counterparts of Figures 3, 10 to 12, 13, 14, 15 and 16, and windows and backlogs over time."""
     return [
         *_boxes(found, rerun.FAIR, folder, "again-figure-3"),
         *_boxes(found, rerun.BEST_EFFORT, folder, "again-figure-15"),
@@ -37,7 +37,7 @@ def draw(found: Measurements, runs: Runs, folder: Path) -> list[Path]:
 
 @plots.in_house_style
 def _boxes(found: Measurements, test: str, folder: Path, stem: str) -> list[Path]:
-    """Uploads, downloads and pings of every algorithm over seeds, from end to end and ended by the host."""
+    """Draw uploads, downloads and pings of every algorithm over seeds, with direct and with ended TCP."""
     figure, axes = plots.new_figure(len(LABELS), len(COMPARED), row_height=1.9, share_y="row")
     frames = []
     for place, (quantity, path) in zip(axes, product(LABELS, COMPARED), strict=True):
@@ -56,7 +56,7 @@ def _boxes(found: Measurements, test: str, folder: Path, stem: str) -> list[Path
 def _streams(
     found: Measurements, experiment: str, where: Mapping[str, Value], folder: Path, stem: str
 ) -> list[Path]:
-    """Uploads and median pings by the number of streams."""
+    """Draw uploads and median pings by the number of streams."""
     counts = [count for count in found.choices(experiment, "streams") if isinstance(count, int)]
     if not counts:
         return []
@@ -84,7 +84,7 @@ def _streams(
 
 @plots.in_house_style
 def _pings(runs: Runs, folder: Path) -> list[Path]:
-    """Shares of pings up to a time, of every first run of rtt_fair and rrul_be."""
+    """Draw the distribution of pings in every first run of rtt_fair and rrul_be."""
     figure, axes = plots.new_figure(2, len(COMPARED), row_height=2.2)
     frames = []
     for place, (test, path) in zip(axes, product((rerun.FAIR, rerun.BEST_EFFORT), COMPARED), strict=True):
@@ -101,7 +101,7 @@ def _pings(runs: Runs, folder: Path) -> list[Path]:
 
 @plots.in_house_style
 def _over_time(runs: Runs, folder: Path) -> list[Path]:
-    """The window of one upload, and what waits at the uplink."""
+    """Draw the window of one upload, and the backlog of the uplink."""
     chosen = _first(runs, rerun.UPLOADS, {rerun.KEY: DIRECT, "streams": 1})
     chosen = {name: run for name, run in chosen.items() if name in OVER_TIME}
     if not chosen:
@@ -116,7 +116,7 @@ def _over_time(runs: Runs, folder: Path) -> list[Path]:
 
 
 def _first(runs: Runs, experiment: str, where: Mapping[str, Value]) -> dict[str, Run]:
-    """By algorithm, the run with the first seed under these conditions."""
+    """Return the run of the first seed under these conditions, by algorithm."""
     found: dict[str, Run] = {}
     for job, run in runs:
         point = job.point
@@ -126,6 +126,6 @@ def _first(runs: Runs, experiment: str, where: Mapping[str, Value]) -> dict[str,
 
 
 def _answers(run: Run) -> list[float]:
-    """Every ping that came back, in ms."""
+    """Return the RTT of every answered ping, in ms."""
     pings = run.probes.filter(pl.col("flow").str.starts_with("Ping ICMP"))["rtt_s"].drop_nulls()
     return [1e3 * rtt for rtt in pings]

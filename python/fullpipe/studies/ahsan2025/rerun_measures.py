@@ -1,4 +1,4 @@
-"""What is measured of a run of one of Flent's tests, as Flent and the paper take it: samples of 0.2 s."""
+"""Quantities of a run of a Flent test, with samples of 0.2 s as in Flent and in the paper."""
 
 from __future__ import annotations
 
@@ -19,23 +19,24 @@ MBPS, MS = 1e-6, 1e3
 def of_test(run: Run) -> dict[str, float]:
     """Means and variances of the sums of uploads and downloads, in Mbit/s, and of pings, in ms.
 
-    Uploads are what left the client and downloads what reached it: where a host ends TCP, over connections
-    inside it, as netperf at the client sees them, in a short run without the time in which that host fills.
-    Pings count from the first second to the last, as in the printed tables; `median` is over the time under
+    Uploads and downloads are measured at the client, as by netperf: if a host ends TCP, on the connections
+    between client and host. A short run leaves out the time in which the buffers of that host fill. Pings
+    count from the start to the end of the run, as in the printed tables; `median` is over the time under
     load.
     """
     return {**_sums(run), **_pings(run)}
 
 
 def of_pair(run: Run) -> dict[str, float]:
-    """The same, with the share of the first of two streams."""
+    """The quantities of `of_test`, with the share of the first of two streams."""
     rates = _rates(run, "upload").group_by("flow", maintain_order=True).agg(pl.col("goodput_bps").mean())
     first, second = rates["goodput_bps"]
     return {**of_test(run), "share": first / (first + second)}
 
 
 def of_classes(run: Run) -> dict[str, float]:
-    """The same, with what each class got: uploads in Mbit/s, and the median of its UDP probe in ms."""
+    """The quantities of `of_test`, and per class the upload in Mbit/s and the median of its UDP probe in
+    ms."""
     rates = _rates(run, "upload").group_by("flow", maintain_order=True).agg(pl.col("goodput_bps").mean())
     classes = {f"upload_{name.split()[-1]}": rate * MBPS for name, rate in rates.iter_rows()}
     probes = _answers(run, "Ping UDP").filter(_under_load(run))
@@ -48,7 +49,8 @@ def of_classes(run: Run) -> dict[str, float]:
 
 
 def of_marks(run: Run) -> dict[str, float]:
-    """The same, with the share of packets of the uplink that were marked, and dropped, in per cent."""
+    """The quantities of `of_test`, with the shares of packets that the uplink marked and dropped, in per
+    cent."""
     (link,) = run.links_summary.filter(pl.col("link") == f"{NAT}-switch").iter_rows(named=True)
     sent = link["forwarded_packets"]
     shares = {what: 100 * link[f"{what}_packets"] / sent for what in ("marked", "dropped")}
@@ -66,7 +68,7 @@ def _sums(run: Run) -> dict[str, float]:
 
 
 def _rates(run: Run, way: str) -> pl.DataFrame:
-    """Samples of the streams that go one way, while they run."""
+    """Return the samples of the streams in one direction, while they run."""
     names = set(run.flows["flow"])
     chosen = [name for name in names if name.startswith(f"TCP {way}") and not name.endswith(f"-{NAT}")]
     if way == "download":  # what reaches the client
@@ -76,8 +78,11 @@ def _rates(run: Run, way: str) -> pl.DataFrame:
 
 
 def filling_s(scenario: Scenario, uploads: int) -> float:
-    """How long uploads take to fill a host that ends them, in whole samples of a run shorter than the tests:
-    its buffers over what comes less what leaves. In a full run, as netperf did, it counts: 0."""
+    """Return the time in which uploads fill the buffers of a host that ends them, s, in whole samples.
+
+    It is the size of the buffers over the difference of arrival and departure rates. In a run of full length
+    it is 0: netperf counted this time.
+    """
     buffers = [host.proxy_buffer_bytes for host in scenario.hosts or () if host.terminated]
     if scenario.duration_s - 2 * DELAY_S >= LENGTH_S or not buffers:
         return 0.0
@@ -92,7 +97,7 @@ def _under_load(run: Run, left_out_s: float = 0.0) -> pl.Expr:
 
 
 def _answers(run: Run, start: str) -> pl.DataFrame:
-    """Pings that came back, of the flows whose names begin so."""
+    """Return the answered pings of the flows whose names begin with `start`."""
     return run.probes.filter(pl.col("flow").str.starts_with(start) & pl.col("rtt_s").is_not_null())
 
 

@@ -1,4 +1,4 @@
-"""The analysis of our runs beside the printed one: a run is a value, not one of its samples."""
+"""Analysis of our runs beside the printed one: each run, not each sample, is one value."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ Where = Mapping[str, Value]
 
 
 def sections(found: Measurements) -> list[str | Aligned]:
-    """Tests with the runs as replicates, and the experiments that the paper has no numbers of."""
+    """Return tests with runs as replicates, and the experiments for which the paper has no numbers."""
     made = [_tests(found), _pairs(found), _classes(found), _marks(found), _wireless(found), _downloads(found)]
     return [part for parts in made for part in parts]
 
@@ -31,7 +31,7 @@ def _tests(found: Measurements) -> list[str | Aligned]:
     rows = [row for table in results().tables for row in _tests_of(found, table.id, table.anova["F"])]
     told = (
         "The printed analysis takes some 300 samples of one run as independent. Here a run is one value: "
-        "Welch's test that all nine means are equal, pairs of 36 that Games and Howell's test tells apart at "
+        "Welch's test that all nine means are equal, pairs of 36 that differ in Games and Howell's test at "
         f"{LEVEL:g}, and Spearman's rank correlation of our means with the printed ones."
     )
     return [told, Aligned([head, *rows], right=(2, 3, 5))] if rows else []
@@ -53,7 +53,7 @@ def _tests_of(found: Measurements, table: str, printed: str) -> Iterator[list[st
 
 
 def _tested(groups: Sequence[Sequence[float]]) -> list[str]:
-    """Welch's F, its P, and how many pairs differ; nothing where a group does not vary."""
+    """Return Welch's F, its P, and the number of pairs that differ; dashes if a group does not vary."""
     try:
         test, pairs = welch_anova(groups), games_howell(groups)
     except ValueError:
@@ -131,7 +131,7 @@ def _downloads(found: Measurements) -> list[str | Aligned]:
         for name in rerun.ALGORITHMS
     ]
     told = (
-        "Downloads in Mbit/s, of rtt_fair and then of rrul_be: by the servers' CUBIC, as measured, and by "
+        "Downloads in Mbit/s, for rtt_fair and then for rrul_be: by the servers' CUBIC, as measured, and by "
         "the algorithm under test:"
     )
     return _table(told, ["", *(path for _, path in places)], rows)
@@ -144,7 +144,7 @@ def _table(told: str, head: Sequence[object], rows: Sequence[Sequence[str]]) -> 
 
 
 def _shown(found: Measurements, experiment: str, quantity: str, name: str, where: Where) -> str:
-    """A mean with its 95 % interval."""
+    """Return a mean with its 95 % interval."""
     values = found.at(experiment, quantity, name, where)
     if not values:
         return NOTHING

@@ -13,21 +13,22 @@ from fullpipe.scenario.flent.path import path_of
 from fullpipe.studies.experiments import Value
 
 SERVERS_CCA = "cubic"
-"""Both servers' own, with which they sent all downloads."""
+"""Algorithm of both servers, with which they sent all downloads."""
 LAN_S, UPLINK_S, NEAR_S = 0.000_15, 0.000_5, 0.000_1
-"""One way: client to host (sockets saw 0.3 ms there and back), host to switch, switch to a near server."""
+"""One-way delays: client to host (sockets measured an RTT of 0.3 ms), host to switch, switch to a near
+server."""
 NAT, SWITCH, CLIENT = "nat", "switch", "client"
 LAN, UPLINK = 0, 1
-"""Places of links: the first two are described before those to servers."""
+"""Indices of the first two links; those to servers follow."""
 MAXIMA = {"receive_memory_most": "6 MiB", "send_memory_most": "4 MiB"}
-"""What the published files say of the client: `tcp_rmem` and `tcp_wmem`."""
+"""Memory limits of the client in the published files: `tcp_rmem` and `tcp_wmem`."""
 LENGTH_S, QUICK_LENGTH_S = 60.0, 12.0
-"""Under load."""
+"""Time under load: in full, and in the quick form."""
 
 _UPLINK_QUEUE = f"topology.links.{UPLINK}.queue"
 _SENDER_QUEUE = "hosts.0.nic.queue"
 _BEHIND_NAT = {"tcp.mss": "1460 B", "tcp.timestamps": False}
-"""What the published files say of connections that the host ended."""
+"""Settings of connections that the host ended, from the published files."""
 
 
 def _fifo(**limit: Any) -> dict[str, Any]:
@@ -55,15 +56,16 @@ PATHS: Mapping[Value, Mapping[str, Any]] = {
     "ended, 1.2 s": {**_ended("16 MiB"), _UPLINK_QUEUE: _fifo(size="1.2 s")},
     ENDED_FQ_CODEL: {**_ended(), _UPLINK_QUEUE: {"kind": "fq_codel"}},
 }
-"""The path and its hosts, which are not printed: TCP from end to end, as the paper has it, or ended by the
-host as the published files show it, with a buffer of 1 MiB; queues of 1,000 packets at the uplink, Linux's
-length, and fq at the sender, unless another is said."""
+"""Settings of the path and its hosts, which are not printed.
+
+TCP is direct, as in the paper, or ended by the host with a buffer of 1 MiB, as the published files show. By
+default the queue of the uplink has 1,000 packets, Linux's length, and the sender has fq."""
 SERVERS_ALIKE = ", servers alike"
-"""The same with downloads by the algorithm under test."""
+"""Suffix of settings in which downloads use the algorithm under test."""
 
 
 def scenario(test: str, *, length_s: float) -> Scenario:
-    """A test of Flent's on the testbed: uploads and downloads by CUBIC, until others are chosen."""
+    """Return a Flent test on the testbed; uploads and downloads use CUBIC until others are chosen."""
     path = path_of(Scenario.named("ethernet-100m"))
     chosen = Choices(ccas=(SERVERS_CCA,), server_cca=SERVERS_CCA, length_s=length_s)
     tree = scenario_of(declared(test), path, chosen).to_dict()
@@ -76,12 +78,12 @@ def scenario(test: str, *, length_s: float) -> Scenario:
 
 
 def streams(of: Scenario, way: str) -> tuple[int, ...]:
-    """The places of the streams of TCP that go one way, "upload" or "download"."""
+    """Return the indices of the TCP streams in one direction, "upload" or "download"."""
     return tuple(n for n, flow in enumerate(of.flows) if (flow.name or "").startswith(f"TCP {way}"))
 
 
 def _extra_s(server: str) -> float:
-    """What a server is further away, one way."""
+    """Return the additional one-way delay of a server, s."""
     number = server.removeprefix("server")
     return extra_rtt_ms(int(number) - 1) / 2e3 if number else 0.0
 

@@ -1,4 +1,4 @@
-"""The wireless part: uploads over the cell whose parameters were read from the published files."""
+"""The wireless part: uploads over a cell with parameters from the published files."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ STREAMS = (1, 4, 8, 12, 16)
 
 
 def experiment(*, length_s: float) -> Experiment:
-    """1 to 16 uploads beside a neighbour, with Flent's timings."""
+    """Return the experiment with 1 to 16 uploads beside a neighbour, with Flent's times."""
     named = {"flows.0.name": "TCP upload", "flows.1.name": "Ping ICMP"}
     times = {
         "flows.0.start": "5 s",

@@ -1,4 +1,4 @@
-"""Runs the study: its experiments again, and its printed results recomputed from the published data."""
+"""The study: its experiments are rerun, and its printed results recomputed from the published data."""
 
 from __future__ import annotations
 
@@ -27,34 +27,34 @@ from fullpipe.sweeps import Job
 
 PACKAGE = __package__ or ""
 
-REMARKS = ". What is printed of one run is held against runs of ours."
+REMARKS = ". Numbers that are printed for one run are compared with runs of ours."
 
 
 def transcription() -> Transcription:
-    """Set-up, claims about runs, claims in words about the published data, and what is printed of these."""
+    """Return the set-up, claims about runs, claims in words about the published data, and printed results."""
     said, of = of_package(PACKAGE)(), printed.results()
     words = claims_in(PACKAGE, "words.toml", experiment=printed.EXPERIMENT, published=of.published)
     return replace(said, claims=(*said.claims, *words, *printed.claims(), *rerun_claims.claims(PACKAGE)))
 
 
 def plan(*, quick: bool) -> Plan:
-    """Every experiment with its algorithms."""
+    """Return every experiment with its algorithms."""
     return rerun.plan(quick=quick)
 
 
 def checker(found: Measurements) -> ClaimChecker:
-    """What holds its claims against measurements."""
+    """Return a checker of its claims."""
     return rerun.checker(found)
 
 
 def jobs(settings: Settings) -> list[Job]:
-    """Every run of the study."""
+    """Return every run of the study."""
     seeds = settings.seeds_or(rerun.SEEDS, rerun.QUICK_SEEDS)
     return jobs_of(plan(quick=settings.quick), seeds)
 
 
 def run(settings: Settings, todo: Sequence[Job]) -> Report:
-    """Run what is missing, compute from the published data, and write tables and verdicts."""
+    """Run the jobs that are not stored yet, recompute printed results, and write tables and verdicts."""
     source = transcription()
     data = settings.data if isinstance(settings.data, published.Published) else published.NOTHING
     runs = settings.run(todo)

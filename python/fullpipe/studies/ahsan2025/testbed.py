@@ -1,4 +1,4 @@
-"""What Flent's files say of the testbed, and the paper does not: queues, ends of TCP, algorithms."""
+"""Facts about the testbed in Flent's files that the paper does not print: queues, proxies, algorithms."""
 
 from __future__ import annotations
 
@@ -13,34 +13,34 @@ from fullpipe.engines.flent.run import read_test
 from fullpipe.studies.text import Aligned
 
 HEAD = (
-    "What Flent's files say of the testbed. TCP is ended on the way, by a proxy or NAT, where the RTT of "
-    "uploads is less than half of the ping's: what is measured there is not the algorithm on that path. "
-    "Uploads have the algorithm of the test host, downloads that of the server:"
+    "The testbed, from Flent's files. A proxy or NAT ends TCP on the way if the RTT of uploads is less than "
+    "half of the ping's: such tests do not measure the algorithm on that path. Uploads have the algorithm of "
+    "the test host, downloads that of the server:"
 )
 
 
 @dataclass(frozen=True, order=True)
 class File:
-    """What one file says."""
+    """Facts about the testbed in one file."""
 
     folder: str
     test: str
     queue: str
-    """The discipline of the test host, as `tc` calls it."""
+    """Queue discipline of the test host, by its name in `tc`."""
     is_ended: bool
     """Whether all its uploads are ended on the way."""
     uploads: tuple[str, ...]
-    """The algorithms of the sockets."""
+    """Algorithms of the sockets."""
     downloads: tuple[str, ...]
 
 
 def in_folder(folder: Path) -> list[File]:
-    """What every file of Flent below a folder says, sorted. Raises InputFileError for a broken one."""
+    """Read every file of Flent below a folder, sorted. Raises InputFileError for a damaged file."""
     return sorted(map(_file, folder.rglob("*.flent.gz")))
 
 
 def text(files: Sequence[File]) -> list[str | Aligned]:
-    """The section of the report: a row per folder and test; nothing without files."""
+    """Return the section of the report, a row per folder and test; empty without files."""
     if not files:
         return []
     rows = [["folder", "test", "files", "queue", "TCP ended", "uploads", "downloads"]]
@@ -72,7 +72,7 @@ def _names(several: Iterable[Sequence[str]]) -> str:
 
 
 def _counted(names: Sequence[str]) -> str:
-    """Each name with how often it is there.
+    """Return each name with its count.
 
     >>> _counted(["fq", "fq", "cake"])
     '1 cake, 2 fq'

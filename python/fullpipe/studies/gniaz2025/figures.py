@@ -18,7 +18,7 @@ Drawn = dict[tuple[str, str, str, Value | None], Run]
 """Runs by experiment, setting, algorithm and delay."""
 
 SMOOTH_S = 0.5
-"""What is sampled every 100 ms is drawn as means of so long; the cumulative mean is not smoothed."""
+"""Window over which samples (every 100 ms) are averaged in figures; the cumulative mean is not smoothed."""
 CODED, LARGE = "as coded", "large sockets"
 THROUGHPUT = "throughput (Mbit/s)"
 FIGURES: Mapping[str, tuple[str, str]] = {
@@ -47,7 +47,7 @@ def draw(runs: Drawn, folder: Path) -> list[Path]:
 
 
 def sockets(runs: Drawn, folder: Path) -> list[Path]:
-    """What the socket buffers do to the large step."""
+    """Draw the effect of socket buffers on the large step."""
     figure, axes = plots.new_figure(1, 2, row_height=2.4, share_y=True)
     frames = []
     for place, setting in zip(axes, (CODED, LARGE), strict=True):
@@ -61,7 +61,7 @@ def sockets(runs: Drawn, folder: Path) -> list[Path]:
 
 
 def _lines(runs: Drawn, name: str, setting: str) -> pl.DataFrame:
-    """The samples of every algorithm and delay, named by them."""
+    """Return the samples of every algorithm and delay, with both as the name of the flow."""
     frames = []
     for (experiment, of_setting, algorithm, delay), run in runs.items():
         if (experiment, of_setting) == (name, setting):
@@ -71,7 +71,7 @@ def _lines(runs: Drawn, name: str, setting: str) -> pl.DataFrame:
 
 
 def _throughput(lines: pl.DataFrame, name: str, folder: Path, stem: str) -> list[Path]:
-    """The mean of half a second, and the mean since the start."""
+    """Draw the mean over half a second, and the mean since the start."""
     figure, (now, since) = plots.new_figure(1, 2, row_height=2.4)
     kinds = {
         "instantaneous": (now, interval_goodput(lines, SMOOTH_S)),
@@ -105,7 +105,7 @@ def _panel(place: Axes, lines: pl.DataFrame, name: str, title: str) -> pl.DataFr
 
 
 def _changes(place: Axes, name: str) -> None:
-    """Dashed lines where the link changes, as in the thesis."""
+    """Draw dashed lines at changes of the link, as in the thesis."""
     for time_s in PHASES[name].edges[1:-1]:
         place.axvline(time_s, color="#999999", linewidth=0.5, linestyle="--")
 

@@ -1,6 +1,6 @@
-"""From the tables of a run to the quantities of the thesis. Rates in Mbit/s of IP, windows in kB.
+"""Quantities of the thesis, from the tables of a run. Rates are in Mbit/s of IP, windows in kB.
 
-A number at the end of a name is that of a phase: from one change of the link to the next."""
+A number at the end of a name is that of a phase, which is the time between two changes of the link."""
 
 from __future__ import annotations
 
@@ -20,35 +20,35 @@ KB = 1e-3
 WITH_HEADERS = 588 / 536
 """Bytes of IP per byte of payload."""
 WRITE_BYTES = 1024
-"""What the application writes at a time, and what the thesis takes for a packet received."""
+"""Bytes per write of the application; the thesis counts them as one received packet."""
 START_S = 1.0
 
 FULL = 0.8
 """A flow fills the link when a second's throughput reaches this share of the rate."""
 SOON_S, LATE_S = 3.0, 5.0
-"""How long a phase's beginning and its end are."""
+"""Lengths of the beginning and of the end of a phase."""
 AFTER_S = 1.0
-"""How long after a phase a window still answers to it."""
+"""Time after a phase in which a reaction of the window still counts for it."""
 ON_S = 10.0
-"""How long the end of a connection is that goes on."""
+"""Length of the end of a connection that continues."""
 CUT, CUTS_APART_S = 0.9, 0.2
-"""A window is cut when it falls below this share within this time."""
+"""A window is cut if it falls below this share within this time."""
 
 
 @dataclass(frozen=True)
 class Phases:
-    """The times at which the link changes, begin and end included, and its rate after each but the last."""
+    """Times at which the link changes, begin and end included, and the rate after each but the last."""
 
     edges: tuple[float, ...]
     rates: tuple[float, ...]
 
     def __iter__(self) -> Iterator[tuple[int, tuple[tuple[float, float], float]]]:
-        """Number, span and rate of each."""
+        """Iterate over the number, span and rate of each phase."""
         return iter(enumerate(zip(pairwise(self.edges), self.rates, strict=True), start=1))
 
 
 def lone_flow(run: Run, phases: Phases) -> dict[str, float]:
-    """Packets of a flow that were dropped, and what it got and how large its window was in every phase."""
+    """Dropped packets of a flow, and its rate and window in every phase."""
     (delivered_bytes,) = run.flows["delivered_bytes"]
     lost = _dropped(run.links_summary)
     found = {
@@ -60,7 +60,7 @@ def lone_flow(run: Run, phases: Phases) -> dict[str, float]:
 
 
 def lost_percent(lost: float, delivered_bytes: float) -> float:
-    """As the thesis counts: of packets lost, and bytes of IP received (FlowMonitor's) in units of a write."""
+    """Share of lost packets as in the thesis: it counts the received bytes of IP (FlowMonitor) in writes."""
     return 100 * lost / (lost + delivered_bytes * WITH_HEADERS / WRITE_BYTES)
 
 
@@ -82,7 +82,7 @@ def of_phases(series: pl.DataFrame, phases: Phases) -> dict[str, float]:
 
 
 def _against_before(series: pl.DataFrame, phases: Phases) -> dict[str, float]:
-    """By which share rate and window fall in every phase, of those in the phase before."""
+    """Fall of rate and window in every phase, as a share of the phase before."""
     found: dict[str, float] = {}
     for (_, (before, _)), (n, ((start, end), _)) in pairwise(phases):
         then, now = between(series, *before), between(series, start, end)
@@ -97,7 +97,7 @@ def _fall(before: float, after: float) -> float:
 
 
 def two_flows(run: Run, phases: Phases) -> dict[str, float]:
-    """What CUBIC and BBRv1 got beside each other, how evenly, and which packets each marked lost."""
+    """Rates of CUBIC and BBRv1 beside each other, Jain's index, and the packets that each marked lost."""
     found: dict[str, float] = {}
     for name, key in (("CUBIC", "cubic"), ("BBRv1", "bbr")):
         (row,) = run.flows.filter(pl.col("flow") == name).iter_rows(named=True)
@@ -115,28 +115,29 @@ def two_flows(run: Run, phases: Phases) -> dict[str, float]:
 
 
 def seconds_to_fill(now: pl.DataFrame, rate_mbps: float, start_s: float, end_s: float) -> float:
-    """From the start of a phase to the end of the first second in which the flow filled the link; infinite
-    if it never did."""
+    """Time from the start of a phase to the end of the first second in which the flow filled the link, s.
+
+    It is infinite if the flow never filled the link.
+    """
     rate_bps = rate_mbps / MBPS / WITH_HEADERS
     found = time_to_fill_s(now, rate_bps, start_s, until_s=end_s, share=FULL)
     return math.inf if found is None else found
 
 
 def seconds_to_halve(series: pl.DataFrame, start_s: float, end_s: float) -> float:
-    """From the start of a phase until the window has halved; infinite if it never does."""
+    """Time from the start of a phase until the window has halved, s; infinite if it never does."""
     return _seconds_until(series, start_s, end_s, lambda window, before: window < before / 2)
 
 
 def seconds_to_double(series: pl.DataFrame, start_s: float, end_s: float) -> float:
-    """From the start of a phase until the window has doubled; infinite if it never does."""
+    """Time from the start of a phase until the window has doubled, s; infinite if it never does."""
     return _seconds_until(series, start_s, end_s, lambda window, before: window > 2 * before)
 
 
 def _seconds_until(
     series: pl.DataFrame, start_s: float, end_s: float, moved: Callable[[pl.Series, float], pl.Series]
 ) -> float:
-    """From the start of a phase until the window, of what it was before, has moved; NaN if nothing was
-    before."""
+    """Time from the start of a phase until the window has changed enough, s; NaN without a window before."""
     before = between(series, start_s - 1, start_s)["cwnd_bytes"].drop_nulls()
     if not len(before):
         return math.nan
@@ -146,7 +147,7 @@ def _seconds_until(
 
 
 def last_cut(now: pl.DataFrame) -> float:
-    """When the window was cut for the last time; infinite if it never was."""
+    """Time of the last cut of the window, s; infinite if it was never cut."""
     window = now["cwnd_bytes"].cast(pl.Float64).fill_null(strategy="forward").to_numpy()
     back = max(1, round(CUTS_APART_S / (spacing_s(now) or 1.0)))
     (cuts,) = np.nonzero(window[back:] < CUT * window[:-back])
@@ -154,7 +155,7 @@ def last_cut(now: pl.DataFrame) -> float:
 
 
 def two_flows_on(run: Run) -> dict[str, float]:
-    """What CUBIC and BBRv1 get at the end if they go on."""
+    """Rates of CUBIC and BBRv1 at the end if they continue."""
     end_s = run.scenario.duration_s
     late = between(run.series, end_s - ON_S, end_s)
     return {
@@ -188,4 +189,4 @@ PHASES: Mapping[str, Phases] = {
     "big spike": Phases((1, 11, 13, 21), (10,) * 3),
     "rate and delay": Phases((1, 11, 21), (50, 5)),
 }
-"""In simulated time: everything begins after a second."""
+"""Phases of the scenarios in simulated time; all traffic begins at 1 s."""

@@ -1,4 +1,4 @@
-"""Runs the six scenarios, each under several settings of what the thesis leaves open or does not say."""
+"""The six scenarios, each under several settings of parameters that the thesis leaves open."""
 
 from __future__ import annotations
 
@@ -31,23 +31,23 @@ OF_LINUX: Mapping[str, Any] = {"CUBIC": "cubic", "BBRv1": "bbr1"}
 TOGETHER = "both"
 TWO_FLOWS = "two flows"
 GOING_ON, ON_UNTIL = "two flows, going on", "40 s"
-"""What the thesis expects if their connection persisted."""
+"""Two flows that run longer: the thesis says what it expects if their connections persisted."""
 STEPS = ("large step", "small step", TWO_FLOWS)
-"""Run with both delays."""
+"""Scenarios that are run with both delays."""
 
 LINKS = ("topology.bottleneck", "topology.reverse")
 LINKS_OF_GRAPH = ("topology.links.0", "topology.links.1")
-"""The bottleneck, of data and of ACKs."""
+"""Paths of the bottleneck: the direction of data, and that of ACKs."""
 
 SETTING, CODED, LINUX = "setting", "as coded", "Linux's TCP"
 LARGE_SOCKETS, SMALL_BURST, HIGHEST = "large sockets", "small burst", "queue by highest rate"
 NO_DEVICE, WIFI = "no device", "Wi-Fi access"
 READINGS = (CODED, LINUX, LARGE_SOCKETS, SMALL_BURST, HIGHEST, NO_DEVICE, WIFI)
-"""What counts is what was coded."""
+"""Settings; the first one counts: as it was coded."""
 SMALL_BURST_BYTES = 1764
-"""Three packets."""
+"""Size of three packets."""
 WRITE_BITS = 8192
-"""The limit of the queue counts writes of the application."""
+"""Bits of a write of the application, in which the limit of the queue is counted."""
 TCP_OF_LINUX: Mapping[str, Any] = {
     "tcp.loss_detection": "rack",
     "tcp.min_rto": "200 ms",
@@ -73,9 +73,9 @@ QUICK_SEEDS = 3
 def plan(
     *, quick: bool = False, readings: Sequence[str] = READINGS
 ) -> list[tuple[Experiment, Mapping[str, Any]]]:
-    """The six scenarios with their algorithms, under every setting; those with a step under both delays.
+    """Return the six scenarios with their algorithms under every setting; steps under both delays.
 
-    They are short: a quick form has fewer seeds only."""
+    They are short, so that the quick form only has fewer seeds."""
     del quick
     found = []
     named = {name: Scenario.named(f"gniaz2025-{number}") for number, name in enumerate(PHASES, start=1)}
@@ -95,14 +95,14 @@ def plan(
 
 
 def _read(scenario: Scenario, reading: str) -> Scenario:
-    """With the access that the setting has."""
+    """Return a scenario with the access links of a setting."""
     return over_wifi(scenario) if reading == WIFI else scenario
 
 
 def _variants(
     scenario: Scenario, phases: Phases, reading: str, *, delays: bool, together: bool
 ) -> dict[str, Variants]:
-    """The setting, and the delays with the queue that each has, which is made for the rate at first."""
+    """Return the setting and the delays; each delay has a queue for the rate at the start."""
     values = _settings(together)[reading]
     rate_mbps = max(phases.rates) if reading == HIGHEST else phases.rates[0]
     links = LINKS_OF_GRAPH if reading == WIFI else LINKS
@@ -114,7 +114,7 @@ def _variants(
 
 
 def _settings(together: bool) -> Variants:
-    """What each sets another way than was coded."""
+    """Return the changes of each setting against the code of the thesis."""
     algorithms = {f"flows.{i}.cca": cca for i, cca in enumerate(OF_LINUX.values())}
     linux = {**TCP_OF_LINUX, **(algorithms if together else {})}
     return {
@@ -129,7 +129,7 @@ def _settings(together: bool) -> Variants:
 
 
 def _queue(links: Sequence[str], rate_mbps: float, delay_ms: float) -> dict[str, int]:
-    """As it was coded: 2 x rate x one-way delay, in writes of the application."""
+    """Return the queue as it was coded: 2 x rate x one-way delay, in writes of the application."""
     packets = int(2 * rate_mbps * 1e6 * delay_ms / 1e3 / WRITE_BITS)
     return {f"{links[0]}.queue.packets": packets}
 
@@ -139,23 +139,23 @@ def _delay(links: Sequence[str], delay_ms: int) -> dict[str, str]:
 
 
 def checker(found: Measurements) -> ClaimChecker:
-    """Every claim is held against every setting."""
+    """Return a checker of claims under every setting."""
     return ClaimChecker(found, READINGS, key=SETTING)
 
 
 def check_claims(claims: Iterable[Claim], found: Measurements) -> list[ClaimResult]:
-    """Every claim under every setting."""
+    """Check every claim under every setting."""
     return checker(found).check_all(claims)
 
 
 def jobs(settings: Settings) -> list[Job]:
-    """Every run of the study."""
+    """Return every run of the study."""
     readings = READINGS if settings.engine == "native" else (CODED, WIFI)
     return jobs_of(plan(readings=readings), settings.seeds_or(SEEDS, QUICK_SEEDS))
 
 
 def run(settings: Settings, todo: Sequence[Job]) -> Report:
-    """Run what is missing, and write tables, verdicts and figures."""
+    """Run the jobs that are not stored yet, and write tables, verdicts and figures."""
     source = transcription()
     runs = settings.run(todo)
     found = measured([experiment for experiment, _ in plan()], todo, runs)
@@ -168,7 +168,7 @@ def run(settings: Settings, todo: Sequence[Job]) -> Report:
 
 
 def _first(todo: Sequence[Job], runs: Sequence[Run]) -> figures.Drawn:
-    """The first run of everything."""
+    """Return the first run of every experiment, setting, algorithm and delay."""
     found: figures.Drawn = {}
     for job, one in zip(todo, runs, strict=True):
         experiment, algorithm, setting = (job.point[key] for key in ("experiment", "algorithm", SETTING))

@@ -1,17 +1,17 @@
-"""The thesis's access as its published program has it: a Wi-Fi cell on either side of the bottleneck."""
+"""Access links as in the published program of the thesis: a Wi-Fi cell on either side of the bottleneck."""
 
 from typing import Any
 
 from fullpipe.scenario import Scenario
 
 NAMES = ("bottleneck", "bottleneck-reverse")
-"""Of the link between the access points, both ways."""
+"""Names of the link between the access points, in both directions."""
 
 
 def over_wifi(scenario: Scenario) -> Scenario:
-    """A dumbbell whose senders are stations of one cell, and its receivers those of another.
+    """Return a dumbbell whose senders are stations of one cell, and its receivers those of another.
 
-    Cells are as ns-3 makes them where a program says nothing (preset `ns3`), each on a channel of its own."""
+    Cells have the defaults of ns-3 (preset `ns3`), each on a channel of its own."""
     tree = scenario.to_dict()
     shape, numbers = tree["topology"], range(1, len(tree["flows"]) + 1)
     senders, receivers = ([f"{side}-{n}" for n in numbers] for side in ("sender", "receiver"))

@@ -21,9 +21,9 @@ def draw(flows: pl.DataFrame, recorded: Recorded, folder: Path, *, small: int) -
     """Write all figures.
 
     Args:
-        flows: One row per flow, as for `per_run`.
+        flows: One row per flow of every run, with buffer, sockets and seed.
         recorded: The tables of a sampled run per setting of the socket buffers.
-        folder: Where to.
+        folder: Folder of the figures.
         small: The buffer of Figures 4 to 6.
     """
     written = figure_2(flows, folder) + figure_3(flows, folder) + figure_5(flows, folder, small)
@@ -31,7 +31,7 @@ def draw(flows: pl.DataFrame, recorded: Recorded, folder: Path, *, small: int) -
 
 
 def figure_2(flows: pl.DataFrame, folder: Path) -> list[Path]:
-    """Throughput of single flows, sorted; every rank is the mean over runs."""
+    """Draw the throughput of single flows, sorted; every rank is the mean over runs."""
     conditions = _sockets(flows)
     figure, axes = plots.new_figure(len(conditions), share_y=True)
     frames = []
@@ -47,7 +47,7 @@ def figure_2(flows: pl.DataFrame, folder: Path) -> list[Path]:
 
 
 def figure_3(flows: pl.DataFrame, folder: Path) -> list[Path]:
-    """Box plots of all flows of all runs per buffer."""
+    """Draw box plots of all flows of all runs per buffer."""
     conditions = _sockets(flows)
     figure, axes = plots.new_figure(1, len(conditions), share_y=True)
     frames = []
@@ -64,7 +64,7 @@ def figure_3(flows: pl.DataFrame, folder: Path) -> list[Path]:
 
 
 def figure_4(recorded: Recorded, folder: Path) -> list[Path]:
-    """Pacing rate over time of the fastest and the slowest flow of a run."""
+    """Draw the pacing rates of the fastest and the slowest flow of a run over time."""
 
     def ends(tables: Mapping[str, pl.DataFrame]) -> list[str]:
         ranked = tables["flows"].sort("goodput_bps")["flow"].to_list()
@@ -74,7 +74,7 @@ def figure_4(recorded: Recorded, folder: Path) -> list[Path]:
 
 
 def figure_5(flows: pl.DataFrame, folder: Path, buffer: int) -> list[Path]:
-    """(a) sorted bars and (b) box plots at the smallest buffer, for every setting of the socket buffers."""
+    """Draw (a) sorted bars and (b) box plots at the smallest buffer, for every setting of the sockets."""
     at_buffer = flows.filter(pl.col("buffer") == buffer)
     of = {s: at_buffer.filter(pl.col("sockets") == s) for s in _sockets(at_buffer)}
     figure, (bars, boxes) = plots.new_figure(1, 2)
@@ -87,7 +87,7 @@ def figure_5(flows: pl.DataFrame, folder: Path, buffer: int) -> list[Path]:
 
 
 def figure_6(recorded: Recorded, folder: Path) -> list[Path]:
-    """Pacing rate over time of the fifth flow."""
+    """Draw the pacing rate of the fifth flow over time."""
 
     def fifth(tables: Mapping[str, pl.DataFrame]) -> list[str]:
         return [tables["flows"]["flow"].to_list()[FIGURE_6_FLOW - 1]]
@@ -102,7 +102,7 @@ def _pacing(
     stem: str,
     who: str,
 ) -> list[Path]:
-    """One row of axes per setting of the socket buffers."""
+    """Draw pacing rates, one row of axes per setting of the socket buffers."""
     figure, axes = plots.new_figure(len(recorded), row_height=1.7)
     frames = []
     for place, (sockets, tables) in zip(axes, recorded.items(), strict=True):
@@ -140,7 +140,7 @@ def _rates(flows: pl.DataFrame, buffer: int) -> list[float]:
 
 
 def _ranked(flows: pl.DataFrame, buffer: int) -> list[float]:
-    """The mean over runs of the fastest flow, of the second fastest, and so on."""
+    """Return the means over runs of the fastest flow, of the second fastest, and so on."""
     rate = pl.col("goodput_bps") * MBPS
     ranks = (
         flows.filter(pl.col("buffer") == buffer)

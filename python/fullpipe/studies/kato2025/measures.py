@@ -1,4 +1,4 @@
-"""From the tables of our runs to the quantities that the paper prints. Rates in Mbit/s."""
+"""Quantities of the paper, from the tables of our runs. Rates are in Mbit/s."""
 
 from __future__ import annotations
 
@@ -11,23 +11,25 @@ CAPACITY_MBPS = 1000.0
 SETTLED_S = 10.0
 """The paper describes pacing rates after the first ten seconds."""
 LATE_S = 10.0
-"""How long the end of a run is."""
+"""Length of the end of a run."""
 
 MBPS = 1e-6
 
-# BBRv1 cycles through eight phases, one at 1.25 and one at 0.75 times the estimate and six at it: the middles
-# of the lower and upper eighth of all samples are the lower and the upper level.
+# BBRv1 cycles through eight phases: one at 1.25 times its estimate, one at 0.75 times, and six at the
+# estimate. The middles of the lower and upper eighth of all samples are thus the lower and the upper level.
 LEVELS = {"pacing_low": 1 / 16, "pacing_cruise": 0.5, "pacing_high": 15 / 16}
 
 
 def of_run(run: Run) -> dict[str, float]:
-    """What the sixteen flows got and, of a run with samples, their pacing rates."""
+    """Quantities of the sixteen flows and, for a run with samples, their pacing rates."""
     return of_flows(run.flows) | ({} if run.series.is_empty() else of_samples(run.series))
 
 
 def of_flows(flows: pl.DataFrame) -> dict[str, float]:
-    """Mean, sample standard deviation, total, extremes, Jain's index, the flows below 1, above 50 and
-    between 1 and 50 Mbit/s, and the efficiency, from the column goodput_bps.
+    """Statistics of the column goodput_bps.
+
+    They are mean, sample standard deviation, total, extremes, Jain's index, the numbers of flows below 1,
+    above 50 and between 1 and 50 Mbit/s, and the efficiency.
 
     The total is sixteen times the mean, as in Table II. Flows start within the first 10 ms of 50 s, so
     that one span for all would give at most 0.02 % less.
@@ -49,8 +51,10 @@ def of_flows(flows: pl.DataFrame) -> dict[str, float]:
 
 
 def of_samples(series: pl.DataFrame) -> dict[str, float]:
-    """The levels of the median flow's pacing rate once settled, those of the slowest flow and how far the
-    flows are apart, and how many flows send again in the beginning.
+    """Pacing rates after start-up, and the number of flows that retransmit during start-up.
+
+    The pacing rates are the levels of the median flow, those of the slowest flow, and the ratio of the
+    fastest to the slowest flow.
 
     `series` has the columns time_s, flow, pacing_bps and retransmitted_packets.
     """
@@ -69,7 +73,7 @@ def of_samples(series: pl.DataFrame) -> dict[str, float]:
 
 
 def _levels(samples: pl.DataFrame) -> pl.DataFrame:
-    """One row per flow."""
+    """Return the levels of the pacing rate, one row per flow."""
     rate = pl.col("pacing_bps") * MBPS
     return samples.group_by("flow", maintain_order=True).agg(
         **{name: rate.quantile(share, "linear") for name, share in LEVELS.items()}
@@ -77,5 +81,5 @@ def _levels(samples: pl.DataFrame) -> pl.DataFrame:
 
 
 def _number(value: object) -> float:
-    """NaN for what there is not: a run that is too short to settle."""
+    """Return a number as float, and NaN without one: the run is too short to settle."""
     return float(value) if isinstance(value, int | float) else float("nan")

@@ -1,4 +1,4 @@
-"""Runs the study: five buffers, four settings of the sockets, many seeds."""
+"""The study: five buffers, four settings of the sockets, many seeds."""
 
 from __future__ import annotations
 
@@ -30,13 +30,13 @@ transcription = of_package(__package__)
 PORTED_CODE = "ported code"
 BUFFERS = (100, 500, 1000, 2000, 5000)
 SMALL = BUFFERS[0]
-"""The buffer at which pacing rates are looked at."""
+"""Buffer of the runs with pacing rates, in packets."""
 SOCKET_BYTES = 1 << 20
 ONE_MIB = {"tcp.send_buffer": "1 MiB", "tcp.receive_buffer": "1 MiB"}
 SWITCHES = Scenario.named("kato2025-ablation").points()[-1]
-"""Four behaviours of ns-3 3.40's transport; docs/explanation/why-ns3-versions-differ.md."""
+"""Four behaviours of ns-3 3.40's transport; see docs/explanation/why-ns3-versions-differ.md."""
 HOST = {"tcp.sack_compression": False, "tcp.max_burst": "off"}
-"""Neither merges acknowledgements nor offloads segmentation, as ns-3."""
+"""Hosts of ns-3: no SACK compression and no segmentation offload."""
 SOCKETS: Mapping[Value, Mapping[str, Any]] = {
     LARGE: {},
     BOTH: ONE_MIB,
@@ -44,17 +44,20 @@ SOCKETS: Mapping[Value, Mapping[str, Any]] = {
     NS3_340: {**ONE_MIB, **HOST, **SWITCHES},
 }
 READINGS = (BOTH, LARGE, RECEIVE, NS3_340)
-"""The paper does not state its sockets. What counts is what ns-3's scripts set, 1 MiB at both ends: the
-levels of Figs. 4 and 6 follow from a window of 1 MiB. The first three had been run before one was chosen; the
-last is not what the paper states but what its simulator does."""
+"""Settings of the socket buffers, which the paper does not print.
+
+The first one counts, the buffers of ns-3's scripts: 1 MiB at both ends. The levels of Figs. 4 and 6 follow
+from a window of 1 MiB. It was chosen after the first three had been run. The last setting has the behaviours
+of the paper's simulator, which the paper does not state."""
 IN_PORTED_FILES = "tcp.invalid_rate_samples"
-"""BBR itself judges samples; the other three are the transmit buffer's and the rate sampler's."""
+"""The behaviour of `SWITCHES` in the ported files: BBR judges rate samples. The other three are in the
+transmit buffer and the rate sampler."""
 TRANSPORTS: Mapping[Value, Mapping[str, Any]] = {
     NS3_340: SOCKETS[NS3_340],
     PORTED: {key: value for key, value in SOCKETS[NS3_340].items() if key != IN_PORTED_FILES},
     LINUX: {**ONE_MIB, **HOST},
 }
-"""What Fig. 9 compares, where 3.40 has BBR and the socket's code of 3.44, and one without any switch."""
+"""Transports of Fig. 9: ns-3 3.40, 3.40 with BBR and socket code of 3.44, and one without any switch."""
 SAMPLING = "20 ms"
 
 REMARKS = ". Pacing rates are those of the median flow of each run."
@@ -63,7 +66,7 @@ QUICK_SEEDS = 3
 
 
 def experiment() -> Experiment:
-    """Every buffer with every setting of the sockets; the smallest is sampled."""
+    """Return the experiment with every buffer and setting of the sockets; the smallest buffer is sampled."""
     buffers: Variants = {
         packets: {
             "topology.bottleneck.queue.packets": packets,
@@ -76,7 +79,7 @@ def experiment() -> Experiment:
 
 
 def ported() -> Experiment:
-    """The smallest buffer, with the transport of ns-3 3.40, with parts of it, and without."""
+    """Return the experiment with the smallest buffer and the transport of ns-3 3.40, parts of it, or none."""
     at_smallest = {"topology.bottleneck.queue.packets": SMALL, "record.interval": SAMPLING}
     transports = {name: {**values, **at_smallest} for name, values in TRANSPORTS.items()}
     scenario = Scenario.named("kato2025")
@@ -84,28 +87,28 @@ def ported() -> Experiment:
 
 
 def plan(*, quick: bool) -> Plan:
-    """Both experiments; a quick form has fewer seeds only."""
+    """Return both experiments; the quick form only has fewer seeds."""
     del quick
     return [(experiment(), {ALGORITHM: None}), (ported(), {ALGORITHM: None})]
 
 
 def jobs(settings: Settings) -> list[Job]:
-    """Every run of the study."""
+    """Return every run of the study."""
     return jobs_of(plan(quick=settings.quick), settings.seeds_or(SEEDS, QUICK_SEEDS))
 
 
 def checker(found: Measurements) -> ClaimChecker:
-    """Every claim is held against every setting of the sockets."""
+    """Return a checker of claims under every setting of the sockets."""
     return ClaimChecker(found, READINGS, key="sockets")
 
 
 def check_claims(found: Measurements) -> list[ClaimResult]:
-    """Every claim under every setting of the sockets."""
+    """Check every claim under every setting of the sockets."""
     return checker(found).check_all(transcription().claims)
 
 
 def run(settings: Settings, todo: Sequence[Job]) -> Report:
-    """Run what is missing, and write tables, verdicts and figures."""
+    """Run the jobs that are not stored yet, and write tables, verdicts and figures."""
     runs = settings.run(todo)
     found = measured([experiment(), ported()], todo, runs)
     beside, checked = comparison(transcription(), found), check_claims(found)
@@ -131,7 +134,7 @@ def _how(runs: int) -> str:
 
 
 def _columns(table: pl.DataFrame) -> pl.DataFrame:
-    """The verdicts with two columns more: whose numbers are printed, and the setting under its own name."""
+    """Add two columns to the verdicts: the simulator of the printed number, and the setting as `sockets`."""
     simulators = pl.DataFrame(
         [(c.id, c.simulator) for c in transcription().claims], ["where", "simulator"], orient="row"
     )
@@ -153,7 +156,7 @@ def _flows(runs: Sequence[tuple[Job, Run]]) -> pl.DataFrame:
 
 
 def _sampled(runs: Sequence[tuple[Job, Run]]) -> figures.Recorded:
-    """The tables of the first sampled run of every setting of the sockets."""
+    """Return the tables of the first sampled run of every setting of the sockets."""
     found: dict[str, Mapping[str, pl.DataFrame]] = {}
     for job, run in runs:
         if job.point["buffer"] == SMALL:

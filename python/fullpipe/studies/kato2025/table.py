@@ -24,8 +24,8 @@ ROWS = {
     "jain": "Jain",
 }
 CLIPPED = (
-    "An interval that would reach beyond what a quantity can be is clipped there: Jain to 1/n .. 1, numbers "
-    "of flows to 0 .. n, all else to 0 and above."
+    "Intervals are truncated at the bounds of a quantity: Jain at 1/n and 1, numbers of flows at 0 and n, "
+    "all others at 0."
 )
 TABLE_SCHEMA = {
     "buffer_packets": pl.Int64,
@@ -41,7 +41,10 @@ TABLE_SCHEMA = {
 
 
 def comparison(source: Transcription, found: Measurements) -> pl.DataFrame:
-    """One row per buffer, quantity and setting of the socket buffers, theirs beside ours; see `CLIPPED`."""
+    """Return printed values beside ours, one row per buffer, quantity and setting of the socket buffers.
+
+    See `CLIPPED`.
+    """
     rows = []
     for buffer in found.choices(EXPERIMENT, "buffer"):
         for quantity in ROWS:
@@ -56,7 +59,7 @@ def comparison(source: Transcription, found: Measurements) -> pl.DataFrame:
 
 
 def printed_cell(source: Transcription, buffer: int, quantity: str, simulator: str) -> str:
-    """What the paper prints there, "" if nothing; an index that follows from printed numbers is in
+    """Return the printed value, "" if there is none; an index that follows from printed numbers is in
     brackets."""
     if (quantity, simulator) == ("jain", "ns-3 3.40"):
         mean, sd = (_printed(source, buffer, name, simulator) for name in ("mean_mbps", "sd_mbps"))
@@ -70,13 +73,12 @@ def printed_cell(source: Transcription, buffer: int, quantity: str, simulator: s
 
 
 def jain(mean: float, sd: float) -> float:
-    """Jain's index that follows from a mean m and a sample standard deviation s: 1 / (1 + s² (n-1)/n /
-    m²)."""
+    """Jain's index from a mean m and a sample standard deviation s: 1 / (1 + s² (n-1)/n / m²)."""
     return 1 / (1 + sd**2 * (FLOWS - 1) / FLOWS / mean**2)
 
 
 def table_text(comparison: pl.DataFrame, sockets: Sequence[str]) -> Aligned:
-    """Table II, theirs and ours, rates in Mbit/s."""
+    """Return Table II, printed and ours, rates in Mbit/s."""
     header = ["buffer", "Mbit/s", "3.40", "3.44", *(f"ours, {name}" for name in sockets)]
     rows = [header]
     for (buffer, quantity), group in comparison.group_by("buffer_packets", "quantity", maintain_order=True):
@@ -104,7 +106,7 @@ def _cell(claim: Claim) -> str:
 
 
 def _interval(values: Sequence[float], quantity: str) -> tuple[float, float | None, float | None]:
-    """Our mean and its 95 % interval, within what the quantity can be."""
+    """Return our mean and its 95 % interval, truncated at the bounds of the quantity."""
     mean, found = sum(values) / len(values), interval_of(quantity, values)
     if found is None:
         return mean, None, None

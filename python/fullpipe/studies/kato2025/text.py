@@ -9,14 +9,14 @@ MIB = 1 << 20
 RTT_S = 0.12
 
 LARGE, BOTH, RECEIVE = "large", "1 MiB both", "1 MiB receive"
-"""Settings of the socket buffers: never a limit; sending and receiving limited; receiving limited."""
+"""Settings of the socket buffers: no limit; limits for sending and receiving; a limit for receiving."""
 NS3_340, PORTED, LINUX = "ns-3 3.40", "ported", "Linux"
-"""Sockets of 1 MiB over four behaviours of ns-3 3.40's transport; over those of them in files that were not
-ported; over none."""
+"""Settings with sockets of 1 MiB: all four behaviours of ns-3 3.40's transport; those in files that were not
+ported; none of them."""
 
 
 def cap_text(found: Measurements, socket_bytes: int, buffer: int) -> str:
-    """What a socket buffer of this size does to the table, in our numbers at the smallest buffer."""
+    """Return a paragraph on the effect of a socket buffer on the table, with our numbers at one buffer."""
     cap = 8e-6 * socket_bytes / RTT_S
     low, high = (f"{count * cap:.0f}" for count in (9, 10))
 

@@ -17,7 +17,7 @@ Drawn = dict[tuple[str, str, Value], Run]
 """Runs by experiment, algorithm and interval."""
 
 SMOOTH_S = 1.0
-"""What is sampled every 100 ms is drawn as means of a second; the table has every sample."""
+"""Window over which samples (every 100 ms) are averaged in figures; the table has every sample."""
 THROUGHPUT = "throughput (Mbit/s)"
 WINDOW = "cwnd (kB)"
 ROUTES = {"BBRv3": ("figures-3-5-7", "figures-4-6-8"), "CUBIC": ("figures-9-11-13", "figures-10-12-14")}
@@ -49,7 +49,7 @@ def _whose(group: str, algorithm: str) -> str:
 
 
 def _panels(series: Mapping[str, pl.DataFrame], folder: Path, rates: str, windows: str) -> list[Path]:
-    """A panel each: throughput in one figure, windows in another."""
+    """Draw a panel per series: throughput in one figure, windows in another."""
     throughput = {title: _per_second(_with_headers(frame)) for title, frame in series.items()}
     written = _figure(throughput, "goodput", THROUGHPUT, folder, rates)
     return written + _figure(series, "cwnd", WINDOW, folder, windows)
@@ -72,7 +72,10 @@ def _figure(
 
 
 def _totals(run: Run, algorithm: str, folder: Path, stem: str) -> list[Path]:
-    """What both links carry, in per cent of their rate, which is also in Mbit/s, and the dynamic flow."""
+    """Draw the throughput of both links and of the dynamic flow.
+
+    Links have 100 Mbit/s, so that their utilisation in per cent is also their rate in Mbit/s.
+    """
     figure, (place,) = plots.new_figure(row_height=2.4)
     links = run.links.filter(pl.col("link").is_in(["link 1", "link 2"]))
     carried = links.select("time_s", flow=pl.col("link"), goodput_bps=pl.col("utilisation") * 1e8)
@@ -86,7 +89,7 @@ def _totals(run: Run, algorithm: str, folder: Path, stem: str) -> list[Path]:
 
 
 def _samples(runs: Drawn, folder: Path) -> Path:
-    """Every sample of the throughput, without and with headers."""
+    """Write every sample of the throughput, without and with headers."""
     goodput = pl.col("goodput_bps") * MBPS
     frames = [
         run.series.select(
@@ -120,5 +123,5 @@ def _legend_of(figure: object, place: Axes) -> None:
 
 
 def _short(labels: Sequence[str]) -> list[str]:
-    """The panel says the algorithm."""
+    """Return labels without the algorithm, which is in the title of the panel."""
     return [label.removeprefix("BBR ").removeprefix("CUBIC ") for label in labels]

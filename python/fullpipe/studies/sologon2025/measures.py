@@ -1,4 +1,4 @@
-"""From the tables of a run to the quantities that the thesis talks about. Rates in Mbit/s, windows in kB."""
+"""Quantities of the thesis, from the tables of a run. Rates are in Mbit/s, windows in kB."""
 
 from __future__ import annotations
 
@@ -17,18 +17,20 @@ WITH_HEADERS = 1500 / 1448
 """Bytes of IP per byte of payload."""
 
 DELAYS_MS = (30, 50, 70, 90)
-"""One way, along the faster of two routes: how both the thesis and our scenarios name the flows."""
+"""One-way delays along the faster of two routes, by which the thesis and our scenarios name the flows."""
 
 SHORT = "short"
-"""The flow of short transfers beside a controller's long ones."""
+"""Name of the flow of short transfers beside the long flows of a controller."""
 BEFORE_S, AFTER_S, CUT = 0.5, 2.0, 0.9
-"""A window is cut if it falls below this share of what it was, so soon after a change of the route."""
+"""A window is cut if, within `AFTER_S` of a change of the route, it falls below `CUT` times its minimum in
+the `BEFORE_S` before it."""
 FULL, OVER_S, WITHIN_S = 0.95, 1.0, 10.0
-"""A link is full if it sends for this share of a second; it is looked at for so long after a flow left."""
+"""A link is full if its utilisation over `OVER_S` is at least `FULL`; it is examined for `WITHIN_S` after a
+flow left."""
 
 
 def four_flows(run: Run) -> dict[str, float]:
-    """What every flow of experiment 1 got, and what its window did at the changes of the route."""
+    """Rates of the flows of experiment 1, and their windows at the changes of the route."""
     rates = {delay: _rate(run.flows, f"{delay} ms") for delay in DELAYS_MS}
     flows = {f"flow_{delay}": rate for delay, rate in rates.items()}
     return {
@@ -41,7 +43,7 @@ def four_flows(run: Run) -> dict[str, float]:
 
 
 def every_s(run: Run) -> float:
-    """The time between two changes of the route."""
+    """Return the time between two changes of the route."""
     turns = run.scenario.flows[0].alternate
     assert turns is not None
     return turns.every_s
@@ -61,13 +63,13 @@ def _windows(series: pl.DataFrame, every_s: float, end_s: float) -> dict[str, fl
         "cwnd_fast": _mean(window("30 ms", *span) for span in fast),
         "cuts_percent": 100 * _mean(_cuts(series, [start for start, _ in fast if start + AFTER_S <= end_s])),
     }
-    # The thesis points at 60 s of the flow of 30 ms, where its route becomes the faster, as at 20 and 40 s.
+    # The thesis discusses the 30 ms flow at 60 s. Its route then becomes the faster one, as at 20 and 40 s.
     starts = [start for start in (20, 40, 60) if start + every_s <= end_s]
     return found | {f"cwnd_{start}": window("30 ms", start, start + every_s) for start in starts}
 
 
 def _cuts(series: pl.DataFrame, turns: Iterable[float]) -> list[float]:
-    """1 for every flow and turn at which the window was cut, else 0."""
+    """Return, for every flow and turn, 1 if the window was cut and 0 otherwise."""
     cuts = []
     for turn in turns:
         before = _lowest_window(series, turn - BEFORE_S, turn)
@@ -77,8 +79,8 @@ def _cuts(series: pl.DataFrame, turns: Iterable[float]) -> list[float]:
 
 
 def nine_flows(run: Run) -> dict[str, float]:
-    """What the flows of experiment 2 got after the first turn, and how long links were not full after the
-    dynamic flow had left."""
+    """Rates of the flows of experiment 2 after the first turn, and times in which links were not full after
+    the dynamic flow had left."""
     rate = partial(_mean_rate, run.series)
     end_s, step_s = run.scenario.duration_s, every_s(run)
     turns = [step_s * n for n in range(1, round(end_s / step_s))]
@@ -117,7 +119,8 @@ def nine_flows(run: Run) -> dict[str, float]:
 
 
 def controlled_flows(run: Run) -> dict[str, float]:
-    """What the long flows got, how evenly, how full both links were, and how long short transfers took."""
+    """Mean rate and Jain's index of the long flows, utilisation of both links, and times of short
+    transfers."""
     long = run.flows.filter(pl.col("flow") != SHORT)["goodput_bps"]
     took = completion_percentiles_s(run.transfers.filter(pl.col("flow") == SHORT), (50, 95)).row(
         0, named=True
@@ -133,7 +136,7 @@ def controlled_flows(run: Run) -> dict[str, float]:
 
 
 def seconds_not_full(links: pl.DataFrame, link: str, start_s: float) -> float:
-    """For how long in the `WITHIN_S` after a time a link was not full, by means over `OVER_S`."""
+    """Time within the `WITHIN_S` after `start_s` in which a link was not full, s, by means over `OVER_S`."""
     samples = between(links.filter(pl.col("link") == link), start_s, start_s + WITHIN_S)
     step_s = spacing_s(samples)
     if step_s is None:
@@ -144,12 +147,12 @@ def seconds_not_full(links: pl.DataFrame, link: str, start_s: float) -> float:
 
 
 def _rate(flows: pl.DataFrame, name: str) -> float:
-    """With headers, over the whole run."""
+    """Return the rate of a flow with headers, over the whole run."""
     return float(flows.filter(pl.col("flow") == name)["goodput_bps"][0]) * MBPS * WITH_HEADERS
 
 
 def _mean_rate(series: pl.DataFrame, name: str, spans: Sequence[tuple[float, float]]) -> float:
-    """With headers, over spans of time."""
+    """Return the rate of a flow with headers, over spans of time."""
     of_flow = series.filter(pl.col("flow") == name)
     samples = pl.concat([between(of_flow, *span) for span in spans]) if spans else of_flow.clear()
     return _mean_of(samples["goodput_bps"]) * MBPS * WITH_HEADERS
@@ -178,7 +181,7 @@ def _seconds(spans: Iterable[tuple[float, float]]) -> float:
 
 
 def _unevenness(values: Sequence[float]) -> float:
-    """How far the value that is farthest from the mean is from it, as a share of the mean."""
+    """Return the largest distance of a value from the mean, as a share of the mean."""
     mean = _mean(values)
     return max(abs(value - mean) for value in values) / mean if mean else math.nan
 

@@ -1,4 +1,4 @@
-"""Runs both experiments under several settings of what the thesis leaves open, and a controller."""
+"""Both experiments under several settings of parameters that the thesis leaves open, and a controller."""
 
 from __future__ import annotations
 
@@ -26,23 +26,23 @@ SETTING, STATED = "setting", "as stated"
 ACKS_TOO, EVERY_10_S, PACKETS_100, FQ_CODEL = "ACKs too", "every 10 s", "100 packets", "fq_codel"
 DUPLICATES = "fq_codel, duplicate ACKs"
 READINGS = (STATED, ACKS_TOO, EVERY_10_S, PACKETS_100, FQ_CODEL, DUPLICATES)
-"""What counts is what is stated."""
+"""Settings; the first one counts: as stated."""
 SHORT_QUEUE = {"kind": "drop_tail", "packets": 100}
 FAIR_QUEUE = {"kind": "fq_codel"}
 BY_DUPLICATES = {"tcp.loss_detection": "dupack", "tcp.undo": False}
-"""As ns-3, whose default queue is fq_codel: three duplicates are a loss, and no reduction is taken back."""
+"""Settings of ns-3, whose default queue is fq_codel: three duplicate ACKs mark a loss; nothing is undone."""
 
 SEEDS = 5
 QUICK_SEEDS = 2
 QUICK_S = 70
-"""Experiment 1 lasts so long in quick form, under every setting. The schedule of experiment 2 stays."""
+"""Duration of experiment 1 in the quick form; the schedule of experiment 2 stays."""
 FLOWS, LINKS = 4, 2
 POLICIES = ("periodic", "least_loaded")
-"""Of a controller, of which the thesis prints nothing: no claim is about it."""
+"""Policies of the controller. The thesis prints no results of it, so no claim is about it."""
 
 
 def experiments(*, quick: bool) -> list[Experiment]:
-    """Both experiments, each under every setting."""
+    """Return both experiments, each under every setting, and that with a controller."""
     routes, links = Scenario.named("sologon2025-routes"), Scenario.named("sologon2025-links")
     controlled, many = Scenario.named("sologon2025-controller"), measures.controlled_flows
     four, nine = measures.four_flows, measures.nine_flows
@@ -90,27 +90,27 @@ def _queues(links: int, queue: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def checker(found: Measurements) -> ClaimChecker:
-    """Every claim is held against every setting of its experiment."""
+    """Return a checker of claims under every setting of their experiment."""
     return ClaimChecker(found, READINGS, key=SETTING)
 
 
 def check_claims(claims: Iterable[Claim], found: Measurements) -> list[ClaimResult]:
-    """Every claim under every setting of its experiment."""
+    """Check every claim under every setting of its experiment."""
     return checker(found).check_all(claims)
 
 
 def plan(*, quick: bool) -> Plan:
-    """Both experiments with both algorithms."""
+    """Return all experiments with both algorithms."""
     return [(experiment, ALGORITHMS) for experiment in experiments(quick=quick)]
 
 
 def jobs(settings: Settings) -> list[Job]:
-    """Every run of the study."""
+    """Return every run of the study."""
     return jobs_of(plan(quick=settings.quick), settings.seeds_or(SEEDS, QUICK_SEEDS))
 
 
 def run(settings: Settings, todo: Sequence[Job]) -> Report:
-    """Run what is missing, and write tables, verdicts and figures."""
+    """Run the jobs that are not stored yet, and write tables, verdicts and figures."""
     source = transcription()
     runs = settings.run(todo)
     found = measured(experiments(quick=settings.quick), todo, runs)
@@ -124,7 +124,7 @@ def run(settings: Settings, todo: Sequence[Job]) -> Report:
 
 
 def _first(todo: Sequence[Job], runs: Sequence[Run]) -> figures.Drawn:
-    """The first run of every condition of both experiments."""
+    """Return the first run of every condition of both experiments."""
     found: figures.Drawn = {}
     for job, one in zip(todo, runs, strict=True):
         key = (job.point["experiment"], job.point["algorithm"], job.point.get("interval", ""))

@@ -1,4 +1,4 @@
-"""Text of the report besides verdicts: the effect of the open settings."""
+"""Sections of the report on the effects of the open settings."""
 
 from __future__ import annotations
 
@@ -35,13 +35,13 @@ REMARKS = (
 
 
 def sections(found: Measurements) -> list[str | Aligned]:
-    """What the open settings do, in both experiments."""
+    """Return the sections on the open settings, for all experiments."""
     return [
         "Experiment 1 under every setting, throughput in Mbit/s:",
         settings_text(found, "routes", ROUTES, "setting", "interval"),
         "Experiment 2 under every setting, throughput of the dynamic flow in Mbit/s:",
         settings_text(found, "links", LINKS, "setting"),
-        "Under a controller (nothing is printed of one), by the algorithm of the ninth flow:",
+        "With a controller (the thesis prints no results of one), by the algorithm of the ninth flow:",
         settings_text(found, "controller", CONTROLLED, "policy"),
     ]
 
@@ -49,7 +49,7 @@ def sections(found: Measurements) -> list[str | Aligned]:
 def settings_text(
     found: Measurements, experiment: str, quantities: Mapping[str, str], first: str, *more: str
 ) -> Aligned:
-    """A row per value of the first condition, algorithm and values of the other conditions."""
+    """Return a row per value of the first condition, algorithm and values of the other conditions."""
     rows = [[first, "algorithm", *more, *quantities.values()]]
     for value, algorithm, *others in product(
         found.choices(experiment, first),
