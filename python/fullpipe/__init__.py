@@ -83,7 +83,7 @@ aliases.install()
 
 
 def __getattr__(name: str) -> Any:
-    """Import a name when it is first used: what only reads a scenario should not wait for tables."""
+    """Import a name on first use, so that programs that only read a scenario do not wait for polars."""
     if name == "__version__":
         from fullpipe._native import VERSION
 

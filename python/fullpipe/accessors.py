@@ -1,7 +1,7 @@
 """Methods of a run from packages above it: `Run.summary` from the metrics, `Run.plot` from the plots.
 
-A run must not depend on what is built on runs. So the top level of the package, which sees everything, says
-where these methods come from, and the first call gets them there.
+The package of runs must not depend on packages that are built on it. So the top level of the package
+registers the sources of these methods, and the first call of a method imports its source.
 """
 
 from collections.abc import Callable
@@ -11,14 +11,14 @@ _SOURCES: dict[str, Callable[[], Callable[..., Any]]] = {}
 
 
 def provide(name: str, source: Callable[[], Callable[..., Any]]) -> None:
-    """Say where a method comes from: `source` is called once it is needed, and gives a function of a run."""
+    """Register a method: `source` is called when the method is used, and returns a function of a run."""
     _SOURCES[name] = source
 
 
 def method(name: str) -> Callable[..., Any]:
-    """The function of a run that is its method `name`.
+    """Return the function that implements the method `name` of a run.
 
     Raises:
-        KeyError: If none was provided.
+        KeyError: If none was registered.
     """
     return _SOURCES[name]()

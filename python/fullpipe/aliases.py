@@ -1,6 +1,6 @@
-"""Older names of modules: `fullpipe.cca` is `fullpipe.algorithms`, and so on. What imports them still works.
+"""Older names of modules: `fullpipe.cca` is `fullpipe.algorithms`, and so on. Imports of them still work.
 
-An older name and the present one are the same module, so that classes and state are never there twice.
+An older name and the present one are the same module, so that classes and state are never duplicated.
 """
 
 import sys
@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from importlib.abc import Loader, MetaPathFinder
 else:
-    Loader = MetaPathFinder = object  # which they are like; their module imports dozens of others
+    Loader = MetaPathFinder = object  # same interface, but their module imports dozens of others
 
 ALIASES = {
     "fullpipe.agree": "fullpipe.validation.agree",
@@ -28,18 +28,18 @@ ALIASES = {
     "fullpipe.theory": "fullpipe.analysis.theory",
     "fullpipe.traces": "fullpipe.scenario.traces",
 }
-"""The older name of a module, and its present one. Modules inside follow: `fullpipe.cca.kit` works too."""
+"""Present names of modules by their older ones. Submodules follow: `fullpipe.cca.kit` works, too."""
 
 
 def present(name: str) -> str | None:
-    """The present name of a module of an older name; None if `name` is none."""
+    """Return the present name of a module; None if `name` is not an older name."""
     parts = name.split(".")
     home = ALIASES.get(".".join(parts[:2]))
     return ".".join([home, *parts[2:]]) if home else None
 
 
 class _AliasLoader(Loader):
-    """Hands over the module of the present name, as it is."""
+    """Loads the module of the present name unchanged."""
 
     def create_module(self, spec: ModuleSpec) -> ModuleType:
         name = present(spec.name)
@@ -49,7 +49,7 @@ class _AliasLoader(Loader):
         return module
 
     def exec_module(self, module: ModuleType) -> None:
-        module.__spec__ = self._spec  # the import system has put that of the older name in its place
+        module.__spec__ = self._spec  # the import system has replaced it by that of the older name
 
 
 class _AliasFinder(MetaPathFinder):
@@ -60,6 +60,6 @@ class _AliasFinder(MetaPathFinder):
 
 
 def install() -> None:
-    """Let the import system find the older names. Doing it twice changes nothing."""
+    """Let the import system find the older names. A second call changes nothing."""
     if not any(isinstance(finder, _AliasFinder) for finder in sys.meta_path):
         sys.meta_path.insert(0, _AliasFinder())

@@ -1,4 +1,4 @@
-"""The functions of the top level: run a scenario once, run its sweep, load a finished run."""
+"""Top-level functions: run a scenario once, run its sweep, load a finished run."""
 
 from collections.abc import Iterable, Sequence
 from pathlib import Path
@@ -30,28 +30,27 @@ def run(
     """Run a scenario once.
 
     Args:
-        scenario: What to run, without a sweep; `sweep` runs sweeps and many seeds.
+        scenario: A scenario without a sweep; `sweep` runs sweeps and many seeds.
         seed: The same scenario and seed give the same tables, byte for byte.
         engine: Name of the engine.
-        out: Folder in which runs are kept and looked up, such as "runs"; a run that is there is not made
-            again. Left out, the run stays in memory.
-        progress: Told the simulated time reached, in seconds.
+        out: Folder of the store, such as "runs"; a stored run is re-used. Left out: the run stays in memory.
+        progress: Called with the simulated time reached, in seconds.
         allow_python: Import the modules of algorithms written as "python:module:Class", and load the shared
             objects of "library:PATH:NAME", which runs their code. A class that was passed to the scenario
             itself needs no permission.
-        cca_timeout_s: How long one call into an algorithm written in Python may take, in real time. Left out:
-            for ever.
-        threads: On how many threads the native engine executes it, where flows meet in links only. Has no
-            influence on results.
+        cca_timeout_s: Longest real time of one call into an algorithm written in Python. Left out: no limit.
+        threads: Number of threads of the native engine, which are used if flows interact through links only.
+            Never changes results.
 
     Raises:
         ValueError: If `threads` is not from 1 to 64.
-        ScenarioError: If the scenario has a sweep or is none, the seed is out of range, or a module cannot be
-            imported.
+        ScenarioError: If the scenario has a sweep or is not a Scenario, the seed is out of range, or a module
+            cannot be imported.
         FolderError: If `out` cannot be written.
         DiskFullError: If the disk is full.
         ResultError: If this run cannot be written there.
-        EngineError: If the engine cannot run it, or fails; ControllerError if an algorithm of yours does.
+        EngineError: If the engine cannot run the scenario, or fails.
+        ControllerError: If an algorithm of yours fails.
     """
     if not isinstance(scenario, Scenario):
         raise ScenarioError([_no_scenario(scenario)])
@@ -95,24 +94,24 @@ def sweep(
     """Run every point of a scenario's sweep with every seed; the seed changes fastest.
 
     Args:
-        scenario: What to run, with a sweep or without.
+        scenario: A scenario with or without a sweep.
         seeds: The seeds of every point.
         engine: Name of the engine.
-        workers: How many run at the same time. Has no influence on results.
-        out: As of `run`: a folder in which runs are kept and looked up, or None for memory.
-        progress: Told about every step of every run.
-        allow_python: As of `run`.
-        cca_timeout_s: As of `run`.
-        on: What runs them: "local", which is threads of this process; "files": those, and beside them every
-            `fullpipe work` that sees the folder `out`; "dask", "dask://HOST:PORT" or "slurm": workers of Dask
-            that see it; or an executor of your own.
+        workers: Number of parallel runs. Never changes results.
+        out: Folder of the store, as in `run`; None keeps runs in memory.
+        progress: Called at every step of every run.
+        allow_python: See `run`.
+        cca_timeout_s: See `run`.
+        on: Workers: "local" for threads of this process; "files" for these and every `fullpipe work` with
+            access to the folder `out`; "dask", "dask://HOST:PORT" or "slurm" for workers of Dask with access
+            to it; or your own executor.
 
     Raises:
         ScenarioError: If a point or a seed is wrong, or there are more than a million runs.
         EngineError: If the engine cannot run one of the points: nothing is run then.
         FolderError: If `out` cannot be written.
         DiskFullError: If the disk is full.
-        UnknownNameError: If there is no such place to run on.
+        UnknownNameError: If `on` is unknown.
         SweepError: If any run failed, after all others have finished.
     """
     if not isinstance(scenario, Scenario):
@@ -138,7 +137,7 @@ def run_all(
     cca_timeout_s: float | None = None,
     on: str | sweeps.Executor = "local",
 ) -> list[Run]:
-    """Run jobs, in their order; nothing is run if an engine cannot run one of them. See `sweep`."""
+    """Run jobs, and return runs in their order. If an engine refuses one, nothing is run. See `sweep`."""
     points = points_of(todo)
     for job in points if allow_python else ():
         import_algorithms(job.scenario)
@@ -167,14 +166,14 @@ def import_algorithms(scenario: Scenario) -> None:
     """Import the classes and allow the libraries that a scenario names: this runs their code.
 
     Raises:
-        ScenarioError: If one cannot be imported or is not there.
+        ScenarioError: If a class cannot be imported, or there is no such library.
     """
     for kind in own_algorithms(scenario.flows):
         own.permit(kind)
 
 
 def refusals(engine: Engine, scenario: Scenario) -> list[str]:
-    """Why an engine cannot run a scenario, one line each, with paths as they stand in the scenario."""
+    """Return the reasons for which an engine cannot run a scenario, with paths as in the scenario's file."""
     problems = engine.check(scenario)
     if not problems:
         return []
@@ -192,7 +191,7 @@ def _no_scenario(given: object) -> str:
 
 
 def load(folder: str | Path) -> Run:
-    """A finished run from its folder.
+    """Load a finished run from its folder.
 
     Raises:
         NoRunError: If the folder does not hold a finished run.

@@ -1,4 +1,4 @@
-"""Commit that this version was built from. It is told with versions, and is part of no digest."""
+"""Commit from which this version was built. Versions show it; digests leave it out."""
 
 from contextlib import suppress
 from functools import cache
@@ -32,7 +32,7 @@ def _head(clone: Path) -> str:
     """Return what HEAD of a clone points to; see gitrepository-layout(5)."""
     with suppress(OSError, ValueError):
         git = clone / ".git"
-        if git.is_file():  # of a worktree
+        if git.is_file():  # a worktree: the file has the path of the repository
             git = clone / git.read_text(encoding="utf-8").removeprefix("gitdir:").strip()
         text = (git / "HEAD").read_text(encoding="utf-8").strip()
         if not text.startswith("ref:"):

@@ -1,4 +1,4 @@
-"""The exceptions of the package, and how their messages are written."""
+"""Exceptions of the package, and helpers for their messages."""
 
 from bisect import bisect_right
 from collections.abc import Iterable, Sequence
@@ -15,9 +15,9 @@ _GAP = " ... "
 
 
 class FullpipeError(Exception):
-    """The base of every error that fullpipe raises on purpose.
+    """Base of every error that fullpipe raises on purpose.
 
-    Its text can be printed anywhere: it is short, and control characters in what it quotes are escapes.
+    Its text is safe to print: it is short, and control characters in quoted text are escaped.
     """
 
     def __init__(self, message: str = "") -> None:
@@ -25,7 +25,7 @@ class FullpipeError(Exception):
 
 
 class ScenarioError(FullpipeError):
-    """A scenario is wrong. `problems` holds one line per mistake: where, what, and what would be right."""
+    """A scenario is wrong. `problems` has one line per mistake: place, mistake and correction."""
 
     def __init__(self, problems: Sequence[str]) -> None:
         self.problems = tuple(_readable(problems))
@@ -45,11 +45,11 @@ class MissingExtraError(FullpipeError):
 
 
 class QueryError(FullpipeError):
-    """A question about many runs is none: what is wrong with its SQL."""
+    """A query over many runs is not valid SQL, or is not allowed."""
 
 
 class InputFileError(FullpipeError):
-    """A file that another program wrote cannot be read, or is not what it should be."""
+    """A file that another program wrote cannot be read, or has another format or content than expected."""
 
 
 class EngineError(FullpipeError):
@@ -57,13 +57,13 @@ class EngineError(FullpipeError):
 
 
 class InstallOptionError(EngineError):
-    """The installation of an engine was asked for what there is not: an option, a version or a file."""
+    """The installation of an engine got an unknown option, version or file."""
 
 
 class ControllerError(EngineError):
-    """An algorithm written in Python failed: which, of which flow, in which method, and when.
+    """An algorithm written in Python failed; the message has its class, flow, method and time.
 
-    `__cause__` is what it raised; `time_s` is the simulated time.
+    `__cause__` is the exception that it raised; `time_s` is the simulated time.
     """
 
     def __init__(self, message: str, controller: str, flow: str, event: str, time_s: float) -> None:
@@ -75,7 +75,7 @@ class ControllerError(EngineError):
 
 
 class ResultError(FullpipeError):
-    """A run cannot be kept or read, or its tables are not what the schema says."""
+    """A run cannot be stored or read, or its tables do not match the schema."""
 
 
 class NoRunError(ResultError):
@@ -83,27 +83,27 @@ class NoRunError(ResultError):
 
 
 class FolderError(ResultError):
-    """The folder of finished runs cannot be written."""
+    """The folder of a store cannot be written."""
 
 
 class DiskFullError(ResultError):
-    """A finished run cannot be kept because the disk is full."""
+    """A finished run cannot be stored because the disk is full."""
 
 
 class ClusterError(FullpipeError):
-    """A cluster cannot be used: there is none at that address, or what it needs is not on this machine."""
+    """A cluster cannot be used: there is none at the address, or this machine lacks a requirement."""
 
 
 class VersionError(ClusterError):
-    """A sweep was planned with another version of fullpipe, of an engine or of an algorithm than is here."""
+    """A sweep was planned with another version of fullpipe, an engine or an algorithm than the local one."""
 
 
 class CancelledError(FullpipeError):
-    """A run was stopped before its end because it was asked to."""
+    """A run was stopped on request before its end."""
 
 
 def visible(text: str) -> str:
-    """Text on one line, safe to print: what a terminal would obey or hide is an escape.
+    """Return text on one line that is safe to print: unprintable and control characters are escaped.
 
     >>> visible("\\x1b[2J")
     '\\\\x1b[2J'
@@ -114,7 +114,7 @@ def visible(text: str) -> str:
 
 
 def brief(text: str, longest: int = _LONGEST_QUOTE) -> str:
-    """Text as an error quotes it: on one line, safe to print, and without its middle if it is long."""
+    """Return text for a quotation in an error: one line, safe to print, shortened in the middle."""
     text = visible(text)
     if len(text) <= longest:
         return text
@@ -123,7 +123,7 @@ def brief(text: str, longest: int = _LONGEST_QUOTE) -> str:
 
 
 def shown(value: object) -> str:
-    """A value as an error message quotes it: short, on one line, text in double quotes."""
+    """Return a value for a quotation in an error: short, on one line, text in double quotes."""
     if isinstance(value, str):
         text = f'"{value[: 2 * _LONGEST_VALUE]}"'
     elif isinstance(value, bool):
@@ -135,7 +135,7 @@ def shown(value: object) -> str:
 
 
 def _repr(value: object) -> str:
-    """Any value that was passed; what is nested too deeply, or a huge number, cannot say what it is."""
+    """Return `repr` of any value, or its type if `repr` fails (deep nesting, huge integers)."""
     try:
         return repr(value)
     except Exception:
@@ -143,7 +143,7 @@ def _repr(value: object) -> str:
 
 
 def _readable(lines: Sequence[str]) -> list[str]:
-    """Lines that are safe to print, neither long nor many; of many, the first ones and the last."""
+    """Return lines that are safe to print and shortened; of too many lines, the first ones and the last."""
     if len(lines) > _MOST_LINES:
         rest = len(lines) - _MOST_LINES + 1
         lines = [*lines[: _MOST_LINES - 11], f"... and {rest} more ...", *lines[-10:]]
@@ -151,14 +151,14 @@ def _readable(lines: Sequence[str]) -> list[str]:
 
 
 def suggestion(name: str, known: Iterable[str]) -> str:
-    """What to add to "unknown ...": `; did you mean "cubic"?`, or the list of what there is.
+    """Return an addition to "unknown ...": `; did you mean "cubic"?`, or the list of known names.
 
     Args:
-        name: What was written.
-        known: What could have been meant.
+        name: The unknown name.
+        known: All known names.
 
     Returns:
-        A clause that starts with a semicolon, or nothing if there is nothing to choose from.
+        A clause that starts with a semicolon; empty without known names.
     """
     return _suggestion(name[:_LONGEST_QUOTE], tuple(known))
 
@@ -173,7 +173,7 @@ def _suggestion(name: str, known: tuple[str, ...]) -> str:
 
 
 def _listed(names: Sequence[str]) -> str:
-    """Names with commas; of many, the first ones."""
+    """Join names with commas; of too many names, only the first ones."""
     lengths = list(accumulate(len(name) + 2 for name in names))
     first = max(1, bisect_right(lengths, _LONGEST_LIST))
     rest = len(names) - first

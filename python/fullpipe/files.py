@@ -1,8 +1,8 @@
-"""Writes files atomically: in a hidden folder, flushed to disk, and renamed.
+"""Atomic writes of files: data is written in a hidden folder, flushed to disk, and renamed.
 
-A killed process leaves its hidden folder behind, and the next writer beside it removes that. A writer that
-lives holds a lock, which only processes on the same running kernel are sure to see; so what others left goes
-after a day, which no writer takes.
+A killed process leaves its hidden folder behind, and the next writer in the same folder removes it. A running
+writer holds a lock on its hidden folder. Only processes on the same kernel reliably see that lock, so hidden
+folders of other machines are removed after a day: no writer takes that long.
 """
 
 import errno
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     import polars as pl
 
 HIDDEN = ".fullpipe-"
-"""How the names of hidden folders begin."""
+"""Prefix of the names of hidden folders."""
 _ABANDONED_S = 86_400
 _HERE, _EXCHANGE = -100, 2
 """AT_FDCWD and RENAME_EXCHANGE of Linux."""
@@ -46,10 +46,10 @@ def write(path: Path, data: bytes) -> None:
 
 
 def make_folder(folder: Path) -> None:
-    """Make a folder unless it is there.
+    """Make a folder unless it exists.
 
     Raises:
-        ResultError: If it cannot be made, say because it is a file.
+        ResultError: If it cannot be made, for example because it is a file.
     """
     try:
         folder.mkdir(parents=True, exist_ok=True)
@@ -58,7 +58,7 @@ def make_folder(folder: Path) -> None:
 
 
 def write_csv(path: Path, table: "pl.DataFrame", digits: int = 6) -> Path:
-    """Write a table with so many digits behind the point, and return where.
+    """Write a table with `digits` decimals, and return its path.
 
     Raises:
         ResultError: If it cannot be written.
@@ -68,7 +68,7 @@ def write_csv(path: Path, table: "pl.DataFrame", digits: int = 6) -> Path:
 
 
 def replace(path: Path, data: bytes) -> None:
-    """Write a file as `drafted` does. A pipe or a device is written to as it is.
+    """Write a file as `drafted` does. A pipe or a device is written directly.
 
     Raises:
         OSError: If it cannot be written.
@@ -83,10 +83,10 @@ def replace(path: Path, data: bytes) -> None:
 
 @contextmanager
 def drafted(path: Path) -> Iterator[Path]:
-    """A draft of a file, which becomes the file when the context ends without an error.
+    """Yield a draft of a file, which replaces the file when the context ends without an error.
 
-    At any time, also after a crash, the old or the new file is there, whole. Missing folders are made.
-    Symlinks are followed. Access rights stay.
+    At any time, also after a crash, either the whole old or the whole new file exists. Missing folders are
+    made. Symlinks are followed. Access rights stay the same.
 
     Raises:
         OSError: If it cannot be written.
@@ -111,8 +111,10 @@ _only_in: ContextVar[Path | None] = ContextVar("only_in", default=None)
 
 @contextmanager
 def inputs_only_in(folder: Path) -> Iterator[None]:
-    """Within, what a scenario names is read from this folder only, by this thread and those that it starts
-    with its context: for scenarios of which no one says what they may read."""
+    """Restrict the input files of scenarios to one folder within this context.
+
+    It applies to this thread and to threads that it starts with its context. Use it for untrusted scenarios.
+    """
     token = _only_in.set(folder.resolve())
     try:
         yield
@@ -121,10 +123,10 @@ def inputs_only_in(folder: Path) -> Iterator[None]:
 
 
 def check_input(path: Path) -> None:
-    """Refuse an input file that must not be read, before anything is found out about it.
+    """Refuse an input file outside the folder of `inputs_only_in`, without accessing it.
 
     Raises:
-        PermissionError: If inputs are read from another folder only.
+        PermissionError: If inputs may be read from another folder only.
     """
     folder = _only_in.get()
     if folder is not None and not path.resolve().is_relative_to(folder):
@@ -132,7 +134,7 @@ def check_input(path: Path) -> None:
 
 
 def open_regular(path: "Path | str") -> FileIO:
-    """Open a file to read it. What is no regular file is not waited for: a pipe may never be written to.
+    """Open a file for reading, without waiting for a pipe, to which data may never be written.
 
     Raises:
         OSError: If it cannot be read, or is no regular file.
@@ -145,8 +147,9 @@ def open_regular(path: "Path | str") -> FileIO:
 
 
 def read_regular(path: "Path | str", offset: int = 0, most: int | None = None) -> bytes:
-    """The bytes of a file from `offset` on, `most` of them at most, in as few calls of the system as that
-    takes; otherwise as `open_regular`.
+    """Read at most `most` bytes of a regular file from `offset` on, with few system calls.
+
+    Does not wait for a pipe, like `open_regular`.
 
     Raises:
         OSError: If it cannot be read, or is no regular file.
@@ -172,7 +175,7 @@ def _without_waiting(path: str, flags: int) -> int:
 
 
 def put(path: "Path | str", data: "bytes | memoryview") -> None:
-    """Write a new file, in as few calls of the system as that takes."""
+    """Write a new file with few system calls."""
     descriptor = os.open(path, _NEW, 0o666)
     try:
         left = memoryview(data)
@@ -183,14 +186,14 @@ def put(path: "Path | str", data: "bytes | memoryview") -> None:
 
 
 def sync(path: Path) -> None:
-    """Wait until a file, or what a folder lists, is on disk."""
+    """Wait until a file, or the list of a folder's entries, is on disk."""
     with _opened(path) as descriptor:
         os.fsync(descriptor)
 
 
 def sync_disk(path: Path) -> None:
-    """Wait until everything is on disk that was written to the file system that holds a path."""
-    import ctypes  # here, as below: most commands write nothing that has to last
+    """Wait until all data written to the file system of a path is on disk."""
+    import ctypes  # here, as below: most commands do not need it
 
     syncfs = getattr(ctypes.CDLL(None, use_errno=True), "syncfs", None)
     if syncfs is None:  # not on macOS
@@ -202,7 +205,7 @@ def sync_disk(path: Path) -> None:
 
 
 def exchange(one: Path, other: Path) -> bool:
-    """Swap what two paths name in one step, and say whether that is possible here.
+    """Swap two paths in one step. Return False if the system or the file system cannot do so.
 
     Raises:
         OSError: If it fails for another reason.
@@ -231,7 +234,7 @@ def _opened(path: Path) -> Iterator[int]:
 
 @contextmanager
 def hidden(folder: Path) -> Iterator[Path]:
-    """A new hidden folder inside a folder, to write in and to rename from; it goes when the context ends."""
+    """Yield a new hidden folder inside a folder, for drafts; it is removed when the context ends."""
     place, lock = _new(folder)
     try:
         yield place
@@ -243,7 +246,7 @@ def hidden(folder: Path) -> Iterator[Path]:
 def remove_leftovers(folder: Path) -> None:
     """Remove the hidden folders in a folder whose writing processes have ended."""
     for place in folder.glob(f"{HIDDEN}*"):
-        with suppress(OSError):  # it is gone, or not ours
+        with suppress(OSError):  # it was removed meanwhile, or belongs to another user
             lock = os.open(place, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
             try:
                 if _is_abandoned(place, lock):
@@ -253,7 +256,7 @@ def remove_leftovers(folder: Path) -> None:
 
 
 def _new(folder: Path) -> tuple[Path, int]:
-    """A new hidden folder, and the descriptor that keeps it locked."""
+    """Make a hidden folder, and return it with the descriptor that keeps it locked."""
     while True:
         place = folder / f"{HIDDEN}{kernel()}-{uuid4().hex}"
         place.mkdir()
@@ -273,7 +276,7 @@ def _is_abandoned(place: Path, lock: int) -> bool:
 
 
 def _locked(descriptor: int) -> bool | None:
-    """Whether this process got the lock; None on a file system without locks of folders."""
+    """Whether this process got the lock; None on a file system without locks on folders."""
     try:
         fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:
@@ -285,7 +288,7 @@ def _locked(descriptor: int) -> bool | None:
 
 @cache
 def kernel() -> str:
-    """The running kernel: its processes see each other's locks, on any file system."""
+    """Return an identifier of the running kernel: its processes see each other's locks everywhere."""
     try:
         return (
             Path("/proc/sys/kernel/random/boot_id").read_text(encoding="ascii").strip().replace("-", "")[:16]

@@ -1,4 +1,4 @@
-"""Names of a package, and polars, that are imported when they are first used."""
+"""Lazy imports: names of a package, and polars, are imported on first use."""
 
 import time
 from collections.abc import Callable, Mapping
@@ -9,15 +9,16 @@ from typing import TYPE_CHECKING, Any
 __all__ = ["LOADED_NS", "names", "pl"]
 
 LOADED_NS = time.time_ns()
-"""When this process began to load the package; a module that comes later may be of a file that changed."""
+"""Time at which this process began to load the package, ns since 1970. Files may have changed since then, so
+that a module that is imported later may be of another version."""
 
 
 def names(package: str, homes: Mapping[str, str]) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
-    """The `__getattr__` and the `__dir__` of a package.
+    """Return the `__getattr__` and the `__dir__` of a package.
 
     Args:
-        package: Its name.
-        homes: The module within it where each name is.
+        package: Name of the package.
+        homes: The module within it that has each name.
     """
 
     def get(name: str) -> Any:
@@ -32,7 +33,7 @@ def names(package: str, homes: Mapping[str, str]) -> tuple[Callable[[str], Any],
 
 
 class _Library:
-    """A library that is imported when the first of its names is used."""
+    """A library that is imported when one of its names is first used."""
 
     def __init__(self, name: str) -> None:
         self._name = name
@@ -47,4 +48,4 @@ class _Library:
 if TYPE_CHECKING:
     import polars as pl
 else:
-    pl = _Library("polars")  # it takes longer to import than a short run
+    pl = _Library("polars")  # its import takes longer than a short run

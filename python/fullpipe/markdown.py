@@ -10,7 +10,7 @@ from fullpipe.errors import visible
 
 
 def escaped(text: str) -> str:
-    """Text on one line in which nothing is markup, and nothing is obeyed or hidden.
+    """Return text on one line with all markup and unprintable characters escaped.
 
     >>> escaped("<b> a|b\\n*c*")
     '&lt;b&gt; a\\\\|b \\\\*c\\\\*'
@@ -25,6 +25,6 @@ def _marked(found: re.Match[str]) -> str:
 
 
 def table(head: Sequence[str], marks: Sequence[str], rows: Iterable[Sequence[str]]) -> list[str]:
-    """The lines of a table, with its cells escaped; a mark is `---` of words and `--:` of numbers."""
+    """Return the lines of a table with escaped cells; a mark is `---` for text and `--:` for numbers."""
     written = (map(escaped, head), marks, *(map(escaped, row) for row in rows))
     return [f"| {' | '.join(cells)} |" for cells in written]

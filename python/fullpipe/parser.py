@@ -3,8 +3,8 @@
 from threading import Lock
 
 PARSER = Lock()
-"""Held while source is parsed, also by `inspect.getsource` of a class.
+"""Lock to hold while source is parsed, also by `inspect.getsource` of a class.
 
-Threads that build trees at once share a counter in CPython 3.11, which then fails with a SystemError: see
-github.com/python/cpython/issues/106905.
+In CPython 3.11, threads that build syntax trees at the same time share a counter, and fail with a
+SystemError: see github.com/python/cpython/issues/106905.
 """

@@ -1,4 +1,4 @@
-"""Runs many jobs on engines: in parallel, with results in order, and no run twice."""
+"""Parallel execution of many jobs on engines, with results in order; stored runs are re-used."""
 
 from __future__ import annotations
 
@@ -41,25 +41,25 @@ __all__ = [
 ]
 
 _MOST_ADDRESSES = 4_000
-"""Addresses that are remembered, more than the jobs that executors hand out before they are made: an address
-is used then, and again when the run is made."""
+"""Size of the cache of addresses. An address is used when an executor hands out a job, and again when the run
+is made, so the cache must hold more addresses than jobs are in between."""
 
 
 @dataclass(frozen=True)
 class KeptRuns:
-    """Makes runs on the engines that jobs name, and keeps them in a store if there is one."""
+    """Source of runs: makes them on the engines that jobs name, and stores them if there is a store."""
 
     store: Store | None = None
     cca_timeout_s: float | None = None
     threads: int = 1
     listing: Listing | None = None
-    """Runs of the store that are found without being read."""
+    """List of the store, by which runs are found without reading them."""
     _addresses: OrderedDict[tuple[str, int], Address] = field(
         default_factory=OrderedDict, init=False, repr=False
     )
 
     def find(self, job: Job) -> Run | None:
-        """The run of a job, if the store has it."""
+        """Return the run of a job if the store has it."""
         if self.store is None:
             return None
         at = self._address(job)
@@ -71,7 +71,7 @@ class KeptRuns:
         return found and found.at(job.point, job.scenario)
 
     def make(self, job: Job, progress: engines.Progress | None) -> Run:
-        """Run a job and keep the run; see `stream` for what is raised."""
+        """Run a job and store the run; see `stream` for exceptions."""
         chosen = engines.engine(job.engine)
         if self.store:
             self.store.prepare(self._address(job).place)
@@ -81,7 +81,7 @@ class KeptRuns:
         return (self.store.save(made) if self.store else made).at(job.point, job.scenario)
 
     def _address(self, job: Job) -> Address:
-        """Found once for all seeds of a scenario, which takes longer than to find a run."""
+        """Return the address of a job, cached for all seeds: computing it takes longer than finding a run."""
         key = (job.engine, id(job.scenario))
         known = self._addresses.get(key)
         if known is None:
@@ -105,27 +105,28 @@ def stream(
     threads: int = 1,
     check: bool = False,
 ) -> Iterator[Outcome]:
-    """Run jobs and yield what became of them, in the order of the jobs, as soon as the order allows.
+    """Run jobs and yield their outcomes in the order of the jobs, as soon as the order allows.
 
-    A run that the store has is not made again, and every finished run is stored at once. A job that fails
-    does not stop the others. Leaving the iterator early, also by an interrupt, stops the jobs that still run.
+    Stored runs are re-used, and every finished run is stored at once. A job that fails does not stop the
+    others. Leaving the iterator early, also by an interrupt, stops the jobs that still run.
 
     Args:
-        jobs: What to run.
-        workers: How many at the same time. Has no influence on results.
-        store: Where finished runs are looked up and kept; None keeps them in memory.
-        progress: Told about every step.
-        cca_timeout_s: How long one call into an algorithm written in Python may take, in real time; beyond it
-            the run fails with a ControllerError, and others go on. None: for ever.
-        executor: What runs them, such as one of `fullpipe.cluster`; left out, so many threads as `workers`.
-        threads: On how many threads each run of this process is executed. Has no influence on results.
-        check: Read every run that the store has, and make those again of which a byte changed although their
-            files have the size and the times of before. Otherwise they are errors when they are read.
+        jobs: The jobs.
+        workers: Number of parallel runs. Never changes results.
+        store: Store of finished runs; None keeps them in memory.
+        progress: Called at every step.
+        cca_timeout_s: Longest real time of one call into an algorithm written in Python. Beyond it, the run
+            fails with a ControllerError, and others go on. None: no limit.
+        executor: Executor of the jobs, such as one of `fullpipe.cluster`; left out: as many threads as
+            `workers`.
+        threads: Number of threads of each run in this process. Never changes results.
+        check: Read every stored run, and make a run again if a byte changed although its files have the same
+            sizes and times. Otherwise such a run is an error when it is read.
 
     Raises:
         ValueError: If `threads` is out of range.
-        FolderError: If a run is to be made and the folder of the store cannot be written.
-        DiskFullError: If a run cannot be kept because the disk is full.
+        FolderError: If a run must be made and the folder of the store cannot be written.
+        DiskFullError: If a run cannot be stored because the disk is full.
     """
     named, metas = dict[str, None](), dict[tuple[str, ...], Meta]()
     with store.batch() if store else nullcontext() as batch:
@@ -136,7 +137,7 @@ def stream(
                 if isinstance(outcome.result, Run):
                     place = outcome.result.place
                     key = (outcome.job.scenario.name, outcome.job.engine, place)
-                    if key not in metas and outcome.result.files:  # seeds rest on the same files
+                    if key not in metas and outcome.result.files:  # all seeds use the same files
                         metas[key] = outcome.result.meta
                     named[place] = None
                 yield outcome
@@ -177,21 +178,21 @@ def run(
 
 @dataclass
 class Enough:
-    """The runs of a scenario whose seeds were added until they said enough."""
+    """Runs of a scenario to which seeds were added until targets were reached."""
 
     outcomes: list[Outcome] = field(default_factory=list)
     seeds: int = 0
     known: Sequence[Known] = ()
-    """What is known at the last look."""
+    """Precision of every target at the last check."""
 
     @property
     def is_precise(self) -> bool:
-        """Whether everything is known as well as was asked for."""
+        """Whether all targets are reached."""
         return bool(self.known) and all(each.is_precise for each in self.known)
 
     @property
     def is_alike(self) -> bool:
-        """Whether seeds change nothing that is asked for."""
+        """Whether the values of all targets are the same for every seed."""
         return bool(self.known) and all(not each.interval.half_width for each in self.known)
 
 
@@ -203,24 +204,25 @@ def until(
     engine: str = "native",
     most: int | None = None,
 ) -> Enough:
-    """Run every point of a scenario with more and more seeds, the same of all points, until targets are
-    reached.
+    """Run every point of a scenario with more and more seeds until all targets are reached.
 
-    After a pilot of 20 seeds, and then after every tenth more or ten, all intervals are looked at. Seeds end
-    when all are narrow enough at two looks in a row: a look that is narrow by chance, as where the pilot has
-    seen no rare run, is not believed. Source: Law and Kelton 1982, "Confidence intervals for steady-state
-    simulations II: a survey of sequential procedures", of how far such intervals miss what they say, and of
-    why the pilot must not be small.
+    All points have the same seeds. Intervals are checked after a pilot of 20 seeds, and then whenever 10
+    seeds or 10 % have been added, whichever is more. Seeds end when all intervals are narrow enough at two
+    checks in a row. One check is not enough: an interval can be narrow by chance, for example if the pilot
+    has no rare run.
+
+    Source: Law and Kelton 1982, "Confidence intervals for steady-state simulations II: a survey of sequential
+    procedures", on the coverage of such intervals and the size of the pilot.
 
     Args:
-        scenario: What is run.
+        scenario: The scenario.
         targets: See `fullpipe.analysis.precision.read_targets`.
-        make: Runs jobs. It is called once per look; if a job fails, no more are made.
+        make: Runs jobs. It is called once per check; if a job fails, no more jobs are made.
         engine: Name of the engine.
-        most: How many seeds there are at most; left out, `fullpipe.analysis.precision.MOST`.
+        most: Largest number of seeds; left out: `fullpipe.analysis.precision.MOST`.
 
     Raises:
-        ScenarioError: If no run has a metric that is asked for, or only some have it.
+        ScenarioError: If no run has the metric of a target, or only some have it.
     """
     from fullpipe.analysis import precision
     from fullpipe.analysis.metrics import busy_links

@@ -1,4 +1,4 @@
-"""Algorithms of your own, written in Python: subclass `Controller` and name it as the `cca` of a flow."""
+"""Your own algorithms in Python: subclass `Controller`, and use the class as the `cca` of a flow."""
 
 from typing import TYPE_CHECKING
 
@@ -27,7 +27,7 @@ __all__ = [
     "round_trips",
 ]
 
-# A scenario without algorithms of one's own needs neither their base class nor the kit.
+# Lazy: a scenario without own algorithms needs neither their base class nor the kit.
 __getattr__, __dir__ = lazy.names(
     __name__,
     {

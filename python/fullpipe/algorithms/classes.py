@@ -1,8 +1,8 @@
 """Classes by names such as "python:mine:Reno".
 
-A scenario only ever holds the name. A class is known once it was passed to a scenario itself, or its module
-was imported by `import_class`, which is called only where the user allows it: a scenario file from elsewhere
-runs no code.
+A scenario holds only the name. A class becomes known when it is passed to a scenario, or when `import_class`
+imports its module. The latter needs the user's permission, so that a scenario file from elsewhere runs no
+code.
 """
 
 from __future__ import annotations
@@ -31,19 +31,19 @@ DIGITS = 16
 
 _known: dict[str, type[Controller]] = {}
 _brought: dict[str, list[str]] = {}
-"""Modules that came with the import of a module of algorithms."""
+"""Modules that the import of a module of algorithms imported, by that module."""
 _sources: WeakKeyDictionary[type, Source] = WeakKeyDictionary()
 
 
 def is_name(text: str) -> bool:
-    """Whether it is written as the name of a class: "python:module:Class"."""
+    """Whether a text has the form of the name of a class: "python:module:Class"."""
     return _NAME.fullmatch(text) is not None
 
 
 def name(cls: type[Controller]) -> str:
-    """The name under which scenarios, files and sweeps refer to a class, which is known from now on.
+    """Register a class, and return its name for scenarios, files and sweeps.
 
-    A class that is defined anew takes the place of the one before it.
+    A class that is defined again replaces the earlier one.
 
     Raises:
         ScenarioError: If it is no subclass of `Controller`.
@@ -59,7 +59,7 @@ def name(cls: type[Controller]) -> str:
 
 
 def find(kind: str) -> type[Controller] | None:
-    """The class of a name if it is known. Imports nothing."""
+    """Return the class of a name if it is known. Imports nothing."""
     return _known.get(kind)
 
 
@@ -67,7 +67,7 @@ def import_class(kind: str) -> None:
     """Import the module of "python:module:Class" unless the class is known: this runs the code of the module.
 
     Raises:
-        ScenarioError: If it cannot be imported, or has no such class.
+        ScenarioError: If the module cannot be imported, or has no such class.
     """
     from fullpipe.algorithms.compiled import from_source
     from fullpipe.algorithms.controller import Controller
@@ -92,7 +92,7 @@ def import_class(kind: str) -> None:
 
 
 def factory(kind: str) -> Factory:
-    """What makes the algorithm of a flow from its parameters and seed."""
+    """Return a function that makes the algorithm of a flow from its parameters and seed."""
     from random import Random
 
     cls = _known[kind]
@@ -100,11 +100,11 @@ def factory(kind: str) -> Factory:
 
 
 def fingerprint(kind: str) -> str:
-    """Digest that results depend on: of the source files of a class and its bases, as it came, and of the
-    modules beside them that they import.
+    """Digest of the code of a class, on which results depend.
 
-    A class without a file, such as one of an interactive session, has a new one every time: nothing stored is
-    taken for its result.
+    It covers the source files of the class and its bases, as they were when the class became known, and the
+    modules beside them that they import. A class without a file, such as one of an interactive session, has a
+    new digest every time, so that no stored run is taken for its result.
     """
     from uuid import uuid4  # here, as below: most scenarios name no class
 
@@ -114,13 +114,13 @@ def fingerprint(kind: str) -> str:
 def digests(kind: str) -> dict[str, str]:
     """Return the SHA-256 of every source file of a class by its path below the folder of its modules.
 
-    A class without a file has its name, with a digest that is the same for as long as the class exists.
+    A class without a file has one entry, its name, with a digest that is constant while the class exists.
     """
     return dict(_source(kind).digests)
 
 
 def paths(kind: str) -> dict[str, Path]:
-    """Return the source files of a class by their names in `digests`; none of a class without a file."""
+    """Return the source files of a class by their names in `digests`; empty for a class without a file."""
     return dict(_source(kind).paths)
 
 
@@ -144,7 +144,7 @@ def looked_in() -> list[Path]:
 
 
 def look_in(*folders: Path) -> None:
-    """Let modules be found in these folders first, in their order."""
+    """Search these folders for modules first, in their order."""
     _looked_in.update(dict.fromkeys(folder.resolve() for folder in folders))
     for folder in reversed([str(folder.resolve()) for folder in folders]):
         if folder not in sys.path:

@@ -1,8 +1,8 @@
 """Modules of users, compiled from their source each time that a process imports them.
 
-Python takes stored bytecode for that of a source file if the size and the second of the last write are the
-same (PEP 552). A parameter that is edited twice within a second keeps both, so that the law of before would
-run, and be stored as that of the new source.
+Python accepts stored bytecode if the size of the source file and the second of its last write are the same
+(PEP 552). A parameter that is edited twice within a second can keep both. The old law would then run, and its
+results would be stored for the new source.
 """
 
 from __future__ import annotations
@@ -17,17 +17,17 @@ from types import CodeType, ModuleType
 
 _STANDARD = Path(sysconfig.get_path("stdlib")).resolve()
 INSTALLED = ("site-packages", "dist-packages")
-"""Folders of installed packages, whose versions a run has in `versions` if they are ours."""
+"""Folders of installed packages; a run stores the versions of those that fullpipe uses in `versions`."""
 
 
 def is_own(module: str, path: Path) -> bool:
-    """Whether a source file is the user's own: neither installed, nor of Python, nor ours."""
+    """Whether a source file is the user's own: not installed, not of Python, and not of fullpipe."""
     is_ours = module.partition(".")[0] == "fullpipe"
     return not (is_ours or set(INSTALLED) & set(path.parts) or path.is_relative_to(_STANDARD))
 
 
 class _Loader(SourceFileLoader):
-    """Compiles a module, and neither reads nor writes bytecode."""
+    """Compiles a module without reading or writing bytecode."""
 
     def get_code(self, fullname: str) -> CodeType:
         path = self.get_filename(fullname)
@@ -36,7 +36,7 @@ class _Loader(SourceFileLoader):
 
 
 class _Finder:
-    """Finds modules as Python does, and has those of users compiled."""
+    """Finds modules like Python, and compiles those of users."""
 
     def find_spec(
         self, name: str, path: Sequence[str] | None = None, target: ModuleType | None = None
@@ -49,7 +49,7 @@ class _Finder:
 
 @contextmanager
 def from_source() -> Iterator[None]:
-    """Within, modules of users that are imported come from their source files."""
+    """Compile modules of users from their source files if they are imported within this context."""
     finder = _Finder()
     place = sys.meta_path.index(PathFinder) if PathFinder in sys.meta_path else len(sys.meta_path)
     sys.meta_path.insert(place, finder)

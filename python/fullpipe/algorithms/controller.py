@@ -11,20 +11,20 @@ from fullpipe._native import Ack, Episode, LostPacket, Path, Sent, Undo
 from fullpipe.errors import suggestion
 
 _ALIKE = 0.8
-"""How much the name of a method must be like that of a hook to be taken for a mistyped one."""
+"""Similarity (0 to 1) from which a method's name counts as a mistyped hook."""
 
 
 class Controller:
-    """Turns what the network said into a window and a rate, as the Rust trait `CongestionControl` does.
+    """Computes the window and the rate of a flow, like the Rust trait `CongestionControl`.
 
     Define the methods that you need and set the attributes `cwnd`, `ssthresh`, `pacing_bps` and so on. They
-    are read after every call; before a call, `cwnd` and `ssthresh` are brought up to date if the transport or
-    the law has moved them. Windows and counts are in packets, times in seconds, rates in bits of payload per
+    are read after every call. Before a call, `cwnd` and `ssthresh` are updated if the transport or the law
+    has changed them. Windows and counts are in packets, times in seconds, rates in bits of payload per
     second.
 
-    `on_ack` is called once per round trip with the sum of its ACKs, which costs next to nothing. In between
-    the window follows the law that the class declares with `slow_start` and `increase`. With `per_ack = True`
-    it is called for every ACK, at about a microsecond each.
+    `on_ack` is called once per round trip with the sum of its ACKs, which costs little. In between, the
+    window follows the law that the class declares with `slow_start` and `increase`. With `per_ack = True`,
+    `on_ack` is called for every ACK, which costs about a microsecond each.
 
     Annotated attributes of a subclass are its parameters, with their defaults:
 
@@ -41,43 +41,44 @@ class Controller:
     per_ack: ClassVar[bool] = False
     """Call `on_ack` for every ACK."""
     owns_recovery: ClassVar[bool] = False
-    """The window is the algorithm's during loss recovery, too, as BBR's is; otherwise the transport brings it
-    down to `ssthresh` by proportional rate reduction."""
+    """Let the algorithm set the window during loss recovery, too, like BBR; otherwise the transport reduces
+    it to `ssthresh` by proportional rate reduction."""
     needs_pacing: ClassVar[bool] = False
-    """The flow must be paced, at `pacing_bps` or at the transport's choice."""
+    """Pace the flow, at `pacing_bps` or at the transport's rate."""
     watches_sends: ClassVar[bool] = False
     """Call `on_send` for every burst, not only for those that end an idle time."""
     ecn: ClassVar[Literal["classic", "every_mark", "l4s"]] = "classic"
-    """What a mark means: a loss once per round, each to be echoed (DCTCP), or ECT(1) (Prague)."""
+    """ECN mode. "classic": a mark is like a loss, once per round. "every_mark": every mark is echoed, as for
+    DCTCP. "l4s": marks are counted and packets sent as ECT(1), as for Prague."""
     traced: ClassVar[Mapping[str, str]] = {}
     """Attributes to record as variables, and their units."""
 
     cwnd: float = 10
-    """Window in packets, at least 1; the transport uses the whole packets of it."""
+    """Window in packets, at least 1; the transport rounds it down."""
     ssthresh: float = math.inf
     """Slow-start threshold in packets, to which the transport reduces. Less than 2 counts as 2."""
     slow_start: float = 0.0
-    """Packets that the window grows by per packet acknowledged while it is below `ssthresh`."""
+    """Growth of the window per acknowledged packet while it is below `ssthresh`, in packets."""
     increase: float = 0.0
-    """Packets that it grows by per window of packets acknowledged from `ssthresh` on."""
+    """Growth of the window per window of acknowledged packets from `ssthresh` on, in packets."""
     pacing_bps: float | None = None
-    """Rate to pace at; None leaves it to the transport."""
+    """Pacing rate; None leaves it to the transport."""
     wakeup_s: float | None = None
-    """When to call `on_wakeup`; forgotten when the time has come."""
+    """Time at which to call `on_wakeup`; it is cleared when the call is made."""
     hide_samples: bool = False
-    """Mark what is sent from now on as application-limited, as BBR does in ProbeRTT."""
+    """Mark packets sent from now on as application-limited, as BBR does in ProbeRTT."""
     reduce: bool = False
-    """Ask the transport to begin an episode ("delay") and to reduce; take it back in `on_congestion`."""
+    """Ask the transport to begin an episode ("delay") and to reduce; set it to False in `on_congestion`."""
     state: str | None = None
-    """Name of the state for traces; None: slow start or avoidance, as the window has it."""
+    """Name of the state for traces; None: slow start or congestion avoidance, by the window."""
     rng: Random
     """Random numbers of this flow, from the seed of the run: draw from no other."""
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
-        """Refuse methods that look like one of ours and are not: they would never be called.
+        """Refuse methods whose names are close to a hook, or begin with `on_`: they would never be called.
 
         Raises:
-            TypeError: If there is one.
+            TypeError: If there is such a method.
         """
         super().__init_subclass__(**kwargs)
         hooks = _hooks()
@@ -90,10 +91,10 @@ class Controller:
                 raise TypeError(f"{cls.__name__}.{name}: no such method is ever called{hint}")
 
     def __init__(self, rng: Random, **params: Any) -> None:
-        """Set the parameters. A subclass with an `__init__` of its own calls this one first.
+        """Set the parameters. A subclass with its own `__init__` calls this one first.
 
         Raises:
-            ValueError: If a parameter is unknown, or of another type than its default.
+            ValueError: If a parameter is unknown, or has another type than its default.
         """
         self.rng = rng
         known = parameters(type(self))
@@ -108,28 +109,28 @@ class Controller:
         """The handshake is over; `path` has the first RTT sample."""
 
     def on_ack(self, ack: Ack, path: Path) -> None:
-        """A round trip is over, or with `per_ack` an ACK came. The law has been applied to it."""
+        """A round trip is over, or with `per_ack` an ACK arrived. The law has already been applied."""
 
     def on_lost(self, lost: LostPacket, path: Path) -> None:
-        """A packet was deemed lost. Comes before the episode that it may begin, and before its ACK."""
+        """A packet was marked lost. The calls for the episode that it may begin and for its ACK follow."""
 
     def on_congestion(self, episode: Episode, path: Path) -> None:
         """An episode begins: set `ssthresh`. The transport moves the window there, or to 1 on a timeout."""
 
     def on_undo(self, undo: Undo, path: Path) -> None:
-        """The episode was spurious. Unless overridden, window and threshold go back to what they were."""
+        """The episode was spurious. Unless overridden, window and threshold are restored."""
 
     def on_recovery_exit(self, path: Path) -> None:
-        """Everything outstanding when the episode began has been delivered."""
+        """All data that was in flight when the episode began has been delivered."""
 
     def on_send(self, sent: Sent, path: Path) -> None:
         """A burst is about to be sent: one that ends an idle time, or with `watches_sends` any."""
 
     def on_wakeup(self, path: Path) -> None:
-        """`wakeup_s` has come."""
+        """The time `wakeup_s` has come."""
 
     def _events(self) -> list[str]:
-        """The methods that the subclass defines: the others are never called."""
+        """Return the methods that the subclass defines: the others are never called."""
         return [name for name in _hooks() if getattr(type(self), name) is not getattr(Controller, name)]
 
 

@@ -1,4 +1,4 @@
-"""The conformance kit for classes, without a network; the algorithms of the registry pass the same."""
+"""The conformance kit for classes, without a network; the registry's algorithms pass the same checks."""
 
 from collections.abc import Callable
 from random import Random
@@ -20,25 +20,25 @@ _REMEDIES = {
     "undo restores the window and the threshold": "set cwnd and ssthresh in on_undo to undo.prior_cwnd and "
     "undo.prior_ssthresh at least, or leave on_undo out",
 }
-"""What to do where a class can break what must hold; the rest is out of its reach."""
+"""Remedies by invariant, for those that a class can break."""
 
 
 def judge(cls: type[Controller], *, cases: int = 100, seed: int = 1, **params: Any) -> list[str]:
-    """Play random events to a class, in any order, and check after each what must hold of every algorithm.
+    """Check the invariants of every algorithm on a class with sequences of random events.
 
     Args:
         cls: The algorithm.
-        cases: How many sequences of events.
+        cases: Number of sequences of events.
         seed: The same seed gives the same events.
         params: Parameters of the algorithm.
 
     Returns:
-        What does not hold, what the class raised and which of its attributes make no sense, one line for
-        every sequence, with what to do about it where that is known; none if all is well.
+        One line per failed sequence: a broken invariant, an exception, or an invalid attribute, with a remedy
+        if one is known. The list is empty if all sequences pass.
 
     Raises:
         TypeError: If `cls` is no subclass of `Controller`, or has no such parameter.
-        ValueError: If there is to be no case.
+        ValueError: If `cases` is below 1.
     """
     _check(cls, params)
     if cases < 1:
@@ -53,7 +53,7 @@ def _check(cls: type[Controller], params: dict[str, Any]) -> None:
     if not (isinstance(cls, type) and issubclass(cls, Controller)):
         raise TypeError(f"{cls!r} is no subclass of fullpipe.algorithms.Controller")
     if cls.__init__ is not Controller.__init__:
-        return  # it knows itself what it takes
+        return  # its own `__init__` checks the parameters
     known = parameters(cls)
     for key in params:
         if key not in known:
@@ -61,7 +61,7 @@ def _check(cls: type[Controller], params: dict[str, Any]) -> None:
 
 
 def _finding(factory: Callable[[], Controller], script: bytes) -> str | None:
-    """What one sequence of events shows, if anything."""
+    """Run one sequence of events, and return a line about its failure; None if it passes."""
     try:
         broken = _judge(factory, script)
     except ControllerError as error:
@@ -74,7 +74,7 @@ def _finding(factory: Callable[[], Controller], script: bytes) -> str | None:
 
 
 def _raised(error: BaseException | None) -> str:
-    """What was raised and where, on one line; a value that was refused is not of the class's code."""
+    """Return an exception with its place on one line; without a place if it is not from the class's code."""
     text = " ".join(str(error).split())
     if error is None or error.__traceback__ is None:
         return text
@@ -83,5 +83,5 @@ def _raised(error: BaseException | None) -> str:
 
 
 def round_trips(cls: type[Controller], count: int = 40, **params: Any) -> str:
-    """The first round trips of a class on an ideal path of 50 packets and 40 ms, as a table to look at."""
+    """Return the first round trips of a class on an ideal path of 50 packets and 40 ms, as a text table."""
     return _round_trips(lambda: cls(Random(1), **params), count)

@@ -1,7 +1,7 @@
 """Algorithms in shared objects, by names such as "library:build/libmine.so:mine".
 
-A scenario only ever holds the name. A file is loaded once it was allowed, which happens only where the user
-says so: a scenario from elsewhere runs no code. The header `fullpipe_congestion.h` says what it exports.
+A scenario holds only the name. A file is loaded only if the user allows it, so that a scenario from elsewhere
+runs no code. The header `fullpipe_congestion.h` declares the functions that a library exports.
 """
 
 import re
@@ -16,21 +16,23 @@ _DIGITS = 16
 _folders: list[Path] = [Path()]
 _allowed: dict[str, Path] = {}
 _seen: dict[Path, str] = {}
-"""The digests of libraries when they were first looked at."""
+"""Digests of libraries when they were first read."""
 
 
 def is_name(text: str) -> bool:
-    """Whether it is written as an algorithm of a library: "library:PATH:NAME"."""
+    """Whether a text has the form of an algorithm of a library: "library:PATH:NAME"."""
     return _NAME.fullmatch(text) is not None
 
 
 def find(kind: str) -> Path | None:
-    """The file of a name if it is allowed."""
+    """Return the file of a name if it is allowed."""
     return _allowed.get(kind)
 
 
 def allow(kind: str) -> None:
-    """Let the file of "library:PATH:NAME" be loaded, which runs its code; relative paths are looked for.
+    """Allow to load the file of "library:PATH:NAME", which runs its code.
+
+    Relative paths are searched in the folders of `look_in` and in the working directory.
 
     Raises:
         ScenarioError: If there is no such file.
@@ -47,17 +49,17 @@ def allow(kind: str) -> None:
 
 
 def fingerprint(kind: str) -> str:
-    """What results depend on: a digest of the file.
+    """Return a digest of the file, on which results depend.
 
     Raises:
-        ScenarioError: If the file has changed since this process first looked at it: a library that is loaded
-            stays what it was.
+        ScenarioError: If the file has changed since this process first read it: a loaded library is not
+            replaced.
     """
     return digest(kind)[:_DIGITS]
 
 
 def digest(kind: str) -> str:
-    """Return the SHA-256 of the file; raises as `fingerprint`."""
+    """Return the SHA-256 of the file; raises ScenarioError like `fingerprint`."""
     import hashlib  # here: most scenarios name no library
 
     path = _allowed[kind]
@@ -69,5 +71,5 @@ def digest(kind: str) -> str:
 
 
 def look_in(*folders: Path) -> None:
-    """Let files be found in these folders first, in their order."""
+    """Search these folders for files first, in their order."""
     _folders[:0] = [folder.resolve() for folder in folders if folder.resolve() not in _folders]

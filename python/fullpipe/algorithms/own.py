@@ -1,4 +1,4 @@
-"""Algorithms that the registry does not have: Python classes, and shared objects with a C interface."""
+"""Algorithms outside the registry: Python classes, and shared objects with a C interface."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ if TYPE_CHECKING:
 
 
 def is_own(kind: str) -> bool:
-    """Whether the name says that it is one of them."""
+    """Whether a name has the prefix of such an algorithm."""
     return kind.startswith((classes.PREFIX, libraries.PREFIX))
 
 
 def check_name(kind: str) -> None:
-    """Raise ValueError unless it is written as it should be."""
+    """Raise ValueError unless a name is well formed."""
     if classes.is_name(kind) or libraries.is_name(kind):
         return
     what, example = "a class", "python:my_module:MyClass"
@@ -28,12 +28,12 @@ def check_name(kind: str) -> None:
 
 
 def title(kind: str) -> str:
-    """The short name, for the names of flows; any other name as it is."""
+    """Return the short name for the names of flows; other names are unchanged."""
     return kind.rpartition(":")[2].rpartition(".")[2] if is_own(kind) else kind
 
 
 def is_known(kind: str) -> bool:
-    """Whether its code may run: its class was passed or imported, or its file allowed."""
+    """Whether the code may run: the class was passed or imported, or the file was allowed."""
     return classes.find(kind) is not None or libraries.find(kind) is not None
 
 
@@ -41,7 +41,7 @@ def permit(kind: str) -> None:
     """Import the class, or allow the file: this runs the code of others.
 
     Raises:
-        ScenarioError: If it is not there.
+        ScenarioError: If the class cannot be imported, or there is no such file.
     """
     if kind.startswith(libraries.PREFIX):
         libraries.allow(kind)
@@ -50,13 +50,13 @@ def permit(kind: str) -> None:
 
 
 def maker(kind: str) -> Factory | str:
-    """What the simulator makes it with: a factory, or the path of a shared object."""
+    """Return the source from which the simulator makes it: a factory, or the path of a shared object."""
     path = libraries.find(kind)
     return classes.factory(kind) if path is None else str(path)
 
 
 def fingerprint(kind: str) -> str:
-    """What results depend on: a digest of the code."""
+    """Return a digest of the code, on which results depend."""
     return classes.fingerprint(kind) if libraries.find(kind) is None else libraries.fingerprint(kind)
 
 
@@ -82,6 +82,6 @@ def paths(kind: str) -> dict[str, Path]:
 
 
 def look_in(*folders: Path) -> None:
-    """Let modules and files be found in these folders first, in their order."""
+    """Search these folders for modules and files first, in their order."""
     classes.look_in(*folders)
     libraries.look_in(*folders)

@@ -22,7 +22,7 @@ class Source:
     """Source files of a class as they were when it became known."""
 
     fingerprint: str
-    """A digest of all; empty without files."""
+    """Digest of all files; empty without files."""
     digests: Mapping[str, str]
     """SHA-256 of every file by its path below the folder of its modules."""
     paths: Mapping[str, Path]
@@ -34,7 +34,7 @@ def source_of(kind: str, bases: Sequence[type], brought: Sequence[str] = ()) -> 
     Args:
         kind: Its name, such as "python:mine:Reno".
         bases: The class and its bases that are not ours.
-        brought: Modules that their import imported in its turn, however it did.
+        brought: All modules that their import imported.
     """
     try:
         found = [(base, Path(inspect.getfile(base)).resolve()) for base in bases]
@@ -68,11 +68,11 @@ def _name(path: Path, root: Path) -> str:
 
 
 def _imported(files: Mapping[Path, Path], roots: Sequence[Path]) -> Iterator[tuple[str, Path]]:
-    """Yield the modules that files import, and those that these import, as far as they are the user's own.
+    """Yield the user's own modules that files import, directly or through other such modules.
 
     Args:
-        files: Each with the folder in which its modules are found.
-        roots: These folders; modules are also in those that `classes.look_in` named.
+        files: Files, each with the folder in which its modules are found.
+        roots: These folders; modules are also searched in those of `classes.look_in`.
     """
     places = list(dict.fromkeys([*roots, *looked_in()]))
     waiting, seen = list(files.items()), set(files)
@@ -87,7 +87,7 @@ def _imported(files: Mapping[Path, Path], roots: Sequence[Path]) -> Iterator[tup
 
 
 def _loaded(modules: Sequence[str]) -> Iterator[tuple[str, Path]]:
-    """Yield the files of modules that are the user's own, by their names below the folder of the package."""
+    """Yield the files of the user's own modules, by their names below the folder of the package."""
     for module in modules:
         file = getattr(sys.modules.get(module), "__file__", None)
         if file and file.endswith(".py") and is_own(module, path := Path(file).resolve()):
@@ -96,7 +96,7 @@ def _loaded(modules: Sequence[str]) -> Iterator[tuple[str, Path]]:
 
 
 def _candidates(name: str, places: Sequence[Path]) -> Iterator[tuple[Path, Path]]:
-    """Yield the files that a module of a name may be, each with its folder; none of installed packages."""
+    """Yield the files that may hold a module, each with its folder; installed packages are left out."""
     if name.split("/", maxsplit=1)[0] == "fullpipe":
         return
     for place in places:
@@ -107,7 +107,7 @@ def _candidates(name: str, places: Sequence[Path]) -> Iterator[tuple[Path, Path]
 
 
 def _names(path: Path, root: Path) -> Iterable[str]:
-    """Return the paths, below a folder and without an ending, of modules that a file may import."""
+    """Return the paths, below a folder and without suffix, of modules that a file may import."""
     found = dict[str, None]()
     with suppress(SyntaxError, ValueError, OSError, RecursionError):
         text = path.read_bytes()
@@ -128,7 +128,7 @@ def _names(path: Path, root: Path) -> Iterable[str]:
 
 
 def _package(path: Path, root: Path, level: int) -> Sequence[str]:
-    """Return the package that a relative import of a level starts from; nothing of an absolute one."""
+    """Return the package from which a relative import starts; empty for an absolute one."""
     if not level:
         return ()
     parts = path.parent.relative_to(root).parts
