@@ -130,7 +130,7 @@ def check_input(path: Path) -> None:
     """
     folder = _only_in.get()
     if folder is not None and not path.resolve().is_relative_to(folder):
-        raise PermissionError(errno.EACCES, "no file is read for this scenario but those of fullpipe")
+        raise PermissionError(errno.EACCES, "this scenario may only use the files that come with fullpipe")
 
 
 def open_regular(path: "Path | str") -> FileIO:

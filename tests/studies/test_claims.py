@@ -212,9 +212,9 @@ def test_the_tally_counts_a_printed_number_once_and_under_one_reading() -> None:
     given = [j for row in rows for j in checker.check(claimed(row))]
     lines = tables.tallies(given).splitlines()
     assert lines[0] == "2 printed numbers and claims, each counted once: 1 reproduced, 1 not reproduced."
-    assert "1 rows are not counted: printed twice, or true by definition." in lines
-    assert "Why not reproduced: 1 unknown." in lines
-    assert lines[-1] == "With new b, of 1: 1 not reproduced."
+    assert "Rows not counted, as they are printed twice or true by definition: 1." in lines
+    assert 'Causes of "not reproduced": unknown (1).' in lines
+    assert lines[-1] == 'Under the reading "new b" (1 counted): 1 not reproduced.'
 
 
 def test_causes_of_what_is_not_reproduced_add_up_to_it() -> None:
@@ -226,8 +226,8 @@ def test_causes_of_what_is_not_reproduced_add_up_to_it() -> None:
     ]
     lines = tables.tallies([j for row in rows for j in checked(row, VALUES)]).splitlines()
     assert "Of 2 not reproduced, the cause of 1 is unknown." in lines
-    assert "Why not reproduced: 1 queue size, 1 unknown." in lines
-    assert "Why not testable here: 1 Wi-Fi access." in lines
+    assert 'Causes of "not reproduced": queue size (1), unknown (1).' in lines
+    assert 'Causes of "not testable here": Wi-Fi access (1).' in lines
 
 
 def test_an_experiment_runs_all_algorithms_under_all_conditions() -> None:

@@ -110,7 +110,7 @@ def test_the_first_figure_is_one_that_fits_beside_the_table(tmp_path: Path) -> N
 
 
 def test_prose_is_text_and_tables_keep_their_spaces(tmp_path: Path) -> None:
-    assert section(document(tmp_path), "More of it").blocks == [
+    assert section(document(tmp_path), "Further results").blocks == [
         Text("Table I:"),
         Text("prose in lines"),
         Code("a  b\n-  -\n1  2"),

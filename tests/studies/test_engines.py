@@ -77,7 +77,7 @@ def test_a_study_says_whose_numbers_it_has_and_what_is_left_out(tmp_path: Path) 
     left_out = f"fullpipe: left out: kato2025, {where}: tcp.send_buffer: it cannot be set"
     assert left_out in result.stderr.splitlines()
     assert len(result.stderr.splitlines()) == 5 + 5 + 2
-    assert result.stdout.startswith("What is called ours is by the other engine, ")
+    assert result.stdout.startswith("Our numbers are by the other engine, ")
     assert "; it cannot run 12 of 22 scenarios. " in " ".join(result.stdout.split())
     assert max(len(line) for line in result.stdout.splitlines() if str(tmp_path) not in line) <= 80
     assert "Next, `fullpipe paper kato2025 --explain CLAIM` runs " in " ".join(result.stdout.split())

@@ -168,7 +168,7 @@ def test_a_setting_may_be_an_engine(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     assert found.changed is None
     assert found.text().splitlines()[-4:-2] == [
         'It could not be run with engine = "other": it is not installed',
-        "Kept of ns3 3.44, 2026-11-22: 77 Mbit/s: reproduced (fq_codel).",
+        "Stored result of ns3 3.44, 2026-11-22: 77 Mbit/s: reproduced (fq_codel).",
     ]
     with pytest.raises(EngineError, match="not installed"):
         explained(SMALL, one, Settings(tmp_path, Store(tmp_path), (1,), engine="other"))

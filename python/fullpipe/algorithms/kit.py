@@ -13,8 +13,8 @@ from fullpipe.errors import ControllerError, suggestion
 _LONGEST = 600
 
 _REMEDIES = {
-    "variables are finite, each named once": "give attributes in `traced` finite numbers from the start on",
-    "same seed and events, same outcome": "draw from self.rng only, and keep what changes in self only",
+    "variables are finite, each named once": "initialise the attributes in `traced` with finite numbers",
+    "same seed and events, same outcome": "draw from self.rng only, and store all state in self",
     "an unused window does not grow": "let cwnd grow only if ack.may_grow and path.cwnd_limited",
     "a repeated timeout does not reduce again": "set ssthresh in on_congestion only if episode.first",
     "undo restores the window and the threshold": "set cwnd and ssthresh in on_undo to undo.prior_cwnd and "
@@ -42,7 +42,7 @@ def judge(cls: type[Controller], *, cases: int = 100, seed: int = 1, **params: A
     """
     _check(cls, params)
     if cases < 1:
-        raise ValueError(f"cases: {cases} judge nothing; give at least 1")
+        raise ValueError(f"cases: {cases} is below 1; give at least 1")
     rng = Random(seed)
     scripts = [rng.randbytes(rng.randrange(_LONGEST)) for _ in range(cases)]
     judged = [_finding(lambda: cls(Random(seed), **params), script) for script in scripts]

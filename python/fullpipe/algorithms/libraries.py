@@ -44,7 +44,7 @@ def allow(kind: str) -> None:
     found = next((folder / path for folder in _folders if (folder / path).is_file()), None)
     if found is None:
         places = ", ".join(dict.fromkeys(str(folder.resolve()) for folder in _folders))
-        raise ScenarioError([f"{kind}: there is no file {path} in {places}; give its whole path"])
+        raise ScenarioError([f"{kind}: there is no file {path} in {places}; write its full path"])
     _allowed[kind] = found.resolve()
 
 

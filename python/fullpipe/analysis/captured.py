@@ -37,7 +37,7 @@ def delays(packets: pl.DataFrame) -> pl.DataFrame:
         )
     )
     if found.is_empty():
-        raise ValueError('no packets of both ends; write record.packets = ["sender", "receiver"]')
+        raise ValueError('no packet was captured at both ends; write record.packets = ["sender", "receiver"]')
     return found.sort("arrived_s", maintain_order=True)
 
 

@@ -59,8 +59,8 @@ def of_report(report: Report, engine: Engine, *, name: str = "", quick: bool = F
     sections = [
         Section(_VERDICTS, [Text(told.how), table]),
         Section("Figures", [each for each in figures if each is not first]),
-        Section("More of it", list(map(_block, told.sections))),
-        Section("How verdicts come about", [Code(told.rules, "The rules", is_folded=True)]),
+        Section("Further results", list(map(_block, told.sections))),
+        Section("Rules of verdicts", [Code(told.rules, "The rules", is_folded=True)]),
         Section("The set-up", [_setup(told)]),
     ]
     if more:
@@ -72,7 +72,7 @@ def of_report(report: Report, engine: Engine, *, name: str = "", quick: bool = F
         ("Seeds", f"1 to {told.seeds}{', quick form' if quick else ''}"),
         *versions().items(),
     ]
-    question = "Do the printed numbers and claims come out again?"
+    question = "Are the printed numbers and claims reproduced?"
     most, total = rows_of(len(table.rows)), len(table.rows)
     shown = replace(table, rows=table.rows[:most], note=folded(most, total, "rows", _VERDICTS), is_tight=True)
     words = ["fullpipe", "paper", name, *(["--seeds", str(told.seeds)] if not quick else ["--quick"])]
@@ -94,7 +94,7 @@ def ending(name: str, report: Report, *, quick: bool = False) -> str:
     """Return three sentences: the result, the place of the page, and the next steps."""
     page = report.folder / FILE
     again = f"`fullpipe paper {name}` runs the full form, and " if quick else ""
-    turned = f"{again}`fullpipe paper {name} --explain CLAIM` runs a claim with what turns its verdict"
+    turned = f"{again}`fullpipe paper {name} --explain CLAIM` runs a claim with the setting that turns it"
     return (
         f"{_outcome(report.told)}\n"
         f"The verdicts are above, and with figures in {page}: open it in a browser.\n"

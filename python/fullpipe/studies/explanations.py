@@ -79,11 +79,9 @@ class Explanation:
     def _verdict(self) -> list[str]:
         stored = self.claim.elsewhere
         if self.plain.verdict is Verdict.REPRODUCED:
-            return ["It is reproduced as the study has it: there is nothing to explain."]
+            return ["It is reproduced without a setting: there is nothing to explain."]
         if self.claim.published:
-            return [
-                f"It is judged by published data, not by runs: `--data` takes them ({self.claim.published})."
-            ]
+            return [f"It is judged by published data, not by runs: give --data ({self.claim.published})."]
         if self.plain.verdict is Verdict.CONTRADICTED:
             return ["Printed numbers exclude each other: there is nothing to run."]
         if self.claim.setting is None:
@@ -91,7 +89,7 @@ class Explanation:
         if self.changed:
             return [f"The setting {'turns' if self.turns else 'does not turn'} the verdict."]
         lines = [f"It could not be run with {self.claim.setting}: {self.refused}"]
-        return lines + ([f"Kept of {stored.source}: {stored.shown}."] if stored else [])
+        return lines + ([f"Stored result of {stored.source}: {stored.shown}."] if stored else [])
 
 
 def jobs(study: Study, claim: Claim, settings: Settings) -> list[Job]:

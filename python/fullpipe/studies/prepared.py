@@ -55,7 +55,7 @@ class Prepared:
             f"; it cannot run {len(self.refused)} of {self.scenarios} scenarios" if self.refused else ""
         )
         version = engines.engine(self.settings.engine).version()
-        return f"What is called ours is by the {self.settings.engine} engine, {version}{left_out}."
+        return f"Our numbers are by the {self.settings.engine} engine, {version}{left_out}."
 
 
 def prepared(name: str, study: Study, settings: Settings) -> Prepared:

@@ -57,9 +57,9 @@ SIGNS = {Verdict.REPRODUCED: "+", Verdict.SAME_DIRECTION: "~", Verdict.NOT_REPRO
 LEGEND = "In the columns of other readings: + reproduced, ~ same direction, - not reproduced."
 _TO_TURN = (Verdict.SAME_DIRECTION, Verdict.NOT_REPRODUCED)
 _WHY = {
-    Verdict.NOT_REPRODUCED: "Why not reproduced",
-    Verdict.SAME_DIRECTION: "Why no more than the same direction",
-    Verdict.NOT_TESTABLE: "Why not testable here",
+    Verdict.NOT_REPRODUCED: 'Causes of "not reproduced"',
+    Verdict.SAME_DIRECTION: 'Causes of "same direction" only',
+    Verdict.NOT_TESTABLE: 'Causes of "not testable here"',
 }
 _CUT = {1: 48, 2: 48}
 """Most characters of the columns "printed" and "ours" in a wide table."""
@@ -280,16 +280,16 @@ def tallies(checked: Sequence[ClaimResult]) -> str:
     tolerated = sum(j.by_tolerance for j in counted)
     lines = [f"{len(counted)} printed numbers and claims, each counted once: {_tally(counted)}."]
     if tolerated:
-        lines.append(f"Of those reproduced, {tolerated} by tolerance: our own runs leave them out.")
+        lines.append(f"Reproduced only by tolerance: {tolerated}. Our own runs exclude the printed value.")
     if repeated:
-        lines.append(f"{repeated} rows are not counted: printed twice, or true by definition.")
+        lines.append(f"Rows not counted, as they are printed twice or true by definition: {repeated}.")
     lines += _unknown(counted)
     for verdict, why in _WHY.items():
         if causes := _causes(j for j in counted if j.verdict is verdict):
             lines.append(f"{why}: {causes}.")
     for other in other_readings(checked):
         mine = [j for j in checked if j.reading == other and not j.claim.uncounted]
-        lines.append(f"With {other}, of {len(mine)}: {_tally(mine)}.")
+        lines.append(f'Under the reading "{other}" ({len(mine)} counted): {_tally(mine)}.')
     return "\n".join(lines)
 
 
@@ -350,7 +350,7 @@ def _tally(checked: Sequence[ClaimResult]) -> str:
 
 
 def _causes(checked: Iterable[ClaimResult]) -> str:
-    return ", ".join(f"{count} {cause}" for cause, count in _frequent(checked))
+    return ", ".join(f"{cause} ({count})" for cause, count in _frequent(checked))
 
 
 def _frequent(checked: Iterable[ClaimResult]) -> list[tuple[str, int]]:

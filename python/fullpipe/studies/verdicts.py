@@ -22,42 +22,42 @@ FACTOR = 2.0
 """Largest factor between our change and the printed one, either way, for the same direction."""
 
 RULE = (
-    ("recomputed", "computed from the published data it is as printed, to the last digit"),
+    ("recomputed", "the value computed from the published data equals the printed one, to the last digit"),
     (
         "contradicted by their own data",
-        "the printed numbers exclude each other, beyond their rounding, or their published data give another"
+        "the printed numbers exclude each other, beyond their rounding, or the published data give another"
         " number",
     ),
     ("not judged: give --data", "it is judged by published data, which are not at hand"),
-    ("not testable here", "it needs what is not at hand, or a run of ours has no value"),
+    ("not testable here", "it needs something that is not available here, or one of our runs has no value"),
     (
         "reproduced",
-        "our mean lies in the printed range, or within 5 % of the middle of it, or, of five runs or more, the"
-        " range is within 25 % of our mean and in the 95 % prediction interval of one more run of ours, mean"
-        " ± t sd sqrt(1 + 1/n)",
+        "our mean is within the printed range, or differs from its middle by at most 5 %; or, with five runs"
+        " or more, the range is within 25 % of our mean and overlaps the 95 % prediction interval of one more"
+        " run of ours, mean ± t sd sqrt(1 + 1/n)",
     ),
     (
         "same direction",
-        "against the reference condition our mean moves the way theirs does, by half to double as much, and"
-        ' the 95 % intervals of our two means do not overlap; a printed range that holds "no change" has no'
-        " direction",
+        "our mean differs from the reference condition in the printed direction, by half to double the"
+        " printed change, and the 95 % intervals of our two means do not overlap; a printed range that"
+        ' includes "no change" has no direction',
     ),
     ("not reproduced", "otherwise"),
 )
 """Verdicts on a number with their conditions; the first one that applies is given."""
 REMARKS_ON_RULE = (
-    "(by tolerance) says that our own 95 % interval, or our single run, leaves out what is printed; (x 0.7)"
-    " that our change against the reference condition is 0.7 times theirs. A quantity that has a ceiling,"
-    " such as an index, is judged by what is missing to it. A time that a run never reached is not averaged:"
-    " the number is not reproduced. Where several conditions are named, each has to be reproduced; none is"
-    " averaged unless the claim says so."
+    "(by tolerance): the printed value is outside our 95 % interval, or differs from our single run. (x 0.7):"
+    " our change against the reference condition is 0.7 times the printed one. A quantity with a ceiling,"
+    " such as an index, is judged by its distance from the ceiling. If an event never happened in a run, its"
+    " time is not averaged: the number is not reproduced. If a claim names several conditions, each must be"
+    " reproduced; they are averaged only if the claim says so."
 )
 COMPARISONS = (
-    "A claim in words is taken as comparisons, one for each condition that it names, and so is an inequality:"
+    "A claim in words becomes comparisons, one for each condition that it names. So does an inequality:"
     ' "above 0.97" is a comparison with 0.97. A comparison holds if the 95 % interval of our difference over'
-    " the seeds lies on the claimed side of zero, and fails if it lies on the other. There is no tolerance."
-    " Where something never happened in a run, every run has to be on the claimed side, and so has a single"
-    " run."
+    " the seeds is on the claimed side of zero, and fails if it is on the other side. There is no tolerance."
+    " If an event never happened in a run, every run must be on the claimed side. The same applies to a"
+    " single run."
 )
 RULE_FOR_WORDS = (
     ("reproduced", "every comparison holds"),

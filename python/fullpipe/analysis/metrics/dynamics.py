@@ -63,8 +63,8 @@ def convergence_time_s(
 
     The time counts from the start of the flow, also if that is within the warm-up.
 
-    Formula: the least t - start such that the goodput of every window of 1 s whose end lies in [t, t + 5 s]
-    is within 25 % of the fair share.
+    Formula: the least t - start such that the goodput of every window of 1 s that ends in [t, t + 5 s] is
+    within 25 % of the fair share.
     Source: Dong, Li, Zarchy, Godfrey and Schapira, "PCC: re-architecting congestion control for consistent
     high performance", NSDI 2015: within ±25 % for 5 s. The window is ours.
 

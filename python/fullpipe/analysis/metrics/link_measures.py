@@ -59,7 +59,7 @@ LINK_MEASURES = (
         "1",
         "higher",
         SHARE,
-        "what left the link, with every header, over that rate",
+        "bytes that left the link, with all headers, over the rate of the shaper in its queue",
         lambda row, run: shaper_utilisation(run, row),
         "links_summary.forwarded_bytes",
         event="its queue shapes or polices",
@@ -80,7 +80,7 @@ LINK_MEASURES = (
         "s",
         "lower",
         WAIT,
-        "95th percentile of it",
+        "95th percentile of the sojourn time",
         "sojourn_p95_s",
         "p95 sojourn time",
     ).leads(View.REPORT),
@@ -89,7 +89,7 @@ LINK_MEASURES = (
         "packets",
         "lower",
         PACKETS,
-        "dropped, by its queue or at random on the wire",
+        "packets dropped by its queue or at random on the wire",
         "dropped_packets",
         "packets dropped",
     ).leads(View.COMPARISON | View.REPORT),
@@ -98,7 +98,7 @@ LINK_MEASURES = (
         "1",
         "lower",
         SHARE_OF_PACKETS,
-        "of all packets that came",
+        "share of arriving packets that it dropped",
         lambda row, run: drop_rate(run.links_summary, str(row["link"])),
         "links_summary.dropped_packets",
         label="dropped packet share",
@@ -106,6 +106,8 @@ LINK_MEASURES = (
         is_percent=True,
         digits=2,
     ).leads(View.REPORT),
-    _of_link("marked", "packets", "", PACKETS, "marked by the queue", "marked_packets", "packets marked"),
+    _of_link(
+        "marked", "packets", "", PACKETS, "packets marked by its queue", "marked_packets", "packets marked"
+    ),
 )
 """Measures per busy link (see `busy_links`); they leave out the warm-up."""

@@ -130,7 +130,7 @@ def _rate(name: str, meaning: str, column: str, better: Better, label: str = "")
         "bit/s",
         better,
         RATE,
-        f"{meaning} of its flows together, {_ONE_SPAN}",
+        f"{meaning} by its flows together, {_ONE_SPAN}",
         lambda group: group.whole.together_bps(group.names, column),
         f"flows.{column}",
         is_of_one_way=True,
@@ -203,13 +203,13 @@ def _latency_increase(group: Group) -> float | None:
 
 MEASURES = (
     _rate("goodput", "payload delivered", "goodput_bps", "higher").leads(EVERYWHERE, rank=5),
-    _rate("wire", "all that is sent, with headers and retransmissions,", "wire_bps", "", "rate on the wire"),
+    _rate("wire", "bytes sent, with headers and retransmissions,", "wire_bps", "", "rate on the wire"),
     Measure(
         "share",
         "1",
         "",
         SHARE,
-        f"of the goodput of all flows whose data go the same way, {_ALL_ACTIVE}",
+        f"its share of the goodput of all flows in the same direction, {_ALL_ACTIVE}",
         _share,
         "flows.goodput_bps",
         is_of_one_way=True,
@@ -223,7 +223,8 @@ MEASURES = (
         "1",
         "",
         SHARE,
-        "its share if all flows whose data go the same way have the same; none unless all are bulk flows",
+        "fair share: its share if all flows in the same direction had the same goodput; none unless all are"
+        " bulk flows",
         _equal_share,
         "flows.goodput_bps",
         label="equal share",
@@ -236,8 +237,8 @@ MEASURES = (
         "1",
         "",
         Margin(0.03),
-        "its share over its equal share: 1 is fair; none unless all flows whose data go the same way are bulk"
-        " flows, and the same link is the slowest for all",
+        "its share over its fair share: 1 is fair; none unless all flows in the same direction are bulk flows"
+        " with the same slowest link",
         _share_ratio,
         "flows.goodput_bps",
         is_of_one_way=True,
@@ -249,7 +250,7 @@ MEASURES = (
         "flows",
         "",
         FLOWS,
-        "bulk flows: those that jain, starved and convergence are of",
+        "number of bulk flows, over which jain, starved and convergence are computed",
         lambda group: float(group.bulk.height),
         "flows.goodput_bps",
         is_of_one_way=True,
@@ -273,7 +274,7 @@ MEASURES = (
         "flows",
         "lower",
         FLOWS,
-        "bulk flows below 1 Mbit/s; none if it has none",
+        "number of bulk flows below 1 Mbit/s; none if it has no bulk flows",
         _of_bulk(starved_flows),
         "flows.goodput_bps",
         label="starved flows",
@@ -310,7 +311,7 @@ MEASURES = (
         "1",
         "lower",
         DELAY,
-        f"95th percentile over the smallest RTT{_CONNECTIONS}",
+        f"95th percentile of the RTT over the smallest RTT{_CONNECTIONS}",
         _of(rtt_inflation),
         "flows.rtt_p95_s",
         is_of_connections=True,
@@ -333,9 +334,9 @@ MEASURES = (
         "s",
         "lower",
         Margin(0.10, 0.005),
-        "mean RTT of its pings and probes while bulk flows ran, less that of the idle path: what grades of"
-        " bufferbloat are of. That is the mean of pings that met the path without other flows, or else that"
-        " of the scenario; none if the path changes or its RTT is not known. Of several flows of pings or"
+        "mean RTT of its pings and probes while bulk flows ran, less the RTT of the idle path; bufferbloat"
+        " grades are based on it. The idle RTT is the mean of pings that met no other flows, or else computed"
+        " from the scenario; none if the path changes or its RTT is unknown. With several flows of pings or"
         " probes it is the mean over flows",
         _latency_increase,
         "probes.rtt_s",
@@ -388,7 +389,7 @@ MEASURES = (
         "packets",
         "lower",
         PACKETS,
-        "data packets that the network dropped; of links `dropped`",
+        "data packets that the network dropped; for links see `dropped`",
         "dropped_packets",
         "data packets dropped",
     ),
@@ -397,7 +398,7 @@ MEASURES = (
         "1",
         "lower",
         SHARE_OF_PACKETS,
-        f"data packets that the network dropped, of all sent{_CONNECTIONS}",
+        f"share of sent data packets that the network dropped{_CONNECTIONS}",
         _of(dropped_share),
         "flows.dropped_packets",
         is_of_connections=True,
@@ -420,7 +421,7 @@ MEASURES = (
         "1",
         "lower",
         SHARE_OF_PACKETS,
-        f"of all data packets{_CONNECTIONS}",
+        f"retransmissions as a share of all data packets sent{_CONNECTIONS}",
         _of(retransmission_rate),
         "flows.retransmitted_packets",
         is_of_connections=True,
@@ -434,8 +435,8 @@ MEASURES = (
         "1",
         "lower",
         SHARE_OF_PACKETS,
-        "share of data packets that the sender marked lost, those marked in error included; of datagrams that"
-        f" did not come though a later one did{_CONNECTIONS}",
+        "share of data packets that the sender marked lost, including those marked in error; for datagrams,"
+        f" the share that did not arrive though a later one did{_CONNECTIONS}",
         _of(loss_rate),
         "flows.lost_packets",
         is_of_connections=True,
@@ -449,7 +450,7 @@ MEASURES = (
         "1",
         "",
         SHARE_OF_PACKETS,
-        f"data packets with a mark, of all{_CONNECTIONS}",
+        f"share of data packets with a congestion mark{_CONNECTIONS}",
         _of(marking_rate),
         "flows.marked_packets",
         is_of_connections=True,
@@ -475,7 +476,8 @@ MEASURES = (
         "s",
         "lower",
         Margin(0.20, 1.0),
-        "slowest of its bulk flows, each from its start, in the warm-up or not; none if one never does",
+        "convergence time of the slowest of its bulk flows, from its start, also if that is within the"
+        " warm-up; none if one never converges",
         _convergence,
         "series.goodput_bps",
         event="all its bulk flows converge",

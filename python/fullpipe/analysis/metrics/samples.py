@@ -69,18 +69,18 @@ def spacing_s(samples: pl.DataFrame) -> float | None:
 
 
 def means_over(samples: pl.DataFrame, actor: str, column: str, interval_s: float) -> pl.DataFrame:
-    """Means of a column over longer intervals that begin at 0, per flow or link, stamped with their ends."""
+    """Return means of a column over longer intervals from 0 on, per flow or link; time_s is their end."""
     end = (pl.col("time_s") / interval_s - EDGE_S).floor() * interval_s + interval_s
     return samples.group_by(actor, end.alias("time_s"), maintain_order=True).agg(pl.col(column).mean())
 
 
 def real(value: object) -> float | None:
-    """What an aggregate of polars gave, as a number if it is one."""
+    """Return the result of a polars aggregate as a float; None if it is no number."""
     return float(value) if isinstance(value, int | float) else None
 
 
 def mean(values: Iterable[float | None]) -> float | None:
-    """The mean of what is known; None if nothing is.
+    """Return the mean of the known values; None if there are none.
 
     >>> mean([1.0, None, 3.0])
     2.0

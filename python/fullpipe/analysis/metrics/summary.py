@@ -117,7 +117,7 @@ def _delivered(run: Run, flows: Sequence[dict[str, Any]]) -> list[dict[str, floa
 
 
 def _shares(ways: Sequence[dict[str, float]]) -> dict[str, float]:
-    """The share of every flow of what all flows of its direction deliver over the same time."""
+    """Return the share of every flow in the total that its direction delivers over the same time."""
     totals = [sum(delivered.values()) for delivered in ways]
     each = zip(ways, totals, strict=True)
     return {name: amount / total for delivered, total in each if total for name, amount in delivered.items()}

@@ -50,8 +50,8 @@ def slowdowns(transfers: pl.DataFrame) -> pl.DataFrame:
 
     The ideal time ignores slow start, so that short transfers are above 1 on an empty path, too.
 
-    Formula: fct / ideal. The table's ideal is the sum of the round trips that a transfer needs at least on
-    the empty path, and of 8 · (bytes + headers) over the rate of the slowest link.
+    Formula: fct / ideal. The ideal time is the least number of round trips on the empty path, plus
+    8 · (bytes + headers) over the rate of the slowest link.
     Source: slowdown in Montazeri, Li, Alizadeh and Ousterhout, "Homa", SIGCOMM 2018; normalised completion
     time in Alizadeh et al., "pFabric: minimal near-optimal datacenter transport", SIGCOMM 2013.
 

@@ -38,7 +38,7 @@ def figure_2(lone: Mapping[str, Run], folder: Path) -> list[Path]:
         place.axvline(bdp_mb, color="#999999", linewidth=0.5, linestyle=":")
         place.legend()
     _label(rates, rtts)
-    rates.set_title("one flow: medians of samples, and where it is once settled (square); dotted: one BDP")
+    rates.set_title("one flow: medians of samples; square: mean after start-up; dotted: one BDP")
     return plots.save(figure, pl.concat(frames), folder, "figure-2")
 
 
@@ -59,7 +59,7 @@ def figure_3(run: Run, folder: Path) -> list[Path]:
                 textcoords="offset points",
             )
     _label(rates, rtts)
-    rates.set_title("BBRv1, 5 BDP: a fair share without a queue (hollow), and where the flows are")
+    rates.set_title("BBRv1, 5 BDP; hollow: fair share without a queue; filled: means after start-up")
     return plots.save(figure, found, folder, "figure-3")
 
 

@@ -42,8 +42,8 @@ MEASURES = {
     "latency": measures.many_flows,
 }
 REMARKS = (
-    ". A claim about Ad-BBR is judged for every reading of its pseudo-code; the one that counts is that "
-    "nearest to the printed text within reason."
+    ". A claim about Ad-BBR is judged for every reading of its pseudo-code. The reading that counts is the "
+    "reasonable one that is closest to the printed text."
 )
 SEEDS = 5
 QUICK_SEEDS = 3

@@ -133,7 +133,7 @@ def _sizes(found: Sequence[Analysis], folder: Path) -> list[Path]:
     for place, one in zip(axes, found, strict=True):
         bars = {
             "samples": {name: [float(values.size)] for name, values in one.groups.items()},
-            "independent ones they are worth": {name: [s.n] for name, s in one.samples.items()},
+            "effective sample size": {name: [s.n] for name, s in one.samples.items()},
         }
         plots.grouped_bars(place, bars, label="samples", legend=False)
         place.set_title(one.table)

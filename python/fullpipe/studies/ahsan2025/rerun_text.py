@@ -107,7 +107,7 @@ def _marks(found: Measurements) -> list[str | Aligned]:
         for name, way in product(rerun.MARKED, rerun.FEEDBACK)
     ]
     told = (
-        "Four uploads through DualPI2, with BBR-n+ as the abstract has it, which no published run shows: "
+        "Four uploads through DualPI2, with BBR-n+ as in the abstract, which no published run shows: "
         "Mbit/s, median ping in ms, packets marked and dropped in per cent:"
     )
     return _table(told, ["", "uplink", *quantities], rows)

@@ -61,8 +61,8 @@ TCP_OF_LINUX: Mapping[str, Any] = {
 }
 
 REMARKS = (
-    ". Throughput counts the headers of IP and TCP. Lost, the word of the thesis, are packets that the "
-    "network dropped; of two flows, those that the sender marked lost. Access is wired in all settings but "
+    '. Throughput counts the headers of IP and TCP. "Lost", the word of the thesis, means packets that the '
+    "network dropped; with two flows, those that the sender marked lost. Access is wired in all settings but "
     "one."
 )
 SETUP = "The set-up, as printed or as coded, and as used here:"
