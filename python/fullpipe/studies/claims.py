@@ -104,7 +104,7 @@ class Claim:
         bounds = {name: float(row[name]) for name in BOUNDS if name in row}
         kind = "bounds" if bounds else next((kind for kind in KINDS if kind in row), "")
         if not kind:
-            raise ValueError(f"{row['id']}: no claim; write one of {', '.join((*BOUNDS, *KINDS))}")
+            raise ValueError(f"{row['id']}: no claim; add a field such as `between` or `above`")
         made = {key: value for key, value in row.items() if key not in (*BOUNDS, kind)}
         made["kind"], made["what"] = kind, bounds or row[kind]
         if "between" in row:
