@@ -135,12 +135,12 @@ class Controller:
 
 
 def _hooks() -> list[str]:
-    """The methods that are called."""
+    """Return the names of the hooks, the methods that the transport calls."""
     return [name for name in vars(Controller) if name.startswith("on_")]
 
 
 def parameters(cls: type[Controller]) -> dict[str, Any]:
-    """The parameters of a class and their defaults: what it and its bases annotate, but for `Controller`."""
+    """Return the parameters of a class with their defaults: annotated attributes below `Controller`."""
     own = [base for base in reversed(cls.__mro__) if issubclass(base, Controller) and base is not Controller]
     names = [name for base in own for name in get_annotations(base)]
     return {

@@ -120,7 +120,7 @@ def _limit_moves(hop: Hop) -> bool:
 
 
 class _Paths:
-    """The paths of all flows over the hops of a network."""
+    """Paths of all flows over the hops of a network."""
 
     def __init__(self, network: Network) -> None:
         self._network = network

@@ -112,7 +112,7 @@ class Measurements:
 
     _values: dict[tuple[str, str, str, Conditions], list[float]] = field(default_factory=dict)
     _under: dict[_Of, dict[Conditions, _Row]] = field(init=False, default_factory=dict)
-    """The same lists by experiment, quantity and algorithm."""
+    """The lists of `_values` by experiment, quantity and algorithm."""
     _asked: dict[tuple[_Of, frozenset[Condition]], list[_Row]] = field(
         init=False, default_factory=dict, compare=False
     )

@@ -1,4 +1,4 @@
-"""The request for a study, and the report that it gives."""
+"""Settings for a rerun of a study, and its report."""
 
 from __future__ import annotations
 

@@ -20,7 +20,7 @@ def connections(flows: pl.DataFrame) -> pl.DataFrame:
 
 
 def datagrams(flows: pl.DataFrame) -> pl.DataFrame:
-    """The flows that are datagrams: UDP at a rate, calls, pings and probes."""
+    """The datagram flows: UDP at a rate, calls, pings and probes."""
     return flows.filter(are_datagrams()) if "protocol" in flows.columns else flows.clear()
 
 

@@ -1,4 +1,4 @@
-"""Fairness: how evenly flows share, and how much one harms another."""
+"""Fairness: evenness of shares, and the harm that one flow does to another."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Delays of empty paths, from links and delays alone; nothing is run."""
+"""Delays of empty paths, computed from links and delays; nothing is run."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _UNEVEN = frozenset({"aggregation", "arq", "jitter", "reordering"})
 
 
 def base_rtts_s(network: Network) -> list[float | None]:
-    """The round trip of each flow while no packet waits, without serialisation; None if it varies."""
+    """Return the base RTT of each flow, s, without serialisation; None if it varies."""
     varies = [delay_varies(hop) for hop in network.hops]
     return [
         None if routed.later or any(varies[hop] for hop in _both_ways(routed)) else network.base_rtt_s(routed)
@@ -34,7 +34,7 @@ def echo_rtts_s(scenario: Scenario) -> Mapping[str, float]:
     Source: RFC 2681, section 2, the round-trip delay; no packet waits.
 
     Returns:
-        No value where delay, rate or route varies, and none in cells.
+        No value if delay, rate or route varies, and none in cells.
     """
     network = resolve(scenario)
     rtts_s = zip(network.flows, base_rtts_s(network), strict=True)
@@ -55,8 +55,8 @@ def one_way_s(scenario: Scenario) -> Mapping[str, float]:
     Source: RFC 7679, section 3, the one-way delay; no packet waits.
 
     Returns:
-        No value where the delay or the route varies, and none in cells. Where a rate varies, sending takes no
-        time: all of it counts as a wait.
+        No value if the delay or the route varies, and none in cells. On a link whose rate varies,
+        serialisation is taken as 0, so that all of it counts as queueing delay.
     """
     network = resolve(scenario)
     varies = [delay_varies(hop) for hop in network.hops]
@@ -69,7 +69,7 @@ def one_way_s(scenario: Scenario) -> Mapping[str, float]:
 
 @Remembered
 def changing_echoes(scenario: Scenario) -> frozenset[str]:
-    """Return the names of pings and probes whose route, or a delay on it, changes in the course of a run."""
+    """Return the names of pings and probes whose route, or a delay on it, changes during a run."""
     network = resolve(scenario)
     orbiting = {port for medium in network.media if medium.params.get("satellites") for port in medium.ports}
     changes = [hop in orbiting if isinstance(hop, Port) else _delay_changes(hop) for hop in network.hops]
@@ -82,14 +82,14 @@ def changing_echoes(scenario: Scenario) -> frozenset[str]:
 
 @Remembered
 def echo_names(scenario: Scenario) -> frozenset[str]:
-    """Return the names of the flows of pings and probes that the far end sends back."""
+    """Return the names of the flows of pings and probes, which the far end answers."""
     entries = zip(scenario.flows, flow_names(scenario.flows), strict=True)
     return frozenset(name for flow, names in entries if _is_echo(flow) for name in names)
 
 
 @Remembered
 def narrowest_hops(scenario: Scenario) -> Mapping[str, int]:
-    """Return the slowest hop that the data of every flow crosses, by its name; none if its route changes."""
+    """Return the slowest hop of every flow's data, by the flow's name; no entry if its route changes."""
     network = resolve(scenario)
     limits_bps = [hop.limit_bps for hop in network.hops]
     found = ((routed.name, narrowest(routed, limits_bps)) for routed in network.flows if not routed.later)
@@ -120,7 +120,7 @@ def delay_varies(hop: Hop) -> bool:
 
 
 def _delay_changes(hop: Link) -> bool:
-    """Whether the delay of a link takes other values in the course of a run."""
+    """Whether the delay of a link changes during a run."""
     return bool(hop.trace and hop.trace.light) or _takes_other_values(hop, "delay_s", hop.delay_ns)
 
 
@@ -136,7 +136,7 @@ def _takes_other_values(link: Link, quantity: Literal["rate_bps", "delay_s"], fi
 
 
 def _crossed_s(network: Network, route: Route, routed: RoutedFlow) -> float:
-    """Return the time that a full data packet takes over a route on which no packet waits, s."""
+    """Return the time that a full data packet takes over an empty route, s."""
     hops = [network.hops[hop] for hop in route]
     rates_bps = (None if rate_varies(hop) else hop.rate_bps for hop in hops)
     bits = _size_bytes(routed) * BITS

@@ -42,7 +42,7 @@ def arrivals(packets: pl.DataFrame, flow: str) -> list[int]:
 def reordered_ratio(packets: pl.DataFrame, flow: str) -> float:
     """Share of the arriving packets that were overtaken.
 
-    Formula: #{i: s_i < max of s_j over j < i} / n, with s the places in the order of sending.
+    Formula: #{i: s_i < max of s_j over j < i} / n, with s the positions in the order of sending.
     Source: RFC 4737, the Type-P-Reordered singleton and the reordered ratio.
 
     Raises:

@@ -111,7 +111,7 @@ class Whole:
 
     @cached_property
     def _idle_times(self) -> list[Span]:
-        """The times at which no flow but pings and probes was active."""
+        """Spans in which no flow except pings and probes was active."""
         echoes = echo_names(self.run.scenario)
         table = self.flows.table
         return idle_times(rows_where(table, [flow not in echoes for flow in table["flow"].to_list()]))

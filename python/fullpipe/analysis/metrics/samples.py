@@ -9,11 +9,11 @@ from functools import cached_property
 from fullpipe.lazy import pl
 
 EDGE_S = 1e-9
-"""Sums of decimal intervals miss their end by rounding."""
+"""Tolerance for the ends of intervals, which rounding in sums of decimals moves."""
 
 
 def between(samples: pl.DataFrame, start_s: float, end_s: float) -> pl.DataFrame:
-    """Samples whose interval ends in a span of time, its start left out and its end included.
+    """Return the samples whose interval ends in (start, end].
 
     >>> between(pl.DataFrame({"time_s": [1.0, 2.0, 3.0]}), 1, 3)["time_s"].to_list()
     [2.0, 3.0]

@@ -1,4 +1,4 @@
-"""The band around an empirical distribution function."""
+"""Confidence band around an empirical distribution function."""
 
 import math
 

@@ -48,7 +48,7 @@ def tukey_hsd(groups: Groups, level: float = 0.95) -> list[MeanPair]:
 
 
 def games_howell(groups: Groups, level: float = 0.95) -> list[MeanPair]:
-    """Every pair of means, whatever the variances are.
+    """Compare every pair of means; variances may differ.
 
     q = |difference| / sqrt((v(i) + v(j)) / 2), v = sd² / n, against the studentized range with Welch's
     degrees of freedom. Source: Games and Howell 1976, "Pairwise multiple comparison procedures with unequal
