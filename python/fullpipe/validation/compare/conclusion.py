@@ -123,12 +123,13 @@ def _of_one(sides: _Sides, asked: Sequence[str]) -> list[str]:
     """The sentences on a single other side, with those that are decided besides."""
     by_subject = _by_subject(sides.findings)
     chosen = _chosen(sides, by_subject, asked)
-    for most in range(MOST, 0, -1):
+    least = min(len({subject[:2] for subject in chosen}), MOST - 1)
+    for most in range(MOST, least - 1, -1):
         shown = chosen[:most]
         besides = _besides([of for subject, of in by_subject.items() if subject not in shown])
         if len(shown) + len(besides) <= MOST:
             break
-    return [*_begun(sides, [by_subject[subject] for subject in shown]), *besides]
+    return [*_begun(sides, [by_subject[subject] for subject in shown]), *besides][:MOST]
 
 
 def _of_several(sides: _Sides, asked: Sequence[str], room: int) -> list[str]:
@@ -167,8 +168,8 @@ def _chosen(
 ) -> list[Subject]:
     """The subjects that the conclusion is of, the most important first.
 
-    Of metrics that were asked for, every group; else of every group the metric that leads, of changed flows
-    the one that follows it, too, then fairness, then links.
+    If metrics were asked for, these metrics of every group. Otherwise the leading metric of the changed flows,
+    of those beside them, fairness, that of links, and then the second metric of the changed flows.
     """
     known = list(by_subject)
     groups = sorted(dict.fromkeys(key[:2] for key in known), key=lambda group: _order(group, sides.changed))
@@ -177,12 +178,15 @@ def _chosen(
     ]
     if chosen:
         return chosen
+    seconds: list[Subject] = []
     for kind, of in groups:
         metrics = [metric for *group, metric in known if tuple(group) == (kind, of)]
         leads = leading(metrics, is_bulk=kind == "flows" and (of in sides.bulk or of in TOTALS)) or metrics
         if of in TOTALS:
             leads = [_FAIRNESS] if _FAIRNESS in metrics else [] if len(groups) > 1 else leads
-        chosen += [(kind, of, metric) for metric in leads[: 2 if of in sides.changed else 1]]
+        chosen += [(kind, of, metric) for metric in leads[:1]]
+        seconds += [(kind, of, metric) for metric in leads[1:2] if of in sides.changed]
+    chosen += seconds
     if not sides.changed:  # nothing is asked of one group: what differs comes first
         chosen.sort(key=lambda subject: not _claims(by_subject[subject]))
     return chosen or known
