@@ -1,4 +1,4 @@
-"""Captured packets of real hosts, as runs. This engine reads files; it runs nothing."""
+"""Import of captured packets of real hosts as runs. This engine only reads files."""
 
 from fullpipe.engines.pcap.capture import Capture, read
 from fullpipe.engines.pcap.flow import Flow, flows_of

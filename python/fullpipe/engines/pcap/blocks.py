@@ -1,9 +1,9 @@
-"""The records of a capture file, in batches: where each packet is in a piece of the file, when, and how long.
+"""Records of a capture file in batches: the position, time and length of each packet in a piece of the file.
 
 Formats: draft-ietf-opsawg-pcap (either byte order, microseconds or nanoseconds) and draft-ietf-opsawg-pcapng
-(sections of either byte order, several interfaces, any resolution). A file is read in pieces and never as a
-whole, and of each packet only its beginning, so that memory does not depend on what lengths claim. A gzip
-file is unpacked (`pieces`).
+(sections of either byte order, several interfaces, any resolution). A file is read in pieces, and only the
+beginning of each packet, so that memory does not depend on claimed lengths. A gzip file is decompressed
+(`pieces`).
 """
 
 import struct
@@ -20,12 +20,12 @@ from fullpipe.errors import InputFileError, brief
 
 Ints = npt.NDArray[np.int64]
 MOST_HEADERS_BYTES = 320
-"""What is looked at of a packet: any headers of Ethernet, IP with extensions and TCP fit."""
+"""Bytes of a packet that are decoded: enough for headers of Ethernet, IP with extensions, and TCP."""
 MOST_INTERFACES = 4_096
 _LONGEST_PACKET = 1 << 24
-"""No packet is longer; a length beyond is damage."""
+"""Longest packet. A larger length means damage."""
 _LONGEST_SHORT_BLOCK = 1 << 16
-"""Section headers and descriptions of interfaces are shorter, but for comments."""
+"""Bytes that are read of section headers and interface descriptions; only comments make them longer."""
 _LAST_SECOND = 1 << 33
 _PCAP = {
     b"\xd4\xc3\xb2\xa1": ("<", 1_000),
@@ -33,24 +33,24 @@ _PCAP = {
     b"\x4d\x3c\xb2\xa1": ("<", 1),
     b"\xa1\xb2\x3c\x4d": (">", 1),
 }
-"""Byte order and nanoseconds of a fraction, by magic number."""
+"""Byte order, and unit of the fraction in ns, by magic number."""
 _SECTION_MAGIC = b"\x0a\x0d\x0d\x0a"
 MAGICS = (*_PCAP, _SECTION_MAGIC)
-"""How a capture begins."""
+"""First four bytes of captures."""
 _SECTION, _INTERFACE, _OLD_PACKET, _SIMPLE, _PACKET = 0x0A0D0D0A, 1, 2, 3, 6
 _NAME, _RESOLUTION, _OFFSET = 2, 9, 14
 
 
 @dataclass
 class Interface:
-    """Where packets were captured."""
+    """An interface on which packets were captured."""
 
     link_type: int
     name: str = ""
     number: int = 0
-    """In its section."""
+    """Number in its section."""
     resolution: int = 6
-    """As if_tsresol has it: a negative power of 10, or with the highest bit one of 2."""
+    """Value of if_tsresol: a negative power of 10 or, with the highest bit set, of 2."""
     offset_s: int = 0
 
 
@@ -59,35 +59,35 @@ class Batch:
     """Records of one piece of a file, shape (n,) each."""
 
     data: npt.NDArray[np.uint8]
-    """The piece, with zeros behind it."""
+    """The piece, padded with zeros."""
     at: Ints
-    """Where the captured bytes of a packet begin in it."""
+    """Index of the first captured byte of each packet in the piece."""
     captured: Ints
-    """How many of them are in the piece."""
+    """Captured bytes of each packet, as far as they are decoded."""
     wire_bytes: Ints
     time_ns: Ints
-    """Since 1970; -1 where the record has none that could be."""
+    """Time since 1970; -1 if the record has no valid one."""
     interface: Ints
 
 
 @dataclass
 class Records:
-    """A file that is being read."""
+    """The records of a file, while it is read."""
 
     path: Path
     interfaces: list[Interface] = field(default_factory=list)
     count: int = 0
-    """Packets so far, of any kind."""
+    """Packets read so far, of any kind."""
     damage: str = ""
-    """Why reading ended before the end of the file; empty if it did not."""
+    """Reason why reading stopped before the end of the file, or ""."""
     untimed: int = 0
-    """Packets without a time, which simple packet blocks have none of."""
+    """Packets without a time, as in simple packet blocks."""
 
     def batches(self) -> Iterator[Batch]:
-        """Everything in the file.
+        """Yield all records of the file.
 
         Raises:
-            InputFileError: If it cannot be read, or is no capture.
+            InputFileError: If the file cannot be read, or is not a capture.
         """
         try:
             with files.open_regular(self.path) as file:
@@ -106,7 +106,7 @@ class Records:
 
 
 def same_as(interfaces: Sequence[Interface]) -> Ints:
-    """Of every interface the first that is the same: each section of a file describes its own again."""
+    """Return the first equal interface of every interface. Each section of a file repeats its interfaces."""
     first: dict[tuple[int, str, int], int] = {}
     found = [
         first.setdefault((one.link_type, one.name, one.number), place) for place, one in enumerate(interfaces)
@@ -115,7 +115,7 @@ def same_as(interfaces: Sequence[Interface]) -> Ints:
 
 
 def is_capture(path: Path) -> bool:
-    """Whether a file, unpacked if it is gzip, begins like a pcap or a pcapng; False if it cannot be read."""
+    """Whether a file, possibly gzip, begins like a pcap or a pcapng; False if it cannot be read."""
     try:
         with files.open_regular(path) as file:
             return source_of(file).read(4) in MAGICS
@@ -124,16 +124,16 @@ def is_capture(path: Path) -> bool:
 
 
 class _Found:
-    """Records of the window so far."""
+    """Records found in the window so far."""
 
     def __init__(self) -> None:
         self.rows: list[tuple[int, int, int, int, int, int]] = []
-        """Place, captured, on the wire, high and low half of the time, interface."""
+        """Rows of position, captured bytes, bytes on the wire, high and low half of the time, interface."""
         self.headers: list[int] = []
-        """Places of records that are read later, all at once."""
+        """Positions of records that are decoded later, all at once."""
 
     def batch(self, data: bytes, times_ns: "Ints", columns: "Ints") -> Batch:
-        """Them as arrays."""
+        """Return the records as arrays."""
         padded = np.zeros(len(data) + MOST_HEADERS_BYTES + 64, dtype=np.uint8)
         padded[: len(data)] = np.frombuffer(data, dtype=np.uint8)
         captured = np.minimum(columns[:, 1], MOST_HEADERS_BYTES)
@@ -141,18 +141,18 @@ class _Found:
 
 
 class _Format:
-    """What both formats have in common."""
+    """Base class of both formats."""
 
     begin = 0
-    """Where the first record is in the file."""
+    """Offset of the first record in the file."""
     where_cut = "behind"
-    """Where a file is cut, seen from its last packet, if the last record reaches beyond the end."""
+    """Position of the cut relative to the last packet, if the last record reaches beyond the end."""
 
     def __init__(self, records: Records, pieces: Pieces) -> None:
         self._records, self._pieces = records, pieces
 
     def batches(self) -> Iterator[Batch]:
-        """All packets."""
+        """Yield all packets."""
         place = self.begin
         while self._pieces.move(place):
             found = _Found()
@@ -171,20 +171,20 @@ class _Format:
         self._records.damage = self._pieces.damage or f"it is cut {where}"
 
     def _scan(self, found: _Found) -> int:
-        """Take what is whole in the window; the place of the file where the next record begins."""
+        """Collect the complete records in the window. Return the offset of the next record in the file."""
         raise NotImplementedError
 
     def _columns(self, found: _Found) -> Ints:
-        """Rows of all that was found, shape (n, 6)."""
+        """Return the rows of all records found, shape (n, 6)."""
         return np.array(found.rows, dtype=np.int64).reshape(-1, 6)
 
     def _times_ns(self, columns: Ints) -> Ints:
-        """Since 1970, of every row."""
+        """Return the time of every row since 1970."""
         raise NotImplementedError
 
 
 class _Pcap(_Format):
-    """The first format: a header, and records."""
+    """The pcap format: a header, and records."""
 
     begin = 24
     where_cut = "within"
@@ -234,7 +234,7 @@ def _says(before: int, length: int) -> str:
 
 
 class _Pcapng(_Format):
-    """The second format: blocks."""
+    """The pcapng format: blocks."""
 
     def __init__(self, records: Records, pieces: Pieces) -> None:
         super().__init__(records, pieces)
@@ -243,7 +243,7 @@ class _Pcapng(_Format):
         """Number of the first interface of the section."""
 
     def _scan(self, found: _Found) -> int:
-        """Take the blocks of which enough is in the window; the place of the file of the next one."""
+        """Collect the blocks of which enough is in the window. Return the file offset of the next block."""
         data, at, is_last = self._pieces.data, 0, self._pieces.is_last
         while at + 12 <= len(data):
             if data[at : at + 4] == _SECTION_MAGIC and not self._begins_section(data, at):
@@ -272,7 +272,7 @@ class _Pcapng(_Format):
         return self._records.count + len(found.rows)
 
     def _begins_section(self, data: bytes, at: int) -> bool:
-        """Learn the byte order of a section; False if it has none."""
+        """Read the byte order of a section. Return False if it has none."""
         order = {b"\x4d\x3c\x2b\x1a": "<", b"\x1a\x2b\x3c\x4d": ">"}.get(data[at + 8 : at + 12])
         if order is None:
             self._records.damage = "a section header has no byte order"
@@ -340,10 +340,10 @@ def _options(data: bytes, order: str) -> Iterator[tuple[int, bytes]]:
 
 
 def _nanoseconds(ticks: npt.NDArray[np.uint64], of: Interface) -> Ints:
-    """Times since 1970; -1 beyond all measure."""
+    """Convert ticks to times since 1970; -1 if they are out of range."""
     power = of.resolution & 0x7F
     if of.resolution & 0x80:
-        coarse = max(power - 30, 0)  # so that the product below fits in 64 bits
+        coarse = max(power - 30, 0)  # the product below must fit into 64 bits
         kept, power = ticks >> np.uint64(min(coarse, 63)), power - coarse
         seconds = kept >> np.uint64(power)
         rest_ns = (kept & np.uint64((1 << power) - 1)) * np.uint64(10**9) >> np.uint64(power)

@@ -1,4 +1,4 @@
-"""A pcap or pcapng as TCP connections."""
+"""Reading of a pcap or pcapng file as TCP connections."""
 
 from dataclasses import dataclass, fields
 from datetime import UTC, datetime, timedelta
@@ -12,55 +12,55 @@ from fullpipe.engines.pcap.headers import Left, Segments, decode
 from fullpipe.errors import InputFileError, brief
 
 MOST_SEGMENTS = 1_100_000
-"""That are read of a file; with the limit of `cells` it keeps memory under 700 MB."""
+"""Most segments that are read of a file. With the limit in `cells`, memory stays under 700 MB."""
 LONGEST_S = 86_400.0
-"""Longest time in which connections of a capture may be open."""
+"""Longest total time in which connections of a capture are open."""
 _BETWEEN_NS = 1_000_000_000
-"""Longer times without an open connection are shortened to it in captures of more than a day."""
+"""Time to which longer times without an open connection are shortened, in captures of more than a day."""
 _SET_BACK_NS = 1_000_000_000
-"""A clock that goes back by more was set; by less, records are out of order."""
+"""Decrease of time beyond which the clock was set back. With a smaller one, records are out of order."""
 
 
 @dataclass(frozen=True)
 class Capture:
-    """What a file has of TCP."""
+    """The TCP content of a capture file."""
 
     connections: list[Connection]
-    """Those with the most payload, in the order in which they were first seen."""
+    """The connections with the most payload, in the order of their first segments."""
     others: int
-    """Connections beyond those."""
+    """Number of other connections."""
     began_ns: int
-    """Time of the first TCP segment, since 1970."""
+    """Time of the first TCP segment, in ns since 1970."""
     duration_s: float
-    """From the first segment to the last."""
+    """Time from the first segment to the last."""
     packets: int
     """Packets in the file, of any kind."""
     segments: int
     """TCP segments among them."""
     interfaces: list[Interface]
     left: Left
-    """Packets that are not used, and why."""
+    """Numbers of unused packets by reason."""
     damage: str
-    """Why reading ended before the end of the file, in one line; empty if it did not."""
+    """Reason why reading stopped before the end of the file, in one line, or ""."""
     set_back_s: Floats
-    """By how much the clock was set back, each time; the times of packets behind go on from there."""
+    """Every amount by which the clock was set back. Later times are shifted so that time continues."""
     left_out_s: float
-    """Times without an open connection that were left out of a capture of more than a day."""
+    """Total time without an open connection that was cut out of a capture of more than a day."""
 
 
 def read(path: Path) -> Capture:
     """Read the TCP connections of a capture.
 
-    The times of `Connection.sent[n]` are seconds since the first segment; sequence numbers, windows and
-    lengths are bytes. `fullpipe.engines.pcap.flows_of(capture.connections)` gives the bulk flows of them,
-    with what their senders did: RTT, bytes in flight, estimate of the congestion window, retransmissions.
+    Times in `Connection.sent[n]` are seconds since the first segment; sequence numbers, windows and lengths
+    are bytes. `fullpipe.engines.pcap.flows_of(capture.connections)` returns the bulk flows with their RTTs,
+    bytes in flight, estimates of the congestion window, and retransmissions.
 
     Args:
         path: A pcap of either byte order, in microseconds or nanoseconds, or a pcapng; also as gzip. Snap
-            lengths may be as small as the headers: payload is never looked at.
+            lengths can be as small as the headers, as payload is never read.
 
     Raises:
-        InputFileError: If it cannot be read, is no capture, or has no TCP, in one line.
+        InputFileError: If the file cannot be read, is not a capture, or has no TCP, in one line.
     """
     segments, records, left = segments_of(path)
     if segments is None:
@@ -89,10 +89,10 @@ def read(path: Path) -> Capture:
 
 
 def segments_of(path: Path, most: int = MOST_SEGMENTS) -> tuple[Segments | None, Records, Left]:
-    """The TCP segments of a capture in the order of the file, or None; what was read; what is not used.
+    """Return the TCP segments in the order of the file (or None), the records, and the unused packets.
 
     Raises:
-        InputFileError: If it cannot be read or is no capture, in one line.
+        InputFileError: If the file cannot be read or is not a capture, in one line.
     """
     records, left = Records(path), Left()
     parts: list[Segments] = []
@@ -111,7 +111,7 @@ def segments_of(path: Path, most: int = MOST_SEGMENTS) -> tuple[Segments | None,
 
 
 def _nothing(records: Records, left: Left) -> str:
-    """Why there is no TCP in a file."""
+    """Return the reason why a file has no TCP segments."""
     if not records.count:
         return f"has no packet{f': {records.damage}' if records.damage else ''}"
     reasons = {
@@ -129,7 +129,7 @@ def _nothing(records: Records, left: Left) -> str:
 
 
 def _joined(parts: list[Segments]) -> Segments:
-    """Several one behind the other; they are empty afterwards, so that no two copies are kept."""
+    """Concatenate segments. The parts are emptied, so that memory holds one copy."""
     begins = np.cumsum([0, *(part.seq.size for part in parts)])
     for part, begin in zip(parts, begins, strict=False):
         part.sack_row += begin
@@ -141,7 +141,7 @@ def _joined(parts: list[Segments]) -> Segments:
 
 
 def _in_order(segments: Segments) -> Floats:
-    """Sort by time, after times behind a clock that was set back go on from there; by how much it was."""
+    """Undo setbacks of the clock, sort by time, and return the setbacks in s."""
     found = []
     for interface in np.unique(segments.interface):
         rows = np.flatnonzero(segments.interface == interface)
@@ -156,9 +156,9 @@ def _in_order(segments: Segments) -> Floats:
 
 
 def _close_up(segments: Segments) -> float:
-    """Shorten times in which no connection is open, and return by how much together, in s.
+    """Shorten times without an open connection, and return the total time cut, in s.
 
-    The ends of a connection are taken to be its first and its last segment.
+    A connection is open from its first segment to its last.
     """
     keys = keys_of(segments)
     last = np.zeros(keys.max() + 1, dtype=np.int64)
@@ -170,7 +170,7 @@ def _close_up(segments: Segments) -> float:
 
 
 def _cut(path: Path, began_ns: int) -> str:
-    """Remedy for a capture that is too long: the command that cuts out its first day (editcap(1))."""
+    """Return the remedy for a capture that is too long: the command that extracts a day (editcap(1))."""
     begin = datetime.fromtimestamp(began_ns // 10**9, UTC).astimezone()  # editcap takes local times
     first, last = (f"{time:%Y-%m-%d %H:%M:%S}" for time in (begin, begin + timedelta(seconds=LONGEST_S)))
     return (

@@ -1,7 +1,7 @@
-"""The bytes of a flow in cells: pieces that every segment and every ACK has whole or not at all.
+"""Division of the bytes of a flow into cells: ranges that no segment and no ACK splits.
 
-With cells the history of a flow is arrays: which segment carried a cell, for the how-manieth time, and which
-ACK was the first to report it.
+With cells, the history of a flow fits into arrays: the segment of each transmission of a cell, which
+transmission it was (1st, 2nd...), and the first ACK that reported the cell.
 """
 
 from dataclasses import dataclass
@@ -13,50 +13,49 @@ from fullpipe.engines.pcap.blocks import Ints
 from fullpipe.engines.pcap.connections import NO_ACK, Sent
 
 _MOST_PAIRS_EACH = 3
-"""Transmissions of cells for each segment of either end. Segments and ACKs have an edge each, so that a flow
-has more only if everything is sent more than three times on average. It bounds memory by the number of
-segments."""
+"""Most transmissions of cells per segment of both ends, which bounds memory. Each segment and each ACK adds
+one edge, so that a flow exceeds it only if every byte is sent more than three times on average."""
 
 
 class TooFragmentedError(Exception):
-    """A flow whose segments overlap in more ways than can be followed."""
+    """Segments of a flow overlap in too many ways to follow."""
 
 
 @dataclass(frozen=True)
 class Cells:
-    """Cells by number, in the order of bytes, and their transmissions, by cell and then by time."""
+    """Cells in the order of bytes, and their transmissions, ordered by cell and then by time."""
 
     begin: Ints
-    """First byte, shape (cells,)."""
+    """First byte of each cell, shape (cells,)."""
     length: Ints
-    """Bytes, shape (cells,)."""
+    """Bytes of each cell, shape (cells,)."""
     cell: Ints
-    """Of every transmission, shape (transmissions,)."""
+    """Cell of each transmission, shape (transmissions,)."""
     segment: Ints
-    """That carried it, by its place among the segments with payload."""
+    """Segment of each transmission, as an index among segments with payload, shape (transmissions,)."""
     nth: Ints
-    """How often the cell was seen before."""
+    """Number of earlier transmissions of the same cell, shape (transmissions,)."""
     first: Ints
-    """Where the transmissions of each cell begin, shape (cells + 1,)."""
+    """Index of the first transmission of each cell, shape (cells + 1,)."""
     acked: Ints
-    """The first ACK at or above the end of a cell, by its place; the number of ACKs if there is none."""
+    """Index of the first cumulative ACK of each cell; the number of ACKs if there is none, shape (cells,)."""
     sacked: Ints
-    """The first ACK that reports it selectively, likewise."""
+    """Index of the first selective ACK of each cell; the number of ACKs if there is none, shape (cells,)."""
 
     @property
     def reported(self) -> Ints:
-        """The first ACK that says in either way that a cell arrived."""
+        """Index of the first ACK that reports each cell, cumulatively or selectively."""
         return np.minimum(self.acked, self.sacked)
 
 
 def cells_of(seq: Ints, payload: Ints, acks: Sent, highest: Ints) -> Cells:
-    """The cells of a flow.
+    """Return the cells of a flow.
 
     Args:
-        seq: Of the segments with payload, in the order of time, shape (n,).
-        payload: Their bytes, shape (n,).
-        acks: What the receiver sent, m segments.
-        highest: The highest acknowledgement up to each of these, shape (m,).
+        seq: Sequence numbers of the segments with payload, in the order of time, shape (n,).
+        payload: Bytes of these segments, shape (n,).
+        acks: The m segments of the receiver.
+        highest: The highest acknowledgement up to each of them, shape (m,).
 
     Raises:
         TooFragmentedError: If there are too many transmissions of cells.
@@ -96,13 +95,16 @@ def cells_of(seq: Ints, payload: Ints, acks: Sent, highest: Ints) -> Cells:
 
 
 def is_selective(acks: Sent) -> npt.NDArray[np.bool_]:
-    """Which blocks report what arrived out of order, and not a duplicate (RFC 2883), shape (blocks,)."""
+    """Whether SACK blocks report out-of-order data rather than a duplicate (RFC 2883), shape (blocks,)."""
     return ~is_duplicate(acks)
 
 
 def is_duplicate(acks: Sent) -> npt.NDArray[np.bool_]:
-    """Which blocks are a DSACK: the first one, below the acknowledgement or within the second (RFC 2883,
-    section 4), shape (blocks,)."""
+    """Whether SACK blocks are a DSACK, shape (blocks,).
+
+    A DSACK is the first block of an ACK, below the acknowledgement or within the second block (RFC 2883,
+    section 4).
+    """
     row = acks.sack_row
     if not row.size:
         return np.zeros(0, dtype=bool)
@@ -118,20 +120,20 @@ def is_duplicate(acks: Sent) -> npt.NDArray[np.bool_]:
 
 
 def highest_of(acks: Sent, most: int) -> Ints:
-    """The highest acknowledgement up to each segment; none that is beyond what was sent counts."""
-    possible = np.where(acks.ack <= most + 1, acks.ack, NO_ACK)  # a FIN takes one
+    """Return the highest acknowledgement up to each segment. Those beyond the sent data are ignored."""
+    possible = np.where(acks.ack <= most + 1, acks.ack, NO_ACK)  # a FIN takes one sequence number
     return np.maximum.accumulate(possible) if possible.size else possible
 
 
 def _sacked(begins: Ints, ends: Ints, rows: Ints, cells: int, none: int) -> Ints:
-    """The first ACK that has a block over each cell."""
+    """Return the first ACK with a SACK block over each cell."""
     found = np.full(cells, none, dtype=np.int64)
     if not rows.size:
         return found
     keys = begins * (cells + 1) + ends
-    _, earliest = np.unique(keys, return_index=True)  # a block that is repeated says nothing new
+    _, earliest = np.unique(keys, return_index=True)  # repeated blocks add nothing
     earliest.sort()
-    behind = list(range(cells + 1))  # the next cell that no block has had, found in shorter and shorter steps
+    behind = list(range(cells + 1))  # the next cell without a block: union-find with path compression
     values = found.tolist()
     for begin, end, row in zip(
         begins[earliest].tolist(), ends[earliest].tolist(), rows[earliest].tolist(), strict=True

@@ -1,4 +1,4 @@
-"""The TCP connections of a capture, each with what either end sent: times in s, sequence numbers in bytes."""
+"""The TCP connections of a capture with the segments of both ends: times in s, sequence numbers in bytes."""
 
 import ipaddress
 from collections.abc import Sequence
@@ -13,91 +13,92 @@ from fullpipe.engines.pcap.headers import ACK, NONE, RST, SYN, Segments
 
 Floats = npt.NDArray[np.float64]
 NO_ACK = -(1 << 62)
-"""In the place of an acknowledgement that a segment does not carry."""
+"""Value of a missing acknowledgement."""
 MOST_CONNECTIONS = 256
-"""With the most payload; others are counted."""
+"""Most connections that are read, those with the most payload. Others are only counted."""
 _MAPPED_HIGH = 0xFFFF << 32
 _End = tuple[npt.NDArray[np.uint64], npt.NDArray[np.uint64], npt.NDArray[np.uint16]]
 """Halves of the address, and the port, of each segment."""
 _TWICE_NS = 1_000_000
 _NEAR = 4
-"""A packet that was captured twice comes again within 1 ms, and within so many packets of its direction."""
+"""Largest distance of a packet that was captured twice: 1 ms and this number of packets of its direction."""
 
 
 @dataclass(frozen=True, eq=False)
 class Sent:
-    """What one end of a connection sent, in the order of capture; arrays of shape (n,)."""
+    """The segments from one end of a connection, in the order of capture; arrays of shape (n,)."""
 
     time_s: Floats
-    """Since the first packet of the capture."""
+    """Time since the first packet of the capture."""
     seq: Ints
-    """First byte, unwrapped, from 0 for the first byte of payload; a SYN has -1. Without a SYN in the capture
-    the lowest one seen is 0."""
+    """First byte, unwrapped: 0 is the first byte of payload, and a SYN has -1. Without a SYN in the capture,
+    0 is the lowest captured byte."""
     payload: Ints
-    """Bytes."""
+    """Bytes of payload."""
     ack: Ints
-    """Every byte of the other end below has arrived, by the numbers of that end; NO_ACK without one."""
+    """Cumulative acknowledgement, as a `seq` of the other end; NO_ACK without one."""
     flags: npt.NDArray[np.uint16]
     window_bytes: Ints
-    """Receive window; -1 where it is not known, as the handshake that has its scale was not captured."""
+    """Receive window; -1 if it is unknown, as the handshake with its scale was not captured."""
     ecn: npt.NDArray[np.uint8]
-    """Bits of the IP header: 0 not ECT, 1 ECT(1), 2 ECT(0), 3 CE."""
+    """ECN bits of the IP header: 0 not ECT, 1 ECT(1), 2 ECT(0), 3 CE."""
     wire_bytes: Ints
     identity: Ints
-    """Of IPv4, modulo 65,536; -1 of IPv6."""
+    """Identification of IPv4, modulo 65,536; -1 for IPv6."""
     ts_val: Ints
     """Timestamp; -1 without."""
     ts_ecr: Ints
+    """Echoed timestamp; -1 without."""
     sack_row: Ints
-    """Of every selective acknowledgement, shape (m,): the place of its segment, ascending."""
+    """Segment of each SACK block, as an ascending index, shape (m,)."""
     sack_left: Ints
-    """Its first byte, by the numbers of the other end."""
+    """First byte of each SACK block, as a `seq` of the other end, shape (m,)."""
     sack_right: Ints
-    """The byte behind its last one."""
+    """Byte after the last one of each SACK block, shape (m,)."""
     mss_bytes: int | None
-    """The MSS that its SYN announces; None if there is none. Likewise the next two."""
+    """MSS announced in the SYN; None if it was not captured or has no such option. Likewise the next two."""
     scale: int | None
     sack_permitted: bool | None
     zero: int
-    """Sequence number of byte 0 on the wire, modulo 2**32."""
+    """Sequence number on the wire of byte 0, modulo 2**32."""
 
     @property
     def payload_bytes(self) -> int:
-        """All payload, what was sent several times included."""
+        """Total payload, retransmissions included."""
         return int(self.payload.sum())
 
 
 @dataclass(frozen=True, eq=False)
 class Connection:
-    """A TCP connection, as one interface saw it."""
+    """A TCP connection as captured on one interface."""
 
     ends: tuple[str, str]
-    """Address and port of each, as in "10.0.0.1.80". The first opened it, or was seen first."""
+    """Address and port of both ends, as in "10.0.0.1.80". The first one opened it, or was captured first."""
     sent: tuple[Sent, Sent]
-    """By the same ends."""
+    """Segments from each end, in the order of `ends`."""
     interface: int
     views: int = 1
-    """Interfaces that saw it; the nearest to the sender of most payload is taken."""
+    """Number of interfaces with the connection. The one nearest to the sender of most payload is used."""
     twice: int = 0
-    """Packets that the capture has twice, which are counted once."""
+    """Packets captured twice, which count once."""
     number: int = 1
-    """Of those between the same ends, in the order of time."""
+    """Number among connections between the same ends, in the order of time."""
     far: "Connection | None" = None
-    """View of the interface to which its data came last; None if no other one saw both directions."""
+    """The connection on the interface that captured its data last; None if no other has both directions."""
 
 
 @dataclass(frozen=True)
 class Connections:
-    """Those with the most payload, and how many others there are."""
+    """The connections with the most payload, and the number of others."""
 
     found: list[Connection]
     others: int
 
 
 def connections_of(segments: Segments) -> Connections:
-    """The connections in segments that are in the order of time.
+    """Return the connections in segments that are in the order of time.
 
-    A pair of ends that opens a connection anew, with another sequence number, has several.
+    Ends that reopen a connection with another sequence number have several.
     """
     keys = keys_of(segments)
     payload = np.bincount(keys, weights=segments.payload)
@@ -114,7 +115,7 @@ def connections_of(segments: Segments) -> Connections:
 
 
 def keys_of(segments: Segments) -> Ints:
-    """A number for every pair of ends, in the order in which they are first seen, shape (n,)."""
+    """Return the number of each segment's pair of ends, numbered in the order of capture, shape (n,)."""
     mine, other = (
         (address[:, 0], address[:, 1], segments.ports[:, n])
         for n, address in enumerate((segments.source, segments.target))
@@ -132,7 +133,7 @@ def keys_of(segments: Segments) -> Ints:
 
 
 def _is_less(one: _End, other: _End) -> npt.NDArray[np.bool_]:
-    """Whether ends come before others: in any order that is total."""
+    """Whether ends come before others, in a total order."""
     found = one[1] < other[1]
     for n in (0, 2):
         found = np.where(one[n] == other[n], found, one[n] < other[n])
@@ -140,8 +141,8 @@ def _is_less(one: _End, other: _End) -> npt.NDArray[np.bool_]:
 
 
 def _incarnations(segments: Segments, rows: Ints) -> list[Ints]:
-    """The connections that a pair of ends had one after the other: each begins with another SYN, but for one
-    that was open before the capture."""
+    """Return the successive connections of a pair of ends. Each begins with a new SYN, except for one that
+    was open before the capture."""
     flags, payload = segments.flags[rows], segments.payload[rows]
     opens = np.flatnonzero((flags & (SYN | ACK | RST)) == SYN)
     numbers = segments.seq[rows[opens]]
@@ -154,11 +155,11 @@ def _incarnations(segments: Segments, rows: Ints) -> list[Ints]:
 
 
 _MOST_ANEW = 16
-"""Connections of the same pair of ends that are read, those with the most payload."""
+"""Most connections of a pair of ends that are read, those with the most payload."""
 
 
 def _best_view(segments: Segments, rows: Ints, sack_begins: Ints) -> Connection:
-    """As seen by the interface that saw both directions, and most of it, and the data first."""
+    """Return a connection on its best interface: with both directions, the most data, and the data first."""
     seen = np.unique(segments.interface[rows])
     if seen.size == 1:
         return _connection(segments, rows, sack_begins, 1)
@@ -204,13 +205,13 @@ def _connection(segments: Segments, rows: Ints, sack_begins: Ints, views: int) -
 def ends_of(
     segments: Segments, rows: Ints, is_first: npt.NDArray[np.bool_], sack_begins: Ints
 ) -> tuple[Sent, Sent]:
-    """What the first end of a connection sent, and what the other one did.
+    """Return the segments from both ends of a connection.
 
     Args:
-        segments: Of a capture.
-        rows: Those of the connection, in the order of time, shape (n,).
-        is_first: Which of these the first end sent, shape (n,).
-        sack_begins: Where the selective acknowledgements of each segment begin.
+        segments: Segments of a capture.
+        rows: Indices of the connection's segments, in the order of time, shape (n,).
+        is_first: Whether each of them is from the first end, shape (n,).
+        sack_begins: Index of the first SACK block of each segment.
     """
     numbers = _unwrapped(segments, rows, is_first)
     sent = tuple(
@@ -223,7 +224,7 @@ def ends_of(
 
 
 def _is_twice(segments: Segments, rows: Ints, is_first: npt.NDArray[np.bool_]) -> npt.NDArray[np.bool_]:
-    """Packets that are the same packet of IPv4 as one shortly before, captured again."""
+    """Whether packets are copies of an IPv4 packet that was captured shortly before."""
     found = np.zeros(rows.size, dtype=bool)
     columns = (
         segments.identity,
@@ -248,10 +249,10 @@ def _is_twice(segments: Segments, rows: Ints, is_first: npt.NDArray[np.bool_]) -
 
 
 def _unwrapped(segments: Segments, rows: Ints, is_first: npt.NDArray[np.bool_]) -> tuple[Ints, Ints]:
-    """Of the first end and of the other, without wrapping and from the first byte of payload on: its sequence
-    numbers where it sent, and the acknowledgements of them where the other sent; shape (n,) each.
+    """Return unwrapped numbers of both ends' bytes, from the first byte of payload, shape (n,) each.
 
-    Both count on from each other: a number is within 2 GB of the one before (RFC 9293, section 3.4).
+    For each end, they are the sequence numbers of its own segments and the acknowledgements in segments of
+    the other end. Each number is within 2 GB of the previous one (RFC 9293, section 3.4).
     """
     flags = segments.flags[rows]
     has_ack = ((flags & ACK) != 0) & ((flags & RST) == 0)
@@ -282,7 +283,7 @@ def _sent(
     of_other: Ints,
     sack_begins: Ints,
 ) -> Sent:
-    """What one end sent; `of_other` has the acknowledgements that it sent."""
+    """Return the segments from one end; `of_other` has the acknowledgements in them."""
     chosen = rows[own]
     is_opening = (segments.flags[chosen] & SYN) != 0
     seq = numbers[own]
@@ -324,7 +325,7 @@ def _sent(
 
 
 def _is_scaled(sent: Sequence[Sent]) -> bool | None:
-    """Whether windows are scaled: if both SYNs say so (RFC 7323, section 2.2); None if that was not seen."""
+    """Whether windows are scaled: if both SYNs have the option (RFC 7323, section 2.2); None if unknown."""
     opened = [one for one in sent if one.sack_permitted is not None]
     if any(one.scale is None for one in opened):
         return False
@@ -332,7 +333,7 @@ def _is_scaled(sent: Sequence[Sent]) -> bool | None:
 
 
 def _with_scale(one: Sent, is_scaled: bool | None) -> Sent:
-    """With windows in bytes, or -1 where it is not known whether they are scaled; that of a SYN never is."""
+    """Convert windows to bytes, or to -1 if the scale is unknown. The window of a SYN is never scaled."""
     is_opening = (one.flags & SYN) != 0
     other = NONE if is_scaled is None else one.window_bytes << ((one.scale or 0) if is_scaled else 0)
     return replace(one, window_bytes=np.where(is_opening, one.window_bytes, other))

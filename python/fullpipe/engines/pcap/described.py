@@ -1,4 +1,4 @@
-"""A capture as a scenario: its flows, and of the path that nothing is known."""
+"""The scenario of a capture: its flows, on a path that is unknown."""
 
 import math
 import re
@@ -16,36 +16,36 @@ from fullpipe.scenario import Scenario
 from fullpipe.scenario.model.tcp import MOST_MSS_BYTES
 
 ALL = "all"
-"""What names every flow where an algorithm is said."""
+"""Name that means every flow when algorithms are given."""
 _MOST_STEPS = 1_000
 _LEAST_STEP_S = 1e-3
 
 
 def step_s(duration_s: float) -> float:
-    """The interval of samples: 1, 2 or 5 times a power of ten, and up to a thousand of them."""
+    """Return the sampling interval: 1, 2 or 5 times a power of ten, for at most 1,000 samples."""
     least = max(duration_s / _MOST_STEPS, _LEAST_STEP_S)
     power = 10.0 ** math.floor(math.log10(least) + 1e-9)
     return next(factor * power for factor in (1, 2, 5, 10) if factor * power >= least * (1 - 1e-9))
 
 
 def grid_s(duration_s: float) -> Floats:
-    """The ends of the steps; the last one is at or behind the last packet."""
+    """Return the ends of the steps. The last one is not before the last packet."""
     step = step_s(duration_s)
     steps = max(math.ceil(duration_s / step - 1e-9), 1)
     return np.asarray(np.arange(1, steps + 1, dtype=np.float64) * step)
 
 
 def algorithm_of(flow: Flow, algorithms: Mapping[str, str]) -> str | None:
-    """The algorithm that a flow is said to have; a capture does not tell."""
+    """Return the algorithm given for a flow, or None. A capture does not contain it."""
     return algorithms.get(flow.name, algorithms.get(ALL))
 
 
 @contextmanager
 def of_file(path: Path) -> Iterator[None]:
-    """Let a refusal of what was made of a file name it.
+    """Name the file in errors of a scenario that was derived from it.
 
     Raises:
-        InputFileError: In place of a ScenarioError.
+        InputFileError: Instead of a ScenarioError.
     """
     try:
         yield
@@ -56,7 +56,7 @@ def of_file(path: Path) -> Iterator[None]:
 def scenario_of(
     path: Path, flows: Sequence[Flow], duration_s: float, algorithms: Mapping[str, str]
 ) -> Scenario:
-    """The scenario of a capture whose path is not known."""
+    """Return the scenario of a capture whose path is unknown."""
     grid = grid_s(duration_s)
     return Scenario(
         name=_name(path),
@@ -78,7 +78,7 @@ def scenario_of(
 
 
 def _name(path: Path) -> str:
-    """The name of a file, as a scenario may be called."""
+    """Return the name of a file with the characters that a scenario's name can have."""
     return re.sub(r"[^\w.+ -]", "-", Path(path.name.removesuffix(".gz")).stem)[:100] or "capture"
 
 

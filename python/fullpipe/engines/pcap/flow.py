@@ -1,4 +1,4 @@
-"""What the sender of a bulk flow did, by what was captured: RTT, bytes in flight, retransmissions."""
+"""Analysis of a captured bulk flow: RTTs, bytes in flight, retransmissions."""
 
 from dataclasses import dataclass
 from functools import cached_property
@@ -16,28 +16,28 @@ from fullpipe.engines.pcap.side import Side, echoes_of, side_of
 from fullpipe.engines.pcap.window import Window, window_of
 
 LEAST_SEGMENTS = 10
-"""Of a direction that is taken for a flow: an initial window (RFC 6928)."""
+"""Smallest number of segments in a direction that counts as a flow: an initial window (RFC 6928)."""
 
 
 @dataclass(frozen=True)
 class Retransmissions:
-    """Retransmissions, by segments with payload, shape (n,) each."""
+    """Retransmissions per segment with payload, shape (n,) each."""
 
     bytes: Ints
-    """That were sent before, as was seen or as can be concluded."""
+    """Retransmitted bytes of the segment, captured before or inferred."""
     packets: Ints
-    """Full segments that these make: a captured segment may stand for several that were cut from it later."""
+    """Full segments in these bytes. A captured super-packet counts as several."""
     is_late: npt.NDArray[np.bool_]
-    """Segments that fill a hole, and were delayed on their way: no retransmissions."""
+    """Whether the segment fills a hole because it was overtaken, not retransmitted."""
     is_doubtful: npt.NDArray[np.bool_]
-    """Segments that fill a hole, and were retransmitted or delayed: see `holes`."""
+    """Whether the segment fills a hole and was retransmitted or overtaken, without evidence; see `holes`."""
     is_spurious: npt.NDArray[np.bool_]
-    """Retransmissions of what had arrived: a DSACK says so (RFC 3708), or the echo of an older timestamp
-    (RFC 3522)."""
+    """Whether the segment is a spurious retransmission, proved by a DSACK (RFC 3708) or by the echo of an
+    older timestamp (RFC 3522)."""
 
     @property
     def total(self) -> int | None:
-        """Retransmitted packets; None if the number is not known."""
+        """Retransmitted packets, or None if the number is unknown."""
         return None if self.is_doubtful.any() else int(self.packets.sum())
 
 
@@ -47,13 +47,13 @@ class Flow:
 
     connection: Connection
     sender: int
-    """Which of its ends sends: 0 or 1."""
+    """The sending end: 0 or 1."""
     mss: int
-    """Bytes of a full segment, without options."""
+    """Payload of a full segment, without options."""
 
     @property
     def is_mss_guess(self) -> bool:
-        """Whether no handshake says them."""
+        """Whether `mss` is a guess, as the handshake was not captured."""
         return announced_mss(self.connection) is None
 
     @property
@@ -63,24 +63,24 @@ class Flow:
 
     @property
     def name(self) -> str:
-        """As runs call it."""
+        """Name of the flow in runs."""
         number = self.connection.number
         return " - ".join(end.replace(":", "-") for end in self.ends) + (f" {number}" if number > 1 else "")
 
     @property
     def data(self) -> Sent:
-        """What the sender sent."""
+        """Segments from the sender."""
         return self.connection.sent[self.sender]
 
     @property
     def acks(self) -> Sent:
-        """What the receiver sent."""
+        """Segments from the receiver."""
         return self.connection.sent[1 - self.sender]
 
     @cached_property
     def rows(self) -> Ints:
-        """Segments with payload, by their places in `data`, but for probes of a window that is closed and of
-        a path that is idle (RFC 9293, sections 3.8.4 and 3.8.6.1)."""
+        """Indices in `data` of the n segments with payload, without keep-alives and zero-window probes
+        (RFC 9293, sections 3.8.4 and 3.8.6.1)."""
         data = self.data
         ends = data.seq + data.payload
         known = np.concatenate([[-1], np.maximum.accumulate(ends)[:-1]]) if ends.size else ends
@@ -89,18 +89,18 @@ class Flow:
 
     @property
     def has_timestamps(self) -> bool:
-        """Whether its data have timestamps."""
+        """Whether data have timestamps."""
         return bool((self.data.ts_val[self.rows] != NONE).any())
 
     @cached_property
     def packets(self) -> Ints:
-        """Full segments that each of them makes, shape (n,): more than one of a super-packet, which is cut
-        into packets behind the point of capture, or was put together before it."""
+        """Full segments in each of these segments, shape (n,). A super-packet, which offloads split or merge,
+        has more than one."""
         return -(-self.data.payload[self.rows] // self.mss)
 
     @cached_property
     def sent_s(self) -> Floats:
-        """When they were captured, shape (n,)."""
+        """Capture times of these segments, shape (n,)."""
         return self.data.time_s[self.rows]
 
     @cached_property
@@ -112,7 +112,7 @@ class Flow:
 
     @cached_property
     def cells(self) -> Cells | None:
-        """Pieces of the payload; None if nothing of it was captured, or it is in too many pieces."""
+        """Cells of the payload; None if no data were captured, or they are too fragmented."""
         if not self.rows.size:
             return None
         data = self.data
@@ -123,10 +123,10 @@ class Flow:
 
     @cached_property
     def answers_s(self) -> tuple[Floats, Floats, Floats]:
-        """RTT samples from the point of capture to the receiver: when the ACK was captured, and how long the
-        oldest segment that it reports took, and the newest.
+        """RTT samples between the point of capture and the receiver: the capture time of the ACK, and the
+        RTTs of the oldest and the newest segment that it reports.
 
-        An ACK of anything that was sent twice gives none (Karn's rule, RFC 6298, section 3).
+        An ACK of retransmitted data gives no sample (Karn's rule, RFC 6298, section 3).
         """
         cells = self.cells
         if cells is None or not self.acks.time_s.size:
@@ -148,8 +148,8 @@ class Flow:
 
     @cached_property
     def echoed_s(self) -> tuple[Floats, Floats]:
-        """Likewise from timestamps: times of ACKs, and how long before the first segment with the timestamp
-        that they echo was captured (RFC 7323, section 4.1). ACKs of retransmissions have one, too."""
+        """RTT samples from timestamps: the capture time of the ACK, and the time since the first segment with
+        the echoed timestamp (RFC 7323, section 4.1). ACKs of retransmissions give samples, too."""
         data, acks = self.data, self.acks
         stamped = self.rows[data.ts_val[self.rows] != NONE]
         values, first = np.unique(data.ts_val[stamped], return_index=True)
@@ -166,14 +166,16 @@ class Flow:
 
     @cached_property
     def side(self) -> Side:
-        """Where the capture was taken."""
+        """The position of the capture on the path."""
         return side_of(self.data, self.acks, self.answers_s[2])
 
     @cached_property
     def to_sender_s(self) -> Floats:
-        """Of every segment of the receiver: from the point of capture to the sender and back, shape (m,); 0
-        at the sender. On the way there may be a queue, so echoes of timestamps are followed if there are
-        any. Those of a sender that was idle say only that it took no longer."""
+        """RTT between the point of capture and the sender at each segment of the receiver, shape (m,).
+
+        It is 0 at the sender. It follows the echoes of timestamps if there are any, as there can be a queue
+        on that path. Echoes of an idle sender are only upper bounds.
+        """
         acks, side = self.acks, self.side
         if side.name in ("sender", "unknown") or not acks.time_s.size:
             return np.zeros(acks.time_s.size)
@@ -186,13 +188,16 @@ class Flow:
 
     @cached_property
     def acked_s(self) -> Floats:
-        """When what the receiver sent came to the sender, in times of the data, ascending, shape (m,)."""
+        """Arrival times of the receiver's segments at the sender, on the clock of the data, ascending,
+        shape (m,)."""
         return np.maximum.accumulate(self.acks.time_s + self.to_sender_s)
 
     @cached_property
     def rtts_s(self) -> tuple[Floats, Floats]:
-        """Times and RTTs, each of the oldest segment that an ACK reports, as TCP measures it; where Karn's
-        rule forbids that, by timestamps. None if nothing says how long the way to the sender is."""
+        """Times and RTTs of the oldest segment that each ACK reports, as TCP measures them.
+
+        Where Karn's rule forbids a sample, timestamps give it. Empty if the RTT to the sender is unknown.
+        """
         if self.side.is_idle:
             return np.array([]), np.array([])
         seen_s, oldest_s, _ = self.answers_s
@@ -205,7 +210,7 @@ class Flow:
 
     @cached_property
     def newest_rtts_s(self) -> tuple[Floats, Floats]:
-        """Times and RTTs of the newest segment that an ACK reports: without what a delayed ACK waits."""
+        """Times and RTTs of the newest segment that each ACK reports, without the delay of delayed ACKs."""
         if self.side.is_idle:
             return np.array([]), np.array([])
         seen_s, _, newest_s = self.answers_s
@@ -213,19 +218,19 @@ class Flow:
 
     @cached_property
     def least_rtt_s(self) -> float | None:
-        """The smallest RTT: of these, and of the handshake."""
+        """The smallest RTT of these and of the handshake, or None."""
         handshake = [] if self.side.handshake_s is None else [self.side.handshake_s]
         return min([*self.newest_rtts_s[1].tolist(), *handshake], default=None)
 
     def _back_s(self, times_s: Floats) -> Floats:
-        """From the point of capture to the sender and back, at times."""
+        """Return the RTT between the point of capture and the sender at given times."""
         if self.side.name == "sender" or not times_s.size:
             return np.zeros(times_s.size)
         return np.interp(times_s, self.acks.time_s, self.to_sender_s)
 
     @cached_property
     def window(self) -> Window | None:
-        """Bytes in flight; None if data or ACKs were not captured."""
+        """Bytes in flight over time; None if data or ACKs were not captured."""
         rtt_s = self.least_rtt_s
         if self.cells is None or rtt_s is None or not self.has_acks:
             return None
@@ -260,7 +265,7 @@ class Flow:
 
     @cached_property
     def overtaking(self) -> Ints:
-        """Of every segment the first one that reaches beyond it, shape (n,): behind it if it is in order."""
+        """First segment that reaches beyond each segment, shape (n,); a later one if it is in order."""
         ends = self.data.seq[self.rows] + self.data.payload[self.rows]
         beyond = np.searchsorted(np.maximum.accumulate(ends), ends, side="right")
         return np.minimum(beyond, self.rows.size - 1)
@@ -272,11 +277,14 @@ class Flow:
         return found
 
     def _echoed_older(self, cells: Cells) -> Ints:
-        """Retransmissions of bytes whose ACK echoes an older timestamp, by their places. An ACK echoes the
-        segment at the ACK before it, and none behind, however many it reports (RFC 7323, section 4.3)."""
+        """Return the retransmissions of bytes whose ACK echoes an older timestamp.
+
+        An ACK echoes the segment that starts at the previous ACK, however many segments it reports
+        (RFC 7323, section 4.3).
+        """
         acks, acked = self.acks, cells.acked
         echoes = np.concatenate([[True], acked[1:] > acked[:-1]]) & (acked < acks.time_s.size)
-        by_ack = echoes & (acked <= cells.sacked)  # what came before the hole is echoed to a selective report
+        by_ack = echoes & (acked <= cells.sacked)  # a selective report echoes the segment before the hole
         again = np.flatnonzero((cells.nth > 0) & by_ack[cells.cell])
         ack, segment = acked[cells.cell[again]], cells.segment[again]
         stamp, echo = self.data.ts_val[self.rows[segment]], acks.ts_ecr[ack]
@@ -285,7 +293,7 @@ class Flow:
         return found
 
     def _reported_twice(self, cells: Cells) -> Ints:
-        """Of every DSACK the last retransmission of its first byte that was sent before it, by its place."""
+        """Return, for every DSACK, the last earlier retransmission of its first byte."""
         row, left, _ = self.duplicates.T
         cell = np.searchsorted(cells.begin, left, side="right") - 1
         row, cell = row[cell >= 0], cell[cell >= 0]
@@ -298,18 +306,18 @@ class Flow:
 
     @cached_property
     def duplicates(self) -> Ints:
-        """DSACKs: place of the ACK, first byte, byte behind the last, shape (k, 3)."""
+        """DSACKs as rows of the ACK's index, the first byte, and the byte after the last, shape (k, 3)."""
         acks, chosen = self.acks, is_duplicate(self.acks)
         return np.column_stack([acks.sack_row[chosen], acks.sack_left[chosen], acks.sack_right[chosen]])
 
     @cached_property
     def delivered(self) -> tuple[Floats, Ints]:
-        """Times and bytes that had arrived in order: by the ACKs, else as far as data have no hole."""
+        """Times and bytes delivered in order: from ACKs or, without ACKs, from captured data up to a hole."""
         if self.has_acks:
             valid = self.highest != NO_ACK
             front = np.maximum(self.highest[valid], 0)
             cells = self.cells
-            if cells is not None:  # a FIN is no payload
+            if cells is not None:  # a FIN does not count as payload
                 front = np.minimum(front, int(cells.begin[-1] + cells.length[-1]))
             return self.acks.time_s[valid], front
         cells = self.cells
@@ -321,7 +329,7 @@ class Flow:
 
     @cached_property
     def span_s(self) -> tuple[float, float]:
-        """From the first SYN or payload to the last ACK of data, or the last payload."""
+        """Start and end: the first SYN or payload, and the last ACK of data or, without ACKs, payload."""
         data, acks = self.data, self.acks
         times = [*data.time_s[:1], *acks.time_s[:1]]
         begin_s = float(data.time_s[self.rows[0]]) if self.rows.size else float(min(times))
@@ -338,7 +346,7 @@ class Flow:
 
     @property
     def unseen_bytes(self) -> int:
-        """Payload that was acknowledged, and is not in the capture."""
+        """Payload that was acknowledged but not captured."""
         cells = self.cells
         if cells is None or not self.has_acks:
             return 0
@@ -347,12 +355,12 @@ class Flow:
 
     @property
     def is_too_fragmented(self) -> bool:
-        """Whether data were captured, and cannot be followed."""
+        """Whether data were captured but are too fragmented to analyse."""
         return bool(self.rows.size) and self.cells is None
 
     @cached_property
     def receiver_share(self) -> float | None:
-        """The share of the time in which the receive window had no room for a segment; None if not known."""
+        """Share of the time in which the receive window had no room for a segment; None if unknown."""
         known = np.flatnonzero((self.acks.window_bytes >= 0) & (self.acks.ack != NO_ACK))
         if self.window is None or not known.size:
             return None
@@ -367,8 +375,8 @@ class Flow:
 
 
 def flows_of(connections: list[Connection]) -> tuple[list[Flow], int]:
-    """The flows of connections, those with more payload first, and how many directions with payload are too
-    short to be one."""
+    """Return the flows of connections, those with the most payload first, and the number of directions with
+    payload that are too short to be flows."""
     found, short = [], 0
     for connection in connections:
         for sender in (0, 1):

@@ -1,4 +1,4 @@
-"""The headers of captured packets, decoded for whole batches at once: link layer, IP, TCP and its options.
+"""Decoding of headers of captured packets in batches: link layer, IP, TCP and its options.
 
 Link layers: Ethernet with VLAN tags (IEEE 802.1Q) and PPPoE (RFC 2516), Linux cooked 1 and 2, loopback, raw
 IP (https://www.tcpdump.org/linktypes.html). IP: RFC 791 and 8200. TCP: RFC 9293, 7323, 2018, 3168, 9768.
@@ -16,14 +16,14 @@ RAW = (12, 14, 101, 228, 229)
 LINK_TYPES = (ETHERNET, COOKED, COOKED_2, NULL, LOOP, *RAW)
 FIN, SYN, RST, PSH, ACK, URG, ECE, CWR, AE = (1 << bit for bit in range(9))
 NONE = -1
-"""In the place of a timestamp, an MSS or a window scale that a segment does not have."""
+"""Value of a missing timestamp, MSS or window scale."""
 BLOCKS = 4
-"""Selective acknowledgements that fit into the options."""
+"""Largest number of SACK blocks in the options."""
 _VLAN = (0x8100, 0x88A8, 0x9100)
 _PPPOE, _PPP = 0x8864, {0x0021: 0x0800, 0x0057: 0x86DD}
 _MOST_TAGS, _MOST_EXTENSIONS, _MOST_OPTIONS = 4, 8, 40
 _LENGTH_OF_8 = (0, 43, 60)
-"""Extension headers that say their length in 8 B beyond the first: hop by hop, routing, destination."""
+"""Extension headers whose length counts units of 8 B after the first: hop by hop, routing, destination."""
 _FRAGMENT, _AUTHENTICATION, _TCP = 44, 51, 6
 _MAPPED = np.uint64(0xFFFF << 32)
 Bytes = npt.NDArray[np.uint8]
@@ -31,17 +31,17 @@ Bytes = npt.NDArray[np.uint8]
 
 @dataclass
 class Left:
-    """Packets that are not used, and why."""
+    """Numbers of unused packets by reason."""
 
     other_link: int = 0
-    """On link layers that are not read."""
+    """Packets on unsupported link layers."""
     not_ip: int = 0
     not_tcp: int = 0
     fragments: int = 0
     cut: int = 0
-    """Of which too little was captured to see the TCP header."""
+    """Packets captured too short for the TCP header."""
     damaged: int = 0
-    """Whose lengths contradict each other, or without a time."""
+    """Packets with contradictory lengths, or without a time."""
 
 
 @dataclass
@@ -50,22 +50,22 @@ class Segments:
 
     time_ns: Ints
     interface: Ints
-    """By number; of cooked captures, together with the index of the device."""
+    """Number of the interface; in cooked captures, combined with the index of the device."""
     source: npt.NDArray[np.uint64]
-    """Addresses, shape (n, 2), of IPv4 mapped into IPv6 (RFC 4291, section 2.5.5.2)."""
+    """Source address, shape (n, 2); IPv4 is mapped into IPv6 (RFC 4291, section 2.5.5.2)."""
     target: npt.NDArray[np.uint64]
     ports: npt.NDArray[np.uint16]
-    """Of source and target, shape (n, 2)."""
+    """Ports of source and target, shape (n, 2)."""
     seq: npt.NDArray[np.uint32]
     ack: npt.NDArray[np.uint32]
     flags: npt.NDArray[np.uint16]
     window: npt.NDArray[np.int32]
-    """As the header has it, unscaled."""
+    """Window field of the header, unscaled."""
     payload: npt.NDArray[np.int32]
     ecn: npt.NDArray[np.uint8]
-    """Both bits of the IP header: 0 not ECT, 1 ECT(1), 2 ECT(0), 3 CE."""
+    """ECN bits of the IP header: 0 not ECT, 1 ECT(1), 2 ECT(0), 3 CE."""
     identity: npt.NDArray[np.int32]
-    """Of IPv4, in its header; -1 of IPv6."""
+    """Identification of the IPv4 header; -1 for IPv6."""
     wire_bytes: npt.NDArray[np.int32]
     ts_val: Ints
     ts_ecr: Ints
@@ -73,61 +73,61 @@ class Segments:
     scale: npt.NDArray[np.int8]
     sack_permitted: npt.NDArray[np.bool_]
     sack_row: Ints
-    """Of every selective acknowledgement, shape (m,): its segment, ascending."""
+    """Segment of each SACK block, ascending, shape (m,)."""
     sack_left: npt.NDArray[np.uint32]
     sack_right: npt.NDArray[np.uint32]
 
     @property
     def sack_begins(self) -> Ints:
-        """Where the selective acknowledgements of each segment begin, shape (n + 1,)."""
+        """Index of the first SACK block of each segment, shape (n + 1,)."""
         return np.searchsorted(self.sack_row, np.arange(self.seq.size + 1))
 
 
 @dataclass
 class _Rows:
-    """Packets at which a header is looked for."""
+    """Packets with the position of a header."""
 
     data: Bytes
     number: Ints
-    """Of the packet in the batch."""
+    """Index of the packet in the batch."""
     at: Ints
-    """Where the header begins."""
+    """Index of the first byte of the header."""
     end: Ints
-    """Behind the last captured byte."""
+    """Index after the last captured byte."""
 
     def u8(self, offset: int) -> Ints:
-        """A byte of every header."""
+        """Return a byte of every header."""
         return self.data[self.at + offset].astype(np.int64)
 
     def u16(self, offset: int) -> Ints:
-        """Two bytes in network order."""
+        """Return two bytes in network order."""
         return self.u8(offset) << 8 | self.u8(offset + 1)
 
     def u32(self, offset: int) -> Ints:
-        """Four bytes in network order."""
+        """Return four bytes in network order."""
         return self.u16(offset) << 16 | self.u16(offset + 2)
 
     def u64(self, offset: int) -> npt.NDArray[np.uint64]:
-        """Eight bytes in network order."""
+        """Return eight bytes in network order."""
         return self.u32(offset).astype(np.uint64) << np.uint64(32) | self.u32(offset + 4).astype(np.uint64)
 
     def among(self, chosen: npt.NDArray[np.bool_] | Ints) -> "_Rows":
-        """Some of them."""
+        """Return the chosen packets."""
         return _Rows(self.data, self.number[chosen], self.at[chosen], self.end[chosen])
 
     def has(self, length: int) -> npt.NDArray[np.bool_]:
-        """Whether so much of the header was captured."""
+        """Whether `length` bytes of each header were captured."""
         found: npt.NDArray[np.bool_] = self.at + length <= self.end
         return found
 
 
 def decode(batch: Batch, link_types: Ints, left: Left) -> Segments | None:
-    """The TCP segments of a batch; None if there is none. What is left out is counted in `left`.
+    """Return the TCP segments of a batch, or None if there are none.
 
     Args:
         batch: The records.
-        link_types: Of every interface.
-        left: Counts what is not used.
+        link_types: Link type of every interface.
+        left: Receives the numbers of unused packets.
     """
     rows = _Rows(batch.data, np.arange(batch.at.size), batch.at.copy(), batch.at + batch.captured)
     interface = batch.interface.copy()
@@ -139,7 +139,7 @@ def decode(batch: Batch, link_types: Ints, left: Left) -> Segments | None:
 
 
 def _above_link(rows: _Rows, types: Ints, interface: Ints, left: Left) -> _Rows:
-    """Where IP begins."""
+    """Advance to the IP headers."""
     known = np.isin(types, LINK_TYPES)
     left.other_link += int((~known).sum())
     parts = []
@@ -172,7 +172,7 @@ def _joined(parts: list[_Rows], rows: _Rows) -> _Rows:
 
 
 def _untagged(rows: _Rows, offset: int, left: Left) -> _Rows:
-    """Behind the type at an offset, VLAN tags and PPPoE."""
+    """Advance past the type at an offset, VLAN tags and PPPoE."""
     enough = rows.has(offset + 2)
     left.cut += int((~enough).sum())
     rows = rows.among(enough)
@@ -202,7 +202,7 @@ def _of_type(rows: _Rows, kinds: Ints, length: int, left: Left) -> _Rows:
 
 @dataclass
 class _Packets:
-    """TCP over IP: where TCP begins, and what IP says."""
+    """Packets of TCP over IP: positions of the TCP headers, and fields of the IP headers."""
 
     rows: _Rows
     source: npt.NDArray[np.uint64]
@@ -210,11 +210,11 @@ class _Packets:
     ecn: Ints
     identity: Ints
     length: Ints
-    """Of the segment with its header; as far as the packet goes, where IP does not say it (super-packets)."""
+    """Length of the segment with its header. If IP gives none (super-packets), the rest of the packet."""
 
     @classmethod
     def above_ip(cls, rows: _Rows, batch: Batch, left: Left) -> "_Packets | None":
-        """What is TCP among packets at their IP headers."""
+        """Return the TCP packets among packets positioned at their IP headers."""
         enough = rows.has(20)
         left.cut += int((~enough).sum())
         rows = rows.among(enough)
@@ -239,8 +239,11 @@ class _Packets:
 
 
 def _rest(rows: _Rows, batch: Batch, said: Ints) -> tuple[Ints, npt.NDArray[np.bool_]]:
-    """The length of a packet from its IP header on, as IP says, else as far as it goes on the wire; and
-    whether its frame holds as much: not where a tool cut the packet and its record."""
+    """Return the length of packets from their IP headers on, and whether their frames are that long.
+
+    The length is that in the IP header or, without one, the rest of the frame. A frame is shorter if a tool
+    has truncated the packet and its record.
+    """
     on_wire = batch.at[rows.number] + batch.wire_bytes[rows.number] - rows.at
     return np.where(said > 0, said, on_wire), said <= on_wire
 
@@ -328,7 +331,7 @@ def _tcp(packets: _Packets, batch: Batch, interface: Ints, left: Left) -> Segmen
 
 @dataclass
 class _Options:
-    """Options of TCP headers, as `Segments` has them."""
+    """Options of TCP headers, with the fields of `Segments`."""
 
     ts_val: Ints
     ts_ecr: Ints
@@ -341,7 +344,7 @@ class _Options:
 
     @classmethod
     def behind(cls, rows: _Rows, header: Ints) -> "_Options":
-        """Those of every segment, as far as they were captured."""
+        """Return the options of every segment, as far as they were captured."""
         count = rows.at.size
         found = cls(
             np.full(count, NONE, np.int64),

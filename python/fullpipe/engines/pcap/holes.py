@@ -1,8 +1,8 @@
-"""Whether a segment that fills a hole was retransmitted after a loss, or overtaken on its way.
+"""Classification of segments that fill a hole: retransmitted after a loss, or overtaken (reordered).
 
-Timestamps tell it, and so do identifications of IPv4 that count packets. Else time does: no retransmission
-comes by within an RTT after the hole was seen, so that an earlier segment was overtaken. A later one was
-retransmitted, unless overtaking takes as long.
+Timestamps decide it, or IPv4 identifications that count packets. Without them, time decides: no
+retransmission is captured within an RTT after the hole was seen, so that an earlier segment was overtaken. A
+later segment was retransmitted, unless reordering takes as long.
 """
 
 from dataclasses import dataclass
@@ -17,70 +17,72 @@ from fullpipe.engines.pcap.headers import NONE
 
 Booleans = npt.NDArray[np.bool_]
 _STEPS, _BACK = 23, 0.05
-"""P(random numbers decrease at most once in 23 steps) is about 3e-6. A retransmission that reaches beyond all
-segments before may be ahead of those that it overtook, which is rare."""
+"""P(random IDs decrease at most once in 23 steps) is about 3e-6. Some decreases are allowed, as a
+retransmission beyond all earlier segments can overtake others, which is rare."""
 _LEAST_OWN = 0.5
-"""Share of the numbers that are of packets that came by, if the packets of the connection are counted. Others
-were lost before the point of capture."""
+"""Smallest share of a range of IDs that captured packets have, if IDs count the packets of the connection.
+The other packets were dropped before the point of capture."""
 _HALF = 1 << 15
-"""Of two numbers of 16 bits the later one is ahead by less (RFC 1982, section 3.2)."""
+"""Half the range of 16-bit numbers: the later of two numbers is ahead by less (RFC 1982, section 3.2)."""
 _STEP = 1 / 4
-"""Of the RTT, in which waits are counted."""
+"""Step in which waits are counted, as a share of the RTT."""
 _FEW = 0.05
-"""Largest relative error with which a count of retransmissions is given."""
+"""Largest relative error of a reported count of retransmissions."""
 
 
 @dataclass(frozen=True)
 class Holes:
-    """What is known of segments, shape (n,) each."""
+    """Classification of segments, shape (n,) each."""
 
     is_again: Booleans
-    """Sent again, though none of their bytes was seen before."""
+    """Whether a segment was retransmitted although its bytes were not captured before."""
     is_doubtful: Booleans
-    """Likewise, or overtaken: it cannot be told."""
+    """Whether a segment was retransmitted or overtaken, without evidence of which."""
     is_original: Booleans
-    """Overtaken by what sent their bytes again."""
+    """Whether a segment is an original that its retransmission overtook."""
 
 
 @dataclass(frozen=True)
 class Arrivals:
-    """Segments with payload as they came by."""
+    """Segments with payload in the order of capture."""
 
     data: Sent
-    """What the sender sent."""
+    """Segments of the sender."""
     rows: Ints
-    """Those with payload, by their places in `data`, shape (n,)."""
+    """Indices of the segments with payload in `data`, shape (n,)."""
     packets: Ints
-    """That each of them makes, shape (n,)."""
+    """Packets that each segment counts as, shape (n,)."""
     overtaking: Ints
-    """Of every segment the first one that reaches beyond it, shape (n,)."""
+    """First segment that reaches beyond each segment, shape (n,)."""
     first: Ints
-    """First segment with some of the bytes of each segment, shape (n,); -1 if there is none before it."""
+    """First earlier segment with any of a segment's bytes, shape (n,); -1 if there is none."""
 
     @cached_property
     def ends(self) -> Ints:
-        """The bytes behind their payload."""
+        """Sequence number after the payload of each segment."""
         return self.data.seq[self.rows] + self.data.payload[self.rows]
 
     @cached_property
     def fills(self) -> Booleans:
-        """Below what was seen before, and not seen before."""
+        """Whether a segment fills a hole: it is below the highest byte seen, and not seen before."""
         known = np.concatenate([self.ends[:1], np.maximum.accumulate(self.ends)[:-1]])
         return np.asarray((self.ends < known) & (self.first < 0))
 
     @cached_property
     def came(self) -> Ints:
-        """Packets of the sender that had come by with every segment, shape (n,)."""
+        """Number of the sender's packets captured up to each segment, shape (n,)."""
         packets = np.ones(self.data.identity.size, dtype=np.int64)
         packets[self.rows] = self.packets
         return np.cumsum(packets)[self.rows]
 
     @cached_property
     def counts(self) -> bool:
-        """Whether identifications count the packets of the connection, as Linux does (`inet_id`). RFC 6864
-        leaves them open, so it is looked at: what reaches beyond all before was sent in that order, and most
-        of the numbers of 23 such steps are of packets that came by. A counter of all connections of a host
-        may wrap while this one pauses, so that it tells no order."""
+        """Whether IPv4 identifications count the packets of the connection, as in Linux (`inet_id`).
+
+        RFC 6864 does not require it, so it is tested. Segments that advance the highest byte were sent in
+        that order, and captured packets have most of the IDs of 23 such steps. A counter for all connections
+        of a host gives no order, as it can wrap while this connection pauses.
+        """
         advances = np.diff(np.maximum.accumulate(self.ends), prepend=-1) > 0
         numbers, came = self.data.identity[self.rows][advances], self.came[advances]
         steps = np.diff(numbers)
@@ -90,21 +92,21 @@ class Arrivals:
         return float(np.median(counted * _LEAST_OWN - (came[_STEPS:] - came[:-_STEPS]))) <= 0
 
     def sent_after(self, one: Ints, other: Ints) -> tuple[Booleans, Booleans]:
-        """Whether segments were sent after others, by their places, and whether that is known."""
+        """Return whether segments were sent after others, by their indices, and whether that is known."""
         stamps, numbers = self.data.ts_val[self.rows], self.data.identity[self.rows]
         stamped = (stamps[one] != NONE) & (stamps[other] != NONE)
         by_stamp = (stamps[one] - stamps[other]).astype(np.int32) > 0
         early, late = np.minimum(one, other), np.maximum(one, other)
         numbered = self.counts & (self.came[late] - self.came[early] < _HALF)
         overtaken_by = _signed(numbers[early] - numbers[late])
-        numbered &= overtaken_by * _LEAST_OWN <= self.came[late]  # by no more than came by until then
+        numbered &= overtaken_by * _LEAST_OWN <= self.came[late]  # by no more packets than captured so far
         return np.where(stamped, by_stamp, _is_ahead(numbers[one] - numbers[other])), stamped | numbered
 
     def told(self, rtt_s: float | None) -> Holes:
-        """What is known of those that fill holes, and of those that come twice.
+        """Classify segments that fill holes, and segments that were captured twice.
 
         Args:
-            rtt_s: The smallest RTT; None if it is not known.
+            rtt_s: The smallest RTT, or None if it is unknown.
         """
         newer, known = self.sent_after(np.arange(self.rows.size), self.overtaking)
         waited_s = self.data.time_s[self.rows] - self.data.time_s[self.rows[self.overtaking]]
@@ -120,7 +122,7 @@ class Arrivals:
         return Holes(is_again & ~is_doubtful, is_doubtful, is_original)
 
     def _is_original(self) -> Booleans:
-        """Copies that were sent before the one that came first."""
+        """Return the copies that were sent before the copy captured first."""
         copies = np.flatnonzero(self.first >= 0)
         is_older, known = self.sent_after(self.first[copies], copies)
         found = np.zeros(self.rows.size, dtype=bool)
@@ -129,20 +131,20 @@ class Arrivals:
 
 
 def _signed(steps: Ints) -> Ints:
-    """Differences of numbers of 16 bits, from -32,768 to 32,767."""
+    """Return differences of 16-bit numbers, from -32,768 to 32,767."""
     return (steps + _HALF & 0xFFFF) - _HALF
 
 
 def _is_ahead(steps: Ints) -> Booleans:
-    """Whether a number of 16 bits is later than another, by how much larger it is."""
+    """Whether a 16-bit number is later than another, from their difference."""
     return np.asarray(_signed(steps) > 0)
 
 
 def _most_wrong(waits: Floats) -> int:
-    """Return how many segments their waits may misjudge, in RTTs since the hole was seen.
+    """Return an upper bound of segments misclassified by their waits, in RTTs since the hole was seen.
 
-    Overtaking by more is rarer, so that no step has more overtaken segments than the last one of the first
-    RTT. Those in it may be retransmissions, if the RTT is shorter than was seen.
+    Longer reordering is rarer, so that no later step has more overtaken segments than the last step of the
+    first RTT. The segments in that step can be retransmissions, if the true RTT is shorter.
     """
     last = int(((waits >= 1 - _STEP) & (waits < 1)).sum())
     _, beyond = np.unique((waits[waits >= 1] / _STEP).astype(np.int64), return_counts=True)

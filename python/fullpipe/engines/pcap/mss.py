@@ -1,4 +1,4 @@
-"""The bytes of a full segment: from the handshake, or else a guess by the sizes of segments."""
+"""The payload of a full segment: from the handshake, or a guess from the sizes of segments."""
 
 import numpy as np
 
@@ -8,22 +8,22 @@ from fullpipe.engines.pcap.headers import NONE, SYN
 from fullpipe.scenario.model.tcp import DEFAULT_MSS_BYTES, IP_AND_TCP_HEADERS_BYTES, TIMESTAMPS_BYTES
 
 _ETHERNET, _JUMBO, _LEAST_MTU = 1_500, 9_000, 1_280
-"""MTUs: the usual ones, and the least that IPv6 allows (RFC 8200, section 5)."""
+"""MTUs: the usual ones, and the smallest of IPv6 (RFC 8200, section 5)."""
 _IP6_MORE_BYTES = 20
-"""Than the header of IPv4 (RFC 8200, section 3)."""
+"""Bytes by which the IPv6 header is larger than that of IPv4 (RFC 8200, section 3)."""
 _MOST_SEEN = 16
-"""Sizes that are tried besides, those with the most payload: it limits the work."""
+"""Most captured sizes that are tried, those with the most payload; it limits the work."""
 
 
 def announced_mss(connection: Connection) -> int | None:
-    """The MSS that the handshake allows, without options; None if it was not captured."""
+    """Return the MSS that the handshake allows, without options, or None if it was not captured."""
     said = [one.mss_bytes for one in connection.sent if one.mss_bytes]
     options = _options_bytes(connection)
     return min(said) - options if said and min(said) > options else None
 
 
 def mss_of(connection: Connection, sender: int) -> int:
-    """The bytes of a full segment of a direction, without options."""
+    """Return the payload of a full segment of a direction, without options."""
     payload = connection.sent[sender].payload
     said = announced_mss(connection)
     if said is not None or not payload.any():
@@ -33,17 +33,17 @@ def mss_of(connection: Connection, sender: int) -> int:
 
 
 def _options_bytes(connection: Connection) -> int:
-    """Of a full segment: a SYN may offer timestamps that the other end does not take."""
+    """Return the bytes of options in a full segment. Timestamps offered in a SYN can be declined."""
     stamped = any(((one.ts_val != NONE) & ((one.flags & SYN) == 0)).any() for one in connection.sent)
     return TIMESTAMPS_BYTES if stamped else 0
 
 
 def _guessed(sizes: Ints, headers_bytes: int) -> int:
-    """Guess the MSS by the sizes that have most of the payload.
+    """Guess the MSS from the sizes that carry most of the payload.
 
-    A packet that fits in a frame of Ethernet is one segment. A larger one is a jumbo frame or a super-packet
-    of whole segments: the MSS is then the size of which most of the payload is a multiple. Usual sizes are
-    tried first, so that they win ties. If none fits, as on loopback, it is the size with most of the payload.
+    A packet that fits into an Ethernet frame is one segment. A larger one is a jumbo frame or a super-packet
+    of whole segments. The MSS is then the size that divides the sizes of most of the payload. Usual sizes are
+    tried first and win ties. If none fits, as on loopback, it is the size that carries the most payload.
     """
     values, counts = np.unique(sizes, return_counts=True)
     bytes_ = values * counts

@@ -1,4 +1,4 @@
-"""One-way delays of a flow that was captured at both of its ends, by the clocks of both."""
+"""One-way delays of a flow that was captured at both ends, from the clocks of both captures."""
 
 from dataclasses import dataclass
 
@@ -10,12 +10,12 @@ from fullpipe.engines.pcap.connections import NO_ACK, Floats, Sent
 from fullpipe.engines.pcap.flow import Flow
 
 _SAME = ("number", "stamp", "identity")
-"""Columns by which a packet is known at either end. A super-packet has those of its first packet."""
+"""Columns that identify a packet in both captures. A super-packet has those of its first packet."""
 
 
 @dataclass(frozen=True)
 class OneWay:
-    """Delays of packets that are in either capture once, in s."""
+    """Delays of packets that are in both captures exactly once, in s."""
 
     there_s: Floats
     """Delays of data to the receiver, shape (n,)."""
@@ -24,12 +24,12 @@ class OneWay:
 
     @property
     def early_s(self) -> float:
-        """The longest time by which a packet arrives before it was sent, as clocks differ; 0 without any."""
+        """Longest time by which a packet arrives before it was sent, as clocks differ; 0 if none does."""
         return max(0.0, -float(np.concatenate([self.there_s, self.back_s]).min()))
 
 
 def one_way_of(flow: Flow) -> OneWay | None:
-    """The one-way delays of a flow; None if it was not captured at the sender and at the receiver."""
+    """Return the one-way delays of a flow, or None unless it was captured at sender and receiver."""
     far = flow.connection.far
     if far is None:
         return None
@@ -42,18 +42,18 @@ def one_way_of(flow: Flow) -> OneWay | None:
 
 
 def _data(flow: Flow) -> pl.DataFrame:
-    """The segments with payload, by their first bytes."""
+    """Return the segments with payload, identified by their first bytes."""
     return _packets(flow.data, flow.rows, flow.data.seq[flow.rows] + flow.data.zero)
 
 
 def _acks(flow: Flow) -> pl.DataFrame:
-    """The segments of the receiver, by what they acknowledge."""
+    """Return the segments of the receiver, identified by their acknowledgements."""
     rows = np.flatnonzero(flow.acks.ack != NO_ACK)
     return _packets(flow.acks, rows, flow.acks.ack[rows] + flow.data.zero)
 
 
 def _packets(sent: Sent, rows: Ints, numbers: Ints) -> pl.DataFrame:
-    """Packets that a capture has once."""
+    """Return the packets that a capture has exactly once."""
     columns = {
         "number": numbers % 2**32,
         "stamp": sent.ts_val[rows],

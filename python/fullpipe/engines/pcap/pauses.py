@@ -1,4 +1,4 @@
-"""Pauses of flows, in which the rate of the path is not seen."""
+"""Pauses of flows, in which the rate of the path cannot be observed."""
 
 import math
 
@@ -11,12 +11,11 @@ from fullpipe.engines.pcap.connections import Floats
 def is_running(arrived: Floats, step_s: float, longest_rtt_s: float) -> npt.NDArray[np.bool_]:
     """Whether flows were running in each of consecutive steps, shape (n,).
 
-    A sender with data in flight has an ACK within an RTT, and the data that this ACK releases arrive within
-    the next. Only the first RTT of a longer time without arrivals counts, so that no more steps without
-    arrivals than an RTT has are left between two with arrivals.
+    A sender with data in flight gets an ACK within an RTT, and the data that this ACK releases arrive within
+    the next. So a time without arrivals counts as running for its first RTT only.
 
     Args:
-        arrived: What arrived in each step, shape (n,).
+        arrived: Amount that arrived in each step, shape (n,).
         step_s: Length of a step.
         longest_rtt_s: The longest RTT of the flows.
     """

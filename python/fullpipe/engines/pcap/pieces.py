@@ -1,6 +1,6 @@
-"""A capture file through a window that moves forward; gzip is unpacked on the way.
+"""Reading of a capture file through a window that moves forward; gzip is decompressed on the fly.
 
-Only the window is in memory, and nothing is written to disk, whatever a file unpacks to.
+Only the window is in memory, and nothing is written to disk, whatever the decompressed size.
 """
 
 import os
@@ -10,25 +10,24 @@ from io import FileIO
 PIECE = 1 << 22
 """Bytes of a window."""
 MOST_UNPACKED_BYTES = 2_000_000_000
-"""Unpacked bytes that are read of a gzip file. 1.1 million full frames of Ethernet, captured whole,
-have 1.7 GB."""
+"""Most decompressed bytes of a gzip file. 1.1 million full Ethernet frames, captured whole, have 1.7 GB."""
 _MOST_MEMBERS = 1 << 17
-"""Members of a gzip file that are read: four times as many as bgzip makes, with 64 kB in each."""
+"""Most members of a gzip file: four times as many as bgzip makes, with 64 kB each."""
 _PACKED_BYTES = 1 << 16
-"""Packed bytes that are read at once."""
+"""Compressed bytes that are read at once."""
 _GZIP = b"\x1f\x8b"
-"""RFC 1952, section 2.3.1."""
+"""Magic number of gzip (RFC 1952, section 2.3.1)."""
 _WITH_GZIP_HEADER = zlib.MAX_WBITS | 16
 
 
 class Source:
-    """The bytes of a capture in their order."""
+    """The bytes of a capture in order."""
 
     damage = ""
-    """Why they end too early; empty if they do not."""
+    """Reason why the bytes end too early, or ""."""
 
     def some(self, most: int) -> bytes:
-        """Return the next bytes, at least one and up to `most`; none at the end."""
+        """Return the next bytes, at least one and up to `most`, or nothing at the end."""
         raise NotImplementedError
 
     def read(self, size: int) -> bytes:
@@ -40,7 +39,7 @@ class Source:
         return b"".join(parts)
 
     def skip(self, size: int) -> int:
-        """Leave out the next `size` bytes and return how many of them there are."""
+        """Skip the next `size` bytes and return the number of bytes that existed."""
         left = size
         while left and (part := self.some(min(left, PIECE))):
             left -= len(part)
@@ -48,7 +47,7 @@ class Source:
 
 
 class _Plain(Source):
-    """A file as it is."""
+    """An uncompressed file."""
 
     def __init__(self, file: FileIO) -> None:
         self._file = file
@@ -63,7 +62,7 @@ class _Plain(Source):
 
 
 class _Gzip(Source):
-    """The content of a gzip file, one member behind the other (RFC 1952, section 2.2)."""
+    """The content of a gzip file with one or several members (RFC 1952, section 2.2)."""
 
     def __init__(self, file: FileIO) -> None:
         self._file = file
@@ -77,7 +76,7 @@ class _Gzip(Source):
             known = self._member.unconsumed_tail or self._member.unused_data
             packed = known or self._file.read(_PACKED_BYTES)
             if self._member.eof:
-                if not packed.startswith(_GZIP[:1]):  # nothing, or padding, which gzip(1) leaves out, too
+                if not packed.startswith(_GZIP[:1]):  # the end, or padding, which gzip(1) ignores as well
                     return b""
                 self._member, self._members = zlib.decompressobj(_WITH_GZIP_HEADER), self._members + 1
             try:
@@ -90,7 +89,7 @@ class _Gzip(Source):
         return found
 
     def _is_bounded(self) -> bool:
-        """Whether no more is read of the file, and why in `damage`."""
+        """Whether a limit stops reading; `damage` then has the reason."""
         if not self._left:
             most = f"{MOST_UNPACKED_BYTES / 1e9:g} GB"
             self.damage = f"it unpacks to more than {most}; only the first ones are read"
@@ -100,10 +99,10 @@ class _Gzip(Source):
 
 
 def source_of(file: FileIO) -> Source:
-    """The bytes of an open file, unpacked if they are gzip.
+    """Return the bytes of an open file, decompressed if they are gzip.
 
     Raises:
-        OSError: If it cannot be read, also later.
+        OSError: If the file cannot be read. Later reads can raise it, too.
     """
     is_packed = file.read(len(_GZIP)) == _GZIP
     file.seek(0)
@@ -118,19 +117,19 @@ class Pieces:
         self.data = b""
         """The bytes in the window."""
         self.base = 0
-        """Where the window begins in the capture."""
+        """Offset of the window in the capture."""
         self.is_last = False
-        """Whether there is nothing behind the window."""
+        """Whether the capture ends with the window."""
         self.is_beyond = False
-        """Whether the window begins behind the end of the capture."""
+        """Whether the window begins after the end of the capture."""
 
     @property
     def damage(self) -> str:
-        """Why the bytes end too early, as far as they were read; empty if they do not."""
+        """Reason why the bytes read so far end too early, or ""."""
         return self._source.damage
 
     def move(self, to: int) -> bool:
-        """Let the window begin at a later place, and return whether anything is there."""
+        """Move the window to a later offset, and return whether it has any bytes."""
         left = self.data[to - self.base :]
         ahead = max(to - self.base - len(self.data), 0)
         self.is_beyond = self._source.skip(ahead) < ahead

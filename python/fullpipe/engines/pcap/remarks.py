@@ -1,4 +1,4 @@
-"""What a capture shows of its flows besides numbers of tables, and what it lacks, one line each."""
+"""Remarks on a capture, one line each: findings on its flows beyond the tables, and what is missing."""
 
 from collections.abc import Iterator, Sequence
 
@@ -11,11 +11,11 @@ from fullpipe.engines.pcap.one_way import one_way_of
 from fullpipe.scenario.model.tcp import MOST_MSS_BYTES
 
 _DESCRIBED = 8
-"""Flows that are described one by one."""
+"""Number of flows with a remark each."""
 
 
 def remarks_of(capture: Capture, flows: Sequence[Flow], left_out: int) -> tuple[str, ...]:
-    """Every remark, in a fixed order."""
+    """Return all remarks, in a fixed order."""
     described = [_described(flow) for flow in flows[:_DESCRIBED]]
     return (*described, *_of_file(capture, flows, left_out))
 
@@ -84,7 +84,7 @@ def _negotiated(flow: Flow) -> Iterator[str]:
 
 
 def mss_told(flow: Flow) -> str:
-    """The bytes of full segments, how they are known, and what scenarios have for them."""
+    """Return the text on the MSS: its value, whether it is a guess, and the cap of scenarios."""
     guess = ", a guess by the sizes of packets" if flow.is_mss_guess else ""
     most = MOST_MSS_BYTES
     capped = f", of which scenarios have {most:,} B at most" if flow.mss > most else ""
@@ -92,7 +92,7 @@ def mss_told(flow: Flow) -> str:
 
 
 def _has_ecn(flow: Flow) -> bool:
-    """Whether data are ECN capable, or the handshake agreed on it (RFC 3168, section 6.1.1)."""
+    """Whether data are ECN-capable, or the handshake negotiated ECN (RFC 3168, section 6.1.1)."""
     opening = [one.flags[(one.flags & SYN) != 0] for one in (flow.data, flow.acks)]
     agreed = all(flags.size and (flags & ECE).any() for flags in opening)
     return agreed or bool((flow.data.ecn[flow.rows] > 0).any())
@@ -171,4 +171,4 @@ def _of_file(capture: Capture, flows: Sequence[Flow], left_out: int) -> Iterator
         )
     yield "cwnd is an estimate: what was in flight whenever something had been sent"
     yield "timeouts are seen as bytes that are retransmitted after a silence of 200 ms or more"
-    yield "the path is not known: rate and delay of the scenario stand for any; `fullpipe twin` proposes some"
+    yield "the path is not known: rate and delay of the scenario are placeholders; `fullpipe twin` estimates them"

@@ -1,4 +1,4 @@
-"""A capture as a run."""
+"""Import of a capture as a run."""
 
 import hashlib
 from collections.abc import Mapping
@@ -32,17 +32,17 @@ class Captured:
 
     capture: Capture
     flows: list[Flow]
-    """Those with the most payload first."""
+    """Flows, those with the most payload first."""
     left_out: int
-    """Directions of connections that are too short, or have less payload than the flows that a run has."""
+    """Number of omitted directions of connections: too short, or with less payload than all flows here."""
 
 
 def read_flows(path: Path, algorithms: Mapping[str, str] | None = None) -> Captured:
-    """The flows of a capture.
+    """Return the flows of a capture.
 
     Raises:
-        InputFileError: If it is no capture, or has no flow.
-        UnknownNameError: If an algorithm is said of a flow that it does not have.
+        InputFileError: If the file is not a capture, or has no flow.
+        UnknownNameError: If an algorithm is given for a flow that does not exist.
     """
     capture = read(path)
     flows, short = flows_of(capture.connections)
@@ -58,15 +58,15 @@ def read_flows(path: Path, algorithms: Mapping[str, str] | None = None) -> Captu
 
 
 def read_run(path: Path, algorithms: Mapping[str, str] | None = None) -> Run:
-    """A capture as a run of the engine `pcap`, seed 1.
+    """Return a capture as a run of the engine `pcap`, seed 1.
 
     Args:
-        path: A pcap or a pcapng, also as gzip.
-        algorithms: What algorithm flows have, by their names; `all` names those that are not said.
+        path: A pcap or pcapng file, also as gzip.
+        algorithms: Algorithms by the names of flows; `all` applies to flows that are not named.
 
     Raises:
-        InputFileError: If it is no capture, or has no flow, in one line.
-        UnknownNameError: If an algorithm is said of a flow that it does not have.
+        InputFileError: If the file is not a capture, or has no flow, in one line.
+        UnknownNameError: If an algorithm is given for a flow that does not exist.
     """
     captured = read_flows(path, algorithms)
     capture, flows = captured.capture, captured.flows
@@ -96,13 +96,13 @@ def read_run(path: Path, algorithms: Mapping[str, str] | None = None) -> Run:
 
 
 def _otherwise(tables: Mapping[str, pl.DataFrame]) -> dict[str, str]:
-    """Columns that are something else than their meaning says."""
+    """Return the columns whose meaning differs from the schema's, with their meaning here."""
     names = [f"owd_{which}_s" for which in ("min", "mean", "p50", "p95", "p99")]
     return {f"flows.{name}": _BY_TWO_CLOCKS for name in names if tables["flows"][name].count()}
 
 
 def _fingerprint(path: Path) -> str:
-    """A hash of the content, unpacked if it is gzip, which tells files apart."""
+    """Return a hash of the content, uncompressed if it is gzip."""
     digest = hashlib.sha256()
     with files.open_regular(path) as file:
         source = source_of(file)

@@ -1,4 +1,4 @@
-"""The side of a path on which a connection was captured, by the delays of answers from either end."""
+"""The position of a capture on the path of a connection, from the response times of both ends."""
 
 from dataclasses import dataclass
 
@@ -9,46 +9,46 @@ from fullpipe.engines.pcap.connections import NO_ACK, Floats, Sent
 from fullpipe.engines.pcap.headers import ACK, NONE, RST, SYN
 
 _NEAR = 0.1
-"""An end whose answers take less of the RTT is where the capture was taken."""
+"""Largest share of the RTT up to which an end counts as the place of the capture."""
 
 
 @dataclass(frozen=True)
 class Side:
-    """Where a flow was captured."""
+    """The position of a capture on the path of a flow."""
 
     name: str
     """sender, receiver, middle, or unknown."""
     sender_s: float | None
-    """The least time from the point of capture to the sender and back; None if it was not seen."""
+    """Smallest RTT between the point of capture and the sender; None if it was not seen."""
     receiver_s: float | None
-    """Likewise to the receiver."""
+    """Smallest RTT between the point of capture and the receiver; None if it was not seen."""
     handshake_s: float | None
     """RTT of the handshake: from the SYN to the ACK of the SYN-ACK."""
     is_idle: bool = False
-    """Whether nothing tells the time to the sender: it was idle at every ACK that it echoes, and the
+    """Whether the RTT to the sender is unknown: the sender was idle at every ACK that it echoes, and the
     handshake was not captured."""
 
 
 @dataclass(frozen=True)
 class Echoes:
-    """Timestamps of ACKs that come back with data (RFC 7323, section 4.1), ordered by time, shape (n,)."""
+    """Timestamps of ACKs that data echo (RFC 7323, section 4.1), ordered by time, shape (n,)."""
 
     seen_s: Floats
-    """Times at which the ACKs came by."""
+    """Times at which the ACKs were captured."""
     took_s: Floats
-    """Time from then to the first data with an echo: at least as long as to the sender and back."""
+    """Time from the ACK to the first data with its echo: at least the RTT to the sender."""
     is_prompt: npt.NDArray[np.bool_]
-    """Whether the sender had data in flight at every ACK with that timestamp. Otherwise it was idle, or all
-    that it might send was acknowledged, and the next data may be of a later time."""
+    """Whether the sender had data in flight at every ACK with that timestamp. Otherwise it can have been
+    idle, so that the next data is later."""
 
 
 def side_of(data: Sent, acks: Sent, answers_s: Floats) -> Side:
-    """The side on which a flow was captured.
+    """Return the position of the capture on the path of a flow.
 
     Args:
-        data: What the sender of data sent.
-        acks: What the receiver sent.
-        answers_s: From data to its ACK, as captured, shape (n,).
+        data: Segments from the sender of data.
+        acks: Segments from the receiver.
+        answers_s: Times from data to its ACK, as captured, shape (n,).
     """
     of_sender, of_receiver, handshake_s = _handshake_s(data, acks)
     echoes = echoes_of(data, acks)
@@ -64,7 +64,7 @@ def side_of(data: Sent, acks: Sent, answers_s: Floats) -> Side:
 
 
 def echoes_of(data: Sent, acks: Sent) -> Echoes:
-    """The timestamps of ACKs that came back with data."""
+    """Return the timestamps of ACKs that data echo."""
     stamped = np.flatnonzero((acks.ts_val != NONE) & (acks.ack != NO_ACK))
     values, first, place = np.unique(acks.ts_val[stamped], return_index=True, return_inverse=True)
     acked = np.full(values.size, NO_ACK)
@@ -76,7 +76,7 @@ def echoes_of(data: Sent, acks: Sent) -> Echoes:
     _, here, there = np.intersect1d(values, echoed, assume_unique=True, return_indices=True)
     seen_s, answer = acks.time_s[stamped[first[here]]], answer[there]
     took_s = data.time_s[chosen[answer]] - seen_s
-    is_prompt = (acked[here] < sent[answer]) & (ends[answer] > sent[answer])  # a timer may retransmit
+    is_prompt = (acked[here] < sent[answer]) & (ends[answer] > sent[answer])  # no RTO retransmission
     order = np.argsort(seen_s, kind="stable")
     order = order[took_s[order] >= 0]
     return Echoes(seen_s[order], took_s[order], is_prompt[order])
@@ -87,11 +87,11 @@ def _least(of_handshake: list[float], others: Floats) -> float | None:
 
 
 def _handshake_s(data: Sent, acks: Sent) -> tuple[list[float], list[float], float | None]:
-    """From the point of capture to the sender and back, and to the receiver and back, and both."""
+    """Return the RTTs of the handshake: to the sender, to the receiver, and in total."""
     for client, server, sender_opened in ((data, acks, True), (acks, data, False)):
         syns = np.flatnonzero((client.flags & (SYN | ACK | RST)) == SYN)
         answers = np.flatnonzero((server.flags & (SYN | ACK)) == SYN | ACK)
-        if syns.size != 1 or answers.size != 1:  # an answer to a retransmitted one is ambiguous
+        if syns.size != 1 or answers.size != 1:  # the answer to a retransmitted SYN is ambiguous
             continue
         done = np.flatnonzero((client.ack >= 0) & (client.ack != NO_ACK) & ((client.flags & SYN) == 0))
         to_server = float(server.time_s[answers[0]] - client.time_s[syns[0]])

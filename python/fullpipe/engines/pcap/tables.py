@@ -1,4 +1,4 @@
-"""Tables of a run from the flows of a capture. Values that a capture does not show are null."""
+"""Tables of a run from the flows of a capture. Values that a capture does not contain are null."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -19,13 +19,13 @@ from fullpipe.runs.schema import frame
 
 Columns = dict[str, Any]
 _SMOOTHING = 1 / 8
-"""RFC 6298, section 2."""
+"""Gain of the smoothed RTT (RFC 6298, section 2)."""
 
 
 def tables_of(
     flows: Sequence[Flow], grid_s: Floats, algorithms: Mapping[str, str]
 ) -> Mapping[str, pl.DataFrame]:
-    """Every table of a run."""
+    """Return all tables of a run."""
     made = {
         "flows": [_flow(flow, algorithms) for flow in flows],
         "series": [_series(flow, grid_s) for flow in flows],
@@ -35,7 +35,7 @@ def tables_of(
 
 
 def _table(name: str, parts: Sequence[Columns]) -> pl.DataFrame:
-    """Several parts one below the other, in the order of time if there is one."""
+    """Concatenate parts of a table, in the order of time if the table has one."""
     table = pl.concat([frame(TABLES[name], part) for part in parts])
     return table.sort("time_s", maintain_order=True) if "time_s" in table.columns else table
 
@@ -67,13 +67,16 @@ def _flow(flow: Flow, algorithms: Mapping[str, str]) -> Columns:
 
 
 def _timeouts(flow: Flow) -> int | None:
-    """Timeouts; None behind the sender, where packets that were lost before the capture are not seen."""
+    """Return the number of timeouts.
+
+    None if the capture is away from the sender, as packets lost before the point of capture are not seen.
+    """
     is_far = flow.side.name in ("middle", "receiver")
     return None if flow.window is None or is_far else int(flow.window.timeouts.size)
 
 
 def _wire_bytes(flow: Flow) -> int:
-    """Bytes on the wire: a super-packet has the headers of each packet that it is cut into."""
+    """Return the bytes on the wire. A super-packet counts the headers of all packets that it is cut into."""
     data = flow.data
     headers = data.wire_bytes[flow.rows] - data.payload[flow.rows]
     return int((data.payload[flow.rows] + headers * flow.packets).sum())
@@ -113,7 +116,7 @@ def _series(flow: Flow, grid_s: Floats) -> Columns:
 
 
 def _goodput_bps(flow: Flow, grid_s: Floats) -> Floats:
-    """No byte is lost or made: the sum over the grid is what was delivered."""
+    """Return the goodput on a grid. Its sum equals the delivered bytes exactly."""
     times_s, front = flow.delivered
     edges = np.concatenate([[0.0], grid_s])
     values = np.concatenate([[0], front])[np.searchsorted(times_s, edges, side="right")]
@@ -123,7 +126,7 @@ def _goodput_bps(flow: Flow, grid_s: Floats) -> Floats:
 
 
 def _variables(flow: Flow, grid_s: Floats) -> list[Columns]:
-    """The receive window as the sender knew it, and what was reported selectively."""
+    """Return the receive window as known to the sender, and the selectively acknowledged bytes."""
     found: list[tuple[str, Floats]] = []
     acks = flow.acks
     windows = np.where(acks.window_bytes >= 0, acks.window_bytes, math.nan)
@@ -150,12 +153,12 @@ def _variable(flow: Flow, name: str, values: Floats, grid_s: Floats) -> Columns:
 
 
 def held(times_s: Floats, values: Floats | Ints, grid_s: Floats) -> Floats:
-    """The latest value at each time of a grid, shape (m,); NaN before the first.
+    """Return the latest value at each time of a grid, shape (m,); NaN before the first.
 
     Args:
-        times_s: Of the values, ascending, shape (n,).
-        values: Shape (n,).
-        grid_s: Shape (m,).
+        times_s: Times of the values, ascending, shape (n,).
+        values: The values, shape (n,).
+        grid_s: Times of the grid, shape (m,).
     """
     if not times_s.size:
         return np.full(grid_s.size, math.nan)

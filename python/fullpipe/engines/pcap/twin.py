@@ -1,4 +1,4 @@
-"""The path that would give what was captured: what the packets say of it, and what is a guess."""
+"""The twin of a capture: a scenario whose path is derived from the packets, with its guesses and unknowns."""
 
 import math
 from collections import Counter
@@ -25,55 +25,55 @@ from fullpipe.scenario import Scenario
 from fullpipe.scenario.model.tcp import HEADERS_BYTES, MOST_MSS_BYTES
 
 _TAKEN = "cubic"
-"""For an algorithm that is not said: what most hosts have."""
+"""Algorithm of flows for which none is given: that of most hosts."""
 _STEP_S = 0.01
 _WINDOW_RTTS = 10
 _LEAST_BUFFER_BYTES = 2 * 1514
 _FULL_SHARE = 0.05
-"""Of the RTT: a queue that adds less is not seen to fill."""
+"""Smallest queueing delay, as a share of the RTT, from which a queue counts as filled."""
 _AT_LOSS = 95
-"""Percentile of how long packets waited that were sent beside lost ones: in a full buffer, unless nearly all
+"""Percentile of the queueing delays next to losses that estimates a full buffer. It holds unless nearly all
 losses are random."""
 _NOT_FULL = 0.75
-"""A packet that is lost while its neighbours wait for less of a full buffer was not lost for want of room."""
+"""Share of a full buffer's delay below which a loss counts as random, as its neighbours waited less."""
 
 
 @dataclass(frozen=True)
 class Way:
-    """One direction of a path, as its flows show it."""
+    """One direction of a path, as estimated from its flows."""
 
     rate_bps: float
     is_ceiling: bool
-    """Whether the link was busy for long: else it has at least that rate."""
+    """Whether the link was saturated for a long time. Otherwise `rate_bps` is a lower bound."""
     rise_s: float | None
-    """How long packets waited in a full buffer; None without losses."""
+    """Queueing delay of a full buffer; None without losses."""
     longest_s: float
-    """The longest wait that was seen."""
+    """Longest queueing delay seen."""
     lost: int
-    """Packets."""
+    """Lost packets."""
     at_random: int
-    """Of these, lost while the buffer was not full."""
+    """Packets lost while the buffer was not full."""
     doubtful: int
-    """Segments that were lost or overtaken, which cannot be told."""
+    """Segments that were lost or overtaken, without evidence of which."""
     sent: int
 
     @property
     def is_full(self) -> bool:
-        """Whether the link was seen to be full: at its ceiling, with packets that waited for others."""
+        """Whether the link was saturated with a standing queue."""
         return self.is_ceiling and self.longest_s * self.rate_bps / 8 >= _LEAST_BUFFER_BYTES
 
 
 def twin_of(captured: Captured, path: Path, algorithms: Mapping[str, str]) -> Twin:
-    """The scenario that would reproduce a capture.
+    """Return the scenario that would reproduce a capture.
 
     Args:
-        captured: Its flows.
-        path: Of the file, which names the scenario.
-        algorithms: What is said that flows have; `all` names those that are not said.
+        captured: The flows of the capture.
+        path: Path of the file, after which the scenario is named.
+        algorithms: Algorithms by the names of flows; `all` applies to flows that are not named.
 
     Raises:
-        InputFileError: If of no flow data and their ACKs were captured, which say how long packets waited, or
-            if what they say is no scenario.
+        InputFileError: If no flow has both data and ACKs, from which queueing delays follow, or the result is
+            not a valid scenario.
     """
     flows = [flow for flow in captured.flows if flow.newest_rtts_s[1].size]
     if not flows:
@@ -107,8 +107,10 @@ def twin_of(captured: Captured, path: Path, algorithms: Mapping[str, str]) -> Tw
 
 
 def _forward(flows: Sequence[Flow]) -> list[Flow]:
-    """The flows that go the way of the largest: from the host that most of them have, or to it. Ports replace
-    hosts on loopback, where both ends have one address."""
+    """Return the flows in the direction of the largest, which is from or to the host that most flows share.
+
+    On loopback, where both ends have one address, ports distinguish the hosts.
+    """
     hosts = Counter(host for flow in flows for host in _hosts(flow))
     first = _hosts(flows[0])
     near = max(first, key=lambda host: hosts[host])
@@ -116,7 +118,7 @@ def _forward(flows: Sequence[Flow]) -> list[Flow]:
 
 
 def _hosts(flow: Flow) -> tuple[str, str]:
-    """Addresses of sender and receiver, with ports if it is the same one."""
+    """Return the addresses of sender and receiver, with ports if the addresses are equal."""
     sender, receiver = (end.rpartition(".")[0] for end in flow.ends)
     return flow.ends if sender == receiver else (sender, receiver)
 
@@ -143,8 +145,8 @@ def _way(flows: Sequence[Flow]) -> Way:
 
 
 def _rates_bps(flows: Sequence[Flow], longest_s: float) -> Floats:
-    """What arrived in every step while a flow ran, without its pauses, with headers, whatever the order:
-    bit/s, shape (n,)."""
+    """Return the arrival rate in every step without pauses, headers included, in any order: bit/s,
+    shape (n,)."""
     arrived = [_arrivals(flow) for flow in flows]
     end_s = max(float(times_s[-1]) for times_s, _ in arrived)
     begin_s = min(float(times_s[0]) for times_s, _ in arrived)
@@ -156,7 +158,7 @@ def _rates_bps(flows: Sequence[Flow], longest_s: float) -> Floats:
 
 
 def _arrivals(flow: Flow) -> tuple[Floats, Floats]:
-    """When bytes arrived, and how many, with headers: seen at the receiver, else as ACKs report them."""
+    """Return times and bytes of arrivals with headers, as captured at the receiver or as ACKs report."""
     factor = 1 + HEADERS_BYTES / flow.mss
     cells = flow.cells
     if flow.side.name == "receiver" or cells is None:
@@ -167,8 +169,7 @@ def _arrivals(flow: Flow) -> tuple[Floats, Floats]:
 
 
 def _losses(flow: Flow) -> tuple[Floats, Ints]:
-    """Of every segment that was lost: how much longer than the fastest one the segments beside it took, and
-    how many packets it was."""
+    """Return, for every lost segment, the queueing delay of the segments next to it, and its packets."""
     cells, again = flow.cells, flow.retransmissions
     seen_s, rtts_s = flow.newest_rtts_s
     if cells is None or again is None or not seen_s.size:
@@ -184,8 +185,11 @@ def _losses(flow: Flow) -> tuple[Floats, Ints]:
 
 
 def _lost(flow: Flow, cells: Cells, again: Retransmissions) -> tuple[Ints, Floats]:
-    """Segments that were lost, and when they came by; of those that were lost before the point of capture,
-    what repaired them, and when what overtook them came by."""
+    """Return the lost segments and their capture times.
+
+    For a loss before the point of capture, it returns the retransmission and the capture time of the segment
+    that revealed the hole.
+    """
     repeated = np.flatnonzero((cells.nth > 0) & ~again.is_spurious[cells.segment])
     seen = np.unique(cells.segment[repeated - 1])
     unseen = np.setdiff1d(np.flatnonzero(again.packets > 0), cells.segment[cells.nth > 0])
@@ -194,8 +198,10 @@ def _lost(flow: Flow, cells: Cells, again: Retransmissions) -> tuple[Ints, Float
 
 
 def _base_s(flow: Flow, way: Way) -> float:
-    """The RTT of a flow, without the time that sending takes if the rate of the path is known. A flow that
-    does not fill the path says the least rate only, at which sending would take the longest."""
+    """Return the base RTT of a flow, without serialisation if the rate of the path is known.
+
+    For a link that was not saturated, the rate is a lower bound, so that serialisation is not subtracted.
+    """
     byte_s = 8 / way.rate_bps if way.is_full else 0.0
     measured = [float(flow.newest_rtts_s[1].min()) - (flow.mss + 2 * HEADERS_BYTES) * byte_s]
     if flow.side.handshake_s is not None:
@@ -241,7 +247,7 @@ def _say(word: str, way: Way, twin: Twin) -> None:
 
 
 def _probability(way: Way) -> float | None:
-    """Of random loss, if there are enough of them that a full buffer does not account for."""
+    """Return the probability of random loss, or None if too few losses occurred without a full buffer."""
     return way.at_random / way.sent if way.at_random >= FEW_EVENTS and not way.doubtful else None
 
 
@@ -274,7 +280,7 @@ def _scenario(
     ways: tuple[Way, Way | None],
     bases_s: Sequence[float],
 ) -> Scenario:
-    """The flows of the capture with a path."""
+    """Return the scenario of the flows with the estimated path."""
     said = {flow.name: algorithm_of(flow, algorithms) or _TAKEN for flow in flows}
     tree = scenario_of(path, flows, captured.capture.duration_s, said).to_dict()
     base_s, (ahead, back) = min(bases_s), ways
@@ -288,7 +294,7 @@ def _scenario(
         if flow not in forward:
             made["direction"] = "reverse"
         if own_s - base_s > _FULL_SHARE * base_s:
-            made["access"] = {"delay": f"{(own_s - base_s) / 4:.6g} s"}  # four access links in a round trip
+            made["access"] = {"delay": f"{(own_s - base_s) / 4:.6g} s"}  # an RTT crosses four access links
     return Scenario(**{**tree, "name": f"{tree['name']} twin", "topology": topology})
 
 

@@ -1,9 +1,12 @@
-"""What a sender had in flight, by what was captured of it: RFC 6675's pipe with losses as RACK sees them.
+"""Reconstruction of a sender's bytes in flight from a capture: RFC 6675's pipe, with RACK's loss detection.
 
-A transmission is in flight from when it was sent until an ACK reports it, or the sender has to take it for
-lost: when one that was sent later was reported (RFC 8985), at once where three segments or more are reported
-above a hole or the sender repairs one already, else after a quarter of the smallest RTT; when it sends the
-same bytes again; or at a timeout, which is seen as the first outstanding bytes retransmitted after a silence.
+A transmission is in flight from when it was sent until an ACK reports it or the sender marks it lost. It is
+marked lost in three cases:
+
+- A later transmission was reported (RFC 8985). The mark is immediate if three or more segments are reported
+  above a hole, or in recovery; otherwise it comes a quarter of the smallest RTT later.
+- The same bytes are retransmitted.
+- An RTO expires. It is recognised by a retransmission of the first outstanding bytes after a silence.
 """
 
 from dataclasses import dataclass
@@ -16,11 +19,11 @@ from fullpipe.engines.pcap.cells import Cells
 from fullpipe.engines.pcap.connections import Floats
 
 _DUPLICATES = 3
-"""RFC 5681, section 3.2."""
+"""Duplicate ACKs that start fast retransmit (RFC 5681, section 3.2)."""
 _REORDERING_SHARE = 0.25
-"""Of the smallest RTT (RFC 8985, section 6.2)."""
+"""Reordering window as a share of the smallest RTT (RFC 8985, section 6.2)."""
 _LEAST_TIMEOUT_S = 0.2
-"""TCP_RTO_MIN of Linux; others wait longer."""
+"""TCP_RTO_MIN of Linux; other stacks wait longer."""
 
 
 @dataclass(frozen=True)
@@ -28,44 +31,48 @@ class Window:
     """Bytes in flight over time, shape (n,)."""
 
     time_s: Floats
-    """Of every segment with payload and every ACK, at the sender."""
+    """Time of every event at the sender: a segment with payload, or an ACK."""
     in_flight: Ints
-    """Behind it."""
+    """Bytes in flight after the event."""
     is_sent: npt.NDArray[np.bool_]
-    """Whether it is a segment with payload."""
+    """Whether the event is a segment with payload."""
     sacked: Ints
-    """Bytes that are reported selectively, and not yet acknowledged."""
+    """Bytes selectively acknowledged and not yet cumulatively acknowledged."""
     repairs: npt.NDArray[np.bool_]
-    """Whether the sender repairs a loss."""
+    """Whether the sender is in recovery."""
     timeouts: Ints
-    """Segments retransmitted by the timer, by their places."""
+    """Indices of segments retransmitted after an RTO."""
 
     @property
     def estimate(self) -> tuple[Floats, Ints]:
-        """Times and bytes: what was in flight behind all that was sent in one moment; while a loss is
-        repaired, behind each ACK, too, as the window then follows what is in flight (RFC 6937). It is the
-        congestion window of a sender that this window alone holds back."""
+        """Estimate of the congestion window: times and bytes.
+
+        It is the bytes in flight after each burst of segments sent at one time. In recovery, the bytes in
+        flight after each ACK count as well, as the window then follows them (RFC 6937). The estimate is exact
+        for a sender that only its congestion window limits.
+        """
         last = (self.is_sent | self.repairs) & np.concatenate([self.time_s[1:] > self.time_s[:-1], [True]])
         return self.time_s[last], self.in_flight[last]
 
 
 @dataclass(frozen=True)
 class _History:
-    """Times at the sender, and the order of segments and ACKs there."""
+    """Times and common order of segments and ACKs at the sender."""
 
     sent_s: Floats
     acked_s: Floats
     acks_before: Ints
-    """Of every segment, how many ACKs the sender had had."""
+    """Number of ACKs before each segment."""
     segments_before: Ints
-    """Of every ACK, how many segments had been sent."""
+    """Number of segments before each ACK."""
     sent_place: Ints
+    """Place of each segment in the common order."""
     acked_place: Ints
-    """Of both in the common order."""
+    """Place of each ACK in the common order."""
 
     @classmethod
     def merged(cls, sent_s: Floats, acked_s: Floats) -> "_History":
-        """At the same time an ACK comes first: it lets data be sent."""
+        """Merge both by time. At equal times, the ACK comes first, as it releases data."""
         acks_before = np.searchsorted(acked_s, sent_s, side="right")
         segments_before = np.searchsorted(sent_s, acked_s, side="left")
         return cls(
@@ -79,12 +86,12 @@ class _History:
 
 
 def window_of(cells: Cells, sent_s: Floats, acked_s: Floats, mss: int, least_rtt_s: float) -> Window:
-    """What was in flight.
+    """Return the bytes in flight over time.
 
     Args:
-        cells: Of the flow.
-        sent_s: When the segments with payload were sent, ascending, shape (n,).
-        acked_s: When the ACKs came to the sender, ascending, shape (m,).
+        cells: Cells of the flow.
+        sent_s: Send times of the segments with payload, ascending, shape (n,).
+        acked_s: Arrival times of the ACKs at the sender, ascending, shape (m,).
         mss: Bytes of a full segment.
         least_rtt_s: The smallest RTT.
     """
@@ -112,7 +119,7 @@ def window_of(cells: Cells, sent_s: Floats, acked_s: Floats, mss: int, least_rtt
 
 
 def _sacked_bytes(cells: Cells, acks: int) -> Ints:
-    """Reported selectively and not yet acknowledged, behind each ACK."""
+    """Return the bytes selectively and not yet cumulatively acknowledged, after each ACK."""
     chosen = cells.sacked < cells.acked
     change = np.bincount(cells.sacked[chosen], cells.length[chosen], acks + 1)
     change -= np.bincount(cells.acked[chosen], cells.length[chosen], acks + 1)
@@ -120,8 +127,8 @@ def _sacked_bytes(cells: Cells, acks: int) -> Ints:
 
 
 def _delivering(cells: Cells, history: _History) -> tuple[Ints, Ints, Ints]:
-    """Of the cells that were reported after they were sent: their number, the transmission before the report,
-    and the ACK that reports."""
+    """Return, for cells reported after they were sent, the cell, the last transmission before the report, and
+    the reporting ACK."""
     reported = cells.reported
     known = history.acks_before[cells.segment] <= reported[cells.cell]
     counts = np.bincount(cells.cell[known], minlength=reported.size)
@@ -130,7 +137,7 @@ def _delivering(cells: Cells, history: _History) -> tuple[Ints, Ints, Ints]:
 
 
 def _lost_up_to(cells: Cells, history: _History, repairs: npt.NDArray[np.bool_], least_rtt_s: float) -> Ints:
-    """Behind every ACK: how many of the first segments are lost unless they were reported."""
+    """Return, after every ACK, the number of first segments that are marked lost unless reported."""
     _, transmission, ack = _delivering(cells, history)
     segment = cells.segment[transmission]
     took_s = history.acked_s[ack] - history.sent_s[segment]
@@ -146,8 +153,11 @@ def _lost_up_to(cells: Cells, history: _History, repairs: npt.NDArray[np.bool_],
 
 
 def _repairs(cells: Cells, history: _History, sacked: Ints, mss: int) -> npt.NDArray[np.bool_]:
-    """Behind which ACKs the sender repairs a loss: from three segments above a hole on until everything is
-    acknowledged that had been sent by then."""
+    """Return after which ACKs the sender is in recovery.
+
+    Recovery begins with three segments reported above a hole. It ends when all data sent by then is
+    acknowledged.
+    """
     enough = sacked > (_DUPLICATES - 1) * mss
     found = enough.copy()
     highest_cell = np.concatenate([[0], np.maximum.accumulate(_last_cell(cells, history.sent_s.size))])
@@ -162,14 +172,14 @@ def _repairs(cells: Cells, history: _History, sacked: Ints, mss: int) -> npt.NDA
 
 
 def _last_cell(cells: Cells, segments: int) -> Ints:
-    """Behind which cell every segment ends."""
+    """Return the index after the last cell of every segment."""
     found = np.zeros(segments, dtype=np.int64)
     np.maximum.at(found, cells.segment, cells.cell + 1)
     return found
 
 
 def _ends(cells: Cells, history: _History, above: Ints) -> Ints:
-    """Of every transmission: the place in the common order with which it is no longer in flight."""
+    """Return, for every transmission, the event in the common order that ends its time in flight."""
     events = history.sent_place.size + history.acked_place.size
     places = np.concatenate([history.acked_place, [events]])
     lost = np.maximum(np.searchsorted(above, cells.segment, side="right"), history.acks_before[cells.segment])
@@ -182,7 +192,7 @@ def _ends(cells: Cells, history: _History, above: Ints) -> Ints:
 
 
 def _timeouts(cells: Cells, history: _History, ends: Ints) -> Ints:
-    """Segments that send the first outstanding bytes again after a silence, though nothing said so."""
+    """Return the segments that retransmit the first outstanding bytes after a silence without a loss mark."""
     again = np.flatnonzero(cells.nth > 0)
     segment = cells.segment[again]
     unexpected = ends[again - 1] == history.sent_place[segment]
@@ -197,7 +207,7 @@ def _timeouts(cells: Cells, history: _History, ends: Ints) -> Ints:
 
 
 def _end_at_timeouts(cells: Cells, history: _History, timeouts: Ints, ends: Ints) -> None:
-    """Nothing that was sent before a timeout is in flight behind it (RFC 5681, section 3.1)."""
+    """End all transmissions before an RTO at the RTO (RFC 5681, section 3.1)."""
     following = np.searchsorted(timeouts, cells.segment, side="right")
     has = following < timeouts.size
     ends[has] = np.minimum(ends[has], history.sent_place[timeouts[following[has]]])
