@@ -41,7 +41,7 @@ BROKEN: dict[str, tuple[Callable[[], bytes], str]] = {
     "text": (lambda: b"hello", "is not JSON"),
     "empty": (lambda: b"", "is empty"),
     "list": (lambda: b"[]", "no table at its top"),
-    "NaN": (with_nan, "NaN stands where a number should be"),
+    "NaN": (with_nan, "NaN is not a number"),
     "lengths": (lambda: changed(x_values=[0.0, 0.2]), "350 values, and there are 2 x_values"),
     "no name": (lambda: changed(**metadata(NAME=None)), "metadata.NAME: is missing"),
     "newer": (lambda: changed(version=5), "version: 5 of the format is unknown"),

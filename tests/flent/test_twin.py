@@ -224,9 +224,9 @@ def test_a_server_without_pings_is_told(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("said", "sysctls", "told", "cca"),
     [
-        ({}, {}, "not said; cubic stands for it", "cubic"),
-        ({}, {"net.ipv4.tcp_congestion_control": "reno"}, "not said; reno stands for it", "reno"),
-        ({"CONG_CONTROL": "fancycc"}, {}, "fancycc is not known here; cubic stands for it", "cubic"),
+        ({}, {}, "unknown; cubic is used instead", "cubic"),
+        ({}, {"net.ipv4.tcp_congestion_control": "reno"}, "unknown; reno is used instead", "reno"),
+        ({"CONG_CONTROL": "fancycc"}, {}, "fancycc is not known here; cubic is used instead", "cubic"),
     ],
 )
 def test_an_algorithm_that_is_not_known_is_told_and_may_fill_buffers(

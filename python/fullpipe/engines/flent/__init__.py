@@ -1,4 +1,4 @@
-"""What Flent measured on real hosts, as runs. This engine reads files; it runs nothing."""
+"""Import of Flent's measurements on real hosts as runs. This engine only reads files."""
 
 from fullpipe.engines.flent.run import ENGINE, FILE, NAMES, read_run, save
 

@@ -1,4 +1,4 @@
-"""What kernels call algorithms, and what they are called here."""
+"""Mapping from kernels' names of algorithms to names here."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -9,22 +9,22 @@ from fullpipe.errors import ScenarioError, UnknownNameError
 from fullpipe.scenario import catalogue
 
 _FELL_BACK = {"dctcp-reno": "reno"}
-"""Algorithms that need ECN and did not get it (Linux net/ipv4/tcp_dctcp.c)."""
+"""Fallbacks of algorithms that need ECN when it was not negotiated (Linux net/ipv4/tcp_dctcp.c)."""
 
 
 @dataclass(frozen=True)
 class Names:
-    """Algorithms by the names that kernels of a test have for them."""
+    """Algorithms by the names in the kernels of a test."""
 
     bbr: str
-    """Kernels call all versions of BBR so."""
+    """Meaning of "bbr", the name of all versions of BBR in kernels."""
     given: Mapping[str, str] = field(default_factory=dict)
-    """What the user says that names mean."""
+    """Meanings of names given by the user."""
     default: str = ""
-    """The kernel's name of what the test host uses unless it is told otherwise; empty if not said."""
+    """Default algorithm of the test host, by its kernel name, or ""."""
 
     def known(self, name: str) -> str | None:
-        """The algorithm of a name, if there is one here."""
+        """Return the algorithm with a kernel name, or None if it is unknown here."""
         if name in self.given:
             return self.given[name]
         if name == "bbr":
@@ -33,24 +33,23 @@ class Names:
         return _registered().get(found)
 
     def algorithm(self, series: Series) -> str | None:
-        """The algorithm of a stream: as it is called here, else as the kernel does, None if it is not
-        said."""
+        """Return the algorithm of a stream by its name here, else by its kernel name; None if unknown."""
         return self.known(series.algorithm) or series.algorithm or None
 
 
 def names_of(document: Document, given: Mapping[str, str]) -> Names:
-    """What the names in a file mean: the releases of Google's kernels with BBRv3 say so."""
+    """Return the meanings of the names in a file. Releases of Google's kernels with BBRv3 contain "v3"."""
     release = document.text("KERNEL_RELEASE")
     bbr = "bbr3" if "v3" in release.replace("-", "+").split("+") else "bbr1"
     return Names(bbr, given, text(document.table("SYSCTLS"), "net.ipv4.tcp_congestion_control"))
 
 
 def given_names(words: list[str]) -> dict[str, str]:
-    """What names mean, from words such as "bbr=bbr3".
+    """Parse meanings of names from words such as "bbr=bbr3".
 
     Raises:
-        ScenarioError: If one is not of that form.
-        UnknownNameError: If there is no such algorithm.
+        ScenarioError: If a word has another form.
+        UnknownNameError: If an algorithm does not exist.
     """
     found = {}
     for word in words:
@@ -64,7 +63,7 @@ def given_names(words: list[str]) -> dict[str, str]:
 
 
 def _registered() -> dict[str, str]:
-    """Algorithms by their names and their other names."""
+    """Return the algorithms by their names and aliases."""
     entries = catalogue.controllers()
     aliases = {alias: name for name, entry in entries.items() for alias in entry.aliases}
     return aliases | {name: name for name in entries}

@@ -1,8 +1,8 @@
-"""The rate of a link by the ceiling that it sets to what streams deliver.
+"""Estimation of a link's rate from the ceiling of what streams deliver.
 
 A link that is never idle within a window delivers its rate, whatever the streams do. So windows in which it
-was busy agree to within what a packet more or less makes, and hardly any is just above. Streams that leave it
-idle give rates that vary, with as many windows just above any rate as just below.
+was busy agree to within a packet, and hardly any window is just above. If streams leave the link idle, rates
+vary, with as many windows just above any rate as just below.
 """
 
 import math
@@ -13,29 +13,31 @@ from fullpipe.engines.flent.series import Floats
 
 _PACKET_BITS = 1514 * 8
 _BUSY = 90
-"""Percentile of the rates in windows: of a path whose rate is constant most are those of a full link, and
-none is above it for long. Of one that changes, it is the rate of its good times."""
+"""Percentile of the rates in windows. On a path of constant rate, most windows have the rate of a full link,
+and none is above it for long. On a path of changing rate, it is the rate in good times."""
 _FINE_PACKETS = 200
-"""Windows have so many packets at least, so that one more or less changes them by half a percent."""
+"""Smallest number of packets in a window, so that one packet changes its rate by half a percent."""
 _LEAST_SHARE = 0.0025
-"""How far windows of a busy link differ where packets are many: ACKs of others are estimated."""
+"""Smallest relative width of a ceiling. Windows of a busy link differ by it even with many packets, as ACKs
+of other streams are estimated."""
 _FEWEST = 20
-"""Windows without a common step that make a ceiling."""
+"""Smallest number of disjoint windows at a ceiling."""
 _MOST_ABOVE = 1 / 3
-"""Of the windows at a ceiling, just above it. Where rates vary evenly 3/2 of them would be: of 30 that are
-expected 6 are seen by chance once in millions of times (Poisson)."""
+"""Largest ratio of windows just above a ceiling to windows at it. For evenly distributed rates, it would be
+3/2: if 30 windows are expected, 6 occur by chance once in millions of times (Poisson)."""
 
 _LEAST_OF_NEAR = 1 / 2
-"""Of windows in four times the width, at a ceiling. Where rates vary evenly it is a quarter."""
+"""Smallest share of windows at a ceiling among those in four times its width. For evenly distributed rates,
+it is a quarter."""
 
 
 def busy_bps(rates_bps: Floats, step_s: float, window_s: float) -> float:
-    """What a tenth of all windows exceed; the mean if there is no whole window.
+    """Return p90 of the rates in windows, or the mean rate if there is no whole window.
 
     Args:
-        rates_bps: What was delivered in consecutive steps, with headers, shape (n,), at least one.
-        step_s: Their length.
-        window_s: That of windows.
+        rates_bps: Delivered rates in consecutive steps, with headers, shape (n,), at least one.
+        step_s: Length of a step.
+        window_s: Length of a window.
     """
     window = max(math.ceil(window_s / step_s), 1)
     if rates_bps.size < window:
@@ -45,14 +47,14 @@ def busy_bps(rates_bps: Floats, step_s: float, window_s: float) -> float:
 
 
 def ceiling_bps(rates_bps: Floats, step_s: float) -> float | None:
-    """The rate of a link that was busy for a while.
+    """Return the rate of a link that was busy for a while.
 
     Args:
-        rates_bps: What was delivered in consecutive steps, with headers, shape (n,).
-        step_s: Their length.
+        rates_bps: Delivered rates in consecutive steps, with headers, shape (n,).
+        step_s: Length of a step.
 
     Returns:
-        bit/s; None if no ceiling is seen, and so only the least that the link can do is known.
+        bit/s; None without a ceiling, in which case only a lower bound of the rate is known.
     """
     packets = float(np.median(rates_bps)) * step_s / _PACKET_BITS if rates_bps.size else 0.0
     if packets <= 0:
@@ -70,7 +72,7 @@ def ceiling_bps(rates_bps: Floats, step_s: float) -> float | None:
 
 
 def _count(rates: Floats, low: float, high: float) -> Floats:
-    """How many of ascending rates lie between multiples of each."""
+    """Return, for each of ascending rates, the number of rates between two multiples of it."""
     ends = np.searchsorted(rates, rates * high, side="right")
     found: Floats = (ends - np.searchsorted(rates, rates * low)).astype(np.float64)
     return found

@@ -1,4 +1,4 @@
-"""A test as a scenario: its flows and the queue of its host. The path is unknown."""
+"""The scenario of a test: its flows and the queue of its host, on a path that is unknown."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -14,15 +14,13 @@ from fullpipe.scenario.flent.names import flow_of
 
 CLIENT = "client"
 UNKNOWN = {"rate": "1 Tbit/s", "delay": "1 us"}
-"""A scenario has a rate and a delay somewhere. These stand for what is not known, and are no values of a path
-that is tested."""
+"""Placeholder for an unknown path, as a scenario needs a rate and a delay. They are not measured values."""
 STAND_IN = "cubic"
-"""Stand-in for an algorithm that is not said, or not known here: the default of Linux since 2.6.19
-(net/ipv4/Kconfig)."""
+"""Placeholder for an unknown algorithm: the default of Linux since 2.6.19 (net/ipv4/Kconfig)."""
 
 
 def scenario_of(document: Document, series: Sequence[Series], timing: Timing, names: Names) -> Scenario:
-    """The scenario of a test whose path is not known. Repetitions of a test have the same."""
+    """Return the scenario of a test whose path is unknown. It is equal for repetitions of a test."""
     flows = [one for one in series if one.kind != "qdisc"]
     servers = _servers(flows)
     return Scenario(
@@ -37,7 +35,7 @@ def scenario_of(document: Document, series: Sequence[Series], timing: Timing, na
 
 
 def hosts_of(document: Document) -> dict[str, Any]:
-    """The test host with the queue of its network card, if a scenario has such a queue."""
+    """Return the test host with the queue of its network interface, if scenarios support that queue."""
     queue = queue_of(document)
     if queue is None:
         return {}
@@ -48,7 +46,7 @@ def hosts_of(document: Document) -> dict[str, Any]:
 
 
 def _servers(flows: Sequence[Series]) -> Mapping[str, str]:
-    """What the hosts at the other end are called."""
+    """Return the names of the hosts at the other end."""
     hosts = list(dict.fromkeys(one.host for one in flows))
     known = [host for host in hosts if host]
     numbered = {host: f"server {n}" if len(known) > 1 else "server" for n, host in enumerate(known, 1)}
@@ -63,9 +61,9 @@ def _flow(one: Series, timing: Timing, names: Names, server: str) -> dict[str, A
 
 
 def cca_of(one: Series, names: Names) -> str:
-    """The algorithm that a scenario has for a stream.
+    """Return the algorithm of a stream in the scenario.
 
-    An upload whose algorithm is not said has the default of the test host, if that is known here.
+    An upload without a recorded algorithm gets the default of the test host, if it is known here.
     """
     own = names.known(one.algorithm)
     if own is None and one.is_upload and not one.algorithm:

@@ -1,4 +1,4 @@
-"""A file of Flent's, read without trust: bounded, and with every value of the kind that it should be."""
+"""Reading of untrusted Flent files: sizes are bounded, and the type of every value is checked."""
 
 import gzip
 import json
@@ -14,24 +14,24 @@ from fullpipe import files
 from fullpipe.errors import InputFileError, brief, shown
 
 MOST_BYTES = 64_000_000
-"""Unpacked."""
+"""Largest file, uncompressed."""
 MOST_VALUES = 2_000_000
-"""Lists, tables and what they hold: a byte of text may become a hundred in memory."""
+"""Most lists, tables and items: a byte of text can take a hundred bytes in memory."""
 NEWEST = 4
-"""The format that Flent 2 writes."""
+"""Newest format version, which Flent 2 writes."""
 _CHUNK = 1 << 20
 _GZIP = b"\x1f\x8b"
 _LARGEST = 1e15
-"""No number of a test is beyond that; times since 1970 are below 1e11 s."""
+"""Bound of all numbers of a test; times since 1970 are below 1e11 s."""
 _NEEDED = ("t", "val", "dur")
-"""Keys of a point that are numbers wherever they are."""
+"""Keys of a point that must be numbers if present."""
 
 Point = Mapping[str, Any]
 
 
 @dataclass(frozen=True)
 class Document:
-    """What a file says, with times and values that are finite numbers."""
+    """The content of a file. Times and values are finite numbers."""
 
     version: int
     metadata: Mapping[str, Any]
@@ -40,34 +40,34 @@ class Document:
     raw_values: Mapping[str, Sequence[Point]]
 
     def number(self, key: str) -> float | None:
-        """A number of the metadata, if it is one."""
+        """Return a number of the metadata, or None."""
         return number(self.metadata.get(key))
 
     def text(self, key: str) -> str:
-        """Text of the metadata, safe to print; empty if there is none."""
+        """Return text of the metadata, safe to print, or ""."""
         return brief(text(self.metadata, key))
 
     @property
     def hosts(self) -> Sequence[str]:
-        """Names of the servers, as the test was told them."""
+        """Names of the servers, as given to the test."""
         several = self.metadata.get("HOSTS")
         named = several if isinstance(several, list) else [self.metadata.get("HOST")]
         return [name for name in named if isinstance(name, str) and name]
 
     def table(self, *keys: str) -> Mapping[str, Any]:
-        """A table within the metadata; empty if there is none."""
+        """Return a table within the metadata; empty if it does not exist."""
         found: Any = self.metadata
         for key in keys:
             found = found.get(key) if isinstance(found, Mapping) else None
         return found if isinstance(found, Mapping) else {}
 
     def series_meta(self, series: str) -> Mapping[str, Any]:
-        """What is said of a series."""
+        """Return the metadata of a series."""
         return self.table("SERIES_META", series)
 
 
 def number(value: object) -> float | None:
-    """A finite number that a test may have; netperf's unset code points and the like are kept."""
+    """Return a finite number in the range of a test, or None. Special values such as -1 are kept."""
     if isinstance(value, bool) or not isinstance(value, int | float | str):
         return None
     try:
@@ -78,16 +78,16 @@ def number(value: object) -> float | None:
 
 
 def text(table: Mapping[str, Any], key: str) -> str:
-    """A value of a table if it is text; empty if not."""
+    """Return a value of a table if it is text, else ""."""
     value = table.get(key)
     return value if isinstance(value, str) else ""
 
 
 def read(path: Path) -> Document:
-    """A file, packed or not.
+    """Read a file, compressed or not.
 
     Raises:
-        InputFileError: If it cannot be read, is too large, or is not what Flent writes, in one line.
+        InputFileError: If the file cannot be read, is too large, or is not a Flent file, in one line.
     """
     try:
         return _checked(_parsed(_unpacked(path)))
@@ -98,7 +98,7 @@ def read(path: Path) -> Document:
 
 
 class _WrongError(Exception):
-    """What is wrong with a file."""
+    """A mistake in a file."""
 
 
 def _unpacked(path: Path) -> bytes | bytearray:
@@ -136,7 +136,7 @@ def _parsed(data: bytes | bytearray) -> Any:
 
 
 def _no_number(word: str) -> NoReturn:
-    raise _WrongError(f"{word} stands where a number should be; Flent writes null")
+    raise _WrongError(f"{word} is not a number; Flent writes null")
 
 
 def _checked(tree: Any) -> Document:
@@ -161,7 +161,7 @@ def _checked(tree: Any) -> Document:
 
 
 def _raw_of_old(metadata: Mapping[str, Any]) -> dict[str, Any]:
-    """Raw values where version 1 of the format has them."""
+    """Return the raw values from their place in version 1 of the format."""
     meta = metadata.get("SERIES_META")
     series = meta.items() if isinstance(meta, dict) else ()
     return {name: of["RAW_VALUES"] for name, of in series if isinstance(of, dict) and "RAW_VALUES" in of}
@@ -198,9 +198,9 @@ def _points(name: str, points: Any) -> list[dict[str, Any]]:
 
 
 def _point(where: str, point: Any) -> dict[str, Any]:
-    """The numbers of a point, null where there is none, and whether its packet was lost.
+    """Return the numbers of a point, null if missing, and whether its packet was lost.
 
-    Runners of Flent add text and tables of their own, which are left out.
+    Text and tables that runners of Flent add are omitted.
     """
     if not isinstance(point, dict):
         raise _WrongError(f"{where}: {shown(point)} should be a table")

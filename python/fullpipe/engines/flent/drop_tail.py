@@ -1,4 +1,4 @@
-"""The smallest drop-tail queue with which streams keep a link busy."""
+"""The smallest drop-tail queue with which streams saturate a link."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -10,23 +10,23 @@ from fullpipe.engines.flent.series import Series
 from fullpipe.engines.flent.totals import totals_of
 
 _UNUSED = 0.05
-"""Share of a link that is unused at the most while it is called busy."""
+"""Largest unused share of a saturated link."""
 _KEPT = 0.7
-"""Share of its window that CUBIC keeps after a loss (RFC 9438, section 4.6)."""
+"""Share of the window that CUBIC keeps after a loss (RFC 9438, section 4.6)."""
 
 
 def least_wait_s(test: Test, streams: Sequence[Series], rtts_s: Mapping[str, float]) -> float:
-    """The wait in the smallest full drop-tail queue with which streams of CUBIC keep a link busy.
+    """Return the delay of the smallest full drop-tail queue with which CUBIC streams saturate a link.
 
-    Formula: a window that falls to the share b of r + q, and then rises evenly, leaves
-    (r - b (r + q))^2 / (2 (1 - b) (r + q) r) of the link unused. Solved for q, over sqrt(n) for n streams. r
-    is the mean RTT of all bytes.
+    Formula: a window that falls to the share b of r + q and then rises linearly leaves
+    (r - b (r + q))^2 / (2 (1 - b) (r + q) r) of the link unused. It is solved for q and divided by sqrt(n)
+    for n streams. r is the mean RTT of all bytes.
     Source: Appenzeller, Keslassy and McKeown 2004, "Sizing router buffers", for sqrt(n).
 
     Args:
-        test: That of the streams.
-        streams: Those of one direction, at least one.
-        rtts_s: The RTT to every host without a queue; a stream to another has the smallest.
+        test: The test.
+        streams: The streams of one direction, at least one.
+        rtts_s: RTT without a queue to every host. A stream to another host gets the smallest.
     """
     nearest_s = min(rtts_s.values())
     weights = np.array([totals_of(one, test.timing).goodput_bps or 0.0 for one in streams])

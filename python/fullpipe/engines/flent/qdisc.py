@@ -1,4 +1,4 @@
-"""Statistics of `tc` along a test, as a link; and the discipline of the test host, as a queue."""
+"""Links from statistics of `tc` during a test, and the queue discipline of the test host."""
 
 from collections.abc import Mapping, Sequence
 
@@ -16,11 +16,11 @@ from fullpipe.runs.schema import frame
 from fullpipe.scenario import catalogue
 
 _OF_DEVICES = ("mq", "noqueue")
-"""What stands above the disciplines of a device with several queues."""
+"""Root qdiscs of devices with several queues, above the actual disciplines."""
 
 
 def links(series: Sequence[Series], timing: Timing) -> dict[str, pl.DataFrame]:
-    """The tables of links: one link for every qdisc that was watched."""
+    """Return the tables of links, with one link for every sampled qdisc."""
     if not series:
         return {}
     samples = [_samples(one, timing) for one in series]
@@ -57,7 +57,7 @@ def _summary(one: Series, timing: Timing) -> Mapping[str, object]:
 
 
 def _in_steps(times_s: Floats, values: Floats, grid_s: Floats) -> list[int | None]:
-    """The sums of what happened in every step; None throughout if it was not counted."""
+    """Return the sum of the values in every step, or None in every step if they were not counted."""
     if np.isnan(values).all():
         return [None] * grid_s.size
     place = np.searchsorted(grid_s, times_s)
@@ -75,13 +75,13 @@ def _most(values: Floats) -> int | None:
 
 
 def _grown(values: Floats) -> int | None:
-    """How far a counter came; None if it was set back."""
+    """Return the increase of a counter, or None if it was reset."""
     known = values[~np.isnan(values)]
     return round(float(known[-1] - known[0])) if known.size and known[-1] >= known[0] else None
 
 
 def discipline(document: Document) -> str:
-    """What `tc` calls the queue of the test host; empty if the file does not say."""
+    """Return the name in `tc` of the test host's queue, or ""."""
     given = document.table("EGRESS_INFO").get("qdiscs")
     names = [one.get("name") for one in given if isinstance(one, Mapping)] if isinstance(given, list) else []
     known = [brief(name) for name in names if isinstance(name, str) and name not in _OF_DEVICES]
@@ -89,6 +89,6 @@ def discipline(document: Document) -> str:
 
 
 def queue_of(document: Document) -> str | None:
-    """The same as a scenario has it, if it has that discipline."""
+    """Return the test host's queue if scenarios support it, else None."""
     found = discipline(document)
     return found if found in catalogue.queues() else None

@@ -1,4 +1,4 @@
-"""Remarks on what the data of a test show and Flent does not say, one line each."""
+"""Remarks on findings in the data of a test that Flent does not report, one line each."""
 
 import math
 from collections.abc import Callable, Iterator, Sequence
@@ -17,16 +17,17 @@ from fullpipe.errors import brief
 from fullpipe.runs.spans import together_bps
 
 _NAMED = 4
-"""Flows that are named; others are counted."""
+"""Number of flows that are named; others are counted."""
 _APART = 0.01
-"""Relative difference between a mean of sums and the goodput that gets no remark."""
+"""Largest relative difference between a mean of sums and the goodput without a remark."""
 _FAR_BELOW = 0.5
-"""TCP passes the same queues as a ping, and may wait longer; its RTT is not half as long unless it ends
-earlier."""
+"""Ratio of TCP's RTT to a ping's below which the connection ends earlier. TCP passes the same queues as a
+ping, so that its RTT is otherwise not that short."""
 _LEAST_MS = 1.0
-"""Differences below are those of hosts."""
+"""Differences of RTTs up to this are attributed to hosts."""
 _HEADERS_BYTES = (40, 60)
-"""IPv4 or IPv6, and TCP without options (RFC 9293, section 3.7.1). Timestamps take 12 more (RFC 7323)."""
+"""Headers of IPv4 or IPv6 and TCP without options (RFC 9293, section 3.7.1). Timestamps add 12 B
+(RFC 7323)."""
 
 
 @dataclass(frozen=True)
@@ -41,17 +42,17 @@ class Test:
 
     @property
     def streams(self) -> list[Series]:
-        """Its TCP flows."""
+        """The TCP flows."""
         return [one for one in self.series if one.kind == "tcp"]
 
 
 def remarks_of(test: Test) -> tuple[str, ...]:
-    """Every remark, in a fixed order."""
+    """Return all remarks, in a fixed order."""
     return tuple(line for rule in _RULES for line in rule(test))
 
 
 def _sums(test: Test) -> Iterator[str]:
-    """Sums skip streams without a value, so that their mean is no goodput."""
+    """Remark on Flent's sums. They skip streams without a value, so that their mean is not the goodput."""
     for word, is_upload in (("upload", True), ("download", False)):
         name = f"TCP {word} sum"
         sums = [value for value in test.document.results.get(name, ()) if value is not None]
@@ -74,7 +75,7 @@ def _fell_back(test: Test) -> Iterator[str]:
 
 
 def _servers_algorithm(test: Test) -> Iterator[str]:
-    """The server sends downloads, with its own algorithm."""
+    """Remark on downloads, which use the algorithm of the server."""
     downloads = [one for one in test.streams if not one.is_upload]
     uploads = {one.algorithm for one in test.streams if one.is_upload and one.algorithm}
     own = uploads or {test.names.default}
@@ -93,7 +94,7 @@ def _servers_algorithm(test: Test) -> Iterator[str]:
 
 
 def ended_on_the_way(test: Test) -> list[tuple[str, float, float]]:
-    """The flows whose socket has an RTT far below that of pings to the same host, and both RTTs, in ms."""
+    """Return the flows whose RTT is far below that of pings to the same host, with both RTTs in ms."""
     found = []
     for one in test.streams:
         own_ms, ping_ms = _rtt_ms(one, test.timing), _ping_ms(test, one.host)
@@ -103,7 +104,7 @@ def ended_on_the_way(test: Test) -> list[tuple[str, float, float]]:
 
 
 def _ended_on_the_way(test: Test) -> Iterator[str]:
-    """Remark on connections that a proxy or NAT ends."""
+    """Remark on connections that a proxy or NAT terminates."""
     found = ended_on_the_way(test)
     if found:
         own_ms, ping_ms = (float(np.median(values)) for values in list(zip(*found, strict=True))[1:])
@@ -114,8 +115,10 @@ def _ended_on_the_way(test: Test) -> Iterator[str]:
 
 
 def _rtt_ms(one: Series, timing: Timing) -> float:
-    """The median of a socket's RTTs, else the last one; NaN if it is not known. Of a download the socket at
-    this end sends next to nothing, and has no RTT of the path."""
+    """Return the median of a socket's RTTs, or the last one; NaN if unknown.
+
+    The socket of a download sends almost nothing at this end, and so has no RTT of the path.
+    """
     values = one.column("tcp_rtt", one.sockets)
     values = values[~np.isnan(values)]
     if values.size:
@@ -125,7 +128,7 @@ def _rtt_ms(one: Series, timing: Timing) -> float:
 
 
 def _ping_ms(test: Test, host: str) -> float:
-    """The median ping to a host while streams run; NaN without one."""
+    """Return the median RTT of pings to a host while streams run; NaN without pings."""
     begin_s, end_s = test.timing.delay_s, test.timing.delay_s + test.timing.length_s
     values = []
     for one in test.series:
@@ -175,7 +178,7 @@ def _means_as_probes(test: Test) -> Iterator[str]:
 
 
 def _names(test: Test) -> Iterator[str]:
-    """What names of algorithms were taken to mean."""
+    """Remark on the assumed meanings of algorithm names."""
     called = {one.algorithm for one in test.streams}
     if "bbr" in called and "bbr" not in test.names.given:
         release = test.document.text("KERNEL_RELEASE") or "not said"
@@ -193,7 +196,7 @@ def _names(test: Test) -> Iterator[str]:
 def _interpolated(test: Test) -> Iterator[str]:
     flows = [one.flow for one in test.series if one.is_interpolated]
     if flows:
-        yield f"{named(flows)}: there are no raw values; Flent's interpolated ones stand in their place"
+        yield f"{named(flows)}: there are no raw values; Flent's interpolated ones are used instead"
 
 
 def _left_out(test: Test) -> Iterator[str]:
@@ -205,7 +208,7 @@ def _left_out(test: Test) -> Iterator[str]:
 
 
 def _path(test: Test) -> Iterator[str]:
-    yield "the path is not known: rate and delay of the scenario stand for any; `fullpipe twin` proposes some"
+    yield "the path is not known: rate and delay of the scenario are placeholders; `fullpipe twin` estimates them"
 
 
 _RULES: tuple[Callable[[Test], Iterator[str]], ...] = (
@@ -224,6 +227,6 @@ _RULES: tuple[Callable[[Test], Iterator[str]], ...] = (
 
 
 def named(flows: Sequence[str]) -> str:
-    """The names of flows, and how many more there are."""
+    """Return the names of the first flows, and the number of the others."""
     first, rest = ", ".join(flows[:_NAMED]), len(flows) - _NAMED
     return f"{first} and {rest} more" if rest > 0 else first

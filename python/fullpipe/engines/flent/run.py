@@ -1,4 +1,4 @@
-"""A file of Flent's as a run, and the place that it has in a store."""
+"""Import of a Flent file as a run, and its place in a store."""
 
 import hashlib
 from collections.abc import Mapping
@@ -20,7 +20,7 @@ from fullpipe.runs.meta import MEASURED
 
 ENGINE = "flent"
 FILE, NAMES = "file", "names"
-"""Keys of the record of an imported run: its file, and what names of algorithms were said to mean."""
+"""Keys in the metadata of an imported run: its file, and the given meanings of algorithm names."""
 _SMOOTHED = "smoothed by the kernel, as ss shows it"
 _OTHERWISE = {
     **{f"flows.rtt_{which}_s": _SMOOTHED for which in ("min", "mean", "p50", "p95", "p99")},
@@ -29,14 +29,14 @@ _OTHERWISE = {
 
 
 def read_run(path: Path, algorithms: Mapping[str, str] | None = None) -> Run:
-    """A file of Flent's as a run of the engine `flent`, seed 1.
+    """Return a Flent file as a run of the engine `flent`, seed 1.
 
     Args:
-        path: A `.flent.gz`, or the same unpacked.
-        algorithms: What names of algorithms in the file mean, such as bbr: bbr3.
+        path: A `.flent.gz` file, or an uncompressed one.
+        algorithms: Meanings of algorithm names in the file, such as bbr: bbr3.
 
     Raises:
-        InputFileError: If it is not such a file, in one line.
+        InputFileError: If the file is not a Flent file, in one line.
     """
     test = read_test(path, algorithms)
     try:
@@ -69,10 +69,10 @@ def read_run(path: Path, algorithms: Mapping[str, str] | None = None) -> Run:
 
 
 def read_test(path: Path, algorithms: Mapping[str, str] | None = None) -> Test:
-    """What a file says: its series, its times and its names.
+    """Read the series, times and names of a file.
 
     Raises:
-        InputFileError: If it is not such a file, or measured nothing that a run could have.
+        InputFileError: If the file is not a Flent file, or has no series that a run can have.
     """
     document = read(path)
     series, left = series_of(document)
@@ -84,10 +84,10 @@ def read_test(path: Path, algorithms: Mapping[str, str] | None = None) -> Test:
 
 
 def save(run: Run, store: Store) -> Run:
-    """Keep a run that was read, as the next repetition of its test; one that is there stays.
+    """Store an imported run as the next repetition of its test. A run of the same file is not stored twice.
 
     Raises:
-        ResultError: If it cannot be written.
+        ResultError: If the run cannot be written.
     """
     store.prepare(run.meta.place)
     for seed in count(1):
@@ -101,20 +101,20 @@ def save(run: Run, store: Store) -> Run:
 
 
 def _identity(document: Document, path: Path) -> EngineId:
-    """What tells files apart is their content."""
+    """Return the identity of a file, which is its content."""
     version = document.text("FLENT_VERSION") or "unknown"
     code = hashlib.sha256(path.read_bytes()).hexdigest()[:16]
     return EngineId(name=ENGINE, version=version, model_version=MEASURED, code=code)
 
 
 def _origin(path: Path, algorithms: Mapping[str, str]) -> dict[str, str | int | None]:
-    """What a command has to name to read the file again."""
+    """Return the arguments with which the file can be read again."""
     names = " ".join(f"{name}={algorithm}" for name, algorithm in sorted(algorithms.items()))
     return {FILE: brief(path.name), **({NAMES: brief(names)} if names else {})}
 
 
 def _host(document: Document) -> dict[str, str | int | None]:
-    """What the file says of the test host, for the record."""
+    """Return the file's information on the test host."""
     egress, sysctls = document.table("EGRESS_INFO"), document.table("SYSCTLS")
     kernel = f"{document.text('KERNEL_NAME')} {document.text('KERNEL_RELEASE')}".strip()
     said: dict[str, object] = {

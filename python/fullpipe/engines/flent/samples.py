@@ -1,4 +1,4 @@
-"""Irregular samples on a grid of regular steps, as the tables of a run have them."""
+"""Conversion of irregular samples to a grid of regular steps, as in the tables of a run."""
 
 import math
 
@@ -7,21 +7,21 @@ import numpy as np
 from fullpipe.engines.flent.series import Floats
 
 _STALE_STEPS = 1.5
-"""A value of a socket is shown for so many steps if no other comes."""
+"""Steps for which a value of a socket is valid if no other follows."""
 
 
 def rates_bps(ends_s: Floats, lasts_s: Floats, mbps: Floats, grid_s: Floats) -> Floats:
-    """Rates in the step before each time of a grid: what samples delivered in it, over its length.
+    """Return the mean rate in the step before each time of a grid.
 
     Args:
-        ends_s: The end of every sample, shape (n,).
-        lasts_s: How long it lasted, shape (n,).
-        mbps: What was delivered in it, in Mbit/s, shape (n,).
+        ends_s: End of every sample, shape (n,).
+        lasts_s: Duration of every sample, shape (n,).
+        mbps: Rate of every sample in Mbit/s, shape (n,).
         grid_s: Times at regular distances, the first one step after 0 s, shape (m,).
 
     Returns:
-        bit/s, shape (m,). No bit is lost or made: the sum over the grid is that of the samples within it.
-        NaN before the first sample and after the last.
+        bit/s, shape (m,). The bits on the grid equal those of the samples within it. NaN before the first
+        sample and after the last.
     """
     if not ends_s.size or not grid_s.size:
         return np.full(grid_s.size, math.nan)
@@ -36,12 +36,12 @@ def rates_bps(ends_s: Floats, lasts_s: Floats, mbps: Floats, grid_s: Floats) -> 
 
 
 def latest(times_s: Floats, values: Floats, grid_s: Floats) -> Floats:
-    """The latest value at each time of a grid; NaN where there is none that is recent.
+    """Return the latest value at each time of a grid; NaN if it is older than 1.5 steps.
 
     Args:
-        times_s: Of the values, ascending, shape (n,).
-        values: Shape (n,); NaN where a point does not say one.
-        grid_s: Shape (m,).
+        times_s: Times of the values, ascending, shape (n,).
+        values: The values, shape (n,); NaN if a point has none.
+        grid_s: Times of the grid, shape (m,).
     """
     known = ~np.isnan(values)
     times_s, values = times_s[known], values[known]
@@ -56,7 +56,7 @@ def latest(times_s: Floats, values: Floats, grid_s: Floats) -> Floats:
 
 
 def means(times_s: Floats, values: Floats, grid_s: Floats) -> Floats:
-    """The mean of the values in the step before each time of a grid; NaN of a step without any."""
+    """Return the mean of the values in the step before each time of a grid; NaN for a step without values."""
     place = np.searchsorted(grid_s, times_s)
     inside = (place < grid_s.size) & ~np.isnan(values)
     count = np.bincount(place[inside], minlength=grid_s.size)

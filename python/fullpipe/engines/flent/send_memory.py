@@ -1,4 +1,4 @@
-"""Streams that the memory of their sockets held back, and not the path."""
+"""Detection of streams that the memory of their sockets limited, not the path."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -14,36 +14,38 @@ FILLING = frozenset(
     {"reno", "cubic", "bic", "highspeed", "htcp", "hybla", "illinois"}
     | {"scalable", "westwood", "veno", "yeah", "compound"}
 )
-"""Algorithms that send ever more until a packet is lost, and so fill a buffer."""
+"""Loss-based algorithms, which increase their window until a packet is lost and so fill a buffer."""
 FEW_EVENTS = 10
-"""Of fewer losses the probability is not known to a third: the relative error of a count is 1 / sqrt(n)."""
+"""Smallest number of losses for an estimate of their probability. The relative error of a count is
+1 / sqrt(n), a third for 10."""
 _FLAT_SHARE = 0.5
-"""A window that is at its maximum in so many samples has stopped to grow: Linux enlarges none that is not
-used up (tcp_is_cwnd_limited)."""
+"""Share of samples with the largest window from which a window counts as flat. Linux does not increase a
+window that is not used up (tcp_is_cwnd_limited)."""
 _LARGEST_MSS = 9_000
 _LEAST_PAYLOAD = 0.5
-"""Of the memory of a full buffer: a packet takes less than as much again as its payload of an MSS."""
+"""Smallest share of payload in the memory of a full buffer: the overhead of a full segment is below its
+payload."""
 
 
 def may_fill(test: Test, one: Series) -> bool:
-    """Whether a stream may fill a buffer: its algorithm does, or is not known."""
+    """Whether a stream can fill a buffer: its algorithm is loss-based, or unknown."""
     return test.names.known(one.algorithm) in {*FILLING, None}
 
 
 @dataclass(frozen=True)
 class SendMemory:
-    """What net.ipv4.tcp_wmem of the test host says, in bytes."""
+    """The sizes in net.ipv4.tcp_wmem of the test host, in bytes."""
 
     first: int
     most: int
 
     def keys(self) -> Mapping[str, str]:
-        """The keys of `tcp` in a scenario."""
+        """Return the keys of `tcp` in a scenario."""
         return {"send_memory": f"{self.first} B", "send_memory_most": f"{self.most} B"}
 
 
 def send_memory_of(test: Test) -> SendMemory | None:
-    """What the test host gives a sending socket; None if the file does not say it."""
+    """Return the memory of a sending socket on the test host, or None if the file does not contain it."""
     words = text(test.document.table("SYSCTLS"), "net.ipv4.tcp_wmem").split()
     if len(words) != 3 or not all(word.isascii() and word.isdecimal() and len(word) < 11 for word in words):
         return None
@@ -52,8 +54,11 @@ def send_memory_of(test: Test) -> SendMemory | None:
 
 
 def is_held_back(test: Test, one: Series, memory: SendMemory) -> bool:
-    """Whether an upload that would fill any buffer hardly lost a packet, had a window that no longer grew,
-    and had about as much under way as its memory holds."""
+    """Whether the memory of its socket limited an upload.
+
+    The upload uses a loss-based algorithm, yet lost hardly a packet, had a flat window, and had about as much
+    data in flight as its memory holds.
+    """
     events, goodput_bps = retransmissions(one), totals_of(one, test.timing).goodput_bps
     windows, rtts_ms = (one.column(key, one.sockets) for key in ("tcp_cwnd", "tcp_rtt"))
     windows, rtts_ms = windows[~np.isnan(windows)], rtts_ms[~np.isnan(rtts_ms)]

@@ -1,4 +1,4 @@
-"""What the series of a file are of: streams, pings, probes, fetches, calls, and statistics of a qdisc."""
+"""Series of a file by kind: streams, pings, probes, fetches, calls, and statistics of a qdisc."""
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
@@ -21,9 +21,9 @@ ECHOES = ("ping", "probe")
 _RTT_S = 1e-3
 _MOST_SERIES = 1_000
 _UNUSUAL = 10
-"""A sample that lasts for so many times the usual duration, or for such a part of it, is no RTT."""
+"""Factor from the usual duration, up or down, beyond which a sample is not an RTT."""
 _CALL, _CALL_PACKETS = "VoIP::delay", "VoIP"
-"""The delays of a call, and all that irtt says of its packets."""
+"""Series with the delays of a call, and with irtt's record of all its packets."""
 
 
 @dataclass(frozen=True)
@@ -32,19 +32,19 @@ class Series:
 
     name: str
     flow: str
-    """What its flow is called: one name for each."""
+    """Name of the series' flow, which is unique."""
     kind: Kind
     points: Sequence[Point]
     meta: Mapping[str, Any]
     host: str = ""
-    """The host at the other end; empty if the file does not say it."""
+    """The host at the other end, or ""."""
     is_interpolated: bool = False
-    """Whether there are no raw points, and values of Flent's grid stand in their place."""
+    """Whether the points are Flent's interpolated values, as raw points are missing."""
     stalled: int = 0
-    """Samples of netperf's UDP_RR that are left out of the points, as they are no RTTs."""
+    """Number of samples of netperf's UDP_RR that were omitted, as they are not RTTs."""
 
     def column(self, key: str, points: Sequence[Point] | None = None) -> Floats:
-        """A value of every point; NaN where there is none."""
+        """Return a value of every point; NaN if it is missing."""
         found = (point.get(key) for point in (self.points if points is None else points))
         return np.array([math.nan if value is None else value for value in found], dtype=float)
 
@@ -55,12 +55,12 @@ class Series:
 
     @cached_property
     def sockets(self) -> Sequence[Point]:
-        """The points that say what `ss` shows of the socket."""
+        """The points with values of the socket from `ss`."""
         return [point for point in self.points if "tcp_cwnd" in point or "tcp_rtt" in point]
 
     @property
     def is_upload(self) -> bool:
-        """Whether the test host sends: by the test of netperf, else by its name."""
+        """Whether the test host sends, by netperf's command or the name of the series."""
         command = text(self.meta, "COMMAND")
         if "TCP_MAERTS" in command:
             return False
@@ -68,12 +68,12 @@ class Series:
 
     @property
     def algorithm(self) -> str:
-        """What the kernel of the sender calls its algorithm; empty if that is not said."""
+        """Kernel name of the sender's algorithm, or ""."""
         return brief(text(self.meta, "CONG_CONTROL").strip())
 
     @property
     def mark(self) -> int | str | None:
-        """Its code point: what the sockets say, else what its name does; None for best effort."""
+        """Code point from the sockets or from the name of the series; None for best effort."""
         for key in ("UPSTREAM_TOS", "DATA_TOS") if self.is_upload else ("DOWNSTREAM_TOS", "DATA_TOS"):
             tos = number(self.meta.get(key))
             if tos is not None and 0 <= tos < 256:
@@ -82,7 +82,7 @@ class Series:
 
     @property
     def first_s(self) -> float:
-        """The time since 1970 at which what its first value is of began."""
+        """Start of the first value's interval, in seconds since 1970."""
         if not self.values:
             return float(self.points[0]["t"])
         point = self.values[0]
@@ -91,7 +91,7 @@ class Series:
 
 
 def series_of(document: Document) -> tuple[list[Series], list[str]]:
-    """The series of a file that become flows and links, and the names of those that do not."""
+    """Return the series of a file that become flows and links, and the names of the others."""
     found, left, taken = list[Series](), list[str](), set[str]()
     for name in sorted(document.results.keys() | document.raw_values.keys(), key=_place(document)):
         kind = _kind(name, document)
@@ -108,7 +108,7 @@ def series_of(document: Document) -> tuple[list[Series], list[str]]:
 
 
 def _place(document: Document) -> Any:
-    """Where a series stands: as the test lists it, then by name."""
+    """Return the sort key of series: their order in the test, then their names."""
 
     def key(name: str) -> tuple[float, str]:
         place = number(document.series_meta(name).get("IDX"))
@@ -118,7 +118,7 @@ def _place(document: Document) -> Any:
 
 
 def _alone(name: str, taken: set[str]) -> str:
-    """A name that no other flow has."""
+    """Return a unique name for a flow."""
     found, n = name, 1
     while found in taken:
         n += 1
@@ -148,7 +148,7 @@ def _kind(name: str, document: Document) -> Kind | None:
 
 
 def _has_packets(document: Document) -> bool:
-    """Whether a file has the packets of a call, and not its delays alone."""
+    """Whether a file has the packets of a call, not only its delays."""
     return any("owd_up" in point for point in document.raw_values.get(_CALL_PACKETS, ()))
 
 
@@ -173,11 +173,11 @@ def _one(name: str, kind: Kind, document: Document) -> Series:
 
 
 def _host(document: Document, name: str, kind: Kind) -> str:
-    """The host at the other end of a series.
+    """Return the host at the other end of a series.
 
-    Tests with several servers end the name of a series with that of its server. Else the command names it:
-    netperf after its last -H, as the first is that of the control connection, and ping at its end. Else it is
-    the only server of the test.
+    In tests with several servers, the name of a series ends with its server. Otherwise, the command has it:
+    netperf after its last -H (the first is for the control connection), ping at its end. Otherwise, it is the
+    only server of the test.
     """
     named = [host for host in document.hosts if name.endswith(f" {host}")]
     if named:
@@ -192,11 +192,11 @@ def _host(document: Document, name: str, kind: Kind) -> str:
 
 
 def _answered(points: Sequence[Point]) -> Iterator[Point]:
-    """The samples of netperf's UDP_RR that are means of RTTs, and every packet of irtt.
+    """Yield the samples of netperf's UDP_RR that are means of RTTs, and every packet of irtt.
 
-    netperf waits for an answer that was lost until its timeout or the end of the test, and divides the
-    transactions of a sample by that time. Law: a sample counts if its duration is within a factor of ten of
-    the moving average of those before, with weight 1/2. Source: flent/runners.py, NetperfDemoRunner.parse.
+    If a reply is lost, netperf waits until its timeout or the end of the test, and divides the transactions
+    of the sample by that time. Rule: a sample counts if its duration is within a factor of ten of the moving
+    average of earlier ones, with weight 1/2. Source: flent/runners.py, NetperfDemoRunner.parse.
     """
     usual_s = math.nan
     for point in points:
@@ -209,7 +209,7 @@ def _answered(points: Sequence[Point]) -> Iterator[Point]:
 
 
 def _of_grid(document: Document, name: str, first_s: float) -> Iterator[Point]:
-    """Values of Flent's grid, whose times count from the first sample, each valid for a step."""
+    """Yield the values of Flent's grid. Times count from the first sample; each value is valid for a step."""
     step_s = document.number("STEP_SIZE") or 0.2
     for x, value in zip(document.x_values, document.results[name], strict=True):
         if value is not None:
@@ -217,7 +217,7 @@ def _of_grid(document: Document, name: str, first_s: float) -> Iterator[Point]:
 
 
 def _as_today(points: Sequence[Point], kind: Kind) -> Iterator[Point]:
-    """Raw values as version 4 of the format has them: before, some are as the program printed them."""
+    """Yield raw values converted to version 4 of the format. Before, some were as printed by the program."""
     before: dict[str, float] = {}
     for point in points:
         changed = dict(point)

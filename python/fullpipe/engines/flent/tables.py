@@ -1,4 +1,4 @@
-"""What a test measured, as the tables of a run. What was not measured is null."""
+"""Tables of a run from the measurements of a test. Values that were not measured are null."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -24,12 +24,12 @@ _MBPS = 1e6
 _OF_BBR = {"tcp_bbr_mrtt": ("min_rtt", "s", _MS)} | {
     f"tcp_bbr_{gain}": (gain, "", 1.0) for gain in ("pacing_gain", "cwnd_gain")
 }
-"""What `ss` shows of BBR, as the variables of ours are called, with their units and factors."""
+"""Values of BBR in `ss`: the names of our variables, their units and conversion factors."""
 Columns = dict[str, Any]
 
 
 def tables_of(series: Sequence[Series], timing: Timing, names: Names) -> Mapping[str, pl.DataFrame]:
-    """Every table of a run."""
+    """Return all tables of a run."""
     flows = [one for one in series if one.kind != "qdisc"]
     totals = {one.flow: totals_of(one, timing) for one in flows}
     made = {
@@ -44,7 +44,7 @@ def tables_of(series: Sequence[Series], timing: Timing, names: Names) -> Mapping
 
 
 def not_measured(tables: Mapping[str, pl.DataFrame]) -> tuple[str, ...]:
-    """Columns that are null throughout, as "table.column", and tables that are empty."""
+    """Return columns that are entirely null, as "table.column", and tables that are empty."""
     found = []
     for name, table in tables.items():
         if table.is_empty():
@@ -55,7 +55,7 @@ def not_measured(tables: Mapping[str, pl.DataFrame]) -> tuple[str, ...]:
 
 
 def _table(name: str, parts: Sequence[Columns]) -> pl.DataFrame:
-    """A table of several parts one below the other, in the order of time if it has one."""
+    """Concatenate parts of a table, in the order of time if the table has one."""
     if not parts:
         return empty(name)
     table = pl.concat([frame(TABLES[name], part) for part in parts])
@@ -86,12 +86,12 @@ def _flow(one: Series, total: Totals, timing: Timing, names: Names) -> Columns:
 
 
 def _after(timing: Timing, times_s: Floats, values: Floats) -> Floats:
-    """The values of after the warm-up that are there."""
+    """Return the values after the warm-up, without missing ones."""
     return values[(times_s >= timing.delay_s) & ~np.isnan(values)]
 
 
 def _spread(of: str, values: Floats) -> Columns:
-    """Least, mean and percentiles as the table of flows has them; null without values."""
+    """Return minimum, mean and percentiles as columns of the table of flows; empty without values."""
     if not values.size:
         return {}
     percentiles = {f"{of}_p{n}_s": [float(np.percentile(values, n))] for n in (50, 95, 99)}
@@ -99,7 +99,7 @@ def _spread(of: str, values: Floats) -> Columns:
 
 
 def _rtts_s(one: Series, timing: Timing) -> tuple[Floats, Floats]:
-    """Times and RTTs: of a stream what its socket shows, which is smoothed."""
+    """Return times and RTTs. Those of a stream are the smoothed RTTs of its socket."""
     if one.kind == "tcp":
         return timing.since(one.column("t", one.sockets)), one.column("tcp_rtt", one.sockets) * _MS
     if one.kind in ECHOES:
@@ -115,7 +115,7 @@ def _owds_s(one: Series, timing: Timing) -> tuple[Floats, Floats]:
 
 
 def _sent_s(one: Series, timing: Timing) -> Floats:
-    """When packets with a reply were sent: their times are those of the replies."""
+    """Return the send times of packets with a reply. Recorded times are those of the replies."""
     return timing.since(one.column("t", one.values)) - one.column("val", one.values) * _MS
 
 
@@ -134,7 +134,7 @@ def _samples(one: Series, timing: Timing) -> Columns:
 
 
 def _socket(one: Series, timing: Timing) -> Columns:
-    """What the socket of a stream shows at every step."""
+    """Return the values of a stream's socket at every step."""
     if not one.sockets:
         return {}
     times_s, grid_s = timing.since(one.column("t", one.sockets)), timing.grid_s
@@ -169,7 +169,7 @@ def _probes(one: Series, timing: Timing) -> Columns:
 
 
 def _packets(one: Series, timing: Timing) -> Columns:
-    """Those of a call, in the order in which they were sent."""
+    """Return the packets of a call, in the order of sending."""
     times_s, owds_s = _owds_s(one, timing)
     lost_s = timing.since(one.column("t", [point for point in one.points if point.get("lost")]))
     sent_s = np.concatenate([times_s - owds_s, lost_s])
@@ -179,7 +179,7 @@ def _packets(one: Series, timing: Timing) -> Columns:
 
 
 def _jitter_s(times_s: Floats, owds_s: Floats, begin_s: float) -> float | None:
-    """The interarrival jitter (RFC 3550, section 6.4.1), mean over the arrivals from a time on."""
+    """Return the mean interarrival jitter (RFC 3550, section 6.4.1) of the arrivals from a time on."""
     steps = np.abs(np.diff(owds_s))
     smoothed = np.array([*accumulate(steps, lambda known, step: known + (step - known) / 16, initial=0.0)])[
         1:
@@ -189,15 +189,15 @@ def _jitter_s(times_s: Floats, owds_s: Floats, begin_s: float) -> float | None:
 
 
 def _lost_s(one: Series, timing: Timing) -> Floats:
-    """When packets were sent that have no reply: those that the file calls lost, and numbers that are left
-    out between two that have one."""
+    """Return the send times of packets without a reply: those marked lost in the file, or missing numbers
+    between packets with a reply."""
     said = [point for point in one.points if point.get("lost")]
     numbers = one.column("seq", one.values)
     if said or np.isnan(numbers).any() or numbers.size < 2:
         return timing.since(one.column("t", said))
     order = np.argsort(numbers)
     numbers, sent_s = numbers[order], _sent_s(one, timing)[order]
-    if numbers[-1] - numbers[0] > 100 * numbers.size:  # no numbers of packets
+    if numbers[-1] - numbers[0] > 100 * numbers.size:  # these are not packet numbers
         return np.array([])
     every = np.arange(numbers[0], numbers[-1] + 1)
     gaps = np.setdiff1d(every, numbers)

@@ -1,4 +1,4 @@
-"""Times at which a test and its streams begin and end."""
+"""Start and end times of a test and its streams."""
 
 import math
 from collections.abc import Sequence
@@ -13,26 +13,27 @@ from fullpipe.errors import InputFileError
 _DEFAULT_STEP_S = 0.2
 _LONGEST_S = 86_400.0
 _MOST_CELLS = 2_000_000
-"""Samples of all flows together."""
+"""Most samples of all flows together."""
 _LATE_S = 2.5
-"""A stream that begins so much later than the test says began then: connections take a while to open."""
+"""Deviation of a stream's start from the test's, up to which the test's is used: connections take time to
+open."""
 
 
 @dataclass(frozen=True)
 class Timing:
-    """Times of a test, from its first sample on."""
+    """Times of a test, counted from its first sample."""
 
     origin_s: float
-    """That of the first sample, since 1970."""
+    """Time of the first sample, since 1970."""
     duration_s: float
     delay_s: float
-    """How long pings run before the streams; 0 without streams."""
+    """Time for which pings run before the streams; 0 without streams."""
     length_s: float
-    """How long streams run."""
+    """Duration of the streams."""
     step_s: float
 
     def since(self, times_s: Floats) -> Floats:
-        """Times of the run, from those since 1970."""
+        """Convert times since 1970 to times of the run."""
         return times_s - self.origin_s
 
     @property
@@ -42,7 +43,7 @@ class Timing:
         return np.asarray(steps * self.step_s)
 
     def span_of(self, series: Series) -> tuple[float, float]:
-        """Start and stop of a stream, in s: as the test says, unless its data differ."""
+        """Return start and stop of a stream, in s: those of the test, unless the data differ."""
         starts_s = series.first_s - self.origin_s
         begin_s = self.delay_s if abs(starts_s - self.delay_s) < _LATE_S else float(round(starts_s))
         last_s = float(series.values[-1]["t"]) - self.origin_s if series.values else begin_s
@@ -53,10 +54,10 @@ class Timing:
 
 
 def timing_of(document: Document, series: Sequence[Series], where: object) -> Timing:
-    """When a test began and how long it lasted.
+    """Return the times of a test.
 
     Raises:
-        InputFileError: If its samples span more than a day, or their number is beyond all measure.
+        InputFileError: If its samples span more than a day, or there are too many of them.
     """
     origin_s = min(one.first_s for one in series)
     last_s = max(float(one.points[-1]["t"]) for one in series)

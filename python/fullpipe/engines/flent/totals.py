@@ -1,4 +1,4 @@
-"""Bytes, packets and losses of a flow over its whole time, after the warm-up."""
+"""Totals of a flow after the warm-up: bytes, packets and losses."""
 
 import math
 from dataclasses import dataclass
@@ -12,7 +12,7 @@ from fullpipe.engines.flent.timing import Timing
 
 @dataclass(frozen=True)
 class Totals:
-    """Numbers of the table of flows; None where the file does not say."""
+    """Values for the table of flows. None: not in the file."""
 
     start_s: float
     end_s: float
@@ -33,7 +33,7 @@ def totals_of(one: Series, timing: Timing) -> Totals:
 
 
 def _of_stream(one: Series, timing: Timing) -> Totals:
-    """Return the bytes and the time that netperf gives at the end, or else the sum of the samples."""
+    """Return the bytes and the time that netperf reports at the end, or the sum of the samples."""
     start_s = one.first_s - timing.origin_s
     times_s = one.column("t", one.values)
     lasts_s = np.nan_to_num(one.column("dur", one.values), nan=timing.step_s)
@@ -51,13 +51,13 @@ def _of_stream(one: Series, timing: Timing) -> Totals:
 
 
 def mss_of(one: Series) -> int | None:
-    """The segment size of a stream's socket; None if it is not said, or impossible."""
+    """Return the MSS of a stream's socket, or None if it is missing or impossible."""
     mss = one.meta.get("TCP_MSS")
     return mss if isinstance(mss, int) and not isinstance(mss, bool) and 1 <= mss <= 9_000 else None
 
 
 def _segments(one: Series, resent: int) -> int | None:
-    """Full segments of all bytes of a stream, retransmissions included."""
+    """Return the sent packets of a stream: full segments of all bytes, plus retransmissions."""
     mss, sent_bytes = mss_of(one), number(one.meta.get("BYTES_SENT"))
     if mss is None or sent_bytes is None or sent_bytes < 0:
         return None
@@ -65,7 +65,7 @@ def _segments(one: Series, resent: int) -> int | None:
 
 
 def retransmissions(one: Series) -> int | None:
-    """Retransmitted packets; None if the number is impossible, as netperf writes where it could not ask."""
+    """Return the retransmitted packets, or None if the number is impossible: netperf could not read it."""
     said = number(one.meta.get("TCP_RETRANSMIT"))
     sent = number(one.meta.get("BYTES_SENT"))
     if said is None or said < 0 or said != math.floor(said):
@@ -76,7 +76,7 @@ def retransmissions(one: Series) -> int | None:
 
 
 def _lost(one: Series) -> int | None:
-    """Numbered packets without a reply that precede one with a reply."""
+    """Return the number of packets without a reply before a later packet with a reply."""
     if one.kind not in (*ECHOES, "call"):
         return None
     said = sum(bool(point.get("lost")) for point in one.points)

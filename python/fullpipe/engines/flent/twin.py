@@ -1,4 +1,4 @@
-"""The path that would give what a test measured: what the data say of it, and what is a guess."""
+"""The twin of a test: a scenario whose path is derived from the data, with its guesses and unknowns."""
 
 import math
 from collections import defaultdict
@@ -23,53 +23,54 @@ from fullpipe.scenario.model.tcp import HEADERS_BYTES
 
 Way = Literal["up", "down"]
 _ECHO_BYTES = 98
-"""Of a ping or a probe with all headers."""
+"""Size of a ping or a probe with all headers."""
 _DEFAULT_MSS = 1448
 _WINDOW_S = 10.0
-"""What arrives out of order is delivered late and at once, which shorter windows take for a faster link."""
+"""Length of windows. Data that arrive out of order are delivered late and all at once, which a shorter window
+would mistake for a faster link."""
 _WINDOW_RTTS = 4
-"""With streams both ways, in the longest RTTs of pings: ACKs that wait leave links idle in between, so that
-windows are only as long as it takes to repair a loss and to deliver what waited for it."""
+"""Length of windows with streams in both directions, in units of the longest ping. ACKs that wait leave links
+idle in between, so windows are only long enough to repair a loss and deliver the data behind it."""
 _FINE_SHARE = 0.005
-"""Of a rate: no ceiling is further below what windows were seen to deliver, as a packet makes that much."""
+"""Largest relative amount by which a ceiling is below the rates of windows: the share of one packet."""
 _FULL_SHARE = 0.05
-"""Queues that add less than this to the RTT are not seen to fill."""
+"""Smallest queueing delay, as a share of the RTT, from which a queue counts as filled."""
 _PER_FLOW = "fq_codel"
-"""Stands for any queue in which pings do not wait for streams."""
+"""Placeholder for any queue in which pings do not wait for streams."""
 
 
 @dataclass
 class Twin:
-    """A scenario that would reproduce a test, and how much of it is known."""
+    """A scenario that would reproduce a test, with the certainty of its parts."""
 
     scenario: Scenario
     guessed: list[str] = field(default_factory=list)
-    """One line each: what was taken for granted."""
+    """Assumptions and estimates, one line each."""
     unknown: list[str] = field(default_factory=list)
-    """One line each: what the file cannot say."""
+    """Properties that the file does not determine, one line each."""
 
 
 @dataclass(frozen=True)
 class Direction:
-    """What is known of one direction of the path."""
+    """The estimate of one direction of the path."""
 
     rate_bps: float
     window_s: float | None
-    """Of the windows of which a tenth exceed it; None if it is the ceiling of a link that was busy."""
+    """Length of the windows whose p90 the rate is; None if the rate is the ceiling of a busy link."""
     mean_bps: float
-    """What the streams got with headers, and the ACKs of others, while any of them ran."""
+    """Mean rate of the streams with headers, and of ACKs of other streams, while any stream ran."""
     queue_s: float | None
-    """The longest wait that probes saw; None if they saw none that says how long the queue is."""
+    """Longest queueing delay of probes; None if probes do not show the length of the queue."""
     stands_for: str = ""
-    """A queue that stands for what is not known, if one does."""
+    """Placeholder for an unknown queue, or ""."""
 
 
 def twin_of(test: Test, where: object) -> Twin:
-    """The scenario that would reproduce a test.
+    """Return the scenario that would reproduce a test.
 
     Raises:
-        InputFileError: If there is no ping or probe to tell the RTT, no stream to tell the rate, or what is
-            found is no scenario.
+        InputFileError: If there are no pings or probes for the RTT, no streams for the rate, or the result is
+            not a valid scenario.
     """
     if not any(one.values for one in test.streams):
         raise InputFileError(f"{where}: no stream of TCP says what rate the path has")
@@ -99,11 +100,11 @@ def twin_of(test: Test, where: object) -> Twin:
 def directions_of(
     test: Test, held_back: Collection[str] = ()
 ) -> tuple[dict[Way, Direction], list[str], list[str]]:
-    """Rate and buffer of every direction with streams, what of that was guessed, and what is not known.
+    """Return rate and buffer of every direction with streams, the guesses, and the unknowns.
 
     Args:
-        test: With pings or probes.
-        held_back: Flows that the memory of their sockets bounded, and not the path.
+        test: A test with pings or probes.
+        held_back: Flows that were limited by the memory of their sockets, not by the path.
     """
     guessed: list[str] = []
     unknown: list[str] = []
@@ -132,18 +133,18 @@ def _rtt_line(base_s: float, rtts_s: Mapping[str, float]) -> str:
 
 
 def _algorithms(test: Test) -> Iterator[str]:
-    """Streams that have another algorithm than the test had, or may have."""
+    """Yield a line for streams whose algorithm in the scenario is assumed."""
     taken = defaultdict[tuple[str, str], list[str]](list)
     for one in test.streams:
         if test.names.known(one.algorithm) is None:
             taken[one.algorithm, cca_of(one, test.names)].append(one.flow)
     for (name, cca), flows in taken.items():
-        said = f"{name} is not known here" if name else "not said"
-        yield f"algorithm of {named(flows)}: {said}; {cca} stands for it"
+        said = f"{name} is not known here" if name else "unknown"
+        yield f"algorithm of {named(flows)}: {said}; {cca} is used instead"
 
 
 def _unasked(test: Test, rtts_s: Mapping[str, float]) -> list[str]:
-    """The servers to which no ping says an RTT, in tests of several."""
+    """Return a line for every server without pings, in tests with several servers."""
     hosts = dict.fromkeys(one.host for one in test.streams if one.host and one.host not in rtts_s)
     if len(rtts_s.keys() | hosts.keys()) < 2:
         return []
@@ -151,7 +152,7 @@ def _unasked(test: Test, rtts_s: Mapping[str, float]) -> list[str]:
 
 
 def _ended(test: Test) -> list[str]:
-    """That streams which end before the path does cannot be reproduced over the whole path."""
+    """Return a line on streams that a proxy or NAT terminates, which the scenario cannot reproduce."""
     flows = [flow for flow, *_ in ended_on_the_way(test)]
     if not flows:
         return []
@@ -162,7 +163,7 @@ def _ended(test: Test) -> list[str]:
 
 
 def _held_back(test: Test) -> Mapping[str, Mapping[str, str]]:
-    """Keys of `tcp` for the flows that the memory of their sockets held back."""
+    """Return keys of `tcp` for the flows that were limited by the memory of their sockets."""
     memory = send_memory_of(test)
     if memory is None:
         return {}
@@ -170,7 +171,7 @@ def _held_back(test: Test) -> Mapping[str, Mapping[str, str]]:
 
 
 def _without_queue(way: Way, of: Direction, unknown: list[str]) -> Direction:
-    """A direction whose buffer was not filled, so that only the least that it holds is known."""
+    """Return a direction whose buffer was not filled, so that only a lower bound of its size is known."""
     if of.queue_s is not None:
         unknown.append(
             f"buffer, {way}: at least {of.queue_s * 1e3:.4g} ms, the longest wait of a ping; the streams did"
@@ -180,7 +181,7 @@ def _without_queue(way: Way, of: Direction, unknown: list[str]) -> Direction:
 
 
 def _with_queue(test: Test, way: Way, of: Direction, guessed: list[str], unknown: list[str]) -> Direction:
-    """A direction with the queue in which pings waited for its streams, or with one that stands for it."""
+    """Return a direction with the queue in which pings waited for its streams, or with a placeholder."""
     streams = [one for one in test.streams if one.is_upload == (way == "up")]
     others = [one for one in test.streams if one not in streams]
     if not any(may_fill(test, one) for one in streams):
@@ -212,7 +213,7 @@ def _with_queue(test: Test, way: Way, of: Direction, guessed: list[str], unknown
 
 
 def _base_rtts_s(test: Test) -> Mapping[str, float]:
-    """The smallest RTT to every host that was asked."""
+    """Return the smallest RTT to every host with pings or probes."""
     found: dict[str, float] = {}
     for one in _echoes(test):
         least_s = float(one.column("val", one.values).min()) * 1e-3
@@ -221,13 +222,15 @@ def _base_rtts_s(test: Test) -> Mapping[str, float]:
 
 
 def _echoes(test: Test) -> Sequence[Series]:
-    """Pings and probes that saw an RTT."""
+    """Return the series of pings and probes with RTTs."""
     return [one for one in test.series if one.kind in ECHOES and one.values]
 
 
 def _running_bps(test: Test, streams: Sequence[Series]) -> Floats:
-    """What all streams of a direction get together at every step at which any of them runs, with headers, and
-    with the ACKs of the streams that go the other way."""
+    """Return the total rate of a direction at every step at which any of its streams runs.
+
+    It includes headers and the ACKs of streams in the other direction.
+    """
     total = _wire_bps(test, streams, per_segment=1.0)
     others = [one for one in test.streams if one.is_upload != streams[0].is_upload]
     if others:
@@ -237,8 +240,10 @@ def _running_bps(test: Test, streams: Sequence[Series]) -> Floats:
 
 
 def _rate_bps(test: Test, rates_bps: Floats) -> tuple[float, float | None]:
-    """The rate of a direction, and the windows that it is of: with streams both ways the ceiling that it sets
-    if there is one, else what a tenth of windows exceed."""
+    """Return the rate of a direction, and the length of the windows whose p90 it is.
+
+    With streams in both directions, the rate is the ceiling if there is one; the length is then None.
+    """
     if not _is_both_ways(test):
         return busy_bps(rates_bps, test.timing.step_s, _WINDOW_S), _WINDOW_S
     longest_s = max(float(one.column("val", one.values).max()) for one in _echoes(test)) * 1e-3
@@ -253,7 +258,7 @@ def _is_both_ways(test: Test) -> bool:
 
 
 def _wire_bps(test: Test, streams: Sequence[Series], per_segment: float) -> Floats:
-    """Rates over the grid, with the headers of every segment; NaN where no stream runs."""
+    """Return rates on the grid, with the headers of every segment; NaN while no stream runs."""
     rates = []
     for one in streams:
         mss = mss_of(one) or _DEFAULT_MSS
@@ -264,7 +269,7 @@ def _wire_bps(test: Test, streams: Sequence[Series], per_segment: float) -> Floa
 
 
 def _acks_bps(test: Test, streams: Sequence[Series]) -> Floats:
-    """The ACKs of streams: one for every two segments (RFC 9293, section 3.8.6.3)."""
+    """Return the rate of streams' ACKs: one for every two segments (RFC 9293, section 3.8.6.3)."""
     rates = [
         np.nan_to_num(goodput_bps(test, one)) * HEADERS_BYTES / (2 * (mss_of(one) or _DEFAULT_MSS))
         for one in streams
@@ -274,14 +279,14 @@ def _acks_bps(test: Test, streams: Sequence[Series]) -> Floats:
 
 
 def goodput_bps(test: Test, one: Series) -> Floats:
-    """What a stream delivered in every step of the test, without headers; NaN where it does not run."""
+    """Return the goodput of a stream in every step of the test; NaN while it does not run."""
     lasts_s = np.nan_to_num(one.column("dur", one.values), nan=test.timing.step_s)
     ends_s = test.timing.since(one.column("t", one.values))
     return rates_bps(ends_s, lasts_s, one.column("val", one.values), test.timing.grid_s)
 
 
 def _rises_s(test: Test, key: str) -> Floats:
-    """How much longer pings and probes of best effort took than the fastest, while streams run."""
+    """Return the queueing delays of best-effort pings while streams run: RTT minus smallest RTT."""
     begin_s, end_s = test.timing.delay_s, test.timing.delay_s + test.timing.length_s
     found = []
     for one in test.series:
@@ -328,7 +333,7 @@ def _rate_line(way: Way, of: Direction) -> str:
 
 
 def _losses(test: Test, ways: Mapping[Way, Direction], base_s: float) -> list[str]:
-    """Why nothing is said of random loss."""
+    """Return the reason why the scenario has no random loss."""
     counts = [retransmissions(one) for one in test.streams]
     if all(count is None for count in counts):
         return ["random loss: the file does not say what was retransmitted"]
@@ -350,7 +355,7 @@ def _scenario(
     rtts_s: Mapping[str, float],
     held_back: Mapping[str, Mapping[str, str]],
 ) -> Scenario:
-    """The test's scenario with a path."""
+    """Return the scenario of the test with the estimated path."""
     tree = scenario_of(test.document, test.series, test.timing, test.names).to_dict()
     only = next(iter(ways.values()))
     forward, backward = ways.get("down", only), ways.get("up", only)
@@ -364,7 +369,7 @@ def _scenario(
             flow["tcp"] = {**flow.get("tcp", {}), **held_back[one.flow]}
         further_s = rtts_s.get(one.host, nearest_s) - nearest_s
         if further_s > _FULL_SHARE * base_s:
-            flow["access"] = {"delay": f"{further_s / 4:.6g} s"}  # four access links in a round trip
+            flow["access"] = {"delay": f"{further_s / 4:.6g} s"}  # an RTT crosses four access links
     return Scenario(**{**tree, "name": f"{tree['name']} twin", "topology": topology})
 
 

@@ -1,9 +1,9 @@
-"""The buffers of a path of which pings show both queues together, with streams both ways.
+"""Estimation of buffers from pings through both queues, with streams in both directions.
 
-Streams that go both ways compress each other's ACKs, and then the two queues fill in turn: while one is full
-the other is nearly empty (Zhang, Shenker and Clark 1991, "Observations on the dynamics of a congestion
-control algorithm: the effects of two-way traffic"). So a ping that passes when a packet is dropped has waited
-in one full buffer, and not in two.
+Streams in both directions compress each other's ACKs, so that the two queues fill alternately: while one is
+full, the other is nearly empty (Zhang, Shenker and Clark 1991, "Observations on the dynamics of a congestion
+control algorithm: the effects of two-way traffic"). So a ping at the time of a drop has waited in one full
+buffer, not in two.
 """
 
 from collections.abc import Iterator
@@ -15,21 +15,22 @@ from fullpipe.engines.flent.send_memory import FEW_EVENTS, may_fill
 from fullpipe.engines.flent.series import ECHOES, Floats, Series
 
 _FALLEN = 0.9
-"""A window below so much of the one before has met a loss: all that fill buffers keep 0.5 to 0.875 of it."""
+"""Ratio of successive windows below which a loss has occurred. Loss-based algorithms keep 0.5 to 0.875."""
 
 _RARE, _AT_LOSS = 95, 75
-"""Percentiles of waits: of all after slow start, and of those at a loss."""
+"""Percentiles of queueing delays: of all pings after slow start, and of those at a loss."""
 
 
 def full_wait_s(test: Test) -> float | None:
-    """The wait in a full buffer, from pings through both; None without any.
+    """Return the queueing delay of a full buffer, from pings through both queues; None without pings.
 
-    With one stream each way that fills buffers, or none that uploads, it is what a twentieth of pings exceed
-    after the first loss: the two queues are hardly ever full at once but in slow start, in which ACKs are not
-    compressed yet. With more streams, queues overlap now and then, and it is the wait of pings that pass at
-    the time of a loss of an upload, which its window tells; or the median of all while streams run, if there
-    are too few of those. Of these pings it is the third quartile: a window that was sampled late tells a
-    queue that has already drained.
+    With at most one loss-based stream per direction, or without uploads, it is p95 of pings after the first
+    loss. The two queues are then hardly ever full at once, except in slow start, when ACKs are not compressed
+    yet.
+
+    With more streams, the queues overlap at times. It is then the third quartile of the pings at losses of
+    uploads, which their windows reveal. The third quartile is used because a window sampled late indicates a
+    queue that has already drained. With too few losses, it is the median of all pings while streams run.
     """
     sent_s, rises_s, rtts_s = _pings(test)
     begin_s, end_s = test.timing.delay_s, test.timing.delay_s + test.timing.length_s
@@ -46,13 +47,15 @@ def full_wait_s(test: Test) -> float | None:
         return float(np.percentile(rises_s[later if later.any() else loaded], _RARE))
     if seen_s.size < FEW_EVENTS:
         return float(np.median(rises_s[loaded]))
-    lost_s = seen_s - rtts_s[_nearest(sent_s, seen_s)]  # the window falls a round trip after the loss
+    lost_s = seen_s - rtts_s[_nearest(sent_s, seen_s)]  # the window falls one RTT after the loss
     return float(np.percentile(rises_s[_nearest(sent_s, lost_s)], _AT_LOSS))
 
 
 def _pings(test: Test) -> tuple[Floats, Floats, Floats]:
-    """Of pings and probes of best effort in the order in which they were sent: when, how much longer they
-    took than the fastest to the same host, and how long."""
+    """Return send times, queueing delays and RTTs of best-effort pings and probes, in the order of sending.
+
+    The queueing delay is the RTT minus the smallest RTT to the same host.
+    """
     found = []
     for one in test.series:
         if one.kind in ECHOES and one.mark is None and one.values:
@@ -67,7 +70,7 @@ def _pings(test: Test) -> tuple[Floats, Floats, Floats]:
 
 
 def _falls_s(test: Test, one: Series) -> Iterator[float]:
-    """When the window of a stream fell: between the sample before and the one that shows it."""
+    """Yield the times at which the window of a stream fell: midway between two samples."""
     points = [point for point in one.sockets if point.get("tcp_cwnd") is not None]
     times_s, windows = test.timing.since(one.column("t", points)), one.column("tcp_cwnd", points)
     for place in np.flatnonzero(windows[1:] < _FALLEN * windows[:-1]):
@@ -75,7 +78,7 @@ def _falls_s(test: Test, one: Series) -> Iterator[float]:
 
 
 def _nearest(sent_s: Floats, times_s: Floats) -> np.ndarray:
-    """The places of the pings that were sent nearest to some times."""
+    """Return the indices of the pings sent nearest to given times."""
     after = np.clip(np.searchsorted(sent_s, times_s), 1, max(sent_s.size - 1, 1))
     before = after - 1
     after = np.minimum(after, sent_s.size - 1)
