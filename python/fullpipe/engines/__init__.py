@@ -1,7 +1,7 @@
-"""Engines: each turns a scenario and a seed into a run.
+"""Engines: each runs a scenario with a seed and returns a run.
 
-An engine is a name here, and a module that is imported when it is first used. Another package provides one by
-an entry point of the group `fullpipe.engines`, whose value names what makes the engine:
+An engine has a name and a module that is imported at its first use. Another package can provide an engine by
+an entry point of the group `fullpipe.engines`, whose value names a callable that returns the engine:
 
     [project.entry-points."fullpipe.engines"]
     testbed = "their_package:TestbedEngine"
@@ -57,17 +57,17 @@ ENGINES: Mapping[str, Callable[[], Engine]] = {
     "ns3-3.42": _lazily("ns3", "Ns3Engine342"),
     "ns3-3.39": _lazily("ns3", "Ns3Engine339"),
 }
-"""Our engines by name, each made without arguments. They stand here and not among the entry points, because a
-source tree that is not installed, or was before an engine was added, has no metadata that names them."""
+"""Built-in engines by name, each a callable without arguments. They are not entry points, because a source
+tree that is not installed, or was installed before an engine was added, has no metadata for them."""
 
 GROUP = "fullpipe.engines"
-"""The entry points by which other packages provide engines."""
+"""Group of entry points by which other packages provide engines."""
 
 
 @functools.cache
 def _entry_points() -> dict[str, metadata.EntryPoint]:
-    """Engines of other packages, in the order of the names. No name of ours can be taken."""
-    from importlib import metadata  # here: our engines need none of it
+    """Return the engines of other packages in the order of their names. Built-in names take precedence."""
+    from importlib import metadata  # here: built-in engines do not need it
 
     found = sorted(metadata.entry_points(group=GROUP), key=lambda entry: entry.name)
     return {entry.name: entry for entry in found if entry.name not in ENGINES}
@@ -84,16 +84,16 @@ def _made(entry: metadata.EntryPoint) -> Engine:
 
 
 def names() -> list[str]:
-    """The engines: ours in the order of the registry, then those of other packages."""
+    """Return the names of engines: built-in ones in the order of `ENGINES`, then those of other packages."""
     return [*ENGINES, *_entry_points()]
 
 
 def engine(name: str) -> Engine:
-    """The engine of a name.
+    """Return the engine with a name.
 
     Raises:
-        UnknownNameError: If there is none.
-        EngineError: If another package provides it, which cannot be loaded.
+        UnknownNameError: If no such engine exists.
+        EngineError: If the engine of another package cannot be loaded.
     """
     if name in ENGINES:
         return ENGINES[name]()
@@ -126,5 +126,5 @@ _OF_BASE = (
     *("Capabilities", "Engine", "InstallOptions", "Installable", "Problem", "Progress", "Requirement", "Say"),
     *("digest_of", "identity", "missing", "place_of"),
 )
-# The names of engines take no scenario.
+# Lazy: the names of engines are available without importing scenarios.
 __getattr__, __dir__ = lazy.names(__name__, {"lacking": "lacks", **dict.fromkeys(_OF_BASE, "base")})

@@ -1,4 +1,4 @@
-"""The protocol of engines: what one supports, what it refuses, and how it runs a scenario into tables."""
+"""The protocol of engines: capabilities, refusals, and running a scenario into tables."""
 
 from __future__ import annotations
 
@@ -25,21 +25,21 @@ if TYPE_CHECKING:
     from fullpipe.runs import Run
 
 Progress = Callable[[float], None]
-"""Told the simulated time reached, in seconds. May raise, which stops the run."""
+"""Called with the simulated time reached, in seconds. An exception from it stops the run."""
 
 _digests = Remembered[dict[frozenset[str], str]](lambda _: {})
-"""By the options of other engines that one reads."""
+"""Digests of a scenario, by the engine options (`own_options`) that they include."""
 _named = Remembered(Scenario.to_dict)
 _metas = Remembered[dict[tuple[EngineId, frozenset[str]], Meta]](lambda _: {})
-"""Keys: the engine and the columns that it does not measure."""
+"""Shared metadata of runs, by engine and the columns that it does not measure."""
 
 Say = Callable[[str], None]
-"""Told in one line what an installation does."""
+"""Called with one line per step of an installation."""
 
 
 @dataclass(frozen=True)
 class Problem:
-    """Why an engine cannot run a scenario, and what to do about it."""
+    """A reason why an engine cannot run a scenario, with what to do about it."""
 
     path: str
     message: str
@@ -50,7 +50,7 @@ class Problem:
 
 @dataclass(frozen=True)
 class Capabilities:
-    """What an engine has, by its names in the registry, and what it measures. `lacking` refuses the rest."""
+    """Registry entries that an engine supports, and columns that it measures. `lacking` refuses the rest."""
 
     ccas: frozenset[str]
     queues: frozenset[str]
@@ -58,72 +58,72 @@ class Capabilities:
     impairments: frozenset[str] = frozenset()
     media: frozenset[str] = frozenset()
     workloads: frozenset[str] = frozenset({"bulk"})
-    """By their `kind` in scenarios."""
+    """Kinds of workloads (`kind` in scenarios)."""
     route_policies: frozenset[str] = frozenset()
-    """Of controllers of routes."""
+    """Policies of route controllers."""
     own_algorithms: bool = False
-    """Whether algorithms written in Python run."""
+    """Whether algorithms of users run: those in Python and in shared libraries."""
     ends_tcp: bool = False
-    """Whether hosts between the ends of a flow may end its connection."""
+    """Whether hosts on the route of a flow can terminate its connection."""
     not_measured: frozenset[str] = frozenset()
-    """Columns that stay null, as "table.column"; a whole table that stays empty, as "table"."""
+    """Columns that stay null, as "table.column", and tables that stay empty, as "table"."""
 
 
 @dataclass(frozen=True)
 class Requirement:
-    """One thing that an engine needs on this machine: whether it is there, and what to do if it is not."""
+    """A requirement of an engine on this machine, with its state and a remedy."""
 
     what: str
     present: bool
     detail: str
-    """What was found, or what is missing."""
+    """Details of what was found or is missing."""
     remedy: str = ""
-    """What to do; empty if there is nothing to do."""
+    """What to do. Empty: nothing."""
     needed: bool = True
     """Whether the engine cannot run without it."""
 
     @property
     def is_missing(self) -> bool:
-        """The engine cannot run, for want of it."""
+        """Whether the engine cannot run because this requirement is missing."""
         return self.needed and not self.present
 
 
 @dataclass(frozen=True)
 class InstallOptions:
-    """What an installation is asked for. An engine refuses what it does not know."""
+    """Options of an installation. An engine refuses those that do not apply to it."""
 
     version: str | None = None
-    """Of what the engine is built from."""
+    """Version of the sources to build."""
     source: Path | None = None
-    """A source tree to build from."""
+    """Source tree to build from."""
     kernel: Path | None = None
-    """A ready kernel."""
+    """Prebuilt kernel."""
     rootfs: Path | None = None
-    """A ready root file system."""
+    """Prebuilt root file system."""
     insecure: bool = False
-    """Fetch over plain http."""
+    """Download over plain http."""
     unverified: bool = False
-    """Trust the mirror: build what cannot be verified."""
+    """Build sources whose signature cannot be verified."""
     jobs: int = 1
-    """Compilers at the same time."""
+    """Parallel compilers."""
     radios: bool = False
-    """Build what radios need, too."""
+    """Also build the parts for radios."""
 
     @property
     def chosen(self) -> list[str]:
-        """The names of those that were given, but for `jobs`."""
+        """Names of the options that are set, without `jobs`."""
         keys = ("version", "source", "kernel", "rootfs", "insecure", "unverified", "radios")
         return [key for key in keys if getattr(self, key) not in (None, False)]
 
     def not_among(self, *known: str) -> list[str]:
-        """What is asked for that is not among `known`."""
+        """Return the set options that are not among `known`."""
         return [key for key in self.chosen if key not in known]
 
     def check(self) -> None:
-        """Refuse what no engine can do.
+        """Check the options that no engine can combine or find.
 
         Raises:
-            InstallOptionError: If a file or a folder is not there, or a ready kernel is to be built as well.
+            InstallOptionError: If a file or folder does not exist, or options for the kernel contradict.
         """
         for key, path in (("kernel", self.kernel), ("rootfs", self.rootfs)):
             if path is not None and not path.is_file():
@@ -142,67 +142,67 @@ class InstallOptions:
 
 
 class Engine(Protocol):
-    """Runs scenarios. It refuses loudly what it cannot model, and never approximates in silence."""
+    """An engine runs scenarios. It refuses what it cannot model and never approximates silently."""
 
     name: ClassVar[str]
 
     def version(self) -> str:
-        """Version of the engine's code."""
+        """Return the version of the engine's code."""
         ...
 
     def model_version(self) -> str:
-        """Changes whenever results may."""
+        """Return the version of the model, which changes whenever results can change."""
         ...
 
     def capabilities(self) -> Capabilities:
-        """What it knows and measures."""
+        """Return the supported registry entries and the measured columns."""
         ...
 
     def doctor(self) -> list[Requirement]:
-        """What it needs on this machine, there or not."""
+        """Return the requirements on this machine, present or missing."""
         ...
 
     def check(self, scenario: Scenario) -> list[Problem]:
-        """Every reason why it cannot run a scenario here; empty if it can."""
+        """Return all reasons why the engine cannot run a scenario here; empty if it can."""
         ...
 
     def run(self, scenario: Scenario, *, seed: int, progress: Progress | None = None) -> Run:
         """Run a scenario without a sweep.
 
         Raises:
-            EngineError: If it cannot, or fails.
+            EngineError: If the engine cannot run the scenario, or fails.
         """
         ...
 
 
 @runtime_checkable
 class Installable(Protocol):
-    """An engine that has to be installed, with `fullpipe engines install`."""
+    """An engine that must be installed, with `fullpipe engines install`."""
 
     def install(self, options: InstallOptions, say: Say) -> Engine | None:
-        """Install it, or continue an installation that was interrupted.
+        """Install the engine, or resume an interrupted installation.
 
         Returns:
-            The engine that is ready now, if a version was asked for that goes by another name.
+            The installed engine if the requested version has an engine of another name, else None.
 
         Raises:
-            InstallOptionError: If there is not what was asked for.
-            EngineError: If it cannot, with what to do.
+            InstallOptionError: If a requested option does not exist or does not apply.
+            EngineError: If the installation fails, with what to do.
         """
         ...
 
 
 def missing(engine: Engine) -> list[Problem]:
-    """What an engine needs and this machine does not have, as reasons why it runs nothing here."""
+    """Return the missing requirements of an engine, as reasons why it cannot run here."""
     absent = [requirement for requirement in engine.doctor() if requirement.is_missing]
     return [Problem("", "; ".join(filter(None, (f"{f.what}: {f.detail}", f.remedy)))) for f in absent]
 
 
 def identity(engine: Engine, scenario: Scenario) -> EngineId:
-    """What results depend on apart from scenario and seed: the code, that of own algorithms included.
+    """Return the identity of an engine's code, including algorithms of users. Results depend on it.
 
     Raises:
-        EngineError: If the name of the engine cannot be that of a folder.
+        EngineError: If the name of the engine cannot be the name of a folder.
     """
     kinds = [kind for kind in own_algorithms_of(scenario) if own.is_known(kind)]
     code = " ".join(own.fingerprint(kind) for kind in kinds)
@@ -210,7 +210,7 @@ def identity(engine: Engine, scenario: Scenario) -> EngineId:
 
 
 def _files(scenario: Scenario) -> dict[str, str]:
-    """Return the SHA-256 of every file that results depend on besides the scenario, by its name."""
+    """Return the SHA-256 of every file, besides the scenario, that results depend on, by its name."""
     found: dict[str, str] = {}
     for kind in own_algorithms_of(scenario):
         found |= own.digests(kind) if own.is_known(kind) else {}
@@ -218,7 +218,7 @@ def _files(scenario: Scenario) -> dict[str, str]:
 
 
 def _names_a_file(tree: object) -> bool:
-    """Whether a table has the key `file`; most scenarios have none, and are not written for that."""
+    """Whether a table has the key `file` at any depth. Most scenarios name no file."""
     if isinstance(tree, dict):
         return "file" in tree or any(map(_names_a_file, tree.values()))
     return isinstance(tree, list) and any(map(_names_a_file, tree))
@@ -226,17 +226,17 @@ def _names_a_file(tree: object) -> bool:
 
 @lru_cache
 def _engine_id(name: str, version: str, model_version: str, code: str) -> EngineId:
-    """The same object for all runs of a sweep."""
+    """Return an identity that is one object for all runs of a sweep."""
     if not re.fullmatch(ENGINE, name):
         raise EngineError(f'engine "{brief(name)}": a name has letters, digits, "_", "-" and "." only')
     return EngineId(name=name, version=version, model_version=model_version, code=code)
 
 
 def digest_of(engine: Engine, scenario: Scenario) -> str:
-    """What stands for all that an engine reads of a scenario. Runs are stored below `place_of`.
+    """Return the digest of a scenario without the options of other engines.
 
-    It is the digest of the scenario without the options of other engines. Of `ENGINE_OPTIONS` an engine reads
-    those that its `own_options` names; one without that attribute reads none.
+    An engine reads those of `ENGINE_OPTIONS` that its attribute `own_options` names; without it, none. Runs
+    are stored below `place_of`.
     """
     own: frozenset[str] = getattr(engine, "own_options", frozenset())
     digests = _digests(scenario)
@@ -246,13 +246,13 @@ def digest_of(engine: Engine, scenario: Scenario) -> str:
 
 
 def place_of(engine: Engine, scenario: Scenario) -> str:
-    """The folder below a store of what an engine makes of a scenario: see `meta.place_of`."""
+    """Return the folder, below a store, of an engine's runs of a scenario; see `meta.place_of`."""
     code = identity(engine, scenario).code
     return meta.place_of(digest_of(engine, scenario), code, _files(scenario) if code else {})
 
 
 class Stopwatch:
-    """When a run began, and how long it has taken."""
+    """The start and the elapsed real time of a run."""
 
     def __init__(self) -> None:
         self.started = datetime.now(UTC).isoformat(timespec="seconds")
@@ -260,14 +260,16 @@ class Stopwatch:
 
     @property
     def wall_s(self) -> float:
-        """Time since then."""
+        """Real time since the start."""
         return time.perf_counter() - self._began_s
 
 
 def not_measured(measured: Mapping[str, str]) -> frozenset[str]:
-    """The rest of the schema, given the columns that an engine measures of each table, parted by spaces.
+    """Return the columns and tables of the schema that an engine does not measure.
 
-    A column that is new in the schema is in it until an engine says that it measures it.
+    Args:
+        measured: The measured columns of each table, separated by spaces. Columns that are new in the schema
+            count as not measured until they are added here.
     """
     from fullpipe.runs import TABLES  # here: only engines that do not measure everything ask
 
@@ -278,8 +280,10 @@ def not_measured(measured: Mapping[str, str]) -> frozenset[str]:
 
 
 def _not_measured(engine: Engine) -> frozenset[str]:
-    """The columns that an engine does not measure: its attribute of that name, for which not all capabilities
-    have to be known, or else what these say."""
+    """Return the columns that an engine does not measure.
+
+    The attribute `not_measured` of an engine avoids computing all its capabilities.
+    """
     known = getattr(engine, "not_measured", None)
     return engine.capabilities().not_measured if known is None else frozenset(known)
 
@@ -296,9 +300,9 @@ def origin(
     otherwise: Mapping[str, str] | None = None,
     remarks: Iterable[str] = (),
 ) -> Meta:
-    """Return the origin of a finished run; `hops` are packets times the links that they crossed."""
+    """Return the metadata of a finished run; `hops` counts every packet once per link that it crossed."""
     shared = _shared(engine, scenario)
-    # Numbers may be numpy's, and a copy is not checked. Of a dictionary each run has its own.
+    # Numbers can be numpy's, and model_copy does not validate. Each run gets its own dictionaries.
     of_run = {
         "scenario": dict(shared.scenario),
         "files": dict(shared.files),
@@ -318,7 +322,7 @@ def origin(
 
 
 def _shared(engine: Engine, scenario: Scenario) -> Meta:
-    """Return the origin that runs of a scenario by an engine share; seed, times and packets are 0."""
+    """Return the metadata that an engine's runs of a scenario share; seed, times and packets are 0."""
     from fullpipe.runs.schema import SCHEMA_VERSION  # here: a scenario is checked without tables
 
     known, who = _metas(scenario), identity(engine, scenario)

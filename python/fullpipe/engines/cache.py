@@ -1,6 +1,6 @@
-"""The folder in which engines keep what they download and build, and whether other users can write to it.
+"""The folder for downloads and builds of engines, with a check that other users cannot write to it.
 
-FULLPIPE_CACHE names the folder; without it, it is in the user's folder for caches.
+FULLPIPE_CACHE names the folder. Its default is `fullpipe` in the user's cache folder.
 """
 
 import os
@@ -23,15 +23,15 @@ def _root() -> Path:
 
 
 def folder(engine: str) -> Path:
-    """The folder of an engine; it need not exist."""
+    """Return the folder of an engine, which may not exist."""
     return _root() / engine
 
 
 def made(engine: str) -> Path:
-    """The folder of an engine, made if it is not there, for this user alone.
+    """Return the folder of an engine. A missing folder is created with access for this user only.
 
     Raises:
-        EngineError: If others may write there, or it cannot be made.
+        EngineError: If other users can write there, or the folder cannot be created.
     """
     own = folder(engine)
     try:
@@ -46,14 +46,14 @@ def made(engine: str) -> Path:
 
 
 def requirement(*paths: Path) -> Requirement:
-    """Whether files and folders of the cache are this user's alone: what is kept there is run."""
+    """Check that only this user can write to files and folders of the cache, as their content is executed."""
     for path in paths:
-        closed = False  # no other writer reaches what is below
+        closed = False  # whether other users cannot reach anything below
         for place in _from_the_root_to(path):
             try:
                 status = place.stat()
             except OSError:
-                break  # it is not there, or nothing can be read from it
+                break  # missing or unreadable
             if status.st_uid not in (0, os.geteuid()):
                 text = f"{place} belongs to another user, and what is kept there is run"
                 return Requirement("cache", False, text, "name a folder of your own in $FULLPIPE_CACHE")

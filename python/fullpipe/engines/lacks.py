@@ -1,4 +1,4 @@
-"""Refuses what a scenario names of the registry and an engine does not have: one rule for all engines."""
+"""Detection of registry entries in a scenario that an engine does not support, for all engines."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ if TYPE_CHECKING:
 
 NATIVE = "use --engine native"
 KINDS = {"media": "cells of kind {}", "route_policies": "{} controller of routes"}
-"""What an entry of a family is called, if not by its name alone."""
+"""Description of an entry in messages, for families whose names alone are unclear."""
 Remedy = Callable[[str, str], str]
-"""What to do about an entry of a family of the capabilities that is lacking."""
+"""Function of a family and the name of a missing entry that returns what to do about it."""
 
 
 def lacking(
@@ -26,14 +26,14 @@ def lacking(
     engine: str,
     remedy: Remedy = lambda family, name: NATIVE,
 ) -> list[Problem]:
-    """Every algorithm, workload, queue, medium, loss and impairment that an engine does not have.
+    """Return a problem for every algorithm, workload, queue, medium, loss and impairment that is missing.
 
     Args:
-        scenario: What is to run.
-        network: The same, resolved.
-        can: What the engine has. An entry that is new in the registry is refused until it is among it.
-        engine: What messages call the engine.
-        remedy: What to do about one, if that is not to run it natively.
+        scenario: The scenario.
+        network: The resolved scenario.
+        can: Capabilities of the engine. New entries of the registry are refused until they are listed here.
+        engine: Name of the engine in messages.
+        remedy: What to do about a missing entry. Left out: use the native engine.
     """
     found = (
         _problem(path, family, name, can, engine, remedy)
@@ -63,7 +63,7 @@ def _problem(
 
 
 def _named(scenario: Scenario, network: Network) -> Iterator[tuple[str, str, str]]:
-    """The family, the place and the name of all that a scenario has of the registry."""
+    """Yield family, place and name of all registry entries in a scenario."""
     for medium in network.media:
         yield "media", medium.where, medium.kind
     for hop in network.hops:

@@ -1,4 +1,4 @@
-"""Ends an algorithm written in Python that takes too long over one call, which may be one that never ends."""
+"""Time limit for calls into algorithms written in Python."""
 
 import math
 from collections.abc import Iterator
@@ -8,14 +8,14 @@ from threading import get_ident
 
 @contextmanager
 def limited(limit_s: float | None) -> Iterator[None]:
-    """While the context lasts, a call of this thread into an algorithm may take so long in real time.
+    """Within this context, limit the real time of each call of this thread into an algorithm.
 
-    A longer one is ended by an exception, of which a `ControllerError` is made as of any other, and by
-    further ones if it catches them. What does not return to Python, such as a call into C, is ended when it
-    does. None: no limit. It costs the algorithm nothing.
+    A longer call is ended by an exception, which becomes a `ControllerError` as any other; if the call
+    catches it, the exception is repeated. Code that does not return to Python, such as a call into C, ends
+    when it returns. The limit does not slow the algorithm down. None: no limit.
 
     Raises:
-        ValueError: If the limit is no time.
+        ValueError: If the limit is not positive and finite.
     """
     if limit_s is None:
         yield

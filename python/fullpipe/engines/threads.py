@@ -1,21 +1,21 @@
-"""On how many threads one run is executed, by engines that can do that."""
+"""Number of threads of one run, for engines that can execute a run on several."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 
 MAX_THREADS = 64
-"""More are refused: they wait for each other in every window."""
+"""Largest number of threads. More would only wait for each other in every window."""
 
 _threads: ContextVar[int] = ContextVar("threads", default=1)
 
 
 @contextmanager
 def on_threads(count: int) -> Iterator[None]:
-    """While the context lasts, a run that this thread starts may be executed on so many. Same results.
+    """Within this context, runs started by this thread can use `count` threads. Results do not change.
 
     Raises:
-        ValueError: If there are none or more than 64.
+        ValueError: If `count` is not from 1 to 64.
     """
     if not 1 <= count <= MAX_THREADS:
         raise ValueError(f"threads: {count} is out of range; give 1 to {MAX_THREADS}")
@@ -27,5 +27,5 @@ def on_threads(count: int) -> Iterator[None]:
 
 
 def threads() -> int:
-    """On how many threads a run that starts here may be executed."""
+    """Return the number of threads for runs started here."""
     return _threads.get()

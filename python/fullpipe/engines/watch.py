@@ -1,4 +1,4 @@
-"""A thread that samples which algorithm another one is in, and ends calls that last too long."""
+"""A thread that samples the code of another thread and ends calls into algorithms that last too long."""
 
 import ctypes
 import sys
@@ -9,12 +9,12 @@ from types import FrameType
 from fullpipe.algorithms.controller import Controller
 
 _SAMPLES = 10
-"""Sampling times within the limit: a call may last longer by that part of it."""
+"""Samples per limit. A call can exceed the limit by one sampling interval."""
 _LONGEST_INTERVAL_S = 0.2
 
 
 class Watch(threading.Thread):
-    """Samples from time to time which code a thread is running."""
+    """A thread that periodically samples the call stack of another thread."""
 
     def __init__(self, watched: int, limit_s: float) -> None:
         super().__init__(daemon=True, name="overtime")
@@ -33,26 +33,26 @@ class Watch(threading.Thread):
                 ctypes.pythonapi.PyThreadState_SetAsyncExc(self._watched, ctypes.py_object(self._raised))
 
     def end(self) -> None:
-        """Stop. An exception that the watched thread, which calls this, has not noticed yet ends here.
+        """Stop watching; called by the watched thread. A pending exception is raised and caught here.
 
-        It is not taken back by a null exception: Python 3.11 then looks for one at every step for ever, and
-        never gets on where the thread is traced.
+        The exception is not cleared by a null exception: Python 3.11 would then check for exceptions at every
+        step for ever, and hang if the thread is traced.
         """
         while True:
             try:
                 self._over.set()
                 self.join()
                 for _ in range(2):
-                    pass  # where a loop goes back, a pending exception is raised
+                    pass  # a pending exception is raised when a loop jumps back
                 return
             except self._raised:
                 continue
 
 
 def _call(thread: int) -> FrameType | None:
-    """The call into an algorithm in which a thread is: the outermost method of one.
+    """Return the frame of a thread's current call into an algorithm: the outermost method of one.
 
-    Other code that runs in the thread, such as a callback for progress, or an import, is no algorithm.
+    Other code of the thread, such as a progress callback or an import, does not count.
     """
     frame, found = sys._current_frames().get(thread), None
     while frame is not None:
@@ -63,7 +63,7 @@ def _call(thread: int) -> FrameType | None:
 
 
 def _is_method(frame: FrameType) -> bool:
-    """Whether it is code of a user's on an instance of an algorithm."""
+    """Whether a frame is a method in user code on an instance of an algorithm."""
     names = frame.f_code.co_varnames[: frame.f_code.co_argcount]
     is_ours = str(frame.f_globals.get("__name__")).startswith("fullpipe.algorithms.")
     return bool(names) and not is_ours and isinstance(frame.f_locals.get(names[0]), Controller)

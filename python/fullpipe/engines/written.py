@@ -1,4 +1,4 @@
-"""Refusals as a scenario spells what they are about, with the profile that a value of `tcp` comes from."""
+"""Conversion of paths in refusals to the scenario's spelling, with the host profile that set a value."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _NAMES = fields_by_key(Tcp)
 
 
 def as_written(problem: Problem, scenario: Scenario) -> Problem:
-    """The same problem at the place where the scenario has its cause."""
+    """Return a problem with the path of its cause in the scenario."""
     path = problem.path.replace(".cca.params", ".cca")
     found = _OF_TCP.fullmatch(path)
     if not found or found[2] not in _NAMES:
@@ -31,7 +31,7 @@ def as_written(problem: Problem, scenario: Scenario) -> Problem:
 
 
 def _holder(flow: str | None, name: str, scenario: Scenario) -> tuple[str, Tcp]:
-    """The transport that says a value of a flow: its own, or that of all flows."""
+    """Return the path and the transport that set a value of a flow: its own, or that of all flows."""
     own = scenario.flows[int(flow)].tcp if flow else None
     if own is not None and name in own.said:
         return f"flows[{flow}].tcp", own
@@ -40,7 +40,7 @@ def _holder(flow: str | None, name: str, scenario: Scenario) -> tuple[str, Tcp]:
 
 
 def _by_profile(key: str, said: Tcp) -> bool:
-    """Whether a value is the one that the host has."""
+    """Whether a value is that of the host profile."""
     if said.host is None or key not in PROFILES[said.host]:
         return False
     name = _NAMES[key]

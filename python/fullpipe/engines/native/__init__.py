@@ -1,4 +1,4 @@
-"""The native engine: a scenario becomes a plan, which the simulator of `fullpipe._native` runs."""
+"""The native engine: it converts a scenario to a plan for the simulator `fullpipe._native`."""
 
 from fullpipe.engines.native.engine import NativeEngine
 

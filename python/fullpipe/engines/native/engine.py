@@ -35,35 +35,35 @@ _SLOWER = Requirement(
 )
 
 _plan = Remembered(plan_text, size=len)
-"""The text of a plan takes as long to make as some runs."""
+"""Cached texts of plans: creating one takes as long as a short run."""
 
 
 class NativeEngine:
-    """Packet-level simulation in Rust, on one thread per run or several."""
+    """Packet-level simulation in Rust, on one or several threads per run."""
 
     name: ClassVar[str] = "native"
     not_measured: ClassVar[frozenset[str]] = frozenset()
-    """Nothing; its capabilities say so, too, but name all workloads, which takes a while."""
+    """Empty: all columns are measured. `capabilities` would be slower, as it imports all workloads."""
 
     def version(self) -> str:
-        """Version of the package and a fingerprint of the simulator's sources: no change hides in a store."""
+        """Return the package version and a fingerprint of the simulator's sources."""
         return f"{version('fullpipe')}+{SOURCES}"
 
     def model_version(self) -> str:
-        """Changes whenever results may."""
+        """Return the model version, which changes whenever results can change."""
         return MODEL_VERSION
 
     def capabilities(self) -> Capabilities:
-        """Everything that a scenario can say."""
+        """Return the capabilities: everything that a scenario can have."""
         return _capabilities()
 
     def doctor(self) -> list[Requirement]:
-        """The compiled simulator, which comes with the package, and whether it is the fast build."""
+        """Return the compiled simulator, and a note if it is not the fast build."""
         simulator = Requirement("simulator", present=True, detail=f"model {MODEL_VERSION}, sources {SOURCES}")
         return [simulator] if PROFILE == "release" else [simulator, _SLOWER]
 
     def check(self, scenario: Scenario) -> list[Problem]:
-        """Why the plan of a scenario is refused."""
+        """Return the reasons why the simulator refuses the plan of a scenario."""
         try:
             simulation_of(scenario, seed=0)
         except PlanError as error:
@@ -74,13 +74,13 @@ class NativeEngine:
         """Run a scenario without a sweep. The same scenario and seed give the same tables, byte for byte.
 
         Raises:
-            EngineError: If the plan is refused, or the simulator stops on an error of its own.
-            ScenarioError: If it captures too many packets.
+            EngineError: If the plan is refused, or the simulator has an internal error.
+            ScenarioError: If the run captures too many packets.
         """
         from fullpipe.runs import Run  # here: a scenario is checked without tables
         from fullpipe.runs.encoded import Encoded
 
-        # Of the whole process if the run has several threads: then other runs beside it count, too.
+        # With several threads, the CPU time is that of the whole process, including parallel runs.
         cpu_clock = time.process_time if threads() > 1 else time.thread_time
         took, cpu_s = Stopwatch(), cpu_clock()
         measured = _measure(scenario, seed, progress)
@@ -98,7 +98,7 @@ class NativeEngine:
 
 @cache
 def _capabilities() -> Capabilities:
-    from fullpipe.scenario.model.route_control import Policy  # here: this engine runs whatever there is
+    from fullpipe.scenario.model.route_control import Policy  # here: most scenarios have no controller
     from fullpipe.scenario.model.workloads import workload_models
 
     return Capabilities(
@@ -115,7 +115,7 @@ def _capabilities() -> Capabilities:
 
 
 def _as_described(path: str, scenario: Scenario) -> str:
-    """A path in the plan with the scenario's name for a link, a medium or a flow in place of its number."""
+    """Convert a path in the plan to a path in the scenario."""
     found = re.match(r"(links|media|flows)\[(\d+)\](\.(forward|reverse|reroutes)\b.*)?", path)
     if not found:
         return path
@@ -127,9 +127,9 @@ def _as_described(path: str, scenario: Scenario) -> str:
             return f"{relayed.where}{path[found.end() :]}"
         described = network.flows[number].flow
         place = next(i for i, flow in enumerate(scenario.flows) if flow is described)
-        return f"flows[{place}]{path[found.end() :]}"  # scenarios have no key for routes
+        return f"flows[{place}]{path[found.end() :]}"  # scenarios have no keys for routes
     link = network.links[number]
-    written = not link.shapes and link.trace is None  # otherwise a change stands for something else
+    written = not link.shapes and link.trace is None  # otherwise changes of the plan are not in the scenario
     return link.where + (path[found.end() :] if written else "")
 
 
@@ -142,10 +142,10 @@ def _measure(scenario: Scenario, seed: int, progress: Progress | None) -> Result
 
 @contextmanager
 def described(scenario: Scenario, seed: int) -> Iterator[None]:
-    """What the simulator raises, with the scenario and the seed in what it says.
+    """Convert exceptions of the simulator to errors that name the scenario and the seed.
 
     Raises:
-        EngineError: If the plan is refused, or the simulator stops on an error of its own.
+        EngineError: If the plan is refused, or the simulator has an internal error.
         ControllerError: If an algorithm of the user fails.
     """
     try:
@@ -165,7 +165,7 @@ def described(scenario: Scenario, seed: int) -> Iterator[None]:
 
 
 def _advance(simulation: Simulation, progress: Progress | None) -> None:
-    """Run to the end, in parts that take some ten milliseconds each."""
+    """Run to the end, in parts of about 10 ms of real time."""
     reached_ns, end_ns = -1, simulation.duration_ns
     while reached_ns < end_ns:
         reached_ns = simulation.advance(end_ns)
@@ -179,10 +179,10 @@ def _tell(progress: Progress | None, reached_ns: int) -> None:
 
 
 def simulation_of(scenario: Scenario, seed: int, *, samples: bool = False) -> Simulation:
-    """The simulation of a scenario; with `samples`, those taken so far can be had before its end.
+    """Return the simulation of a scenario. With `samples`, samples can be read before its end.
 
     Raises:
-        PlanError: If its plan is refused.
+        PlanError: If the plan is refused.
     """
     kinds = [kind for kind in own_algorithms_of(scenario) if own.is_known(kind)]
     makers = {kind: own.maker(kind) for kind in kinds}

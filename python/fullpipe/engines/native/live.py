@@ -1,4 +1,4 @@
-"""A run whose samples can be had before its end."""
+"""A run whose samples can be read before its end."""
 
 import time
 from collections.abc import Iterator, Mapping
@@ -16,10 +16,10 @@ from fullpipe.scenario.quantities import NANOSECONDS
 
 
 class LiveRun:
-    """A scenario without a sweep that is run in steps. The same tables come out as of `NativeEngine.run`.
+    """A stepwise run of a scenario without a sweep. Its tables equal those of `NativeEngine.run`.
 
     Raises:
-        EngineError: If its plan is refused.
+        EngineError: If the plan is refused.
     """
 
     def __init__(self, scenario: Scenario, seed: int) -> None:
@@ -31,11 +31,11 @@ class LiveRun:
         """Simulated time of the whole run."""
 
     def advance(self) -> float:
-        """Run for some ten milliseconds of real time; the simulated time reached, in seconds.
+        """Run for about 10 ms of real time and return the simulated time reached, in seconds.
 
         Raises:
-            EngineError: If the simulator stops on an error of its own.
-            ScenarioError: If it captures too many packets.
+            EngineError: If the simulator has an internal error.
+            ScenarioError: If the run captures too many packets.
         """
         with self._clocked():
             reached_s = self._simulation.advance(self._simulation.duration_ns) / NANOSECONDS
@@ -50,14 +50,14 @@ class LiveRun:
         self._cpu_s += time.thread_time() - began_s
 
     def sampled(self) -> Mapping[str, pl.DataFrame]:
-        """The tables `series` and `links` of what was sampled since the last call."""
+        """Return the tables `series` and `links` with the samples since the last call."""
         return Encoded(self._simulation.sampled())
 
     def finish(self) -> Run:
-        """Run to the end. Then there is nothing more to do with it.
+        """Run to the end and return the run. The object cannot be used afterwards.
 
         Raises:
-            EngineError: If the simulator stops on an error of its own.
+            EngineError: If the simulator has an internal error.
         """
         with self._clocked():
             measured = self._simulation.finish()

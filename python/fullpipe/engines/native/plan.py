@@ -1,6 +1,6 @@
-"""Plan of a scenario for the native engine: integers in base units. docs/reference/plan.md has it.
+"""Plan of a scenario for the native engine: integers in base units (docs/reference/plan.md).
 
-`plan_text` writes it for the simulator.
+`plan_text` writes the plan for the simulator.
 """
 
 from __future__ import annotations
@@ -27,8 +27,10 @@ _NEVER_FULL = DropTail.model_construct()
 
 
 def plan(scenario: Scenario) -> Plan:
-    """The plan of a scenario without a sweep, with every value except defaults of transports. Pure: the same
-    scenario gives the same plan."""
+    """Return the plan of a scenario without a sweep, with every value except defaults of transports.
+
+    Equal scenarios have equal plans.
+    """
     network = resolve(scenario)
     flows = zip(flows_of(network), network.flows, strict=True)
     return {
@@ -39,7 +41,7 @@ def plan(scenario: Scenario) -> Plan:
 
 
 def around(scenario: Scenario, network: Network) -> Plan:
-    """Members of a plan besides its links and its flows."""
+    """Return the members of a plan other than links and flows."""
     return {
         "duration_ns": to_nanoseconds(scenario.duration_s),
         "warmup_ns": to_nanoseconds(scenario.warmup_s),
@@ -56,7 +58,7 @@ def around(scenario: Scenario, network: Network) -> Plan:
 
 
 def _route_controllers(scenario: Scenario, network: Network) -> Plan:
-    """Nothing, if there is none."""
+    """Return the member `route_controllers`, or an empty plan without controllers."""
     found = [
         {
             "every_ns": to_nanoseconds(controller.every_s),
@@ -74,7 +76,7 @@ def _route_controllers(scenario: Scenario, network: Network) -> Plan:
 
 
 def link_of(link: Link) -> Plan:
-    """A link of a plan."""
+    """Return a link in the format of the plan."""
     return {
         "name": link.name,
         "stream": link.stream,
@@ -146,7 +148,7 @@ def _queue(queue: DropTail | Discipline | None) -> Plan:
 
 
 def flows_of(network: Network) -> Iterator[Plan]:
-    """Every flow of a plan, in order, without its transport."""
+    """Yield every flow in the format of the plan, in order, without its transport."""
     hosts = _host_numbers(network)
     for n, routed in enumerate(network.flows):
         yield {**_flow(routed, hosts, network.hops), **_relayed(routed, n)}
@@ -189,7 +191,7 @@ def _workload(routed: RoutedFlow, hops: Sequence[Hop]) -> Plan | None:
 
 
 def _relayed(routed: RoutedFlow, number: int) -> Plan:
-    """Whose data it sends on; nothing, if it has its own."""
+    """Return the member `relayed` of a connection that forwards another one's data, else an empty plan."""
     if routed.relayed is None:
         return {}
     return {"relayed": {"from": number - 1, "buffer_bytes": routed.relayed.buffer_bytes}}
@@ -212,5 +214,5 @@ def _way(way: Reroute | Way) -> Plan:
 
 
 def tcp_of(tcp: Tcp) -> Plan:
-    """The options of a transport that differ from those that the simulator assumes."""
+    """Return the options of a transport that differ from the defaults of the simulator."""
     return dict(in_plan(tcp, TRANSPORT))

@@ -1,6 +1,6 @@
-"""A plan as the JSON text that the simulator reads, without the values that it assumes where none is written.
+"""JSON text of a plan for the simulator, without values that equal the simulator's defaults.
 
-A plan of 100,000 flows is written flow by flow. The text of a transport, and of links at hosts, is made once.
+A plan of 100,000 flows is written flow by flow. Equal transports and equal links at hosts are encoded once.
 """
 
 from __future__ import annotations
@@ -38,14 +38,13 @@ ASSUMED: Mapping[str, Mapping[str, Any]] = {
         "hosts": None,
     },
 }
-"""Values that the simulator assumes, by the name of the type in its schema: `_native.plan_schema()` has the
-same."""
+"""Default values of the simulator, by the name of the type in `_native.plan_schema()`."""
 
 _encoded = json.JSONEncoder(separators=(",", ":")).encode
 
 
 def plan_text(scenario: Scenario) -> str:
-    """The plan of a scenario without a sweep as JSON. Pure: equal scenarios have equal text."""
+    """Return the plan of a scenario without a sweep as JSON. Equal scenarios have equal text."""
     network = resolve(scenario)
     rest = _encoded(around(scenario, network)).removeprefix("{").removesuffix("}")
     links = ",".join(_link_texts(network))
@@ -54,7 +53,7 @@ def plan_text(scenario: Scenario) -> str:
 
 
 def _link_texts(network: Network) -> Iterator[str]:
-    """Every link. Those at hosts have a rate, a delay and a queue only, which are equal for many flows."""
+    """Yield every link. Links at hosts have only a rate, a delay and a queue, equal for many flows."""
     at_hosts: dict[tuple[int | None, float, int], str] = {}
     for link in network.links:
         if link.host_stream is None:
@@ -80,6 +79,6 @@ def _flow_texts(network: Network) -> Iterator[str]:
 
 
 def _said(values: Mapping[str, Any], kind: str) -> dict[str, Any]:
-    """The values of a table that have to be written."""
+    """Return the values of a table that differ from the defaults."""
     assumed = ASSUMED[kind]
     return {key: value for key, value in values.items() if key not in assumed or assumed[key] != value}

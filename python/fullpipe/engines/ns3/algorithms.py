@@ -1,11 +1,11 @@
-"""Which congestion controls of ns-3 go by our names, and which of our parameters they have."""
+"""Congestion controls of ns-3 that correspond to ours, with the parameters that they support."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 Value = Callable[[Any], str]
-"""From a value of ours to the text that ns-3 reads."""
+"""Converts a value of ours to the text of an ns-3 attribute."""
 
 
 def _number(value: Any) -> str:
@@ -30,15 +30,15 @@ def _power(value: Any) -> str:
 
 @dataclass(frozen=True)
 class Counterpart:
-    """A congestion control of ns-3: its type, and for each of our parameters the attribute that says it."""
+    """A congestion control of ns-3: its type, and the attributes for our parameters."""
 
     type: str
     attributes: Mapping[str, tuple[str, Value]] = field(default_factory=dict)
     fixed: Mapping[str, Any] = field(default_factory=dict)
-    """Parameters of ours of which it has one value, and no other."""
+    """Our parameters for which ns-3 has a fixed value."""
 
     def knows(self, key: str, value: Any) -> bool:
-        """Whether it has a parameter of ours, or does what its value says anyway."""
+        """Whether ns-3 supports one of our parameters with this value."""
         return key in self.attributes or (key in self.fixed and self.fixed[key] == value)
 
 
@@ -115,11 +115,11 @@ COUNTERPARTS: Mapping[str, Counterpart] = {
 
 
 def counterpart(kind: str, ours: bool) -> Counterpart | None:
-    """The congestion control of ns-3 that runs; None if one of ours does: as set, or as ns-3 has none."""
+    """Return ns-3's congestion control for an algorithm, or None if our implementation runs."""
     return None if ours else COUNTERPARTS.get(kind)
 
 
 def attributes(chosen: Counterpart, params: Mapping[str, Any]) -> dict[str, str]:
-    """The attributes of ns-3 that say what our parameters say; parameters it has not are left out."""
+    """Convert our parameters to attributes of ns-3. Unsupported parameters are omitted."""
     known = ((chosen.attributes[key], value) for key, value in params.items() if key in chosen.attributes)
     return {name: write(value) for (name, write), value in known}

@@ -1,4 +1,4 @@
-"""Compiles the program against the headers and libraries of a wheel, once: the result is kept by its hash."""
+"""Compilation of the program against headers and libraries of a wheel, with results cached by their hash."""
 
 import hashlib
 import os
@@ -22,31 +22,31 @@ _OF_CELLS: Mapping[str, tuple[str, ...]] = {
     "lte": ("lte", "spectrum", "mobility", "propagation"),
     "wifi": ("wifi", "mobility", "propagation"),
 }
-"""Of the programs for scenarios with cells of these kinds. They are other ones, so that other runs do not
-wait for them to be compiled and loaded. The sources of a kind are in a folder of its name."""
+"""ns-3 modules of programs for scenarios with cells of each kind. These programs are separate, so that other
+runs do not wait until they are compiled and loaded. Sources of a kind are in a folder of its name."""
 _HEADER = "fullpipe_congestion.h"
 _ONE_AT_A_TIME = Lock()
 
 
 def compiler() -> str | None:
-    """The C++ compiler: what CXX names, or the first of the usual ones that is there."""
+    """Return the C++ compiler: that in CXX, or the first of the usual ones that exists; None without any."""
     return next((found for name in (os.environ.get("CXX"), "g++", "clang++", "c++") if name
                  and (found := shutil.which(name))), None)  # fmt: skip
 
 
 @cache
 def fingerprint() -> str:
-    """12 hexadecimal digits that stand for the sources of the program and the interface of the algorithms."""
+    """Return 12 hexadecimal digits of a hash of the program's sources and the interface of algorithms."""
     files = _sources("*", sorted(_OF_CELLS))
     content = b"".join(file.name.encode() + file.read_bytes() for file in files)
     return hashlib.sha256(content + _native.CONGESTION_HEADER.encode()).hexdigest()[:12]
 
 
 def program(wheel: Wheel, cells: Collection[str] = ()) -> Path:
-    """The compiled program for scenarios with such kinds of cells, made if it is not there.
+    """Return the compiled program for scenarios with these kinds of cells, and compile it if needed.
 
     Raises:
-        EngineError: If there is no compiler, or it fails.
+        EngineError: If there is no compiler, or the compiler fails.
     """
     kinds = sorted(set(cells))
     made = _place(wheel, kinds)
@@ -58,7 +58,7 @@ def program(wheel: Wheel, cells: Collection[str] = ()) -> Path:
 
 
 def trusted(wheel: Wheel | None) -> Requirement:
-    """Whether a wheel, if it is in the cache, and the program are ours alone."""
+    """Check that only this user can write to the program, and to the wheel if it is in the cache."""
     if wheel is None:
         return caches.requirement(caches.folder("ns3"))
     libraries = [wheel.root / "lib64"] if wheel.root.is_relative_to(caches.folder("ns3")) else []
@@ -84,7 +84,7 @@ def _compile(wheel: Wheel, made: Path, kinds: Sequence[str]) -> None:
         raise EngineError("no C++ compiler is here; install g++ (Debian: apt install g++), or set CXX")
     with tempfile.TemporaryDirectory(dir=made.parent, prefix="compiling-") as folder:
         (Path(folder) / _HEADER).write_text(_native.CONGESTION_HEADER)
-        # One translation unit: the headers of ns-3 take longer than all that we have written.
+        # One translation unit: the headers of ns-3 take longer to compile than all our sources.
         unit = Path(folder) / "program.cc"
         unit.write_text("".join(f'#include "{file}"\n' for file in _sources("*.cc", kinds)))
         output = Path(folder) / "program.so"

@@ -1,4 +1,4 @@
-"""Cells in the input of the program, and what ns-3 cannot do of them."""
+"""Cells in the input of the program, and unsupported parts of cells."""
 
 from collections.abc import Iterator
 
@@ -15,7 +15,7 @@ from fullpipe.scenario.model.link.queues import Discipline
 
 
 def cell_lines(cell: Cell, medium: Medium) -> Iterator[str]:
-    """A cell and its ports in order."""
+    """Yield the lines of a cell and its ports, in order."""
     yield f"cell {cell.name}"
     if isinstance(cell, Wifi):
         yield from wifi_lines(cell, medium)
@@ -37,7 +37,7 @@ def _port(port: Port) -> Iterator[str]:
 
 
 def cell_problems(scenario: Scenario, network: Network) -> Iterator[Problem]:
-    """What ns-3 cannot do of cells that it has."""
+    """Yield unsupported parts of cells."""
     for i, cell in enumerate(scenario.cells or ()):
         if isinstance(cell, Wifi):
             yield from wifi_problems(f"cells[{i}]", cell)
@@ -52,7 +52,7 @@ def cell_problems(scenario: Scenario, network: Network) -> Iterator[Problem]:
 
 
 def cell_remarks(scenario: Scenario) -> Iterator[str]:
-    """What ns-3 models differently of cells."""
+    """Yield remarks on cells that ns-3 models differently."""
     for cell in scenario.cells or ():
         in_turn = isinstance(cell, Lte) and cell.scheduler == "round_robin" and len(cell.stations) > 1
         if in_turn:
@@ -65,7 +65,7 @@ def cell_remarks(scenario: Scenario) -> Iterator[str]:
 
 
 def remedy(family: str, name: str) -> str:
-    """What to do about what ns-3 lacks."""
+    """Return what to do about an entry of the registry that ns-3 lacks."""
     if (family, name) == ("media", "nr"):
         return f"NR is 5G-LENA, which is not in ns-3's wheel: build it and ns-3 from source, or {NATIVE}"
     return NATIVE

@@ -1,6 +1,6 @@
-"""Checks of the ns3 engine: what ns-3 cannot do of a scenario, and what to write instead.
+"""Checks of the ns3 engine: unsupported parts of a scenario, with what to write instead.
 
-What a scenario says is refused if ns-3 cannot do it. What it leaves out is as ns-3's stack has it: the
+Explicit keys are refused if ns-3 does not support them. Keys left out take the values of ns-3's stack, as the
 defaults of `tcp` describe Linux.
 """
 
@@ -22,7 +22,7 @@ from fullpipe.scenario.model.ns3 import Ns3
 from fullpipe.scenario.model.tcp import Tcp
 from fullpipe.scenario.model.workloads.datagrams import Udp
 
-# What this engine has been told of. A scenario that says anything else is refused until it is told here.
+# Keys that this engine supports or checks. A scenario with any other key is refused.
 _FLOW = frozenset(
     {"name", "cca", "count", "start_s", "start_jitter_s", "stop_s", "size_bytes", "application", "dscp"}
     | {"workload", "station", "upload"}
@@ -38,7 +38,7 @@ _TCP = frozenset(
 
 
 def problems(scenario: Scenario, can: Capabilities) -> list[Problem]:
-    """Every reason why ns-3, which has what `can` says, cannot run a scenario without a sweep."""
+    """Return all reasons why ns-3, with capabilities `can`, cannot run a scenario without a sweep."""
     options, network = scenario.ns3 or Ns3(), resolve(scenario)
     found = lacking(scenario, network, can, "the ns3 engine", remedy)
     found += [*_records(scenario), *_links(network), *_transport("tcp", scenario.tcp)]
@@ -68,7 +68,7 @@ def _links(network: Network) -> Iterator[Problem]:
 
 
 def _changes(link: Link) -> Iterator[Problem]:
-    """What a link does in the course of a run; shapes and traces of rates are steps by now."""
+    """Yield unsupported changes of a link. Shapes and traces of rates are already converted to steps."""
     steps = [values for _, values in link.steps]
     if any("limit" in values for values in steps):
         yield Problem(link.where, "the ns3 engine cannot change the limit of a queue; leave it as it is")
@@ -90,7 +90,7 @@ def _unknown(path: str, said: Model, known: frozenset[str]) -> Iterator[Problem]
 
 
 def _transport(path: str, tcp: Tcp | None) -> Iterator[Problem]:
-    """What `tcp` says itself; what it leaves out is no promise."""
+    """Yield unsupported keys of `tcp` that are set explicitly."""
     if tcp is None:
         return
     yield from _unknown(path, tcp, _TCP)

@@ -42,32 +42,32 @@ _MEASURED: Mapping[str, str] = {
     "sojourn_mean_s sojourn_p95_s backlog_max_packets",
     "variables": "time_s flow name value unit state",
 }
-"""What the program writes, as cpp/tables.cc has it."""
+"""Columns that the program writes (cpp/tables.cc)."""
 _WITH_CELLS, _CELLS = "3.44", frozenset({"lte", "wifi"})
-"""The version that runs cells, and their kinds."""
+"""The version that supports cells, and the kinds of cells."""
 _NEEDS_ACCECN = frozenset({"prague"})
 _HIDDEN = {"flows": "all_sent_packets", "links_summary": "all_forwarded_packets"}
-"""Columns that the program writes for `meta` only."""
+"""Columns that the program writes only for the metadata of a run."""
 
 
 class Ns3Engine:
-    """ns-3's TCP and queues, in a process of its own."""
+    """ns-3's TCP and queues, in a child process."""
 
     name: ClassVar[str] = "ns3"
     ns3: ClassVar[str] = "3.44"
     own_options: ClassVar[frozenset[str]] = frozenset({"ns3"})
 
     def version(self) -> str:
-        """Release of the wheel, and fingerprints of the program and of our algorithms."""
+        """Return the release of the wheel, and fingerprints of the program and of our algorithms."""
         return f"{self.model_version()}+{build.fingerprint()}.{_native.ALGORITHMS}"
 
     def model_version(self) -> str:
-        """Release of the wheel."""
+        """Return the release of the wheel."""
         found = wheel.find(self.ns3)
         return found.release if found else wheel.RELEASES[self.ns3]
 
     def capabilities(self) -> Capabilities:
-        """ns-3's algorithms and queues by our names; other algorithms are ours, on its stack."""
+        """Return ns-3's algorithms and queues by our names. Our other algorithms run on ns-3's stack."""
         return Capabilities(
             ccas=frozenset(catalogue.controllers()) - _NEEDS_ACCECN,
             workloads=frozenset({"bulk", "cbr", "udp"}),
@@ -79,7 +79,7 @@ class Ns3Engine:
         )
 
     def doctor(self) -> list[Requirement]:
-        """A Linux system, the wheel, its owner and permissions, and a compiler."""
+        """Return the requirements: Linux, the wheel, its owner and permissions, and a compiler."""
         found, compiler = wheel.find(self.ns3), build.compiler()
         remedy = f"run: fullpipe engines install ns3{self._option()}"
         return [
@@ -100,11 +100,11 @@ class Ns3Engine:
         ]
 
     def install(self, options: InstallOptions, say: Say) -> Engine:
-        """Download the wheel into the cache and compile the program; the engine of the version asked for.
+        """Download the wheel into the cache and compile the program. Return the engine of the version.
 
         Raises:
-            InstallOptionError: If anything but a version that there is was asked for.
-            EngineError: If it cannot, with what to do.
+            InstallOptionError: If the version does not exist, or another option is given.
+            EngineError: If the installation fails, with what to do.
         """
         unknown = options.not_among("version")
         if unknown:
@@ -119,14 +119,14 @@ class Ns3Engine:
         return next(engine() for engine in VERSIONS if engine.ns3 == installed.version)
 
     def check(self, scenario: Scenario) -> list[Problem]:
-        """Every reason why it cannot run a scenario here."""
+        """Return all reasons why this engine cannot run a scenario here."""
         return [*missing(self), *problems(scenario, self.capabilities())]
 
     def run(self, scenario: Scenario, *, seed: int, progress: Progress | None = None) -> Run:
         """Run a scenario without a sweep.
 
         Raises:
-            EngineError: If it cannot, or ns-3 stops on an error.
+            EngineError: If the engine cannot run the scenario, or ns-3 fails.
         """
         found = self.check(scenario)
         if found:
@@ -173,14 +173,14 @@ class Ns3Engine342(Ns3Engine):
 
 
 class Ns3Engine339(Ns3Engine):
-    """ns-3 3.39, which starves BBR flows as 3.40 does."""
+    """ns-3 3.39, in which BBR flows starve as in 3.40."""
 
     name: ClassVar[str] = "ns3-3.39"
     ns3: ClassVar[str] = "3.39"
 
 
 def remarks(scenario: Scenario) -> Iterator[str]:
-    """What ns-3's stack models differently of a scenario."""
+    """Yield remarks on parts of a scenario that ns-3's stack models differently."""
     for host in scenario.hosts or ():
         if host.nic:
             text = "share its interface, but have hosts of their own: no TCP small queues"
@@ -189,11 +189,11 @@ def remarks(scenario: Scenario) -> Iterator[str]:
 
 
 VERSIONS = (Ns3Engine, Ns3Engine343, Ns3Engine342, Ns3Engine339)
-"""One engine for every version of ns-3 that has a wheel."""
+"""The engines, one per supported version of ns-3."""
 
 
 def _read(table: Table, folder: Path) -> dict[str, pl.Series]:
-    """The columns of a table that the program wrote; none if it wrote no such table."""
+    """Return the columns of a table that the program wrote; empty if it did not write the table."""
     path = folder / f"{table.name}.tsv"
     if not path.is_file():
         return {}

@@ -1,4 +1,4 @@
-"""LTE cells in the input of the program, and what ns-3 cannot do of them."""
+"""LTE cells in the input of the program, and unsupported parts of them."""
 
 from collections.abc import Iterator
 
@@ -10,17 +10,17 @@ from fullpipe.scenario.model.link.queues import DropTail
 from fullpipe.scenario.quantities import to_nanoseconds
 
 _HIGHEST_MCS = 28
-"""What ns-3 chooses where noise takes nothing."""
+"""MCS that ns-3 selects without noise."""
 _FAIRNESS_SLOTS = 99
-"""Of ns-3's proportionally fair scheduler, whose window is a constant."""
+"""Averaging window of ns-3's proportional fair scheduler, which is a constant."""
 _MOST_USERS = 319
-"""One less than the longest period of sounding has subframes."""
+"""Most users of a cell: one less than the subframes in the longest sounding period."""
 _GROUPS = {10: 1, 26: 2, 63: 3, 110: 4}
-"""Resource blocks of a group by those of a carrier, at most (3GPP TS 36.213, table 7.1.6.1-1)."""
+"""Resource blocks per group, by the largest carrier in resource blocks (3GPP TS 36.213, table 7.1.6.1-1)."""
 
 
 def lte_lines(cell: Lte) -> Iterator[str]:
-    """What a cell goes by; its ports follow."""
+    """Yield the line of a cell's parameters. Lines of ports follow elsewhere."""
     fair, acknowledged = cell.scheduler == "proportional_fair", cell.rlc.mode == "am"
     numbers = (
         cell.carrier[0],
@@ -33,14 +33,14 @@ def lte_lines(cell: Lte) -> Iterator[str]:
 
 
 def scheduled_blocks(cell: Lte) -> int:
-    """Resource blocks that ns-3's schedulers give away: whole groups of them."""
+    """Return the resource blocks that ns-3's schedulers assign, which are whole groups."""
     blocks = cell.carrier[0]
     group = next(size for most, size in _GROUPS.items() if blocks <= most)
     return blocks // group * group
 
 
 def lte_problems(where: str, cell: Lte) -> Iterator[Problem]:
-    """What ns-3 cannot do of an LTE cell."""
+    """Yield unsupported parts of an LTE cell."""
     wrong = {
         "resource_blocks": (
             cell.carrier[0] not in RESOURCE_BLOCKS.values(),
@@ -73,7 +73,7 @@ def lte_problems(where: str, cell: Lte) -> Iterator[Problem]:
 
 
 def _said(model: Model, names: set[str]) -> list[str]:
-    """The keys of those that a scenario says."""
+    """Return the keys among `names` that a scenario sets."""
     return [type(model).model_fields[name].alias or name for name in sorted(model.model_fields_set & names)]
 
 

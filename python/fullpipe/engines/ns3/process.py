@@ -1,4 +1,4 @@
-"""Runs the program in a process of its own, watches it, and never leaves it behind."""
+"""Running of the program in a child process that never outlives the run."""
 
 import os
 import select
@@ -22,7 +22,7 @@ _WORKER = Path(__file__).parent / "worker.py"
 
 @dataclass(frozen=True)
 class Finished:
-    """A run that came to its end; the tables are in the folder."""
+    """A finished run, with the folder of its tables."""
 
     folder: Path
     cpu_s: float
@@ -30,7 +30,7 @@ class Finished:
 
 @contextmanager
 def workplace() -> Iterator[Path]:
-    """A folder for one run, removed afterwards; those that killed processes left behind go first."""
+    """Create a temporary folder for one run. Folders left by killed processes are removed first."""
     for left in Path(tempfile.gettempdir()).glob(f"{_PREFIX}*"):
         owner = left.name.removeprefix(_PREFIX).split("-")[0]
         if owner.isdigit() and not Path(f"/proc/{owner}").exists():
@@ -40,12 +40,12 @@ def workplace() -> Iterator[Path]:
 
 
 def run(program: Path, program_input: str, folder: Path, progress: Progress | None) -> Finished:
-    """Run the program on its input; what it writes goes into `folder`.
+    """Run the program on its input, with `folder` for its output.
 
-    Whatever ends this call ends the process, and the kernel ends it if this process dies.
+    The child process ends with this call, whatever ends it. The kernel kills it if this process dies.
 
     Raises:
-        EngineError: If it fails, with its last words.
+        EngineError: If the program fails, with the end of its error output.
     """
     written = folder / "input"
     written.write_text(program_input)
@@ -77,7 +77,7 @@ def run(program: Path, program_input: str, folder: Path, progress: Progress | No
 
 
 def _times(process: "subprocess.Popen[bytes]") -> Iterator[float]:
-    """The simulated time reached: whenever the program says it, and with a pulse in between."""
+    """Yield the simulated time reached at every report of the program, and every 0.2 s in between."""
     assert process.stdout is not None
     pipe, rest, reached_s = process.stdout.fileno(), b"", 0.0
     while True:

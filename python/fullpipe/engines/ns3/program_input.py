@@ -1,6 +1,6 @@
-"""From a scenario to the input of the program: lines of words, integers in base units.
+"""Conversion of a scenario to the input of the program: lines of words, with integers in base units.
 
-Pure: the same scenario and seed give the same text. cpp/input.h says what becomes of it.
+Equal scenarios and seeds give equal text. cpp/input.h describes the format.
 """
 
 import json
@@ -21,15 +21,15 @@ from fullpipe.scenario.quantities import to_nanoseconds
 NEVER = 2**63 - 1
 NO_END = 2**64 - 1
 NO_LIMIT_BYTES = 2**29
-"""Of a buffer that is never a limit: half a gigabyte, which a window of ns-3 can still say."""
+"""Size of a buffer that never limits: half a gigabyte, which fits into ns-3's window."""
 
 _SHAPES = {"uniform": 0, "normal": 1}
-"""Distributions of jitter: whether it is normal."""
+"""Codes of the distributions of jitter."""
 _RECOVERIES = {"prr": "ns3::TcpPrrRecovery", "classic": "ns3::TcpClassicRecovery"}
 
 
 def program_input(scenario: Scenario, seed: int) -> str:
-    """The program's input for a scenario without a sweep, which `check` must have let pass."""
+    """Return the program's input for a scenario without a sweep that `check` has accepted."""
     network, options = resolve(scenario), scenario.ns3 or Ns3()
     times = (scenario.duration_s, scenario.warmup_s, scenario.record.interval_s)
     run = ["run", seed, *map(to_nanoseconds, times), int(scenario.record.variables)]
@@ -106,7 +106,7 @@ def _flow(routed: RoutedFlow, options: Ns3) -> Iterator[str]:
 
 
 def _writes(cbr: Cbr, tcp: Tcp) -> str:
-    """Nanoseconds between two writes, bytes of each, and whether what is refused is lost."""
+    """Return the time between writes in ns, the bytes of a write, and whether refused writes are dropped."""
     size = cbr.write_bytes or tcp.mss_bytes
     return f"{max(1, size * 8 * 10**9 // cbr.rate_bps)} {size} {int(cbr.when_full == 'drop')}"
 
@@ -123,8 +123,10 @@ def _algorithm(cca: Cca, options: Ns3) -> Iterator[str]:
 
 
 def _socket(tcp: Tcp, options: Ns3) -> dict[str, str]:
-    """The attributes of both sockets. A send buffer larger than the receiver's is of no use, and ns-3 3.40
-    stops on one."""
+    """Return the attributes of both sockets.
+
+    The send buffer is at most the receive buffer: a larger one has no effect, and ns-3 3.40 aborts on it.
+    """
     receive = tcp.receive_buffer_bytes or NO_LIMIT_BYTES
     send = min(tcp.send_buffer_bytes or NO_LIMIT_BYTES, receive)
     timeout = {} if tcp.min_rto_s is None else {"MinRto": f"{to_nanoseconds(tcp.min_rto_s)}ns"}

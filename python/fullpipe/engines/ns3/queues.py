@@ -1,4 +1,4 @@
-"""Queue disciplines of ns-3 that correspond to ours, with the parameters that mean the same."""
+"""Queue disciplines of ns-3 that correspond to ours, with equivalent parameters."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -14,7 +14,7 @@ Params = Mapping[str, Any]
 
 @dataclass(frozen=True)
 class Ns3Queue:
-    """A queue discipline of ns-3 and its attributes; `quantum` is that of a fair queue, 0 if it is none."""
+    """A queue discipline of ns-3 with its attributes. `quantum` is 0 unless it is a fair queue."""
 
     type: str
     attributes: Mapping[str, str]
@@ -22,14 +22,14 @@ class Ns3Queue:
 
 
 class NoCounterpartError(ValueError):
-    """ns-3 has no queue discipline that does what is asked; the message says of which parameter."""
+    """ns-3 has no equivalent queue discipline. The message names the parameter."""
 
 
 def ns3_queue(queue: DropTail | Discipline | None) -> Ns3Queue:
-    """The queue discipline of ns-3 for one of ours; its limits do not count the packet being sent.
+    """Return ns-3's equivalent of a queue. Its limits do not count the packet in transmission.
 
     Raises:
-        NoCounterpartError: If there is none, or it does not have a parameter.
+        NoCounterpartError: If ns-3 has no such queue, or a parameter has no equivalent.
     """
     if queue is None:
         return Ns3Queue("ns3::FifoQueueDisc", {"MaxSize": _NO_LIMIT})
@@ -92,7 +92,7 @@ def _fq_codel(params: Params) -> Ns3Queue:
 
 
 def _mac80211(params: Params) -> Ns3Queue:
-    """Its FQ-CoDel by itself: there is neither airtime fairness nor a limit on queued airtime."""
+    """Return FQ-CoDel alone: ns-3 has neither airtime fairness nor a limit on queued airtime."""
     return _fq_codel({**params, "ce_threshold_ms": None})
 
 
@@ -107,7 +107,7 @@ def _fq_pie(params: Params) -> Ns3Queue:
 
 
 def _red(params: Params) -> Ns3Queue:
-    """What `tc` leaves open is worked out as natively: thresholds from the limit, and the weight."""
+    """Return RED. Missing thresholds and the weight are derived as in the native engine."""
     packet = params["avpkt"]
     most = max(params["max"] or params["limit"] // 4, 2)
     least = min(max(params["min"] or most // 3, 1), most - 1)
@@ -133,7 +133,7 @@ def _red(params: Params) -> Ns3Queue:
 
 
 def red_weight(least: int, burst: int, packet: int) -> float:
-    """The largest power of 1/2 at which a burst from an empty queue keeps the average below `least`."""
+    """Return the largest power of 1/2 with which a burst into an empty queue averages below `least`."""
     needed = burst + 1 - least / packet
     weights = (0.5**shift for shift in range(1, 32))
     return next((w for w in weights if (1 - (1 - w) ** burst) / w >= needed), 0.5**31)
@@ -159,7 +159,7 @@ MAKERS: Mapping[str, Callable[[Params], Ns3Queue]] = {
     "pie": _pie,
     "fq_pie": _fq_pie,
 }
-"""By our names, the queues that ns-3 has, besides drop_tail."""
+"""Functions that make ns-3's queues, by our names, except for drop_tail."""
 QUEUES = frozenset({"drop_tail", *MAKERS})
 
 UNKNOWN: Mapping[str, frozenset[str]] = {
@@ -170,4 +170,4 @@ UNKNOWN: Mapping[str, frozenset[str]] = {
     "pie": frozenset({"bytemode"}),
     "fq_pie": frozenset({"memory_limit_bytes", "bytemode"}),
 }
-"""Our parameters that they do not have."""
+"""Our parameters that ns-3's queues do not have."""

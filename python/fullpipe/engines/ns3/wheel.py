@@ -1,4 +1,4 @@
-"""The wheel of ns-3 from PyPI: headers and libraries, in a folder of their own or in this environment."""
+"""The wheel of ns-3 from PyPI, with headers and libraries, in the cache or in this Python environment."""
 
 import hashlib
 import os
@@ -23,14 +23,14 @@ RELEASES: Mapping[str, str] = {
     "3.42": "3.42.post2",
     "3.39": "3.39.post2",
 }
-"""Versions of ns-3, and the releases of the wheel in which they come."""
+"""Versions of ns-3, and the releases of the wheel that contain them."""
 _SHA256: Mapping[str, str] = {
     "3.44.post0": "2a98479a4a3a1bb819b95ce061871a9d068268b42351b8f0ef598160939ba7ce",
     "3.43.post9": "6f55927a124c6eb761b554e176231663936f842792951442cf0afb6b0444a585",
     "3.42.post2": "26878aff1eda2e06ad1eb6af842638a280e534d3e4b32e2907b2e57ebf715b2d",
     "3.39.post2": "7e6ab25b050100755a1d8fd152beb445ba3163a1acfbde0cc94d66a042e0b1d6",
 }
-"""Of the wheels for x86_64, by release. Another wheel is not unpacked."""
+"""SHA-256 of the wheels for x86_64, by release. Other wheels are not unpacked."""
 
 
 @dataclass(frozen=True)
@@ -38,15 +38,15 @@ class Wheel:
     """An unpacked wheel."""
 
     version: str
-    """Of ns-3, such as "3.44"."""
+    """Version of ns-3, such as "3.44"."""
     release: str
-    """Of the wheel, such as "3.44.post0"."""
+    """Release of the wheel, such as "3.44.post0"."""
     root: Path
-    """Folder of `include` and `lib64`."""
+    """Folder that contains `include` and `lib64`."""
 
     @property
     def libraries(self) -> str:
-        """How the names of its libraries begin: "ns3.44", or "ns3-dev"."""
+        """Prefix of the names of libraries: "ns3.44", or "ns3-dev"."""
         found = next(iter(sorted(self.root.glob("lib64/libns3*-core.so"))), None)
         if found is None:
             raise EngineError(f"{self.root}: no libraries of ns-3; delete the folder and install it again")
@@ -54,7 +54,7 @@ class Wheel:
 
 
 def find(version: str) -> Wheel | None:
-    """The wheel of a version: the one that was installed for fullpipe, else that of this environment."""
+    """Return the wheel of a version in the cache or in this Python environment, or None."""
     own = _folder(version)
     if own.is_dir():
         return Wheel(version, RELEASES[version], own / "ns3")
@@ -68,11 +68,11 @@ def find(version: str) -> Wheel | None:
 
 
 def install(version: str, say: Say) -> Wheel:
-    """Download the wheel with pip and unpack what is needed. What was downloaded before is not fetched again.
+    """Download the wheel with pip and unpack the needed files. An earlier download is re-used.
 
     Raises:
-        InstallOptionError: If there is no such version.
-        EngineError: If it cannot be downloaded or unpacked.
+        InstallOptionError: If no such version exists.
+        EngineError: If the wheel cannot be downloaded or unpacked.
     """
     if version not in RELEASES:
         raise InstallOptionError(f"ns-3 {version}: there is no wheel of it; there are {', '.join(RELEASES)}")
@@ -89,10 +89,10 @@ def _folder(version: str) -> Path:
 
 
 def _download(version: str, say: Say) -> Path:
-    """The wheel of a version: what is there of earlier attempts, if it is whole, or from the index of pip.
+    """Return the wheel file of a version: a complete earlier download, or a new one from pip's index.
 
     Raises:
-        EngineError: If it cannot be downloaded, or is not the wheel that is known.
+        EngineError: If the wheel cannot be downloaded, or its SHA-256 is not the known one.
     """
     folder, release = cache.made("ns3") / "downloads", RELEASES[version]
     folder.mkdir(exist_ok=True)
@@ -102,10 +102,10 @@ def _download(version: str, say: Say) -> Path:
         path.unlink()
     say(f"downloading the wheel ns3 {release} (70 MB)")
     machine = f"manylinux_2_28_{platform.machine()}"
-    # The wheel is of Python 3.11, but only its headers and libraries are wanted: any Python will do.
+    # The wheel is for Python 3.11, but only its headers and libraries are used: any Python works.
     wanted = ["--python-version=3.11", "--implementation=cp", "--abi=cp311", f"--platform={machine}"]
     command = ["download", f"ns3=={release}", "--no-deps", "--only-binary=:all:", "--quiet", *wanted]
-    with tempfile.TemporaryDirectory(dir=folder, prefix="pip-") as work:  # gone also if pip is killed
+    with tempfile.TemporaryDirectory(dir=folder, prefix="pip-") as work:  # also removed if pip is killed
         _pip([*command, f"--dest={folder}"], Path(work))
     come = next(folder.glob(f"ns3-{release}-*.whl"))
     if not _is_known(come, release):
@@ -142,7 +142,7 @@ def _pip(arguments: list[str], work: Path) -> None:
 
 
 def _unpack(archive: Path, folder: Path) -> None:
-    """Unpack beside the folder first, so that it is whole or not there."""
+    """Unpack to a temporary folder first, so that the final folder is complete or absent."""
     with tempfile.TemporaryDirectory(dir=folder.parent, prefix="unpacking-") as made:
         try:
             with zipfile.ZipFile(archive) as wheel:
@@ -151,7 +151,7 @@ def _unpack(archive: Path, folder: Path) -> None:
             archive.unlink(missing_ok=True)
             raise EngineError(f"{archive.name} cannot be unpacked: {error}; run the same again") from None
         shutil.move(made, folder)
-        Path(made).mkdir()  # what the context manager removes
+        Path(made).mkdir()  # for the context manager to remove
 
 
 def _is_needed(path: PurePosixPath) -> bool:

@@ -1,4 +1,4 @@
-"""Wi-Fi cells in the input of the program, and what ns-3 cannot do of them."""
+"""Wi-Fi cells in the input of the program, and unsupported parts of them."""
 
 from collections.abc import Iterator
 
@@ -8,14 +8,14 @@ from fullpipe.scenario.model.cells.wifi import Wifi
 from fullpipe.scenario.model.cells.wifi_phy import standards
 
 CONTROL_RATE_BPS = 24_000_000
-"""The highest of the basic rates that ns-3's access points have, at which stations answer."""
+"""Highest basic rate of ns-3's access points, which is the rate of control responses."""
 _CHOSEN = {"ideal": -1, "minstrel": -2}
-"""In place of an MCS."""
+"""Codes of adaptive rate control, in place of an MCS."""
 _NO_NOISE_DB = -1_000
 
 
 def wifi_lines(cell: Wifi, medium: Medium) -> Iterator[str]:
-    """What a cell goes by, and its stations in order; its ports follow."""
+    """Yield the lines of a cell's parameters and its stations, in order. Lines of ports follow elsewhere."""
     standard = standards()[cell.standard]
     ampdu_bytes = min(cell.max_ampdu_bytes or standard.ampdu_bytes, standard.ampdu_bytes)
     frames = min(cell.max_ampdu_mpdus or standard.window, standard.window)
@@ -33,14 +33,15 @@ def wifi_lines(cell: Wifi, medium: Medium) -> Iterator[str]:
 
 
 def _laws(cell: Wifi) -> list[str]:
-    """How rates are to be chosen. Where noise takes nothing, "ideal" is the highest by any but Minstrel."""
+    """Return the rate control laws of a cell. Without noise, "ideal" equals the highest MCS under any law but
+    Minstrel."""
     wanted = {station.law for station in cell.stations if station.rate.law != "ideal" or station.snr}
     every = {station.rate.law for station in cell.stations}
     return sorted(wanted | every if "minstrel" in wanted else wanted) or ["ideal"]
 
 
 def wifi_problems(where: str, cell: Wifi) -> Iterator[Problem]:
-    """What ns-3 cannot do of a Wi-Fi cell."""
+    """Yield unsupported parts of a Wi-Fi cell."""
     if cell.control_rate_bps != CONTROL_RATE_BPS:
         yield Problem(f"{where}.control_rate", 'ns-3\'s stations answer at 24 Mbit/s; write "24 Mbit/s"')
     if len(_laws(cell)) > 1:

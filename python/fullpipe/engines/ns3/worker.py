@@ -1,7 +1,7 @@
 """The process that runs the program: `python -I -S worker.py PARENT PROGRAM INPUT FOLDER ALGORITHMS`.
 
-It is a Python process because the algorithms live in the extension module, which no other can load. Nothing
-of fullpipe is imported. It dies with the process that started it, however that ends.
+It is a Python process because the algorithms are in the extension module, which only Python can load. It does
+not import fullpipe. It is killed when its parent process ends for any reason.
 """
 
 import ctypes
@@ -13,9 +13,9 @@ _PR_SET_PDEATHSIG = 1
 
 
 def main(parent: str, program: str, program_input: str, folder: str, algorithms: str) -> int:
-    """Run the program; 0 if all went well."""
+    """Run the program. Return 0 on success."""
     ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
-    if os.getppid() != int(parent):  # it ended before it could be watched
+    if os.getppid() != int(parent):  # the parent ended before prctl
         return 1
     signal.signal(signal.SIGINT, signal.SIG_DFL)
     run = _opened(program).fullpipe_ns3_run
@@ -23,8 +23,8 @@ def main(parent: str, program: str, program_input: str, folder: str, algorithms:
 
 
 def _opened(program: str) -> ctypes.CDLL:
-    """The program, with functions found when they are called: LTE of the wheel names windows of GTK, which
-    are not in it and never shown."""
+    """Load the program with lazy binding. LTE in the wheel refers to GTK, which the wheel does not contain
+    and which is never called."""
     system = ctypes.CDLL(None)
     system.dlopen.restype, system.dlerror.restype = ctypes.c_void_p, ctypes.c_char_p
     handle = system.dlopen(program.encode(), os.RTLD_LAZY)
