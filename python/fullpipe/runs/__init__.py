@@ -1,4 +1,4 @@
-"""Runs: their tables, the store that keeps them, and the jobs and threads that make them."""
+"""Runs: their tables, stores of runs, and the jobs and threads that execute them."""
 
 from typing import TYPE_CHECKING
 

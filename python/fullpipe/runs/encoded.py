@@ -1,4 +1,4 @@
-"""Tables of a run as an engine encoded them, which become frames when they are asked for."""
+"""Tables of a run as encoded by an engine. They become frames at their first use."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ if TYPE_CHECKING:
 
 
 class Encoded(Mapping[str, "pl.DataFrame"]):
-    """Tables with the columns of today, each a stream of Arrow IPC; one that is not there is empty.
+    """Tables with the current columns, each a stream of Arrow IPC. A missing table is empty.
 
-    In a sweep most tables are kept, or dropped, without ever being a frame, which takes longer than to write
-    them. A large table is a frame or a stream, never both.
+    In a sweep, most tables are stored or dropped without becoming a frame, which would take longer than
+    writing them. A large table is held as a frame or a stream, never both.
     """
 
     def __init__(self, streams: Mapping[str, bytes], names: Collection[str] = tuple(TABLES)) -> None:
@@ -44,56 +44,56 @@ class Encoded(Mapping[str, "pl.DataFrame"]):
         return name in self._names
 
     def columns(self, name: str) -> Mapping[str, list[Any]]:
-        """The values of a table by column; of a small one without making a frame."""
+        """Return the values of a table by column. Small tables do not become frames."""
         if name in self._frames or is_large(len(self._streams.get(name, b""))):
             return self[name].to_dict(as_series=False)
         data = self._streams.get(name)
         return columns_of(data) if data else no_rows(name)
 
     def small(self, name: str) -> bytes | None:
-        """The stream of a table, unless it is large or has no rows."""
+        """Return the stream of a table, or None if the table is large or has no rows."""
         data = self._streams.get(name)
         return None if data is None or is_large(len(data)) else data
 
     def has_no_rows(self, name: str) -> bool:
-        """Whether a table is empty; engines make no stream of one that is."""
+        """Whether a table is empty. Engines make no stream of an empty table."""
         return name not in self._streams and (name not in self._frames or self._frames[name].is_empty())
 
     def apart(self) -> Encoded:
-        """The same tables, of which frames that become needed go with it."""
+        """Return the same tables as an object that owns the frames made from now on."""
         part = Encoded(self._streams, self._names)
         part._frames = {name: frame for name, frame in self._frames.items() if name not in self._streams}
         return part
 
     def only(self, names: Collection[str]) -> Encoded:
-        """These tables alone."""
+        """Return only the tables with these names."""
         part = Encoded(self._streams, names)
         part._frames = {name: frame for name, frame in self._frames.items() if name in names}
         return part
 
 
 def only(tables: Mapping[str, pl.DataFrame], names: Collection[str]) -> Mapping[str, pl.DataFrame]:
-    """Some of the tables of a run, as frames of their own: see `encoding.empty`."""
+    """Return some tables of a run, as separate frames; see `encoding.empty`."""
     if isinstance(tables, Encoded):
         return tables.only(names)
     return {name: tables[name].clone() for name in names}
 
 
 def columns(tables: Mapping[str, pl.DataFrame], name: str) -> Mapping[str, list[Any]]:
-    """The values of one of the tables of a run by column: what is encoded does not become a frame."""
+    """Return the values of a table of a run by column. Encoded tables do not become frames."""
     of_stream = getattr(tables, "columns", None)
     found: Mapping[str, list[Any]] = of_stream(name) if of_stream else tables[name].to_dict(as_series=False)
     return found
 
 
 def has_no_rows(tables: Mapping[str, pl.DataFrame], name: str) -> bool:
-    """Whether one of the tables of a run is empty; to know it, nothing is read that can be large."""
+    """Whether a table of a run is empty, without reading large data."""
     known = getattr(tables, "has_no_rows", None)
     return bool(known(name) if known else tables[name].is_empty())
 
 
 def stream(tables: Mapping[str, pl.DataFrame], name: str) -> bytes | memoryview | None:
-    """One of the tables of a run as bytes with the columns of today; None if it has no rows.
+    """Return a table of a run as bytes with the current columns; None if it has no rows.
 
     Raises:
         ResultError: If a column has another type.
@@ -108,5 +108,5 @@ def stream(tables: Mapping[str, pl.DataFrame], name: str) -> bytes | memoryview 
 
 
 def no_rows(name: str) -> Mapping[str, list[Any]]:
-    """The columns of a table without rows."""
+    """Return the columns of a table without rows."""
     return {column: [] for column in TABLES[name].names}

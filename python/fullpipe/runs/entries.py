@@ -1,4 +1,4 @@
-"""What the index says of runs: a row for each, and their summaries."""
+"""Content of the index of a store: a row per run, and summaries of runs."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from fullpipe.runs.sums import META
 
 Stream = bytes | memoryview
 ID = "id"
-"""The column that tells runs apart, of every table of the index."""
+"""The column of every table of the index that identifies runs."""
 RUNS: Mapping[str, str] = {
     ID: "count",
     "digest": "text",
@@ -42,13 +42,14 @@ RUNS: Mapping[str, str] = {
     "noted_ns": "count",
     "gone": "flag",
 }
-"""Columns of the table of runs, each with the kind of its values: `point`, `spec` (the scenario) and `files`
-are JSON; `digest` is the folder of the run below the store (`Meta.place`);
-`content` is `fullpipe.runs.population.content_of` the files;
-`changed_ns` is when meta.json was written, by which another run of the same name is noticed; the row that was
-noted last counts."""
+"""Columns of the table of runs, each with the kind of its values.
+
+`point`, `spec` (the scenario) and `files` are JSON. `digest` is the folder of the run below the store
+(`Meta.place`). `content` is `fullpipe.runs.population.content_of` the files. `changed_ns` is the time of
+writing of meta.json, which reveals another run of the same name. The row noted last counts.
+"""
 LISTED: Mapping[str, str] = {"digest": "text", "changed_ns": "count", "noted_ns": "count"}
-"""Columns of the table of folders of runs: when each was last changed, at the time that it was listed."""
+"""Columns of the table of folders of runs, with the last change of each folder when it was listed."""
 
 FOUND: Mapping[str, str] = {
     ID: "count",
@@ -58,17 +59,19 @@ FOUND: Mapping[str, str] = {
     "stamp": "text",
     "noted_ns": "count",
 }
-"""Columns of the table by which runs are found without being read: `folder` is relative to the store;
-`fingerprint` and `stamp` are those of `Kept`; `origin` is that of `origin_of`. The process that noted a run
-wrote all its bytes, or held them against their checksums."""
+"""Columns of the table with which runs are found without reading them.
+
+`folder` is relative to the store, `fingerprint` and `stamp` are those of `Kept`, and `origin` is that of
+`origin_of`. The process that noted a run had written all its bytes, or verified their checksums.
+"""
 
 
 def origin_of(digest: str, engine: EngineId, columns: str) -> str:
-    """Return a text that stands for what decides whether a stored run is the one that is looked for.
+    """Return a hash that is equal for a stored run and the run that is looked for.
 
     Args:
-        digest: Stands for what the engine reads of the scenario.
-        engine: The engine, with the versions of its code and of its model.
+        digest: Digest of the scenario as the engine reads it.
+        engine: The engine, with the versions of its code and model.
         columns: Fingerprint of the columns of all tables.
     """
     parts = (digest, engine.name, engine.version, engine.model_version, engine.code, columns)
@@ -81,13 +84,13 @@ def _origin(parts: tuple[str, ...]) -> str:
 
 
 def schema_of(kinds: Mapping[str, str]) -> pl.Schema:
-    """Names and types of columns, as polars has them."""
+    """Return the polars schema of columns."""
     return pl.Schema({name: getattr(pl, DTYPES[kind])() for name, kind in kinds.items()})
 
 
 @dataclass
 class Entries:
-    """Rows of the index that are to be written."""
+    """Rows to write to the index."""
 
     rows: list[dict[str, Any]] = field(default_factory=list)
     listed: list[dict[str, Any]] = field(default_factory=list)
@@ -95,11 +98,11 @@ class Entries:
     _packed: dict[str, list[tuple[int, Stream]]] = field(
         default_factory=lambda: {name: [] for name in PACKED}
     )
-    """Number and bytes of a table of a run, if it has rows."""
+    """For each summary table, the numbers of runs with rows and the bytes of their tables."""
     _specs: dict[tuple[str, str], str] = field(default_factory=dict)
 
     def add(self, kept: Kept, summaries: Mapping[str, Stream | None], changed_ns: int, noted_ns: int) -> None:
-        """Add a run, with its tables of `PACKED` as `fullpipe.runs.encoded.stream` gives them."""
+        """Add a run with its tables of `PACKED`, encoded by `fullpipe.runs.encoded.stream`."""
         row = self._row(kept, changed_ns, noted_ns)
         self.rows.append(row)
         for name, data in summaries.items():
@@ -107,7 +110,7 @@ class Entries:
                 self._packed[name].append((row[ID], data))
 
     def add_found(self, kept: Kept, noted_ns: int) -> None:
-        """Note that every byte of a run is what was written, as long as its files have the stamp."""
+        """Note that a run is intact as long as its files have the stamp."""
         self.found.append(
             {
                 ID: kept.number,
@@ -120,12 +123,11 @@ class Entries:
         )
 
     def add_gone(self, row: Mapping[str, Any], noted_ns: int) -> None:
-        """Say that the run of a row is not there any more."""
+        """Note that the run of a row no longer exists."""
         self.rows.append({**row, "noted_ns": noted_ns, "gone": True})
 
     def tables(self) -> dict[str, Stream]:
-        """The tables of the index as bytes: the runs, folders, and the summaries with the column `id` in
-        front.
+        """Return the tables of the index as bytes: runs, folders, and summaries with `id` as first column.
 
         Raises:
             ResultError: If a table cannot be encoded.
@@ -168,17 +170,17 @@ class Entries:
 
 
 def found_stream(found: pl.DataFrame) -> bytes:
-    """Rows of `FOUND` as a stream: it is never Parquet, of which few bytes can be a billion rows."""
+    """Encode rows of `FOUND` as a stream, never as Parquet, whose few bytes can be a billion rows."""
     return _native.stream([(name, kind, found[name].to_list()) for name, kind in FOUND.items()])
 
 
 def _stream(kinds: Mapping[str, str], rows: Sequence[Mapping[str, Any]]) -> bytes:
-    """Rows as a table; a column that a row lacks is null."""
+    """Encode rows as a table. Missing values are null."""
     return _native.stream([(name, kind, [row.get(name) for row in rows]) for name, kind in kinds.items()])
 
 
 def _together(name: str, tables: Sequence[tuple[int, Stream]]) -> Stream:
-    """The rows of a table of several runs, each with the number of its run in front."""
+    """Concatenate a table of several runs, with the number of the run as first column."""
     if not tables:
         return _stream({ID: "count", **{column.name: column.kind for column in TABLES[name].columns}}, [])
     try:

@@ -1,6 +1,6 @@
-"""What runs jobs: the protocol of executors, and threads, which are enough on one machine.
+"""Execution of jobs: the protocol of executors, and an executor with threads for one machine.
 
-Engines release the interpreter, so that threads compute at the same time and nothing is copied.
+Engines release the interpreter lock, so that threads compute in parallel without copying data.
 `fullpipe.cluster` has executors for several machines.
 """
 
@@ -22,18 +22,18 @@ from fullpipe.runs.run import Run
 from fullpipe.scenario.remembered import own_algorithms_of
 
 _AHEAD = 1_000
-"""Limit of jobs that are handed out and not yielded: a sweep may have a million."""
+"""Most jobs that are submitted and not yet yielded; a sweep can have a million."""
 _PULSE_S = 0.1
 _NAP_S = 0.02
-"""Sleep before a worker has to wake the thread that yields. A wake-up takes as long as to write a run, and
-several short runs end meanwhile."""
+"""Sleep of the yielding thread before it waits for a worker. Waking it takes as long as writing a run, and
+several short runs end in that time."""
 
 State = Literal["running", "stored", "finished", "failed"]
 
 
 @dataclass(frozen=True)
 class Update:
-    """How far a job is: its place in the list, the simulated time reached, and its state."""
+    """Progress of a job: its index, the simulated time reached, and its state."""
 
     index: int
     job: Job
@@ -42,19 +42,19 @@ class Update:
 
 
 Progress = Callable[[Update], None]
-"""Called from any of the threads."""
+"""Called with every update, from any thread."""
 
 
 @dataclass(frozen=True, eq=False)
 class Outcome:
-    """What became of a job: a run, or the error that it failed with."""
+    """The outcome of a job: a run, or an error."""
 
     job: Job
     result: Run | Exception
 
     @property
     def error(self) -> Exception | None:
-        """Why it failed, if it did."""
+        """The error of a failed job, else None."""
         return self.result if isinstance(self.result, Exception) else None
 
     @property
@@ -70,7 +70,7 @@ class Outcome:
 
 
 class SweepError(FullpipeError):
-    """Some jobs failed; the others finished, and `outcomes` has all of them."""
+    """Some jobs failed. `outcomes` has the outcomes of all jobs; the others finished."""
 
     def __init__(self, outcomes: Sequence[Outcome]) -> None:
         failed = [outcome for outcome in outcomes if outcome.error]
@@ -81,56 +81,57 @@ class SweepError(FullpipeError):
 
 
 class RunSource(Protocol):
-    """Where the runs of jobs come from."""
+    """A source of the runs of jobs."""
 
     def find(self, job: Job) -> Run | None:
-        """The run of a job, if it is kept already."""
+        """Return the stored run of a job, or None."""
 
     def make(self, job: Job, progress: Callable[[float], None] | None) -> Run:
-        """Make the run of a job; `progress` is told the simulated time reached, in seconds."""
+        """Execute a job. `progress` is called with the simulated time reached, in seconds."""
 
 
 class Executor(Protocol):
-    """Runs jobs somewhere. The store is the only truth: what an executor hands back is found there.
+    """An executor runs jobs, here or on other machines. All runs that it returns are in the store.
 
-    Another package can write one, and pass it to `fullpipe.sweep(..., on=...)`. A job is made by
-    `source.find(job) or source.make(job, None)`; in another process, which gets the job pickled, by a source
-    of its own: `fullpipe.sweeps.KeptRuns(Store(root))`. What it makes is then found by `source.find(job)`.
+    Other packages can implement an executor and pass it to `fullpipe.sweep(..., on=...)`. It executes a job
+    with `source.find(job) or source.make(job, None)`. In another process, which receives the job pickled, the
+    source is `fullpipe.sweeps.KeptRuns(Store(root))`. This process then finds the run with
+    `source.find(job)`.
     """
 
     def stream(
         self, jobs: Iterable[Job], source: RunSource, progress: Progress | None = None
     ) -> Iterator[Outcome]:
-        """What became of every job, in the order of the jobs, as soon as the order allows.
+        """Yield the outcome of every job, in the order of the jobs, as early as possible.
 
-        A job that fails does not stop the others. Leaving the iterator early, also by an interrupt, stops
-        the jobs that still run.
+        A failed job does not stop the others. Leaving the iterator early, also by an interrupt, stops the
+        running jobs.
 
         Raises:
-            FolderError: If a run is to be made and the folder of the store cannot be written.
-            DiskFullError: If a run cannot be kept because the disk is full.
+            FolderError: If a run must be executed and the folder of the store cannot be written.
+            DiskFullError: If a run cannot be stored because the disk is full.
         """
         ...
 
 
 @dataclass(frozen=True)
 class Threads:
-    """Runs jobs in threads of this process: `workers` at the same time."""
+    """An executor with threads of this process: `workers` jobs run in parallel."""
 
     workers: int = 1
 
     def stream(
         self, jobs: Iterable[Job], source: RunSource, progress: Progress | None = None
     ) -> Iterator[Outcome]:
-        """What became of every job: see `Executor`."""
+        """Yield the outcome of every job; see `Executor`."""
         stop, own, workers = Event(), Interruptible(), max(1, self.workers)
         with ThreadPoolExecutor(workers) as pool:
             try:
                 waiting, begun = iter(enumerate(jobs)), deque[Outcome | Future[Outcome]]()
-                while True:  # none is kept longer than it is needed: its run may be large
+                while True:  # no outcome is held longer than needed: its run may be large
                     for index, job in islice(waiting, _AHEAD - len(begun)):
                         attempt = Attempt(index, job, source, progress, stop, own)
-                        # A kept run is found in this thread: a hand-over takes as long as the lookup.
+                        # A stored run is found in this thread: submitting takes as long as the lookup.
                         begun.append(attempt.found() or pool.submit(attempt))
                         if len(begun) >= 2 * workers and _is_over(begun[0]):
                             break
@@ -151,20 +152,21 @@ def _is_over(begun: "Outcome | Future[Outcome]") -> bool:
 
 
 def _result(begun: "Outcome | Future[Outcome]") -> Outcome:
-    """Wait with a pulse: polars makes system calls go on after a signal, so a long wait would miss Ctrl-C."""
+    """Wait for an outcome in short steps. polars makes system calls restart after signals, so a long wait
+    would miss Ctrl-C."""
     if isinstance(begun, Outcome):
         return begun
     while True:
         try:
             return begun.result(timeout=_PULSE_S)
         except TimeoutError:
-            if begun.done():  # it is the job that raised it
+            if begun.done():  # the job itself raised it
                 raise
 
 
 @dataclass(frozen=True)
 class Attempt:
-    """One job with all that it needs to run in a thread."""
+    """A job with everything needed to run it in a thread."""
 
     index: int
     job: Job
@@ -174,7 +176,7 @@ class Attempt:
     own: Interruptible
 
     def found(self) -> Outcome | None:
-        """Look the run up: its outcome if it is kept, else None. Errors are left to the attempt."""
+        """Return the outcome if the run is stored, else None. Errors are left to the attempt."""
         stored = None
         with suppress(Exception):
             stored = self.source.find(self.job)
@@ -186,7 +188,7 @@ class Attempt:
     def _as_outcome(self, run: Callable[[], Run]) -> Outcome:
         try:
             return Outcome(self.job, run())
-        except (FolderError, DiskFullError):  # no other run could be kept either
+        except (FolderError, DiskFullError):  # no other run could be stored either
             self.stop.set()
             self._tell(0.0, "failed")
             raise
@@ -201,7 +203,7 @@ class Attempt:
 
     def _run(self) -> Run:
         self._advanced(0.0)
-        if stored := self.source.find(self.job):  # by another process, or as the same job twice
+        if stored := self.source.find(self.job):  # stored by another process, or for an equal job
             self._tell(self.job.scenario.duration_s, "stored")
             return stored
         with self.own.thread(bool(own_algorithms_of(self.job.scenario))):

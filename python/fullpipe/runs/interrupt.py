@@ -1,4 +1,4 @@
-"""Ends threads that run a user's own algorithms: one that loops for ever never checks whether to stop."""
+"""Interruption of threads that run algorithms of users, which can loop for ever."""
 
 import ctypes
 import threading
@@ -7,11 +7,11 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 _GRACE_S = 0.5
-"""How long a thread may take to stop by itself, as it does between two slices of a run."""
+"""Time for a thread to stop by itself, which it does between two slices of a run."""
 
 
 class Interruptible:
-    """The threads in which an algorithm written in Python runs at the moment."""
+    """The threads that currently run an algorithm written in Python."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -19,7 +19,7 @@ class Interruptible:
 
     @contextmanager
     def thread(self, is_own: bool) -> Iterator[None]:
-        """This thread may be interrupted, for as long as the context lasts, if it runs code of the user's."""
+        """Within this context, allow this thread to be interrupted if it runs code of a user."""
         if not is_own:
             yield
             return
@@ -33,18 +33,18 @@ class Interruptible:
                 self._threads.discard(me)
 
     def _running(self) -> set[int]:
-        """Those that have not ended: an exception may have kept one from saying that it has."""
+        """Return registered threads that still run. Exceptions can prevent threads from unregistering."""
         return self._threads & {thread.ident or 0 for thread in threading.enumerate()}
 
     def interrupt(self) -> None:
-        """Raise KeyboardInterrupt in those that still run after a moment. Waits until they have ended."""
+        """Raise KeyboardInterrupt in threads that still run after 0.5 s, and wait until all have ended."""
         end_s = time.monotonic() + _GRACE_S
         while self._running():
             time.sleep(0.05)
             if time.monotonic() < end_s:
                 continue
             end_s = time.monotonic() + _GRACE_S
-            with self._lock:  # no thread leaves while it is held, so that none is interrupted later on
+            with self._lock:  # no thread can unregister now, so that none is interrupted after its run
                 for thread in self._running():
                     raised = ctypes.py_object(KeyboardInterrupt)
                     ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(thread), raised)

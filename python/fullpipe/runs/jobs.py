@@ -1,4 +1,4 @@
-"""From scenarios to jobs."""
+"""Conversion of scenarios to jobs."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
@@ -16,23 +16,23 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """One run to make: a scenario without a sweep, a seed, and an engine by name."""
+    """A run to execute: a scenario without a sweep, a seed, and the name of an engine."""
 
     scenario: Scenario
     seed: int
     engine: str = "native"
     point: Mapping[str, Any] = field(default_factory=dict)
-    """The swept paths and their values at this point; empty without a sweep."""
+    """Swept paths with their values at this point; empty without a sweep."""
 
     def __post_init__(self) -> None:
         check_seed(self.seed)
 
 
 def jobs(scenario: Scenario, seeds: Iterable[int] = (1,), engine: str = "native") -> list[Job]:
-    """Every point of a scenario's sweep with every seed; the seed changes fastest.
+    """Return a job for every point of a scenario's sweep and every seed; the seed changes fastest.
 
     Raises:
-        ScenarioError: If a point or a seed is wrong, or there are more than a million jobs.
+        ScenarioError: If a point or a seed is invalid, or there are more than a million jobs.
     """
     count = prod(len(axis) for axis in scenario.sweep.values())
     seeds = _few(seeds, count)
@@ -41,13 +41,13 @@ def jobs(scenario: Scenario, seeds: Iterable[int] = (1,), engine: str = "native"
 
 
 def points_of(todo: Iterable[Job]) -> list[Job]:
-    """One of the jobs of every engine and scenario: seeds of a point share the scenario."""
+    """Return one job per engine and scenario. Seeds of a point share the scenario."""
     found = {(job.engine, id(job.scenario)): job for job in todo}
     return list({(job.engine, job.scenario.digest): job for job in found.values()}.values())
 
 
 def _few(seeds: Iterable[int], points: int) -> list[int]:
-    """The seeds, unless that makes too many jobs: they are counted before any is made."""
+    """Return the seeds as a list, or raise ScenarioError if they would make too many jobs."""
     chosen = list(islice(seeds, MAX_JOBS + 1))
     if points * len(chosen) > MAX_JOBS:
         least = "at least " if len(chosen) > MAX_JOBS else ""
@@ -57,7 +57,7 @@ def _few(seeds: Iterable[int], points: int) -> list[int]:
 
 
 def by_point(made: Iterable[tuple[Job, T]]) -> list[tuple[Mapping[str, Any], list[T]]]:
-    """What was made of jobs, point by point of the sweep, in the order of the jobs."""
+    """Group results of jobs by the point of the sweep, in the order of the jobs."""
     points: dict[str, tuple[Mapping[str, Any], list[T]]] = {}
     for job, each in made:
         points.setdefault(str(job.point), (job.point, []))[1].append(each)

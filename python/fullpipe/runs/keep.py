@@ -1,4 +1,4 @@
-"""Writes the files of a run."""
+"""Writing of the files of a run."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ if TYPE_CHECKING:
 
 _OF_RUN = ("seed", "wall_s", "cpu_s", "data_packets", "packet_hops", "started")
 _SHARED = tuple(name for name in Meta.model_fields if name not in _OF_RUN)
-"""Members of meta.json that are equal in all runs of a scenario."""
+"""Members of meta.json that are equal for all runs of a scenario."""
 _last: list[tuple[object, str]] = [(None, "")]
-"""The content of the last of these, and its JSON: one tuple, so that threads replace both at once."""
+"""The last content of these members and its JSON, in one tuple, so that threads replace both at once."""
 
 _json = json.JSONEncoder(ensure_ascii=False, separators=(",\n", ": ")).encode
 
@@ -32,8 +32,8 @@ def keep(folder: str, meta: Meta, tables: Mapping[str, pl.DataFrame]) -> Sums:
     """Write a run into an empty folder.
 
     Raises:
-        OSError: If it cannot be written.
-        ResultError: If a table cannot be.
+        OSError: If the run cannot be written.
+        ResultError: If a table cannot be encoded.
     """
     sums: dict[str, Sum] = {}
     packed: list[bytes | memoryview] = []
@@ -65,7 +65,7 @@ def keep(folder: str, meta: Meta, tables: Mapping[str, pl.DataFrame]) -> Sums:
 
 
 def _text(meta: Meta, columns: str, sums: Mapping[str, Sum]) -> bytes:
-    """The beginning of meta.json. Line breaks as separators are quick, and indentation is not."""
+    """Return the beginning of meta.json. Separators are line breaks, as indentation would be slow."""
     values = vars(meta)
     of_run = {name: values[name] for name in _OF_RUN}
     rest = _json({**of_run, "columns": columns})
@@ -74,15 +74,16 @@ def _text(meta: Meta, columns: str, sums: Mapping[str, Sum]) -> bytes:
 
 
 def _of_table(known: Sum) -> str:
-    """The JSON of numbers and a checksum, which needs no encoder."""
+    """Return the JSON of a table's numbers and checksum, without an encoder."""
     offset = "" if known.offset is None else f',\n"offset": {known.offset}'
     return f'{{"bytes": {known.bytes},\n"sha256": "{known.sha256}"{offset}}}'
 
 
 def _shared(values: Mapping[str, object]) -> str:
-    """The JSON of what runs of a scenario share, without its last brace. A sweep makes it once per point.
+    """Return the JSON of the members that runs of a scenario share, without its last brace.
 
-    Values are known by their content, as anyone may change a dictionary: pickled in a tenth of the time.
+    It is cached for the runs of a point. The cache compares pickled values, as dictionaries are mutable;
+    pickling takes a tenth of the time of JSON.
     """
     shared = {name: values[name] for name in _SHARED}
     content = values["engine"], pickle.dumps({**shared, "engine": None})

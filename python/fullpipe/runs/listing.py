@@ -1,4 +1,4 @@
-"""Looks at the folders of a store, and finds what its index does not say."""
+"""Comparison of the folders of a store with its index."""
 
 from __future__ import annotations
 
@@ -19,23 +19,23 @@ from fullpipe.runs.meta import DIGEST
 from fullpipe.runs.sums import META, columns_today
 
 _SETTLED_NS = 2_000_000_000
-"""A folder that changed so short a time ago may change again without another date."""
+"""Age from which the date of a folder is reliable. A younger folder can change again without a new date."""
 
 
 @dataclass
 class Look:
-    """What was found."""
+    """Result of a comparison."""
 
     there: list[str] = field(default_factory=list)
-    """The digests that have a folder."""
+    """Digests with a folder."""
     new: Entries = field(default_factory=Entries)
-    """What the index lacks."""
+    """Entries that the index lacks."""
     damaged: list[str] = field(default_factory=list)
-    """What is wrong with runs that cannot be read, one line each."""
+    """Mistakes of runs that cannot be read, one line each."""
 
 
 def look(root: Path, runs: pl.DataFrame, listed: pl.DataFrame) -> Look:
-    """Look at the folders of a store, of which the index says that it has `runs`, and was `listed` so.
+    """Compare the folders of a store with the tables `runs` and `listed` of its index.
 
     Raises:
         OSError: If the store cannot be read.
@@ -54,7 +54,7 @@ def look(root: Path, runs: pl.DataFrame, listed: pl.DataFrame) -> Look:
 
 
 def _digests(root: Path) -> Iterator[tuple[str, int]]:
-    """The folders of digests, and when each was last changed."""
+    """Yield the folders of digests, with the time of their last change."""
     with os.scandir(root) as entries:
         for entry in entries:
             if re.fullmatch(DIGEST, entry.name) and entry.is_dir(follow_symlinks=False):
@@ -62,7 +62,7 @@ def _digests(root: Path) -> Iterator[tuple[str, int]]:
 
 
 def _by_digest(runs: pl.DataFrame, digests: dict[str, int]) -> dict[str, dict[str, tuple[str, int, int]]]:
-    """What the index says of digests: engine, seed and date of every run, by the name of its folder."""
+    """Return engine, seed and date of every run in the index, by digest and name of its folder."""
     said: dict[str, dict[str, tuple[str, int, int]]] = {}
     some = runs.filter(~pl.col("gone"), pl.col("digest").is_in(list(digests)))
     for digest, engine, seed, date_ns in some.select("digest", "engine", "seed", "changed_ns").iter_rows():
@@ -71,7 +71,7 @@ def _by_digest(runs: pl.DataFrame, digests: dict[str, int]) -> dict[str, dict[st
 
 
 def _compare(folder: Path, said: dict[str, tuple[str, int, int]], found: Look, now_ns: int) -> bool:
-    """Note what differs between a folder and what the index says of it; false if a run in it is damaged."""
+    """Note differences between a folder and the index. Return False if a run in it is damaged."""
     dates, is_whole = dict(_finished(folder)), True
     for name, date_ns in dates.items():
         if name not in said or said[name][2] != date_ns:
@@ -83,7 +83,7 @@ def _compare(folder: Path, said: dict[str, tuple[str, int, int]], found: Look, n
 
 
 def _finished(folder: Path) -> Iterator[tuple[str, int]]:
-    """The names of the finished runs of a digest, and when the meta.json of each was written."""
+    """Yield the names of the finished runs of a digest, with the time of writing of their meta.json."""
     with suppress(FileNotFoundError), os.scandir(folder) as entries:
         for entry in entries:
             if not entry.name.startswith("."):
@@ -92,7 +92,7 @@ def _finished(folder: Path) -> Iterator[tuple[str, int]]:
 
 
 def _add(folder: Path, found: Look, date_ns: int, now_ns: int) -> bool:
-    """Add a run, unless it is damaged, or a copy under another name."""
+    """Add a run unless it is damaged or a copy under another name. Return False if it is damaged."""
     try:
         kept = Kept.read(folder)
         if kept.has_its_name:
@@ -105,10 +105,10 @@ def _add(folder: Path, found: Look, date_ns: int, now_ns: int) -> bool:
 
 
 def _summary(kept: Kept, name: str) -> Stream | None:
-    """A table of a run with the columns of today, as bytes; None if it has no rows.
+    """Return a table of a run with the current columns, as bytes; None if it has no rows.
 
     Raises:
-        ResultError: If it cannot be read or is not what was written.
+        ResultError: If the table cannot be read or is damaged.
     """
     table = as_schema(name, kept.table(name))
     if table.is_empty():

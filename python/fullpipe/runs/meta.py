@@ -1,4 +1,4 @@
-"""The origin of a run: scenario, engine, seed and versions."""
+"""The metadata of a run: scenario, engine, seed and versions."""
 
 import os
 import platform
@@ -13,20 +13,20 @@ from pydantic import BaseModel, ConfigDict, Field, field_validator
 from fullpipe.commit import commit
 
 DIGEST = "^[0-9a-f]{16}$"
-"""What a digest is. Digests and names of engines are parts of paths, and a store may be a stranger's."""
+"""Pattern of digests. Digests and names of engines become parts of paths, and a store can be untrusted."""
 ENGINE = "^[A-Za-z0-9_-][A-Za-z0-9_.-]*$"
-"""What the name of an engine is: letters, digits, and `_`, `-` and `.`, which does not come first."""
+"""Pattern of names of engines: letters, digits, `_`, `-` and `.`, with no `.` at the beginning."""
 
 
 MEASURED, CAPTURED = "measured", "captured"
-"""Model versions of runs that were read from files of Flent, and from captures."""
+"""Model versions of runs that were imported from Flent files and from captures."""
 _Count = Annotated[int, Field(ge=0, lt=1 << 63)]
-"""Whole number that a column of 64 bits can hold."""
+"""Whole number that fits into a 64-bit column."""
 _Seconds = Annotated[float, Field(allow_inf_nan=False)]
 
 
 class EngineId(BaseModel):
-    """Which engine, and which version of its code and of its model: what results depend on besides."""
+    """The engine with the versions of its code and model, on which results depend besides the scenario."""
 
     model_config = ConfigDict(frozen=True)
 
@@ -34,58 +34,61 @@ class EngineId(BaseModel):
     version: str
     model_version: str
     code: str = ""
-    """Fingerprints of the external algorithms; empty if there are none."""
+    """Fingerprints of external algorithms. Empty: none are used."""
 
     @property
     def is_of_a_file(self) -> bool:
-        """Whether the run was measured elsewhere, and its scenario says nothing of the path."""
+        """Whether the run was imported from a measurement, so that the path in its scenario is unknown."""
         return self.model_version in (MEASURED, CAPTURED)
 
 
 class Meta(BaseModel):
-    """Where a run comes from: the content of meta.json, and all that differs between two equal runs."""
+    """The metadata of a run (meta.json). Two equal runs differ only in it."""
 
     model_config = ConfigDict(frozen=True)
 
     schema_version: int = 0
-    """Changes whenever a column of a table changes its name, its type or its meaning; 0 in runs that do not
-    say. New tables and columns do not change it: in older runs they are empty, and null."""
+    """Version of the tables. It changes whenever a column changes its name, type or meaning; 0 if unknown.
+    New tables and columns do not change it: in older runs, they are empty or null."""
     scenario: dict[str, Any]
-    """The scenario as TOML has it."""
+    """The scenario as plain data, spelt as in TOML."""
     digest: Annotated[str, Field(pattern=DIGEST)]
-    """Stands for what the engine reads of the scenario: without the options of other engines."""
+    """Digest of the scenario as the engine reads it, without the options of other engines."""
     engine: EngineId
     seed: _Count
     files: dict[str, str] = {}
-    """SHA-256 of every file that the run rests on besides its scenario: source files and shared objects of
+    """SHA-256 of every file, besides the scenario, that results depend on: source files and shared objects of
     algorithms, and recordings by their paths in the scenario."""
     point: dict[str, Any] = {}
-    """The swept paths and names of variants with their values, in the sweep that made the run."""
+    """Point of the sweep that made the run: swept paths with their values, and names of variants."""
     duration_s: _Seconds
+    """Simulated time."""
     wall_s: _Seconds
-    """Time that the simulation took, without the start of the interpreter, reading and writing."""
+    """Real time of the simulation, without start of the interpreter, reading and writing."""
     cpu_s: _Seconds
-    """Processor time of the same."""
+    """Processor time of the simulation."""
     data_packets: _Count
-    """Data packets sent in the whole run, the warm-up and what is sent after the stop of a flow included."""
+    """Data packets sent in the whole run, including the warm-up and packets after the stop of a flow."""
     packet_hops: _Count
-    """Packets, data and ACKs, times the links that they crossed."""
+    """Data packets and ACKs, each counted once per link that it crossed."""
     not_measured: tuple[str, ...] = ()
-    """Columns that the engine cannot measure, which are null throughout, as "table.column", and tables that
-    stay empty."""
+    """Columns that the engine cannot measure, as "table.column", and tables that it leaves empty. The columns
+    are null."""
     otherwise: dict[str, str] = {}
-    """Columns that are something else for connections than their meaning says, as "table.column", and why.
-    They are not compared with the same columns of other engines."""
+    """Columns whose meaning differs from the schema's, as "table.column", with their meaning here. They are
+    not compared with other engines."""
     remarks: tuple[str, ...] = ()
-    """What the engine models differently in this scenario, which a comparison tells with it."""
+    """Parts of the scenario that the engine models differently. Comparisons show them."""
     started: str
-    """Date and time, UTC, ISO 8601."""
+    """Start, UTC, ISO 8601."""
     host: dict[str, str | int | None]
+    """The machine."""
     versions: dict[str, str]
+    """Versions of Python and of packages."""
 
     @property
     def place(self) -> str:
-        """Folder of the run below its store: see `place_of`."""
+        """Folder of the scenario's runs below the store; see `place_of`."""
         return place_of(self.digest, self.engine.code, self.files)
 
     @field_validator("scenario")
@@ -97,30 +100,31 @@ class Meta(BaseModel):
 
 
 def place_of(digest: str, code: str, files: Mapping[str, str]) -> str:
-    """Return the folder of runs below their store: the digest, which recordings have a part in.
+    """Return the folder of runs below their store: the digest of the scenario, which includes recordings.
 
-    Runs of external algorithms have their code in it, too, so that those of several versions of a file stay
-    side by side. Algorithms without a file have no part: their code has another fingerprint in every process.
+    For external algorithms, the folder also depends on their files, so that runs of several versions of a
+    file are stored side by side. Algorithms without a file are not included, as the fingerprint of their code
+    differs in every process.
 
     Args:
         digest: Digest of the scenario.
-        code: Fingerprints of the external algorithms.
-        files: SHA-256 of every file that the runs rest on, by its name.
+        code: Fingerprints of external algorithms.
+        files: SHA-256 of every file that results depend on, by its name.
     """
     if not (code and files):
         return digest
-    import hashlib  # here: most runs rest on their scenario only
+    import hashlib  # here: most runs depend only on their scenario
 
     return hashlib.sha256(" ".join([digest, *sorted(files.values())]).encode()).hexdigest()[: len(digest)]
 
 
 def host() -> dict[str, str | int | None]:
-    """The machine, for the record."""
+    """Return a description of this machine."""
     return dict(_host())
 
 
 def versions() -> dict[str, str]:
-    """Versions of Python and of the packages that a result could depend on, for the record."""
+    """Return the versions of Python and of packages that results could depend on."""
     return dict(_versions())
 
 
@@ -143,11 +147,11 @@ def _versions() -> dict[str, str]:
 
 @cache
 def version(package: str) -> str:
-    """The installed version of a package, "unknown" if it is not installed."""
+    """Return the installed version of a package, or "unknown" if it is not installed."""
     try:
         found = metadata.distribution(package)
     except metadata.PackageNotFoundError:
         return "unknown"
-    # The first line of that name says it; to parse all lines takes longer than some runs.
+    # The first line of that name has the version; parsing all lines takes longer than some runs.
     line = re.search(r"^Version: *(.+?)\s*$", found.read_text("METADATA") or "", re.MULTILINE)
     return line[1] if line else found.version

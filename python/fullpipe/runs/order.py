@@ -1,8 +1,8 @@
-"""In which order the scenarios of a store were named: that of the sweep or the commands that ran them.
+"""The order of the scenarios of a store, which is that of the sweeps and commands that ran them.
 
-A run says which point it is of, and not which came first: a file in the store has the digests in their order.
-Of two commands that name the same scenarios the later one counts. Without the file, as in older stores, runs
-are in the order of what their scenarios say.
+Runs contain their point, but not its position in the sweep, so a file in the store lists their digests in
+order. If two commands ran the same scenarios, the later one's order counts. Without the file, as in older
+stores, runs are sorted by the text of their scenarios.
 """
 
 import json
@@ -21,7 +21,7 @@ _NUMBER = re.compile(r"(\d+(?:\.\d+)?)")
 
 
 def read(root: Path) -> list[str]:
-    """The digests of a store in their order, as far as it is known."""
+    """Return the digests of a store in order, as far as the order is known."""
     with suppress(OSError, ValueError), files.open_regular(root / FILE) as file:
         lines = file.readall().decode("ascii").splitlines()
         return [line for line in dict.fromkeys(lines) if re.fullmatch(DIGEST, line)]
@@ -29,10 +29,10 @@ def read(root: Path) -> list[str]:
 
 
 def write(root: Path, place: Path, digests: Iterable[str]) -> None:
-    """Write the file; `place` is a hidden folder of ours in the store.
+    """Write the order. `place` is a hidden folder of this process in the store.
 
     Raises:
-        OSError: If it cannot be written.
+        OSError: If the file cannot be written.
     """
     draft = place / f"order-{uuid4().hex}"
     files.put(draft, "".join(f"{digest}\n" for digest in digests).encode())
@@ -40,9 +40,9 @@ def write(root: Path, place: Path, digests: Iterable[str]) -> None:
 
 
 def merged(before: Sequence[str], named: Sequence[str]) -> list[str]:
-    """Both lists as one: in the order of `named`, and what only `before` has at the places where it was.
+    """Merge two orders. Digests in `named` get its order; digests only in `before` keep their positions.
 
-    What is new comes behind what it was named behind.
+    A new digest follows the digest that precedes it in `named`.
 
     >>> merged(["a", "b", "c"], ["c", "new", "a"])
     ['c', 'new', 'b', 'a']
@@ -63,8 +63,9 @@ def merged(before: Sequence[str], named: Sequence[str]) -> list[str]:
 
 
 def places(root: Path, others: Iterable[tuple[str, str]]) -> dict[str, int]:
-    """The place of every digest: those that are known, and then others, each with a text that says what it
-    is, in which numbers are compared as numbers.
+    """Return the position of every digest: known ones first, then others sorted by their texts.
+
+    Numbers in texts are compared as numbers.
     """
     known = dict.fromkeys(read(root))
     rest = sorted((by_size(text), digest) for digest, text in others if digest not in known)
@@ -72,12 +73,12 @@ def places(root: Path, others: Iterable[tuple[str, str]]) -> dict[str, int]:
 
 
 def told(name: str, point: Any, scenario: Any) -> str:
-    """The text of a run that is not known: its scenario's name, its point, and all else."""
+    """Return the text by which unlisted runs are sorted: the scenario's name, the point, the scenario."""
     return f"{name} {json.dumps(point, default=str)} {json.dumps(scenario, default=str)}"
 
 
 def by_size(text: str) -> list[tuple[float, str]]:
-    """What texts are sorted by if numbers in them count as such.
+    """Return a sort key of text in which numbers are compared as numbers.
 
     >>> sorted(["10 ms", "5 ms", "bbr3"], key=by_size)
     ['5 ms', '10 ms', 'bbr3']

@@ -1,7 +1,7 @@
-"""Runs that may be averaged: those of the newest content of every file, by the newest model.
+"""Selection of runs that can be averaged: those with the newest content of every file and the newest model.
 
-A run rests on files besides its scenario: the code of its algorithms and its recordings. A file has one
-content in a scenario, that of the run that was asked for last. See docs/explanation/content.md.
+Results depend on files besides the scenario: code of algorithms and recordings. Within a scenario, the
+content of a file that was requested last counts. See docs/explanation/content.md.
 """
 
 from __future__ import annotations
@@ -20,15 +20,15 @@ from fullpipe.algorithms import own
 from fullpipe.runs.meta import Meta
 
 FILE = ".content"
-"""The note of a store: which content was asked for last."""
+"""File in a store that notes which content was requested last."""
 ALL = "all"
 NEWEST = "newest"
 CHOICES = (NEWEST, ALL)
-"""Runs of the newest content, or of every content, which is a factor then."""
+"""Choices of content: the newest, or all, which makes content a factor."""
 _MODEL = "model"
 _SHORT = 8
 _POINT = "\0"
-"""Between the name of a recording and the scenario that names it."""
+"""Separator between the name of a recording and the scenario that names it."""
 
 Key = tuple[str, str, str]
 """Scenario, "file" or "model", and the name of the file or the engine."""
@@ -36,15 +36,15 @@ Key = tuple[str, str, str]
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """Origin that some runs share, as far as it decides their results besides the scenario."""
+    """Metadata that a group of runs shares and that affects results besides the scenario."""
 
     scenario: str
     engine: str
     model: str
     files: Mapping[str, str]
-    """Digest of every file: see `by_file`."""
+    """Digest of every file; see `by_file`."""
     started: str
-    """Date and time of the newest of these runs, ISO 8601."""
+    """Start of the newest of these runs, ISO 8601."""
     runs: int = 1
 
     def parts(self) -> Iterable[tuple[Key, str]]:
@@ -55,12 +55,12 @@ class Source:
 
 @dataclass(frozen=True)
 class Population:
-    """Sources whose runs count, and a sentence about the others."""
+    """Selection of sources, and a sentence about the runs left out."""
 
     counts: Sequence[bool]
     """Whether the runs of each source count."""
     left_out: str
-    """Number of runs that do not count, by file; empty if all count."""
+    """Sentence with the number of runs left out, by file; empty if all count."""
 
 
 def source_of(meta: Meta) -> Source:
@@ -71,9 +71,9 @@ def source_of(meta: Meta) -> Source:
 
 
 def by_file(digests: Mapping[str, str], point: Mapping[str, Any]) -> dict[str, str]:
-    """Return digests by the last parts of their paths: a file may be spelt in several ways.
+    """Return digests by file name without folders, as the path of a file can be spelt in several ways.
 
-    Files of a sweep keep their whole paths, as its values may be files of one name in several folders.
+    Files of a sweep keep their whole paths, as its values can be files of one name in several folders.
     """
     swept = json.dumps(dict(point), default=str)
     found: dict[str, list[str]] = {}
@@ -85,16 +85,16 @@ def by_file(digests: Mapping[str, str], point: Mapping[str, Any]) -> dict[str, s
 
 
 def content_of(digests: Mapping[str, str]) -> str:
-    """Return a name for the content of files: 8 hexadecimal digits, empty if there are no files.
+    """Return 8 hexadecimal digits of a hash of the content of files, or "" if there are no files.
 
-    Names and folders of files have no part in it.
+    Names and folders of files are not included.
 
     >>> content_of({})
     ''
     """
     if not digests:
         return ""
-    import hashlib  # here: most runs rest on their scenario only
+    import hashlib  # here: most runs depend only on their scenario
 
     return hashlib.sha256(" ".join(sorted(digests.values())).encode()).hexdigest()[:_SHORT]
 
@@ -102,9 +102,9 @@ def content_of(digests: Mapping[str, str]) -> str:
 def files_of(meta: Meta) -> Mapping[str, str]:
     """Return the digest of every file of a run by its name.
 
-    Runs of versions that did not list files have the fingerprint of their algorithms instead; those of an
-    interactive session had another one in every run. The digest of the scenario stands for recordings: it
-    tells contents of the same scenario apart and not which file changed.
+    Runs of versions that did not list files have the fingerprint of their algorithms instead. Algorithms of
+    an interactive session are ignored, as their fingerprint differed in every run. For recordings, the digest
+    of the scenario is used: it distinguishes contents, but not which file changed.
     """
     if meta.files:
         return meta.files
@@ -119,16 +119,16 @@ def files_of(meta: Meta) -> Mapping[str, str]:
 
 
 def file_shown(name: str) -> str:
-    """Return the name of a file as reports have it: without the folders of this machine."""
+    """Return the name of a file for reports, without folders of this machine."""
     return Path(name).name if Path(name).is_absolute() else name
 
 
 def newest(sources: Sequence[Source], asked: Mapping[Key, tuple[str, datetime]] | None = None) -> Population:
-    """Return which sources count: those whose files and model all are the newest of their scenario.
+    """Select the sources whose files and model are the newest of their scenario.
 
     Args:
-        sources: The sources of all runs that would be averaged.
-        asked: Contents that were asked for after their runs had been made; see `read_asked`.
+        sources: The sources of all runs to average.
+        asked: Contents that were requested after their runs had been made; see `read_asked`.
     """
     latest: dict[Key, tuple[datetime, str]] = {}
     known: dict[Key, set[str]] = {}
@@ -146,11 +146,11 @@ def newest(sources: Sequence[Source], asked: Mapping[Key, tuple[str, datetime]] 
 
 
 def of_runs(metas: Sequence[Meta], roots: Iterable[Path]) -> Population:
-    """Return which of some runs count.
+    """Select the runs that count.
 
     Args:
-        metas: The origins of the runs.
-        roots: The stores that have them.
+        metas: The metadata of the runs.
+        roots: The stores of the runs.
     """
     asked: dict[Key, tuple[str, datetime]] = {}
     for root in roots:
@@ -161,7 +161,7 @@ def of_runs(metas: Sequence[Meta], roots: Iterable[Path]) -> Population:
 
 
 def read_asked(root: Path) -> dict[Key, tuple[str, datetime]]:
-    """Return the digest that was last asked for of every file, and when; nothing if the note is damaged."""
+    """Return the digest of every file that was requested last, and its time. Empty if the note is damaged."""
     try:
         tree = json.loads(files.read_regular(root / FILE, most=_MOST_BYTES))
         return {
@@ -177,7 +177,7 @@ _MOST_BYTES = 16_000_000
 
 
 def merge_asked(root: Path, place: Path, other: Path) -> None:
-    """Add the note of another store; of a file that both name, the later one counts.
+    """Merge the note of another store into this one. The later entry of a file counts.
 
     Raises:
         OSError: If the note cannot be written.
@@ -191,7 +191,7 @@ def merge_asked(root: Path, place: Path, other: Path) -> None:
 
 
 def note_asked(root: Path, place: Path, metas: Iterable[Meta]) -> None:
-    """Note the files of runs that were asked for, made or found; `place` is a hidden folder of the store.
+    """Note the files of requested runs, new or stored. `place` is a hidden folder of the store.
 
     Raises:
         OSError: If the note cannot be written.
@@ -213,7 +213,7 @@ def _write_asked(root: Path, place: Path, known: Mapping[Key, tuple[str, datetim
 
 
 def _told(sources: Sequence[Source], other: Sequence[Key | None]) -> str:
-    """Say how many runs are left out, of which file, and how to have them."""
+    """Return a sentence with the number of runs left out, by file, and how to include them."""
     counts: dict[tuple[str, str], int] = {}
     for source, key in zip(sources, other, strict=True):
         if key is not None:
@@ -236,7 +236,7 @@ def _called(kind: str, name: str) -> str:
 
 
 def _time(text: str) -> datetime:
-    """Return a date, the earliest one if it is none: a store may be a stranger's."""
+    """Parse a date. Invalid text gives the earliest date, as a store can be untrusted."""
     with suppress(ValueError):
         found = datetime.fromisoformat(text)
         return found if found.tzinfo else found.replace(tzinfo=UTC)
@@ -244,7 +244,7 @@ def _time(text: str) -> datetime:
 
 
 def recordings_in(tree: Any) -> Iterable[str]:
-    """Yield the files that the tables of a scenario, as plain data, name."""
+    """Yield the files named in a scenario, which is given as plain data."""
     if isinstance(tree, Mapping):
         if isinstance(tree.get("file"), str):
             yield tree["file"]

@@ -1,4 +1,4 @@
-"""A finished run: its tables and its origin."""
+"""A finished run: its tables and its metadata."""
 
 from __future__ import annotations
 
@@ -25,18 +25,18 @@ if TYPE_CHECKING:
 
 _SCENARIOS = 256
 _CONTENT = tuple(name for name in Meta.model_fields if name not in ("point", "scenario"))
-"""Members of meta.json that a run shares with the stored one if it has its content."""
-_UNCHECKED = "an older version kept this run, without checksums: changed bytes would go unnoticed"
+"""Members of meta.json that are equal for a run and the stored run with its content."""
+_UNCHECKED = "an older version stored this run, without checksums: changed bytes would go unnoticed"
 
 
 @lru_cache(_SCENARIOS)
 def _scenario(text: str) -> Scenario:
-    """A scenario from JSON, which takes longer than most of what is asked of a run; seeds have the same."""
+    """Return a scenario from JSON. Cached, as it is slow and all seeds share it."""
     return Scenario(**json.loads(text))
 
 
 def _is_of_content(one: Meta, other: Meta) -> bool:
-    """Whether origins differ in the point and the name of the scenario at most."""
+    """Whether metadata differ at most in the point and the name of the scenario."""
     if one is other:
         return True
     mine, theirs = vars(one), vars(other)
@@ -46,7 +46,7 @@ def _is_of_content(one: Meta, other: Meta) -> bool:
 
 
 class _Tables(Mapping[str, "pl.DataFrame"]):
-    """Tables in a folder, each read when it is first asked for, unless it is at hand."""
+    """Tables in a folder, each read at its first use unless it is in memory already."""
 
     def __init__(self, kept: Kept, at_hand: Mapping[str, pl.DataFrame]) -> None:
         self.kept = kept
@@ -63,21 +63,21 @@ class _Tables(Mapping[str, "pl.DataFrame"]):
         return self._read[name]
 
     def apart(self) -> _Tables:
-        """The same tables, of which frames that become needed go with it if all are small."""
+        """Return the same tables as an object that owns the frames made from now on, if all are small."""
         at_hand = self._at_hand
         found = _Tables(self.kept, at_hand.apart() if isinstance(at_hand, Encoded) else at_hand)
         if is_large(sum(known.bytes for known in self.kept.sums.tables.values())):
-            found._read = self._read  # to read them again takes longer than the frames take memory
+            found._read = self._read  # shared, as reading large tables again would be slow
         return found
 
     def columns(self, name: str) -> Mapping[str, list[Any]]:
-        """The values of a table by column; one that is no frame yet does not become one."""
+        """Return the values of a table by column, without making a frame."""
         if name in self._at_hand:
             return columns(self._at_hand, name)
         return columns(self._read, name) if name in self._read else self.kept.columns(name)
 
     def has_no_rows(self, name: str) -> bool:
-        """Whether a table is empty, which meta.json says."""
+        """Whether a table is empty, according to meta.json."""
         if name in self._at_hand:
             return has_no_rows(self._at_hand, name)
         if self.kept.has_checksums:
@@ -96,9 +96,9 @@ class Run:
     """One scenario, run once by one engine with one seed.
 
     Args:
-        meta: Where it comes from.
-        tables: The tables by name, as `fullpipe.runs.TABLES` describes them.
-        folder: Where it is kept, if it is.
+        meta: Metadata: scenario, engine, seed and versions.
+        tables: Tables by name, as described in `fullpipe.runs.TABLES`.
+        folder: Folder of a stored run, else None.
     """
 
     meta: Meta
@@ -107,12 +107,12 @@ class Run:
 
     @classmethod
     def load(cls, folder: str | Path, at_hand: Mapping[str, pl.DataFrame] | None = None) -> Run:
-        """A finished run from its folder; tables are read when they are first used, but for those `at_hand`.
+        """Load a finished run from its folder. Tables are read at their first use, except those `at_hand`.
 
-        Warns if an older version wrote it: without checksums, changed bytes go unnoticed.
+        A warning is issued for runs of older versions: they have no checksums, so changed bytes go unnoticed.
 
         Raises:
-            NoRunError: If the folder does not hold a finished run.
+            NoRunError: If the folder does not contain a finished run.
         """
         kept = Kept.read(Path(folder))
         if not kept.has_checksums:
@@ -121,7 +121,7 @@ class Run:
 
     @classmethod
     def from_kept(cls, kept: Kept, at_hand: Mapping[str, pl.DataFrame] | None = None) -> Run:
-        """The run that is kept somewhere."""
+        """Return the run in a folder that has been read."""
         return cls(kept.meta, _Tables(kept, at_hand or {}), kept.folder)
 
     @property
@@ -131,48 +131,49 @@ class Run:
 
     @property
     def engine(self) -> EngineId:
-        """The engine that ran it, with its versions."""
+        """The engine of the run, with its versions."""
         return self.meta.engine
 
     @property
     def place(self) -> str:
-        """Folder of runs of its scenario below a store: see `Meta.place`."""
+        """Folder of the scenario's runs below a store; see `Meta.place`."""
         return self.meta.place
 
     @property
     def files(self) -> Mapping[str, str]:
-        """SHA-256 of every file that it rests on besides its scenario: see `Meta.files`."""
+        """SHA-256 of every file, besides the scenario, that results depend on; see `Meta.files`."""
         return self.meta.files
 
     @property
     def root(self) -> str | None:
-        """The store that has it; None if it is in memory only."""
+        """The store of the run; None if it is in memory only."""
         return str(self.folder.parent.parent) if self.folder else None
 
     @property
     def kept(self) -> Kept | None:
-        """The stored run that it is; None if it is in memory only, or differs in more than point and name."""
+        """The stored run of the same content. None if not stored, or if more than point and name differ."""
         kept = self.tables.kept if isinstance(self.tables, _Tables) else None
         return kept if kept and _is_of_content(self.meta, kept.meta) else None
 
     @property
     def number(self) -> int | None:
-        """Number that its content determines; None if it is not stored, or without checksums."""
+        """Number derived from the content; None if the run is not stored, or has no checksums."""
         return self.kept.number if self.kept else None
 
     @property
     def fingerprint(self) -> str:
-        """See `Kept.fingerprint`; empty if it is not stored."""
+        """Fingerprint of the stored run (`Kept.fingerprint`); empty if it is not stored."""
         return self.kept.fingerprint if self.kept else ""
 
     def named(self, scenario: dict[str, Any]) -> Run:
-        """This run as one of an equal scenario, which may have another name."""
+        """Return this run with an equal scenario, which can have another name."""
         if self.meta.scenario == scenario:
             return self
         return Run(self.meta.model_copy(update={"scenario": scenario}), self.tables, self.folder)
 
     def apart(self) -> Run:
-        """This run, to be measured: frames of small tables take three times their bytes, and go with it."""
+        """Return this run as an object for measuring. It owns frames of small tables, which take three times
+        their bytes, so that they are freed with it."""
         if not isinstance(self.tables, _Tables):
             return self
         found = Run(self.meta, self.tables.apart(), self.folder)
@@ -180,11 +181,11 @@ class Run:
         return found
 
     def at(self, point: Mapping[str, Any], scenario: Scenario | None = None) -> Run:
-        """This run as one of another point of a sweep.
+        """Return this run as a run of another point of a sweep.
 
         Args:
-            point: The swept paths and their values.
-            scenario: Equal to the one that was run, if it is at hand: then it is not read again.
+            point: Swept paths with their values.
+            scenario: A scenario equal to that of the run. If given, it is not parsed again.
         """
         found = self
         if self.meta.point != point:
@@ -194,42 +195,42 @@ class Run:
         return found
 
     def is_empty(self, table: str) -> bool:
-        """Whether a table has no rows; it is not read for that.
+        """Whether a table has no rows, without reading it.
 
         Raises:
-            KeyError: If there is no such table.
+            KeyError: If no such table exists.
         """
         return has_no_rows(self.tables, table)
 
     def rows(self, table: str) -> list[dict[str, Any]]:
-        """The rows of a table, each by column; None where nothing was measured. For small tables: it makes no
-        frame, which takes longer than to read a few rows.
+        """Return the rows of a table as dictionaries; None for values that were not measured.
+
+        It is meant for small tables: it makes no frame, which would take longer than reading a few rows.
 
         Raises:
-            KeyError: If there is no such table.
+            KeyError: If no such table exists.
         """
         found = columns(self.tables, table)
         return [dict(zip(found, row, strict=True)) for row in zip(*found.values(), strict=True)]
 
     @property
     def flows(self) -> pl.DataFrame:
-        """One row per flow, over warmup..end; the meaning of every column says what it covers."""
+        """One row per flow, from the warm-up to the end; the meaning of a column gives exceptions."""
         return self.tables["flows"]
 
     @property
     def transfers(self) -> pl.DataFrame:
-        """One row per transfer, those of the warm-up included, which `metrics.measured_transfers` leaves
-        out."""
+        """One row per transfer, including those in the warm-up, which `metrics.measured_transfers` omits."""
         return self.tables["transfers"]
 
     @property
     def videos(self) -> pl.DataFrame:
-        """One row per flow that plays a video, the warm-up included."""
+        """One row per flow that plays a video, including the warm-up."""
         return self.tables["videos"]
 
     @property
     def probes(self) -> pl.DataFrame:
-        """One row per packet of pings, probes and calls, those of the warm-up included."""
+        """One row per packet of pings, probes and calls, including those in the warm-up."""
         return self.tables["probes"]
 
     @property
@@ -244,35 +245,35 @@ class Run:
 
     @property
     def links_summary(self) -> pl.DataFrame:
-        """One row per link, over warmup..end."""
+        """One row per link, from the warm-up to the end."""
         return self.tables["links_summary"]
 
     @property
     def variables(self) -> pl.DataFrame:
         """One row per sample and internal variable of a flow or a link; empty unless the scenario records
-        them."""
+        them (`record.variables`)."""
         return self.tables["variables"]
 
     @property
     def conditions(self) -> pl.DataFrame:
-        """One row per link and time from which it has another rate or delay, from 0 s on."""
+        """One row per link and change of its rate or delay, starting at 0 s."""
         return self.tables["conditions"]
 
     @property
     def packets(self) -> pl.DataFrame:
-        """One row per packet captured; empty unless the scenario says where to capture."""
+        """One row per captured packet; empty without `record.packets` in the scenario."""
         return self.tables["packets"]
 
     @cached_property
     def scenario(self) -> Scenario:
-        """What was run, without a sweep.
+        """The scenario of the run, without a sweep.
 
         Raises:
-            ResultError: If what is kept is no scenario.
+            ResultError: If the stored scenario is invalid.
         """
         try:
             text = json.dumps(self.meta.scenario)
-            if '"file"' in text:  # which may hold something else by now, or be elsewhere
+            if '"file"' in text:  # the file may have changed or moved since
                 with recorded(self.meta.files):
                     return Scenario(**self.meta.scenario)
             return _scenario(text)
@@ -286,7 +287,7 @@ class Run:
         return str(self.meta.scenario["name"])
 
     def summary(self) -> dict[str, Any]:
-        """The run as one JSON object: see `fullpipe.metrics.summary`."""
+        """Return the run as one JSON object; see `fullpipe.metrics.summary`."""
         return dict(accessors.method("summary")(self))
 
     def plot(self, *quantities: str, only: list[str] | None = None) -> Any:
@@ -294,7 +295,7 @@ class Run:
 
         Args:
             quantities: Names in `fullpipe.plots.QUANTITIES`.
-            only: Keep the flows of these names.
+            only: Names of the flows to draw. None: all flows.
 
         Returns:
             A matplotlib figure.

@@ -1,7 +1,7 @@
 """The schema of the tables of a run: name, type, unit and meaning of every column.
 
-The native simulator declares them (`crates/simulation/src/tables`). Every engine fills the same tables. A
-column that an engine cannot measure is null throughout.
+The native simulator declares the tables (`crates/simulation/src/tables`), and all engines fill them. Columns
+that an engine cannot measure are null.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from fullpipe.errors import ResultError
 from fullpipe.lazy import pl
 
 DTYPES: Mapping[str, str] = {"text": "String", "count": "Int64", "real": "Float64", "flag": "Boolean"}
-"""Names of the types that polars has for kinds of columns."""
+"""Names of polars types by kinds of columns."""
 
 
 @dataclass(frozen=True)
@@ -25,7 +25,7 @@ class Column:
 
     name: str
     kind: str
-    """What its values are: "text", "count" (whole numbers) or "real"."""
+    """Kind of the values: "text", "count" (whole numbers), "real" or "flag"."""
     unit: str
     what: str
     span: str = ""
@@ -33,13 +33,13 @@ class Column:
 
     @property
     def dtype(self) -> pl.DataType:
-        """The type of its values in polars."""
+        """The type of the values in polars."""
         made: pl.DataType = getattr(pl, DTYPES[self.kind])()
         return made
 
     @property
     def meaning(self) -> str:
-        """What it holds, and of which time."""
+        """Meaning of the values, with their time span."""
         return f"{self.what} ({self.span})" if self.span else self.what
 
 
@@ -49,7 +49,7 @@ class Table:
 
     name: str
     row: str
-    """What one row stands for."""
+    """Meaning of one row."""
     columns: tuple[Column, ...]
 
     @cached_property
@@ -59,7 +59,7 @@ class Table:
 
     @cached_property
     def schema(self) -> pl.Schema:
-        """Names and types, as polars has them."""
+        """The polars schema of the table."""
         return pl.Schema({column.name: column.dtype for column in self.columns})
 
 
@@ -69,19 +69,19 @@ def _table(declared: _native.TableSchema) -> Table:
 
 
 SCHEMA_VERSION: int = _native.SCHEMA_VERSION
-"""Changes whenever a column changes its name, its type or its meaning; not for new columns and tables."""
+"""Version of the tables. It changes with the name, type or meaning of a column, but not for new columns and
+tables."""
 TABLES: Mapping[str, Table] = {declared["name"]: _table(declared) for declared in _native.tables()}
 """The tables of a run by name, each with its columns."""
 
 
 def frame(table: Table, columns: Mapping[str, Sequence[Any] | Any]) -> pl.DataFrame:
-    """Columns that an engine measured, as a frame with the types and the order of the schema.
+    """Return measured columns as a frame with the types and the order of the schema.
 
-    NaN becomes null, and numbers of a column of counts are rounded. A column that the engine leaves out is
-    null.
+    NaN becomes null, and values of count columns are rounded. Missing columns are null.
 
     Raises:
-        ResultError: If there is a column that the schema does not know, or one of another type.
+        ResultError: If a column is not in the schema, or has another type.
     """
     unknown = set(columns) - set(table.schema)
     if unknown:

@@ -1,4 +1,5 @@
-"""Time spans of flows: what several deliver is counted over one span, never added over unlike ones."""
+"""Time spans of flows. Rates of several flows are computed over one common span, never added over different
+spans."""
 
 from __future__ import annotations
 

@@ -1,8 +1,7 @@
-"""Values that were worked out of the runs of a store, in its index: the next command reads them.
+"""Cache of values computed from runs, in the index of their store, for later commands.
 
-A file holds values of many runs, worked out by one state of the code. Runs are known by their numbers, which
-their content determines. So values of another run, or by other code, are never found. A damaged file is as if
-it were not there.
+A file has values of many runs, computed by one version of the code. Runs are identified by numbers computed
+from their content, so values of another run or of other code are never found. Damaged files are ignored.
 """
 
 from __future__ import annotations
@@ -28,42 +27,43 @@ from fullpipe.runs.writer import FEW, Writer
 LABELS = pl.Schema(
     {"kind": pl.String(), "of": pl.String(), "metric": pl.String(), "unit": pl.String(), "entry": pl.Int64()}
 )
-"""Columns that say what the values of a run are."""
+"""Columns that describe the values of a run."""
 _SHAPES = pl.Schema({"shape": pl.Int64(), **LABELS})
 _RUNS = pl.Schema({"id": pl.Int64(), "shape": pl.Int64(), "values": pl.List(pl.Float64())})
 _MANY = 8
-"""More files of the same question than this are made one."""
+"""Number of files of a question beyond which they are merged."""
 _MOST = 64
-"""Files of a store; the oldest go."""
+"""Most files of a store; the oldest are removed."""
 _BYTES_A_RUN = 1 << 16
-"""Limit of what is read for each run: to read so much takes as long as to work a few values out."""
+"""Most bytes that are read per run: reading more would take as long as computing a few values."""
 _SOURCES = ("algorithms", "analysis", "runs", "scenario")
-"""Folders of this package that values depend on, beside its own modules; see the layers in pyproject.toml."""
+"""Folders of this package on which values depend, besides its top-level modules; see the layers in
+pyproject.toml."""
 _PACKAGES = ("fullpipe", "numpy", "polars", "scipy")
 _PACKAGE = Path(__file__).parents[1]
 _UNSURE_NS = 1_000_000_000
-"""Clocks of file systems are so much slow at most."""
+"""Largest delay of the clocks of file systems."""
 
 
 @dataclass(frozen=True)
 class Question:
-    """What is asked of every run.
+    """The values requested of every run.
 
     Args:
-        metrics: Names of measures; None: all.
-        links: Names of links; None: of every run those that did something.
+        metrics: Names of measures. None: all.
+        links: Names of links. None: all links of a run that forwarded or dropped packets.
     """
 
     metrics: frozenset[str] | None
     links: frozenset[str] | None
 
     def text(self, code: str) -> bytes:
-        """The question and the code that answers it."""
+        """Return the question with the version of the code, as JSON."""
         names = [None if names is None else sorted(names) for names in (self.metrics, self.links)]
         return json.dumps([code, *names]).encode()
 
     def is_answered_by(self, text: bytes, code: str) -> bool:
-        """Whether the values of another question, by this code, include those of this one."""
+        """Whether the values of another question, computed by this code, include those of this one."""
         with suppress(ValueError, TypeError, RecursionError):
             by, metrics, links = json.loads(text)
             is_same = by == code and links == (None if self.links is None else sorted(self.links))
@@ -73,12 +73,12 @@ class Question:
 
 @dataclass(frozen=True)
 class Packed:
-    """Values of runs. Runs with the same labels share them: these are the `shape` of their values."""
+    """Values of runs in compact form. Runs whose values have the same labels share a `shape`."""
 
     runs: pl.DataFrame
-    """The columns `id`, `shape` and `values`, a list."""
+    """The columns `id`, `shape` and `values`, which is a list."""
     shapes: pl.DataFrame
-    """The column `shape` and those of `LABELS`: a row per value of a run of this shape, in their order."""
+    """The column `shape` and those of `LABELS`: a row per value of a run of this shape, in order."""
 
     @classmethod
     def from_runs(cls, runs: Sequence[tuple[int, Sequence[tuple[tuple[Any, ...], float | None]]]]) -> Packed:
@@ -92,10 +92,10 @@ class Packed:
         return cls(table, pl.DataFrame(rows, schema=_SHAPES, orient="row"))
 
     def rows(self, runs: pl.DataFrame) -> pl.DataFrame:
-        """A row per value.
+        """Return a row per value.
 
         Args:
-            runs: The column `id` of the runs that are wanted, and others that stand in every row.
+            runs: The column `id` of the wanted runs, and other columns to repeat in every row.
 
         Returns:
             The other columns, those of `LABELS` and `value`, in the order of the runs.
@@ -107,7 +107,7 @@ class Packed:
 
     @property
     def is_whole(self) -> bool:
-        """Whether all tables have the columns of today and fit each other: a store may be a stranger's."""
+        """Whether all tables have the expected columns and fit each other, as a store can be untrusted."""
         if (self.runs.schema, self.shapes.schema) != (_RUNS, _SHAPES):
             return False
         sizes = self.shapes.group_by("shape").len()
@@ -117,7 +117,7 @@ class Packed:
 
 
 def read(root: Path, question: Question, numbers: Collection[int]) -> Iterator[Packed]:
-    """Yield values of some runs; no run is in two of them."""
+    """Yield cached values of runs. No run is in two of the parts."""
     left, files = pl.Series("id", numbers, dtype=pl.Int64).unique(), paths(root, VALUES)
     ours = code() if files else None
     for path in files:
@@ -135,10 +135,10 @@ def read(root: Path, question: Question, numbers: Collection[int]) -> Iterator[P
 
 
 def write(root: Path, question: Question, packed: Packed) -> None:
-    """Write values into the index of a store, if there is one and they are many; those by other code go."""
+    """Write values of many runs into a store's index, if it has one. Values of other code are removed."""
     if packed.runs.height <= FEW or not (root / FOLDER).is_dir() or (ours := code()) is None:
         return
-    with suppress(OSError), closing(Writer(root)) as writer:  # it may be ours to read only
+    with suppress(OSError), closing(Writer(root)) as writer:  # the store can be read-only
         text = question.text(ours)
         same = _make_room(root, text, ours)
         parts = [packed]
@@ -155,7 +155,7 @@ def write(root: Path, question: Question, packed: Packed) -> None:
 
 
 def _make_room(root: Path, asked: bytes, code: str) -> list[Segment]:
-    """Remove files of other code and the oldest of too many; return those of the same question."""
+    """Remove files of other code and the oldest files beyond the limit. Return those of the same question."""
     same, others = list[Segment](), list[Segment]()
     for path in paths(root, VALUES):
         try:
@@ -180,10 +180,10 @@ def _changed_ns(path: Path) -> int:
 
 
 def _packed(segment: Segment) -> Packed:
-    """The values of a file.
+    """Return the values of a file.
 
     Raises:
-        DamagedError: If they are not what was written, or fit no runs.
+        DamagedError: If the file is damaged, or its tables do not fit each other.
     """
     found = Packed(segment.table("runs"), segment.table("shapes"))
     if not found.is_whole:
@@ -196,7 +196,7 @@ def _encoded(packed: Packed) -> dict[str, Stream]:
 
 
 def _together(parts: Sequence[Packed]) -> Packed:
-    """Several as one; of a run that is in two, the first counts."""
+    """Merge values. The first part with a run counts."""
     runs, shapes, first = [], [], 0
     for part in parts:
         runs.append(part.runs.with_columns(pl.col("shape") + first))
@@ -207,9 +207,9 @@ def _together(parts: Sequence[Packed]) -> Packed:
 
 
 def code() -> str | None:
-    """Return what stands for the code that works values out: versions, and sizes and times of its files.
+    """Return a hash of the code that computes values: versions, and sizes and times of its files.
 
-    None if a file has changed since this process loaded the package, which may have the code of before.
+    None if a file has changed since this process loaded the package, which may run the earlier code.
     """
     folders = [_PACKAGE, *(_PACKAGE / name for name in _SOURCES)]
     files = sorted(file for folder in folders for file in _files(folder, is_deep=folder != _PACKAGE))

@@ -208,7 +208,7 @@ def _left_out(test: Test) -> Iterator[str]:
 
 
 def _path(test: Test) -> Iterator[str]:
-    yield "the path is not known: rate and delay of the scenario are placeholders; `fullpipe twin` estimates them"
+    yield "the path is not known: rate and delay here are placeholders; `fullpipe twin` estimates them"
 
 
 _RULES: tuple[Callable[[Test], Iterator[str]], ...] = (

@@ -171,4 +171,4 @@ def _of_file(capture: Capture, flows: Sequence[Flow], left_out: int) -> Iterator
         )
     yield "cwnd is an estimate: what was in flight whenever something had been sent"
     yield "timeouts are seen as bytes that are retransmitted after a silence of 200 ms or more"
-    yield "the path is not known: rate and delay of the scenario are placeholders; `fullpipe twin` estimates them"
+    yield "the path is not known: rate and delay here are placeholders; `fullpipe twin` estimates them"
