@@ -286,4 +286,4 @@ def test_errors_of_other_processes_keep_their_kind() -> None:
 
     for error in (FullpipeError("a\x1b"), ValueError("x")):
         assert str(error_told(told(error))) == str(error)
-    assert str(error_told({"no": 1})) == "failed; what says why cannot be read"
+    assert str(error_told({"no": 1})) == "failed; the reason cannot be read"

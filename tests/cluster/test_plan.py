@@ -89,7 +89,7 @@ def test_a_digest_that_the_worker_does_not_find_is_refused(small: Scenario) -> N
 
 @pytest.mark.parametrize("data", [b"", b"{}", b"[]", b"\xff", b'{"fullpipe": 1}'])
 def test_what_is_no_plan_is_refused(data: bytes) -> None:
-    with pytest.raises(VersionError, match="no plan of a sweep that this version of fullpipe reads"):
+    with pytest.raises(VersionError, match="not a plan that this version of fullpipe can read"):
         Plan.from_json(data, "plan.json")
 
 
@@ -130,5 +130,5 @@ def test_sizes_of_chunks(run_s: float | None, left: int, workers: int, runs: int
 def test_numbers_that_no_plan_has_are_refused(small: Scenario, key: str, value: object) -> None:
     tree = json.loads(Plan.for_jobs(jobs(small)).to_json())
     tree["points"][0][key] = value
-    with pytest.raises(VersionError, match="no plan of a sweep that this version of fullpipe reads"):
+    with pytest.raises(VersionError, match="not a plan that this version of fullpipe can read"):
         Plan.from_json(json.dumps(tree).encode(), "plan.json")

@@ -1,4 +1,4 @@
-"""Many runs on many machines: executors that share a store."""
+"""Executors that run sweeps on many machines, which share a store."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from fullpipe.cluster.files import Files
 
 PLACES = ("local", "files", "dask", "dask://HOST:PORT", "slurm")
-"""What `--on` takes."""
+"""Values of `--on`."""
 
 
 def executor(
@@ -22,21 +22,22 @@ def executor(
     cca_timeout_s: float | None = None,
     allow_python: bool = False,
 ) -> Executor:
-    """What runs jobs at a place.
+    """Make the executor for a value of `--on`.
 
     Args:
-        on: "local": threads of this process. "files": those, and every `fullpipe work` that sees the store.
-            "dask": processes of this machine. "dask://HOST:PORT": the workers of that scheduler of Dask.
-            "slurm": jobs of SLURM.
+        on: "local": threads of this process. "files": threads of this process and of every `fullpipe work`
+            that can access the store. "dask": processes of this machine. "dask://HOST:PORT": workers of that
+            Dask scheduler. "slurm": SLURM jobs.
         root: The folder of the store.
-        workers: How many runs at the same time; a scheduler that is there already has its own workers.
-        cca_timeout_s: How long one call into an algorithm written in Python may take.
-        allow_python: Let workers of Dask import what `python:module:Class` names.
+        workers: Maximum number of simultaneous runs. Running Dask schedulers use all of their workers.
+        cca_timeout_s: Maximum duration of one call into an algorithm written in Python.
+        allow_python: Let Dask workers import the classes of `python:module:Class`.
 
     Raises:
-        UnknownNameError: If there is no such place.
-        FolderError: If there is no store, without which only threads work.
+        UnknownNameError: If `on` is not a valid value.
+        FolderError: If there is no store, which all executors except "local" need.
         MissingExtraError: If Dask is not installed.
+        ClusterError: If "slurm" is given and there is no sbatch on this machine.
     """
     if on == "local":
         return Threads(workers)
@@ -45,7 +46,7 @@ def executor(
     if root is None:
         raise FolderError(f"{on}: runs of other processes are found in a store; name its folder")
     if on == "files":
-        from fullpipe.cluster.files import Files  # here, as below: threads need none of it
+        from fullpipe.cluster.files import Files  # here, as below, since threads do not need it
 
         return Files(root, workers, cca_timeout_s)
     from fullpipe.cluster.connect import connection

@@ -1,14 +1,14 @@
-"""Chunks of a sweep that processes claim from a shared folder, by nothing but atomic renames.
+"""Chunks of a sweep that processes claim from a shared folder by atomic renames.
 
-A chunk is a range of jobs. It is an empty file whose name is the range and whose folder is its state:
+A chunk is a range of jobs. It is an empty file named after the range, in the folder of its state:
 
-    open/0000100-0000200                     free to be claimed
+    open/0000100-0000200                     can be claimed
     claimed/0000100-0000150@node7-1a2b3c4d-812   held by a process, until its lease runs out
 
-It is removed when every job of it is in the store or has failed: what is in no chunk is over.
-A process that wants less than the chunk gives the rest back: the rest becomes a chunk of its own first, then
-the claim is shortened. Killed between the two, it leaves a claim that overlaps the rest, and the next owner
-takes only what lies before the rest. So no range is ever lost, and none is held by two.
+It is removed when each of its jobs is in the store or has failed, so jobs that are in no chunk are finished.
+A process that needs fewer jobs first adds the rest as a new chunk, and then shortens its claim. If it is
+killed between the two, its claim overlaps the new chunk, and the next owner takes only the jobs before it. So
+no job is lost, and none is held by two processes.
 """
 
 import os
@@ -28,14 +28,14 @@ STATES = ("open", "claimed")
 
 @dataclass(frozen=True, order=True)
 class Range:
-    """The jobs from `start` on, before `stop`."""
+    """The jobs from `start` up to, but not including, `stop`."""
 
     start: int
     stop: int
 
     @property
     def runs(self) -> int:
-        """How many they are."""
+        """Number of jobs."""
         return self.stop - self.start
 
     def __str__(self) -> str:
@@ -51,12 +51,12 @@ class Claim:
 
     @property
     def name(self) -> str:
-        """Of its file."""
+        """Name of its file."""
         return f"{self.range}@{self.owner}"
 
 
 class Chunks:
-    """The chunks in a folder, as one process sees and claims them. Threads may share it."""
+    """The chunks in a folder, for one process. Threads may share the object."""
 
     def __init__(self, folder: Path, owner: Owner, clock: Clock) -> None:
         self.folder = folder
@@ -65,29 +65,29 @@ class Chunks:
         self._lock = RLock()
         self._held = set[Claim]()
         self._ask_at_s: dict[str, float] | None = None
-        """When the age of a claim of others is to be looked at, by its name; None before the first time."""
+        """Times at which to check the age of others' claims, by name. None before the first check."""
 
     def open(self) -> list[Range]:
-        """Those that are free, in their order."""
+        """Return the free chunks in order."""
         return sorted(found for found, _ in self._listed("open"))
 
     def claimed(self) -> list[Claim]:
-        """Those that are held, in their order."""
+        """Return the claimed chunks in order."""
         owners = [(found, Owner.read(owner)) for found, owner in self._listed("claimed")]
         return [Claim(found, owner) for found, owner in sorted(owners, key=lambda o: o[0]) if owner]
 
     def pending(self) -> list[Range]:
-        """Those that are free or held; held ones are listed twice, to miss none that moves meanwhile."""
+        """Return all free and claimed chunks. Claims are listed twice, so that none is missed in a move."""
         held = [claim.range for claim in self.claimed()]
         return sorted({*held, *self.open(), *(claim.range for claim in self.claimed())})
 
     def add(self, chunk: Range) -> None:
-        """Make a free chunk."""
+        """Add a free chunk."""
         with suppress(FileExistsError):
             os.close(os.open(self.folder / "open" / str(chunk), os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o666))
 
     def claim(self) -> Claim | None:
-        """Take a free chunk, one of the first few: processes seldom want the same. None if there is none."""
+        """Claim one of the first free chunks, chosen at random to avoid conflicts. None if there is none."""
         free = self.open()
         near = free[: 1 + 2 * len(self.claimed())] if free else []
         random.shuffle(near)
@@ -98,7 +98,7 @@ class Chunks:
         return None
 
     def take_over(self) -> Claim | None:
-        """Take a chunk whose owner has ended or has not renewed its lease; None if there is none."""
+        """Take over a chunk whose owner has ended or not renewed its lease. None if there is none."""
         with self._lock:
             others = [claim for claim in self.claimed() if claim not in self._held]
             soonest_s = 0.0 if self._ask_at_s is None else self._clock.passed_s() + LEASE_S
@@ -114,13 +114,13 @@ class Chunks:
         return None
 
     def age_s(self, claim: Claim) -> float | None:
-        """Time since a claim was renewed; None if it is no more."""
+        """Return the time since a claim was renewed. None if it no longer exists."""
         with suppress(FileNotFoundError):
             return self._clock.age_s(self.folder / "claimed" / claim.name)
         return None
 
     def renew(self, claim: Claim) -> bool:
-        """Renew the lease; False if another process has taken the chunk over."""
+        """Renew the lease. Returns False if another process has taken over the chunk."""
         with self._lock:
             if claim in self._held:
                 with suppress(FileNotFoundError):
@@ -136,7 +136,7 @@ class Chunks:
                 self.renew(claim)
 
     def shorten(self, claim: Claim, stop: int) -> Claim:
-        """Keep the jobs before `stop`, and give the others back."""
+        """Release the jobs from `stop` on, and return the shortened claim."""
         with self._lock:
             if not claim.range.start < stop < claim.range.stop or not self.renew(claim):
                 return claim
@@ -150,13 +150,13 @@ class Chunks:
             return kept
 
     def finish(self, claim: Claim) -> None:
-        """Its jobs are all in the store, or have failed."""
+        """Remove a chunk whose jobs are all in the store or have failed."""
         with self._lock:
             self._held.discard(claim)
             (self.folder / "claimed" / claim.name).unlink(missing_ok=True)
 
     def release(self, claim: Claim) -> None:
-        """Give it back."""
+        """Make a claimed chunk free again."""
         self._move(claim, f"open/{claim.range}")
 
     def _move(self, claim: Claim, where: str) -> bool:
@@ -168,7 +168,7 @@ class Chunks:
             return False
 
     def _take(self, path: Path, chunk: Range) -> Claim | None:
-        """Rename a file to a claim of ours, which is fresh from the start: none takes it over at once."""
+        """Rename a file to a claim of this process. Its time is set before, so that it is not expired."""
         mine = Claim(chunk, self.owner)
         final = self.folder / "claimed" / mine.name
         with self._lock:
@@ -193,12 +193,12 @@ class Chunks:
         return False
 
     def _not_given_back(self, chunk: Range) -> Range:
-        """The part of a dead process's chunk before what it had given back when it ended."""
+        """Return the part of a dead process's claim before the jobs that it had released."""
         given_back = [r.start for r in self.pending() if chunk.start < r.start < chunk.stop]
         return Range(chunk.start, min(given_back, default=chunk.stop))
 
     def _listed(self, state: str) -> list[tuple[Range, str]]:
-        """What a state holds, with what stands behind the ranges; nothing if the sweep is over and gone."""
+        """List the ranges in a state, with the owners' names. Empty if the sweep was finished and removed."""
         try:
             names = os.listdir(self.folder / state)
         except FileNotFoundError:

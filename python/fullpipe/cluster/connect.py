@@ -1,6 +1,6 @@
-"""Clients of Dask clusters: made on this machine, there already, or made of SLURM jobs.
+"""Clients of Dask clusters, which are started on this machine, already running, or started as SLURM jobs.
 
-What a cluster needs besides, such as account and queue of SLURM jobs, is said in Dask's configuration.
+Other settings of a cluster, such as the account and the queue of SLURM jobs, are in Dask's configuration.
 """
 
 import logging
@@ -19,24 +19,25 @@ from fullpipe.errors import ClusterError, MissingExtraError
 
 _ADDRESS = re.compile(r"dask://([\w.-]+|\[[0-9a-fA-F:.]+\]):(\d{1,5})", re.ASCII)
 _UNDISTURBED = "import signal\nsignal.signal(signal.SIGINT, signal.SIG_IGN)\n"
-"""Run by workers on this machine: Ctrl-C, which a terminal sends to all processes, is for the command."""
+"""Code that local workers run to ignore Ctrl-C, which terminals send to all processes."""
 _ANSWERS = "10s"
-"""So long a scheduler may take to answer."""
+"""Maximum time for a scheduler to answer."""
 _DEATHS = 10
-"""So many workers may die over a chunk before it is tried run by run: a walltime is no fault of the chunk."""
+"""Number of workers that may die while running a chunk before its runs are tried one by one. Workers can also
+die at the end of their walltime."""
 _FILL_S = 5.0
-"""Between two times at which workers are asked for."""
+"""Interval at which missing workers are requested."""
 _LIFETIME, _STAGGER = 55 / 60, 4 / 60
-"""Parts of a SLURM job's walltime after which its worker ends by itself, and by which workers differ: they
-finish what they run, and others come in their place (dask-jobqueue, "Handling walltime")."""
+"""Fractions of a SLURM job's walltime after which its worker ends by itself, and by which workers differ.
+Workers finish their current runs and are replaced (dask-jobqueue, "Handling walltime")."""
 
 
 def connection(on: str, workers: int) -> Connect | None:
-    """What makes a client for `--on`; None if it names no Dask cluster.
+    """Return a function that makes a client for `--on`. None if `on` is not a Dask cluster.
 
     Args:
         on: "dask", "dask://HOST:PORT" or "slurm".
-        workers: How many runs at the same time, on clusters that are made here.
+        workers: Maximum number of simultaneous runs on clusters that are started here.
 
     Raises:
         MissingExtraError: If Dask is not installed.
@@ -51,7 +52,7 @@ def connection(on: str, workers: int) -> Connect | None:
 
 @contextmanager
 def _at(address: str) -> Iterator[Any]:
-    """A client of a scheduler that is there already."""
+    """Connect to a running scheduler."""
     distributed = library("distributed")
     try:
         client = distributed.Client(address, timeout=_ANSWERS)
@@ -63,7 +64,7 @@ def _at(address: str) -> Iterator[Any]:
 
 @contextmanager
 def _of(made: Callable[[], tuple[Any, Callable[[], None]]]) -> Iterator[Any]:
-    """A client of a cluster that is made for it and ends with it, and that has the workers that it should."""
+    """Start a cluster, keep its number of workers, and stop it at the end of the context."""
     library("dask").config.set({"distributed.scheduler.allowed-failures": _DEATHS})
     cluster, fill = made()
     with cluster, _every(_FILL_S, fill), library("distributed").Client(cluster) as client:
@@ -72,7 +73,7 @@ def _of(made: Callable[[], tuple[Any, Callable[[], None]]]) -> Iterator[Any]:
 
 @contextmanager
 def _every(pause_s: float, call: Callable[[], None]) -> Iterator[None]:
-    """Call now and then. Dask replaces a worker that has died only while it is asked for workers."""
+    """Call a function at intervals. Dask replaces dead workers only when workers are requested."""
     over = Event()
 
     def repeat() -> None:
@@ -106,7 +107,7 @@ def _local(workers: int) -> tuple[Any, Callable[[], None]]:
 
 
 def _forget_dead(workers: dict[Any, Any]) -> None:
-    """Workers that were killed while they started: Dask takes them for workers for ever."""
+    """Remove workers that were killed during their start, which Dask would count as workers forever."""
     for name, worker in list(workers.items()):
         if worker.status.name in ("closed", "failed"):
             del workers[name]
@@ -120,8 +121,8 @@ def _slurm(workers: int) -> tuple[Any, Callable[[], None]]:
 
 
 def slurm_cluster() -> Any:
-    """A cluster of SLURM jobs after Dask's configuration `jobqueue.slurm`; none is submitted yet."""
-    jobqueue = library("dask_jobqueue")  # it adds its defaults to the configuration
+    """Make a cluster of SLURM jobs from Dask's configuration `jobqueue.slurm`, without submitting any."""
+    jobqueue = library("dask_jobqueue")  # the import adds its defaults to the configuration
     config, cores = library("dask").config.get("jobqueue.slurm"), _cores()
     walltime_s = walltime(str(config["walltime"]))
     ending = [
@@ -133,7 +134,7 @@ def slurm_cluster() -> Any:
     return jobqueue.SLURMCluster(
         cores=cores,
         memory=config["memory"] or f"{2 * cores}GB",
-        processes=config["processes"] or 1,  # Dask replaces no job of several
+        processes=config["processes"] or 1,  # Dask does not replace jobs with several processes
         worker_extra_args=[*config["worker-extra-args"], *ending],
         scheduler_options={"dashboard_address": ":0"} | config["scheduler-options"],
     )
@@ -144,13 +145,13 @@ def _cores() -> int:
 
 
 def walltime(text: str) -> int:
-    """Seconds of a time as SLURM writes it: minutes, MM:SS, HH:MM:SS, or D-HH, D-HH:MM and D-HH:MM:SS.
+    """Convert a time in SLURM's format to seconds: minutes, MM:SS, HH:MM:SS, D-HH, D-HH:MM or D-HH:MM:SS.
 
     >>> [walltime(text) for text in ("30", "30:00", "00:30:00", "1-12")]
     [1800, 1800, 1800, 129600]
 
     Raises:
-        ClusterError: If it is none.
+        ClusterError: If it is not a time.
     """
     days, dash, rest = text.rpartition("-")
     try:
@@ -167,7 +168,7 @@ def walltime(text: str) -> int:
 
 
 def library(name: str) -> Any:
-    """A package of the extra.
+    """Import a package of the extra `dask`.
 
     Raises:
         MissingExtraError: If it is not installed.

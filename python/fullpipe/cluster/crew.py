@@ -1,4 +1,4 @@
-"""Threads of this process that claim chunks of a sweep, run their jobs, and renew what they hold."""
+"""Threads of this process that claim chunks of a sweep, run their jobs, and renew their claims."""
 
 import time
 from collections.abc import Callable
@@ -15,27 +15,27 @@ from fullpipe.runs.interrupt import Interruptible
 from fullpipe.runs.jobs import Job
 
 _IDLE_S = 0.5
-"""Between two looks for work of a thread that has none."""
+"""Interval at which idle threads look for work."""
 _SURE_S = 1.0
-"""So long a claim is ours for sure after it was renewed: it is asked no more often."""
+"""A renewed claim is certain for this long, so it is not renewed more often."""
 _TOO_LONG = 2.0
-"""A chunk that takes so many times as long as it should gives the rest back."""
+"""If a chunk takes longer than planned by this factor, its remaining jobs are released."""
 
 
 class _StoppedError(Exception):
-    """The crew is asked to stop in the middle of a run."""
+    """The crew was stopped during a run."""
 
 
 class Crew:
-    """So many threads that work on a sweep until it is over, or until they are stopped.
+    """Threads that work on a sweep until it is finished or they are stopped.
 
     Args:
         folder: The sweep.
-        job: A job by its place; a VersionError stops the crew.
-        source: Where runs come from, and are kept.
-        workers: How many threads.
-        progress: Told about every step.
-        heard: Told what became of every job that was tried here.
+        job: Returns a job by its index. A VersionError stops the crew.
+        source: Finds, makes and stores runs.
+        workers: Number of threads.
+        progress: Called at every step.
+        heard: Called with the outcome of every job that was tried here.
     """
 
     def __init__(
@@ -52,7 +52,7 @@ class Crew:
         self._stop, self._own = Event(), Interruptible()
         self._idle = set[int]()
         self.error: BaseException | None = None
-        """Why no run could be kept or made here at all."""
+        """The error that stopped the crew."""
         self._threads = [
             Thread(target=self._labour, args=(number,), name=f"worker-{number}", daemon=True)
             for number in range(max(1, workers))
@@ -65,7 +65,7 @@ class Crew:
         return self
 
     def __exit__(self, *_: object) -> None:
-        """Stop, and give back what is not finished."""
+        """Stop, and release unfinished jobs."""
         self._stop.set()
         self._own.interrupt()
         for thread in (*self._threads, self._renewing):
@@ -74,12 +74,12 @@ class Crew:
 
     @property
     def is_idle(self) -> bool:
-        """Whether no thread found anything to do when it last looked, or all have stopped."""
+        """Whether all threads are without work, or the crew has stopped."""
         return len(self._idle) == len(self._threads) or self._stop.is_set()
 
     def _renew(self) -> None:
         while not self._stop.wait(RENEW_S):
-            with suppress(OSError):  # the next time, perhaps
+            with suppress(OSError):  # it may work the next time
                 self._chunks.renew_all()
 
     def _labour(self, number: int) -> None:
@@ -103,7 +103,7 @@ class Crew:
             self._stop.set()
 
     def _next(self, run_s: float | None) -> Claim | None:
-        """A chunk of the right size, if there is any to claim or to take over."""
+        """Claim or take over a chunk of the right size. None if there is none."""
         left = sum(chunk.runs for chunk in self._chunks.open())
         claim = self._chunks.claim() if left else self._chunks.take_over()
         if claim is None:
@@ -112,14 +112,14 @@ class Crew:
         return self._chunks.shorten(claim, claim.range.start + runs)
 
     def _work(self, claim: Claim, run_s: float | None) -> float | None:
-        """Run the jobs of a chunk, and return how long one took. If that fails, it is given back."""
+        """Run the jobs of a chunk and return the time per job. If this fails, the chunk is released."""
         began_s = renewed_s = time.monotonic()
         index = first = claim.range.start
         try:
             while index < claim.range.stop:
                 if time.monotonic() - renewed_s > _SURE_S:
                     if not self._chunks.renew(claim):
-                        break  # another process has it: this one was stopped for longer than the lease
+                        break  # another process has it, as this one was suspended for longer than the lease
                     renewed_s = time.monotonic()
                 self._try(index)
                 index += 1

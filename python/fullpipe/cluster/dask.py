@@ -1,8 +1,8 @@
-"""Runs a sweep on a Dask cluster: one on this machine, one that is there already, or one made of SLURM jobs.
+"""Runs a sweep on a Dask cluster, which is local, already running, or started as SLURM jobs.
 
-Only the plan crosses to the workers, once, and then ranges of jobs; what comes back is which of them failed.
-Workers find and keep runs in the store, a folder that they see under the same name. A chunk whose worker dies
-is given to another one, which finds in the store what was finished.
+Workers receive the plan once, and then ranges of jobs. They return the errors of failed jobs. The runs are in
+the store, a folder with the same path on all machines. If a worker dies, its chunk is given to another one,
+which finds the finished runs in the store.
 """
 
 from collections import deque
@@ -24,12 +24,12 @@ from fullpipe.runs.executor import Outcome, Progress, RunSource, State, Update
 from fullpipe.runs.jobs import Job
 
 Connect = Callable[[], AbstractContextManager[Any]]
-"""Makes a client of a cluster: a `distributed.Client`."""
+"""Makes the client of a cluster, a `distributed.Client`."""
 _PULSE_S = 0.2
 _AHEAD = 2
-"""Chunks per thread of a worker that are handed out: one that runs, and one that waits."""
+"""Number of chunks given out per thread of a worker: one that runs, and one that waits."""
 _COMPUTED_AGAIN = ("lost", "pending")
-"""A result whose worker ended before it was read: the scheduler gives the task to another worker."""
+"""States of a task whose worker ended before the result was read. The scheduler runs it again."""
 
 
 @dataclass(frozen=True)
@@ -38,9 +38,9 @@ class Dask:
 
     Args:
         client: Makes a client of the cluster, which is closed at the end.
-        root: The folder of the store, which every worker sees.
-        cca_timeout_s: How long one call into an algorithm written in Python may take.
-        allow_python: Let workers import what `python:module:Class` names.
+        root: The folder of the store, which every worker must be able to access.
+        cca_timeout_s: Maximum duration of one call into an algorithm written in Python.
+        allow_python: Let workers import the classes of `python:module:Class`.
     """
 
     client: Connect
@@ -51,13 +51,13 @@ class Dask:
     def stream(
         self, jobs: Iterable[Job], source: RunSource, progress: Progress | None = None
     ) -> Iterator[Outcome]:
-        """What became of every job, in the order of the jobs: see `fullpipe.sweeps.Executor`.
+        """Run jobs, and yield the outcome of each in their order: see `fullpipe.sweeps.Executor`.
 
         Raises:
             ClusterError: If the cluster cannot be used.
-            VersionError: If a worker is of another version.
+            VersionError: If a worker has another version.
             FolderError: If a worker cannot write to the store.
-            DiskFullError: If a run cannot be kept because the disk is full.
+            DiskFullError: If a run cannot be stored because the disk is full.
         """
         todo, root = list(jobs), self.root.resolve()
         known = stored(todo, source, progress)
@@ -76,7 +76,7 @@ class Dask:
 
 
 class _Sweep:
-    """The chunks of a sweep that are handed out, and those that wait."""
+    """The chunks of a sweep on a cluster: those given out, and the remaining jobs."""
 
     def __init__(self, how: Dask, root: Path, todo: list[Job], missing: list[int]) -> None:
         self._how, self._root, self._left = how, root, deque(missing)
@@ -84,7 +84,7 @@ class _Sweep:
         self._done: SimpleQueue[Any] = SimpleQueue()
         self._out = dict[Any, list[int]]()
         self._again = deque[list[int]]()
-        """Runs to be tried alone: workers died while they ran the chunk."""
+        """Runs to try one by one, since workers died while running their chunk."""
         self._run_s: float | None = None
         self._stack = ExitStack()
 
@@ -98,7 +98,7 @@ class _Sweep:
         self._stack.close()
 
     def advance(self) -> list[tuple[int, FullpipeError | None]]:
-        """Hand out what workers can take, wait a moment, and say which jobs are over, with their errors."""
+        """Give out chunks, wait briefly, and return the finished jobs with their errors."""
         self._hand_out()
         try:
             future = self._done.get(timeout=_PULSE_S)

@@ -1,4 +1,4 @@
-"""Why a run failed, as plain data: errors of other processes are told by their kind and text."""
+"""Errors of runs as plain data, with kind and message, to pass them between processes."""
 
 from typing import Any
 
@@ -8,15 +8,15 @@ Told = dict[str, str]
 
 
 def told(error: Exception) -> Told:
-    """An error as plain data."""
+    """Convert an error to plain data."""
     kind = "ScenarioError" if isinstance(error, ScenarioError) else type(error).__name__
     return {"kind": kind, "message": str(error)}
 
 
 def error_told(data: Any) -> FullpipeError:
-    """The error of such data: what is wrong with the scenario, or else with the run."""
+    """Convert plain data to an error: a ScenarioError, or else an EngineError."""
     try:
         kind, message = str(data["kind"]), str(data["message"])
     except (KeyError, TypeError):
-        return EngineError("failed; what says why cannot be read")
+        return EngineError("failed; the reason cannot be read")
     return ScenarioError(message.split("\n")) if kind == "ScenarioError" else EngineError(message)

@@ -1,4 +1,4 @@
-"""Runs a sweep with any number of processes that share a folder: the store. No scheduler, no network."""
+"""Runs a sweep with any number of processes that share the store's folder, without a scheduler."""
 
 import time
 from collections.abc import Iterable, Iterator, Sequence
@@ -14,17 +14,17 @@ from fullpipe.runs.jobs import Job
 
 _PULSE_S = 0.05
 _LOOK_S = 0.5
-"""Between two looks at what other processes have finished."""
+"""Interval at which jobs finished by other processes are looked up."""
 
 
 @dataclass(frozen=True)
 class Files:
-    """Runs jobs in threads of this process, and beside `fullpipe work` in any number of others.
+    """Runs jobs in threads of this process, together with any number of `fullpipe work` processes.
 
     Args:
         root: The folder of the store.
-        workers: How many threads this process has.
-        cca_timeout_s: What other processes are told about calls into algorithms written in Python.
+        workers: Number of threads of this process.
+        cca_timeout_s: Maximum duration of one call into an algorithm written in Python, for other processes.
     """
 
     root: Path
@@ -34,11 +34,11 @@ class Files:
     def stream(
         self, jobs: Iterable[Job], source: RunSource, progress: Progress | None = None
     ) -> Iterator[Outcome]:
-        """What became of every job, in the order of the jobs: see `fullpipe.sweeps.Executor`.
+        """Run jobs, and yield the outcome of each in their order: see `fullpipe.sweeps.Executor`.
 
         Raises:
             FolderError: If the store cannot be written.
-            DiskFullError: If a run cannot be kept because the disk is full.
+            DiskFullError: If a run cannot be stored because the disk is full.
         """
         todo = list(jobs)
         known = stored(todo, source, progress)
@@ -62,7 +62,7 @@ class Files:
 
 
 class _Watch:
-    """Waits for jobs, which this process or another one finishes."""
+    """Waits for jobs that this process or another one finishes."""
 
     def __init__(
         self,
@@ -77,11 +77,11 @@ class _Watch:
         self._folder, self._root, self._todo, self._source, self._crew = folder, root, todo, source, crew
         self._known, self._progress = known, progress
         self._is_over = bytes(len(todo))
-        """Jobs that are in no chunk any more."""
+        """Flag of every job that is no longer in a chunk."""
         self._look_at_s = 0.0
 
     def outcome(self, index: int) -> Outcome:
-        """What became of a job, as soon as it is known."""
+        """Wait for the outcome of a job."""
         while index not in self._known:
             if self._crew.error:
                 raise self._crew.error
@@ -91,11 +91,11 @@ class _Watch:
             if time.monotonic() >= self._look_at_s:
                 self._look(index)
             else:
-                time.sleep(_PULSE_S)  # and not longer: a signal does not end a wait once polars is in use
+                time.sleep(_PULSE_S)  # short, since signals do not end a wait once polars is in use
         return self._known.pop(index)
 
     def _look(self, first: int) -> None:
-        import numpy as np  # here: other executors do without, and it takes memory and time to import
+        import numpy as np  # here, since other executors do not need it
 
         over = np.ones(len(self._todo), dtype=bool)
         for chunk in self._folder.chunks.pending():
@@ -110,7 +110,7 @@ class _Watch:
         self._look_at_s = time.monotonic() + _LOOK_S
 
     def _read(self, index: int) -> Outcome | None:
-        """What another process has made of a job; None if yet another command has opened it again."""
+        """Return the outcome of a job by another process. None if another command has opened it again."""
         job = self._todo[index]
         failure = self._folder.failure(index)
         if failure:

@@ -1,7 +1,7 @@
-"""A sweep in a shared folder: its plan, the chunks that are left, and the runs that failed.
+"""A sweep in a shared folder: its plan, the remaining chunks, and the failed runs.
 
-<store>/.work/<sweep>/plan.json     what is to be run, and by which versions
-                      chunks/       ranges of jobs that are not over: open, claimed
+<store>/.work/<sweep>/plan.json     jobs, and the versions to run them with
+                      chunks/       ranges of unfinished jobs: open, claimed
                       planning/     one chunk of the same kind, held while chunks are made
                       failed/       a file per failed run
                       clock/        a file per process, to read the file system's clock
@@ -27,23 +27,23 @@ from fullpipe.cluster.sizes import FIRST_CHUNKS
 from fullpipe.errors import FolderError, FullpipeError
 
 WORK = ".work"
-"""Where the sweeps of a store are."""
+"""Folder of the sweeps in a store."""
 _PLAN = "plan.json"
 _PAUSE_S = 0.2
 _MOST_BYTES = 65_536
-"""Of what is read of the message of a failed run."""
+"""Maximum size of a failed run's message."""
 
 
 @dataclass(frozen=True)
 class Failure:
-    """A run that failed: its place among the jobs, and why."""
+    """A failed run: its index among the jobs, and its error."""
 
     index: int
     error: FullpipeError
 
 
 class SweepFolder:
-    """The folder of one sweep, as one process sees it."""
+    """The folder of a sweep, for one process."""
 
     def __init__(self, path: Path, owner: Owner | None = None) -> None:
         self.path = path
@@ -52,31 +52,31 @@ class SweepFolder:
 
     @property
     def is_there(self) -> bool:
-        """Whether it has not been removed, as the command does at the end."""
+        """Whether the folder still exists. The command removes it at the end."""
         return (self.path / _PLAN).exists()
 
     def plan(self) -> Plan:
-        """What is to be run.
+        """Read the plan.
 
         Raises:
             VersionError: If this version cannot read it.
-            FileNotFoundError: If the sweep is over and gone.
+            FileNotFoundError: If the sweep was finished and removed.
         """
         path = self.path / _PLAN
         return Plan.from_json(path.read_bytes(), str(path))
 
     def fail(self, index: int, error: Exception) -> None:
-        """Say why a run failed."""
+        """Store the error of a failed run."""
         with suppress(FileNotFoundError), files.hidden(self.path / "failed") as place:
             files.put(place / "failure", json.dumps(told(error)).encode())
             (place / "failure").replace(self._failure(index))
 
     def forget(self, index: int) -> None:
-        """A run that failed before is to be made again, or has been."""
+        """Remove the error of a run."""
         self._failure(index).unlink(missing_ok=True)
 
     def failure(self, index: int) -> Failure | None:
-        """Why a run failed, if it did."""
+        """Read the error of a run. None if it has not failed."""
         try:
             with self._failure(index).open("rb") as file:
                 data = json.loads(file.read(_MOST_BYTES))
@@ -87,16 +87,16 @@ class SweepFolder:
         return Failure(index, error_told(data))
 
     def failures(self) -> list[Failure]:
-        """All of them, in their order."""
+        """Read all failures in the order of the jobs."""
         return [failure for failure in map(self.failure, self._failed()) if failure]
 
     @classmethod
     def of_plan(cls, root: Path, plan: Plan) -> "SweepFolder":
-        """The folder of a plan in a store."""
+        """Return the folder of a plan in a store."""
         return cls(root / WORK / plan.id)
 
     def open_again(self, missing: Sequence[int], runs: int) -> None:
-        """Make chunks of the jobs that are missing and in no chunk, such as those that failed before."""
+        """Make chunks of missing jobs that are in no chunk, such as those that failed before."""
         with self._planning():
             free = pieces(missing, _first_runs(runs), self.chunks.pending())
             for index in self._failed():
@@ -106,7 +106,7 @@ class SweepFolder:
                 self.chunks.add(chunk)
 
     def remove(self) -> None:
-        """Everything is in the store: nothing is left of the sweep at once."""
+        """Remove the folder atomically, after all runs are in the store."""
         work = self.path.parent
         if self.is_there:
             with suppress(OSError), files.hidden(work) as place:
@@ -115,13 +115,13 @@ class SweepFolder:
             work.rmdir()
 
     def leave(self) -> None:
-        """This process has no more to do with the sweep."""
+        """Remove this process's file for the clock."""
         with suppress(OSError):
             (self.path / "clock" / str(self._owner)).unlink()
 
     @contextmanager
     def _planning(self) -> Iterator[None]:
-        """Only one process at a time makes chunks; the turn of a killed one is taken over like a chunk."""
+        """Wait until no other process makes chunks. A killed process's turn is taken over like a chunk."""
         turn = self._chunks("planning")
         held: Claim | None = None
         while held is None and self.is_there:
@@ -146,7 +146,7 @@ class SweepFolder:
 
 
 def begin(root: Path, plan: Plan, missing: Sequence[int]) -> SweepFolder:
-    """The folder of a plan in a store, with every missing job in a chunk.
+    """Make the folder of a plan in a store, unless it exists, with every missing job in a chunk.
 
     Raises:
         FolderError: If it cannot be written.
@@ -163,12 +163,12 @@ def begin(root: Path, plan: Plan, missing: Sequence[int]) -> SweepFolder:
 
 
 def sweeps_in(root: Path) -> list[SweepFolder]:
-    """The sweeps of a store that are not over, in the order of their names."""
+    """Return the unfinished sweeps of a store, sorted by name."""
     return [SweepFolder(path.parent) for path in sorted((root / WORK).glob(f"[0-9a-f]*/{_PLAN}"))]
 
 
 def pieces(indices: Iterable[int], longest: int, taken: Iterable[Range] = ()) -> list[Range]:
-    """Ranges of so many jobs at most that cover some jobs, and leave out what chunks have already.
+    """Return ranges of up to `longest` jobs that cover the given jobs, except those in `taken` chunks.
 
     >>> [str(piece) for piece in pieces([0, 1, 2, 7], 2, [Range(2, 4)])]
     ['0000000-0000002', '0000007-0000008']
@@ -188,7 +188,7 @@ def pieces(indices: Iterable[int], longest: int, taken: Iterable[Range] = ()) ->
 
 
 def _first_runs(runs: int) -> int:
-    """Of a chunk, before any is given back."""
+    """Return the number of runs of the first chunks of a sweep."""
     return max(1, runs // FIRST_CHUNKS)
 
 

@@ -1,8 +1,8 @@
-"""How long a chunk may be held without a sign of life, by the clock of the file system.
+"""Leases of chunks, timed by the clock of the file system.
 
-Clocks of machines differ, so none of them is read: a claim is renewed by setting the time of its file to
-"now", which the file system fills in, and "now" is the time of another file that has just been touched in the
-same way. Files are opened before their time is read, since NFS asks its server only then.
+The clocks of machines differ, so none of them is read. A claim is renewed by setting the time of its file to
+the file system's current time. To measure its age, another file is touched in the same way and the two times
+are compared. Files are opened before their time is read, since otherwise NFS would not ask its server.
 """
 
 import os
@@ -11,9 +11,9 @@ from pathlib import Path
 from typing import Protocol
 
 LEASE_S = 30.0
-"""After so long without being renewed, a claim may be taken over."""
+"""Time since the last renewal after which a claim may be taken over."""
 RENEW_S = 5.0
-"""Between two renewals: five may be late before a claim is lost."""
+"""Interval of renewals. Five may be missed before a claim is lost."""
 
 
 class Clock(Protocol):
@@ -23,22 +23,22 @@ class Clock(Protocol):
         """Set the time of a file to now.
 
         Raises:
-            FileNotFoundError: If it is gone.
+            FileNotFoundError: If it no longer exists.
         """
 
     def age_s(self, path: Path) -> float:
-        """How long ago a file was touched.
+        """Return the time since a file was touched.
 
         Raises:
-            FileNotFoundError: If it is gone.
+            FileNotFoundError: If it no longer exists.
         """
 
     def passed_s(self) -> float:
-        """A time of this process that never goes back, to know when to ask again."""
+        """Return a time of this process that never decreases, for deciding when to check again."""
 
 
 class FileSystemClock:
-    """The clock of the file system that holds a folder; `name` is a file of our own in it."""
+    """The clock of the file system of a folder. `name` is this process's file in it."""
 
     def __init__(self, folder: Path, name: str) -> None:
         self._ours = folder / name
@@ -48,13 +48,13 @@ class FileSystemClock:
         os.utime(path)
 
     def age_s(self, path: Path) -> float:
-        """How long ago a file was touched."""
+        """Return the time since a file was touched."""
         touched_s = _changed_s(path)
         self._ours.touch()
         return _changed_s(self._ours) - touched_s
 
     def passed_s(self) -> float:
-        """A time that never goes back."""
+        """Return a time that never decreases."""
         return time.monotonic()
 
 

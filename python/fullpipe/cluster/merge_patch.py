@@ -1,10 +1,10 @@
-"""What differs between two trees of plain data, as RFC 7396 writes it: null stands for a missing key."""
+"""Differences between two trees of plain data as JSON merge patches (RFC 7396), where null removes a key."""
 
 from typing import Any
 
 
 def patch(before: dict[str, Any], after: dict[str, Any]) -> dict[str, Any]:
-    """What turns one tree into another; lists are replaced as a whole. No value may be None.
+    """Return the patch that turns one tree into another. Lists are replaced as a whole. No value may be None.
 
     >>> patch({"a": {"b": 1, "c": 2}, "d": 3}, {"a": {"b": 5, "c": 2}, "e": [1]})
     {'d': None, 'a': {'b': 5}, 'e': [1]}
@@ -22,7 +22,7 @@ def patch(before: dict[str, Any], after: dict[str, Any]) -> dict[str, Any]:
 
 
 def patched(tree: Any, changed: dict[str, Any]) -> dict[str, Any]:
-    """The tree with what `patch` found (RFC 7396, section 2).
+    """Apply a patch to a tree (RFC 7396, section 2).
 
     >>> patched({"a": {"b": 1, "c": 2}, "d": 3}, {"d": None, "a": {"b": 5}, "e": [1]})
     {'a': {'b': 5, 'c': 2}, 'e': [1]}

@@ -1,4 +1,4 @@
-"""Which process holds a chunk: its machine by name, its kernel and namespace of processes, and its number."""
+"""Identifies the process that holds a chunk by host name, kernel and PID namespace, and process ID."""
 
 import hashlib
 import os
@@ -14,35 +14,35 @@ _WRITTEN = re.compile(r"([\w.-]{1,64})-([0-9a-f]{8})-(\d{1,10})", re.ASCII)
 
 @dataclass(frozen=True)
 class Owner:
-    """A process on some machine."""
+    """A process on any machine."""
 
     host: str
     kernel: str
-    """Processes with the same one see each other: the running kernel and its namespace of processes."""
+    """Hash of the running kernel and the PID namespace. Processes with the same value see each other."""
     pid: int
 
     @classmethod
     def here(cls) -> "Owner":
-        """This process."""
+        """Return this process."""
         host = re.sub(r"[^\w.-]", "_", platform.node(), flags=re.ASCII)[:64]
         return cls(host or "unknown", _namespace(), os.getpid())
 
     @classmethod
     def read(cls, text: str) -> "Owner | None":
-        """The process of a name as `str` writes it; None if it is none."""
+        """Parse the text that `str` returns. None if it is not valid."""
         found = _WRITTEN.fullmatch(text)
         return cls(found[1], found[2], int(found[3])) if found else None
 
     @property
     def is_dead(self) -> bool:
-        """Whether it has ended for sure: only processes of this machine can be asked."""
+        """Whether it has certainly ended. Only processes of this machine can be checked."""
         if self.kernel != _namespace():
             return False
         try:
             os.kill(self.pid, 0)
         except (ProcessLookupError, OverflowError):
             return True
-        except PermissionError:  # another user's
+        except PermissionError:  # a process of another user
             return False
         return False
 

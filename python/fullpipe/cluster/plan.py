@@ -1,4 +1,4 @@
-"""What crosses to other machines: a scenario once, what differs at every point, digests and seeds."""
+"""Plans of sweeps for other machines: one scenario, the differences of every point, digests and seeds."""
 
 import hashlib
 import os
@@ -24,7 +24,7 @@ from fullpipe.sweeps import Job
 
 _DIGITS = 16
 _KEPT = 64
-"""Scenarios that are at hand: jobs of a point come one after the other."""
+"""Maximum number of scenarios in memory. A point's jobs are consecutive, so few are needed."""
 
 
 class _Frozen(BaseModel):
@@ -32,21 +32,21 @@ class _Frozen(BaseModel):
 
 
 class Point(_Frozen):
-    """A scenario without a sweep, on an engine, with its seeds."""
+    """A point of the sweep: a scenario, its engine and its seeds."""
 
     at: dict[str, Any]
     """The swept paths and their values."""
     differs: dict[str, Any]
-    """From the scenario of the plan: a merge patch (RFC 7396)."""
+    """Merge patch (RFC 7396) from the plan's scenario to this one."""
     digest: str
-    """Of the scenario, which a worker finds out by itself as well."""
+    """Digest of the scenario. Workers compute it as well and compare."""
     engine: Annotated[int, Field(strict=True, ge=0)]
-    """Which of the plan's engines."""
+    """Index of the engine in the plan's engines."""
     seeds: tuple[Annotated[int, Field(strict=True, ge=0, le=MAX_SEED)], ...]
 
 
 class Plan(_Frozen):
-    """The jobs of a sweep in their order, and the versions that they are planned with."""
+    """The jobs of a sweep in order, and the versions to run them with."""
 
     fullpipe: str
     engines: tuple[EngineId, ...]
@@ -63,7 +63,7 @@ class Plan(_Frozen):
 
     @classmethod
     def for_jobs(cls, jobs: Iterable[Job], cca_timeout_s: float | None = None) -> "Plan":
-        """The plan of jobs. Files that scenarios name are found from everywhere: their paths become whole."""
+        """Make the plan of jobs. Paths of files that scenarios use become absolute."""
         here = Path(os.getcwd())
         base: dict[str, Any] | None = None
         used, points = dict[EngineId, int](), list[tuple[Job, Point, list[int]]]()
@@ -90,47 +90,47 @@ class Plan(_Frozen):
 
     @classmethod
     def from_json(cls, data: bytes, where: str) -> "Plan":
-        """The plan that `to_json` wrote.
+        """Read a plan that `to_json` wrote.
 
         Raises:
-            VersionError: If it is none, or one of another version.
+            VersionError: If it is not a plan, or is from an incompatible version.
         """
         try:
             return cls.model_validate_json(data)
         except ValidationError:
-            told = "no plan of a sweep that this version of fullpipe reads"
+            told = "not a plan that this version of fullpipe can read"
             raise VersionError(f"{where}: {told}; use the version that wrote it, or remove it") from None
 
     def to_json(self) -> bytes:
-        """As it is kept and sent."""
+        """Return the plan as JSON."""
         return self.model_dump_json().encode()
 
     @property
     def id(self) -> str:
-        """16 hexadecimal digits that stand for jobs and versions: equal commands have the same sweep."""
+        """Identifies the jobs and versions by 16 hexadecimal digits, so equal commands share a sweep."""
         content = self.model_copy(update={"cca_timeout_s": None}).to_json()
         return hashlib.sha256(content).hexdigest()[:_DIGITS]
 
     @cached_property
     def _ends(self) -> Sequence[int]:
-        """For every point the number of jobs up to its last one."""
+        """Number of jobs up to the last one of every point."""
         return list(accumulate(len(point.seeds) for point in self.points))
 
     @property
     def runs(self) -> int:
-        """How many jobs there are."""
+        """Number of jobs."""
         return self._ends[-1] if self._ends else 0
 
     @property
     def name(self) -> str:
-        """Of the scenario."""
+        """Name of the scenario."""
         return str(self.scenario.get("name", ""))
 
     def job(self, index: int, allow_python: bool = False) -> Job:
-        """A job by its place, made from nothing but the plan.
+        """Make a job from the plan, by its index.
 
         Raises:
-            VersionError: If this version makes another scenario of it, or has another engine or algorithm.
+            VersionError: If the scenario, the engine or an algorithm differs from the plan here.
         """
         place = bisect_right(self._ends, index)
         point = self.points[place]
@@ -140,10 +140,10 @@ class Plan(_Frozen):
         return Job(scenario, seed, planned.name, point.at)
 
     def check(self, allow_python: bool = False) -> None:
-        """Refuse a plan of another version, before anything of it is run.
+        """Check that this version can run the plan.
 
         Raises:
-            VersionError: Says which version it needs.
+            VersionError: If Fullpipe, the scenario, an engine or an algorithm has another version here.
         """
         here = version("fullpipe")
         if self.fullpipe != here:

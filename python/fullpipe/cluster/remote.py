@@ -1,4 +1,4 @@
-"""What a worker of a cluster does with a chunk that it is sent."""
+"""Runs a chunk on a worker of a cluster."""
 
 from functools import lru_cache
 from pathlib import Path
@@ -12,11 +12,11 @@ from fullpipe.runs import Store
 from fullpipe.sweeps import KeptRuns
 
 FATAL = (VersionError, FolderError, DiskFullError)
-"""After these no other run could be made or kept either."""
+"""Errors that would affect all other runs as well."""
 
 
 def make_chunk(plan: bytes, ranges: list[tuple[int, int]], root: str, allow_python: bool) -> dict[str, Any]:
-    """What a worker does: find or make the runs of a chunk. Returns which failed, and the time of a run."""
+    """Find or make the runs of a chunk. Returns the errors of failed runs and the time per run."""
     jobs, began_s, failed = _read(plan, allow_python), monotonic(), dict[int, Told]()
     indices = [index for start, stop in ranges for index in range(start, stop)]
     with Store(Path(root)).batch() as store:
@@ -34,7 +34,7 @@ def make_chunk(plan: bytes, ranges: list[tuple[int, int]], root: str, allow_pyth
 
 @lru_cache(maxsize=4)
 def _read(plan: bytes, allow_python: bool) -> Plan:
-    """The plan, once per worker, if it is of this version."""
+    """Read and check a plan, once per worker."""
     read = Plan.from_json(plan, "the plan")
     read.check(allow_python)
     return read

@@ -1,4 +1,4 @@
-"""Runs made in a folder of this machine alone, and copied into the shared store when they are complete."""
+"""Runs that are made in a local folder and copied into the shared store when they are complete."""
 
 import shutil
 from collections.abc import Callable
@@ -11,13 +11,13 @@ from fullpipe.sweeps import KeptRuns
 
 @dataclass(frozen=True)
 class ScratchRuns:
-    """Finds runs in a shared store; makes them in a store of this machine and copies them over."""
+    """Finds runs in a shared store, and makes missing ones in a local store before copying them there."""
 
     shared: KeptRuns
     local: KeptRuns
 
     def find(self, job: Job) -> Run | None:
-        """The run of a job, if it is shared already, or was made here and not copied yet."""
+        """Find the run of a job in the shared store, or in the local one if it was not copied yet."""
         found = self.shared.find(job)
         if found:
             return found
@@ -25,11 +25,11 @@ class ScratchRuns:
         return self._publish(left) if left else None
 
     def make(self, job: Job, progress: Callable[[float], None] | None) -> Run:
-        """Run a job here, and copy the run into the shared store."""
+        """Run a job locally and copy the run into the shared store."""
         return self._publish(self.local.make(job, progress))
 
     def _publish(self, run: Run) -> Run:
-        """Copy a run: written under a hidden name, renamed when complete. Then remove the one here."""
+        """Copy a run into the shared store and remove the local one."""
         assert self.shared.store
         shared = self.shared.store.save(run)
         if run.folder:

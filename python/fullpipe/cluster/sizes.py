@@ -1,22 +1,22 @@
-"""How many runs a chunk has: enough that claiming it costs little, so few that all finish together."""
+"""Sizes of chunks: large enough that claims cost little, small enough that all workers finish together."""
 
 from math import ceil
 
 SHORTEST_S = 1.0
-"""A chunk takes so long at least, or is one run."""
+"""Minimum duration of a chunk, unless it is a single run."""
 LONGEST_S = 10.0
-"""And at most, or is one run."""
+"""Maximum duration of a chunk, unless it is a single run."""
 SHARE_S = 0.01
-"""And so long per worker: one scheduler, or one server of files, serves the chunks of all of them."""
+"""Minimum duration per worker, since one scheduler or file server serves the chunks of all workers."""
 FIRST_CHUNKS = 128
-"""So many chunks a sweep begins with, so that many processes find one of their own at once."""
+"""Number of chunks at the start of a sweep, so that many processes can claim one at once."""
 
 
 def chunk_runs(run_s: float | None, left: int, workers: int) -> int:
-    """Runs of the next chunk, by guided self-scheduling (Polychronopoulos and Kuck 1987).
+    """Return the size of the next chunk, by guided self-scheduling (Polychronopoulos and Kuck 1987).
 
-    Half of a worker's share of what is left, so that chunks become short towards the end, within the bounds
-    above.
+    It is half of a worker's share of the remaining runs, within the bounds above, so that chunks become short
+    towards the end.
 
     >>> [chunk_runs(None, 1000, 2), chunk_runs(0.01, 1000, 2), chunk_runs(0.01, 100_000, 2)]
     [1, 250, 1000]
@@ -24,9 +24,9 @@ def chunk_runs(run_s: float | None, left: int, workers: int) -> int:
     1000
 
     Args:
-        run_s: Time that a run takes, in seconds; None if it is not known yet, which it is after one run.
-        left: Runs that are not held by any worker, this chunk included.
-        workers: How many work, this one included.
+        run_s: Duration of a run in seconds. None before the first run.
+        left: Number of runs that no worker holds, including this chunk.
+        workers: Number of workers, including this one.
     """
     if run_s is None:
         return 1

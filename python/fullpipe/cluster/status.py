@@ -1,4 +1,4 @@
-"""How far the sweeps of a store are, as any process that sees the folder can tell."""
+"""Progress of the sweeps of a store, as read from its folder."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,7 +11,7 @@ from fullpipe.errors import VersionError
 
 @dataclass(frozen=True)
 class Held:
-    """A chunk that a process holds, and when it last gave a sign of life."""
+    """A chunk that a process holds, and the time since it was renewed."""
 
     claim: Claim
     age_s: float
@@ -19,7 +19,7 @@ class Held:
 
 @dataclass(frozen=True)
 class Status:
-    """A sweep."""
+    """Progress of a sweep."""
 
     id: str
     name: str
@@ -31,16 +31,16 @@ class Status:
 
     @property
     def held_runs(self) -> int:
-        """Runs in chunks that are held."""
+        """Number of runs in claimed chunks."""
         return sum(held.claim.range.runs for held in self.held)
 
     @property
     def finished(self) -> int:
-        """Runs that are in the store: all that are in no chunk and have not failed."""
+        """Number of stored runs, which are those that are in no chunk and have not failed."""
         return max(0, self.runs - self.open_runs - self.held_runs - len(self.failed))
 
     def to_dict(self) -> dict[str, Any]:
-        """As JSON has it."""
+        """Return the content for JSON."""
         claims = [
             {
                 "host": held.claim.owner.host,
@@ -62,12 +62,12 @@ class Status:
 
 
 def statuses(root: Path) -> list[Status | VersionError]:
-    """Every sweep of a store that is not over; an error stands for one whose plan cannot be read."""
+    """Return the status of every unfinished sweep of a store, or an error if its plan cannot be read."""
     found = list[Status | VersionError]()
     for folder in sweeps_in(root):
         try:
             found.append(_status(folder))
-        except FileNotFoundError:  # it is over
+        except FileNotFoundError:  # the sweep is finished
             continue
         except VersionError as error:
             found.append(error)

@@ -1,4 +1,4 @@
-"""Jobs whose runs are in the store: before a sweep begins, and after another process has made one."""
+"""Finds runs in the store before a sweep begins, and after another process has made them."""
 
 import os
 import time
@@ -15,7 +15,7 @@ _PAUSES_S = (0.0, 0.5, 1.0, 2.0)
 
 
 def stored(todo: Sequence[Job], source: RunSource, progress: Progress | None) -> dict[int, Outcome]:
-    """The jobs whose runs are kept already, by their places."""
+    """Find jobs whose runs are already stored, by index."""
     known = {}
     for index, job in enumerate(todo):
         run = source.find(job)
@@ -27,7 +27,7 @@ def stored(todo: Sequence[Job], source: RunSource, progress: Progress | None) ->
 
 
 def made_elsewhere(job: Job, source: RunSource, root: Path) -> Outcome:
-    """The run that another process has kept. NFS may not show it until its folders are listed again."""
+    """Find a run that another process has stored. NFS may hide it until its folders are listed again."""
     for pause_s in _PAUSES_S:
         time.sleep(pause_s)
         run = source.find(job)
@@ -36,5 +36,5 @@ def made_elsewhere(job: Job, source: RunSource, root: Path) -> Outcome:
         for folder in (root, root / engines.place_of(engines.engine(job.engine), job.scenario)):
             with suppress(OSError):
                 os.listdir(folder)
-    told = f"made, and not in {root}: workers must see the same folder; the same command makes it again"
+    told = f"made, but not in {root}: workers must see the same folder; the same command makes it again"
     return Outcome(job, ResultError(told))

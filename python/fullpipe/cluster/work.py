@@ -1,4 +1,4 @@
-"""What `fullpipe work` does: it works on every sweep of a store until nothing is left."""
+"""The worker of `fullpipe work`: runs jobs of all sweeps of a store until none are left."""
 
 import time
 from collections.abc import Callable
@@ -21,18 +21,18 @@ _LOOK_S = 1.0
 
 @dataclass
 class Counts:
-    """What a process has done."""
+    """Numbers of jobs that a process has run."""
 
     finished: int = 0
     failed: int = 0
     refused: list[str] = field(default_factory=list)
-    """Why it worked on some sweeps not at all, one line each."""
+    """Reasons for refusing whole sweeps, one line each."""
 
     def __post_init__(self) -> None:
         self._lock = Lock()
 
     def count(self, outcome: Outcome) -> None:
-        """Take in what became of a job; called from any thread."""
+        """Count a job. Can be called from any thread."""
         with self._lock:
             self.failed += outcome.error is not None
             self.finished += outcome.error is None
@@ -44,11 +44,11 @@ class Worker:
 
     Args:
         root: The folder of the store.
-        workers: How many runs at the same time.
-        scratch: A folder of this machine alone in which runs are made before they are copied to the store.
-        allow_python: Import what `python:module:Class` names.
-        wait_s: How long it waits for work when there is none.
-        say: Told in one line what it begins.
+        workers: Maximum number of simultaneous runs.
+        scratch: Local folder in which runs are made before they are copied to the store.
+        allow_python: Import the classes of `python:module:Class`.
+        wait_s: Maximum time to wait for new work.
+        say: Called with one line for every sweep that is begun.
     """
 
     root: Path
@@ -59,7 +59,7 @@ class Worker:
     say: Callable[[str], None] = print
 
     def work(self, counts: Counts) -> None:
-        """Work until nothing is left and nothing came for `wait_s`.
+        """Work until no jobs are left and none have come for `wait_s`.
 
         Raises:
             FolderError: If the store or the scratch folder cannot be written.
@@ -81,7 +81,7 @@ class Worker:
             plan = folder.plan()
             plan.check(self.allow_python)
             self._join(folder, plan, counts)
-        except FileNotFoundError:  # it is over
+        except FileNotFoundError:  # the sweep is finished
             return
         except VersionError as error:
             refused.add(folder.path.name)

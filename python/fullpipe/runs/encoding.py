@@ -1,8 +1,8 @@
-"""Tables as bytes, and back: a small one as a stream of Arrow IPC, a large one as Parquet.
+"""Encodes tables as bytes and decodes them: small ones as Arrow IPC streams, large ones as Parquet.
 
-Encoding two rows as Parquet takes half a millisecond, as long as some runs; as a stream of Arrow it takes a
-fortieth. Of many rows, Parquet is the smaller one. polars is imported when a frame is made: that takes longer
-than a short run, and `fullpipe run --json` needs none.
+Encoding two rows as Parquet takes half a millisecond, as long as some runs, and an Arrow stream takes a
+fortieth of that. For many rows, Parquet is smaller. polars is imported when the first frame is made, since
+the import takes longer than a short run, and `fullpipe run --json` does not need it.
 """
 
 from __future__ import annotations
@@ -19,26 +19,26 @@ from fullpipe.lazy import pl
 from fullpipe.runs.schema import TABLES
 
 LARGE = 1 << 20
-"""Bytes in memory from which on a table is Parquet."""
+"""Tables of at least this many bytes in memory are encoded as Parquet."""
 _PARQUET = b"PAR1"
 
 
 class UnreadableError(Exception):
-    """Bytes that are no table."""
+    """Bytes are not a table."""
 
 
 def is_parquet(data: bytes | memoryview) -> bool:
-    """Whether bytes are a large table."""
+    """Whether bytes are a table encoded as Parquet."""
     return bytes(data[: len(_PARQUET)]) == _PARQUET
 
 
 def is_large(size_bytes: int) -> bool:
-    """Whether a table of such a size in memory is to be Parquet."""
+    """Whether a table of this size in memory should be encoded as Parquet."""
     return size_bytes >= LARGE
 
 
 def encoded(table: pl.DataFrame) -> memoryview:
-    """A table as bytes.
+    """Encode a table as bytes.
 
     Raises:
         ResultError: If it cannot be encoded.
@@ -55,10 +55,10 @@ def encoded(table: pl.DataFrame) -> memoryview:
 
 
 def decoded(data: bytes) -> pl.DataFrame:
-    """A table from bytes, which must be known to be what was written: polars trusts what it parses.
+    """Decode a table from bytes. Their checksum must have been verified: polars does not validate its input.
 
     Raises:
-        UnreadableError: If they are no table.
+        UnreadableError: If they are not a table.
     """
     try:
         if is_parquet(data):
@@ -69,29 +69,29 @@ def decoded(data: bytes) -> pl.DataFrame:
 
 
 def columns_of(data: bytes) -> Mapping[str, list[Any]]:
-    """The values of a table from bytes, by column: see `decoded`.
+    """Decode the values of a table by column: see `decoded`.
 
     Raises:
-        UnreadableError: If they are no table.
+        UnreadableError: If the bytes are not a table.
     """
     if not is_parquet(data):
         try:
             return _native.columns(data)
-        except ValueError:  # a type of column that no version of ours has written
+        except ValueError:  # a column type that no version of Fullpipe has written
             pass
     return decoded(data).to_dict(as_series=False)
 
 
 def checksum(data: bytes | memoryview) -> str:
-    """SHA-256 in hexadecimal digits."""
+    """Return the SHA-256 as hexadecimal digits."""
     return hashlib.sha256(data).hexdigest()
 
 
 def empty(name: str) -> pl.DataFrame:
-    """A table of a run without rows, of its own.
+    """Make an empty table, as an object of its own.
 
-    polars locks a frame while it writes it, and waits for the interpreter meanwhile: two threads that use one
-    frame, of which one writes it, can wait for each other for ever. So none is shared.
+    Frames are not shared because threads could deadlock: polars locks a frame while it writes it and waits
+    for the interpreter, which another thread that uses the frame may hold.
     """
     return _without_rows(name).clone()
 
@@ -102,10 +102,10 @@ def _without_rows(name: str) -> pl.DataFrame:
 
 
 def as_schema(name: str, table: pl.DataFrame) -> pl.DataFrame:
-    """A table with the columns of today and their types, without any others.
+    """Return a table with exactly the columns of the current schema and their types.
 
     Raises:
-        ResultError: If a column has another type.
+        ResultError: If a column is missing or has another type.
     """
     schema = TABLES[name].schema
     if table.schema == schema:
@@ -117,9 +117,9 @@ def as_schema(name: str, table: pl.DataFrame) -> pl.DataFrame:
 
 
 def has_schema(name: str, table: pl.DataFrame, data: bytes | memoryview) -> bool:
-    """Whether a table that is encoded as `data` has the columns of today.
+    """Whether a table encoded as `data` has the columns of the current schema.
 
-    A stream begins with its schema, which takes a tenth of the time to compare.
+    A stream begins with its schema. Comparing these bytes takes a tenth of the time.
     """
     head = _head(name)
     return bytes(data[: len(head)]) == head or table.schema == TABLES[name].schema
@@ -127,10 +127,9 @@ def has_schema(name: str, table: pl.DataFrame, data: bytes | memoryview) -> bool
 
 @cache
 def _head(name: str) -> bytes:
-    """How the stream of a table begins: a mark, the length of the schema, and the schema.
+    """Return the first bytes of a table's stream: a marker, the length of the schema, and the schema.
 
-    It is of a table that no other thread has: polars locks a table for as long as it writes it, and waits for
-    Python meanwhile, while a thread that has Python and asks the same table waits for the lock.
+    They are encoded from a table that no other thread uses: see `empty`.
     """
     data = encoded(pl.DataFrame(schema=TABLES[name].schema))
     return bytes(data[: 8 + int.from_bytes(data[4:8], "little")])

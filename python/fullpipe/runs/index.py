@@ -1,8 +1,8 @@
-"""The index of a store: which runs it has, and their summaries, without opening their folders.
+"""The index of a store: its runs and their summaries, so that commands need not open every folder.
 
-It is never believed against the folders. The folder of a digest whose date has not changed since it was
-listed holds the same runs; any other is listed again. What the index lacks is read from the runs, and a file
-of the index that is damaged is as if it were not there.
+The folders are decisive. A digest's folder whose modification time is unchanged since it was listed contains
+the same runs; others are listed again. Whatever the index lacks is read from the runs, and damaged files of
+the index are ignored.
 """
 
 from collections.abc import Callable, Collection, Mapping, Sequence
@@ -24,7 +24,7 @@ from fullpipe.runs.segments import DamagedError, Segment, add, paths
 from fullpipe.runs.writer import Writer
 
 _MANY = 8
-"""More files of the index than this are made fewer."""
+"""If the index has more files than this, small ones are combined."""
 _KEY = ("digest", "engine", "seed")
 _PART = "part"
 
@@ -40,7 +40,7 @@ class _Part:
 
     @property
     def is_found(self) -> bool:
-        """Whether it says by what runs are found, which files of older versions do not."""
+        """Whether it has the table by which runs are found. Files of older versions have none."""
         return self.segment is not None and "found" in self.segment
 
 
@@ -50,27 +50,27 @@ class Index:
 
     root: Path
     runs: pl.DataFrame
-    """A row per run, with the columns of `entries.RUNS`: scenarios in the order in which they were named,
-    and of each by engine and seed."""
+    """One row per run, with the columns of `entries.RUNS`. Scenarios are in the order in which they were run,
+    and each one's runs are sorted by engine and seed."""
     damaged: tuple[str, ...]
-    """What is wrong with runs that cannot be read, one line each; they are not in it."""
+    """Errors of runs that cannot be read, one line each. Those runs are not in the index."""
     _parts: Sequence[_Part]
     _ignored: Collection[Path]
 
     def packed(self, name: str) -> pl.DataFrame:
-        """A table of `entries.PACKED` of all runs, with the column `id` in front."""
+        """Return one of the `PACKED` tables for all runs, with the column `id` first."""
         try:
             return _packed(name, self.runs, self._parts)
         except DamagedError as error:
             return up_to_date(self.root, {*self._ignored, error.path}).packed(name)
 
     def folder(self, row: Mapping[str, Any]) -> Path:
-        """Where the run of a row is."""
+        """Return the folder of a row's run."""
         return self.root / str(row["digest"]) / f"{row['engine']}-{row['seed']}"
 
 
 def up_to_date(root: Path, ignored: Collection[Path] = ()) -> Index:
-    """The index of a store after a look at its folders. What has changed is noted for the next time.
+    """Compare the index of a store with its folders, store the changes, and return the updated index.
 
     Raises:
         OSError: If the store cannot be read.
@@ -83,7 +83,7 @@ def up_to_date(root: Path, ignored: Collection[Path] = ()) -> Index:
     with (
         suppress(OSError, ResultError, DamagedError),
         closing(Writer(root)) as writer,
-    ):  # it may be ours to read only
+    ):  # the store can be read-only
         if found.new.rows or found.new.listed:
             parts[-1] = replace(parts[-1], segment=add(root, writer.open(), tables))
         parts = _fewer(root, writer, parts)
@@ -97,7 +97,7 @@ def _in_memory(tables: Mapping[str, pl.DataFrame], segment: Segment | None = Non
 
 
 def _in_order(root: Path, runs: pl.DataFrame) -> pl.DataFrame:
-    """The rows in the order in which scenarios were named; see `fullpipe.runs.order`."""
+    """Sort rows by the order in which their scenarios were run; see `fullpipe.runs.order`."""
     known = pl.Series(order.read(root), dtype=pl.String)
     others = runs.filter(~pl.col("digest").is_in(known.implode())).unique("digest", maintain_order=True)
     texts = (
@@ -110,7 +110,7 @@ def _in_order(root: Path, runs: pl.DataFrame) -> pl.DataFrame:
 
 
 def _read(root: Path, ignored: set[Path]) -> list[_Part]:
-    """The files of the index. One that is damaged joins those ignored, and goes if it may."""
+    """Read the files of the index. Damaged ones are added to `ignored`, and removed if possible."""
     while True:
         before, parts = set(paths(root)) - ignored, []
         for path in sorted(before):
@@ -118,7 +118,7 @@ def _read(root: Path, ignored: set[Path]) -> list[_Part]:
                 segment = Segment.read(path)
                 parts.append(_part(segment))
             except DamagedError:
-                if not path.exists():  # another process has made them fewer: look again
+                if not path.exists():  # another process has combined them: start again
                     break
                 ignored.add(path)
                 with suppress(OSError):
@@ -128,10 +128,10 @@ def _read(root: Path, ignored: set[Path]) -> list[_Part]:
 
 
 def _part(segment: Segment) -> _Part:
-    """The tables of a file.
+    """Read the tables of a file.
 
     Raises:
-        DamagedError: If they are not what was written, or say what is no run: rows become paths.
+        DamagedError: If they are damaged, or a row is not a valid run. Rows are later turned into paths.
     """
     runs, listed = segment.table("runs"), segment.table("listed")
     if runs.schema != schema_of(RUNS) or listed.schema != schema_of(LISTED):
@@ -143,20 +143,20 @@ def _part(segment: Segment) -> _Part:
 
 
 def _latest(parts: Sequence[_Part]) -> pl.DataFrame:
-    """The row that counts of every run, those that are gone included, and the part that has it."""
+    """Return the latest row of every run, including removed runs, with the number of its part."""
     empty = pl.DataFrame(schema=schema_of(RUNS))
     rows = [part.runs.with_columns(pl.lit(n, pl.Int64).alias(_PART)) for n, part in enumerate(parts)]
     return _last(rows or [empty.with_columns(pl.lit(0, pl.Int64).alias(_PART))], _KEY)
 
 
 def _last(tables: Sequence[pl.DataFrame], key: Sequence[str]) -> pl.DataFrame:
-    """Of the rows of the same key the one that was noted last."""
+    """Return the latest row for each key."""
     rows = pl.concat(tables) if tables else pl.DataFrame(schema=schema_of(LISTED))
     return rows.sort("noted_ns", maintain_order=True).unique(key, keep="last", maintain_order=True)
 
 
 def _packed(name: str, runs: pl.DataFrame, parts: Sequence[_Part]) -> pl.DataFrame:
-    """A table of all runs, of each from the part that its row is in."""
+    """Combine a table of all runs, taking each run from the part that has its row."""
     found = []
     for n, part in enumerate(parts):
         ids = runs.filter(pl.col(_PART) == n, ~pl.col("gone")).select(ID)
@@ -166,7 +166,7 @@ def _packed(name: str, runs: pl.DataFrame, parts: Sequence[_Part]) -> pl.DataFra
 
 
 def _found(parts: Sequence[_Part], gone: pl.DataFrame) -> pl.DataFrame:
-    """The rows by which runs are found, without those of runs that are gone."""
+    """Return the rows by which runs are found, without removed runs."""
     rows = [pl.DataFrame(schema=schema_of(FOUND)), *(part.table("found") for part in parts if part.is_found)]
     folders = gone.select(folder=pl.format("{}/{}-{}", "digest", "engine", "seed"))
     latest = pl.concat(rows).sort("noted_ns", maintain_order=True)
@@ -174,10 +174,10 @@ def _found(parts: Sequence[_Part], gone: pl.DataFrame) -> pl.DataFrame:
 
 
 def _fewer(root: Path, writer: Writer, parts: list[_Part]) -> list[_Part]:
-    """The parts, those in small files together if there are many.
+    """Combine parts in small files if there are many files.
 
-    A file that is larger than all smaller ones together stays, so that each run is written again only as
-    often as their number doubles (O'Neil et al., The log-structured merge-tree, Acta Informatica 33, 1996).
+    A file that is larger than all smaller ones together stays, so a run is rewritten only as often as the
+    number of runs doubles (O'Neil et al., The log-structured merge-tree, Acta Informatica 33, 1996).
     """
     sized = [(part.segment.size, n) for n, part in enumerate(parts) if part.segment]
     if len(sized) <= _MANY:

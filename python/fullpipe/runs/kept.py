@@ -1,9 +1,9 @@
-"""The files of a kept run, with the checksums that tell whether they are still what was written.
+"""The files of a stored run, and the checksums that detect changes.
 
-Small tables are parts of one file, large ones are files of their own, and tables without rows are not
-written. Every table has its size and its checksum in meta.json, whose last line is the checksum of the lines
-above it. No byte of a table reaches the parser before its checksum is right: polars trusts what it parses,
-and changed bytes can become other numbers or end the process.
+Small tables share one file, large ones have a file each, and tables without rows are not written. meta.json
+lists the size and the checksum of every table, and its last line is the checksum of the lines above it.
+Tables are parsed only if their checksum is right: polars does not validate its input, so changed bytes could
+become other numbers or end the process.
 """
 
 from __future__ import annotations
@@ -28,28 +28,28 @@ from fullpipe.runs.sums import META, Sum, Sums, columns_today, file_of, is_seale
 
 T = TypeVar("T")
 PACKED = ("flows", "links_summary")
-"""Tables of runs that are in the index, so that a question about many runs opens none."""
+"""Tables that are also in the index, so that commands on many runs need not open each one."""
 _DIGITS = 32
 _ALWAYS_WRITTEN = ("flows", "series", "links", "links_summary")
-"""Tables of runs whose meta.json does not list any: the versions that kept those had at least these."""
+"""Tables that every run has whose meta.json, by an older version, does not list any."""
 
 
 @dataclass(frozen=True)
 class Kept:
-    """A run in a folder: where it comes from, and what its tables are known by."""
+    """A run in a folder: its origin, and the checksums of its tables."""
 
     folder: Path
     meta: Meta
     sums: Sums
     stamp: str = ""
-    """Its files as they were before any was read: see `stamp_of`. Empty if nothing looked."""
+    """Sizes and times of its files before any was read: see `stamp_of`. Can be empty."""
 
     @classmethod
     def read(cls, folder: Path) -> Kept:
-        """The run in a folder: meta.json is what was written, and all tables are there, as long as they were.
+        """Read and verify meta.json in a folder, and check that all tables exist and have the right size.
 
         Raises:
-            NoRunError: If there is none.
+            NoRunError: If the folder has no finished run, or the run is damaged or from a newer version.
         """
         path = folder / META
         try:
@@ -61,14 +61,14 @@ class Kept:
             raise NoRunError(f"{folder}: no finished run; there is no {META}") from None
         except OSError as error:
             raise NoRunError(f"{folder}: no finished run; {META}: {error.strerror or error}") from error
-        except ValueError as error:  # no JSON, or not what it should be
+        except ValueError as error:  # no JSON, or not valid
             raise NoRunError(_damaged(path)) from error
         is_older = not (sums.columns or sums.tables or sums.sha256)
         if not is_older and not is_sealed(data):
             raise NoRunError(_damaged(path))
         if meta.schema_version > SCHEMA_VERSION:
             raise NoRunError(
-                f"{path}: a newer version kept this run (tables of version {meta.schema_version}, "
+                f"{path}: a newer version stored this run (tables of version {meta.schema_version}, "
                 f"known up to {SCHEMA_VERSION}); update fullpipe to read it"
             )
         known = dict.fromkeys(map(own_file, _ALWAYS_WRITTEN)) if is_older else sums.files()
@@ -77,22 +77,21 @@ class Kept:
 
     @property
     def has_its_name(self) -> bool:
-        """Whether its folder is named after it, which a copy under another name is not.
+        """Whether its folder has the right name. Copies can have another one.
 
-        Older versions kept runs of external algorithms below the digest, too.
+        Older versions stored runs of external algorithms below the digest.
         """
         is_place = self.folder.parent.name in (self.meta.place, self.meta.digest)
         return is_place and self.folder.name == f"{self.meta.engine.name}-{self.meta.seed}"
 
     @property
     def number(self) -> int | None:
-        """Number of the run in the index of its store, which its content determines; None in a run that an
-        older version wrote."""
+        """Number of the run in the index, computed from its content. None for runs of older versions."""
         return number_of(self.sums.sha256) if self.sums.sha256 else None
 
     @property
     def fingerprint(self) -> str:
-        """Equal for runs with equal packets and tables of `PACKED`; empty in runs of older versions."""
+        """Digest of the packet counts and of the `PACKED` tables. Empty for runs of older versions."""
         if not self.sums.sha256:
             return ""
         tables = [self.sums.tables.get(name) for name in PACKED]
@@ -101,24 +100,24 @@ class Kept:
 
     @property
     def has_checksums(self) -> bool:
-        """Whether changed bytes would be noticed; not in a run that an older version wrote."""
+        """Whether changed bytes would be noticed. False for runs of older versions."""
         return bool(self.sums.sha256)
 
     @property
     def files(self) -> list[str]:
-        """The names of its files, meta.json last."""
+        """Names of its files, with meta.json last."""
         if self.has_checksums:
             return [*self.sums.files(), META]
         return [*(path.name for path in map(self._own_path, TABLES) if path.exists()), META]
 
     @property
     def is_whole(self) -> bool:
-        """Whether every table is byte for byte what was written, as far as its version says."""
+        """Whether the checksums of all tables are right. Runs of older versions have none."""
         return self._streams() is not None
 
     def small(self, names: Collection[str]) -> Encoded | None:
-        """Return the small ones of some tables; None if any table of the run is not byte for byte what was
-        written, or has other columns than those of today."""
+        """Return the given tables except large ones. None if any table of the run is damaged, or if the run
+        has other columns than the current schema."""
         found = self._streams() if self.sums.columns == columns_today() else None
         if found is None:
             return None
@@ -126,7 +125,7 @@ class Kept:
         return Encoded(found, [name for name in names if name not in large])
 
     def _streams(self) -> dict[str, bytes] | None:
-        """The bytes of every table, if all are what was written."""
+        """Return the bytes of every table. None if one is damaged."""
         found, contents = {}, dict[str, bytes]()
         for name, known in self.sums.tables.items():
             file = file_of(name, known)
@@ -145,21 +144,21 @@ class Kept:
         return self.folder / own_file(name)
 
     def table(self, name: str) -> pl.DataFrame:
-        """A table of the run, with the columns of today: null where the version that kept it had none.
+        """Read a table, with the columns of the current schema; those that the run lacks are null.
 
-        A table that was not written is empty.
+        Tables that were not written are returned empty.
 
         Raises:
-            ResultError: If it cannot be read or is not what was written.
+            ResultError: If it cannot be read or is damaged.
         """
         found = self._read(name, decoded)
         return empty(name) if found is None else as_today(name, found)
 
     def columns(self, name: str) -> Mapping[str, list[Any]]:
-        """The values of a table of the run by column: see `table`.
+        """Read the values of a table by column: see `table`.
 
         Raises:
-            ResultError: If it cannot be read or is not what was written.
+            ResultError: If it cannot be read or is damaged.
         """
         found = self._read(name, columns_of)
         if found is None:
@@ -176,10 +175,10 @@ class Kept:
             raise ResultError(_damaged(self._file_of(name))) from error
 
     def stream(self, name: str) -> bytes | None:
-        """The bytes of a table of the run; None if it was not written.
+        """Read the bytes of a table and verify their checksum. None if the table was not written.
 
         Raises:
-            ResultError: If they cannot be read or are not what was written.
+            ResultError: If they cannot be read or are damaged.
         """
         known = self.sums.tables.get(name)
         if known is None and (self.has_checksums or not self._file_of(name).exists()):
@@ -198,27 +197,27 @@ class Kept:
 
 
 def stamp_of(folder: str, names: Iterable[str]) -> str:
-    """Return names, sizes and times of files of a run, by which a change is noticed.
+    """Return names, sizes and times of a run's files as text, to notice changes.
 
-    Times are of the last write, and of the last change of any kind (`st_ctime`). Programs can set the former
-    and not the latter, so that files of a copy never have the times of those that were copied.
+    The times are those of the last write and of the last change of any kind (`st_ctime`). Programs can set
+    the former but not the latter, so the times of a copied file always differ.
 
     Raises:
-        OSError: If one of them is not there.
+        OSError: If a file does not exist.
     """
     return " ".join([_stamp(name, os.stat(f"{folder}/{name}")) for name in names])
 
 
 def changed_ns(stamp: str) -> int:
-    """Return when the first file of a stamp was last written, which is meta.json."""
+    """Return when the first file of a stamp, meta.json, was last written."""
     return int(stamp.split(" ", 1)[0].split(":")[2])
 
 
 def is_unchanged(folder: str, stamp: str) -> bool:
-    """Whether a folder has the files of a stamp, each with the size and the times of then."""
+    """Whether a folder has the files of a stamp, all with unchanged sizes and times."""
     for part in stamp.split(" "):
         name = part.split(":", 1)[0]
-        if "/" in name:  # a store may be a stranger's
+        if "/" in name:  # stores can come from others
             return False
         try:
             found = os.stat(f"{folder}/{name}")
@@ -234,7 +233,7 @@ def _stamp(name: str, found: os.stat_result) -> str:
 
 
 def number_of(seal: str) -> int:
-    """Return the number by which the index tells runs apart, given the checksum of meta.json."""
+    """Return the number of a run in the index, given the checksum of meta.json."""
     return int(seal[:15], 16)
 
 
@@ -243,14 +242,14 @@ def _part(content: bytes, known: Sum) -> bytes:
 
 
 def _content_of(path: str, known: Sum | None) -> bytes:
-    """What a file holds of a table."""
+    """Read a table's bytes from a file."""
     if known is None or known.offset is None:
         return files.read_regular(path)
     return files.read_regular(path, known.offset, known.bytes)
 
 
 def _look_at(folder: Path, name: str, size: int | None) -> os.stat_result:
-    """Return what the file system says of a file; raise NoRunError unless it is there, as long as it was."""
+    """Return the status of a file. Raises NoRunError if it does not exist or its size has changed."""
     try:
         found = os.stat(f"{folder}/{name}")
     except OSError:
@@ -263,12 +262,12 @@ def _look_at(folder: Path, name: str, size: int | None) -> os.stat_result:
 
 
 def _content(path: Path | str) -> bytes:
-    """What a small file holds. Paths as objects take as long as reading it."""
+    """Read a small file. Path objects would take as long as the reading itself."""
     return files.read_regular(path)
 
 
 def as_today(name: str, table: pl.DataFrame) -> pl.DataFrame:
-    """The table with null in the columns that it lacks, in the order of today; others come last."""
+    """Return a table with the columns of the current schema. Missing ones are null; others come last."""
     there = frozenset(table.columns)
     if there.issuperset(TABLES[name].names):
         return table

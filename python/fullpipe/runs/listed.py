@@ -1,4 +1,4 @@
-"""Runs that are found by the index of their store, and read when more is wanted than the index says."""
+"""Runs found in the index of their store. Their files are read only for data that the index lacks."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ if TYPE_CHECKING:
     from fullpipe.runs.store import Address
 
 _BYTES_A_JOB = 1 << 14
-"""Limit of what is read of an index for each job: to read so much takes as long as to look a run up."""
+"""Limit of the index's size per job. Reading this much takes as long as looking up one run."""
 
 
 class Found(NamedTuple):
-    """A row of the index by which a run is found: see `entries.FOUND`."""
+    """A row by which the index finds a run: see `entries.FOUND`."""
 
     number: int
     origin: str
@@ -37,16 +37,16 @@ class Found(NamedTuple):
 
 
 class Listing:
-    """The runs of a store that were written by us or read and checked, by their folders."""
+    """Runs of a store that this machine wrote or checked, by folder."""
 
     def __init__(self, root: Path, found: Mapping[str, Sequence[Found]]) -> None:
         self._root, self._found = str(root), found
 
     @classmethod
     def read(cls, root: Path, jobs: int) -> Listing | None:
-        """Return what the index says; None if that takes longer to read than to look up the jobs.
+        """Read the index. None if that would take longer than looking up the jobs.
 
-        Files that are damaged or of older versions say nothing.
+        Damaged files and those of older versions are ignored.
         """
         segments = []
         for path in paths(root):
@@ -61,7 +61,7 @@ class Listing:
         return cls(root, _by_folder(segments))
 
     def run(self, at: Address, job: Job) -> Run | None:
-        """The run of a job, if the index has it and its files are as large and as old as it says."""
+        """Return the run of a job, if the index has it and sizes and times of its files are unchanged."""
         for place in dict.fromkeys((at.place, at.digest)):  # as `Store.find` looks
             name = f"{place}/{at.engine.name}-{job.seed}"
             folder = f"{self._root}/{name}"
@@ -72,10 +72,10 @@ class Listing:
 
 
 def _by_folder(segments: Iterable[Segment]) -> dict[str, list[Found]]:
-    """The rows of files of the index by folder.
+    """Read rows from files of the index, by folder.
 
-    A store may be a stranger's: what polars reads can be many times as large as its bytes. Nor is it needed,
-    and it takes as long to import as hundreds of runs to look up.
+    polars is not used. Stores can come from others, and data can grow many times larger when polars reads
+    it. Importing polars also takes as long as looking up hundreds of runs.
     """
     rows: dict[str, list[Found]] = {}
     for segment in segments:
@@ -90,15 +90,15 @@ def _by_folder(segments: Iterable[Segment]) -> dict[str, list[Found]]:
 
 
 def _is_of_kind(values: Sequence[Any], kind: str) -> bool:
-    """Whether all values are texts, or counts of 63 bits."""
+    """Whether all values are texts, or non-negative integers of up to 63 bits."""
     is_typed = set(map(type, values)) <= {str if kind == "text" else int}
     return is_typed and (kind == "text" or (min(values, default=0) >= 0 and max(values, default=0) < 1 << 63))
 
 
 class ListedRun(Run):
-    """A run of which nothing is read before it is wanted.
+    """A run whose files are read when they are needed.
 
-    Bytes that changed without other sizes or times are noticed when they are read.
+    Damage that leaves sizes and times unchanged is noticed then.
     """
 
     _path: str
@@ -107,7 +107,7 @@ class ListedRun(Run):
     _job: Job
 
     def __new__(cls, *listed: Any, **changed: Any) -> Run:  # type: ignore[misc]
-        """Make a plain run for `dataclasses.replace`, which names all fields."""
+        """Make a plain run for `dataclasses.replace`, which passes all fields."""
         return Run(**changed) if changed else super().__new__(cls)
 
     def __init__(self, path: str, found: Found, at: Address, job: Job) -> None:
@@ -125,27 +125,27 @@ class ListedRun(Run):
 
     @property
     def engine(self) -> EngineId:
-        """The engine that ran it, with its versions."""
+        """The engine and its versions."""
         return self._at.engine
 
     @property
     def place(self) -> str:
-        """Folder of runs of its scenario below a store."""
+        """Folder of its scenario's runs in the store."""
         return self._at.place
 
     @property
     def files(self) -> Mapping[str, str]:
-        """SHA-256 of every file that it rests on; most scenarios name none."""
+        """SHA-256 of every file that the scenario uses. Most use none."""
         return self.meta.files if self._at.has_files else {}
 
     @property
     def root(self) -> str | None:
-        """The store that has it."""
+        """The folder of its store."""
         return self._path.rsplit("/", 2)[0]
 
     @property
     def number(self) -> int | None:
-        """Number that its content determines."""
+        """Number in the index, computed from its content."""
         return self._found.number
 
     @property
@@ -163,14 +163,14 @@ class ListedRun(Run):
         return self._open()
 
     def apart(self) -> Run:
-        """This run, to be measured: what is read of it goes with it."""
+        """Return this run as an object for measuring: see `Run.apart`."""
         return (self._read if "_read" in vars(self) else self._open()).apart()
 
     def _open(self) -> Run:
         """Return the run as it is stored.
 
         Raises:
-            NoRunError: If it is damaged, or not there any more.
+            NoRunError: If it is damaged, or was deleted.
         """
         try:
             kept, at = Kept.read(self.folder), self._at
@@ -191,5 +191,5 @@ class ListedRun(Run):
 
     @property
     def tables(self) -> Mapping[str, pl.DataFrame]:
-        """Its tables by name."""
+        """The tables by name."""
         return self._read.tables

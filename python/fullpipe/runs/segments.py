@@ -1,7 +1,7 @@
-"""Files of the index of a store: each holds a few tables, is written once and is never changed.
+"""Files of a store's index. Each contains a few tables, is written once and never changes.
 
-A file begins with a line of JSON that says where its tables are and what they are known by. Its name is the
-checksum of that line, so that a file which is not what was written is noticed, whatever has changed.
+A file begins with a line of JSON that has the positions and the checksums of its tables. Its name is the
+checksum of that line, so any change in a file is noticed.
 """
 
 from __future__ import annotations
@@ -25,19 +25,19 @@ if TYPE_CHECKING:
 
 FOLDER = ".index"
 TABLES, VALUES = ".tables-1", ".values-1"
-"""Ends of names: files of tables of runs, and of values worked out of them. They end in the version of these
-files; those of another one are left alone."""
+"""Suffixes of files with tables of runs, and with values computed from them. They include the version of the
+format. Files of other versions are ignored."""
 _LONGEST_LINE = 1 << 16
 
 
 @cache
 def _sums() -> TypeAdapter[dict[str, Sum]]:
-    """Reads and writes the first line."""
+    """Return the type that reads and writes the first line."""
     return TypeAdapter(dict[str, Sum])
 
 
 class DamagedError(Exception):
-    """A file of the index is not what was written, or is gone."""
+    """A file of the index is damaged or missing."""
 
     def __init__(self, path: Path) -> None:
         super().__init__(str(path))
@@ -46,7 +46,7 @@ class DamagedError(Exception):
 
 @dataclass(frozen=True)
 class Segment:
-    """One of the files."""
+    """A file of the index."""
 
     path: Path
     size: int
@@ -55,10 +55,10 @@ class Segment:
 
     @classmethod
     def read(cls, path: Path) -> Segment:
-        """What a file says that it holds.
+        """Read the first line of a file.
 
         Raises:
-            DamagedError: If it is not what was written.
+            DamagedError: If the file cannot be read or is damaged.
         """
         try:
             with BufferedReader(files.open_regular(path)) as file:
@@ -68,7 +68,7 @@ class Segment:
                 raise DamagedError(path)
             sums, begin = _sums().validate_json(line), len(line)
             if any(begin + (known.offset or 0) + known.bytes > size for known in sums.values()):
-                raise DamagedError(path)  # so much memory would be taken to read it
+                raise DamagedError(path)  # reading would allocate this much memory
             return cls(path, size, sums, begin)
         except (OSError, ValueError) as error:
             raise DamagedError(path) from error
@@ -77,14 +77,14 @@ class Segment:
         return name in self._sums
 
     def bytes_of(self, name: str) -> int:
-        """Size of one of its tables."""
+        """Return the size of a table."""
         return self._sums[name].bytes
 
     def table(self, name: str) -> pl.DataFrame:
-        """One of its tables.
+        """Read a table.
 
         Raises:
-            DamagedError: If it is not what was written.
+            DamagedError: If it is damaged.
         """
         try:
             return decoded(self.content(name))
@@ -92,10 +92,10 @@ class Segment:
             raise DamagedError(self.path) from error
 
     def content(self, name: str) -> bytes:
-        """One of its tables as bytes.
+        """Read the bytes of a table.
 
         Raises:
-            DamagedError: If it is not what was written.
+            DamagedError: If they are damaged.
         """
         try:
             known = self._sums[name]
@@ -110,13 +110,12 @@ class Segment:
 
 
 def paths(root: Path, suffix: str = TABLES) -> list[Path]:
-    """The files of the index of a store."""
+    """Return the files of a store's index."""
     return sorted((root / FOLDER).glob(f"*{suffix}"))
 
 
 def add(root: Path, place: Path, tables: Mapping[str, bytes | memoryview], suffix: str = TABLES) -> Segment:
-    """Write a file of encoded tables into the index of a store; `place` is a hidden folder of ours in the
-    store.
+    """Write a file of encoded tables into a store's index. `place` is a hidden folder of this process there.
 
     Raises:
         OSError: If it cannot be written.

@@ -1,4 +1,4 @@
-"""Runs on disk: `<root>/<digest>/<engine>-<seed>/`. A folder of that name is always a finished run."""
+"""Runs on disk, in `<root>/<digest>/<engine>-<seed>/`. A folder of that name is always a finished run."""
 
 from __future__ import annotations
 
@@ -33,13 +33,13 @@ _NO_ROOM = (errno.ENOSPC, errno.EDQUOT)
 
 @dataclass
 class Merged:
-    """What became of the runs of another store."""
+    """Result of merging another store into this one."""
 
     copied: int = 0
     there: int = 0
-    """How many had been in this one before."""
+    """Number of runs that this store already had."""
     damaged: list[str] = field(default_factory=list)
-    """Why others were not copied, one line each."""
+    """Errors of the runs that were not copied, one line each."""
 
     def count(self, is_copied: bool) -> None:
         """Count a run."""
@@ -49,7 +49,7 @@ class Merged:
 
 @dataclass(frozen=True)
 class Address:
-    """Where a store has the runs of a scenario by an engine, and what tells them from others there."""
+    """The place in a store of a scenario's runs by an engine, and what distinguishes them from others."""
 
     scenario: Scenario
     engine: EngineId
@@ -59,7 +59,7 @@ class Address:
 
     @cached_property
     def has_files(self) -> bool:
-        """Whether runs may rest on files besides the scenario: code of algorithms, or recordings."""
+        """Whether runs may depend on other files: the code of algorithms, or recordings."""
         return bool(self.engine.code) or any(population.recordings_in(self.named))
 
     @cached_property
@@ -70,17 +70,17 @@ class Address:
 
 @dataclass(frozen=True)
 class Store:
-    """A folder of runs, addressed by what was run.
+    """A folder of runs, found by scenario, engine and seed.
 
-    A run is written in a hidden folder and renamed when it is complete, so an interrupted one never counts.
-    What a killed process leaves there goes when the next run is made.
+    Runs are written in a hidden folder and renamed when they are complete, so partial ones are never found.
+    Whatever a killed process leaves there is removed when the next run is stored.
     """
 
     root: Path
     _writer: Writer | None = field(default=None, repr=False, compare=False)
 
     def folder(self, place: str, engine: str, seed: int) -> Path:
-        """Where a run is or would be; `place` is `Meta.place`."""
+        """Return the folder of a run, whether it exists or not. `place` is `Meta.place`."""
         return Path(f"{self.root}/{place}/{engine}-{seed}")
 
     def find(
@@ -92,29 +92,37 @@ class Store:
         named: dict[str, Any] | None = None,
         place: str | None = None,
     ) -> Run | None:
-        """The finished run of a scenario, if there is one by this version of the engine and of its model.
+        """Find the finished run of a scenario by this version of the engine and of its model.
 
-        `digest` stands for what the engine reads of the scenario; left out, it reads everything. `named` is
-        the scenario as plain data, if that is at hand. `place` is the folder of its runs, if that is not the
-        digest: see `meta.place_of`. Older versions kept them below the digest, where they are found, too.
+        The run is returned with the name of `scenario`; names do not affect the simulation. All checksums are
+        verified, and damaged runs are not returned.
 
-        The run bears the name of `scenario`, which is no part of what is simulated. A run with a damaged file
-        is not finished: every byte is held against its checksum.
+        Args:
+            scenario: The scenario.
+            engine: The engine and its versions.
+            seed: The seed.
+            digest: Digest of the part of the scenario that the engine reads. None means all of it.
+            named: The scenario as plain data, if already computed.
+            place: Folder of the runs if it is not the digest: see `meta.place_of`. Runs by older versions are
+                also found below the digest.
+
+        Returns:
+            The run, or None if there is none.
         """
         digest = digest or scenario.digest
         for folder in dict.fromkeys((place or digest, digest)):
             if not os.access(f"{self.root}/{folder}/{engine.name}-{seed}/{META}", os.F_OK):
-                continue  # most often, and much quicker than an exception
+                continue  # the usual case, and much quicker than an exception
             if found := finished(self.folder(folder, engine.name, seed), digest, engine, seed):
                 return found.named(named or scenario.to_dict())
         return None
 
     @contextmanager
     def batch(self) -> Iterator[Store]:
-        """This store; what is saved in it is made durable together when the context ends, however it ends.
+        """Return this store in a context that synchronizes all saved runs with the disk at its end.
 
-        A run that is saved outside of any is durable when `save` returns. A process that is killed loses
-        nothing of what is saved; a machine that loses power, what is not yet durable.
+        Outside of a context, every `save` synchronizes its run. A killed process loses no saved runs, but a
+        power failure loses those that are not yet synchronized.
         """
         writer = Writer(self.root)
         try:
@@ -123,14 +131,14 @@ class Store:
             writer.close()
 
     def prepare(self, place: str) -> None:
-        """Make the folder, and find out before anything is computed whether a run can be written.
+        """Make the store's folder and check that a run can be written, before anything is simulated.
 
         Args:
             place: See `Meta.place`.
 
         Raises:
-            FolderError: If no run can.
-            ResultError: If none of this scenario can, because its folder is a link to elsewhere.
+            FolderError: If the store cannot be written.
+            ResultError: If the scenario's folder is a symbolic link.
         """
         try:
             str(self.root).encode()
@@ -144,12 +152,12 @@ class Store:
             raise self._full(error) or FolderError(f"{self.root}: cannot be written: {reason}") from error
 
     def save(self, run: Run) -> Run:
-        """Keep a run, in place of one of the same content by another version of the engine.
+        """Store a run. It replaces a run of the same scenario and seed by another version of the engine.
 
-        An equal one that is there stays.
+        If the store already has an equal run, that one stays.
 
         Returns:
-            The run with its tables on disk, or as it is if another process has taken its place.
+            The stored run. If another process has just replaced it, the given run.
 
         Raises:
             DiskFullError: If the disk is full.
@@ -162,7 +170,7 @@ class Store:
         except OSError as error:
             reason = error.strerror or error
             raise self._full(error) or ResultError(f"{final}: cannot be written: {reason}") from error
-        summaries = only(run.tables, SUMMARIES)  # the rest is read again if it is wanted
+        summaries = only(run.tables, SUMMARIES)  # others are read again if needed
         if written:
             return Run.from_kept(written, summaries)
         try:
@@ -174,7 +182,7 @@ class Store:
         """Delete runs of this store.
 
         Raises:
-            FolderError: If one cannot be deleted, or is no run of this store.
+            FolderError: If one cannot be deleted, or is not a run of this store.
         """
         folders = list(folders)
         for folder in folders:
@@ -187,11 +195,11 @@ class Store:
             raise FolderError(f"{self.root}: cannot be written: {error.strerror or error}") from error
 
     def merge(self, other: Store) -> Merged:
-        """Copy the runs of another store into this one, byte for byte; a run that is here stays.
+        """Copy the runs of another store into this one, byte for byte. Runs that this one already has stay.
 
         Raises:
-            NoRunError: If the other one is no folder.
-            FolderError: If this one cannot be written.
+            NoRunError: If the other store is not a folder.
+            FolderError: If this store cannot be written.
             DiskFullError: If the disk is full.
         """
         if not other.root.is_dir():
@@ -216,7 +224,7 @@ class Store:
         return merged
 
     def _bring(self, kept: Kept) -> bool:
-        """Copy a run of another store unless there is one; says whether it was copied."""
+        """Copy a run of another store unless this one has it, and return whether it was copied."""
         name, seed = kept.meta.engine.name, kept.meta.seed
         final, older = (self.folder(place, name, seed) for place in (kept.meta.place, kept.meta.digest))
         for folder in dict.fromkeys((final, older)):
@@ -233,12 +241,12 @@ class Store:
             raise self._full(error) or FolderError(f"{final}: cannot be written: {reason}") from error
 
     def index(self) -> Index:
-        """Which runs there are, and what is known of all without opening any.
+        """Return the index of all runs and their summaries. Runs that are already indexed are not opened.
 
         Raises:
-            NoRunError: If there is no such folder.
+            NoRunError: If the folder cannot be read.
         """
-        from fullpipe.runs.index import up_to_date  # here: it needs polars, and runs are found without
+        from fullpipe.runs.index import up_to_date  # here because finding runs does not need polars
 
         try:
             return up_to_date(self.root)
@@ -246,21 +254,21 @@ class Store:
             raise NoRunError(f"{self.root}: no folder of runs: {error.strerror or error}") from error
 
     def listing(self, jobs: int) -> Listing | None:
-        """The runs that are found without being read; None if so many jobs are looked up in less time."""
+        """Return the runs that can be found without reading them. None if looking up the jobs is quicker."""
         if jobs <= FEW:
             return None
-        from fullpipe.runs.listed import Listing  # here: most sweeps are short
+        from fullpipe.runs.listed import Listing  # here because most sweeps are short
 
         return Listing.read(self.root, jobs)
 
     def enlist(self, run: Run) -> None:
-        """Note a run that `find` has read, so that it is found without being read, when the batch ends."""
+        """Add a run that `find` has read to the index at the end of the batch, to find it without reading."""
         if self._writer and isinstance(kept := getattr(run.tables, "kept", None), Kept):
             self._writer.enlist(kept, run.tables)
 
     def __iter__(self) -> Iterator[Run]:
-        """Every finished run, in the order in which scenarios were named, and of one by engine and seed.
-        Tables are checked when read."""
+        """Iterate over all finished runs: scenarios in the order in which they were run, and each one's runs
+        by engine and seed. Checksums of tables are verified when they are read."""
         known = dict.fromkeys(order.read(self.root))
         folders = self._folders()
         others = {folder.parent.name: folder for folder in folders if folder.parent.name not in known}
@@ -270,7 +278,7 @@ class Store:
                 yield Run.load(folder)
 
     def note_order(self, digests: Iterable[str]) -> None:
-        """Keep in which order scenarios were named, for all that reads this store, if it can be written."""
+        """Store the order of scenarios for later commands, if the store can be written."""
         before = order.read(self.root)
         after = order.merged(before, list(dict.fromkeys(digests)))
         if after != before:
@@ -278,14 +286,14 @@ class Store:
                 order.write(self.root, writer.open(), after)
 
     def note_content(self, metas: Iterable[Meta]) -> None:
-        """Note which content of files was asked for, if any run has files and the store can be written."""
+        """Store which content of files was used last, if any run has files and the store can be written."""
         named = {json.dumps([meta.scenario["name"], meta.files]): meta for meta in metas if meta.files}
         if named:
             with suppress(OSError), self._writing() as writer:
                 population.note_asked(self.root, writer.open(), named.values())
 
     def _check(self, folder: Path) -> None:
-        """Raise FolderError unless a folder is where runs of this store are, and not behind a link."""
+        """Raise FolderError unless a folder is a run's place in this store, not behind a symbolic link."""
         parent = folder.parent.resolve()
         is_of_digest = parent.parent == self.root.resolve() and re.fullmatch(DIGEST, parent.name)
         if not is_of_digest or folder.name.startswith("."):
@@ -297,7 +305,7 @@ class Store:
 
     @contextmanager
     def _writing(self) -> Iterator[Writer]:
-        """The writer of the batch, or one for now."""
+        """Return the writer of the batch, or a temporary one."""
         if self._writer:
             yield self._writer
             return
@@ -305,7 +313,7 @@ class Store:
             yield writer
 
     def _full(self, error: Exception) -> DiskFullError | None:
-        """What to say if the disk, or what one may have of it, is full."""
+        """Return the error if the disk or the user's quota is full."""
         if getattr(error, "errno", None) not in _NO_ROOM:
             return None
         kept = len(self._folders())
@@ -314,7 +322,7 @@ class Store:
 
 
 def _told(folder: Path) -> str:
-    """What the scenario of a run says, as text."""
+    """Return the text by which a run's scenario is sorted."""
     with suppress(NoRunError):
         meta = Kept.read(folder).meta
         return order.told(meta.scenario["name"], meta.point, meta.scenario)

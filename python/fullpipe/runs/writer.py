@@ -1,4 +1,4 @@
-"""Writes finished runs into a store, and makes them durable together."""
+"""Writes finished runs into a store, and synchronizes many with the disk at once."""
 
 from __future__ import annotations
 
@@ -31,22 +31,22 @@ if TYPE_CHECKING:
 
 _RACES = 10
 _WRITING = ".writing"
-"""Where runs are written, before they are complete."""
+"""Folder for runs that are being written."""
 FEW = 8
-"""So many runs are made durable one by one, for all that others write to a disk may take long; and the index
-of the store notes them when it is next asked for."""
+"""Up to this many runs are synchronized one by one, since synchronizing the whole disk takes long if other
+programs write much. They are added to the index when it is next read."""
 _MOST = 10_000
-"""Runs that wait for the index."""
+"""Maximum number of runs that wait to be added to the index."""
 SUMMARIES = (*PACKED, "transfers")
-"""Tables that are small in most runs, and wanted next where a run is made or found."""
+"""Tables that are small in most runs, and usually read next."""
 Tables = Mapping[str, "pl.DataFrame"]
 
 
 class Writer:
-    """What a process writes into a store, from its first run to the next point at which all is durable.
+    """Writes the runs of a process into a store, and synchronizes them with the disk when closed.
 
-    Runs are written in one hidden folder, and each is renamed when it is complete. A folder is not removed
-    after every run: for a while, the file systems of Linux search for new inodes among those just removed.
+    Runs are written in one hidden folder, and each is renamed when it is complete. The folder is reused, as
+    Linux file systems, for a while after a removal, search for new inodes among the removed ones.
     """
 
     def __init__(self, root: Path) -> None:
@@ -61,7 +61,7 @@ class Writer:
         self._numbers = count()
 
     def open(self) -> Path:
-        """The hidden folder.
+        """Make the hidden folder, if this is the first use, and return it.
 
         Raises:
             OSError: If the store cannot be written.
@@ -75,11 +75,11 @@ class Writer:
             return self._place
 
     def prepare(self, digest: str) -> None:
-        """Find out whether a run of a digest can be written.
+        """Check that runs with a digest can be written.
 
         Raises:
-            OSError: If no run can.
-            ResultError: If none of this digest can, because its folder is a link to elsewhere.
+            OSError: If the store cannot be written.
+            ResultError: If the folder of the digest is a symbolic link.
         """
         self.open()
         if digest in self._prepared:
@@ -90,21 +90,21 @@ class Writer:
         self._prepared.add(digest)
 
     def write(self, run: Run, final: Path) -> Kept | None:
-        """Write a run and give it its final name, unless an equal one has that.
+        """Write a run under its final name, unless the store already has an equal one.
 
         Returns:
-            The run with its new name; None if an equal one was there.
+            The stored run, or None if an equal one already existed.
 
         Raises:
             OSError: If it cannot be written.
-            ResultError: If a table cannot be, or other processes keep writing the same run.
+            ResultError: If a table cannot be encoded, or other processes keep writing the same run.
         """
         with self._draft() as complete:
             kept = Kept(final, run.meta, keep(complete, run.meta, run.tables))
             return self._publish(complete, kept, run.tables)
 
     def copy(self, kept: Kept, final: Path) -> Kept | None:
-        """Copy a run of another store, as `write` does.
+        """Copy a run of another store; otherwise like `write`.
 
         Raises:
             OSError: If it cannot be copied.
@@ -118,7 +118,7 @@ class Writer:
             return self._publish(complete, replace(kept, folder=final), tables)
 
     def remove(self, folder: Path) -> None:
-        """Remove a run: first its name, so that it never counts by halves.
+        """Remove a run. It is renamed first, so that no half-removed run is found.
 
         Raises:
             OSError: If it cannot be removed.
@@ -133,12 +133,12 @@ class Writer:
 
     @contextmanager
     def _draft(self) -> Iterator[str]:
-        """A new folder to write a run in, which goes unless it gets another name."""
+        """Make a folder to write a run in. After an exception, it is removed."""
         complete = self._new_place()
         try:
             try:
                 os.mkdir(complete)
-            except FileNotFoundError:  # no run for a day: another machine took it for abandoned
+            except FileNotFoundError:  # after a day without runs, another machine may have removed it
                 self._place = None
                 complete = self._new_place()
                 os.mkdir(complete)
@@ -159,7 +159,7 @@ class Writer:
         return kept
 
     def enlist(self, kept: Kept, tables: Tables) -> None:
-        """Note a run that was found, and of which every byte was held against its checksum."""
+        """Add a run to the index that was found and whose checksums were all verified."""
         summaries = _streams(tables)
         with self._lock:
             self._found += 1
@@ -168,7 +168,7 @@ class Writer:
     def _enlist(self, kept: Kept, summaries: Mapping[str, Stream | None] | None) -> None:
         noted_ns = time.time_ns()
         if summaries is not None:
-            with suppress(OSError):  # where an older version wrote the run, its file is read
+            with suppress(OSError):  # for runs of older versions, their file is read
                 self._made.add(kept, summaries, changed_ns(kept.stamp), noted_ns)
         if kept.has_checksums:
             self._made.add_found(kept, noted_ns)
@@ -176,23 +176,23 @@ class Writer:
             self._note()
 
     def close(self) -> None:
-        """Wait until all that was written is on disk, and remove the hidden folder."""
+        """Synchronize everything written with the disk, and remove the hidden folder."""
         with self._lock:
             few = self._folders
             if len(few) + self._found > FEW:
                 self._note()
-            if self._place is None:  # nothing was written: what a killed process left goes all the same
+            if self._place is None:  # nothing was written, but a killed process may have left files
                 files.remove_leftovers(self._root / _WRITING)
             self._stack.close()
             self._made, self._folders, self._found, self._place = Entries(), [], 0, None
-        with suppress(OSError):  # some file systems have no such thing
+        with suppress(OSError):  # some file systems cannot synchronize
             if len(few) > FEW:
                 files.sync_disk(self._root)
             else:
                 _make_durable(self._root, few)
 
     def _note(self) -> None:
-        """Write what was made into the index; without, it is read from the runs."""
+        """Add the new runs to the index. If this fails, they are later read from their folders."""
         noted, self._made = self._made, Entries()
         with suppress(OSError, ResultError):
             if noted.rows:
@@ -200,7 +200,7 @@ class Writer:
 
 
 def _streams(tables: Tables) -> Mapping[str, Stream | None] | None:
-    """Tables for the index; None if one cannot be encoded: then the index reads them from the run."""
+    """Encode tables for the index. None if one cannot be encoded; the index then reads them from the run."""
     with suppress(ResultError):
         return {name: stream(tables, name) for name in PACKED}
     return None
@@ -214,9 +214,9 @@ def _make_durable(root: Path, folders: Sequence[Path]) -> None:
 
 
 def finished(folder: Path, digest: str, engine: EngineId, seed: int) -> Run | None:
-    """The run in a folder, if it is whole and of this scenario, engine and seed; a folder can be a copy.
+    """Load the run in a folder, with its summaries in memory.
 
-    Its summaries are at hand.
+    None if it is damaged, or has another digest, engine or seed: the folder can be a copy.
     """
     try:
         kept = Kept.read(folder)
@@ -228,10 +228,13 @@ def finished(folder: Path, digest: str, engine: EngineId, seed: int) -> Run | No
 
 
 def publish(complete: str, final: Path, meta: Meta) -> bool:
-    """Give a complete folder its final name, unless an equal run has it; anything else there gives way.
+    """Rename a complete folder to its final name, unless an equal run has it. Any other content is replaced.
 
     Returns:
-        Whether it has the name now.
+        Whether it was renamed.
+
+    Raises:
+        ResultError: If other processes keep writing the same run.
     """
     looked_for = meta.digest, meta.engine, meta.seed
     for _ in range(_RACES):
@@ -249,11 +252,11 @@ def publish(complete: str, final: Path, meta: Meta) -> bool:
             return False
         outdated = Path(complete).with_name(f"outdated-{uuid4().hex}")
         with suppress(FileNotFoundError):  # another process may have been quicker
-            if files.exchange(Path(complete), final):  # an equal one that came since is as good as ours
+            if files.exchange(Path(complete), final):  # may replace an equal one that was written since
                 shutil.rmtree(complete, ignore_errors=True)
                 return True
             final.rename(outdated)
-            if finished(outdated, *looked_for):  # put in place since we looked: it goes back
+            if finished(outdated, *looked_for):  # written since the check: restore it
                 with suppress(OSError):
                     outdated.rename(final)
             shutil.rmtree(outdated, ignore_errors=True)

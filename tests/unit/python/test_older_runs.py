@@ -119,7 +119,7 @@ def test_a_run_with_other_columns_is_read_and_made_again(small: Scenario, run: R
 
 def test_a_run_of_a_newer_version_is_refused_with_what_to_do(run: Run) -> None:
     changed(folder_of(run), lambda content: content.update(schema_version=SCHEMA_VERSION + 1))
-    with pytest.raises(NoRunError, match=r"a newer version kept this run .* update fullpipe to read it"):
+    with pytest.raises(NoRunError, match=r"a newer version stored this run .* update fullpipe to read it"):
         fullpipe.load(folder_of(run))
 
 
