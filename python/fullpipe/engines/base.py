@@ -76,9 +76,9 @@ class Requirement:
     what: str
     present: bool
     detail: str
-    """Details of what was found or is missing."""
+    """Description of the state, such as the version found."""
     remedy: str = ""
-    """What to do. Empty: nothing."""
+    """Action that meets the requirement. Empty if none is needed."""
     needed: bool = True
     """Whether the engine cannot run without it."""
 

@@ -1,4 +1,4 @@
-"""Estimation of a link's rate from the ceiling of what streams deliver.
+"""Estimation of a link's rate from the ceiling of the streams' rates.
 
 A link that is never idle within a window delivers its rate, whatever the streams do. So windows in which it
 was busy agree to within a packet, and hardly any window is just above. If streams leave the link idle, rates
