@@ -1,4 +1,4 @@
-"""The Linux engine: a real kernel that boots as an ordinary process, in virtual time."""
+"""The Linux engine: a real kernel that runs as an ordinary process, in virtual time."""
 
 import platform
 from typing import ClassVar
@@ -37,21 +37,21 @@ class LinuxEngine:
     name: ClassVar[str] = "linux"
 
     def version(self) -> str:
-        """The kernel's release, and fingerprints of its binary and of our code around it."""
+        """Return the kernel's release, and fingerprints of its binary and of the engine's code."""
         found = installed.find()
         return f"{found.release}+{found.fingerprint}.{guest_program.sources()}" if found else "none"
 
     def model_version(self) -> str:
-        """The kernel's fingerprint: two builds of the same source differ in their randomness."""
+        """Return the kernel's fingerprint. Builds of the same source can draw different random numbers."""
         found = installed.find()
         return found.fingerprint if found else "none"
 
     def capabilities(self) -> Capabilities:
-        """What the installed kernel has; without one, what kernels may have."""
+        """Return the capabilities of the installed kernel, or without one, of any kernel."""
         return capabilities(installed.find() or installed.everything())
 
     def doctor(self) -> list[Requirement]:
-        """The machine, a compiler, a kernel, its owner and permissions, and memory."""
+        """Check the machine, the compiler, the kernel with its owner and permissions, and the memory."""
         found, right = installed.find(), platform.system() == "Linux" and platform.machine() == "x86_64"
         compiled = guest_program.program().is_file()
         compiler = toolchain.compiler()
@@ -79,7 +79,7 @@ class LinuxEngine:
         ]
 
     def check(self, scenario: Scenario) -> list[Problem]:
-        """Every reason why the guest cannot run a scenario exactly, or why there is no guest."""
+        """Return all reasons why the guest cannot run a scenario exactly, or why there is no guest."""
         lacks = missing(self)
         network = resolve(scenario)
         known = installed.find() or installed.everything()
@@ -94,7 +94,7 @@ class LinuxEngine:
         """Build a kernel from Debian's sources or from `source`, or take a ready one.
 
         Raises:
-            InstallOptionError: If there is not what was asked for.
+            InstallOptionError: If an option cannot be met.
             EngineError: If something is missing, or a step fails.
         """
         install(options, say)
@@ -103,9 +103,9 @@ class LinuxEngine:
         """Run a scenario without a sweep. The same kernel, scenario and seed give the same tables.
 
         Raises:
-            EngineError: If it cannot be run, or the guest dies.
+            EngineError: If the scenario cannot be run, or the guest fails.
         """
-        from fullpipe.engines.linux.tables import tables  # here: engines are listed without tables
+        from fullpipe.engines.linux.tables import tables  # here, since listing engines does not need it
 
         found = installed.find()
         reasons = self.check(scenario)

@@ -1,1 +1,1 @@
-"""Checks of the Linux engine: refuses what a kernel, or the way it is used here, cannot do exactly."""
+"""Checks of the Linux engine: refuses scenarios that the kernel, as used here, cannot run exactly."""

@@ -1,4 +1,4 @@
-"""Checks of applications: what the guest's own, which writes segments at given paces, cannot do."""
+"""Checks of applications. The guest's application writes segments at given paces."""
 
 from collections.abc import Iterator
 
@@ -12,7 +12,7 @@ from fullpipe.scenario.quantities import to_nanoseconds
 
 
 def problems(path: str, flow: Flow, scenario: Scenario) -> Iterator[Problem]:
-    """Every reason against what the application of a flow does, with its place in the scenario."""
+    """Return all reasons why a flow's application cannot be run, with their places in the scenario."""
     tcp, workload = scenario.tcp_of(flow), flow.workload
     if isinstance(workload, Cbr | OnOff) and workload.write_bytes not in (None, tcp.mss_bytes):
         text = "the guest's application writes segment by segment; leave it out"

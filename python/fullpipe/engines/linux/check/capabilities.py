@@ -1,4 +1,4 @@
-"""What a kernel has of the registry, and what to do about the rest."""
+"""Algorithms, queues and other entries of the registry that a kernel supports, and remedies for others."""
 
 from fullpipe.engines.base import Capabilities, not_measured
 from fullpipe.engines.lacks import NATIVE
@@ -7,14 +7,14 @@ from fullpipe.engines.linux.install.installed import INSTALL, PERIODIC, Installe
 from fullpipe.engines.linux.tc import queues
 
 LOSSES = frozenset({"bernoulli", "gilbert_elliott"})
-"""Of netem."""
+"""Losses that netem supports."""
 _NEWER = frozenset({*queues.MAKERS, PERIODIC})
-"""What newer kernels, or kernels of newer installations, have; periodic loss is a filter."""
+"""Features of newer kernels and newer installations. Periodic loss is a filter."""
 
 
 def capabilities(installed: Installed) -> Capabilities:
-    """What the guest has with a kernel."""
-    from fullpipe.engines.linux.tables import tables  # here: engines are listed without tables
+    """Return the guest's capabilities with a kernel."""
+    from fullpipe.engines.linux.tables import tables  # here, since listing engines does not need it
 
     return Capabilities(
         ccas=frozenset(ours for ours in algorithms.OURS if algorithms.in_kernel(ours, installed.ccas)),
@@ -27,7 +27,7 @@ def capabilities(installed: Installed) -> Capabilities:
 
 
 def remedy(family: str, name: str) -> str:
-    """What to do about something that a kernel does not have."""
+    """Return the remedy for something that a kernel lacks."""
     if family == "ccas" and name in algorithms.OURS:
         return "a kernel that has it is built by fullpipe engines install linux --source DIR"
     return f"build the newest: {INSTALL}" if name in _NEWER else NATIVE

@@ -1,4 +1,4 @@
-"""Checks of links: all that a kernel, or the way we use it, cannot do exactly."""
+"""Checks of links: properties that the kernel, as used here, cannot reproduce exactly."""
 
 from collections.abc import Iterator, Sequence
 
@@ -19,9 +19,9 @@ _CHANGE = {"at_s", "rate_bps", "delay_s", "loss", "packets", "limit_bytes"}
 
 
 def problems(link: Link, crossed_by: Sequence[RoutedFlow]) -> Iterator[Problem]:
-    """Every reason against a link that some flows cross, with its place in the scenario.
+    """Return all reasons why a link cannot be run, with their places in the scenario.
 
-    What the guest does not have at all is refused already (`lacking`).
+    Features that the guest lacks altogether are refused before (`lacking`).
     """
     where = link.where
     if link.nic_of is not None:
@@ -46,7 +46,7 @@ def problems(link: Link, crossed_by: Sequence[RoutedFlow]) -> Iterator[Problem]:
 
 
 def _of_nic(where: str, crossed_by: Sequence[RoutedFlow]) -> Iterator[Problem]:
-    """A host with an interface is one namespace, which has one set of TCP options and one MTU."""
+    """Check flows of a host with a NIC. It is one namespace with one set of TCP options and one MTU."""
     connections = [routed for routed in crossed_by if not routed.flow.datagrams]
     if any(routed.tcp != connections[0].tcp for routed in connections):
         yield Problem(where, f"flows of one host have different tcp; give them the same, or {NATIVE}")
@@ -59,7 +59,7 @@ def _of_nic(where: str, crossed_by: Sequence[RoutedFlow]) -> Iterator[Problem]:
 
 
 def _of_steps(where: str, link: Link) -> Iterator[Problem]:
-    """What a link becomes in the course of a run, however that is written."""
+    """Check changes of a link during the run: `changes`, `shapes` and `trace`."""
     if any(isinstance(shape, MarkovChannel) for shape in link.shapes):
         yield Problem(
             f"{where}.shapes", f"a Markov channel (wander) is drawn in the simulator only; {NATIVE}"
@@ -98,7 +98,7 @@ def _of_queue(path: str, link: Link, queue: Discipline) -> Iterator[Problem]:
 
 
 def _of_parameters(path: str, kind: str, params: queues.Params) -> Iterator[Problem]:
-    """Parameters that the kernel does not take as they are."""
+    """Check parameters of queues that the kernel does not accept exactly."""
     if kind == "dualpi2" and float(params["coupling_factor"]) % 1:
         yield Problem(f"{path}.coupling_factor", "the kernel takes whole numbers; use 2.0")
     if kind == "step" and params["mark_packets"] is not None:

@@ -1,4 +1,4 @@
-"""Checks of scenarios: all that a kernel, or the way we use it, cannot do exactly."""
+"""Checks of scenarios: properties that the kernel, as used here, cannot reproduce exactly."""
 
 from collections.abc import Iterator
 
@@ -35,12 +35,12 @@ _FLOW = {
     *("dscp", "hosts", "direction", "access", "source", "target", "via", "reroutes", "alternate", "tcp"),
 }
 _RECORD = {"interval_s", "variables", "packets"}
-"""What this engine knows of a scenario, here or in what it writes for the guest. It refuses all else, so that
-nothing new in scenarios is ever left out in silence."""
+"""Keys of a scenario that this engine supports. All others are refused, so that new keys are never silently
+ignored."""
 
 
 def problems(scenario: Scenario, network: Network, installed: Installed) -> Iterator[Problem]:
-    """Every reason, with its place in the scenario."""
+    """Return all reasons why a scenario cannot be run, with their places in the scenario."""
     yield from lacking(scenario, network, capabilities(installed), f"Linux {installed.release}", remedy)
     if len(network.flows) > _MOST_FLOWS:
         yield Problem("flows", f"{len(network.flows)} are more than the guest's {_MOST_FLOWS:,}; {NATIVE}")
@@ -80,7 +80,7 @@ def _of_capture(scenario: Scenario, network: Network) -> Iterator[Problem]:
 
 
 def _of_routes(routed: RoutedFlow, network: Network) -> Iterator[Problem]:
-    """A namespace has one route to an address, so packets leave a node by the same device every time."""
+    """Check routes. A namespace has one route to an address, so a route cannot pass a node twice."""
     for to_receiver in (True, False):
         for route in routes_of(routed, to_receiver=to_receiver):
             nodes = [network.links[route[0]].source, *(network.links[link].target for link in route)]

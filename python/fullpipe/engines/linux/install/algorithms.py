@@ -17,14 +17,14 @@ _SAME = (
 )
 _ALSO = ("nv", "yeah", "cdg", "lp", "dctcp", "prague", "bbr2")
 OURS = (*_SAME, *_ALSO, "bbr1", "bbr3")
-"""Names of the catalogue that a kernel may know."""
+"""Names of Fullpipe's algorithms that a kernel may have."""
 
 ANSWERED = ("dctcp", "prague")
-"""Algorithms that the receiver has to run as well, because its ACKs differ."""
+"""Algorithms that the receiver must run as well, because they change its ACKs."""
 
 
 def in_kernel(ours: str, known: Collection[str]) -> str | None:
-    """The kernel's name of an algorithm, if it has it.
+    """Return the kernel's name of an algorithm. None if it lacks it.
 
     Kernels with BBRv3 call it "bbr", and BBRv1 "bbr1".
     """

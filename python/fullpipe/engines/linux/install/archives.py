@@ -16,17 +16,17 @@ _AR_HEADER = 60
 _INDEX_MEMORY = 1 << 28
 MOST_FILES = 400_000
 MOST_BYTES = 8_000_000_000
-"""Four times what the sources of a kernel have."""
+"""Maximum unpacked size, four times that of a kernel's sources."""
 
 Choose = Callable[[tarfile.TarInfo], tarfile.TarInfo | None]
-"""What becomes of a member; None leaves it out."""
+"""Changes a member of an archive. None leaves it out."""
 
 
 def expanded(content: bytes, limit: int, url: str) -> str:
-    """The text of an xz file.
+    """Unpack the text of an xz file.
 
     Raises:
-        EngineError: If it is none, or longer than `limit` bytes.
+        EngineError: If it is not an xz file, or unpacks to more than `limit` bytes.
     """
     unpacking = lzma.LZMADecompressor(memlimit=_INDEX_MEMORY)
     try:
@@ -40,10 +40,10 @@ def expanded(content: bytes, limit: int, url: str) -> str:
 
 @contextmanager
 def contents(package: Path) -> Iterator[tarfile.TarFile]:
-    """The files of a Debian package, to be read from front to back.
+    """Open the files of a Debian package, to be read sequentially.
 
     Raises:
-        EngineError: If it is none, or damaged.
+        EngineError: If it is not a Debian package, or is damaged.
     """
     with package.open("rb") as file:
         if not _seek_member(file, "data.tar"):
@@ -54,10 +54,10 @@ def contents(package: Path) -> Iterator[tarfile.TarFile]:
 
 @contextmanager
 def opened(file: IO[bytes], package: Path) -> Iterator[tarfile.TarFile]:
-    """An archive in a package, to be read from front to back.
+    """Open an archive in a package, to be read sequentially.
 
     Raises:
-        EngineError: If it is none, is damaged, or holds what would not stay in the folder of its own.
+        EngineError: If it is not an archive, is damaged, or has a member that leads out of its folder.
     """
     try:
         with tarfile.open(fileobj=file, mode="r|*") as tar:
@@ -67,11 +67,11 @@ def opened(file: IO[bytes], package: Path) -> Iterator[tarfile.TarFile]:
 
 
 def extract(tar: tarfile.TarFile, folder: Path, choose: Choose = lambda member: member) -> None:
-    """Unpack into a folder. Links and names that lead out of it, and devices, are refused.
+    """Unpack an archive into a folder. Devices, and links and names that lead out of the folder, are refused.
 
     Raises:
-        EngineError: If there are more files or bytes than in any package that is used here.
-        tarfile.TarError: If the archive is damaged, or a member refused.
+        EngineError: If there are too many files or bytes.
+        tarfile.TarError: If the archive is damaged, or a member is refused.
     """
     if not hasattr(tarfile, "data_filter"):
         raise EngineError("this Python cannot unpack archives safely; use Python 3.11.4 or newer")
@@ -93,7 +93,7 @@ def _chosen(tar: tarfile.TarFile, choose: Choose) -> Iterator[tarfile.TarInfo]:
 
 
 def _seek_member(file: IO[bytes], prefix: str) -> bool:
-    """Go to the content of the first member of an ar archive whose name starts so."""
+    """Move to the content of the first member of an ar archive whose name has this prefix."""
     if file.read(len(_AR_MAGIC)) != _AR_MAGIC:
         return False
     while len(header := file.read(_AR_HEADER)) == _AR_HEADER:

@@ -28,11 +28,11 @@ _FIELDS: Mapping[str, str] = {
     "SHA256": r"[0-9a-f]{64}",
     "Size": r"[0-9]{1,12}",
 }
-"""What is read of a package, and how it looks: names become names of files."""
+"""Fields of a package that are read, and their allowed format, since names are used as file names."""
 
 
 class InconsistentError(EngineError):
-    """The index of a suite is not the one that Debian has signed."""
+    """The index of a suite is not the one that Debian signed."""
 
 
 @dataclass(frozen=True)
@@ -44,9 +44,9 @@ class Package:
     url: str
     sha256: str
     size: int
-    """In bytes."""
+    """Size in bytes."""
     doubt: str = ""
-    """Why its digest is not known to be Debian's; empty if it is."""
+    """Reason why its digest could not be verified as Debian's. Empty if it was."""
 
     def __str__(self) -> str:
         return f"{self.name} {self.version}"
@@ -54,27 +54,27 @@ class Package:
 
 @dataclass(frozen=True)
 class Mirror:
-    """Where packages come from."""
+    """A mirror of Debian."""
 
     insecure: bool = False
-    """Whether it may be reached over plain http."""
+    """Whether plain http is allowed."""
     unverified: bool = False
     """Use indices without verifying their signature."""
 
     @property
     def address(self) -> str:
-        """Its address.
+        """The address of the mirror.
 
         Raises:
-            InstallOptionError: If it is none, or not a secure one.
+            InstallOptionError: If it is not valid, or not secure.
         """
         return download.mirror(insecure=self.insecure)
 
     def packages(self, suite: str, architecture: str, names: str) -> list[Package]:
-        """Packages of a suite whose names match a pattern.
+        """Find packages of a suite whose names match a pattern.
 
         Raises:
-            EngineError: If the index cannot be fetched or read, or is not what Debian has signed.
+            EngineError: If the index cannot be fetched or read, or is not the one that Debian signed.
         """
         part = f"main/binary-{architecture}/Packages.xz"
         url = f"{self.address}/dists/{suite}/{part}"
@@ -93,10 +93,10 @@ class Mirror:
         return [self._package(paragraph[0], url, doubt) for paragraph in paragraphs]
 
     def fetch(self, package: Package, folder: Path, say: Say) -> Path:
-        """The file of a package in a folder; what is there of it is checked, and not fetched again.
+        """Download a package into a folder. An existing or partial file is used and checked.
 
         Raises:
-            EngineError: If it cannot be verified or fetched, or is not what its index says.
+            EngineError: If it cannot be verified or downloaded, or does not match the index.
         """
         say(f"{package} of Debian, {self._proof(package)}")
         folder.mkdir(parents=True, exist_ok=True)
@@ -120,7 +120,7 @@ class Mirror:
         return final
 
     def _signed_digest(self, suite: str, part: str) -> str:
-        """The SHA-256 that Debian has signed of a part of a suite."""
+        """Return the SHA-256 of a part of a suite that Debian signed."""
         if self.unverified:
             raise DoubtError("--unverified was asked for")
         signature.keyring()
@@ -148,10 +148,10 @@ class Mirror:
         return Package(given["Package"], given["Version"], address, given["SHA256"], size, doubt)
 
     def _proof(self, package: Package) -> str:
-        """Who says that a package is Debian's.
+        """Return, as text, how a package was verified.
 
         Raises:
-            EngineError: If it is not verified, and unverified packages were not allowed.
+            EngineError: If it cannot be verified, and unverified packages are not allowed.
         """
         pinned = pins().get(str(package))
         if pinned not in (None, package.sha256):
@@ -173,7 +173,7 @@ class Mirror:
 
 @cache
 def pins() -> Mapping[str, str]:
-    """SHA-256 of packages that are known, by name and version with a space between."""
+    """Return the SHA-256 of known packages, by name and version separated by a space."""
     return dict(_pinned(_PINS.read_text(encoding="ascii")))
 
 

@@ -20,10 +20,10 @@ _PARTIAL = 206
 
 
 def mirror(*, insecure: bool) -> str:
-    """The address of the mirror, which $FULLPIPE_DEBIAN_MIRROR may name.
+    """Return the address of the mirror, which $FULLPIPE_DEBIAN_MIRROR can set.
 
     Raises:
-        InstallOptionError: If it is no such address, or of plain http, which needs `insecure`.
+        InstallOptionError: If it is not valid, or uses plain http without `insecure`.
     """
     address = os.environ.get(_MIRROR, "https://deb.debian.org/debian").rstrip("/")
     scheme = address.partition(":")[0]
@@ -39,7 +39,7 @@ def mirror(*, insecure: bool) -> str:
 
 
 def content(url: str, limit: int) -> bytes:
-    """What an address has, up to a number of bytes.
+    """Download the content of a URL, up to `limit` bytes.
 
     Raises:
         EngineError: If it cannot be read, or is longer.
@@ -52,10 +52,10 @@ def content(url: str, limit: int) -> bytes:
 
 
 def append(url: str, path: Path, had: int, size: int, say: Say) -> None:
-    """Bring a file that has its first `had` bytes to its `size`.
+    """Download the rest of a file of `size` bytes whose first `had` bytes exist.
 
     Raises:
-        EngineError: If the connection ends before, or more comes. What has come stays.
+        EngineError: If the connection ends early, or more bytes arrive. Received bytes stay in the file.
     """
     with _opened(url, had) as answer:
         resumed = getattr(answer, "status", None) == _PARTIAL
@@ -74,7 +74,7 @@ def append(url: str, path: Path, had: int, size: int, say: Say) -> None:
 
 
 class _NoDowngrade(urllib.request.HTTPRedirectHandler):
-    """Follows from https to https alone."""
+    """Follows redirects from https only to https."""
 
     def redirect_request(self, req: urllib.request.Request, fp: Any, code: int, msg: str, headers: Any,
                          newurl: str) -> urllib.request.Request | None:  # fmt: skip
@@ -92,7 +92,7 @@ def _opened(url: str, start: int = 0) -> Any:
 
 
 def _chunks(answer: Any, url: str, limit: int) -> Iterator[bytes]:
-    """What comes, up to the chunk that exceeds the limit."""
+    """Yield received chunks, up to the one that exceeds the limit."""
     come = 0
     while come <= limit:
         try:

@@ -21,7 +21,8 @@ _COMPILER = ("gcc", "-std=gnu11", "-O2", "-static", "-s", "-Wl,--build-id=none")
 
 @cache
 def sources() -> str:
-    """A fingerprint of our own code in the guest, and of what writes its script and reads its results."""
+    """Return a fingerprint of this engine's code: the guest's program, and the code that writes its script
+    and reads its results."""
     digest = hashlib.sha256()
     for path in sorted(_ENGINE.rglob("*.*")):
         if path.suffix in (".py", ".c", ".h"):
@@ -30,15 +31,15 @@ def sources() -> str:
 
 
 def program() -> Path:
-    """Where the guest's program is, once it has been compiled."""
+    """Return the path of the guest's program, compiled or not."""
     return folder() / _program_name()
 
 
 def compile_program() -> Path:
-    """The guest's program, compiled if it is not there or from other sources.
+    """Return the guest's program. It is compiled if it is missing or its sources have changed.
 
     Raises:
-        EngineError: If there is no compiler, or it refuses.
+        EngineError: If there is no compiler, or it fails.
     """
     final = program()
     if final.is_file():
@@ -59,10 +60,10 @@ def compile_program() -> Path:
 
 
 def take_program(archive: Path) -> None:
-    """The guest's program from an archive or a file that another machine has made.
+    """Install the guest's program from an archive or a file made on another machine.
 
     Raises:
-        InstallOptionError: If it is not in there, or from other sources than these.
+        InstallOptionError: If the program is not in it, or was compiled from other sources.
         EngineError: If it cannot be read.
     """
     name = _program_name()

@@ -21,7 +21,7 @@ _OLD = "older kernels do not know the registers of newer processors; the newest 
 
 
 def install(options: InstallOptions, say: Say) -> None:
-    """Build or take a kernel, compile the guest's program, and find out what the kernel supports.
+    """Build or copy a kernel, compile the guest's program, and ask the kernel for its features.
 
     Raises:
         EngineError: If something is missing, a step fails, or another installation runs.
@@ -40,7 +40,7 @@ def install(options: InstallOptions, say: Say) -> None:
 
 
 def trusted() -> Requirement:
-    """Whether the kernel and the guest's program are ours alone."""
+    """Check that only this user can change the kernel and the guest's program."""
     found = find()
     return caches.requirement(folder() / "installed.json", program(), *([found.kernel] if found else []))
 
@@ -83,7 +83,7 @@ def _build(options: InstallOptions, say: Say) -> Path:
         text = f"{free_mb:,} MB are free in {folder()}, and a build needs {_BUILD_MB:,}; free some"
         raise EngineError(f"{text}, or name another folder in $FULLPIPE_CACHE")
     mirror = Mirror(options.insecure, options.unverified)
-    # Packages that are not verified are kept apart from those that are.
+    # Unverified packages have a separate folder.
     here = folder() / "unverified" if options.unverified else folder()
     here.mkdir(exist_ok=True)
     tools = toolchain.borrowed(mirror, here / "tools", say)

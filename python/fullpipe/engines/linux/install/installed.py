@@ -9,43 +9,43 @@ from fullpipe.engines.linux.install import algorithms
 from fullpipe.engines.linux.tc import queues
 
 PERIODIC = "periodic"
-"""What the kernel is asked for beside queues: whether it can drop every n-th packet."""
+"""Name of a feature that the kernel is asked for in addition to queues: dropping every n-th packet."""
 INSTALL = "fullpipe engines install linux"
 
 
 @dataclass(frozen=True)
 class Installed:
-    """A kernel, and what it knows."""
+    """An installed kernel and its features."""
 
     kernel: Path
     fingerprint: str
     release: str
     ccas: tuple[str, ...]
-    """By the kernel's names."""
+    """The kernel's names of its algorithms."""
     qdiscs: tuple[str, ...]
     accecn: bool
     radios: bool = False
-    """Whether it has the wireless stack and our radios (`engines install linux --radios`)."""
+    """Whether it has the wireless stack and Fullpipe's radios (`engines install linux --radios`)."""
 
 
 def everything() -> Installed:
-    """A kernel that does not exist and has everything, to find the reasons that no kernel would remove."""
+    """Return an imaginary kernel with all features, to find problems that no kernel would solve."""
     does = (*queues.MAKERS, "htb", PERIODIC)
     return Installed(Path(), "none", "none", (*algorithms.OURS, "bbr"), does, accecn=True)
 
 
 def folder() -> Path:
-    """Where everything of this engine is kept."""
+    """Return the folder of this engine's files."""
     return caches.folder("linux")
 
 
 def find() -> Installed | None:
-    """The kernel that is installed, if one is."""
+    """Return the installed kernel. None if there is none."""
     return _read(folder() / "installed.json")
 
 
 def remember(installed: Installed) -> None:
-    """From now on this kernel is the one that is installed."""
+    """Record a kernel as the installed one."""
     text = json.dumps({**asdict(installed), "kernel": str(installed.kernel)}, indent=2)
     partial = folder() / "installed.json.part"
     partial.write_text(text, encoding="utf-8")

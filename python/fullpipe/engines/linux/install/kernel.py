@@ -27,35 +27,35 @@ _STAMP = {
     "KBUILD_BUILD_VERSION": "1",
     "LC_ALL": "C",
 }
-"""What would otherwise differ from build to build, and from one machine to the other."""
+"""Variables that make builds reproducible on all machines."""
 
 
 @dataclass(frozen=True)
 class Edit:
-    """A value in the source tree that becomes another."""
+    """A replacement of a value in the source tree."""
 
     files: str
-    """A pattern of files, of which at least one must hold it."""
+    """Pattern of files, at least one of which must contain the value."""
     found: str
     becomes: str
 
 
 EDITS = (
-    # TCP counts its timers in ticks: a hundred a second make timeouts and delayed ACKs ten times too coarse.
+    # TCP counts its timers in ticks. 100 per second make timeouts and delayed ACKs ten times too coarse.
     Edit("arch/um/Kconfig", r"(config HZ\s+int\s+default )\d+", r"\g<1>1000"),
     # The clock and the shortest timer are whole nanoseconds: reading the clock is arithmetic in virtual time.
     Edit("arch/um/**/*.[ch]", r"(#define\s+TIMER_MULTIPLIER\s+)\d+", r"\g<1>1"),
     Edit("arch/um/**/*.[ch]", r"(#define\s+TIMER_MIN_DELTA\s+)\d+", r"\g<1>1"),
-    # What is random in the kernel comes from a seed.
+    # The kernel's random numbers come from a seed.
     Edit("arch/um/os-Linux/util.c", r"(\breturn\s+)getrandom\b", r"\g<1>fullpipe_random"),
 )
 
 
 def edit(tree: Path) -> None:
-    """Change the values. A tree that has been changed stays as it is.
+    """Change the values in a source tree. A tree that was already changed is left as it is.
 
     Raises:
-        EngineError: If one of them is not where it was in every kernel so far.
+        EngineError: If a value is not where it is in all known kernels.
     """
     done = tree / ".fullpipe-edited"
     if done.exists():
@@ -82,10 +82,10 @@ def edit(tree: Path) -> None:
 
 
 def add_radios(tree: Path) -> None:
-    """Put our driver of radios among the kernel's own.
+    """Add Fullpipe's driver of radios to the kernel's drivers.
 
     Raises:
-        EngineError: If the tree has no place for it.
+        EngineError: If the tree lacks the folder for it.
     """
     drivers = tree / _DRIVERS
     if not (drivers / "Kconfig").is_file():
@@ -101,7 +101,7 @@ def add_radios(tree: Path) -> None:
 
 
 def configuration(tree: Path) -> str:
-    """What a kernel is to have: our fragment, radios if their driver is there, all algorithms of the tree."""
+    """Return a kernel's configuration: the base, radios if their driver was added, and all algorithms."""
     offered = _ALGORITHM.findall((tree / "net" / "ipv4" / "Kconfig").read_text(encoding="utf-8"))
     parts = [
         FRAGMENT,
@@ -112,10 +112,10 @@ def configuration(tree: Path) -> str:
 
 
 def build(tree: Path, tools: Mapping[str, str], jobs: int, say: Say) -> Path:
-    """Compile. What is compiled already is not compiled again.
+    """Compile a kernel and return its file. Files that are already compiled are reused.
 
     Raises:
-        EngineError: If a command fails, with the end of what it said.
+        EngineError: If a command fails. Its message has the end of the command's output.
     """
     environment = {**os.environ, **_STAMP, **tools}
     configured, wanted = tree / ".fullpipe-configured", configuration(tree)

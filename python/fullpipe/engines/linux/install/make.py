@@ -17,7 +17,7 @@ _LIBC = ctypes.CDLL(None)
 
 
 def _end_with(parent: int) -> None:
-    """End this process, soon to be make, when fullpipe ends, however it does: two would spoil one tree."""
+    """End this process, before it becomes make, when fullpipe ends. Two makes would damage the tree."""
     _LIBC.prctl(_PR_SET_PDEATHSIG, signal.SIGTERM, 0, 0, 0)
     if os.getppid() != parent:
         os.kill(os.getpid(), signal.SIGTERM)
@@ -27,7 +27,7 @@ def make(tree: Path, environment: Mapping[str, str], targets: list[str], say: Sa
     """Make targets; `say` is called for every hundred files that are compiled.
 
     Raises:
-        EngineError: If make fails, with the end of what it said.
+        EngineError: If make fails. Its message has the end of make's output.
     """
     command = ["nice", "make", "ARCH=um", *targets]
     said: list[str] = []

@@ -14,7 +14,7 @@ _EXAMPLES = {"step": {"mark_ms": 1.0}}
 
 
 def ask(path: Path, fingerprint: str) -> Installed:
-    """What the kernel in a file knows.
+    """Boot the kernel in a file and find its features.
 
     Raises:
         EngineError: If it does not boot here.

@@ -16,15 +16,15 @@ REMEDY = f"install gpgv and Debian's keys (debian-archive-keyring), or name a ke
 
 
 class DoubtError(EngineError):
-    """Whether a file is signed cannot be told here; the message says why."""
+    """The signature of a file cannot be checked here. The message has the reason."""
 
 
 def keyring() -> Path:
-    """The keys that are trusted: those that $FULLPIPE_DEBIAN_KEYRING names, or those of this machine.
+    """Return the file of trusted keys: $FULLPIPE_DEBIAN_KEYRING, or the keys of this machine.
 
     Raises:
-        InstallOptionError: If the variable names no file.
-        DoubtError: If there are none.
+        InstallOptionError: If the variable is not the name of a file.
+        DoubtError: If this machine has no keys.
     """
     named = os.environ.get(_KEYRING)
     if named:
@@ -38,11 +38,11 @@ def keyring() -> Path:
 
 
 def signed(content: bytes, url: str) -> str:
-    """The text in a file that one of the keys has signed; what stands around it is left out.
+    """Return the part of a file that is signed by one of the keys.
 
     Raises:
-        DoubtError: If there is no gpgv, are no keys, or none of them is that of a signature.
-        EngineError: If a signature is not of this text.
+        DoubtError: If there is no gpgv, there are no keys, or no signature is by one of them.
+        EngineError: If a signature does not match the text.
     """
     keys = keyring()
     if not shutil.which("gpgv"):

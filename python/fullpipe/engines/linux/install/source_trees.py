@@ -13,17 +13,17 @@ from fullpipe.engines.linux.install.make import make
 from fullpipe.errors import InstallOptionError
 
 SUITES = ("sid", "trixie-backports", "trixie", "bookworm-backports", "bookworm")
-"""Of Debian, with the newest kernel first."""
+"""Suites of Debian, with the newest kernel first."""
 SOURCE = re.compile(r"linux-source-([0-9]+)\.([0-9]+)")
 _HISTORY = ".git"
 
 
 def newest(mirror: debian.Mirror, version: str | None) -> debian.Package:
-    """The source package of a version such as "6.1", or of the newest kernel that Debian has.
+    """Find the source package of a version such as "6.1", or of the newest kernel in Debian.
 
     Raises:
         InstallOptionError: If there is none.
-        EngineError: If an index cannot be had, and no other suite has the version that was asked for.
+        EngineError: If an index cannot be downloaded and no other suite has the requested version.
     """
     names = SOURCE.pattern if version is None else re.escape(f"linux-source-{version}")
     passed_over: list[debian.InconsistentError] = []
@@ -52,10 +52,10 @@ def _parts(version: str) -> tuple[int, ...]:
 
 
 def unpack(package: Path, folder: Path, say: Say) -> Path:
-    """The source tree of a package, without what a kernel of this kind has no use for.
+    """Unpack the source tree of a package, without files that this kind of kernel does not need.
 
     Raises:
-        EngineError: If it is damaged, or does not stay in its folder.
+        EngineError: If the package is damaged, or a member leads out of its folder.
     """
     tree = folder / "tree"
     done = folder / "unpacked"
@@ -75,7 +75,7 @@ def unpack(package: Path, folder: Path, say: Say) -> Path:
 
 
 def _wanted(member: tarfile.TarInfo) -> tarfile.TarInfo | None:
-    """A member without the folder that holds all of them."""
+    """Remove the top folder from a member's name. None if the member is not needed."""
     path = PurePosixPath(*PurePosixPath(member.name).parts[1:])
     return None if is_useless(path) else member.replace(name=str(path), deep=False)
 
@@ -92,7 +92,7 @@ _DESCRIBES = ("Kconfig", "Makefile", "Kbuild")
 
 
 def is_useless(path: PurePosixPath) -> bool:
-    """Whether a file is code of hardware that the guest does not have; what describes the build is kept."""
+    """Whether a file is code for hardware that the guest lacks. Files for the build are needed."""
     text = path.as_posix()
     parts = path.parts
     other_machine = parts[:1] == ("arch",) and len(parts) > 2 and parts[1] not in ("um", "x86")
@@ -101,20 +101,20 @@ def is_useless(path: PurePosixPath) -> bool:
 
 
 def check(source: Path) -> None:
-    """Make sure that a folder holds a source tree of a kernel.
+    """Check that a folder is a kernel's source tree.
 
     Raises:
-        InstallOptionError: If it is no kernel tree.
+        InstallOptionError: If it is not.
     """
     if not (source / "arch" / "um" / "Kconfig").is_file():
         raise InstallOptionError(f"{source}: no kernel tree; there is no arch/um/Kconfig")
 
 
 def copy(source: Path, folder: Path, say: Say) -> Path:
-    """A copy of a tree of the user's, which itself is not changed; made anew if the tree has changed since.
+    """Copy the user's tree, which stays unchanged. An existing copy is replaced if the tree has changed.
 
     Raises:
-        EngineError: If it cannot be cleaned.
+        EngineError: If the copy cannot be cleaned.
     """
     tree, done = folder / "tree", folder / "unpacked"
     if done.exists() and _changed_ns(source) < done.stat().st_mtime_ns:
@@ -131,7 +131,7 @@ def copy(source: Path, folder: Path, say: Say) -> Path:
 
 
 def _changed_ns(tree: Path) -> int:
-    """When anything in a tree was changed last, its history aside."""
+    """Return the time of the last change in a tree, ignoring its git history."""
     latest = 0
     for folder, folders, files in os.walk(tree):
         folders[:] = [name for name in folders if name != _HISTORY]

@@ -15,12 +15,12 @@ from fullpipe.errors import EngineError, InstallOptionError
 
 SUITE = "bookworm"
 BORROWED = ("flex", "bison", "m4")
-"""What kernels need to read their configuration; the packages need nothing but the C library."""
+"""Programs that read a kernel's configuration. Their packages depend only on the C library."""
 
 
 @cache
 def compiler() -> Requirement:
-    """Whether programs can be compiled and linked statically."""
+    """Check that programs can be compiled and linked statically."""
     remedy = "install gcc and the static C library (Debian: gcc libc6-dev)"
     if not shutil.which("gcc"):
         return Requirement("compiler", False, "there is no gcc", remedy, needed=False)
@@ -35,21 +35,21 @@ def compiler() -> Requirement:
 
 
 def lacking() -> list[str]:
-    """Programs that the build of a kernel needs and that are not here; flex and bison are borrowed."""
+    """Return missing programs that building a kernel needs, except flex and bison, which are downloaded."""
     return [name for name in ("make", "bc", "ld", "nice") if not shutil.which(name)]
 
 
 def words() -> tuple[str, str]:
-    """What there is to say of the build tools, and what to do."""
+    """Return the state of the build tools, and the remedy."""
     names = ", ".join(lacking())
     return (f"there is no {names}" if names else "make, bc, ld", "install them (Debian: make bc binutils)")
 
 
 def check() -> None:
-    """Make sure that a kernel can be built.
+    """Check that a kernel can be built.
 
     Raises:
-        EngineError: With everything that is missing.
+        EngineError: If something is missing. The message lists everything.
     """
     found = compiler()
     reasons = [] if found.present else [f"{found.detail}; {found.remedy}"]
@@ -62,7 +62,7 @@ def check() -> None:
 
 
 def _borrow(mirror: debian.Mirror, folder: Path, say: Say) -> None:
-    """Unpack beside the folder first, so that it is whole or not there."""
+    """Unpack next to the folder and rename, so that the folder is never incomplete."""
     found = {p.name: p for p in mirror.packages(SUITE, "amd64", "|".join(BORROWED))}
     lacking = [name for name in BORROWED if name not in found]
     if lacking:
@@ -76,11 +76,11 @@ def _borrow(mirror: debian.Mirror, folder: Path, say: Say) -> None:
 
 
 def borrowed(mirror: debian.Mirror, folder: Path, say: Say) -> Mapping[str, str]:
-    """Variables with which make finds flex and bison: the machine's own, or those of packages in `folder`.
+    """Return variables by which make finds flex and bison: the machine's, or those of packages in `folder`.
 
     Raises:
-        InstallOptionError: If the mirror is none.
-        EngineError: If they cannot be fetched.
+        InstallOptionError: If the mirror's address is not valid.
+        EngineError: If the packages cannot be downloaded.
     """
     if all(shutil.which(name) for name in ("flex", "bison")):
         return {}

@@ -1,4 +1,4 @@
-"""When the datagrams of a flow leave: the same times as in the simulator."""
+"""Departure times of a flow's datagrams, which equal those of the simulator."""
 
 from fullpipe.engines.streams import Stream
 from fullpipe.scenario.model.workloads.datagrams import Datagrams, Udp
@@ -6,10 +6,10 @@ from fullpipe.scenario.quantities import to_nanoseconds
 
 
 def departures_ns(workload: Datagrams, stream: str, start_ns: int, end_ns: int, seed: int) -> list[int]:
-    """Every time from the start until before the end, with the random numbers called `stream`.
+    """Return all departure times from the start until before the end, using the random stream `stream`.
 
-    They leave at a constant distance or as a Poisson process, all the time or now and then. A time of
-    activity begins with one, unless they leave as a Poisson process.
+    Datagrams leave at a constant interval or as a Poisson process, continuously or in active periods. An
+    active period begins with a datagram, except in a Poisson process.
     """
     poisson = isinstance(workload, Udp) and workload.spacing == "poisson"
     gaps = Stream(seed, f"departures/{stream}") if poisson else None
@@ -41,7 +41,7 @@ def _has_periods(workload: Datagrams) -> bool:
 
 
 class _Periods:
-    """Lengths of activity and of silence, which take turns."""
+    """Durations of alternating active and silent periods."""
 
     def __init__(self, workload: Datagrams, stream: Stream) -> None:
         assert isinstance(workload, Udp)

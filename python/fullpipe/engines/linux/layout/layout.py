@@ -1,4 +1,4 @@
-"""From a scenario to its layout in the guest."""
+"""Computes the layout of a scenario in the guest."""
 
 from collections.abc import Iterator, Sequence
 
@@ -25,10 +25,10 @@ _HOSTS_PER_NET = 250
 
 
 def lay_out(scenario: Scenario, seed: int) -> NetworkLayout:
-    """A scenario that `check` has nothing against, in the guest. Pure."""
+    """Compute the layout of a scenario that has passed `check`, as a pure function."""
     network = resolve(scenario)
     places = Namespaces(network, [stage_count(link) for link in network.links])
-    # Hops add cables between nodes; all of them have to be there before hosts know their devices.
+    # Hops add cables between nodes. All cables must exist before the devices of hosts are read.
     hops = [tuple(_hops(places, n, routed)) for n, routed in enumerate(network.flows)]
     reroutes = [tuple(_reroutes(places, n, routed)) for n, routed in enumerate(network.flows)]
     described = zip(network.links, places.links, places.arrivals, crossing(network), strict=True)
@@ -60,7 +60,7 @@ def _flow(
 
 
 def _start_ns(routed: RoutedFlow, seed: int) -> int:
-    """When a flow starts, as in the simulator."""
+    """Return the start time of a flow, as in the simulator."""
     flow = routed.flow
     return streams.start_ns(
         to_nanoseconds(flow.start_s), to_nanoseconds(flow.start_jitter_s), seed, routed.stream
@@ -68,7 +68,7 @@ def _start_ns(routed: RoutedFlow, seed: int) -> int:
 
 
 def _end_ns(routed: RoutedFlow, scenario: Scenario) -> int:
-    """When a flow stops by itself; what leaves at the very end of a run leaves."""
+    """Return the time at which a flow stops. Packets can still leave at the very end of a run."""
     after_ns = to_nanoseconds(scenario.duration_s) + 1
     return after_ns if routed.flow.stop_s is None else min(after_ns, to_nanoseconds(routed.flow.stop_s))
 
@@ -81,7 +81,7 @@ def _host(places: Namespaces, end: str, number: int) -> Host:
 
 
 def _address(number: int, *, to_receiver: bool) -> str:
-    """The address of a flow's receiver or sender."""
+    """Return the address of a flow's receiver or sender."""
     net = _RECEIVERS if to_receiver else _SENDERS
     return f"{net}.{number // _HOSTS_PER_NET}.{number % _HOSTS_PER_NET + 1}"
 
@@ -107,7 +107,7 @@ def _along(places: Namespaces, number: int, route: Sequence[int], *, to_receiver
 
 
 def _cables(network: Network, places: Namespaces) -> Iterator[Cable]:
-    """Beside a host the MTU is the largest of its flows, and elsewhere that of all."""
+    """Yield all cables. Next to a host, the MTU fits the packets of its flows; elsewhere, those of all."""
     of_hosts: dict[str, int] = {}
     for n, routed in enumerate(network.flows):
         for host in (places.host("sender", n), places.host("receiver", n)):

@@ -1,4 +1,4 @@
-"""The devices of every link in the guest, and the changes of their queue disciplines."""
+"""Devices of every link in the guest, and changes of their queue disciplines."""
 
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
@@ -10,14 +10,14 @@ from fullpipe.scenario import Link, RoutedFlow
 
 
 def stage_count(link: Link) -> int:
-    """How many devices a link has that do something."""
+    """Return the number of a link's devices that have an effect."""
     [(_, first), *_] = link_states(link)
     return len(qdisc_trees(link, first, frame_bytes(()), seed=0))
 
 
 def lay_link(link: Link, devices: Sequence[Device], arrival: Device, crossed_by: Sequence[RoutedFlow],
              seed: int) -> LinkLayout:  # fmt: skip
-    """A link on its devices, of which it has one even if it does nothing."""
+    """Lay out a link on its devices. A link without any effect has one device."""
     states, frame = link_states(link), frame_bytes(crossed_by)
     [(_, first), *_] = states
     return LinkLayout(
@@ -35,7 +35,7 @@ def lay_link(link: Link, devices: Sequence[Device], arrival: Device, crossed_by:
 def _changes(
     link: Link, states: Sequence[tuple[int, LinkState]], devices: Sequence[Device], frame: int, seed: int
 ) -> Iterator[Change]:
-    """What differs from one state to the next. What is set again draws random numbers of its own."""
+    """Return the changes from each state to the next. A changed qdisc draws new random numbers."""
     for turn, ((_, before), (at_ns, after)) in enumerate(pairwise(states), start=1):
         old, new = (qdisc_trees(link, state, frame, seed=0) for state in (before, after))
         drawn = qdisc_trees(link, after, frame, seed, turn)

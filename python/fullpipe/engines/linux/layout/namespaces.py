@@ -1,10 +1,10 @@
 """Namespaces of the guest and the devices between them.
 
-Every node at which links begin or end is a namespace, which forwards. Every flow has two addresses of its
-own, by which packets are routed, and two hosts of its own beside its nodes. Data leaves such a host by no
-link: a sender counts what waits in queues of its own host, and stops (`tcp_small_queue_check` in the kernel).
-That is meant at a host with a network interface (NIC): it is one namespace for all of its flows, and what
-they send leaves it by the devices of that link.
+Every node at which links begin or end is a forwarding namespace. Every flow has two addresses of its own, by
+which packets are routed, and two hosts of its own next to its nodes. Such a host does not send directly into
+a link, since senders count packets queued at their own host and stop (`tcp_small_queue_check` in the kernel).
+At a host with a network interface (NIC), this is intended: the host is one namespace for all of its flows,
+and their packets leave it by the devices of that link.
 """
 
 from collections import defaultdict
@@ -29,13 +29,13 @@ class Namespaces:
         self.names: dict[str, None] = {}
         self.cables: list[tuple[Device, Device]] = []
         self.devices: dict[str, list[Device]] = defaultdict(list)
-        """Of every namespace, in the order of their cables."""
+        """Devices of every namespace, in the order of their cables."""
         self.sends_by: dict[str, list[Device]] = defaultdict(list)
-        """Those of them by which packets leave."""
+        """Devices by which packets leave, of every namespace."""
         self.links: list[list[Device]] = []
-        """For every link, its devices in the order of its packets."""
+        """Devices of every link, in the order in which packets pass them."""
         self.arrivals: list[Device] = []
-        """For every link, the device at which its packets arrive."""
+        """Device of every link at which its packets arrive."""
         for number in range(len(network.flows)):
             for end in ("sender", "receiver"):
                 self.host(end, number)
@@ -43,12 +43,12 @@ class Namespaces:
             self._lay(number, count)
 
     def host(self, end: str, number: int) -> str:
-        """The namespace of the sender or the receiver of a flow."""
+        """Return the namespace of a flow's sender or receiver."""
         shared = self._nodes[self._node(end, number)]
         return self._add(shared if self.is_shared(end, number) else f"{end[0]}{number}")
 
     def is_shared(self, end: str, number: int) -> bool:
-        """Whether the sender or the receiver of a flow has a NIC, which it may share with other flows."""
+        """Whether a flow's sender or receiver has a NIC, which other flows may share."""
         return self._node(end, number) in self._with_nic
 
     def _node(self, end: str, number: int) -> str:
@@ -56,7 +56,7 @@ class Namespaces:
         return routed.source if end == "sender" else routed.target
 
     def hops(self, number: int, route: Sequence[int], *, to_receiver: bool) -> Iterator[Device]:
-        """The devices over which packets leave the namespaces on a route from host to host."""
+        """Yield the devices by which packets leave the namespaces on a route from host to host."""
         ends = ("sender", "receiver") if to_receiver else ("receiver", "sender")
         here = self.host(ends[0], number)
         for link in route:
@@ -70,13 +70,13 @@ class Namespaces:
             yield self._between(here, there)
 
     def _between(self, near: str, far: str) -> Device:
-        """The device of a cable that does nothing."""
+        """Return the device of a cable without any effect."""
         if (near, far) not in self._plain:
             self._plain[near, far], _ = self._cable(near, far)
         return self._plain[near, far]
 
     def _lay(self, number: int, stage_count: int) -> None:
-        """A link: a cable for every stage, with namespaces of its own between them."""
+        """Add a link: a cable for every stage, with namespaces between them."""
         begin, end = self._ends(number)
         between = [self._add(f"w{number}.{i}") for i in range(1, max(1, stage_count))]
         cables = [self._cable(near, far) for near, far in pairwise([begin, *between, end])]
@@ -84,7 +84,7 @@ class Namespaces:
         self.arrivals.append(cables[-1][1])
 
     def _cable(self, near: str, far: str) -> tuple[Device, Device]:
-        """Another cable; devices are numbered through."""
+        """Add a cable. Devices are numbered consecutively."""
         number = len(self.cables)
         ends = Device(near, f"a{number}"), Device(far, f"b{number}")
         self.cables.append(ends)
@@ -94,7 +94,7 @@ class Namespaces:
         return ends
 
     def _ends(self, link: int) -> tuple[str, str]:
-        """The namespaces of the nodes where a link begins and ends."""
+        """Return the namespaces of the nodes where a link begins and ends."""
         source, target = self._network.links[link].source, self._network.links[link].target
         return self._add(self._nodes[source]), self._add(self._nodes[target])
 

@@ -1,6 +1,6 @@
-"""A scenario laid out in the guest, as a value: devices of links, places of flows, and their settings.
+"""The layout of a scenario in the guest: devices of links, hosts and routes of flows, and their settings.
 
-Everything after it reads these values: the script, and the tables.
+The script and the tables are made from it.
 """
 
 from collections.abc import Iterator
@@ -21,7 +21,7 @@ class Device(NamedTuple):
 
 @dataclass(frozen=True)
 class Cable:
-    """A pair of devices: what one sends, the other receives."""
+    """A pair of connected devices. Each receives the packets that the other sends."""
 
     near: Device
     far: Device
@@ -30,7 +30,7 @@ class Cable:
 
 @dataclass(frozen=True)
 class Stage:
-    """One of the devices of a link, over which its packets go one after the other."""
+    """One of the devices of a link. Packets pass all of them in order."""
 
     device: Device
     tree: QdiscTree
@@ -38,7 +38,7 @@ class Stage:
 
 @dataclass(frozen=True)
 class Change:
-    """A qdisc, class or filter that has other options from some time on."""
+    """A change of the options of a qdisc, class or filter."""
 
     at_ns: int
     device: Device
@@ -47,19 +47,19 @@ class Change:
 
 @dataclass(frozen=True)
 class LinkLayout:
-    """A link: devices with their qdiscs, and what changes on them."""
+    """A link: devices with their qdiscs, and the changes on them."""
 
     name: str
     stages: tuple[Stage, ...]
     arrival: Device
-    """Where its packets arrive."""
+    """The device at which its packets arrive."""
     arrival_filter: tuple[TcObject, ...]
     overhead_bytes: int
-    """What the link layer adds to every packet."""
+    """Size that the link layer adds to every packet."""
     changes: tuple[Change, ...]
-    """In the order of time."""
+    """Changes in order of time."""
     rates_bps: tuple[tuple[int, int], ...]
-    """From when on in nanoseconds, and the rate; empty if it is unlimited."""
+    """Start times in nanoseconds, and the rates from then on. Empty if the rate is unlimited."""
     is_used: bool
     """Whether a flow ever crosses it."""
 
@@ -80,18 +80,18 @@ class Host:
 
 @dataclass(frozen=True)
 class Hop:
-    """A route in one namespace: by which device packets to an address leave it."""
+    """A route in one namespace: the device by which packets to an address leave it."""
 
     device: Device
     address: str
     to_receiver: bool
     source: str | None
-    """The address from which they set out, if that is here."""
+    """The source address, if packets start here."""
 
 
 @dataclass(frozen=True)
 class RerouteLayout:
-    """Hops that replace others from some time on."""
+    """Hops that replace others at a time."""
 
     at_ns: int
     hops: tuple[Hop, ...]
@@ -99,7 +99,7 @@ class RerouteLayout:
 
 @dataclass(frozen=True)
 class FlowLayout:
-    """A flow: its two hosts, its routes, and when it sends."""
+    """A flow: its two hosts, its routes, and the times at which it sends."""
 
     routed: RoutedFlow
     sender: Host
@@ -108,24 +108,24 @@ class FlowLayout:
     reroutes: tuple[RerouteLayout, ...]
     start_ns: int
     paces: tuple[Pace, ...]
-    """At which its application hands data out; empty if there is always more."""
+    """Paces at which its application writes data. Empty if the application never limits the flow."""
     departures_ns: tuple[int, ...]
-    """When its datagrams leave; empty for a connection."""
+    """Departure times of its datagrams. Empty for connections."""
 
 
 @dataclass(frozen=True)
 class Watched:
-    """A device whose queue disciplines are counted, and the number of the link that it belongs to."""
+    """A device whose queue disciplines are counted, with the number of its link."""
 
     link: int
     device: Device
     queues: bool
-    """Whether what is in it waits for the link; otherwise it is on its way."""
+    """Whether packets in it are waiting for the link. If not, they are on their way."""
 
 
 @dataclass(frozen=True)
 class NetworkLayout:
-    """All of a scenario, in the guest."""
+    """The layout of a whole scenario in the guest."""
 
     namespaces: tuple[str, ...]
     cables: tuple[Cable, ...]
@@ -134,7 +134,7 @@ class NetworkLayout:
 
     @property
     def watched(self) -> Iterator[Watched]:
-        """What is counted of every link that a flow crosses, in the order in which the guest counts."""
+        """The counted devices of all links that a flow crosses, in the order in which the guest counts."""
         for number, link in enumerate(self.links):
             if link.is_used:
                 for stage in link.stages:

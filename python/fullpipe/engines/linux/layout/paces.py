@@ -1,7 +1,8 @@
-"""How fast the application of a connection hands its data out, as the guest counts it.
+"""Paces at which the application of a connection writes data, in the guest's form.
 
-The guest produces a packet after each interval of a pace, the simulator one at its begin, too. So a pace that
-follows silence begins an interval earlier in the guest; before any other goes one of a packet per nanosecond.
+The guest writes a packet after each interval of a pace, and the simulator also writes one at its beginning.
+In the guest, a pace after silence therefore begins one interval earlier. Before any other pace, a pace of one
+packet per nanosecond is inserted.
 """
 
 from collections.abc import Iterator
@@ -14,20 +15,20 @@ from fullpipe.scenario.model.workloads.writers import Cbr, OnOff
 from fullpipe.scenario.quantities import BITS, NANOSECONDS, to_nanoseconds
 
 MOST_PACES = 64
-"""That the guest keeps of a flow."""
+"""Maximum number of a flow's paces in the guest."""
 UNLIMITED_BPS = -1
 _AT_ONCE_NS = 2
 
 
 class Pace(NamedTuple):
-    """From when on, and how many bits of payload a second."""
+    """A start time, and the payload rate in bits per second from then on."""
 
     at_ns: int
     rate_bps: int
 
 
 def paces(flow: Flow, tcp: Tcp, start_ns: int, end_ns: int) -> tuple[Pace, ...]:
-    """Those of the guest; none if there is always more to send."""
+    """Compute the guest's paces. Empty if the application never limits the flow."""
     segment_bits = tcp.mss_bytes * BITS
     found, before = list[Pace](), Pace(start_ns, 0)
     for at_ns, rate_bps in _begun(_of_flow(flow, start_ns, end_ns), start_ns):
@@ -44,7 +45,7 @@ def paces(flow: Flow, tcp: Tcp, start_ns: int, end_ns: int) -> tuple[Pace, ...]:
 
 
 def _begun(wanted: Iterator[Pace], start_ns: int) -> Iterator[Pace]:
-    """From the start on: of those before it, only the last still matters."""
+    """Yield the paces from the start on. Only the last of the earlier ones still applies."""
     known = list(wanted)
     for pace, following in pairwise([*known, None]):
         if pace and (following is None or following.at_ns > start_ns):
@@ -52,7 +53,7 @@ def _begun(wanted: Iterator[Pace], start_ns: int) -> Iterator[Pace]:
 
 
 def _of_flow(flow: Flow, start_ns: int, end_ns: int) -> Iterator[Pace]:
-    """As the scenario has them."""
+    """Yield the paces in the scenario."""
     for pace in flow.application or ():
         yield Pace(to_nanoseconds(pace.at_s), UNLIMITED_BPS if pace.rate_bps is None else pace.rate_bps)
     match flow.workload:

@@ -1,4 +1,4 @@
-"""Sizes of packets, and which flows cross a link."""
+"""Sizes of packets, and flows that cross a link."""
 
 from collections.abc import Iterator, Sequence
 
@@ -11,7 +11,7 @@ _LARGEST_FRAME_BYTES = 1514
 
 
 def routes_of(routed: RoutedFlow, *, to_receiver: bool) -> Iterator[tuple[int, ...]]:
-    """Every route of a flow's data, or of its ACKs, in the order of time: numbers of hops."""
+    """Yield all routes of a flow's data, or of its ACKs, in order of time, as numbers of links."""
     yield routed.forward if to_receiver else routed.reverse
     for new in routed.reroutes:
         route = new.forward if to_receiver else new.reverse
@@ -20,7 +20,7 @@ def routes_of(routed: RoutedFlow, *, to_receiver: bool) -> Iterator[tuple[int, .
 
 
 def crossing(network: Network) -> list[list[RoutedFlow]]:
-    """For every link, the flows that ever cross it."""
+    """Return the flows that ever cross each link."""
     found: list[list[RoutedFlow]] = [[] for _ in network.links]
     for routed in network.flows:
         both = (*routes_of(routed, to_receiver=True), *routes_of(routed, to_receiver=False))
@@ -31,18 +31,18 @@ def crossing(network: Network) -> list[list[RoutedFlow]]:
 
 
 def frame_bytes(crossed_by: Sequence[RoutedFlow]) -> int:
-    """The largest packet on a link, with the link layer's overhead; of Ethernet if no flow crosses it."""
+    """Return the size of the largest packet on a link, with overhead. Ethernet's if no flow crosses it."""
     sizes = [mtu_bytes(routed) + routed.tcp.link_overhead_bytes for routed in crossed_by]
     return max(sizes, default=_LARGEST_FRAME_BYTES)
 
 
 def overhead_bytes(crossed_by: Sequence[RoutedFlow]) -> int:
-    """What the link layer adds, which `check` makes sure is the same for all that cross."""
+    """Return the size that the link layer adds. `check` has made sure that it is the same for all flows."""
     return crossed_by[0].tcp.link_overhead_bytes if crossed_by else ETHERNET_BYTES
 
 
 def mtu_bytes(routed: RoutedFlow) -> int:
-    """The largest IP packet of a flow."""
+    """Return the size of a flow's largest IP packet."""
     tcp, datagrams = routed.tcp, routed.flow.datagrams
     if datagrams:
         return max(_LEAST_MTU_BYTES, datagrams.payload_bytes + datagrams.headers_bytes)
@@ -50,11 +50,11 @@ def mtu_bytes(routed: RoutedFlow) -> int:
 
 
 def has_accecn(tcp: Tcp, kind: str) -> bool:
-    """Whether a connection of an algorithm counts marks: Prague asks for it by itself."""
+    """Whether a connection uses AccECN. Prague requests it by itself."""
     return tcp.ecn == "accecn" or (tcp.ecn is True and kind == "prague")
 
 
 def accecn_option_bytes(routed: RoutedFlow) -> int:
-    """What AccECN's option takes of every data packet (`tcp_options_fit_accecn`)."""
+    """Return the size of AccECN's option in data packets (`tcp_options_fit_accecn`)."""
     kind = routed.flow.cca.kind if routed.flow.cca else ""
     return 12 if has_accecn(routed.tcp, kind) and routed.tcp.accecn_option is not False else 0

@@ -1,4 +1,4 @@
-"""Boots the guest, follows its virtual time, and ends it; whatever happens, nothing of it is left."""
+"""Boots the guest, follows its virtual time, and ends it. Nothing is left of it in any case."""
 
 import os
 import shutil
@@ -24,29 +24,29 @@ _SHARED_MEMORY = Path("/dev/shm")
 
 @dataclass(frozen=True)
 class Guest:
-    """What boots: a kernel and the program that runs in it."""
+    """A kernel to boot, and the program that runs in it."""
 
     kernel: Path
     program: Path
     parameters: tuple[str, ...] = ()
-    """Of the kernel, in addition."""
+    """Additional parameters of the kernel."""
 
     def command(self, memory_mb: int, seed: int) -> list[str]:
-        """The command line. Without paths of the machine: the kernel stirs it into its randomness."""
+        """Return the command line. It affects the kernel's random numbers, so options have no local paths."""
         return [
             str(self.kernel),
             f"mem={memory_mb}M",
             *("root=/dev/root", "rootfstype=hostfs", "rootflags=/proc/self/cwd", "rw", "init=/init"),
             *("con=null", "con0=null,fd:1", "quiet", "uml_dir=./uml/", "umid=u"),
             *("time-travel=inf-cpu", "time-travel-start=1700000000000000000", f"um_rngseed={seed}"),
-            # Since 6.16: processes of the guest without ptrace, two to three times as fast. Others ignore it.
+            # Since 6.16: runs processes without ptrace, two to three times as fast. Older kernels ignore it.
             "seccomp=on",
             *self.parameters,
         ]
 
 
 def available_mb() -> int:
-    """Memory of this machine that programs can have."""
+    """Return the memory available on this machine."""
     try:
         text = Path("/proc/meminfo").read_text(encoding="ascii")
     except OSError:
@@ -65,18 +65,18 @@ def boot(
     seed: int,
     progress: Progress | None = None,
 ) -> Iterator["Finished"]:
-    """Run a script in a guest until it powers off, and give its folder, which is removed afterwards.
+    """Run a script in a guest until it powers off, and yield its folder, which is removed at the end.
 
     Args:
-        guest: What boots.
-        script: What it does.
-        files: What else it finds in its folder, by name.
-        memory_mb: Its memory.
-        seed: Of everything random in it.
-        progress: Told the time that it has reached, in seconds.
+        guest: Kernel and program.
+        script: Script for the program.
+        files: Other files in its folder, by name.
+        memory_mb: Memory of the guest.
+        seed: Seed of all random numbers in the guest.
+        progress: Called with the virtual time in seconds.
 
     Raises:
-        EngineError: If the guest does not finish, with the end of what it said.
+        EngineError: If the guest does not finish. The message has the end of its output.
     """
     if available_mb() < memory_mb:
         raise EngineError(
@@ -97,7 +97,7 @@ def boot(
 
 @dataclass(frozen=True)
 class Finished:
-    """The folder in which a guest has left its results, and what it has cost."""
+    """The folder with the results of a guest, and the processor time that it took."""
 
     folder: Path
     cpu_s: float
@@ -126,7 +126,7 @@ def _run(command: list[str], folder: Path, memory_mb: int, progress: Progress | 
 def _follow(
     process: "subprocess.Popen[bytes]", reached: Callable[[], float], progress: Progress | None
 ) -> float:
-    """Wait for the end, and tell how far it is; the processor time in seconds of all that has run."""
+    """Wait for the end while reporting progress. Returns the processor time of all processes in seconds."""
     told = -1.0
     while True:
         pid, status, usage = os.wait4(process.pid, os.WNOHANG)
@@ -141,7 +141,7 @@ def _follow(
 
 
 def _reached(folder: Path) -> Callable[[], float]:
-    """How far the guest says that it is, in seconds. While it writes, the file is empty."""
+    """Return a function that reads the guest's virtual time in seconds. The file is empty during a write."""
     path, last_s = folder / "progress", 0.0
 
     def read() -> float:
@@ -154,7 +154,7 @@ def _reached(folder: Path) -> Callable[[], float]:
 
 
 def _end(process: "subprocess.Popen[bytes]") -> None:
-    """Ask the supervisor to end the guest; it does so at once."""
+    """Tell the supervisor to end the guest, which it does at once."""
     process.terminate()
     try:
         process.wait(_END_S)
@@ -164,7 +164,7 @@ def _end(process: "subprocess.Popen[bytes]") -> None:
 
 
 def _memory(memory_mb: int) -> str:
-    """Where the guest's memory is kept: in the machine's, if the container gives enough of it."""
+    """Return the folder of the guest's memory. It is in RAM if the container has enough of it."""
     try:
         free = shutil.disk_usage(_SHARED_MEMORY).free
     except OSError:

@@ -1,4 +1,4 @@
-"""How much memory a guest needs for a scenario."""
+"""Memory that a guest needs for a scenario."""
 
 from fullpipe.engines.linux.layout.sizes import crossing, frame_bytes
 from fullpipe.scenario import Link, Network
@@ -8,15 +8,15 @@ from fullpipe.scenario.quantities import BITS, NANOSECONDS
 _KERNEL_MB, _LEAST_MB, _MOST_MB = 128, 256, 16_000
 _PER_NAMESPACE_MB = 0.6
 _COPIES = 24
-"""Memory per payload on its way: senders keep several windows, and headers and rounding cost as much."""
+"""Memory per payload in flight: senders store several windows, and headers and rounding take as much."""
 _UNKNOWN_BPS = 10_000_000_000
 _MB = 1e6
 
 
 def needed_mb(network: Network) -> int:
-    """Memory for the kernel, for namespaces, and for what is on its way and waits, in MB; a multiple of 64.
+    """Return the memory in MB for the kernel, namespaces, and packets in flight and in queues.
 
-    Memory that the guest does not touch costs nothing, so the estimate is on the high side.
+    It is a multiple of 64. Memory that the guest does not touch costs nothing, so the estimate is high.
     """
     rates = [link.limit_bps for link in network.links if link.limit_bps]
     widest_bps = max(min(rates, default=_UNKNOWN_BPS), 1_000_000)

@@ -1,7 +1,7 @@
 """Watches over one guest: `python supervisor.py FOLDER MEMORY-FOLDER COMMAND...` runs COMMAND in FOLDER.
 
-A process of its own, so that nothing is left behind even if fullpipe is killed with a signal that it cannot
-catch: the kernel then tells this process, which ends the guest and removes the folder. It imports little.
+It is a separate process, so that nothing is left behind even if fullpipe is killed by a signal that it cannot
+catch. The kernel then notifies this process, which ends the guest and removes the folder. It imports little.
 """
 
 import ctypes
@@ -17,26 +17,26 @@ _LIBC = ctypes.CDLL(None, use_errno=True)
 
 def _die_with_parent(sign: int, parent: int) -> None:
     _LIBC.prctl(_PR_SET_PDEATHSIG, sign, 0, 0, 0)
-    if os.getppid() != parent:  # it has died before it could be asked to tell
+    if os.getppid() != parent:  # the parent ended before the request
         os.kill(os.getpid(), sign)
 
 
 def _become_guest(folder: str, memory: str, command: list[str], parent: int) -> None:
     os.setpgid(0, 0)
     _die_with_parent(signal.SIGKILL, parent)
-    # Addresses of the host would end up in the sizes of the guest's tables, and differ from run to run.
+    # Host addresses would affect the sizes of the guest's tables, and differ from run to run.
     _LIBC.personality(_NO_RANDOM_ADDRESSES)
     os.chdir(folder)
     nothing = os.open(os.devnull, os.O_RDONLY)
     log = os.open("console", os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o644)
     for source, target in ((nothing, 0), (log, 1), (log, 2)):
         os.dup2(source, target)
-    # The C library registers memory that the guest unmaps, at which kernels before 6.9 or so then die.
+    # The C library registers memory that the guest unmaps, and kernels before about 6.9 would then crash.
     os.execve(command[0], command, {"TMPDIR": memory, "GLIBC_TUNABLES": "glibc.pthread.rseq=0"})
 
 
 def main(folder: str, memory: str, command: list[str]) -> int:
-    """Run the guest and return what it returned; 128 plus a signal's number if one ended it."""
+    """Run the guest and return its exit code, or 128 plus the number of the signal that ended it."""
     ended: list[int] = []
 
     def stop(sign: int, _: object) -> None:
@@ -63,7 +63,7 @@ def main(folder: str, memory: str, command: list[str]) -> int:
     _, status = os.waitpid(guest, 0)
     _end(guest)
     if ended:
-        import shutil  # here: other guests need none of what it imports
+        import shutil  # here, since it imports much that is seldom needed
 
         shutil.rmtree(folder, ignore_errors=True)
         return 128 + ended[0]
@@ -72,7 +72,7 @@ def main(folder: str, memory: str, command: list[str]) -> int:
 
 
 def _end(guest: int) -> None:
-    """The guest and what it has started."""
+    """End the guest and the processes that it started."""
     with suppress(ProcessLookupError, PermissionError):
         os.killpg(guest, signal.SIGKILL)
 

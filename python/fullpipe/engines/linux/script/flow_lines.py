@@ -10,7 +10,7 @@ from fullpipe.scenario.quantities import to_nanoseconds
 
 
 def lines(number: int, flow: FlowLayout, known_ccas: Collection[str]) -> Iterator[str]:
-    """Of one flow."""
+    """Yield the lines of one flow."""
     described = flow.routed.flow
     if described.datagrams:
         yield _datagrams(number, flow, described.datagrams)
@@ -21,7 +21,7 @@ def lines(number: int, flow: FlowLayout, known_ccas: Collection[str]) -> Iterato
 
 
 def departures(network: NetworkLayout) -> dict[str, bytes]:
-    """Files of the guest, by name: when the datagrams of a flow leave, as 64-bit nanoseconds."""
+    """Return files of the guest, by name, with departure times of datagrams as 64-bit nanoseconds."""
     return {
         _departures_file(n): array("q", flow.departures_ns).tobytes()
         for n, flow in enumerate(network.flows)

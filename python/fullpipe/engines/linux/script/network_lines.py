@@ -7,21 +7,21 @@ from fullpipe.scenario.model.tcp import RECEIVE_MEMORY_BYTES, SEND_MEMORY_BYTES,
 
 _LEAST_BYTES = 4_096
 MOST_CAPTURED = 2_000_000
-"""Packets of a run; then it ends."""
+"""Maximum number of captured packets, after which the run ends."""
 POINTS = ("sender", "receiver")
-"""Ends of a connection that can capture packets; rows of the same time are in this order."""
+"""Ends of a connection that can capture packets. Rows of the same time are in this order."""
 _MOST_BYTES = 134_217_728
-"""Memory of a socket that is never in the way."""
+"""Memory of a socket that never limits it."""
 
 
 def kernel() -> Iterator[str]:
-    """What belongs to the kernel as a whole: memory and queues that are never in the way."""
+    """Yield settings of the whole kernel: limits of memory and queues that are never reached."""
     yield "sysctl - net/ipv4/tcp_mem 4000000 6000000 8000000"
     yield "sysctl - net/core/netdev_max_backlog 1000000"
 
 
 def namespaces(network: NetworkLayout) -> Iterator[str]:
-    """Every namespace, with the options of TCP if it is a host."""
+    """Yield all namespaces, with TCP options if they are hosts."""
     hosts = _options(network)
     for name in network.namespaces:
         yield f"namespace {name}"
@@ -31,7 +31,7 @@ def namespaces(network: NetworkLayout) -> Iterator[str]:
 
 
 def _options(network: NetworkLayout) -> dict[str, Tcp]:
-    """The options of TCP of every host: those of its connections, if it has some, which have all the same."""
+    """Return the TCP options of every host. All connections of a host have the same."""
     found: dict[str, Tcp] = {}
     for flow in sorted(network.flows, key=lambda flow: flow.routed.flow.datagrams is not None):
         for host in (flow.sender, flow.receiver):
@@ -46,7 +46,7 @@ def _host(name: str, tcp: Tcp) -> Iterator[str]:
         "no_metrics_save": 1,
         "ecn": 3 if tcp.ecn == "accecn" else int(tcp.ecn),
         "timestamps": int(tcp.timestamps),
-        # A window that is given is not raised again by the kernel.
+        # The kernel does not tune a buffer whose size is given.
         "moderate_rcvbuf": int(tcp.receive_buffer_bytes is None),
     }
     if not tcp.sack_compression:
@@ -69,26 +69,26 @@ def _memory(first: int | None, most: int | None, otherwise: int) -> str:
 
 
 def cables(network: NetworkLayout) -> Iterator[str]:
-    """Every pair of devices."""
+    """Yield all pairs of devices."""
     for cable in network.cables:
         yield f"link {' '.join(cable.near)} {' '.join(cable.far)} {cable.mtu_bytes}"
 
 
 def addresses(network: NetworkLayout) -> Iterator[str]:
-    """Every host's address, on a device that leads to it or from it."""
+    """Yield the address of every host, on one of its devices."""
     for flow in network.flows:
         for host in (flow.sender, flow.receiver):
             yield f"address {' '.join(host.device)} {host.address}"
 
 
 def routes(network: NetworkLayout) -> Iterator[str]:
-    """The routes with which the run begins."""
+    """Yield the routes at the start of the run."""
     for flow in network.flows:
         yield from _routes(flow, flow.hops)
 
 
 def captures(network: NetworkLayout, points: Iterable[str]) -> Iterator[str]:
-    """Every host of a connection whose packets are captured: the senders, the receivers, or both."""
+    """Yield the hosts whose packets are captured: senders, receivers, or both."""
     for point in points:
         for flow in network.flows:
             if not flow.routed.flow.datagrams:
@@ -97,7 +97,7 @@ def captures(network: NetworkLayout, points: Iterable[str]) -> Iterator[str]:
 
 
 def reroutes(network: NetworkLayout) -> Iterator[str]:
-    """Those that replace them later."""
+    """Yield the routes that replace others during the run."""
     for flow in network.flows:
         for reroute in flow.reroutes:
             for line in _routes(flow, reroute.hops):
@@ -105,7 +105,7 @@ def reroutes(network: NetworkLayout) -> Iterator[str]:
 
 
 def _routes(flow: FlowLayout, hops: Iterable[Hop]) -> Iterator[str]:
-    """A line for every namespace on a route; hosts also learn how they send."""
+    """Yield a line for every namespace on a route, with settings for sending if it is a host."""
     for hop in hops:
         metrics = _metrics(flow.routed.tcp, hop) if hop.source else ""
         yield f"route {hop.device.namespace} {hop.address} {hop.device.name} {hop.source or '-'}{metrics}"

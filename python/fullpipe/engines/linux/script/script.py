@@ -8,17 +8,17 @@ from fullpipe.scenario import Scenario
 from fullpipe.scenario.quantities import to_nanoseconds
 
 _SAMPLE_NS = 10_000_000
-"""Flows are sampled at least so often, for RTTs."""
+"""Maximum interval of samples of flows, for RTTs."""
 _TOLD = 200
-"""How often the guest says how far it is."""
+"""Number of progress reports of the guest."""
 
 
 def script(scenario: Scenario, network: NetworkLayout, known_ccas: Collection[str]) -> str:
-    """What the guest is told: a line each.
+    """Return the script of a scenario.
 
     Args:
-        scenario: For its times.
-        network: The same scenario, laid out.
+        scenario: The scenario.
+        network: Its layout.
         known_ccas: The congestion control algorithms of the kernel.
     """
     lines = [
@@ -39,7 +39,7 @@ def script(scenario: Scenario, network: NetworkLayout, known_ccas: Collection[st
 
 
 def sample_ns(interval_ns: int) -> int:
-    """Time between samples of flows: short enough for RTTs, and a whole part of that of the tables."""
+    """Return the interval of samples of flows. It is short enough for RTTs and divides that of the tables."""
     return interval_ns // -(-interval_ns // _SAMPLE_NS) if interval_ns else _SAMPLE_NS
 
 

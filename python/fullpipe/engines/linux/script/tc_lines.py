@@ -1,4 +1,4 @@
-"""Lines of the guest's script that set queue disciplines, classes and filters, and those that change them."""
+"""Lines of the guest's script that set and change queue disciplines, classes and filters."""
 
 from collections.abc import Iterator
 
@@ -9,7 +9,7 @@ from fullpipe.scenario.model.tcp import Tcp
 
 
 def added(network: NetworkLayout) -> Iterator[str]:
-    """What stands on every device when the run begins."""
+    """Yield the objects on every device at the start of the run."""
     for link in network.links:
         for stage in link.stages:
             for placed in stage.tree.objects:
@@ -22,7 +22,7 @@ def added(network: NetworkLayout) -> Iterator[str]:
 
 
 def changed(network: NetworkLayout) -> Iterator[str]:
-    """What is set again in the course of the run."""
+    """Yield the changes during the run."""
     for link in network.links:
         for change in link.changes:
             line = _line("change", change.device, change.object, link.overhead_bytes)
@@ -30,13 +30,13 @@ def changed(network: NetworkLayout) -> Iterator[str]:
 
 
 def watched(network: NetworkLayout) -> Iterator[str]:
-    """What is counted, by the number under which the guest counts it."""
+    """Yield the devices to count, in the order of the guest's numbers."""
     for number, seen in enumerate(network.watched):
         yield f"watch {number} {' '.join(seen.device)}"
 
 
 def _sender(flow: FlowLayout) -> Iterator[str]:
-    """How the host of a connection hands over its packets: how many at once, and whether paced by fq."""
+    """Yield the settings of a sending host: the maximum burst, and pacing by fq."""
     tcp = flow.routed.tcp
     for device in flow.sender.sends_by:
         if tcp.max_burst_bytes != Tcp().max_burst_bytes:
@@ -46,6 +46,6 @@ def _sender(flow: FlowLayout) -> Iterator[str]:
 
 
 def _line(verb: str, device: Device, placed: TcObject, link_overhead_bytes: int = ETHERNET_BYTES) -> str:
-    """One qdisc, class or filter. What is at the root counts the overhead, also for those below it."""
+    """Return the line of a qdisc, class or filter. The root adds the overhead, also for those below it."""
     options = placed.qdisc.written(link_overhead_bytes if placed.parent == ROOT else ETHERNET_BYTES)
     return f"{placed.command} {' '.join(device)} {verb} {placed.parent} {placed.handle} {options}"

@@ -1,1 +1,1 @@
-"""From what the guest has measured to the tables of a run."""
+"""Makes the tables of a run from the guest's measurements."""

@@ -1,4 +1,4 @@
-"""From samples of connections to their rows of the tables."""
+"""Makes rows of the tables from samples of connections."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -19,7 +19,7 @@ _QUANTILES = (0.5, 0.95, 0.99)
 
 
 def series(samples: pl.DataFrame, network: NetworkLayout, interval_ns: int) -> dict[str, Any]:
-    """The columns of the table of series, for all connections."""
+    """Return the columns of the table `series` for all connections."""
     flows = network.flows
     rows = samples.filter(pl.col("time") % interval_ns == 0)
     grown = [
@@ -54,7 +54,7 @@ def series(samples: pl.DataFrame, network: NetworkLayout, interval_ns: int) -> d
 
 
 def _paces(routed: RoutedFlow) -> bool:
-    """Whether the kernel paces a flow; it keeps a rate for the others, too, which nothing follows."""
+    """Whether the kernel paces a flow. It also has a rate for other flows, which is not used."""
     return routed.tcp.pacing != "auto" or routed.flow.described.startswith(("bbr", "prague"))
 
 
@@ -67,7 +67,7 @@ def _state(row: Mapping[str, int], routed: RoutedFlow, *, begun: bool) -> str:
 
 
 def flow(laid: FlowLayout, samples: pl.DataFrame, marks: pl.DataFrame, scenario: Scenario) -> dict[str, Any]:
-    """The row of the table of flows, from the samples and the marks of this flow."""
+    """Return a flow's row of the table `flows`, from its samples and marks."""
     routed, start_ns = laid.routed, laid.start_ns
     warmup_ns, duration_ns = to_nanoseconds(scenario.warmup_s), to_nanoseconds(scenario.duration_s)
     finished = samples["finished"].max()
@@ -106,7 +106,7 @@ def flow(laid: FlowLayout, samples: pl.DataFrame, marks: pl.DataFrame, scenario:
 
 
 def transfer(row: Mapping[str, Any], samples: pl.DataFrame, size_bytes: int) -> dict[str, Any]:
-    """The row of the table of transfers: a flow that has a size is one. `row` is that of the flow."""
+    """Return the row of the table `transfers` for a flow with a size. `row` is its row of `flows`."""
     last = _row(samples.tail(1))
     return {
         "flow": row["flow"],
@@ -127,7 +127,7 @@ def _row(rows: pl.DataFrame) -> dict[str, int]:
 
 
 def _rtts(samples: pl.DataFrame, begin_ns: int, end_ns: int) -> dict[str, float | None]:
-    """Statistics of the smoothed RTT, each sample weighted by the packets acknowledged since the last."""
+    """Return statistics of the smoothed RTT. Samples are weighted by packets acknowledged since the last."""
     rows = samples.with_columns(weight=pl.col("delivered").diff().fill_null(0))
     rows = rows.filter((pl.col("time") > begin_ns) & (pl.col("time") <= end_ns + LATE_NS))
     rows = rows.filter((pl.col("rtt") > 0) & (pl.col("weight") > 0)).sort("rtt")

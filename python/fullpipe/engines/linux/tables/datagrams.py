@@ -1,4 +1,4 @@
-"""From when datagrams left and arrived to their rows of the tables."""
+"""Makes rows of the tables from departure and arrival times of datagrams."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -18,7 +18,7 @@ _QUANTILES = (("p50", 0.5), ("p95", 0.95), ("p99", 0.99))
 
 @dataclass(frozen=True)
 class ProbeRecords:
-    """The datagrams of a flow: when each left, arrived, and when its reply did; null if it did not."""
+    """Departure and arrival times of a flow's datagrams and of their replies. Null if lost."""
 
     rows: pl.DataFrame
     routed: RoutedFlow
@@ -27,7 +27,7 @@ class ProbeRecords:
 
 
 def read(path: Path, network: NetworkLayout) -> dict[int, ProbeRecords]:
-    """What became of every datagram, by the number of the flow."""
+    """Read the times of all datagrams, by the number of the flow."""
     names = ("number", "sent", "arrived", "returned")
     rows = pl.read_csv(path, has_header=False, new_columns=list(names), schema=dict.fromkeys(names, pl.Int64))
     seen = [pl.when(pl.col(name) >= 0).then(pl.col(name)).alias(name) for name in ("arrived", "returned")]
@@ -42,7 +42,7 @@ def read(path: Path, network: NetworkLayout) -> dict[int, ProbeRecords]:
 
 
 def flow(records: ProbeRecords, scenario: Scenario) -> dict[str, Any]:
-    """The row of the table of flows. What arrived after a flow has stopped counts as well."""
+    """Return a flow's row of the table `flows`. Arrivals after the stop of the flow count as well."""
     routed, rows, workload = records.routed, records.rows, records.workload
     duration_ns, stop_s = to_nanoseconds(scenario.duration_s), routed.flow.stop_s
     begin_ns = max(to_nanoseconds(scenario.warmup_s), records.start_ns)
@@ -74,14 +74,16 @@ def flow(records: ProbeRecords, scenario: Scenario) -> dict[str, Any]:
 
 
 def _lost(records: ProbeRecords, begin_ns: int) -> int:
-    """Those that never came, of those that left before one that did (RFC 3550, section 6.4.1), without those
-    that seemed lost when the measurement began."""
+    """Return the number of lost datagrams, without those that seemed lost at the start of the measurement.
+
+    Lost datagrams left before one that arrived (RFC 3550, section 6.4.1).
+    """
     seen = records.rows["returned" if records.workload.echo else "arrived"]
     return max(0, _missing(seen.is_not_null()) - _missing((seen <= begin_ns).fill_null(value=False)))
 
 
 def _missing(came: pl.Series) -> int:
-    """How many did not come, of those up to the last one that did."""
+    """Return the number of datagrams before the last arrived one that did not arrive."""
     last = came.arg_true().max()
     return last + 1 - int(came.sum()) if isinstance(last, int) else 0
 
@@ -100,7 +102,7 @@ def _times(name: str, rows: pl.DataFrame, until: str) -> dict[str, float | None]
 
 
 def _jitter_s(rows: pl.DataFrame, begin_ns: int) -> float | None:
-    """Interarrival jitter (RFC 3550, section 6.4.1), mean over the arrivals from `begin_ns` on."""
+    """Return the interarrival jitter (RFC 3550, section 6.4.1), the mean of arrivals from `begin_ns` on."""
     smoothed, measured, last = 0.0, list[float](), None
     arrived = rows.drop_nulls("arrived").sort("arrived", maintain_order=True)
     for sent_ns, arrived_ns in arrived.select("sent", "arrived").iter_rows():
@@ -114,7 +116,7 @@ def _jitter_s(rows: pl.DataFrame, begin_ns: int) -> float | None:
 
 
 def probes(of_flows: Sequence[ProbeRecords]) -> dict[str, list[Any]]:
-    """The table of probes: a row per packet of pings, probes and calls."""
+    """Return the table `probes`, with one row per packet of pings, probes and calls."""
     told = [records for records in of_flows if records.workload.each]
     rows = [(records.routed.name, *row) for records in told for row in records.rows.iter_rows()]
     return {
@@ -130,7 +132,7 @@ def _took_s(sent_ns: int, seen_ns: int | None) -> float | None:
 
 
 def series(records: ProbeRecords, interval_ns: int, duration_ns: int) -> list[dict[str, Any]]:
-    """A row per sample: what arrived in the interval, and the mean of the replies that did."""
+    """Return a row per sample, with the arrivals in its interval and the mean RTT of the replies."""
     stop_s = records.routed.flow.stop_s
     stop_ns = duration_ns + 1 if stop_s is None else to_nanoseconds(stop_s)
     counts = _by_interval(records.rows, "arrived", interval_ns, pl.len())
@@ -155,6 +157,6 @@ def series(records: ProbeRecords, interval_ns: int, duration_ns: int) -> list[di
 
 
 def _by_interval(rows: pl.DataFrame, when: str, interval_ns: int, what: pl.Expr) -> dict[int, Any]:
-    """A value for every interval in which something came, by the number of its end."""
+    """Compute a value for every interval with arrivals, by the number of its end."""
     came = rows.drop_nulls(when).with_columns(interval=(pl.col(when) - 1) // interval_ns + 1)
     return dict(came.group_by("interval").agg(value=what).iter_rows())

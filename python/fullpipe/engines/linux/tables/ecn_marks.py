@@ -1,4 +1,4 @@
-"""Marked packets of a queue discipline, from the statistics of each kind."""
+"""Numbers of packets marked by queue disciplines, from the statistics of each kind."""
 
 import struct
 from collections.abc import Iterator
@@ -12,13 +12,13 @@ _WORDS = {
     "red": (3,),
     "dualpi2": (6,),
 }
-"""Where counts of marks stand among the 32-bit words: those of the law, and those of a threshold if apart."""
+"""Indices of the counts of marks among the 32-bit words: by the algorithm, and by a threshold if separate."""
 _CAKE_TINS, _CAKE_MARKED = 10, 7
 _KIND = 0x3FFF
 
 
 def marked(kind: str, own: str) -> int:
-    """Packets marked so far. `own` is what the kernel calls the application's statistics, in hexadecimal."""
+    """Return the number of packets marked so far. `own` is the qdisc's own statistics in hexadecimal."""
     data = bytes.fromhex(own)
     if kind == "cake":
         return _of_cake(data)

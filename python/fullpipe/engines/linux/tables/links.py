@@ -1,4 +1,4 @@
-"""From the counters of queue disciplines to the tables of links."""
+"""Makes the tables of links from the counters of queue disciplines."""
 
 from collections import defaultdict
 from collections.abc import Iterator
@@ -17,7 +17,7 @@ _LATE_NS = 1_000_000
 
 @dataclass
 class Totals:
-    """What a link has done so far, and what waits in front of it."""
+    """Counters of a link so far, and its current queue."""
 
     dropped: int = 0
     marked: int = 0
@@ -31,7 +31,7 @@ Tables = dict[str, dict[str, list[Any]]]
 
 
 def read(path: Path, scenario: Scenario, network: NetworkLayout) -> Tables:
-    """The tables links and links_summary."""
+    """Read the tables `links` and `links_summary`."""
     links = network.links
     interval_ns, warmup_ns = to_nanoseconds(scenario.record.interval_s), to_nanoseconds(scenario.warmup_s)
     duration_ns = to_nanoseconds(scenario.duration_s)
@@ -76,7 +76,7 @@ def _between(link: LinkLayout, before: Totals, now: Totals, from_ns: int, to_ns:
 
 
 def _mean_utilisation(link: LinkLayout, totals: list[Totals], when: list[int]) -> float | None:
-    """The mean over time, piece by piece: when the rate changes, shares of bits and of time differ."""
+    """Return the mean utilisation over time. If the rate changes, it differs from the share of bits."""
     pieces = zip(pairwise(totals), pairwise(when), strict=True)
     shares = [
         (_between(link, before, now, from_ns, to_ns)["utilisation"], to_ns - from_ns)
@@ -88,7 +88,7 @@ def _mean_utilisation(link: LinkLayout, totals: list[Totals], when: list[int]) -
 
 
 def _capacity_bits(link: LinkLayout, from_ns: int, to_ns: int) -> float | None:
-    """What a link could have sent in some time; None if its rate is unlimited."""
+    """Return the bits that a link could have sent in a time. None if its rate is unlimited."""
     if not link.rates_bps:
         return None
     bits = 0.0
@@ -101,7 +101,7 @@ def _capacity_bits(link: LinkLayout, from_ns: int, to_ns: int) -> float | None:
 def _history(
     path: Path, network: NetworkLayout, marks: list[int], interval_ns: int
 ) -> dict[int, list[Totals]]:
-    """What every link has done, by the times that were meant."""
+    """Read the counters of all links, by nominal time."""
     devices = list(network.watched)
     found: dict[int, list[Totals]] = {0: [Totals() for _ in network.links]}
     for time_ns, watched, kind, handle, numbers, own in _lines(path):
@@ -114,7 +114,8 @@ def _history(
 
 
 def _count(total: Totals, kind: str, handle: str, numbers: list[int], own: str, *, queues: bool) -> None:
-    """A queue counts its drops, and the bucket above it some of them: the larger number is right."""
+    """Add the counters of a qdisc. The bucket above a queue counts some of its drops, so the larger of both
+    numbers is used."""
     size, packets, drops, waiting_packets, waiting_bytes = numbers
     total.marked += marked(kind, own)
     if kind == "ingress":

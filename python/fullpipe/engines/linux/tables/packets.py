@@ -1,4 +1,4 @@
-"""Packets as hosts saw them: TCP from captures in the guest, datagrams from when each left and arrived."""
+"""Packets seen at hosts: TCP packets from captures in the guest, datagrams from their recorded times."""
 
 import ipaddress
 from collections.abc import Iterator, Mapping
@@ -26,18 +26,18 @@ from fullpipe.scenario.quantities import to_nanoseconds
 _TABLE = TABLES["packets"]
 _ETHERNET_BYTES = 14
 _ECN = ("not_ect", "ect1", "ect0", "ce")
-"""By the two bits of the IP header (RFC 3168, section 5)."""
+"""Names of the two ECN bits of the IP header (RFC 3168, section 5)."""
 _COUNTER, _FIRST = 8, 5
-"""ACE has three bits, and begins with 5 (RFC 9768, section 3.2.2)."""
+"""Range and first value of the counter ACE (RFC 9768, section 3.2.2)."""
 
 
 def read(
     folder: Path, scenario: Scenario, network: NetworkLayout, records: Mapping[int, ProbeRecords]
 ) -> pl.DataFrame:
-    """The table of packets: a row per packet and point of capture, in the order of time.
+    """Read the table `packets`, with one row per packet and point of capture, in order of time.
 
     Raises:
-        EngineError: If a capture cannot be read whole.
+        EngineError: If a capture is damaged.
     """
     parts = [frame(_TABLE, {})]
     for point in POINTS:
@@ -49,7 +49,7 @@ def read(
 
 
 def _segments(path: Path, point: str, network: NetworkLayout) -> pl.DataFrame:
-    """What the connections sent and received at a point, in the order of the file."""
+    """Read packets that connections sent and received at a point, in the order of the file."""
     if not path.exists():  # no flow is a connection
         return frame(_TABLE, {})
     segments, records, _ = segments_of(path, MOST_CAPTURED + 1)
@@ -62,7 +62,7 @@ def _segments(path: Path, point: str, network: NetworkLayout) -> pl.DataFrame:
 
 
 def _ends(segments: Segments, point: str, network: NetworkLayout) -> Iterator[tuple[pl.DataFrame, Ints]]:
-    """What either end of every connection sent, and where each row stands in the file."""
+    """Yield the packets sent by either end of every connection, with their positions in the file."""
     numbers, is_first = _flows_of(segments, network)
     order = np.argsort(numbers, kind="stable")
     begins = np.searchsorted(numbers[order], np.arange(len(network.flows) + 1))
@@ -77,7 +77,7 @@ def _ends(segments: Segments, point: str, network: NetworkLayout) -> Iterator[tu
 
 
 def _flows_of(segments: Segments, network: NetworkLayout) -> tuple[Ints, npt.NDArray[np.bool_]]:
-    """The number of every segment's flow, and whether the flow's sender sent it, shape (n,) each."""
+    """Return the number of every segment's flow, and whether the flow's sender sent it, shape (n,) each."""
     flows = network.flows
     hosts = (*(flow.sender for flow in flows), *(flow.receiver for flow in flows))
     addresses = np.array([int(ipaddress.IPv4Address(host.address)) for host in hosts])
@@ -88,7 +88,7 @@ def _flows_of(segments: Segments, network: NetworkLayout) -> tuple[Ints, npt.NDA
 
 
 def _columns(sent: Sent, source: str, laid: FlowLayout) -> dict[str, Any]:
-    """What one end sent, but for when and where."""
+    """Return columns of the packets that one end sent, except time and place."""
     routed, is_receiver, count = laid.routed, source == "receiver", sent.seq.size
     is_accurate = has_accecn(routed.tcp, routed.flow.cca.kind if routed.flow.cca else "")
     return {
@@ -124,7 +124,7 @@ def _kinds(sent: Sent, *, is_receiver: bool) -> list[str]:
 
 
 def _sacks(sent: Sent) -> list[str]:
-    """Blocks in the order of the header, as in "1448-2896 5792-7240"."""
+    """Return SACK blocks in the order of the header, such as "1448-2896 5792-7240"."""
     found = [""] * sent.seq.size
     for row, left, right in zip(
         sent.sack_row.tolist(), sent.sack_left.tolist(), sent.sack_right.tolist(), strict=True
@@ -134,7 +134,7 @@ def _sacks(sent: Sent) -> list[str]:
 
 
 def _flags(sent: Sent, *, is_accurate: bool) -> list[str]:
-    """In the order of the table's declaration. With AccECN the bits of ECE and CWR are a counter."""
+    """Return flags in the order of the table's declaration. With AccECN, ECE and CWR belong to a counter."""
     duplicates = np.zeros(sent.seq.size, dtype=bool)
     duplicates[sent.sack_row[is_duplicate(sent)]] = True
     bits = {"psh": PSH, **({} if is_accurate else {"cwr": CWR, "ece": ECE}), "fin": FIN}
@@ -147,10 +147,10 @@ def _flags(sent: Sent, *, is_accurate: bool) -> list[str]:
 
 
 def _marks_counted(sent: Sent) -> Ints:
-    """The marked packets that the receiver has counted: its counter ACE, unwrapped.
+    """Return the numbers of marked packets that the receiver counted, by unwrapping its counter ACE.
 
-    It sends an ACK with every few marks (RFC 9768, section 3.2.2.5.1), so ACE moves by less than 8 from one
-    ACK to the next, unless several in a row were lost.
+    The receiver sends an ACK after a few marks at most (RFC 9768, section 3.2.2.5.1), so ACE grows by less
+    than 8 from one ACK to the next, unless several consecutive ACKs are lost.
     """
     high, middle, low = (((sent.flags & bit) != 0).astype(np.int64) for bit in (AE, CWR, ECE))
     counter = np.where((sent.flags & SYN) != 0, _FIRST, high * 4 + middle * 2 + low)
@@ -158,7 +158,7 @@ def _marks_counted(sent: Sent) -> Ints:
 
 
 def _datagrams(records: ProbeRecords, point: str) -> Iterator[pl.DataFrame]:
-    """Datagrams and their replies at a point, as their applications saw them."""
+    """Yield datagrams and their replies at a point, as seen by their applications."""
     routed, workload = records.routed, records.workload
     rows = records.rows.with_columns(seq=pl.int_range(pl.len()))
     times = ("sent", "returned") if point == "sender" else ("arrived", "arrived")

@@ -15,11 +15,11 @@ _REST = ("busy", "rwnd_limited", "sndbuf_limited", "received", "finished")
 _COLUMNS = (*_STATE, *_RATES, *_COUNTS, *_REST)
 _MARKS = ("number", "time", "marked")
 LATE_NS = 200_000
-"""By how much a sample may be late: reading a clock takes time."""
+"""Maximum delay of a sample, since reading a clock takes time."""
 
 
 def read_samples(path: Path, scenario: Scenario) -> pl.DataFrame:
-    """Samples in the order of time, at the times that were meant."""
+    """Read samples in order of time, with their nominal times."""
     types = {name: pl.UInt64 if name in _RATES else pl.Int64 for name in _COLUMNS}
     read = pl.read_csv(path, has_header=False, new_columns=list(_COLUMNS), schema=types)
     period_ns = sample_ns(to_nanoseconds(scenario.record.interval_s))
@@ -34,7 +34,7 @@ def read_samples(path: Path, scenario: Scenario) -> pl.DataFrame:
 
 
 def read_marks(path: Path) -> pl.DataFrame:
-    """How many marked packets had come to the receiver of every flow, at the marks of time."""
+    """Read the numbers of marked packets received by every flow, at the boundaries of intervals."""
     return pl.read_csv(
         path, has_header=False, new_columns=list(_MARKS), schema=dict.fromkeys(_MARKS, pl.Int64)
     )

@@ -1,4 +1,4 @@
-"""From the output of the guest to the tables of a run."""
+"""Makes the tables of a run from the output of the guest."""
 
 from collections.abc import Iterable, Mapping
 from pathlib import Path
@@ -30,26 +30,26 @@ MEASURED: Mapping[str, str] = {
     "flags ecn size",
     "links_summary": "link dropped_packets marked_packets forwarded_packets forwarded_bytes utilisation",
 }
-"""A kernel tells the state of a connection and of a queue; of packets what hosts send and receive."""
+"""Columns that are measured. A kernel shows states of connections and queues, and packets at hosts."""
 
 _SMOOTHED = "its RTT samples are smoothed"
 _NEVER_FORGOTTEN = "it is of the whole connection, the warm-up included"
 
 
 def otherwise(scenario: Scenario) -> dict[str, str]:
-    """The columns that are something else for connections than their meaning says, and why.
+    """Return columns whose meaning differs for connections, with their meaning.
 
-    A kernel tells its smoothed RTT and its smallest one, not every sample.
+    A kernel shows its smoothed and its minimum RTT, but not all samples.
     """
     smoothed = {f"flows.rtt_{what}_s": _SMOOTHED for what in ("mean", "p50", "p95", "p99")}
     return smoothed | ({"flows.rtt_min_s": _NEVER_FORGOTTEN} if scenario.warmup_s else {})
 
 
 def read(folder: Path, scenario: Scenario, network: NetworkLayout) -> dict[str, pl.DataFrame]:
-    """The tables of a run.
+    """Read the tables of a run.
 
     Raises:
-        EngineError: If the guest did something else than it was asked to.
+        EngineError: If the guest did not run the scenario as requested.
     """
     _check(folder, network)
     samples, marks = read_samples(folder / "flows", scenario), read_marks(folder / "marks")
@@ -65,7 +65,7 @@ def read(folder: Path, scenario: Scenario, network: NetworkLayout) -> dict[str, 
 
 
 def _check(folder: Path, network: NetworkLayout) -> None:
-    """The kernel may silently choose another algorithm, and drop what its own queues cannot hold."""
+    """Check the run. The kernel can silently choose another algorithm, or drop packets in its own queues."""
     for line in (folder / "connections").read_text(encoding="ascii").splitlines():
         number, asked, chosen = line.split(",")[:3]
         if asked != chosen:
@@ -97,7 +97,7 @@ def _flows_and_transfers(
 
 
 def _columns(rows: Iterable[Mapping[str, Any]]) -> dict[str, list[Any]]:
-    """Rows as columns; what a row does not have is null."""
+    """Convert rows to columns. Missing values are null."""
     keys = dict.fromkeys(key for row in rows for key in row)
     return {key: [row.get(key) for row in rows] for key in keys}
 
@@ -105,7 +105,7 @@ def _columns(rows: Iterable[Mapping[str, Any]]) -> dict[str, list[Any]]:
 def _series(
     samples: pl.DataFrame, records: Mapping[int, ProbeRecords], scenario: Scenario, network: NetworkLayout
 ) -> Mapping[str, Any]:
-    """Rows in the order of time and of flows; none without an interval."""
+    """Return rows in order of time and of flows. Empty without an interval."""
     interval_ns, duration_ns = to_nanoseconds(scenario.record.interval_s), to_nanoseconds(scenario.duration_s)
     if not interval_ns:
         return {}

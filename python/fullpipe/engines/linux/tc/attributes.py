@@ -1,28 +1,28 @@
-"""Attributes of netlink messages, as queue disciplines take them: length, type, value, in steps of 4 B."""
+"""Attributes of netlink messages for queue disciplines: length, type and value, padded to 4 B."""
 
 import struct
 
 
 def attribute(kind: int, value: bytes) -> bytes:
-    """One attribute."""
+    """Encode an attribute."""
     return struct.pack("<HH", 4 + len(value), kind) + value + bytes(-len(value) % 4)
 
 
 def u8(kind: int, value: int) -> bytes:
-    """An attribute of one byte."""
+    """Encode an attribute of one byte."""
     return attribute(kind, struct.pack("<B", value))
 
 
 def u32(kind: int, value: int) -> bytes:
-    """An attribute of four bytes."""
+    """Encode an attribute of four bytes."""
     return attribute(kind, struct.pack("<I", value))
 
 
 def u64(kind: int, value: int) -> bytes:
-    """An attribute of eight bytes."""
+    """Encode an attribute of eight bytes."""
     return attribute(kind, struct.pack("<Q", value))
 
 
 def s64(kind: int, value: int) -> bytes:
-    """An attribute of eight bytes with a sign."""
+    """Encode a signed attribute of eight bytes."""
     return attribute(kind, struct.pack("<q", value))

@@ -1,4 +1,4 @@
-"""Filters of Linux that match every packet and police it, or count it: `matchall` with an action."""
+"""Filters of Linux that match all packets and police or count them: `matchall` with an action."""
 
 import struct
 from collections.abc import Mapping
@@ -13,13 +13,13 @@ _DETERMINISTIC = 2
 _TICK_NS = 64
 _ANY_SIZE = 2**31 - 1
 _TABLE, _CELL_LOG = 1024, 3
-"""A table of times that kernels no longer read, but want."""
+"""A table of times that kernels require but no longer read."""
 MOST_EVERY = 2**16 - 1
 _MOST_TICKS = 2**32 - 1
 
 
 def policer(p: Mapping[str, Any], class_id: int) -> Qdisc:
-    """Drops what exceeds a token bucket, and leads the rest to a class."""
+    """Return a filter that drops packets exceeding a token bucket and passes the rest to a class."""
     rate_bps = int(p["rate_bps"])
     spec = ratespec(rate_bps, _CELL_LOG)
     parms = struct.pack("<IiIII", 0, _DROP, 0, burst_ticks(p), _ANY_SIZE)
@@ -29,17 +29,17 @@ def policer(p: Mapping[str, Any], class_id: int) -> Qdisc:
 
 
 def burst_ticks(p: Mapping[str, Any]) -> int:
-    """How long the bucket takes to fill, in units of the kernel."""
+    """Return the time that the bucket takes to fill, in units of the kernel."""
     return round(int(p["burst_bytes"]) * BITS * NANOSECONDS / int(p["rate_bps"]) / _TICK_NS)
 
 
 def holds(p: Mapping[str, Any]) -> bool:
-    """Whether the kernel has a bucket as deep as this."""
+    """Whether the kernel supports a bucket of this size."""
     return burst_ticks(p) <= _MOST_TICKS
 
 
 def every(count: int) -> Qdisc:
-    """Drops every so many packets, exactly."""
+    """Return a filter that drops exactly every `count`-th packet."""
     parms = struct.pack("<IIiii", 0, 0, _PASS, 0, 0)
     now_and_then = struct.pack("<HHi", _DETERMINISTIC, count, _DROP)
     return _matchall("gact", attribute(2, parms) + attribute(3, now_and_then))

@@ -1,7 +1,7 @@
-"""A link of a scenario as one to four devices in a row, and what a change of the link does to them.
+"""Links of a scenario as one to four devices in a row, and their changes.
 
-A rate with a queue is a class of htb without a burst over the queue, which holds what waits, and then netem,
-which takes the time that sending takes and adds propagation, loss and jitter. Without a queue netem does all.
+For a link with a rate and a queue, an htb class without a burst serves the queue. A netem follows, which adds
+transmission time, propagation delay, loss and jitter. Without a queue, netem does all of it.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -30,19 +30,19 @@ from fullpipe.scenario.network import Link
 from fullpipe.scenario.network.timeline import Values
 
 _HEADROOM = 1.0001
-"""netem's rate over that of the class, so that rounding never makes what leaves the queue wait again."""
+"""Ratio of netem's rate to that of the class, so that packets never wait again because of rounding."""
 
 
 @dataclass(frozen=True)
 class LinkState:
-    """What a link is like for some time."""
+    """Properties of a link during some time."""
 
     rate_bps: int | None
     queue: DropTail | Discipline | None
     netem: Netem
 
     def after(self, values: Values) -> "LinkState":
-        """What it is like when some of its quantities have others."""
+        """Return the state after a change of some values."""
         netem, queue = self.netem, self.queue
         if "delay_ns" in values:
             netem = replace(netem, delay_ns=values["delay_ns"])
@@ -61,7 +61,7 @@ _LOSSES: Mapping[str, type[Bernoulli] | type[GilbertElliott]] = {
 
 
 def link_states(link: Link) -> list[tuple[int, LinkState]]:
-    """What a link is like, and from when on in nanoseconds; the first one is from 0 on."""
+    """Return the states of a link with their start times in nanoseconds. The first starts at 0."""
     loss = None if isinstance(link.loss, Periodic) else link.loss
     state = LinkState(link.rate_bps, link.queue, Netem(link.delay_ns, None, loss, link.impairments.jitter))
     found = [(0, state)]
@@ -75,14 +75,14 @@ def link_states(link: Link) -> list[tuple[int, LinkState]]:
 
 
 def qdisc_trees(link: Link, state: LinkState, frame_bytes: int, seed: int, turn: int = 0) -> list[QdiscTree]:
-    """What is set on each device of a link in one of its states; there are as many in every state.
+    """Return the qdiscs on each device of a link in a state. All states have the same number of devices.
 
     Args:
         link: The link.
-        state: What it is like.
-        frame_bytes: The largest packet that crosses it, on the wire.
-        seed: Of the run.
-        turn: How many changes came before.
+        state: The state.
+        frame_bytes: Size on the wire of the largest packet that crosses it.
+        seed: Seed of the run.
+        turn: Number of earlier changes.
     """
     loss_seed = streams.bits(seed, f"loss/{link.name}/{turn}")
     made = []
@@ -95,7 +95,7 @@ def qdisc_trees(link: Link, state: LinkState, frame_bytes: int, seed: int, turn:
     if link.steps or any(not part.does_nothing for part in parts):
         made += [_alone(part.qdisc(loss_seed)) for part in parts]
     if link.impairments.duplicate:
-        # Apart from all else, or copies would take time, and have other delays than what they are of.
+        # A separate netem, or copies would take transmission time and have other delays than the originals.
         duplicate_seed = streams.bits(seed, f"duplicate/{link.name}")
         made.append(_alone(Netem(duplicate=link.impairments.duplicate).qdisc(duplicate_seed)))
     return made
@@ -106,7 +106,7 @@ def _alone(qdisc: Qdisc) -> QdiscTree:
 
 
 def arrival_filter(link: Link) -> tuple[TcObject, ...]:
-    """What stands where packets arrive that have crossed the link: it drops every n-th one, if any."""
+    """Return the filter at the end of the link that drops every n-th packet, for periodic losses."""
     if not isinstance(link.loss, Periodic):
         return ()
     ingress = TcObject(INGRESS, ARRIVALS, Qdisc("ingress"))
@@ -114,13 +114,13 @@ def arrival_filter(link: Link) -> tuple[TcObject, ...]:
 
 
 def _may_reorder(link: Link) -> bool:
-    """Whether packets may catch up with those before them on the wire, after having been sent one by one."""
+    """Whether packets may overtake others during propagation, because of jitter or a shorter delay."""
     delays = [link.delay_ns, *(values["delay_ns"] for _, values in link.steps if "delay_ns" in values)]
     return delays != sorted(delays) or link.impairments.jitter is not None
 
 
 def _queue(queue: DropTail | Discipline, state: LinkState, frame_bytes: int) -> tuple[TcObject, ...]:
-    """The class with the queue below it; a queue that shapes is there alone."""
+    """Return the class with the queue below it, or only the queue if it shapes."""
     policed = isinstance(queue, Discipline) and queue.kind == "police"
     if isinstance(queue, Discipline) and queue.rate_bps is not None and not policed:
         return _shaping(queue, state.rate_bps)
@@ -130,7 +130,7 @@ def _queue(queue: DropTail | Discipline, state: LinkState, frame_bytes: int) -> 
 
 
 def _served(queue: DropTail | Discipline, rate_bps: int | None, frame_bytes: int) -> tuple[TcObject, ...]:
-    """The class that serves a queue at the rate of the link. Without a rate there is none: nothing waits."""
+    """Return the class that serves a queue at the link's rate. Empty without a rate, as no packet waits."""
     if rate_bps is None:
         return ()
     return (
@@ -140,7 +140,7 @@ def _served(queue: DropTail | Discipline, rate_bps: int | None, frame_bytes: int
 
 
 def _policed(queue: DropTail | Discipline) -> tuple[TcObject, ...]:
-    """The filter through which packets get there, if it drops some."""
+    """Return the filter in front of the class that polices packets, if any."""
     if not isinstance(queue, Discipline) or queue.kind != "police":
         return ()
     policer = filters.policer(all_params(queue.kind, queue.params), int(CLASS, 16))
@@ -148,7 +148,7 @@ def _policed(queue: DropTail | Discipline) -> tuple[TcObject, ...]:
 
 
 def _shaping(queue: Discipline, changed_bps: int | None) -> tuple[TcObject, ...]:
-    """A queue that shapes; below a token bucket stands the drop-tail queue that it has."""
+    """Return a queue that shapes. A token bucket has a drop-tail queue below it."""
     if queue.kind != "tbf":
         return (TcObject(ROOT, OUTER, qdisc_for(queue)),)
     params = dict(queue.params)
@@ -160,7 +160,7 @@ def _shaping(queue: Discipline, changed_bps: int | None) -> tuple[TcObject, ...]
 
 
 def differing(before: Sequence[QdiscTree], after: Sequence[QdiscTree]) -> Iterator[tuple[int, int]]:
-    """What has to be set again: the number of the device in the row, and of the object on it.
+    """Yield the objects that differ, as the number of the device in the row and of the object on it.
 
     A queue below a token bucket is set again after the bucket, because the bucket sets its limit.
     """

@@ -1,4 +1,4 @@
-"""netem: propagation, serialisation, loss, jitter and copies of a link."""
+"""netem: propagation delay, serialisation, loss, jitter and duplication on a link."""
 
 import struct
 from dataclasses import dataclass, replace
@@ -18,12 +18,12 @@ _TABLE = 2048
 _SIGMA = 8192
 _MOST_S16 = 2**15 - 1
 _IN_ORDER_BPS = 400_000_000_000
-"""A rate at which a packet takes hardly any time: netem keeps the order of packets if it has a rate."""
+"""A rate so high that packets take hardly any time. With a rate, netem preserves the order of packets."""
 
 
 @dataclass(frozen=True)
 class Netem:
-    """What happens to packets between leaving a queue and arriving."""
+    """The path of packets from the queue to the end of the link."""
 
     delay_ns: int = 0
     rate_bps: int | None = None
@@ -33,15 +33,15 @@ class Netem:
 
     @property
     def does_nothing(self) -> bool:
-        """Whether packets arrive as they leave."""
+        """Whether it leaves packets unchanged."""
         return self == Netem()
 
     def split(self) -> "tuple[Netem, Netem]":
-        """Serialisation first, and then the rest, where packets may catch up with each other."""
+        """Split into serialisation, and the rest, in which packets may overtake each other."""
         return Netem(rate_bps=self.rate_bps), replace(self, rate_bps=None)
 
     def qdisc(self, seed: int) -> Qdisc:
-        """The options of netem. `seed` is that of its random numbers, since Linux 6.7."""
+        """Encode the options of netem. `seed` is for its random numbers, since Linux 6.7."""
         delay_ns, spread_ns, shape = self._delays()
         loss = round(self.loss.probability * _CERTAIN) if isinstance(self.loss, Bernoulli) else 0
         copies = round(self.duplicate * _CERTAIN)
@@ -59,7 +59,7 @@ class Netem:
         return Qdisc("netem", options + u64(14, seed), nested=False)
 
     def _delays(self) -> tuple[int, int, bytes]:
-        """Mean delay, spread around it, and the table of the distribution if it is not uniform."""
+        """Return the mean delay, the spread around it, and the distribution's table unless it is uniform."""
         if not self.jitter:
             return self.delay_ns, 0, b""
         spread_ns = to_nanoseconds(self.jitter.spread_s)
@@ -73,7 +73,7 @@ class Netem:
 
 
 def _half_normal() -> bytes:
-    """Quantiles of the absolute value of a normal variable, in steps of netem."""
+    """Return quantiles of the absolute value of a normal variable, in netem's steps."""
     shares = ((i + 0.5) / _TABLE for i in range(_TABLE))
     quantiles = (NormalDist().inv_cdf(0.5 + share / 2) for share in shares)
     return b"".join(struct.pack("<h", min(_MOST_S16, round(_SIGMA * q))) for q in quantiles)

@@ -1,4 +1,4 @@
-"""Queues of a scenario other than drop-tail, as queue disciplines of Linux with all their options."""
+"""Converts a scenario's queues to queue disciplines of Linux with all their options."""
 
 import struct
 from collections.abc import Callable, Mapping
@@ -16,18 +16,18 @@ Params = Mapping[str, Any]
 
 _US_PER_MS = 1_000
 _NEVER_US = 1_000_000_000
-"""Longer than any run waits, and short enough for CoDel's clock of 32 bits."""
+"""Longer than any packet waits, and short enough for CoDel's 32-bit clock."""
 
 
 def qdisc_for(queue: DropTail | Discipline) -> Qdisc:
-    """The queue discipline of a queue, without the rate of its link."""
+    """Return the queue discipline of a queue, without the rate of its link."""
     if isinstance(queue, DropTail):
         return fifo(queue.packets, queue.limit_bytes)
     return MAKERS[queue.kind](all_params(queue.kind, queue.params))
 
 
 def all_params(kind: str, given: Params) -> Params:
-    """All parameters of a queue: those that are given, and the defaults of the others."""
+    """Return all parameters of a queue, with defaults for those that are not given."""
     known = catalogue.queue(kind).params
     return {key: param.default for key, param in known.items()} | dict(given)
 
@@ -42,12 +42,12 @@ def _tbf(p: Params) -> Qdisc:
 
 
 def _police(p: Params) -> Qdisc:
-    """What waits behind the policer, which is a filter."""
+    """Return the queue behind a policer. The policer itself is a filter."""
     return fifo(p["packets"], None)
 
 
 def _step(p: Params) -> Qdisc:
-    """CoDel whose law never begins: what is left is its threshold."""
+    """Return a CoDel that never enters its dropping state, so that only its threshold has an effect."""
     options = u32(1, _NEVER_US) + u32(2, p["limit"]) + u32(3, _NEVER_US)
     return Qdisc("codel", options + u32(5, _us(p, "mark_ms")))
 
@@ -144,4 +144,4 @@ MAKERS: Mapping[str, Callable[[Params], Qdisc]] = {
     "dualpi2": _dualpi2,
     "cake": _cake,
 }
-"""Queues other than drop-tail."""
+"""Functions that make the queue disciplines of all queues except drop-tail."""

@@ -16,7 +16,7 @@ _CERTAIN = 2**32 - 1
 
 @dataclass(frozen=True)
 class Thresholds:
-    """Bytes between which RED drops at random, and the weight of its average, 2 ** -shift."""
+    """Thresholds in bytes between which RED drops at random, and the weight 2 ** -shift of its average."""
 
     least: int
     most: int
@@ -29,7 +29,7 @@ class Thresholds:
 
 
 def thresholds(p: Mapping[str, Any]) -> Thresholds:
-    """Those of a queue, with what is left out derived as in the native engine (`tc` does the same)."""
+    """Return the thresholds of a queue. Missing ones are derived as in the native engine and in `tc`."""
     most = max(2, int(p["max"] or (3 * p["min"] if p["min"] else p["limit"] // 4)))
     least = min(max(1, int(p["min"] or most // 3)), most - 1)
     burst = max(1, int(p["burst"] or (2 * least + most) // (3 * p["avpkt"])))
@@ -37,14 +37,14 @@ def thresholds(p: Mapping[str, Any]) -> Thresholds:
 
 
 def _shift(least: int, burst: int, packet: int) -> int:
-    """The largest weight with which a burst passes before the average reaches the lower threshold."""
+    """Return the shift for the largest weight with which a burst passes below the lower threshold."""
     needed = burst + 1 - least / packet
     found = (s for s in range(1, _MOST_SHIFT + 1) if (1 - (1 - 0.5**s) ** burst) / 0.5**s >= needed)
     return next(found, _MOST_SHIFT)
 
 
 def red(p: Mapping[str, Any]) -> Qdisc:
-    """The queue discipline. Its table for idle times stays empty: below a class it is never told of one."""
+    """Return RED. Its table for idle times is empty, as qdiscs below a class are not notified of them."""
     at = thresholds(p)
     flags = _ECN * p["ecn"] | _HARDDROP * p["harddrop"] | _ADAPTIVE * p["adaptive"]
     options = struct.pack("<IIIBBBB", p["limit"], at.least, at.most, at.shift, 0, 0, flags)

@@ -1,4 +1,4 @@
-"""Queue disciplines that serve, shape and hold packets: htb, tbf, pfifo, bfifo, and fq of a host."""
+"""Queue disciplines that serve, shape and queue packets: htb, tbf, pfifo, bfifo, and the fq of a host."""
 
 import struct
 
@@ -11,14 +11,15 @@ _HTB_VERSION, _HTB_R2Q = 3, 10
 
 
 def htb() -> Qdisc:
-    """What holds the class of a link that serves its queue at a rate."""
+    """Return the qdisc that contains a link's class."""
     return Qdisc("htb", attribute(2, struct.pack("<IIIII", _HTB_VERSION, _HTB_R2Q, 1, 0, 0)))
 
 
 def htb_class(rate_bps: int, frame_bytes: int) -> Qdisc:
-    """That class. It has no burst, so a packet leaves the queue when the one before it has been sent.
+    """Return the class that serves a link's queue at a rate.
 
-    A new rate takes over from the packet after the one that is being sent, and adds nothing to spend.
+    It has no burst, so a packet leaves the queue when the one before it has been sent. A new rate applies
+    from the next packet on, and does not add tokens.
     """
     parms = 2 * ratespec(rate_bps) + struct.pack("<IIIII", 1, 1, frame_bytes, 0, 0)
     return Qdisc("htb", attribute(1, parms) + rate64(6, rate_bps) + rate64(7, rate_bps))
@@ -27,7 +28,7 @@ def htb_class(rate_bps: int, frame_bytes: int) -> Qdisc:
 def tbf(
     rate_bps: int, burst_bytes: int, limit_bytes: int = _PLENTY_BYTES, peak: tuple[int, int] | None = None
 ) -> Qdisc:
-    """A token bucket. `peak` is a second rate and its bucket."""
+    """Return a token bucket. `peak` is a second rate and the size of its bucket."""
     peak_bps, peak_bytes = peak or (0, 0)
     parms = (
         ratespec(rate_bps) + ratespec(peak_bps) + struct.pack("<III", limit_bytes, burst_bytes, peak_bytes)
@@ -39,7 +40,7 @@ def tbf(
 
 
 def fifo(packets: int | None, limit_bytes: int | None) -> Qdisc:
-    """A drop-tail queue: pfifo, or bfifo if bytes are limited."""
+    """Return a drop-tail queue: pfifo, or bfifo if bytes are limited."""
     if limit_bytes is not None:
         return Qdisc("bfifo", struct.pack("<I", min(limit_bytes, MOST_U32)), nested=False)
     limit = _PLENTY_PACKETS if packets is None else packets
@@ -47,5 +48,5 @@ def fifo(packets: int | None, limit_bytes: int | None) -> Qdisc:
 
 
 def fq() -> Qdisc:
-    """The pacing queue of a sending host, with its defaults."""
+    """Return the pacing queue of a sending host, with its defaults."""
     return Qdisc("fq")
