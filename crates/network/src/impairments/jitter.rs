@@ -8,11 +8,11 @@ use units::{Duration, Rng, Time};
 params! {
     /// Parameters of jitter.
     pub struct Params {
-        /// Largest extra delay; for a normal distribution, its standard deviation.
+        /// The largest extra delay; of a normal distribution, the standard deviation.
         spread_ns: u64, "ns", 0.0..=3.6e12;
-        /// Distribution: uniform from 0 to the spread, or the absolute value of a normal variable.
+        /// Uniform from 0 to the spread, or the absolute value of a normal variable.
         shape: Shape = Shape::Uniform, "";
-        /// Whether packets may overtake each other. If not, a packet waits for those before it.
+        /// Packets may overtake each other; otherwise one that would waits for those before.
         reorder: bool = false, "";
     }
 }

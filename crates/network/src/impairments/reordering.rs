@@ -8,13 +8,13 @@ use units::{Duration, Time};
 params! {
     /// Parameters of reordering.
     pub struct Params {
-        /// Packets per delayed packet.
+        /// One packet in so many takes longer.
         every: u64, "packets", 1.0..=9.223_372_036_854_776e18;
-        /// Extra delay of a delayed packet.
+        /// How much longer it takes.
         extra_ns: u64, "ns", 1.0..=3.6e12;
-        /// Start of the reordering.
+        /// When it begins.
         from_ns: u64 = 0, "ns", 0.0..=8.64e13;
-        /// End of the reordering. Left out: never.
+        /// When it ends. Left out: never.
         until_ns: Option<u64> = None, "ns", 0.0..=8.64e13;
     }
 }

@@ -8,13 +8,13 @@ use units::Rng;
 params! {
     /// Parameters of the model of Gilbert and Elliott; probabilities per packet.
     pub struct Params {
-        /// Probability of a change from good to bad, per packet (p).
+        /// Of going from good to bad, per packet (p).
         worsens: f64, "", 0..=1;
-        /// Probability of a change from bad to good, per packet (r).
+        /// Of going from bad to good, per packet (r).
         improves: f64, "", 0..=1;
-        /// Loss probability in bad times (1-h).
+        /// Of loss in bad times (1-h).
         bad: f64 = 1.0, "", 0..=1;
-        /// Loss probability in good times (1-k).
+        /// Of loss in good times (1-k).
         good: f64 = 0.0, "", 0..=1;
     }
 }

@@ -7,9 +7,9 @@ use params::{Entry, Problem, params};
 params! {
     /// Parameters of given losses.
     pub struct Params {
-        /// Numbers of the lost packets, ascending; the first packet of the link is 0.
+        /// Their numbers, ascending, the first packet being 0.
         packets: Vec<u64> = Vec::new(), "packets";
-        /// Packets after which the pattern repeats. Left out: never.
+        /// After so many packets it begins again. Left out: never.
         period: Option<u64> = None, "packets", 1.0..=9.223_372_036_854_776e18;
     }
 }

@@ -18,11 +18,11 @@ class Jitter(Model):
     """Extra delay that differs from packet to packet."""
 
     spread_s: Delay = Field(alias="spread", title="jitter", examples=["5 ms"])
-    """Largest extra delay; for a normal distribution, its standard deviation."""
+    """Maximum extra delay; with a normal distribution, its standard deviation."""
     shape: Literal["uniform", "normal"] = "uniform"
-    """Distribution: uniform from 0 to the spread, or the absolute value of a normal variable."""
+    """Uniform from 0 to the spread, or the absolute value of a normal variable."""
     reorder: Switch = False
-    """Whether packets may overtake each other. If not, a packet waits for those before it."""
+    """Let packets overtake each other. Otherwise a packet that would overtake waits for those before it."""
 
 
 class Reordering(Model):
@@ -31,13 +31,13 @@ class Reordering(Model):
     every: Annotated[int, Field(strict=True, ge=1, le=2**63 - 1)] = Field(
         title="packets per reordering", examples=[100]
     )
-    """Packets per delayed packet."""
+    """One packet in this many takes longer."""
     extra_s: Annotated[Delay, Field(gt=0)] = Field(alias="extra", title="extra delay", examples=["30 ms"])
-    """Extra delay of a delayed packet."""
+    """Extra delay of such a packet."""
     from_s: Seconds = Field(0.0, alias="from")
-    """Start of the reordering."""
+    """Time at which reordering begins."""
     until_s: Seconds | None = Field(None, alias="until")
-    """End of the reordering. Left out: never."""
+    """Time at which it ends. Left out: never."""
 
 
 class Arq(Model):
@@ -53,7 +53,7 @@ class Arq(Model):
     delay_s: Annotated[Delay, Field(gt=0)] = Field(
         alias="delay", title="retransmission delay", examples=["8 ms"]
     )
-    """Extra delay per failed transmission: the time until the retransmission, plus its transmission time."""
+    """Delay of each failure: the time until the packet is retransmitted, and its transmission."""
 
 
 class Registered(NamedTuple):

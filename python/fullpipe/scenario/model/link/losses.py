@@ -41,13 +41,13 @@ class GilbertElliott(Model):
 
     kind: Literal["gilbert_elliott"] = "gilbert_elliott"
     worsens: Probability = Field(title="good to bad", examples=[0.001])
-    """Probability of a change from good to bad, per packet (p)."""
+    """Probability of the transition from good to bad, per packet (p)."""
     improves: Probability = Field(title="bad to good", examples=[0.1])
-    """Probability of a change from bad to good, per packet (r)."""
+    """Probability of the transition from bad to good, per packet (r)."""
     bad: Probability = Field(1.0, title="loss in bad times")
-    """Loss probability in bad times (1-h)."""
+    """Probability of loss in bad times (1-h)."""
     good: Probability = Field(0.0, title="loss in good times")
-    """Loss probability in good times (1-k)."""
+    """Probability of loss in good times (1-k)."""
 
 
 class Replay(Model):
@@ -58,9 +58,9 @@ class Replay(Model):
 
     kind: Literal["replay"] = "replay"
     packets: tuple[_Number, ...] | None = Field(None, max_length=100_000, examples=["[100, 101, 250]"])
-    """Numbers of the lost packets, ascending; the first packet of the link is 0."""
+    """Indices of lost packets, ascending; the first packet has index 0."""
     period: _Count | None = None
-    """Packets after which the pattern repeats. Left out: never."""
+    """Packets after which the indices repeat. Left out: never."""
     file: str | None = Field(None, max_length=4_096, examples=["losses.txt"])
     """A file with a 0 for every packet that arrives and a 1 for every lost one; white space is ignored."""
     repeat: Switch = False
