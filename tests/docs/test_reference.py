@@ -167,7 +167,7 @@ def test_the_pages_are_files_beside_those_that_are_written_by_hand(tmp_path: Pat
 def test_the_page_of_scenarios_has_every_key_with_its_type() -> None:
     text = scenario_page()
     assert "| `rate` | rate, more than 0 bit/s |" in text
-    assert '| `start` | duration | `"0 s"` | When the flow begins to send. |' in text
+    assert '| `start` | duration | `"0 s"` | Time at which the flow starts to send. |' in text
     assert "| `initial_window` | whole number, at least 1 and at most 10,000 | `10` |" in text
     for name, definition in file_schema()["definitions"].items():
         for key in definition.get("properties", ()):

@@ -32,7 +32,7 @@ _MIDDLE = Span(1)
 
 @dataclass(frozen=True)
 class FlentTest:
-    """One of Flent's tests."""
+    """A test of Flent."""
 
     name: str
     title: str

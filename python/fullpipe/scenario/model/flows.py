@@ -69,12 +69,12 @@ class Cca(Chosen):
 
 
 class Pace(Model):
-    """A change of the rate at which the application hands out data."""
+    """A change of the rate at which the application writes data."""
 
     at_s: Seconds = Field(alias="at", examples=["5 s"])
-    """When the rate takes effect."""
+    """Time from which the rate applies."""
     rate_bps: BitsPerSecond | None = Field(None, alias="rate", examples=["1 Mbit/s"])
-    """Payload rate; data is handed out packet by packet. "0 bit/s" is silence. Left out: unlimited."""
+    """Payload rate; data is written packet by packet. "0 bit/s" is silence. Left out: unlimited."""
 
 
 def _name(cls: type) -> str:
@@ -119,17 +119,17 @@ class Flow(Model):
     count: Annotated[int, Field(strict=True, ge=1, le=MAX_FLOWS)] = 1
     """Number of flows that this entry describes."""
     start_s: Seconds = Field(0.0, alias="start", title="start")
-    """When the flow begins to send."""
+    """Time at which the flow starts to send."""
     start_jitter_s: Seconds = Field(0.0, alias="start_jitter")
     """Random delay of the start: uniform in [start, start + start_jitter), drawn from the seed."""
     stop_s: Seconds | None = Field(None, alias="stop")
-    """When the application stops handing out data. Left out: never."""
+    """Time at which the application stops writing data. Left out: never."""
     size_bytes: Annotated[Bytes, Field(gt=0)] | None = Field(
         None, alias="size", title="flow size", examples=["10 MB"]
     )
     """Payload to send. Left out: unlimited."""
     application: tuple[Pace, ...] | None = Field(None, examples=['[{ at = "5 s", rate = "1 Mbit/s" }]'])
-    """Rates at which the application hands out data, in the order of time. The rate is unlimited before the
+    """Rates at which the application writes data, in the order of time. The rate is unlimited before the
     first entry."""
     workload: Workload | None = Field(None, examples=['{ kind = "bulk" }'])
     """Traffic pattern of the application. Left out: one stream of data ("bulk")."""

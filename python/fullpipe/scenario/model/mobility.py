@@ -18,7 +18,7 @@ class Move(Model):
     """
 
     at_s: Seconds = Field(alias="at", examples=["20 s"])
-    """When the node moves."""
+    """Time of the move."""
     node: Name = Field(examples=["handset"])
     """The node that moves."""
     to: Name = Field(examples=["mast-b"])

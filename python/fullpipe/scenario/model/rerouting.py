@@ -15,7 +15,7 @@ class RerouteModel(Model):
     """A new route from a time on. Packets already past the fork finish on the old route."""
 
     at_s: Seconds = Field(alias="at", examples=["10 s"])
-    """When the route changes."""
+    """Time of the change."""
     via: tuple[Name, ...] = Field(examples=['["slow"]'])
     """Nodes and links that data passes, in this order. Empty: the shortest path for a flow, the link itself
     for a link."""

@@ -62,7 +62,7 @@ class Gap(Model):
     """
 
     at_s: Seconds = Field(alias="at", examples=["20 s"])
-    """When the interruption begins."""
+    """Time at which the interruption begins."""
     gap_s: Annotated[Seconds, Field(gt=0)] = Field(alias="gap", examples=["50 ms"])
     """Duration of the interruption."""
     every_s: Annotated[Seconds, Field(gt=0)] | None = Field(None, alias="every", examples=["15 s"])
@@ -203,7 +203,7 @@ class Satellites(Model):
     """
 
     at_s: Seconds = Field(alias="at", examples=["12 s"])
-    """When the second satellite replaces the first."""
+    """Time at which the second satellite replaces the first."""
     every_s: Annotated[Seconds, Field(ge=1e-3)] = Field(alias="every", examples=["15 s"])
     """Time between later changes of the satellite."""
     low_s: Annotated[Seconds, Field(le=1)] = Field(alias="low", examples=["3.7 ms"])

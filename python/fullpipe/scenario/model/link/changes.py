@@ -14,7 +14,7 @@ _Positive = Annotated[Seconds, Field(gt=0)]
 
 class _At(Model):
     at_s: Seconds = Field(alias="at", examples=["5 s"])
-    """When it begins."""
+    """Start time."""
 
 
 class State(Model):
@@ -22,7 +22,7 @@ class State(Model):
 
     rate_bps: BitsPerSecond | None = Field(None, alias="rate", examples=["10 Mbit/s"])
     """Link rate. It also applies to the rest of the packet in transmission. "0 bit/s" is an outage, which
-    must end. On a link without a rate whose queue is tbf, this is the rate of tbf, whose tokens are kept."""
+    must end. On a link without a rate whose queue is tbf, this is the rate of tbf, whose tokens remain."""
     delay_s: Delay | None = Field(None, alias="delay", examples=["50 ms"])
     """Propagation delay of packets that leave from then on. If it is shorter than before, they overtake
     earlier packets."""

@@ -15,7 +15,7 @@ from fullpipe.scenario.quantities import Seconds, to_nanoseconds
 
 
 class Jitter(Model):
-    """Extra delay that differs from packet to packet."""
+    """A random extra delay of every packet."""
 
     spread_s: Delay = Field(alias="spread", title="jitter", examples=["5 ms"])
     """Maximum extra delay; with a normal distribution, its standard deviation."""

@@ -71,7 +71,9 @@ class Light(Model):
 
 
 class Trace(Model):
-    """A recording that a link follows. The content of the file enters the run digest; its name does not.
+    """A recording of a link's rate, or of its rate, delay and loss.
+
+    The run digest depends on the content of the file, not on its name.
 
     `mahimahi`: a packet-delivery trace that replaces the rate. Each line is a time in ms at which 1504 B can
     leave. Packets share an opportunity or continue in the next one, and unused bytes expire, as in Mahimahi's

@@ -75,7 +75,7 @@ class Udp(_Datagrams):
     off_s: Seconds | None = Field(None, alias="off", examples=["2 s"])
     """Duration of the silence after an active period; the mean if periods are exponential."""
     periods: Literal["constant", "exponential"] = "constant"
-    """Distribution of the durations of both."""
+    """Distribution of the durations of active periods and silences."""
 
     each: ClassVar[bool] = False
 

@@ -54,7 +54,7 @@ class OnOff(_Writer):
     off_s: Seconds = Field(alias="off", examples=["2 s"])
     """Duration of the silence after a writing period; the mean if periods are exponential."""
     periods: Literal["constant", "exponential"] = "constant"
-    """Distribution of the durations of both."""
+    """Distribution of the durations of writing periods and silences."""
     rate_bps: Rate | None = Field(None, alias="rate", examples=["5 Mbit/s"])
     """Payload rate while writing. Left out: unlimited; the send buffer is always full."""
     write_bytes: Write | None = Field(None, alias="write", examples=["1024 B"])
