@@ -40,7 +40,7 @@ def test_two_at_the_same_time(source: Path) -> None:
 
 
 def test_a_folder_that_is_no_tree(source: Path) -> None:
-    assert "no kernel tree" in refused(source / "arch")
+    assert "not a kernel tree" in refused(source / "arch")
 
 
 def test_a_disk_that_is_too_small(source: Path, monkeypatch: pytest.MonkeyPatch) -> None:

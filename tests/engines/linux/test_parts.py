@@ -200,7 +200,7 @@ def test_a_copy_is_kept_until_the_tree_changes(
 
 
 def test_a_folder_without_a_kernel_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(InstallOptionError, match="no kernel tree"):
+    with pytest.raises(InstallOptionError, match="not a kernel tree"):
         source_trees.check(tmp_path)
 
 

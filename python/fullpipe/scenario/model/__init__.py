@@ -1,1 +1,1 @@
-"""The models of a scenario: a frozen one for every part, with its keys documented where they stand."""
+"""The models of a scenario: a frozen one for every part, with every key documented below it."""

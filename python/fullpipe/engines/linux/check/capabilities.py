@@ -29,5 +29,5 @@ def capabilities(installed: Installed) -> Capabilities:
 def remedy(family: str, name: str) -> str:
     """Return the remedy for something that a kernel lacks."""
     if family == "ccas" and name in algorithms.OURS:
-        return "a kernel that has it is built by fullpipe engines install linux --source DIR"
+        return "build a kernel that has it: fullpipe engines install linux --source DIR"
     return f"build the newest: {INSTALL}" if name in _NEWER else NATIVE

@@ -65,7 +65,7 @@ def _of_steps(where: str, link: Link) -> Iterator[Problem]:
             f"{where}.shapes", f"a Markov channel (wander) is drawn in the simulator only; {NATIVE}"
         )
     if link.trace is not None and link.trace.kind == "mahimahi":
-        yield Problem(f"{where}.trace", f"no qdisc follows a packet-delivery trace; use a csv, or {NATIVE}")
+        yield Problem(f"{where}.trace", f"no qdisc replays a packet-delivery trace; use a csv, or {NATIVE}")
     steps = [values for _, values in link.steps]
     if any(values.get("rate_bps") == 0 for values in steps):
         yield Problem(f"{where}.changes", f"no qdisc has a rate of 0; {NATIVE}")
@@ -77,7 +77,7 @@ def _of_steps(where: str, link: Link) -> Iterator[Problem]:
     if isinstance(link.loss, Periodic):
         yield from _of_periodic(f"{where}.loss", link.loss, changes=bool(later))
     if link.impairments.duplicate and (link.loss or later):
-        yield Problem(f"{where}.duplicate", f"netem loses copies apart from what they are of; {NATIVE}")
+        yield Problem(f"{where}.duplicate", f"netem loses a copy independently of its packet; {NATIVE}")
 
 
 def _of_periodic(path: str, loss: Periodic, *, changes: bool) -> Iterator[Problem]:
@@ -90,7 +90,7 @@ def _of_periodic(path: str, loss: Periodic, *, changes: bool) -> Iterator[Proble
 def _of_queue(path: str, link: Link, queue: Discipline) -> Iterator[Problem]:
     yield from _of_parameters(path, queue.kind, queues.all_params(queue.kind, queue.params))
     if queue.rate_bps is not None and link.rate_bps is not None and queue.kind != "police":
-        text = f"{queue.kind} shapes, so the link is best left without a rate of its own"
+        text = f"{queue.kind} is a shaper, so the link needs no rate of its own"
         yield Problem(path, f"{text}; leave out rate, or {NATIVE}")
     changes_rate = any("rate_bps" in values for _, values in link.steps)
     if changes_rate and link.rate_bps is None and queue.kind != "tbf":
@@ -111,7 +111,7 @@ def _of_parameters(path: str, kind: str, params: queues.Params) -> Iterator[Prob
     if kind == "police" and not filters.holds(params):
         yield Problem(f"{path}.burst_bytes", "the kernel's bucket fills in at most 274 s; use a smaller one")
     if kind == "fq" and (params["maxrate_bps"] or 0) // BITS >= MOST_U32:
-        yield Problem(f"{path}.maxrate_bps", "the kernel knows rates up to 34 Gbit/s; leave it out for none")
+        yield Problem(f"{path}.maxrate_bps", "the maximum is 34 Gbit/s; leave it out for no limit")
 
 
 def _shares_by_host(queue: Discipline) -> bool:

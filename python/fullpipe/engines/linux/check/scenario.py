@@ -46,14 +46,14 @@ def problems(scenario: Scenario, network: Network, installed: Installed) -> Iter
         yield Problem("flows", f"{len(network.flows)} are more than the guest's {_MOST_FLOWS:,}; {NATIVE}")
     yield from _of_capture(scenario, network)
     if scenario.record.variables:
-        text = "a kernel does not tell the variables of its algorithms; leave it out"
+        text = "the kernel does not report variables of its algorithms; leave it out"
         yield Problem("record.variables", f"{text}, or {NATIVE}")
     yield from unknown(scenario.record, _RECORD, "record")
     for number, flow in enumerate(scenario.flows):
         path = f"flows[{number}]"
         yield from unknown(flow, _FLOW, path)
         if flow.datagrams and flow.datagrams.payload_bytes < _LEAST_PAYLOAD_BYTES:
-            text = f"a datagram needs {_LEAST_PAYLOAD_BYTES} B of payload, in which the guest numbers it"
+            text = f"a datagram needs {_LEAST_PAYLOAD_BYTES} B of payload for its number in the guest"
             yield Problem(f"{path}.workload.size", text)
         if not flow.cca:
             continue
@@ -75,7 +75,7 @@ def _of_capture(scenario: Scenario, network: Network) -> Iterator[Problem]:
             text = "the guest captures at hosts only; use sender and receiver"
             yield Problem(f"record.packets[{i}]", f"{text}, or {NATIVE}")
     if scenario.record.packets and any(link.nic_of is not None for link in network.links):
-        text = "in the guest packets of a host with an interface are seen behind its queue"
+        text = "the guest captures packets of a host with an interface after its queue"
         yield Problem("record.packets", f"{text}; leave out its nic, or {NATIVE}")
 
 
@@ -86,7 +86,7 @@ def _of_routes(routed: RoutedFlow, network: Network) -> Iterator[Problem]:
             nodes = [network.links[route[0]].source, *(network.links[link].target for link in route)]
             twice = next((node for n, node in enumerate(nodes) if node in nodes[:n]), None)
             if twice is not None:
-                text = f"a route of {routed.name} passes {twice} twice, and the guest has one from there"
+                text = f"a route of {routed.name} passes {twice} twice, but a node has one route in the guest"
                 yield Problem("flows", f"{text}; {NATIVE}")
 
 
@@ -98,10 +98,10 @@ def _of_tcp(path: str, tcp: Tcp, kind: str, installed: Installed) -> Iterator[Pr
         text = "Linux counts its own overhead in the send buffer, so a payload cannot be set"
         yield Problem(f"{path}.send_buffer", f"{text}; leave it out, or {NATIVE}")
     if tcp.loss_detection == "dupack":
-        yield Problem(f"{path}.loss_detection", f"Linux finds losses by RACK alone since 6.17; {NATIVE}")
+        yield Problem(f"{path}.loss_detection", f"Linux has only RACK since 6.17; {NATIVE}")
     if tcp.gro_s is not None:
         yield Problem(f"{path}.gro", f"the guest's devices do not collect packets; {NATIVE}")
     if tcp.min_burst is not None and kind.startswith(("bbr", "prague")):
-        yield Problem(f"{path}.min_burst", f"{kind} decides it itself in the kernel; leave it out")
+        yield Problem(f"{path}.min_burst", f"{kind} sets it by itself in the kernel; leave it out")
     if has_accecn(tcp, kind) and not installed.accecn:
         yield Problem(f"{path}.ecn", f"Linux {installed.release} has no AccECN, which 7.0 has; {NATIVE}")

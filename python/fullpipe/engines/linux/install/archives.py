@@ -32,9 +32,9 @@ def expanded(content: bytes, limit: int, url: str) -> str:
     try:
         text = unpacking.decompress(content, limit)
     except lzma.LZMAError as error:
-        raise EngineError(f"{url}: no xz file, because {error}; the same command fetches it again") from error
+        raise EngineError(f"{url}: not an xz file: {error}; the same command fetches it again") from error
     if not unpacking.eof:
-        raise EngineError(f"{url}: cut off, or longer than {limit:,} bytes unpacked, which no index is")
+        raise EngineError(f"{url}: cut off, or longer than {limit:,} bytes unpacked, which is too much")
     return text.decode(errors="replace")
 
 
@@ -47,7 +47,7 @@ def contents(package: Path) -> Iterator[tarfile.TarFile]:
     """
     with package.open("rb") as file:
         if not _seek_member(file, "data.tar"):
-            raise EngineError(f"{package}: no Debian package; delete it and install again")
+            raise EngineError(f"{package}: not a Debian package; delete it and install again")
         with opened(file, package) as tar:
             yield tar
 
@@ -85,7 +85,7 @@ def _chosen(tar: tarfile.TarFile, choose: Choose) -> Iterator[tarfile.TarInfo]:
         if files > MOST_FILES or size > MOST_BYTES:
             raise EngineError(
                 f"{member.name!r} and what is before it have more than {MOST_FILES:,} files or "
-                f"{MOST_BYTES:,} bytes, which no package has that is used here"
+                f"{MOST_BYTES:,} bytes, more than any package used here"
             )
         chosen = choose(member)
         if chosen:

@@ -85,7 +85,7 @@ class Mirror:
         index = download.content(url, _MOST_INDEX)
         if expected is not None and hashlib.sha256(index).hexdigest() != expected:
             raise InconsistentError(
-                f"{url}: not what Debian has signed: the mirror is being brought up to date, or it was "
+                f"{url}: not what Debian signed: the mirror is being updated, or it was "
                 f"changed; run the same again in an hour, or {download.ELSEWHERE}"
             )
         text = archives.expanded(index, _MOST_EXPANDED, url)
@@ -127,10 +127,10 @@ class Mirror:
         url = f"{self.address}/dists/{suite}/InRelease"
         text = signature.signed(download.content(url, _MOST_RELEASE), url)
         if not re.search(rf"^(?:Suite|Codename): {suite}$", text, re.MULTILINE):
-            raise EngineError(f"{url}: Debian has signed it for another suite; {download.ELSEWHERE}")
+            raise EngineError(f"{url}: Debian signed it for another suite; {download.ELSEWHERE}")
         found = re.search(rf"^ ([0-9a-f]{{64}}) +[0-9]+ {re.escape(part)}$", text, re.MULTILINE)
         if not found:
-            raise EngineError(f"{url}: says no SHA-256 of {part}; {download.ELSEWHERE}")
+            raise EngineError(f"{url}: has no SHA-256 of {part}; {download.ELSEWHERE}")
         return found[1]
 
     def _package(self, paragraph: str, url: str, doubt: str) -> Package:
@@ -156,7 +156,7 @@ class Mirror:
         pinned = pins().get(str(package))
         if pinned not in (None, package.sha256):
             raise EngineError(
-                f"{package.url}: the index says another SHA-256 than the one that this package is known by, "
+                f"{package.url}: the index has another SHA-256 than the known one of this package, "
                 f"so it was changed; {download.ELSEWHERE}"
             )
         if not package.doubt:
@@ -164,10 +164,10 @@ class Mirror:
         if pinned:
             return f"by its known digest ({package.doubt})"
         if self.unverified:
-            return "NOT VERIFIED: it is what the mirror says that it is"
+            return "NOT VERIFIED: the mirror is trusted"
         raise EngineError(
-            f"{package} cannot be verified: {package.doubt}, and its digest is not one that is known here; "
-            f"{signature.REMEDY}, or believe the mirror with --unverified"
+            f"{package} cannot be verified: {package.doubt}, and its digest is not known here; "
+            f"{signature.REMEDY}, or trust the mirror with --unverified"
         )
 
 

@@ -30,7 +30,7 @@ def mirror(*, insecure: bool) -> str:
     if scheme == "http" and not insecure:
         text = "what comes over plain http can be read and changed on the way; name an https: address"
         raise InstallOptionError(
-            f"${_MIRROR} is {shown(address)}: {text}, or take that upon you with --insecure"
+            f"${_MIRROR} is {shown(address)}: {text}, or accept the risk with --insecure"
         )
     if scheme not in ("https", "http", "file"):
         text = "no address of a mirror; write it as https://HOST/debian or file:///FOLDER"
@@ -47,7 +47,7 @@ def content(url: str, limit: int) -> bytes:
     with _opened(url) as answer:
         read = b"".join(_chunks(answer, url, limit))
     if len(read) > limit:
-        raise EngineError(f"{url}: longer than {limit:,} bytes, which nothing of its kind is")
+        raise EngineError(f"{url}: longer than {limit:,} bytes, which is too much")
     return read
 
 

@@ -59,7 +59,7 @@ def _install(options: InstallOptions, say: Say) -> None:
     shutil.copyfile(ready, partial)
     partial.chmod(0o755)
     partial.replace(kept)
-    say("asking the kernel what it knows")
+    say("asking the kernel for its features")
     try:
         found = ask(kept, fingerprint)
     except EngineError as error:

@@ -70,7 +70,7 @@ def edit(tree: Path) -> None:
                 hits += times
         if not hits:
             raise EngineError(
-                f"this kernel differs from those that fullpipe knows: {change.files} has no {change.found}; "
+                f"this kernel differs from all supported ones: {change.files} has no {change.found}; "
                 "another one may do, as in --version 6.12"
             )
     util = tree / "arch/um/os-Linux/util.c"

@@ -107,7 +107,7 @@ def check(source: Path) -> None:
         InstallOptionError: If it is not.
     """
     if not (source / "arch" / "um" / "Kconfig").is_file():
-        raise InstallOptionError(f"{source}: no kernel tree; there is no arch/um/Kconfig")
+        raise InstallOptionError(f"{source}: not a kernel tree; there is no arch/um/Kconfig")
 
 
 def copy(source: Path, folder: Path, say: Say) -> Path:

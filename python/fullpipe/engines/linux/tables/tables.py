@@ -73,7 +73,7 @@ def _check(folder: Path, network: NetworkLayout) -> None:
             raise EngineError(f"{name}: the kernel runs {chosen} instead of {asked}")
     thrown_away = int((folder / "thrown-away").read_text(encoding="ascii"))
     if thrown_away:
-        raise EngineError(f"the guest's kernel itself dropped {thrown_away} packets; the run says nothing")
+        raise EngineError(f"the guest's kernel itself dropped {thrown_away} packets, so the run is not valid")
 
 
 def _flows_and_transfers(
