@@ -248,7 +248,7 @@ def test_an_algorithm_that_is_not_known_is_told_and_may_fill_buffers(
 def test_pings_that_do_not_wait_for_streams_do_not_wait_in_the_twin(tmp_path: Path) -> None:
     found = twin_of_tree(tmp_path, of_servers([41.5, 191.5], 0.4))
     (line,) = [line for line in found.unknown if line.startswith("buffer, up")]
-    assert "pings waited for 0.4 ms at most while streams ran; fq_codel stands for" in line
+    assert "pings waited for 0.4 ms at most while streams ran; fq_codel represents" in line
     run = library.run(found.scenario)
     pings = run.flows.filter(pl.col("flow").str.starts_with("Ping"))
     assert ((pings["rtt_p95_s"] - pings["rtt_min_s"]) < 0.001).all()

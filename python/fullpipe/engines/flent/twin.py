@@ -200,7 +200,7 @@ def _with_queue(test: Test, way: Way, of: Direction, guessed: list[str], unknown
         if queue_s is not None:
             waited = f"pings waited for {queue_s * 1e3:.2g} ms at most"
         unknown.append(
-            f"buffer, {way}: {waited} while streams ran; {_PER_FLOW} stands for queues per flow, a managed"
+            f"buffer, {way}: {waited} while streams ran; {_PER_FLOW} represents queues per flow, a managed"
             " queue, or streams that never filled the path"
         )
         return replace(of, stands_for=_PER_FLOW)

@@ -49,7 +49,7 @@ _DECLARED = (
     FlentTest("tcp_1up", "One TCP upload with a ping", ("TCP upload", ICMP)),
     FlentTest(
         "tcp_1up_noping",
-        "One TCP upload alone",
+        "One TCP upload without a ping",
         ("TCP upload",),
         spans={"TCP upload": _WHOLE},
         delays=0,
@@ -70,19 +70,19 @@ _DECLARED = (
     ),
     FlentTest(
         "rrul_be",
-        "The same with best effort alone",
+        "Response under load: best effort both ways, three UDP probes and a ping",
         _BE_PROBED,
         "all_scaled",
     ),
     FlentTest(
         "rrul_noclassification",
-        "The same with probes alone in classes",
+        "Response under load: best effort both ways, three UDP probes in classes and a ping",
         (*_BE, *udp("EF", "BK", "BE"), ICMP),
         "all_scaled",
     ),
     FlentTest(
         "rrul_be_nflows",
-        "The same with streams by number",
+        "Response under load: several best-effort streams each way, a UDP probe and a ping",
         (
             *(f"TCP {way} BE::{n}" for way in ("upload", "download") for n in range(1, 5)),
             *udp("BE"),
@@ -94,13 +94,13 @@ _DECLARED = (
     _COUNTED["rrul_var"](1),
     FlentTest(
         "rrul_prio",
-        "Best effort both ways with probes and pings of which one each is to go first",
+        "Best effort both ways, with a UDP probe and a ping, each with and without priority",
         (*_BE, *udp("BE1", "PRIO"), ICMP, f"{ICMP} PRIO"),
         "all_scaled",
     ),
     FlentTest(
         "rrul_torrent",
-        "Six streams of LEDBAT as background and one of best effort, both ways",
+        "Six LEDBAT background streams and one best-effort stream, both ways",
         (*up(*_TORRENT, "BE"), *down(*_TORRENT, "BE"), *udp("EF", "BK", "BE"), ICMP),
         "all_scaled",
         summed="Torrent",
@@ -111,7 +111,7 @@ _DECLARED = (
         (*up(*_LEVELS), *down(*_LEVELS), *udp(*reversed(_LEVELS)), ICMP),
         "all_scaled",
     ),
-    FlentTest("rrul_icmp", "Best effort both ways with a ping alone", (*_BE, ICMP), "all"),
+    FlentTest("rrul_icmp", "Best effort both ways with only a ping", (*_BE, ICMP), "all"),
     FlentTest(
         "rrul_up",
         "Uploads in four classes, three UDP probes and a ping",
@@ -124,32 +124,37 @@ _DECLARED = (
     far("rtt_fair_up", "Uploads to four servers", ("BE1", "BE2", "BE3", "BE4"), ("upload",)),
     *(make(2) for name, make in _COUNTED.items() if name.startswith("rtt_fair_var")),
     *map(against, ("BBR", "Reno", "CDG", "DCTCP", "Ledbat", "Westwood")),
-    FlentTest("cubic_ledbat_1", "An upload of CUBIC and one of LEDBAT", ("TCP cubic", "TCP ledbat", ICMP)),
+    FlentTest("cubic_ledbat_1", "A CUBIC and a LEDBAT upload", ("TCP cubic", "TCP ledbat", ICMP)),
     waves(
         "tcp_2up_delay",
-        "Two TCP uploads, the second later",
+        "Two TCP uploads, the second starting later",
         {"TCP stream 1": Span(0, 1, 1), "TCP stream 2": Span(1)},
         delays=1,
     ),
     waves(
         "tcp_2up_square",
-        "An upload of CUBIC, beside which others come and go",
+        "A CUBIC upload, while other uploads start and stop",
         dict(zip(("TCP cubic", "TCP cubic 2", "TCP reno", "TCP westwood"), (_WHOLE, *_WAVES), strict=True)),
         delays=0,
     ),
     waves(
         "tcp_4up_squarewave",
-        "Uploads of BBR and CUBIC, one after the other",
+        "BBR and CUBIC uploads, starting one after the other",
         {"TCP bbr 1": _WHOLE, "TCP cubic 2": Span(1), "TCP cubic 3": Span(5), "TCP bbr 4": Span(3)},
         delays=6,
     ),
-    FlentTest("udp_flood", "A flood of UDP at 100 Mbit/s with a ping", ("UDP upload", ICMP)),
+    FlentTest("udp_flood", "UDP at 100 Mbit/s with a ping", ("UDP upload", ICMP)),
     FlentTest("ping", "A ping and a UDP probe, without load", (ICMP, "Ping (ms) UDP"), "ping", delays=0),
-    FlentTest("voip", "One way of a call", ("VoIP::delay",), "voip_delay", delays=0),
+    FlentTest("voip", "One direction of a call", ("VoIP::delay",), "voip_delay", delays=0),
     FlentTest(
-        "voip-1up", "One way of a call beside a TCP upload", ("VoIP::delay", "TCP upload"), "totals_loss"
+        "voip-1up",
+        "One direction of a call beside a TCP upload",
+        ("VoIP::delay", "TCP upload"),
+        "totals_loss",
     ),
-    FlentTest("voip-rrul", "One way of a call beside `rrul_be`", ("VoIP::delay", *_BE_PROBED), "totals_loss"),
+    FlentTest(
+        "voip-rrul", "One direction of a call beside `rrul_be`", ("VoIP::delay", *_BE_PROBED), "totals_loss"
+    ),
     FlentTest("http", "Pages over HTTP", ("HTTP latency",), "http_delay", delays=0),
     FlentTest("http-1up", "Pages over HTTP beside a TCP upload", ("HTTP latency", "TCP upload")),
     FlentTest("http-1down", "Pages over HTTP beside a TCP download", ("HTTP latency", "TCP download")),

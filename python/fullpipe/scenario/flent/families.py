@@ -154,7 +154,7 @@ def mixed(hosts: int) -> FlentTest:
     per_server = [
         [f"TCP {way}load BE {server(n)}", f"Ping (ms) ICMP {server(n)}"] for n, way in enumerate(ways, 1)
     ]
-    title = "Uploads and downloads in turn, of two servers or more"
+    title = "Alternating uploads and downloads, two servers or more"
     told = {"data_directions": ",".join(ways)}
     return FlentTest("rtt_fair_var_mixed", title, tuple(chain(*per_server)), "all_scaled", told, hosts)
 
