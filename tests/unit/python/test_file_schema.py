@@ -202,7 +202,7 @@ def test_threads_read_the_meanings_of_keys_one_at_a_time(monkeypatch: pytest.Mon
 def test_a_key_says_its_meaning_default_and_unit() -> None:
     start = SCHEMA["definitions"]["Flow"]["properties"]["start"]
     assert (start["default"], start["x-quantity"]) == ("0 s", "duration")
-    assert start["description"].startswith("When the flow begins")
+    assert start["description"].startswith("Time at which the flow starts")
     mss = SCHEMA["definitions"]["Tcp"]["properties"]["mss"]
     assert (mss["default"], mss["x-limits"]) == ("1448 B", "at least 1 B and at most 9 kB")
 
