@@ -176,7 +176,7 @@ def _found(parts: Sequence[_Part], gone: pl.DataFrame) -> pl.DataFrame:
 def _fewer(root: Path, writer: Writer, parts: list[_Part]) -> list[_Part]:
     """Combine parts in small files if there are many files.
 
-    A file that is larger than all smaller ones together stays, so a run is rewritten only as often as the
+    A file that is larger than all smaller ones together stays. So a run is rewritten only as often as the
     number of runs doubles (O'Neil et al., The log-structured merge-tree, Acta Informatica 33, 1996).
     """
     sized = [(part.segment.size, n) for n, part in enumerate(parts) if part.segment]

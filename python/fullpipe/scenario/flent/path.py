@@ -38,7 +38,7 @@ class TestPath:
     def further(self, rtt_ms: float) -> dict[str, Any]:
         """Return the keys of a flow to a server with an additional RTT.
 
-        A round trip crosses the wire beside a cell twice, and access links of a dumbbell four times.
+        A round trip crosses the wire next to a cell twice, and access links of a dumbbell four times.
         """
         if not rtt_ms:
             return {}

@@ -92,7 +92,7 @@ def pinned(sweep: Sweep, path: str, value: Any) -> tuple[dict[str, Axis], Mappin
     """Fix a path, or the key of variants, to one value. Return the remaining sweep and the values by path.
 
     Raises:
-        ScenarioError: If the path lies inside a swept table, or is set by variants.
+        ScenarioError: If the path is inside a swept table, or is set by variants.
     """
     if isinstance(variants := sweep.get(path), Mapping):
         if value not in variants:

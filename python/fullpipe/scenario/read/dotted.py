@@ -52,7 +52,7 @@ def replaced(tree: Tree, path: str, value: object) -> Tree:
     """Return a copy of `tree` with `value` at `path`. Missing tables along the path are created.
 
     The copy shares all parts outside the path with `tree`. A name, such as that of an algorithm, becomes a
-    table when one of its parameters is set. `*` stands for every entry of a list.
+    table when one of its parameters is set. `*` matches every entry of a list.
 
     Raises:
         ScenarioError: If the path does not fit the tree.

@@ -9,7 +9,7 @@ from fullpipe.engines.linux.install import algorithms
 from fullpipe.engines.linux.tc import queues
 
 PERIODIC = "periodic"
-"""Name of a feature that the kernel is asked for in addition to queues: dropping every n-th packet."""
+"""Name of a feature that is tested in addition to queues: dropping every n-th packet."""
 INSTALL = "fullpipe engines install linux"
 
 

@@ -149,7 +149,7 @@ def _flags(sent: Sent, *, is_accurate: bool) -> list[str]:
 def _marks_counted(sent: Sent) -> Ints:
     """Return the numbers of marked packets that the receiver counted, by unwrapping its counter ACE.
 
-    The receiver sends an ACK after a few marks at most (RFC 9768, section 3.2.2.5.1), so ACE grows by less
+    The receiver sends an ACK after a few marks at most (RFC 9768, section 3.2.2.5.1). So ACE grows by less
     than 8 from one ACK to the next, unless several consecutive ACKs are lost.
     """
     high, middle, low = (((sent.flags & bit) != 0).astype(np.int64) for bit in (AE, CWR, ECE))
