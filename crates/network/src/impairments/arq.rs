@@ -8,9 +8,9 @@ use units::{Duration, Rng, Time};
 params! {
     /// Parameters of link-layer retransmission.
     pub struct Params {
-        /// Probability that a transmission fails, the repeated ones included.
+        /// Probability that a transmission fails, retransmissions included.
         probability: f64, "", 0.0..=0.99;
-        /// What each failure costs: the time until the packet is sent again, and that of sending it.
+        /// Delay of each failure: the time until the packet is retransmitted, and its transmission.
         delay_ns: u64, "ns", 1.0..=3.6e12;
     }
 }

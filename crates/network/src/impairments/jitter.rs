@@ -8,11 +8,11 @@ use units::{Duration, Rng, Time};
 params! {
     /// Parameters of jitter.
     pub struct Params {
-        /// The largest extra delay; of a normal distribution, the standard deviation.
+        /// Maximum extra delay; with a normal distribution, its standard deviation.
         spread_ns: u64, "ns", 0.0..=3.6e12;
         /// Uniform from 0 to the spread, or the absolute value of a normal variable.
         shape: Shape = Shape::Uniform, "";
-        /// Packets may overtake each other; otherwise one that would waits for those before.
+        /// Let packets overtake each other. Otherwise a packet that would overtake waits for those before it.
         reorder: bool = false, "";
     }
 }

@@ -8,13 +8,13 @@ use units::{Duration, Time};
 params! {
     /// Parameters of reordering.
     pub struct Params {
-        /// One packet in so many takes longer.
+        /// One packet in this many takes longer.
         every: u64, "packets", 1.0..=9.223_372_036_854_776e18;
-        /// How much longer it takes.
+        /// Extra delay of such a packet.
         extra_ns: u64, "ns", 1.0..=3.6e12;
-        /// When it begins.
+        /// Time at which reordering begins.
         from_ns: u64 = 0, "ns", 0.0..=8.64e13;
-        /// When it ends. Left out: never.
+        /// Time at which it ends. Left out: never.
         until_ns: Option<u64> = None, "ns", 0.0..=8.64e13;
     }
 }

@@ -8,13 +8,13 @@ use units::Rng;
 params! {
     /// Parameters of the model of Gilbert and Elliott; probabilities per packet.
     pub struct Params {
-        /// Of going from good to bad, per packet (p).
+        /// Probability of the transition from good to bad, per packet (p).
         worsens: f64, "", 0..=1;
-        /// Of going from bad to good, per packet (r).
+        /// Probability of the transition from bad to good, per packet (r).
         improves: f64, "", 0..=1;
-        /// Of loss in bad times (1-h).
+        /// Probability of loss in bad times (1-h).
         bad: f64 = 1.0, "", 0..=1;
-        /// Of loss in good times (1-k).
+        /// Probability of loss in good times (1-k).
         good: f64 = 0.0, "", 0..=1;
     }
 }

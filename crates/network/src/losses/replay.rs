@@ -7,9 +7,9 @@ use params::{Entry, Problem, params};
 params! {
     /// Parameters of given losses.
     pub struct Params {
-        /// Their numbers, ascending, the first packet being 0.
+        /// Indices of lost packets, ascending; the first packet has index 0.
         packets: Vec<u64> = Vec::new(), "packets";
-        /// After so many packets it begins again. Left out: never.
+        /// Packets after which the indices repeat. Left out: never.
         period: Option<u64> = None, "packets", 1.0..=9.223_372_036_854_776e18;
     }
 }
