@@ -168,8 +168,8 @@ def _chosen(
 ) -> list[Subject]:
     """The subjects that the conclusion is of, the most important first.
 
-    If metrics were asked for, these metrics of every group. Otherwise the leading metric of the changed flows,
-    of those beside them, fairness, that of links, and then the second metric of the changed flows.
+    If metrics were asked for, these metrics of every group. Otherwise the leading metric of the changed
+    flows, of those beside them, fairness, that of links, and then the second metric of the changed flows.
     """
     known = list(by_subject)
     groups = sorted(dict.fromkeys(key[:2] for key in known), key=lambda group: _order(group, sides.changed))
