@@ -11,6 +11,7 @@ from fullpipe.cli.asked import read_scenario
 from fullpipe.cli.output import echo
 from fullpipe.cli.shared import target
 from fullpipe.errors import InputFileError, visible
+from fullpipe.scenario.model.link.queues import Discipline
 from fullpipe.scenario.quantities import natural
 from fullpipe.scenario.shaped import has_rate, scenario_of
 from fullpipe.scenario.tc import qdiscs, script, sqm
@@ -67,6 +68,8 @@ def _link(found: Router) -> str:
     link = shaper.link
     if "rate" in link:
         link["rate"] = natural(link["rate"])
+    if "queue" in link and link["queue"]["kind"] in Discipline.known():
+        link["queue"] = Discipline.model_validate(link["queue"]).model_dump(by_alias=True)
     return _comments(found.notes) + tomli_w.dumps({"topology": {"bottleneck": link}})
 
 

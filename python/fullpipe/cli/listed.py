@@ -16,5 +16,5 @@ def print_all(found: Mapping[str, Any]) -> None:
         if isinstance(one, Entry):
             if one.source:
                 table.add_row("", styled(one.source, "dim"))
-            table.add_row("", styled(f"parameters: {', '.join(one.params) or 'none'}", "dim"))
+            table.add_row("", styled(f"parameters: {', '.join(one.keys) or 'none'}", "dim"))
     terminal().print(table)

@@ -91,11 +91,18 @@ def _parts(value: Any) -> Iterable[Any]:
     return value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
 
 
+def _no_json(path: Path, error: Exception) -> str:
+    """Say why a file is no JSON; of a scenario, how to make its runs."""
+    if path.suffix == ".toml":
+        return f"is a scenario; run it with `fullpipe run {path.name} --out FOLDER`, and report that folder"
+    return f"is no JSON: {error}"
+
+
 def _of_lines(path: Path, text: str) -> dict[str, Any]:
     try:
         objects = [json.loads(line) for line in text.splitlines() if line.strip()]
     except (ValueError, RecursionError) as error:
-        raise NoRunError(f"{path}: is no JSON: {error}") from error
+        raise NoRunError(f"{path}: {_no_json(path, error)}") from error
     if not objects or not all(isinstance(one, dict) and _are_rows(one.get("rows")) for one in objects):
         raise NoRunError(f'{path}: has lines without "rows"')
     return joined(objects)

@@ -234,3 +234,8 @@ def test_an_imported_link_delays_and_loses(small: Scenario) -> None:
     link, _ = made("delay 30ms loss 20% rate 20mbit")
     rows = run(small.with_values({"topology.bottleneck": link})).links_summary.rows(named=True)
     assert next(row for row in rows if row["link"] == "bottleneck")["dropped_packets"] > 0
+
+
+def test_a_printed_queue_has_the_keys_and_units_of_scenario_files(fullpipe: Callable[..., Any]) -> None:
+    done = fullpipe("import-tc", "tc qdisc add dev eth0 root cake bandwidth 50mbit rtt 20ms")
+    assert 'kind = "cake"\nbandwidth = "50 Mbit/s"\nrtt = "20 ms"\n' in done.stdout

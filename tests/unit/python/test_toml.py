@@ -131,3 +131,8 @@ def test_a_name_that_no_message_could_quote_is_not_repeated_for_every_line() -> 
     known, unknown = "a" * 400, "b" * 401
     text = f"{SMALL}\n[{known}]\nx = 1\n[{unknown}]\nx = 1\ny = 1\n[last]\n{unknown} = 1"
     assert [path for path, _ in lines_of(text)][-3:] == [known, f"{known}.x", "last"]
+
+
+def test_a_table_that_is_there_twice_is_named_as_a_file_writes_it() -> None:
+    with pytest.raises(ValueError, match=r"^\[flows\] is there twice; write \[\[flows\]\] for each .*line 3"):
+        toml.parsed('[flows]\ncca = "cubic"\n[flows]\ncca = "reno"\n')

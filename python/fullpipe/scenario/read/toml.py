@@ -39,6 +39,17 @@ def parsed(text: str) -> dict[str, Any]:
         return tomllib.loads(text)
     except RecursionError:
         raise TooDeepError from None
+    except tomllib.TOMLDecodeError as error:
+        raise ValueError(_with_brackets(str(error))) from None
+
+
+def _with_brackets(message: str) -> str:
+    """Return a message of the parser with a table as a file writes it, and the cure for one written twice."""
+    found = re.match(r"Cannot declare (\(.*\)) twice(.*)", message)
+    if not found:
+        return message
+    name = ".".join(re.findall(r"'([^']*)'", found[1]))
+    return f"[{name}] is there twice; write [[{name}]] for each entry of a list{found[2]}"
 
 
 def value_of(text: str) -> Any:
