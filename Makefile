@@ -10,16 +10,16 @@ PYTHON ?= $(shell scripts/find-python.sh)
 VENV := .venv
 BIN := $(VENV)/bin
 JOBS ?= 2
-# Of cargo: dev compiles in less than half of the CPU time, release is for speed. Results are the same to the byte.
+# Profile of cargo: dev compiles in less than half of the CPU time, release is faster. Results are byte-identical.
 PROFILE ?= dev
 SUFFIX := $(filter-out -dev,-$(PROFILE))
 MATURIN := maturin>=1.16,<2
-# Without the jobs of make, which cargo would look for, and as maturin calls it, or PyO3 would be compiled anew in turns.
+# Without make's jobserver, which would throttle cargo, and with maturin's configuration of PyO3, or both would recompile it in turns.
 PYO3 = $(firstword $(wildcard target/maturin/pyo3-config-*-abi3.txt))
 FOR_CARGO = MAKEFLAGS= $(PYO3:%=PYO3_CONFIG_FILE="$(CURDIR)/%")
 CARGO = $(FOR_CARGO) cargo
 HERE = MAKEFLAGS= VIRTUAL_ENV="$(if $(filter /%,$(VENV)),,$(CURDIR)/)$(VENV)"
-# One worker more than jobs, as some tests wait.
+# One worker more than jobs, because some tests wait.
 PYTEST = $(FOR_CARGO) $(BIN)/pytest -n $(shell expr $(JOBS) + 1) --dist worksteal
 PIP = $(BIN)/python -m pip install --no-compile
 SIDE_BY_SIDE = --no-print-directory --jobs=2
@@ -37,21 +37,21 @@ SIMULATOR := Cargo.toml Cargo.lock $(wildcard crates/*/Cargo.toml crates/*/build
 
 .PHONY: help demo test test-long check tsan pgo bench docs instructions instructions-check programs valgrind readers chromium chromium-headless-shell lint licences msrv publishable try-wheel try-sdist wheel print-msrv build fast dev everything only absent alone rust-lint rust-test python-lint python-test browser engines linux-engine ns3-engine format clean FORCE
 
-help: ## Say what each target does
+help: ## Print what each target does
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
-demo: $(VENV)/.tools ## Run the first study quickly: prints its verdicts, and which page to open
+demo: $(VENV)/.tools ## Run the first study quickly; prints its verdicts and the page to open
 	@$(MAKE) $(SIDE_BY_SIDE) $(VENV)/.built$(SUFFIX)
 	$(BIN)/fullpipe paper kato2025 --quick --jobs $(JOBS)
 
-test: $(if $(ONLY),only,everything) ## Everything that continuous integration runs; ONLY=tests/compare, crates/tcp or a word: what belongs to it
+test: $(if $(ONLY),only,everything) ## Run all checks of continuous integration; ONLY=tests/compare, ONLY=crates/tcp or ONLY=word: only those tests
 	@echo "make test: $(or $(ONLY),everything) passed"
 
 everything: build programs
 	@$(MAKE) $(SIDE_BY_SIDE) --output-sync=target alone
 	@$(MAKE) --no-print-directory python-test
 
-# Each keeps one processor busy, or is little.
+# Each of these keeps one processor busy, or is short.
 alone: rust-lint rust-test python-lint docs instructions-check try-wheel
 
 programs: linux-engine ns3-engine browser readers valgrind
@@ -65,16 +65,16 @@ only: $(if $(ABSENT),absent,dev)  # with the extension's package, or crates of o
 absent:
 	@echo "ONLY=$(ONLY): no such file or folder; give one, or a word in the name of tests" >&2; exit 2
 
-check: dev ## What belongs to your change alone: formatting, lints, types, tests
+check: dev ## Run formatting, lints, types and the tests of your change
 	@$(FOR_CARGO) $(BIN)/python -m scripts.changed
 
-test-long: build programs try-sdist ## The same, with all cases where it tries a tenth
+test-long: build programs try-sdist ## Run make test with all cases of long checks, of which it tries a tenth
 	@$(MAKE) $(SIDE_BY_SIDE) --output-sync=target alone
 	$(CARGO) test --package fullpipe-network --test all --quiet -- --ignored
 	$(PYTEST) --long
 	@echo "make test-long: everything passed"
 
-bench: fast ## Benchmarks: criterion, the first study beside a bare packet mover and ns-3 in turns, sweeps, the store
+bench: fast ## Run benchmarks: criterion, the first study with a bare packet mover and ns-3 in turns, sweeps, the store
 	cargo bench --workspace --bench '*'
 	$(BIN)/python -m benches.whole_process
 	$(BIN)/python -m benches.python_algorithms
@@ -87,13 +87,13 @@ bench: fast ## Benchmarks: criterion, the first study beside a bare packet mover
 	$(BIN)/python -m benches.sweeps
 	$(BIN)/python -m benches.startup
 
-instructions: fast valgrind ## Count instructions per packet of ten scenarios, which do not depend on the machine's load
+instructions: fast valgrind ## Count instructions per packet of ten scenarios; they do not depend on the machine's load
 	$(FOR_CARGO) $(BIN)/python -m benches.instructions
 
 instructions-check: dev valgrind
 	$(FOR_CARGO) $(BIN)/python -m benches.instructions --check
 
-# A program of the system for tests, installed where that can be done; without it they are skipped, with what is said.
+# A system program for tests, installed if possible; without it they are skipped with this message.
 export DEBIAN_FRONTEND := noninteractive
 have = @command -v $(1) >/dev/null \
 	|| apt-get install --yes --quiet $(or $(3),$(1)) 2>/dev/null || sudo -n apt-get install --yes --quiet $(or $(3),$(1)) \
@@ -102,20 +102,20 @@ have = @command -v $(1) >/dev/null \
 valgrind:
 	$(call have,valgrind,instructions are not counted)
 
-readers: ## Other readers of what is written: of captures, and of completions
+readers: ## Install the programs with which tests read captures, completions and PDFs
 	$(call have,tshark,captures are read by ours alone)
 	$(call have,zsh,its completion is not tried)
 	$(call have,fish,its completion is not tried)
 	$(call have,pdffonts,fonts of PDFs are not listed,poppler-utils)
 
-docs: dev site/.passed ## Build the documentation into site/, strictly, and search in it where there is a browser
+docs: dev site/.passed ## Build the documentation into site/, strictly, and test its search if there is a browser
 
-# A file that comes or goes makes it newer.
+# A new or removed file makes it newer.
 target/names: FORCE
 	@mkdir -p $(@D) && $(call FIND,docs python scripts tests/docs crates) | sort > $@.new
 	@cmp --quiet $@.new $@ || cp $@.new $@
 
-# A try that passed is repeated when one of its files is newer than the beginning of the try.
+# A check that passed is repeated if one of its files is newer than the beginning of the check.
 BEGIN = @mkdir -p $(@D) && touch $(@D)/.begun
 PASS = mv $(@D)/.begun $@
 OF_SITE := Makefile mkdocs.yml ARCHITECTURE.md DETERMINISM.md CONTRIBUTING.md CHANGELOG.md tests/conftest.py tests/chromium.py
@@ -127,9 +127,9 @@ site/.passed: $(OF_SITE) $(call files,docs python scripts tests/docs) $(VENV)/.b
 	FULLPIPE_SITE=site $(BIN)/pytest --quiet tests/docs/test_site.py
 	@if $(HAS_BROWSER); then $(PASS); fi  # else it was not tried whole
 
-lint: rust-lint python-lint ## Formatting, clippy, types and the arrows between the parts
+lint: rust-lint python-lint ## Check formatting, clippy, types and the dependencies between crates and packages
 
-build: $(VENV)/.tools ## Make .venv and build the extension into it: at once, or for speed with PROFILE=release
+build: $(VENV)/.tools ## Make .venv and build the extension into it; PROFILE=release takes longer and gives a faster simulator
 	@$(MAKE) $(SIDE_BY_SIDE) dev
 
 fast:
@@ -174,7 +174,7 @@ tsan: ## Run windows on threads under ThreadSanitizer: rustup toolchain install 
 		--target $(shell rustc -vV | sed -n 's/^host: //p') --target-dir target/tsan \
 		--package fullpipe-simulation --test all windows::
 
-# What is compiled already, packed: cargo has nothing to do.
+# Packs the compiled extension; cargo has nothing to do.
 IN_USE = $$($(BIN)/python -c 'from fullpipe._native import PROFILE; print(PROFILE)')
 try-wheel: dev target/wheels/here/.passed ## Install a wheel into a bare environment outside the clone, and use it there
 
@@ -187,7 +187,7 @@ target/wheels/here/.passed: $(OF_WHEEL) $(call files,python scripts) $(VENV)/.bu
 	$(BIN)/python scripts/try_dist.py target/wheels/here/*
 	@$(PASS)
 
-# Optimised less, as it is compiled to be tried and not to be timed.
+# Optimised less, because it is compiled for tests and not for speed.
 try-sdist: dev ## Compile the sdist outside the clone, install it into a bare environment, and use it there
 	@rm -rf target/wheels/sdist target/sdist/release/.fingerprint/fullpipe-*  # files of an sdist are old, so cargo takes them for compiled
 	$(BIN)/maturin sdist --out target/wheels/sdist
@@ -195,9 +195,9 @@ try-sdist: dev ## Compile the sdist outside the clone, install it into a bare en
 	CARGO_PROFILE_RELEASE_LTO=off CARGO_PROFILE_RELEASE_CODEGEN_UNITS=16 CARGO_TARGET_DIR=$(CURDIR)/target/sdist \
 		$(BIN)/python scripts/try_dist.py target/wheels/sdist/*
 
-# With a profile, unless the compiler's llvm-profdata is neither here nor to be had.
+# With profile-guided optimisation, unless the compiler's llvm-profdata is neither installed nor available.
 PROFDATA = $(shell rustc --print sysroot)/lib/rustlib/$(shell rustc -vV | sed -n 's/^host: //p')/bin/llvm-profdata
-wheel: $(VENV)/.created ## Build the wheel for manylinux in dist/, with a profile of itself, and check it
+wheel: $(VENV)/.created ## Build the wheel for manylinux in dist/, with profile-guided optimisation, and check it
 	$(PIP) '$(MATURIN)' 'ziglang>=0.12' 'auditwheel>=6,<7'
 	@test -x "$(PROFDATA)" || rustup component add llvm-tools \
 		|| echo "make: no llvm-profdata here, as said above; the wheel is built without a profile"
@@ -206,7 +206,7 @@ wheel: $(VENV)/.created ## Build the wheel for manylinux in dist/, with a profil
 		--out dist $$(test ! -x "$(PROFDATA)" || echo --pgo)
 	$(BIN)/python scripts/check_dist.py dist/*.whl
 
-pgo: fast ## Build the extension anew with a profile of itself: rustup component add llvm-tools
+pgo: fast ## Build the extension with profile-guided optimisation: rustup component add llvm-tools
 	$(HERE) $(BIN)/maturin develop --release --quiet --pgo
 
 licences: ## Check licences, versions and sources of all crates: cargo install --locked cargo-deny
@@ -231,7 +231,7 @@ engines: fast ## Install the engines, test them, compare them over the whole cat
 	$(BIN)/fullpipe agree --engines linux,native,ns3 --jobs $(JOBS) \
 		--page docs/explanation/agreement.md --plot docs/assets/agreement.svg
 
-# Once for all clones of a user, in a cache (docs/how-to/engines.md). Without it its tests are skipped.
+# Installed once for all clones of a user, in a cache (docs/how-to/engines.md). Without it, its tests are skipped.
 linux-engine: dev
 	@$(BIN)/fullpipe engines list | grep -q '^linux *ready' \
 		|| $(BIN)/fullpipe engines install linux --jobs $(JOBS) \
@@ -242,7 +242,7 @@ ns3-engine: dev
 		|| $(BIN)/fullpipe engines install ns3 \
 		|| echo "make: no ns3 engine here, as said above; its tests are skipped"
 
-# For the tests of reports and of the page: what builds the page, where npm is, to compare; Playwright, and Chromium where it is or can be had. Without it they are skipped.
+# For the tests of reports and of the page: npm packages that build the page, Playwright, and Chromium if available. Without Chromium they are skipped.
 browser: dev
 	@$(PIP) 'playwright>=1.40,<2' || echo "make: no playwright here, as said above"
 	@command -v npm >/dev/null && npm ci --prefix web --ignore-scripts --silent \
@@ -258,7 +258,7 @@ chromium:
 	$(call have,chromium,FULLPIPE_CHROMIUM says where one is; tests of reports in a browser are skipped)
 
 .PHONY: page
-page: ## Build the page of fullpipe ui, and what reports run, from web/ into the package (needs npm)
+page: ## Build the page of fullpipe ui, and the scripts of reports, from web/ into the package (needs npm)
 	npm ci --prefix web --ignore-scripts --silent
 	npm run --prefix web --silent build
 
@@ -267,7 +267,7 @@ format: dev ## Format everything in place
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
-clean: ## Remove the environment, compiled code and built pages (results are kept)
+clean: ## Remove the environment, compiled code and built pages (results stay)
 	rm -rf $(VENV) target site python/fullpipe/_native*.so
 
 # The environment. The check runs every time and does nothing to a healthy environment, so a moved clone or an

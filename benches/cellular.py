@@ -1,7 +1,7 @@
-"""What a delivered packet costs in an LTE cell: CPU natively, over a drop-tail link of its rate, and in ns-3.
+"""CPU per delivered packet in an LTE cell: natively, over a drop-tail link of the same rate, and in ns-3.
 
 The cell is that of ns-3 (preset `ns3`, 20 MHz, 1.5 MB of RLC) with one user, and the algorithms are ours. CPU
-seconds are what each engine says of its run, the least of several turns; all three are run in turns.
+seconds are those that each engine reports, the minimum of several turns. All three are run in turns.
 """
 
 from __future__ import annotations
@@ -12,9 +12,9 @@ from benches.delivered import cost_us, options
 from fullpipe import Scenario, engines
 
 MOST_OF_A_LINK = 3
-"""Times the cost over the link, at most."""
+"""Largest allowed ratio of the cost in the cell to that over the link."""
 GOAL = 50
-"""So many times as much in ns-3, at least."""
+"""Smallest allowed ratio of the cost in ns-3 to that in the native cell."""
 MSS_BYTES = 1_400
 BUFFER = {"bytes": "1.5 MB"}
 SENT: dict[str, dict[str, Any]] = {

@@ -1,7 +1,7 @@
-"""What a sweep costs on Dask and on files besides its runs: `python -m benches.cluster`.
+"""Cost of a sweep on Dask and on files, besides its runs: `python -m benches.cluster`.
 
-Two workers in processes of their own make the same short runs in chunks of several sizes. Bytes are those
-that the kernel has carried over the connections of the scheduler, to which client and workers have theirs.
+Two workers in separate processes make the same short runs in chunks of several sizes. Bytes are counted by
+the kernel on all connections of the scheduler, with the client and with the workers.
 """
 
 import re
@@ -28,7 +28,7 @@ _BYTES = re.compile(r"bytes_sent:(\d+)")
 
 
 def scenario(points: int) -> Scenario:
-    """Runs of a few milliseconds, at so many points."""
+    """A sweep of runs of a few milliseconds, with this number of points."""
     short = {"duration": "1 s", "record.interval": "off", "topology.bottleneck.rate": "5 Mbit/s"}
     return Scenario.named("single-cubic").with_values(
         short | {"sweep": {"tcp.initial_window": list(range(1, points + 1))}}
@@ -36,7 +36,7 @@ def scenario(points: int) -> Scenario:
 
 
 def carried(port: int) -> int:
-    """Bytes that both ends of all connections of a port on this machine have sent."""
+    """Bytes sent by both ends of all connections of a port on this machine."""
     shown = subprocess.run(
         ["ss", "-tinH", f"( sport = :{port} or dport = :{port} )"], capture_output=True, check=True
     )
@@ -45,7 +45,7 @@ def carried(port: int) -> int:
 
 @contextmanager
 def chunks_of(runs: int) -> Iterator[None]:
-    """All chunks have so many runs."""
+    """Make every chunk of this number of runs."""
     with patch("fullpipe.cluster.dask.chunk_runs", lambda *_: runs):
         yield
 
@@ -62,7 +62,7 @@ def dask(client: Any, todo: list[sweeps.Job], runs: int) -> tuple[float, float, 
 
 
 def files(chunks: int) -> float:
-    """Processor time to claim, to give back the rest and to finish so many chunks, on this disk."""
+    """Processor time to claim this number of chunks, release their rest and finish them, on this disk."""
     with tempfile.TemporaryDirectory() as root:
         folder = Path(root)
         for state in ("open", "claimed"):
@@ -78,7 +78,7 @@ def files(chunks: int) -> float:
 
 
 def main() -> None:
-    """Print all of it."""
+    """Measure and print."""
     for points in (1, 36, 1000):
         size = len(Plan.for_jobs(sweeps.jobs(scenario(points), range(1, 1 + RUNS // points))).to_json())
         print(f"plan of {RUNS} runs at {points} points: {size:,} bytes")

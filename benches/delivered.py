@@ -1,4 +1,4 @@
-"""What a delivered packet costs, for benchmarks that run engines in turns."""
+"""Cost of a delivered packet, for benchmarks that run engines in turns."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from fullpipe import Scenario, engines
 
 
 def cost_us(engine: str, made: Scenario, payload_bytes: int) -> float:
-    """CPU of a packet that was delivered, in microseconds, by what the engine says of its run."""
+    """CPU per delivered packet in microseconds, from the engine's own measurement."""
     run = engines.engine(engine).run(made, seed=1)
     return 1e6 * run.meta.cpu_s * payload_bytes / float(run.flows["delivered_bytes"].sum())
 

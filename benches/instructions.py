@@ -1,11 +1,11 @@
 """Instructions per data packet of ten scenarios: a measure of speed that does not depend on the load.
 
-`python -m benches.instructions` counts them (valgrind) and prints them beside those in instructions.json;
-`--check` fails where one is more than 3 % above, `--write` stores new ones of both profiles. The profile is
-that of the build in use, dev or release, so that nothing is compiled for it alone. A whole process is
-counted: reading the plan, building the network, running it. Other compilers and processors make other
-instructions, so numbers are compared with stored ones of the same compiler only. What a program takes with a
-plan is counted once, and kept beside the program.
+`python -m benches.instructions` counts them (valgrind) and prints them beside those in instructions.json.
+`--check` fails if one is more than 3 % above the stored one, and `--write` stores new ones of both
+profiles. The profile is that of the build in use, dev or release, so that nothing is compiled only for
+this. A whole process is counted: reading the plan, building the network, running it. Other compilers and
+processors give other counts, so numbers are compared only with stored ones of the same compiler. The count
+of a program with a plan is stored beside the program and re-used.
 """
 
 from __future__ import annotations
@@ -60,13 +60,13 @@ SCENARIOS: Mapping[str, tuple[str, Mapping[str, Any]]] = {
 
 
 def planned(name: str, values: Mapping[str, Any]) -> str:
-    """The plan of a scenario with other values, without samples unless they are asked for (JSON)."""
+    """The plan of a scenario with other values (JSON), by default without samples."""
     scenario = Scenario.named(name).with_values({"record.interval": "0 s"} | dict(values))
     return json.dumps(plan(scenario))
 
 
 def count(program: list[str]) -> tuple[int, dict[str, Any]]:
-    """Instructions of a process, and what it printed (JSON). Raises SystemExit where valgrind fails."""
+    """Instructions of a process, and its output (JSON). Raises SystemExit if valgrind fails."""
     tool = ["valgrind", "--tool=cachegrind", "--cache-sim=no", "--cachegrind-out-file=/dev/null"]
     done = subprocess.run([*tool, *program], capture_output=True, text=True, check=False)
     found = re.search(r"I +refs: +([\d,]+)", done.stderr)
@@ -76,7 +76,7 @@ def count(program: list[str]) -> tuple[int, dict[str, Any]]:
 
 
 def per_packet(program: str, text: str) -> int:
-    """Instructions of the whole process per data packet sent. Those of the same program and plan are kept."""
+    """Instructions of the whole process per data packet sent; stored by program and plan."""
     counted = hashlib.sha256(f"{system()}\n{text}\n".encode() + Path(program).read_bytes()).hexdigest()
     kept = Path(program).parent / "instructions" / counted
     if kept.exists():
@@ -99,7 +99,7 @@ def system() -> str:
 
 
 def compiler() -> str:
-    """What makes instructions: the compiler and the processor's kind."""
+    """The compiler and the kind of processor, which determine the instructions."""
     version = subprocess.run(["rustc", "--version"], capture_output=True, text=True, check=True).stdout
     return f"{version.strip()}, {platform.machine()}"
 
@@ -113,17 +113,17 @@ def measure(profile: str) -> dict[str, int]:
 
 
 def slower(counts: Mapping[str, int], stored: Mapping[str, int]) -> list[str]:
-    """What has become dearer by more than the margin, or is not stored."""
+    """Scenarios whose count rose by more than the margin, or is not stored."""
     return [name for name, number in counts.items() if number > stored.get(name, 0) * (1 + MARGIN)]
 
 
 def main() -> None:
-    """Count, print, and do what was asked for."""
+    """Count, print, and check or store the counts."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument(
-        "--check", action="store_true", help="fail where one is more than 3 %% above the stored"
+        "--check", action="store_true", help="fail if a count is more than 3 %% above the stored one"
     )
-    parser.add_argument("--write", action="store_true", help="store what was counted")
+    parser.add_argument("--write", action="store_true", help="store the counts")
     options = parser.parse_args()
     if not shutil.which("valgrind"):
         print("instructions: not counted, there is no valgrind here (apt-get install valgrind)")

@@ -1,4 +1,4 @@
-"""How long the page of `fullpipe ui` takes: to the first picture, for a frame that zooms a million points or
+"""Times of the page of `fullpipe ui`: to the first picture, for a frame that zooms a million points or
 the packets of a capture, and for a store of very many runs.
 
 Needs Playwright and Chromium. `python -m benches.page`. Chromium draws without a graphics card here.
@@ -39,7 +39,7 @@ ZOOM = """async ([points, frames]) => {
     }
     return took;
 }"""
-"""Zooms in by a tenth per frame; each of two lines has all the points."""
+"""Script that zooms in by a tenth per frame; each of two lines has all the points."""
 PACKETS = "#/what-if?a=20,40,0.3,drop_tail,0,0,cubic*1@0-bbr3*1@2&time=30&seed=1&packets=1"
 LANES = """async (frames) => {
     const room = document.querySelector(".plot"), took = [];
@@ -51,12 +51,12 @@ LANES = """async (frames) => {
     }
     return [document.querySelector(".room").lanes.packets.length, took];
 }"""
-"""The same over four figures and the lanes of captured packets."""
+"""Script that does the same over four figures and the lanes of captured packets."""
 RUNS = 100_000
 
 
 def first_picture_s(tab: Any) -> float:
-    """From a request to four figures that are drawn and a run that has ended."""
+    """Seconds from a request until four figures are drawn and the run has ended."""
     begun_s = perf_counter()
     tab.reload()
     tab.wait_for_selector(".chart:nth-child(4) canvas")
@@ -65,7 +65,7 @@ def first_picture_s(tab: Any) -> float:
 
 
 def store_of_many(folder: Path, browser: Any) -> None:
-    """Print how long the list of a store of very many runs takes, and the memory of its server."""
+    """Print the time of the list of a store of very many runs, and the memory of its server."""
     many(folder / "many", RUNS)
     process, url = served(folder / "many")
     try:
@@ -85,7 +85,7 @@ def store_of_many(folder: Path, browser: Any) -> None:
 
 
 def served(folder: Path) -> tuple[subprocess.Popen[str], str]:
-    """`fullpipe ui` in a process, and the address that it prints."""
+    """Start `fullpipe ui` in a process; yield the address that it prints."""
     command = [sys.executable, "-m", "fullpipe", "ui", str(folder), "--no-browser"]
     process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
     assert process.stdout is not None
@@ -93,7 +93,7 @@ def served(folder: Path) -> tuple[subprocess.Popen[str], str]:
 
 
 def main() -> None:
-    """Print all."""
+    """Measure and print."""
     from playwright.sync_api import sync_playwright
 
     path = os.environ.get("FULLPIPE_CHROMIUM") or shutil.which("chromium")

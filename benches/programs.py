@@ -1,4 +1,4 @@
-"""Programs of `crates/simulation/examples`, and what a process costs."""
+"""Programs of `crates/simulation/examples`, and the cost of a process."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ ROOT = Path(__file__).resolve().parent.parent
 
 @dataclass(frozen=True)
 class Cost:
-    """What a process used, and what it printed."""
+    """Resources that a process used, and its output."""
 
     cpu_s: float
     peak_mb: float
@@ -28,7 +28,7 @@ class Cost:
 
 
 def measured(command: list[str], cwd: Path = ROOT, env: Mapping[str, str] | None = None) -> Cost:
-    """Run a process to its end and ask the system what it used."""
+    """Run a process to its end and read its resource usage from the system."""
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, cwd=cwd, env=env) as process:
         assert process.stdout is not None
         output = process.stdout.read()
@@ -43,7 +43,7 @@ def measured(command: list[str], cwd: Path = ROOT, env: Mapping[str, str] | None
 
 def example(name: str, profile: str = "release") -> str:
     """The path of a program, built for speed unless another profile is named."""
-    # Of the workspace: for a package alone, crates of others have other features and are compiled anew.
+    # The whole workspace: for a single package, third-party crates have other features and are recompiled.
     build = ["cargo", "build", "--profile", profile, "--quiet", "--workspace", "--example", name]
     subprocess.run(build, cwd=ROOT, check=True)
     target = Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target"))
@@ -51,7 +51,7 @@ def example(name: str, profile: str = "release") -> str:
 
 
 def simulated(scenario: Scenario, from_s: int = 0) -> dict[str, Any]:
-    """What the program `plan` prints of a scenario: packets and CPU time after `from_s`, and peak memory."""
+    """Output of the program `plan` for a scenario: packets and CPU time after `from_s`, and peak memory."""
     from fullpipe.engines.native.plan import (
         plan,  # here: the peak memory of a process is at least its parent's
     )

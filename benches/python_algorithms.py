@@ -1,7 +1,7 @@
-"""What an algorithm costs that is written in Python: Reno on the first study, beside the native one.
+"""Cost of an algorithm written in Python: Reno on the first study, compared with the native one.
 
-CPU seconds of the simulation alone, the least of several runs, all in one invocation; only ratios travel. The
-results must be the same to the byte: the two do the same arithmetic.
+CPU seconds are those of the simulation alone, the minimum of several runs, all in one invocation. Only ratios
+are comparable between machines. Results must be byte-identical, because both do the same arithmetic.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ class Reno(Controller):
 
 
 class RenoPerRound(Reno):
-    """The same, and a call per round trip."""
+    """Reno with a call per round trip, besides those per episode."""
 
     rtt_s: float | None = None
 

@@ -1,6 +1,7 @@
-"""What an AQM costs above a drop-tail queue: CPU per data packet of 16 CUBIC flows on 1 Gbit/s.
+"""Cost of an AQM above that of a drop-tail queue: CPU per data packet of 16 CUBIC flows on 1 Gbit/s.
 
-All queues run in turns, and the least of several turns is taken. The engine alone, without Python.
+All queues run in turns, and the minimum of several turns is taken. Only the engine is measured, without
+Python.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ import argparse
 from benches.programs import simulated
 from fullpipe import Scenario
 
-# Above drop-tail in ns per packet, when queues were last made faster.
+# Cost above drop-tail in ns per packet, when queues were last made faster.
 QUEUES = {"drop_tail": 0, "codel": 70, "fq_codel": 236, "cake": 404}
 
 
@@ -31,7 +32,7 @@ def behind(queue: str) -> Scenario:
 
 
 def costs(turns: int) -> dict[str, float]:
-    """The least cost of a packet behind each queue, in nanoseconds."""
+    """Minimum cost of a packet behind each queue, in nanoseconds."""
     found: dict[str, list[float]] = {queue: [] for queue in QUEUES}
     for _ in range(turns):
         for queue, values in found.items():

@@ -1,8 +1,8 @@
-"""How the cost of a packet grows with flows and rates: nanoseconds of CPU per data packet, and memory.
+"""Cost of a packet by number of flows and rate: nanoseconds of CPU per data packet, and memory.
 
-Six links of 120 ms as in the first study, bulk flows that start within four seconds, a drop-tail queue of
-half a bandwidth-delay product; the first five seconds are left out. One thread, no samples, the engine alone,
-without Python. `python -m benches.scaling --page docs/reference/scaling.md` writes the page.
+Six links of 120 ms as in the first study, bulk flows that start within four seconds, and a drop-tail queue
+of 0.5 BDP. The first five seconds are left out. The engine runs alone, without Python, with one thread and
+without samples. `python -m benches.scaling --page docs/reference/scaling.md` writes the page.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from benches.programs import simulated
 from fullpipe import Scenario
 
 WARMUP_S = 5
-# Gbit/s, and for how long that many are measured: two to four million packets.
+# Gbit/s, and the seconds that are measured at this rate: two to four million packets.
 RATES = {1: 20.0, 10: 4.0, 100: 0.5}
 FLOWS = (16, 1_000, 10_000)
 ALGORITHMS = ("cubic", "bbr1")
@@ -31,14 +31,14 @@ class Point(NamedTuple):
 
 
 class Cost(NamedTuple):
-    """What a packet took, and the process at its peak."""
+    """CPU per packet, and peak memory of the process."""
 
     ns_per_packet: float
     peak_mb: float
 
 
 def scenario_at(point: Point) -> Scenario:
-    """What is run at a point."""
+    """The scenario of a point."""
     return Scenario.named("kato2025").with_values(
         {
             "flows.0.cca": point.cca,
@@ -89,7 +89,7 @@ python -m benches.scaling --page docs/reference/scaling.md
 
 
 def main() -> None:
-    """Measure, print, and write the page if one is asked for."""
+    """Measure, print, and write the page of `--page`."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--page", type=Path, help="write the page of the documentation to this file")
     parser.add_argument("--flows", type=int, nargs="+", default=FLOWS)

@@ -1,9 +1,9 @@
 """CPU time of starting: the interpreter, the import, and commands that do little.
 
-The programs take turns, each in a fresh process in a folder of its own, and the least of several times is
-printed. The bare interpreter is the yardstick: on a busy machine all take longer. `--against DIR` measures
-another source tree in the same turns, such as one of before, and prints the ratio. Python files are compiled
-once, as they are for an installed package.
+The programs take turns, each in a fresh process in a separate folder, and the minimum of several times is
+printed. The bare interpreter is the reference, because all take longer on a busy machine. `--against DIR`
+measures another source tree, such as an older one, in the same turns and prints the ratio. Python files are
+compiled once, as they are for an installed package.
 """
 
 from __future__ import annotations
@@ -42,11 +42,11 @@ def cpu_ms(program: list[str], tree: Path, folder: Path) -> float:
 
 
 def main() -> None:
-    """Run what was asked for."""
+    """Measure and print."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--repeats", type=int, default=10)
     parser.add_argument("--against", type=Path, help="another source tree")
-    parser.add_argument("--only", default="", help="programs whose name holds this")
+    parser.add_argument("--only", default="", help="only programs whose name contains this text")
     options = parser.parse_args()
     trees = [Path(__file__).resolve().parent.parent]
     if options.against:

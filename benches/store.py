@@ -1,11 +1,11 @@
-"""What a store costs: CPU per run kept and not kept, to continue a finished sweep, to ask many runs, and to
+"""Cost of a store: CPU per run with and without it, to continue a finished sweep, to query many runs, and to
 write a report about them.
 
-Short runs, where a store shows most: two flows on 10 Mbit/s for five seconds. Everything is measured in turns
-in the same invocation, each time in a fresh process with one worker, and the least of several times is taken.
-A fresh store each time: file systems of Linux search long for inodes just after many files were removed, so
-nothing is removed before the end. `--many 100000` asks a store of so many runs, which are written without
-simulating them: those of one run with other numbers.
+Runs are short, where the cost of a store is largest: two flows on 10 Mbit/s for five seconds. Everything is
+measured in turns in the same invocation, each time in a fresh process with one worker, and the minimum of
+several times is taken. Each time has a fresh store: file systems of Linux search long for inodes just after
+many files were removed, so nothing is removed before the end. `--many 100000` queries a store of that
+number of runs. They are written without simulation, as copies of one run with other numbers.
 """
 
 from __future__ import annotations
@@ -72,18 +72,18 @@ print(time.perf_counter() - begun_s)
 
 
 def told(program: str, *arguments: str) -> float:
-    """The seconds that a program prints, which runs in a process of its own."""
+    """Seconds printed by a program in a separate process."""
     command = [sys.executable, "-c", program, *arguments]
     return float(subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True).stdout)
 
 
 def size_mb(root: Path) -> float:
-    """What the files below a folder take on disk."""
+    """Size on disk of the files below a folder."""
     return sum(path.stat().st_blocks * 512 for path in root.rglob("*")) / 1e6
 
 
 def asked(root: Path, repeats: int) -> None:
-    """Print how long a question takes: when the folders have just been written, and later."""
+    """Print the time of a query: when the folders have just been written, and later."""
     first_s = told(ASK, str(root), QUESTION)
     later_s = min(told(ASK, str(root), QUESTION) for _ in range(repeats))
     print(f"  a question takes {first_s:.2f} s at first, {later_s:.2f} s later")
@@ -91,7 +91,7 @@ def asked(root: Path, repeats: int) -> None:
 
 
 def reported(root: str | Path, repeats: int) -> None:
-    """Print what a report about all runs costs."""
+    """Print the cost of a report about all runs."""
     command = [sys.executable, "-m", "fullpipe", "report", str(root), "-o", f"{root}.html"]
     print(f"  a report takes {min(measured(command).cpu_s for _ in range(repeats)):.2f} CPU-s")
 
@@ -102,14 +102,14 @@ def swept(scenario: Path, runs: int, root: str) -> float:
 
 
 def commanded(scenario: Path, runs: int, root: str) -> float:
-    """CPU seconds of the command, all in all."""
+    """CPU seconds of the whole command."""
     where = ["--out", root] if root else ["--no-store"]
     command = ["-m", "fullpipe", "run", str(scenario), "--seeds", str(runs), "--jobs", "1", "--json"]
     return measured([sys.executable, *command, *where]).cpu_s
 
 
 def keeping(folder: Path, runs: int, repeats: int) -> None:
-    """Print what it costs to keep runs, to find them again and to ask them."""
+    """Print the cost of storing runs, finding them again and querying them."""
     scenario = folder / "two.toml"
     scenario.write_text(SCENARIO, encoding="utf-8")
     for what, cpu in (("in Python", swept), ("by the command", commanded)):
@@ -130,7 +130,7 @@ def keeping(folder: Path, runs: int, repeats: int) -> None:
 
 
 def many(root: Path, runs: int, seeds: int, repeats: int) -> None:
-    """Print how large the index of many runs is, and how long a question takes."""
+    """Print the size of the index of many runs, and the time of a query."""
     print(f"{runs:,} runs of {runs // seeds:,} points:")
     begun_s, base, chosen = perf_counter(), Scenario.from_toml(SCENARIO), Random(1)
     run = fullpipe.run(base)
@@ -158,7 +158,7 @@ def other(run: Run, scenario: Scenario, seed: int, chosen: Random) -> Run:
 
 
 def main() -> None:
-    """Run what was asked for."""
+    """Measure and print."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--runs", type=int, default=2000, help="runs that are simulated (2000)")
     parser.add_argument("--repeats", type=int, default=3)

@@ -1,9 +1,9 @@
-"""Short runs per CPU second: what a sweep costs beside the simulation.
+"""Short runs per CPU second: the cost of a sweep besides the simulation.
 
-One CUBIC flow on 10 Mbit/s for ten seconds, 8,200 data packets, many times in one process with one worker:
-without the store, with a new one, and again with that one, which makes no run. `--against DIR` measures
-another source tree in the same turns, such as one of before. The store is in the folder for temporary files
-(TMPDIR): on ext4 a new file costs more CPU for a minute after many others were deleted.
+One CUBIC flow on 10 Mbit/s for ten seconds, 8,200 data packets, runs many times in one process with one
+worker: without the store, with a new one, and again with that one, which re-uses all runs. `--against DIR`
+measures another source tree, such as an older one, in the same turns. The store is in the folder for
+temporary files (TMPDIR): on ext4 a new file costs more CPU for a minute after many others were deleted.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ def swept(tree: Path, runs: int, out: str) -> tuple[float, float]:
 
 
 def main() -> None:
-    """Run what was asked for."""
+    """Measure and print."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--runs", type=int, default=600)
     parser.add_argument("--repeats", type=int, default=3)

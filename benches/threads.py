@@ -1,8 +1,9 @@
-"""What the second thread of a run takes from the first: CPU of each, as a share of what one alone takes.
+"""CPU of each of two threads of a run, as a share of the CPU of a single thread.
 
 Ten thousand flows at 100 Gbit/s over six links of 120 ms, from the fifth second on, when all have started.
-Threads wait for each other after every window, and the first does what is not shared out: on idle cores a
-run takes as long as it does. One thread and two take turns; of each the least counts.
+Threads wait for each other after every window, and the first thread does the work that is not divided. So
+on idle cores a run takes as long as the first thread. One thread and two take turns; the minimum of each
+counts.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ class Shares(NamedTuple):
 
 
 def shares(text: str, threads: int) -> Shares:
-    """Run a plan on so many threads, of which this one is the first, and measure from WARMUP_S on."""
+    """Run a plan on this number of threads, the calling one included, and measure from WARMUP_S on."""
     simulation = Simulation(text, 1, {}, threads)
     end = simulation.duration_ns
     advance(simulation, WARMUP_S * 10**9)

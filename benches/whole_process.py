@@ -1,8 +1,8 @@
 """The first study as a whole process: CUBIC and BBRv1, a bare packet mover on the same six links, and ns-3.
 
-All run in turns in the same invocation on the same machine, because only ratios travel; the least CPU time of
-several turns is taken. CPU seconds are user plus system time; "simulation" is what the run itself reports,
-"process" includes the interpreter and reading input.
+All run in turns in the same invocation on the same machine, because only ratios are comparable between
+machines. The minimum CPU time of several turns is taken. CPU seconds are user plus system time.
+"simulation" is the time that the run itself reports; "process" includes the interpreter and reading input.
 """
 
 from __future__ import annotations
@@ -19,13 +19,13 @@ from benches.programs import Cost, example, measured
 QUEUE_PACKETS = 5000
 SOCKET_BYTES = 1 << 20
 BUFFER = "topology.bottleneck.queue.packets"
-# What the mover moves of packets is the limit; these are parts of it.
+# Smallest allowed speed, as a share of that of the packet mover.
 GOALS = {"cubic": 0.6, "bbr1": 0.5}
 
 
 @dataclass(frozen=True)
 class Moved:
-    """What one process moved, and what that cost."""
+    """Packets that one process moved, and the CPU for it."""
 
     data_packets: int
     cpu_s: float
@@ -53,14 +53,14 @@ def first_study(duration_s: float, cca: str, more: Mapping[str, str] | None = No
 
 
 def simulated(cost: Cost) -> Moved:
-    """What a run of fullpipe moved, and the CPU time of the simulation alone."""
+    """Packets of a run of fullpipe, and the CPU time of the simulation alone."""
     run = json.loads(cost.output)
     goodput_bps = sum(flow["goodput_bps"] for flow in run["flows"])
     return Moved(run["data_packets"], run["cpu_s"], cost.peak_mb, goodput_bps)
 
 
 def bare(cost: Cost) -> Moved:
-    """What the mover moved; its process is nothing else."""
+    """Packets of the mover; its process does nothing else."""
     return Moved(json.loads(cost.output)["data_packets"], cost.cpu_s, cost.peak_mb)
 
 
@@ -104,7 +104,7 @@ def beside_ns3(duration_s: float, turns: int) -> None:
 
 
 def main() -> None:
-    """Run what was asked for."""
+    """Measure and print."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--duration", type=float, default=5.0, help="simulated seconds beside ns-3 (5)")
     parser.add_argument("--turns", type=int, default=5, help="how often each process runs (5; beside ns-3 2)")

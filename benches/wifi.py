@@ -1,7 +1,7 @@
-"""What a delivered packet costs in a Wi-Fi cell: CPU of the native engine and of ns-3, in turns.
+"""CPU per delivered packet in a Wi-Fi cell: the native engine and ns-3, in turns.
 
-Hosts and cells are ns-3's (`tcp.host`, the preset `ns3`), the algorithms ours. CPU seconds are what each
-engine says of its run, the least of several turns.
+Hosts and cells are those of ns-3 (`tcp.host`, the preset `ns3`), the algorithms ours. CPU seconds are those
+that each engine reports, the minimum of several turns.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from benches.delivered import cost_us, options
 from fullpipe import Scenario, engines
 
 GOAL = 50
-"""So many times as much in ns-3, at least."""
+"""Smallest allowed ratio of the cost in ns-3 to the native cost."""
 MSS_BYTES = 1_448
 CELLS: dict[str, dict[str, Any]] = {
     "802.11n": {"standard": "802.11n", "stations": [{"node": "laptop", "rate": {"mcs": 7}}]},

@@ -1,4 +1,4 @@
-"""Draws the figure of docs/explanation/ad-bbr-readings.md and prints its tables: a few minutes.
+"""Draw the figure of docs/explanation/ad-bbr-readings.md and print its tables, in a few minutes.
 
 python scripts/ad_bbr_readings.py --out runs --jobs 2
 """
@@ -84,19 +84,19 @@ def run_all(scenario: Callable[[Any], Scenario], store: Store, workers: int) -> 
 
 
 def short_share(run: Run) -> float:
-    """Of the goodput of both, that of the first flow, in percent."""
+    """Share of the first flow in the goodput of both, in percent."""
     rates = run.flows["goodput_bps"]
     return 100 * float(rates[0]) / float(rates.sum())
 
 
 def queue_ms(run: Run) -> float:
-    """Mean wait at the bottleneck."""
+    """Mean sojourn time at the bottleneck."""
     links = run.links_summary.filter(pl.col("link") == "bottleneck")
     return 1e3 * float(links["sojourn_mean_s"][0])
 
 
 def probe_rtts(run: Run) -> float:
-    """How often a flow entered PROBE_RTT per minute, on average."""
+    """Entries into PROBE_RTT per minute, on average."""
     states = run.variables.filter(pl.col("name") == "state").sort("flow", "time_s")
     entered = (states["state"] == "ProbeRTT") & (states["state"] != states["state"].shift(1))
     return float(entered.sum()) / run.flows.height / run.scenario.duration_s * 60
@@ -113,7 +113,7 @@ def goodput_between(start_s: float, end_s: float) -> Measure:
 
 
 def recovery_s(run: Run) -> float:
-    """Until the end of the first second at nine tenths of the rate; all that is left if there is none."""
+    """Seconds until the end of the first second at nine tenths of the rate; otherwise until the end."""
     rates = run.series.filter(pl.col("time_s") > STEP_S + 0.3)
     back = rates.filter(pl.col("goodput_bps").rolling_mean(10) > 0.9 * 20e6 * 1448 / 1514)
     return float(back["time_s"][0]) - STEP_S if back.height else run.scenario.duration_s - STEP_S
@@ -158,7 +158,7 @@ def figure(pairs: Mapping[str, Runs]) -> None:
 def main() -> None:
     """Run everything, draw the figure and print the tables."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--out", type=Path, default=Path("runs"), help="where finished runs are kept")
+    parser.add_argument("--out", type=Path, default=Path("runs"), help="folder of finished runs")
     parser.add_argument("--jobs", type=int, default=1, help="how many runs at the same time")
     chosen = parser.parse_args()
     store, workers = Store(chosen.out), chosen.jobs

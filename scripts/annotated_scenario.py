@@ -1,7 +1,7 @@
 """One scenario file with every table and key as comments: type, unit, default, meaning, from the schema.
 
-What is not a comment is a whole scenario. Every comment of the form `#key = value` is a line to take away one
-`#` from: its value is the default, or an example where there is none."""
+Without the comments, the file is a complete scenario. A comment of the form `#key = value` becomes a
+setting if its `#` is removed. Its value is the default, or an example if there is none."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def annotated() -> str:
 
 
 def _places(definitions: Mapping[str, Schema]) -> dict[str, list[str]]:
-    """Where the tables of each definition may stand: paths from the root, those that are nearest to it."""
+    """Paths of the tables of each definition: those nearest to the root."""
     places: dict[str, list[str]] = {"ScenarioModel": [""]}
     todo = ["ScenarioModel"]
     while todo:

@@ -32,18 +32,18 @@ MODULES = {
     "fullpipe.studies": "fullpipe.studies",
     "fullpipe.errors": "fullpipe.errors",
 }
-"""What users import, and the module that it is. Every public name of each has an entry."""
+"""Names that users import, and their modules. Every public name of each has an entry."""
 _SECTIONS = re.compile(r"^(Args|Returns|Yields|Raises|Formula|Source):(?= |$)", re.MULTILINE)
 
 
 def module_pages() -> dict[str, str]:
-    """Where the page of each module goes, below the folder of the documentation, and its text."""
+    """Path of the page of each module, below the folder of the documentation, and its text."""
     pages = {f"reference/python/{_short(name)}.md": page(name) for name in MODULES if name != "fullpipe"}
     return {"reference/python.md": page("fullpipe", _table())} | pages
 
 
 def page(name: str, table: str = "") -> str:
-    """The page of a module: what it says of itself, and an entry for every public name."""
+    """The page of a module: its docstring, and an entry for every public name."""
     module = import_module(MODULES[name])
     parts = [f"# {name}" if table == "" else "# Python", doc(module), table]
     for public in public_names(module):
@@ -120,7 +120,7 @@ def _fields(cls: type) -> Iterator[str]:
 
 
 def comment(module: Any, name: str) -> str:
-    """What stands below a constant where it is defined, which may be a module that is imported from."""
+    """Docstring below a constant at its definition, which may be in another module."""
     tree = ast.parse(inspect.getsource(module))
     said = dict(texts_below(tree.body)).get(name)
     if said:
@@ -134,7 +134,7 @@ def comment(module: Any, name: str) -> str:
 
 
 def _call(name: str, function: Any, hidden: tuple[str, ...] = ()) -> str:
-    """How a function is called, with the types of what it takes and gives; units are in the names."""
+    """Signature of a function, with the types of parameters and result; units are in the names."""
     try:
         called = inspect.signature(function)
     except ValueError:  # compiled, and without one

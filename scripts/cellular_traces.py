@@ -1,7 +1,7 @@
-"""Makes the packet-delivery traces of the scenario `cellular`: a rate that varies, as on the move.
+"""Make the packet-delivery traces of the scenario `cellular`: a varying rate, as on the move.
 
-They are drawn, not recorded: the logarithm of the rate walks at random between two bounds, and a handover
-interrupts it once. Recordings of networks come with Mahimahi; any of them can take their place.
+They are random, not recorded: the logarithm of the rate is a random walk between two bounds, and a handover
+interrupts it once. Mahimahi has recordings of real networks, which can replace them.
 """
 
 from __future__ import annotations

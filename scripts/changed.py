@@ -1,9 +1,9 @@
-"""Check what a change touches, quickly: formatting, lints, types, and the tests that belong to it.
+"""Check a change quickly: formatting, lints, types, and the tests that belong to it.
 
-The change is what differs from the commit at which the branch left main; on main, from the last commit. A
+The change is the difference from the commit at which the branch left main; on main, from the last commit. A
 test file belongs to a changed module if it imports the module, has its name, or is in the folder of tests
-with its name. Changed crates run all their tests, and those of the simulator the golden tables, too. Tests
-marked slow are left to `make test`, and so are those that reach a module by way of another one.
+with its name. Changed crates run all their tests, and those of the simulator also run the golden tables.
+Tests marked slow, and tests that use a module only through another one, run in `make test` only.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _OF_SIMULATOR = re.compile(r"crates/(capi|congestion|network|params|simulation|t
 
 
 def git(*arguments: str) -> list[str]:
-    """Lines that git prints; none where it fails."""
+    """Lines of git's output; none if it fails."""
     done = subprocess.run(["git", *arguments], cwd=ROOT, capture_output=True, text=True, check=False)
     return done.stdout.splitlines() if done.returncode == 0 else []
 
@@ -79,7 +79,10 @@ def commands(names: list[str]) -> list[list[str]]:
     if rust := [name for name in names if name.endswith(".rs")]:
         todo.append(["rustfmt", "--check", "--edition", "2024", *rust])
     if packages := [part for crate in crates(names) for part in ("--package", package_of(crate))]:
-        packages += ["--package", "fullpipe-python"]  # or crates of others have other features, compiled anew
+        packages += [
+            "--package",
+            "fullpipe-python",
+        ]  # otherwise third-party crates have other features and are recompiled
         todo.append(["cargo", "clippy", *packages, "--all-targets", "--quiet", "--", "-D", "warnings"])
         todo.append(["cargo", "test", *packages, "--quiet"])
     sources = {
@@ -92,7 +95,7 @@ def commands(names: list[str]) -> list[list[str]]:
 
 
 def package_of(crate: str) -> str:
-    """The name that cargo knows a crate by."""
+    """Name of a crate in cargo."""
     return "fullpipe" if crate == "crates/fullpipe" else f"fullpipe-{Path(crate).name}"
 
 

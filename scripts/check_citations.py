@@ -1,10 +1,12 @@
-"""Checks that every constant and every function of a law cites the part of its specification that it follows.
+"""Check that every constant and every function of a law cites the part of its specification that it follows.
 
-A law is an algorithm or a queue discipline that others have specified. A citation stands in the comment
-above the item or inside it: a section of an RFC or a draft, a function of a draft (`BBRUpdateRound`), or a
-function, constant or file of the Linux kernel (`bbr_update_model`). What is our own says "Own:" and why.
+A law is an algorithm or a queue discipline that others have specified. A citation is in the comment above
+the item or inside it: a section of an RFC or a draft, a function of a draft (`BBRUpdateRound`), or a
+function, constant or file of the Linux kernel (`bbr_update_model`). An item of our own has "Own:" and the
+reason.
 
-Run from the root of the repository; prints what lacks a citation and ends with status 1 if anything does.
+Run from the root of the repository. Prints the items without a citation; the exit status is 1 if there are
+any.
 """
 
 import re
@@ -37,7 +39,7 @@ CITATION = re.compile(
 ITEM = re.compile(r"^(?P<indent> *)(?:pub(?:\([a-z]+\))? )?(?:const )?(?P<kind>fn|const) (?P<name>\w+)")
 EXEMPT = {"new", "default", "name", "from", "fmt", "clone", "get", "observe", "variables", "control"}
 EXEMPT |= {"traits", "backlog", "TITLE", "SOURCE", "MAX"}
-"""What makes, names and shows a state, and is no law."""
+"""Functions that make, name and show a state, and are no law."""
 SHORT_BODY = 2
 """Lines of a body up to which a function needs no citation: accessors and conversions."""
 
@@ -79,7 +81,7 @@ def missing(path: Path) -> list[str]:
 
 
 def main() -> int:
-    """Print what lacks a citation; 1 if anything does."""
+    """Print the items without a citation; return 1 if there are any."""
     files = [f for law in map(Path, LAWS) for f in ([law] if law.is_file() else sorted(law.rglob("*.rs")))]
     lines = [line for file in files if file.as_posix() not in NO_LAW for line in missing(file)]
     print("\n".join(lines) or f"{len(files)} files cite their specifications")

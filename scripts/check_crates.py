@@ -1,6 +1,6 @@
-"""Check that crates depend on each other along the arrows of ARCHITECTURE.md, and files in no wide circle.
+"""Check that crates depend on each other only as in ARCHITECTURE.md, and that files form no wide circle.
 
-Each crate has one program of tests; files in `tests` that are not among its modules are found, too.
+Each crate has one test program. Files in `tests` that are not among its modules are reported, too.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ def crate_of(package: str) -> str:
 
 
 def violations(metadata: dict[str, list[dict[str, object]]]) -> list[str]:
-    """Every dependency that is not an arrow of the architecture."""
+    """Every dependency that the architecture does not allow."""
     found = []
     for package in metadata["packages"]:
         crate = crate_of(str(package["name"]))
@@ -62,7 +62,7 @@ def wide_circles() -> list[str]:
 
 
 def left_out(tests: Path) -> list[str]:
-    """Files of a crate's one program of tests that it does not have as modules, so that nothing runs them."""
+    """Files in a crate's `tests` that are not modules of its test program, so that nothing runs them."""
     found = []
     for path in sorted(tests.rglob("*.rs")):
         root = path.parent if path.stem not in ("main", "mod") else path.parent.parent
@@ -75,7 +75,7 @@ def left_out(tests: Path) -> list[str]:
 
 # Circles of imports. A file imports the file that declares a name, not the one that re-exports it. What it
 # re-exports itself it imports only if it uses the name. A file that adds methods to a type of the module it
-# belongs to (`impl` of `super::Name`) is part of that module, as that could hold the same lines itself.
+# belongs to (`impl` of `super::Name`) is part of that module, which could have the same lines itself.
 
 _USE = re.compile(r"^\s*(?:pub(?:\([^)]*\))?\s+)?use\s+((?:crate|super|self)\b[^;]*|[a-z_]\w*::[^;]*);", re.M)
 _REEXPORT = re.compile(r"^\s*pub(?:\([^)]*\))?\s+use\s+([^;]*);", re.M)
@@ -203,7 +203,7 @@ def _components(edges: dict[tuple[str, ...], set[tuple[str, ...]]]) -> list[list
 
 
 def main() -> int:
-    """Ask cargo and report."""
+    """Check the dependencies that cargo reports, and print violations."""
     command = ["cargo", "metadata", "--no-deps", "--format-version", "1"]
     answer = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True)
     found = violations(json.loads(answer.stdout))

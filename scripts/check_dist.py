@@ -1,9 +1,9 @@
-"""Check wheels and sdists before they are published: what is in them and not, and what PyPI shows of them.
+"""Check wheels and sdists before they are published: their files, and their description on PyPI.
 
     python scripts/check_dist.py [--tag v0.1.0] dist/*
 
-A wheel has every file of the package and the licences, an sdist also every crate; the description has no link
-that leads nowhere on PyPI; and of a manylinux wheel, auditwheel says that it is one.
+A wheel has every file of the package and the licences, and an sdist also every crate. The description has
+no link that is broken on PyPI. auditwheel confirms that a manylinux wheel is one.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _EXTENSION = re.compile(r"fullpipe/_native\.(abi3\.so|pyd)")
 
 
 def version() -> str:
-    """That of the workspace."""
+    """Version of the workspace."""
     found = tomllib.loads((ROOT / "Cargo.toml").read_text(encoding="utf-8"))
     return str(found["workspace"]["package"]["version"])
 
@@ -39,7 +39,7 @@ def tracked(folder: str) -> set[str]:
 
 
 def problems_of_wheel(path: Path) -> Iterator[str]:
-    """What is wrong with a wheel."""
+    """Problems of a wheel."""
     with zipfile.ZipFile(path) as archive:
         names = set(archive.namelist())
         info = next((name.partition("/")[0] for name in names if name.endswith(".dist-info/METADATA")), "")
@@ -68,14 +68,14 @@ def problems_of_platform(path: Path) -> Iterator[str]:
 
 
 def auditwheel(path: Path) -> str:
-    """What auditwheel says of a wheel, on one line."""
+    """Output of auditwheel for a wheel, on one line."""
     command = [sys.executable, "-m", "auditwheel", "show", str(path)]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     return " ".join((done.stdout + done.stderr).split())
 
 
 def problems_of_sdist(path: Path) -> Iterator[str]:
-    """What is wrong with an sdist."""
+    """Problems of an sdist."""
     with tarfile.open(path) as archive:
         members = {member.name.partition("/")[2]: member for member in archive if member.isfile()}
         about = archive.extractfile(members["PKG-INFO"]) if "PKG-INFO" in members else None
@@ -90,7 +90,7 @@ def problems_of_sdist(path: Path) -> Iterator[str]:
 
 
 def problems_of_metadata(metadata: Message) -> Iterator[str]:
-    """What PyPI would refuse, or show wrongly."""
+    """Metadata that PyPI would refuse, or show wrongly."""
     if metadata["Version"] != version():
         yield f"its version is {metadata['Version']}, that of Cargo.toml {version()}"
     for wanted in ("Project-URL", "License-Expression", "Requires-Python", "Summary"):
@@ -105,16 +105,16 @@ def problems_of_metadata(metadata: Message) -> Iterator[str]:
 
 
 def problems(path: Path) -> list[str]:
-    """What is wrong with a file that is to be published."""
+    """Problems of a file that is to be published."""
     if path.suffix == ".whl":
         return list(problems_of_wheel(path))
     return list(problems_of_sdist(path)) if path.name.endswith(".tar.gz") else ["is no wheel and no sdist"]
 
 
 def main() -> int:
-    """Say what is wrong with each file; the exit status is 1 if anything is."""
+    """Print the problems of each file; the exit status is 1 if there are any."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
-    parser.add_argument("--tag", help="what is released: v and the version")
+    parser.add_argument("--tag", help="tag of the release: v and the version")
     parser.add_argument("files", nargs="+", type=Path)
     options = parser.parse_args()
     found = [f"{file.name} {problem}" for file in options.files for problem in problems(file)]

@@ -1,9 +1,9 @@
-"""Run a command that compiles with cargo, and show how far it is: crates done of all, and the time gone.
+"""Run a command that compiles with cargo, and show its progress: crates done of all, and the elapsed time.
 
     python scripts/compile.py maturin develop --profile dev
 
-A terminal has one line that changes; elsewhere a line comes every ten seconds. What the command prints is
-shown if it fails or warns.
+A terminal has one line that changes; elsewhere a line is printed every ten seconds. The output of the
+command is shown if it fails or warns.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _BAR = re.compile(r"\[[=> ]*\] (\d+)/(\d+)")
 
 @dataclass
 class Shown:
-    """The line on the screen, and what to print at the end."""
+    """The line on the screen, and the text to print at the end."""
 
     terminal: bool
     started: float = field(default_factory=time.monotonic)
@@ -38,14 +38,14 @@ class Shown:
     lines: list[str] = field(default_factory=list)
 
     def take(self, line: str) -> None:
-        """A line of the command: cargo's bar, or something to keep."""
+        """Take a line of the command: cargo's bar is shown, other lines are stored."""
         if found := _BAR.search(line):
             self.counts = f"{found[1]} of {found[2]} crates, "
         elif line.strip():
             self.lines.append(line)
 
     def tick(self) -> None:
-        """Show how far it is, unless that was shown a moment ago."""
+        """Show the progress, unless it was shown a moment ago."""
         now = time.monotonic()
         if now - self.printed < (0.2 if self.terminal else EVERY_S):
             return
@@ -54,7 +54,7 @@ class Shown:
         print(f"\r\033[K{text}" if self.terminal else text, end="" if self.terminal else "\n", flush=True)
 
     def end(self, status: int) -> None:
-        """Say that it is done; all that the command printed, if it failed or warns."""
+        """Print that the command is done, and its whole output if it failed or warned."""
         if self.terminal:
             print("\r\033[K", end="")
         if status or any(line.startswith(("warning", "⚠")) for line in self.lines):
@@ -64,7 +64,7 @@ class Shown:
 
 
 def run(command: list[str], *, terminal: bool) -> int:
-    """The exit status of a command, with its progress shown."""
+    """Run a command, show its progress, and return its exit status."""
     shown = Shown(terminal)
     with subprocess.Popen(
         command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, env={**os.environ, **CARGO}

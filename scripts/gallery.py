@@ -1,10 +1,10 @@
-"""The gallery: draws its figures, and writes its page.
+"""Draw the figures of the gallery, and write its page.
 
-    python -m scripts.gallery                  # draws all figures anew, into docs/assets/gallery
+    python -m scripts.gallery                  # draws all figures again, into docs/assets/gallery
     python -m scripts.gallery queues wifi      # those of docs/gallery/*queues.toml and *wifi.toml
 
 A file of docs/gallery is a section of the page: sets of runs, each with a scenario, the commands that run it,
-and the figures that are drawn of it. The page shows the commands that draw them.
+and its figures. The page shows the commands that draw them.
 """
 
 from __future__ import annotations
@@ -31,23 +31,23 @@ ROOT = Path(__file__).resolve().parent.parent
 DECLARED = ROOT / "docs" / "gallery"
 ASSETS = ROOT / "docs" / "assets" / "gallery"
 FOUND_WORSE = 1
-"""Status of `fullpipe compare` that has found something worse: an answer, and no failure."""
+"""Exit status of `fullpipe compare` for a worse variant: a result, not a failure."""
 
 
 @dataclass(frozen=True)
 class Figure:
-    """A figure, the command that draws it, and what one sees."""
+    """A figure, the command that draws it, and its caption."""
 
     name: str
     title: str
     caption: str
     draw: str
     file: str = ""
-    """What the command calls it; left out, its name with .svg."""
+    """File name in the command; default: its name with .svg."""
 
     @property
     def drawn(self) -> str:
-        """The file that the command leaves."""
+        """The file that the command writes."""
         return self.file or f"{self.name}.svg"
 
 
@@ -58,10 +58,10 @@ class Set:
     figures: tuple[Figure, ...]
     text: str = ""
     scenario: str = ""
-    """A scenario file as text, which is saved under its name; nothing if it comes with fullpipe."""
+    """A scenario file as text, which is saved under its name; empty if the scenario comes with fullpipe."""
     run: tuple[str, ...] = ()
     engines: tuple[str, ...] = ()
-    """Those that have to be installed for it."""
+    """Engines that must be installed for it."""
 
     @property
     def file(self) -> str:
@@ -110,7 +110,7 @@ def draw(one: Set, folder: Path) -> list[Path]:
 
 
 def _command(line: str) -> None:
-    """Run a command of fullpipe as a shell would, with the files that a pattern stands for."""
+    """Run a command of fullpipe as a shell would, with patterns expanded to files."""
     result = CliRunner().invoke(app, list(_words(line))[1:])
     if result.exit_code not in (0, FOUND_WORSE):
         raise RuntimeError(f"{line}\n{result.output}")
@@ -122,12 +122,12 @@ def _words(line: str) -> Iterator[str]:
 
 
 def marked(figure: Path) -> str:
-    """A drawn figure as it is kept: with a comment that says what drew it, and a digest of its numbers."""
+    """A drawn figure as stored: with a comment that has its command and a digest of its numbers."""
     return f"{figure.read_text(encoding='utf-8')}<!-- {mpl.__version__} {digest(figure)} -->\n"
 
 
 def digest(figure: Path) -> str:
-    """SHA-256 of the numbers beside a figure, to six digits: other libraries may differ in the last ones."""
+    """SHA-256 of the numbers of a figure, rounded to six digits: libraries may differ in the last ones."""
     numbers = figure.with_suffix(".csv").read_text(encoding="utf-8")
     rounded = re.sub(r"-?\d+\.\d+(e-?\d+)?", lambda number: f"{float(number[0]):.6g}", numbers)
     return hashlib.sha256(rounded.encode()).hexdigest()

@@ -1,8 +1,9 @@
 """Make a virtual environment with pip in it, or leave a healthy one alone.
 
-The pip that comes with Python may be years old: it runs from its own wheel and installs the newest that can
-be had. A distribution may ship Python without it; then pip comes from the host's pip or from its bootstrap
-script. The file `.created` in the environment changes only when it is made anew, so that make sees it.
+The pip that comes with Python may be years old. It runs from its own wheel and installs the newest
+available pip. A distribution may ship Python without pip; then pip comes from the host's pip or from its
+bootstrap script. The file `.created` in the environment changes only when the environment is made again, so
+that make sees it.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ def healthy(folder: Path) -> bool:
     python = folder / "bin" / "python"
     question = "import sys, pip; print(sys.prefix, '%d.%d' % sys.version_info[:2])"
     stamp = folder / ".created"
-    # Scripts in bin/ name the folder in which they were installed; after a move they lead nowhere.
+    # Scripts in bin/ name the folder in which they were installed; after a move this folder is wrong.
     if not stamp.exists() or stamp.read_text(encoding="utf-8") != str(folder) or not python.exists():
         return False
     try:
@@ -42,7 +43,7 @@ def bundled() -> Path | None:
 
 
 def install_pip(folder: Path) -> None:
-    """Put the newest pip that can be had into an environment that was made without it."""
+    """Install the newest available pip into an environment that was made without it."""
     python = str(folder / "bin" / "python")
     options = [
         "install",

@@ -1,12 +1,12 @@
-"""Break one place of the sources after the other, and count how many breaks the tests notice.
+"""Break one place of the sources after the other, and count how many breaks the tests detect.
 
     python -m scripts.mutations --count 40 --seed 1 --against ../before
 
-A mutation turns a comparison, an operator, a number or a constant of the code into another one. It is drawn
-from files that are the same in both trees. The tests of its crate or package are run here, and those of the
-other tree if it is missed here: that shows whether fewer are caught here. A tree is changed and put back, so
-nothing else may change it meanwhile. Rust that does not compile is drawn again. The trees must be built
-(`make build`).
+A mutation changes a comparison, an operator, a number or a constant of the code. It is drawn from files
+that are the same in both trees. The tests of its crate or package are run here. If they miss it, those of
+the other tree are run, too, which shows whether this tree catches fewer. A tree is changed and restored, so
+nothing else may change it meanwhile. A mutation of Rust that does not compile is replaced by another one.
+The trees must be built (`make build`).
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 MOST_S = 600
-"""Seconds after which tests are stopped, and count as failed."""
+"""Seconds after which tests are stopped and count as failed."""
 OTHERS = {
     "<": "<=",
     "<=": "<",
@@ -73,12 +73,12 @@ TESTS = {
 
 
 class DoesNotCompileError(Exception):
-    """A mutation that makes no program."""
+    """The mutated program does not compile."""
 
 
 @dataclass(frozen=True)
 class Mutation:
-    """A place in a file, and what stands there instead."""
+    """A place in a file, and its replacement."""
 
     file: str
     start: int
@@ -190,7 +190,7 @@ def _passes(command: Sequence[str], tree: Path) -> bool:
         except subprocess.TimeoutExpired:
             return False
         finally:
-            with suppress(ProcessLookupError):  # a test that hangs outlives what started it
+            with suppress(ProcessLookupError):  # a hanging test outlives the process that started it
                 os.killpg(process.pid, signal.SIGKILL)
 
 
@@ -199,7 +199,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--count", type=int, default=40)
     parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--against", type=Path, help="another source tree, whose tests are tried, too")
+    parser.add_argument("--against", type=Path, help="another source tree, whose tests are run, too")
     options = parser.parse_args()
     trees = [ROOT, *([options.against.resolve()] if options.against else [])]
     drawn, names = random.Random(options.seed), sources(trees)

@@ -1,7 +1,7 @@
-"""Makes a page and an .ipynb of every notebook: `python -m scripts.notebooks FOLDER` writes both there.
+"""Make a page and an .ipynb of every notebook: `python -m scripts.notebooks FOLDER` writes both there.
 
 A notebook is a script of docs/notebooks whose cells begin with `# %%`; those in Markdown are comments below
-`# %% [markdown]`. Each is run in a process and a folder of its own. What a cell prints stands below it, and
+`# %% [markdown]`. Each notebook runs in a separate process and folder. Below a cell are its output and
 the figure that its last line names."""
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _CELL = re.compile(r"^# %%(?P<markdown> \[markdown\])?\n(?P<text>.*?)(?=^# %%|\Z
 
 @dataclass(frozen=True)
 class Cell:
-    """Text in Markdown, or code with what it printed and drew."""
+    """Text in Markdown, or code with its output and figure."""
 
     text: str
     is_code: bool
@@ -52,7 +52,7 @@ def cells(script: str) -> list[Cell]:
 
 
 def executed(script: Path) -> list[Cell]:
-    """Its cells, run in another process. Raises CalledProcessError if one fails."""
+    """Run the cells in another process. Raises CalledProcessError if one fails."""
     with tempfile.TemporaryDirectory() as folder:
         answer = Path(folder) / "cells.json"
         command = [sys.executable, __file__, "--run", str(script), str(answer)]
@@ -61,7 +61,7 @@ def executed(script: Path) -> list[Cell]:
 
 
 def run(script: Path) -> list[Cell]:
-    """Its cells, run here."""
+    """Run the cells in this process."""
     names: dict[str, Any] = {"__name__": "__main__"}
     return [_run(cell, names) if cell.is_code else cell for cell in cells(script.read_text(encoding="utf-8"))]
 
@@ -108,7 +108,7 @@ def page(name: str, of: Sequence[Cell]) -> str:
 
 
 def ipynb(of: Sequence[Cell]) -> str:
-    """The notebook as Jupyter has it (nbformat 4.5), with what it printed; figures come when it is run."""
+    """The notebook in Jupyter's format (nbformat 4.5), with its output; figures appear when it is run."""
     found = [_of_jupyter(f"cell-{number}", cell) for number, cell in enumerate(of)]
     kernel = {"display_name": "Python 3", "language": "python", "name": "python3"}
     tree = {"cells": found, "metadata": {"kernelspec": kernel}, "nbformat": 4, "nbformat_minor": 5}

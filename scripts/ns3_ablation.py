@@ -1,4 +1,4 @@
-"""Draws the figure of docs/explanation/why-ns3-versions-differ.md and prints its table: about ten minutes.
+"""Draw the figure of docs/explanation/why-ns3-versions-differ.md and print its table, in about ten minutes.
 
 python scripts/ns3_ablation.py --out runs --jobs 2
 """
@@ -24,22 +24,22 @@ SEEDS = range(1, 6)
 SCENARIO = Scenario.named("kato2025-ablation")
 LINUX, NS3 = (SCENARIO.points()[i] for i in (0, -1))
 LATE_S = 10.0
-"""The end of a run in which a flow counts as alive if it delivers anything."""
+"""Length of the end of a run in which a flow counts as alive if it delivers anything."""
 FROM_S, UNTIL_S, EVERY = 0.9, 3.0, "5 ms"
-"""What the figure shows of a run, and how closely."""
+"""Part of a run in the figure, and its sampling interval."""
 SHOWN_MBPS = (1e-3, 1e3)
 
 Row = tuple[str, Mapping[str, Any]]
 
 
 def named(switches: Sequence[str]) -> str:
-    """How a set of switches is called in the table."""
+    """Name of a set of switches in the table."""
     names = [path.removeprefix("tcp.") for path in switches]
     return {0: "none: as Linux", len(NS3): "all four"}.get(len(names), ", ".join(names))
 
 
 def rows() -> Iterator[Row]:
-    """Every set of switches, the small ones first, and all of them without what makes them meet."""
+    """Every set of switches, the small ones first, and all of them without the one that combines them."""
     for size in range(len(NS3) + 1):
         for switches in combinations(NS3, size):
             yield named(switches), {**LINUX, **{path: NS3[path] for path in switches}}
@@ -97,7 +97,7 @@ def closely(values: Mapping[str, Any], store: Store) -> Run:
 
 
 def figure(store: Store) -> None:
-    """One flow with all switches and with none: its samples, its pacing rate, and what it sends again."""
+    """One flow with all switches and with none: its samples, its pacing rate, and its retransmissions."""
     runs = {"all four": closely(NS3, store), "as Linux": closely(LINUX, store)}
     flow = str(runs["all four"].flows.sort("goodput_bps")["flow"][0])
     picture, places = plots.new_figure(rows=3, row_height=1.5)
@@ -127,7 +127,7 @@ def figure(store: Store) -> None:
 def main() -> None:
     """Draw the figure, run everything, and print the table."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--out", type=Path, default=Path("runs"), help="where finished runs are kept")
+    parser.add_argument("--out", type=Path, default=Path("runs"), help="folder of finished runs")
     parser.add_argument("--jobs", type=int, default=1, help="how many runs at the same time")
     chosen = parser.parse_args()
     figure(Store(chosen.out))

@@ -1,8 +1,8 @@
-"""Runs sixteen BBR flows on every engine and prints the table of docs/explanation/why-ns3-versions-differ.md.
+"""Run sixteen BBR flows on every engine and print the table of docs/explanation/why-ns3-versions-differ.md.
 
 python scripts/p1_engines.py --out runs --jobs 2
 
-What is finished is kept: the same command continues. Engines that are not installed are left out, and named.
+Finished runs are stored: the same command continues. Engines that are not installed are left out and named.
 """
 
 from __future__ import annotations
@@ -23,15 +23,15 @@ from fullpipe.sweeps import Job, Update
 
 PAPER, ABLATION = Scenario.named("kato2025"), Scenario.named("kato2025-ablation")
 SWITCHES = ABLATION.points()[-1]
-"""All that makes the native transport ns-3 3.40's, as far as it matters here."""
+"""Settings that make the native transport that of ns-3 3.40, as far as it matters here."""
 STARVED_MBPS = 1
 WARMUP_S = 3
-"""Slow start and its losses are over: what is low after that stays low."""
+"""Time at which slow start and its losses are over: a rate that is low after it stays low."""
 LARGE: Mapping[str, Any] = {}
 RECEIVE = {"tcp.receive_buffer": "1 MiB"}
 BOTH = {**RECEIVE, "tcp.send_buffer": "1 MiB"}
 CLASSIC = {"ns3.recovery": "classic"}
-"""As in the paper's script: ns-3 recovers by proportional rate reduction otherwise, since 3.43."""
+"""Recovery of the paper's script; since 3.43, ns-3's default is proportional rate reduction."""
 HEADER = ("engine", "socket buffers", "queue", "starved", "total", "lowest", "highest", "Jain", "re-sent (%)")
 
 
@@ -91,7 +91,7 @@ def line(row: Row, runs: Sequence[Run]) -> str:
 
 
 def can_run(row: Row) -> bool:
-    """Whether the engine is there; what it lacks is said."""
+    """Whether the engine is installed; if not, print what it lacks."""
     reasons = engine(row.engine).check(row.scenario)
     if reasons:
         print(f"left out: {row.name}: {'; '.join(map(str, reasons))}", file=sys.stderr)
@@ -99,7 +99,7 @@ def can_run(row: Row) -> bool:
 
 
 def tell(update: Update) -> None:
-    """What is finished, so that one can see that it goes on."""
+    """Print the finished runs as progress."""
     if update.state in ("finished", "failed"):
         print(f"{update.state}: {update.job.engine} {update.job.scenario.digest}", file=sys.stderr)
 
@@ -107,10 +107,10 @@ def tell(update: Update) -> None:
 def main() -> None:
     """Run everything that is not in the store, and print the table."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
-    parser.add_argument("--out", type=Path, default=Path("runs"), help="where finished runs are kept")
+    parser.add_argument("--out", type=Path, default=Path("runs"), help="folder of finished runs")
     parser.add_argument("--jobs", type=int, default=1, help="how many runs at the same time")
     parser.add_argument("--seconds", type=float, default=10, help="simulated; the paper has 50")
-    parser.add_argument("--seeds", type=int, default=1, help="how many; chaos differs from one to the next")
+    parser.add_argument("--seeds", type=int, default=1, help="how many; chaotic cases differ by seed")
     parser.add_argument("--packets", type=int, nargs="+", default=[100, 1000, 5000], help="queues")
     parser.add_argument("--engines", nargs="+", help="only these")
     chosen = parser.parse_args()

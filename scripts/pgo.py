@@ -1,7 +1,7 @@
-"""The runs of which the compiler takes a profile (`pgo-command` in pyproject.toml): what runs how often.
+"""Runs for profile-guided optimisation (`pgo-command` in pyproject.toml).
 
-`maturin develop --release --pgo` builds the extension so that it counts, runs this with it, and builds it
-again; results stay the same to the byte. It needs `rustup component add llvm-tools`.
+`maturin develop --release --pgo` builds an extension that counts executions, runs this program with it, and
+builds it again with the profile. Results stay byte-identical. It needs `rustup component add llvm-tools`.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import sys
 
 LONG_QUEUE = "topology.bottleneck.queue.packets=5000"
 
-# Scenarios of the package with what is changed in them: algorithms, queues, many flows, samples, web pages.
+# Scenarios of the package with their changed values: algorithms, queues, many flows, samples, web pages.
 TRAINING: tuple[tuple[str, ...], ...] = (
     *(
         ("kato2025", LONG_QUEUE, f"flows.0.cca={cca}", "duration=10s")
@@ -36,7 +36,7 @@ TRAINING: tuple[tuple[str, ...], ...] = (
 
 
 def main() -> None:
-    """Run them, each in a process of its own."""
+    """Run them, each in a separate process."""
     for name, *values in TRAINING:
         chosen = [part for value in values for part in ("--set", value)]
         command = [sys.executable, "-m", "fullpipe", "run", name, *chosen, "--no-store", "--json"]

@@ -11,7 +11,7 @@ from fullpipe.engines.linux.install import debian, source_trees, toolchain
 
 
 def main() -> int:
-    """Ask the mirror for all suites."""
+    """Read all suites from the mirror."""
     mirror = debian.Mirror()
     asked = [(suite, "all", source_trees.SOURCE.pattern) for suite in source_trees.SUITES]
     for suite, architecture, names in (*asked, (toolchain.SUITE, "amd64", "|".join(toolchain.BORROWED))):

@@ -17,8 +17,8 @@ def plan_page() -> str:
     schema = json.loads(_native.plan_schema())
     parts = [
         "# The plan",
-        "What Python hands to Rust, as JSON: a fully resolved experiment in base units. Unknown keys are "
-        "refused, and every problem is named with its path. `_native.plan_schema()` gives the JSON Schema "
+        "A plan is the input of the simulator as JSON: a fully resolved experiment in base units. Unknown "
+        "keys are errors, and every error names its path. `_native.plan_schema()` gives the JSON Schema "
         "from which this page is made; `Plan` in `crates/simulation/src/plan` declares it.",
     ]
     for name, part in {"Plan": schema, **_in_order(schema)}.items():

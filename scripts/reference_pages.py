@@ -1,4 +1,4 @@
-"""Makes reference pages from the code and from files of the root for the documentation."""
+"""Make reference pages of the documentation from the code and from files of the root."""
 
 from __future__ import annotations
 
@@ -30,12 +30,12 @@ def results_page() -> str:
     parts = [
         "# Results",
         "A run is a folder `<out>/<digest>/<engine>-<seed>/` with `meta.json` and its tables. The digest "
-        "stands for everything that is simulated except the seed. A folder under its final name is a "
+        "identifies everything that is simulated except the seed. A folder under its final name is a "
         "finished run: it is written under a hidden name and renamed at the end. The unit is the last word "
-        "of a column's name; what was not measured is null.",
+        "of a column's name. A value that was not measured is null.",
         "Tables without rows are not written. Small ones are parts of `tables.arrow`, each a stream of Arrow "
-        "IPC: `tables` in `meta.json` says where each begins (`offset`), how long it is (`bytes`) and its "
-        "checksum. A table of 1 MB in memory or more is a file of its own, such as `packets.parquet`. "
+        "IPC: `tables` in `meta.json` has the begin (`offset`), the length (`bytes`) and the "
+        "checksum of each. A table of 1 MB in memory or more is a separate file, such as `packets.parquet`. "
         "`fullpipe.load` hides the difference. Runs of older versions have a Parquet file for every table, "
         "and stay readable.",
     ]
@@ -75,8 +75,8 @@ def cli_page() -> str:
         "# Command line",
         "Exit codes: 0 done, 2 bad input (one line and no traceback), 1 failure. Progress goes to standard "
         "error: a bar on a terminal, and a line every ten seconds in a pipe. Tables and help are as wide as "
-        "the terminal, or as `COLUMNS` says. They have colours on a terminal only; `NO_COLOR=1` forbids "
-        "colours, and `FORCE_COLOR=1` demands them. Every command that writes a file makes its folder. "
+        "the terminal, or `COLUMNS` characters. They have colours on a terminal only; `NO_COLOR=1` switches "
+        "colours off, and `FORCE_COLOR=1` on. Every command that writes a file makes its folder. "
         "`fullpipe completion` completes all this in a shell, and `fullpipe man` prints this page.",
     ]
     for command in every_command():
@@ -87,7 +87,7 @@ def cli_page() -> str:
 
 
 def algorithms_page() -> str:
-    """What algorithms there are; each has a page of its own."""
+    """Table of all algorithms; each has a separate page."""
     from fullpipe.scenario import catalogue
 
     rows = [
@@ -97,7 +97,7 @@ def algorithms_page() -> str:
     return "\n\n".join(
         [
             "# Algorithms",
-            "Each page is what the algorithm's source file says of itself, and the parameters that it takes.",
+            "Each page has the head of the algorithm's source file, and the algorithm's parameters.",
             table(["name", "what it is", "source"], rows),
         ]
     )
@@ -137,15 +137,15 @@ def _parameters(entry: Any) -> str:
 
 
 def queues_page() -> str:
-    """One section per queue discipline: the head of its source file, its parameters, what tc calls them."""
+    """One section per queue discipline: the head of its source file, its parameters, their names in tc."""
     from fullpipe.scenario import catalogue
     from fullpipe.scenario.tc.options import QDISCS
 
     parts = [
         "# Queues",
-        'What may stand in front of a link: `queue = { kind = "codel", target = "2 ms" }`. What each source '
-        "file says of itself, the parameters that it takes, and what `fullpipe import-tc` reads into them. "
-        '`size = "1 bdp"` and `size = "50 ms"` stand for any limit in packets.',
+        'A queue is in front of a link: `queue = { kind = "codel", target_ms = 2 }`. Each section has the '
+        "head of the source file, the parameters, and the options of tc that `fullpipe import-tc` reads. "
+        '`size = "1 bdp"` and `size = "50 ms"` set the limit in packets of any queue.',
     ]
     for name, entry in catalogue.queues().items():
         parts += [f"## {name}: {entry.title}", f"Source: {entry.source}.", _head(QUEUES / name)]
@@ -156,14 +156,14 @@ def queues_page() -> str:
 
 
 def links_page() -> str:
-    """What may happen to packets on a link, from the registry; times are in nanoseconds there."""
+    """Losses and impairments of a link, from the registry, in which times are in nanoseconds."""
     from fullpipe.scenario import catalogue
 
     parts = [
         "# Losses and impairments",
-        "What may happen to packets on a link, by its name in plans. How scenarios write it, with units, is "
-        "in [the reference of scenario files](scenario.md). They act in this order, whatever the order "
-        "in which a link has them.",
+        "Losses and impairments of packets on a link, by their names in plans. [The reference of scenario "
+        "files](scenario.md) has their keys and units in scenarios. They act in this order, whatever the "
+        "order in the scenario.",
     ]
     for title, family in (("Losses", "losses"), ("Impairments", "impairments")):
         parts.append(f"## {title}")
@@ -207,19 +207,19 @@ def conformance_page() -> str:
 
 
 def metrics_page() -> str:
-    """Every metric with its formula and source, and what is measured of every group of flows and link."""
+    """Every metric with its formula and source, and the measured values of every group of flows and link."""
     from fullpipe import metrics
 
     parts = [
         "# Metrics",
-        "Functions of `fullpipe.metrics` on the tables of a run: they run nothing and draw nothing. "
+        "Metrics are functions of `fullpipe.metrics` on the tables of a run: they run and draw nothing. "
         "[How to](../how-to/metrics.md) use them.",
         "## What `fullpipe metrics` shows",
-        "Values per entry of the scenario's `flows`, per link at which packets waited, were dropped or were "
-        "marked, and of all flows together. All but `convergence` leave out the warm-up.",
+        "Values are per entry of the scenario's `flows`, per link at which packets waited, were dropped or "
+        "were marked, and for all flows together. All but `convergence` leave out the warm-up.",
         f"**Bulk flows** are {_after(metrics.bulk_flows, ': ')}",
-        "**Better** says which direction is, for verdicts; a difference within the **margin** does not "
-        "matter, unless `--margin` says another. A margin is a share of the reference, or an amount in the "
+        "**Better** is the preferred direction, for verdicts. A difference within the **margin** does not "
+        "matter; `--margin` sets another. A margin is a share of the reference, or an amount in the "
         "unit of the metric, whichever is larger.",
         table(["of flows", *_MEASURE], [_measure(m) for m in metrics.MEASURES]),
         table(["of links", *_MEASURE], [_measure(m) for m in metrics.LINK_MEASURES]),
@@ -239,7 +239,7 @@ def _measure(measure: Any) -> list[str]:
 
 
 def _after(function: Any, mark: str) -> str:
-    """What a docstring says after a mark."""
+    """Text of a docstring after a mark."""
     return (inspect.getdoc(function) or "").partition(mark)[2]
 
 
@@ -260,7 +260,7 @@ def _metrics() -> dict[str, dict[str, Any]]:
 
 
 def _call(name: str, function: Any) -> str:
-    """How a function is called, without types: units are in the names."""
+    """Signature of a function, without types: units are in the names."""
     bare = [p.replace(annotation=p.empty) for p in inspect.signature(function).parameters.values()]
     return f"`{name}{inspect.Signature(bare)}`"
 
@@ -275,13 +275,13 @@ def _metric_doc(function: Any) -> str:
 
 
 def project_page(name: str) -> str:
-    """A page of the repository's root, with its links to other pages turned to where they are here."""
+    """A page of the repository's root, with its links adapted to the site."""
     text = (ROOT / name).read_text(encoding="utf-8").replace("](docs/", "](")
     return re.sub(r"\]\(([A-Z]+\.md)", lambda link: link[0].lower(), text)
 
 
 def pages() -> dict[str, str]:
-    """Where each page goes, below the folder of the documentation, and its text."""
+    """Path of each page, below the folder of the documentation, and its text."""
     from fullpipe.scenario import catalogue
 
     of_root = {f"{name.lower()}.md": project_page(f"{name}.md") for name in OF_ROOT}

@@ -1,4 +1,4 @@
-"""Print what pyproject.toml requires, a line each, with the extras that are named.
+"""Print the requirements of pyproject.toml, one per line, with those of the named extras.
 
 python scripts/requirements.py dev | python -m pip install -r /dev/stdin
 """

@@ -62,7 +62,7 @@ def _units() -> str:
 
 
 def _keys(definition: Schema) -> str:
-    """A row per key; of what is chosen from a catalogue, those that all entries have."""
+    """A row per key; for a choice from a catalogue, only the keys that all entries have."""
     if "properties" not in definition:
         return ""
     required = {key for one in definition.get("allOf", ()) for key in _all_required(one)}
@@ -86,7 +86,7 @@ def _all_required(one: Schema) -> Iterator[str]:
 
 
 def type_of(one: Schema, plural: bool = False) -> str:
-    """What a value is, in words."""
+    """Type of a value in words."""
     if "$ref" in one:
         name = one["$ref"].rpartition("/")[2]
         return f"[{name}](#{name.lower()})"
@@ -149,7 +149,7 @@ def _key(key: str) -> str:
 
 
 def _profiles() -> list[str]:
-    """What each profile of hosts sets, from their declaration; what one leaves out has its own default."""
+    """Settings of each profile of hosts, from their declaration; missing keys have their own defaults."""
     from fullpipe.scenario.model.host_profiles import PROFILES
 
     names = [name for name, said in PROFILES.items() if said]
@@ -160,7 +160,7 @@ def _profiles() -> list[str]:
     ]
     return [
         "### What a host sets",
-        '`host = "linux"` sets nothing. A key beside `host` takes the place of what the host says.',
+        '`host = "linux"` sets nothing. A key beside `host` overrides the value of the host.',
         table(["key", *(f"`{name}`" for name in names)], rows),
         '"ns3-like" is of the transport alone. It does not make BBR like ns-3\'s own, whose rate samples '
         "overestimate, so that it [fills the queue](../how-to/engines.md#our-algorithms-inside-ns-3).",

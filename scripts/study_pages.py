@@ -1,8 +1,8 @@
-"""Puts the verdicts and figures of finished studies into their pages: `python -m scripts.study_pages runs`.
+"""Put the verdicts and figures of finished studies into their pages: `python -m scripts.study_pages runs`.
 
-Takes what `fullpipe paper NAME --out runs` has written, and replaces what lies between the marks of a page:
-verdicts, and the points of grids; and the figures that it shows. What `--engine ns3` and `--explain` have
-kept of ns-3 goes beside the transcription, for the next report."""
+Reads the output of `fullpipe paper NAME --out runs`. Replaces the text between the marks of a page
+(verdicts, and the points of grids) and the figures of the page. Results of ns-3 that `--engine ns3` and
+`--explain` have stored are copied beside the transcription, for the next report."""
 
 from __future__ import annotations
 
@@ -41,8 +41,7 @@ def renew_figures(runs: Path, assets: Path = ASSETS) -> list[Path]:
 
 
 def with_points(page: str, points: str) -> str:
-    """The page with these tables, each between the marks that have its title. Raises ValueError if there
-    are none."""
+    """The page with these tables between the marks with their titles. Raises ValueError without marks."""
     for section in points.strip().split("\n\n## "):
         title, _, table = section.removeprefix("## ").partition("\n")
         begin, end = f"<!-- {title} -->\n", "\n<!-- end of points -->"
@@ -54,7 +53,7 @@ def with_points(page: str, points: str) -> str:
 
 
 def main(runs: Path) -> None:
-    """Renew what is kept of ns-3, and the page of every study that has been run."""
+    """Renew the stored results of ns-3, and the page of every study that has been run."""
     for kept in sorted(runs.glob(f"papers/*-ns3/{ELSEWHERE}")):
         there = STUDIES / kept.parent.name.removesuffix("-ns3") / ELSEWHERE
         elsewhere.keep(there, elsewhere.kept(kept).values())

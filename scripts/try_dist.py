@@ -2,7 +2,8 @@
 
     python scripts/try_dist.py dist/fullpipe-*.whl
 
-What a user of PyPI will have: the command, the scenarios, a figure, what doctor says, and a report.
+This tries what a user of PyPI will have: the command, the scenarios, a figure, the output of doctor, and a
+report.
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ print(f"{len(names)} scenarios are read by fullpipe {fullpipe.__version__} in {f
 
 
 def run(command: list[str], folder: Path) -> str:
-    """What a program prints in a folder; nothing of the clone or of this environment is seen by it."""
+    """Output of a program run in a folder, without access to the clone or to this environment."""
     hidden = ("PYTHONPATH", "PYTHONHOME", "VIRTUAL_ENV", "MPLBACKEND")
     environment = {name: value for name, value in os.environ.items() if name not in hidden}
     outputs: dict[str, Any] = {"stdout": subprocess.PIPE, "stderr": subprocess.STDOUT, "text": True}
@@ -43,7 +44,7 @@ def try_dist(file: Path, folder: Path) -> None:
     work.mkdir()
     run([sys.executable, str(SCRIPTS / "make_venv.py"), str(environment)], folder)
     python, command = str(environment / "bin/python"), str(environment / "bin/fullpipe")
-    # Byte code of what is never imported would take most of the time.
+    # Compiling modules that are never imported would take most of the time.
     run([python, "-m", "pip", "install", "--quiet", "--no-compile", str(file.resolve())], folder)
     run([python, "-m", "pip", "check"], folder)
     print(run([command, "--version"], work), end="")

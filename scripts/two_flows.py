@@ -1,4 +1,4 @@
-"""Draws the figures of docs/explanation/two-flows.md and prints their numbers: a minute or two.
+"""Draw the figures of docs/explanation/two-flows.md and print their numbers, in one or two minutes.
 
 python scripts/two_flows.py --out runs --jobs 2
 """
@@ -40,7 +40,7 @@ def measure(scenario: Scenario, path: str, store: Store, workers: int) -> Rates:
 
 
 def lines(rates: Rates, names: Sequence[str]) -> dict[str, dict[float, list[float]]]:
-    """What `plots.lines_with_intervals` draws: a line per flow."""
+    """Input of `plots.lines_with_intervals`: a line per flow."""
     return {name: {x: [row[i] for row in rows] for x, rows in rates.items()} for i, name in enumerate(names)}
 
 
@@ -127,8 +127,8 @@ FIGURES: Mapping[str, Callable[[Store, int], pl.DataFrame]] = {"rtt": rtt, "cubi
 def main() -> None:
     """Draw the figures named, or all."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("names", nargs="*", choices=[*FIGURES, []], help="which; all if none is named")
-    parser.add_argument("--out", type=Path, default=Path("runs"), help="where finished runs are kept")
+    parser.add_argument("names", nargs="*", choices=[*FIGURES, []], help="names of figures (default: all)")
+    parser.add_argument("--out", type=Path, default=Path("runs"), help="folder of finished runs")
     parser.add_argument("--jobs", type=int, default=1, help="how many runs at the same time")
     chosen = parser.parse_args()
     pl.Config.set_tbl_rows(-1)

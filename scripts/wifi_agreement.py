@@ -20,19 +20,19 @@ CELLS: dict[str, dict[str, Any]] = {
     "802.11n": {"standard": "802.11n", "mcs": 7},
     "802.11ax": {"standard": "802.11ax", "mcs": 11},
 }
-"""With one stream in 20 MHz: 65 and 143.4 Mbit/s."""
+"""Fastest MCS of one stream in 20 MHz: 65 and 143.4 Mbit/s."""
 SENT = {"udp": (1, 2, 5), "cubic": (1, 4), "bbr1": (1, 4)}
-"""What is sent, and to or from how many stations."""
+"""Traffic, and its numbers of stations."""
 WAYS = {"down": False, "up": True}
 BESIDE: dict[str, tuple[str, dict[str, Any]]] = {
     "native, Linux's host": ("native", {"tcp": {"host": "linux"}}),
     "ns3, its algorithms": ("ns3", {"ns3.algorithms": "ns3"}),
 }
-"""What is shown beside: an engine, and what is set another way."""
+"""Additional columns: an engine, and its changed settings."""
 
 
 def described(name: str, stations: int) -> dict[str, Any]:
-    """The cell, which is in all else as ns-3's: aggregates of at most 64 KiB, queues of 500 packets."""
+    """The cell with ns-3's defaults, except aggregates of at most 64 KiB and queues of 500 packets."""
     said = dict(CELLS[name])
     rate = {"mcs": said.pop("mcs")}
     joined = [{"node": f"s{n}", "rate": rate} for n in range(stations)]
@@ -65,7 +65,7 @@ def scenario(cell: str, stations: int, upload: bool, duration_s: int, **flow: An
 
 
 def cases(duration_s: int) -> Iterator[tuple[str, str, str, int, Scenario]]:
-    """Cell, what is sent, which way, stations, and the scenario."""
+    """Cell, traffic, direction, stations, and the scenario of every case."""
     for cell, (what, numbers), (way, upload) in product(CELLS, SENT.items(), WAYS.items()):
         for stations in numbers:
             made = scenario(cell, stations, upload, duration_s, **_flow(what, stations))
@@ -95,7 +95,7 @@ def _rtt_ms(runs: list[Run]) -> float | None:
 
 
 def row(made: Scenario, seeds: int, beside: int) -> Iterator[str]:
-    """Both engines and how far they are apart, then what is only shown: nothing of it for datagrams."""
+    """Both engines and their difference, then the additional columns, which are empty for datagrams."""
     native, ns3 = (measure(engine, made, seeds) for engine in ("native", "ns3"))
     yield from _shown(native)
     yield from _shown(ns3)
@@ -115,7 +115,7 @@ def main() -> None:
     """Print the table, a row at a time."""
     told = argparse.ArgumentParser(description=__doc__)
     told.add_argument("--seeds", type=int, default=2)
-    told.add_argument("--beside", type=int, default=0, help="seeds of what is only shown (none)")
+    told.add_argument("--beside", type=int, default=0, help="seeds of the additional columns (default: none)")
     told.add_argument("--duration", type=int, default=10)
     told.add_argument("--cells", default=",".join(CELLS))
     told.add_argument("--sent", default=",".join(SENT))

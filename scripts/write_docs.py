@@ -1,8 +1,8 @@
-"""Write every page of the documentation into a folder: those of docs/, those of the code, and notebooks.
+"""Write every page of the documentation into a folder: those of docs/, those from the code, and notebooks.
 
     python -m scripts.write_docs target/docs
 
-Any builder of sites reads them there; `mkdocs.yml` names the folder.
+`mkdocs.yml` names the folder, from which any site builder can read the pages.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from scripts.reference_pages import ROOT, pages
 
 
 def write(folder: Path) -> int:
-    """Write them and return how many are made from the code. What was in the folder goes."""
+    """Write the pages and return how many are made from the code. Old files of the folder are removed."""
     shutil.rmtree(folder, ignore_errors=True)
     shutil.copytree(ROOT / "docs", folder)
     made = pages()

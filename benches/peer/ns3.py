@@ -1,7 +1,7 @@
 """The same dumbbell on ns-3: fetch the wheel, compile the program beside this file, run it.
 
-The wheel is used only as headers and libraries, so it fits any Python. Everything lands in target/peer/,
-which git ignores, and is fetched and compiled once.
+Only the headers and libraries of the wheel are used, so it works with any Python. Everything is stored in
+target/peer/, which git ignores, and is fetched and compiled once.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ class UnavailableError(Exception):
 
 @dataclass(frozen=True)
 class Measurement:
-    """What one run of ns-3 moved and cost."""
+    """Packets and CPU of one run of ns-3."""
 
     data_packets: int
     cpu_s: float
