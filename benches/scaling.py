@@ -71,16 +71,16 @@ def table(costs: dict[Point, Cost]) -> str:
 
 PAGE = """# Scaling
 
-What a data packet costs by the number of flows and the rate of the link they share: six links of 120 ms as
-in the first study, bulk flows that start within four seconds, a drop-tail queue of half a bandwidth-delay
-product. The first five seconds are left out. One thread of a shared machine of two cores, the engine alone,
-without Python; numbers of one machine compare with each other.
+The table has the cost of a data packet by the number of flows and the rate of their link. There are six links
+of 120 ms as in the first study, bulk flows that start within four seconds, and a drop-tail queue of 0.5 BDP.
+The first five seconds are left out. The engine runs alone, without Python, with one thread on a shared
+machine of two cores. Numbers are comparable only with others of the same machine.
 
 {table}
-Memory is that of the whole process. Flows that do not fit into the processor's caches cost more per packet:
-what is known of a flow has to be fetched for each of its packets.
+Memory is that of the whole process. Flows that do not fit into the processor's caches cost more per packet,
+because the state of a flow must be loaded for each of its packets.
 
-Made by:
+This command makes the page:
 
 ```sh title="takes minutes"
 python -m benches.scaling --page docs/reference/scaling.md
