@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Stands for Python in "python -m ziglang cc ..." of `make wheel`: zig does not know "-u NAME", which the compiler writes
-# for code that counts, but "-uNAME".
+# Replaces Python in "python -m ziglang cc ..." of `make wheel`. For profiled code the compiler passes "-u NAME", and zig
+# accepts only "-uNAME".
 set -euo pipefail
 words=()
 while (($#)); do
