@@ -22,7 +22,7 @@ run = fullpipe.run(scenario, seed=1)
 print(f"goodput {flow['goodput_bps'] / 1e6:.1f} Mbit/s, RTT {flow['rtt_mean_s'] * 1e3:.0f} ms on average")
 
 # %% [markdown]
-# The path alone takes 40 ms. The rest of the round trip is the queue, whose waits are a column, too.
+# The path alone takes 40 ms. The rest of the round trip is queueing delay, which is a column, too.
 
 # %%
 waits_ms = link["sojourn_mean_s"] * 1e3

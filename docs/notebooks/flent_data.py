@@ -1,9 +1,9 @@
 # %% [markdown]
 # # Flent's data
 #
-# Flent measures a line and keeps what it saw in a `.flent.gz`. Read such a file, ask what the load did to
-# a ping, and lay a simulated twin beside it. The file of this page is of a simulated DSL line (`fullpipe
-# flent`), so that the page needs no network; put the name of one of yours in its place.
+# Flent measures a line and stores the results in a `.flent.gz`. Read such a file, see the effect of load on
+# a ping, and compare it with a simulated twin. The file of this page is of a simulated DSL line (`fullpipe
+# flent`), so that the page needs no network. Replace its name with that of your own file.
 
 # %%
 import subprocess
@@ -21,8 +21,8 @@ test = ["flent", "tcp_1up", "--path", "dsl", "--length", "30 s", "-o", str(file)
 subprocess.run([sys.executable, "-m", "fullpipe", *test], check=True, stdout=subprocess.DEVNULL)
 
 # %% [markdown]
-# What is read is an ordinary run of the engine `flent`: every table, metric and figure works with it.
-# Remarks say what the file shows and Flent does not say.
+# The imported file is an ordinary run of the engine `flent`: every table, metric and figure works with it.
+# Remarks are findings from the file that Flent does not print.
 
 # %%
 measured = read_run(file)
@@ -31,8 +31,8 @@ for remark in measured.meta.remarks:
     print("remark:", remark)
 
 # %% [markdown]
-# A file does not say what path it is of. The twin is a scenario that would give what was measured;
-# `guessed` says what it takes for granted.
+# A file does not contain the path. The twin is a scenario that would give the measured values;
+# `guessed` lists its assumptions.
 
 # %%
 twin = twin_of(read_test(file, {}), file)

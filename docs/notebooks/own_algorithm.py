@@ -1,7 +1,7 @@
 # %% [markdown]
 # # An algorithm of your own
 #
-# Reno fills whatever buffer there is. What does it cost to stop when a queue stands? A congestion control
+# Reno fills any buffer. What does it cost to stop at a standing queue? A congestion control
 # is a class with a few methods; nothing is compiled.
 
 # %%
@@ -28,8 +28,8 @@ class Patient(Controller):
 
 
 # %% [markdown]
-# The kit says what must hold of every algorithm, whatever happens: no panic, a window of at least its
-# minimum, undo restores. An empty list is good news.
+# The kit checks the invariants of every algorithm, for any events: no panic, a window of at least its
+# minimum, undo restores. An empty list means that all hold.
 
 # %%
 assert not algorithms.judge(Patient)

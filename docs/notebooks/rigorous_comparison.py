@@ -1,8 +1,8 @@
 # %% [markdown]
 # # A comparison that holds
 #
-# Is BBRv3 better than CUBIC beside a neighbour with CUBIC? One run each says what happened once. Twenty
-# seeds, in pairs, say by how much, how surely, and what is still open.
+# Is BBRv3 better than CUBIC beside a neighbour with CUBIC? One run each shows one case. Twenty
+# paired seeds show by how much, with what confidence, and what is undecided.
 
 # %%
 import polars as pl
@@ -36,8 +36,8 @@ interval = "off"
 """)
 
 # %% [markdown]
-# Choose the metrics before you look: everything that is asked at once shares one risk of an error. Both
-# sides run with the same seeds, so that a difference is between runs that met the same arrivals. The
+# Choose the metrics before you look: all metrics of one comparison share one error rate. Both
+# variants run with the same seeds, so paired runs have the same arrivals. The
 # difference, its 95 % interval and the margin are in base units, here bit/s and seconds.
 
 # %%
@@ -58,7 +58,7 @@ print(
 )
 
 # %% [markdown]
-# The forest has every difference with its interval. What lies in the grey margin does not matter.
+# The forest has every difference with its interval. Differences within the grey margin do not matter.
 
 # %%
 drawn = pl.DataFrame(

@@ -2,8 +2,8 @@
 # # A published number, run again
 #
 # Kato et al. let sixteen BBRv1 flows share 1 Gbit/s (AFIN 2025, Table II) and print goodputs from ns-3
-# 3.40. Do they come out here? `fullpipe paper kato2025` runs all of it with ten seeds; this page runs two
-# buffers of it, shortened.
+# 3.40. Can we reproduce them? `fullpipe paper kato2025` runs the whole study with ten seeds; this page runs
+# two of its buffers, shortened.
 
 # %%
 import fullpipe
@@ -18,7 +18,7 @@ for claim in printed.values():
     print(claim.id, "is printed as", claim.says)
 
 # %% [markdown]
-# The scenario has what the paper says, and in its comments what the paper leaves open: `fullpipe show
+# The scenario has the settings of the paper, and its comments list what the paper leaves open: `fullpipe show
 # kato2025`. Its sweep is over buffers and sockets; a value for each chooses one run.
 
 # %%

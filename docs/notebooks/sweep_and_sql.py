@@ -1,7 +1,7 @@
 # %% [markdown]
 # # Sweep and SQL
 #
-# How large must a buffer be? Run three algorithms at five sizes, keep the runs in a folder, and ask the
+# How large must a buffer be? Run three algorithms at five sizes, store the runs in a folder, and query the
 # folder in SQL. The last step needs DuckDB: `pip install 'fullpipe[query]'`.
 
 # %%
@@ -26,8 +26,8 @@ runs = fullpipe.sweep(scenario, seeds=range(1, 4), workers=2, out=STORE)
 print(len(runs), "runs")
 
 # %% [markdown]
-# A run that is kept is never made again: the same call finds it. `fullpipe.query` sees all of them as
-# tables. Paths that were swept are columns, and a name with a dot stands in double quotes.
+# A stored run is never computed again: the same call re-uses it. `fullpipe.query` has all runs as
+# tables. Swept paths are columns. Put a name with a dot in double quotes.
 
 # %%
 found = fullpipe.query(

@@ -14,8 +14,8 @@ runs = {name: fullpipe.run(base.with_values({"cells.0.queue": queue})) for name,
 
 # %% [markdown]
 # `wifi-anomaly` has a station at 65 Mbit/s and one at 6.5. From one queue both get packets in turn, and a
-# packet of the slow station takes ten times as long. So both get what the slow one can. `mac80211` gives
-# them equal time instead.
+# packet of the slow station takes ten times as long. So both get the goodput of the slow one. `mac80211`
+# gives them equal airtime instead.
 
 # %%
 rates = {
