@@ -22,7 +22,7 @@ MAY_SEE: dict[str, set[str]] = {
     "params": set(),
     "congestion": {"units", "params"},
     "capi": {"units", "congestion"},
-    "tcp": {"units", "congestion"},
+    "tcp": {"units", "params", "congestion"},
     "network": {"units", "params"},
     "simulation": {"units", "params", "congestion", "tcp", "network"},
     "fullpipe": {"units", "congestion", "network", "simulation"},

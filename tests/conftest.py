@@ -6,6 +6,7 @@ Property tests draw the same cases every time, and have as long as they need on 
 """
 
 import gc
+import os
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from pathlib import Path
@@ -31,9 +32,11 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 def pytest_configure(config: pytest.Config) -> None:
     """Mark the processes of this run; workers of xdist have the mark of the process that started them.
 
-    Collecting tests leaves no garbage to look for.
+    Collecting tests leaves no garbage to look for. Workers have a width of the terminal in their environment,
+    which would wrap notes in pipes.
     """
     gc.disable()
+    os.environ.pop("COLUMNS", None)
     if not hasattr(config, "workerinput"):
         children.begin()
 

@@ -62,7 +62,7 @@ def test_nothing_is_refused_that_an_engine_has() -> None:
         (
             "impairments",
             set(),
-            ["topology.links[0].batch: it has no aggregation; do impairments aggregation"],
+            ["topology.links[0].aggregation: it has no aggregation; do impairments aggregation"],
         ),
     ],
 )

@@ -216,7 +216,7 @@ def test_the_help_names_the_axis_of_sprout_and_copa() -> None:
     told = " ".join(
         CliRunner().invoke(app, ["plot", "--help"], terminal_width=200).output.replace("│", " ").split()
     )
-    assert "With --kind delay: any metric, such as queueing_p95 or owd_p95" in told
+    assert "`--kind delay --x queueing_p95` is the figure of Sprout and Copa" in told
 
 
 @pytest.mark.parametrize(

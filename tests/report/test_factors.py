@@ -60,7 +60,7 @@ def test_a_row_has_the_mean_of_every_level_the_widest_difference_and_the_verdict
     assert cells(page(FACTOR)) == {
         "buffer": "0.5 BDP",
         "flows or link": "mine",
-        "metric": "share of goodput (%)",
+        "metric": "goodput share (%)",
         "number of flows 1": "60.0",
         "number of flows 2": "37.0",
         "number of flows 16": "6.7",
@@ -91,9 +91,9 @@ def test_rows_have_the_order_of_the_conclusion() -> None:
     found = page(*others, {**own, "status": "undecided"}, {**own, "metric": "goodput", "unit": "bit/s"})
     assert [(row[1], row[2]) for row in table(found).rows] == [
         ("mine", "goodput (Mbit/s)"),
-        ("mine", "share of goodput (%)"),
-        ("beside", "share of goodput (%)"),
-        ("all flows", "share of goodput (%)"),
+        ("mine", "goodput share (%)"),
+        ("beside", "goodput share (%)"),
+        ("all flows", "goodput share (%)"),
     ]
 
 
@@ -105,7 +105,7 @@ def test_without_runs_the_figure_has_the_widest_differences_in_margins() -> None
     assert (drawn.value, drawn.low, drawn.high) == pytest.approx(
         (-0.533 / 0.03, -0.571 / 0.03, -0.495 / 0.03)
     )
-    assert drawn.label == "share of goodput, mine, buffer 0.5 BDP, number of flows 1 and 16"
+    assert drawn.label == "goodput share, mine, buffer 0.5 BDP, number of flows 1 and 16"
 
 
 @pytest.mark.parametrize(
@@ -142,7 +142,7 @@ def test_a_test_has_the_parts_of_every_report(fullpipe: FullPipe, tested: Path) 
     assert heads[1:4] == ["## Conclusion", "## Results", "## Details"]
     assert {"### All tests", "### Means", "### Every run", "## Provenance", "## Data"} <= set(heads)
     assert "6 runs of 2 points over rate, seeds 1 to 3" in text
-    assert "share of goodput of cubic-1 over rate: means and 95 % intervals" in text
+    assert "goodput share of cubic-1 over rate: means and 95 % intervals" in text
     assert "- 1 bottleneck: 5 to 10 Mbit/s" in text
     assert "rows.json, values.csv, line.toml" in text
     made = text.partition("This makes the same runs again:")[2].split("```")[1].splitlines()

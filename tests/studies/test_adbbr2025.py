@@ -175,7 +175,7 @@ def test_text_has_every_claim_and_the_set_up(checked: list[ClaimResult]) -> None
     for claim in study.transcription().claims:
         assert claim.id in shown
     assert "nine values (contradicted by their own data)" in shown
-    assert "With Ad-BBR si, of 49: " in shown
+    assert 'Under the reading "Ad-BBR si" (49 counted): ' in shown
     assert tables.table(checked).height == len(checked)
     assert len(tables.markdown(checked).splitlines()) == 2 + len(study.transcription().claims)
 

@@ -164,8 +164,8 @@ def test_of_nothing_there_is_no_per_cent(show: Open) -> None:
     tab.wait_for_selector(".verdicts", timeout=120_000)
     row = tab.locator(".verdicts tr", has_text="marked lost packet share").first
     *_, difference, drawn_, reference, _ = row.locator("td").all_inner_texts()
-    assert reference == "0.0000"
-    assert re.fullmatch(r"\+0\.\d+ \[\+0\.\d+, \+0\.\d+\]", difference)
+    assert reference == "0.00"
+    assert re.fullmatch(r"\+\d+\.\d+ pp \[\+\d+\.\d+, \+\d+\.\d+\]", difference)
     assert drawn_ == ""
     assert row.locator("svg").count() == 0
 

@@ -47,8 +47,8 @@ def test_a_text_that_is_being_written_has_fields_or_none(text: str) -> None:
 
 
 def test_keys_mean_what_the_reference_says() -> None:
-    assert meaning_of("duration") == "Simulated time."
-    assert meaning_of("topology.bottleneck.delay") == "Propagation, one way."
+    assert meaning_of("duration") == "Simulated time of the run."
+    assert meaning_of("topology.bottleneck.delay") == "Propagation delay, one way."
     assert meaning_of("flows.3.start_jitter")
     assert meaning_of("flows.0.no_such_key") == ""
 

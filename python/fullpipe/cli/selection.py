@@ -155,4 +155,6 @@ def labelled(subject: Subject, labels: Labels, *, in_base_unit: bool = False) ->
     The unit is the one in which figures show the metric, or that of stored values.
     """
     of = labels.value(FLOWS, subject.of) if subject.of else ""
-    return base_axis_shown(subject.metric, of) if in_base_unit else axis_shown(subject.metric, of)[1]
+    if in_base_unit:
+        return base_axis_shown(subject.metric, of)
+    return axis_shown(subject.metric, of, in_percent=False)[1]
