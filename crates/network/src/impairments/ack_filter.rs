@@ -44,8 +44,7 @@ impl Effect for AckFilter {
 impl Entry<&Dice> for AckFilter {
     type Params = Params;
     const TITLE: &'static str = "A middlebox drops all but every n-th of the plain ACKs of each flow";
-    const SOURCE: &'static str =
-        "RFC 3449, section 5.2.1: the ACKs of an asymmetric path";
+    const SOURCE: &'static str = "RFC 3449, section 5.2.1: the ACKs of an asymmetric path";
 
     fn new(params: Params, _: &Dice) -> AckFilter {
         AckFilter { every: params.every, seen: BTreeMap::new() }
