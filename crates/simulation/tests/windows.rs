@@ -113,7 +113,7 @@ fn plans() -> impl Strategy<Value = Value> {
                 let mut flow = flow(&format!("flow {n}"), cca, &forward, &reverse);
                 flow["start_ns"] = json!(start);
                 flow["bytes"] = json!(bytes);
-                flow["tcp"]["ecn"] = json!(["on", "off"][which as usize % 2]);
+                flow["tcp"]["ecn"] = json!(["on", "off"][which % 2]);
                 all.push(flow);
             }
             if probes > 4 {
