@@ -125,6 +125,17 @@ def test_what_is_open_along_a_sweep_has_the_point_of_its_numbers() -> None:
     )
 
 
+@pytest.mark.parametrize("levels", [["cubic", "bbr3"], ["cubic", "bbr1", "bbr3"]], ids=len)
+def test_the_seeds_that_would_decide_are_those_of_the_point_that_is_named(levels: list[str]) -> None:
+    axes = {CCA: levels, RATE: [f"{n} Mbit/s" for n in range(1, 7)]}
+    found = answered(values(axes, lambda at: 5 + 0.12 * (at[CCA] == "bbr3")), CCA)
+    of_point = {each.subject.point[RATE]: each.seeds for each in found.factors}
+    said = re.search(r"at rate (\d Mbit/s); about (\d+) seeds", one(found))
+    assert said
+    assert len(set(of_point.values())) > 1
+    assert int(said[2]) == of_point[said[1]]
+
+
 def test_along_a_sweep_it_is_said_where_and_where_most() -> None:
     axes = {CCA: ["cubic", "bbr3"], RATE: ["1 Mbit/s", "2 Mbit/s", "3 Mbit/s", "4 Mbit/s"]}
 

@@ -220,7 +220,7 @@ def _does_not_matter(told: _Told) -> Iterator[Part]:
 
 
 def _undecided(told: _Told) -> Iterator[Part]:
-    """The point with the smallest p value, and the seeds that would decide."""
+    """The point with the smallest p value, and the seeds that would decide it there."""
     found = told.factors
     closest = min(found, key=lambda each: each.test.p_corrected)
     named = f"{_with(told, closest)}{_named(closest)}"
@@ -238,8 +238,7 @@ def _undecided(told: _Told) -> Iterator[Part]:
     raw, corrected = closest.test.p_raw, closest.test.p_corrected
     if raw < 1 - LEVEL <= corrected:
         yield Part(f", p = {raw:.2g} is {corrected:.2g} after correction for {told.tests:,} tests", 2)
-    seeds = [each.seeds for each in found if each.seeds]
-    yield Part(f"; about {max(seeds):,} seeds would decide" if seeds else "")
+    yield Part(f"; about {closest.seeds:,} seeds would decide" if closest.seeds else "")
 
 
 def _at(told: _Told, found: Sequence[Factor]) -> str:
