@@ -11,6 +11,7 @@ import numpy as np
 import polars as pl
 import pytest
 
+from fullpipe.scenario.labels import Labels
 from fullpipe.validation.compare.sentence import LONGEST
 from fullpipe.validation.factors import Answer, Family, answer, conclusion
 
@@ -222,7 +223,7 @@ def test_many_subjects_are_counted_in_the_last_sentence() -> None:
     )
     found = conclusion(answered(table, CCA))
     assert len(found) == 5
-    assert found[-1] == "8 other metrics and groups: algorithm matters in 8."
+    assert found[-1] == "Elsewhere algorithm matters in 8 tests."
 
 
 def test_of_other_metrics_and_groups_no_status_is_dropped() -> None:
@@ -234,7 +235,57 @@ def test_of_other_metrics_and_groups_no_status_is_dropped() -> None:
     )
     same = values({CCA: ["cubic", "bbr3"]}, lambda _: 50.0, groups=tuple("abcdef"), metrics=("owd_mean",))
     *_, last = conclusion(answered(pl.concat([table, same]), CCA))
-    assert last == "14 other metrics and groups: algorithm matters in 9 and does not matter in 5."
+    assert last == "Elsewhere algorithm matters in 9 tests and does not matter in 5."
+
+
+def test_every_metric_has_a_sentence_before_one_has_two() -> None:
+    axes = {CCA: ["cubic", "bbr3"], SIZE: ["1 bdp", "2 bdp"]}
+    moved = values(axes, lambda at: 50 + 5 * (at[CCA] == "bbr3"), groups=("a", "b"), metrics=("rtt_mean",))
+    open_ = values(axes, lambda _: 5.0, spread=2, groups=("a", "b"), metrics=("goodput", "owd_mean"))
+    found = answered(pl.concat([moved, open_]), CCA, SIZE)
+    first = " ".join(conclusion(found)[:3])
+    assert all(name in first for name in ("mean RTT of a", "goodput of a", "mean one-way delay of a"))
+    assert all(f"{name} " in first for name in ("Algorithm", "Buffer"))
+
+
+def test_the_last_sentence_has_every_status_of_every_factor() -> None:
+    axes = {CCA: ["cubic", "bbr3"], SIZE: ["1 bdp", "2 bdp"]}
+    names = tuple("abcdef")
+    moved = values(axes, lambda at: 50 + 5 * (at[CCA] == "bbr3"), groups=names, metrics=("rtt_mean",))
+    open_ = values(axes, lambda _: 5.0, spread=2, groups=names)
+    *_, last = conclusion(answered(pl.concat([moved, open_]), CCA, SIZE))
+    assert last == (
+        "Elsewhere algorithm matters in 5 tests and is undecided in 5; buffer does not matter in 5 and is"
+        " undecided in 5."
+    )
+
+
+def test_several_levels_along_a_sweep_have_the_highest_and_the_lowest() -> None:
+    means = {"cubic": 5.0, "bbr1": 8.0, "vegas": 2.0}
+    axes = {CCA: list(means), RATE: ["1 Mbit/s", "2 Mbit/s"]}
+    assert_fits(
+        one(answered(values(axes, lambda at: means[at[CCA]]), CCA)),
+        r"Algorithm matters: goodput of mine differs at 2 of 2 points, most at rate \d Mbit/s: it is highest with"
+        r" bbr1 \(\d\.\d\d Mbit/s\) and lowest with vegas \(\d\.\d\d Mbit/s\).*\.",
+    )
+
+
+def test_a_number_of_flows_is_a_singular_subject() -> None:
+    path = "flows.1.count"
+    found = answered(values({path: ["1", "16"]}, lambda at: 5 - (at[path] == "16")), path)
+    labels = Labels(scenarios=[{"flows": [{"cca": "cubic"}, {"cca": "bbr1"}]}])
+    (said,) = conclusion(found, labels)
+    assert said.startswith("The number of BBRv1 flows matters: with BBRv1 flows 16 instead of 1,")
+
+
+def test_an_interval_is_called_paired_if_the_p_value_is_not() -> None:
+    axes = {CCA: ["cubic", "bbr3"], SIZE: ["1 bdp", "2 bdp"]}
+    table = values(axes, lambda at: 5 + (at[CCA] == "bbr3"))
+    first, *_ = conclusion(answered(table, CCA, SIZE))
+    assert first.endswith(" Mbit/s (paired by seed).")
+    apart = table.with_columns(seed=pl.int_range(table.height))
+    assert "paired" not in " ".join(conclusion(answered(apart, CCA, SIZE)))
+    assert "paired" not in one(answered(values({CCA: axes[CCA]}, lambda at: 5 + (at[CCA] == "bbr3")), CCA))
 
 
 def test_no_sentence_is_long_however_names_and_points_are() -> None:

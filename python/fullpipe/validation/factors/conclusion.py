@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from fullpipe.analysis.metrics import BY_NAME
@@ -32,7 +32,12 @@ _LONGEST_REGION = 60
 _LONGEST_LEVEL = 30
 _LONGEST_PLACE = 5
 """Words of a point."""
-_STATUSES: tuple[Status, ...] = ("matters", "does not matter", "undecided")
+_PREDICATES: dict[Status, str] = {
+    "matters": "matters",
+    "does not matter": "does not matter",
+    "undecided": "is undecided",
+}
+_STATUSES = tuple(_PREDICATES)
 _NUMBER = re.compile(r"[-+.\d]+( [^\s\d]+)?|true|false", re.IGNORECASE)
 """A value that needs the name of its factor: a number, with a unit or without, or a switch."""
 
@@ -54,6 +59,12 @@ class _Told:
         return self.names[self.path]
 
     @property
+    def subject(self) -> str:
+        """The same as the subject of a sentence: the number of BBRv1 flows."""
+        is_plural = self.path.endswith(".count") and not self.name.startswith("number of ")
+        return f"the number of {self.name}" if is_plural else self.name
+
+    @property
     def path(self) -> str:
         """Path of the factor."""
         return self.factors[0].path
@@ -62,6 +73,13 @@ class _Told:
     def asked(self) -> tuple[str, str]:
         """Family and path of the factor."""
         return self.factors[0].test.family, self.factors[0].path
+
+    @property
+    def turns(self) -> tuple[object, ...]:
+        """Its metric, its factor, and both, within the family."""
+        family, path = self.asked
+        metric = self.factors[0].subject.metric
+        return ("metric", family, metric), ("factor", family, path), ("both", family, path, metric)
 
     @property
     def status(self) -> Status:
@@ -95,8 +113,8 @@ def order(path: str, entry: int | None, statuses: Collection[str]) -> tuple[bool
 def conclusion(found: Answer, labels: Labels | None = None) -> list[str]:
     """Say of every factor whether it matters, where, and how much.
 
-    A sentence per factor comes first: on the flows that it is a setting of, else where it matters. Then
-    follow interactions, and other metrics and groups.
+    Every metric and every factor has a sentence before one has two: on the flows that the factor is a
+    setting of, else where it matters. Then follow interactions, and a count of all other tests.
 
     Args:
         found: The answer.
@@ -105,17 +123,37 @@ def conclusion(found: Answer, labels: Labels | None = None) -> list[str]:
     Returns:
         One to five sentences of at most 35 words. Nothing if nothing was tested.
     """
-    told = sorted(_by_subject(found, labels or Labels()), key=lambda each: each.order)
-    asked = dict.fromkeys((each.test.family, each.path) for each in found.factors)
-    first = [next(each for each in told if each.asked == key) for key in asked]
-    rest = [each for each in told if each not in first]
-    crossed = _interactions(first)
+    told = _ranked(_by_subject(found, labels or Labels()))
+    crossed = _interactions(told[: MOST - 1])
     room = MOST - len(crossed)
-    if len(first) + len(rest) > room:
+    if len(told) > room:
         room -= 1
-    shown = [*first, *rest][:room]
-    sentences = [*map(_sentence, shown), *crossed, *_besides([*first, *rest][room:])]
+    sentences = [*map(_sentence, _grouped(told[:room])), *crossed, *_elsewhere(told[room:])]
     return list(dict.fromkeys(sentences))
+
+
+def _ranked(told: Iterable[_Told]) -> list[_Told]:
+    """Factors and subjects, the first ones by turns.
+
+    The next has the metric that was named least often, and of those the factor.
+    """
+    left, ranked, named = sorted(told, key=lambda each: each.order), list[_Told](), Counter[object]()
+    while left and len(ranked) < MOST:
+        following = min(left, key=lambda each: [named[key] for key in each.turns])
+        named.update(following.turns)
+        ranked.append(following)
+        left.remove(following)
+    return [*ranked, *left]
+
+
+def _grouped(told: Sequence[_Told]) -> list[_Told]:
+    """The same with the factors of a group of flows one after the other, and the metrics of a factor."""
+    groups = list(dict.fromkeys(_place(each.factors[0].subject)[:2] for each in told))
+    factors = list(dict.fromkeys(each.asked for each in told))
+    return sorted(
+        told,
+        key=lambda each: (groups.index(_place(each.factors[0].subject)[:2]), factors.index(each.asked)),
+    )
 
 
 def weight(found: Answer) -> Callable[[Row], tuple[int, bool, int, float]]:
@@ -148,7 +186,7 @@ def _by_subject(answer: Answer, labels: Labels) -> list[_Told]:
 def _sentence(told: _Told) -> str:
     say = {"matters": _matters, "does not matter": _does_not_matter, "undecided": _undecided}[told.status]
     others = [
-        f"{status} at {len(told.having(status))}"
+        f"{_PREDICATES[status]} at {len(told.having(status))}"
         for status in _STATUSES
         if status != told.status and told.having(status)
     ]
@@ -165,10 +203,11 @@ def _matters(told: _Told) -> Iterator[Part]:
     """Direction and size of two levels, or the extreme ones of several with the effect size."""
     found = told.having("matters")
     most = max(found, key=_size)
-    start = f"{told.name} matters: {_with(told, most)}{_named(most)}"
+    start = f"{told.subject} matters: {_with(told, most)}{_named(most)}"
     if len(told.factors) == 1:
         if _has_two_levels(most):
             yield Part(f"{start} {moves(_finding(most))}")
+            yield Part(_by_seed(most), 1)
         else:
             yield Part(f"{start} is {_extremes(told, most)}")
             yield Part(f", {_effect(most)}" if _effect(most) else "", 1)
@@ -180,9 +219,10 @@ def _matters(told: _Told) -> Iterator[Part]:
     there = "" if is_short else " where it differs most"
     if _has_two_levels(most):
         yield Part(f"{at}: it {moves(_finding(most))}{there}")
+        yield Part(_by_seed(most), 1)
     else:
-        yield Part(f"{at}{_in_brackets(_effect(most) + there)}")
-        yield Part(f": {_extremes(told, most)}{there}", 1)
+        yield Part(f"{at}: it is {_extremes(told, most)}{there}")
+        yield Part(f", {_effect(most)}" if _effect(most) else "", 1)
 
 
 def _directions(found: Sequence[Factor]) -> str:
@@ -204,7 +244,7 @@ def _does_not_matter(told: _Told) -> Iterator[Part]:
         path for each in found for row in each.interactions for path in row.factors if path != each.path
     )
     partners = " and ".join(told.names[path] for path in crossed)
-    yield Part(f"{told.name} does not matter")
+    yield Part(f"{told.subject} does not matter")
     yield Part(f" on average but interacts with {partners}" if partners else "")
     is_everywhere = len(found) == len(told.factors) > 1
     yield Part(f" at any of {len(found)} points" if is_everywhere else _at(told, found))
@@ -224,11 +264,12 @@ def _undecided(told: _Told) -> Iterator[Part]:
     found = told.factors
     closest = min(found, key=lambda each: each.test.p_corrected)
     named = f"{_with(told, closest)}{_named(closest)}"
-    yield Part(f"{told.name} is undecided")
+    yield Part(f"{told.subject} is undecided")
     yield Part(_at(told, found), 1)
     yield Part(f": {named}")
     if _has_two_levels(closest):
         yield Part(f" has {difference_in_words(_finding(closest))}")
+        yield Part(_by_seed(closest), 1)
     else:
         yield Part(f" is {_extremes(told, closest)}", 1)
         yield Part(_in_brackets(_effect(closest)), 2)
@@ -321,6 +362,12 @@ def _explained(effects: Sequence[Effect]) -> Effect | None:
     return next((effect for effect in effects if effect.name == "eta²"), None)
 
 
+def _by_seed(found: Factor) -> str:
+    """Whether a difference is paired by seed and the p value beside it is not."""
+    has_pairs = any(pair.has_pairs for pair in found.levels.pairs)
+    return " (paired by seed)" if has_pairs and found.test.pairs is None else ""
+
+
 def _size(found: Factor) -> float:
     """Difference of two levels as a share of the reference; the effect size of several."""
     if _has_two_levels(found):
@@ -369,10 +416,10 @@ def _interactions(first: Sequence[_Told]) -> list[str]:
     return []
 
 
-def _listed(start: str, parts: Sequence[str]) -> list[Part]:
-    """A sentence of items with commas, of which the last ones may be left out."""
+def _listed(start: str, parts: Sequence[str], between: str = ", ") -> list[Part]:
+    """A sentence of items, of which the last ones may be left out."""
     first, *more = parts
-    return [Part(f"{start}{first}"), *(Part(f", {part}", rank) for rank, part in enumerate(more, 1))]
+    return [Part(f"{start}{first}"), *(Part(f"{between}{part}", rank) for rank, part in enumerate(more, 1))]
 
 
 def _interaction(told: _Told, rows: Sequence[Row]) -> str:
@@ -382,21 +429,23 @@ def _interaction(told: _Told, rows: Sequence[Row]) -> str:
     return f"{name}{_in_brackets(_effect(largest))}{at}"
 
 
-def _besides(left: Sequence[_Told]) -> list[str]:
-    """A sentence on all others: of each factor how often it has which status."""
+def _elsewhere(left: Sequence[_Told]) -> list[str]:
+    """A sentence on all other tests: of each factor how many have which status."""
     if not left:
         return []
     by_name: dict[str, list[_Told]] = {}
     for told in left:
         by_name.setdefault(told.name, []).append(told)
-    parts = [
-        f"{name} {' and '.join(counts)}"
-        for name, of in by_name.items()
-        if (counts := [f"{status} in {n}" for status in _STATUSES if (n := _count(of, status))])
-    ]
-    others = "other metric or group" if len(left) == 1 else "other metrics and groups"
-    return [fitted(_listed(f"{len(left):,} {others}: ", parts))]
+    parts: list[str] = []
+    for name, of in by_name.items():
+        counts = {_PREDICATES[status]: n for status in _STATUSES if (n := _count(of, status))}
+        words = [f"{predicate} in {n:,}" for predicate, n in counts.items()]
+        if not parts:
+            words[0] += " tests" if next(iter(counts.values())) > 1 else " test"
+        parts.append(f"{name} {' and '.join(filter(None, [', '.join(words[:-1]), words[-1]]))}")
+    return [fitted(_listed("Elsewhere ", parts, "; "))]
 
 
 def _count(of: Sequence[_Told], status: Status) -> int:
-    return sum(told.status == status for told in of)
+    """The number of points of all subjects with a status."""
+    return sum(len(told.having(status)) for told in of)
