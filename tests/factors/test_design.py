@@ -251,6 +251,17 @@ def test_three_factors_and_all_their_interactions() -> None:
     assert [row.test for row in rows if row.is_primary] == ["Welch-James"] * 7
 
 
+@pytest.mark.parametrize("factors", [[CCA], [CCA, RATE]], ids=len)
+def test_the_interval_of_an_explained_share_is_given_once(factors: list[str]) -> None:
+    values = table(("cubic", "bbr1", "bbr3"), ("10 Mbit/s", "20 Mbit/s"))
+    for row in answer(values, {"speed": family(factors=factors)}).rows:
+        if row.is_primary:
+            assert [(effect.name, effect.interval is None) for effect in row.effects] == [
+                ("omega²", True),
+                ("eta²", False),
+            ]
+
+
 def test_a_factor_is_named_once() -> None:
     values = table(rates=("10 Mbit/s", "20 Mbit/s"))
     with pytest.raises(ScenarioError, match=r"cca: flows\.0\.cca is named twice; name each factor once"):

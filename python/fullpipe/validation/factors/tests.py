@@ -84,8 +84,8 @@ def several_levels(design: Design, margin: Margin, *, classical: bool) -> Iterat
     varies = all(len(set(group)) > 1 for group in groups)
     if varies:
         pooled = statistics.anova(groups)
-        effects = (statistics.omega_squared(pooled, LEVEL), statistics.eta_squared(pooled, LEVEL))
-        welch = _f_row(design, "Welch ANOVA", (0,), statistics.welch_anova(groups), effects, is_primary=True)
+        found, effects = statistics.welch_anova(groups), _explained(pooled)
+        welch = _f_row(design, "Welch ANOVA", (0,), found, effects, is_primary=True)
         yield replace(welch, assumptions=(WITHOUT_PAIRS,) if design.is_blocked else ())
         for row in _of_means(design, "Games-Howell", groups, statistics.games_howell(groups, LEVEL), margin):
             yield replace(row, is_follow_up=not design.is_blocked)
@@ -109,10 +109,7 @@ def several_factors(design: Design, *, classical: bool) -> Iterator[Row]:
     cells = {place: design.values(cell) for place, cell in zip(places, every, strict=True)}
     varies = all(len(set(cell)) > 1 for cell in cells.values())
     pooled = statistics.factorial_anova(cells)
-    effects = {
-        at: (statistics.omega_squared(found, LEVEL), statistics.eta_squared(found, LEVEL))
-        for at, found in pooled.items()
-    }
+    effects = {at: _explained(found) for at, found in pooled.items()}
     if varies:
         for at, found in statistics.welch_factorial_anova(cells).items():
             row = _f_row(design, "Welch-James", at, found, effects[at], is_primary=True)
@@ -178,6 +175,14 @@ def _f_row(
         factors=factors,
         f=found,
     )
+
+
+def _explained(found: FTest) -> tuple[Effect, Effect]:
+    """Two estimates of the share of the variance that a factor explains.
+
+    Both estimate the same share, so the interval is one: eta² has it.
+    """
+    return replace(statistics.omega_squared(found), interval=None), statistics.eta_squared(found, LEVEL)
 
 
 def _friedman(design: Design, groups: Groups, *, is_primary: bool) -> Row:
