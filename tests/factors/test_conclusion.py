@@ -265,8 +265,8 @@ def test_several_levels_along_a_sweep_have_the_highest_and_the_lowest() -> None:
     axes = {CCA: list(means), RATE: ["1 Mbit/s", "2 Mbit/s"]}
     assert_fits(
         one(answered(values(axes, lambda at: means[at[CCA]]), CCA)),
-        r"Algorithm matters: goodput of mine differs at 2 of 2 points, most at rate \d Mbit/s: it is highest with"
-        r" bbr1 \(\d\.\d\d Mbit/s\) and lowest with vegas \(\d\.\d\d Mbit/s\).*\.",
+        r"Algorithm matters: goodput of mine differs at 2 of 2 points, most at rate \d Mbit/s: it is"
+        r" highest with bbr1 \(\d\.\d\d Mbit/s\) and lowest with vegas \(\d\.\d\d Mbit/s\).*\.",
     )
 
 

@@ -61,6 +61,30 @@ def test_nothing_is_broken_inside_a_word_or_a_number(
     assert len(re.findall(r"eta² [\d.e-]+ \[[\d.e-]+, [\d.e-]+\] +[<\d]", printed)) == 7
 
 
+def test_names_of_effects_and_verdicts_stay_whole(width: int, capsys: pytest.CaptureFixture[str]) -> None:
+    axes = {SIZE: ["0.5 bdp", "8 bdp", "1 bdp"], "topology.bottleneck.delay": ["5 ms", "20 ms"]}
+    found = answered(values(axes, lambda _: 5.0, spread=3, groups=("mine", "other")), *axes)
+    assert any(factor.seeds for factor in found.factors)
+    show("two", found, Form.TABLE)
+    table = capsys.readouterr().out.partition("\ntwo\n")[2]
+    for factor in found.factors:
+        assert not factor.seeds or f"undecided (about {factor.seeds:,} seeds)\n" in table
+    assert table.count("buffer x one-way delay") == 2
+    assert max(map(len, table.splitlines())) <= width
+
+
+@pytest.mark.parametrize("all_rows", [False, True], ids=["short", "all"])
+def test_interactions_have_the_words_of_the_conclusion(
+    all_rows: bool, capsys: pytest.CaptureFixture[str]
+) -> None:
+    axes = {CCA: ["cubic", "bbr3"], SIZE: ["1 bdp", "2 bdp"]}
+    found = answered(values(axes, lambda at: 9 + 5 * (at[CCA] == "bbr3") * (at[SIZE] == "2 bdp")), *axes)
+    show("two", found, Form.TABLE, all_rows=all_rows)
+    table = capsys.readouterr().out.partition("two\n")[2]
+    assert len(re.findall(r" matters$", table, re.MULTILINE)) == 3
+    assert not {"significant", "different"} & set(table.split())
+
+
 def test_two_long_levels_are_broken_between_words(width: int, capsys: pytest.CaptureFixture[str]) -> None:
     axes = {CCA: ["cubic", LONG], RATE: ["1 Mbit/s", "2 Mbit/s"]}
     found = answered(values(axes, lambda _: 5.0, spread=3), CCA)

@@ -10,6 +10,8 @@ import pytest
 
 from fullpipe import Scenario
 from fullpipe.report.content import Document, Figure, Forest, Table
+from fullpipe.report.factors import factors_in, in_words
+from fullpipe.report.files import joined
 from fullpipe.report.from_file import page_of_file
 from tests.report.pages import scenario
 
@@ -37,10 +39,10 @@ FACTOR: dict[str, Any] = {
 ROW = {"test": "Welch ANOVA", "of": "mine", "metric": "share", "unit": "1", "effect": "flows.1.count"}
 
 
-def page(*factors: dict[str, Any]) -> Document:
+def page(*factors: dict[str, Any], row: dict[str, Any] = ROW) -> Document:
     """The page of a file of a test with these factors."""
     told = {"kind": "test", "title": "by count", "question": "Does it?", "conclusion": ["count matters."]}
-    return page_of_file({**told, "rows": [ROW], "factors": list(factors)})
+    return page_of_file(joined([{**told, "rows": [row], "factors": list(factors)}]))
 
 
 def table(found: Document) -> Table:
@@ -83,6 +85,19 @@ def test_many_levels_have_the_lowest_and_the_highest_mean() -> None:
     many = {**FACTOR, "levels": list("12345"), "means": [0.2, 0.1, 0.4, 0.3, 0.25]}
     told = cells(page({**many, "widest": {**FACTOR["widest"], "levels": ["3", "2"]}}))
     assert (told["lowest mean"], told["highest mean"], told["between"]) == ("10.0 (2)", "40.0 (3)", "3 and 2")
+
+
+@pytest.mark.parametrize(
+    ("effect", "status"), [("flows.1.count", "does not matter"), ("flows.1.count x flows.0.cca", "matters")]
+)
+def test_all_tests_have_the_words_of_the_conclusion(effect: str, status: str) -> None:
+    row = {**ROW, "effect": effect, "verdict": "different", "point": FACTOR["point"]}
+    same = {**FACTOR, "status": "does not matter"}
+    made = in_words(joined([{"rows": [row], "factors": [same]}])["rows"], factors_in({"factors": [same]}))
+    assert [each["verdict"] for each in made] == [status]
+    (section,) = (each for each in page(same, row=row).parts[0].details if each.heading == "All tests")
+    assert status in str(section)
+    assert "different" not in str(section)
 
 
 def test_rows_have_the_order_of_the_conclusion() -> None:

@@ -1,6 +1,6 @@
 """Tests of factors on a terminal: the conclusion, and a table of the tests that it rests on."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import groupby
 from math import isnan
 from textwrap import wrap
@@ -9,6 +9,7 @@ from fullpipe.analysis.statistics import Effect
 from fullpipe.cli import forms
 from fullpipe.cli.answer import Answer as Answered
 from fullpipe.cli.answer import Row as Shown
+from fullpipe.cli.answer import fits
 from fullpipe.cli.console import styled, terminal
 from fullpipe.cli.forms import NOTHING, Form, Grid
 from fullpipe.cli.output import complain
@@ -22,8 +23,8 @@ from fullpipe.validation.factors.factor import INTERACTION
 
 _NUMBERS = ("means", "difference [95 %]", "effect size [95 %]", "p (raw)", "p (corrected)", "verdict")
 _SHORT = ("effect size [95 %]", "p\n(raw)", "p\n(corrected)")
-_INTERACTION = {"different": "significant"}
-"""Words of interactions."""
+_STATUS = {"different": "matters"}
+"""Verdicts of F tests in the words of the conclusion."""
 _LONGEST_EFFECT = 24
 """Characters of a line of an effect beside all columns."""
 
@@ -56,10 +57,11 @@ def show(
     answer = Answered(all_rows=all_rows)
     answer.conclude(conclusion(found, words))
     answer.title(title, "")
+    of_test = {id(factor.test): factor for factor in found.factors}
     if all_rows:
-        _show_all(found.rows, words)
+        _show_all(found.rows, of_test, words)
     else:
-        _show_primary(answer, found, words)
+        _show_primary(answer, found, of_test, words)
     told = merged(notes, Names(words), whole=all_rows)
     answer.notes([], [f"note: {note}" for note in told])
 
@@ -74,15 +76,27 @@ def title_of(scenarios: Iterable[str], found: Answer, labels: Labels) -> str:
     return f"{', '.join(dict.fromkeys(scenarios))} by {', '.join(every)}"
 
 
-def _show_primary(answer: Answered, found: Answer, labels: Labels) -> None:
-    """The tests that the conclusion rests on."""
-    of_test = {id(factor.test): factor for factor in found.factors}
+def _show_primary(answer: Answered, found: Answer, of_test: Mapping[int, Factor], labels: Labels) -> None:
+    """The tests that the conclusion rests on.
+
+    Effects are in lines of their own if the terminal is too narrow for their column.
+    """
 
     def row_of(row: Row) -> Shown:
         return Shown(", ".join(_about(row, labels)), _short(row, of_test.get(id(row)), labels))
 
+    headings, first = ["", *_SHORT, "verdict"], weight(found)
     primary = [row for row in found.rows if row.is_primary]
-    answer.table(["", *_SHORT, "verdict"], primary, row_of, weight(found), len(found.rows))
+    shown = [row_of(row) for row in answer.first_of(sorted(primary, key=first))]
+    is_wide = fits(headings, shown, answer.width)
+    made = row_of if is_wide else lambda row: _below_effect(row_of(row))
+    answer.table(headings, primary, made, first, len(found.rows))
+
+
+def _below_effect(row: Shown) -> Shown:
+    """A row below its subject and effect."""
+    effect, *numbers = row.cells
+    return Shown(f"{row.place}:{effect}", ["", *numbers], row.style)
 
 
 def _short(row: Row, factor: Factor | None, labels: Labels) -> list[str]:
@@ -92,19 +106,28 @@ def _short(row: Row, factor: Factor | None, labels: Labels) -> list[str]:
         size = difference_shown(row.difference, row.interval, row.means[0], unit, metric)
     else:
         size = next((_effect(effect) for effect in reversed(row.effects)), NOTHING)
-    word = row.verdict if row.difference is not None or factor is None else factor.status
-    verdict = _with_seeds(_INTERACTION.get(word, word), factor.seeds if factor else None)
-    return [f" {_named(row, labels)}", size, _p(row.p_raw), _p(row.p_corrected), verdict]
+    return [f" {_named(row, labels)}", size, _p(row.p_raw), _p(row.p_corrected), _told_verdict(row, factor)]
 
 
-def _show_all(rows: Sequence[Row], labels: Labels) -> None:
+def _told_verdict(row: Row, factor: Factor | None) -> str:
+    """The verdict in the words of the conclusion; `factor`: that of a main effect."""
+    word = row.verdict
+    if row.difference is None:
+        word = factor.status if factor else _STATUS.get(word, word)
+    return _with_seeds(word, factor.seeds if factor else row.seeds)
+
+
+def _show_all(rows: Sequence[Row], of_test: Mapping[int, Factor], labels: Labels) -> None:
     """A table for each subject, of all its tests."""
     console = terminal()
     for _, of_rows in groupby(rows, key=lambda row: (row.family, row.subject)):
         of_subject = list(of_rows)
         console.print()
         console.print(styled(", ".join(_about(of_subject[0], labels)), "bold"), soft_wrap=True)
-        cells = [[row.test, _in_lines(_named(row, labels)), *_cells(row)] for row in of_subject]
+        cells = [
+            [row.test, _in_lines(_named(row, labels)), *_cells(row, _told_verdict(row, of_test.get(id(row))))]
+            for row in of_subject
+        ]
         forms.show(_told(Grid(["test", ""], _NUMBERS, cells)), Form.TABLE)
         for line in dict.fromkeys(line for row in of_subject for line in row.assumptions):
             console.print(styled(f"assumed: {line}", "dim"))
@@ -118,7 +141,11 @@ def _in_lines(text: str) -> str:
 
 
 def _whole(rows: Sequence[Row], labels: Labels) -> Grid:
-    cells = [[", ".join(_about(row, labels)), row.test, row.effect, *_cells(row)] for row in rows]
+    verdicts = [_with_seeds(row.verdict, row.seeds) for row in rows]
+    cells = [
+        [", ".join(_about(row, labels)), row.test, row.effect, *_cells(row, verdict)]
+        for row, verdict in zip(rows, verdicts, strict=True)
+    ]
     return Grid(["of", "test", "effect"], _NUMBERS, cells)
 
 
@@ -148,7 +175,7 @@ def _named(row: Row, labels: Labels) -> str:
     return INTERACTION.join(names[path] for path in row.factors)
 
 
-def _cells(row: Row) -> list[str]:
+def _cells(row: Row, verdict: str) -> list[str]:
     unit = row.subject.unit
     means = " / ".join(number_shown(mean, unit, row.subject.metric) for mean in row.means) or NOTHING
     difference = NOTHING
@@ -160,7 +187,7 @@ def _cells(row: Row) -> list[str]:
         "\n".join(map(_effect, _shown(row))) or row.statistic or NOTHING,
         _p(row.p_raw),
         _p(row.p if row.is_corrected and isnan(row.p_corrected) else row.p_corrected),
-        _verdict(row),
+        verdict or NOTHING,
     ]
 
 
@@ -176,10 +203,6 @@ def _effect(found: Effect) -> str:
 
 def _p(value: float) -> str:
     return NOTHING if isnan(value) else "<0.0001" if value < 1e-4 else f"{value:.4f}"
-
-
-def _verdict(row: Row) -> str:
-    return _with_seeds(row.verdict, row.seeds) or NOTHING
 
 
 def _with_seeds(verdict: str, seeds: int | None) -> str:

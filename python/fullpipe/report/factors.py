@@ -144,6 +144,18 @@ def _told(found: StoredFactor) -> tuple[object, ...]:
     return found.factor, found.kind, found.of if found.entry is None else found.entry, found.metric
 
 
+def in_words(rows: Sequence[Mapping[str, Any]], found: Sequence[StoredFactor]) -> list[dict[str, Any]]:
+    """Rows of tests with the verdicts of the conclusion: a main effect has the status of its factor."""
+    statuses = {(each.of, each.metric, each.factor, str(each.point)): each.status for each in found}
+    paths = dict.fromkeys(path for each in found for path in each.point)
+    told: list[dict[str, Any]] = []
+    for row in rows:
+        point = str({path: row[path] for path in paths if path in row})
+        status = statuses.get((row.get("of"), row.get("metric"), row.get("effect"), point), "matters")
+        told.append({**row, "verdict": status} if row.get("verdict") == "different" else dict(row))
+    return told
+
+
 def table_of(found: Sequence[StoredFactor], labels: Labels) -> Table:
     """A row per factor, metric, group and point: means of levels, widest difference, effect and verdict."""
     shown = found[: rows_of(len(found))]

@@ -141,6 +141,7 @@ def _part(
     order = ranked(made, [each.metric for each in asked])
     bulk = frozenset[int]().union(*(each.bulk for each in made))
     tested = factors_in(found)
+    others = factors.in_words(others, tested) if tested else others
     of_runs = _measured(runs, tested)
     points = of_runs or FindingPoints.of_findings(
         text_of(found.get("scenario") or found.get("title")), findings, bulk
