@@ -11,8 +11,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from jsonschema import Draft202012Validator
 
 from fullpipe.runs import Store
+from fullpipe.validation.compare.stored import FORMAT
 
 SCENARIO = """
 name = "home"
@@ -100,6 +102,7 @@ def test_a_file_for_reports_says_how_to_make_it_again(home: Callable[..., Any]) 
         "command",
         "conclusion",
         "factors",
+        "format",
         "kind",
         "notes",
         "question",
@@ -113,6 +116,39 @@ def test_a_file_for_reports_says_how_to_make_it_again(home: Callable[..., Any]) 
     assert kept["command"].startswith("fullpipe test home.toml")
     again = home(*kept["command"].split()[1:])
     assert again.exit_code == 0
+
+
+def test_a_file_conforms_to_its_schema(home: Callable[..., Any]) -> None:
+    words = ("--factor", "cca", "--metric", "goodput", "--metric", "rtt_mean", "--seeds", 3)
+    home("test", "home.toml", *words, "-o", "answer.json")
+    kept = json.loads(Path("answer.json").read_text())
+    printed = json.loads(home("schema", "tests").output)
+    schema = Draft202012Validator(printed)
+    assert list(schema.iter_errors(kept)) == []
+    assert [each.json_path for each in schema.iter_errors({**kept, "format": 1})] == ["$.format"]
+    assert set(printed["properties"]) == set(kept)
+    assert set(printed["$defs"]["Row"]["properties"]) == set(kept["rows"][0])
+    assert {name for name, part in printed["$defs"].items() if not part.get("description")} == set()
+
+
+def test_a_file_without_a_format_is_read(home: Callable[..., Any]) -> None:
+    home("test", "home.toml", *TEST, "--seeds", 3, "-o", "answer.json")
+    kept = json.loads(Path("answer.json").read_text())
+    assert kept.pop("format") == FORMAT
+    Path("old.json").write_text(json.dumps(kept))
+    for name in ("answer", "old"):
+        made = home("report", f"{name}.json", "-o", f"{name}.md")
+        assert made.exit_code == 0, made.output
+    assert "format" not in Path("answer.md").read_text()
+
+
+def test_title_and_question_have_the_names_that_are_shown(home: Callable[..., Any]) -> None:
+    rates = 'topology.bottleneck.delay" = ["10 ms", "20 ms"]'
+    Path("two.toml").write_text(f'{SCENARIO}"{rates}\n', encoding="utf-8")
+    words = ("--metric", "goodput", "--metric", "rtt_mean", "--factor", "cca,delay", "--seeds", 2)
+    made = json.loads(home("test", "two.toml", *words, "--json").output)
+    assert made["title"] == "home by algorithm x one-way delay"
+    assert made["question"] == "Does goodput or mean RTT differ by algorithm and one-way delay?"
 
 
 def test_a_family_tells_what_was_planned(home: Callable[..., Any]) -> None:

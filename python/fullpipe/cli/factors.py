@@ -9,11 +9,12 @@ import typer
 
 from fullpipe import files
 from fullpipe.analysis.metrics import BY_NAME, busy_links
+from fullpipe.analysis.shown import metric_shown
 from fullpipe.analysis.unanswered import unanswered
 from fullpipe.analysis.values import values_of
-from fullpipe.cli.factors_read import Points, stored, versions
 from fullpipe.cli.factors_read import made as made_of
-from fullpipe.cli.factors_shown import show, title_of
+from fullpipe.cli.factors_read import stored, versions
+from fullpipe.cli.factors_shown import factor_names, show, title_of
 from fullpipe.cli.forms import Form
 from fullpipe.cli.output import command_line, echo
 from fullpipe.cli.plot_labels import check_labels, read_labels
@@ -34,7 +35,8 @@ from fullpipe.report import basis
 from fullpipe.runs.schema import TABLES
 from fullpipe.scenario.labels import Labels
 from fullpipe.validation.compare import read_margin
-from fullpipe.validation.factors import Family, answer, conclusion, read_families
+from fullpipe.validation.compare.stored import FORMAT
+from fullpipe.validation.factors import Answer, Family, answer, conclusion, read_families
 from fullpipe.validation.factors.answer import MOST_FACTORS
 from fullpipe.validation.factors.design import only
 
@@ -152,8 +154,8 @@ def factors(
     labels = Labels(given, trees)
     made = {
         "kind": "test",
-        "title": _title(points, asked),
-        "question": _question(asked),
+        "title": title_of((run.name for _, run in points), found, labels),
+        "question": _question(asked, found, labels),
         "conclusion": conclusion(found, labels),
         **found.to_dict(),
         "command": command_line(context),
@@ -161,13 +163,12 @@ def factors(
     known = {*values.drop_nulls("value")["metric"].to_list()}
     made["notes"] = [*made["notes"], *unanswered(metrics, known), *versions(points)]
     if output is not None:
-        written = made | basis.of_test([run for _, run in points])
+        written = {"format": FORMAT, **made, **basis.of_test([run for _, run in points])}
         files.write(output, json.dumps(written, allow_nan=False, indent=1).encode())
     if as_json:
         echo(json.dumps(made, allow_nan=False))
         return
-    title = title_of((run.name for _, run in points), found, labels)
-    show(title, found, form, all_rows=all_rows, labels=labels, notes=made["notes"])
+    show(made["title"], found, form, all_rows=all_rows, labels=labels, notes=made["notes"])
 
 
 def _families(
@@ -213,14 +214,14 @@ def _check_metric(name: str) -> None:
     raise UnknownNameError("metric", name, BY_NAME)
 
 
-def _title(points: Points, asked: Mapping[str, Family]) -> str:
-    names = dict.fromkeys(run.name for _, run in points)
-    by = dict.fromkeys(" x ".join(each.factors) for each in asked.values())
-    return f"{', '.join(names)} by {', '.join(by)}"
-
-
-def _question(asked: Mapping[str, Family]) -> str:
+def _question(asked: Mapping[str, Family], found: Answer, labels: Labels) -> str:
+    names = factor_names(found, labels)
     return " ".join(
-        each.question or f"Does {' or '.join(each.metrics)} differ by {' and '.join(each.factors)}?"
-        for each in asked.values()
+        each.question or f"Does {_labels(each.metrics)} differ by {' and '.join(names[family])}?"
+        for family, each in asked.items()
     )
+
+
+def _labels(metrics: Sequence[str]) -> str:
+    """Metrics in words."""
+    return " or ".join(metric_shown(metric) for metric in metrics)

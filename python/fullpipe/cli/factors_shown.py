@@ -68,12 +68,17 @@ def show(
 
 def title_of(scenarios: Iterable[str], found: Answer, labels: Labels) -> str:
     """The names of scenarios, and the factors of every family, in words."""
+    every = dict.fromkeys(INTERACTION.join(names) for names in factor_names(found, labels).values())
+    return f"{', '.join(dict.fromkeys(scenarios))} by {', '.join(every)}"
+
+
+def factor_names(found: Answer, labels: Labels) -> dict[str, list[str]]:
+    """The factors of every family in words."""
     by_family: dict[str, dict[str, None]] = {}
     for each in found.factors:
         by_family.setdefault(each.test.family, {})[each.path] = None
     names = labels.names(list(dict.fromkeys(path for paths in by_family.values() for path in paths)))
-    every = dict.fromkeys(INTERACTION.join(names[path] for path in paths) for paths in by_family.values())
-    return f"{', '.join(dict.fromkeys(scenarios))} by {', '.join(every)}"
+    return {family: [names[path] for path in paths] for family, paths in by_family.items()}
 
 
 def _show_primary(answer: Answered, found: Answer, of_test: Mapping[int, Factor], labels: Labels) -> None:

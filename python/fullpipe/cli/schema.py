@@ -1,4 +1,4 @@
-"""`fullpipe schema`: JSON Schemas of scenario files, and of files of findings."""
+"""`fullpipe schema`: JSON Schemas of scenario files, and of files of findings and of tests."""
 
 import json
 from enum import StrEnum
@@ -20,12 +20,16 @@ class Of(StrEnum):
 
     SCENARIO = "scenario"
     FINDINGS = "findings"
+    TESTS = "tests"
 
 
 def schema(
     of: Annotated[
         Of,
-        typer.Argument(metavar="KIND", help="scenario, or findings: files of compare -o and check -o."),
+        typer.Argument(
+            metavar="KIND",
+            help="scenario, findings (files of compare -o and check -o), or tests (files of test -o).",
+        ),
     ] = Of.SCENARIO,
     out: Annotated[
         Path | None,
@@ -38,11 +42,11 @@ def schema(
         ),
     ] = None,
 ) -> None:
-    """Editors complete, explain and check scenarios with it; programs read files of findings with theirs.
-    Taplo (Even Better TOML) needs "#:schema ./fullpipe.schema.json" as the first line of a scenario, as
-    `fullpipe init` writes it.
+    """Editors complete, explain and check scenarios with it. Programs read files of findings and of tests
+    with theirs. Taplo (Even Better TOML) needs "#:schema ./fullpipe.schema.json" as the first line of a
+    scenario, as `fullpipe init` writes it.
     """
-    text = schema_text() if of is Of.SCENARIO else findings_text()
+    text = {Of.SCENARIO: schema_text, Of.FINDINGS: findings_text, Of.TESTS: tests_text}[of]()
     if out is None:
         echo(text, nl=False)
         return
@@ -60,5 +64,12 @@ def schema_text() -> str:
 def findings_text() -> str:
     """The schema of files of findings."""
     from fullpipe.validation.compare import stored  # here, as above
+
+    return json.dumps(stored.schema(), indent=1, ensure_ascii=False) + "\n"
+
+
+def tests_text() -> str:
+    """The schema of files of tests."""
+    from fullpipe.validation.factors import stored  # here, as above
 
     return json.dumps(stored.schema(), indent=1, ensure_ascii=False) + "\n"

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Annotated, Any, Literal, Self
+from typing import Any
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
+from pydantic import ValidationError
 
 from fullpipe.analysis.bounds import bounds_of_difference
-from fullpipe.analysis.metrics import BY_NAME
 from fullpipe.analysis.metrics.margins import Margin
 from fullpipe.analysis.shown import (
     axis_shown,
@@ -22,72 +21,16 @@ from fullpipe.report.content import Column, Difference, Figure, Forest, Table, r
 from fullpipe.report.rows import text_of
 from fullpipe.report.text import folded, listed, told_apart
 from fullpipe.scenario.labels import Labels
+from fullpipe.validation.factors import stored
 from fullpipe.validation.factors.conclusion import order
 
 _MOST_LEVELS = 4
 """Levels that have a column each; of more, the lowest and the highest mean are given."""
 _SMALLEST_P = 0.0001
-_Number = Annotated[float, Field(strict=True, allow_inf_nan=False, ge=-1e30, le=1e30)]
 
 
-class _Part(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="ignore")
-
-
-class Ends(_Part):
-    """The ends of an interval, in the unit of the metric or without one."""
-
-    low: _Number
-    high: _Number
-
-
-class Effect(_Part):
-    """An effect size by its name."""
-
-    name: str
-    value: _Number
-    interval: Ends | None = None
-
-
-class Widest(_Part):
-    """The pair of levels whose difference is widest, in the unit of the metric."""
-
-    levels: tuple[str, str]
-    difference: _Number
-    interval: Ends | None = None
-    margin: _Number = 0.0
-
-
-class StoredFactor(_Part):
-    """A factor of a file of `fullpipe test`, of one metric of one group or link at one point."""
-
-    kind: Literal["flows", "link"] = "flows"
-    entry: int | None = None
-    of: str
-    metric: str
-    unit: str
-    point: dict[str, Any] = {}
-    factor: str
-    status: Literal["matters", "does not matter", "undecided"]
-    levels: list[str] = Field(min_length=2)
-    means: list[_Number]
-    effect: Effect | None = None
-    p_corrected: _Number | None = None
-    widest: Widest
-    seeds_that_would_decide: int | None = None
-
-    @field_validator("metric")
-    @classmethod
-    def _is_known(cls, name: str) -> str:
-        if name not in BY_NAME:
-            raise ValueError("unknown metric")
-        return name
-
-    @model_validator(mode="after")
-    def _has_a_mean_per_level(self) -> Self:
-        if len(self.levels) != len(self.means):
-            raise ValueError("a level has no mean")
-        return self
+class StoredFactor(stored.Factor):
+    """A factor of a file of `fullpipe test`, with what reports show of it."""
 
     @property
     def margin_shown(self) -> str:
@@ -144,15 +87,17 @@ def _told(found: StoredFactor) -> tuple[object, ...]:
     return found.factor, found.kind, found.of if found.entry is None else found.entry, found.metric
 
 
-def in_words(rows: Sequence[Mapping[str, Any]], found: Sequence[StoredFactor]) -> list[dict[str, Any]]:
+def in_words(rows: Sequence[Mapping[str, Any]], found: Sequence[StoredFactor]) -> list[Mapping[str, Any]]:
     """Rows of tests with the verdicts of the conclusion: a main effect has the status of its factor."""
-    statuses = {(each.of, each.metric, each.factor, str(each.point)): each.status for each in found}
+    statuses: dict[tuple[Any, ...], str] = {
+        (each.of, each.metric, each.factor, str(each.point)): each.status for each in found
+    }
     paths = dict.fromkeys(path for each in found for path in each.point)
-    told: list[dict[str, Any]] = []
+    told: list[Mapping[str, Any]] = []
     for row in rows:
         point = str({path: row[path] for path in paths if path in row})
         status = statuses.get((row.get("of"), row.get("metric"), row.get("effect"), point), "matters")
-        told.append({**row, "verdict": status} if row.get("verdict") == "different" else dict(row))
+        told.append({**row, "verdict": status} if row.get("verdict") == "different" else row)
     return told
 
 
