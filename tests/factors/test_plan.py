@@ -94,14 +94,41 @@ def test_equal_seeds_are_refused() -> None:
 
 
 def test_the_conclusion_has_the_seeds_with_range_unit_and_group() -> None:
-    values = table({"": draws(10, 1).tolist(), "bbr3": draws(10, 2).tolist()})
+    values = table({"cubic": draws(10, 1).tolist(), "bbr3": draws(10, 2).tolist()})
     values = values.with_columns(of=pl.lit("mine"), value=1e6 * pl.col("value"))
     rows, _ = planned(values, 0.05, 0.9)
     (row,) = rows
     assert conclusion_of(rows, 0.05, 0.9) == [
-        f"{row.seeds} seeds [{row.least}, {row.most}] find a difference of 5 %"
+        f"bbr3 instead of cubic: {row.seeds} seeds [{row.least} to {row.most}] find a difference of 5 %"
         f" ({row.difference / 1e6:.2f} Mbit/s) in goodput of mine in 90 of 100 comparisons."
     ]
+
+
+def test_a_group_has_the_names_of_both_sides() -> None:
+    names = {"cubic": "cubic-1", "bbr3": "bbr3-1", "vegas": "vegas-1"}
+    sides = {variant: draws(10, n).tolist() for n, variant in enumerate(names)}
+    values = table(sides).with_columns(of=pl.col("variant").replace_strict(names))
+    pair = values.filter(pl.col("variant") != "vegas")
+    (row,), _ = planned(pair, 0.05, 0.9)
+    assert "in goodput of cubic-1 -> bbr3-1 in 90 of" in conclusion_of([row], 0.05, 0.9)[0]
+    assert (row.to_dict()["of"], row.to_dict()["labels"]) == ("flows.0", ["cubic-1", "bbr3-1"])
+    rows, _ = planned(values, 0.05, 0.9)
+    assert [row.name for row in rows] == ["cubic-1 -> bbr3-1", "cubic-1 -> vegas-1"]
+    first, _ = conclusion_of(rows, 0.05, 0.9)
+    assert first.startswith("bbr3 and vegas instead of cubic: ")
+    assert "in goodput of cubic-1 in 90 of" in first
+
+
+def test_the_worst_case_is_left_out_if_a_sentence_has_it() -> None:
+    parts = [table({"": draws(5 + n, n).tolist()}).with_columns(entry=pl.lit(n)) for n in range(3)]
+    found = conclusion_of(planned(pl.concat(parts), 0.05, 0.9)[0], 0.05, 0.9)
+    assert len(found) == 3
+    assert "worst" not in " ".join(found)
+
+
+def test_a_range_without_an_end_is_open() -> None:
+    (row,), _ = planned(table({"": draws(20, 1).tolist()}), 0.05, 0.9)
+    assert f"seeds [{row.least} or more] find" in conclusion_of([replace(row, most=None)], 0.05, 0.9)[0]
 
 
 def several(deviations: list[float]) -> pl.DataFrame:
@@ -119,7 +146,7 @@ def test_the_conclusion_of_several_points_ends_with_the_worst_case() -> None:
     least, _, most = sorted(row.seeds or 0 for row in rows)
     assert first.startswith(f"{least} to {most:,} seeds find a difference of 5 % (")
     assert worst.startswith(f"The worst case takes {most:,} seeds [")
-    assert "goodput of mine, delay 1 ms, where differences vary by" in worst
+    assert "goodput of mine at delay 1 ms, where differences vary by" in worst
 
 
 def test_a_difference_that_no_number_of_seeds_finds_is_said() -> None:
@@ -147,7 +174,7 @@ def test_seeds_of_variants(plan: Callable[..., Any]) -> None:
     made = plan("--detect", "5%", "--over", "flows.0.cca=cubic,vegas")
     assert made.exit_code == 0, made.output
     assert " find a difference of 5 % (" in " ".join(made.output.partition("\n\n")[0].split())
-    assert "to find a difference of 5% in 90 of 100 comparisons, from a pilot of 6 seeds" in made.output
+    assert "to find a difference of 5 % in 90 of 100 comparisons, from a pilot of 6 seeds" in made.output
     assert len(list(Path("runs").glob("*/native-*"))) == 12
 
 

@@ -96,7 +96,7 @@ def plan(
         return
     answer = Answer(all_rows=all_rows)
     answer.conclude(said)
-    _show(answer, chosen, rows, detect, power)
+    _show(answer, chosen, rows, share, power)
     told = merged(notes, Names(), whole=all_rows)
     answer.notes(_remarks(rows), [f"note: {note}" for note in told])
 
@@ -116,21 +116,27 @@ def _todo(scenario: Scenario, over: list[str], pilot: int) -> list[tuple[str, Jo
     return [(name, job) for name, jobs in sides_of(scenario, axes_of(over), seeds).items() for job in jobs]
 
 
-def _show(answer: Answer, of: Scenario, rows: list[Planned], detect: str, power: float) -> None:
+def _show(answer: Answer, of: Scenario, rows: list[Planned], share: float, power: float) -> None:
     pilot = f"a pilot of {rows[0].pilot if rows else 0} seeds"
-    about = f": to find a difference of {detect.strip()} in {100 * power:g} of 100 comparisons, from {pilot}"
+    about = f": to find a difference of {100 * share:g} % in {100 * power:g} of 100 comparisons, from {pilot}"
     answer.title(of.name, about)
     labels = Labels(scenarios=[of.to_dict()])
     headings = ["", "mean", "spread of\ndifferences", "seeds", "range"]
-    answer.table(headings, rows, lambda row: _row(row, labels), lambda row: -row.rank)
+    places = list(dict.fromkeys(_place(row, labels) for row in rows))
+    together = sorted(rows, key=lambda row: places.index(_place(row, labels)))
+    answer.table(headings, together, lambda row: _row(row, labels), lambda row: -row.rank)
 
 
 def _row(planned: Planned, labels: Labels) -> Row:
     """A row below its variant and point."""
-    of = planned.subject
-    place = ", ".join([*([planned.other] if planned.other else []), *point_shown(of.point, labels)])
-    name = f"{' ' if place else ''}{of.metric} of {of.of}"
+    place = _place(planned, labels)
+    name = f"{' ' if place else ''}{planned.subject.metric} of {planned.name}"
     return Row(place, [name, *_numbers(planned)])
+
+
+def _place(planned: Planned, labels: Labels) -> str:
+    """Variant and point."""
+    return ", ".join(filter(None, [planned.other, *point_shown(planned.subject.point, labels)]))
 
 
 def _remarks(rows: list[Planned]) -> Iterator[str]:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from itertools import permutations
 from typing import Any
 
@@ -17,6 +17,7 @@ from fullpipe.analysis.shown import difference_unit_shown, metric_shown, number_
 from fullpipe.analysis.statistics.paired import MOST_SEEDS
 from fullpipe.analysis.statistics.power import MOST_SIMULATED
 from fullpipe.validation.compare.finding import Cell, Subject
+from fullpipe.validation.compare.side import joint
 from fullpipe.validation.factors.design import Design, designs
 
 VARIANT = "variant"
@@ -49,6 +50,16 @@ class Planned:
     """The same at the ends of the 95 % interval of the deviation; None by simulation, which has none."""
     is_simulated: bool
     """Whether runs are of two kinds, so that no formula holds."""
+    reference: str = ""
+    """Variant that others are compared with; empty without variants."""
+    labels: Mapping[str, str] = field(default_factory=dict)
+    """Names of the group or link, by variant."""
+
+    @property
+    def name(self) -> str:
+        """Name of the group or link: of both sides if they differ, as in `cubic-1 -> vegas-1`."""
+        told = {side: self.labels[side] for side in (self.reference, self.other) if side in self.labels}
+        return joint(told) or self.subject.of
 
     @property
     def wanted(self) -> str:
@@ -65,6 +76,8 @@ class Planned:
         """The plan as JSON, in base units."""
         return {
             **self.subject.to_dict(),
+            "labels": list(self.labels.values()),
+            "reference": self.reference or None,
             "variant": self.other or None,
             "pilot": self.pilot,
             "mean": self.mean,
@@ -96,6 +109,7 @@ def planned(values: pl.DataFrame, detect: float, power: float) -> tuple[list[Pla
     twice = values.with_columns(pl.lit("another").alias(VARIANT))
     found, notes = designs(pl.concat([values, twice]) if alone else values, [VARIANT], blocked=True)
     rows: list[Planned] = []
+    names = _names_of_flows(values)
     for design in found:
         first, *others = design.levels[0]
         reference = design.values((first,))
@@ -103,8 +117,21 @@ def planned(values: pl.DataFrame, detect: float, power: float) -> tuple[list[Pla
             notes.append(f"{design.subject.name} is left out: its mean is 0, of which there is no share")
             continue
         for other in others:
-            rows.append(_planned(design, reference, other, detect, power, alone=alone))
+            row = _planned(design, reference, other, detect, power, alone=alone)
+            of_sides = names.get(design.subject.entry, {})
+            labels = {side: of_sides[side] for side in (first, other) if side in of_sides}
+            rows.append(row if alone else replace(row, reference=first, labels=labels))
     return rows, notes
+
+
+def _names_of_flows(values: pl.DataFrame) -> dict[int | None, dict[str, str]]:
+    """The name of every entry of `flows` by variant, if it has one at all points."""
+    found: dict[int | None, dict[str, str]] = {}
+    of_entries = values.filter(pl.col("entry").is_not_null()).group_by("entry", VARIANT, maintain_order=True)
+    for entry, variant, names in of_entries.agg(pl.col("of").unique()).iter_rows():
+        if len(names) == 1:
+            found.setdefault(entry, {})[variant] = names[0]
+    return found
 
 
 def _planned(
@@ -135,7 +162,7 @@ def _planned(
 
 
 def conclusion_of(rows: Sequence[Planned], detect: float, power: float) -> list[str]:
-    """Say how many seeds find the difference in each metric and group, and the worst case.
+    """Say how many seeds find the difference in each metric and group, and the worst of several points.
 
     Args:
         rows: The plan.
@@ -149,20 +176,23 @@ def conclusion_of(rows: Sequence[Planned], detect: float, power: float) -> list[
     for row in rows:
         by_cell.setdefault(row.subject.cell, []).append(row)
     told = sorted(by_cell.values(), key=lambda of: of[0].subject.entry is None)
+    others = list(dict.fromkeys(row.other for row in rows if row.other))
     share, times = f"{100 * detect:g} %", f"{100 * power:g} of 100 comparisons"
     sentences = [
-        f"{_range(of)} find a difference of {share} ({_amounts(of)}) in {_name(of[0])} in {times}."
+        f"{_sides(rows, others)}{_range(of)} find a difference of {share} ({_amounts(of)}) in {_name(of)} in"
+        f" {times}."
         if n == 0
-        else f"{_capital(_name(of[0]))} takes {_range(of)} ({_amounts(of)})."
+        else f"{_capital(_name(of))} takes {_range(of)} for {_amounts(of)}."
         for n, of in enumerate(told[:_MOST_NAMED])
     ]
-    if len(rows) > 1:
-        worst = max(rows, key=lambda row: row.rank)
-        where = ", ".join([*([worst.other] if worst.other else []), *point_shown(worst.subject.point)])
-        at = f", {where}" if where else ""
-        open_ = f" [{_ends(worst)}]" if worst.least else ""
+    worst = max(rows, key=lambda row: row.rank, default=None)
+    is_said = any(of == [worst] for of in told[:_MOST_NAMED])
+    if worst and not is_said:
+        side = f" with {worst.other}" if len(others) > 1 else ""
+        at, name = ", ".join(point_shown(worst.subject.point)), _name(by_cell[worst.subject.cell])
         sentences.append(
-            f"The worst case takes {worst.wanted} seeds{open_}: {_name(worst)}{at}, where differences vary by"
+            f"The worst case takes {worst.wanted} seeds{_open(worst)}: {name}{side}{f' at {at}' if at else ''},"
+            f" where differences vary by"
             f" {100 * worst.deviation / abs(worst.mean):.1f} % of the mean."
         )
     if len(told) > _MOST_NAMED:
@@ -170,17 +200,29 @@ def conclusion_of(rows: Sequence[Planned], detect: float, power: float) -> list[
     return sentences
 
 
+def _sides(rows: Sequence[Planned], others: Sequence[str]) -> str:
+    """The variants that are compared; nothing without variants, or of many."""
+    if not others or len(others) > _MOST_NAMED:
+        return ""
+    *some, last = others
+    named = f"{', '.join(some)} and {last}" if some else last
+    return f"{named} instead of {rows[0].reference}: "
+
+
 def _range(rows: Sequence[Planned]) -> str:
     """Seeds of several rows in words; one row has the range that the pilot leaves open."""
     least, most = min(rows, key=lambda row: row.rank), max(rows, key=lambda row: row.rank)
-    if len(rows) == 1 and least.least:
-        return f"{least.wanted} seeds [{_ends(least)}]"
+    if len(rows) == 1:
+        return f"{least.wanted} seeds{_open(least)}"
     alone = least.seeds == most.seeds
     return f"{least.wanted} seeds" if alone else f"{least.wanted} to {most.wanted} seeds"
 
 
-def _ends(row: Planned) -> str:
-    return f"{row.least:,}, {'open' if row.most is None else f'{row.most:,}'}"
+def _open(row: Planned) -> str:
+    """The range that the pilot leaves open, in brackets; nothing if it is not known."""
+    if not row.least:
+        return ""
+    return f" [{row.least:,} {'or more' if row.most is None else f'to {row.most:,}'}]"
 
 
 def _amounts(rows: Sequence[Planned]) -> str:
@@ -197,5 +239,9 @@ def _capital(text: str) -> str:
     return text[:1].upper() + text[1:]
 
 
-def _name(row: Planned) -> str:
-    return metric_shown(row.subject.metric, row.subject.of)
+def _name(rows: Sequence[Planned]) -> str:
+    """Metric and group of rows; of several variants the group has the name of the reference."""
+    first = rows[0]
+    names = dict.fromkeys(row.name for row in rows)
+    name = first.name if len(names) == 1 else first.labels.get(first.reference, first.subject.of)
+    return f"{metric_shown(first.subject.metric)} {'at' if first.subject.kind == 'link' else 'of'} {name}"
