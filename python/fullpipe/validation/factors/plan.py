@@ -189,11 +189,11 @@ def conclusion_of(rows: Sequence[Planned], detect: float, power: float) -> list[
     is_said = any(of == [worst] for of in told[:_MOST_NAMED])
     if worst and not is_said:
         side = f" with {worst.other}" if len(others) > 1 else ""
-        at, name = ", ".join(point_shown(worst.subject.point)), _name(by_cell[worst.subject.cell])
+        at = ", ".join(point_shown(worst.subject.point))
+        name, spread = _name(by_cell[worst.subject.cell]), 100 * worst.deviation / abs(worst.mean)
         sentences.append(
-            f"The worst case takes {worst.wanted} seeds{_open(worst)}: {name}{side}{f' at {at}' if at else ''},"
-            f" where differences vary by"
-            f" {100 * worst.deviation / abs(worst.mean):.1f} % of the mean."
+            f"The worst case takes {worst.wanted} seeds{_open(worst)}: {name}{side}{at and f' at {at}'},"
+            f" where differences vary by {spread:.1f} % of the mean."
         )
     if len(told) > _MOST_NAMED:
         sentences.append(f"{len(told) - _MOST_NAMED:,} more metrics and groups are in the table.")
