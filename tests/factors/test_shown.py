@@ -135,6 +135,17 @@ def test_the_table_begins_with_the_subjects_of_the_conclusion(
     assert len(re.findall(r"^goodput of mine, Mbit/s", table, re.MULTILINE)) == min(12, width)
 
 
+def test_the_table_has_every_metric_that_the_conclusion_has(capsys: pytest.CaptureFixture[str]) -> None:
+    axes, groups = {RATE: ["1 Mbit/s", "2 Mbit/s"], SIZE: ["1 bdp", "2 bdp"]}, tuple("abcdef")
+    moved = values(axes, lambda at: 50 + 5 * (at[SIZE] == "2 bdp"), groups=groups, metrics=("rtt_mean",))
+    open_ = values(axes, lambda _: 5.0, spread=2, groups=groups)
+    show("two", answered(pl.concat([moved, open_]), RATE, SIZE), Form.TABLE)
+    table = capsys.readouterr().out.partition("\ntwo\n")[2]
+    assert {"rtt_mean of a, ms", "goodput of a, Mbit/s"} <= set(
+        re.findall(r"^\w+ of \w, [\w/]+", table, re.M)
+    )
+
+
 def test_files_have_all_rows_and_say_which_p_is_corrected(capsys: pytest.CaptureFixture[str]) -> None:
     found = answered(values({CCA: ["cubic", "bbr1", "bbr3"]}, lambda _: 5.0, spread=3), CCA)
     show("three", found, Form.CSV)

@@ -18,8 +18,8 @@ from fullpipe.scenario.labels import Labels
 from fullpipe.validation.compare.names import Names
 from fullpipe.validation.compare.notes import merged
 from fullpipe.validation.factors import Answer, Factor, Row, conclusion
-from fullpipe.validation.factors.conclusion import weight
 from fullpipe.validation.factors.factor import INTERACTION
+from fullpipe.validation.factors.order import weight
 
 _NUMBERS = ("means", "difference [95 %]", "effect size [95 %]", "p (raw)", "p (corrected)", "verdict")
 _SHORT = ("effect size [95 %]", "p\n(raw)", "p\n(corrected)")

@@ -22,7 +22,7 @@ from fullpipe.report.rows import text_of
 from fullpipe.report.text import folded, listed, told_apart
 from fullpipe.scenario.labels import Labels
 from fullpipe.validation.factors import stored
-from fullpipe.validation.factors.conclusion import order
+from fullpipe.validation.factors.order import order
 
 _MOST_LEVELS = 4
 """Levels that have a column each; of more, the lowest and the highest mean are given."""

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
 
 from fullpipe.analysis.metrics import BY_NAME
 from fullpipe.analysis.regions import region
@@ -14,7 +12,7 @@ from fullpipe.analysis.statistics import Effect
 from fullpipe.errors import brief
 from fullpipe.scenario.labels import Labels
 from fullpipe.validation.compare.conclusion import MOST
-from fullpipe.validation.compare.finding import Finding, Subject, Verdict, word
+from fullpipe.validation.compare.finding import Finding, Verdict, word
 from fullpipe.validation.compare.rules import LEVEL
 from fullpipe.validation.compare.sentence import (
     Part,
@@ -26,88 +24,15 @@ from fullpipe.validation.compare.sentence import (
 )
 from fullpipe.validation.factors.answer import Answer
 from fullpipe.validation.factors.factor import INTERACTION, Factor, LevelPair, Row, Status
+from fullpipe.validation.factors.order import PREDICATES, STATUSES, Told, by_subject, grouped, ranked
 
 _LONGEST_REGION = 60
 """Characters of a part of a sweep in words; a longer one is left to the table."""
 _LONGEST_LEVEL = 30
 _LONGEST_PLACE = 5
 """Words of a point."""
-_PREDICATES: dict[Status, str] = {
-    "matters": "matters",
-    "does not matter": "does not matter",
-    "undecided": "is undecided",
-}
-_STATUSES = tuple(_PREDICATES)
 _NUMBER = re.compile(r"[-+.\d]+( [^\s\d]+)?|true|false", re.IGNORECASE)
 """A value that needs the name of its factor: a number, with a unit or without, or a switch."""
-
-
-@dataclass(frozen=True)
-class _Told:
-    """A factor and a subject at all points."""
-
-    factors: Sequence[Factor]
-    labels: Labels
-    names: Mapping[str, str]
-    """Names of all paths."""
-    tests: int
-    """Tests that are corrected together."""
-
-    @property
-    def name(self) -> str:
-        """Name of the factor."""
-        return self.names[self.path]
-
-    @property
-    def subject(self) -> str:
-        """The same as the subject of a sentence: the number of BBRv1 flows."""
-        is_plural = self.path.endswith(".count") and not self.name.startswith("number of ")
-        return f"the number of {self.name}" if is_plural else self.name
-
-    @property
-    def path(self) -> str:
-        """Path of the factor."""
-        return self.factors[0].path
-
-    @property
-    def asked(self) -> tuple[str, str]:
-        """Family and path of the factor."""
-        return self.factors[0].test.family, self.factors[0].path
-
-    @property
-    def turns(self) -> tuple[object, ...]:
-        """Its metric, its factor, and both, within the family."""
-        family, path = self.asked
-        metric = self.factors[0].subject.metric
-        return ("metric", family, metric), ("factor", family, path), ("both", family, path, metric)
-
-    @property
-    def status(self) -> Status:
-        """The first status that holds at any point."""
-        return next(status for status in _STATUSES if self.having(status))
-
-    def having(self, status: Status) -> list[Factor]:
-        """The factor at the points of a status."""
-        return [each for each in self.factors if each.status == status]
-
-    @property
-    def order(self) -> tuple[bool, bool, int, int]:
-        """Sorting key: flows that the factor is a setting of, then single groups, then what matters."""
-        first = self.factors[0]
-        return order(first.path, first.subject.entry, [each.status for each in self.factors])
-
-
-def order(path: str, entry: int | None, statuses: Collection[str]) -> tuple[bool, bool, int, int]:
-    """Sorting key of a factor and a subject: flows that it is a setting of, single groups, what matters.
-
-    Args:
-        path: The factor.
-        entry: Place of the subject among `flows`; None for all flows and links.
-        statuses: The status at every point.
-    """
-    is_own = entry is not None and path.startswith(f"flows.{entry}.")
-    status = next(n for n, word in enumerate(_STATUSES) if word in statuses)
-    return not is_own, entry is None, status, entry or 0
 
 
 def conclusion(found: Answer, labels: Labels | None = None) -> list[str]:
@@ -123,71 +48,20 @@ def conclusion(found: Answer, labels: Labels | None = None) -> list[str]:
     Returns:
         One to five sentences of at most 35 words. Nothing if nothing was tested.
     """
-    told = _ranked(_by_subject(found, labels or Labels()))
+    told = ranked(by_subject(found, labels or Labels()))
     crossed = _interactions(told[: MOST - 1])
     room = MOST - len(crossed)
     if len(told) > room:
         room -= 1
-    sentences = [*map(_sentence, _grouped(told[:room])), *crossed, *_elsewhere(told[room:])]
+    sentences = [*map(_sentence, grouped(told[:room])), *crossed, *_elsewhere(told[room:])]
     return list(dict.fromkeys(sentences))
 
 
-def _ranked(told: Iterable[_Told]) -> list[_Told]:
-    """Factors and subjects, the first ones by turns.
-
-    The next has the metric that was named least often, and of those the factor.
-    """
-    left, ranked, named = sorted(told, key=lambda each: each.order), list[_Told](), Counter[object]()
-    while left and len(ranked) < MOST:
-        following = min(left, key=lambda each: [named[key] for key in each.turns])
-        named.update(following.turns)
-        ranked.append(following)
-        left.remove(following)
-    return [*ranked, *left]
-
-
-def _grouped(told: Sequence[_Told]) -> list[_Told]:
-    """The same with the factors of a group of flows one after the other, and the metrics of a factor."""
-    groups = list(dict.fromkeys(_place(each.factors[0].subject)[:2] for each in told))
-    factors = list(dict.fromkeys(each.asked for each in told))
-    return sorted(
-        told,
-        key=lambda each: (groups.index(_place(each.factors[0].subject)[:2]), factors.index(each.asked)),
-    )
-
-
-def weight(found: Answer) -> Callable[[Row], tuple[int, bool, int, float]]:
-    """Sorting key of rows in a short table: subjects as the conclusion has them, then what is significant."""
-    rank: dict[tuple[object, ...], int] = {}
-    for told in sorted(_by_subject(found, Labels()), key=lambda each: each.order):
-        rank.setdefault(_place(told.factors[0].subject), len(rank))
-    return lambda row: (
-        rank.get(_place(row.subject), len(rank)),
-        not row.rejects,
-        len(row.factors),
-        row.p_corrected,
-    )
-
-
-def _place(subject: Subject) -> tuple[object, ...]:
-    """Kind, entry or name, and metric: the same at every point."""
-    return subject.kind, subject.of if subject.entry is None else subject.entry, subject.metric
-
-
-def _by_subject(answer: Answer, labels: Labels) -> list[_Told]:
-    paths = dict.fromkeys(path for each in answer.factors for path in (each.path, *each.subject.point))
-    names, tests = labels.names(list(paths)), Counter(row.family for row in answer.rows if row.is_primary)
-    found: dict[tuple[object, ...], list[Factor]] = {}
-    for each in answer.factors:
-        found.setdefault((each.test.family, each.path, *_place(each.subject)), []).append(each)
-    return [_Told(of, labels, names, tests[of[0].test.family]) for of in found.values()]
-
-
-def _sentence(told: _Told) -> str:
+def _sentence(told: Told) -> str:
     say = {"matters": _matters, "does not matter": _does_not_matter, "undecided": _undecided}[told.status]
     others = [
-        f"{_PREDICATES[status]} at {len(told.having(status))}"
-        for status in _STATUSES
+        f"{PREDICATES[status]} at {len(told.having(status))}"
+        for status in STATUSES
         if status != told.status and told.having(status)
     ]
     return _begun(fitted([*say(told), Part(f"; {' and '.join(others)}" if others else "")]))
@@ -199,7 +73,7 @@ def _begun(sentence: str) -> str:
     return f"{sentence[0].upper()}{sentence[1:]}" if first.islower() else sentence
 
 
-def _matters(told: _Told) -> Iterator[Part]:
+def _matters(told: Told) -> Iterator[Part]:
     """Direction and size of two levels, or the extreme ones of several with the effect size."""
     found = told.having("matters")
     most = max(found, key=_size)
@@ -234,7 +108,7 @@ def _directions(found: Sequence[Factor]) -> str:
     return " and ".join(f"{verb} at {count}" for verb, count in counts.items() if count)
 
 
-def _does_not_matter(told: _Told) -> Iterator[Part]:
+def _does_not_matter(told: Told) -> Iterator[Part]:
     """The pair of levels that is the least surely within the margin."""
     found = told.having("does not matter")
     widest = max(found, key=lambda each: (each.levels.p_equivalent, _size(each)))
@@ -259,7 +133,7 @@ def _does_not_matter(told: _Told) -> Iterator[Part]:
     yield Part(f", within {margin_in_words(finding)}")
 
 
-def _undecided(told: _Told) -> Iterator[Part]:
+def _undecided(told: Told) -> Iterator[Part]:
     """The point with the smallest p value, and the seeds that would decide it there."""
     found = told.factors
     closest = min(found, key=lambda each: each.test.p_corrected)
@@ -282,13 +156,13 @@ def _undecided(told: _Told) -> Iterator[Part]:
     yield Part(f"; about {closest.seeds:,} seeds would decide" if closest.seeds else "")
 
 
-def _at(told: _Told, found: Sequence[Factor]) -> str:
+def _at(told: Told, found: Sequence[Factor]) -> str:
     """The number of points, of several."""
     total = len(told.factors)
     return f" at {len(found)} of {total} points" if total > 1 else ""
 
 
-def _where(told: _Told, found: Sequence[Factor]) -> str:
+def _where(told: Told, found: Sequence[Factor]) -> str:
     """The part of a sweep in words; nothing if it is all of it, or long."""
     points = [each.subject.point for each in told.factors]
     if len(found) == len(points) or len({tuple(point) for point in points}) > 1:
@@ -311,7 +185,7 @@ def _has_two_levels(found: Factor) -> bool:
     return len(found.levels.names) == 2
 
 
-def _with(told: _Told, found: Factor) -> str:
+def _with(told: Told, found: Factor) -> str:
     """Both of two levels; nothing of several."""
     if not _has_two_levels(found):
         return ""
@@ -320,23 +194,23 @@ def _with(told: _Told, found: Factor) -> str:
     return f"with {_level(told, other)} instead of {shown}, "
 
 
-def _apart(told: _Told, pair: LevelPair) -> str:
+def _apart(told: Told, pair: LevelPair) -> str:
     return " and ".join(_level(told, level) for level in pair.levels)
 
 
-def _level(told: _Told, level: str) -> str:
+def _level(told: Told, level: str) -> str:
     """A level in words: a bare number has the name of its factor."""
     shown = _value(told, level)
     return f"{told.name} {shown}" if _NUMBER.fullmatch(shown) else shown
 
 
-def _value(told: _Told, level: str) -> str:
+def _value(told: Told, level: str) -> str:
     """The value of a level in words: 0.001 of a loss is 0.1 %."""
     value = float(level) if re.fullmatch(r"-?[0-9]+\.[0-9]+(e-?[0-9]+)?", level) else level
     return brief(told.labels.value(told.path, value), _LONGEST_LEVEL)
 
 
-def _extremes(told: _Told, found: Factor) -> str:
+def _extremes(told: Told, found: Factor) -> str:
     """The levels with the highest and the lowest mean."""
     subject, levels = found.subject, found.levels
     unit = unit_shown(subject.unit, subject.metric)
@@ -402,7 +276,7 @@ def _finding(found: Factor, pair: LevelPair | None = None) -> Finding:
     )
 
 
-def _interactions(first: Sequence[_Told]) -> list[str]:
+def _interactions(first: Sequence[Told]) -> list[str]:
     """A sentence on the interactions of the first subject that has any."""
     for told in first:
         rows = [row for each in told.factors for row in each.interactions]
@@ -422,23 +296,23 @@ def _listed(start: str, parts: Sequence[str], between: str = ", ") -> list[Part]
     return [Part(f"{start}{first}"), *(Part(f"{between}{part}", rank) for rank, part in enumerate(more, 1))]
 
 
-def _interaction(told: _Told, rows: Sequence[Row]) -> str:
+def _interaction(told: Told, rows: Sequence[Row]) -> str:
     largest = max(rows, key=lambda row: effect.value if (effect := _explained(row.effects)) else 0.0)
     name = INTERACTION.join(told.names[path] for path in largest.factors)
     at = f" at {len(rows)} of {len(told.factors)} points" if len(told.factors) > 1 else ""
     return f"{name}{_in_brackets(_effect(largest))}{at}"
 
 
-def _elsewhere(left: Sequence[_Told]) -> list[str]:
+def _elsewhere(left: Sequence[Told]) -> list[str]:
     """A sentence on all other tests: of each factor how many have which status."""
     if not left:
         return []
-    by_name: dict[str, list[_Told]] = {}
+    by_name: dict[str, list[Told]] = {}
     for told in left:
         by_name.setdefault(told.name, []).append(told)
     parts: list[str] = []
     for name, of in by_name.items():
-        counts = {_PREDICATES[status]: n for status in _STATUSES if (n := _count(of, status))}
+        counts = {PREDICATES[status]: n for status in STATUSES if (n := _count(of, status))}
         words = [f"{predicate} in {n:,}" for predicate, n in counts.items()]
         if not parts:
             words[0] += " tests" if next(iter(counts.values())) > 1 else " test"
@@ -446,6 +320,6 @@ def _elsewhere(left: Sequence[_Told]) -> list[str]:
     return [fitted(_listed("Elsewhere ", parts, "; "))]
 
 
-def _count(of: Sequence[_Told], status: Status) -> int:
+def _count(of: Sequence[Told], status: Status) -> int:
     """The number of points of all subjects with a status."""
     return sum(len(told.having(status)) for told in of)
