@@ -272,10 +272,14 @@ def test_several_levels_along_a_sweep_have_the_highest_and_the_lowest() -> None:
 
 def test_a_number_of_flows_is_a_singular_subject() -> None:
     path = "flows.1.count"
-    found = answered(values({path: ["1", "16"]}, lambda at: 5 - (at[path] == "16")), path)
     labels = Labels(scenarios=[{"flows": [{"cca": "cubic"}, {"cca": "bbr1"}]}])
-    (said,) = conclusion(found, labels)
-    assert said.startswith("The number of BBRv1 flows matters: with BBRv1 flows 16 instead of 1,")
+    pair = answered(values({path: ["1", "16"]}, lambda at: 5 - (at[path] == "16")), path)
+    several = answered(values({path: ["1", "2", "16"]}, lambda at: 5 - (at[path] == "16")), path)
+    (said,) = conclusion(pair, labels)
+    assert said.startswith("The number of BBRv1 flows matters: with 16 BBRv1 flows instead of 1, goodput")
+    (said,) = conclusion(several, labels)
+    assert "and lowest with 16 BBRv1 flows (" in said
+    assert re.search(r"highest with (1 BBRv1 flow|2 BBRv1 flows) \(", said)
 
 
 def test_an_interval_is_called_paired_if_the_p_value_is_not() -> None:

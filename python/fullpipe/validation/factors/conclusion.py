@@ -199,8 +199,10 @@ def _apart(told: Told, pair: LevelPair) -> str:
 
 
 def _level(told: Told, level: str) -> str:
-    """A level in words: a bare number has the name of its factor."""
+    """A level in words: a bare number has the name of its factor, or is a number of flows."""
     shown = _value(told, level)
+    if told.is_plural:
+        return f"{shown} {told.name.removesuffix('s') if shown == '1' else told.name}"
     return f"{told.name} {shown}" if _NUMBER.fullmatch(shown) else shown
 
 
@@ -309,7 +311,7 @@ def _elsewhere(left: Sequence[Told]) -> list[str]:
         return []
     by_name: dict[str, list[Told]] = {}
     for told in left:
-        by_name.setdefault(told.name, []).append(told)
+        by_name.setdefault(told.subject, []).append(told)
     parts: list[str] = []
     for name, of in by_name.items():
         counts = {PREDICATES[status]: n for status in STATUSES if (n := _count(of, status))}

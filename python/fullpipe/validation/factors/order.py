@@ -39,8 +39,13 @@ class Told:
     @property
     def subject(self) -> str:
         """The same as the subject of a sentence: the number of BBRv1 flows."""
-        is_plural = self.path.endswith(".count") and not self.name.startswith("number of ")
-        return f"the number of {self.name}" if is_plural else self.name
+        return f"the number of {self.name}" if self.is_plural else self.name
+
+    @property
+    def is_plural(self) -> bool:
+        """Whether the name is of several things that the factor counts: BBRv1 flows."""
+        is_count = self.path.endswith(".count") and self.name.endswith("flows")
+        return is_count and not self.name.startswith("number of ")
 
     @property
     def path(self) -> str:
