@@ -119,6 +119,27 @@ def test_the_changed_flow_comes_first_then_those_beside_it_then_the_link() -> No
     assert told[4] == "Also better: mean RTT of mine."
 
 
+def test_entries_of_two_cases_are_two_subjects() -> None:
+    cases = {"bulk": ("cubic-1", 0.0), "call": ("call", 0.4)}
+    findings = [
+        replace(each, subject=replace(each.subject, case=case))
+        for case, (of, change) in cases.items()
+        for each in paired([contrast("goodput", of, 0, change)])
+    ]
+    every = compared([]).only(findings)
+    first, second = conclusion([every])
+    assert first.startswith("vegas instead of cubic: in case bulk, goodput of cubic-1 is equivalent: ")
+    assert second.startswith("In case call, goodput of call is better: it rises by 40.0 % ")
+    assert [each.of for each in ranked([every])] == ["cubic-1", "call"]
+
+
+def test_subjects_in_a_list_are_named_with_their_case() -> None:
+    made = compared([contrast("goodput", name, n, 0.4) for n, name in enumerate("abcdef")])
+    found = [replace(each, subject=replace(each.subject, case="short")) for each in made.findings]
+    told = conclusion([made.only(found)])
+    assert told[-1] == "Also better: goodput of e in short, goodput of f in short."
+
+
 def test_where_no_flow_is_changed_what_differs_comes_first() -> None:
     told = conclusion([compared([*ALL[:5], contrast("goodput", "mine", 0, 0.0)], changed=None)])
     assert told[0].startswith("vegas instead of cubic: goodput of beside is better")

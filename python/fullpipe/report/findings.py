@@ -36,12 +36,12 @@ def _first(findings: Sequence[Finding], ranked: Sequence[Finding], most: int) ->
     sides = list(dict.fromkeys(each.sides for each in findings))
     firsts: dict[tuple[object, ...], int] = {}
     for place, each in enumerate(shown):
-        firsts.setdefault((each.sides, each.kind, each.of, each.metric), place)
+        firsts.setdefault((each.sides, each.case, each.kind, each.of, each.metric), place)
     return sorted(
         shown,
         key=lambda each: (
             sides.index(each.sides),
-            firsts[each.sides, each.kind, each.of, each.metric],
+            firsts[each.sides, each.case, each.kind, each.of, each.metric],
             own[id(each)],
         ),
     )

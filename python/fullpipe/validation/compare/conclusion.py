@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import zip_longest
 from typing import Any
 
@@ -34,8 +35,10 @@ _FAIRNESS = "jain"
 _MOST_NAMED = 4
 """Subjects that a sentence names of each verdict."""
 
-Subject = tuple[str, int | str, str]
-"""Kind, entry or name, and metric: the same at every point."""
+Subject = tuple[str, str, int | str, str]
+"""Case, kind, entry or name, and metric: the same at every point."""
+Group = tuple[str, str, int | str]
+"""Case, kind, and entry or name."""
 
 
 @dataclass(frozen=True)
@@ -48,15 +51,15 @@ class _Sides:
     family: Sequence[Finding]
     """Findings whose tests are corrected together."""
 
-    @property
-    def changed(self) -> frozenset[int]:
-        """Entries of `flows` that the other side sets in another way."""
-        return frozenset[int]().union(*(one.changed for one in self.made))
+    @cached_property
+    def changed(self) -> frozenset[Group]:
+        """Entries of `flows` that the other side sets in another way, by case."""
+        return _entries((one, one.changed) for one in self.made)
 
-    @property
-    def bulk(self) -> frozenset[int]:
-        """Entries of `flows` that are bulk flows."""
-        return frozenset[int]().union(*(one.bulk for one in self.made))
+    @cached_property
+    def bulk(self) -> frozenset[Group]:
+        """Entries of `flows` that are bulk flows, by case."""
+        return _entries((one, one.bulk) for one in self.made)
 
     @property
     def findings(self) -> list[Finding]:
@@ -107,6 +110,16 @@ def conclusion(
     return told
 
 
+def _entries(made: Iterable[tuple[Comparison, Collection[int]]]) -> frozenset[Group]:
+    """Entries of `flows` in every case of their comparison."""
+    return frozenset(
+        (case, "flows", entry)
+        for one, entries in made
+        for case in {each.case for each in one.findings}
+        for entry in entries
+    )
+
+
 def _apart(words: Sequence[str], others: Sequence[str]) -> str:
     """Words without the first ones that others have, too, such as the name of a path; all if none is left."""
     shared = 0
@@ -123,7 +136,7 @@ def _of_one(sides: _Sides, asked: Sequence[str]) -> list[str]:
     """The sentences on a single other side, with those that are decided besides."""
     by_subject = _by_subject(sides.findings)
     chosen = _chosen(sides, by_subject, asked)
-    least = min(len({subject[:2] for subject in chosen}), MOST - 1)
+    least = min(len({subject[:3] for subject in chosen}), MOST - 1)
     for most in range(MOST, least - 1, -1):
         shown = chosen[:most]
         besides = _besides([of for subject, of in by_subject.items() if subject not in shown])
@@ -136,7 +149,7 @@ def _of_several(sides: _Sides, asked: Sequence[str], room: int) -> list[str]:
     """The sentences on one of several other sides."""
     by_subject = _by_subject(sides.findings)
     first, *others = _chosen(sides, by_subject, asked)
-    by_group = sorted(by_subject, key=lambda subject: _order(subject[:2], sides.changed))
+    by_group = sorted(by_subject, key=lambda subject: _order(subject[:3], sides.changed))
     more = [subject for subject in [*others, *by_group] if _claims(by_subject[subject])]
     shown = list(dict.fromkeys([first, *more, *others]))[:room]
     return _begun(sides, [by_subject[subject] for subject in shown])
@@ -160,7 +173,7 @@ def _by_subject(findings: Iterable[Finding]) -> dict[Subject, list[Finding]]:
 
 
 def _subject(found: Finding) -> Subject:
-    return found.kind, found.of if found.entry is None else found.entry, found.metric
+    return found.case, *found.subject.cell
 
 
 def _chosen(
@@ -172,20 +185,21 @@ def _chosen(
     flows, of those beside them, fairness, that of links, and then the second metric of the changed flows.
     """
     known = list(by_subject)
-    groups = sorted(dict.fromkeys(key[:2] for key in known), key=lambda group: _order(group, sides.changed))
+    groups = sorted(dict.fromkeys(key[:3] for key in known), key=lambda group: _order(group, sides.changed))
     chosen: list[Subject] = [
         (*group, metric) for group in groups for metric in asked if (*group, metric) in by_subject
     ]
     if chosen:
         return chosen
     seconds: list[Subject] = []
-    for kind, of in groups:
-        metrics = [metric for *group, metric in known if tuple(group) == (kind, of)]
-        leads = leading(metrics, is_bulk=kind == "flows" and (of in sides.bulk or of in TOTALS)) or metrics
+    for group in groups:
+        _, kind, of = group
+        metrics = [key[3] for key in known if key[:3] == group]
+        leads = leading(metrics, is_bulk=group in sides.bulk or (kind == "flows" and of in TOTALS)) or metrics
         if of in TOTALS:
             leads = [_FAIRNESS] if _FAIRNESS in metrics else [] if len(groups) > 1 else leads
-        chosen += [(kind, of, metric) for metric in leads[:1]]
-        seconds += [(kind, of, metric) for metric in leads[1:2] if of in sides.changed]
+        chosen += [(*group, metric) for metric in leads[:1]]
+        seconds += [(*group, metric) for metric in leads[1:2] if group in sides.changed]
     chosen += seconds
     if not sides.changed:  # nothing is asked of one group: what differs comes first
         chosen.sort(key=lambda subject: not _claims(by_subject[subject]))
@@ -197,17 +211,18 @@ def _claims(found: Iterable[Finding]) -> list[Finding]:
     return [each for each in found if each.verdict not in ("equivalent", "undecided")]
 
 
-def _order(group: tuple[str, int | str], changed: frozenset[int]) -> tuple[int, int]:
+def _order(group: Group, changed: frozenset[Group]) -> tuple[int, int]:
     """Changed flows, then those beside them, all flows, and links."""
-    kind, of = group
+    _, kind, of = group
     if isinstance(of, int):
-        return (0 if of in changed else 1), of
+        return (0 if group in changed else 1), of
     return (2, 0) if kind == "flows" else (3, 0)
 
 
 def _sentence(found: Sequence[Finding], sides: _Sides, start: str = "") -> str:
     parts = one_point(found[0], sides.family) if len(found) == 1 else _over_points(found, sides)
-    return f"{start}{fitted(parts)}"
+    case = f"in case {found[0].case}, " if found[0].case else ""
+    return f"{start}{case}{fitted(parts)}"
 
 
 def _over_points(found: Sequence[Finding], sides: _Sides) -> Iterator[Part]:
@@ -238,7 +253,7 @@ def _nearest(found: Sequence[Finding], sides: _Sides) -> Iterator[Part]:
     """The undecided finding with the smallest p: its point, difference and reason."""
     first = min(found, key=lambda each: 2.0 if each.p_raw is None else each.p_raw)
     yield Part("; ")
-    yield Part(f"at {sides.names.place(first, with_group=False)}, ", 1)
+    yield Part(f"at {sides.names.point(first)}, ", 1)
     yield Part(f"{signed(first)}: ")
     yield from why_open(first, sides.family)
 
@@ -261,7 +276,7 @@ def _sizes(found: Sequence[Finding], names: Names) -> Iterator[Part]:
         return
     most = max(found, key=_change)
     if len(found) > 1:
-        yield Part(f", most at {names.place(most, with_group=False)}", 3)
+        yield Part(f", most at {names.point(most)}", 3)
         yield Part(f": it {moves(most)}")
     else:
         yield Part(f": it {moves(most)}")
@@ -276,7 +291,7 @@ def _besides(rest: Sequence[Sequence[Finding]]) -> list[str]:
     """Two sentences at most on other subjects: those that differ by name, and the numbers of all others."""
     named: dict[str, list[str]] = {}
     for verdict in _FIRST[:4]:
-        if names := [name_of(of[0]) for of in rest if any(each.verdict == verdict for each in of)]:
+        if names := [_named(of[0]) for of in rest if any(each.verdict == verdict for each in of)]:
             named[verdict] = names
     told = []
     if named:
@@ -286,6 +301,11 @@ def _besides(rest: Sequence[Sequence[Finding]]) -> list[str]:
     left = [of for of in rest if not _claims(of)]
     open_ = sum(any(each.verdict == "undecided" for each in of) for of in left)
     return [*told, *_others(len(left) - open_, open_)]
+
+
+def _named(found: Finding) -> str:
+    """Metric and group in words, with the case if there is one."""
+    return f"{name_of(found)} in {found.case}" if found.case else name_of(found)
 
 
 def _also(named: Mapping[str, Sequence[str]], points: str, most: int) -> str:

@@ -34,11 +34,15 @@ class Names:
         """The values that a side sets, in words; without settings the name that it has."""
         return self._sides.get(name) or name
 
+    def point(self, found: Finding) -> str:
+        """The point of a finding."""
+        return ", ".join(point_shown(found.point, self.labels))
+
     def place(self, found: Finding, *, with_side: bool = False, with_group: bool = True) -> str:
         """Side, case, point and group of a finding, as far as they are asked for and there are any."""
         side = self.side(found.sides[1]) if with_side else ""
         group = found.of if with_group else ""
-        return ", ".join(filter(None, [side, found.case, *point_shown(found.point, self.labels), group]))
+        return ", ".join(filter(None, [side, found.case, self.point(found), group]))
 
 
 def names_of(made: Sequence[Comparison], given: Mapping[str, str] | None = None) -> Names:

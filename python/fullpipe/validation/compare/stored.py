@@ -214,13 +214,21 @@ def told(made: Sequence[Comparison]) -> dict[str, Any]:
 
 
 def comparisons_in(found: Mapping[str, Any], findings: Sequence[Finding]) -> list[Comparison]:
-    """The comparisons of findings that were read from a file: one per pair of sides and point."""
+    """The comparisons of findings that were read from a file: one per pair of sides, case and point.
+
+    Flows are bulk flows of a case if the file calls entries of their place so, and their metrics agree.
+    """
     sides, bulk = found.get("sides"), _places(found.get("bulk"))
     seeds = sides if isinstance(sides, Mapping) else {}
     ran = list(_ran(found.get("scenarios")))
     parts: dict[str, list[Finding]] = {}
+    cases: dict[str, list[Finding]] = {}
     for each in findings:
-        parts.setdefault(repr((each.sides, dict(each.point))), []).append(each)
+        cases.setdefault(each.case, []).append(each)
+    likely = {case: _likely_bulk(of) for case, of in cases.items()}
+    is_suite = len(cases) > 1
+    for each in findings:
+        parts.setdefault(repr((each.sides, each.case, dict(each.point))), []).append(each)
     return [
         Comparison(
             scenario=str(found.get("scenario") or found.get("title") or ""),
@@ -228,7 +236,7 @@ def comparisons_in(found: Mapping[str, Any], findings: Sequence[Finding]) -> lis
             findings=of,
             point=of[0].point,
             changed=_places(found.get("changed")) or frozenset(),
-            bulk=_likely_bulk(findings) if bulk is None else bulk,
+            bulk=likely[of[0].case] if bulk is None else bulk & likely[of[0].case] if is_suite else bulk,
             ran=ran,
             settings=_tables(found.get("settings")),
         )
