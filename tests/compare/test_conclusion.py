@@ -12,12 +12,16 @@ import numpy as np
 import pytest
 
 from fullpipe.analysis.metrics.margins import Margin
+from fullpipe.cli.findings import verdict_of
 from fullpipe.errors import UnknownNameError
+from fullpipe.report.content import Forest
+from fullpipe.report.findings import first_table, forest_of
 from fullpipe.validation.compare import Finding, Subject, VariantComparison
 from fullpipe.validation.compare.conclusion import MOST, conclusion, ranked, weight
 from fullpipe.validation.compare.contrast import Contrast
 from fullpipe.validation.compare.finding import check_groups
 from fullpipe.validation.compare.rules import one_sided, paired
+from fullpipe.validation.compare.sentence import one
 
 SIZE = "topology.bottleneck.queue.size"
 DUEL = """
@@ -42,6 +46,7 @@ interval = "off"
 [sweep]
 "topology.bottleneck.queue.size" = ["0.5 bdp", "1 bdp", "2 bdp", "4 bdp"]
 """
+MINE = Subject("flows", 0, "mine", "goodput", "bit/s")
 UNITS = {"goodput": "bit/s", "rtt_mean": "s", "jain": "1", "sojourn_mean": "s"}
 
 
@@ -233,6 +238,41 @@ def test_a_gate_calls_worse_what_it_refuses_and_better_what_it_shows() -> None:
         ("better", "not worse"),
         ("equivalent", "not worse"),
     ]
+
+
+@pytest.mark.parametrize(
+    ("change", "told"),
+    [
+        (-0.5, "regressed: it falls by 50.0 % "),
+        (0.5, "is not worse: it rises by 50.0 % "),
+        (0.0, "is not worse: 5.00 and 5.00 Mbit/s, a difference of "),
+    ],
+)
+def test_a_finding_of_a_gate_has_one_word_in_sentences_tables_and_figures(change: float, told: str) -> None:
+    (found,) = one_sided([contrast("goodput", "mine", 0, change)], 1)
+    (sentence,) = conclusion([compared([]).only([found])])
+    assert f"goodput of mine {told}" in sentence
+    drawn = forest_of([found], [found])
+    assert drawn is not None
+    assert isinstance(drawn.chart, Forest)
+    words = [drawn.chart.differences[0].verdict, verdict_of(found), first_table([found], [found]).rows[0][-1]]
+    assert words == [found.decision] * 3
+
+
+def test_a_gain_that_few_seeds_show_is_not_undecided_in_a_gate() -> None:
+    (found,) = one_sided([Contrast([1.0] * 4, [1.5, 1.0, 1.4, 1.1], 0.5, "higher", subject=MINE)], 5)
+    assert (found.verdict, found.outcome) == ("undecided", "not worse")
+    assert one(found).startswith("goodput of mine is not worse: ")
+
+
+def test_several_findings_of_a_gate_are_counted_by_their_decision() -> None:
+    points = {"1 bdp": -0.5, "2 bdp": 0.5, "4 bdp": 0.0}
+    of_points = [contrast("goodput", "mine", 0, change, point) for point, change in points.items()]
+    others = [contrast("jain", f"group {n}", None, 0.0) for n in range(6)]
+    told = conclusion([compared([]).only(one_sided([*of_points, *others], 1))])
+    assert "goodput of mine regressed at 1 of 3 points (buffer = 1 BDP): it falls by 50.0 % " in told[0]
+    assert told[0].endswith("; not worse at 2 of 3 points (buffer >= 2 BDP).")
+    assert told[-1] == "All 3 other metrics are not worse."
 
 
 def test_what_regressed_comes_first_in_a_short_table_whatever_its_metric() -> None:

@@ -279,7 +279,7 @@ def test_rows_of_a_check_are_compared_with_their_base(tmp_path: Path) -> None:
     assert [told["verdict"], cells(found, 1)["verdict"]] == ["regressed", "not worse"]
     assert list(found.parts[0].conclusion) == [
         "Verdict: regressed.",
-        "home, algorithm cubic: mean RTT of all flows is worse: it rises by 50 % [40, 60] to 150.00 ms.",
+        "home, algorithm cubic: mean RTT of all flows regressed: it rises by 50 % [40, 60] to 150.00 ms.",
     ]
 
 

@@ -14,7 +14,14 @@ from fullpipe.validation.compare.names import Names
 
 _LONGEST_HEADING = 10
 """Characters of a column's name; a longer one is replaced by "reference" or "other"."""
-_COLOURS = {"better": "green", "worse": "red", "equivalent": "", "undecided": "dim"}
+_COLOURS = {
+    "better": "green",
+    "worse": "red",
+    "equivalent": "",
+    "undecided": "dim",
+    "regressed": "red",
+    "not worse": "",
+}
 _MARGIN = 4
 """Place of the column of margins."""
 
@@ -78,9 +85,9 @@ def _row(found: Finding, place: str) -> Row:
         number_shown(known(found.other), *of),
         _difference(found),
         margin_shown(found.margin, *of),
-        _verdict(found),
+        verdict_of(found),
     ]
-    return Row(place, cells, _COLOURS.get(found.verdict, "yellow"), unfinished)
+    return Row(place, cells, _COLOURS.get(found.outcome, "yellow"), unfinished)
 
 
 def _without_margin(row: Row) -> Row:
@@ -94,7 +101,8 @@ def _difference(found: Finding) -> str:
     return difference_shown(found.difference, found.interval, found.reference, found.unit, found.metric)
 
 
-def _verdict(found: Finding) -> str:
-    if found.rule == "lacking" or found.reason.startswith("a run has"):
-        return f"{found.verdict}: {found.reason}"
-    return f"{found.verdict} (about {found.seeds:,} seeds)" if found.seeds else found.verdict
+def verdict_of(found: Finding) -> str:
+    """The outcome with the seeds that would decide, or with the runs that decide."""
+    if found.is_by_runs:
+        return f"{found.outcome}: {found.reason}"
+    return f"{found.outcome} (about {found.seeds:,} seeds)" if found.seeds else found.outcome

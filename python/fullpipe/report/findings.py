@@ -131,9 +131,9 @@ def _margin(found: Finding) -> str:
 
 def _verdict(found: Finding) -> str:
     """The verdict with the seeds that would decide, or why there can be none."""
-    if found.rule == "lacking" or found.reason.startswith("a run has"):
-        return f"{found.decision}: {found.reason}"
-    return f"{found.decision} (about {found.seeds:,} seeds)" if found.seeds else found.decision
+    if found.is_by_runs:
+        return f"{found.outcome}: {found.reason}"
+    return f"{found.outcome} (about {found.seeds:,} seeds)" if found.seeds else found.outcome
 
 
 def forest_of(
@@ -164,7 +164,7 @@ def _not_drawn(findings: Sequence[Finding], drawable: int, shown: int) -> Iterat
     if shown < drawable:
         yield f" The first {shown} of {drawable:,} are drawn."
     left = [each for each in findings if not each.allowed > 0 and each.difference]
-    names = [f"{metric_shown(each.metric, each.of)} ({each.decision})" for each in left[:_MOST_NAMED]]
+    names = [f"{metric_shown(each.metric, each.of)} ({each.outcome})" for each in left[:_MOST_NAMED]]
     names += [f"{len(left) - _MOST_NAMED:,} more"] if len(left) > _MOST_NAMED else []
     if names:
         yield f" Without a margin, so not drawn: {listed(names)}."
@@ -194,4 +194,4 @@ def _difference(found: Finding, name: str) -> Difference:
     bounds = bounds_of_difference(found.metric, found.reference)
     within = found.interval and found.interval.clipped(*bounds)
     low, high = (within.low / found.allowed, within.high / found.allowed) if within else (None, None)
-    return Difference(name, found.difference / found.allowed, low, high, found.verdict, difference_of(found))
+    return Difference(name, found.difference / found.allowed, low, high, found.outcome, difference_of(found))

@@ -21,14 +21,17 @@ from fullpipe.validation.compare.sentence import (
     moves,
     name_of,
     one_point,
+    predicate,
     signed,
     why_open,
 )
 
 MOST = 5
 """Sentences of a conclusion."""
-_FIRST = ("worse", "better", "lower", "higher", "undecided", "equivalent")
-"""Order in which verdicts are named."""
+_DIFFERENT = ("regressed", "worse", "better", "lower", "higher")
+"""Outcomes that claim a difference."""
+_FIRST = (*_DIFFERENT, "undecided", "equivalent", "not worse")
+"""Order in which outcomes are named."""
 _LONGEST_REGION = 70
 """Characters of a part of a sweep in words; a longer one is left to the table."""
 _FAIRNESS = "jain"
@@ -208,7 +211,7 @@ def _chosen(
 
 def _claims(found: Iterable[Finding]) -> list[Finding]:
     """Findings that claim a difference."""
-    return [each for each in found if each.verdict not in ("equivalent", "undecided")]
+    return [each for each in found if each.outcome in _DIFFERENT]
 
 
 def _order(group: Group, changed: frozenset[Group]) -> tuple[int, int]:
@@ -229,10 +232,10 @@ def _over_points(found: Sequence[Finding], sides: _Sides) -> Iterator[Part]:
     """Verdicts on one subject at several points: where along the axes, and how much."""
     total, names = len(found), sides.names
     verdicts = _by_verdict(found)
-    yield Part(f"{name_of(found[0])} is ")
+    yield Part(f"{name_of(found[0])} ")
     for n, (verdict, places) in enumerate(verdicts.items()):
         counted = f"at all {total} points" if len(places) == total else f"at {len(places)} of {total} points"
-        yield Part(f"{'; ' if n else ''}{verdict} {counted}")
+        yield Part(f"{f'; {verdict}' if n else predicate(verdict)} {counted}")
         yield Part(_where(found, places, names), 5 if n else 4)
         yield from _sizes([found[place] for place in places], names)
     if "undecided" in verdicts and not _claims(found):
@@ -266,13 +269,13 @@ def _are_alike(points: Sequence[Mapping[str, Any]]) -> bool:
 def _by_verdict(found: Sequence[Finding]) -> dict[str, list[int]]:
     places: dict[str, list[int]] = {}
     for place, each in enumerate(found):
-        places.setdefault(each.verdict, []).append(place)
+        places.setdefault(each.outcome, []).append(place)
     return {verdict: places[verdict] for verdict in _FIRST if verdict in places}
 
 
 def _sizes(found: Sequence[Finding], names: Names) -> Iterator[Part]:
     """The largest of several differences with its interval and point; nothing where none is claimed."""
-    if found[0].verdict in ("equivalent", "undecided") or found[0].rule == "lacking":
+    if found[0].is_by_runs or not _claims(found):
         return
     most = max(found, key=_change)
     if len(found) > 1:
@@ -290,8 +293,8 @@ def _change(found: Finding) -> float:
 def _besides(rest: Sequence[Sequence[Finding]]) -> list[str]:
     """Two sentences at most on other subjects: those that differ by name, and the numbers of all others."""
     named: dict[str, list[str]] = {}
-    for verdict in _FIRST[:4]:
-        if names := [_named(of[0]) for of in rest if any(each.verdict == verdict for each in of)]:
+    for verdict in _DIFFERENT:
+        if names := [_named(of[0]) for of in rest if any(each.outcome == verdict for each in of)]:
             named[verdict] = names
     told = []
     if named:
@@ -299,8 +302,9 @@ def _besides(rest: Sequence[Sequence[Finding]]) -> list[str]:
         lists = [_also(named, points, most) for most in range(_MOST_NAMED, 0, -1)]
         told.append(next((text for text in lists if len(text.split()) <= LONGEST), lists[-1]))
     left = [of for of in rest if not _claims(of)]
-    open_ = sum(any(each.verdict == "undecided" for each in of) for of in left)
-    return [*told, *_others(len(left) - open_, open_)]
+    open_ = sum(any(each.outcome == "undecided" for each in of) for of in left)
+    word = "not worse" if any(each.outcome == "not worse" for of in left for each in of) else "equivalent"
+    return [*told, *_others(len(left) - open_, open_, word)]
 
 
 def _named(found: Finding) -> str:
@@ -317,15 +321,15 @@ def _also(named: Mapping[str, Sequence[str]], points: str, most: int) -> str:
     return f"Also{points} {'; '.join(parts)}."
 
 
-def _others(alike: int, open_: int) -> list[str]:
-    """A sentence with the numbers of other metrics that are equivalent and undecided."""
+def _others(alike: int, open_: int, word: str) -> list[str]:
+    """A sentence with the numbers of other metrics that are alike, which is `word`, and undecided."""
     if not alike + open_:
         return []
     if not open_ or not alike:
-        word, count = "undecided" if open_ else "equivalent", alike + open_
+        word, count = "undecided" if open_ else word, alike + open_
         return [f"The other metric is {word}." if count == 1 else f"All {count:,} other metrics are {word}."]
     verb = "is" if alike == 1 else "are"
-    return [f"{alike:,} of {alike + open_:,} other metrics {verb} equivalent and {open_:,} undecided."]
+    return [f"{alike:,} of {alike + open_:,} other metrics {verb} {word} and {open_:,} undecided."]
 
 
 def ranked(made: Sequence[Comparison], asked: Sequence[str] = ()) -> list[Finding]:
@@ -363,7 +367,12 @@ def weight(found: Finding) -> tuple[int, int, float]:
     standing = next(
         place
         for place, holds in enumerate(
-            (found.decision == "regressed", _claims([found]), found.verdict == "undecided", True)
+            (
+                found.decision == "regressed",
+                found.verdict not in ("equivalent", "undecided"),
+                found.outcome == "undecided",
+                True,
+            )
         )
         if holds
     )

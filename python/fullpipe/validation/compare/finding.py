@@ -15,7 +15,7 @@ from fullpipe.errors import UnknownNameError
 
 Verdict = Literal["better", "worse", "higher", "lower", "equivalent", "undecided"]
 """Words of every comparison: higher and lower where no direction is better."""
-Rule = Literal["paired", "independent", "one-sided", "lacking"]
+Rule = Literal["paired", "independent", "one-sided", "lacking", "demanded"]
 """The rule behind a verdict: see `fullpipe.validation.compare.rules`."""
 Cell = tuple[str, int | str, str]
 """Kind, place among the reference's `flows` or name, and metric."""
@@ -146,6 +146,16 @@ class Finding:
     """Unfinished transfers of completion times."""
     labels: tuple[str, str] = ("", "")
     """Names of the group or link on either side, if known."""
+
+    @property
+    def outcome(self) -> str:
+        """The word that people read: the decision of a gate, and else the verdict."""
+        return self.verdict if self.rule in ("paired", "independent") else self.decision
+
+    @property
+    def is_by_runs(self) -> bool:
+        """Whether single runs decide, as the reason says, and not the difference of the means."""
+        return self.rule in ("lacking", "demanded")
 
     @property
     def kind(self) -> str:

@@ -43,16 +43,22 @@ def one(found: Finding, family: Sequence[Finding] = ()) -> str:
 def one_point(found: Finding, family: Sequence[Finding]) -> Iterator[Part]:
     """The parts of a sentence on a finding."""
     name, values = name_of(found), _from_to(found)
-    if found.rule == "lacking":
-        yield Part(f"{name} is {found.verdict}: {found.reason}")
-    elif found.verdict == "equivalent":
-        yield Part(f"{name} is equivalent: {values}, {difference_in_words(found)}")
-        yield Part(f", within {margin_in_words(found)}")
-    elif found.verdict == "undecided":
-        yield Part(f"{name} is undecided: {values}, {difference_in_words(found)}; ")
+    yield Part(f"{name} {predicate(found.outcome)}: ")
+    if found.is_by_runs:
+        yield Part(found.reason)
+    elif found.outcome == "undecided":
+        yield Part(f"{values}, {difference_in_words(found)}; ")
         yield from why_open(found, family)
+    elif found.verdict in ("equivalent", "undecided"):
+        yield Part(f"{values}, {difference_in_words(found)}")
+        yield Part(f", within {margin_in_words(found)}" if found.verdict == "equivalent" else "")
     else:
-        yield Part(f"{name} is {found.verdict}: it {moves(found)}")
+        yield Part(f"it {moves(found)}")
+
+
+def predicate(outcome: str) -> str:
+    """The verb and the word of an outcome."""
+    return outcome if outcome == "regressed" else f"is {outcome}"
 
 
 def margin_in_words(found: Finding) -> str:
@@ -162,7 +168,7 @@ def _value(value: float, found: Finding) -> str:
 
 def _from_to(found: Finding) -> str:
     """Both means with their unit."""
-    if found.rule == "lacking":
+    if found.is_by_runs:
         return _value(found.reference, found)
     return f"{_number(found.reference, found)} and {_value(found.other, found)}"
 
