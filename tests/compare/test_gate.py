@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import shutil
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -15,13 +16,14 @@ import pytest
 from fullpipe import Run, api
 from fullpipe.errors import FullpipeError
 from fullpipe.sweeps import Job
+from fullpipe.validation.compare import Subject
 from fullpipe.validation.compare.contrast import Contrast
 from fullpipe.validation.compare.rules import one_sided
 from fullpipe.validation.gate import forms
 from fullpipe.validation.gate import suite as suites
-from fullpipe.validation.gate.check import Checked, check
+from fullpipe.validation.gate.check import Checked, bounded, check
 from fullpipe.validation.gate.measured import Here, measure, stored
-from fullpipe.validation.gate.suite import Suite
+from fullpipe.validation.gate.suite import Demand, Suite
 
 Cli = Callable[..., Any]
 SUITE = """
@@ -154,7 +156,29 @@ class TestCheck:
         suite.write_text(SUITE.replace('"2 %"', "{ most = 1.0 }", 1))
         said = found(fullpipe, suite, "--against", "flows.0.cca=cubic")
         assert said["verdict"] == "regressed"
-        assert "1 is the most" in said["rows"][0]["reason"]
+        assert re.fullmatch(
+            r"up to 9\.\d+ Mbit/s in 4 of 4 runs, above the 1e-06 Mbit/s demanded", said["rows"][0]["reason"]
+        )
+        assert said["conclusion"][0] == "Regressed: 1 of 2 values breaks a demand of the suite."
+        assert said["conclusion"][1] == f"small: goodput of cubic-1 regressed: {said['rows'][0]['reason']}."
+        shown = fullpipe("check", suite, "--against", "flows.0.cca=cubic", "--markdown", "m.md").stdout
+        assert f"regressed: {said['rows'][0]['reason']}" in " ".join(shown.split())
+        assert said["rows"][0]["reason"] in Path("m.md").read_text()
+
+    @pytest.mark.parametrize(
+        ("demand", "reason"),
+        [
+            (Demand(least=4e6), "3.17 Mbit/s in one run, below the 4 Mbit/s demanded"),
+            (Demand(least=3.1701e6), "3.17 Mbit/s in one run, below the 3.1701 Mbit/s demanded"),
+            (Demand(most=3.1e6), "up to 5.5 Mbit/s in 3 of 3 runs, above the 3.1 Mbit/s demanded"),
+        ],
+    )
+    def test_a_broken_demand_is_said_in_the_unit_of_its_metric(self, demand: Demand, reason: str) -> None:
+        subject = Subject("flows", 0, "mine", "goodput", "bit/s")
+        values = [5e6, 5.1e6, 5.2e6], [5.5e6, 3.17e6, 5.4e6]
+        (judged,) = one_sided([Contrast(*values, 1e6, "higher", subject=subject)], 1)
+        found = bounded(judged, {"goodput": demand})
+        assert (found.rule, found.decision, found.reason) == ("demanded", "regressed", reason)
 
 
 class TestLacking:

@@ -12,6 +12,7 @@ import polars as pl
 from fullpipe.analysis.metrics import BY_NAME
 from fullpipe.analysis.metrics.margins import Margin
 from fullpipe.analysis.points import differences
+from fullpipe.analysis.shown import axis_shown, unit_shown
 from fullpipe.analysis.unanswered import unanswered
 from fullpipe.errors import ScenarioError
 from fullpipe.scenario.read import dotted
@@ -25,6 +26,7 @@ from fullpipe.validation.gate.suite import Demand, Suite
 
 _ALWAYS_FREE = ("flows.*.cca", "flows.*.name", "name", "sweep", "labels", "record")
 """Keys that may differ between the sides of a check: what is checked, and what nothing depends on."""
+_MOST_DIGITS = 17
 _Key = tuple[str, str]
 """Case and point."""
 
@@ -206,7 +208,7 @@ def _judged(
     flat = [contrast for contrasts in found.values() for contrast in contrasts]
     findings = iter(one_sided([*flat, *earlier], looks))
     for key, contrasts in found.items():
-        of_point = [_bounded(next(findings), suite.demands) for _ in contrasts]
+        of_point = [bounded(next(findings), suite.demands) for _ in contrasts]
         if of_point:
             made[key] = of_point
     return made
@@ -217,16 +219,34 @@ def _contrast_of(finding: Finding) -> Contrast:
     return Contrast(*finding.values, finding.allowed, finding.better, left_out=finding.left_out)
 
 
-def _bounded(finding: Finding, demands: Mapping[str, Demand]) -> Finding:
+def bounded(finding: Finding, demands: Mapping[str, Demand]) -> Finding:
     """The finding, regressed if a run of the change is beyond the least or the most that is demanded."""
     demand, values = demands[finding.metric], finding.values[1]
-    least, most = min(values), max(values)
     reason = ""
-    if demand.least is not None and least < demand.least:
-        reason = f"a run has {least:g}, and {demand.least:g} is the least"
-    elif demand.most is not None and most > demand.most:
-        reason = f"a run has {most:g}, and {demand.most:g} is the most"
-    return replace(finding, verdict="worse", decision="regressed", reason=reason) if reason else finding
+    if demand.least is not None and min(values) < demand.least:
+        below = sum(value < demand.least for value in values)
+        reason = _broken(finding, min(values), below, ("down to", "below"), demand.least)
+    elif demand.most is not None and max(values) > demand.most:
+        above = sum(value > demand.most for value in values)
+        reason = _broken(finding, max(values), above, ("up to", "above"), demand.most)
+    if not reason:
+        return finding
+    return replace(finding, rule="demanded", verdict="worse", decision="regressed", reason=reason)
+
+
+def _broken(finding: Finding, value: float, runs: int, words: tuple[str, str], bound: float) -> str:
+    """The most extreme value of the runs beyond a bound, and the bound, in the unit that is shown.
+
+    Both have digits enough to differ.
+    """
+    up_to, beyond = words
+    scale, _ = axis_shown(finding.metric)
+    unit = f" {unit_shown(finding.unit, finding.metric)}".rstrip()
+    texts = ((f"{value * scale:.{n}g}", f"{bound * scale:.{n}g}") for n in range(3, _MOST_DIGITS))
+    shown, demanded = next((pair for pair in texts if pair[0] != pair[1]), (str(value), str(bound)))
+    where = "in one run" if runs == 1 else f"in {runs:,} of {len(finding.values[1]):,} runs"
+    start = "" if runs == 1 else f"{up_to} "
+    return f"{start}{shown}{unit} {where}, {beyond} the {demanded}{unit} demanded"
 
 
 def lacking(base: Point, change: Point, metrics: Collection[str]) -> Iterator[Finding]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 from xml.etree import ElementTree as Xml
 
@@ -106,21 +106,29 @@ def _row(row: Finding) -> dict[str, Any]:
 
 def conclusion(checked: Checked, names: Names | None = None) -> list[str]:
     """Say whether anything is worse beyond its margin, and by how much: the largest differences first."""
-    if checked.is_identical:
+    if checked.is_identical and checked.decision != "regressed":
         return [summary(checked)]
     worse = sorted((each for each in checked.findings if each.decision == "regressed"), key=weight)
     total, open_ = len(checked.findings), checked.count("undecided")
-    left = f"; {open_:,} are undecided" if open_ else ""
+    left = f"; {open_:,} {'is' if open_ == 1 else 'are'} undecided" if open_ else ""
     if not worse:
         values = "the only value is" if total == 1 else f"none of {total:,} values is"
         first = "Not worse" if not open_ else "Undecided"
         return [f"{first}: {values} shown to be worse than the base{left}."]
-    verb = "is" if len(worse) == 1 else "are"
-    told = [
-        f"Regressed: {len(worse):,} of {total:,} values {verb} worse than the base beyond the margin{left}."
-    ]
+    told = [f"Regressed: {len(worse):,} of {total:,} values {_why_regressed(worse)}{left}."]
     names = names or names_of([checked])
     return [*told, *(placed(each, names) for each in worse[: MOST - 1])]
+
+
+def _why_regressed(worse: Sequence[Finding]) -> str:
+    """Whether values are worse than the base, beyond the demands of the suite, or both."""
+    demanded = [each.rule == "demanded" for each in worse]
+    is_, breaks = ("is", "breaks") if len(worse) == 1 else ("are", "break")
+    parts = [
+        *([f"{is_} worse than the base beyond the margin"] if not all(demanded) else []),
+        *([f"{breaks} a demand of the suite"] if any(demanded) else []),
+    ]
+    return " or ".join(parts)
 
 
 def summary(checked: Checked) -> str:
@@ -133,6 +141,8 @@ def summary(checked: Checked) -> str:
 
 def sentence(row: Finding) -> str:
     """The decision on a finding with its reason."""
+    if row.is_by_runs:
+        return f"{row.decision}: {row.reason}"
     seeds = row.seeds
     more = f"; about {seeds:,} seeds would decide" if seeds else ""
     base, change, margin = _numbers(row)
@@ -145,7 +155,8 @@ def _place(row: Finding) -> str:
 
 
 def _cells(row: Finding) -> list[str]:
-    return [row.decision, _place(row), row.of, row.metric, *_numbers(row)]
+    decision = f"{row.decision}: {row.reason}" if row.is_by_runs else row.decision
+    return [decision, _place(row), row.of, row.metric, *_numbers(row)]
 
 
 def _numbers(row: Finding) -> list[str]:
