@@ -180,6 +180,15 @@ class TestCheck:
         found = bounded(judged, {"goodput": demand})
         assert (found.rule, found.decision, found.reason) == ("demanded", "regressed", reason)
 
+    def test_json_has_the_sides_of_its_findings_and_the_flows_that_differ(
+        self, fullpipe: Cli, suite: Path
+    ) -> None:
+        said = found(fullpipe, suite, *WORSE, "--against", "flows.0.cca=cubic")
+        sides = {side for finding in said["findings"] for side in finding["sides"]}
+        assert set(said["sides"]) == sides == {each["side"] for each in said["scenarios"]}
+        assert set(said["versions"]) == sides
+        assert (said["changed"], said["bulk"]) == ([0], [0])
+
 
 class TestLacking:
     PAGES = SMALL.replace('cca = "cubic"', 'cca = "cubic"\nworkload = { kind = "web" }').replace(

@@ -18,7 +18,7 @@ def show(checked: Checked, names: Names, *, all_rows: bool = False) -> None:
     answer.conclude(conclusion(checked, names))
     if not checked.is_identical:
         answer.title(checked.scenario, f": {summary(checked)}")
-    answer.say(f"base: {checked.reference}; change: {checked.other}")
+    answer.say("; ".join(f"{side}: {version}" for side, version in checked.versions.items()))
     left = [each for each in checked.findings if all_rows or each.decision != "not worse"]
     left.sort(key=lambda each: each.decision != "regressed")
     if left:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from math import nan
 from typing import Literal, get_args
 
@@ -21,11 +21,13 @@ from fullpipe.validation.compare.comparison import Comparison, Ran
 from fullpipe.validation.compare.contrast import Contrast, matched
 from fullpipe.validation.compare.finding import Finding, Note, Subject
 from fullpipe.validation.compare.rules import ALIKE, one_sided
+from fullpipe.validation.compare.side import bulk_entries, changed_entries
 from fullpipe.validation.gate.measured import Measured, Point, Source
 from fullpipe.validation.gate.suite import Demand, Suite
 
 _ALWAYS_FREE = ("flows.*.cca", "flows.*.name", "name", "sweep", "labels", "record")
 """Keys that may differ between the sides of a check: what is checked, and what nothing depends on."""
+_SIDES = ("base", "change")
 _MOST_DIGITS = 17
 _Key = tuple[str, str]
 """Case and point."""
@@ -43,6 +45,8 @@ class Checked(Comparison):
     """The number of runs of each side."""
     is_identical: bool
     """Whether every number of every run is the same on both sides, to the bit."""
+    versions: Mapping[str, str] = field(default_factory=dict)
+    """Where the numbers of each side come from: what it is called, and the versions that measured."""
 
     @property
     def decision(self) -> Decision:
@@ -103,25 +107,27 @@ def check(
     if not every:
         raise ScenarioError([f"{suite.file}: no run has any of its metrics: {', '.join(suite.demands)}"])
     notes.update(dict.fromkeys(map(Note, unanswered(suite.named, {finding.metric for finding in every}))))
-    base_name, change_name = (f"{name} ({side.name})" for name, side in zip(names, first, strict=True))
+    of_sides = [(theirs.side("base"), ours.side("change")) for theirs, ours in _points(*first)]
     return Checked(
         scenario=suite.name,
-        sides=dict.fromkeys(_distinct(base_name, change_name), range(1, seeds + 1)),
+        sides=dict.fromkeys(_SIDES, range(1, seeds + 1)),
         findings=every,
         notes=list(notes),
         runs=runs,
         is_identical=identical,
         ran=[
             Ran(name, point.scenario, point.point, point.case)
-            for name, side in zip(_distinct(base_name, change_name), first, strict=True)
+            for name, side in zip(_SIDES, first, strict=True)
             for point in side.points
         ],
+        changed=frozenset[int]().union(*(changed_entries(*pair) for pair in of_sides)),
+        bulk=frozenset[int]().union(*(bulk_entries(base.scenario) for base, _ in of_sides)),
+        versions={
+            side: f"{name} ({measured.name})"
+            for side, name, measured in zip(_SIDES, names, first, strict=True)
+        },
         is_of_versions=True,
     )
-
-
-def _distinct(base: str, change: str) -> tuple[str, str]:
-    return base, change if change != base else f"{change}, the change"
 
 
 def _looks(suite: Suite, base: Source, change: Source) -> list[int]:
@@ -263,7 +269,7 @@ def lacking(base: Point, change: Point, metrics: Collection[str]) -> Iterator[Fi
         yield Finding(
             subject=Subject(kind, entry, of, metric, BY_NAME[metric].unit, base.point, base.case),
             rule="lacking",
-            sides=("base", "change"),
+            sides=_SIDES,
             values=(values, had),
             margin=Margin(),
             allowed=0.0,

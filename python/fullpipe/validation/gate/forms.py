@@ -79,7 +79,7 @@ def as_json(checked: Checked, command: str, names: Names | None = None) -> Mappi
         **told([checked]),
         "kind": "check",
         "title": checked.scenario,
-        "question": f"Is the change worse than its base, {checked.reference}?",
+        "question": f"Is the change worse than its base, {checked.versions.get('base', checked.reference)}?",
         "verdict": checked.decision,
         "conclusion": conclusion(checked, names),
         "identical": checked.is_identical,
@@ -88,7 +88,7 @@ def as_json(checked: Checked, command: str, names: Names | None = None) -> Mappi
         "rows": [_row(row) for row in checked.findings],
         "notes": list(checked.notes),
         "command": command,
-        "versions": {"base": checked.reference, "change": checked.other},
+        "versions": dict(checked.versions),
     }
 
 
