@@ -21,7 +21,7 @@ from fullpipe.validation.compare.conclusion import MOST, conclusion, ranked, wei
 from fullpipe.validation.compare.contrast import Contrast
 from fullpipe.validation.compare.finding import check_groups
 from fullpipe.validation.compare.rules import one_sided, paired
-from fullpipe.validation.compare.sentence import one
+from fullpipe.validation.compare.sentence import Part, fitted, one
 
 SIZE = "topology.bottleneck.queue.size"
 DUEL = """
@@ -171,6 +171,29 @@ def test_a_sweep_says_where_along_the_axis_a_verdict_holds(worse_at: Sequence[st
     assert f"worse at {len(worse_at)} of 3 points ({where})" in told
     assert f"equivalent at {3 - len(worse_at)} of 3 points" in told
     assert "it falls by 50.0 % [49.8, 50.2] to 2.5" in told
+
+
+def test_the_only_point_with_a_difference_is_named_by_both_axes() -> None:
+    delay, points = "topology.bottleneck.delay", [(size, ms) for size in (1, 2, 4) for ms in (20, 100)]
+    made = []
+    for size, ms in points:
+        point = {SIZE: f"{size} bdp", delay: f"{ms} ms"}
+        wide = contrast("goodput", "cubic-1 -> vegas-1", 0, -0.7 if (size, ms) == (4, 20) else 0.02)
+        spread = np.linspace(-0.4, 0.4, 12) * 5e6
+        other = wide.other if (size, ms) == (4, 20) else list(wide.other + spread)
+        subject = replace(wide.subject, point=point)
+        made.append(compared([replace(wide, other=other, subject=subject)], point=point))
+    (told,) = conclusion(made)
+    assert told.startswith(
+        "vegas instead of cubic: goodput of cubic-1 -> vegas-1 is worse at 1 of 6 points"
+        " (buffer = 4 BDP with one-way delay = 20 ms): it falls by 70.0 % "
+    )
+    assert told.endswith("to 1.50 Mbit/s; undecided at 5 of 6 points.")
+
+
+def test_the_rest_of_the_points_is_left_out_before_the_place_of_the_difference() -> None:
+    parts = [Part("word " * 30), Part("place " * 5, 4), Part("; undecided at 5 of 6 points", 6)]
+    assert fitted(parts).endswith("place .")
 
 
 def test_many_variants_have_a_sentence_each_and_the_rest_is_counted() -> None:

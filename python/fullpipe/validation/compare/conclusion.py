@@ -24,6 +24,7 @@ from fullpipe.validation.compare.sentence import (
     predicate,
     signed,
     why_open,
+    words_in,
 )
 
 MOST = 5
@@ -230,26 +231,28 @@ def _sentence(found: Sequence[Finding], sides: _Sides, start: str = "") -> str:
 
 def _over_points(found: Sequence[Finding], sides: _Sides) -> Iterator[Part]:
     """Verdicts on one subject at several points: where along the axes, and how much."""
-    total, names = len(found), sides.names
+    total, names, is_claimed = len(found), sides.names, bool(_claims(found))
     verdicts = _by_verdict(found)
     yield Part(f"{name_of(found[0])} ")
     for n, (verdict, places) in enumerate(verdicts.items()):
         counted = f"at all {total} points" if len(places) == total else f"at {len(places)} of {total} points"
-        yield Part(f"{f'; {verdict}' if n else predicate(verdict)} {counted}")
-        yield Part(_where(found, places, names), 5 if n else 4)
+        is_rest = is_claimed and verdict not in _DIFFERENT
+        yield Part(f"{f'; {verdict}' if n else predicate(verdict)} {counted}", 6 if is_rest else 0)
+        yield Part(_where(found, places, names), 7 if is_rest else 4)
         yield from _sizes([found[place] for place in places], names)
     if "undecided" in verdicts and not _claims(found):
         yield from _nearest([found[place] for place in verdicts["undecided"]], sides)
 
 
 def _where(found: Sequence[Finding], places: Sequence[int], names: Names) -> str:
-    """Some of the points in words; nothing if they are all, or it takes many words."""
+    """Some of the points in words; nothing if they are all, or several that take many words."""
     points = [each.point for each in found]
     if len(places) == len(found) or not _are_alike(points):
         return ""
     words = names.labels.names(list(dict.fromkeys(path for point in points for path in point)))
     where = region(points, places, words, names.labels.value)
-    return f" ({where})" if where and len(where) <= _LONGEST_REGION else ""
+    is_short = len(where) <= _LONGEST_REGION or len(places) == 1
+    return f" ({where})" if where and is_short else ""
 
 
 def _nearest(found: Sequence[Finding], sides: _Sides) -> Iterator[Part]:
@@ -300,7 +303,7 @@ def _besides(rest: Sequence[Sequence[Finding]]) -> list[str]:
     if named:
         points = " at some points" if any(len(of) > 1 for of in rest) else ""
         lists = [_also(named, points, most) for most in range(_MOST_NAMED, 0, -1)]
-        told.append(next((text for text in lists if len(text.split()) <= LONGEST), lists[-1]))
+        told.append(next((text for text in lists if words_in(text) <= LONGEST), lists[-1]))
     left = [of for of in rest if not _claims(of)]
     open_ = sum(any(each.outcome == "undecided" for each in of) for of in left)
     word = "not worse" if any(each.outcome == "not worse" for of in left for each in of) else "equivalent"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
@@ -12,7 +13,8 @@ from fullpipe.validation.compare.finding import Finding
 from fullpipe.validation.compare.names import Names
 
 LONGEST = 35
-"""Words of a sentence."""
+"""Words of a sentence, without intervals and signs."""
+_INTERVAL = re.compile(r"\[[^\]]*\]")
 _LEVEL = 0.05
 _MOST_DIGITS = 2
 
@@ -27,9 +29,18 @@ class Part(NamedTuple):
 def fitted(parts: Iterable[Part]) -> str:
     """A sentence of as many parts as there is room for."""
     kept = list(parts)
-    while len("".join(part.text for part in kept).split()) > LONGEST and any(part.rank for part in kept):
+    while words_in("".join(part.text for part in kept)) > LONGEST and any(part.rank for part in kept):
         kept.remove(max(kept, key=lambda part: part.rank))
     return f"{''.join(part.text for part in kept)}."
+
+
+def words_in(text: str) -> int:
+    """Number of words and numbers, without intervals and signs such as "=" and "->".
+
+    >>> words_in("goodput of cubic -> vegas (buffer = 4 BDP) falls by 71 % [67, 74]")
+    10
+    """
+    return sum(any(map(str.isalnum, word)) for word in _INTERVAL.sub("", text).split())
 
 
 def one(found: Finding, family: Sequence[Finding] = ()) -> str:
