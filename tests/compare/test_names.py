@@ -51,13 +51,32 @@ def pair(fullpipe: Callable[..., Any], monkeypatch: pytest.MonkeyPatch) -> Calla
     ("settings", "shown"),
     [
         ({CCA: "bbr3"}, "BBRv3 (mine)"),
-        ({CCA: "bbr3", SIZE: "4 bdp"}, "BBRv3 (mine), 4 BDP"),
+        ({CCA: "bbr3", SIZE: "4 bdp"}, "BBRv3 (mine) with buffer 4 BDP"),
+        ({"flows.0.count": 2}, "number of flows 2"),
+        ({"topology.bottleneck.delay": "40 ms"}, "one-way delay 40 ms"),
+        ({"flows.0.ecn": True}, "ecn on"),
+        ({"topology.bottleneck.loss.probability": 0.01}, "loss 1 %"),
+        ({"topology.bottleneck.queue": {"kind": "drop_tail", "packets": 50}}, "drop_tail 50 packets"),
         ({}, "bbr3"),
     ],
 )
 def test_a_side_is_named_by_the_values_that_it_sets(settings: dict[str, Any], shown: str) -> None:
     names = Names(Labels({f"{CCA}.bbr3": "BBRv3 (mine)"}), {"bbr3": settings})
     assert names.side("bbr3") == shown
+
+
+@pytest.mark.parametrize(
+    ("other", "reference", "told"),
+    [
+        ({SIZE: "0.5 bdp", "flows.0.count": 4}, {SIZE: "0.5 bdp", "flows.0.count": 1}, "instead of 1"),
+        ({"flows.1.count": 2}, {"flows.1.count": 1}, "CUBIC flows 2 instead of 1"),
+    ],
+)
+def test_what_both_sides_have_in_common_is_said_once(
+    other: dict[str, Any], reference: dict[str, Any], told: str
+) -> None:
+    names = Names(Labels({"flows.1.count": "CUBIC flows"}), {"other": other, "reference": reference})
+    assert names.instead("other", "reference").endswith(told)
 
 
 def test_a_comparison_has_the_words_of_labels_and_json_those_of_the_scenario(
@@ -71,6 +90,19 @@ def test_a_comparison_has_the_words_of_labels_and_json_those_of_the_scenario(
     lines = [json.loads(line) for line in pair("compare", "pair.toml", *OVER, "--json").stdout.splitlines()]
     assert {line["variant"] for line in lines} == {"bbr3"}
     assert [line["point"] for line in lines] == [{SIZE: "1 bdp"}, {SIZE: "4 bdp"}]
+
+
+def test_labels_of_the_command_are_in_the_file_its_report_and_the_figure(pair: Callable[..., Any]) -> None:
+    label = ("--label", f"{CCA}.bbr3=Third", "--label", f"{SIZE}=room")
+    over = ("--over", f"{CCA}=cubic,bbr3,vegas", *OVER[2:], "--metric", "goodput")
+    pair("compare", "pair.toml", *over, *label, "-o", "pair.json", "--plot", "figures")
+    found = json.loads(Path("pair.json").read_text(encoding="utf-8"))
+    part = page_of_file(found | {"conclusion": []}).parts[0]
+    assert part.conclusion[0].startswith("Third instead of cubic: ")
+    assert part.table is not None
+    assert part.table.columns[1].name == "room"
+    assert part.table.rows[0][0] == "Third"
+    assert "Third, room 1 BDP, mine" in Path("figures/pair-forest.csv").read_text(encoding="utf-8")
 
 
 def test_a_label_of_the_command_comes_before_that_of_the_scenario(pair: Callable[..., Any]) -> None:
@@ -125,7 +157,7 @@ def test_a_file_with_strange_names_is_read(
     found |= {"settings": settings, "scenarios": [{"side": "bbr3", "scenario": scenario}], "conclusion": []}
     made = comparisons_in(found, findings_in(found)[0])
     assert made[0].others == ("bbr3",)
-    assert re.match(r"bbr3(, 10+)? instead of cubic: ", page_of_file(found).parts[0].conclusion[0])
+    assert re.match(r"bbr3( with number of flows 10+)? instead of cubic: ", page_of_file(found).parts[0].conclusion[0])
 
 
 def test_levels_of_a_test_have_the_words_of_labels(pair: Callable[..., Any]) -> None:

@@ -125,7 +125,7 @@ def check(
         said = checked(chosen.with_free(free), base, ours, (" ".join(against or []), "now"), complain)
     command, names = command_line(context), names_of([said], labels)
     if written:
-        content = {**forms.as_json(said, command, names), "warnings": list(warnings)}
+        content = {**forms.as_json(said, command, labels), "warnings": list(warnings)}
         files.write(written, json.dumps(content, indent=1, allow_nan=False).encode())
     if junit:
         files.write(junit, forms.junit(said))
@@ -133,7 +133,7 @@ def check(
         before = markdown.read_bytes() if markdown.exists() else b""
         files.write(markdown, before + forms.markdown(said, names).encode())
     if as_json:
-        echo(json.dumps(forms.as_json(said, command, names), allow_nan=False))
+        echo(json.dumps(forms.as_json(said, command, labels), allow_nan=False))
     else:
         show(said, names, all_rows=all_rows)
     raise typer.Exit(_STATUS[said.decision])

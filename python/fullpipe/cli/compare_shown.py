@@ -139,9 +139,11 @@ def _corrected(findings: Sequence[Finding]) -> list[str]:
 
 def _title(answer: Answer, made: Sequence[VariantComparison], names: Names) -> None:
     """Print variants, scenario, point or number of points, and seeds."""
-    first, others = made[0], dict.fromkeys(names.side(one.other) for one in made)
+    first, others = made[0], dict.fromkeys(one.other for one in made)
+    *more, last = others
+    told = [*map(names.side, more), names.against(last, first.reference)]
     words = ", ".join([first.scenario, *_points(made, names), counted(len(first.seeds), "seed")])
-    answer.title(f"{listed(others)} against {names.side(first.reference)}: {words}", "")
+    answer.title(f"{listed(told)}: {words}", "")
 
 
 def _points(made: Sequence[Comparison], names: Names) -> list[str]:

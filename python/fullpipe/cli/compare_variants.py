@@ -15,7 +15,6 @@ from fullpipe.analysis.length import warnings_of
 from fullpipe.analysis.shown import axis_shown, is_relative, metric_shown
 from fullpipe.cli.asked import read_scenario
 from fullpipe.cli.output import echo
-from fullpipe.cli.shown import point_shown
 from fullpipe.errors import ScenarioError
 from fullpipe.report import basis
 from fullpipe.report.files import file_of
@@ -84,7 +83,7 @@ def write(
         ResultError: If it cannot be written.
     """
     names = names_of(found, labels)
-    content = stored.told(found) | file_of([one.to_dict() for one in found], command)
+    content = stored.told(found, labels or {}) | file_of([one.to_dict() for one in found], command)
     shown = file_of([_headed(one, names) for one in found], command)
     content |= {"title": shown["title"], "question": shown["question"]}
     content |= {"conclusion": conclusion(found, asked, names=names), "warnings": warnings_of(runs)}
@@ -94,14 +93,28 @@ def write(
 
 def _headed(one: VariantComparison, names: Names) -> dict[str, Any]:
     """Scenario and names of a comparison, for the title of the file."""
-    sides = {"reference": names.side(one.reference), "variant": names.side(one.other)}
+    sides = {"reference": names.value(one.reference), "variant": names.side(one.other)}
     return {"scenario": one.scenario, **sides, "rows": []}
 
 
-def draw_forest(folder: Path, found: Sequence[VariantComparison], *, quiet: bool) -> None:
-    """Write a figure of all differences, and print the names of its files."""
+def draw_forest(
+    folder: Path, found: Sequence[VariantComparison], labels: Mapping[str, str], *, quiet: bool
+) -> None:
+    """Write a figure of all differences, and print the names of its files.
+
+    Args:
+        folder: Folder of the files.
+        found: The comparisons.
+        labels: Words for paths and values, before those of the scenarios.
+        quiet: Print to standard error.
+    """
+    names, several = names_of(found, labels), len({each.other for each in found}) > 1
     rows = [
-        {"metric": row.metric, "label": _label(each, row, found), "verdict": row.assessment.verdict}
+        {
+            "metric": row.metric,
+            "label": names.place(row, with_side=several),
+            "verdict": row.assessment.verdict,
+        }
         | _in_unit(row)
         for each in found
         for row in each.rows
@@ -112,13 +125,6 @@ def draw_forest(folder: Path, found: Sequence[VariantComparison], *, quiet: bool
     figure, data = plots.forest(pl.DataFrame(rows, infer_schema_length=None), units)
     for path in plots.save(figure, data, folder, f"{found[0].scenario}-forest"):
         echo(path, err=quiet)
-
-
-def _label(each: VariantComparison, row: Finding, found: Sequence[VariantComparison]) -> str:
-    """Words of a line: variant and point if there are several, and the group."""
-    several = len({other.other for other in found}) > 1
-    words = [*([each.other] if several else []), *point_shown(each.point), row.of]
-    return ", ".join(words)
 
 
 def _in_unit(row: Finding) -> dict[str, float | None]:

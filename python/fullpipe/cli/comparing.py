@@ -141,7 +141,7 @@ class Comparing:
         runs = [outcome.run for outcome in outcomes]
         made = compared(sides, runs, self.metric or None, self.margins, self.of, settings)
         if self.figures:
-            draw_forest(self.figures, made, quiet=self.as_json)
+            draw_forest(self.figures, made, self.labels, quiet=self.as_json)
         named = [(name, job.point) for name, of_side in sides.items() for job in of_side]
         self._tell_variants(made, runs, [{"variant": name, **point} for name, point in named])
 

@@ -63,7 +63,7 @@ def show_findings(
 
 def _headings(findings: Sequence[Finding], names: Names) -> list[str]:
     """The names of both sides if they are the same in all rows and short."""
-    reference, other = ({names.side(each.sides[n]) for each in findings} for n in (0, 1))
+    reference, other = ({names.value(each.sides[n]) for each in findings} for n in (0, 1))
     single = [name for of_side in (reference, other) if len(of_side) == 1 for name in of_side]
     if max(map(len, single), default=0) > _LONGEST_HEADING:
         return ["reference", "other"]

@@ -75,10 +75,8 @@ class _Sides:
         """Both sides in words."""
         found = self.findings[0]
         is_replaced = found.rule == "paired" and not self.made[0].is_of_versions
-        other, reference = self.names.side(self.other), self.names.side(found.sides[0])
-        if not is_replaced:
-            return f"{other} against {reference}"
-        return f"{other} instead of {_apart(reference.split(' '), other.split(' '))}"
+        told = self.names.instead if is_replaced else self.names.against
+        return told(self.other, found.sides[0])
 
 
 def conclusion(
@@ -122,14 +120,6 @@ def _entries(made: Iterable[tuple[Comparison, Collection[int]]]) -> frozenset[Gr
         for case in {each.case for each in one.findings}
         for entry in entries
     )
-
-
-def _apart(words: Sequence[str], others: Sequence[str]) -> str:
-    """Words without the first ones that others have, too, such as the name of a path; all if none is left."""
-    shared = 0
-    while shared < min(len(words), len(others)) and words[shared] == others[shared]:
-        shared += 1
-    return " ".join(words[shared:] or words)
 
 
 def _with(made: Iterable[Comparison], other: str) -> list[Comparison]:

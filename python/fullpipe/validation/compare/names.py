@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -13,26 +14,67 @@ if TYPE_CHECKING:
     from fullpipe.validation.compare.finding import Finding
 
 
+_BARE = re.compile(r"[-+]?[0-9][-+0-9.,e]*( \S+)?|on|off|default")
+
+
+def _is_bare(text: str) -> bool:
+    """Whether a value says nothing without its path."""
+    return _BARE.fullmatch(text) is not None
+
+
 class Names:
     """The names that are shown. Keys and values of JSON stay as they are in scenarios.
 
     Args:
         labels: Words for paths and values.
         settings: What each side sets, by path.
+
+    >>> names = Names(settings={"1": {"flows.0.count": 1}, "4": {"flows.0.count": 4}})
+    >>> names.side("4"), names.value("4"), names.instead("4", "1")
+    ('number of flows 4', '4', 'number of flows 4 instead of 1')
     """
 
     def __init__(
         self, labels: Labels | None = None, settings: Mapping[str, Mapping[str, Any]] | None = None
     ) -> None:
         self.labels = labels or Labels()
-        self._sides = {
-            side: ", ".join(self.labels.value(path, value) for path, value in values.items())
-            for side, values in (settings or {}).items()
-        }
+        self._settings = settings or {}
 
     def side(self, name: str) -> str:
-        """The values that a side sets, in words; without settings the name that it has."""
-        return self._sides.get(name) or name
+        """The values that a side sets, in words; without settings the name that it has.
+
+        A number, "on", "off" and "default" follow the name of their path.
+        """
+        settings = self._settings.get(name, {})
+        paths = self.labels.names([*settings])
+        told = (
+            self.labels.at(path, value, paths[path]) if _is_bare(text) else text
+            for path, value in settings.items()
+            for text in [self.labels.value(path, value)]
+        )
+        return " with ".join(told) or name
+
+    def value(self, name: str) -> str:
+        """The values of a side without the names of their paths."""
+        values = (self.labels.value(*each) for each in self._settings.get(name, {}).items())
+        return " with ".join(values) or name
+
+    def instead(self, other: str, reference: str) -> str:
+        """Both sides where one is set instead of the other; first words that both have are said once."""
+        return f"{self.side(other)} instead of {self._apart(reference, other)}"
+
+    def against(self, other: str, reference: str) -> str:
+        """Both sides where they are compared."""
+        return f"{self.side(other)} against {self._apart(reference, other)}"
+
+    def _apart(self, name: str, other: str) -> str:
+        """A side without the first words that the other has, too, such as the name of a path; all if none is
+        left."""
+        words, others = self.side(name).split(" "), self.side(other).split(" ")
+        shared = 0
+        while shared < min(len(words), len(others)) and words[shared] == others[shared]:
+            shared += 1
+        return " ".join(words[shared:] or words)
 
     def point(self, found: Finding) -> str:
         """The point of a finding."""

@@ -199,8 +199,13 @@ def schema() -> dict[str, Any]:
     return {"$schema": "https://json-schema.org/draft/2020-12/schema", **found}
 
 
-def told(made: Sequence[Comparison]) -> dict[str, Any]:
-    """The part of the file that comparisons with one reference give: see `FindingsFile`."""
+def told(made: Sequence[Comparison], labels: Mapping[str, str] | None = None) -> dict[str, Any]:
+    """The part of the file that comparisons with one reference give: see `FindingsFile`.
+
+    Args:
+        made: The comparisons.
+        labels: Words for paths and values besides those of the scenarios, which become labels of these.
+    """
     ran = {repr((one.side, one.case, dict(one.point))): one for each in made for one in each.ran}
     return {
         "format": FORMAT,
@@ -208,9 +213,16 @@ def told(made: Sequence[Comparison]) -> dict[str, Any]:
         "changed": sorted(frozenset[int]().union(*(each.changed for each in made))),
         "bulk": sorted(frozenset[int]().union(*(each.bulk for each in made))),
         "findings": [finding.to_dict() for each in made for finding in each.findings],
-        "scenarios": [one.to_dict() for one in ran.values()],
+        "scenarios": [_labelled(one.to_dict(), labels or {}) for one in ran.values()],
         "settings": {side: dict(values) for each in made for side, values in each.settings.items() if values},
     }
+
+
+def _labelled(ran: dict[str, Any], labels: Mapping[str, str]) -> dict[str, Any]:
+    """A side with more labels in its scenario."""
+    if labels:
+        ran["scenario"]["labels"] = {**ran["scenario"].get("labels", {}), **labels}
+    return ran
 
 
 def comparisons_in(found: Mapping[str, Any], findings: Sequence[Finding]) -> list[Comparison]:

@@ -71,17 +71,23 @@ def markdown(checked: Checked, names: Names | None = None) -> str:
     return "\n".join(lines).rstrip() + "\n"
 
 
-def as_json(checked: Checked, command: str, names: Names | None = None) -> Mapping[str, Any]:
-    """Everything as one object, for `fullpipe report`: see `fullpipe.validation.compare.stored`."""
+def as_json(checked: Checked, command: str, labels: Mapping[str, str] | None = None) -> Mapping[str, Any]:
+    """Everything as one object, for `fullpipe report`: see `fullpipe.validation.compare.stored`.
+
+    Args:
+        checked: The check.
+        command: Command that made it.
+        labels: Words for paths and values, before those of the scenarios.
+    """
     from fullpipe.validation.compare.stored import told  # here: a terminal and JUnit need no file
 
     return {
-        **told([checked]),
+        **told([checked], labels),
         "kind": "check",
         "title": checked.scenario,
         "question": f"Is the change worse than its base, {checked.versions.get('base', checked.reference)}?",
         "verdict": checked.decision,
-        "conclusion": conclusion(checked, names),
+        "conclusion": conclusion(checked, names_of([checked], labels)),
         "identical": checked.is_identical,
         "runs": checked.runs,
         "counts": {decision: checked.count(decision) for decision in DECISIONS},
