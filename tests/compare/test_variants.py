@@ -62,6 +62,12 @@ def test_an_equal_copy_is_equivalent_in_every_row() -> None:
     assert {row.assessment.reason for row in found.rows} == {"every seed gives the same on both sides"}
 
 
+def test_a_note_says_where_numbers_of_flows_differ() -> None:
+    said = "8 flows against 1 of the reference; sums such as goodput are of all of them"
+    assert f"cubic-2 -> cubic: {said}" in against({"flows.1.count": 8}).notes
+    assert not any("flows against" in note for note in against({"flows.1.cca": "vegas"}).notes)
+
+
 def test_half_the_rate_is_worse() -> None:
     found = against({"topology.bottleneck.rate": "5 Mbit/s"})
     (row,) = [row for row in found.rows if row.metric == "goodput" and row.of == "all flows"]

@@ -19,7 +19,7 @@ from fullpipe.report.html.page import html
 from fullpipe.report.runs.figures import over_points
 from fullpipe.validation.compare import Subject
 from fullpipe.validation.compare.contrast import Contrast
-from fullpipe.validation.compare.rules import one_sided
+from fullpipe.validation.compare.rules import one_sided, paired
 from fullpipe.validation.compare.stored import findings_in
 
 ROW = {
@@ -239,6 +239,20 @@ def test_a_file_answers_what_is_asked_of_it(tmp_path: Path) -> None:
         assert len(rows_of(made)) == 2
     with pytest.raises(NoRunError, match="there are goodput and rtt_mean of cubic and call"):
         page_of_file(found, metrics=["jain"])
+
+
+def test_the_family_of_a_correction_is_all_of_the_file_whatever_is_asked_of_it() -> None:
+    steps = [1.0, 2.0, 3.0, 4.0, 1.0, 2.0, 3.0, 4.0, 1.0]
+    open_ = [
+        Contrast([10.0] * 9, [10 + 0.35 * step - 0.4 for step in steps], 0.1, "higher", subject=of)
+        for of in (
+            *(Subject("flows", n, f"flow {n}", "goodput", "bit/s") for n in range(3)),
+            *(Subject("flows", n, f"flow {n}", "rtt_mean", "s") for n in range(3)),
+        )
+    ]
+    rows = [each.to_dict() for each in paired(open_)]
+    part = page_of_file({"kind": "compare", "findings": rows}, metrics=["goodput"]).parts[0]
+    assert "after Holm's correction for 6 tests" in part.conclusion[0]
 
 
 def test_differences_have_units_intervals_and_a_figure(tmp_path: Path) -> None:

@@ -140,10 +140,13 @@ def _corrected(findings: Sequence[Finding]) -> list[str]:
 def _title(answer: Answer, made: Sequence[VariantComparison], names: Names) -> None:
     """Print variants, scenario, point or number of points, and seeds."""
     first, others = made[0], dict.fromkeys(one.other for one in made)
-    *more, last = others
-    told = [*map(names.side, more), names.against(last, first.reference)]
+    told = (
+        names.against(first.other, first.reference)
+        if len(others) == 1
+        else f"{listed(map(names.side, others))} against {names.side(first.reference)}"
+    )
     words = ", ".join([first.scenario, *_points(made, names), counted(len(first.seeds), "seed")])
-    answer.title(f"{listed(told)}: {words}", "")
+    answer.title(f"{told}: {words}", "")
 
 
 def _points(made: Sequence[Comparison], names: Names) -> list[str]:

@@ -84,16 +84,18 @@ def write(
     """
     names = names_of(found, labels)
     content = stored.told(found, labels or {}) | file_of([one.to_dict() for one in found], command)
-    shown = file_of([_headed(one, names) for one in found], command)
+    is_single = len({one.other for one in found}) == 1
+    shown = file_of([_headed(one, names, is_single=is_single) for one in found], command)
     content |= {"title": shown["title"], "question": shown["question"]}
     content |= {"conclusion": conclusion(found, asked, names=names), "warnings": warnings_of(runs)}
     content |= basis.as_json(basis.basis_of(runs))
     files.write(file, (json.dumps(content, indent=1, allow_nan=False) + "\n").encode())
 
 
-def _headed(one: VariantComparison, names: Names) -> dict[str, Any]:
+def _headed(one: VariantComparison, names: Names, *, is_single: bool) -> dict[str, Any]:
     """Scenario and names of a comparison, for the title of the file."""
-    sides = {"reference": names.value(one.reference), "variant": names.side(one.other)}
+    reference = names.apart(one.reference, one.other) if is_single else names.side(one.reference)
+    sides = {"reference": reference, "variant": names.side(one.other)}
     return {"scenario": one.scenario, **sides, "rows": []}
 
 

@@ -133,7 +133,9 @@ def _part(
     findings = _asked(every, asked, of)
     made = comparisons_in(found, findings)
     is_whole = len(findings) == len(every)
-    told = (_stored(found) if is_whole else []) or conclusion(made, [each.metric for each in asked])
+    told = (_stored(found) if is_whole else []) or conclusion(
+        made, [each.metric for each in asked], family=every
+    )
     if kind == "check" and is_whole and not _stored(found):
         worse = sorted((each for each in findings if each.decision == "regressed"), key=weight)
         told = [f"Verdict: {text_of(found.get('verdict'))}.", *map(placed, worse)]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Self
 
@@ -11,7 +11,7 @@ from fullpipe.analysis.of_parts import of_parts
 from fullpipe.validation.compare.contrast import Contrast, matched
 from fullpipe.validation.compare.finding import Finding, Note, check_groups, interval_dict
 from fullpipe.validation.compare.rules import EQUIVALENCE_LEVEL, Judgement, paired
-from fullpipe.validation.compare.side import Side, bulk_entries, changed_entries, joint
+from fullpipe.validation.compare.side import Side, bulk_entries, changed_entries, joint, places
 
 if TYPE_CHECKING:
     from fullpipe.scenario import Scenario
@@ -329,7 +329,11 @@ def compare_all(
             point=point,
             sides={reference.name: reference.seeds, other.name: other.seeds},
             findings=[next(findings) for _ in contrasts],
-            notes=[*notes, *map(Note, _leaves_out(reference, other, contrasts))],
+            notes=[
+                *notes,
+                *map(Note, _leaves_out(reference, other, contrasts)),
+                *map(Note, _unequal(reference, other, contrasts)),
+            ],
             measured=_measured(reference) | _measured(other),
             changed=changed_entries(reference, other),
             bulk=bulk_entries(reference.scenario),
@@ -337,6 +341,18 @@ def compare_all(
         )
         for point, reference, other, contrasts, notes in found
     ]
+
+
+def _unequal(reference: Side, other: Side, contrasts: Sequence[Contrast]) -> Iterator[str]:
+    """The entries of `flows` that have another number of flows than the reference."""
+    named = {each.subject.entry: each.subject.of for each in contrasts}
+    for flow, place in zip(other.scenario.flows, places(reference, other), strict=True):
+        before = reference.scenario.flows[place].count
+        if flow.count != before and place in named:
+            yield (
+                f"{named[place]}: {flow.count:,} flows against {before:,} of the reference;"
+                " sums such as goodput are of all of them"
+            )
 
 
 def _measured(side: Side) -> frozenset[str]:

@@ -61,13 +61,13 @@ class Names:
 
     def instead(self, other: str, reference: str) -> str:
         """Both sides where one is set instead of the other; first words that both have are said once."""
-        return f"{self.side(other)} instead of {self._apart(reference, other)}"
+        return f"{self.side(other)} instead of {self.apart(reference, other)}"
 
     def against(self, other: str, reference: str) -> str:
         """Both sides where they are compared."""
-        return f"{self.side(other)} against {self._apart(reference, other)}"
+        return f"{self.side(other)} against {self.apart(reference, other)}"
 
-    def _apart(self, name: str, other: str) -> str:
+    def apart(self, name: str, other: str) -> str:
         """A side without the first words that the other has, too, such as the name of a path; all if none is
         left."""
         words, others = self.side(name).split(" "), self.side(other).split(" ")
