@@ -250,8 +250,7 @@ def test_a_p_that_holms_correction_lifts_is_told_with_both_values() -> None:
     first, *_ = conclusion(
         [compared([Contrast(*values, 0.1, "higher", subject=subject, sides=sides), *others])]
     )
-    assert "p = 0.02" in first
-    assert "after Holm's correction" in first
+    assert "; p = 0.021; 0.12 after Holm's correction for 6 tests" in first
 
 
 def test_a_gate_calls_worse_what_it_refuses_and_better_what_it_shows() -> None:
@@ -282,6 +281,23 @@ def test_a_finding_of_a_gate_has_one_word_in_sentences_tables_and_figures(change
     assert words == [found.decision] * 3
 
 
+@pytest.mark.parametrize("asked", [(), ("goodput",)])
+def test_what_regressed_is_said_first_also_beside_the_changed_flow(asked: Sequence[str]) -> None:
+    changes = {"mine": 0.0, "beside": -0.5}
+    found = one_sided(
+        [contrast("goodput", of, n, change) for n, (of, change) in enumerate(changes.items())], 1
+    )
+    first, second = conclusion([compared([]).only(found)], asked)
+    assert "goodput of beside regressed: " in first
+    assert second.startswith("Goodput of mine is not worse: ")
+
+
+def test_a_corrected_p_of_1_is_one_point_zero() -> None:
+    (found,) = paired([contrast("goodput", "mine", 0, 0.0)])
+    open_ = replace(found, verdict="undecided", p_raw=0.017, p_corrected=1.0, seeds=None)
+    assert one(open_, [open_] * 3).endswith("; p = 0.017; 1.0 after Holm's correction for 3 tests.")
+
+
 def test_a_gain_that_few_seeds_show_is_not_undecided_in_a_gate() -> None:
     (found,) = one_sided([Contrast([1.0] * 4, [1.5, 1.0, 1.4, 1.1], 0.5, "higher", subject=MINE)], 5)
     assert (found.verdict, found.outcome) == ("undecided", "not worse")
@@ -295,7 +311,7 @@ def test_several_findings_of_a_gate_are_counted_by_their_decision() -> None:
     told = conclusion([compared([]).only(one_sided([*of_points, *others], 1))])
     assert "goodput of mine regressed at 1 of 3 points (buffer = 1 BDP): it falls by 50.0 % " in told[0]
     assert told[0].endswith("; not worse at 2 of 3 points (buffer >= 2 BDP).")
-    assert told[-1] == "All 3 other metrics are not worse."
+    assert told[-1] == "All 3 other metrics and groups are not worse."
 
 
 def test_what_regressed_comes_first_in_a_short_table_whatever_its_metric() -> None:
@@ -342,6 +358,7 @@ class TestCommand:
         assert len(short.splitlines()) <= 60
         assert whole.count("\n goodput") == 2 * 4 * 3 > short.count("\n goodput")
         assert max(map(len, whole.splitlines())) <= 100
+        assert "15 %, 1.00 ms" in " ".join(whole.split())
 
     def test_json_and_file_have_the_conclusion_and_the_findings(self, duel: Callable[..., Any]) -> None:
         lines = [json.loads(line) for line in duel("--json", "-o", "found.json").stdout.splitlines()]

@@ -157,7 +157,9 @@ def test_a_file_with_strange_names_is_read(
     found |= {"settings": settings, "scenarios": [{"side": "bbr3", "scenario": scenario}], "conclusion": []}
     made = comparisons_in(found, findings_in(found)[0])
     assert made[0].others == ("bbr3",)
-    assert re.match(r"bbr3( with number of flows 10+)? instead of cubic: ", page_of_file(found).parts[0].conclusion[0])
+    assert re.match(
+        r"bbr3( with number of flows 10+)? instead of cubic: ", page_of_file(found).parts[0].conclusion[0]
+    )
 
 
 def test_levels_of_a_test_have_the_words_of_labels(pair: Callable[..., Any]) -> None:

@@ -57,7 +57,9 @@ def show_findings(
         return
     del headings[_MARGIN]
     shown = answer.table(headings, findings, lambda found: _without_margin(row(found)), first)
-    margins = {each.metric: margin_shown(each.margin, each.unit, each.metric) for each in shown}
+    margins = {
+        each.metric: margin_shown(each.margin, each.unit, each.metric, has_unit=True) for each in shown
+    }
     answer.say(f"margins: {'; '.join(f'{metric} {margin}' for metric, margin in margins.items())}")
 
 
@@ -84,7 +86,7 @@ def _row(found: Finding, place: str) -> Row:
         number_shown(found.reference, *of),
         number_shown(known(found.other), *of),
         _difference(found),
-        margin_shown(found.margin, *of),
+        margin_shown(found.margin, *of, has_unit=True),
         verdict_of(found),
     ]
     return Row(place, cells, _COLOURS.get(found.outcome, "yellow"), unfinished)

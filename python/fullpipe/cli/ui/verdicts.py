@@ -43,7 +43,7 @@ def shown_of(found: Finding) -> dict[str, Any]:
         "metric": name,
         "means": [number_shown(found.reference, *of), number_shown(known(found.other), *of)],
         "difference": difference_shown(*texts) if has_value else "-",
-        "margin": margin_shown(found.margin, *of),
+        "margin": margin_shown(found.margin, *of, has_unit=True),
         "share": _share(found) if has_value else None,
     }
 

@@ -173,7 +173,7 @@ def _subject(found: Finding) -> Subject:
 def _chosen(
     sides: _Sides, by_subject: Mapping[Subject, Sequence[Finding]], asked: Sequence[str]
 ) -> list[Subject]:
-    """The subjects that the conclusion is of, the most important first.
+    """The subjects that the conclusion is of, the most important first: what a gate calls regressed leads.
 
     If metrics were asked for, these metrics of every group. Otherwise the leading metric of the changed
     flows, of those beside them, fairness, that of links, and then the second metric of the changed flows.
@@ -184,7 +184,7 @@ def _chosen(
         (*group, metric) for group in groups for metric in asked if (*group, metric) in by_subject
     ]
     if chosen:
-        return chosen
+        return sorted(chosen, key=lambda subject: not _is_regressed(by_subject[subject]))
     seconds: list[Subject] = []
     for group in groups:
         _, kind, of = group
@@ -197,12 +197,16 @@ def _chosen(
     chosen += seconds
     if not sides.changed:  # nothing is asked of one group: what differs comes first
         chosen.sort(key=lambda subject: not _claims(by_subject[subject]))
-    return chosen or known
+    return sorted(chosen or known, key=lambda subject: not _is_regressed(by_subject[subject]))
 
 
 def _claims(found: Iterable[Finding]) -> list[Finding]:
     """Findings that claim a difference."""
     return [each for each in found if each.outcome in _DIFFERENT]
+
+
+def _is_regressed(found: Iterable[Finding]) -> bool:
+    return any(each.decision == "regressed" for each in found)
 
 
 def _order(group: Group, changed: frozenset[Group]) -> tuple[int, int]:
@@ -315,14 +319,16 @@ def _also(named: Mapping[str, Sequence[str]], points: str, most: int) -> str:
 
 
 def _others(alike: int, open_: int, word: str) -> list[str]:
-    """A sentence with the numbers of other metrics that are alike, which is `word`, and undecided."""
+    """A sentence with the numbers of others that are alike, which is `word`, and that are undecided."""
     if not alike + open_:
         return []
     if not open_ or not alike:
         word, count = "undecided" if open_ else word, alike + open_
-        return [f"The other metric is {word}." if count == 1 else f"All {count:,} other metrics are {word}."]
-    verb = "is" if alike == 1 else "are"
-    return [f"{alike:,} of {alike + open_:,} other metrics {verb} {word} and {open_:,} undecided."]
+        every = "The other metric is" if count == 1 else f"All {count:,} other metrics and groups are"
+        return [f"{every} {word}."]
+    verbs = ["is" if number == 1 else "are" for number in (alike, open_)]
+    others = f"{alike:,} of {alike + open_:,} other metrics and groups {verbs[0]} {word}"
+    return [f"{others} and {open_:,} {verbs[1]} undecided."]
 
 
 def ranked(made: Sequence[Comparison], asked: Sequence[str] = ()) -> list[Finding]:

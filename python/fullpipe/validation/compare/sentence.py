@@ -86,11 +86,16 @@ def why_open(found: Finding, family: Sequence[Finding]) -> Iterator[Part]:
     if not is_open_by_correction(found):
         yield Part(seeds or found.reason)
         return
-    yield Part(f"p = {found.p_raw:.2g} is {found.p_corrected:.2g} after Holm's correction")
+    yield Part(f"p = {_probability(found.p_raw)}; {_probability(found.p_corrected)} after Holm's correction")
     tests, own = family_size(family), family_size(family, found.metric)
     yield Part(f" for {tests:,} tests" if tests > 1 else "")
     yield Part(f" (`--metric {found.metric}`: {own:,})" if own < tests else "", 2)
     yield Part(f", {seeds}" if seeds else "", 3)
+
+
+def _probability(p: float | None) -> str:
+    """Two digits; 1.0 for 1."""
+    return "-" if p is None else "1.0" if f"{p:.2g}" == "1" else f"{p:.2g}"
 
 
 def is_open_by_correction(found: Finding) -> bool:
