@@ -189,6 +189,11 @@ class TestCheck:
         assert set(said["versions"]) == sides
         assert (said["changed"], said["bulk"]) == ([0], [0])
 
+    def test_a_note_says_where_numbers_of_flows_differ(self, fullpipe: Cli, suite: Path) -> None:
+        said = found(fullpipe, suite, "--against", "flows.0.count=2")
+        counts = "1 flow against 2 of the reference"
+        assert f"small: cubic -> cubic-1: {counts}; sums such as goodput are of all of them" in said["notes"]
+
 
 class TestLacking:
     PAGES = SMALL.replace('cca = "cubic"', 'cca = "cubic"\nworkload = { kind = "web" }').replace(

@@ -332,7 +332,7 @@ def compare_all(
             notes=[
                 *notes,
                 *map(Note, _leaves_out(reference, other, contrasts)),
-                *map(Note, _unequal(reference, other, contrasts)),
+                *map(Note, unequal_flows(reference, other, contrasts)),
             ],
             measured=_measured(reference) | _measured(other),
             changed=changed_entries(reference, other),
@@ -343,16 +343,14 @@ def compare_all(
     ]
 
 
-def _unequal(reference: Side, other: Side, contrasts: Sequence[Contrast]) -> Iterator[str]:
-    """The entries of `flows` that have another number of flows than the reference."""
+def unequal_flows(reference: Side, other: Side, contrasts: Sequence[Contrast]) -> Iterator[str]:
+    """Notes on entries of `flows` that have another number of flows than the reference."""
     named = {each.subject.entry: each.subject.of for each in contrasts}
     for flow, place in zip(other.scenario.flows, places(reference, other), strict=True):
         before = reference.scenario.flows[place].count
         if flow.count != before and place in named:
-            yield (
-                f"{named[place]}: {flow.count:,} flows against {before:,} of the reference;"
-                " sums such as goodput are of all of them"
-            )
+            counts = f"{flow.count:,} flow{'s' if flow.count > 1 else ''} against {before:,} of the reference"
+            yield f"{named[place]}: {counts}; sums such as goodput are of all of them"
 
 
 def _measured(side: Side) -> frozenset[str]:

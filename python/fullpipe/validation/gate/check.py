@@ -17,7 +17,7 @@ from fullpipe.analysis.unanswered import unanswered
 from fullpipe.errors import ScenarioError
 from fullpipe.scenario.read import dotted
 from fullpipe.validation.baseline import COLUMNS
-from fullpipe.validation.compare.comparison import Comparison, Ran
+from fullpipe.validation.compare.comparison import Comparison, Ran, unequal_flows
 from fullpipe.validation.compare.contrast import Contrast, matched
 from fullpipe.validation.compare.finding import Finding, Note, Subject
 from fullpipe.validation.compare.rules import ALIKE, one_sided
@@ -188,6 +188,7 @@ def _contrasts(
             better = contrast.better if wanted is None else wanted
             found[ours.key].append(replace(contrast, better=better, seeds_change_nothing=are_alike))
         notes += [Note(f"{ours.case}: {line}", line.metric, line.lacking) for line in said]
+        notes += [Note(f"{ours.case}: {line}") for line in unequal_flows(*sides, made)]
     return found, notes
 
 
