@@ -133,7 +133,8 @@ def _of_one(sides: _Sides, asked: Sequence[str]) -> list[str]:
     least = min(len({subject[:3] for subject in chosen}), MOST - 1)
     for most in range(MOST, least - 1, -1):
         shown = chosen[:most]
-        besides = _besides([of for subject, of in by_subject.items() if subject not in shown])
+        rest = [of for subject, of in by_subject.items() if subject not in shown]
+        besides = _besides(rest, MOST - len(shown))
         if len(shown) + len(besides) <= MOST:
             break
     return [*_begun(sides, [by_subject[subject] for subject in shown]), *besides][:MOST]
@@ -287,21 +288,25 @@ def _change(found: Finding) -> float:
     return abs(found.difference / found.reference) if found.reference else abs(found.difference)
 
 
-def _besides(rest: Sequence[Sequence[Finding]]) -> list[str]:
-    """Two sentences at most on other subjects: those that differ by name, and the numbers of all others."""
+def _besides(rest: Sequence[Sequence[Finding]], room: int) -> list[str]:
+    """Other subjects: those that differ by name, and the numbers of all others; in one sentence if there is
+    room for one only."""
     named: dict[str, list[str]] = {}
     for verdict in _DIFFERENT:
         if names := [_named(of[0]) for of in rest if any(each.outcome == verdict for each in of)]:
             named[verdict] = names
-    told = []
-    if named:
-        points = " at some points" if any(len(of) > 1 for of in rest) else ""
-        lists = [_also(named, points, most) for most in range(_MOST_NAMED, 0, -1)]
-        told.append(next((text for text in lists if words_in(text) <= LONGEST), lists[-1]))
     left = [of for of in rest if not _claims(of)]
     open_ = sum(any(each.outcome == "undecided" for each in of) for of in left)
     word = "not worse" if any(each.outcome == "not worse" for of in left for each in of) else "equivalent"
-    return [*told, *_others(len(left) - open_, open_, word)]
+    others = _others(len(left) - open_, open_, word)
+    if not named:
+        return others
+    is_one = bool(others) and room == 1
+    end = f"; {others[0][0].lower()}{others[0][1:]}" if is_one else "."
+    points = " at some points" if any(len(of) > 1 for of in rest) else ""
+    lists = [f"{_also(named, points, most)}{end}" for most in range(_MOST_NAMED, 0, -1)]
+    also = next((text for text in lists if words_in(text) <= LONGEST), lists[-1])
+    return [also] if is_one else [also, *others]
 
 
 def _named(found: Finding) -> str:
@@ -315,7 +320,7 @@ def _also(named: Mapping[str, Sequence[str]], points: str, most: int) -> str:
     for verdict, names in named.items():
         more = [f"{len(names) - most} more"] if len(names) > most else []
         parts.append(f"{verdict}: {', '.join([*names[:most], *more])}")
-    return f"Also{points} {'; '.join(parts)}."
+    return f"Also{points} {'; '.join(parts)}"
 
 
 def _others(alike: int, open_: int, word: str) -> list[str]:
