@@ -171,7 +171,7 @@ def test_levels_of_a_test_have_the_words_of_labels(pair: Callable[..., Any]) -> 
     assert " BBRv3 (mine) - cubic " in text
     made = json.loads(pair(*words, "--json").stdout)
     assert {tuple(row["levels"]) for row in made["rows"] if row["levels"]} == {("cubic", "bbr3")}
-    assert made["title"] == f"pair by {CCA}"
+    assert made["title"] == "pair by algorithm"
 
 
 def test_points_of_runs_have_the_words_of_labels(pair: Callable[..., Any]) -> None:
