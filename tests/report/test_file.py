@@ -12,11 +12,13 @@ import pytest
 from fullpipe.errors import NoRunError
 from fullpipe.report.content import Document, Figure, Forest, Items, Lines, Table
 from fullpipe.report.files import read
-from fullpipe.report.findings import first_table
+from fullpipe.report.findings import first_table, whole_table
 from fullpipe.report.from_file import page_of_file
 from fullpipe.report.from_findings import FindingPoints
 from fullpipe.report.html.page import html
 from fullpipe.report.runs.figures import over_points
+from fullpipe.report.said import HOW
+from fullpipe.report.text import p_shown
 from fullpipe.validation.compare import Subject
 from fullpipe.validation.compare.contrast import Contrast
 from fullpipe.validation.compare.rules import one_sided, paired
@@ -153,6 +155,27 @@ def test_a_table_of_twelve_is_whole_and_a_longer_one_says_what_is_folded(
     table = page(tmp_path, json.dumps({"kind": "compare", "rows": rows})).parts[0].table
     assert table is not None
     assert (len(table.rows), table.note) == (shown, note)
+
+
+def test_all_verdicts_have_both_p_values_and_say_that_intervals_are_uncorrected() -> None:
+    contrasts = [
+        Contrast(
+            values,
+            [10.0, 10.4, 10.1],
+            0.01,
+            "higher",
+            subject=Subject("flows", 0, "mine", metric, unit, {}),
+            sides=("cubic", "bbr3"),
+        )
+        for metric, unit, values in (("goodput", "bit/s", [9.0, 9.5, 9.2]), ("power", "1", [9.9, 10.6, 10.1]))
+    ]
+    found = paired(contrasts)
+    made = whole_table(found, 10)
+    names = [column.name for column in made.columns]
+    shown = [(row[names.index("p (raw)")], row[names.index("p (Holm)")]) for row in made.rows]
+    assert shown == [(p_shown(each.p_raw), p_shown(each.p_corrected)) for each in found]
+    assert found[0].p_corrected == pytest.approx(2 * (found[0].p_raw or 0.0))
+    assert all("Intervals are uncorrected" in how for how in HOW.values())
 
 
 def test_the_variant_has_a_column_although_the_first_rows_are_all_of_one() -> None:

@@ -19,14 +19,13 @@ from fullpipe.analysis.shown import (
 from fullpipe.analysis.statistics import Interval
 from fullpipe.report.content import Column, Difference, Figure, Forest, Table, rows_of
 from fullpipe.report.rows import text_of
-from fullpipe.report.text import folded, listed, told_apart
+from fullpipe.report.text import folded, listed, p_shown, told_apart
 from fullpipe.scenario.labels import Labels
 from fullpipe.validation.factors import stored
 from fullpipe.validation.factors.order import order
 
 _MOST_LEVELS = 4
 """Levels that have a column each; of more, the lowest and the highest mean are given."""
-_SMALLEST_P = 0.0001
 
 
 class StoredFactor(stored.Factor):
@@ -135,7 +134,7 @@ def table_of(found: Sequence[StoredFactor], labels: Labels) -> Table:
             each.difference_shown,
             *([each.margin_shown] if is_pair else []),
             text_of(each.effect.model_dump()) if each.effect else "-",
-            _p(each.p_corrected),
+            p_shown(each.p_corrected),
             _verdict(each),
         ]
         for each in shown
@@ -159,12 +158,6 @@ def _between(found: StoredFactor, labels: Labels) -> str:
     """Both levels of the widest difference."""
     reference, other = (labels.value(found.factor, level) for level in found.widest.levels)
     return f"{reference} and {other}"
-
-
-def _p(value: float | None) -> str:
-    if value is None:
-        return "-"
-    return f"<{_SMALLEST_P}" if value < _SMALLEST_P else f"{value:.2g}"
 
 
 def _verdict(found: StoredFactor) -> str:

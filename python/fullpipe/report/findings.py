@@ -16,7 +16,7 @@ from fullpipe.analysis.shown import (
     number_shown,
 )
 from fullpipe.report.content import Column, Difference, Figure, Forest, Table, rows_of
-from fullpipe.report.text import folded, left_out, listed, told_apart
+from fullpipe.report.text import folded, left_out, listed, p_shown, told_apart
 from fullpipe.scenario.labels import Labels
 from fullpipe.validation.compare.finding import Finding, known
 
@@ -56,12 +56,19 @@ def first_table(findings: Sequence[Finding], ranked: Sequence[Finding], labels: 
 
 
 def whole_table(findings: Sequence[Finding], most: int, labels: Labels = _PLAIN) -> Table:
-    """All findings, up to a budget."""
-    return _table(findings[:most], findings, "All findings", left_out(most, len(findings), "rows"), labels)
+    """All findings with both p values, up to a budget."""
+    note = left_out(most, len(findings), "rows")
+    return _table(findings[:most], findings, "All findings", note, labels, has_p=True)
 
 
 def _table(
-    findings: Sequence[Finding], every: Sequence[Finding], caption: str, note: str, labels: Labels
+    findings: Sequence[Finding],
+    every: Sequence[Finding],
+    caption: str,
+    note: str,
+    labels: Labels,
+    *,
+    has_p: bool = False,
 ) -> Table:
     """A row per finding, with the columns that all findings of the part need."""
     paths = list(dict.fromkeys(path for each in findings for path in each.point))
@@ -71,6 +78,7 @@ def _table(
     first = findings[0].sides
     reference, other = first if is_one else (first[0] if has_one_reference else "reference", "variant mean")
     has_cases, has_unfinished = any(each.case for each in every), any(each.left_out for each in findings)
+    has_p = has_p and any(each.p_raw is not None or each.p_corrected is not None for each in every)
     columns = [
         *([Column("case")] if has_cases else []),
         *([] if is_one else [Column("variant")]),
@@ -81,6 +89,7 @@ def _table(
         Column(other, is_number=True),
         Column(f"difference [{level_of(findings)} %]", is_number=True),
         Column("margin", is_number=True),
+        *([Column("p (raw)", is_number=True), Column("p (Holm)", is_number=True)] if has_p else []),
         Column("verdict", is_verdict=True),
         *([Column("unfinished")] if has_unfinished else []),
     ]
@@ -95,6 +104,7 @@ def _table(
             number_shown(known(each.other), each.unit, each.metric),
             "-" if isnan(each.difference) else difference_of(each),
             _margin(each),
+            *([p_shown(each.p_raw), p_shown(each.p_corrected)] if has_p else []),
             _verdict(each),
             *([str(each.left_out or "-")] if has_unfinished else []),
         ]

@@ -16,15 +16,17 @@ _FIRST = (
 _COUNTED = ("undecided", "not worse", "equivalent")
 """Verdicts of which only the number is given."""
 
+_UNCORRECTED = "Intervals are uncorrected: each is of a single test. Verdicts use p (Holm), corrected over "
 HOW_CHECKED = (
     "Not worse: the one-sided 95 % interval of the difference ends within the margin. Regressed: it does "
-    "not, and the paired t-test finds a difference for the worse. Undecided: neither."
+    "not, and the paired t-test finds a difference for the worse. Undecided: neither. "
+    f"{_UNCORRECTED}all tests of the check."
 )
 HOW_COMPARED = (
     "Pairs of runs with the same seed. Equivalent: the 90 % interval of the difference lies within the "
-    "margin. Better or worse: it does not, and the 95 % interval leaves out 0, after Holm's correction over "
-    "everything that one command compares, as p is. Undecided: neither. A row is of a metric, of a group of "
-    "flows or a link, and of a point."
+    "margin. Better or worse: it does not, and p (Holm) is below 0.05. Undecided: neither. "
+    f"{_UNCORRECTED}all tests of one command. A row is of a metric, of a group of flows or a link, and of a "
+    "point."
 )
 HOW = {"check": HOW_CHECKED, "compare": HOW_COMPARED}
 """Rules of verdicts in words, by the kind of file."""
