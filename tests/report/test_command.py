@@ -127,6 +127,17 @@ def test_files_and_folders_are_parts_of_one_page(fullpipe: FullPipe, store: Path
     assert text.count("\n- fullpipe: ") == 1
 
 
+def test_a_report_of_several_parts_has_one_recipe(fullpipe: FullPipe, store: Path, tmp_path: Path) -> None:
+    over = ("--over", "flows.0.cca=cubic,reno", "--seeds", 3, "--out", "kept")
+    fullpipe("compare", "line.toml", *over, "-o", "c.json")
+    fullpipe("test", "kept", "--factor", "flows.0.cca", "--metric", "goodput", "-o", "t.json")
+    assert fullpipe("report", "t.json", "c.json", "kept", "-o", "r.md").exit_code == 0
+    provenance = (tmp_path / "r.md").read_text(encoding="utf-8").partition("## Provenance")[2]
+    commands = [line.split() for line in provenance.splitlines() if line.startswith("fullpipe ")]
+    assert [words[1] for words in commands] == ["run", "compare", "test", "report"]
+    assert [words[-1] for words in commands] == ["kept", "c.json", "t.json", "r.md"]
+
+
 def test_runs_of_a_file_are_found_beside_it_and_give_their_series(
     fullpipe: FullPipe, store: Path, tmp_path: Path
 ) -> None:
@@ -252,7 +263,7 @@ def test_commands_name_files_without_the_folders_of_the_machine(
     assert (
         f"fullpipe compare line.toml {over} --out 'my runs' -o c.json\nfullpipe report c.json -o r.md" in text
     )
-    assert "Save the scenario of cubic as line.toml. This makes the comparison" in text
+    assert "Save the scenario of cubic as line.toml. This makes the runs, the files" in text
     digest = sha256(file.read_bytes()).hexdigest()[:16]
     assert f"- c.json: SHA-256 {digest}..." in text
     assert "line.toml, line-reno.toml" in text.partition("## Data")[2]

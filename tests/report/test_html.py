@@ -16,9 +16,10 @@ import pytest
 
 from fullpipe import run
 from fullpipe.report.budget import Budget
-from fullpipe.report.content import Code, Document, Download, Part, joined
+from fullpipe.report.content import Document, Download, Part, joined
 from fullpipe.report.html.page import html
 from fullpipe.report.markdown import markdown
+from fullpipe.report.recipe import Recipe
 from fullpipe.report.runs.page import page_of
 from fullpipe.runs import Run
 from tests.report.pages import copies, hostile_page, hostile_runs, runs_of, scenario
@@ -194,16 +195,14 @@ def test_what_a_page_needs_comes_with_the_package_and_its_licence() -> None:
 
 def test_files_of_one_name_have_names_of_their_own_in_commands_too() -> None:
     def page(content: str) -> Document:
-        told = Code("fullpipe run a.toml --out my-a.toml", "Save the scenario as a.toml. Run:")
+        told = Recipe(["fullpipe run a.toml --out my-a.toml"], ["Save the scenario as a.toml."])
         file = Download("a.toml", "application/toml", content)
-        part = Part(
-            "?", ["yes"], command="fullpipe run a.toml", repetition=[told], data=[file], heading=content
-        )
+        part = Part("?", ["yes"], command="fullpipe run a.toml", recipe=told, data=[file], heading=content)
         return Document(content, [part])
 
     made = joined([page("one"), page("two"), page("one")])
     assert [file.name for file in made.data] == ["a.toml", "a-2.toml"]
     assert [part.command.split()[-1] for part in made.parts] == ["a.toml", "a-2.toml", "a.toml"]
-    (told,) = made.parts[1].repetition
-    assert told == Code("fullpipe run a-2.toml --out my-a.toml", "Save the scenario as a-2.toml. Run:")
+    told = made.parts[1].recipe
+    assert told == Recipe(["fullpipe run a-2.toml --out my-a.toml"], ["Save the scenario as a-2.toml."])
     assert [file.note for file in made.data] == ["one.", "two."]

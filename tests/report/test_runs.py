@@ -235,7 +235,8 @@ def test_the_scenario_and_the_command_make_the_same_runs_again(keys: tuple[str, 
     points = [{RATE: a, "flows.1.cca": b} for a, b in zip(first, second, strict=True)]
     made = [run(scenario(**{key: point[key] for key in keys}), seed) for point in points for seed in (1, 2)]
     (part,) = page_of(made).parts
-    command, toml = [block.text for block in part.repetition if isinstance(block, Code)]
+    (command,) = part.recipe.commands
+    (toml,) = [block.text for block in part.repetition if isinstance(block, Code)]
     assert part.command == command
     assert toml in [file.content for file in part.data]
     assert shlex.split(command) == ["fullpipe", "run", "line.toml", "--seeds", "2"]

@@ -84,7 +84,7 @@ def test_the_page_has_verdicts_figures_and_the_rest(tmp_path: Path) -> None:
 def test_the_page_has_the_command_and_the_verdicts_as_a_file(tmp_path: Path) -> None:
     (part,) = of_report(report(tmp_path), engines.engine("native"), name="kato2025").parts
     assert part.command == "fullpipe paper kato2025 --seeds 3"
-    assert part.repetition == [Code(part.command, "This makes the study and its report again")]
+    assert part.recipe.commands == [part.command]
     (file,) = part.data
     assert file.content == "where,printed,ours,verdict\nTable I,1,2,not reproduced\n"
 

@@ -7,6 +7,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
+from fullpipe.report import recipe
+from fullpipe.report.recipe import Recipe
+
 if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
@@ -283,8 +286,10 @@ class Part:
     """At most `ALL_ROWS` rows."""
     details: Sequence[Section] = ()
     """Everything else; a reader opens it."""
+    recipe: Recipe = field(default_factory=Recipe)
+    """Commands that make the part again."""
     repetition: Sequence[Block] = ()
-    """Commands and scenario that make the runs again; below the provenance."""
+    """Scenarios of the runs; below the provenance."""
     data: Sequence[Download] = ()
     heading: str = ""
     """Name of the part among several."""
@@ -318,6 +323,11 @@ class Document:
     """Names and values, such as versions."""
     basis: Basis | None = None
     """The runs by their places, for `fullpipe pack`."""
+
+    @property
+    def recipe(self) -> Recipe:
+        """Commands that make all parts again, each once."""
+        return recipe.joined(part.recipe for part in self.parts)
 
     @property
     def data(self) -> list[Download]:
@@ -379,14 +389,6 @@ def _renamed(part: Part, file: Download, name: str) -> Part:
     def told(text: str) -> str:
         return word.sub(lambda _: name, text)
 
-    repetition: list[Block] = []
-    for block in part.repetition:
-        match block:
-            case Text():
-                repetition.append(Text(told(block.text)))
-            case Code(is_folded=False):
-                repetition.append(replace(block, text=told(block.text), caption=told(block.caption)))
-            case _:
-                repetition.append(block)
+    commands, needs = map(told, part.recipe.commands), map(told, part.recipe.needs)
     data = [replace(each, name=name) if each is file else each for each in part.data]
-    return replace(part, command=told(part.command), repetition=repetition, data=data)
+    return replace(part, command=told(part.command), recipe=Recipe(list(commands), list(needs)), data=data)

@@ -36,6 +36,7 @@ from fullpipe.report.factors import factors_in
 from fullpipe.report.files import notes_of
 from fullpipe.report.from_findings import FindingPoints
 from fullpipe.report.path import path_of, path_of_runs
+from fullpipe.report.recipe import Recipe
 from fullpipe.report.rows import table_of, text_of
 from fullpipe.report.runs import figures, page, repeat, tables
 from fullpipe.report.runs.answer import lead, scope
@@ -187,9 +188,13 @@ def _part(
         path=path_of([each for of_side in scenarios.values() for each in of_side]) or path_of_runs(runs),
         table=table or _first(others, kind),
         details=[section for section in sections if section.blocks or section.sections],
-        repetition=repeat.blocks(of_runs, "\n".join(filter(None, [again, command])))
+        recipe=repeat.recipe(of_runs, again, command) if of_runs else _recipe(found, command, scenarios),
+        repetition=repeat.blocks(of_runs)
         if of_runs
-        else list(_repetition(found, command, scenarios)),
+        else [
+            Code(file.content, f"Scenario of {side} as TOML", is_folded=True)
+            for side, file in _files(found, scenarios)
+        ],
         data=[
             *_data(found, budget, points, {} if of_runs else scenarios),
             *(repeat.files(of_runs) if of_runs else []),
@@ -353,20 +358,19 @@ def _typed(found: Mapping[str, Any]) -> str:
     return file_name(files[0].removesuffix(".toml")) if is_base and files else ""
 
 
-def _repetition(
-    found: Mapping[str, Any], command: str, scenarios: Mapping[str, Sequence[Scenario]]
-) -> Iterator[Block]:
-    """The commands that make the file and the report again, and the scenarios."""
-    kind, files = found.get("kind"), list(_files(found, scenarios))
-    if found.get("command"):
-        runs = _run(found, files) if kind == "test" else ""
-        save = f"Save the scenario of {files[0][0]} as {files[0][1].name}. " if files else ""
-        what = "comparison" if kind == "compare" else text_of(kind)
-        commands = "\n".join(filter(None, [runs, text_of(found["command"]), command]))
-        is_needed = bool(files) and files[0][1].name in commands
-        yield Code(commands, f"{save if is_needed else ''}This makes the {what} and its report again")
-    for side, file in files:
-        yield Code(file.content, f"Scenario of {side} as TOML", is_folded=True)
+def _recipe(found: Mapping[str, Any], command: str, scenarios: Mapping[str, Sequence[Scenario]]) -> Recipe:
+    """The commands that make the file and the report again; none if the file has none of its own."""
+    if not found.get("command"):
+        return Recipe()
+    files = list(_files(found, scenarios))
+    runs = _run(found, files) if found.get("kind") == "test" else ""
+    commands = list(filter(None, [runs, text_of(found["command"]), command]))
+    needs = [
+        f"Save the scenario of {side} as {file.name}."
+        for side, file in files[:1]
+        if file.name in "\n".join(commands)
+    ]
+    return Recipe(commands, needs)
 
 
 def _run(found: Mapping[str, Any], files: Sequence[tuple[str, Download]]) -> str:

@@ -34,6 +34,8 @@ def markdown(page: Document) -> str:
         "## Provenance",
         "\n".join(f"- {escaped(f'{name}: {value}')}" for name, value in page.provenance),
     ]
+    if page.recipe.commands:
+        texts += [escaped(page.recipe.told), _code("\n".join(page.recipe.commands))]
     for part in page.parts:
         texts += [f"### {escaped(part.heading)}"] if len(page.parts) > 1 and part.repetition else []
         texts += map(_block, part.repetition)

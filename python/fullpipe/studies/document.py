@@ -23,6 +23,7 @@ from fullpipe.report.content import (
     Text,
     rows_of,
 )
+from fullpipe.report.recipe import Recipe
 from fullpipe.report.runs.tables import csv_of
 from fullpipe.report.text import folded
 from fullpipe.runs.meta import versions
@@ -84,7 +85,7 @@ def of_report(report: Report, engine: Engine, *, name: str = "", quick: bool = F
         figure=first,
         table=shown,
         details=[each for each in sections if each.blocks],
-        repetition=[Code(again, "This makes the study and its report again")] if name else [],
+        recipe=Recipe([again] if name else []),
         data=[_verdicts_file(told)],
     )
     return Document(told.title, [part], facts)

@@ -118,6 +118,10 @@ class Writer:
         facts = self._page.provenance
         yield from (f"<dt>{shown(name)}</dt><dd>{shown(value)}</dd>" for name, value in facts)
         yield "</dl>"
+        recipe = self._page.recipe
+        if recipe.commands:
+            yield from self._block(Text(recipe.told))
+            yield from self._block(Code("\n".join(recipe.commands)))
         several = len(self._page.parts) > 1
         for part in self._page.parts:
             if several and part.repetition:

@@ -159,7 +159,8 @@ def _part(found: Points, name: str, question: str, command: str, budget: Budget)
         path=path_of_runs(found.runs),
         table=first_table(findings, order) if findings else answer.first_table(found),
         details=list(filter(_has_content, sections)),
-        repetition=repeat.blocks(found, command),
+        recipe=repeat.recipe(found, command),
+        repetition=repeat.blocks(found),
         data=[tables.values_file(found, budget), *repeat.files(found)],
         heading=name,
     )

@@ -9,6 +9,7 @@ from typing import Any
 from fullpipe.engines import flent, pcap
 from fullpipe.errors import FullpipeError
 from fullpipe.report.content import Block, Code, Download, Text
+from fullpipe.report.recipe import Recipe
 from fullpipe.report.runs.points import Points
 from fullpipe.report.text import listed
 from fullpipe.runs.population import file_shown
@@ -29,24 +30,29 @@ def command(found: Points) -> str:
     return "\n".join(_commands(found, file)) if file else ""
 
 
-def blocks(found: Points, more: str = "") -> list[Block]:
-    """The scenario as TOML, and the commands that run it; `more` is one that makes the page."""
+def recipe(found: Points, *more: str) -> Recipe:
+    """Commands that make the runs again, and `more` that make files and the page of them."""
+    scenario = _scenario(found)
+    if scenario is None:
+        return Recipe([each for each in more if each])
+    named = _name_of(found, scenario)
+    file = named or file_name(scenario.name)
+    simulated = any(run.meta.engine.name not in READ for run in found.runs)
+    needs = [] if named or not simulated else [f"Save the scenario as {file}."]
+    beside = dict.fromkeys(name for run in found.runs for name in run.meta.files)
+    if beside and not named:
+        put = f"Put {listed(map(file_shown, beside))} beside it; `fullpipe pack` writes all into one file."
+        needs.append(put)
+    return Recipe([*_commands(found, file), *filter(None, more)], needs)
+
+
+def blocks(found: Points) -> list[Block]:
+    """The scenario as TOML."""
     scenario = _scenario(found)
     if scenario is None:
         told = "No scenario has just these points: this is the first of them."
         return [Text(told), Code(found.runs[0].scenario.to_toml())]
-    text, file = scenario.to_toml(), file_name(scenario.name)
-    named = _name_of(found, scenario)
-    simulated = any(run.meta.engine.name not in READ for run in found.runs)
-    told = "" if named or not simulated else f"Save the scenario as {file}. "
-    beside = dict.fromkeys(name for run in found.runs for name in run.meta.files)
-    if beside and not named:
-        told += f"Put {listed(map(file_shown, beside))} beside it; `fullpipe pack` writes all into one file. "
-    return [
-        Text(f"{told}This makes the same runs again:"),
-        Code("\n".join(filter(None, [*_commands(found, named or file), more]))),
-        Code(text, "The scenario as TOML", is_folded=True),
-    ]
+    return [Code(scenario.to_toml(), "The scenario as TOML", is_folded=True)]
 
 
 def files(found: Points) -> list[Download]:

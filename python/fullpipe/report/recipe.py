@@ -1,0 +1,40 @@
+"""Commands that make a report again, from scenario files to the page."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+_ORDER = {"compare": 1, "check": 1, "test": 2, "report": 3}
+"""Order of subcommands: those that make runs come first, at 0 or 1."""
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """Commands in the order in which they run, and the files that they need."""
+
+    commands: Sequence[str] = ()
+    needs: Sequence[str] = ()
+    """Sentences: files to save before the first command."""
+
+    @property
+    def told(self) -> str:
+        """The line above the commands."""
+        return " ".join([*self.needs, "This makes the runs, the files and this report again, in this order:"])
+
+
+def joined(recipes: Iterable[Recipe]) -> Recipe:
+    """One recipe for all: every command once, after those that make its input.
+
+    >>> joined([Recipe(["fullpipe test st"]), Recipe(["fullpipe run a.toml", "fullpipe test st"])]).commands
+    ['fullpipe run a.toml', 'fullpipe test st']
+    """
+    every = list(recipes)
+    commands = dict.fromkeys(command for each in every for command in each.commands)
+    needs = dict.fromkeys(sentence for each in every for sentence in each.needs)
+    return Recipe(sorted(commands, key=_place), list(needs))
+
+
+def _place(command: str) -> int:
+    words = command.split(maxsplit=2)
+    return _ORDER.get(words[1], 0) if len(words) > 1 else 0
