@@ -145,6 +145,13 @@ def test_the_margin_is_a_share_of_the_earlier_level() -> None:
     assert pair.allowed == pytest.approx(10, abs=0.5)
 
 
+def test_the_largest_difference_is_of_the_extreme_means() -> None:
+    made = design(lambda place: 30.0 * place[0], (3,), np.random.default_rng(4))
+    found = levels_of(made, 0, MARGIN).largest
+    assert found.levels == (made.levels[0][0], made.levels[0][2])
+    assert found.to_dict()["difference"] == pytest.approx(60, abs=2)
+
+
 def test_as_many_seeds_as_are_said_decide() -> None:
     draw = np.random.default_rng(5)
     (found,) = factors(design(lambda place: 3.0 * (place[0] == 2), (3,), draw, seeds=4, blocked=False))

@@ -123,6 +123,23 @@ def test_without_runs_the_figure_has_the_widest_differences_in_margins() -> None
     assert drawn.label == "goodput share, mine, buffer 0.5 BDP, number of flows 1 and 16"
 
 
+def test_the_largest_difference_is_that_of_means_and_not_the_least_sure_one() -> None:
+    means = {"levels": ["1", "2", "16"], "means": [0.0363, 0.0473, 0.1105], "metric": "rtt_mean", "unit": "s"}
+    widest = {"levels": ["2", "16"], "difference": 0.0632, "margin": 0.0038}
+    ends = {"low": 0.0737, "high": 0.0747}
+    largest = {"levels": ["1", "16"], "difference": 0.0742, "interval": ends, "margin": 0.0029}
+    found = page({**FACTOR, **means, "widest": widest, "largest": largest})
+    told = cells(found)
+    assert told["between"] == "1 and 16"
+    assert "[+203, +206]" in told["largest difference [95 %]"]
+    figure = found.parts[0].figure
+    assert isinstance(figure, Figure)
+    assert isinstance(figure.chart, Forest)
+    assert figure.chart.differences[0].value == pytest.approx(0.0742 / 0.0029)
+    older = cells(page({**FACTOR, **means, "widest": widest}))
+    assert (older["between"], older["largest difference [95 %]"]) == ("1 and 16", "+204 %")
+
+
 @pytest.mark.parametrize(
     "damage",
     [

@@ -1,4 +1,4 @@
-"""Factors of `fullpipe test` in reports: the first table, and the figure of the widest differences."""
+"""Factors of `fullpipe test` in reports: the first table, and the figure of the largest differences."""
 
 from __future__ import annotations
 
@@ -32,9 +32,20 @@ class StoredFactor(stored.Factor):
     """A factor of a file of `fullpipe test`, with what reports show of it."""
 
     @property
+    def pair(self) -> stored.Pair:
+        """The pair with the largest difference of means; of files without it, without interval and margin."""
+        if self.largest:
+            return self.largest
+        low, high = sorted(self.means.index(end(self.means)) for end in (min, max))
+        levels = self.levels[low], self.levels[high]
+        if low == high or {*levels} == {*self.widest.levels}:
+            return self.widest
+        return stored.Pair(levels=levels, difference=self.means[high] - self.means[low])
+
+    @property
     def margin_shown(self) -> str:
         """The margin with its unit."""
-        return margin_shown(Margin(absolute=self.widest.margin), self.unit, self.metric, has_unit=True)
+        return margin_shown(Margin(absolute=self.pair.margin), self.unit, self.metric, has_unit=True)
 
     @property
     def subject(self) -> str:
@@ -43,22 +54,22 @@ class StoredFactor(stored.Factor):
 
     @property
     def reference(self) -> float:
-        """Mean of the first level of the widest pair; 0 if it is not known."""
+        """Mean of the first level of the pair; 0 if it is not known."""
         means = dict(zip(self.levels, self.means, strict=True))
-        return means.get(self.widest.levels[0], 0.0)
+        return means.get(self.pair.levels[0], 0.0)
 
     @property
     def interval(self) -> Interval | None:
-        """The interval of the widest difference, truncated at the bounds of the metric."""
-        ends = self.widest.interval
+        """The interval of the largest difference, truncated at the bounds of the metric."""
+        ends = self.pair.interval
         bounds = bounds_of_difference(self.metric, self.reference)
         return Interval(ends.low, ends.high, 0.95, "t").clipped(*bounds) if ends else None
 
     @property
     def difference_shown(self) -> str:
-        """The widest difference with its interval and unit."""
+        """The largest difference with its interval and unit."""
         of = self.reference, self.unit, self.metric
-        return difference_shown(self.widest.difference, self.interval, *of, has_unit=True)
+        return difference_shown(self.pair.difference, self.interval, *of, has_unit=True)
 
 
 def factors_in(found: Mapping[str, Any]) -> list[StoredFactor]:
@@ -101,7 +112,7 @@ def in_words(rows: Sequence[Mapping[str, Any]], found: Sequence[StoredFactor]) -
 
 
 def table_of(found: Sequence[StoredFactor], labels: Labels) -> Table:
-    """A row per factor, metric, group and point: means of levels, widest difference, effect and verdict."""
+    """A row per factor, metric, group and point: means of levels, largest difference, effect and verdict."""
     shown = found[: rows_of(len(found))]
     paths = list(dict.fromkeys(path for each in found for path in each.point))
     words = labels.names([*dict.fromkeys(each.factor for each in found), *paths])
@@ -155,8 +166,8 @@ def _means(found: StoredFactor, labels: Labels, *, has_levels: bool) -> Iterator
 
 
 def _between(found: StoredFactor, labels: Labels) -> str:
-    """Both levels of the widest difference."""
-    reference, other = (labels.value(found.factor, level) for level in found.widest.levels)
+    """Both levels of the largest difference."""
+    reference, other = (labels.value(found.factor, level) for level in found.pair.levels)
     return f"{reference} and {other}"
 
 
@@ -166,8 +177,8 @@ def _verdict(found: StoredFactor) -> str:
 
 
 def forest_of(found: Sequence[StoredFactor], labels: Labels) -> Figure | None:
-    """The widest difference of every row of the table, in multiples of its margin; None without margins."""
-    drawable = [each for each in found if each.widest.margin > 0]
+    """The largest difference of every row of the table, in multiples of its margin; None without margins."""
+    drawable = [each for each in found if each.pair.margin > 0]
     shown = drawable[: rows_of(len(drawable))]
     if not shown:
         return None
@@ -197,6 +208,6 @@ def forest_of(found: Sequence[StoredFactor], labels: Labels) -> Figure | None:
 
 
 def _difference(found: StoredFactor, name: str) -> Difference:
-    scale, interval = found.widest.margin, found.interval
+    scale, interval = found.pair.margin, found.interval
     low, high = (interval.low / scale, interval.high / scale) if interval else (None, None)
-    return Difference(name, found.widest.difference / scale, low, high, found.status, found.difference_shown)
+    return Difference(name, found.pair.difference / scale, low, high, found.status, found.difference_shown)

@@ -147,6 +147,15 @@ class LevelPair:
         """P value of two one-sided tests against the margin; 1 if that is 0."""
         return self.contrast.p_within(self.allowed) if self.allowed else 1.0
 
+    def to_dict(self) -> dict[str, Any]:
+        """The pair as JSON, in base units."""
+        return {
+            "levels": list(self.levels),
+            "difference": self.contrast.difference,
+            "interval": interval_dict(self.contrast.interval(LEVEL)),
+            "margin": self.allowed,
+        }
+
 
 @dataclass(frozen=True)
 class Levels:
@@ -161,6 +170,11 @@ class Levels:
     def widest(self) -> LevelPair:
         """The pair that is the least surely within its margin."""
         return max(self.pairs, key=lambda pair: (pair.p_within, abs(pair.contrast.difference)))
+
+    @property
+    def largest(self) -> LevelPair:
+        """The pair with the largest difference of means."""
+        return max(self.pairs, key=lambda pair: abs(pair.contrast.difference))
 
     @property
     def p_equivalent(self) -> float:
@@ -247,7 +261,6 @@ class Factor:
 
     def to_dict(self) -> dict[str, Any]:
         """The factor as JSON, in base units."""
-        widest = self.levels.widest
         return {
             **self.subject.to_dict(),
             "factor": self.path,
@@ -258,12 +271,8 @@ class Factor:
             "p": known(self.test.p),
             "p_corrected": known(self.test.p_corrected),
             "p_equivalent": self.levels.p_equivalent,
-            "widest": {
-                "levels": list(widest.levels),
-                "difference": widest.contrast.difference,
-                "interval": interval_dict(widest.contrast.interval(LEVEL)),
-                "margin": widest.allowed,
-            },
+            "widest": self.levels.widest.to_dict(),
+            "largest": self.levels.largest.to_dict(),
             "interactions": [list(row.factors) for row in self.interactions],
             "seeds_that_would_decide": self.seeds,
             "family": self.test.family,

@@ -36,8 +36,8 @@ class Effect(_Part):
     interval: Ends | None = None
 
 
-class Widest(_Part):
-    """The pair of levels that is the least surely within the margin, in the unit of the metric."""
+class Pair(_Part):
+    """The difference of two levels, in the unit of the metric."""
 
     levels: tuple[str, str] = Field(description="The reference, and the level compared with it.")
     difference: _Number
@@ -65,7 +65,8 @@ class Factor(_Subject):
     means: list[_Number] = Field(description="Mean of every level, in `unit`.")
     effect: Effect | None = None
     p_corrected: _Number | None = Field(None, description="P value of the factor within its family.")
-    widest: Widest
+    widest: Pair = Field(description="The pair of levels that is the least surely within the margin.")
+    largest: Pair | None = Field(None, description="The pair with the largest difference of means.")
     seeds_that_would_decide: int | None = None
 
     @field_validator("metric")
