@@ -8,6 +8,7 @@ import pytest
 
 from fullpipe import Scenario
 from fullpipe.report.content import Path
+from fullpipe.report.looks import look
 from fullpipe.report.path import path_of
 from fullpipe.scenario import resolve, scenario_names
 from fullpipe.scenario.traces.files import TraceError
@@ -66,6 +67,20 @@ def test_groups_have_their_algorithms_and_counts_and_cross_the_same_link() -> No
     assert [route.label for route in found.routes] == ["mine (cubic or reno)", "1 to 3 x bbr3"]
     first, second = (route.nodes for route in found.routes)
     assert first[1:3] == second[1:3] == list(found.hops[0].ends or ())
+
+
+def test_a_sweep_of_many_algorithms_says_how_many_are_not_named() -> None:
+    swept = [
+        scenario(**{"flows.0.cca": cca}) for cca in ("cubic", "reno", "vegas", "bbr1", "bbr3", "htcp", "bic")
+    ]
+    assert drawn(*swept).routes[0].label == "cubic, reno, vegas, bbr1 and 3 more"
+
+
+def test_groups_of_one_algorithm_have_its_colour() -> None:
+    named = {"flows.0.name": "mine", "flows.1.cca": "cubic", "flows.1.count": 2}
+    first, second = (route.look for route in drawn(scenario(**named)).routes)
+    assert first.colour == second.colour == look("cubic", 5).colour
+    assert first.dash != second.dash
 
 
 def test_a_way_back_that_differs_has_a_line_of_its_own() -> None:

@@ -14,14 +14,14 @@ def look(label: str, number: int) -> Look:
     return Look(COLOURS.index(found.color), DASHES.index(found.linestyle))
 
 
-def of_flows(flows: Sequence[tuple[str, str | None]]) -> list[Look]:
-    """A look for every flow, given its name and algorithm.
+def of_flows(algorithms: Sequence[str | None]) -> list[Look]:
+    """A look for every flow, given its algorithm: the colour is that of the algorithm.
 
     Flows without an algorithm, such as calls, have the last colours, whatever flows are beside them.
     """
-    is_other = [algorithm is None for _, algorithm in flows]
+    is_other = [algorithm is None for algorithm in algorithms]
     numbers = [len(COLOURS) - sum(is_other[: n + 1]) if other else n for n, other in enumerate(is_other)]
-    return distinct([name for name, _ in flows], numbers)
+    return distinct([algorithm or "" for algorithm in algorithms], numbers)
 
 
 def distinct(labels: list[str], numbers: Sequence[int] | None = None) -> list[Look]:

@@ -57,7 +57,7 @@ def path_of(scenarios: Sequence[Scenario]) -> Figure | None:
     hops = _numbered(first)
     alike = [network for network in networks if _names(network) == _names(first)]
     labels = _labels(distinct)
-    drawn = _drawn(distinct[0], first, hops[:_MOST_HOPS], labels)
+    drawn = _drawn(distinct, first, hops[:_MOST_HOPS], labels)
     lines = [f"{n}  {_hop(alike, hop)}" for n, hop in enumerate(hops[:_MOST_HOPS], 1)]
     lines += [_round_trip(alike)]
     left = [counted(len(hops) - _MOST_HOPS, "more hop")] if len(hops) > _MOST_HOPS else []
@@ -93,17 +93,39 @@ def _labels(scenarios: Sequence[Scenario]) -> list[str]:
     labels = []
     for entry, flow in enumerate(scenarios[0].flows):
         same = [one.flows[entry] for one in scenarios if len(one.flows) > entry]
-        kinds = " or ".join(
-            list(dict.fromkeys(each.described for each in same if each.described))[:_MOST_NAMES]
-        )
+        kinds = _either(each.described for each in same if each.described)
         counts = _range([each.count for each in same], str)
         label = f"{flow.name} ({kinds})" if flow.name and kinds else flow.name or kinds
         labels.append(f"{counts} x {label}" if counts != "1" else label)
     return labels
 
 
-def _drawn(scenario: Scenario, network: Network, hops: Sequence[int], labels: Sequence[str]) -> content.Path:
+def _either(kinds: Iterable[str]) -> str:
+    """Kinds in words, each once.
+
+    >>> _either(["cubic", "reno", "cubic"]), _either("abcdefg")
+    ('cubic or reno', 'a, b, c, d and 3 more')
+    """
+    named = list(dict.fromkeys(kinds))
+    more = len(named) - _MOST_NAMES
+    return listed([*named[:_MOST_NAMES], f"{more} more"]) if more > 0 else " or ".join(named)
+
+
+def _algorithms(scenarios: Sequence[Scenario]) -> list[str | None]:
+    """The algorithm of every entry of `flows`; None without one, or with several."""
+    found: list[str | None] = []
+    for entry, _ in enumerate(scenarios[0].flows):
+        same = [one.flows[entry].cca for one in scenarios if len(one.flows) > entry]
+        kinds = {None if cca is None else cca.kind for cca in same}
+        found.append(kinds.pop() if len(kinds) == 1 else None)
+    return found
+
+
+def _drawn(
+    scenarios: Sequence[Scenario], network: Network, hops: Sequence[int], labels: Sequence[str]
+) -> content.Path:
     """Nodes, hops and routes by the numbers of nodes, without the lines of numbers."""
+    scenario = scenarios[0]
     laid = layout(network)
     names = _used(laid)
     number = {name: n for n, name in enumerate(names)}
@@ -111,8 +133,7 @@ def _drawn(scenario: Scenario, network: Network, hops: Sequence[int], labels: Se
     is_host = {node.name: node.kind == "host" for node in network.nodes}
     cells = {_edge(*edge) for medium in network.media for edge in air(network, medium.ports)}
     ends = _ends(network)
-    kinds = [None if flow.cca is None else flow.cca.kind for flow in scenario.flows]
-    looks = of_flows(list(zip(labels, kinds, strict=True)))
+    looks = of_flows(_algorithms(scenarios))
     routes: dict[int, PathRoute] = {}
     for routed, route in zip(network.flows, laid.routes, strict=True):
         entry = next((n for n, flow in enumerate(scenario.flows) if flow is routed.flow), None)
@@ -194,7 +215,7 @@ def _queue(networks: Sequence[Network], hop: int, same: Sequence[Hop]) -> str:
     if not all(queues):
         return "" if not any(queues) else "queue of several kinds"
     kinds = list(dict.fromkeys(queue.kind for queue in queues if queue))
-    named = " or ".join(kinds[:_MOST_NAMES])
+    named = _either(kinds)
     limits = [limit for limit in map(_limit, queues) if limit]
     if len(kinds) > 1 or len(limits) < len(queues):
         return f"queue {named}"
@@ -239,8 +260,7 @@ def _loss(losses: Sequence[Loss | None]) -> str:
     if all(loss is None or isinstance(loss, Bernoulli) for loss in losses):
         shares = [100 * loss.probability if isinstance(loss, Bernoulli) else 0.0 for loss in losses]
         return f"loss {_range(shares, lambda share: f'{share:g}')} %" if any(shares) else ""
-    kinds = dict.fromkeys("none" if loss is None else loss.kind for loss in losses)
-    return f"loss {' or '.join(list(kinds)[:_MOST_NAMES])}"
+    return f"loss {_either('none' if loss is None else loss.kind for loss in losses)}"
 
 
 def _round_trip(networks: Sequence[Network]) -> str:
