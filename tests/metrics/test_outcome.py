@@ -71,6 +71,17 @@ def test_extremes_whose_intervals_overlap_are_no_extremes() -> None:
     assert told[0].endswith(" over 2 points, and these intervals overlap.")
 
 
+def test_points_that_differ_are_named_although_those_of_the_extreme_means_may_be_equal() -> None:
+    sure = means([("1 bdp", "mine", 0, "goodput", 5.0e6), ("2 bdp", "mine", 0, "goodput", 5.4e6)])
+    wide = means([("4 bdp", "mine", 0, "goodput", 5.41e6)], spread=0.2)
+    (told,) = outcome(pl.concat([sure, wide]), ["goodput"])
+    assert "overlap" not in told
+    assert told.partition("; ")[2] == (
+        "it is higher at buffer 2 BDP (5.40 [5.32, 5.48] Mbit/s) than at buffer 1 BDP "
+        "(5.00 [4.93, 5.07] Mbit/s)."
+    )
+
+
 def test_a_metric_that_is_asked_for_is_told_of_every_group() -> None:
     told = outcome(means(point("1 bdp", 5e6, 0.04)), ["goodput"])
     assert told == ["Goodput is 5.00 [4.93, 5.07] Mbit/s for mine and 0.08 [0.08, 0.08] Mbit/s for call."]

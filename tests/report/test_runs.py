@@ -346,7 +346,7 @@ def test_a_verdict_in_short_says_by_how_much() -> None:
 
 
 def test_no_winner_is_told_among_points_that_may_be_equal(house: list[Run]) -> None:
-    (told,) = (line for line in sentences(page_of(house)) if line.startswith("Goodput of all uploads is "))
+    (told,) = (line for line in sentences(page_of(house)) if line.startswith("Goodput of all downloads is "))
     (low, high) = ([float(end) for end in found] for found in re.findall(r"\[([\d.]+), ([\d.]+)\]", told))
     assert low[1] > high[0]
     assert told.endswith(" points, and these intervals overlap.")

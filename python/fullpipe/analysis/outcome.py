@@ -138,9 +138,20 @@ def extremes(rows: _Rows, metric: str, of: str, place: Callable[[Mapping[str, An
     if least["mean"] == most["mean"]:
         return begun(f"{named} is {low}{f' at all {len(rows)} points' if len(rows) > 1 else ''}.")
     if ends(least)[1] >= ends(most)[0] and min(least["n"], most["n"]) > 1:
-        return begun(f"{named} is {low} to {high} over {len(rows)} points, and these intervals overlap.")
+        told = f"{named} is {low} to {high} over {len(rows)} points"
+        return begun(f"{told}{_apart(rows, unit, place)}.")
     at_most, at_least = (f"{place(row)}{_alike(row, rows)}" for row in (most, least))
     return begun(f"{named} is highest at {at_most}: {high}; lowest at {at_least}: {low}.")
+
+
+def _apart(rows: _Rows, unit: str, place: Callable[[Mapping[str, Any]], str]) -> str:
+    """Two points that surely differ although those of the extreme means may not; else that all overlap."""
+    firm = [row for row in rows if row["n"] > 1]
+    above, below = max(firm, key=lambda row: ends(row)[0]), min(firm, key=lambda row: ends(row)[1])
+    if ends(below)[1] >= ends(above)[0]:
+        return ", and these intervals overlap"
+    more, less = (f"{place(row)} ({mean_shown(row, unit)})" for row in (above, below))
+    return f"; it is higher at {more} than at {less}"
 
 
 def _alike(row: Mapping[str, Any], rows: _Rows) -> str:
