@@ -76,8 +76,8 @@ def test_points_that_differ_are_named_although_those_of_the_extreme_means_may_be
     wide = means([("4 bdp", "mine", 0, "goodput", 5.41e6)], spread=0.2)
     (told,) = outcome(pl.concat([sure, wide]), ["goodput"])
     assert "overlap" not in told
-    assert told.partition("; ")[2] == (
-        "it is higher at buffer 2 BDP (5.40 [5.32, 5.48] Mbit/s) than at buffer 1 BDP "
+    assert told.partition(". ")[2] == (
+        "It is higher at buffer 2 BDP (5.40 [5.32, 5.48] Mbit/s) than at buffer 1 BDP "
         "(5.00 [4.93, 5.07] Mbit/s)."
     )
 

@@ -127,6 +127,29 @@ def test_files_and_folders_are_parts_of_one_page(fullpipe: FullPipe, store: Path
     assert text.count("\n- fullpipe: ") == 1
 
 
+@pytest.mark.parametrize(
+    ("sweep", "leading"),
+    [
+        ({"topology.bottleneck.rate": ["5 Mbit/s", "10 Mbit/s"]}, "Goodput of cubic-1 is "),
+        ({"flows.1.count": [1, 4]}, "Share over fair share of cubic-1 is "),
+    ],
+)
+def test_a_report_of_a_store_concludes_as_run_does(
+    fullpipe: FullPipe, tmp_path: Path, sweep: dict[str, Any], leading: str
+) -> None:
+    made = Scenario(**scenario().to_dict() | {"sweep": sweep})
+    (tmp_path / "line.toml").write_text(made.to_toml(), encoding="utf-8")
+    conclusion, _, _ = fullpipe("run", "line.toml", "--seeds", 2, "--out", "st").stdout.partition("\n\n")
+    assert conclusion.startswith(leading)
+    fullpipe("report", "st", "-o", "r.md", "--question", "?")
+    text = (tmp_path / "r.md").read_text(encoding="utf-8").replace("\\", "")
+    told = text.partition("## Conclusion\n\n")[2].partition("\n\n")[0]
+    sentences = [line.removeprefix("- ") for line in told.splitlines()]
+    shown = " ".join(each for each in sentences if ": undecided at" not in each)
+    assert shown.startswith(leading)
+    assert " ".join(conclusion.split()).startswith(shown)
+
+
 def test_a_report_of_several_parts_has_one_recipe(fullpipe: FullPipe, store: Path, tmp_path: Path) -> None:
     over = ("--over", "flows.0.cca=cubic,reno", "--seeds", 3, "--out", "kept")
     fullpipe("compare", "line.toml", *over, "-o", "c.json")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
@@ -17,9 +18,14 @@ from fullpipe.scenario.labels import Labels
 MOST = 5
 """Sentences of a conclusion."""
 _MOST_NAMES = 3
+_MOST_WORDS = 35
+"""Words of a sentence."""
 _MOST_GROUPS = 4
 """Groups of flows that a sentence names."""
 _FAIRNESS = "jain"
+_BULK, _GOODPUT, _RATIO, _FAIR = "bulk", "goodput", "share_ratio", "equal_share"
+NEEDED = (_BULK, _RATIO, _FAIR)
+"""Metrics that choose those that lead, whether or not they are shown."""
 _Rows = Sequence[Mapping[str, Any]]
 
 
@@ -34,10 +40,10 @@ def outcome(means: pl.DataFrame, asked: Sequence[str] = (), labels: Labels | Non
     Returns:
         Of one point every group with its mean and interval; of several where a metric is highest and lowest.
     """
-    known = _with_groups(means.drop_nulls("mean"))
+    known = with_groups(means.drop_nulls("mean"))
     paths = [path for path in paths_of(known) if known[path].n_unique() > 1]
     several = known.select(paths).n_unique() > 1 if paths else False
-    subjects = list(_subjects(known, asked))
+    subjects = list(_of_asked(known, asked) if asked else leads(known))
     if several:
         told = [_extremes(known, paths, *subject, labels) for subject in subjects[:MOST]]
         return [sentence for sentence in told if sentence]
@@ -47,18 +53,24 @@ def outcome(means: pl.DataFrame, asked: Sequence[str] = (), labels: Labels | Non
     return [_of_point(known, metric, groups) for metric, groups in list(by_metric.items())[:MOST]]
 
 
-def _with_groups(known: pl.DataFrame) -> pl.DataFrame:
+def with_groups(known: pl.DataFrame) -> pl.DataFrame:
     """The table with one name, as `of`, for every entry of `flows` whose flows have several."""
     names = known.filter(pl.col("entry").is_not_null()).group_by("entry", maintain_order=True)
     several = names.agg(pl.col("of").unique(maintain_order=True)).filter(pl.col("of").list.len() > 1)
-    named = {
-        entry: " or ".join(of) if len(of) <= _MOST_NAMES else f"flows.{entry}"
-        for entry, of in several.iter_rows()
-    }
+    named = {entry: called(of, entry) for entry, of in several.iter_rows()}
     if not named:
         return known
     of = pl.col("entry").replace_strict(named, default=pl.col("of"), return_dtype=pl.String)
     return known.with_columns(of=of)
+
+
+def called(names: Sequence[str], entry: int) -> str:
+    """The names of an entry of `flows`; of too many the place of the entry.
+
+    >>> called(["cubic-1", "reno-1"], 0), called(["cubic-1", "reno-1", "bbr1-1", "bbr3-1"], 0)
+    ('cubic-1 or reno-1', 'flows.0')
+    """
+    return " or ".join(names) if len(names) <= _MOST_NAMES else f"flows.{entry}"
 
 
 def begun(sentence: str) -> str:
@@ -71,28 +83,59 @@ def begun(sentence: str) -> str:
     return sentence if has_digits else f"{sentence[0].upper()}{sentence[1:]}"
 
 
-def _subjects(known: pl.DataFrame, asked: Sequence[str]) -> Iterator[tuple[str, str]]:
-    """Metrics with their group, the most important first."""
-    flows = known.filter(pl.col("kind") == "flows")
+def short(sentence: str) -> str:
+    """A sentence, or several if it is longer than `_MOST_WORDS`: one for each part between semicolons.
+
+    >>> short("It is 5; it was 6."), short(f"It is 5{' and' * 35} (5; 6); lowest at 6.")[-23:]
+    ('It is 5; it was 6.', 'nd (5; 6). Lowest at 6.')
+    """
+    if len(sentence.split()) <= _MOST_WORDS:
+        return sentence
+    return ". ".join(map(begun, re.split(r"; (?![^(]*\))", sentence)))
+
+
+def _of_asked(known: pl.DataFrame, asked: Sequence[str]) -> Iterator[tuple[str, str]]:
+    """Metrics that were asked for, each with every group that has it; of all flows if no group has."""
+    every = known.filter(pl.col("metric").is_in(asked))
+    of_metric = dict(every.group_by("metric").agg(pl.col("of").unique(maintain_order=True)).rows())
+    for metric in asked:
+        names = of_metric.get(metric, [])
+        yield from ((metric, of) for of in [n for n in names if n not in TOTALS] or names)
+
+
+def leads(known: pl.DataFrame) -> Iterator[tuple[str, str]]:
+    """Metrics that lead unless others are asked for, with their group, the most important first.
+
+    These are, of bulk flows whose fair share differs between points, the share over it; the first metric of
+    every group; Jain's index; and the second metric of bulk flows.
+
+    Args:
+        known: Means as `with_groups` gives them, of the metrics `NEEDED` and of those that are shown.
+    """
+    needed = pl.col("metric").is_in(NEEDED)
+    flows, helpers = (known.filter(pl.col("kind") == "flows", each) for each in (~needed, needed))
     groups = dict(flows.group_by("of", maintain_order=True).agg(pl.col("metric").unique()).rows())
     own = [of for of in groups if of not in TOTALS]
-    if asked:
-        every = known.filter(pl.col("metric").is_in(asked))
-        of_metric = dict(every.group_by("metric").agg(pl.col("of").unique(maintain_order=True)).rows())
-        for metric in asked:
-            names = of_metric.get(metric, [])
-            yield from ((metric, of) for of in [n for n in names if n not in TOTALS] or names)
-        return
-    bulk = flows.filter(pl.col("metric") == "bulk", pl.col("mean") > 0)["of"].to_list()
-    leads = {of: leading(groups[of], is_bulk=of in bulk) or [*groups[of]] for of in own}
-    for of in own:
-        yield leads[of][0], of
+    bulk = helpers.filter(pl.col("metric") == _BULK, pl.col("mean") > 0)["of"].to_list()
+    ranked = {of: leading(groups[of], is_bulk=of in bulk) or [*groups[of]] for of in own}
+    firsts = [ranked[of][0] for of in own]
+    if len(own) > 1 and {*firsts} == {_GOODPUT} and _is_by_fair_share(helpers, own[0]):
+        yield _RATIO, own[0]
+    yield from zip(firsts, own, strict=True)
     for of, metrics in groups.items():
         if of in TOTALS and _FAIRNESS in metrics:
             yield _FAIRNESS, of
     for of in own:
-        if of in bulk and len(leads[of]) > 1:
-            yield leads[of][1], of
+        if of in bulk and len(ranked[of]) > 1:
+            yield ranked[of][1], of
+
+
+def _is_by_fair_share(helpers: pl.DataFrame, of: str) -> bool:
+    """Whether the fair share of any group differs between points, and this group has a share over it."""
+    fair = helpers.filter(pl.col("metric") == _FAIR, ~pl.col("of").is_in(TOTALS))
+    counts = fair.group_by("of").agg(pl.col("mean").n_unique())["mean"]
+    has_ratio = not helpers.filter(pl.col("metric") == _RATIO, pl.col("of") == of).is_empty()
+    return has_ratio and bool((counts > 1).any())
 
 
 def _rows_of(known: pl.DataFrame, metric: str, of: str) -> _Rows:
@@ -139,9 +182,9 @@ def extremes(rows: _Rows, metric: str, of: str, place: Callable[[Mapping[str, An
         return begun(f"{named} is {low}{f' at all {len(rows)} points' if len(rows) > 1 else ''}.")
     if ends(least)[1] >= ends(most)[0] and min(least["n"], most["n"]) > 1:
         told = f"{named} is {low} to {high} over {len(rows)} points"
-        return begun(f"{told}{_apart(rows, unit, place)}.")
+        return short(begun(f"{told}{_apart(rows, unit, place)}."))
     at_most, at_least = (f"{place(row)}{_alike(row, rows)}" for row in (most, least))
-    return begun(f"{named} is highest at {at_most}: {high}; lowest at {at_least}: {low}.")
+    return short(begun(f"{named} is highest at {at_most}: {high}; lowest at {at_least}: {low}."))
 
 
 def _apart(rows: _Rows, unit: str, place: Callable[[Mapping[str, Any]], str]) -> str:

@@ -10,6 +10,7 @@ from fullpipe.analysis.metrics.groups import TOTALS
 from fullpipe.analysis.metrics.headlines import headlines, names_in
 from fullpipe.analysis.metrics.measure import View
 from fullpipe.analysis.of_parts import of_parts
+from fullpipe.analysis.outcome import NEEDED
 from fullpipe.analysis.over_seeds import (
     are_equal_over_seeds,
     bounded,
@@ -58,7 +59,7 @@ def summary_of(
     """
     usual = headlines(HEADLINES, (run.scenario for _, run in runs))
     asked = groups_asked(subjects) or dict.fromkeys((*usual, *also))
-    values = values_of(runs, (*with_counts([*asked]), "bulk"))
+    values = values_of(runs, (*with_counts([*asked]), *NEEDED))
     check_groups(subjects, values["of"].unique(maintain_order=True).to_list())
     left_out = [
         (pl.col("metric") == metric) & ~pl.col("of").is_in(groups)

@@ -63,7 +63,7 @@ def lines_of(flows: Sequence[Drawn]) -> tuple[list[dict[str, Any]], list[int]]:
         groups.setdefault(key, []).append(flow)
     labels = [_label(key, group, groups) for key, group in groups.items()]
     firsts = [group[0] for group in groups.values()]
-    looks = of_flows([(label, first.cca) for label, first in zip(labels, firsts, strict=True)])
+    looks = of_flows([first.cca for first in firsts])
     lines = [
         {"label": label, "cca": first.cca, "flows": len(group), "mss_bytes": first.mss_bytes, **asdict(look)}
         for label, first, group, look in zip(labels, firsts, groups.values(), looks, strict=True)

@@ -9,7 +9,7 @@ from typing import Any
 from fullpipe.analysis.length import warnings_of
 from fullpipe.analysis.metrics.headlines import RANKED, names_in
 from fullpipe.analysis.metrics.measure import View
-from fullpipe.analysis.outcome import begun, ends, extremes
+from fullpipe.analysis.outcome import begun, ends, extremes, leads, outcome, short
 from fullpipe.analysis.over_seeds import are_equal_over_seeds
 from fullpipe.analysis.regions import region
 from fullpipe.analysis.shown import (
@@ -61,8 +61,7 @@ def answer(found: Points, made: Comparisons) -> tuple[list[str], list[str]]:
 def lead(found: Points, made: Sequence[Comparison]) -> _Subject | None:
     """The metric and group that the question is of, which the first figure shows.
 
-    That is what is asked for; else of a changed entry what its users notice; else of several bulk flows the
-    share of the first.
+    That is what is asked for; else of a changed entry what its users notice; else what leads the conclusion.
     """
     for metric in found.metrics:
         for of in found.asked_of(metric):
@@ -71,9 +70,10 @@ def lead(found: Points, made: Sequence[Comparison]) -> _Subject | None:
     entry = next((each for each in changed if each in found.telling), next(iter(found.telling), None))
     if entry is None:
         return None
-    is_shared = len(found.telling) > 1 and set(found.telling.values()) == {"goodput"}
-    if is_shared and not changed and found.means_of(found.sharing, entry):
-        return found.sharing, entry
+    if not made:
+        metric, of = next(leads(found.leading))
+        entries = found.leading.filter(of=of)["entry"]
+        return metric, of if entries[0] is None else entries[0]
     return found.telling[entry], entry
 
 
@@ -94,17 +94,17 @@ def _told(found: Points, made: Comparisons, concluded: Sequence[str]) -> Iterato
     leading = lead(found, made)
     if leading and not made:
         if leading[0] == SHARE_RATIO:
-            yield from _against_even(found, leading[0], _named(found, leading[1]))
-        yield from _extremes(found, *leading)
-        if not found.paths:
-            for entry, metric in found.telling.items():
-                yield from _extremes(found, metric, entry)
+            yield from _against_even(found, *leading)
+        yield from outcome(found.leading, labels=found.labels)
     if 1 < len(found.telling) <= _MOST_GROUPS:
         yield from (_in_short(found, sides, at) for sides, at in by_sides(made).items())
     else:
         yield from sentences(made)
+    led: set[tuple[str, str]] = set() if made else {*leads(found.leading)}
     for metric in _TOLD:
         for of in found.totals_of(metric):
+            if (metric, of) in led:
+                continue
             yield from _extremes(found, metric, of)
 
 
@@ -155,7 +155,7 @@ def _one_by_one(sides: str, metric: str, of: str, rows: Sequence[_Row]) -> Itera
         parts.append(
             f"{verdict} {listed(at)}" if len(rows) <= _MOST_POINTS else f"{verdict} at {count} points"
         )
-    yield begun(f"{metric_shown(metric, of)}, {sides}: {'; '.join(parts)}.")
+    yield short(begun(f"{metric_shown(metric, of)}, {sides}: {'; '.join(parts)}."))
 
 
 def _means(point: Mapping[str, Any], row: Finding) -> str:
@@ -184,7 +184,7 @@ def _in_short(found: Points, sides: str, at: Sequence[VariantComparison]) -> str
     for metric, of, name in subjects:
         rows = _rows(at, metric, of)
         told += [f"{metric_shown(metric, name)} {_where(rows)}"] if rows else []
-    return f"{sides}: {'; '.join(told) or 'nothing was compared'}."
+    return short(f"{sides}: {'; '.join(told) or 'nothing was compared'}.")
 
 
 def _changes(rows: Sequence[_Row]) -> str:
@@ -235,11 +235,11 @@ def _verdicts(rows: Sequence[_Row]) -> list[tuple[str, int]]:
     return tally({"verdict": row.assessment.verdict} for _, row in rows)
 
 
-def _against_even(found: Points, metric: str, of: str) -> Iterator[str]:
+def _against_even(found: Points, metric: str, of: int | str) -> Iterator[str]:
     """Points where a group has more or less than a fair share, by its interval."""
     if metric not in (SHARE, SHARE_RATIO):
         return
-    at = list(_at_points(found, metric, found.entries.get(of, of)))
+    at = list(_at_points(found, metric, found.entries.get(of, of) if isinstance(of, str) else of))
     even = [found.equal_share(row) if metric == SHARE else 1.0 for _, row in at]
     if None in even or not at:
         return
@@ -256,9 +256,10 @@ def _against_even(found: Points, metric: str, of: str) -> Iterator[str]:
             at_which = f"all {count}" if len(places) == len(at) > 1 else f"{len(places)} of {count}"
             told.append(f"{word} {named} at {at_which}" + (f", where {where}" if where else ""))
     rest = sides.count(0)
-    why = " (95 % intervals exclude it)" if told else ""
+    if told:
+        told[-1] += " (95 % intervals exclude it)"
     told += [f"undecided at {'the other ' if told else ''}{counted(rest, 'point')}"] if rest else []
-    yield begun(f"{metric_shown(metric, of)}: {'; '.join(told)}{why}.")
+    yield short(begun(f"{metric_shown(metric, _named(found, of))}: {'; '.join(told)}."))
 
 
 def _side(row: Mapping[str, Any], even: float) -> int:

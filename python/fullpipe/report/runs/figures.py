@@ -118,7 +118,7 @@ def _of_metric(
         left = [path for path in paths if path != panel]
         for value in ordered(rows[panel].to_list()):
             where = f"{of}, {found.at(panel, value)}"
-            yield from _of_metric(found, metric, rows.filter(pl.col(panel) == value), where, left)
+            yield from _of_metric(found, metric, rows.filter(pl.col(panel).eq_missing(value)), where, left)
         return
     scale, label = axis_shown(metric)
     rows = rows.with_columns(pl.col("value") * scale)

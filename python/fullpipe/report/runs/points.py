@@ -13,6 +13,7 @@ from fullpipe.analysis.metrics import busy_links
 from fullpipe.analysis.metrics.groups import ALL, TOTALS
 from fullpipe.analysis.metrics.headlines import headlines, leading, names_in
 from fullpipe.analysis.metrics.measure import View
+from fullpipe.analysis.outcome import NEEDED, called, with_groups
 from fullpipe.analysis.over_seeds import over_seeds, paths_of, without_stand_ins
 from fullpipe.analysis.points import points_of
 from fullpipe.analysis.subjects import Subject, groups_asked
@@ -24,13 +25,14 @@ from fullpipe.scenario.quantities import as_numbers
 
 _SHOWN = names_in(View.REPORT)
 """Metrics of flows and links in a report, if runs have them."""
+_LED = names_in(View.TABLE)
+"""Metrics that may lead a conclusion."""
 _COMPARED = names_in(View.COMPARISON)
 """Metrics that `fullpipe compare` judges."""
-SHARE, EQUAL_SHARE, SHARE_RATIO = "share", "equal_share", "share_ratio"
+BULK, SHARE, EQUAL_SHARE, SHARE_RATIO = "bulk", "share", "equal_share", "share_ratio"
 """Metrics of how groups share a path. All flows together have none."""
 VARIANT = "variant"
 """Path of points that names a side of a comparison."""
-_MOST_NAMES = 3
 
 
 @dataclass(frozen=True)
@@ -77,7 +79,7 @@ class Points:
     @cached_property
     def values(self) -> pl.DataFrame:
         """Values that a report shows, as `values_of` gives them."""
-        wanted = {*self._wanted(_SHOWN)} - ({SHARE_RATIO} - {self.sharing, *self.metrics})
+        wanted = {*self._wanted(_SHOWN)} - ({SHARE_RATIO, BULK} - {self.sharing, *self.metrics})
         shown = self.every_value.filter(pl.col("metric").is_in(wanted))
         return without_stand_ins(shown, "value", self.metrics)
 
@@ -99,12 +101,19 @@ class Points:
     def _wanted(self, names: Sequence[str]) -> list[str]:
         """Metrics with those that are asked for, and the counts that they need."""
         known = headlines(dict.fromkeys(names), (run.scenario for run in self.runs))
-        return with_counts((EQUAL_SHARE, SHARE_RATIO, *known, *self.metrics))
+        return with_counts((*NEEDED, *known, *self.metrics))
 
     @cached_property
     def means(self) -> pl.DataFrame:
         """Means over seeds with their intervals."""
         return over_seeds(self.values)
+
+    @cached_property
+    def leading(self) -> pl.DataFrame:
+        """Means of the metrics that `fullpipe run` shows, which lead here as they do there."""
+        names = pl.col("metric").is_in([*NEEDED, *_LED])
+        shown = without_stand_ins(self.every_value.filter(names), "value", self.metrics)
+        return with_groups(over_seeds(shown).drop_nulls("mean"))
 
     @cached_property
     def paths(self) -> list[str]:
@@ -153,7 +162,7 @@ class Points:
 
     def called(self, entry: int) -> str:
         """The names of an entry, of which a flow without a name has one per algorithm."""
-        return " or ".join(self._names.get(entry, [])[:_MOST_NAMES])
+        return called(self._names.get(entry, []), entry)
 
     def means_of(self, metric: str, of: int | str) -> Sequence[dict[str, Any]]:
         """The rows of `means` of a metric of an entry of `flows`, a total or a link, where it is known."""
