@@ -12,7 +12,7 @@ import pytest
 from fullpipe.errors import NoRunError
 from fullpipe.report.content import Document, Figure, Forest, Items, Lines, Table
 from fullpipe.report.files import read
-from fullpipe.report.findings import first_table, whole_table
+from fullpipe.report.findings import first_table, point_of, whole_table
 from fullpipe.report.from_file import page_of_file
 from fullpipe.report.from_findings import FindingPoints
 from fullpipe.report.html.page import html
@@ -213,6 +213,24 @@ def test_a_figure_of_a_sweep_has_a_line_for_every_variant() -> None:
     chart = drawn[0].chart
     assert isinstance(chart, Lines)
     assert [line.label for line in chart.lines] == ["cubic", "bbr3"]
+
+
+def test_the_figure_of_a_sweep_is_the_panel_where_something_is_decided() -> None:
+    def contrast(queue: str, rate: int, other: list[float]) -> Contrast:
+        point = {"a.queue": queue, "a.rate": f"{rate} Mbit/s"}
+        subject = Subject("flows", 0, "mine", "goodput", "bit/s", point)
+        reference = [10.0 * rate, 10.1 * rate, 10.2 * rate]
+        return Contrast(reference, other, 0.01, "higher", subject=subject, sides=("cubic", "bbr3"))
+
+    made = paired(
+        [contrast("fifo", rate, [9.0 * rate, 12.0 * rate, 10.0 * rate]) for rate in (5, 10)]
+        + [contrast("codel", rate, [8.0 * rate, 8.1 * rate, 8.2001 * rate]) for rate in (5, 10)]
+    )
+    assert [each.verdict for each in made] == ["undecided", "undecided", "worse", "worse"]
+    points = FindingPoints.of_findings("duel", made, frozenset({0}))
+    assert points is not None
+    drawn, _ = over_points(points, 12, ("goodput", 0), point_of(made, "goodput", 0))
+    assert drawn[0].caption.startswith("goodput of mine, queue codel over rate")
 
 
 def test_rows_of_the_figure_have_the_words_that_tell_them_apart(tmp_path: Path) -> None:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from math import isnan
+from typing import Any
 
 from fullpipe.analysis.bounds import bounds_of_difference
 from fullpipe.analysis.metrics.margins import Margin
@@ -45,6 +46,13 @@ def _first(findings: Sequence[Finding], ranked: Sequence[Finding], most: int) ->
             own[id(each)],
         ),
     )
+
+
+def point_of(ranked: Sequence[Finding], metric: str, of: int | str) -> Mapping[str, Any]:
+    """The point of the first decided finding on a metric of a group or entry, or else of the first."""
+    own = [each for each in ranked if each.metric == metric and of in (each.entry, each.of)]
+    decided = (each.point for each in own if each.verdict not in ("undecided", "equivalent"))
+    return next(decided, own[0].point if own else {})
 
 
 def first_table(findings: Sequence[Finding], ranked: Sequence[Finding], labels: Labels = _PLAIN) -> Table:

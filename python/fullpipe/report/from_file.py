@@ -150,9 +150,9 @@ def _part(
         text_of(found.get("scenario") or found.get("title")), findings, bulk
     )
     has_cases = any(each.case for each in findings)
-    drawn = (
-        figures.over_points(points, budget.figures, lead(points, made))[0] if points and not has_cases else []
-    )
+    leading = lead(points, made) if points else None
+    at = shown.point_of(order, *leading) if leading else {}
+    drawn = figures.over_points(points, budget.figures, leading, at)[0] if points and not has_cases else []
     is_swept = points is not None and len(points.paths) > 1
     scenarios = _scenarios(found)
     ran = [each.to_dict() for of_side in scenarios.values() for each in of_side]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -29,20 +29,29 @@ _MOST_BANDS = 3
 """Lines that can be told apart with their bands; with more a heat map comes first."""
 
 
-def over_points(found: Points, most: int, lead: Drawn | None = None) -> tuple[list[Figure], str]:
+def over_points(
+    found: Points, most: int, lead: Drawn | None = None, at: Mapping[str, Any] | None = None
+) -> tuple[list[Figure], str]:
     """Figures over points, metric by metric, and a note on those left out; none of a single run.
 
     Args:
         found: The points.
         most: Figures at most.
         lead: What is drawn first.
+        at: The point that the conclusion is of: its panel is the first of a figure with several.
     """
-    figures = list(_figures(found, lead)) if found.count > 1 else []
+    figures = list(_figures(found, lead, at or _highest(found, lead))) if found.count > 1 else []
     note = left_out(most, len(figures), "figures")
     return figures[:most], f"{note} fullpipe plot draws any of them." if note else ""
 
 
-def _figures(found: Points, lead: Drawn | None) -> Iterator[Figure]:
+def _highest(found: Points, lead: Drawn | None) -> Mapping[str, Any]:
+    """The point where the metric that leads is highest."""
+    rows = found.means_of(*lead) if lead else ()
+    return max(rows, key=lambda row: row["mean"], default={})
+
+
+def _figures(found: Points, lead: Drawn | None, at: Mapping[str, Any]) -> Iterator[Figure]:
     flows = found.values.filter(pl.col("kind") == "flows").drop_nulls("value")
     is_of_groups = (
         lead is not None and lead[0] == found.sharing and not found.metrics and len(found.paths) < 2
@@ -58,7 +67,8 @@ def _figures(found: Points, lead: Drawn | None) -> Iterator[Figure]:
     if found.paths:
         for metric, of in subjects:
             name = found.called(of) if isinstance(of, int) else of
-            yield from _of_metric(found, metric, _rows(found, metric, of), name, found.paths)
+            first = at if (metric, of) == lead else None
+            yield from _of_metric(found, metric, _rows(found, metric, of), name, found.paths, first)
     else:
         yield from _of_one_point(found, subjects)
     if len(found.paths) < 2:
@@ -106,7 +116,12 @@ def _groups(found: Points, metric: str, rows: pl.DataFrame) -> Iterator[Figure]:
 
 
 def _of_metric(
-    found: Points, metric: str, rows: pl.DataFrame, of: str, paths: Sequence[str]
+    found: Points,
+    metric: str,
+    rows: pl.DataFrame,
+    of: str,
+    paths: Sequence[str],
+    at: Mapping[str, Any] | None = None,
 ) -> Iterator[Figure]:
     """Figures of one group; their kind depends on the number and the kind of the paths."""
     if rows.is_empty() or rows["value"].n_unique() < 2:
@@ -116,9 +131,12 @@ def _of_metric(
     if len(paths) > 2:
         panel = next((path for path in reversed(others) if not path.endswith(("cca", VARIANT))), others[-1])
         left = [path for path in paths if path != panel]
-        for value in ordered(rows[panel].to_list()):
-            where = f"{of}, {found.at(panel, value)}"
-            yield from _of_metric(found, metric, rows.filter(pl.col(panel).eq_missing(value)), where, left)
+        values = ordered(rows[panel].to_list())
+        if at and panel in at:
+            values.sort(key=lambda value: found.at(panel, value) != found.at(panel, at[panel]))
+        for value in values:
+            part, where = rows.filter(pl.col(panel).eq_missing(value)), f"{of}, {found.at(panel, value)}"
+            yield from _of_metric(found, metric, part, where, left, at)
         return
     scale, label = axis_shown(metric)
     rows = rows.with_columns(pl.col("value") * scale)

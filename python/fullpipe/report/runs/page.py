@@ -14,7 +14,7 @@ from fullpipe.errors import ScenarioError
 from fullpipe.report.basis import basis_of
 from fullpipe.report.budget import Budget
 from fullpipe.report.content import Boxes, Document, Figure, Items, Part, Section, Text
-from fullpipe.report.findings import first_table, forest_of
+from fullpipe.report.findings import first_table, forest_of, point_of
 from fullpipe.report.path import path_of_runs
 from fullpipe.report.runs import answer, engines, figures, over_time, repeat, tables, verdicts
 from fullpipe.report.runs.points import Points
@@ -124,7 +124,9 @@ def _part(found: Points, name: str, question: str, command: str, budget: Budget)
     told, rest = answer.answer(found, made)
     findings = [finding for one in made for finding in one.findings]
     order = ranked(made, found.metrics)
-    drawn, note = figures.over_points(found, budget.figures, answer.lead(found, made))
+    leading = answer.lead(found, made)
+    at = point_of(order, *leading) if leading else {}
+    drawn, note = figures.over_points(found, budget.figures, leading, at)
     series = over_time.over_time(found, budget)
     is_swept = any(not isinstance(figure.chart, Boxes) for figure in drawn[:1])
     first = next(
