@@ -19,6 +19,8 @@ from fullpipe.report.looks import of_flows
         (0.0011, Interval(0.0008, 0.0015, 0.95, "t"), 0.0005, "1", "loss_rate", "+0.11 pp [+0.08, +0.15]"),
         (-0.5, Interval(-2.5, 1.5, 0.95, "t"), 2.0, "1", "call_score", "-0.5 [-1.0, +1.5]"),
         (-0.1, Interval(-0.3, 0.1, 0.95, "t"), 1.0, "1", "utilisation", "-10.0 pp [-30.0, 0]"),
+        (1e2, Interval(-3e2, 5e3, 0.95, "t"), 1e7, "bit/s", "goodput", "0.0 % [0.0, +0.1]"),
+        (0.06, Interval(0.052, 0.068, 0.95, "t"), 4.3, "1", "call_score", "+0.06 [+0.05, +0.07]"),
     ],
 )
 def test_a_difference_is_a_share_unless_its_metric_is_one(

@@ -26,6 +26,8 @@ _PERCENT, POINTS = ("%", 100.0, 1), "pp"
 """Unit, scale and decimals of parts of a whole, and the unit of their differences: percentage points."""
 _RELATIVE = ("bit/s", "bit/s²", "s")
 """Units of which differences are in per cent of the reference: rates and times."""
+_FINE = 2
+"""Decimals that are enough for any interval."""
 _MOST_MORE = 4
 """Decimals of a width beyond those of its metric."""
 
@@ -122,7 +124,17 @@ def number_shown(value: float | None, unit: str, metric: str = "") -> str:
     '0.04'
     """
     scale, digits = scale_and_digits(unit, metric)
-    return "-" if value is None else f"{value * scale:,.{digits}f}"
+    return "-" if value is None else _rounded(value * scale, digits)
+
+
+def _rounded(value: float, digits: int, sign: str = "") -> str:
+    """A number with this many decimals and, with `sign` "+", always a sign; 0 has none.
+
+    >>> _rounded(-0.04, 1), _rounded(-0.04, 2, "+")
+    ('0.0', '-0.04')
+    """
+    text = f"{value:{sign},.{digits}f}"
+    return text if any(digit in text for digit in "123456789") else text.lstrip("+-")
 
 
 def widths_shown(widths: Sequence[float], unit: str, metric: str) -> list[str]:
@@ -157,12 +169,26 @@ def mean_shown(row: Mapping[str, Any], unit: str = "") -> str:
     >>> row = {"mean": 1e6, "low": 0.0, "high": 3e6, "alike": False, "unit": "bit/s"}
     >>> mean_shown(row, "Mbit/s")
     '1.00 [0.00, 3.00] Mbit/s'
+
+    A metric with one decimal or none has one more if both ends would be shown alike:
+
+    >>> mean_shown({"mean": 4.382, "low": 4.375, "high": 4.389, "alike": False, "metric": "call_score"})
+    '4.38 [4.38, 4.39]'
     """
     of = (row.get("unit", ""), row.get("metric", ""))
-    mean, *ends = (number_shown(row.get(key), *of) for key in ("mean", "low", "high"))
     has_interval = row.get("low") is not None and not row["alike"]
+    scale, digits = scale_and_digits(*of)
+    if has_interval and _is_coarse(row["low"] * scale, row["high"] * scale, digits):
+        digits += 1
+    found = (row.get(key) for key in ("mean", "low", "high"))
+    mean, *ends = ("-" if value is None else _rounded(value * scale, digits) for value in found)
     shown = f"{mean} [{', '.join(ends)}]" if has_interval else mean
     return f"{shown} {unit}".rstrip() + unfinished_shown(row)
+
+
+def _is_coarse(low: float, high: float, digits: int) -> bool:
+    """Whether an interval has one decimal or none, with which both ends are shown alike."""
+    return digits < _FINE and low != high and _rounded(low, digits) == _rounded(high, digits)
 
 
 def difference_shown(
@@ -192,13 +218,16 @@ def difference_shown(
     own = difference_unit_shown(unit, metric)
     told = _PERCENT[0] if is_share else own if has_unit or own == POINTS else ""
 
+    within = interval and interval.clipped(*bounds_of_difference(metric, reference))
+    if within and not is_share and _is_coarse(within.low * scale, within.high * scale, digits):
+        digits += 1
+
     def text(value: float) -> str:
         if not is_share:
-            return f"{value * scale:+,.{digits}f}" if value else "0"
+            return _rounded(value * scale, digits, "+") if value else "0"
         percent = 100 * value / abs(reference)
-        return f"{percent:+.{1 if abs(percent) < 100 else 0}f}"
+        return _rounded(percent, 1 if abs(percent) < 100 else 0, "+")
 
-    within = interval and interval.clipped(*bounds_of_difference(metric, reference))
     ends = f" [{text(within.low)}, {text(within.high)}]" if within else ""
     return f"{f'{text(difference)} {told}'.rstrip()}{ends}"
 

@@ -291,8 +291,9 @@ def _scope(found: Mapping[str, Any], findings: Sequence[Finding], runs: Sequence
     text = ", ".join(filter(None, words))
     basis = of_json(found)
     if basis:
-        what = f"{len(runs):,} of {len(basis.runs):,} runs" if len(runs) < len(basis.runs) else "all runs"
-        text += f". From {what} in the folder {basis.store}" if runs else (
+        known = len(basis.runs)
+        what = f"{len(runs):,} of {known:,} runs" if len(runs) < known else f"All {counted(known, 'run')}"
+        text += f". {what} are in the folder {basis.store}" if runs else (
             f". Its runs are not in a folder {basis.store} here, so there are no time series"
         )  # fmt: skip
     return f"{text[0].upper()}{text[1:]}.".replace("..", ".").removeprefix(". ") if text else ""
