@@ -129,7 +129,7 @@ def test_reports_and_figures_say_so() -> None:
     lines = [line for block in notes.blocks if isinstance(block, Items) for line in block.items]
     assert [line for line in lines if line.startswith(SAID)]
     figure, _ = figure_of(found, Chosen(Kind.LINES, ["rtt_mean"]))
-    assert f"{SAID}: rtt_mean of all flows" in figure.get_supxlabel()
+    assert f"{SAID}: mean RTT of all flows" in figure.get_supxlabel()
     figure, _ = figure_of(found, Chosen(Kind.LINES, ["rtt_mean"], of="ping"))
     assert SAID not in figure.get_supxlabel()
 

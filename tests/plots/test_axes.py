@@ -172,7 +172,7 @@ def test_a_report_has_the_same_middle(two: list[Run]) -> None:
     page = page_of(runs(sweep={"flows.0.cca": ["bbr3", "reno"], "flows.1.cca": ["cubic", "bbr1"]}))
     heats = [figure for figure in figures_in(page) if isinstance(figure.chart, Heat)]
     middles = {block.chart.neutral for block in heats if block.caption.startswith("goodput share")}
-    assert middles == {50}  # per cent
+    assert middles == {50.0}  # per cent
     assert {block.chart.neutral for block in heats if block.caption.startswith("goodput of")} <= {None}
     drawing = heat(Heat("x", "y", ["1", "2", "3"], ["a"], [[0.1, 0.5, 0.75]], 0.5), "")
     assert all(f'class="{shade}"' in drawing for shade in ("u6", "o0", "o4"))

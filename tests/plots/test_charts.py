@@ -124,7 +124,10 @@ def test_several_metrics_and_values_are_a_grid(store: Path) -> None:
     figure, _ = figure_of(runs, Chosen(Kind.LINES, ["goodput", "jain", "rtt_mean"], "rate", panel="cca"))
     places = [place.get_subplotspec() for place in figure.axes]
     assert (places[0].get_gridspec().nrows, places[0].get_gridspec().ncols) == (3, 2)
-    assert [place.get_ylabel() for place in figure.axes[:4]] == ["goodput (Mbit/s)", "", "Jain's index", ""]
+    assert [place.get_ylabel() for place in figure.axes[:4]] == [
+        *("goodput of all flows\n(Mbit/s)", ""),
+        *("Jain's index of all flows", ""),
+    ]
 
 
 def test_the_delay_may_be_of_another_group(store: Path, tmp_path: Path) -> None:
@@ -225,7 +228,7 @@ def test_delays_have_a_capacity_and_say_which_way_is_better(store: Path) -> None
         assert "capacity" in [text.get_text() for text in place.texts]
         assert place.get_xlabel() == "mean RTT (ms), better →"
         assert place.get_ylim()[0] == 0
-    assert figure.axes[0].get_ylabel() == "goodput (Mbit/s), better →"
+    assert figure.axes[0].get_ylabel() == "goodput of all flows\n(Mbit/s), better →"
 
 
 def test_runs_of_one_group_each_are_drawn_whatever_it_is_called() -> None:

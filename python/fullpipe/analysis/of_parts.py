@@ -6,6 +6,7 @@ from collections.abc import Collection, Iterable
 
 from fullpipe.analysis.metrics.groups import TOTALS
 from fullpipe.analysis.metrics.measures import MEASURES
+from fullpipe.analysis.shown import metric_shown
 from fullpipe.scenario import Scenario
 
 _SAID = {
@@ -19,21 +20,24 @@ _SAID = {
 """Metrics by the note that they need."""
 
 
-def of_parts(scenarios: Iterable[Scenario], shown: Iterable[tuple[str, str]]) -> list[str]:
+def of_parts(
+    scenarios: Iterable[Scenario], shown: Iterable[tuple[str, str]], *, in_words: bool = False
+) -> list[str]:
     """Return notes on the shown totals that cover only connections, or only datagrams.
 
     Args:
         scenarios: Scenarios of the runs.
         shown: The metrics that are shown, each with its group of flows.
+        in_words: Whether metrics have their labels, as in figures, and not their names.
     """
     if not any(map(_has_both, scenarios)):
         return []
     totals = [*dict.fromkeys((of, metric) for metric, of in shown if of in TOTALS)]
-    return [f"{said}: {told}" for said, names in _SAID.items() if (told := _told(totals, names))]
+    return [f"{said}: {told}" for said, names in _SAID.items() if (told := _told(totals, names, in_words))]
 
 
-def _told(totals: Iterable[tuple[str, str]], names: Collection[str]) -> str:
-    found = [(of, metric) for of, metric in totals if metric in names]
+def _told(totals: Iterable[tuple[str, str]], names: Collection[str], in_words: bool) -> str:
+    found = [(of, metric_shown(metric) if in_words else metric) for of, metric in totals if metric in names]
     by_group = ((of, ", ".join(metric for each, metric in found if each == of)) for of in TOTALS)
     return "; ".join(f"{metrics} of {of}" for of, metrics in by_group if metrics)
 

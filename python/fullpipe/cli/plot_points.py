@@ -94,10 +94,10 @@ def figure_of(runs: Sequence[Run], chosen: Chosen) -> tuple[Any, pl.DataFrame]:
     axes = _Axes(values, chosen, subjects, labels)
     factors = axes.factors([point for point, _ in pointed])
     if delay:
-        factors = factors._replace(x=Factor(labelled(delay, labels)))
+        factors = factors._replace(x=Factor(labelled(delay, labels, in_percent=False)))
     parts = [
         Part(
-            labelled(each, labels),
+            labelled(axes.named(each), labels, in_percent=False),
             each.called,
             axes.rows(each, delay),
             axes.left_out(each, delay),
@@ -110,7 +110,7 @@ def figure_of(runs: Sequence[Run], chosen: Chosen) -> tuple[Any, pl.DataFrame]:
         for each in subjects
     ]
     shown = ((each.metric, of) for each in both for of in axes.groups_of(each))
-    notes = of_parts((run.scenario for run in runs), shown)
+    notes = of_parts((run.scenario for run in runs), shown, in_words=True)
     looks = axes.looks(runs, [part.rows for part in parts])
     given = (chosen.x_label, chosen.y_label)
     return drawn(parts, Chart(chosen.kind, chosen.width, factors, looks, *given, chosen.log, notes))
@@ -239,6 +239,13 @@ class _Axes:
     def groups_of(self, subject: Subject) -> list[str]:
         """The groups that a metric is drawn of."""
         return self._of_groups(subject)["of"].unique(maintain_order=True).to_list()
+
+    def named(self, subject: Subject) -> Subject:
+        """The subject with all flows, or the only one of several links, if it names no group."""
+        known = self.values.filter(pl.col("metric") == subject.metric)["of"].n_unique()
+        groups = self.groups_of(subject)
+        is_named = subject.of is None and len(groups) == 1 < known
+        return subject._replace(of=groups[0]) if is_named else subject
 
     def left_out(self, subject: Subject, delay: Subject | None) -> str:
         """A line on completion times that are unknown: how many, and where most are; empty without any."""

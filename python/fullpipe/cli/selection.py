@@ -149,12 +149,13 @@ def labels_of(runs: Sequence[Run], given: Mapping[str, str], points: Sequence[Ma
     return Labels(given, {run.meta.digest: run.meta.scenario for run in runs}.values())
 
 
-def labelled(subject: Subject, labels: Labels, *, in_base_unit: bool = False) -> str:
+def labelled(subject: Subject, labels: Labels, *, in_base_unit: bool = False, in_percent: bool = True) -> str:
     """The label of an axis of a metric, and of the group of flows that it is of.
 
-    The unit is the one in which figures show the metric, or that of stored values.
+    The unit is the one in which tables show the metric, or that of stored values. Figures have parts of a
+    whole from 0 to 1, without per cent.
     """
     of = labels.value(FLOWS, subject.of) if subject.of else ""
     if in_base_unit:
         return base_axis_shown(subject.metric, of)
-    return axis_shown(subject.metric, of, in_percent=False)[1]
+    return axis_shown(subject.metric, of, in_percent=in_percent)[1]

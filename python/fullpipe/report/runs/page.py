@@ -221,7 +221,7 @@ def _notes(found: Points) -> list[str]:
             lines[f"{run.meta.engine.name} does not measure {listed(run.meta.not_measured)}."] = None
     distinct = {run.scenario.digest: run.scenario for run in found.runs}
     known = found.values.drop_nulls("value").select("metric", "of").unique(maintain_order=True)
-    lines |= dict.fromkeys(of_parts(distinct.values(), known.iter_rows()))
+    lines |= dict.fromkeys(of_parts(distinct.values(), known.iter_rows(), in_words=True))
     for scenario in distinct.values():
         with suppress(ScenarioError):  # a recording of it is not here
             lines |= dict.fromkeys(scenario.notes())
