@@ -23,7 +23,9 @@ from fullpipe.validation.compare import Subject
 from fullpipe.validation.compare.contrast import Contrast
 from fullpipe.validation.compare.rules import one_sided, paired
 from fullpipe.validation.compare.stored import findings_in
+from tests.report.pages import scenario
 
+LINK_RATE = "topology.bottleneck.rate"
 ROW = {
     "verdict": "worse",
     "kind": "flows",
@@ -305,6 +307,22 @@ def test_differences_have_units_intervals_and_a_figure(tmp_path: Path) -> None:
     (drawn,) = forest(found)[1].differences
     assert (drawn.low, drawn.high) == pytest.approx((-5, -5 / 3))
     assert drawn.text == "-10.0 % [-15.0, -5.0]"
+
+
+@pytest.mark.parametrize(
+    ("cases", "shown"), [(["fast", "slow"], ["fast", "slow"]), (["fast"], []), ([""], [])]
+)
+def test_every_case_of_a_check_has_its_own_path(tmp_path: Path, cases: list[str], shown: list[str]) -> None:
+    rates = {"fast": "20 Mbit/s", "slow": "5 Mbit/s", "": "10 Mbit/s"}
+    scenarios = [
+        {"side": "base", "case": case, "scenario": scenario(**{LINK_RATE: rates[case]}).to_dict()}
+        for case in cases
+    ]
+    rows = [{**ROW, "case": case} for case in cases]
+    (part,) = page(tmp_path, json.dumps({**CHECK, "rows": rows, "scenarios": scenarios})).parts
+    drawn = [each for section in part.details if section.heading == "Paths" for each in section.blocks]
+    assert [each.caption.partition(":")[0] for each in drawn if isinstance(each, Figure)] == shown
+    assert (part.path is None) == bool(shown)
 
 
 def test_rows_of_a_check_are_compared_with_their_base(tmp_path: Path) -> None:

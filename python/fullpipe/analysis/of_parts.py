@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable
 
+from fullpipe.analysis.metrics import BY_NAME
 from fullpipe.analysis.metrics.groups import TOTALS
 from fullpipe.analysis.metrics.measures import MEASURES
-from fullpipe.analysis.shown import metric_shown
 from fullpipe.scenario import Scenario
 
 _SAID = {
@@ -37,7 +37,7 @@ def of_parts(
 
 
 def _told(totals: Iterable[tuple[str, str]], names: Collection[str], in_words: bool) -> str:
-    found = [(of, metric_shown(metric) if in_words else metric) for of, metric in totals if metric in names]
+    found = [(of, (in_words and BY_NAME[metric].label) or metric) for of, metric in totals if metric in names]
     by_group = ((of, ", ".join(metric for each, metric in found if each == of)) for of in TOTALS)
     return "; ".join(f"{metrics} of {of}" for of, metrics in by_group if metrics)
 

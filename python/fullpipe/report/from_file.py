@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import json
-import shlex
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 from fullpipe.analysis.length import warnings_of
 from fullpipe.analysis.points import shape_of
 from fullpipe.analysis.subjects import Subject
-from fullpipe.errors import FullpipeError, NoRunError
+from fullpipe.errors import NoRunError
 from fullpipe.report import factors
 from fullpipe.report import findings as shown
 from fullpipe.report.basis import of_json
@@ -36,13 +34,12 @@ from fullpipe.report.factors import factors_in
 from fullpipe.report.files import notes_of
 from fullpipe.report.from_findings import FindingPoints
 from fullpipe.report.path import path_of, path_of_runs
-from fullpipe.report.recipe import Recipe
 from fullpipe.report.rows import table_of, text_of
 from fullpipe.report.runs import figures, page, repeat, tables
 from fullpipe.report.runs.answer import lead, scope
 from fullpipe.report.runs.points import Points
-from fullpipe.report.runs.repeat import file_name, scenario_of
 from fullpipe.report.said import HOW, summary, tally
+from fullpipe.report.sources import files_of, recipe_of, scenarios_of
 from fullpipe.report.text import counted, listed
 from fullpipe.runs import Run
 from fullpipe.scenario import Scenario
@@ -67,7 +64,7 @@ _OF_TESTS = (
     *("p_corrected", "verdict"),
 )
 """Keys of rows of a test in the first table."""
-_MOST_SIDES, _MOST_SCENARIOS = 20, 12
+_MOST_SIDES = 20
 
 Row = Mapping[str, Any]
 
@@ -154,7 +151,7 @@ def _part(
     at = shown.point_of(order, *leading) if leading else {}
     drawn = figures.over_points(points, budget.figures, leading, at)[0] if points and not has_cases else []
     is_swept = points is not None and len(points.paths) > 1
-    scenarios = _scenarios(found)
+    scenarios = scenarios_of(found)
     ran = [each.to_dict() for of_side in scenarios.values() for each in of_side]
     labels = of_runs.labels if of_runs else Labels(scenarios=ran)
     forest = (
@@ -165,6 +162,8 @@ def _part(
     is_drawn = bool(drawn) and (not isinstance(drawn[0].chart, Boxes) if of_runs else is_swept)
     first = drawn[0] if is_drawn else forest
     notes = [text_of(note) for note in notes_of(found) if note]
+    whole = path_of([each for of_side in scenarios.values() for each in of_side]) or path_of_runs(runs)
+    paths = _paths(found, (each.case for each in findings)) if has_cases else list(filter(None, [whole]))
     sections = [
         Section("More findings", [Items(told[MOST:])] if told[MOST:] else []),
         Section(shown.VERDICTS, list(_verdicts(kind, every, budget, labels))),
@@ -173,6 +172,7 @@ def _part(
             [table_of(others, f"All rows of {kind}", budget.rows)] if others else [],
         ),
         *_of_values(points, [each for each in drawn if each is not first], budget, runs),
+        Section("Paths", paths if len(paths) > 1 else []),
         Section("Notes", [Items(notes)] if notes else []),
     ]
     again = text_of(found["command"]) if found.get("command") else ""
@@ -185,15 +185,15 @@ def _part(
         scope=" ".join(filter(None, [scope(of_runs) if of_runs else "", _scope(found, findings, runs)])),
         command=again if "\n" not in again else "",
         figure=first,
-        path=path_of([each for of_side in scenarios.values() for each in of_side]) or path_of_runs(runs),
+        path=paths[0] if len(paths) == 1 else None,
         table=table or _first(others, kind),
         details=[section for section in sections if section.blocks or section.sections],
-        recipe=repeat.recipe(of_runs, again, command) if of_runs else _recipe(found, command, scenarios),
+        recipe=repeat.recipe(of_runs, again, command) if of_runs else recipe_of(found, command, scenarios),
         repetition=repeat.blocks(of_runs)
         if of_runs
         else [
             Code(file.content, f"Scenario of {side} as TOML", is_folded=True)
-            for side, file in _files(found, scenarios)
+            for side, file in files_of(found, scenarios)
         ],
         data=[
             *_data(found, budget, points, {} if of_runs else scenarios),
@@ -320,66 +320,11 @@ def _of_values(
         yield Section("What the metrics mean", [tables.meanings(points)])
 
 
-def _scenarios(found: Mapping[str, Any]) -> dict[str, list[Scenario]]:
-    """The scenarios of the file that are valid today, by side and case."""
-    given, made = found.get("scenarios"), dict[str, list[Scenario]]()
-    for each in given if isinstance(given, list) else []:
-        try:
-            name = ", ".join(filter(None, [text_of(each["side"]), each.get("case")]))
-            scenario = Scenario(**each["scenario"])  # before an entry is made: it may be no scenario today
-            made.setdefault(name, []).append(scenario)
-        except (AttributeError, FullpipeError, LookupError, TypeError, ValueError):
-            continue
-    return made
-
-
-def _files(
-    found: Mapping[str, Any], scenarios: Mapping[str, Sequence[Scenario]]
-) -> Iterator[tuple[str, Download]]:
-    """For every side its scenario with all points as a file; of points that are no sweep the first.
-
-    That of the reference has the name that the command has.
-    """
-    typed = _typed(found)
-    for side, of_side in list(scenarios.items())[:_MOST_SCENARIOS]:
-        scenario = scenario_of(of_side[0].name, of_side) or of_side[0]
-        own = file_name(f"{scenario.name}-{side}" if side != scenario.name else side)
-        yield side, Download(typed or own, "application/toml", scenario.to_toml())
-        typed = ""
-
-
-def _typed(found: Mapping[str, Any]) -> str:
-    """The scenario file of a command of `compare`; nothing if its variants are files themselves."""
-    try:
-        words = shlex.split(text_of(found.get("command")))
-    except ValueError:
-        return ""
-    is_base = words[:2] == ["fullpipe", "compare"] and not any("scenario=" in word for word in words)
-    files = [Path(word).name for word in words[2:3] if word.endswith(".toml")]
-    return file_name(files[0].removesuffix(".toml")) if is_base and files else ""
-
-
-def _recipe(found: Mapping[str, Any], command: str, scenarios: Mapping[str, Sequence[Scenario]]) -> Recipe:
-    """The commands that make the file and the report again; none if the file has none of its own."""
-    if not found.get("command"):
-        return Recipe()
-    files = list(_files(found, scenarios))
-    runs = _run(found, files) if found.get("kind") == "test" else ""
-    commands = list(filter(None, [runs, text_of(found["command"]), command]))
-    needs = [
-        f"Save the scenario of {side} as {file.name}."
-        for side, file in files[:1]
-        if file.name in "\n".join(commands)
-    ]
-    return Recipe(commands, needs)
-
-
-def _run(found: Mapping[str, Any], files: Sequence[tuple[str, Download]]) -> str:
-    """The command that makes the runs of a test again; nothing if its scenario or its seeds are no whole."""
-    basis, seeds = of_json(found), found.get("seeds")
-    if not basis or len(files) != 1 or not isinstance(seeds, list) or seeds != [*range(1, len(seeds) + 1)]:
-        return ""
-    return shlex.join(["fullpipe", "run", files[0][1].name, "--seeds", str(len(seeds)), "--out", basis.store])
+def _paths(found: Mapping[str, Any], cases: Iterable[str]) -> list[Figure]:
+    """The path of every case, with its name."""
+    by_case = scenarios_of(found, ["case"])
+    drawn = ((case, path_of(by_case.get(case, ()))) for case in dict.fromkeys(cases))
+    return [replace(figure, caption=f"{case}: {figure.caption}") for case, figure in drawn if figure]
 
 
 def _data(
@@ -394,4 +339,4 @@ def _data(
         yield Download(f"{name}.json", "application/json", data, f"All {name}, in base units.")
     if points:
         yield tables.values_file(points, budget)
-    yield from (file for _, file in _files(found, scenarios))
+    yield from (file for _, file in files_of(found, scenarios))

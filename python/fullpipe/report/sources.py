@@ -1,0 +1,80 @@
+"""Scenarios of a file of results, and the recipe that makes the file again."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from fullpipe.errors import FullpipeError
+from fullpipe.report.basis import of_json
+from fullpipe.report.content import Download
+from fullpipe.report.recipe import Recipe
+from fullpipe.report.rows import text_of
+from fullpipe.report.runs.repeat import file_name, scenario_of
+from fullpipe.scenario import Scenario
+
+_MOST_SCENARIOS = 12
+
+
+def scenarios_of(found: Mapping[str, Any], by: Sequence[str] = ("side", "case")) -> dict[str, list[Scenario]]:
+    """The scenarios of a file that are valid today, by these keys."""
+    given, made = found.get("scenarios"), dict[str, list[Scenario]]()
+    for each in given if isinstance(given, list) else []:
+        try:
+            name = ", ".join(text_of(each[key]) for key in by if key == "side" or each.get(key))
+            scenario = Scenario(**each["scenario"])  # before an entry is made: it may be no scenario today
+            made.setdefault(name, []).append(scenario)
+        except (AttributeError, FullpipeError, LookupError, TypeError, ValueError):
+            continue
+    return made
+
+
+def files_of(
+    found: Mapping[str, Any], scenarios: Mapping[str, Sequence[Scenario]]
+) -> Iterator[tuple[str, Download]]:
+    """For every side its scenario with all points as a file; of points that are no sweep the first.
+
+    That of the reference has the name that the command has.
+    """
+    typed = _typed(found)
+    for side, of_side in list(scenarios.items())[:_MOST_SCENARIOS]:
+        scenario = scenario_of(of_side[0].name, of_side) or of_side[0]
+        own = file_name(f"{scenario.name}-{side}" if side != scenario.name else side)
+        yield side, Download(typed or own, "application/toml", scenario.to_toml())
+        typed = ""
+
+
+def _typed(found: Mapping[str, Any]) -> str:
+    """The scenario file of a command of `compare`; nothing if its variants are files themselves."""
+    try:
+        words = shlex.split(text_of(found.get("command")))
+    except ValueError:
+        return ""
+    is_base = words[:2] == ["fullpipe", "compare"] and not any("scenario=" in word for word in words)
+    files = [Path(word).name for word in words[2:3] if word.endswith(".toml")]
+    return file_name(files[0].removesuffix(".toml")) if is_base and files else ""
+
+
+def recipe_of(found: Mapping[str, Any], command: str, scenarios: Mapping[str, Sequence[Scenario]]) -> Recipe:
+    """The commands that make the file and the report again; none if the file has none of its own."""
+    if not found.get("command"):
+        return Recipe()
+    files = list(files_of(found, scenarios))
+    runs = _run(found, files) if found.get("kind") == "test" else ""
+    commands = list(filter(None, [runs, text_of(found["command"]), command]))
+    needs = [
+        f"Save the scenario of {side} as {file.name}."
+        for side, file in files[:1]
+        if file.name in "\n".join(commands)
+    ]
+    return Recipe(commands, needs)
+
+
+def _run(found: Mapping[str, Any], files: Sequence[tuple[str, Download]]) -> str:
+    """The command that makes the runs of a test again; nothing if its scenario or its seeds are no whole."""
+    basis, seeds = of_json(found), found.get("seeds")
+    if not basis or len(files) != 1 or not isinstance(seeds, list) or seeds != [*range(1, len(seeds) + 1)]:
+        return ""
+    return shlex.join(["fullpipe", "run", files[0][1].name, "--seeds", str(len(seeds)), "--out", basis.store])
