@@ -30,6 +30,7 @@ from fullpipe.report.content import (
     Table,
     Text,
 )
+from fullpipe.report.looks import look
 from fullpipe.report.runs.answer import _changes, _where
 from fullpipe.report.runs.over_time import series
 from fullpipe.report.runs.page import page_of
@@ -226,6 +227,15 @@ def test_names_of_scenarios_are_parts_of_their_own() -> None:
 def test_no_run_is_an_error() -> None:
     with pytest.raises(ValueError, match="there is none"):
         page_of([])
+
+
+def test_named_flows_have_the_colour_of_their_algorithm_over_time() -> None:
+    page = page_of([run(scenario(**{"flows.0.name": "mine", "flows.1.name": "beside"}), 1)])
+    figure = page.parts[0].figure
+    assert figure is not None
+    assert isinstance(figure.chart, Series)
+    colours = {trace.label: trace.look.colour for trace in figure.chart.traces}
+    assert colours == {"mine": look("cubic", 0).colour, "beside": look("bbr3", 0).colour}
 
 
 @pytest.mark.parametrize("keys", [(RATE,), (RATE, "flows.1.cca")])

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from types import MappingProxyType
 
 import numpy as np
 import polars as pl
 
 from fullpipe.analysis.metrics import busy_links
+from fullpipe.analysis.metrics.groups import algorithms_of
 from fullpipe.analysis.over_time import QUANTITIES, samples
 from fullpipe.analysis.presented import presented
 from fullpipe.report.budget import Budget
@@ -18,6 +20,7 @@ from fullpipe.report.runs.points import Points
 from fullpipe.report.text import counted
 from fullpipe.runs import Run
 
+_NOTHING: Mapping[str, str] = MappingProxyType({})
 _DRAWN = ("goodput", "rtt", "cwnd", "queue")
 
 
@@ -51,7 +54,7 @@ def _firsts(found: Points) -> list[int]:
 
 
 def _figures(run: Run, budget: Budget) -> Iterator[Figure]:
-    tables, links = presented(run), busy_links(run)
+    tables, links, kinds = presented(run), busy_links(run), algorithms_of([run])
     for quantity in _DRAWN:
         of_links = QUANTITIES[quantity].table == "links"
         try:
@@ -65,7 +68,7 @@ def _figures(run: Run, budget: Budget) -> Iterator[Figure]:
             continue
         rest = f"; {counted(len(actors) - len(chosen), 'more')} left out" if len(actors) > len(chosen) else ""
         what = label.replace("\n", ", ")
-        drawn = series(what, chosen, [(part["time_s"].to_numpy(), part["value"]) for part in parts])
+        drawn = series(what, chosen, [(part["time_s"].to_numpy(), part["value"]) for part in parts], kinds)
         warmup_s = run.scenario.warmup_s
         shade = "; the shade is the warm-up" if warmup_s > drawn.start_s else ""
         yield Figure(
@@ -75,10 +78,15 @@ def _figures(run: Run, budget: Budget) -> Iterator[Figure]:
         )
 
 
-def series(label: str, names: Sequence[str], parts: Sequence[tuple[np.ndarray, pl.Series]]) -> Series:
+def series(
+    label: str,
+    names: Sequence[str],
+    parts: Sequence[tuple[np.ndarray, pl.Series]],
+    algorithms: Mapping[str, str] = _NOTHING,
+) -> Series:
     """Samples of several flows or links at common times, at equal distances: that of most samples.
 
-    Where samples are at other times, the nearest before counts.
+    Where samples are at other times, the nearest before counts. Flows have the colours of their `algorithms`.
     """
     times = [part[0] for part in parts]
     gaps = np.concatenate([np.diff(each) for each in times]) if times else np.empty(0)
@@ -87,9 +95,10 @@ def series(label: str, names: Sequence[str], parts: Sequence[tuple[np.ndarray, p
     start = min((float(each[0]) for each in times if len(each)), default=0.0)
     end = max((float(each[-1]) for each in times if len(each)), default=0.0)
     places = start + step * np.arange(round((end - start) / step) + 1)
+    looks = distinct([algorithms.get(name, name) for name in names])
     traces = [
         Trace(name, look, _held(places, part, step))
-        for name, look, part in zip(names, distinct(list(names)), parts, strict=True)
+        for name, look, part in zip(names, looks, parts, strict=True)
     ]
     return Series(label, start, step, traces)
 
