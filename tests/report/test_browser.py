@@ -296,7 +296,7 @@ def test_means_save_with_the_ends_of_their_intervals(show: Show, runs: Document,
     menu = figure.locator(".save")
     head, rows = table(file := saved(menu, "CSV", tmp_path))
     names = [
-        f"{flow}: goodput share (%){end}" for flow in ("cubic-1", "bbr3-1") for end in ("", ", low", ", high")
+        f"{flow}: goodput (Mbit/s){end}" for flow in ("cubic-1", "bbr3-1") for end in ("", ", low", ", high")
     ]
     assert head == ["rate (Mbit/s)", *names]
     assert [float(row[0]) for row in rows] == [5, 10, 20]
@@ -304,9 +304,9 @@ def test_means_save_with_the_ends_of_their_intervals(show: Show, runs: Document,
         of_plot = figure.evaluate("(figure, column) => Array.from(figure.plot.data[column])", column)
         assert numbers(file, column) == pytest.approx(of_plot, rel=1e-9)
     told = words(file := saved(menu, "SVG", tmp_path))
-    title = "goodput share of every group of flows over rate: means and 95 % intervals."
+    title = "goodput of every group of flows over rate: means and 95 % intervals."
     assert " ".join(told).startswith(title)
-    assert {"rate (Mbit/s)", "goodput share (%)", "5", "10", "20"} <= set(told)
+    assert {"rate (Mbit/s)", "goodput (Mbit/s)", "5", "10", "20"} <= set(told)
     assert smallest_letters(file) >= 7
     assert picture(saved(menu, "PNG", tmp_path)).shape[1] == WIDTH
 

@@ -54,8 +54,13 @@ def _highest(found: Points, lead: Drawn | None) -> Mapping[str, Any]:
 
 def _figures(found: Points, lead: Drawn | None, at: Mapping[str, Any]) -> Iterator[Figure]:
     flows = found.values.filter(pl.col("kind") == "flows").drop_nulls("value")
+    first_rows = flows.filter((pl.col("metric") == (lead[0] if lead else "")) & pl.col("entry").is_not_null())
     is_of_groups = (
-        lead is not None and lead[0] == found.sharing and not found.metrics and len(found.paths) < 2
+        lead is not None
+        and (isinstance(lead[1], int) or lead[0] == found.sharing)
+        and not found.metrics
+        and len(found.paths) < 2
+        and first_rows["of"].n_unique() > 1
     )
     subjects = dict.fromkeys(_subjects(found))
     if lead and found.paths and not is_of_groups:
@@ -63,8 +68,8 @@ def _figures(found: Points, lead: Drawn | None, at: Mapping[str, Any]) -> Iterat
     drawn = [of for metric, of in subjects if metric == found.sharing and isinstance(of, int)]
     is_left = pl.col("entry").is_not_null() & ~pl.col("entry").is_in(drawn)
     shares = flows.filter((pl.col("metric") == found.sharing) & is_left)
-    if is_of_groups:
-        yield from _of_groups(found, shares)
+    if lead and is_of_groups:
+        yield from _of_groups(found, first_rows, lead[0])
     if found.paths:
         for metric, of in subjects:
             name = found.called(of) if isinstance(of, int) else of
@@ -73,7 +78,8 @@ def _figures(found: Points, lead: Drawn | None, at: Mapping[str, Any]) -> Iterat
     else:
         yield from _of_one_point(found, subjects)
     if len(found.paths) < 2:
-        yield from () if is_of_groups else _of_groups(found, shares)
+        is_drawn = is_of_groups and lead is not None and lead[0] == found.sharing
+        yield from () if is_drawn else _of_groups(found, shares, found.sharing)
     elif shares["entry"].n_unique() + len(drawn) > 1:
         for rows in shares.partition_by("entry", maintain_order=True)[:_MOST_ENTRIES]:
             names = rows["of"].unique(maintain_order=True).to_list()
@@ -157,14 +163,14 @@ def _of_metric(
         yield from _boxes(rows.with_columns(label=pl.Series(labels)), label, named, found)
 
 
-def _of_groups(found: Points, rows: pl.DataFrame) -> Iterator[Figure]:
-    """The share of every group: a line each along a quantity, and boxes side by side otherwise."""
+def _of_groups(found: Points, rows: pl.DataFrame, metric: str) -> Iterator[Figure]:
+    """A metric of every group: a line each along a quantity, and boxes side by side otherwise."""
     if rows["of"].n_unique() < 2:
         return
-    scale, label = axis_shown(found.sharing)
+    scale, label = axis_shown(metric)
     rows = rows.with_columns(pl.col("value") * scale)
-    least, most = bounds_of(found.sharing)
-    named = metric_shown(found.sharing, "every group of flows")
+    least, most = bounds_of(metric)
+    named = metric_shown(metric, "every group of flows")
     along = next((path for path in found.paths if _numbers(rows[path].to_list())), None)
     if along:
         chart = _lines(found, rows, along, ["of"], label, (least * scale, most * scale))
