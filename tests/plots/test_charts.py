@@ -143,7 +143,7 @@ def test_a_figure_says_how_many_runs_it_is_of_and_takes_labels(store: Path) -> N
     runs = [Run.load(folder.parent) for folder in sorted(store.glob("*/*/meta.json"))]
     chosen = Chosen(Kind.LINES, ["goodput"], "rate", x_label="rate of the line", y_label="what one gets")
     figure, _ = figure_of(runs, chosen)
-    assert figure.get_supxlabel() == "means of 2 runs, 95 % intervals"
+    assert figure.get_supxlabel() == "means of 2 runs, 95 % confidence intervals"
     (axes,) = figure.axes
     assert (axes.get_xlabel(), axes.get_ylabel()) == ("rate of the line", "what one gets")
 

@@ -228,13 +228,14 @@ def _told(data: pl.DataFrame, kind: Kind) -> str:
     count = f"{most}" if least == most else f"{least} to {most}"
     runs = f"{count} run{'' if most == 1 else 's'}"
     if kind in (Kind.BOX, Kind.VIOLIN):
-        return f"{runs} each"
+        boxes = "; boxes of quartiles and median, whiskers to least and most"
+        return f"{runs} each{boxes if kind == Kind.BOX else ''}"
     if kind == Kind.ECDF:
-        return f"{runs} each; bands hold the whole function with 95 % (Dvoretzky, Kiefer and Wolfowitz)"
+        return f"{runs} each; 95 % bands for the whole function (Dvoretzky, Kiefer and Wolfowitz)"
     around = {
-        Kind.LINES: ", 95 % intervals",
-        Kind.MEANS: f", 95 % intervals{_ABOUT_LETTERS if _has_letters(data) else ''}",
-        Kind.DELAY: ", ellipses of one standard deviation, clipped at what is possible",
+        Kind.LINES: ", 95 % confidence intervals",
+        Kind.MEANS: f", 95 % confidence intervals{_ABOUT_LETTERS if _has_letters(data) else ''}",
+        Kind.DELAY: "; ellipses of one standard deviation",
     }
     return f"means of {runs}{around.get(kind, '')}" if most != 1 else "one run each"
 

@@ -185,7 +185,7 @@ class _Axes:
     def factors(self, points: Sequence[Mapping[str, Any]]) -> Factors:
         """The factors along the axes, in words."""
         chosen = [path for path in (self.x, self.y, self.colour, self.panel) if path and path != FLOWS]
-        names = {**self.labels.names(list(dict.fromkeys([*self.known, *chosen]))), FLOWS: ""}
+        names = {**self.labels.owned_names(list(dict.fromkeys([*self.known, *chosen]))), FLOWS: ""}
         return Factors(*(
             Factor() if path is None else self._factor(path, names[path], points)
             for path in (self.x, self.y, self.colour, self.panel)

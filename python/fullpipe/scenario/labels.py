@@ -63,6 +63,22 @@ class Labels:
         owned = {path: self._owned(path, name) for path, name in found.items()}
         return told_apart(found, told_apart(owned))
 
+    def owned_names(self, paths: Sequence[str]) -> dict[str, str]:
+        """Return the labels of `names`, with the owner of an algorithm if other named flows have one, too.
+
+        >>> flows = [{"name": "mine", "cca": "bbr3"}, {"name": "beside", "cca": "cubic"}]
+        >>> Labels(scenarios=[{"flows": flows}]).owned_names(["flows.0.cca"])
+        {'flows.0.cca': 'algorithm of mine'}
+        """
+        found = self.names(paths)
+        several = any(sum("cca" in flow for flow in flows) > 1 for flows in self._flows)
+        for path, name in found.items():
+            words = _first(path).split(".")
+            is_plain = name == title_of(path) and len(words) == 3 and words[0] == _FLOWS
+            if several and is_plain and words[2] == "cca" and self._called(self._flows, words[1]):
+                found[path] = self._owned(path, name)
+        return found
+
     def name(self, path: str) -> str:
         """Return the label of a path without its unit. Linked paths have the label of the first.
 
