@@ -8,6 +8,7 @@ import pytest
 from matplotlib.colors import to_hex
 
 from fullpipe import plots
+from fullpipe.analysis.statistics import dkw_half_width
 from fullpipe.palette import look_of
 from fullpipe.plots import spread
 from tests.chart_rows import rows, rows_of
@@ -69,11 +70,22 @@ def test_a_violin_has_its_median_and_its_runs() -> None:
 
 
 def test_shares_begin_at_none() -> None:
-    for draw in (spread.cumulative_shares, spread.cumulative_bands):
-        _, (axes,) = plots.new_figure()
-        draw(axes, rows({"cubic": [3.0, 5.0]}))
-        assert list(axes.lines[0].get_ydata()) == [0, 0.5, 1]
-        assert list(axes.lines[0].get_xdata()) == [3, 3, 5]
+    _, (axes,) = plots.new_figure()
+    spread.cumulative_shares(axes, rows({"cubic": [3.0, 5.0]}))
+    assert list(axes.lines[0].get_ydata()) == [0, 0.5, 1]
+    assert list(axes.lines[0].get_xdata()) == [3, 3, 5]
+
+
+def test_bands_go_on_below_the_least_and_above_the_most() -> None:
+    _, (axes,) = plots.new_figure()
+    spread.cumulative_bands(axes, rows({"cubic": [3.0, 5.0], "bbr3": [4.0]}))
+    assert list(axes.lines[0].get_ydata()) == [0, 0.5, 1, 1]
+    assert list(axes.lines[0].get_xdata()) == pytest.approx([2.9, 3, 5, 5.1])
+    assert axes.lines[1].get_xdata()[0] == pytest.approx(2.9)
+    band = axes.collections[0].get_paths()[0].vertices
+    half = dkw_half_width(2)
+    assert band[band[:, 0] < 2.95][:, 1].max() == pytest.approx(half)
+    assert band[band[:, 0] > 5.05][:, 1].min() == pytest.approx(1 - half)
 
 
 def test_boxes_of_names_have_the_colours_of_algorithms() -> None:

@@ -28,6 +28,8 @@ _ABOVE = 4
 """The layer of markers, above that of boxes."""
 _DENSE, _OF_ALL = 0.15, 0.4
 """Opacity of a band, and that of all bands of a panel together, at most."""
+_MARGIN = 0.05
+"""Part of the span of all values by which a distribution function goes on at either end."""
 _SPREAD = 0.25
 """Reach of these points to both sides, as a share of the violin's width."""
 
@@ -49,12 +51,16 @@ def cumulative_shares(axes: Axes, rows: pl.DataFrame, marks: Marks = PLAIN) -> p
 @in_house_style
 def cumulative_bands(axes: Axes, rows: pl.DataFrame, marks: Marks = PLAIN) -> pl.DataFrame:
     """The share of runs up to a value, a line per `colour`, with the band that holds the whole of the true
-    distribution function with 95 %: see `fullpipe.statistics.dkw_half_width`.
+    distribution function with 95 %: see `fullpipe.statistics.dkw_half_width`. Lines and bands go on to both
+    ends of the axis, as the function has a value there, too.
 
     Returns the columns colour, runs, value, share, low, high.
     """
     found = []
     alpha = min(_DENSE, _OF_ALL / rows["colour"].n_unique())
+    least, most = rows["value"].to_numpy().min(), rows["value"].to_numpy().max()
+    margin = _MARGIN * (most - least)
+    first, last = max(least - margin, least / 2) if least > 0 else least - margin, most + margin
     for part, value, words, look in marks.parts(rows):
         n, ranked = part.height, part["value"].sort()
         share = pl.int_range(1, n + 1, eager=True) / n
@@ -65,9 +71,10 @@ def cumulative_bands(axes: Axes, rows: pl.DataFrame, marks: Marks = PLAIN) -> pl
             low=(share - half).clip(0),
             high=(share + half).clip(upper_bound=1),
         )
-        axes.step([ranked[0], *ranked], [0, *data["share"]], where="post", label=words, **look.line)
-        low, high = data["low"], data["high"]
-        axes.fill_between(ranked, low, high, step="post", color=look.color, alpha=alpha, linewidth=0)
+        along = [first, *ranked, last]
+        axes.step(along, [0, *data["share"], 1], where="post", label=words, **look.line)
+        low, high = [0, *data["low"], data["low"][-1]], [min(half, 1), *data["high"], 1]
+        axes.fill_between(along, low, high, step="post", color=look.color, alpha=alpha, linewidth=0)
         found.append(data)
     axes.set_ylim(0, 1.02)
     axes.set_ylabel("share of runs")
