@@ -30,7 +30,7 @@ function Interval({ finding, limit }) {
 
 const unfinished = ({ unfinished: of }) => (of && (of.reference.unfinished || of.variant.unfinished)
   ? `unfinished: ${count(of.reference.unfinished)} of ${count(of.reference.began)}, ${count(of.variant.unfinished)} of ${count(of.variant.began)}` : "");
-const isExplained = ({ rule, reason }) => rule === "lacking" || reason.startsWith("a run has");
+const isExplained = ({ rule }) => rule === "lacking" || rule === "demanded";
 const more = (finding) => (isExplained(finding) ? finding.reason
   : finding.seeds_that_would_decide ? `about ${count(finding.seeds_that_would_decide)} seeds decide` : "");
 
@@ -89,9 +89,9 @@ export function Verdicts({ result, known }) {
     <tbody>${rows.map((finding) => html`<${Row} key=${`${finding.kind} ${finding.entry} ${finding.of} ${finding.metric}`} finding=${finding} limit=${limit} meaning=${known.meanings[finding.metric]} />`)}</tbody>
   </table></div>
   ${findings.length > MOST_ROWS && html`<p class="buttons"><button type="button" aria-expanded=${isWhole} onClick=${() => setIsWhole(!isWhole)}>${isWhole ? `The first ${MOST_ROWS} rows` : `All ${count(findings.length)} rows`}</button></p>`}
-  <details class="how"><summary>How a verdict comes about</summary>
-    <p>Equivalent: the 90 % interval lies within the margin, the grey band, within which a difference does not matter. Better or worse: it does not, and the 95 % interval leaves out 0, after Holm's correction over all rows.
-      An interval is drawn as a share of the mean of ${names[0]}; at the ends of the axis it may be more.</p></details>
+  <details class="how"><summary>Rules of verdicts</summary>
+    <p>Equivalent: the 90 % interval is within the margin, the grey band, where a difference does not matter. Better or worse: not equivalent, and p is below 0.05 after Holm's correction over all rows.
+      The drawn 95 % intervals are uncorrected. They are shares of the mean of ${names[0]}, and may go beyond the ends of the axis.</p></details>
   <div class="notes">${result.notes.map((line) => html`<p class="note">${line.replace(CODE_NAME, (name) => known.metrics[name] || name)}</p>`)}</div>`;
 }
 
