@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from contextlib import contextmanager
+from errno import ENAMETOOLONG
 from typing import TYPE_CHECKING
 
 from fullpipe.cli.output import complain
@@ -18,6 +19,7 @@ from fullpipe.errors import (
     QueryError,
     ScenarioError,
     UnknownNameError,
+    brief,
 )
 
 if TYPE_CHECKING:
@@ -48,6 +50,11 @@ def ended() -> Iterator[None]:
     except FullpipeError as error:
         complain(error)
         code = 2 if isinstance(error, _MISUSE) else 1
+    except OSError as error:  # of a path that an argument names; no file can have it
+        if error.errno != ENAMETOOLONG:
+            raise
+        complain(f"{brief(str(error.filename))}: the name is too long for a file or folder")
+        code = 2
     except KeyboardInterrupt:
         complain("interrupted; the same command continues where this one stopped")
         code = 1

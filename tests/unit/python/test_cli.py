@@ -432,3 +432,11 @@ def test_a_limit_that_is_none_is_refused(fullpipe: Cli, limit: str) -> None:
     done = fullpipe("run", "single-cubic", "--cca-timeout", limit)
     assert done.exit_code == 2
     assert "--cca-timeout" in done.stderr
+
+
+@pytest.mark.parametrize("command", ["plot", "report", "metrics", "show"])
+def test_a_name_too_long_for_a_file_is_one_line(fullpipe: Cli, command: str) -> None:
+    found = fullpipe(command, "k" * 5_000)
+    assert found.exit_code == 2
+    assert found.stderr.endswith(": the name is too long for a file or folder\n")
+    assert found.stderr.count("\n") == 1

@@ -50,7 +50,7 @@ def ui(
         from fullpipe.cli.ui.connections import server_of
         from fullpipe.cli.ui.limits import Limits
     except ImportError as error:
-        told = f'the page needs {error.name}; install it with: python -m pip install starlette uvicorn'
+        told = f"the page needs {error.name}; install it with: python -m pip install starlette uvicorn"
         raise MissingExtraError(told) from None
     if host not in (*_NAMES, "::1") and not expose:
         told = f'"{host}" is open to other machines, and nothing is encrypted; add --expose if you mean it'
