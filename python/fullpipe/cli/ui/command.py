@@ -5,6 +5,7 @@ from __future__ import annotations
 import ipaddress
 import socket
 import sys
+import warnings
 import webbrowser
 from pathlib import Path
 from typing import Annotated
@@ -68,6 +69,8 @@ def ui(
         sys.stdout.flush()
         if not no_browser and not webbrowser.open(url):
             complain("note: no browser could be opened; open the address in one")
+        # Ctrl-C may come between the making of the server's coroutine and its start.
+        warnings.filterwarnings("ignore", "coroutine .* was never awaited", RuntimeWarning)
         server_of(guard, Limits()).run(sockets=[listening])
     except KeyboardInterrupt:
         complain("stopped; the page is not served any more")
