@@ -12,9 +12,9 @@
 //! Those of BBRv3, except that a tail loss repaired by a probe does not count.
 //!
 //! ## State diagram
-//! As BBRv3, with two differences. STARTUP ends after three rounds without 25 % growth of the bandwidth maximum, or a
-//! round of recovery with eight loss events and more than 2 % lost. UP ends after one smallest RTT, once 1.25 BDP are
-//! in flight.
+//! The diagram of BBRv3, with two differences. STARTUP ends after three rounds without 25 % growth of the bandwidth
+//! maximum, or after a round of recovery with eight loss events and more than 2 % lost. UP ends after one smallest RTT,
+//! once 1.25 BDP are in flight.
 //!
 //! ## Deviations from the source
 //! Not implemented: the fast path for app-limited flows, which only saves time. `up_gain` is both the pacing gain of

@@ -1,10 +1,10 @@
 //! # BBR, version 3
 //!
 //! ## Idea
-//! As BBRv1, a model of the path: the bandwidth (maximum over the last two probes) and the propagation delay. In
-//! addition to version 1 the model has bounds. A long-term bound of the flight is found by probes, which end when
-//! more than 2 % is lost. Short-term bounds follow losses between probes. Probes are rare and timed so that Reno and
-//! CUBIC get their share. CRUISE leaves headroom for other flows.
+//! A model of the path, like BBRv1's: the bandwidth (maximum over the last two probes) and the propagation delay. The
+//! model also has bounds. Probes find a long-term bound of the flight; they end when more than 2 % is lost. Short-term
+//! bounds follow losses between probes. Probes are rare and timed so that Reno and CUBIC get their share. CRUISE leaves
+//! headroom for other flows.
 //!
 //! ## Source and revision
 //! google/bbr, branch v3, `net/ipv4/tcp_bbr.c` (preset `google`), and draft-ietf-ccwg-bbr of August 2026 (preset

@@ -14,14 +14,14 @@
 //! Those of BBRv3; the smallest RTT of each round in STARTUP. Marks only with `ecn` or `l4s`.
 //!
 //! ## State diagram
-//! As BBRv3. With `smart_exit`, STARTUP → DRAIN needs three rounds without 25 % growth in which the RTT is 5 ms above
+//! The diagram of BBRv3. With `smart_exit`, STARTUP → DRAIN needs three rounds without 25 % growth in which the RTT is 5 ms above
 //! the minimum. Flat rounds without a queue are not counted.
 //!
 //! ## Deviations from the source
 //! The gain of DRAIN was never sampled, so it is BBRv3's. "GSO quantum 4 MSS" is read as the smallest burst. A second
 //! reading is the quantum of a fair queue, which a scenario can set, as it can use CAKE.
 //!
-//! As printed, Smart Exit requires that the bandwidth falls by 15 %. It does not fall on a full pipe, so STARTUP would
+//! Smart Exit as printed requires that the bandwidth falls by 15 %. It does not fall on a full pipe, so STARTUP would
 //! end by loss only: that is `exit = "literal"`, which is tested once per round. The preset's reading, `exit = "sane"`,
 //! has BBRv3's condition and a queue: growth on any ACK restarts the count, and its absence is counted once per round.
 //!

@@ -17,9 +17,9 @@
 //! five reductions that did not reverse the gradient. Loss: ssthresh = max(cwnd / 2, shadow / 2).
 //!
 //! ## Deviations from the source
-//! From Linux: the exponential is exact, whereas the kernel multiplies table entries (within 0.1 %), and the random
-//! numbers differ. From the paper, as in Linux: the gradient is the sum over the window of rounds, not the mean; CDG
-//! has its own HyStart; the loss-tolerance heuristic is off by default.
+//! Two deviations from Linux: the exponential is exact, whereas the kernel multiplies table entries (within 0.1 %), and
+//! the random numbers differ. Linux and this implementation share three deviations from the paper: the gradient is the
+//! sum over the window of rounds, not the mean; CDG has its own HyStart; the loss-tolerance heuristic is off by default.
 //!
 //! ## Validated against
 //! Linux 7.2 in virtual time (`tests/differential`); the probability of a back-off (here).

@@ -11,8 +11,8 @@
 //! Marks, of which the receiver echoes each change at once (RFC 8257 section 3.2), and loss.
 //!
 //! ## State diagram
-//! As Reno: slow start → (a mark, at most one reduction per round trip) → ssthresh = cwnd (1 - alpha / 2) → congestion
-//! avoidance. A loss halves. alpha ← alpha (1 - g) + g F once per round trip, F the share marked in it.
+//! The diagram of Reno: slow start → (a mark, at most one reduction per round trip) → ssthresh = cwnd (1 - alpha / 2) →
+//! congestion avoidance. A loss halves. alpha ← alpha (1 - g) + g F once per round trip, F the share marked in it.
 //!
 //! ## Deviations from the source
 //! None known. As in Linux: a loss that a tail loss probe has repaired reduces by alpha, not by half; a loss during a

@@ -2,7 +2,7 @@
 //!
 //! ## Idea
 //! LEDBAT with corrections: a small gain on short paths, a decrease in proportion to the window, and regular slowdowns.
-//! In a slowdown the queue drains, so that later flows measure the true delay of the path.
+//! The queue drains in a slowdown, so that later flows measure the true delay of the path.
 //!
 //! ## Source and revision
 //! draft-irtf-iccrg-ledbat-plus-plus-06 (2026), as deployed in Windows.

@@ -18,9 +18,10 @@
 //! of growth, eight or more good decisions in a row double it.
 //!
 //! ## Deviations from the source
-//! From Linux: the RTT floor cannot be set (a BPF program can in Linux), and jiffies are exact milliseconds.
+//! Two deviations from Linux: the RTT floor cannot be set (a BPF program can in Linux), and jiffies are exact
+//! milliseconds.
 //!
-//! As in Linux, the RTT floor is the smallest average of the last 3.75 to 6.25 s (2 s at first). It includes the own
+//! The RTT floor is, like Linux's, the smallest average of the last 3.75 to 6.25 s (2 s at first). It includes the own
 //! queue, which is never drained. The window is 10 packets above the BDP until the floor is first renewed. Each
 //! renewal then adds about nine packets. At 20 Mbit/s and 40 ms the windows are 77, 86, 95 and 104 packets here, and
 //! 76, 85, 94 and 103 in Linux 7.2. A decision to shrink needs at least 60 ACKs, so small windows react slowly.

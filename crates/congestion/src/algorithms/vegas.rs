@@ -17,7 +17,7 @@
 //! samples, it is Reno.
 //!
 //! ## Deviations from the source
-//! From Linux: none known. From the paper, as in Linux:
+//! No deviation from Linux is known. Linux and this implementation share these deviations from the paper:
 //!
 //! - The queue is estimated as cwnd (rtt − base) / base, which is rtt / base times the paper's.
 //! - Slow start doubles the window every round, not every other.

@@ -17,7 +17,7 @@
 //! grows like Reno.
 //!
 //! ## Deviations from the source
-//! From Linux: none known. From the paper, as in Linux:
+//! No deviation from Linux is known. Linux and this implementation share these deviations from the paper:
 //!
 //! - The queue is estimated from the RTT of the present ACK, not from the smallest of the round.
 //! - The estimate from before an episode is used until its end.

@@ -17,8 +17,8 @@
 //! (congestion) → ssthresh = cwnd less the queue (an eighth to a half), or cwnd / 2 after 16 slow rounds in a row.
 //!
 //! ## Deviations from the source
-//! From Linux: none known. As in Linux, fast growth is one packet per min(cwnd, 100) acknowledged, so fast and slow are
-//! the same below 100 packets. Unlike Vegas, YeAH also judges rounds outside the Open state.
+//! No deviation from Linux is known. Fast growth is one packet per min(cwnd, 100) acknowledged, like Linux's, so fast
+//! and slow are the same below 100 packets. YeAH, unlike Vegas, also judges rounds outside the Open state.
 //!
 //! ## Validated against
 //! Linux 7.2 in virtual time (`tests/differential`); its own queue on a long path (`tests/theory/test_delay_based.py`).

@@ -2,7 +2,7 @@
 //!
 //! To add one, add a file or a folder and a line in the list below. A [`Medium`] implements ports, queues, counters
 //! and transmissions. Its [`Mac`] decides which port has the next turn, when the turn begins and how much it carries.
-//! So a medium with turns needs only a [`Mac`] in a file here. Any other medium implements [`Element`].
+//! A medium with turns therefore needs only a [`Mac`] in a file here. Any other medium implements [`Element`].
 
 mod inputs;
 mod registry;
