@@ -16,7 +16,7 @@ from fullpipe.errors import ScenarioError, shown
 from fullpipe.scenario.checks import problems_of
 from fullpipe.scenario.model.base import ProblemsError
 from fullpipe.scenario.model.flows import MAX_GROUPS, Flow
-from fullpipe.scenario.model.link.impairments import with_digest_names
+from fullpipe.scenario.model.link.impairments import has_renamed_fields, with_digest_names
 from fullpipe.scenario.model.recorded import are_recorded
 from fullpipe.scenario.model.scenario import ScenarioModel
 from fullpipe.scenario.read import axes, dotted, files, overlay
@@ -144,8 +144,9 @@ class Scenario(ScenarioModel):
         record = self.record.model_copy(update={"in_order": self.record.in_order or None})
         settled = self.model_copy(update={"flows": flows, "record": record})
         tree = settled.model_dump(exclude={"name", "sweep", "labels", "tcp", *keys}, exclude_none=True)
-        tree = with_digest_names(tree)
-        canonical = json.dumps(tree, sort_keys=True, separators=(",", ":"), ensure_ascii=True)
+        canonical = _canonical(tree)
+        if has_renamed_fields(canonical):
+            canonical = _canonical(with_digest_names(tree))
         return hashlib.sha256(canonical.encode()).hexdigest()[:_DIGEST_DIGITS]
 
     def _settled(self, flow: Flow) -> dict[str, Any]:
@@ -195,6 +196,10 @@ class Scenario(ScenarioModel):
 
         base = self.model_copy(update={"sweep": {}})
         return list(islice(sweep_problems(self.sweep, base.with_values), MOST_LINES))
+
+
+def _canonical(tree: Any) -> str:
+    return json.dumps(tree, sort_keys=True, separators=(",", ":"), ensure_ascii=True)
 
 
 @cache
