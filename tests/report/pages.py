@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from base64 import b64decode
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -40,6 +41,9 @@ from fullpipe.report.content import (
 )
 from fullpipe.report.content import Path as DrawnPath
 from fullpipe.runs import Run
+
+Show = Callable[..., Any]
+"""Opens a report in a browser and gives its page."""
 
 HOSTILE = '</script><script>alert(1)</script><b title="x\' onload=alert(2)">\u202e\x1b[2J|*_`$'
 """A name that would end a script, open an element, turn the direction of text and clear a terminal."""
@@ -162,3 +166,18 @@ def sentences(page: Document) -> list[str]:
     return told + [
         text for one in more for block in one.blocks if isinstance(block, Items) for text in block.items
     ]
+
+
+def unfold(tab: Any) -> Any:
+    """The page with all details open."""
+    tab.evaluate("document.querySelectorAll('details').forEach((one) => { one.open = true; })")
+    return tab
+
+
+def drawn(tab: Any, figure: int = 0) -> Any:
+    """The figure, once it is drawn; its details are opened."""
+    unfold(tab)
+    found = tab.locator("figure:has(script.series)").nth(figure)
+    found.scroll_into_view_if_needed()
+    found.locator("canvas").wait_for()
+    return found
