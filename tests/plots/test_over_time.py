@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import polars as pl
@@ -210,7 +210,8 @@ def test_a_sample_between_missing_ones_is_a_dot() -> None:
     _, (axes,) = plots.new_figure()
     plots.time_series(axes, {"": {"series": table}}, "rtt")
     (line,) = axes.lines
-    marked = [float(line.get_ydata()[place]) for place in line.get_markevery()]  # type: ignore[union-attr]
+    heights, places = list(line.get_ydata()), cast("list[int]", line.get_markevery())
+    marked = [float(heights[place]) for place in places]
     assert line.get_marker() == "."
     assert marked == pytest.approx([400, 500])
 

@@ -196,9 +196,9 @@ def test_a_note_is_as_wide_as_the_terminal_or_columns_and_an_error_in_a_pipe_is_
     stream: type[StringIO], columns: str, text: str, told: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("COLUMNS", columns)
-    monkeypatch.setattr(sys, "stderr", stream())
+    monkeypatch.setattr(sys, "stderr", errors := stream())
     complain(text)
-    assert sys.stderr.getvalue() == told  # type: ignore[attr-defined]
+    assert errors.getvalue() == told
 
 
 def test_commands_in_backticks_stay_in_one_line() -> None:

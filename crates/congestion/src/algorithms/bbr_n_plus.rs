@@ -14,8 +14,8 @@
 //! Those of BBRv3; the smallest RTT of each round in STARTUP. Marks only with `ecn` or `l4s`.
 //!
 //! ## State diagram
-//! The diagram of BBRv3. With `smart_exit`, STARTUP → DRAIN needs three rounds without 25 % growth in which the RTT is 5 ms above
-//! the minimum. Flat rounds without a queue are not counted.
+//! The diagram of BBRv3. With `smart_exit`, STARTUP → DRAIN needs three rounds without 25 % growth in which the RTT is
+//! 5 ms above the minimum. Flat rounds without a queue are not counted.
 //!
 //! ## Deviations from the source
 //! The gain of DRAIN was never sampled, so it is BBRv3's. "GSO quantum 4 MSS" is read as the smallest burst. A second

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, Self, cast
 
 from fullpipe.analysis.metrics.margins import Margin
 from fullpipe.analysis.of_parts import of_parts
 from fullpipe.validation.compare.contrast import Contrast, matched
 from fullpipe.validation.compare.finding import Finding, Note, check_groups, interval_dict
-from fullpipe.validation.compare.rules import EQUIVALENCE_LEVEL, Judgement, paired
+from fullpipe.validation.compare.rules import EQUIVALENCE_LEVEL, Equivalence, Judgement, paired
 from fullpipe.validation.compare.side import Side, bulk_entries, changed_entries, joint, places
 
 if TYPE_CHECKING:
@@ -182,7 +182,7 @@ class Row:
     def judgements(self) -> dict[str, Judgement]:
         """Differences from the reference by side."""
         return {
-            name: Judgement(each.decision, each.difference, each.interval, each.reason)  # type: ignore[arg-type]
+            name: Judgement(cast("Equivalence", each.decision), each.difference, each.interval, each.reason)
             for name, each in self.findings.items()
         }
 
