@@ -143,7 +143,7 @@ def queues_page() -> str:
 
     parts = [
         "# Queues",
-        'A queue is in front of a link: `queue = { kind = "codel", target_ms = 2 }`. Each section has the '
+        'A queue is in front of a link: `queue = { kind = "codel", target = "2 ms" }`. Each section has the '
         "head of the source file, the parameters, and the options of tc that `fullpipe import-tc` reads. "
         '`size = "1 bdp"` and `size = "50 ms"` set the limit in packets of any queue.',
     ]

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cache
+from functools import cache, cached_property
 from math import inf
 from typing import Any
 
@@ -58,7 +58,7 @@ class Param:
     @property
     def key(self) -> str:
         """The key in scenario files, where the value is text with a unit: `target` for `target_ms`."""
-        return self.name.removesuffix(_SUFFIXES.get(self.unit, "")) if self.unit in _SUFFIXES else self.name
+        return self.name.removesuffix(_SUFFIXES.get(self.unit, ""))
 
     @property
     def has_quantity(self) -> bool:
@@ -119,7 +119,7 @@ class Entry:
     presets: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     """Named sets of parameter values, the default set first. Parameters not in a set have their default."""
 
-    @property
+    @cached_property
     def keys(self) -> dict[str, Param]:
         """The parameters by their keys in scenario files."""
         return {param.key: param for param in self.params.values()}

@@ -70,7 +70,7 @@ def ui(
         if not no_browser and not webbrowser.open(url):
             complain("note: no browser could be opened; open the address in one")
         # Ctrl-C may come between the making of the server's coroutine and its start.
-        warnings.filterwarnings("ignore", "coroutine .* was never awaited", RuntimeWarning)
+        warnings.filterwarnings("ignore", r"coroutine 'Server\.\w+' was never awaited", RuntimeWarning)
         server_of(guard, Limits()).run(sockets=[listening])
     except KeyboardInterrupt:
         complain("stopped; the page is not served any more")
