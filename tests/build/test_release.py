@@ -142,7 +142,9 @@ def test_actions_are_pinned_to_a_commit_with_its_version(path: Path) -> None:
 
 def test_dependencies_of_every_lock_and_workflow_are_kept_new() -> None:
     updates = {
-        (one["package-ecosystem"], one["directory"]) for one in read(".github/dependabot.yml")["updates"]
+        (one["package-ecosystem"], directory)
+        for one in read(".github/dependabot.yml")["updates"]
+        for directory in one.get("directories", [one.get("directory")])
     }
     assert updates == {
         ("cargo", "/"),
