@@ -189,6 +189,16 @@ class TestCheck:
         assert set(said["versions"]) == sides
         assert (said["changed"], said["bulk"]) == ([0], [0])
 
+    def test_the_flows_that_differ_are_those_of_each_case(self, fullpipe: Cli, suite: Path) -> None:
+        call = '[[flows]]\nname = "call"\nworkload = { kind = "voip" }\n[[flows]]\ncca'
+        late = SMALL.replace('"small"', '"late"', 1).replace("[[flows]]\ncca", call)
+        (suite.parent / "late.toml").write_text(late)
+        suite.write_text(SUITE.replace('"small.toml"', '"small.toml", "late.toml"'))
+        said = found(fullpipe, suite, "--against", "topology.bottleneck.delay=11 ms")
+        of_cases = {each["case"]: (each["changed"], each["bulk"]) for each in said["entries"]}
+        assert of_cases == {"small": ([], [0]), "late": ([], [1])}
+        assert said["bulk"] == [0, 1]
+
     def test_a_note_says_where_numbers_of_flows_differ(self, fullpipe: Cli, suite: Path) -> None:
         said = found(fullpipe, suite, "--against", "flows.0.count=2")
         counts = "1 flow against 2 of the reference"

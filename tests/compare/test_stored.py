@@ -11,11 +11,14 @@ from typing import Any
 import pytest
 from jsonschema import Draft202012Validator
 
-from fullpipe.validation.compare import Finding, VariantComparison
+from fullpipe.validation.compare import Finding, Subject, VariantComparison
+from fullpipe.validation.compare.comparison import Entries, Ran
 from fullpipe.validation.compare.contrast import Contrast
 from fullpipe.validation.compare.finding import known
+from fullpipe.validation.compare.names import names_of
+from fullpipe.validation.compare.reading import comparisons_in, findings_in, with_names
 from fullpipe.validation.compare.rules import one_sided, paired
-from fullpipe.validation.compare.stored import FORMAT, comparisons_in, findings_in, schema
+from fullpipe.validation.compare.stored import FORMAT, schema, told
 from fullpipe.validation.gate.check import Checked
 from fullpipe.validation.gate.forms import as_json
 from tests.report.pages import scenario
@@ -91,6 +94,80 @@ def test_rows_of_format_1_become_findings_with_their_means(written: dict[str, An
         same = replace(new, values=old.values, labels=("", ""), p_raw=None)
         assert old == replace(same, difference=old.difference)
         assert (old.reference, old.other) == pytest.approx((new.reference, new.other))
+
+
+def of_two_cases() -> Checked:
+    """A check whose cases have a bulk flow and a call at other places, and a label each."""
+    findings = [
+        replace(found, subject=Subject("flows", entry, "mine", "goodput", "bit/s", {}, case))
+        for case in ("bulk", "call")
+        for entry in (0, 1)
+        for found in one_sided([HIGHER], 1)
+    ]
+    trees = {case: {"labels": {f"flows.0.{case}": f"{case} in words"}} for case in ("bulk", "call")}
+    return Checked(
+        scenario="suite",
+        sides={"base": [1, 2, 3], "change": [1, 2, 3]},
+        findings=[replace(each, sides=("base", "change")) for each in findings],
+        runs=3,
+        is_identical=False,
+        ran=[Ran(side, tree, {}, case) for side in ("base", "change") for case, tree in trees.items()],
+        changed=frozenset({0, 1}),
+        bulk=frozenset({0, 1}),
+        by_case={
+            "bulk": Entries(frozenset({0}), frozenset({0})),
+            "call": Entries(frozenset({1}), frozenset({1})),
+        },
+    )
+
+
+def test_changed_entries_and_bulk_flows_are_stored_by_case() -> None:
+    found = json.loads(json.dumps(as_json(of_two_cases(), "")))
+    assert problems(found) == []
+    assert (found["changed"], found["bulk"]) == ([0, 1], [0, 1])
+    assert found["entries"] == [
+        {"side": "change", "case": "bulk", "changed": [0], "bulk": [0]},
+        {"side": "change", "case": "call", "changed": [1], "bulk": [1]},
+    ]
+    read = comparisons_in(*with_names(found, findings_in(found)[0]))
+    assert [(one.changed, one.bulk) for one in read] == [({0}, {0}), ({1}, {1})]
+
+
+def test_a_file_without_entries_by_case_has_those_of_all_cases() -> None:
+    found = {key: value for key, value in as_json(of_two_cases(), "").items() if key != "entries"}
+    read = comparisons_in(found, findings_in(found)[0])
+    assert [(one.changed, one.bulk) for one in read] == [({0, 1}, {0, 1})] * 2
+
+
+@pytest.mark.parametrize("entries", [3, [3], [{"side": [], "changed": ["a"]}], [{"bulk": {}}]])
+def test_a_file_with_strange_entries_is_read(entries: object) -> None:
+    found = {**as_json(of_two_cases(), ""), "entries": entries}
+    read = comparisons_in(*with_names(found, findings_in(found)[0]))
+    assert [one.bulk for one in read] == [{0, 1}] * 2
+
+
+def test_the_changed_entries_of_every_variant_are_stored() -> None:
+    (found,) = paired([replace(HIGHER, subject=Subject("flows", 0, "mine", "goodput", "bit/s"))])
+    made = [
+        VariantComparison(
+            scenario="line",
+            sides={"old": [1, 2, 3], side: [1, 2, 3]},
+            findings=[replace(found, sides=("old", side))],
+            changed=frozenset({entry}),
+        )
+        for entry, side in enumerate(("new", "newer"))
+    ]
+    content = told(made)
+    assert content["changed"] == [0, 1]
+    assert [one.changed for one in comparisons_in(content, findings_in(content)[0])] == [{0}, {1}]
+
+
+def test_the_labels_of_every_case_are_those_of_a_check_and_of_its_file() -> None:
+    made = of_two_cases()
+    words = ["bulk in words", "call in words"]
+    assert names_of([made]).labels.words == words
+    found = as_json(made, "")
+    assert names_of(comparisons_in(found, findings_in(found)[0])).labels.words == words
 
 
 def test_a_row_that_is_no_finding_is_kept_as_it_is() -> None:

@@ -21,8 +21,8 @@ from fullpipe.report.said import HOW
 from fullpipe.report.text import p_shown
 from fullpipe.validation.compare import Subject
 from fullpipe.validation.compare.contrast import Contrast
+from fullpipe.validation.compare.reading import findings_in
 from fullpipe.validation.compare.rules import one_sided, paired
-from fullpipe.validation.compare.stored import findings_in
 from tests.report.pages import scenario
 
 LINK_RATE = "topology.bottleneck.rate"

@@ -46,13 +46,13 @@ from fullpipe.scenario import Scenario
 from fullpipe.scenario.labels import Labels
 from fullpipe.validation.compare.conclusion import MOST, conclusion, ranked, weight
 from fullpipe.validation.compare.finding import Finding
+from fullpipe.validation.compare.reading import comparisons_in, findings_in, with_names
 from fullpipe.validation.compare.sentence import placed
-from fullpipe.validation.compare.stored import comparisons_in, findings_in, with_names
 
 _TOP = (
     *("kind", "title", "question", "verdict", "rows", "notes", "warnings", "command", "versions", "basis"),
-    *("format", "findings", "conclusion", "scenarios", "sides", "changed", "bulk", "factors"),
-    "settings",
+    *("format", "findings", "conclusion", "scenarios", "sides", "changed", "bulk", "entries"),
+    *("factors", "settings"),
 )
 """Keys of a file that have a place of their own; all others are listed."""
 _FACTS = {"intervals": "Intervals of differences"}

@@ -43,6 +43,20 @@ class Ran:
         return {"side": self.side, "case": self.case, "point": dict(self.point), "scenario": tree}
 
 
+@dataclass(frozen=True, slots=True)
+class Entries:
+    """Entries of `flows`, by their place on the reference."""
+
+    changed: frozenset[int] = frozenset()
+    """Entries that the other side sets in another way."""
+    bulk: frozenset[int] = frozenset()
+    """Entries that are bulk flows on the reference: see `metrics.bulk_flows`."""
+
+    def __or__(self, other: Entries) -> Entries:
+        """The entries of both."""
+        return Entries(self.changed | other.changed, self.bulk | other.bulk)
+
+
 @dataclass(frozen=True, kw_only=True)
 class Comparison:
     """Findings of sides against the first of them."""
@@ -64,6 +78,8 @@ class Comparison:
     """Entries of `flows`, by their place on the reference, that the sides set in another way."""
     bulk: frozenset[int] = frozenset()
     """Entries of `flows` that are bulk flows on the reference: see `metrics.bulk_flows`."""
+    by_case: Mapping[str, Entries] = field(default_factory=dict)
+    """Both for each case of a suite, whose cases have other flows; `changed` and `bulk` have those of all."""
     ran: Sequence[Ran] = ()
     """Scenarios of all sides, if they are known."""
     settings: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
@@ -85,6 +101,10 @@ class Comparison:
     def other(self) -> str:
         """Name of the variant or change: the first of `others`."""
         return self.others[0]
+
+    def entries(self, case: str) -> Entries:
+        """Changed entries and bulk flows in a case; "" is the case of a comparison that is no suite."""
+        return self.by_case.get(case) or Entries(self.changed, self.bulk)
 
     def only(self, findings: Sequence[Finding]) -> Self:
         """The comparison with some of its findings."""

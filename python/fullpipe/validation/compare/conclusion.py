@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import zip_longest
@@ -11,7 +11,7 @@ from typing import Any
 from fullpipe.analysis.metrics.groups import TOTALS
 from fullpipe.analysis.metrics.headlines import RANKED, leading
 from fullpipe.analysis.regions import region
-from fullpipe.validation.compare.comparison import Comparison
+from fullpipe.validation.compare.comparison import Comparison, Entries
 from fullpipe.validation.compare.finding import Finding
 from fullpipe.validation.compare.names import Names, names_of
 from fullpipe.validation.compare.sentence import (
@@ -58,12 +58,12 @@ class _Sides:
     @cached_property
     def changed(self) -> frozenset[Group]:
         """Entries of `flows` that the other side sets in another way, by case."""
-        return _entries((one, one.changed) for one in self.made)
+        return _in_cases(self.made, lambda found: found.changed)
 
     @cached_property
     def bulk(self) -> frozenset[Group]:
         """Entries of `flows` that are bulk flows, by case."""
-        return _entries((one, one.bulk) for one in self.made)
+        return _in_cases(self.made, lambda found: found.bulk)
 
     @property
     def findings(self) -> list[Finding]:
@@ -112,13 +112,13 @@ def conclusion(
     return told
 
 
-def _entries(made: Iterable[tuple[Comparison, Collection[int]]]) -> frozenset[Group]:
-    """Entries of `flows` in every case of their comparison."""
+def _in_cases(made: Iterable[Comparison], chosen: Callable[[Entries], Collection[int]]) -> frozenset[Group]:
+    """Chosen entries of `flows` in every case of each comparison."""
     return frozenset(
         (case, "flows", entry)
-        for one, entries in made
+        for one in made
         for case in {each.case for each in one.findings}
-        for entry in entries
+        for entry in chosen(one.entries(case))
     )
 
 

@@ -91,10 +91,11 @@ def names_of(made: Sequence[Comparison], given: Mapping[str, str] | None = None)
     """The names of comparisons with one reference.
 
     Args:
-        made: The comparisons; labels are those of their scenarios.
+        made: The comparisons; labels are those of their scenarios, in all cases and at all points.
         given: Other words, which come before those.
     """
-    scenarios = {one.side: one.scenario for each in made for one in each.ran}.values()
+    ran = {id(one): one for each in made for one in each.ran}.values()
+    scenarios = {repr((one.side, one.case, dict(one.point))): one.scenario for one in ran}.values()
     trees: Iterable[Mapping[str, Any]] = (
         each if isinstance(each, Mapping) else each.to_dict() for each in scenarios
     )

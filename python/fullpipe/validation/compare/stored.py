@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Mapping, Sequence
 from math import nan
 from typing import Annotated, Any, Literal
 
@@ -14,9 +13,8 @@ from fullpipe.analysis.metrics.margins import Margin
 from fullpipe.analysis.metrics.measure import Better
 from fullpipe.analysis.statistics import Interval
 from fullpipe.analysis.unfinished import Counts
-from fullpipe.validation.compare.comparison import Comparison, Ran
-from fullpipe.validation.compare.finding import Finding, LeftOut, Rule, Subject, Verdict
-from fullpipe.validation.compare.names import names_of
+from fullpipe.validation.compare.comparison import Comparison, Entries
+from fullpipe.validation.compare.finding import LeftOut, Rule, Subject, Verdict
 from fullpipe.validation.compare.side import check_value
 
 FORMAT = 2
@@ -25,16 +23,6 @@ FORMAT = 2
 _Number = Annotated[float, Field(strict=True, allow_inf_nan=False), AfterValidator(check_value)]
 _Probability = Annotated[float, Field(strict=True, ge=0, le=1)]
 _Count = Annotated[int, Field(strict=True, ge=0)]
-_OF_ROWS = (
-    *("verdict", "case", "point", "kind", "of", "entry", "metric", "unit", "reference", "variant", "base"),
-    *("change", "difference", "interval", "p", "cliffs_delta", "correlation", "margin", "seeds", "side"),
-    *("seeds_that_would_decide", "unfinished", "reason", "against"),
-)
-"""Keys of rows of format 1; others are paths of their points."""
-_OF_USERS = frozenset({"call_score", "page_p50", "fct_p50", "stall_ratio", "video_startup", "owd_mean"})
-"""Metrics that bulk flows alone do not have."""
-_OF_TESTS = ("test", "effect", "factor")
-"""Keys of rows of `fullpipe test`, which are no findings."""
 
 
 class _Part(BaseModel):
@@ -164,6 +152,15 @@ class StoredScenario(_Part):
     scenario: dict[str, Any]
 
 
+class StoredEntries(_Part):
+    """Places of `flows` of one side in one case."""
+
+    side: str = Field(description="The side that is compared with the reference.")
+    case: str = ""
+    changed: list[_Count] = Field(description="Entries that the side sets differently than the reference.")
+    bulk: list[_Count] = Field(description="Entries that are bulk flows.")
+
+
 class StoredBasis(_Part):
     """Runs that the findings rest on."""
 
@@ -182,6 +179,7 @@ class FindingsFile(_Part):
     sides: dict[str, list[int]] = Field(description="Seeds of every side; the reference comes first.")
     changed: list[_Count] = Field([], description="Places of the `flows` that the sides set differently.")
     bulk: list[_Count] | None = Field(None, description="Places of the `flows` that are bulk flows.")
+    entries: list[StoredEntries] = Field([], description="The same for every side and case.")
     findings: list[StoredFinding]
     scenarios: list[StoredScenario] = []
     settings: dict[str, dict[str, Any]] = Field({}, description="Values that each side sets, by path.")
@@ -212,10 +210,23 @@ def told(made: Sequence[Comparison], labels: Mapping[str, str] | None = None) ->
         "sides": {name: list(seeds) for each in made for name, seeds in each.sides.items()},
         "changed": sorted(frozenset[int]().union(*(each.changed for each in made))),
         "bulk": sorted(frozenset[int]().union(*(each.bulk for each in made))),
+        "entries": _entries(made),
         "findings": [finding.to_dict() for each in made for finding in each.findings],
         "scenarios": [_labelled(one.to_dict(), labels or {}) for one in ran.values()],
         "settings": {side: dict(values) for each in made for side, values in each.settings.items() if values},
     }
+
+
+def _entries(made: Sequence[Comparison]) -> list[dict[str, Any]]:
+    """Changed entries and bulk flows of every side and case, at any of its points."""
+    found: dict[tuple[str, str], Entries] = {}
+    for each in made:
+        for key in dict.fromkeys((of.sides[1], of.case) for of in each.findings):
+            found[key] = found.get(key, Entries()) | each.entries(key[1])
+    return [
+        {"side": side, "case": case, "changed": sorted(of.changed), "bulk": sorted(of.bulk)}
+        for (side, case), of in found.items()
+    ]
 
 
 def _labelled(ran: dict[str, Any], labels: Mapping[str, str]) -> dict[str, Any]:
@@ -223,149 +234,3 @@ def _labelled(ran: dict[str, Any], labels: Mapping[str, str]) -> dict[str, Any]:
     if labels:
         ran["scenario"]["labels"] = {**ran["scenario"].get("labels", {}), **labels}
     return ran
-
-
-def comparisons_in(found: Mapping[str, Any], findings: Sequence[Finding]) -> list[Comparison]:
-    """The comparisons of findings that were read from a file: one per pair of sides, case and point.
-
-    Flows are bulk flows of a case if the file calls entries of their place so, and their metrics agree.
-    """
-    sides, bulk = found.get("sides"), _places(found.get("bulk"))
-    seeds = sides if isinstance(sides, Mapping) else {}
-    ran = list(_ran(found.get("scenarios")))
-    parts: dict[str, list[Finding]] = {}
-    cases: dict[str, list[Finding]] = {}
-    for each in findings:
-        cases.setdefault(each.case, []).append(each)
-    likely = {case: _likely_bulk(of) for case, of in cases.items()}
-    is_suite = len(cases) > 1
-    for each in findings:
-        parts.setdefault(repr((each.sides, each.case, dict(each.point))), []).append(each)
-    return [
-        Comparison(
-            scenario=str(found.get("scenario") or found.get("title") or ""),
-            sides={name: _seeds(seeds.get(name), of[0].runs) for name in of[0].sides},
-            findings=of,
-            point=of[0].point,
-            changed=_places(found.get("changed")) or frozenset(),
-            bulk=likely[of[0].case] if bulk is None else bulk & likely[of[0].case] if is_suite else bulk,
-            ran=ran,
-            settings=_tables(found.get("settings")),
-        )
-        for of in parts.values()
-    ]
-
-
-def _ran(found: Any) -> Iterator[Ran]:
-    """The sides with what names them in their scenarios, as far as it is readable."""
-    for each in found if isinstance(found, list) else ():
-        if isinstance(each, Mapping) and isinstance(each.get("scenario"), Mapping):
-            tree = each["scenario"]
-            topology = tree.get("topology")
-            links = topology.get("links") if isinstance(topology, Mapping) else None
-            given = tree.get("labels")
-            words = given.items() if isinstance(given, Mapping) else ()
-            naming = {
-                "labels": {key: text for key, text in words if isinstance(text, str)},
-                "flows": _mappings(tree.get("flows")),
-                "topology": {"links": _mappings(links)},
-            }
-            yield Ran(str(each.get("side", "")), naming)
-
-
-def _mappings(found: Any) -> list[Mapping[str, Any]]:
-    """A list whose entries are tables; nothing if one is not, since places count."""
-    is_whole = isinstance(found, list) and all(isinstance(each, Mapping) for each in found)
-    return found if is_whole else []
-
-
-def _tables(found: Any) -> dict[str, Mapping[str, Any]]:
-    """The tables among the values of a table."""
-    tables = found if isinstance(found, Mapping) else {}
-    return {str(key): value for key, value in tables.items() if isinstance(value, Mapping)}
-
-
-def with_names(found: Mapping[str, Any], findings: Sequence[Finding]) -> tuple[dict[str, Any], list[Finding]]:
-    """The file and its findings with the names of sides that are shown: see `Names.side`."""
-    names, sides = names_of(comparisons_in(found, findings)), found.get("sides")
-    seeds = {names.side(str(side)): of for side, of in sides.items()} if isinstance(sides, Mapping) else {}
-    named = [replace(each, sides=(names.side(each.sides[0]), names.side(each.sides[1]))) for each in findings]
-    return {**found, "sides": seeds}, named
-
-
-def _places(found: Any) -> frozenset[int] | None:
-    return frozenset(n for n in found if isinstance(n, int)) if isinstance(found, list) else None
-
-
-def _likely_bulk(findings: Sequence[Finding]) -> frozenset[int]:
-    """Entries of which goodput is known and nothing of calls, pages, transfers, videos or pings."""
-    of_entry: dict[int, set[str]] = {}
-    for each in findings:
-        if each.entry is not None:
-            of_entry.setdefault(each.entry, set()).add(each.metric)
-    return frozenset(entry for entry, of in of_entry.items() if "goodput" in of and _OF_USERS.isdisjoint(of))
-
-
-def _seeds(told: Any, count: int) -> Sequence[int]:
-    """The seeds of a side; of one that is not named, as many as it has values."""
-    is_list = isinstance(told, list) and all(isinstance(seed, int) for seed in told)
-    return told if is_list else range(1, count + 1)
-
-
-def findings_in(found: Mapping[str, Any]) -> tuple[list[Finding], list[Mapping[str, Any]]]:
-    """The findings of a file, and the rows that are none, such as those of `fullpipe test`.
-
-    Rows of format 1 become findings as far as they have what a finding needs.
-    """
-    stored = found.get("findings")
-    is_stored = isinstance(stored, list) and all(isinstance(each, Mapping) for each in stored)
-    rows: list[Mapping[str, Any]] = stored if is_stored and stored else found.get("rows") or []
-    findings, others = list[Finding](), list[Mapping[str, Any]]()
-    for row in rows:
-        try:
-            findings.append(Finding.from_dict(row if is_stored and stored else _of_format_1(row)))
-        except (ArithmeticError, LookupError, TypeError, ValueError):
-            others.append(row)
-    return findings, others
-
-
-def _of_format_1(row: Mapping[str, Any]) -> dict[str, Any]:
-    """A row of format 1 with the keys of a finding."""
-    if any(key in row for key in _OF_TESTS):
-        raise ValueError("no finding")
-    is_check = "base" in row
-    reference, other = (row["base"], row["change"]) if is_check else (row["reference"], row.get("variant"))
-    margin = row.get("margin")
-    told = {
-        **{key: row[key] for key in ("unfinished", "cliffs_delta", "correlation") if key in row},
-        **{key: row[key] for key in ("kind", "of", "entry", "metric", "unit", "interval") if key in row},
-        "case": row.get("case") or "",
-        "point": {**(row.get("point") or {}), **{k: v for k, v in row.items() if k not in _OF_ROWS}},
-        "rule": "one-sided" if is_check else "paired",
-        "sides": ["base", "change"]
-        if is_check
-        else [row.get("against", "reference"), row.get("side", "other")],
-        "means": [reference, other],
-        "difference": row["difference"],
-        "p_corrected": row.get("p"),
-        "margin": margin if isinstance(margin, Mapping) else {},
-        "allowed": None if isinstance(margin, Mapping) else margin,
-        "verdict": row["verdict"],
-        "decision": row["verdict"],
-        "reason": row.get("reason") or "",
-        "seeds_that_would_decide": row.get("seeds_that_would_decide"),
-    }
-    if is_check:
-        told |= {"verdict": _verdict(row), "n": [row.get("seeds", 1)] * 2}
-    return told
-
-
-def _verdict(row: Mapping[str, Any]) -> Verdict:
-    """The verdict of a row of a check, which had its decision only."""
-    match row["verdict"]:
-        case "regressed":
-            return "worse"
-        case "not worse":
-            return "equivalent"
-        case _:
-            return "undecided"

@@ -17,7 +17,7 @@ from fullpipe.analysis.unanswered import unanswered
 from fullpipe.errors import ScenarioError
 from fullpipe.scenario.read import dotted
 from fullpipe.validation.baseline import COLUMNS
-from fullpipe.validation.compare.comparison import Comparison, Ran, unequal_flows
+from fullpipe.validation.compare.comparison import Comparison, Entries, Ran, unequal_flows
 from fullpipe.validation.compare.contrast import Contrast, matched
 from fullpipe.validation.compare.finding import Finding, Note, Subject
 from fullpipe.validation.compare.rules import ALIKE, one_sided
@@ -107,7 +107,7 @@ def check(
     if not every:
         raise ScenarioError([f"{suite.file}: no run has any of its metrics: {', '.join(suite.demands)}"])
     notes.update(dict.fromkeys(map(Note, unanswered(suite.named, {finding.metric for finding in every}))))
-    of_sides = [(theirs.side("base"), ours.side("change")) for theirs, ours in _points(*first)]
+    by_case = _entries(first)
     return Checked(
         scenario=suite.name,
         sides=dict.fromkeys(_SIDES, range(1, seeds + 1)),
@@ -120,14 +120,25 @@ def check(
             for name, side in zip(_SIDES, first, strict=True)
             for point in side.points
         ],
-        changed=frozenset[int]().union(*(changed_entries(*pair) for pair in of_sides)),
-        bulk=frozenset[int]().union(*(bulk_entries(base.scenario) for base, _ in of_sides)),
+        changed=frozenset[int]().union(*(each.changed for each in by_case.values())),
+        bulk=frozenset[int]().union(*(each.bulk for each in by_case.values())),
+        by_case=by_case,
         versions={
             side: f"{name} ({measured.name})"
             for side, name, measured in zip(_SIDES, names, first, strict=True)
         },
         is_of_versions=True,
     )
+
+
+def _entries(sides: tuple[Measured, Measured]) -> dict[str, Entries]:
+    """Entries of `flows` that the change sets in another way, and bulk flows, by case."""
+    found: dict[str, Entries] = {}
+    for theirs, ours in _points(*sides):
+        base, change = theirs.side(_SIDES[0]), ours.side(_SIDES[1])
+        entries = Entries(changed_entries(base, change), bulk_entries(base.scenario))
+        found[ours.case] = found.get(ours.case, Entries()) | entries
+    return found
 
 
 def _looks(suite: Suite, base: Source, change: Source) -> list[int]:

@@ -1,0 +1,202 @@
+"""Findings and comparisons of files that `compare -o` and `check -o` wrote, those of format 1 too."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from fullpipe.scenario.labels import Labels
+from fullpipe.validation.compare.comparison import Comparison, Entries, Ran
+from fullpipe.validation.compare.finding import Finding, Verdict
+from fullpipe.validation.compare.names import Names
+
+_OF_ROWS = (
+    *("verdict", "case", "point", "kind", "of", "entry", "metric", "unit", "reference", "variant", "base"),
+    *("change", "difference", "interval", "p", "cliffs_delta", "correlation", "margin", "seeds", "side"),
+    *("seeds_that_would_decide", "unfinished", "reason", "against"),
+)
+"""Keys of rows of format 1; others are paths of their points."""
+_OF_USERS = frozenset({"call_score", "page_p50", "fct_p50", "stall_ratio", "video_startup", "owd_mean"})
+"""Metrics that bulk flows alone do not have."""
+_OF_TESTS = ("test", "effect", "factor")
+"""Keys of rows of `fullpipe test`, which are no findings."""
+
+
+def comparisons_in(found: Mapping[str, Any], findings: Sequence[Finding]) -> list[Comparison]:
+    """The comparisons of findings that were read from a file: one per pair of sides, case and point."""
+    sides, settings = found.get("sides"), _tables(found.get("settings"))
+    seeds = sides if isinstance(sides, Mapping) else {}
+    ran, entries = list(_ran(found.get("scenarios"))), _entries_in(found, findings)
+    parts: dict[str, list[Finding]] = {}
+    for each in findings:
+        parts.setdefault(repr((each.sides, each.case, dict(each.point))), []).append(each)
+    return [
+        Comparison(
+            scenario=str(found.get("scenario") or found.get("title") or ""),
+            sides={name: _seeds(seeds.get(name), of[0].runs) for name in of[0].sides},
+            findings=of,
+            point=of[0].point,
+            changed=entries[of[0].sides[1], of[0].case].changed,
+            bulk=entries[of[0].sides[1], of[0].case].bulk,
+            ran=ran,
+            settings=settings,
+        )
+        for of in parts.values()
+    ]
+
+
+def _entries_in(found: Mapping[str, Any], findings: Sequence[Finding]) -> dict[tuple[str, str], Entries]:
+    """Changed entries and bulk flows of every side and case of findings.
+
+    Older files have both for all sides and cases together. An entry is then a bulk flow of a case if the file
+    has its place and its metrics are those of a bulk flow.
+    """
+    changed, bulk = (_places(found.get(key)) for key in ("changed", "bulk"))
+    cases: dict[str, list[Finding]] = {}
+    for each in findings:
+        cases.setdefault(each.case, []).append(each)
+    stored, made = _stored_entries(found.get("entries")), dict[tuple[str, str], Entries]()
+    for case, of in cases.items():
+        missing = [key for key in dict.fromkeys((each.sides[1], case) for each in of) if key not in stored]
+        if missing:
+            likely = _likely_bulk(of)
+            of_case = likely if bulk is None else bulk & likely if len(cases) > 1 else bulk
+            made |= dict.fromkeys(missing, Entries(changed or frozenset(), of_case))
+    return {**stored, **made}
+
+
+def _stored_entries(found: Any) -> dict[tuple[str, str], Entries]:
+    """The entries of every side and case that a file has, if they are readable."""
+    return {
+        (str(each.get("side", "")), str(each.get("case", ""))): Entries(
+            *(_places(each.get(key)) or frozenset() for key in ("changed", "bulk"))
+        )
+        for each in _mappings(found)
+    }
+
+
+def _ran(found: Any) -> Iterator[Ran]:
+    """The sides with what names them in their scenarios, as far as it is readable."""
+    for each in found if isinstance(found, list) else ():
+        if isinstance(each, Mapping) and isinstance(each.get("scenario"), Mapping):
+            tree = each["scenario"]
+            topology = tree.get("topology")
+            links = topology.get("links") if isinstance(topology, Mapping) else None
+            given = tree.get("labels")
+            words = given.items() if isinstance(given, Mapping) else ()
+            naming = {
+                "labels": {key: text for key, text in words if isinstance(text, str)},
+                "flows": _mappings(tree.get("flows")),
+                "topology": {"links": _mappings(links)},
+            }
+            point = each.get("point")
+            yield Ran(
+                str(each.get("side", "")),
+                naming,
+                point if isinstance(point, Mapping) else {},
+                str(each.get("case", "")),
+            )
+
+
+def _mappings(found: Any) -> list[Mapping[str, Any]]:
+    """A list whose entries are tables; nothing if one is not, since places count."""
+    is_whole = isinstance(found, list) and all(isinstance(each, Mapping) for each in found)
+    return found if is_whole else []
+
+
+def _tables(found: Any) -> dict[str, Mapping[str, Any]]:
+    """The tables among the values of a table."""
+    tables = found if isinstance(found, Mapping) else {}
+    return {str(key): value for key, value in tables.items() if isinstance(value, Mapping)}
+
+
+def with_names(found: Mapping[str, Any], findings: Sequence[Finding]) -> tuple[dict[str, Any], list[Finding]]:
+    """The file and its findings with the names of sides that are shown: see `Names.side`."""
+    words = Labels(scenarios=[one.to_dict()["scenario"] for one in _ran(found.get("scenarios"))])
+    names, sides = Names(words, _tables(found.get("settings"))), found.get("sides")
+    seeds = {names.side(str(side)): of for side, of in sides.items()} if isinstance(sides, Mapping) else {}
+    shown = {side: names.side(side) for side in dict.fromkeys(s for each in findings for s in each.sides)}
+    named = [replace(each, sides=(shown[each.sides[0]], shown[each.sides[1]])) for each in findings]
+    entries = [
+        {**each, "side": shown.get(str(each.get("side", "")), "")} for each in _mappings(found.get("entries"))
+    ]
+    return {**found, "sides": seeds, "entries": entries}, named
+
+
+def _places(found: Any) -> frozenset[int] | None:
+    return frozenset(n for n in found if isinstance(n, int)) if isinstance(found, list) else None
+
+
+def _likely_bulk(findings: Sequence[Finding]) -> frozenset[int]:
+    """Entries of which goodput is known and nothing of calls, pages, transfers, videos or pings."""
+    of_entry: dict[int, set[str]] = {}
+    for each in findings:
+        if each.entry is not None:
+            of_entry.setdefault(each.entry, set()).add(each.metric)
+    return frozenset(entry for entry, of in of_entry.items() if "goodput" in of and _OF_USERS.isdisjoint(of))
+
+
+def _seeds(told: Any, count: int) -> Sequence[int]:
+    """The seeds of a side; of one that is not named, as many as it has values."""
+    is_list = isinstance(told, list) and all(isinstance(seed, int) for seed in told)
+    return told if is_list else range(1, count + 1)
+
+
+def findings_in(found: Mapping[str, Any]) -> tuple[list[Finding], list[Mapping[str, Any]]]:
+    """The findings of a file, and the rows that are none, such as those of `fullpipe test`.
+
+    Rows of format 1 become findings as far as they have what a finding needs.
+    """
+    stored = found.get("findings")
+    is_stored = isinstance(stored, list) and all(isinstance(each, Mapping) for each in stored)
+    rows: list[Mapping[str, Any]] = stored if is_stored and stored else found.get("rows") or []
+    findings, others = list[Finding](), list[Mapping[str, Any]]()
+    for row in rows:
+        try:
+            findings.append(Finding.from_dict(row if is_stored and stored else _of_format_1(row)))
+        except (ArithmeticError, LookupError, TypeError, ValueError):
+            others.append(row)
+    return findings, others
+
+
+def _of_format_1(row: Mapping[str, Any]) -> dict[str, Any]:
+    """A row of format 1 with the keys of a finding."""
+    if any(key in row for key in _OF_TESTS):
+        raise ValueError("no finding")
+    is_check = "base" in row
+    reference, other = (row["base"], row["change"]) if is_check else (row["reference"], row.get("variant"))
+    margin = row.get("margin")
+    told = {
+        **{key: row[key] for key in ("unfinished", "cliffs_delta", "correlation") if key in row},
+        **{key: row[key] for key in ("kind", "of", "entry", "metric", "unit", "interval") if key in row},
+        "case": row.get("case") or "",
+        "point": {**(row.get("point") or {}), **{k: v for k, v in row.items() if k not in _OF_ROWS}},
+        "rule": "one-sided" if is_check else "paired",
+        "sides": ["base", "change"]
+        if is_check
+        else [row.get("against", "reference"), row.get("side", "other")],
+        "means": [reference, other],
+        "difference": row["difference"],
+        "p_corrected": row.get("p"),
+        "margin": margin if isinstance(margin, Mapping) else {},
+        "allowed": None if isinstance(margin, Mapping) else margin,
+        "verdict": row["verdict"],
+        "decision": row["verdict"],
+        "reason": row.get("reason") or "",
+        "seeds_that_would_decide": row.get("seeds_that_would_decide"),
+    }
+    if is_check:
+        told |= {"verdict": _verdict(row), "n": [row.get("seeds", 1)] * 2}
+    return told
+
+
+def _verdict(row: Mapping[str, Any]) -> Verdict:
+    """The verdict of a row of a check, which had its decision only."""
+    match row["verdict"]:
+        case "regressed":
+            return "worse"
+        case "not worse":
+            return "equivalent"
+        case _:
+            return "undecided"
