@@ -67,6 +67,14 @@ def test_the_figure_is_kept_with_its_numbers(command, tmp_path: Path) -> None:  
     assert sorted(path.suffix for path in (tmp_path / "figures").iterdir()) == [".csv", ".png", ".svg"]
 
 
+def test_a_label_of_nothing_is_refused_for_stored_runs(command, tmp_path: Path) -> None:  # type: ignore[no-untyped-def]
+    command("single-cubic")
+    label = ["--label", "flows.0.cca.bbr4=Fourth"]
+    result = CliRunner().invoke(app, ["compare", str(tmp_path / "runs"), *label])
+    assert result.exit_code == 2, result.output
+    assert "flows.0.cca.bbr4: no run has this path or value" in " ".join(result.output.split())
+
+
 def test_the_reference_can_be_chosen(command) -> None:  # type: ignore[no-untyped-def]
     assert "reference disguised" in command("single-cubic", "--reference", "disguised").output
 

@@ -151,6 +151,15 @@ def test_title_and_question_have_the_names_that_are_shown(home: Callable[..., An
     assert made["question"] == "Does goodput or mean RTT differ by algorithm and one-way delay?"
 
 
+def test_a_group_of_flows_has_its_label_in_text_and_its_name_in_json(home: Callable[..., Any]) -> None:
+    words = (*TEST, "--of", "reno-1", "--seeds", 3, "--label", "flows.reno-1=the rival")
+    text = " ".join(home("test", "home.toml", *words).stdout.split())
+    assert "goodput of the rival" in text
+    assert "of reno-1" not in text
+    made = json.loads(home("test", "home.toml", *words, "--json").stdout)
+    assert {row["of"] for row in made["rows"]} == {"reno-1"}
+
+
 def test_a_family_tells_what_was_planned(home: Callable[..., Any]) -> None:
     words = ("test", "home.toml", "--family", "family.toml", "--metric", "jain", "--factor", "cca")
     made = json.loads(home(*words, "--seeds", 3, "--json").output)

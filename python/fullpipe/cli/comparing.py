@@ -121,6 +121,8 @@ class Comparing:
     def _compare_stored(self) -> None:
         folder = Path(self.scenario)
         sides = _sides_in(folder, self.content)
+        runs = [run for of_side in sides.values() for run in of_side]
+        check_labels(self.labels, [run.meta.point for run in runs])
         if self.reference is not None and self.reference not in sides:
             raise UnknownNameError("reference", self.reference, sides)
         first = self.reference or comparison.closest_to_the_world(sides)
@@ -128,8 +130,8 @@ class Comparing:
             found = comparison.compare(sides, first, self.margins, self.of)
         except ValueError as error:
             raise ScenarioError([f"{folder}: {error}"]) from None
-        scenarios = (run.scenario for runs in sides.values() for run in runs)
-        self._tell_engines([found], [sides], list(self.metric) or headlines(HEADLINES, scenarios))
+        metrics = list(self.metric) or headlines(HEADLINES, (run.scenario for run in runs))
+        self._tell_engines([found], [sides], metrics)
 
     def _compare_variants(self, chosen: Scenario) -> None:
         several = range(1, (self.seeds or _SEEDS_OF_VARIANTS) + 1)

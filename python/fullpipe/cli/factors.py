@@ -17,7 +17,8 @@ from fullpipe.cli.factors_read import stored, versions
 from fullpipe.cli.factors_shown import factor_names, show, title_of
 from fullpipe.cli.forms import Form
 from fullpipe.cli.output import command_line, echo
-from fullpipe.cli.plot_labels import check_labels, read_labels
+from fullpipe.cli.plot_labels import read_labels
+from fullpipe.cli.selection import labels_of
 from fullpipe.cli.shared import (
     MAX_SEEDS,
     AllowPython,
@@ -143,15 +144,12 @@ def factors(
         raise typer.BadParameter("goes with a folder of runs", param_hint="--content")
     else:
         points = made_of(what, assignments, seeds or _SEEDS, workers, out, allow_python)
+    labels = labels_of([run for _, run in points], read_labels(label or ()), [point for point, _ in points])
     metrics = [name for each in asked.values() for name in each.metrics]
     links = dict.fromkeys(link for _, run in points for link in busy_links(run))
     values = only(values_of(points, metrics, links), where or ())
     planned = [name for name in asked if name != _ASKED]
     found = answer(values, asked, planned=planned, margins=margins, classical=classical, together=manova)
-    trees = {run.meta.digest: run.meta.scenario for _, run in points}.values()
-    given = read_labels(label or ())
-    check_labels(given, [point for point, _ in points])
-    labels = Labels(given, trees)
     made = {
         "kind": "test",
         "title": title_of((run.name for _, run in points), found, labels),

@@ -1,6 +1,7 @@
 """Tests of factors on a terminal: the conclusion, and a table of the tests that it rests on."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from itertools import groupby
 from math import isnan
 from textwrap import wrap
@@ -165,7 +166,8 @@ def _told(grid: Grid) -> Grid:
 def _about(row: Row, labels: Labels) -> list[str]:
     subject = row.subject
     unit = unit_shown(subject.unit, subject.metric)
-    name = f"{subject.name}{f', {unit}' if unit and unit != '1' else ''}"
+    named = replace(subject, of=labels.group(subject.of)).name
+    name = f"{named}{f', {unit}' if unit and unit != '1' else ''}"
     planned = f"family {row.family}, declared beforehand" if row.is_planned else ""
     return [part for part in (name, *point_shown(subject.point, labels), planned) if part]
 

@@ -144,8 +144,8 @@ def labels_of(runs: Sequence[Run], given: Mapping[str, str], points: Sequence[Ma
     Raises:
         BadParameter: If one of these is of no path or value of the points.
     """
-    groups = [{FLOWS: of} for of in dict.fromkeys(of for run in runs for of in flow_groups(run))]
-    check_labels(given, [*points, *groups])
+    named = dict.fromkeys(of for run in runs for of in flow_groups(run)) if given else ()
+    check_labels(given, [*points, *({FLOWS: of} for of in named)])
     return Labels(given, {run.meta.digest: run.meta.scenario for run in runs}.values())
 
 

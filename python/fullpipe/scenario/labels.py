@@ -125,6 +125,14 @@ class Labels:
         """Return the user's label of a value, or None."""
         return self._words_of(path, _texts(value))
 
+    def group(self, name: str) -> str:
+        """Return the user's label of a group of flows, or its name.
+
+        >>> Labels({"flows.mine": "my flow"}).group("mine")
+        'my flow'
+        """
+        return self.given(_FLOWS, name) or name
+
     def point(self, point: Mapping[str, Any]) -> list[str]:
         """Return the label of every path of a point with its value."""
         names = self.names([*point])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 from fullpipe.analysis.metrics import BY_NAME
 from fullpipe.analysis.regions import region
@@ -77,10 +78,10 @@ def _matters(told: Told) -> Iterator[Part]:
     """Direction and size of two levels, or the extreme ones of several with the effect size."""
     found = told.having("matters")
     most = max(found, key=_size)
-    start = f"{told.subject} matters: {_with(told, most)}{_named(most)}"
+    start = f"{told.subject} matters: {_with(told, most)}{_named(told, most)}"
     if len(told.factors) == 1:
         if _has_two_levels(most):
-            yield Part(f"{start} {moves(_finding(most))}")
+            yield Part(f"{start} {moves(_finding(told, most))}")
             yield Part(_by_seed(most), 1)
         else:
             yield Part(f"{start} is {_extremes(told, most)}")
@@ -92,7 +93,7 @@ def _matters(told: Told) -> Iterator[Part]:
     at = f", {'most ' if len(found) > 1 else ''}at {place}" if is_short else ""
     there = "" if is_short else " where it differs most"
     if _has_two_levels(most):
-        yield Part(f"{at}: it {moves(_finding(most))}{there}")
+        yield Part(f"{at}: it {moves(_finding(told, most))}{there}")
         yield Part(_by_seed(most), 1)
     else:
         yield Part(f"{at}: it is {_extremes(told, most)}{there}")
@@ -113,7 +114,7 @@ def _does_not_matter(told: Told) -> Iterator[Part]:
     found = told.having("does not matter")
     widest = max(found, key=lambda each: (each.levels.p_equivalent, _size(each)))
     pair = widest.levels.widest
-    finding = _finding(widest, pair)
+    finding = _finding(told, widest, pair)
     crossed = dict.fromkeys(
         path for each in found for row in each.interactions for path in row.factors if path != each.path
     )
@@ -137,12 +138,12 @@ def _undecided(told: Told) -> Iterator[Part]:
     """The point with the smallest p value, and the seeds that would decide it there."""
     found = told.factors
     closest = min(found, key=lambda each: each.test.p_corrected)
-    named = f"{_with(told, closest)}{_named(closest)}"
+    named = f"{_with(told, closest)}{_named(told, closest)}"
     yield Part(f"{told.subject} is undecided")
     yield Part(_at(told, found), 1)
     yield Part(f": {named}")
     if _has_two_levels(closest):
-        yield Part(f" has {difference_in_words(_finding(closest))}")
+        yield Part(f" has {difference_in_words(_finding(told, closest))}")
         yield Part(_by_seed(closest), 1)
     else:
         yield Part(f" is {_extremes(told, closest)}", 1)
@@ -177,8 +178,8 @@ def _in_brackets(text: str) -> str:
     return f" ({text})" if text and len(text) <= _LONGEST_REGION else ""
 
 
-def _named(found: Factor) -> str:
-    return name_of(_finding(found))
+def _named(told: Told, found: Factor) -> str:
+    return name_of(_finding(told, found))
 
 
 def _has_two_levels(found: Factor) -> bool:
@@ -252,15 +253,15 @@ def _size(found: Factor) -> float:
     return found.effect.value if found.effect else 0.0
 
 
-def _finding(found: Factor, pair: LevelPair | None = None) -> Finding:
-    """Two levels as a finding; the first two unless others are given."""
+def _finding(told: Told, found: Factor, pair: LevelPair | None = None) -> Finding:
+    """Two levels as a finding of the group in words; the first two levels unless others are given."""
     pair = pair or found.levels.pairs[0]
     better, difference = BY_NAME[found.subject.metric].better, pair.contrast.difference
     verdict: Verdict = "undecided"
     if found.status != "undecided":
         verdict = "equivalent" if found.status == "does not matter" else word(better, difference)
     return Finding(
-        subject=found.subject,
+        subject=replace(found.subject, of=told.labels.group(found.subject.of)),
         rule="paired" if pair.has_pairs else "independent",
         sides=pair.levels,
         values=pair.values,
@@ -287,7 +288,7 @@ def _interactions(first: Sequence[Told]) -> list[str]:
             for row in rows:
                 by_effect.setdefault(row.factors, []).append(row)
             parts = [_interaction(told, of) for of in by_effect.values()]
-            start = f"Effects depend on each other in {_named(told.factors[0])}: "
+            start = f"Effects depend on each other in {_named(told, told.factors[0])}: "
             return [fitted(_listed(start, parts))]
     return []
 
