@@ -14,17 +14,22 @@ from scipy.stats import binom
 from typer.testing import CliRunner, Result
 
 import fullpipe
-from fullpipe import Scenario, sweeps
+from fullpipe import Scenario, plots, sweeps
 from fullpipe.analysis.metrics.margins import Margin
 from fullpipe.analysis.statistics import Interval
 from fullpipe.cli import app
-from fullpipe.cli.compare_variants import _in_unit
+from fullpipe.cli.answer import Answer
+from fullpipe.cli.compare_variants import _in_unit, draw_forest
+from fullpipe.cli.findings import show_findings
+from fullpipe.cli.ui.verdicts import shown_of
 from fullpipe.statistics import holm, paired, pairs_that_decide, t_interval
 from fullpipe.validation.baseline import COLUMNS
 from fullpipe.validation.compare import Finding, Subject, VariantComparison
 from fullpipe.validation.compare.comparison import compare_all, compare_variants
 from fullpipe.validation.compare.contrast import Contrast
+from fullpipe.validation.compare.names import Names
 from fullpipe.validation.compare.rules import paired as judged_by_pairs
+from fullpipe.validation.compare.sentence import one as sentence_of
 from fullpipe.validation.compare.side import Side
 
 BASE: dict[str, Any] = {
@@ -384,20 +389,67 @@ def test_differences_are_drawn_as_a_forest(small: str) -> None:
 def test_an_interval_of_a_forest_ends_at_the_bounds_of_its_metric(
     metric: str, unit: str, reference: float, ends: tuple[float, float]
 ) -> None:
-    wide = Interval(-0.5, 0.3, 0.95, "t")
-    row = Finding(
-        subject=Subject("flows", 0, "mine", metric, unit),
+    found = _in_unit(undecided(metric, unit, reference, Margin(0.05)), is_share=metric == "rtt_mean")
+    assert (found["low"], found["high"]) == pytest.approx(ends)
+
+
+def undecided(metric: str, unit: str, reference: float, margin: Margin, of: str = "mine") -> Finding:
+    """A difference of 0.05 with a wide interval."""
+    return Finding(
+        subject=Subject("flows", 0, of, metric, unit),
         rule="paired",
         sides=("reference", "other"),
         values=([reference], [reference + 0.05]),
-        margin=Margin(0.05),
-        allowed=0.05 * reference,
+        margin=margin,
+        allowed=margin.allowed(reference),
         better="",
         verdict="undecided",
         decision="undecided",
         reason="",
         difference=0.05,
-        interval=wide,
+        interval=Interval(-0.5, 0.3, 0.95, "t"),
     )
-    found = _in_unit(row)
-    assert (found["low"], found["high"]) == pytest.approx(ends)
+
+
+@pytest.mark.parametrize(
+    ("first", "margin", "axis", "differences"),
+    [
+        (0.1, Margin(0.05), "mean RTT (% of the reference)", [50.0, 25.0]),
+        (0.0, Margin(0.05), "mean RTT (ms)", [50.0, 50.0]),
+        (0.1, Margin(absolute=0.005), "mean RTT (ms)", [50.0, 50.0]),
+    ],
+    ids=["per cent", "a reference of 0", "a margin in ms"],
+)
+def test_all_differences_of_a_panel_have_the_unit_of_its_axis(
+    first: float,
+    margin: Margin,
+    axis: str,
+    differences: list[float],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    drawn: list[tuple[list[float], dict[str, str]]] = []
+    forest = plots.forest
+
+    def recorded(rows: pl.DataFrame, units: dict[str, str]) -> Any:
+        drawn.append((rows["difference"].to_list(), units))
+        return forest(rows, units)
+
+    monkeypatch.setattr(plots, "forest", recorded)
+    rows = [undecided("rtt_mean", "s", mean, margin, of) for of, mean in (("mine", first), ("beside", 0.2))]
+    made = VariantComparison(scenario="two", sides={"reference": [1], "other": [1]}, findings=rows)
+    draw_forest(tmp_path, [made], {}, quiet=True)
+    ((found, units),) = drawn
+    assert units == {"rtt_mean": axis}
+    assert found == pytest.approx(differences)
+
+
+@pytest.mark.parametrize(("margin", "shown"), [(Margin(absolute=0.005), "+50.00"), (Margin(0.05), "+50.0 %")])
+def test_the_stated_margin_decides_the_unit_of_a_difference_everywhere(
+    margin: Margin, shown: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    row = undecided("rtt_mean", "s", 0.1, margin)
+    show_findings(Answer(), [row], Names())
+    assert f" {shown} [" in capsys.readouterr().out
+    assert shown_of(row)["difference"].startswith(f"{shown} [")
+    assert f"a difference of +50{' %' if margin.relative else '.00 ms'} [" in sentence_of(row)

@@ -12,7 +12,7 @@ import pytest
 from fullpipe.algorithms.own import title
 from fullpipe.cli.factors_shown import show
 from fullpipe.cli.forms import Form
-from fullpipe.validation.factors import Answer
+from fullpipe.validation.factors import Answer, conclusion
 from tests.factors.test_conclusion import CCA, RATE, SIZE, answered, values
 
 LONG = "python:brake_and_more:BrakeVeryMuch"
@@ -47,6 +47,20 @@ def cells_of(found: Answer) -> set[str]:
     numbers = {f"{row.p_raw:.4f}" for row in found.rows if row.is_primary and row.p_raw >= 1e-4}
     levels = {level for row in found.rows if row.is_primary for level in row.levels}
     return {*numbers, *levels, "(corrected)", "(raw)", "undecided"}
+
+
+@pytest.mark.parametrize(("margin", "unit"), [("0.0005", "ms"), ("5%", "%")])
+def test_the_table_has_the_differences_of_the_conclusion_in_their_unit(
+    margin: str, unit: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    table = values({CCA: ["cubic", "bbr3"]}, lambda at: 1 + (at[CCA] == "bbr3"), metrics=("rtt_mean",))
+    table = table.with_columns(pl.col("value") / 1e8)
+    found = answered(table, CCA, margins={"rtt_mean": margin})
+    show("one", found, Form.CSV)
+    (sentence,) = conclusion(found)
+    assert f"mean RTT of mine rises {'from' if unit == 'ms' else 'by'} " in sentence
+    printed = capsys.readouterr().out
+    assert re.search(r"\+[\d.]+ % \[" if unit == "%" else r"\+[\d.]+ \[", printed), printed
 
 
 @pytest.mark.parametrize("levels", [["cubic", "bbr3"], ["cubic", "bbr1", "bbr3"]], ids=len)

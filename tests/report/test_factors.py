@@ -81,6 +81,20 @@ def test_two_levels_have_their_difference_and_margin() -> None:
     assert "between" not in told
 
 
+@pytest.mark.parametrize(
+    ("stated", "shown"),
+    [
+        ({}, "+50.0 % [+40.0, +60.0]"),
+        ({"margin": {"relative": 0.05}}, "+50.0 % [+40.0, +60.0]"),
+        ({"margin": {"absolute": 0.005}}, "+50.00 ms [+40.00, +60.00]"),
+    ],
+)
+def test_a_difference_has_the_unit_of_the_stated_margin(stated: dict[str, Any], shown: str) -> None:
+    pair = {"levels": ["1", "16"], "difference": 0.05, "interval": {"low": 0.04, "high": 0.06}}
+    factor = {**FACTOR, "metric": "rtt_mean", "unit": "s", "levels": ["1", "16"], "means": [0.1, 0.15]}
+    assert cells(page({**factor, **stated, "widest": pair}))["difference [95 %]"] == shown
+
+
 def test_many_levels_have_the_lowest_and_the_highest_mean() -> None:
     many = {**FACTOR, "levels": list("12345"), "means": [0.2, 0.1, 0.4, 0.3, 0.25]}
     told = cells(page({**many, "widest": {**FACTOR["widest"], "levels": ["3", "2"]}}))

@@ -111,17 +111,18 @@ def draw_forest(
         quiet: Print to standard error.
     """
     names, several = names_of(found, labels), len({each.other for each in found}) > 1
+    every = [row for each in found for row in each.rows]
+    shares = _in_percent(every)
     rows = [
         {
             "metric": row.metric,
             "label": names.place(row, with_side=several),
             "verdict": row.assessment.verdict,
         }
-        | _in_unit(row)
-        for each in found
-        for row in each.rows
+        | _in_unit(row, is_share=shares[row.metric])
+        for row in every
     ]
-    units = {row.metric: _axis_label(row) for each in found for row in each.rows}
+    units = {metric: _axis_label(metric, is_share=is_share) for metric, is_share in shares.items()}
     from fullpipe import plots  # here: most comparisons draw nothing
 
     figure, data = plots.forest(pl.DataFrame(rows, infer_schema_length=None), units)
@@ -129,11 +130,20 @@ def draw_forest(
         echo(path, err=quiet)
 
 
-def _in_unit(row: Finding) -> dict[str, float | None]:
+def _in_percent(rows: Sequence[Finding]) -> dict[str, bool]:
+    """Whether the axis of a metric is in per cent of the reference: if all its differences can be."""
+    found: dict[str, bool] = {}
+    for row in rows:
+        is_share = is_relative(row.unit, row.metric, row.reference, row.margin)
+        found[row.metric] = found.get(row.metric, True) and is_share
+    return found
+
+
+def _in_unit(row: Finding, *, is_share: bool) -> dict[str, float | None]:
     """The difference, its interval within the bounds of the metric, and the margin: as shares of the
     reference in %, or in the unit shown."""
     said, scale = row.assessment, axis_shown(row.metric, in_percent=False)[0]
-    factor = 100 / abs(row.reference) if is_relative(row.unit, row.metric, row.reference) else scale
+    factor = 100 / abs(row.reference) if is_share else scale
     interval = said.interval and said.interval.clipped(*bounds_of_difference(row.metric, row.reference))
     return {
         "difference": said.difference * factor,
@@ -143,7 +153,7 @@ def _in_unit(row: Finding) -> dict[str, float | None]:
     }
 
 
-def _axis_label(row: Finding) -> str:
-    if is_relative(row.unit, row.metric, row.reference):
-        return f"{metric_shown(row.metric)} (% of the reference)"
-    return axis_shown(row.metric, in_percent=False)[1]
+def _axis_label(metric: str, *, is_share: bool) -> str:
+    if is_share:
+        return f"{metric_shown(metric)} (% of the reference)"
+    return axis_shown(metric, in_percent=False)[1]

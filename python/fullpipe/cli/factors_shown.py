@@ -108,8 +108,7 @@ def _below_effect(row: Shown) -> Shown:
 def _short(row: Row, factor: Factor | None, labels: Labels) -> list[str]:
     """Effect, its size, both p values, and verdict or status; `factor`: that of a main effect."""
     if row.difference is not None:
-        unit, metric = row.subject.unit, row.subject.metric
-        size = difference_shown(row.difference, row.interval, row.means[0], unit, metric)
+        size = _difference(row, row.difference)
     else:
         size = next((_effect(effect) for effect in reversed(row.effects)), NOTHING)
     return [f" {_named(row, labels)}", size, _p(row.p_raw), _p(row.p_corrected), _told_verdict(row, factor)]
@@ -187,7 +186,7 @@ def _cells(row: Row, verdict: str) -> list[str]:
     means = " / ".join(number_shown(mean, unit, row.subject.metric) for mean in row.means) or NOTHING
     difference = NOTHING
     if row.difference is not None:
-        difference = difference_shown(row.difference, row.interval, row.means[0], unit, row.subject.metric)
+        difference = _difference(row, row.difference)
     return [
         means,
         difference,
@@ -196,6 +195,11 @@ def _cells(row: Row, verdict: str) -> list[str]:
         _p(row.p if row.is_corrected and isnan(row.p_corrected) else row.p_corrected),
         verdict or NOTHING,
     ]
+
+
+def _difference(row: Row, difference: float) -> str:
+    of = row.means[0], row.subject.unit, row.subject.metric, row.stated
+    return difference_shown(difference, row.interval, *of)
 
 
 def _shown(row: Row) -> Sequence[Effect]:

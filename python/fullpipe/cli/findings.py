@@ -100,7 +100,8 @@ def _without_margin(row: Row) -> Row:
 def _difference(found: Finding) -> str:
     if isnan(found.difference):
         return "-"
-    return difference_shown(found.difference, found.interval, found.reference, found.unit, found.metric)
+    of = found.reference, found.unit, found.metric, found.margin
+    return difference_shown(found.difference, found.interval, *of)
 
 
 def verdict_of(found: Finding) -> str:

@@ -9,7 +9,7 @@ from typing import Any
 from fullpipe.analysis.bounds import bounds_of_difference
 from fullpipe.analysis.shown import difference_shown
 from fullpipe.report.content import Difference, Figure, Forest
-from fullpipe.report.rows import interval_of, is_real, reference_of, text_of
+from fullpipe.report.rows import interval_of, is_real, margin_of, reference_of, text_of
 
 _MOST = 12
 """Rows of the figure."""
@@ -48,7 +48,7 @@ def _difference(row: Row) -> Difference | None:
     if not all(end is None or abs(end) < _LARGEST for end in (value, low, high)):
         return None
     of = str(row.get("unit") or ""), str(row.get("metric") or "")
-    text = difference_shown(float(row["difference"]), ends, reference, *of, has_unit=True)
+    text = difference_shown(float(row["difference"]), ends, reference, *of, margin_of(row), has_unit=True)
     return Difference(_label(row), value, low, high, str(row.get("verdict") or ""), text)
 
 

@@ -89,11 +89,13 @@ def _cell(row: Row, key: str) -> str:
     if key == "metric":
         return ", ".join(filter(None, [text_of(value), unit_shown(unit, metric)]))
     if key == "difference" and is_real(value):
-        return difference_shown(float(value), interval_of(row), reference_of(row), unit, metric)
+        of = reference_of(row), unit, metric, margin_of(row)
+        return difference_shown(float(value), interval_of(row), *of)
     if key == _UNFINISHED and isinstance(value, Mapping):
         return "; ".join(f"{side} {_count(counts)}" for side, counts in value.items())
     if key == "margin" and isinstance(value, Mapping):
-        return _margin(value, unit, metric)
+        margin = margin_of(row)
+        return margin_shown(margin, unit, metric) if margin else text_of(value)
     if key in _IN_UNITS and unit and is_real(value):
         return number_shown(value, unit, metric)
     if key in _IN_UNITS and unit and isinstance(value, list) and all(map(is_real, value)):
@@ -137,9 +139,13 @@ def interval_of(row: Row) -> Interval | None:
     return Interval(float(low), float(high), _LEVEL, "t") if is_real(low) and is_real(high) else None
 
 
-def _margin(value: Mapping[str, Any], unit: str, metric: str) -> str:
+def margin_of(row: Row) -> Margin | None:
+    """The margin of a row as stated; None of rows that have its size only."""
+    value = row.get("margin")
+    if not isinstance(value, Mapping):
+        return None
     parts = [value.get(part) or 0.0 for part in ("relative", "absolute")]
-    return margin_shown(Margin(*parts), unit, metric) if all(map(is_real, parts)) else text_of(value)
+    return Margin(*parts) if all(map(is_real, parts)) else None
 
 
 def text_of(value: Any) -> str:

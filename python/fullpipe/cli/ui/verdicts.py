@@ -38,7 +38,7 @@ def shown_of(found: Finding) -> dict[str, Any]:
     of = found.unit, found.metric
     name = axis_shown(found.metric)[1] if found.metric in BY_NAME else shown_in(found.metric, found.unit)[1]
     has_value = isfinite(found.difference)
-    texts = found.difference, found.interval, found.reference, *of
+    texts = found.difference, found.interval, found.reference, *of, found.margin
     return {
         "metric": name,
         "means": [number_shown(found.reference, *of), number_shown(known(found.other), *of)],

@@ -207,7 +207,7 @@ def _differences(rows: Sequence[Finding]) -> str:
     """Changes of a share or a score, which have no ratio."""
     changes = sorted(rows, key=lambda row: abs(row.assessment.difference))
     told = (
-        difference_shown(row.assessment.difference, None, row.reference, row.unit, row.metric)
+        difference_shown(row.assessment.difference, None, row.reference, row.unit, row.metric, row.margin)
         for row in (changes[0], changes[-1])
     )
     return " to ".join(dict.fromkeys(told))

@@ -58,7 +58,13 @@ def _rows(found: EngineComparison, metrics: Sequence[str]) -> Iterator[list[str]
                 number_shown(row.mean(engine), row.unit, row.metric),
                 number_shown(reference, row.unit, row.metric),
                 difference_shown(
-                    judged.difference, judged.interval, reference, row.unit, row.metric, has_unit=True
+                    judged.difference,
+                    judged.interval,
+                    reference,
+                    row.unit,
+                    row.metric,
+                    row.margin,
+                    has_unit=True,
                 ),
                 margin_shown(row.margin, row.unit, row.metric, has_unit=True),
                 str(judged.verdict),

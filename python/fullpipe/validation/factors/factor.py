@@ -52,6 +52,8 @@ class Row:
     effects: Sequence[Effect] = ()
     margin: float | None = None
     """The difference that does not matter, in the unit of the metric."""
+    stated: Margin | None = None
+    """The same as stated: a share of the reference, an amount, or both."""
     p_equivalent: float | None = None
     """P value of two one-sided tests against the margin."""
     seeds: int | None = None
@@ -271,6 +273,7 @@ class Factor:
             "p": known(self.test.p),
             "p_corrected": known(self.test.p_corrected),
             "p_equivalent": self.levels.p_equivalent,
+            "margin": asdict(self.margin),
             "widest": self.levels.widest.to_dict(),
             "largest": self.levels.largest.to_dict(),
             "interactions": [list(row.factors) for row in self.interactions],

@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal, Self
 from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
 
 from fullpipe.analysis.metrics import BY_NAME
-from fullpipe.validation.compare.stored import StoredBasis, StoredScenario
+from fullpipe.validation.compare.stored import StoredBasis, StoredMargin, StoredScenario
 from fullpipe.validation.factors.factor import Status
 
 _Number = Annotated[float, Field(strict=True, allow_inf_nan=False, ge=-1e30, le=1e30)]
@@ -65,6 +65,7 @@ class Factor(_Subject):
     means: list[_Number] = Field(description="Mean of every level, in `unit`.")
     effect: Effect | None = None
     p_corrected: _Number | None = Field(None, description="P value of the factor within its family.")
+    margin: StoredMargin | None = Field(None, description="The margin as stated.")
     widest: Pair = Field(description="The pair of levels that is the least surely within the margin.")
     largest: Pair | None = Field(None, description="The pair with the largest difference of means.")
     seeds_that_would_decide: int | None = None

@@ -299,9 +299,10 @@ def _against(
     other: Sequence[float],
     margin: Margin,
 ) -> dict[str, Any]:
-    """The margin in the unit of the metric, and the p value of a test of equivalence unless that is 0."""
+    """The margin as stated and in the unit of the metric, and p of a test of equivalence unless that is 0."""
     allowed = margin.allowed(_mean(reference))
-    return {"margin": allowed, "p_equivalent": test(reference, other, allowed).p if allowed else None}
+    p_equivalent = test(reference, other, allowed).p if allowed else None
+    return {"stated": margin, "margin": allowed, "p_equivalent": p_equivalent}
 
 
 def _ratio(
