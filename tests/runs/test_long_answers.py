@@ -64,3 +64,23 @@ def test_one_run_of_many_flows_fits_and_the_rest_is_counted(run: Callable[..., l
     assert len(lines) <= 60
     assert sum(line.startswith("and ") and "more: --all" in line for line in lines) == 1
     assert sum("upstairs-" in line for line in run(many, "--all")) == 60
+
+
+def test_lines_of_many_shapers_fit_and_the_rest_is_counted(run: Callable[..., list[str]]) -> None:
+    places = range(25)
+    links = "".join(
+        f'[[topology.links]]\nfrom = "a{n}"\nto = "b{n}"\nduplex = true\nrate = "4 Mbit/s"\ndelay = "5 ms"\n'
+        'queue = { kind = "cake", bandwidth_bps = 2000000 }\n'
+        for n in places
+    )
+    flows = "".join(f'[[flows]]\ncca = "cubic"\nfrom = "a{n}"\nto = "b{n}"\n' for n in places)
+    nodes = [f"{side}{n}" for n in places for side in "ab"]
+    text = f'name = "many"\nduration = "1 s"\n[topology]\nkind = "graph"\nnodes = {nodes}\n{links}{flows}'
+    lines = run(text)
+    shown = [n for n, line in enumerate(lines) if "its queue leaves" in line]
+    assert len(lines) <= 60
+    assert 0 < len(shown) < len(places)
+    assert lines[shown[-1] + 1] == f"and {len(places) - len(shown)} more: --all"
+    whole = run(text, "--all")
+    assert sum("its queue leaves" in line for line in whole) == len(places)
+    assert not [line for line in whole if "--all" in line]

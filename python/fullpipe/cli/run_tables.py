@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from itertools import islice
 from math import ceil
 from typing import TYPE_CHECKING, Any
 
@@ -39,16 +38,17 @@ def show_run(run: Run, *, all_rows: bool = False) -> None:
 
     Without `all_rows`, tables have as many rows as a screen of 60 lines takes.
     """
-    console, rows = terminal(), len(run.rows("flows")) + len(run.rows("links_summary"))
+    console, flows, links = terminal(), run.rows("flows"), run.rows("links_summary")
+    rows, busy = len(flows) + len(links), list(filter(_is_busy, links))
     most = max(1, rows if all_rows else min(rows, _MOST_ROWS))
-    parts = list(_parts(run, most))
+    parts = list(_parts(run, flows, busy, most))
     while rows > _FEW_ROWS and not all_rows and most > 1:
         tables = sum(isinstance(part, Table) for part in parts)
         lines = sum(len(console.render_lines(part)) for part in parts)
         if lines <= _MOST_LINES:
             break
         most = max(1, most - ceil((lines - _MOST_LINES) / tables))
-        parts = list(_parts(run, most))
+        parts = list(_parts(run, flows, busy, most))
     for part in parts:
         console.print(part, soft_wrap=isinstance(part, Text))
     warn_of_short([{}], [run])
@@ -56,10 +56,9 @@ def show_run(run: Run, *, all_rows: bool = False) -> None:
     console.print(f"{run.meta.data_packets:,} data packets{everything} in {run.meta.wall_s:.2f} s")
 
 
-def _parts(run: Run, most: int) -> Iterator[Any]:
-    """Tables of at most so many rows, and lines between them."""
+def _parts(run: Run, flows: Sequence[Row], links: Sequence[Row], most: int) -> Iterator[Any]:
+    """Tables of at most so many flows and busy links, and lines between them."""
     meta, warmup_s = run.meta, run.scenario.warmup_s
-    flows, links = run.rows("flows"), list(filter(_is_busy, run.rows("links_summary")))
     connections = [row for row in flows if row.get("protocol") not in _DATAGRAMS]
     datagrams = [row for row in flows if row.get("protocol") in _DATAGRAMS]
     measured = f" without the first {warmup_s:g} s (warm-up)" if warmup_s else ""
@@ -75,7 +74,8 @@ def _parts(run: Run, most: int) -> Iterator[Any]:
     if videos := run.rows("videos"):
         yield _videos(run, videos, most)
     yield _links(links, most)
-    for line in islice(_shapers(run, links), most):
+    shapers = list(_shapers(run, links))
+    for line in [*shapers[:most], *_left(len(shapers) - most)]:
         yield styled(line, "dim")
     for line in _totals(run, flows):
         yield Text(line)
@@ -231,9 +231,14 @@ def _links(links: Sequence[Row], most: int) -> Any:
 
 def _ended(made: Table, left: int) -> Table:
     """A table with the number of rows that are left out, if there are any."""
-    if left > 0:
-        made.add_row(f"and {left:,} more: --all")
+    for line in _left(left):
+        made.add_row(line)
     return made
+
+
+def _left(count: int) -> list[str]:
+    """A line on rows that are left out; nothing if there are none."""
+    return [f"and {count:,} more: --all"] if count > 0 else []
 
 
 def _is_busy(link: Row) -> bool:
