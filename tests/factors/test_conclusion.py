@@ -11,11 +11,12 @@ import numpy as np
 import polars as pl
 import pytest
 
+from fullpipe.analysis.shown import LONGEST, words_in
 from fullpipe.scenario.labels import Labels
-from fullpipe.validation.compare.sentence import LONGEST, words_in
 from fullpipe.validation.factors import Answer, Family, answer, conclusion
 
 CCA, SIZE, RATE = "flows.0.cca", "topology.bottleneck.queue.size", "topology.bottleneck.rate"
+COUNT = "flows.1.count"
 Mean = Callable[[dict[str, str]], float]
 
 
@@ -144,9 +145,33 @@ def test_along_a_sweep_it_is_said_where_and_where_most() -> None:
         rate = int(at[RATE][0])
         return 50.0 + (at[CCA] == "bbr3") * (rate > 2) * rate
 
-    found = one(answered(values(axes, mean), CCA))
-    assert "rises at 2 of 4 points, most at rate 4 Mbit/s: it rises by" in found
-    assert found.endswith("; does not matter at 2.")
+    first, second = conclusion(answered(values(axes, mean), CCA))
+    assert "rises at 2 of 4 points, most at rate 4 Mbit/s: it rises by" in first
+    assert first.endswith("; does not matter at 2.")
+    assert second == "Algorithm matters for goodput of mine where rate >= 3 Mbit/s."
+
+
+def test_where_it_matters_is_in_the_first_sentence_if_there_is_room() -> None:
+    axes = {CCA: ["cubic", "bbr3"], COUNT: ["1", "2", "3", "4"]}
+
+    def mean(at: dict[str, str]) -> float:
+        return 50.0 + (at[CCA] == "bbr3") * (at[COUNT] > "1") * int(at[COUNT])
+
+    found = answered(values(axes, mean, groups=("a",)), CCA)
+    (told,) = conclusion(found, Labels({COUNT: "load"}))
+    assert "goodput of a rises at 3 of 4 points (load >= 2), most at load 4: it rises by " in told
+    assert told.endswith("; does not matter at 1.")
+
+
+def test_where_it_matters_is_left_out_if_five_sentences_are_needed() -> None:
+    axes = {CCA: ["cubic", "bbr3"], RATE: ["1 Mbit/s", "2 Mbit/s", "3 Mbit/s", "4 Mbit/s"]}
+
+    def mean(at: dict[str, str]) -> float:
+        return 50.0 + (at[CCA] == "bbr3") * (at[RATE] > "2") * 5
+
+    found = conclusion(answered(values(axes, mean, groups=tuple("abcd")), CCA))
+    assert len(found) == 5
+    assert sum(" where rate >= 2 Mbit/s." in sentence for sentence in found) == 1
 
 
 def test_what_holds_at_the_other_points_is_counted() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
@@ -71,15 +72,28 @@ def test_extremes_whose_intervals_overlap_are_no_extremes() -> None:
     assert told[0].endswith(" over 2 points, and these intervals overlap.")
 
 
-def test_points_that_differ_are_named_although_those_of_the_extreme_means_may_be_equal() -> None:
-    sure = means([("1 bdp", "mine", 0, "goodput", 5.0e6), ("2 bdp", "mine", 0, "goodput", 5.4e6)])
-    wide = means([("4 bdp", "mine", 0, "goodput", 5.41e6)], spread=0.2)
+def overlapping(of: str) -> str:
+    """The sentence on three points, two of which surely differ beside a wide one."""
+    sure = means([("1 bdp", of, 0, "goodput", 5.0e6), ("2 bdp", of, 0, "goodput", 5.4e6)])
+    wide = means([("4 bdp", of, 0, "goodput", 5.41e6)], spread=0.2)
     (told,) = outcome(pl.concat([sure, wide]), ["goodput"])
+    return told
+
+
+def test_points_that_differ_are_named_although_those_of_the_extreme_means_may_be_equal() -> None:
+    told = overlapping("mine")
     assert "overlap" not in told
-    assert told.partition(". ")[2] == (
-        "It is higher at buffer 2 BDP (5.40 [5.32, 5.48] Mbit/s) than at buffer 1 BDP "
+    assert told.partition("; ")[2] == (
+        "it is higher at buffer 2 BDP (5.40 [5.32, 5.48] Mbit/s) than at buffer 1 BDP "
         "(5.00 [4.93, 5.07] Mbit/s)."
     )
+
+
+def test_a_sentence_of_more_than_35_words_besides_intervals_is_two() -> None:
+    for extra in range(12):
+        told = overlapping(" ".join(["mine", *["too"] * extra]))
+        words = [word for word in re.sub(r"\[.*?\]", "", told).split() if re.search(r"\w", word)]
+        assert (". It is higher at buffer 2 BDP" in told) == (len(words) > 35)
 
 
 def test_a_metric_that_is_asked_for_is_told_of_every_group() -> None:

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from fullpipe.analysis.shown import p_shown
 from fullpipe.errors import NoRunError
 from fullpipe.report.content import Document, Figure, Forest, Items, Lines, Table
 from fullpipe.report.files import read
@@ -18,7 +19,6 @@ from fullpipe.report.from_findings import FindingPoints
 from fullpipe.report.html.page import html
 from fullpipe.report.runs.figures import over_points
 from fullpipe.report.said import HOW
-from fullpipe.report.text import p_shown
 from fullpipe.validation.compare import Subject
 from fullpipe.validation.compare.contrast import Contrast
 from fullpipe.validation.compare.reading import findings_in

@@ -13,8 +13,7 @@ import pytest
 
 from fullpipe import Scenario, run, sweeps
 from fullpipe.analysis.metrics import BY_NAME
-from fullpipe.analysis.outcome import begun
-from fullpipe.analysis.shown import metric_shown
+from fullpipe.analysis.shown import begun, metric_shown
 from fullpipe.errors import UnknownNameError
 from fullpipe.report.budget import Budget
 from fullpipe.report.content import (

@@ -12,14 +12,20 @@ from fullpipe.analysis.metrics import BY_NAME
 from fullpipe.analysis.metrics.groups import TOTALS
 from fullpipe.analysis.metrics.headlines import leading
 from fullpipe.analysis.over_seeds import paths_of
-from fullpipe.analysis.shown import mean_shown, metric_shown, point_shown, unit_shown
+from fullpipe.analysis.shown import (
+    LONGEST,
+    begun,
+    mean_shown,
+    metric_shown,
+    point_shown,
+    unit_shown,
+    words_in,
+)
 from fullpipe.scenario.labels import Labels
 
 MOST = 5
 """Sentences of a conclusion."""
 _MOST_NAMES = 3
-_MOST_WORDS = 35
-"""Words of a sentence."""
 _MOST_GROUPS = 4
 """Groups of flows that a sentence names."""
 _FAIRNESS = "jain"
@@ -73,23 +79,13 @@ def called(names: Sequence[str], entry: int) -> str:
     return " or ".join(names) if len(names) <= _MOST_NAMES else f"flows.{entry}"
 
 
-def begun(sentence: str) -> str:
-    """A sentence with a capital letter, unless its first word is a name with digits.
-
-    >>> begun("mean RTT rises."), begun("p95 RTT rises.")
-    ('Mean RTT rises.', 'p95 RTT rises.')
-    """
-    has_digits = any(letter.isdigit() for letter in sentence.partition(" ")[0])
-    return sentence if has_digits else f"{sentence[0].upper()}{sentence[1:]}"
-
-
 def short(sentence: str) -> str:
-    """A sentence, or several if it is longer than `_MOST_WORDS`: one for each part between semicolons.
+    """A sentence, or several if it has more than `LONGEST` words: one for each part between semicolons.
 
     >>> short("It is 5; it was 6."), short(f"It is 5{' and' * 35} (5; 6); lowest at 6.")[-23:]
     ('It is 5; it was 6.', 'nd (5; 6). Lowest at 6.')
     """
-    if len(sentence.split()) <= _MOST_WORDS:
+    if words_in(sentence) <= LONGEST:
         return sentence
     return ". ".join(map(begun, re.split(r"; (?![^(]*\))", sentence)))
 

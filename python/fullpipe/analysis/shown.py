@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -26,6 +27,11 @@ _PERCENT, POINTS = ("%", 100.0, 1), "pp"
 """Unit, scale and decimals of parts of a whole, and the unit of their differences: percentage points."""
 _RELATIVE = ("bit/s", "bit/s²", "s")
 """Units of which differences are in per cent of the reference: rates and times."""
+LONGEST = 35
+"""Words of a sentence: see `words_in`."""
+_INTERVAL = re.compile(r"\[[^\]]*\]")
+_SMALLEST_P = 0.0001
+"""Smaller p values are shown as a bound."""
 _FINE = 2
 """Decimals that are enough for any interval."""
 _MOST_MORE = 4
@@ -252,3 +258,45 @@ def point_shown(point: Mapping[str, Any], labels: Labels | None = None) -> list[
     ['queue drop_tail 50 packets', 'number of flows 2']
     """
     return (labels or Labels()).point(point)
+
+
+def p_shown(value: float | None) -> str:
+    """A p value; None if there is no test.
+
+    >>> p_shown(0.0123), p_shown(2e-7), p_shown(0.999), p_shown(None)
+    ('0.012', '<0.0001', '1.0', '-')
+    """
+    if value is None:
+        return "-"
+    text = f"{value:.2g}"
+    return f"<{_SMALLEST_P}" if value < _SMALLEST_P else "1.0" if text == "1" else text
+
+
+def p_in_words(value: float | None) -> str:
+    """A p value in a sentence.
+
+    >>> p_in_words(0.0123), p_in_words(2e-7)
+    ('p = 0.012', 'p < 0.0001')
+    """
+    text = p_shown(value)
+    return f"p < {text[1:]}" if text.startswith("<") else f"p = {text}"
+
+
+def begun(sentence: str) -> str:
+    """A sentence with a capital, unless its first word is a name with digits or capitals, such as iBBR.
+
+    >>> begun("mean RTT rises."), begun("p95 RTT rises."), begun("iBBR matters.")
+    ('Mean RTT rises.', 'p95 RTT rises.', 'iBBR matters.')
+    """
+    first = sentence.partition(" ")[0]
+    is_name = not first.islower() or any(map(str.isdigit, first))
+    return sentence if is_name else f"{sentence[0].upper()}{sentence[1:]}"
+
+
+def words_in(text: str) -> int:
+    """Number of words and numbers, without intervals and signs such as "=" and "->".
+
+    >>> words_in("goodput of cubic -> vegas (buffer = 4 BDP) falls by 71 % [67, 74]")
+    10
+    """
+    return sum(any(map(str.isalnum, word)) for word in _INTERVAL.sub("", text).split())

@@ -15,11 +15,12 @@ from fullpipe.analysis.shown import (
     margin_shown,
     metric_shown,
     number_shown,
+    p_shown,
 )
 from fullpipe.analysis.statistics import Interval
 from fullpipe.report.content import Column, Difference, Figure, Forest, Table, rows_of
 from fullpipe.report.rows import text_of
-from fullpipe.report.text import folded, listed, p_shown, told_apart
+from fullpipe.report.text import folded, listed, told_apart
 from fullpipe.scenario.labels import Labels
 from fullpipe.validation.factors import stored
 from fullpipe.validation.factors.order import order

@@ -15,9 +15,10 @@ from fullpipe.analysis.shown import (
     margin_shown,
     metric_shown,
     number_shown,
+    p_shown,
 )
 from fullpipe.report.content import Column, Difference, Figure, Forest, Table, rows_of
-from fullpipe.report.text import folded, left_out, listed, p_shown, told_apart
+from fullpipe.report.text import folded, left_out, listed, told_apart
 from fullpipe.scenario.labels import Labels
 from fullpipe.validation.compare.finding import Finding, known
 

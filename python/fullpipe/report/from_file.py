@@ -9,6 +9,7 @@ from typing import Any
 
 from fullpipe.analysis.length import warnings_of
 from fullpipe.analysis.points import shape_of
+from fullpipe.analysis.shown import begun
 from fullpipe.analysis.subjects import Subject
 from fullpipe.errors import NoRunError
 from fullpipe.report import factors
@@ -296,7 +297,7 @@ def _scope(found: Mapping[str, Any], findings: Sequence[Finding], runs: Sequence
         text += f". {what} are in the folder {basis.store}" if runs else (
             f". Its runs are not in a folder {basis.store} here, so there are no time series"
         )  # fmt: skip
-    return f"{text[0].upper()}{text[1:]}.".replace("..", ".").removeprefix(". ") if text else ""
+    return f"{begun(text)}.".replace("..", ".").removeprefix(". ") if text else ""
 
 
 def _verdicts(kind: str, findings: Sequence[Finding], budget: Budget, labels: Labels) -> Iterator[Block]:

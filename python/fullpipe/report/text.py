@@ -7,9 +7,6 @@ from collections.abc import Iterable, Sequence
 
 from fullpipe.errors import visible
 
-_SMALLEST_P = 0.0001
-"""Smaller p values are shown as a bound."""
-
 
 def lines_visible(text: str) -> str:
     """Text in which what a screen would obey or hide, such as marks that turn its direction, is an escape.
@@ -37,17 +34,6 @@ def counted(number: int, thing: str) -> str:
     ('1 run', '2,000 runs')
     """
     return f"{number:,} {thing}{'' if number == 1 else 's'}"
-
-
-def p_shown(value: float | None) -> str:
-    """A p value; None if there is no test.
-
-    >>> p_shown(0.0123), p_shown(2e-7), p_shown(None)
-    ('0.012', '<0.0001', '-')
-    """
-    if value is None:
-        return "-"
-    return f"<{_SMALLEST_P}" if value < _SMALLEST_P else f"{value:.2g}"
 
 
 def folded(shown: int, total: int, things: str, where: str) -> str:

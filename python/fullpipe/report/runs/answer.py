@@ -9,10 +9,11 @@ from typing import Any
 from fullpipe.analysis.length import warnings_of
 from fullpipe.analysis.metrics.headlines import RANKED, names_in
 from fullpipe.analysis.metrics.measure import View
-from fullpipe.analysis.outcome import begun, ends, extremes, leads, outcome, short
+from fullpipe.analysis.outcome import ends, extremes, leads, outcome, short
 from fullpipe.analysis.over_seeds import are_equal_over_seeds
 from fullpipe.analysis.regions import region
 from fullpipe.analysis.shown import (
+    begun,
     difference_shown,
     is_relative,
     mean_shown,
@@ -114,7 +115,7 @@ def warnings(found: Points) -> Iterator[str]:
     known = {*found.values.drop_nulls("value")["metric"].to_list()}
     missing = unanswered(found.metrics, known)
     if missing:
-        first = f"{missing[0][0].upper()}{missing[0][1:]}"
+        first = begun(missing[0])
         yield f"{first}." if len(missing) == 1 else f"{first}; {len(missing) - 1} more have none either."
     if are_equal_over_seeds(list(zip(found.points, found.runs, strict=True))):
         yield "All seeds gave the same run, so no mean has an interval: nothing is random there."

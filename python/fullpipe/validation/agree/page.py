@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
+from fullpipe.analysis.shown import begun
 from fullpipe.validation.agree.case import DURATION_S, START_JITTER, WARMUP_S, Case
 from fullpipe.validation.agree.catalogue import HELD_OUT_FAMILIES
 from fullpipe.validation.agree.errors import LEVEL, QUANTITIES, ErrorTarget, beyond, chance, summarised
@@ -238,7 +239,7 @@ def _cases(found: Found) -> Iterator[str]:
         metrics = [metric for metric in _TITLES if metric in known]
         header = ["case", "flows", *(f"{reference}: {_TITLES[of]}, {_SHOWN[of][0]}" for of in metrics)]
         header += [f"{engine}: {_TITLES[of]}, %" for engine in others for of in metrics]
-        yield f"### {family[0].upper()}{family[1:]}"
+        yield f"### {begun(family)}"
         yield _table(header, list(_case_rows(errors, others, metrics)))
 
 

@@ -11,11 +11,11 @@ from typing import Any
 from fullpipe.analysis.metrics.groups import TOTALS
 from fullpipe.analysis.metrics.headlines import RANKED, leading
 from fullpipe.analysis.regions import region
+from fullpipe.analysis.shown import LONGEST, begun, words_in
 from fullpipe.validation.compare.comparison import Comparison, Entries
 from fullpipe.validation.compare.finding import Finding
 from fullpipe.validation.compare.names import Names, names_of
 from fullpipe.validation.compare.sentence import (
-    LONGEST,
     Part,
     fitted,
     moves,
@@ -24,7 +24,6 @@ from fullpipe.validation.compare.sentence import (
     predicate,
     signed,
     why_open,
-    words_in,
 )
 
 MOST = 5
@@ -95,8 +94,8 @@ def conclusion(
         family: Findings whose tests are corrected together; left out, those of the comparisons.
 
     Returns:
-        One to five sentences, each of about 35 words at most besides the names of the sides. Nothing if
-        nothing was compared.
+        One to five sentences, each of about 35 words at most besides intervals and the names of the sides.
+        Nothing if nothing was compared.
     """
     names = names or names_of(made)
     family = [each for one in made for each in one.findings] if family is None else family
@@ -156,7 +155,7 @@ def _begun(sides: _Sides, subjects: Sequence[Sequence[Finding]]) -> list[str]:
     told = (_sentence(of, sides) for of in others)
     return [
         _sentence(first, sides, f"{sides.named}: "),
-        *(f"{sentence[0].upper()}{sentence[1:]}" for sentence in told),
+        *map(begun, told),
     ]
 
 
@@ -276,11 +275,8 @@ def _sizes(found: Sequence[Finding], names: Names) -> Iterator[Part]:
     if found[0].is_by_runs or not _claims(found):
         return
     most = max(found, key=_change)
-    if len(found) > 1:
-        yield Part(f", most at {names.point(most)}", 3)
-        yield Part(f": it {moves(most)}")
-    else:
-        yield Part(f": it {moves(most)}")
+    yield Part(f", most at {names.point(most)}" if len(found) > 1 else "", 3)
+    yield Part(f": it {moves(most)}")
 
 
 def _change(found: Finding) -> float:

@@ -2,19 +2,25 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from fullpipe.analysis.bounds import bounds_of_difference
 from fullpipe.analysis.metrics import BY_NAME
-from fullpipe.analysis.shown import difference_unit_shown, is_relative, number_shown, unit_shown
+from fullpipe.analysis.shown import (
+    LONGEST,
+    begun,
+    difference_unit_shown,
+    is_relative,
+    number_shown,
+    p_in_words,
+    p_shown,
+    unit_shown,
+    words_in,
+)
 from fullpipe.validation.compare.finding import Finding
 from fullpipe.validation.compare.names import Names
 
-LONGEST = 35
-"""Words of a sentence, without intervals and signs."""
-_INTERVAL = re.compile(r"\[[^\]]*\]")
 _LEVEL = 0.05
 _MOST_DIGITS = 2
 
@@ -27,20 +33,11 @@ class Part(NamedTuple):
 
 
 def fitted(parts: Iterable[Part]) -> str:
-    """A sentence of as many parts as there is room for."""
+    """A sentence of as many parts as `LONGEST` words have room for."""
     kept = list(parts)
     while words_in("".join(part.text for part in kept)) > LONGEST and any(part.rank for part in kept):
         kept.remove(max(kept, key=lambda part: part.rank))
     return f"{''.join(part.text for part in kept)}."
-
-
-def words_in(text: str) -> int:
-    """Number of words and numbers, without intervals and signs such as "=" and "->".
-
-    >>> words_in("goodput of cubic -> vegas (buffer = 4 BDP) falls by 71 % [67, 74]")
-    10
-    """
-    return sum(any(map(str.isalnum, word)) for word in _INTERVAL.sub("", text).split())
 
 
 def one(found: Finding, family: Sequence[Finding] = ()) -> str:
@@ -86,16 +83,11 @@ def why_open(found: Finding, family: Sequence[Finding]) -> Iterator[Part]:
     if not is_open_by_correction(found):
         yield Part(seeds or found.reason)
         return
-    yield Part(f"p = {_probability(found.p_raw)}; {_probability(found.p_corrected)} after Holm's correction")
+    yield Part(f"{p_in_words(found.p_raw)}; {p_shown(found.p_corrected)} after Holm's correction")
     tests, own = family_size(family), family_size(family, found.metric)
     yield Part(f" for {tests:,} tests" if tests > 1 else "")
     yield Part(f" (`--metric {found.metric}`: {own:,})" if own < tests else "", 2)
     yield Part(f", {seeds}" if seeds else "", 3)
-
-
-def _probability(p: float | None) -> str:
-    """Two digits; 1.0 for 1."""
-    return "-" if p is None else "1.0" if f"{p:.2g}" == "1" else f"{p:.2g}"
 
 
 def is_open_by_correction(found: Finding) -> bool:
@@ -192,4 +184,4 @@ def _from_to(found: Finding) -> str:
 def placed(found: Finding, names: Names | None = None) -> str:
     """A finding in a sentence that begins with its case and point."""
     place, told = (names or Names()).place(found, with_group=False), one(found)
-    return f"{place}: {told}" if place else f"{told[0].upper()}{told[1:]}"
+    return f"{place}: {told}" if place else begun(told)

@@ -8,7 +8,7 @@ from dataclasses import replace
 
 from fullpipe.analysis.metrics import BY_NAME
 from fullpipe.analysis.regions import region
-from fullpipe.analysis.shown import number_shown, point_shown, unit_shown
+from fullpipe.analysis.shown import begun, number_shown, p_in_words, p_shown, point_shown, unit_shown
 from fullpipe.analysis.statistics import Effect
 from fullpipe.errors import brief
 from fullpipe.scenario.labels import Labels
@@ -40,22 +40,40 @@ def conclusion(found: Answer, labels: Labels | None = None) -> list[str]:
     """Say of every factor whether it matters, where, and how much.
 
     Every metric and every factor has a sentence before one has two: on the flows that the factor is a
-    setting of, else where it matters. Then follow interactions, and a count of all other tests.
+    setting of, else where it matters. The part of a sweep where it does has a sentence of its own if the
+    first is too long for it. Then follow interactions, and a count of all other tests.
 
     Args:
         found: The answer.
         labels: Words for paths and values; left out, those of the model.
 
     Returns:
-        One to five sentences of at most 35 words. Nothing if nothing was tested.
+        One to five sentences, each of at most 35 words besides intervals. Nothing if nothing was tested.
     """
     told = ranked(by_subject(found, labels or Labels()))
     crossed = _interactions(told[: MOST - 1])
     room = MOST - len(crossed)
     if len(told) > room:
         room -= 1
-    sentences = [*map(_sentence, grouped(told[:room])), *crossed, *_elsewhere(told[room:])]
-    return list(dict.fromkeys(sentences))
+    others = [*crossed, *_elsewhere(told[room:])]
+    first = {_sentence(each): each for each in grouped(told[:room])}
+    left = MOST - len(first) - len(others)
+    sentences: list[str] = []
+    for sentence, each in first.items():
+        where = _own_sentence(each, sentence) if left else ""
+        left -= bool(where)
+        sentences += filter(None, (sentence, where))
+    return list(dict.fromkeys([*sentences, *others]))
+
+
+def _own_sentence(told: Told, sentence: str) -> str:
+    """The part of a sweep where a factor has its status; nothing if another sentence has it."""
+    found = told.having(told.status)
+    where = "" if told.status == "undecided" else _region(told, found)
+    place = ", ".join(point_shown(found[0].subject.point, told.labels))
+    if not where or f"({where})" in sentence or (len(found) == 1 and place in sentence):
+        return ""
+    return begun(f"{told.subject} {PREDICATES[told.status]} for {_named(told, found[0])} where {where}.")
 
 
 def _sentence(told: Told) -> str:
@@ -65,13 +83,7 @@ def _sentence(told: Told) -> str:
         for status in STATUSES
         if status != told.status and told.having(status)
     ]
-    return _begun(fitted([*say(told), Part(f"; {' and '.join(others)}" if others else "")]))
-
-
-def _begun(sentence: str) -> str:
-    """A sentence with a capital, unless its first word has one inside, such as iBBR."""
-    first = sentence.split(" ", 1)[0]
-    return f"{sentence[0].upper()}{sentence[1:]}" if first.islower() else sentence
+    return begun(fitted([*say(told), Part(f"; {' and '.join(others)}" if others else "")]))
 
 
 def _matters(told: Told) -> Iterator[Part]:
@@ -80,24 +92,24 @@ def _matters(told: Told) -> Iterator[Part]:
     most = max(found, key=_size)
     start = f"{told.subject} matters: {_with(told, most)}{_named(told, most)}"
     if len(told.factors) == 1:
-        if _has_two_levels(most):
-            yield Part(f"{start} {moves(_finding(told, most))}")
-            yield Part(_by_seed(most), 1)
-        else:
-            yield Part(f"{start} is {_extremes(told, most)}")
-            yield Part(f", {_effect(most)}" if _effect(most) else "", 1)
+        yield from _magnitude(told, most, f"{start} ")
         return
-    yield Part(f"{start} {_directions(found)} of {len(told.factors)} points")
     place = ", ".join(point_shown(most.subject.point, told.labels))
     is_short = len(place.split()) <= _LONGEST_PLACE
     at = f", {'most ' if len(found) > 1 else ''}at {place}" if is_short else ""
-    there = "" if is_short else " where it differs most"
-    if _has_two_levels(most):
-        yield Part(f"{at}: it {moves(_finding(told, most))}{there}")
-        yield Part(_by_seed(most), 1)
-    else:
-        yield Part(f"{at}: it is {_extremes(told, most)}{there}")
-        yield Part(f", {_effect(most)}" if _effect(most) else "", 1)
+    yield Part(f"{start} {_directions(found)} of {len(told.factors)} points")
+    yield Part(_where(told, found) if len(found) > 1 or not at else "", 2)
+    yield from _magnitude(told, most, f"{at}: it ", "" if at else " where it differs most")
+
+
+def _magnitude(told: Told, found: Factor, start: str, end: str = "") -> Iterator[Part]:
+    """The size of the difference of two levels, or the extreme ones of several with the effect size."""
+    if _has_two_levels(found):
+        yield Part(f"{start}{moves(_finding(told, found))}{end}")
+        yield Part(_by_seed(found), 1)
+        return
+    yield Part(f"{start}is {_extremes(told, found)}{end}")
+    yield Part(f", {_effect(found)}" if _effect(found) else "", 1)
 
 
 def _directions(found: Sequence[Factor]) -> str:
@@ -153,7 +165,8 @@ def _undecided(told: Told) -> Iterator[Part]:
     )
     raw, corrected = closest.test.p_raw, closest.test.p_corrected
     if raw < 1 - LEVEL <= corrected:
-        yield Part(f", p = {raw:.2g} is {corrected:.2g} after correction for {told.tests:,} tests", 2)
+        adjusted = f"{p_shown(corrected)} after correction for {told.tests:,} tests"
+        yield Part(f", {p_in_words(raw)} is {adjusted}", 2)
     yield Part(f"; about {closest.seeds:,} seeds would decide" if closest.seeds else "")
 
 
@@ -164,14 +177,18 @@ def _at(told: Told, found: Sequence[Factor]) -> str:
 
 
 def _where(told: Told, found: Sequence[Factor]) -> str:
+    """The part of a sweep in brackets: see `_region`."""
+    return _in_brackets(_region(told, found))
+
+
+def _region(told: Told, found: Sequence[Factor]) -> str:
     """The part of a sweep in words; nothing if it is all of it, or long."""
     points = [each.subject.point for each in told.factors]
     if len(found) == len(points) or len({tuple(point) for point in points}) > 1:
         return ""
     places = [place for place, each in enumerate(told.factors) if each in found]
-    return _in_brackets(
-        region(points, places, {path: told.names[path] for path in points[0]}, told.labels.value)
-    )
+    text = region(points, places, {path: told.names[path] for path in points[0]}, told.labels.value)
+    return text if len(text) <= _LONGEST_REGION else ""
 
 
 def _in_brackets(text: str) -> str:

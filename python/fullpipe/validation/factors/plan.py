@@ -13,7 +13,7 @@ import polars as pl
 from scipy.special import chdtri
 
 from fullpipe.analysis import statistics
-from fullpipe.analysis.shown import difference_unit_shown, metric_shown, number_shown, point_shown
+from fullpipe.analysis.shown import begun, difference_unit_shown, metric_shown, number_shown, point_shown
 from fullpipe.analysis.statistics.paired import MOST_SEEDS
 from fullpipe.analysis.statistics.power import MOST_SIMULATED
 from fullpipe.validation.compare.finding import Cell, Subject
@@ -182,7 +182,7 @@ def conclusion_of(rows: Sequence[Planned], detect: float, power: float) -> list[
         f"{_sides(rows, others)}{_range(of)} find a difference of {share} ({_amounts(of)}) in {_name(of)} in"
         f" {times}."
         if n == 0
-        else f"{_capital(_name(of))} takes {_range(of)} for {_amounts(of)}."
+        else f"{begun(_name(of))} takes {_range(of)} for {_amounts(of)}."
         for n, of in enumerate(told[:_MOST_NAMED])
     ]
     worst = max(rows, key=lambda row: row.rank, default=None)
@@ -233,10 +233,6 @@ def _amounts(rows: Sequence[Planned]) -> str:
     ]
     amount = ends[0] if ends[0] == ends[1] else " to ".join(ends)
     return f"{amount} {difference_unit_shown(subject.unit, subject.metric)}".rstrip()
-
-
-def _capital(text: str) -> str:
-    return text[:1].upper() + text[1:]
 
 
 def _name(rows: Sequence[Planned]) -> str:
