@@ -122,8 +122,10 @@ def _show(answer: Answer, of: Scenario, rows: list[Planned], share: float, power
     answer.title(of.name, about)
     labels = Labels(scenarios=[of.to_dict()])
     headings = ["", "mean", "spread of\ndifferences", "seeds", "range"]
-    places = list(dict.fromkeys(_place(row, labels) for row in rows))
-    together = sorted(rows, key=lambda row: places.index(_place(row, labels)))
+    by_place: dict[str, list[Planned]] = {}
+    for row in rows:
+        by_place.setdefault(_place(row, labels), []).append(row)
+    together = [row for of_place in by_place.values() for row in of_place]
     answer.table(headings, together, lambda row: _row(row, labels), lambda row: -row.rank)
 
 

@@ -40,10 +40,9 @@ from fullpipe.report.runs import figures, page, repeat, tables
 from fullpipe.report.runs.answer import lead, scope
 from fullpipe.report.runs.points import Points
 from fullpipe.report.said import HOW, summary, tally
-from fullpipe.report.sources import files_of, recipe_of, scenarios_of
+from fullpipe.report.sources import Ran, by_case, by_side, files_of, recipe_of, scenarios_in
 from fullpipe.report.text import counted, listed
 from fullpipe.runs import Run
-from fullpipe.scenario import Scenario
 from fullpipe.scenario.labels import Labels
 from fullpipe.validation.compare.conclusion import MOST, conclusion, ranked, weight
 from fullpipe.validation.compare.finding import Finding
@@ -152,9 +151,10 @@ def _part(
     at = shown.point_of(order, *leading) if leading else {}
     drawn = figures.over_points(points, budget.figures, leading, at)[0] if points and not has_cases else []
     is_swept = points is not None and len(points.paths) > 1
-    scenarios = scenarios_of(found)
-    ran = [each.to_dict() for of_side in scenarios.values() for each in of_side]
-    labels = of_runs.labels if of_runs else Labels(scenarios=ran)
+    ran = scenarios_in(found)
+    scenarios = by_side(ran)
+    files = [] if of_runs else list(files_of(found, scenarios))
+    labels = of_runs.labels if of_runs else Labels(scenarios=[each.scenario.to_dict() for each in ran])
     forest = (
         factors.forest_of(tested, labels)
         if tested
@@ -164,7 +164,7 @@ def _part(
     first = drawn[0] if is_drawn else forest
     notes = [text_of(note) for note in notes_of(found) if note]
     whole = path_of([each for of_side in scenarios.values() for each in of_side]) or path_of_runs(runs)
-    paths = _paths(found, (each.case for each in findings)) if has_cases else list(filter(None, [whole]))
+    paths = _paths(ran, (each.case for each in findings)) if has_cases else list(filter(None, [whole]))
     sections = [
         Section("More findings", [Items(told[MOST:])] if told[MOST:] else []),
         Section(shown.VERDICTS, list(_verdicts(kind, every, budget, labels))),
@@ -189,15 +189,12 @@ def _part(
         path=paths[0] if len(paths) == 1 else None,
         table=table or _first(others, kind),
         details=[section for section in sections if section.blocks or section.sections],
-        recipe=repeat.recipe(of_runs, again, command) if of_runs else recipe_of(found, command, scenarios),
+        recipe=repeat.recipe(of_runs, again, command) if of_runs else recipe_of(found, command, files),
         repetition=repeat.blocks(of_runs)
         if of_runs
-        else [
-            Code(file.content, f"Scenario of {side} as TOML", is_folded=True)
-            for side, file in files_of(found, scenarios)
-        ],
+        else [Code(file.content, f"Scenario of {side} as TOML", is_folded=True) for side, file in files],
         data=[
-            *_data(found, budget, points, {} if of_runs else scenarios),
+            *_data(found, budget, points, [file for _, file in files]),
             *(repeat.files(of_runs) if of_runs else []),
         ],
         heading=text_of(found.get("title") or kind),
@@ -321,18 +318,15 @@ def _of_values(
         yield Section("What the metrics mean", [tables.meanings(points)])
 
 
-def _paths(found: Mapping[str, Any], cases: Iterable[str]) -> list[Figure]:
+def _paths(ran: Iterable[Ran], cases: Iterable[str]) -> list[Figure]:
     """The path of every case, with its name."""
-    by_case = scenarios_of(found, ["case"])
-    drawn = ((case, path_of(by_case.get(case, ()))) for case in dict.fromkeys(cases))
+    known = by_case(ran)
+    drawn = ((case, path_of(known.get(case, ()))) for case in dict.fromkeys(cases))
     return [replace(figure, caption=f"{case}: {figure.caption}") for case, figure in drawn if figure]
 
 
 def _data(
-    found: Mapping[str, Any],
-    budget: Budget,
-    points: Points | None,
-    scenarios: Mapping[str, Sequence[Scenario]],
+    found: Mapping[str, Any], budget: Budget, points: Points | None, files: Iterable[Download]
 ) -> Iterator[Download]:
     name = "findings" if found.get("findings") else "rows"
     data = json.dumps(list(found.get(name) or []), indent=1)
@@ -340,4 +334,4 @@ def _data(
         yield Download(f"{name}.json", "application/json", data, f"All {name}, in base units.")
     if points:
         yield tables.values_file(points, budget)
-    yield from (file for _, file in files_of(found, scenarios))
+    yield from files

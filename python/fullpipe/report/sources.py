@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from fullpipe.errors import FullpipeError
 from fullpipe.report.basis import of_json
@@ -18,16 +18,42 @@ from fullpipe.scenario import Scenario
 _MOST_SCENARIOS = 12
 
 
-def scenarios_of(found: Mapping[str, Any], by: Sequence[str] = ("side", "case")) -> dict[str, list[Scenario]]:
-    """The scenarios of a file that are valid today, by these keys."""
-    given, made = found.get("scenarios"), dict[str, list[Scenario]]()
+class Ran(NamedTuple):
+    """A scenario of a file."""
+
+    side: str | None
+    """Nothing if the file does not say."""
+    case: str
+    scenario: Scenario
+
+
+def scenarios_in(found: Mapping[str, Any]) -> list[Ran]:
+    """The scenarios of a file that are valid today."""
+    given, made = found.get("scenarios"), list[Ran]()
     for each in given if isinstance(given, list) else []:
         try:
-            name = ", ".join(text_of(each[key]) for key in by if key == "side" or each.get(key))
-            scenario = Scenario(**each["scenario"])  # before an entry is made: it may be no scenario today
-            made.setdefault(name, []).append(scenario)
+            side = text_of(each["side"]) if "side" in each else None
+            case = text_of(each["case"]) if each.get("case") else ""
+            made.append(Ran(side, case, Scenario(**each["scenario"])))
         except (AttributeError, FullpipeError, LookupError, TypeError, ValueError):
             continue
+    return made
+
+
+def by_side(ran: Iterable[Ran]) -> dict[str, list[Scenario]]:
+    """The scenarios of every side and case."""
+    made: dict[str, list[Scenario]] = {}
+    for each in ran:
+        if each.side is not None:
+            made.setdefault(", ".join(filter(None, [each.side, each.case])), []).append(each.scenario)
+    return made
+
+
+def by_case(ran: Iterable[Ran]) -> dict[str, list[Scenario]]:
+    """The scenarios of every case, of all sides."""
+    made: dict[str, list[Scenario]] = {}
+    for each in ran:
+        made.setdefault(each.case, []).append(each.scenario)
     return made
 
 
@@ -57,11 +83,10 @@ def _typed(found: Mapping[str, Any]) -> str:
     return file_name(files[0].removesuffix(".toml")) if is_base and files else ""
 
 
-def recipe_of(found: Mapping[str, Any], command: str, scenarios: Mapping[str, Sequence[Scenario]]) -> Recipe:
+def recipe_of(found: Mapping[str, Any], command: str, files: Sequence[tuple[str, Download]]) -> Recipe:
     """The commands that make the file and the report again; none if the file has none of its own."""
     if not found.get("command"):
         return Recipe()
-    files = list(files_of(found, scenarios))
     runs = _run(found, files) if found.get("kind") == "test" else ""
     commands = list(filter(None, [runs, text_of(found["command"]), command]))
     needs = [

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from itertools import combinations, product
@@ -328,8 +329,12 @@ def follow_ups(rows: Sequence[Row]) -> list[float]:
     """
     adjusted, largest = [math.nan] * len(rows), 0.0
     order = sorted((n for n, row in enumerate(rows) if row.is_follow_up), key=lambda n: rows[n].p)
-    for step, n in enumerate(order):
-        left = len({rows[m].subject.key for m in order[step:]})
-        largest = max(largest, min(1.0, left * rows[n].p))
+    keys = {n: rows[n].subject.key for n in order}
+    left = Counter(keys.values())
+    for n in order:
+        largest = max(largest, min(1.0, len(left) * rows[n].p))
         adjusted[n] = largest
+        left[keys[n]] -= 1
+        if not left[keys[n]]:
+            del left[keys[n]]
     return adjusted

@@ -12,16 +12,15 @@ import polars as pl
 from fullpipe.analysis.metrics import BY_NAME
 from fullpipe.analysis.metrics.margins import Margin
 from fullpipe.analysis.points import differences
-from fullpipe.analysis.shown import axis_shown, unit_shown
+from fullpipe.analysis.shown import scale_and_digits, unit_shown
 from fullpipe.analysis.unanswered import unanswered
 from fullpipe.errors import ScenarioError
 from fullpipe.scenario.read import dotted
-from fullpipe.validation.baseline import COLUMNS
 from fullpipe.validation.compare.comparison import Comparison, Entries, Ran, unequal_flows
 from fullpipe.validation.compare.contrast import Contrast, matched
 from fullpipe.validation.compare.finding import Finding, Note, Subject
 from fullpipe.validation.compare.rules import ALIKE, one_sided
-from fullpipe.validation.compare.side import bulk_entries, changed_entries
+from fullpipe.validation.compare.side import Side, bulk_entries, changed_entries
 from fullpipe.validation.gate.measured import Measured, Point, Source
 from fullpipe.validation.gate.suite import Demand, Suite
 
@@ -35,6 +34,16 @@ _Key = tuple[str, str]
 
 Decision = Literal["regressed", "not worse", "undecided"]
 DECISIONS: tuple[Decision, ...] = get_args(Decision)
+
+
+@dataclass(frozen=True, slots=True)
+class _Pair:
+    """The same point of both sides, measured with as many seeds."""
+
+    theirs: Point
+    ours: Point
+    base: Side
+    change: Side
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -84,18 +93,19 @@ def check(
     open_cases, notes, runs = [case.name for case in suite.cases], dict[Note, None](), 0
     looks = _looks(suite, base, change)
     first: tuple[Measured, Measured] | None = None
+    by_case: dict[str, Entries] = {}
     for seeds in looks:
         sides = base.measured(open_cases, seeds), change.measured(open_cases, seeds)
         first = first or sides
         runs += sum(len(point.sums) for point in sides[1].points) - _known(rows, open_cases)
         identical = seeds == looks[0] and _sums(sides[0]) == _sums(sides[1])
-        points = _points(*sides)
-        found, said = _contrasts(suite, points)
+        pairs = _pairs(suite, *sides)
+        found, said = _contrasts(suite, pairs)
+        by_case = by_case or _entries(pairs)
         notes.update(dict.fromkeys(said))
         rows = _judged(suite, rows, found, len(looks))
-        for base_point, change_point in points:
-            for finding in lacking(base_point, change_point, suite.demands):
-                rows.setdefault(change_point.key, []).append(finding)
+        for pair in pairs:
+            rows.setdefault(pair.ours.key, []).extend(_lacking(pair, suite.demands))
         if identical:
             break
         open_cases = [name for name in open_cases if _is_open(rows, name)]
@@ -107,7 +117,6 @@ def check(
     if not every:
         raise ScenarioError([f"{suite.file}: no run has any of its metrics: {', '.join(suite.demands)}"])
     notes.update(dict.fromkeys(map(Note, unanswered(suite.named, {finding.metric for finding in every}))))
-    by_case = _entries(first)
     return Checked(
         scenario=suite.name,
         sides=dict.fromkeys(_SIDES, range(1, seeds + 1)),
@@ -131,13 +140,12 @@ def check(
     )
 
 
-def _entries(sides: tuple[Measured, Measured]) -> dict[str, Entries]:
+def _entries(pairs: Sequence[_Pair]) -> dict[str, Entries]:
     """Entries of `flows` that the change sets in another way, and bulk flows, by case."""
     found: dict[str, Entries] = {}
-    for theirs, ours in _points(*sides):
-        base, change = theirs.side(_SIDES[0]), ours.side(_SIDES[1])
-        entries = Entries(changed_entries(base, change), bulk_entries(base.scenario))
-        found[ours.case] = found.get(ours.case, Entries()) | entries
+    for pair in pairs:
+        entries = Entries(changed_entries(pair.base, pair.change), bulk_entries(pair.base.scenario))
+        found[pair.ours.case] = found.get(pair.ours.case, Entries()) | entries
     return found
 
 
@@ -156,13 +164,21 @@ def _sums(measured: Measured) -> dict[_Key, dict[int, str]]:
     return {point.key: point.sums for point in measured.points}
 
 
-def _points(base: Measured, change: Measured) -> list[tuple[Point, Point]]:
-    """Every point of the change, after the same point of the base."""
-    theirs = {point.key: point for point in base.points}
+def _pairs(suite: Suite, base: Measured, change: Measured) -> list[_Pair]:
+    """Every point of the change with the same point of the base.
+
+    Raises:
+        ScenarioError: If the base lacks a point, or has other scenarios.
+    """
+    known, found = {point.key: point for point in base.points}, list[_Pair]()
     for ours in change.points:
-        if ours.key not in theirs:
+        if ours.key not in known:
             raise ScenarioError([f"{ours.case}: the base has no point {ours.key[1]}; keep it anew"])
-    return [(theirs[ours.key], ours) for ours in change.points]
+    for ours in change.points:
+        theirs = known[ours.key]
+        _check_scenarios(suite, theirs, ours)
+        found.append(_Pair(theirs, ours, theirs.side("base"), ours.side("change")))
+    return found
 
 
 def _is_open(rows: Mapping[_Key, list[Finding]], case: str) -> bool:
@@ -179,20 +195,17 @@ def _is_regressed(rows: Mapping[_Key, list[Finding]]) -> bool:
     return any(row.decision == "regressed" for found in rows.values() for row in found)
 
 
-def _contrasts(
-    suite: Suite, points: Sequence[tuple[Point, Point]]
-) -> tuple[dict[_Key, list[Contrast]], list[Note]]:
+def _contrasts(suite: Suite, pairs: Sequence[_Pair]) -> tuple[dict[_Key, list[Contrast]], list[Note]]:
     """The contrasts of both sides, point by point, and notes on metrics that only some runs have."""
     found: dict[_Key, list[Contrast]] = {}
     notes: list[Note] = []
-    for theirs, ours in points:
-        _check_scenarios(suite, theirs, ours)
-        sides = theirs.side("base"), ours.side("change")
+    for pair in pairs:
+        ours, sides = pair.ours, (pair.base, pair.change)
         try:
             made, said = matched(*sides, list(suite.demands), suite.margins, ours.point, ours.case)
         except ValueError as error:
             raise ScenarioError([f"{ours.case}: {error}"]) from None
-        are_alike = all(len(set(point.sums.values())) == 1 for point in (theirs, ours))
+        are_alike = all(len(set(point.sums.values())) == 1 for point in (pair.theirs, ours))
         found[ours.key] = []
         for contrast in made:
             wanted = suite.demands[contrast.subject.metric].better
@@ -258,7 +271,7 @@ def _broken(finding: Finding, value: float, runs: int, words: tuple[str, str], b
     Both have digits enough to differ.
     """
     up_to, beyond = words
-    scale, _ = axis_shown(finding.metric)
+    scale, _ = scale_and_digits(finding.unit, finding.metric)
     unit = f" {unit_shown(finding.unit, finding.metric)}".rstrip()
     texts = ((f"{value * scale:.{n}g}", f"{bound * scale:.{n}g}") for n in range(3, _MOST_DIGITS))
     shown, demanded = next((pair for pair in texts if pair[0] != pair[1]), (str(value), str(bound)))
@@ -267,13 +280,13 @@ def _broken(finding: Finding, value: float, runs: int, words: tuple[str, str], b
     return f"{start}{shown}{unit} {where}, {beyond} the {demanded}{unit} demanded"
 
 
-def lacking(base: Point, change: Point, metrics: Collection[str]) -> Iterator[Finding]:
+def _lacking(pair: _Pair, metrics: Collection[str]) -> Iterator[Finding]:
     """Findings on metrics that every run of the base has, and not every run of the change.
 
     Regressed if no run of the change has it, and undecided if some have.
     """
-    ours = _values(change)
-    for key, (of, values) in _values(base).items():
+    base, change, ours = pair.theirs, pair.ours, _values(pair.change)
+    for key, (of, values) in _values(pair.base).items():
         kind, entry, metric = key[0], key[1], key[2]
         had = ours.get(key, (of, []))[1]
         if metric not in metrics or len(values) < len(base.sums) or len(had) == len(change.sums):
@@ -294,11 +307,10 @@ def lacking(base: Point, change: Point, metrics: Collection[str]) -> Iterator[Fi
         )
 
 
-def _values(point: Point) -> dict[tuple[str, int | None, str, str], tuple[str, Sequence[float]]]:
+def _values(side: Side) -> dict[tuple[str, int | None, str, str], tuple[str, Sequence[float]]]:
     """Name and known values of every metric of every group. Entries go by their place."""
-    table = pl.DataFrame(point.rows, schema=COLUMNS, orient="row")
     place = pl.when(pl.col("entry").is_null()).then("of").otherwise(pl.lit(""))
-    found = table.group_by("kind", "entry", "metric", place.alias("place"), maintain_order=True).agg(
+    found = side.values.group_by("kind", "entry", "metric", place.alias("place"), maintain_order=True).agg(
         of=pl.col("of").first(), values=pl.col("value").drop_nulls()
     )
     return {
