@@ -20,6 +20,7 @@ from fullpipe.cli.progress import progress_bar
 from fullpipe.cli.shared import Jobs, Out, target
 from fullpipe.errors import UnknownNameError
 from fullpipe.plots import check_format, save_as
+from fullpipe.report.text import counted
 from fullpipe.runs import Store
 from fullpipe.validation import agree as agreement
 from fullpipe.validation.agree import SUITES, Case, Found, Suite, seeds_of
@@ -131,7 +132,7 @@ def _list(cases: Sequence[Case], engines: Sequence[str], as_json: bool) -> None:
         if as_json:
             echo(json.dumps({"case": one.name, "family": one.family, "seeds": one.seeds}))
         else:
-            echo(f"{one.name}  ({one.family}, {one.seeds} seed{'s' if one.seeds > 1 else ''})")
+            echo(f"{one.name}  ({one.family}, {counted(one.seeds, 'seed')})")
     if not as_json:
         runs = (f"{sum(len(seeds_of(one, name)) for one in cases)} by {name}" for name in engines)
         echo(f"{len(cases)} cases; runs: {', '.join(runs)}")

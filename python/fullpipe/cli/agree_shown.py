@@ -11,6 +11,7 @@ import polars as pl
 from fullpipe.analysis.metrics import BY_NAME
 from fullpipe.analysis.shown import number_shown, unit_shown
 from fullpipe.cli.answer import Answer, Row
+from fullpipe.report.text import counted
 from fullpipe.validation.agree import Found
 from fullpipe.validation.agree.page import conclusion
 
@@ -57,4 +58,4 @@ def _refused(found: Found) -> Iterator[str]:
     """The number of cases that an engine did not run, by reason."""
     counts = Counter((one.engine, one.why) for one in found.refused)
     for (engine, why), count in counts.most_common():
-        yield f"{engine} did not run {count} case{'s' if count > 1 else ''}: {why}"
+        yield f"{engine} did not run {counted(count, 'case')}: {why}"

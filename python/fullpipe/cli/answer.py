@@ -13,6 +13,7 @@ from rich.text import Text
 from fullpipe.cli.console import led, styled, terminal
 from fullpipe.cli.forms import Grid, drawn
 from fullpipe.cli.output import complain, in_lines, plain, prose_width
+from fullpipe.report.text import counted
 
 MOST_LINES = 60
 """Lines of an answer unless all rows are asked for."""
@@ -123,7 +124,8 @@ class Answer:
         self._print(self._more(len(found.rows) - most))
 
     def _more(self, left: int) -> list[Text]:
-        return [styled(f"{left:,} more rows: --all prints them", "dim")] if left > 0 and not self._all else []
+        told = f"{counted(left, 'more row')}: --all prints them"
+        return [styled(told, "dim")] if left > 0 and not self._all else []
 
     def notes(self, notes: Iterable[str], warnings: Iterable[str] = ()) -> None:
         """Print what else is to be said, and warnings on standard error; those that do not fit are counted.
@@ -137,7 +139,7 @@ class Answer:
         self._print([styled(line, "dim") for of_note in on_stdout[:quiet] for line in of_note])
         left = len(told) - quiet + len(warned) - loud
         if left:
-            self._print([styled(f"{left:,} more note{'s' if left > 1 else ''}: --all prints them", "dim")])
+            self._print([styled(f"{counted(left, 'more note')}: --all prints them", "dim")])
         for line in warned[:loud]:
             complain(line)
 

@@ -12,10 +12,13 @@ from rich.segment import Segment
 from rich.table import Table
 from rich.text import Text
 
-from fullpipe.cli.output import has_colours, plain, prose_width, width
+from fullpipe.cli.output import has_colours, in_lines, plain, prose_width, width
 
 _SHORTEST = 11
 """Least width of a column of words."""
+_INDENT = "  "
+"""Beginning of later lines of a sentence."""
+_SPACE = re.compile(r"\s")
 _LONGEST_WORD = 40
 """Longer words, such as paths, may be folded."""
 
@@ -124,14 +127,22 @@ class _Plain(Console):
         """
         columns = prose_width(self.file) if soft_wrap else None
         if columns is not None:
-            objects = tuple(self._in_lines(each, columns) for each in objects)
+            objects = tuple(_in_lines(each, columns) for each in objects)
         super().print(*objects, soft_wrap=bool(soft_wrap) and columns is None, **{"crop": False, **more})
 
-    def _in_lines(self, text: Any, columns: int) -> Any:
-        """A sentence in lines of whole words, of which later ones are indented."""
-        if not isinstance(text, str | Text) or len(text) <= columns:
-            return text
-        lines = (Text(text) if isinstance(text, str) else text).wrap(self, columns - 2)
-        for line in lines:
-            line.rstrip()
-        return Text("\n  ").join(lines)
+
+def _in_lines(text: Any, columns: int) -> Any:
+    """Sentences in lines as of `in_lines`, each with its styles."""
+    if not isinstance(text, str | Text) or len(text) <= columns:
+        return text
+    whole = Text(text) if isinstance(text, str) else text.copy()
+    whole.expand_tabs(1)
+    lines: list[Text] = []
+    for line in whole.split("\n", allow_blank=True):
+        words, at = _SPACE.sub(" ", line.plain), 0
+        for n, part in enumerate(in_lines(words, columns, _INDENT)):
+            shown = part.removeprefix(_INDENT) if n else part
+            at = words.index(shown, at)
+            lines.append(Text(_INDENT if n else "") + line[at : at + len(shown)])
+            at += len(shown)
+    return Text("\n").join(lines)

@@ -86,24 +86,18 @@ def _is_shown(row: Sequence[str], left: int, chosen: Sequence[int]) -> bool:
     return any(row[n] != NOTHING for n in chosen) or not is_elsewhere
 
 
-def show(grid: Grid, form: Form, most: int | None = None) -> None:
-    """Print a grid.
-
-    Args:
-        grid: What is printed.
-        form: As a table for people, rows beyond a limit are left out, and a line says so.
-        most: The limit, for commands that have `--all`; left out, there is one on a terminal only.
-    """
+def show(grid: Grid, form: Form) -> None:
+    """Print a grid; a table on a terminal has `_MOST_ROWS` rows, and a line counts those left out."""
     if form == Form.TABLE:
         from fullpipe.cli.console import terminal
+        from fullpipe.report.text import counted
 
         console, rows = terminal(), len(grid.rows)
-        limit = most or (_MOST_ROWS if sys.stdout.isatty() else rows)
+        limit = _MOST_ROWS if sys.stdout.isatty() else rows
         for each in drawn(replace(grid, rows=grid.rows[:limit]), console.width):
             console.print(each)
         if rows > limit:
-            how = "--all prints them" if most else "--format csv prints all"
-            console.print(f"{rows - limit:,} more rows: {how}")
+            console.print(f"{counted(rows - limit, 'more row')}: --format csv prints all")
     else:
         print(plain(text_of(grid, form)), end="")
 

@@ -30,8 +30,6 @@ __all__ = [
     "unit_shown",
     "widths_shown",
 ]
-INTERVAL, MARGIN = 13, 10
-"""Widths of a terminal's columns: the shortest of intervals, the longest of margins."""
 LONGEST = 20
 """Most characters of a line of a heading."""
 

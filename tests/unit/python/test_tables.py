@@ -9,7 +9,8 @@ from typing import Any
 
 import pytest
 
-from fullpipe.cli.console import table, terminal
+from fullpipe.cli.answer import MOST_ROWS, Answer, Row
+from fullpipe.cli.console import led, table, terminal
 from fullpipe.cli.output import complain, in_lines
 
 SCENARIO = """
@@ -204,3 +205,29 @@ def test_a_note_is_as_wide_as_the_terminal_or_columns_and_an_error_in_a_pipe_is_
 def test_commands_in_backticks_stay_in_one_line() -> None:
     lines = in_lines("fewer tests: `--metric goodput` tests 8 [1, 2]", 25)
     assert lines == ["fewer tests:", "`--metric goodput` tests", "8 [1, 2]"]
+
+
+def test_a_line_with_styles_is_broken_as_sentences_are(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "20")
+    monkeypatch.setenv("FORCE_COLOR", "1")
+    out = StringIO()
+    monkeypatch.setattr(sys, "stdout", out)
+    told = ", goodput 5.00 Mbit/s; `fullpipe run x` again\tand again"
+    terminal().print(led("the name", "bold", told), soft_wrap=True)
+    plain = re.sub(r"\x1b\[[0-9;]*m", "", out.getvalue())
+    assert plain.splitlines() == [
+        "the name, goodput",
+        "  5.00 Mbit/s;",
+        "  `fullpipe run x`",
+        "  again and again",
+    ]
+    assert "\x1b[1mthe name\x1b[0m, goodput" in out.getvalue()
+
+
+def test_one_row_and_one_note_are_counted_in_the_singular(capsys: pytest.CaptureFixture[str]) -> None:
+    answer = Answer()
+    answer.table(["", "number"], range(MOST_ROWS + 1), lambda n: Row("", [f"row {n}", "1"]))
+    answer.notes(f"note {n}" for n in range(7))
+    lines = capsys.readouterr().out.splitlines()
+    assert "1 more row: --all prints them" in lines
+    assert "1 more note: --all prints them" in lines
