@@ -19,7 +19,7 @@ from fullpipe.scenario.labels import Labels
 from fullpipe.validation.compare.names import Names
 from fullpipe.validation.compare.notes import merged
 from fullpipe.validation.factors import Answer, Factor, Row, conclusion
-from fullpipe.validation.factors.factor import INTERACTION
+from fullpipe.validation.factors.factor import INTERACTION, effect_shown
 from fullpipe.validation.factors.order import weight
 
 _NUMBERS = ("means", "difference [95 %]", "effect size [95 %]", "p (raw)", "p (corrected)", "verdict")
@@ -110,7 +110,7 @@ def _short(row: Row, factor: Factor | None, labels: Labels) -> list[str]:
     if row.difference is not None:
         size = _difference(row, row.difference)
     else:
-        size = next((_effect(effect) for effect in reversed(row.effects)), NOTHING)
+        size = next((effect_shown(effect) for effect in reversed(row.effects)), NOTHING)
     return [f" {_named(row, labels)}", size, _p(row.p_raw), _p(row.p_corrected), _told_verdict(row, factor)]
 
 
@@ -190,7 +190,7 @@ def _cells(row: Row, verdict: str) -> list[str]:
     return [
         means,
         difference,
-        "\n".join(map(_effect, _shown(row))) or row.statistic or NOTHING,
+        "\n".join(map(effect_shown, _shown(row))) or row.statistic or NOTHING,
         _p(row.p_raw),
         _p(row.p if row.is_corrected and isnan(row.p_corrected) else row.p_corrected),
         verdict or NOTHING,
@@ -205,11 +205,6 @@ def _difference(row: Row, difference: float) -> str:
 def _shown(row: Row) -> Sequence[Effect]:
     """All effect sizes of a primary test, the first of another."""
     return row.effects if row.is_primary else row.effects[:1]
-
-
-def _effect(found: Effect) -> str:
-    ends = f" [{found.interval.low:.3g}, {found.interval.high:.3g}]" if found.interval else ""
-    return f"{found.name} {found.value:.3g}{ends}"
 
 
 def _p(value: float) -> str:

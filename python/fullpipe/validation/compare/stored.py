@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from math import nan
 from typing import Annotated, Any, Literal
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, field_validator
+from pydantic import AfterValidator, Field, field_validator
 
 from fullpipe.analysis.metrics import BY_NAME
 from fullpipe.analysis.metrics.margins import Margin
@@ -15,23 +15,16 @@ from fullpipe.analysis.statistics import Interval
 from fullpipe.analysis.unfinished import Counts
 from fullpipe.validation.compare.comparison import Comparison, Entries
 from fullpipe.validation.compare.finding import LeftOut, Rule, Subject, Verdict
+from fullpipe.validation.compare.parts import Count, Metric, Part, Probability, ResultFile, schema_of
 from fullpipe.validation.compare.side import check_value
 
 FORMAT = 2
 """Version of the file. Files without one have `rows` only."""
 
 _Number = Annotated[float, Field(strict=True, allow_inf_nan=False), AfterValidator(check_value)]
-_Probability = Annotated[float, Field(strict=True, ge=0, le=1)]
-_Count = Annotated[int, Field(strict=True, ge=0)]
 
 
-class _Part(BaseModel):
-    """A part of the file. A later version may add keys."""
-
-    model_config = ConfigDict(frozen=True, extra="ignore")
-
-
-class StoredInterval(_Part):
+class StoredInterval(Part):
     """Confidence interval of a difference, in the unit of the metric."""
 
     low: _Number
@@ -39,34 +32,34 @@ class StoredInterval(_Part):
     level: _Number = 0.95
 
 
-class StoredMargin(_Part):
+class StoredMargin(Part):
     """Difference that does not matter: a share of the reference, or an amount, whichever is larger."""
 
     relative: _Number = 0.0
     absolute: _Number = 0.0
 
 
-class StoredCounts(_Part):
+class StoredCounts(Part):
     """Transfers or pages of a side."""
 
-    unfinished: _Count
-    began: _Count
+    unfinished: Count
+    began: Count
 
 
-class StoredUnfinished(_Part):
+class StoredUnfinished(Part):
     """Transfers or pages that either side left unfinished, over all seeds."""
 
     reference: StoredCounts
     variant: StoredCounts
 
 
-class StoredFinding(_Part):
+class StoredFinding(Part):
     """One metric of one group of flows or link on two sides. Numbers are in `unit`, which is a base unit."""
 
     kind: Literal["flows", "link"] = "flows"
-    entry: _Count | None = Field(None, description="Place among the `flows` of the reference.")
+    entry: Count | None = Field(None, description="Place among the `flows` of the reference.")
     of: str = Field(description="Group of flows, or link.")
-    metric: str
+    metric: Metric
     unit: str
     point: dict[str, Any] = Field({}, description="Values of the swept paths.")
     case: str = Field("", description="Scenario of a suite.")
@@ -77,28 +70,21 @@ class StoredFinding(_Part):
         None, description="One value per seed, of either side."
     )
     means: tuple[_Number, _Number | None]
-    n: tuple[_Count, _Count] = Field((1, 1), description="Number of values of either side.")
+    n: tuple[Count, Count] = Field((1, 1), description="Number of values of either side.")
     difference: _Number | None = Field(description="Mean of the other side minus that of the reference.")
     interval: StoredInterval | None = None
-    p: _Probability | None = Field(None, description="P value of a difference of 0.")
-    p_corrected: _Probability | None = Field(None, description="The same after Holm's correction.")
+    p: Probability | None = Field(None, description="P value of a difference of 0.")
+    p_corrected: Probability | None = Field(None, description="The same after Holm's correction.")
     margin: StoredMargin = StoredMargin()
     allowed: _Number | None = Field(None, description="The margin in the unit of the metric.")
     better: Better | None = Field(None, description="Direction that is better; empty if neither is.")
     verdict: Verdict
     decision: str = Field("", description="Word of the command's own scale, such as `regressed`.")
     reason: str = ""
-    seeds_that_would_decide: _Count | None = None
+    seeds_that_would_decide: Count | None = None
     cliffs_delta: _Number | None = None
     correlation: _Number | None = None
     unfinished: StoredUnfinished | None = None
-
-    @field_validator("metric")
-    @classmethod
-    def _is_known(cls, name: str) -> str:
-        if name not in BY_NAME:
-            raise ValueError("unknown metric")
-        return name
 
     @field_validator("values")
     @classmethod
@@ -143,58 +129,32 @@ class StoredFinding(_Part):
         }
 
 
-class StoredScenario(_Part):
-    """A scenario as one side ran it, without its sweep."""
-
-    side: str
-    case: str = ""
-    point: dict[str, Any] = {}
-    scenario: dict[str, Any]
-
-
-class StoredEntries(_Part):
+class StoredEntries(Part):
     """Places of `flows` of one side in one case."""
 
     side: str = Field(description="The side that is compared with the reference.")
     case: str = ""
-    changed: list[_Count] = Field(description="Entries that the side sets differently than the reference.")
-    bulk: list[_Count] = Field(description="Entries that are bulk flows.")
+    changed: list[Count] = Field(description="Entries that the side sets differently than the reference.")
+    bulk: list[Count] = Field(description="Entries that are bulk flows.")
 
 
-class StoredBasis(_Part):
-    """Runs that the findings rest on."""
-
-    store: str = Field(description="Last name of the folder of the runs.")
-    runs: list[tuple[str, str]] = Field(description="Place of each run below it, and when it was made.")
-
-
-class FindingsFile(_Part):
+class FindingsFile(ResultFile):
     """File of `fullpipe compare -o` and `fullpipe check -o`, and input of `fullpipe report`."""
 
     format: Literal[2]
     kind: Literal["compare", "check"]
-    title: str
-    question: str
-    conclusion: list[str] = Field(description="One to five sentences.")
     sides: dict[str, list[int]] = Field(description="Seeds of every side; the reference comes first.")
-    changed: list[_Count] = Field([], description="Places of the `flows` that the sides set differently.")
-    bulk: list[_Count] | None = Field(None, description="Places of the `flows` that are bulk flows.")
+    changed: list[Count] = Field([], description="Places of the `flows` that the sides set differently.")
+    bulk: list[Count] | None = Field(None, description="Places of the `flows` that are bulk flows.")
     entries: list[StoredEntries] = Field([], description="The same for every side and case.")
     findings: list[StoredFinding]
-    scenarios: list[StoredScenario] = []
     settings: dict[str, dict[str, Any]] = Field({}, description="Values that each side sets, by path.")
-    notes: list[str] = []
-    warnings: list[str] = Field([], description="Reasons to doubt the conclusion, such as short runs.")
-    command: str = ""
-    versions: dict[str, str] = {}
-    basis: StoredBasis | None = None
     rows: list[dict[str, Any]] = Field([], description="The findings as format 1 had them.")
 
 
 def schema() -> dict[str, Any]:
     """The JSON Schema (2020-12) of the file."""
-    found = FindingsFile.model_json_schema()
-    return {"$schema": "https://json-schema.org/draft/2020-12/schema", **found}
+    return schema_of(FindingsFile)
 
 
 def told(made: Sequence[Comparison], labels: Mapping[str, str] | None = None) -> dict[str, Any]:

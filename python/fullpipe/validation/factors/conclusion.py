@@ -24,7 +24,7 @@ from fullpipe.validation.compare.sentence import (
     name_of,
 )
 from fullpipe.validation.factors.answer import Answer
-from fullpipe.validation.factors.factor import INTERACTION, Factor, LevelPair, Row, Status
+from fullpipe.validation.factors.factor import INTERACTION, Factor, LevelPair, Row, Status, effect_shown
 from fullpipe.validation.factors.order import PREDICATES, STATUSES, Told, by_subject, grouped, ranked
 
 _LONGEST_REGION = 60
@@ -109,7 +109,7 @@ def _magnitude(told: Told, found: Factor, start: str, end: str = "") -> Iterator
         yield Part(_by_seed(found), 1)
         return
     yield Part(f"{start}is {_extremes(told, found)}{end}")
-    yield Part(f", {_effect(found)}" if _effect(found) else "", 1)
+    yield Part(f", {_effect(found.effect)}" if found.effect else "", 1)
 
 
 def _directions(found: Sequence[Factor]) -> str:
@@ -159,7 +159,7 @@ def _undecided(told: Told) -> Iterator[Part]:
         yield Part(_by_seed(closest), 1)
     else:
         yield Part(f" is {_extremes(told, closest)}", 1)
-        yield Part(_in_brackets(_effect(closest)), 2)
+        yield Part(_in_brackets(_effect(closest.effect)), 2)
     yield Part(
         f" at {', '.join(point_shown(closest.subject.point, told.labels))}" if len(found) > 1 else "", 1
     )
@@ -243,17 +243,9 @@ def _extremes(told: Told, found: Factor) -> str:
     return f"highest with {most} and lowest with {least}"
 
 
-def _effect(found: Factor | Row) -> str:
+def _effect(found: Effect | None) -> str:
     """The effect size with its interval."""
-    effect = found.effect if isinstance(found, Factor) else _explained(found.effects)
-    if effect is None:
-        return ""
-    ends = f" [{effect.interval.low:.2f}, {effect.interval.high:.2f}]" if effect.interval else ""
-    return f"{effect.name} {effect.value:.2f}{ends}"
-
-
-def _explained(effects: Sequence[Effect]) -> Effect | None:
-    return next((effect for effect in effects if effect.name == "eta²"), None)
+    return effect_shown(found, ".2f") if found else ""
 
 
 def _by_seed(found: Factor) -> str:
@@ -317,10 +309,10 @@ def _listed(start: str, parts: Sequence[str], between: str = ", ") -> list[Part]
 
 
 def _interaction(told: Told, rows: Sequence[Row]) -> str:
-    largest = max(rows, key=lambda row: effect.value if (effect := _explained(row.effects)) else 0.0)
+    largest = max(rows, key=lambda row: row.explained.value if row.explained else 0.0)
     name = INTERACTION.join(told.names[path] for path in largest.factors)
     at = f" at {len(rows)} of {len(told.factors)} points" if len(told.factors) > 1 else ""
-    return f"{name}{_in_brackets(_effect(largest))}{at}"
+    return f"{name}{_in_brackets(_effect(largest.explained))}{at}"
 
 
 def _elsewhere(left: Sequence[Told]) -> list[str]:

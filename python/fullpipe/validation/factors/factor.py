@@ -89,6 +89,11 @@ class Row:
         """Whether p is below 5 % after correction."""
         return self.p_corrected < 1 - LEVEL
 
+    @property
+    def explained(self) -> Effect | None:
+        """Share of the variance that the effect explains, if the test gives it."""
+        return next((effect for effect in self.effects if effect.name == "eta²"), None)
+
     def to_dict(self) -> dict[str, Any]:
         """The row as JSON, in base units, with null for missing values."""
         return {
@@ -122,6 +127,12 @@ def _interval(found: Interval | None) -> dict[str, Any] | None:
     if found is None:
         return None
     return {**asdict(found), "low": known(found.low), "high": known(found.high)}
+
+
+def effect_shown(found: Effect, form: str = ".3g") -> str:
+    """An effect size with its interval; `form` is the format of its numbers."""
+    ends = f" [{found.interval.low:{form}}, {found.interval.high:{form}}]" if found.interval else ""
+    return f"{found.name} {found.value:{form}}{ends}"
 
 
 def effect_dict(found: Effect) -> dict[str, Any]:
@@ -258,8 +269,7 @@ class Factor:
     @property
     def effect(self) -> Effect | None:
         """Share of the variance that the factor explains, or another effect size of its test."""
-        found = {effect.name: effect for effect in self.test.effects}
-        return found.get("eta²") or next(iter(self.test.effects), None)
+        return self.test.explained or next(iter(self.test.effects), None)
 
     def to_dict(self) -> dict[str, Any]:
         """The factor as JSON, in base units."""

@@ -4,31 +4,23 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Literal, Self
 
-from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
+from pydantic import Field, model_validator
 
-from fullpipe.analysis.metrics import BY_NAME
-from fullpipe.validation.compare.stored import StoredBasis, StoredMargin, StoredScenario
+from fullpipe.validation.compare.parts import Count, Metric, Part, Probability, ResultFile, schema_of
+from fullpipe.validation.compare.stored import StoredMargin
 from fullpipe.validation.factors.factor import Status
 
 _Number = Annotated[float, Field(strict=True, allow_inf_nan=False, ge=-1e30, le=1e30)]
-_Probability = Annotated[float, Field(strict=True, ge=0, le=1)]
-_Count = Annotated[int, Field(strict=True, ge=0)]
 
 
-class _Part(BaseModel):
-    """A part of the file. A later version may add keys."""
-
-    model_config = ConfigDict(frozen=True, extra="ignore")
-
-
-class Ends(_Part):
+class Ends(Part):
     """The ends of an interval, in the unit of the metric or without one."""
 
     low: _Number
     high: _Number
 
 
-class Effect(_Part):
+class Effect(Part):
     """An effect size by its name."""
 
     name: str
@@ -36,7 +28,7 @@ class Effect(_Part):
     interval: Ends | None = None
 
 
-class Pair(_Part):
+class Pair(Part):
     """The difference of two levels, in the unit of the metric."""
 
     levels: tuple[str, str] = Field(description="The reference, and the level compared with it.")
@@ -45,7 +37,7 @@ class Pair(_Part):
     margin: _Number = 0.0
 
 
-class _Subject(_Part):
+class _Subject(Part):
     """A metric of a group of flows or of a link at a point."""
 
     kind: Literal["flows", "link"] = "flows"
@@ -59,6 +51,7 @@ class _Subject(_Part):
 class Factor(_Subject):
     """A factor, and whether it matters for one metric of one group of flows or link at one point."""
 
+    metric: Metric
     factor: str = Field(description="Path of the factor.")
     status: Status
     levels: list[str] = Field(min_length=2)
@@ -70,13 +63,6 @@ class Factor(_Subject):
     largest: Pair | None = Field(None, description="The pair with the largest difference of means.")
     seeds_that_would_decide: int | None = None
 
-    @field_validator("metric")
-    @classmethod
-    def _is_known(cls, name: str) -> str:
-        if name not in BY_NAME:
-            raise ValueError("unknown metric")
-        return name
-
     @model_validator(mode="after")
     def _has_a_mean_per_level(self) -> Self:
         if len(self.levels) != len(self.means):
@@ -84,14 +70,14 @@ class Factor(_Subject):
         return self
 
 
-class _OpenEnds(_Part):
+class _OpenEnds(Part):
     """The ends of an interval; null if one is infinite."""
 
     low: _Number | None
     high: _Number | None
 
 
-class _EffectOfRow(_Part):
+class _EffectOfRow(Part):
     """An effect size of a test; null if it is infinite."""
 
     name: str
@@ -106,46 +92,36 @@ class Row(_Subject):
     verdict: str = Field(description="Empty for a check, which has no verdict.")
     effect: str = Field(description="Factor, factors of an interaction, or two levels.")
     levels: list[str] = Field([], description="Two levels that are compared, the reference first.")
-    means: list[_Number] = []
-    n: _Count = Field(description="Number of runs.")
+    means: list[_Number] = Field([])
+    n: Count = Field(description="Number of runs.")
     difference: _Number | None = Field(None, description="Difference of the means of both levels.")
     interval: _OpenEnds | None = Field(None, description="95 % interval of the difference.")
-    effects: list[_EffectOfRow] = []
+    effects: list[_EffectOfRow] = Field([])
     statistic: str = ""
-    p: _Probability | None = None
-    p_raw: _Probability | None = Field(None, description="P value without any correction.")
+    p: Probability | None = None
+    p_raw: Probability | None = Field(None, description="P value without any correction.")
     primary: bool = Field(description="Whether the answer rests on the test.")
     corrected: bool = Field(description="Whether the test itself corrects p for all pairs of levels.")
-    p_corrected: _Probability | None = Field(None, description="P value within the family.")
-    q: _Probability | None = Field(None, description="P value after Benjamini's and Hochberg's procedure.")
+    p_corrected: Probability | None = Field(None, description="P value within the family.")
+    q: Probability | None = Field(None, description="P value after Benjamini's and Hochberg's procedure.")
     margin: _Number | None = None
-    p_equivalent: _Probability | None = Field(None, description="P value of the test of equivalence.")
-    seeds_that_would_decide: _Count | None = None
+    p_equivalent: Probability | None = Field(None, description="P value of the test of equivalence.")
+    seeds_that_would_decide: Count | None = None
     family: str = ""
     planned: bool = Field(False, description="Whether the family was declared beforehand.")
-    assumptions: list[str] = []
+    assumptions: list[str] = Field([])
 
 
-class FileOfTests(_Part):
+class FileOfTests(ResultFile):
     """File of `fullpipe test -o`, and input of `fullpipe report`."""
 
     format: Literal[2]
     kind: Literal["test"]
-    title: str
-    question: str
-    conclusion: list[str] = Field(description="One to five sentences.")
     rows: list[Row]
     factors: list[Factor]
-    notes: list[str] = []
-    scenarios: list[StoredScenario] = []
-    seeds: list[_Count] = []
-    warnings: list[str] = Field([], description="Reasons to doubt the conclusion, such as short runs.")
-    command: str = ""
-    versions: dict[str, str] = {}
-    basis: StoredBasis | None = None
+    seeds: list[Count] = Field([])
 
 
 def schema() -> dict[str, Any]:
     """The JSON Schema (2020-12) of the file."""
-    found = FileOfTests.model_json_schema()
-    return {"$schema": "https://json-schema.org/draft/2020-12/schema", **found}
+    return schema_of(FileOfTests)
