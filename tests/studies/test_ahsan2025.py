@@ -354,6 +354,7 @@ def test_the_whole_report_of_made_data(folder: Path, tmp_path: Path) -> None:
     assert all(path.exists() for path in report.files)
     page = (report.folder / "report.html").read_text(encoding="utf-8")
     assert "Published figure 3, drawn from the published data" in page
+    assert "--quick --data published-data" in page
     assert "The printed analyses, which take 300 to 351 samples" in report.text
     rows = pl.read_csv(report.folder / "verdicts.csv", infer_schema=False)
     assert "not judged: give --data" in set(rows["verdict"]), "of Figures 10 to 12 there are no files"

@@ -89,6 +89,24 @@ def test_the_page_has_the_command_and_the_verdicts_as_a_file(tmp_path: Path) -> 
     assert file.content == "where,printed,ours,verdict\nTable I,1,2,not reproduced\n"
 
 
+def test_the_command_has_the_seeds_of_a_quick_form(tmp_path: Path) -> None:
+    (part,) = of_report(report(tmp_path), engines.engine("native"), name="kato2025", quick=True).parts
+    assert part.command == "fullpipe paper kato2025 --seeds 3 --quick"
+
+
+def test_the_command_of_published_data_names_their_folder(tmp_path: Path) -> None:
+    (part,) = of_report(report(tmp_path), engines.engine("native"), name="ahsan2025", has_data=True).parts
+    assert part.command == "fullpipe paper ahsan2025 --seeds 3 --data published-data"
+    assert part.recipe.needs == ["Put the paper's published data into a folder published-data."]
+
+
+def test_seeds_that_no_option_names_have_no_command(tmp_path: Path) -> None:
+    made = of_report(report(tmp_path), engines.engine("native"), name="kato2025", seeds=(2, 5, 9))
+    assert made.parts[0].command == ""
+    assert not made.recipe.commands
+    assert ("Seeds", "2, 5 and 9") in made.provenance
+
+
 def test_a_long_table_says_where_its_other_rows_are(tmp_path: Path) -> None:
     long = replace(TOLD, verdicts=[TOLD.verdicts[0], *[TOLD.verdicts[1]] * 52])
     (part,) = of_report(replace(report(tmp_path), told=long), engines.engine("native")).parts

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from struct import unpack
 
@@ -25,7 +25,7 @@ from fullpipe.report.content import (
 )
 from fullpipe.report.recipe import Recipe
 from fullpipe.report.runs.tables import csv_of
-from fullpipe.report.text import folded
+from fullpipe.report.text import folded, listed
 from fullpipe.runs.meta import versions
 from fullpipe.studies.report import Report
 from fullpipe.studies.text import Aligned
@@ -34,6 +34,8 @@ from fullpipe.studies.told import Told
 _VERDICTS = "Every printed number and claim"
 FILE = "report.html"
 """Name of the page in the folder of a study."""
+_DATA = "published-data"
+"""Folder of published data in the command: the page does not name folders of the machine."""
 _FITS = 0.6
 """Height over width of a picture that fits into the first two screens with a table."""
 _MOST = 5
@@ -42,7 +44,15 @@ PUBLISHED = "published"
 """Prefix of the names of figures that are drawn from a paper's published data."""
 
 
-def of_report(report: Report, engine: Engine, *, name: str = "", quick: bool = False) -> Document:
+def of_report(
+    report: Report,
+    engine: Engine,
+    *,
+    name: str = "",
+    quick: bool = False,
+    seeds: Sequence[int] | None = None,
+    has_data: bool = False,
+) -> Document:
     """Return the page of a study: verdicts, figures, further sections, rules and set-up.
 
     Args:
@@ -50,6 +60,8 @@ def of_report(report: Report, engine: Engine, *, name: str = "", quick: bool = F
         engine: Engine that ran it.
         name: Its name in `fullpipe list papers`, for the command that repeats it.
         quick: Whether it ran in its short form.
+        seeds: Seeds that were chosen; None: 1 to their number in the report.
+        has_data: Whether it computed from the paper's published data.
     """
     told = report.told
     answer = [*([report.head] if report.head else []), _outcome(told), *told.counts[1:]]
@@ -68,27 +80,40 @@ def of_report(report: Report, engine: Engine, *, name: str = "", quick: bool = F
         sections.insert(0, Section("More findings", [Items(more)]))
     if report.refused:
         sections.append(Section("What the engine cannot run", [Items(report.refused)]))
+    counted = list(range(1, told.seeds + 1))
+    is_counted = seeds is None or list(seeds) == counted
+    named = f"1 to {told.seeds}" if is_counted else listed(map(str, seeds or ()))
     facts = [
         ("Engine", f"{engine.name} {engine.version()}, model version {engine.model_version()}"),
-        ("Seeds", f"1 to {told.seeds}{', quick form' if quick else ''}"),
+        ("Seeds", f"{named}{', quick form' if quick else ''}"),
         *versions().items(),
     ]
     question = "Are the printed numbers and claims reproduced?"
     most, total = rows_of(len(table.rows)), len(table.rows)
     shown = replace(table, rows=table.rows[:most], note=folded(most, total, "rows", _VERDICTS), is_tight=True)
-    words = ["fullpipe", "paper", name, *(["--seeds", str(told.seeds)] if not quick else ["--quick"])]
-    again = shlex.join([*words, *(["--engine", engine.name] if engine.name != "native" else [])])
+    recipe = _recipe(name, engine, told.seeds, quick, has_data) if name and is_counted else Recipe()
     part = Part(
         question,
         answer[:_MOST],
-        command=again if name else "",
+        command="".join(recipe.commands),
         figure=first,
         table=shown,
         details=[each for each in sections if each.blocks],
-        recipe=Recipe([again] if name else []),
+        recipe=recipe,
         data=[_verdicts_file(told)],
     )
     return Document(told.title, [part], facts)
+
+
+def _recipe(name: str, engine: Engine, seeds: int, quick: bool, has_data: bool) -> Recipe:
+    """Return the command that repeats a study with the seeds from 1, and the files that it needs."""
+    words = ["fullpipe", "paper", name, "--seeds", str(seeds), *(["--quick"] if quick else [])]
+    words += ["--engine", engine.name] if engine.name != "native" else []
+    if not has_data:
+        return Recipe([shlex.join(words)])
+    return Recipe(
+        [shlex.join([*words, "--data", _DATA])], [f"Put the paper's published data into a folder {_DATA}."]
+    )
 
 
 def ending(name: str, report: Report, *, quick: bool = False) -> str:

@@ -43,7 +43,14 @@ class Prepared:
             lines = tuple(dict.fromkeys(f"{where}: {why}" for where, why in self.refused.values()))
             report = replace(report, head=self._head(), refused=lines)
         page = report.folder / document.FILE
-        made = document.of_report(report, engines.engine(engine), name=self.name, quick=quick)
+        made = document.of_report(
+            report,
+            engines.engine(engine),
+            name=self.name,
+            quick=quick,
+            seeds=self.settings.seeds,
+            has_data=self.settings.data is not None,
+        )
         write(made, page)
         report = replace(report, files=(*report.files, page))
         if echo is not None:
