@@ -21,8 +21,8 @@ _WANTED = {
     "switch": "true or false",
     "choice": "text in quotes",
 }
-
-
+FORMER_KEYS = {"ack_filter": "thin", "aggregation": "batch", "reordering": "detour"}
+"""Former keys of impairments, by the present ones. Files may have either; digests have the former."""
 _SUFFIXES = {"ns": "_ns", "ms": "_ms", "s": "_s", "bit/s": "_bps", "Mbit/s": "_mbps", "bytes": "_bytes"}
 """Last words of names in the registry, by unit. Scenario files leave them out and write the unit instead."""
 
@@ -30,6 +30,11 @@ _SUFFIXES = {"ns": "_ns", "ms": "_ms", "s": "_s", "bit/s": "_bps", "Mbit/s": "_m
 def is_same_parameter(key: str, other: str) -> bool:
     """Whether two keys differ by a unit only, as `target` and `target_ms` do."""
     return any(key == other + unit or other == key + unit for unit in _SUFFIXES.values())
+
+
+def is_former(key: str, present: str) -> bool:
+    """Whether a key is the former one of an impairment."""
+    return FORMER_KEYS.get(present) == key
 
 
 def _like(default: object) -> tuple[type, ...]:

@@ -305,6 +305,19 @@ class TestTrust:
         assert result.exit_code == 2
         assert "no_such_module" in result.output
 
+    def test_a_parameter_replaces_no_other_with_a_longer_name(self, theirs: Path, fullpipe: Cli) -> None:
+        text = MINE.replace(
+            "increase = 1.0", "increase = 1.0\n    target: float = 1.0\n    target_s: float = 1.0"
+        )
+        theirs.with_name("their_module.py").write_text(text, encoding="utf-8")
+        cca = {"kind": "python:their_module:Mine", "target_s": 2.0}
+        given = Scenario.from_file(theirs).with_values({"flows.0.cca": cca})
+        theirs.write_text(given.to_toml(), encoding="utf-8")
+        result = fullpipe("run", theirs, "--allow-python", "--set", "flows.0.cca.target=3.0", "--out", "made")
+        assert result.exit_code == 0, result.output
+        (run,) = Store(Path("made"))
+        assert run.scenario.flows[0].cca.params == {"target_s": 2.0, "target": 3.0}
+
     @pytest.mark.parametrize("name", ["python:", "python:os", "python:os:system()", "python:a b:C"])
     def test_names_that_are_none_are_refused(self, small: Scenario, name: str) -> None:
         with pytest.raises(ScenarioError, match="no name of a class"):

@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 from fullpipe import Scenario, ScenarioError
+from fullpipe.scenario.catalogue import FORMER_KEYS
 
 HOME = """
 name = "home"
@@ -44,6 +45,45 @@ def test_a_table_that_says_its_kind_stands_for_itself(tmp_path: Path) -> None:
     over = 'base = "home.toml"\n[topology.bottleneck.queue]\nkind = "codel"\ntarget_ms = 3'
     queue = made(tmp_path, over).to_dict()["topology"]["bottleneck"]["queue"]
     assert queue == {"kind": "codel", "target": "3 ms"}
+
+
+@pytest.mark.parametrize(
+    ("base", "over", "same"),
+    [
+        ("thin = 4", "ack_filter = 8", "ack_filter = 8"),
+        ('batch = "1 ms"', 'aggregation = "2 ms"', 'aggregation = "2 ms"'),
+        (
+            f'{FORMER_KEYS["reordering"]} = {{ every = 100, extra = "30 ms" }}',
+            "reordering = { every = 50 }",
+            'reordering = { every = 50, extra = "30 ms" }',
+        ),
+        (
+            'queue = { kind = "codel", target = "5 ms" }',
+            "queue = { target_ms = 3 }",
+            'queue = { kind = "codel", target = "3 ms" }',
+        ),
+    ],
+)
+def test_another_spelling_of_a_key_is_laid_over_it(tmp_path: Path, base: str, over: str, same: str) -> None:
+    link = '[topology.bottleneck]\nrate = "20 Mbit/s"\ndelay = "10 ms"\n'
+    start = 'name = "home"\nduration = "5 s"\n[[flows]]\ncca = "cubic"\n[topology]\nkind = "dumbbell"\n'
+    (tmp_path / "base.toml").write_text(f"{start}{link}{base}", encoding="utf-8")
+    (tmp_path / "own.toml").write_text(f'base = "base.toml"\n[topology.bottleneck]\n{over}', encoding="utf-8")
+    assert Scenario.from_file(tmp_path / "own.toml") == Scenario.from_toml(f"{start}{link}{same}")
+
+
+def test_a_key_in_two_spellings_is_refused(tmp_path: Path) -> None:
+    over = 'base = "home.toml"\n[topology.bottleneck]\nthin = 4\nack_filter = 8'
+    with pytest.raises(ScenarioError, match="thin"):
+        made(tmp_path, over)
+
+
+def test_a_path_goes_through_a_former_key(tmp_path: Path) -> None:
+    former = f'{FORMER_KEYS["reordering"]} = {{ every = 100, extra = "30 ms" }}'
+    text = HOME.replace("[[flows]]", f"{former}\n[[flows]]")
+    (tmp_path / "base.toml").write_text(text, encoding="utf-8")
+    scenario = made(tmp_path, 'base = "base.toml"\n[set]\n"topology.bottleneck.reordering.every" = 50')
+    assert scenario.to_dict()["topology"]["bottleneck"]["reordering"] == {"every": 50, "extra": "30 ms"}
 
 
 def test_a_sweep_takes_the_place_of_that_of_the_base(tmp_path: Path) -> None:

@@ -14,8 +14,6 @@ EVERY = "*"
 """Part of a path that matches every entry of a list."""
 _SHORT = {"cca": "kind", "queue": "kind", "workload": "kind", "trace": "file"}
 """Keys whose table can be written as text, and the key of the table that the text sets."""
-_FORMER = {"thin": "ack_filter", "batch": "aggregation", "detour": "reordering"}
-"""Former keys of impairments, which are read as the present ones."""
 _DIGITS = 9
 """Most digits of an entry's number."""
 
@@ -66,19 +64,22 @@ def replaced(tree: Tree, path: str, value: object) -> Tree:
         nodes = [_step(node, key, path) for node in nodes for key in _keys(node, part, path)]
     for node in nodes:
         for key in _keys(node, parts[-1], path):
-            for other in _other_spellings(node, key):
+            for other in other_spellings(node, key):
                 del node[other]
             node[key] = value
     return tree
 
 
-def _other_spellings(node: Any, key: Any) -> list[str]:
+def other_spellings(node: Any, key: Any) -> list[str]:
     """Return the keys of a table that mean the same as `key`, such as `target_ms` for `target`."""
     if not isinstance(node, dict):
         return []
-    if "kind" in node:
-        return [other for other in node if catalogue.is_same_parameter(other, key)]
-    return [other for other in node if other != key and _FORMER.get(other, other) == _FORMER.get(key, key)]
+    kind = node.get("kind")
+    if kind is None:
+        return [other for other in node if catalogue.is_former(other, key) or catalogue.is_former(key, other)]
+    if not isinstance(kind, str) or ":" in kind:  # your own algorithm may have target and target_s
+        return []
+    return [other for other in node if catalogue.is_same_parameter(other, key)]
 
 
 def _keys(node: Any, part: str, path: str) -> list[Any]:
@@ -90,7 +91,8 @@ def _keys(node: Any, part: str, path: str) -> list[Any]:
 
 def _step(node: Any, key: Any, path: str) -> Any:
     """Replace the table or list at a key by a copy, and return the copy."""
-    if isinstance(node, dict):
+    if isinstance(node, dict) and key not in node:
+        key = next(iter(other_spellings(node, key)), key)
         node.setdefault(key, {})
     if key in _SHORT and isinstance(node[key], str):
         node[key] = {_SHORT[key]: node[key]}

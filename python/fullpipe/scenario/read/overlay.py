@@ -54,6 +54,9 @@ def _over(base: Mapping[str, Any], own: Mapping[str, Any]) -> dict[str, Any]:
     """Merge tables key by key. A table with a `kind`, and any other value, replaces that of the base."""
     made = dict(base)
     for key, value in own.items():
+        for other in dotted.other_spellings(made, key):
+            if other not in own:  # else it is written twice in one file, which is refused
+                made[key] = made.pop(other)
         before = made.get(key)
         is_whole = key in _WHOLE or not isinstance(value, Mapping) or "kind" in value
         made[key] = value if is_whole or not isinstance(before, Mapping) else _over(before, value)

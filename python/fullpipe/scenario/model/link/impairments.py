@@ -9,6 +9,7 @@ from typing import Annotated, Any, Literal, NamedTuple
 
 from pydantic import AliasChoices, Field
 
+from fullpipe.scenario.catalogue import FORMER_KEYS
 from fullpipe.scenario.model.base import PERCENT, Delay, Model, Probability, Switch
 from fullpipe.scenario.model.later import declared
 from fullpipe.scenario.quantities import Seconds, to_nanoseconds
@@ -75,6 +76,11 @@ class Given(NamedTuple):
     """Parameters as in the plan, with times in nanoseconds."""
 
 
+def _spellings(key: str) -> AliasChoices:
+    """Return a key with its former one."""
+    return AliasChoices(key, FORMER_KEYS[key])
+
+
 class Impairments(Model):
     """Effects of a link on single packets. They act in the order of the registry."""
 
@@ -85,7 +91,7 @@ class Impairments(Model):
     none."""
     ack_filter: Annotated[
         Annotated[int, Field(strict=True, ge=2, le=1_000_000)] | None, Registered("ack_filter", "every")
-    ] = Field(None, validation_alias=AliasChoices("ack_filter", "thin"), examples=[4])
+    ] = Field(None, validation_alias=_spellings("ack_filter"), examples=[4])
     """ACK filter: a middlebox passes only every n-th plain ACK of each flow. A
     plain ACK reports only progress, without SACK or ECN marks. Left out: none. CAKE has an `ack_filter` of
     its own, which drops ACKs that wait in its queue."""
@@ -93,7 +99,7 @@ class Impairments(Model):
         Field(
             None,
             alias="aggregation",
-            validation_alias=AliasChoices("aggregation", "batch"),
+            validation_alias=_spellings("aggregation"),
             examples=["10 ms"],
         )
     )
@@ -101,7 +107,7 @@ class Impairments(Model):
     radio link that aggregates them. Left out: none."""
     reordering: Annotated[Reordering | None, Registered("reordering")] = Field(
         None,
-        validation_alias=AliasChoices("reordering", "detour"),
+        validation_alias=_spellings("reordering"),
         examples=['{ every = 100, extra = "30 ms" }'],
     )
     """Reordering: some packets are delayed and overtaken. Left out: none."""
@@ -113,7 +119,11 @@ class Impairments(Model):
     """Link-layer retransmission of lost packets (ARQ, RFC 3366). Left out: none."""
 
 
-_DIGEST_NAMES = {"ack_filter": "thin", "aggregation_s": "batch_s", "reordering": "detour"}
+_DIGEST_NAMES = {
+    name: name.replace(key, FORMER_KEYS[key])
+    for name, field in declared(Impairments).items()
+    if (key := field.alias or name) in FORMER_KEYS
+}
 """Former names of fields, under which digests have them."""
 
 
